@@ -63,15 +63,15 @@ var behaviours = map[string]func(){
 			}
 		}
 	},
-	"leave-squatter": func() { grandchild("squatter", true); os.Stdout.Write(burst(60 << 10)); os.Exit(5) },
-	"leave-flooder":  func() { grandchild("flooder", true); os.Exit(5) },
+	"leave-squatter": func() { grandchild("squatter", true, true); os.Stdout.Write(burst(60 << 10)); os.Exit(5) },
+	"leave-flooder":  func() { grandchild("flooder", true, true); os.Exit(5) },
 	"leave-member": func() {
-		grandchild("squatter", false)
+		grandchild("squatter", false, false)
 		fmt.Println("ready")
 		io.Copy(io.Discard, os.Stdin)
 	},
-	"deaf-family": func() { deafen(); grandchild("family", true); fmt.Println("ready"); forever() },
-	"family":      func() { deafen(); grandchild("squatter", true); ready(); forever() },
+	"deaf-family": func() { deafen(); grandchild("family", true, false); fmt.Println("ready"); forever() },
+	"family":      func() { deafen(); grandchild("squatter", true, false); ready(); forever() },
 	"registrar": func() {
 		r, _, err := OpenRegistry(os.Getenv(registryVar))
 		if err != nil {
@@ -81,7 +81,7 @@ var behaviours = map[string]func(){
 			panic(err)
 		}
 		cmd := behaviour("deaf-family", lifelineVar+"="+os.Getenv(lifelineVar))
-		s, err := Start(context.Background(), cmd, Options{Spawner: r.Spawner(Local)})
+		s, err := Start(context.Background(), cmd, Options{Spawner: r.Spawner(local{})})
 		if err != nil {
 			panic(err)
 		}
@@ -120,8 +120,9 @@ func hold() {
 // ready tells the process that called grandchild to go on.
 func ready() { os.NewFile(3, "ready").Close() }
 
-// grandchild starts a child of the child, with the same streams, and returns when it is ready.
-func grandchild(name string, ownSession bool) {
+// grandchild starts a child of the child, with the same streams, and returns when it is ready. One that outlives
+// the child is not found by the mark.
+func grandchild(name string, ownSession, outlives bool) {
 	self, err := os.Executable()
 	if err != nil {
 		panic(err)
@@ -132,6 +133,9 @@ func grandchild(name string, ownSession bool) {
 	}
 	cmd := exec.Command(self)
 	cmd.Env = append(os.Environ(), behaviourVar+"="+name)
+	if outlives {
+		cmd.Env = append(cmd.Env, markVariable+"=")
+	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.ExtraFiles = []*os.File{w}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: ownSession}

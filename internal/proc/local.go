@@ -11,25 +11,30 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/seed7221b0f9/parley/internal/random"
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-type local struct{}
+// local is the Spawner of this machine. See [LocalOptions].
+type local struct{ opts LocalOptions }
 
-// Spawn starts cmd as a child of this process.
-func (local) Spawn(ctx context.Context, cmd spawn.Command) (spawn.Process, error) {
+// Spawn starts cmd as a child of this process, or of a supervisor.
+func (l local) Spawn(ctx context.Context, cmd spawn.Command) (spawn.Process, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	if err := checkCommand(cmd); err != nil {
 		return nil, err
 	}
-	c, err := startProcess(ctx, cmd)
+	c, err := startProcess(ctx, cmd, l.opts)
 	if err == nil {
 		return c, nil
 	}
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return nil, err
+	}
+	if failed, ok := errors.AsType[*StartError](err); ok {
+		return nil, failed
 	}
 	return nil, &StartError{Path: cmd.Path, Dir: cmd.Dir, Reason: Diagnose(cmd.Path, err), Err: err}
 }
@@ -67,6 +72,8 @@ func checkDir(cmd spawn.Command) error {
 type child struct {
 	cmd                   *exec.Cmd
 	stdin, stdout, stderr *os.File // our ends
+	mark                  string   // in the environment of everything that it starts; "" if that is left alone
+	link                  *link    // to the supervisor that cmd is then; nil if the child is ours
 
 	// mu keeps a signal from being sent to a process id that has been given back.
 	mu     sync.Mutex
@@ -74,7 +81,7 @@ type child struct {
 	tree   tree
 }
 
-func startProcess(ctx context.Context, cmd spawn.Command) (*child, error) {
+func startProcess(ctx context.Context, cmd spawn.Command, opts LocalOptions) (*child, error) {
 	path, err := filepath.Abs(cmd.Path)
 	if err != nil {
 		return nil, err
@@ -90,19 +97,26 @@ func startProcess(ctx context.Context, cmd spawn.Command) (*child, error) {
 		return nil, err
 	}
 	c := &child{stdin: pipes[0].w, stdout: pipes[1].r, stderr: pipes[2].r}
+	if !opts.KeepChildren {
+		c.mark = markVariable + "=" + random.Hex(16)
+	}
 	c.cmd = &exec.Cmd{
 		Path: path,
 		Args: append([]string{cmd.Path}, cmd.Args...),
 		Dir:  cmd.Dir,
 		// Not nil: nil would mean our own environment.
-		Env:         append([]string{}, cmd.Env...),
+		Env:         c.marked(cmd.Env),
 		Stdin:       pipes[0].r,
 		Stdout:      pipes[1].w,
 		Stderr:      pipes[2].w,
 		ExtraFiles:  withoutInherited(),
 		SysProcAttr: attr,
 	}
-	err = c.start(ctx)
+	if opts.Supervisor != "" && !opts.KeepChildren {
+		err = c.startUnder(ctx, opts.Supervisor)
+	} else {
+		err = c.start(ctx)
+	}
 	// The child has its copies. As long as ours were open its streams would never end.
 	closeAll(pipes[0].r, pipes[1].w, pipes[2].w)
 	if err != nil {
@@ -141,7 +155,21 @@ func (c *child) Stdout() io.ReadCloser { return c.stdout }
 
 func (c *child) Stderr() io.ReadCloser { return c.stderr }
 
-func (c *child) PID() int { return c.cmd.Process.Pid }
+func (c *child) PID() int {
+	if c.link != nil {
+		return c.link.pid
+	}
+	return c.cmd.Process.Pid
+}
+
+// marked returns an environment with the mark of the child.
+func (c *child) marked(env []string) []string {
+	env = append([]string{}, env...)
+	if c.mark != "" {
+		env = append(env, c.mark)
+	}
+	return env
+}
 
 // Terminate sends SIGTERM to the group; on Windows it does nothing.
 func (c *child) Terminate() error { return c.unlessReaped(c.terminateTree) }
@@ -160,6 +188,9 @@ func (c *child) unlessReaped(f func() error) error {
 
 // Wait reaps the child and kills what is left of its group.
 func (c *child) Wait() (spawn.ExitStatus, error) {
+	if c.link != nil {
+		return c.waitUnder()
+	}
 	err := c.reap()
 	var failed *exec.ExitError
 	if err != nil && !errors.As(err, &failed) {

@@ -2,16 +2,18 @@ package proc
 
 import (
 	"context"
-	"errors"
 	"os"
 	"syscall"
-	"unsafe"
+
+	"github.com/seed7221b0f9/parley/internal/supervise"
 )
 
-// tree is the child's process group.
+// tree is the child's process group, and when it started.
 type tree struct {
 	group  int
+	start  string
 	exited *os.File // see waitable
+	dying  []Child  // what Kill has killed
 }
 
 func sysProcAttr() *syscall.SysProcAttr {
@@ -43,7 +45,7 @@ func (c *child) start(ctx context.Context) error {
 		threads.drop()
 		return err
 	}
-	c.tree = tree{group: c.PID(), exited: waitable(pidfd)}
+	c.tree = tree{group: c.PID(), start: startOf(c.PID()), exited: waitable(pidfd)}
 	return nil
 }
 
@@ -56,6 +58,8 @@ func (c *child) reap() error {
 	defer c.mu.Unlock()
 	if zombie {
 		_ = c.signalGroup(syscall.SIGKILL)
+		_ = awaitEnd(c.tree.dying)
+		_, _ = endFound(c.found) // what cannot be ended, another user's, does not keep the child
 	}
 	err := c.cmd.Wait()
 	c.reaped = true
@@ -65,48 +69,30 @@ func (c *child) reap() error {
 // awaitExit waits until the child has exited, and leaves it unreaped. It returns false if there is
 // no such child: then it was reaped elsewhere, and its id may belong to a stranger.
 func (t tree) awaitExit() bool {
+	ended := func(options uintptr) (bool, error) {
+		pid, err := supervise.AwaitChild(t.group, options)
+		return pid != 0, err
+	}
+	blocking := func() bool {
+		_, err := ended(0)
+		return err == nil
+	}
 	if t.exited == nil {
-		return waitid(t.group, 0) == nil
+		return blocking()
 	}
 	defer t.exited.Close()
 	conn, err := t.exited.SyscallConn()
 	if err != nil {
-		return waitid(t.group, 0) == nil
+		return blocking()
 	}
 	// A thousand children cost no thread: the runtime waits for all of them at once.
 	var result error
-	err = conn.Read(func(uintptr) bool {
-		result = waitid(t.group, syscall.WNOHANG)
-		return !errors.Is(result, errAlive)
+	err = conn.Read(func(uintptr) (done bool) {
+		done, result = ended(syscall.WNOHANG)
+		return done || result != nil
 	})
 	if err != nil { // the file cannot be waited for
-		result = waitid(t.group, 0)
+		return blocking()
 	}
 	return result == nil
-}
-
-var errAlive = errors.New("the child has not exited")
-
-// waitid waits for the exit of the child pid without reaping it.
-func waitid(pid int, options uintptr) error {
-	const (
-		pPID    = 1
-		wExited = 0x4
-		wNoWait = 0x01000000
-	)
-	// siginfo_t: 128 bytes. The first number, the signal, is 0 when there is nothing to tell.
-	var info [32]int32
-	for {
-		_, _, errno := syscall.Syscall6(syscall.SYS_WAITID, pPID, uintptr(pid),
-			uintptr(unsafe.Pointer(&info)), wExited|wNoWait|options, 0, 0)
-		switch {
-		case errno == syscall.EINTR:
-		case errno != 0:
-			return errno
-		case info[0] == 0:
-			return errAlive
-		default:
-			return nil
-		}
-	}
 }

@@ -22,9 +22,13 @@ var signalNames = map[syscall.Signal]string{
 }
 
 func exitStatus(state *os.ProcessState) spawn.ExitStatus {
-	ws, ok := state.Sys().(syscall.WaitStatus)
-	if !ok || !ws.Signaled() {
-		return spawn.ExitStatus{Code: state.ExitCode()}
+	ws, _ := state.Sys().(syscall.WaitStatus)
+	return waitStatus(ws)
+}
+
+func waitStatus(ws syscall.WaitStatus) spawn.ExitStatus {
+	if !ws.Signaled() {
+		return spawn.ExitStatus{Code: ws.ExitStatus()}
 	}
 	name := signalNames[ws.Signal()]
 	if name == "" {
@@ -37,6 +41,9 @@ func (c *child) terminateTree() error { return c.signalGroup(syscall.SIGTERM) }
 
 // signalGroup must be called with c.mu held and the child not reaped.
 func (c *child) signalGroup(sig syscall.Signal) error {
+	if c.link != nil {
+		return c.link.send(byte(sig))
+	}
 	err := syscall.Kill(-c.tree.group, sig)
 	if errors.Is(err, syscall.ESRCH) {
 		return nil

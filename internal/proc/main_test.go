@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed7221b0f9/parley/internal/supervise"
+	_ "github.com/seed7221b0f9/parley/internal/supervise/first"
 	"github.com/seed7221b0f9/parley/spawn"
 	"go.uber.org/goleak"
 )
@@ -27,8 +29,15 @@ const (
 	lifelineVar  = "PROC_TEST_LIFELINE"
 )
 
-// TestMain runs the tests, or plays the child that a test started.
+// supervisedVar is set where Local starts processes below a supervisor.
+const supervisedVar = "PROC_TEST_SUPERVISED"
+
+// TestMain runs the tests, with Local and with a supervisor in its place, or plays the child that a test started.
 func TestMain(m *testing.M) {
+	under := NewLocal(LocalOptions{Supervisor: supervise.Self()})
+	if os.Getenv(supervisedVar) != "" {
+		Local = under
+	}
 	if name := os.Getenv(behaviourVar); name != "" {
 		behave := behaviours[name]
 		if behave == nil {
@@ -38,7 +47,14 @@ func TestMain(m *testing.M) {
 		behave()
 		os.Exit(0)
 	}
-	os.Exit(runTests(m))
+	code := runTests(m)
+	if code == 0 && supervise.Self() != "" {
+		fmt.Println("under a supervisor:")
+		os.Setenv(supervisedVar, "1")
+		Local = under
+		code = runTests(m)
+	}
+	os.Exit(code)
 }
 
 // runTests checks at the end that nothing is left: no goroutine, no child, no descriptor.
@@ -98,6 +114,9 @@ func behaviour(name string, env ...string) spawn.Command {
 		panic(err)
 	}
 	env = append(env, behaviourVar+"="+name, "GORACE=atexit_sleep_ms=0", "PATH="+os.Getenv("PATH"))
+	if value := os.Getenv(supervisedVar); value != "" {
+		env = append(env, supervisedVar+"="+value)
+	}
 	if dir := os.Getenv(coverDirVar); dir != "" {
 		env = append(env, coverDirVar+"="+dir)
 	}

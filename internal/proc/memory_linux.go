@@ -4,17 +4,19 @@ import (
 	"bytes"
 	"os"
 	"strconv"
+
+	"github.com/seed7221b0f9/parley/internal/supervise"
 )
 
 // TreeMemory is the resident memory, in bytes, of a process, of its group and of everything that descends
 // from them. Pages that they share count for each. The error is [ErrNoMemory].
 func TreeMemory(pid int) (int64, error) {
-	if _, ok := readProcess(pid); pid <= 0 || !ok {
+	if _, ok := supervise.Read(pid); pid <= 0 || !ok {
 		return 0, ErrNoMemory
 	}
 	var sum int64
-	for _, e := range newDescendants(pid, map[int]bool{}, processTable()) {
-		sum += residentMemory(e.pid)
+	for _, e := range supervise.Below(supervise.Tree(pid), map[int]bool{}, supervise.Table()) {
+		sum += residentMemory(e.PID)
 	}
 	return sum, nil
 }

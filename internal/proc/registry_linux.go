@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/seed7221b0f9/parley/internal/supervise"
 )
 
 // bootID names this run of the system.
@@ -20,8 +23,8 @@ var bootID = sync.OnceValue(func() string {
 // describe is the record of a process that was started just now.
 func describe(pid int, path string) Child {
 	c := Child{PID: pid, Path: path}
-	if e, ok := readProcess(pid); ok {
-		c.Started, c.Boot = e.started, bootID()
+	if e, ok := supervise.Read(pid); ok {
+		c.Started, c.Boot = e.Started, bootID()
 	}
 	return c
 }
@@ -29,45 +32,36 @@ func describe(pid int, path string) Child {
 // endTime bounds the end of a process that was killed.
 const endTime = 5 * time.Second
 
-// endOwned kills every process that has the mark of an owner or is one of children. As in killTree all are
-// stopped first, pass by pass, so that none starts another meanwhile.
+// endOwned kills every process that has the mark of an owner or is one of children.
 func endOwned(owner string, children []Child) ([]Child, error) {
-	var frozen []*os.Process
-	var ended []Child
-	known := map[int]bool{os.Getpid(): true}
-	for found := true; found; {
-		found = false
-		for _, e := range processTable() {
-			if known[e.pid] || !isOwned(e, owner, children) {
-				continue
-			}
-			known[e.pid], found = true, true
-			if p := freeze(e); p != nil {
-				frozen = append(frozen, p)
-				ended = append(ended, Child{PID: e.pid, Started: e.started, Boot: bootID(), Path: programOf(e.pid)})
-			}
-		}
-	}
-	for _, p := range frozen {
-		_ = p.Kill() // one that is gone already does not matter
-		_ = p.Release()
+	mark := ownerVariable + "=" + owner
+	return endFound(func(p supervise.Process) bool { return isOneOf(p, children) || hasMark(p.PID, mark) })
+}
+
+// endFound kills the processes that match finds and their descendants, and waits for their end. All are stopped first, pass
+// by pass, so that none starts another meanwhile.
+func endFound(match func(supervise.Process) bool) (ended []Child, err error) {
+	for _, f := range supervise.Freeze(match, map[int]bool{os.Getpid(): true}) {
+		ended = append(ended, Child{PID: f.PID, Started: f.Started, Boot: bootID(), Path: programOf(f.PID)})
+		f.End()
 	}
 	return ended, awaitEnd(ended)
 }
 
-func isOwned(e processEntry, owner string, children []Child) bool {
-	for _, c := range children {
-		if c.PID == e.pid && c.Started == e.started && c.Started != "" && c.Boot == bootID() {
-			return true
-		}
+func isOneOf(p supervise.Process, children []Child) bool {
+	return slices.ContainsFunc(children, func(c Child) bool {
+		return c.PID == p.PID && c.Started == p.Started && c.Started != "" && c.Boot == bootID()
+	})
+}
+
+// hasMark reports whether the environment of a process has an entry. That of another user cannot be read.
+func hasMark(pid int, mark string) bool {
+	environ, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	if err != nil || !bytes.Contains(environ, []byte(mark)) {
+		return false
 	}
-	environ, err := os.ReadFile("/proc/" + strconv.Itoa(e.pid) + "/environ")
-	if err != nil {
-		return false // of another user
-	}
-	mark := []byte(ownerVariable + "=" + owner)
 	for kv := range bytes.SplitSeq(environ, []byte{0}) {
-		if bytes.Equal(kv, mark) {
+		if string(kv) == mark {
 			return true
 		}
 	}
@@ -96,10 +90,6 @@ func awaitEnd(children []Child) error {
 
 // alive reports whether a process runs; one that only waits to be reaped does not.
 func alive(c Child) bool {
-	stat, err := os.ReadFile("/proc/" + strconv.Itoa(c.PID) + "/stat")
-	if err != nil {
-		return false
-	}
-	e, ok := parseStat(c.PID, stat)
-	return ok && e.started == c.Started && e.state != 'Z' && syscall.Kill(c.PID, 0) != syscall.ESRCH
+	p, ok := supervise.Read(c.PID)
+	return ok && p.Started == c.Started && p.State != 'Z' && syscall.Kill(c.PID, 0) != syscall.ESRCH
 }

@@ -44,7 +44,7 @@ func entries(t *testing.T, dir string) []string {
 func TestRegistrySweeps(t *testing.T) {
 	census(t)
 	dir, line := t.TempDir(), newLifeline(t)
-	s := start(t, behaviour("registrar", line.env(), registryVar+"="+dir), Options{})
+	s := start(t, behaviour("registrar", line.env(), registryVar+"="+dir), Options{Spawner: local{}})
 	readLine(t, bufio.NewReader(s.Stdout()))
 	line.holder(t)
 	if other, swept := openRegistry(t, filepath.Join(dir, "other")); len(swept) > 0 || other.Close() != nil {

@@ -64,7 +64,7 @@ func Start(ctx context.Context, cmd spawn.Command, opts Options) (*Supervisor, e
 	if err != nil {
 		return nil, startError(ctx, cmd, err)
 	}
-	s := supervise(p, opts)
+	s := watchOver(p, opts)
 	if err := ctx.Err(); err != nil {
 		_ = s.Kill()
 		_ = s.Close()

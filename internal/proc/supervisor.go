@@ -44,7 +44,7 @@ type Supervisor struct {
 	failures   []error
 }
 
-func supervise(p spawn.Process, opts Options) *Supervisor {
+func watchOver(p spawn.Process, opts Options) *Supervisor {
 	s := &Supervisor{
 		proc:   p,
 		opts:   opts,

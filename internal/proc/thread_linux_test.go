@@ -66,14 +66,14 @@ func awaitThreadEnd(t *testing.T, tid int) {
 // TestThreadGoesWithLastChild: one thread serves all children, and none is kept without a child.
 func TestThreadGoesWithLastChild(t *testing.T) {
 	census(t)
-	a := start(t, behaviour("echo"), Options{})
+	a := start(t, behaviour("echo"), Options{Spawner: local{}})
 	current := func() *thread {
 		threads.mu.Lock()
 		defer threads.mu.Unlock()
 		return threads.cur
 	}
 	first := current()
-	b := start(t, behaviour("echo"), Options{})
+	b := start(t, behaviour("echo"), Options{Spawner: local{}})
 	if current() != first {
 		t.Error("a second thread")
 	}

@@ -17,7 +17,7 @@ func TestHeldStdout(t *testing.T) {
 		t.Run("reading "+reader+" the exit", func(t *testing.T) {
 			census(t)
 			line := newLifeline(t)
-			s := start(t, behaviour("leave-squatter", line.env()), Options{DrainDelay: 50 * time.Millisecond})
+			s := start(t, behaviour("leave-squatter", line.env()), Options{Spawner: local{}, DrainDelay: 50 * time.Millisecond})
 			if reader == "after" {
 				await(t, s.Done(), "the end")
 			}
@@ -44,7 +44,7 @@ func TestHeldStdout(t *testing.T) {
 func TestFloodedStdout(t *testing.T) {
 	census(t)
 	line := newLifeline(t)
-	s := start(t, behaviour("leave-flooder", line.env()), Options{DrainDelay: time.Millisecond})
+	s := start(t, behaviour("leave-flooder", line.env()), Options{Spawner: local{}, DrainDelay: time.Millisecond})
 	await(t, s.Done(), "the end")
 	line.holder(t)
 	if _, err := io.Copy(io.Discard, s.Stdout()); err != nil {

@@ -1,0 +1,212 @@
+package proc
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/seed7221b0f9/parley/internal/supervise"
+	"github.com/seed7221b0f9/parley/spawn"
+)
+
+const escapesVar = "PROC_TEST_ESCAPES"
+
+func init() {
+	behaviours["escapes"] = func() {
+		s, err := Start(context.Background(), escaper(os.Getenv(escapesVar), ":"), Options{})
+		if err != nil {
+			panic(err)
+		}
+		line, _ := bufio.NewReader(s.Stdout()).ReadString('\n')
+		fmt.Print(line)
+		forever()
+	}
+}
+
+// escapes are the ways in which a command leaves the process $P in the background.
+var escapes = []string{
+	`sh -c "$P" &`,
+	`nohup sh -c "$P" &`,
+	`setsid sh -c "$P" &`,
+	`(sh -c "$P" &)`,
+	`(setsid sh -c "$P" &)`,
+	`env -i sh -c "$P" &`,
+	`setsid env -i sh -c "$P" &`,
+	`(setsid env -i nohup sh -c "$P" &)`,
+}
+
+// The escapes without a mark, in a session of their own: the first has a parent that lives as long as the agent.
+const unmarked, orphaned = 6, 7
+
+// escaper is an agent that leaves a process in each of these ways and ends with its input. The process of
+// number n notes its id in dir/n.
+func escaper(dir, trap string) spawn.Command {
+	script := ""
+	for i, how := range escapes {
+		script += fmt.Sprintf("P='%s; echo $$ >%[2]s/%[3]d.new; mv %[2]s/%[3]d.new %[2]s/%[3]d; exec tail -f /dev/null'\n", trap, dir, i)
+		script += "{ " + how + "\n} </dev/null >/dev/null 2>&1\n"
+	}
+	script += "for f in " + strings.Join(numbered(dir), " ") + "; do while ! test -e $f; do sleep 0.01; done; done\n"
+	script += "echo ready\ncat >/dev/null\nexit 3"
+	return spawn.Command{Path: "/bin/sh", Args: []string{"-c", script}, Env: []string{"PATH=" + os.Getenv("PATH")}}
+}
+
+func numbered(dir string) (files []string) {
+	for i := range escapes {
+		files = append(files, filepath.Join(dir, strconv.Itoa(i)))
+	}
+	return files
+}
+
+// escaped are the processes that an escaper has left, by their number.
+func escaped(t *testing.T, dir string) (list []supervise.Process) {
+	t.Helper()
+	for _, file := range numbered(dir) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
+		p, ok := supervise.Read(pid)
+		if !ok {
+			t.Fatalf("process %d of %s is gone", pid, file)
+		}
+		list = append(list, p)
+		t.Cleanup(func() { p.Signal(syscall.SIGKILL) })
+	}
+	return list
+}
+
+// living are the ways whose process runs.
+func living(list []supervise.Process) (ways []string) {
+	for i, p := range list {
+		if alive(Child{PID: p.PID, Started: p.Started}) {
+			ways = append(ways, escapes[i])
+		}
+	}
+	return ways
+}
+
+// TestEscapes: whatever the agent leaves running, and however it ends, ends with it. Without a supervisor some
+// ways out are left, which the documentation lists.
+func TestEscapes(t *testing.T) {
+	own := func(s *Supervisor) *os.Process { return s.proc.(*child).cmd.Process }
+	killed, bare := spawn.ExitStatus{Code: -1, Signal: "SIGKILL"}, []string{escapes[unmarked], escapes[orphaned]}
+	for _, tt := range []struct {
+		name     string
+		end      func(s *Supervisor)
+		want     spawn.ExitStatus
+		survive  []string // without a supervisor
+		orphaned bool     // survives also with one, but not a control group
+	}{
+		{"the input ends", func(s *Supervisor) { _ = s.Stop() }, spawn.ExitStatus{Code: 3}, bare, false},
+		{"SIGTERM", func(s *Supervisor) { _ = s.Terminate() }, spawn.ExitStatus{Code: -1, Signal: "SIGTERM"}, bare, false},
+		{"killed", func(s *Supervisor) { _ = s.Kill() }, killed, bare[1:], false},
+		{"a crash", func(s *Supervisor) { _ = syscall.Kill(s.PID(), syscall.SIGSEGV) }, spawn.ExitStatus{Code: -1, Signal: "SIGSEGV"}, bare, false},
+		{"the supervisor is killed", func(s *Supervisor) { _ = own(s).Kill() }, killed, nil, true},
+		{"the supervisor is stopped", func(s *Supervisor) { _ = own(s).Signal(syscall.SIGSTOP); _ = s.Kill() }, killed, nil, false},
+		{"the supervisor gets SIGTERM", func(s *Supervisor) { _ = own(s).Signal(syscall.SIGTERM) }, spawn.ExitStatus{Code: -1, Signal: "SIGTERM"}, nil, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			under := os.Getenv(supervisedVar) != ""
+			if !under && strings.HasPrefix(tt.name, "the supervisor") {
+				t.Skip("there is no supervisor")
+			}
+			census(t)
+			dir := t.TempDir()
+			s := start(t, escaper(dir, ":"), Options{CloseGrace: patience, TermGrace: patience})
+			readLine(t, bufio.NewReader(s.Stdout()))
+			left := escaped(t, dir)
+			tt.end(s)
+			await(t, s.Done(), "the end")
+			if got := s.Exit().ExitStatus; got != tt.want {
+				t.Errorf("ended with %v, want %v", got, tt.want)
+			}
+			if under {
+				tt.survive = nil
+			}
+			got := living(left)
+			if tt.orphaned && len(got) == 1 && got[0] == escapes[orphaned] {
+				return
+			}
+			if !slices.Equal(got, tt.survive) {
+				t.Errorf("alive:\n%q, want\n%q", got, tt.survive)
+			}
+		})
+	}
+}
+
+// TestSupervisor_deaf: what ignores SIGTERM is killed.
+func TestSupervisor_deaf(t *testing.T) {
+	census(t)
+	dir := t.TempDir()
+	s := start(t, escaper(dir, `trap "" TERM`), Options{Spawner: NewLocal(LocalOptions{Supervisor: supervise.Self()}), CloseGrace: patience})
+	readLine(t, bufio.NewReader(s.Stdout()))
+	left := escaped(t, dir)
+	if err := s.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	if got := living(left); len(got) > 0 {
+		t.Errorf("alive: %q", got)
+	}
+}
+
+// TestSupervisor_parentKilled: the supervisor ends everything when the process that started it is killed.
+func TestSupervisor_parentKilled(t *testing.T) {
+	census(t)
+	dir := t.TempDir()
+	cmd := behaviour("escapes", supervisedVar+"=1", escapesVar+"="+dir)
+	s := start(t, cmd, Options{Spawner: local{}})
+	readLine(t, bufio.NewReader(s.Stdout()))
+	left := escaped(t, dir)
+	if err := syscall.Kill(s.PID(), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	await(t, s.Done(), "the end")
+	deadline := time.After(patience)
+	for got := living(left); len(got) > 0; got = living(left) {
+		select {
+		case <-deadline:
+			t.Fatalf("alive: %q", got)
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+// TestKeepChildren: what is not in the agent's group outlives it if that is wanted.
+func TestKeepChildren(t *testing.T) {
+	census(t)
+	dir := t.TempDir()
+	keep := NewLocal(LocalOptions{Supervisor: supervise.Self(), KeepChildren: true})
+	s := start(t, escaper(dir, ":"), Options{Spawner: keep, CloseGrace: patience})
+	readLine(t, bufio.NewReader(s.Stdout()))
+	left := escaped(t, dir)
+	if err := s.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{escapes[2], escapes[4], escapes[unmarked], escapes[orphaned]}
+	if got := living(left); !slices.Equal(got, want) {
+		t.Errorf("alive:\n%q, want\n%q", got, want)
+	}
+}
+
+// TestSupervisor_none: a program that is no supervisor is an error that names it.
+func TestSupervisor_none(t *testing.T) {
+	census(t)
+	for _, path := range []string{"/bin/true", filepath.Join(t.TempDir(), "missing")} {
+		_, err := Start(t.Context(), behaviour("echo"), Options{Spawner: NewLocal(LocalOptions{Supervisor: path})})
+		failed, ok := errors.AsType[*StartError](err)
+		if !ok || failed.Path != path {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}

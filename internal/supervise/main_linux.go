@@ -1,0 +1,262 @@
+package supervise
+
+import (
+	"os"
+	"os/signal"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+	"unsafe"
+)
+
+// termGrace is how long what is left has after SIGTERM, killGrace how long after SIGKILL. One that has not
+// ended by then waits for a device, or belongs to a user whom the supervisor may not signal.
+const (
+	termGrace = 500 * time.Millisecond
+	killGrace = 5 * time.Second
+)
+
+// linked reports that this executable has package first.
+var linked bool
+
+// Self returns the path of this executable if it can be its own supervisor, else "". The path holds also when
+// the file was replaced or removed.
+func Self() string {
+	if !linked {
+		return ""
+	}
+	return "/proc/self/exe"
+}
+
+// Enter makes this process a supervisor, and does not return, if it was started as one.
+func Enter() {
+	linked = true
+	if len(os.Args) == 1 && os.Args[0] == Name {
+		os.Exit(run())
+	}
+}
+
+// supervisor is the state of this process as one.
+type supervisor struct {
+	agent  int
+	ended  chan struct{} // the agent has been reaped
+	alone  chan struct{} // nothing is left below
+	orders chan byte     // closed when the program that started us is gone
+
+	mu     sync.Mutex // keeps a signal from the id of an agent that has been reaped
+	reaped bool
+	status syscall.WaitStatus
+}
+
+func run() int {
+	const setName, setChildSubreaper = 15, 36
+	name := append([]byte(Name)[:15], 0)
+	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, setName, uintptr(unsafe.Pointer(&name[0])), 0)
+	_, _, errno := syscall.RawSyscall(syscall.SYS_PRCTL, setChildSubreaper, 1, 0)
+	syscall.CloseOnExec(Descriptor)
+	signals := make(chan os.Signal, 16)
+	for _, sig := range []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2} {
+		if !signal.Ignored(sig) { // the agent ignores it too
+			signal.Notify(signals, sig)
+		}
+	}
+	s := &supervisor{ended: make(chan struct{}), alone: make(chan struct{}), orders: make(chan byte)}
+	var err error = errno
+	if errno == 0 {
+		err = s.start()
+	}
+	if err != nil {
+		errno, _ = err.(syscall.Errno)
+		if reply(ReplyFailed, int(errno)); errno == 0 {
+			return 1
+		}
+		return 0
+	}
+	reply(ReplyStarted, s.agent)
+	letGo()
+	go s.wait()
+	go s.listen()
+	if !s.watch(signals) {
+		return 1
+	}
+	reply(ReplyEnded, int(s.status))
+	return 0
+}
+
+// start starts the agent that the other side describes.
+func (s *supervisor) start() error {
+	spec, err := readSpec()
+	if err != nil {
+		return err
+	}
+	sys := &syscall.SysProcAttr{Setpgid: true}
+	if len(spec.IDs) > 0 {
+		sys.Credential = &syscall.Credential{Uid: spec.IDs[0], Gid: spec.IDs[1], Groups: spec.IDs[2:]}
+	}
+	s.agent, err = syscall.ForkExec(spec.Path, spec.Args, &syscall.ProcAttr{Dir: spec.Dir, Env: spec.Env, Files: []uintptr{0, 1, 2}, Sys: sys})
+	return err
+}
+
+// maxSpec bounds what is read: the system allows much less for arguments and environment.
+const maxSpec = 64 << 20
+
+func readSpec() (Spec, error) {
+	size := 0
+	for {
+		var c [1]byte
+		if n, err := syscall.Read(Descriptor, c[:]); n != 1 {
+			return Spec{}, orEOF(err)
+		}
+		if c[0] == '\n' {
+			break
+		}
+		if size = size*10 + int(c[0]-'0'); c[0] < '0' || c[0] > '9' || size > maxSpec {
+			return Spec{}, syscall.EINVAL
+		}
+	}
+	b := make([]byte, size)
+	for n := 0; n < size; {
+		m, err := syscall.Read(Descriptor, b[n:])
+		if m <= 0 && err != syscall.EINTR {
+			return Spec{}, orEOF(err)
+		}
+		n += max(m, 0)
+	}
+	return decode(b)
+}
+
+func orEOF(err error) error {
+	if err == nil {
+		return syscall.EPIPE
+	}
+	return err
+}
+
+// reply sends a line. When nobody is there to read it there is nobody to tell.
+func reply(what string, n int) {
+	_, _ = syscall.Write(Descriptor, []byte(what+" "+strconv.Itoa(n)+"\n"))
+}
+
+// letGo gives up what belongs to the agent, its streams and its directory.
+func letGo() {
+	if null, err := syscall.Open("/dev/null", syscall.O_RDWR|syscall.O_CLOEXEC, 0); err == nil {
+		for fd := range 3 {
+			_ = syscall.Dup3(null, fd, 0)
+		}
+		_ = syscall.Close(null)
+	}
+	_ = syscall.Chdir("/")
+}
+
+// listen passes on what the other side sends.
+func (s *supervisor) listen() {
+	defer close(s.orders)
+	for {
+		var c [1]byte
+		n, err := syscall.Read(Descriptor, c[:])
+		if err == syscall.EINTR {
+			continue
+		}
+		if n != 1 {
+			return
+		}
+		s.orders <- c[0]
+	}
+}
+
+// wait reaps everything that ends below until nothing is left.
+func (s *supervisor) wait() {
+	defer close(s.alone)
+	for {
+		pid, err := AwaitChild(AnyChild, 0)
+		if err == syscall.ECHILD {
+			return
+		}
+		if err == nil {
+			s.reap(pid)
+		}
+	}
+}
+
+func (s *supervisor) reap(pid int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var status syscall.WaitStatus
+	if _, err := syscall.Wait4(pid, &status, 0, nil); err == nil && pid == s.agent {
+		s.reaped, s.status = true, status
+		close(s.ended)
+	}
+}
+
+// watch serves the agent until it has to end, ends everything below, and reports whether all of it has ended.
+func (s *supervisor) watch(signals <-chan os.Signal) bool {
+	for {
+		select {
+		case <-s.ended:
+			return s.end(true)
+		case sig := <-signals:
+			s.signalGroup(sig.(syscall.Signal))
+		case order, ok := <-s.orders:
+			if !ok || order == CommandKill {
+				return s.end(!ok)
+			}
+			s.signalGroup(syscall.Signal(order))
+		}
+	}
+}
+
+func (s *supervisor) signalGroup(sig syscall.Signal) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.reaped {
+		_ = syscall.Kill(-s.agent, sig)
+	}
+}
+
+// end ends everything below, at first by asking if gentle is set.
+func (s *supervisor) end(gentle bool) bool {
+	if s.await(2 * time.Millisecond) { // mostly the agent has left nothing
+		return true
+	}
+	if gentle {
+		for _, p := range Below(Tree(os.Getpid()), map[int]bool{os.Getpid(): true}, Table()) {
+			p.Signal(syscall.SIGTERM, syscall.SIGCONT)
+		}
+		s.await(termGrace)
+	}
+	for wait := 20 * time.Millisecond; !s.await(0) && wait < killGrace; wait *= 2 {
+		for _, p := range Freeze(Tree(os.Getpid()), map[int]bool{os.Getpid(): true}) {
+			p.End()
+		}
+		s.await(wait)
+	}
+	return s.await(0)
+}
+
+// await waits until nothing is left, or the other side wants no more waiting, and reports whether nothing is.
+func (s *supervisor) await(d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	orders := s.orders
+	for {
+		select {
+		case <-s.alone:
+			return true
+		default:
+		}
+		select {
+		case <-s.alone:
+			return true
+		case order, ok := <-orders:
+			if ok && order == CommandKill {
+				return false
+			}
+			if !ok {
+				orders = nil
+			}
+		case <-timer.C:
+			return false
+		}
+	}
+}

@@ -1,0 +1,207 @@
+package supervise
+
+import (
+	"os"
+	"strconv"
+	"syscall"
+	"unsafe"
+)
+
+// Process is what /proc says about a process. Started tells it from another with the same id.
+type Process struct {
+	PID, Parent, Group int
+	Started            string
+	State              byte
+}
+
+// Tree matches the process root and the members of its group. A member whose parent has died is not a
+// descendant of root by now; its own children are still meant.
+func Tree(root int) func(Process) bool {
+	return func(p Process) bool { return p.PID == root || p.Group == root }
+}
+
+// Freeze stops every process that match finds and all of their descendants, parents first, except for those in
+// known. A process that dies loses its children, and with that the trace of them; so everything is stopped
+// first, pass by pass until one finds nothing new, and killed when nothing can fork any more.
+func Freeze(match func(Process) bool, known map[int]bool) []*Frozen {
+	var frozen []*Frozen
+	for {
+		found := Below(match, known, Table())
+		if len(found) == 0 {
+			return frozen
+		}
+		for _, p := range found {
+			known[p.PID] = true
+			if f := p.freeze(); f != nil {
+				frozen = append(frozen, f)
+			}
+		}
+	}
+}
+
+// Frozen is a process that is stopped. The handle holds it even if its id changes hands.
+type Frozen struct {
+	Process
+	handle *os.Process
+}
+
+// End kills the process. One that is gone or not ours to kill is no error: it must not stop the others' end.
+func (f *Frozen) End() {
+	_ = f.handle.Kill()
+	_ = f.handle.Release()
+}
+
+// hold returns a handle of the process, nil if the id belongs to another one by now.
+func (p Process) hold() *os.Process {
+	handle, err := os.FindProcess(p.PID)
+	if err != nil {
+		return nil
+	}
+	if now, ok := Read(p.PID); !ok || now.Started != p.Started {
+		_ = handle.Release()
+		return nil
+	}
+	return handle
+}
+
+func (p Process) freeze() *Frozen {
+	handle := p.hold()
+	if handle == nil {
+		return nil
+	}
+	_ = handle.Signal(syscall.SIGSTOP)
+	return &Frozen{p, handle}
+}
+
+// Signal sends signals to the process, unless its id belongs to another one by now.
+func (p Process) Signal(signals ...syscall.Signal) {
+	if handle := p.hold(); handle != nil {
+		for _, sig := range signals {
+			_ = handle.Signal(sig)
+		}
+		_ = handle.Release()
+	}
+}
+
+// Below returns those in table that match finds and their descendants, without those that are known, parents
+// before children.
+func Below(match func(Process) bool, known map[int]bool, table []Process) []Process {
+	children := make(map[int][]Process)
+	var level, found []Process
+	for _, p := range table {
+		children[p.Parent] = append(children[p.Parent], p)
+		if match(p) {
+			level = append(level, p)
+		}
+	}
+	seen := make(map[int]bool)
+	for len(level) > 0 {
+		var next []Process
+		for _, p := range level {
+			if seen[p.PID] {
+				continue
+			}
+			seen[p.PID] = true
+			if !known[p.PID] {
+				found = append(found, p)
+			}
+			next = append(next, children[p.PID]...)
+		}
+		level = next
+	}
+	return found
+}
+
+// Table returns every process of the system.
+func Table() []Process {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1)
+	var table []Process
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
+		if err != nil {
+			continue
+		}
+		if p, ok := Read(pid); ok {
+			table = append(table, p)
+		}
+	}
+	return table
+}
+
+// Read returns a process by its id.
+func Read(pid int) (Process, bool) {
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return Process{}, false
+	}
+	return parseStat(pid, stat)
+}
+
+// parseStat reads "pid (name) state ppid pgrp ...". The name may hold anything, also ") ". It takes the text
+// apart by itself: packages strings and bytes would put the tables of unicode before the supervisor.
+func parseStat(pid int, stat []byte) (Process, bool) {
+	const state, parent, group, started = 0, 1, 2, 19 // counted after the name
+	end := len(stat)
+	for end > 0 && stat[end-1] != ')' {
+		end--
+	}
+	var fields [started + 1]string
+	n := 0
+	for i := end; i < len(stat) && n <= started; n++ {
+		for i < len(stat) && (stat[i] == ' ' || stat[i] == '\n') {
+			i++
+		}
+		begin := i
+		for i < len(stat) && stat[i] != ' ' && stat[i] != '\n' {
+			i++
+		}
+		fields[n] = string(stat[begin:i])
+	}
+	if end == 0 || fields[started] == "" {
+		return Process{}, false
+	}
+	p := Process{PID: pid, Started: fields[started], State: fields[state][0]}
+	p.Parent, _ = strconv.Atoi(fields[parent])
+	p.Group, _ = strconv.Atoi(fields[group])
+	return p, true
+}
+
+// AnyChild stands for every child of this process.
+const AnyChild = 0
+
+// AwaitChild waits for the exit of a child without reaping it, and returns its id; 0 if WNOHANG is among the
+// options and no child has ended.
+func AwaitChild(pid int, options uintptr) (int, error) {
+	const (
+		pAll, pPID = 0, 1
+		wExited    = 0x4
+		wNoWait    = 0x01000000
+	)
+	kind := uintptr(pPID)
+	if pid == AnyChild {
+		kind = pAll
+	}
+	// siginfo_t: 128 bytes. The first number, the signal, is 0 when there is nothing to tell.
+	var info [32]int32
+	for {
+		_, _, errno := syscall.Syscall6(syscall.SYS_WAITID, kind, uintptr(pid),
+			uintptr(unsafe.Pointer(&info)), wExited|wNoWait|options, 0, 0)
+		switch {
+		case errno == syscall.EINTR:
+		case errno != 0:
+			return 0, errno
+		case info[0] == 0:
+			return 0, nil
+		default:
+			return int(info[pidIndex]), nil
+		}
+	}
+}
+
+// pidIndex is where siginfo_t has the id, in words: after three numbers, and padding where pointers have 64 bits.
+const pidIndex = 3 + unsafe.Sizeof(uintptr(0))/8
