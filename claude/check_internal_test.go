@@ -17,7 +17,7 @@ import (
 
 // anyValue are the fields that no check looks at: every value of theirs means
 // something, or only the CLI and the system know which do.
-var anyValue = strings.Fields(`CLIPath Executable ExecutableArgs Dir User CleanEnv Isolation Transport Spawner Tenant Admission Registry Stderr
+var anyValue = strings.Fields(`CLIPath Executable ExecutableArgs Dir User CleanEnv Isolation Transport Spawner Supervisor KeepChildren Tenant Admission Registry Stderr
 	Model Betas SystemPrompt Tools AllowedTools DisallowedTools ToolAliases PermissionMode AllowDangerouslySkipPermissions PermissionPrompts PlanModeInstructions
 	CanUseTool OnQuestion OnPlan OnElicitation OnUserDialog Guard AdditionalDirectories ProjectConfigRoot StrictMCPConfig
 	AllSkills Agent Agents Resume ForkSession ResumeSessionAt ResumeDropsTurn PersistSession Title

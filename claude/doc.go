@@ -125,7 +125,7 @@
 // caller's code. The context of [Connect] bounds connecting, that of a method
 // the call, that of Query the whole run. When a range over Query ends, and when
 // [Client.Close] returns, every goroutine and every process of the session is
-// gone. Stopping is gentle first: the CLI writes its transcript after the end of
+// gone, except for what [Options.Supervisor] tells. Stopping is gentle first: the CLI writes its transcript after the end of
 // its input.
 //
 // # Elsewhere

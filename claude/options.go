@@ -45,6 +45,16 @@ type Options struct {
 	// elsewhere. With a Transport the fields that become flags have no effect.
 	Transport Transport
 	Spawner   spawn.Spawner
+	// Supervisor is the path of a parley command. On Linux the CLI then runs below a
+	// small process of it, which ends everything that the CLI has started when the CLI
+	// ends, also when this process is killed. Without one, what the CLI has left is
+	// found by its process group, by its parent and by a mark in its environment: a
+	// process in a session of its own with an empty environment (env -i setsid)
+	// outlives the CLI. KeepChildren leaves alone what is not in the CLI's process
+	// group, a development server for example; there is no supervisor then. Neither
+	// has an effect with a Transport or a Spawner.
+	Supervisor   string
+	KeepChildren bool
 	// Tenant is whom the session is for. Admission shares its places fairly
 	// between tenants, and a claudepool.Pool gives no process of one to another.
 	Tenant string

@@ -133,7 +133,7 @@ func TestCallOptions(t *testing.T) {
 	}
 	// Of these the official SDK has none, or the run sets them.
 	own := []string{"User", "Isolation", "Transport", "Spawner", "AllSkills", "StrictLines", "MaxLine", "MaxBuffered", "Trace", "Logger", "Deadlines",
-		"OnQuestion", "OnPlan", "Guard", "RequireMCP", "SessionLock", "Tenant", "Admission", "Weight", "Registry"}
+		"OnQuestion", "OnPlan", "Guard", "RequireMCP", "SessionLock", "Tenant", "Admission", "Weight", "Registry", "Supervisor", "KeepChildren"}
 	v := reflect.ValueOf(*got)
 	for i := range v.NumField() {
 		name := v.Type().Field(i).Name

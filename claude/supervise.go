@@ -43,6 +43,11 @@ func (l *launch) tempDir() string {
 	return l.Registry.TempDir()
 }
 
+// local are the options for a CLI that runs on this machine.
+func (l *launch) local() proc.LocalOptions {
+	return proc.LocalOptions{Supervisor: l.Supervisor, KeepChildren: l.KeepChildren}
+}
+
 // supervised is the spawner with admission before the start and a registry after it; nil is the
 // default one.
 func (l *launch) supervised() spawn.Spawner {
@@ -51,7 +56,7 @@ func (l *launch) supervised() spawn.Spawner {
 		return spawner
 	}
 	if spawner == nil {
-		spawner = proc.Local
+		spawner = l.local().Spawner()
 	}
 	if l.Registry != nil {
 		spawner = l.Registry.Spawner(spawner)

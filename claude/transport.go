@@ -138,6 +138,7 @@ func (t *processTransport) start(ctx context.Context, tmp *scratch) (*proc.Super
 	span := t.trace.spawn(cmd)
 	sup, err := proc.Start(ctx, cmd, proc.Options{
 		Spawner:    t.launch.supervised(),
+		Local:      t.launch.local(),
 		OnStderr:   t.trace.stderr(t.launch.Stderr),
 		CloseGrace: t.launch.CloseGrace,
 		TermGrace:  t.launch.TermGrace,

@@ -62,7 +62,7 @@ func Connect(ctx context.Context, opts *Options) (*Client, error) {
 		return nil, err
 	}
 	sup, err := proc.Start(ctx, spawn.Command{Path: path, Args: args, Dir: o.Dir, Env: o.environment()},
-		proc.Options{Spawner: o.Spawner, OnStderr: o.OnStderr, CloseGrace: o.CloseGrace})
+		proc.Options{Spawner: o.Spawner, Local: proc.LocalOptions{Supervisor: o.Supervisor, KeepChildren: o.KeepChildren}, OnStderr: o.OnStderr, CloseGrace: o.CloseGrace})
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, err

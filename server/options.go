@@ -129,6 +129,9 @@ type Options struct {
 	// HookCommand is a program that is run for each event, with it on standard input.
 	WebhookNetworks []netip.Prefix
 	HookCommand     string
+	// Supervisor is the path of a parley command below which HookCommand runs on Linux, so that
+	// everything which it starts ends with it. Without one that is what is found.
+	Supervisor string
 	// Push sends messages to browsers that have subscribed, by the push service of each. A key is
 	// made in Dir at the first start.
 	Push bool

@@ -292,7 +292,7 @@ func (h *webhooks) finish(ctx context.Context, k *subscriber, ev webhook.Event) 
 // call tells someone of an event once.
 func (h *webhooks) call(ctx context.Context, k *subscriber, ev webhook.Event) error {
 	if k.ID == commandID {
-		return notify.Command(ctx, h.opts.HookCommand, hookEnv(h.opts.Env), ev)
+		return notify.Command(ctx, h.opts.HookCommand, h.opts.Supervisor, hookEnv(h.opts.Env), ev)
 	}
 	if k.Push != nil {
 		if k.Push.Account != ownerAccount && h.srv.tokens.holds(k.Push.Account) == roleNone {

@@ -36,6 +36,14 @@ type Provider struct {
 	Version string
 	// Spawner runs the program; nil runs it on this machine.
 	Spawner spawn.Spawner
+	// Supervisor is the path of a parley command. On Linux the agent then runs below a small process of it,
+	// which ends everything that the agent has started when the agent ends, also when this process is
+	// killed. Without one, what the agent has left is found by its process group, by its parent and by a
+	// mark in its environment: a process in a session of its own with an empty environment (env -i setsid)
+	// outlives the agent. KeepChildren leaves alone what is not in the agent's process group; there is no
+	// supervisor then. Neither has an effect with a Spawner.
+	Supervisor   string
+	KeepChildren bool
 	// Logger gets the agent's standard error and what is not understood; nil discards it.
 	Logger *slog.Logger
 	// Dial, where it is set, connects to an agent instead of running Command. Closing the
@@ -185,7 +193,8 @@ func (p *Provider) start(ctx context.Context, s *Session, opts agent.Options) (i
 		env = os.Environ()
 	}
 	sup, err := proc.Start(ctx, spawn.Command{Path: path, Args: p.Command[1:], Dir: s.dir, Env: env}, proc.Options{
-		Spawner: p.Spawner, OnStderr: func(line string) { p.log().Debug("acpagent: standard error", "line", line) },
+		Spawner: p.Spawner, Local: proc.LocalOptions{Supervisor: p.Supervisor, KeepChildren: p.KeepChildren},
+		OnStderr: func(line string) { p.log().Debug("acpagent: standard error", "line", line) },
 	})
 	if err != nil {
 		return nil, nil, err

@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/internal/fakecli"
 	"github.com/seed7221b0f9/parley/internal/sim"
+	_ "github.com/seed7221b0f9/parley/internal/supervise/first" // makes this executable the supervisor of its agents
 )
 
 // programs are what processes of this executable can be beside the command.

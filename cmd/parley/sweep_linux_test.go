@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/claude/claudetest"
 	"github.com/seed7221b0f9/parley/client"
+	"github.com/seed7221b0f9/parley/internal/supervise"
 	"github.com/seed7221b0f9/parley/internal/test/e2e"
 )
 
@@ -55,8 +56,8 @@ func serveProcess(t *testing.T, env, args []string) (*exec.Cmd, *client.Client) 
 	return nil, nil
 }
 
-// TestServe_sweeps kills a server whose agent has a process in a session of its own, which
-// outlives both. The next server on the same data ends it.
+// TestServe_sweeps kills a server, and the supervisor of its agent, that has a process in a session of its own. The
+// process outlives them. The next server on the same data ends it.
 func TestServe_sweeps(t *testing.T) {
 	cli := e2e.CLI(t)
 	dir := t.TempDir()
@@ -99,10 +100,21 @@ func TestServe_sweeps(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGKILL) }) // where the test has failed
+	// The supervisor would end it.
+	var supervisors []supervise.Process
+	for _, p := range supervise.Table() {
+		if p.Parent == first.Process.Pid {
+			supervisors = append(supervisors, p)
+			p.Signal(syscall.SIGSTOP)
+		}
+	}
 	if err := first.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = first.Wait() // it was killed
+	for _, p := range supervisors {
+		p.Signal(syscall.SIGKILL)
+	}
 	if !sleeps(pid) {
 		t.Fatal("the process ended with the server: there is nothing to sweep")
 	}

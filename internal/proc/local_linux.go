@@ -68,7 +68,7 @@ func (c *child) reap() error {
 
 // awaitExit waits until the child has exited, and leaves it unreaped. It returns false if there is
 // no such child: then it was reaped elsewhere, and its id may belong to a stranger.
-func (t tree) awaitExit() bool {
+func (t *tree) awaitExit() bool {
 	ended := func(options uintptr) (bool, error) {
 		pid, err := supervise.AwaitChild(t.group, options)
 		return pid != 0, err

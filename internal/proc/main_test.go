@@ -34,7 +34,7 @@ const supervisedVar = "PROC_TEST_SUPERVISED"
 
 // TestMain runs the tests, with Local and with a supervisor in its place, or plays the child that a test started.
 func TestMain(m *testing.M) {
-	under := NewLocal(LocalOptions{Supervisor: supervise.Self()})
+	under := local{LocalOptions{Supervisor: supervise.Self()}}
 	if os.Getenv(supervisedVar) != "" {
 		Local = under
 	}

@@ -19,7 +19,7 @@ import "github.com/seed7221b0f9/parley/spawn"
 // Supervisor must call its Wait.
 var Local spawn.Spawner = local{}
 
-// LocalOptions are what [NewLocal] does differently from Local.
+// LocalOptions change what [Local] does.
 type LocalOptions struct {
 	// Supervisor is an executable with package supervise/first in it, the parley command. On Linux the process then
 	// runs below one, which ends everything that the process has started, also when this process is killed.
@@ -29,8 +29,13 @@ type LocalOptions struct {
 	KeepChildren bool
 }
 
-// NewLocal returns a Spawner like [Local] with options.
-func NewLocal(opts LocalOptions) spawn.Spawner { return local{opts} }
+// Spawner returns [Local] with the options.
+func (o LocalOptions) Spawner() spawn.Spawner {
+	if o == (LocalOptions{}) {
+		return Local
+	}
+	return local{o}
+}
 
 // markVariable is the variable of the environment that marks a child and what it has started.
 const markVariable = "PARLEY_PROCESS"

@@ -11,8 +11,9 @@ import (
 
 // Options of [Start]. The zero value is usable.
 type Options struct {
-	// Spawner starts the process; nil means Local.
+	// Spawner starts the process; nil means Local, with the options that Local has.
 	Spawner spawn.Spawner
+	Local   LocalOptions
 	// OnStderr is called with each line of stderr, without its newline and trailing white space; blank lines
 	// are left out. The calls come in order, from one goroutine. A panic is recovered and costs that line
 	// only. A slow callback does not hold up the process: at most 1 MiB of lines waits for it,
@@ -40,7 +41,7 @@ func (o Options) withDefaults() Options {
 	setDefault(&o.KillGrace, 5*time.Second)
 	setDefault(&o.DrainDelay, 500*time.Millisecond)
 	if o.Spawner == nil {
-		o.Spawner = Local
+		o.Spawner = o.Local.Spawner()
 	}
 	return o
 }

@@ -74,7 +74,7 @@ func (c *child) startUnder(ctx context.Context, path string) error {
 		return err
 	}
 	// It holds no secret of the agent, and little memory: nothing is collected below the limit.
-	env := []string{"GOGC=off", "GOMEMLIMIT=16MiB"}
+	env := []string{"GOGC=off", "GOMEMLIMIT=16MiB", "GOMAXPROCS=1"}
 	files := agent.ExtraFiles
 	if len(files) == 0 {
 		files = make([]*os.File, 1)

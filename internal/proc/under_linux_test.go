@@ -149,7 +149,7 @@ func TestEscapes(t *testing.T) {
 func TestSupervisor_deaf(t *testing.T) {
 	census(t)
 	dir := t.TempDir()
-	s := start(t, escaper(dir, `trap "" TERM`), Options{Spawner: NewLocal(LocalOptions{Supervisor: supervise.Self()}), CloseGrace: patience})
+	s := start(t, escaper(dir, `trap "" TERM`), Options{Local: LocalOptions{Supervisor: supervise.Self()}, CloseGrace: patience})
 	readLine(t, bufio.NewReader(s.Stdout()))
 	left := escaped(t, dir)
 	if err := s.Stop(); err != nil {
@@ -186,8 +186,8 @@ func TestSupervisor_parentKilled(t *testing.T) {
 func TestKeepChildren(t *testing.T) {
 	census(t)
 	dir := t.TempDir()
-	keep := NewLocal(LocalOptions{Supervisor: supervise.Self(), KeepChildren: true})
-	s := start(t, escaper(dir, ":"), Options{Spawner: keep, CloseGrace: patience})
+	keep := LocalOptions{Supervisor: supervise.Self(), KeepChildren: true}
+	s := start(t, escaper(dir, ":"), Options{Local: keep, CloseGrace: patience})
 	readLine(t, bufio.NewReader(s.Stdout()))
 	left := escaped(t, dir)
 	if err := s.Stop(); err != nil {
@@ -203,7 +203,7 @@ func TestKeepChildren(t *testing.T) {
 func TestSupervisor_none(t *testing.T) {
 	census(t)
 	for _, path := range []string{"/bin/true", filepath.Join(t.TempDir(), "missing")} {
-		_, err := Start(t.Context(), behaviour("echo"), Options{Spawner: NewLocal(LocalOptions{Supervisor: path})})
+		_, err := Start(t.Context(), behaviour("echo"), Options{Local: LocalOptions{Supervisor: path}})
 		failed, ok := errors.AsType[*StartError](err)
 		if !ok || failed.Path != path {
 			t.Errorf("%s: %v", path, err)

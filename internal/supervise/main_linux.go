@@ -138,7 +138,8 @@ func reply(what string, n int) {
 	_, _ = syscall.Write(Descriptor, []byte(what+" "+strconv.Itoa(n)+"\n"))
 }
 
-// letGo gives up what belongs to the agent, its streams and its directory.
+// letGo gives up what belongs to the agent, its streams and its directory, and the pages that the start of a
+// large executable has touched.
 func letGo() {
 	if null, err := syscall.Open("/dev/null", syscall.O_RDWR|syscall.O_CLOEXEC, 0); err == nil {
 		for fd := range 3 {
@@ -147,6 +148,49 @@ func letGo() {
 		_ = syscall.Close(null)
 	}
 	_ = syscall.Chdir("/")
+	shrink()
+}
+
+// shrink gives back the pages of the executable that its start has touched: they come again from the file when
+// they are needed. A mapping with a page that was written to, before it was protected, is left alone.
+func shrink() {
+	maps, _ := os.ReadFile("/proc/self/smaps")
+	const unwritten = "Anonymous:             0 kB"
+	mapping := ""
+	for begin, i := 0, 0; i < len(maps); i++ {
+		if maps[i] != '\n' {
+			continue
+		}
+		line := string(maps[begin:i])
+		begin = i + 1
+		if line != "" && (line[0] <= '9' || line[0] >= 'a') { // the others begin with a capital
+			mapping = line
+		}
+		if line == unwritten {
+			drop(mapping)
+		}
+	}
+}
+
+// drop gives back the pages of a mapping "00400000-00500000 r-xp 0 fe:01 7 /path" that cannot be written to.
+func drop(mapping string) {
+	dash, blank := 0, 0
+	for i, c := range mapping {
+		if c == '-' && dash == 0 {
+			dash = i
+		}
+		if c == ' ' && blank == 0 {
+			blank = i
+		}
+	}
+	if dash == 0 || blank < dash || len(mapping) < blank+5 || mapping[len(mapping)-1] == ']' || mapping[blank+1:blank+3] != "r-" || mapping[blank+4] != 'p' {
+		return
+	}
+	begin, err := strconv.ParseUint(mapping[:dash], 16, 64)
+	end, endErr := strconv.ParseUint(mapping[dash+1:blank], 16, 64)
+	if err == nil && endErr == nil && end > begin {
+		_, _, _ = syscall.Syscall(syscall.SYS_MADVISE, uintptr(begin), uintptr(end-begin), syscall.MADV_DONTNEED)
+	}
 }
 
 // listen passes on what the other side sends.

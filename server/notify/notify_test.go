@@ -76,7 +76,7 @@ func TestCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("A_SECRET", "1")
-	if err := notify.Command(t.Context(), program, []string{"PATH=/usr/bin:/bin"}, webhook.Event{ID: "1", Type: webhook.TurnDone, SessionID: "s-1"}); err != nil {
+	if err := notify.Command(t.Context(), program, "", []string{"PATH=/usr/bin:/bin"}, webhook.Event{ID: "1", Type: webhook.TurnDone, SessionID: "s-1"}); err != nil {
 		t.Fatal(err)
 	}
 	in, _ := os.ReadFile(filepath.Join(dir, "in"))
@@ -85,7 +85,7 @@ func TestCommand(t *testing.T) {
 	if json.Unmarshal(in, &ev) != nil || ev.ID != "1" || strings.Contains(string(env), "A_SECRET") || !strings.Contains(string(env), "PARLEY_SESSION=s-1") {
 		t.Errorf("the command got %s and %s", in, env)
 	}
-	if err := notify.Command(t.Context(), program, nil, webhook.Event{Type: webhook.Failed}); err == nil || !strings.Contains(err.Error(), "why") {
+	if err := notify.Command(t.Context(), program, "", nil, webhook.Event{Type: webhook.Failed}); err == nil || !strings.Contains(err.Error(), "why") {
 		t.Errorf("a command that fails: %v", err)
 	}
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/seed7221b0f9/parley/codex/codexagent"
 	"github.com/seed7221b0f9/parley/internal/proc"
 	"github.com/seed7221b0f9/parley/internal/sim"
+	"github.com/seed7221b0f9/parley/internal/supervise"
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
@@ -34,6 +35,9 @@ const (
 	Replay = "replay:" // and a directory
 	ACP    = "acp:"    // and the command of an agent that speaks the Agent Client Protocol
 )
+
+// KeepHelp is what the flag --keep-children does.
+const KeepHelp = "leave what agents start in the background, such as development servers, running when they end"
 
 // Set is the agents that a server offers.
 type Set struct {
@@ -69,6 +73,7 @@ type Place struct {
 	Env     []string
 	CLI     string // the claude program; empty is the one that is installed
 	Archive string // of transcripts; empty is none
+	Keep    bool   // what an agent leaves in the background
 }
 
 // kinds are the agents that --agent can name, in the order in which they are the default. The
@@ -138,7 +143,7 @@ func (s *Set) add(at Place, name string, logger *slog.Logger) error {
 	case name == Sim:
 		p = at.sim()
 	case acp:
-		if p, err = NewACP(command, logger); err != nil {
+		if p, err = NewACP(command, at.Keep, logger); err != nil {
 			return err
 		}
 	case i < 0:
@@ -153,25 +158,26 @@ func (s *Set) add(at Place, name string, logger *slog.Logger) error {
 }
 
 // NewACP returns an agent that speaks the Agent Client Protocol. The words of its command are
-// parted by blanks.
-func NewACP(command string, logger *slog.Logger) (*acpagent.Provider, error) {
+// parted by blanks. What it leaves in the background is ended unless keep is set.
+func NewACP(command string, keep bool, logger *slog.Logger) (*acpagent.Provider, error) {
 	words := strings.Fields(command)
 	if len(words) == 0 {
 		return nil, term.Usagef("--agent acp: needs a command, as in --agent \"acp:gemini --acp\"")
 	}
-	return &acpagent.Provider{Command: words, Version: claude.Version, Logger: logger}, nil
+	return &acpagent.Provider{Command: words, Version: claude.Version, Logger: logger, Supervisor: supervise.Self(), KeepChildren: keep}, nil
 }
 
-// NewCodex returns Codex with this environment, where its program is installed.
-func NewCodex(env []string, logger *slog.Logger) (*codexagent.Provider, error) {
-	o := codex.Options{Path: os.Getenv("PARLEY_CODEX"), Env: env, Logger: logger, ClientVersion: claude.Version}
+// NewCodex returns Codex with this environment, where its program is installed. What it leaves in the
+// background is ended unless keep is set.
+func NewCodex(env []string, keep bool, logger *slog.Logger) (*codexagent.Provider, error) {
+	o := codex.Options{Path: os.Getenv("PARLEY_CODEX"), Env: env, Logger: logger, ClientVersion: claude.Version, Supervisor: supervise.Self(), KeepChildren: keep}
 	path, err := o.Program()
 	o.Path = path
 	return &codexagent.Provider{Options: o}, err
 }
 
 func (at Place) codex(logger *slog.Logger) (agent.Provider, func() error, error) {
-	p, err := NewCodex(at.Env, logger)
+	p, err := NewCodex(at.Env, at.Keep, logger)
 	if errors.Is(err, codex.ErrNotFound) {
 		err = fmt.Errorf("%w: %w", errNotInstalled, err)
 	}
@@ -192,7 +198,7 @@ func (at Place) claude(logger *slog.Logger) (agent.Provider, func() error, error
 		env[name] = value
 	}
 	p := &claudeagent.Provider{
-		Options:     claude.Options{CLIPath: path, Env: env, CleanEnv: true, Logger: logger},
+		Options:     claude.Options{CLIPath: path, Env: env, CleanEnv: true, Logger: logger, Supervisor: supervise.Self(), KeepChildren: at.Keep},
 		RegistryDir: filepath.Join(at.Data, "agents"),
 	}
 	if at.Archive != "" {

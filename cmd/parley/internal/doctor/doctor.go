@@ -16,6 +16,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/internal/claudedir"
 	"github.com/seed7221b0f9/parley/internal/proc"
+	"github.com/seed7221b0f9/parley/internal/supervise"
 )
 
 // Status is how a check went.
@@ -107,7 +108,7 @@ func (p Patient) start(ctx context.Context, path string) ([]Check, claude.Accoun
 	ctx, cancel := context.WithTimeoutCause(ctx, p.Timeout, fmt.Errorf("it was not ready after %v", p.Timeout))
 	defer cancel()
 	begun := time.Now()
-	client, err := claude.Connect(ctx, &claude.Options{CLIPath: path, Dir: p.Dir, Logger: slog.New(slog.DiscardHandler)})
+	client, err := claude.Connect(ctx, &claude.Options{CLIPath: path, Dir: p.Dir, Logger: slog.New(slog.DiscardHandler), Supervisor: supervise.Self()})
 	took := time.Since(begun)
 	if err != nil {
 		return []Check{{"start", Fail, err.Error(), "run " + path + " yourself and see what it says"}}, claude.AccountInfo{}

@@ -29,6 +29,7 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/codex"
 	"github.com/seed7221b0f9/parley/internal/proc"
+	"github.com/seed7221b0f9/parley/internal/supervise"
 )
 
 // Flags are the flags of parley acp.
@@ -40,6 +41,7 @@ type Flags struct {
 	noPrewarm      bool
 	editorFiles    bool
 	backgroundWait time.Duration
+	keep           bool
 	verbose        bool
 }
 
@@ -52,6 +54,7 @@ func (f *Flags) Register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.noPrewarm, "no-prewarm", false, "start no agent before a session is asked for")
 	flags.BoolVar(&f.editorFiles, "editor-files", false, "keep files in step with the editor's buffers: unsaved text is saved before the agent uses a file")
 	flags.DurationVar(&f.backgroundWait, "background-wait", 10*time.Second, "how long a turn waits for commands in the background that it has started")
+	flags.BoolVar(&f.keep, "keep-children", false, agents.KeepHelp)
 	flags.BoolVar(&f.verbose, "verbose", false, "say more on the standard error")
 }
 
@@ -83,9 +86,9 @@ func (f *Flags) provider(logger *slog.Logger) (agent.Provider, error) {
 		if e, ok := errors.AsType[*proc.NotFoundError](err); ok {
 			path, err = e.Path, later(err, logger)
 		}
-		return &claudeagent.Provider{Options: claude.Options{CLIPath: path, Logger: logger}}, err
+		return &claudeagent.Provider{Options: claude.Options{CLIPath: path, Logger: logger, Supervisor: supervise.Self(), KeepChildren: f.keep}}, err
 	case agents.Codex:
-		p, err := agents.NewCodex(os.Environ(), logger)
+		p, err := agents.NewCodex(os.Environ(), f.keep, logger)
 		if errors.Is(err, codex.ErrNotFound) {
 			err = later(err, logger)
 		}
@@ -98,7 +101,7 @@ func (f *Flags) provider(logger *slog.Logger) (agent.Provider, error) {
 		return &simagent.Provider{Dir: dir}, nil
 	}
 	if command, ok := strings.CutPrefix(f.agent, agents.ACP); ok {
-		return agents.NewACP(command, logger)
+		return agents.NewACP(command, f.keep, logger)
 	}
 	return nil, term.Usagef("--agent %s: it is claude, codex, sim or acp:COMMAND", f.agent)
 }

@@ -95,7 +95,7 @@ func simAgent(o *claude.Options, run bool, note string) chat.Agent {
 // acpAgentFlags are the flags of run and chat that mean something to an agent of the Agent Client
 // Protocol.
 var acpAgentFlags = []string{
-	"agent", "permission-mode", "cwd", "add-dir", "resume", "continue-from", "output", "stream", "quiet", "timeout", "show-thinking", "no-color", "verbose", "help",
+	"agent", "permission-mode", "cwd", "add-dir", "resume", "continue-from", "output", "stream", "quiet", "timeout", "show-thinking", "no-color", "verbose", "keep-children", "help",
 }
 
 // supports refuses flags that have no meaning with another one.
@@ -125,7 +125,7 @@ func (f *Flags) acpAgent(con *term.Console, command string) (chat.Agent, error) 
 	if err := f.supports("--agent acp:COMMAND", acpAgentFlags); err != nil {
 		return chat.Agent{}, err
 	}
-	p, err := agents.NewACP(command, f.logger(con))
+	p, err := agents.NewACP(command, f.options.KeepChildren, f.logger(con))
 	if err != nil {
 		return chat.Agent{}, err
 	}

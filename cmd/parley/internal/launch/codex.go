@@ -15,12 +15,13 @@ import (
 	"github.com/seed7221b0f9/parley/codex"
 	"github.com/seed7221b0f9/parley/codex/codexagent"
 	"github.com/seed7221b0f9/parley/codex/rollout"
+	"github.com/seed7221b0f9/parley/internal/supervise"
 )
 
 // codexFlags are the flags of run and chat that mean something to Codex.
 var codexFlags = []string{
 	"agent", "cli", "model", "effort", "system-prompt", "append-system-prompt", "permission-mode", "cwd", "resume", "continue", "continue-from",
-	"fork-session", "output", "stream", "quiet", "timeout", "show-thinking", "no-color", "verbose", "help",
+	"fork-session", "output", "stream", "quiet", "timeout", "show-thinking", "no-color", "verbose", "keep-children", "help",
 }
 
 // codexModes are the permission modes that Codex has.
@@ -40,7 +41,7 @@ func (f *Flags) codexAgent(con *term.Console) (chat.Agent, error) {
 	case f.options.ForkSession && f.options.Resume == "" && !f.options.Continue:
 		return chat.Agent{}, term.Usagef("--fork-session goes with --resume or --continue")
 	}
-	o := codex.Options{Path: f.options.CLIPath, Logger: f.logger(con), ClientVersion: claude.Version}
+	o := codex.Options{Path: f.options.CLIPath, Logger: f.logger(con), ClientVersion: claude.Version, Supervisor: supervise.Self(), KeepChildren: f.options.KeepChildren}
 	if f.options.Effort != "" {
 		o.Config = map[string]any{"model_reasoning_effort": f.options.Effort}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/agents"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/chat"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
+	"github.com/seed7221b0f9/parley/internal/supervise"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -149,6 +150,7 @@ func (f *Flags) registerProgram(cmd *cobra.Command) {
 	fs.BoolVarP(&f.verbose, "verbose", "v", false, "pass on what the agent's CLI writes to standard error")
 	fs.StringVar(&f.agent, "agent", "", "who answers: claude, the CLI; codex; sim, a simulated agent; replay:`DIR`, a recording; acp:COMMAND, an agent of the Agent Client Protocol (default claude if there is one, else sim)")
 	fs.BoolVar(&f.atOnce, "at-once", false, "with --agent replay:DIR: without the pauses of the recording")
+	fs.BoolVar(&o.KeepChildren, "keep-children", false, agents.KeepHelp)
 	fs.StringVar(&o.CLIPath, "cli", "", "the `path` of the agent's CLI (default $PARLEY_CLI, else claude is looked for; with --agent codex $PARLEY_CODEX, else codex)")
 	fs.StringArrayVar(&f.extra, "extra-arg", nil, "a further flag for the agent's CLI, `name[=value]` (repeatable)")
 }
@@ -173,6 +175,7 @@ func (f *Flags) build() (*claude.Options, error) {
 	if f.changed("max-budget-usd") {
 		o.MaxBudgetUSD = &f.budget
 	}
+	o.Supervisor = supervise.Self()
 	o.IncludePartialMessages = f.output != chat.OutputJSON
 	if err := f.files(&o); err != nil {
 		return nil, err

@@ -48,7 +48,7 @@ type Settings struct {
 	hookCommand, metricsListen                                             string
 	otel                                                                   bool
 	tenantDirs                                                             []string
-	push, preview                                                          bool
+	push, preview, keep                                                    bool
 	pushContact, previewListen, previewURL                                 string
 }
 
@@ -62,6 +62,7 @@ func (f *Settings) Register(p *pflag.FlagSet) {
 	p.StringVar(&f.cli, "cli", "", "the claude program (default: the one that is installed)")
 	p.StringVar(&f.mode, "permission-mode", "", "permission mode of new sessions (default: default, or an ACP agent's own)")
 	p.BoolVar(&f.allowBypass, "allow-bypass", false, "let sessions run without asking for permissions")
+	p.BoolVar(&f.keep, "keep-children", false, agents.KeepHelp)
 	p.StringArrayVar(&f.passEnv, "pass-env", nil, "further variable that agents get; NAME* is a prefix; repeatable")
 	p.StringArrayVar(&f.allowedHosts, "allowed-host", nil, "host name that requests may use beside loopback ones; repeatable")
 	p.StringArrayVar(&f.allowedOrigins, "allowed-origin", nil, "origin of a page that may call, as scheme://host; repeatable")
@@ -116,7 +117,7 @@ func (f *Settings) home() agents.Place {
 	if err != nil {
 		archive = "" // no copy is offered
 	}
-	return agents.Place{Data: f.Data, Env: server.AgentEnv(os.Environ(), f.passEnv), CLI: f.cli, Archive: archive}
+	return agents.Place{Data: f.Data, Env: server.AgentEnv(os.Environ(), f.passEnv), CLI: f.cli, Archive: archive, Keep: f.keep}
 }
 
 // notSettings are flags that only make sense on the command line.

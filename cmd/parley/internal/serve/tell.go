@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
+	"github.com/seed7221b0f9/parley/internal/supervise"
 	"github.com/seed7221b0f9/parley/server"
 )
 
@@ -25,7 +26,7 @@ func (f *Settings) telling(opts *server.Options) error {
 	if f.hookCommand != "" && !filepath.IsAbs(f.hookCommand) {
 		return term.Usagef("--hook-command %s: it is not an absolute path", f.hookCommand)
 	}
-	opts.HookCommand = f.hookCommand
+	opts.HookCommand, opts.Supervisor = f.hookCommand, supervise.Self()
 	if f.pushContact != "" && !strings.HasPrefix(f.pushContact, "mailto:") && !strings.HasPrefix(f.pushContact, "https://") {
 		return term.Usagef("--push-contact %s: it does not begin with mailto: or https://", f.pushContact)
 	}

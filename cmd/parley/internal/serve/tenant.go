@@ -50,7 +50,7 @@ func (f *Settings) tenantDir(name string) string {
 // tenantHome makes the directories of a tenant. What agents know their configuration by
 // points there, whatever the server's own environment says.
 func (f *Settings) tenantHome(name string) (agents.Place, error) {
-	h := agents.Place{Data: f.tenantDir(name), CLI: f.cli}
+	h := agents.Place{Data: f.tenantDir(name), CLI: f.cli, Keep: f.keep}
 	own := map[string]string{"CLAUDE_CONFIG_DIR": filepath.Join(h.Data, agents.Claude), "CODEX_HOME": filepath.Join(h.Data, agents.Codex)}
 	h.Env = slices.DeleteFunc(f.home().Env, func(entry string) bool {
 		variable, _, _ := strings.Cut(entry, "=")

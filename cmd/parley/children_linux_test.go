@@ -1,0 +1,201 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/seed7221b0f9/parley/internal/sim"
+	"github.com/seed7221b0f9/parley/server/api"
+)
+
+// escapes are the ways in which a command leaves the process $P in the background.
+var escapes = []string{`sh -c "$P" &`, `(nohup sh -c "$P" &)`, `(setsid sh -c "$P" &)`, `(env -i sh -c "$P" &)`, `(setsid env -i sh -c "$P" &)`}
+
+// escapee is a CLI that leaves processes behind: the simulated agent, after it has started one in each way.
+// The processes note their ids in dir.
+type escapee struct{ program, dir string }
+
+func newEscapee(t *testing.T) escapee {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := escapee{filepath.Join(t.TempDir(), "claude"), t.TempDir()}
+	script := "#!/bin/sh\n"
+	for i, how := range escapes {
+		script += fmt.Sprintf("P='echo $$ >%s/'$$'-%d; exec tail -f /dev/null'\n{ %s\n} </dev/null >/dev/null 2>&1\n", e.dir, i, how)
+	}
+	script += fmt.Sprintf("for i in 0 1 2 3 4; do while ! test -s %s/$$-$i; do sleep 0.01; done; done\n", e.dir)
+	script += fmt.Sprintf("%s=0 CLAUDETEST_PROGRAM=%s exec %s \"$@\"\n", sim.PaceVariable, sim.Name, self)
+	if err := os.WriteFile(e.program, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		for pid := range e.running(t) {
+			_ = syscall.Kill(pid, syscall.SIGKILL) // where the test has failed
+		}
+	})
+	return e
+}
+
+// started waits until the agent runs, and returns the processes that it has left.
+func (e escapee) started(t *testing.T) map[int]string {
+	t.Helper()
+	for end := time.After(time.Minute); ; {
+		if running := e.running(t); len(running) >= len(escapes) {
+			return running
+		}
+		select {
+		case <-end:
+			t.Fatal("the agent has not started its processes")
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+// running are the processes that run, and how they were started.
+func (e escapee) running(t *testing.T) map[int]string {
+	t.Helper()
+	notes, err := filepath.Glob(filepath.Join(e.dir, "*-*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	running := map[int]string{}
+	for _, note := range notes {
+		text, _ := os.ReadFile(note)
+		pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
+		args, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)) // one that is dead has none
+		if pid > 0 && bytes.Contains(args, []byte("tail\x00-f\x00/dev/null")) {
+			running[pid] = escapes[note[len(note)-1]-'0']
+		}
+	}
+	return running
+}
+
+// gone fails the test if a process that the agent has left runs after patience.
+func (e escapee) gone(t *testing.T, after string, patience time.Duration) {
+	t.Helper()
+	for end := time.After(patience); ; {
+		running := e.running(t)
+		if len(running) == 0 {
+			return
+		}
+		select {
+		case <-end:
+			t.Fatalf("after %s there are %v", after, running)
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+// parleyCommand is a command in a world without other agents.
+func parleyCommand(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self, args...)
+	cmd.Args[0], cmd.Dir = "parley", t.TempDir()
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + cmd.Dir, sim.PaceVariable + "=0", "GORACE=atexit_sleep_ms=0"}
+	return cmd
+}
+
+// TestRun_children: what an agent leaves in the background ends with parley run and parley acp, however they end.
+func TestRun_children(t *testing.T) {
+	newSession := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}` + "\n" +
+		`{"jsonrpc":"2.0","id":2,"method":"session/new","params":{"cwd":"/","mcpServers":[]}}` + "\n"
+	for _, tt := range []struct {
+		name   string
+		args   []string
+		input  string
+		sig    syscall.Signal // 0: the input ends
+		within time.Duration  // 0: nothing is left when the command has ended
+	}{
+		{"run", []string{"run", "hello"}, "", 0, 0},
+		{"run, kept", []string{"run", "--keep-children", "hello"}, "", 0, 0},
+		{"chat, interrupted", []string{"chat"}, "hello\n", syscall.SIGINT, 0},
+		{"chat, killed", []string{"chat"}, "hello\n", syscall.SIGKILL, time.Minute},
+		{"acp", []string{"acp"}, newSession, 0, 0},
+		{"acp, killed", []string{"acp"}, newSession, syscall.SIGKILL, time.Minute},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			e := newEscapee(t)
+			cmd := parleyCommand(t, append(tt.args, "--cli", e.program)...)
+			var out bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &out, &out
+			in, err := cmd.StdinPipe()
+			if err == nil {
+				err = cmd.Start()
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, _ = io.WriteString(in, tt.input)
+			if tt.args[0] != "run" {
+				e.started(t)
+			}
+			if tt.sig != 0 {
+				_ = cmd.Process.Signal(tt.sig)
+			} else {
+				_ = in.Close()
+			}
+			_ = cmd.Wait() // its status does not matter
+			if notes, _ := os.ReadDir(e.dir); len(notes) < len(escapes) {
+				t.Fatalf("the agent has not run: %s", &out)
+			}
+			if kept := e.running(t); slices.Contains(tt.args, "--keep-children") {
+				if len(kept) == 0 {
+					t.Error("nothing was kept")
+				}
+				return
+			}
+			e.gone(t, tt.name, tt.within)
+		})
+	}
+}
+
+// TestServe_children: it ends with the session's agent and with the server.
+func TestServe_children(t *testing.T) {
+	e := newEscapee(t)
+	dir := t.TempDir()
+	env := []string{"PATH=" + filepath.Dir(e.program) + ":" + os.Getenv("PATH"), "HOME=" + dir, "GORACE=atexit_sleep_ms=0"}
+	args := []string{"--agent", "claude", "--listen", "127.0.0.1:0", "--data", filepath.Join(dir, "data"), "--dir", dir, "--log-level", "error", "--idle-timeout", "1s"}
+	cmd, c := serveProcess(t, env, args)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	connect := func() string {
+		var session api.ConnectResult
+		if err := c.Call(ctx, "session.connect", api.ConnectParams{}, &session); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Call(ctx, "session.query", api.QueryParams{SessionID: session.SessionID, Text: "say hello"}, nil); err != nil {
+			t.Fatal(err)
+		}
+		e.started(t)
+		return session.SessionID
+	}
+	if err := c.Call(ctx, "session.disconnect", map[string]string{"session_id": connect()}, nil); err != nil {
+		t.Fatal(err)
+	}
+	e.gone(t, "session.disconnect", 20*time.Second)
+	connect()
+	e.gone(t, "the idle timeout", 30*time.Second)
+	connect()
+	_ = cmd.Process.Signal(syscall.SIGTERM)
+	_ = cmd.Wait() // its status does not matter
+	e.gone(t, "the server", 0)
+}
