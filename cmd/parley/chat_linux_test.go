@@ -139,7 +139,7 @@ func TestChatOnTerminal(t *testing.T) {
 
 	// Ctrl-C breaks the turn off and nothing else; the next one runs.
 	p.types("\x03")
-	p.sees("interrupting", "interrupted", "> think now", "three steps", "✓ 0.", "> a draft")
+	p.sees("interrupting", "interrupted", "> think now", "three steps", "✓ ", "> a draft")
 
 	// In a narrower terminal what follows is narrower.
 	p.resizes(30, 20)
