@@ -8,6 +8,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -29,8 +30,11 @@ type embedded struct {
 	dir  string
 	opts *Options
 	turn chan struct{} // holds the right to replace the server
+	// mending is set while the server is replaced, until the connection has found the next one.
+	mending atomic.Bool
 
 	mu     sync.Mutex
+	nc     *nats.Conn              // of the store; nil before it has one
 	srv    *server.Server          // nil while there is none
 	sound  context.Context         // ends, with the cause, when the server cannot write any more
 	broken context.CancelCauseFunc // ends it
@@ -127,7 +131,7 @@ func (e *embedded) InProcessConn() (net.Conn, error) {
 
 // mend replaces a server that could not write, once the disk has room again. Until then the error says why.
 func (e *embedded) mend(ctx context.Context) error {
-	if e.fault().Err() == nil {
+	if e.fault().Err() == nil && !e.mending.Load() {
 		return nil
 	}
 	select {
@@ -147,12 +151,38 @@ func (e *embedded) mend(ctx context.Context) error {
 	if free < max(e.opts.Reserve, minFree) {
 		return context.Cause(fault)
 	}
+	e.mending.Store(true)
+	defer e.mending.Store(false)
 	e.stop()
 	if err := e.start(ctx); err != nil {
 		e.fail(err.Error())
 		return err
 	}
+	if err := e.found(ctx); err != nil {
+		return err
+	}
 	e.opts.Logger.Warn("eventlog: the embedded server was started again", "after", context.Cause(fault))
+	return nil
+}
+
+// found waits until the store's connection has found the server there is now: what it sends
+// before is lost, and would be waited for in vain.
+func (e *embedded) found(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, e.opts.Timeout)
+	defer cancel()
+	e.mu.Lock()
+	nc, srv := e.nc, e.srv
+	e.mu.Unlock()
+	if srv == nil {
+		return errors.New("the embedded server is not running")
+	}
+	for id := srv.ID(); nc != nil && (!nc.IsConnected() || nc.ConnectedServerId() != id); {
+		select {
+		case <-time.After(5 * time.Millisecond):
+		case <-ctx.Done():
+			return fmt.Errorf("eventlog: connecting to the embedded server again: %w", context.Cause(ctx))
+		}
+	}
 	return nil
 }
 
@@ -166,7 +196,11 @@ func connect(e *embedded, o *Options, reconnected func()) (*nats.Conn, error) {
 		}),
 	}
 	if e != nil {
-		return nats.Connect("", append(options, nats.InProcessServer(e), nats.ReconnectWait(20*time.Millisecond))...)
+		nc, err := nats.Connect("", append(options, nats.InProcessServer(e), nats.ReconnectWait(20*time.Millisecond))...)
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.nc = nc
+		return nc, err
 	}
 	if o.Credentials != "" {
 		options = append(options, nats.UserCredentials(o.Credentials))

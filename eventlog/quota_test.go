@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seed7221b0f9/parley/eventlog"
 )
@@ -153,7 +154,11 @@ func TestDiskFull(t *testing.T) {
 	if err != nil || got.Seq < last {
 		t.Errorf("the log ends at %v, %v, want %d", got.Seq, err, last)
 	}
+	began := time.Now()
 	appendTexts(t, l, got.Seq, "works again")
+	if took := time.Since(began); took > 8*time.Second {
+		t.Errorf("the first append with room again took %v", took) // a request to the server that was replaced is waited for 10 s
+	}
 	if got := <-follower; got != "works again <nil>" {
 		t.Errorf("the follower ended with %s", got)
 	}

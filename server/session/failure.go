@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"syscall"
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/eventlog"
@@ -76,6 +77,9 @@ func FailureOf(err error) *Failure {
 	}
 	if r := reasons.of(err); r != "" {
 		return &Failure{r, err.Error()}
+	}
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return &Failure{api.LimitReached, "the disk of the server is full; nothing was stored"}
 	}
 	return &Failure{InternalError, "internal error; the server's log has the details"}
 }

@@ -14,6 +14,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"go.opentelemetry.io/otel/trace"
@@ -141,7 +142,17 @@ func (f *Settings) Serve(ctx context.Context, out io.Writer) (err error) {
 		return err
 	}
 	defer shown.serve(ctx, s, logger)()
-	return f.serveOn(ctx, s, l, logger, func(base, token, metrics string) { greet(out, base, token, offered.Note, metrics) })
+	return f.serveOn(ctx, s, l, logger, func(base, token, metrics string) {
+		greet(out, base, token, strings.TrimSpace(offered.Note+"\n"+fullNote(ctx, store)), metrics)
+	})
+}
+
+// fullNote says that the disk has no room: every session is refused then.
+func fullNote(ctx context.Context, store *eventlog.Store) string {
+	if u, err := store.Usage(ctx); err == nil && u.Free == 0 {
+		return "The disk has less room than Parley leaves free: nothing can be stored, and sessions are refused until there is room. See parley doctor."
+	}
+	return ""
 }
 
 // serveOn makes the token of a server, greets with it and serves. A stop on purpose ends the token; one by SIGTERM does not, because
