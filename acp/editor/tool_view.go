@@ -37,6 +37,7 @@ func (in input) isTrue(name string) bool {
 var views = map[string]func(in input, dir string) view{
 	"Bash": viewBash, "Read": viewRead, "Edit": viewEdit, "Write": viewWrite, "Glob": viewGlob, "Grep": viewGrep,
 	"WebFetch": viewFetch, "WebSearch": viewSearch, "Agent": viewAgent, "Task": viewAgent, "ExitPlanMode": viewPlan, "AskUserQuestion": viewQuestion,
+	"fileChange":    viewChanges,
 	"EnterPlanMode": func(input, string) view { return view{title: "EnterPlanMode", kind: acp.ToolKindSwitchMode} },
 }
 
@@ -140,6 +141,49 @@ func viewWrite(in input, dir string) view {
 		v.content = diffContent(v.locations[0].Path, acp.Null[string](), in.str("content"))
 	}
 	return v
+}
+
+// viewChanges shows a patch of Codex: a diff for each hunk, the whole of a file that is new or
+// deleted.
+func viewChanges(in input, dir string) view {
+	v := view{title: "Edit", kind: acp.ToolKindEdit, locations: []acp.ToolCallLocation{}}
+	changes, _ := event.JSON(in).Member("changes")
+	for _, change := range changes.Elements() {
+		c := input(change)
+		kind, _ := change.Member("kind")
+		places := append(location(c.str("path"), dir, 0), location(input(kind).str("move_path"), dir, 0)...)
+		if len(places) == 0 {
+			continue
+		}
+		path, diff := places[0].Path, c.str("diff")
+		v.title += " " + shortPath(places[len(places)-1].Path, dir)
+		v.locations = append(v.locations, places...)
+		hunks := unified(diff)
+		switch {
+		case len(hunks) > 0:
+			for i := range hunks {
+				v.content = append(v.content, hunkContent(&event.FileChange{Path: path}, &hunks[i]))
+			}
+		case input(kind).str("type") == "delete":
+			v.content = append(v.content, diffContent(path, acp.Some(diff), "")...)
+		default:
+			v.content = append(v.content, diffContent(path, acp.Null[string](), diff)...)
+		}
+	}
+	return v
+}
+
+// unified are the hunks of a unified diff, without its counts.
+func unified(diff string) (hunks []event.Hunk) {
+	for line := range strings.Lines(diff) {
+		if strings.HasPrefix(line, "@@") {
+			hunks = append(hunks, event.Hunk{})
+		} else if len(hunks) > 0 {
+			h := &hunks[len(hunks)-1]
+			h.Lines = append(h.Lines, strings.TrimSuffix(line, "\n"))
+		}
+	}
+	return hunks
 }
 
 func viewGlob(in input, dir string) view {

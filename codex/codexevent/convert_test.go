@@ -302,3 +302,34 @@ func FuzzConverter(f *testing.F) {
 		fold(events)
 	})
 }
+
+// TestConverter_Explain checks that a refusal has the reason that was given for it, which is not on
+// the wire.
+func TestConverter_Explain(t *testing.T) {
+	for _, r := range codexrec.All(t) {
+		if !strings.HasSuffix(r.Title(), "approval_cancel") {
+			continue
+		}
+		var c codexevent.Converter
+		var got []string
+		for _, l := range r.Lines(t) {
+			var events []event.Event
+			if d, err := item.DecodeClient(l.Msg); l.Client && err == nil {
+				events = c.Client(d)
+			} else if d, err := item.DecodeServer(l.Msg); !l.Client && err == nil {
+				events = c.Server(d)
+			}
+			for _, ev := range events {
+				switch ev := ev.(type) {
+				case *event.PermissionRequest:
+					c.Explain(ev.RequestID, "there is no user to ask")
+				case *event.PermissionResolved:
+					got = append(got, ev.Behavior+" "+ev.Message)
+				}
+			}
+		}
+		if len(got) == 0 || got[0] != "deny there is no user to ask" {
+			t.Errorf("%s: %q", r.Title(), got)
+		}
+	}
+}
