@@ -1327,7 +1327,7 @@ function totals(x, msg) {
   const t = x.state.totals;
   t.turns++;
   if (typeof msg.total_cost_usd === "number") {
-    if (t.costUsd !== void 0 && anew(t, t.costUsd, msg, x.restarts)) t.costBefore = t.costUsd;
+    if (t.costUsd && anew(t, t.costUsd, msg, x.restarts)) t.costBefore = t.costUsd;
     t.costUsd = (t.costBefore ?? 0) + msg.total_cost_usd;
   }
   if (x.restarts > 0) t.restarts = x.restarts;

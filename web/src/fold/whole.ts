@@ -107,7 +107,7 @@ function totals(x: Lookup, msg: ResultMessage): void {
   const t = x.state.totals;
   t.turns++;
   if (typeof msg.total_cost_usd === "number") {
-    if (t.costUsd !== undefined && anew(t, t.costUsd, msg, x.restarts)) t.costBefore = t.costUsd;
+    if (t.costUsd && anew(t, t.costUsd, msg, x.restarts)) t.costBefore = t.costUsd;
     t.costUsd = (t.costBefore ?? 0) + msg.total_cost_usd;
   }
   if (x.restarts > 0) t.restarts = x.restarts;
