@@ -164,7 +164,10 @@ func (p *picked) omitted() string {
 	if p.cut > 0 {
 		parts = append(parts, fmt.Sprintf("parts of %d long entries", p.cut))
 	}
-	if p.thinking > 0 {
+	switch {
+	case p.thinking == 1:
+		parts = append(parts, "1 piece of reasoning")
+	case p.thinking > 1:
 		parts = append(parts, fmt.Sprintf("%d pieces of reasoning", p.thinking))
 	}
 	return strings.Join(parts, ", ")
