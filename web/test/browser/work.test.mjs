@@ -1,6 +1,8 @@
 // What people do with the page, in a real browser against the real server with its embedded page.
 
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { begin, eventually, foldedState, open, paste, said, same, say, Server, sessionId, turns } from "./driver.mjs";
 import { shared } from "./shared.mjs";
@@ -310,6 +312,29 @@ test("a server that is killed and started again", async () => {
   await page.getByText("Connection lost.").waitFor({ state: "detached", timeout: 20_000 });
   await turns(page, 2);
   assert.equal(await page.locator(".user", { hasText: "sent while nothing is there" }).count(), 1);
+  await same(page);
+  await page.context().close();
+  again.own = true;
+  await again.stop();
+});
+
+test("an agent that has lost the conversation answers when a person has chosen how", async () => {
+  const own = await new Server().start();
+  const page = await open(browser, own);
+  await begin(page, "story");
+  await turns(page, 1);
+  await own.kill();
+  await page.getByText("Connection lost.").waitFor();
+  writeFileSync(join(own.dir, "forget"), "");
+  const again = await new Server(own.dir, own.addr).start();
+  await page.getByText("Connection lost.").waitFor({ state: "detached", timeout: 20_000 });
+  await say(page, "and now?");
+  await page.getByText("The agent no longer has this conversation. How do you want to continue?").first().waitFor();
+  assert.equal(await page.locator(".turn-foot").count(), 1);
+  await page.getByText("Continue with a summary").first().click();
+  await page.getByRole("button", { name: "Send answers" }).click();
+  await page.getByText("A new agent continues with a summary of the conversation.").first().waitFor();
+  await said(page, "The conversation goes on with the next message of the person");
   await same(page);
   await page.context().close();
   again.own = true;

@@ -23,6 +23,12 @@ type developer struct {
 // Name is the provider's name.
 func (*developer) Name() string { return "developer" }
 
+// Resume starts an actor that continues a session, with a new server.
+func (p *developer) Resume(ctx context.Context, id string, opts agent.Options) (agent.Session, error) {
+	opts.ID = id
+	return p.Open(ctx, opts)
+}
+
 // Open starts an actor and its server, which ends with its standard input.
 func (p *developer) Open(ctx context.Context, opts agent.Options) (agent.Session, error) {
 	s, err := p.stage.Open(ctx, opts)

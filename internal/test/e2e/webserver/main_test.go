@@ -123,7 +123,7 @@ func furnish(f flags) error {
 // providers are the agents: scenes first, then the simulated one, and the real one if there
 // is a CLI.
 func providers(f flags) ([]agent.Provider, func(), error) {
-	list := []agent.Provider{&stage{corpus: f.corpus}, &agenttest.Provider{Dir: filepath.Join(f.dir, "sim"), Pause: 5 * time.Millisecond}}
+	list := []agent.Provider{&stage{f.corpus, filepath.Join(f.dir, "forget")}, &agenttest.Provider{Dir: filepath.Join(f.dir, "sim"), Pause: 5 * time.Millisecond}}
 	if f.cli == "" {
 		return list, func() {}, nil
 	}

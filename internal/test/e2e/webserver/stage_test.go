@@ -1,12 +1,14 @@
 package webserver
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -19,16 +21,25 @@ import (
 )
 
 // stage is a provider whose agents play scenes. A prompt names its scene; any other prompt
-// is answered with itself.
-type stage struct{ corpus string }
+// is answered with itself. While the file forget is there, its agents have lost every session.
+type stage struct{ corpus, forget string }
 
 // Name is the provider's name.
 func (*stage) Name() string { return "scene" }
 
+// Resume starts an actor that continues a session.
+func (p *stage) Resume(ctx context.Context, id string, opts agent.Options) (agent.Session, error) {
+	if _, err := os.Stat(p.forget); err == nil {
+		return nil, agent.ErrNotFound
+	}
+	opts.ID = id
+	return p.Open(ctx, opts)
+}
+
 // Open starts an actor.
 func (p *stage) Open(_ context.Context, opts agent.Options) (agent.Session, error) {
 	s := &actor{
-		id: uuid(), corpus: p.corpus, dir: opts.Dir, mode: opts.Mode, model: "claude-scene-1", inputs: make(chan agent.Input, 64),
+		id: cmp.Or(opts.ID, uuid()), corpus: p.corpus, dir: opts.Dir, mode: opts.Mode, model: "claude-scene-1", inputs: make(chan agent.Input, 64),
 		events: make(chan event.Event, 4096), stop: make(chan struct{}), answers: map[string]chan json.RawMessage{},
 		conv: claudeevent.Converter{Provider: "sim"},
 	}
