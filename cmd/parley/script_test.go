@@ -68,6 +68,9 @@ func setup(env *testscript.Env, cli string) error {
 	}
 	if cli != "" {
 		vars = append(vars, "PARLEY_CLI="+cli)
+		if err := claudetest.IsolateProject(env.WorkDir); err != nil {
+			return err
+		}
 	}
 	if dir := os.Getenv("GOCOVERDIR"); dir != "" {
 		vars = append(vars, "GOCOVERDIR="+dir)

@@ -109,7 +109,7 @@ func TestEscapes(t *testing.T) {
 		orphaned bool     // survives also with one, but not a control group
 	}{
 		{"the input ends", func(s *Supervisor) { _ = s.Stop() }, spawn.ExitStatus{Code: 3}, bare, false},
-		{"SIGTERM", func(s *Supervisor) { _ = s.Terminate() }, spawn.ExitStatus{Code: -1, Signal: "SIGTERM"}, bare, false},
+		{"SIGTERM", func(s *Supervisor) { _ = s.proc.Terminate() }, spawn.ExitStatus{Code: -1, Signal: "SIGTERM"}, bare, false},
 		{"killed", func(s *Supervisor) { _ = s.Kill() }, killed, bare[1:], false},
 		{"a crash", func(s *Supervisor) { _ = syscall.Kill(s.PID(), syscall.SIGSEGV) }, spawn.ExitStatus{Code: -1, Signal: "SIGSEGV"}, bare, false},
 		{"the supervisor is killed", func(s *Supervisor) { _ = own(s).Kill() }, killed, nil, true},
