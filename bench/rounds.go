@@ -78,6 +78,7 @@ var measurements = []measurement{
 	{codexRows, (*bench).prepareCodex, (*bench).codexRound},
 	{rows: []string{"warm_first_message_ms"}, round: (*bench).warmRound},
 	{acpRows, (*bench).prepareACP, (*bench).acpRound},
+	{supervisorRows, nil, (*bench).supervisorRound},
 	{rows: []string{"eventlog_synced_per_s"}, round: (*bench).eventlogRound},
 }
 

@@ -57,6 +57,8 @@ var kinds = []kind{
 	{"idle_heap_bytes", "B", "less", "≤ 64 KiB", atMost(64 << 10), ""},
 	{"idle_stack_bytes", "B", "less", "", nil, ""},
 	{"idle_goroutines", "goroutines", "less", "≤ 8", atMost(8), ""},
+	{"supervisor_start_ms", "ms", "less", "≤ 15", atMost(15), ""},
+	{"supervisor_rss_bytes", "B", "less", "≤ 8 MiB", atMost(8 << 20), ""},
 	{"usage_daily_s", "s", "less", "≤ ccusage/3", atLeast(3), "ccusage"},
 	{"usage_daily_cpu_s", "s", "less", "", nil, "ccusage"},
 	{"usage_rss_bytes", "B", "less", "≤ 64 MiB", atMost(64 << 20), "ccusage"},

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/internal/sim"
+	"github.com/seed7221b0f9/parley/internal/supervise"
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
@@ -111,6 +112,22 @@ func parleyCommand(t *testing.T, args ...string) *exec.Cmd {
 	cmd.Args[0], cmd.Dir = "parley", t.TempDir()
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + cmd.Dir, sim.PaceVariable + "=0", "GORACE=atexit_sleep_ms=0"}
 	return cmd
+}
+
+// TestSupervisorIsFirst: the command becomes a supervisor before the packages of the server are initialised.
+func TestSupervisorIsFirst(t *testing.T) {
+	cmd := parleyCommand(t)
+	cmd.Args[0], cmd.Env = supervise.Name, append(cmd.Env, "GODEBUG=inittrace=1")
+	out, _ := cmd.CombinedOutput() // it fails: there is nobody who tells it what to start
+	var before []string
+	for line := range strings.Lines(string(out)) {
+		if name, ok := strings.CutPrefix(line, "init "); ok {
+			before = append(before, strings.Fields(name)[0])
+		}
+	}
+	if len(before) == 0 || len(before) > 40 || slices.ContainsFunc(before, func(name string) bool { return strings.Contains(name, "/parley/") }) {
+		t.Errorf("initialised before the supervisor: %q", before)
+	}
 }
 
 // TestRun_children: what an agent leaves in the background ends with parley run and parley acp, however they end.
