@@ -97,6 +97,7 @@ bench: ## measure side by side with the official SDKs, then the JSON engines (AR
 	cd bench/engines && go test -run '^$$' -bench '$(BENCH)' -count 5
 
 soak: preflight cli postgres ## run the tests with their long parts
+	@scripts/install-peers agents
 	PARLEY_SOAK=1 scripts/gotest -timeout 60m $(PKG)
 	PARLEY_SOAK=1 scripts/test-web
 
