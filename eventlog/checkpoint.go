@@ -22,8 +22,9 @@ type checkpoint struct {
 	Purged map[string]uint64    `json:"purged"` // by purgeKey: the event before which everything was removed
 	Damage []Damage             `json:"damage,omitempty"`
 
-	clean  bool // whether the files are as they were
-	silent bool // whether it does not have what was removed, because an older program wrote it or it cannot be read
+	clean  bool           // whether the files are as they were
+	live   map[string]int // how many messages of each stream are in the files
+	silent bool           // whether it does not have what was removed, because an older program wrote it or it cannot be read
 }
 
 // fileStamp tells a file that was changed.
@@ -156,6 +157,9 @@ func (s *Store) countRecords() *checkpoint {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), countTimeout)
 	defer cancel()
+	if s.journal.suspect || s.srv.restarted.Load() || s.hasCut(ctx) {
+		return nil
+	}
 	for session, state := range s.logs {
 		if !state.known {
 			if err := s.Log(session).refresh(ctx, state); err != nil {
@@ -167,6 +171,17 @@ func (s *Store) countRecords() *checkpoint {
 		}
 	}
 	return &checkpoint{Lasts: s.journal.lasts, Purged: s.journal.purged, Damage: s.journal.damage}
+}
+
+// hasCut reports whether the server has cut blocks since it was started, or does not answer.
+func (s *Store) hasCut(ctx context.Context) bool {
+	for _, stream := range []jetstream.Stream{s.st.log, s.st.snapshot} {
+		info, err := stream.Info(ctx, jetstream.WithDeletedDetails(true))
+		if err != nil || info.State.Lost != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // brokenStreams returns the streams of which there are files that the server could not open.

@@ -33,6 +33,8 @@ type embedded struct {
 	// mending is set while the server is replaced, until the connection has found the next one.
 	mending atomic.Bool
 
+	restarted atomic.Bool // whether it has replaced a server
+
 	mu     sync.Mutex
 	nc     *nats.Conn              // of the store; nil before it has one
 	srv    *server.Server          // nil while there is none
@@ -154,6 +156,7 @@ func (e *embedded) mend(ctx context.Context) error {
 	e.mending.Store(true)
 	defer e.mending.Store(false)
 	e.stop()
+	e.restarted.Store(true)
 	if err := e.start(ctx); err != nil {
 		e.fail(err.Error())
 		return err

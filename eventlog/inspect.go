@@ -187,18 +187,23 @@ func (s *Store) compare(ctx context.Context, found map[string]*chain, before *ch
 // accept adds damage to what was known before. Where it is new, the store gets another epoch and no deltas, since numbers
 // at the end of a log may be used again.
 func (s *Store) accept(ctx context.Context, before *checkpoint, damage []Damage) error {
+	before.Damage = slices.DeleteFunc(before.Damage, func(d Damage) bool { return d.Reason == foundOpen })
 	fresh := slices.DeleteFunc(damage, func(d Damage) bool { return slices.Contains(before.Damage, d) })
 	if len(fresh) == 0 {
 		return nil
 	}
 	for _, d := range fresh {
-		s.opts.Logger.Error("eventlog: the store is damaged", "session", d.Session, "from", d.From, "to", d.To, "reason", d.Reason)
+		s.logDamage(d)
 	}
 	before.Damage = append(before.Damage, fresh...)
 	if err := s.st.delta.Purge(ctx); err != nil {
 		return fmt.Errorf("eventlog: deleting deltas: %w", err)
 	}
 	return s.st.newGeneration(ctx, s.js)
+}
+
+func (s *Store) logDamage(d Damage) {
+	s.opts.Logger.Error("eventlog: the store is damaged", "session", d.Session, "from", d.From, "to", d.To, "reason", d.Reason)
 }
 
 // ofOthers returns the damage of other sessions.

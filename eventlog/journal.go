@@ -35,6 +35,8 @@ type journal struct {
 	lasts  map[string]uint64
 	purged map[string]uint64 // by purgeKey
 	damage []Damage
+	// suspect is whether the server's files are no longer what they were, so that the next Open has to look at everything.
+	suspect bool
 }
 
 func purgeKey(session string, epoch [8]byte) string {
@@ -121,6 +123,13 @@ func (j *journal) acked(session string, last uint64) {
 	}
 }
 
+// last returns the newest event of a log that was acknowledged; 0 for none.
+func (j *journal) last(session string) uint64 {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.lasts[session]
+}
+
 // purging notes, durably, that the events of a log before an event are about to be removed.
 func (j *journal) purging(session string, epoch [8]byte, before uint64) error {
 	j.mu.Lock()
@@ -135,4 +144,25 @@ func (j *journal) purging(session string, epoch [8]byte, before uint64) error {
 		j.damage = ofOthers(j.damage, session)
 	}
 	return errors.Join(j.note(fmt.Sprintf("%s %d", key, before)), j.file.Sync())
+}
+
+// foundOpen is the reason of what a reader misses in an open store. The next Open finds out what is missing in all.
+const foundOpen = "a file was damaged while the store was open"
+
+// missed takes note of events that a reader did not find. Events that were removed on purpose, which the journal knew before, are not
+// lost. It reports whether the loss is a new one.
+func (j *journal) missed(d Damage, epoch [8]byte) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.file == nil || j.lasts[d.Session] < d.To || j.purged[purgeKey(d.Session, epoch)] > d.From {
+		return false
+	}
+	for _, known := range j.damage {
+		if known.Session == d.Session && known.From <= d.From && d.To <= known.To {
+			return false
+		}
+	}
+	j.damage, j.suspect = append(j.damage, Damage{d.Session, d.From, d.To, foundOpen}), true
+	_ = j.rebase() // the list is also in memory, and the next Open looks at everything
+	return true
 }

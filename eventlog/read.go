@@ -96,9 +96,13 @@ func (r *reader) plan(ctx context.Context) (plan, error) {
 	if err != nil {
 		return plan{}, l.wrap("reading deltas", err)
 	}
+	acked := l.store.journal.last(l.session)
 	tip, err := l.tip(ctx)
 	if err != nil {
 		return plan{}, err
+	}
+	if r.epoch = tip.epoch; tip.last < acked {
+		_ = r.lost(Damage{l.session, tip.last + 1, acked, "they are not in the store"}) // the reader ends before them
 	}
 	if err := r.checkCursor(tip); err != nil {
 		return plan{}, err
@@ -106,7 +110,6 @@ func (r *reader) plan(ctx context.Context) (plan, error) {
 	if tip.stream == 0 {
 		return plan{empty: true, logStart: 1, deltaStart: 1}, nil
 	}
-	r.epoch = tip.epoch
 	p := plan{last: tip.last, logEnd: tip.stream, deltaEnd: deltaEnd}
 	p.logStart, err = l.locateEvent(ctx, r.cursor.Seq+1)
 	if err != nil {

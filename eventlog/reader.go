@@ -191,7 +191,7 @@ func (r *reader) missing(seq uint64) error {
 	if seq < r.known.logEnd || r.cursor.Seq >= r.known.last {
 		return nil
 	}
-	return &DamageError{Damage{Session: r.log.session, From: r.cursor.Seq + 1, To: r.known.last, Reason: "their record cannot be read"}}
+	return r.lost(Damage{Session: r.log.session, From: r.cursor.Seq + 1, To: r.known.last, Reason: "their record cannot be read"})
 }
 
 // gap returns the error for events that are not there: they were trimmed if a snapshot holds them, and else lost.
@@ -210,7 +210,15 @@ func (r *reader) gap(ctx context.Context, found uint64) error {
 			return fmt.Errorf("%w: session %s starts at %d", ErrTrimmed, l.session, oldest)
 		}
 	}
-	return &DamageError{Damage{Session: l.session, From: next, To: found - 1, Reason: "they are not in the store"}}
+	return r.lost(Damage{Session: l.session, From: next, To: found - 1, Reason: "they are not in the store"})
+}
+
+// lost returns the error for events that are lost, and reports a loss that is new.
+func (r *reader) lost(d Damage) error {
+	if s := r.log.store; s.journal.missed(d, r.epoch) {
+		s.logDamage(d)
+	}
+	return &DamageError{d}
 }
 
 // lastSequence returns the sequence of a subject's newest message, or 0.

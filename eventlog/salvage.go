@@ -25,16 +25,19 @@ var blockStreams = map[string]string{logStream: logPrefix, snapshotStream: snaps
 // the events that are missing. It forgets deleted logs of which nothing is left on the disk.
 func (d *dataDir) salvage(c *checkpoint, o *Options) error {
 	held := map[string]bool{}
+	c.live = map[string]int{}
 	for stream, prefix := range blockStreams {
+		var count census
 		blocks, err := d.blocks(stream)
 		if err != nil {
 			return err
 		}
 		for _, index := range blocks {
 			b := blockfile.Block{Stream: stream, Index: index, Prefix: prefix, Sound: soundPart}
-			damaged, err := d.salvageBlock(&b, o, func(subject, payload []byte) {
-				if h, _, err := decodePart(payload); err == nil {
-					key := purgeKey(strings.TrimPrefix(string(subject), prefix), h.epoch)
+			damaged, err := d.salvageBlock(&b, o, func(r *blockfile.Record) {
+				count.add(r)
+				if h, _, err := decodePart(r.Payload); err == nil {
+					key := purgeKey(strings.TrimPrefix(string(r.Subject), prefix), h.epoch)
 					if _, ok := c.Purged[key]; ok {
 						held[key] = true
 					}
@@ -45,6 +48,7 @@ func (d *dataDir) salvage(c *checkpoint, o *Options) error {
 			}
 			c.clean = c.clean && !damaged
 		}
+		c.live[stream] = count.live()
 	}
 	maps.DeleteFunc(c.Purged, func(key string, before uint64) bool { return before == everything && !held[key] })
 	return nil
@@ -73,8 +77,8 @@ func (d *dataDir) blocks(stream string) ([]int, error) {
 	return blocks, err
 }
 
-// salvageBlock checks one block, and writes it again if it is damaged. It calls visit with its sound messages.
-func (d *dataDir) salvageBlock(b *blockfile.Block, o *Options, visit func(subject, payload []byte)) (damaged bool, err error) {
+// salvageBlock checks one block, and writes it again if it is damaged. It calls visit with its sound records.
+func (d *dataDir) salvageBlock(b *blockfile.Block, o *Options, visit func(*blockfile.Record)) (damaged bool, err error) {
 	name := filepath.Join(d.streamDir(b.Stream), "msgs", strconv.Itoa(b.Index)+".blk")
 	data, err := os.ReadFile(name)
 	if err != nil {
@@ -83,9 +87,7 @@ func (d *dataDir) salvageBlock(b *blockfile.Block, o *Options, visit func(subjec
 	records, bad := b.Scan(data)
 	var sound []byte
 	for _, r := range records {
-		if r.Kind == blockfile.Message {
-			visit(r.Subject, r.Payload)
-		}
+		visit(&r)
 		if len(bad) > 0 {
 			sound = append(sound, r.Raw...)
 		}
@@ -108,4 +110,49 @@ func (d *dataDir) salvageBlock(b *blockfile.Block, o *Options, visit func(subjec
 // dropIndex removes the server's index of a stream, so that the server reads every message.
 func (d *dataDir) dropIndex(stream string) error {
 	return os.RemoveAll(filepath.Join(d.streamDir(stream), "msgs", indexName))
+}
+
+// census counts the messages of a stream that are in its blocks and not deleted.
+type census struct {
+	runs    []run // of sequences, in their order
+	deleted map[uint64]bool
+}
+
+type run struct{ first, last uint64 }
+
+func (c *census) add(r *blockfile.Record) {
+	n := len(c.runs)
+	switch {
+	case r.Kind == blockfile.Tombstone:
+		if c.deleted == nil {
+			c.deleted = map[uint64]bool{}
+		}
+		c.deleted[r.Seq] = true
+	case r.Kind == blockfile.Message && n > 0 && r.Seq == c.runs[n-1].last+1:
+		c.runs[n-1].last++
+	case r.Kind == blockfile.Message && (n == 0 || r.Seq > c.runs[n-1].last):
+		c.runs = append(c.runs, run{r.Seq, r.Seq})
+	}
+}
+
+func (c *census) live() int {
+	n := 0
+	for _, r := range c.runs {
+		n += int(r.last - r.first + 1)
+	}
+	for seq := range c.deleted {
+		_, in := slices.BinarySearchFunc(c.runs, seq, func(r run, seq uint64) int {
+			switch {
+			case r.last < seq:
+				return -1
+			case r.first > seq:
+				return 1
+			}
+			return 0
+		})
+		if in {
+			n--
+		}
+	}
+	return n
 }

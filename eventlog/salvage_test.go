@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -18,7 +19,7 @@ import (
 )
 
 // smallBlocks is a quota for which the server makes blocks of 32 kB, largeBlocks one of 4 MB.
-const smallBlocks, largeBlocks = 128_000, 100 << 20
+const smallBlocks, largeBlocks = 120_000, 100 << 20
 
 // inSnapshot stands for an event that is stored and that the snapshot holds as well.
 const inSnapshot = "in the snapshot"
@@ -77,8 +78,8 @@ func fillStore(t *testing.T, s *eventlog.Store, long bool) written {
 	return all
 }
 
-// intact returns the events of each log of which every part is in an undamaged record.
-func intact(t *testing.T, whole, dir string) map[string]map[string]bool {
+// intact returns the events of each log of which every part is in an undamaged record, and not in the block lostBlock.
+func intact(t *testing.T, whole, dir, lostBlock string) map[string]map[string]bool {
 	t.Helper()
 	lost := map[string]bool{}
 	kept := map[string]map[string]bool{}
@@ -89,6 +90,9 @@ func intact(t *testing.T, whole, dir string) map[string]map[string]bool {
 		}
 		rel, _ := filepath.Rel(whole, name)
 		after, _ := os.ReadFile(filepath.Join(dir, rel)) // it may be deleted
+		if filepath.Join(dir, rel) == lostBlock {
+			after = nil
+		}
 		at := 0
 		for _, rec := range scanBlock(t, name, before) {
 			end := at + len(rec.Raw)
@@ -108,10 +112,10 @@ func intact(t *testing.T, whole, dir string) map[string]map[string]bool {
 }
 
 // damageBlock changes a block of a store at random.
-func damageBlock(t *testing.T, r *rand.Rand, dir string) string {
+func damageBlock(t *testing.T, r *rand.Rand, dir string) (name, what string) {
 	t.Helper()
 	files := blocks(t, dir)
-	name := files[r.IntN(len(files))]
+	name = files[r.IntN(len(files))]
 	data, err := os.ReadFile(name)
 	if err != nil || len(data) == 0 {
 		t.Fatal(err, len(data))
@@ -122,7 +126,6 @@ func damageBlock(t *testing.T, r *rand.Rand, dir string) string {
 		from = min(len(data)-1, starts[r.IntN(len(starts))]+r.IntN(30))
 	}
 	to := min(len(data), from+1+r.IntN(1<<r.IntN(16)))
-	what := ""
 	switch r.IntN(5) {
 	case 0, 1:
 		what = "a flip"
@@ -135,10 +138,10 @@ func damageBlock(t *testing.T, r *rand.Rand, dir string) string {
 		data = data[:from]
 	case 4:
 		removeFile(t, name)
-		return "deletion of " + name
+		return name, "deletion of " + name
 	}
 	writeFile(t, name, data)
-	return fmt.Sprintf("%s at [%d, %d) of %s", what, from, to, name)
+	return name, fmt.Sprintf("%s at [%d, %d) of %s", what, from, to, name)
 }
 
 // recordStarts returns the offsets of the records of an undamaged block.
@@ -192,8 +195,8 @@ func testSalvage(t *testing.T, quota int64, cases int) {
 		if err := errors.Join(os.RemoveAll(dir), os.CopyFS(dir, os.DirFS(whole))); err != nil {
 			t.Fatal(err)
 		}
-		what := damageBlock(t, r, dir)
-		kept := intact(t, whole, dir)
+		_, what := damageBlock(t, r, dir)
+		kept := intact(t, whole, dir, "")
 		s, err := eventlog.Open(t.Context(), opts(dir))
 		if err != nil {
 			t.Fatal(err)
@@ -205,6 +208,56 @@ func testSalvage(t *testing.T, quota int64, cases int) {
 		if err := s.Close(t.Context()); err != nil || t.Failed() {
 			t.Fatal(err)
 		}
+	}
+}
+
+// eventlog.TestSalvage_running damages stores that are open. What a reader misses is listed at once; after the next start everything
+// is that is lost, and nothing is lost outside the damaged block.
+func TestSalvage_running(t *testing.T) {
+	for seed := range uint64(short.Count(2, 6, 1000)) {
+		runningCase(t, rand.New(rand.NewPCG(seed, 4)), fmt.Sprint("seed ", seed))
+	}
+}
+
+func runningCase(t *testing.T, r *rand.Rand, name string) {
+	root := t.TempDir()
+	dir, whole := filepath.Join(root, "data"), filepath.Join(root, "whole")
+	reopen := func(s *eventlog.Store) *eventlog.Store {
+		if s != nil {
+			if err := s.Close(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s, err := eventlog.Open(t.Context(), &eventlog.Options{Dir: dir, UnsafeNoSync: true, Quota: smallBlocks})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	s := reopen(nil)
+	all := fillStore(t, s, false)
+	if r.IntN(4) > 0 {
+		s = reopen(s) // the server reads the files, and not what it has just written
+	}
+	if err := os.CopyFS(whole, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	block, what := damageBlock(t, r, dir)
+	kept := intact(t, whole, dir, block)
+	if r.IntN(4) > 0 {
+		for session := range all {
+			numbers := slices.Sorted(maps.Keys(readAround(t, s.Log(session))))
+			listed := slices.ContainsFunc(s.Damage(), func(d eventlog.Damage) bool { return d.Session == session })
+			if n := len(numbers); n > 0 && numbers[n-1]-numbers[0] >= uint64(n) && !listed {
+				t.Errorf("%s: a reader has %d events from %d to %d, and nothing is listed", session, n, numbers[0], numbers[n-1])
+			}
+		}
+	}
+	before := s.Damage()
+	s = reopen(s)
+	checkSalvaged(t, s, all, kept)
+	if err := s.Close(t.Context()); err != nil || t.Failed() {
+		t.Fatalf("%s: %s: listed while it was open: %v, later: %v; %v", name, what, before, s.Damage(), err)
 	}
 }
 
@@ -264,6 +317,9 @@ func readAround(t *testing.T, l *eventlog.Log) map[uint64]string {
 			var damage *eventlog.DamageError
 			if errors.As(err, &damage) && damage.To > at.Seq {
 				at.Seq, again = damage.To, true
+				break
+			}
+			if errors.Is(err, eventlog.ErrNotFound) {
 				break
 			}
 			if err != nil {

@@ -92,7 +92,26 @@ func (s *Store) start(ctx context.Context) error {
 	if err := s.openStreams(ctx); err != nil {
 		return err
 	}
+	if before.clean && (!s.st.holds(before.live) || s.hasCut(ctx)) {
+		if err := s.reopen(ctx, before); err != nil {
+			return err
+		}
+	}
 	return s.inspect(ctx, before)
+}
+
+// reopen starts the server once more, without its indexes, which promise messages that are not in the files.
+func (s *Store) reopen(ctx context.Context, before *checkpoint) error {
+	before.clean = false
+	s.nc.Close()
+	s.srv.stop()
+	if err := errors.Join(s.dir.dropIndex(logStream), s.dir.dropIndex(snapshotStream)); err != nil {
+		return err
+	}
+	if err := s.embed(ctx); err != nil {
+		return err
+	}
+	return s.openStreams(ctx)
 }
 
 // embed starts the embedded server. Where that cannot open streams that are not needed, it

@@ -110,6 +110,16 @@ func openLeases(ctx context.Context, js jetstream.JetStream, o *Options) (jetstr
 	})
 }
 
+// holds reports whether the streams have as many messages as their files.
+func (s *streams) holds(live map[string]int) bool {
+	for _, stream := range []jetstream.Stream{s.log, s.snapshot} {
+		if info := stream.CachedInfo(); info.State.Msgs != uint64(live[info.Config.Name]) {
+			return false
+		}
+	}
+	return true
+}
+
 func (s *streams) checkMeta() error {
 	format, err := strconv.Atoi(s.meta[metaFormat])
 	if err != nil {
