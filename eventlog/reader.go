@@ -103,7 +103,41 @@ func (r *reader) within(ctx context.Context, f *feed, join *joiner, end uint64) 
 		if err := r.stillThere(ctx, f.stream, f.subject, end); err != nil {
 			return rec, err
 		}
+		if err := r.unreadable(ctx, f, end); err != nil {
+			return rec, err
+		}
 	}
+}
+
+// unreadable returns an error if the server cannot read the next message of a feed, which holds up its consumer for ever. The error
+// names the events up to the next message that can be read; deltas are given up.
+func (r *reader) unreadable(ctx context.Context, f *feed, end uint64) error {
+	_, _, err := probe(ctx, f.stream, f.subject, max(1, f.next))
+	if !errors.Is(err, jetstream.ErrMsgNotFound) {
+		return nil // it is slow, and nothing else
+	}
+	if err := r.stillThere(ctx, f.stream, f.subject, end); err != nil {
+		return err
+	}
+	if f.subject != r.log.subject() {
+		return ErrTrimmed
+	}
+	to := r.known.last
+	for low, high := f.next+1, end+1; low < high; {
+		middle := low + (high-low)/2
+		_, h, err := probe(ctx, f.stream, f.subject, middle)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil {
+			low = middle + 1
+			continue
+		}
+		if high = middle; h.first > r.cursor.Seq+1 {
+			to = h.first - 1
+		}
+	}
+	return r.lost(Damage{r.log.session, r.cursor.Seq + 1, to, "their record cannot be read"})
 }
 
 // stillThere returns ErrTrimmed once a subject has no message up to a sequence that the reader has not seen: it was deleted while

@@ -8,6 +8,9 @@ const (
 	NoticeError   = "error"
 )
 
+// NoticeLost is the code of the notice that the server has lost a part of the session's log.
+const NoticeLost = "log_damaged"
+
 // Notice is something that a person should know beside the conversation. It is never
 // an item of it.
 type Notice struct {

@@ -16,7 +16,7 @@ var (
 )
 
 // join takes over what the server has of the session when it is attached. What is still open
-// begins the events: the state, the queue and the requests.
+// begins the events: the state, the queue and the requests, and that a part of the conversation is lost.
 func (s *Session) join(at *api.AttachResult) error {
 	if at.Snapshot == "" {
 		return nil
@@ -29,6 +29,11 @@ func (s *Session) join(at *api.AttachResult) error {
 	events := []event.Event{&event.SessionState{State: at.State}}
 	if len(c.Queue) > 0 {
 		events = append(events, &event.QueueChanged{Items: c.Queue})
+	}
+	for _, n := range c.Notices {
+		if n.Notice.Code == event.NoticeLost {
+			events = append(events, n.Notice)
+		}
 	}
 	for _, p := range c.Prompts {
 		events = append(events, p.Event())

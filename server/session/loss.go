@@ -11,9 +11,6 @@ import (
 	"github.com/seed7221b0f9/parley/eventlog"
 )
 
-// noticeLost is the code of the notice that a part of the log is lost.
-const noticeLost = "log_damaged"
-
 // ReadAround yields the events of a log after a number. Those that the store has lost are one event without data, with the
 // number of the last of them.
 func ReadAround(ctx context.Context, log Log, after uint64) iter.Seq2[eventlog.Event, error] {
@@ -63,7 +60,7 @@ func (a *actor) readAround(ctx context.Context, after, told uint64) error {
 func (a *actor) tellLoss() {
 	for _, d := range a.srv.opts.Store.Damage() {
 		if text := d.String(); d.Session == a.id && !slices.Contains(a.core.Lost, text) {
-			a.draft(draft{facts: &facts{Lost: []string{text}}, event: &event.Notice{Header: a.core.header(""), Severity: event.NoticeError, Code: noticeLost,
+			a.draft(draft{facts: &facts{Lost: []string{text}}, event: &event.Notice{Header: a.core.header(""), Severity: event.NoticeError, Code: event.NoticeLost,
 				Text: fmt.Sprintf("A part of this conversation is lost: the file that held its events %d to %d was damaged. Prompts that were waiting are held; look through them before you continue.", d.From, d.To)}})
 		}
 	}
