@@ -102,7 +102,7 @@ var reaches = map[string]reach{
 // stayHere are the fields that change what this package does.
 var stayHere = []string{
 	"CLIPath", "Executable", "ExecutableArgs", "Dir", "User", "CleanEnv", "Isolation", "Transport", "Spawner", "Stderr",
-	"Tenant", "Admission", "Weight", "Registry",
+	"Tenant", "Admission", "Weight", "Registry", "Supervisor", "KeepChildren",
 	"SessionStoreFlush", "SessionLock", "VerbatimPrompts", "StrictLines", "MaxLine", "MaxBuffered", "Deadlines", "RequireMCP", "Trace", "Logger", "OnElicitation", "OnUserDialog",
 }
 
