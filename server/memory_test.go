@@ -74,12 +74,14 @@ func TestMemory(t *testing.T) {
 	const question = "The agent no longer has this conversation. How do you want to continue?"
 	for _, tt := range []struct {
 		name, choice string
+		list         bool // the answer is a list
 		forgets      bool // the agent cannot continue sessions at all
 		saved        bool // the archive has a copy
 		crash        bool // the server is started again while the question is open
 		answered     bool
 		summary      bool
 	}{
+		{name: "summary, as a list", choice: "Continue with a summary", list: true, answered: true, summary: true},
 		{name: "summary", choice: "Continue with a summary", answered: true, summary: true},
 		{name: "summary, after a restart", choice: "Continue with a summary", crash: true, answered: true, summary: true},
 		{name: "summary, of an agent that forgets", choice: "Continue with a summary", forgets: true, answered: true, summary: true},
@@ -127,13 +129,14 @@ func TestMemory(t *testing.T) {
 			}
 			answer := api.QuestionRespondParams{SessionID: id, RequestID: request, Action: "accept",
 				Answers: event.Encoded(map[string]string{question: tt.choice})}
-			switch {
-			case tt.choice == "else":
+			if tt.list {
+				answer.Answers = event.Encoded(map[string][]string{question: {tt.choice}})
+			}
+			if tt.choice == "else" {
 				h.refused(api.InvalidParams, "question.respond", answer)
 				return
-			default:
-				h.call("question.respond", answer, nil)
 			}
+			h.call("question.respond", answer, nil)
 			if !tt.answered {
 				if tt.choice == "Look again" {
 					w.until("the next question", func(c *event.Conversation) bool { return len(c.Prompts) == 1 && c.Prompts[0].RequestID() != request })

@@ -301,6 +301,31 @@ func TestAttach_past(t *testing.T) {
 	}
 }
 
+// TestAttach_memory checks that a person at a terminal learns that the agent has lost the
+// conversation, and chooses how it goes on.
+func TestAttach_memory(t *testing.T) {
+	s := newSimServer(t)
+	var r api.ConnectResult
+	s.call("session.connect", api.ConnectParams{InitialPrompt: "markdown"}, &r)
+	s.until(r.SessionID, func(c *event.Conversation) bool { return c.Totals.Turns == 1 && c.State == "idle" })
+	s.call("session.disconnect", api.SessionRef{SessionID: r.SessionID}, nil)
+	if err := os.RemoveAll(filepath.Join(s.data, "sim")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(s.data, "sim"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p := sitDown(t, "http://127.0.0.1:9", []string{"NO_COLOR=1"}, "attach", "--data", s.data, r.SessionID)
+	p.sees("/help lists the commands")
+	p.types("and now?\r")
+	p.sees("The agent no longer has this conversation", "Continue with a summary", "Cancel")
+	p.types("1\r")
+	p.sees("A new agent continues with a summary")
+	s.until(r.SessionID, func(c *event.Conversation) bool { return c.Totals.Turns == 2 && c.State == "idle" })
+	p.types("\x04")
+	p.leaves(term.ExitOK)
+}
+
 // A command that neither the program nor the agent has is refused, and not sent as a prompt.
 func TestAttach_unknownCommand(t *testing.T) {
 	s := newSimServer(t)

@@ -103,7 +103,7 @@ func (a *actor) recall(rep reply, key, by string) error {
 	}
 	drafts[0].facts.Memory = &memory{Fresh: choice == memorySummary}
 	if choice == memorySummary {
-		drafts = append(drafts, a.memoryNotice(event.NoticeInfo, "memory_summary", "A new agent continues with a summary of the conversation. It remembers nothing else."))
+		drafts = append(drafts, a.memoryNotice(event.NoticeWarning, "memory_summary", "A new agent continues with a summary of the conversation. It remembers nothing else."))
 	}
 	if choice == memorySummary || choice == memoryRetry {
 		drafts = append(drafts, a.core.release())
@@ -118,14 +118,20 @@ func (a *actor) recall(rep reply, key, by string) error {
 	return nil
 }
 
-// chosen is the label that was chosen; cancel where the question was declined.
+// chosen is the label that was chosen, alone or in a list; cancel where the question was declined or
+// skipped.
 func chosen(answer *agent.QuestionAnswer) string {
-	var labels map[string]string
-	if answer == nil || answer.Declined {
+	var answers map[string]json.RawMessage
+	if answer == nil || answer.Declined || json.Unmarshal(answer.Answers, &answers) != nil || string(answers[memoryQuestion]) == "null" {
 		return memoryCancel
 	}
-	_ = json.Unmarshal(answer.Answers, &labels) // no label is none of the options
-	return labels[memoryQuestion]
+	var label string
+	var labels []string
+	if json.Unmarshal(answers[memoryQuestion], &labels) == nil && len(labels) == 1 {
+		return labels[0]
+	}
+	_ = json.Unmarshal(answers[memoryQuestion], &label) // no label is none of the options
+	return label
 }
 
 // restoreMemory gets the transcript from the archive and goes on with it.

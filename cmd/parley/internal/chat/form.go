@@ -217,6 +217,7 @@ func (f *form) answer(text string) (agent.Answer, bool) {
 		f.show()
 		return nil, true
 	}
+	f.next = -1 // it is asked again if the answer is refused
 	raw, err := json.Marshal(f.values)
 	if err != nil { // a default that is not JSON, which no decoder gives
 		return noAnswer(f.q), true

@@ -48,6 +48,7 @@ func (c *loop) question(q *event.QuestionRequest) *ask {
 				show()
 				return nil, true
 			}
+			next = 0 // it is asked again if the answer is refused
 			raw, err := json.Marshal(answers)
 			return &agent.QuestionAnswer{Answers: raw, Declined: err != nil}, true
 		},
