@@ -1,7 +1,5 @@
 package event
 
-import "slices"
-
 // keep returns a copy of an event as its message has it, for a conversation: it shares no memory
 // with the line that the event was made from, and it does not hold the provider's message.
 func keep[T any, E interface {
@@ -163,18 +161,12 @@ func (p *Prompt) key() promptKey {
 	return promptKey{}
 }
 
-// MarshalJSON returns the message of the event, with the id also under the name that it had before
-// prompts were events.
+// MarshalJSON returns the message of the event.
 func (p Prompt) MarshalJSON() ([]byte, error) {
-	ev := p.Event()
-	if ev == nil {
-		return []byte("null"), nil
+	if ev := p.Event(); ev != nil {
+		return marshalEvent(ev)
 	}
-	data, err := marshalEvent(ev)
-	if err != nil {
-		return nil, err
-	}
-	return slices.Concat(data[:len(data)-1], []byte(`,"requestId":`+Quote(p.RequestID())+"}")), nil
+	return []byte("null"), nil
 }
 
 // UnmarshalJSON decodes the message of one of the two events. Any other value gives an empty prompt.

@@ -1,6 +1,11 @@
 package api
 
-import "github.com/seed7221b0f9/parley/agent/event"
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/seed7221b0f9/parley/agent/event"
+)
 
 // QueueListResult lists the inputs of a session that wait for their turn, in the order in which
 // they will run.
@@ -46,6 +51,23 @@ type PendingPrompt struct {
 	SessionID string       `json:"session_id"`
 	AskedAt   string       `json:"asked_at,omitempty"`
 	Prompt    event.Prompt `json:"prompt"`
+}
+
+// MarshalJSON adds the id of the request under the name requestId, which it had before prompts were
+// events: programs that answer requests read it.
+func (p PendingPrompt) MarshalJSON() ([]byte, error) {
+	prompt, err := json.Marshal(p.Prompt)
+	if err != nil {
+		return nil, err
+	}
+	if id := p.Prompt.RequestID(); id != "" {
+		prompt = slices.Concat(prompt[:len(prompt)-1], []byte(`,"requestId":`+event.Quote(id)+"}"))
+	}
+	return json.Marshal(struct {
+		SessionID string          `json:"session_id"`
+		AskedAt   string          `json:"asked_at,omitempty"`
+		Prompt    json.RawMessage `json:"prompt"`
+	}{p.SessionID, p.AskedAt, prompt})
 }
 
 // PermissionRespondParams answer a permission request. If several clients answer, the first
