@@ -64,6 +64,58 @@ func TestACP_codex(t *testing.T) {
 	}
 }
 
+// TestACP_codexChange runs parley acp with the real codex: before a file is changed, the editor has
+// its path, its place and the diff, and after it the diff as well.
+func TestACP_codexChange(t *testing.T) {
+	program := codexcli.Require(t, codexcli.Newer)
+	api := codextest.NewAPI(t)
+	patch := "*** Begin Patch\n*** Update File: a.txt\n@@\n-one\n+ONE\n two\n*** End Patch\n"
+	api.ReplyTo("fix it", codextest.Calls(codextest.Patch("call_1", patch)), codextest.Say("Done."))
+	home := codextest.NewHome(t, api, "approval_policy = \"on-request\"\nsandbox_mode = \"read-only\"\n")
+	if err := os.WriteFile(filepath.Join(home.Project, "a.txt"), []byte("one\ntwo\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := &acpagent.Provider{Command: []string{linkedProgram(t), "acp", "--agent", "codex", "--no-prewarm"}, Logger: slog.New(slog.DiscardHandler)}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	s, err := p.Open(ctx, agent.Options{Dir: home.Project, Env: append(home.Env(), "PARLEY_CODEX="+program)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.Send(ctx, agent.Input{UUID: "00000000-0000-4000-8000-000000000001", Text: "fix it"}); err != nil {
+		t.Fatal(err)
+	}
+	var asked, ended string
+	for ev, err := range s.Events(ctx) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, ok := ev.(*event.PermissionRequest); ok && asked == "" {
+			asked = r.DisplayName + string(r.Content) + string(r.Locations)
+			if err := s.Answer(ctx, r.RequestID, &agent.PermissionAnswer{Allow: true}); err != nil {
+				t.Error(err)
+			}
+		}
+		if m, ok := ev.(*event.AssistantMessage); ok {
+			for _, b := range m.Blocks {
+				ended += string(b.Block.Content)
+			}
+		}
+		if _, ok := ev.(*event.ResultMessage); ok {
+			break
+		}
+	}
+	for _, want := range []string{"Edit a.txt", `"newText":"ONE\ntwo"`, `"oldText":"one\ntwo"`, filepath.Join(home.Project, "a.txt")} {
+		if !strings.Contains(asked, want) {
+			t.Errorf("the request does not have %s: %s", want, asked)
+		}
+	}
+	if !strings.Contains(ended, `"newText":"ONE\ntwo"`) {
+		t.Errorf("the call does not have the diff: %s", ended)
+	}
+}
+
 // conversationText is what the agent said.
 func conversationText(c *event.Conversation) string {
 	var b strings.Builder
