@@ -21,6 +21,8 @@ import (
 
 // simServer is a server with the simulated agent, and how other programs reach it.
 type simServer struct {
+	flags []string
+	stop  func()
 	*testing.T
 	c    *client.Client
 	data string
@@ -38,8 +40,9 @@ func newSimServer(t *testing.T, args ...string) *simServer {
 	if err := os.Mkdir(s.dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	f := serveFlagsFor(t, append([]string{"--listen", "127.0.0.1:0", "--data", s.data, "--dir", s.dir, "--log-level", "error", "--agent", "sim"}, args...)...)
-	s.c, _ = serveForTest(t, f)
+	s.flags = append([]string{"--listen", "127.0.0.1:0", "--data", s.data, "--dir", s.dir, "--log-level", "error", "--agent", "sim"}, args...)
+	f := serveFlagsFor(t, s.flags...)
+	s.c, _, s.stop = serveUntil(t, f)
 	hermetic, err := claudetest.HermeticEnv(filepath.Join(dir, "other"), "http://127.0.0.1:9")
 	if err != nil {
 		t.Fatal(err)

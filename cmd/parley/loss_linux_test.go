@@ -1,0 +1,32 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestLoss damages the log of a server: parley attach tells that a part of the conversation is lost, and parley doctor what.
+func TestLoss(t *testing.T) {
+	s := newSimServer(t, "--drain-timeout", "1s")
+	id := s.talking("wait for the first words", "running")
+	s.stop()
+	name := filepath.Join(s.data, "log", "jetstream", "$G", "streams", "PARLEY_LOG", "msgs", "1.blk")
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data[bytes.LastIndex(data, []byte("first words"))] ^= 0x55
+	if err := os.WriteFile(name, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.c, _, s.stop = serveUntil(t, serveFlagsFor(t, s.flags...))
+	if _, said, _ := s.parley("attach", id); !strings.Contains(said, "A part of this conversation is lost") {
+		t.Errorf("parley attach: %q", said)
+	}
+	if out, _, _ := s.parley("doctor"); !strings.Contains(out, "session "+id+" has lost its events") {
+		t.Errorf("parley doctor: %s", out)
+	}
+}
