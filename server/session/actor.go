@@ -30,6 +30,7 @@ type actor struct {
 func (a *actor) run() {
 	defer close(a.done)
 	defer a.hub.close()
+	defer a.shown.close()
 	defer a.spending.release()
 	ticker := time.NewTicker(tickInterval)
 	defer ticker.Stop()

@@ -53,6 +53,9 @@ func (j *journal) delta(items []Item, ev event.Event, fold bool) []Item {
 		items = append(items, Item{Seq: j.seq, Sub: j.sub, ts: now, msg: data, progress: event.IsTransient(ev), delta: ev})
 		if rec, err := (record{Time: now, Msg: data}).encode(); err == nil { // data was encoded a moment ago
 			j.unsaved.add(rec, j.sub, time.Now().Add(j.srv.opts.DeltaInterval))
+			if fold {
+				j.shown.add(j.seq, rec)
+			}
 		}
 	}
 	return items

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/seed7221b0f9/parley/agent/event"
@@ -32,6 +33,7 @@ type journal struct {
 	missed  bool      // deltas came while it could not
 	carry   *facts    // to go with the next record
 	unsaved unsaved
+	shown   shown
 	notes   notes
 	snapSeq uint64 // of the last snapshot
 	cached  snapshotCache
@@ -40,6 +42,7 @@ type journal struct {
 func newJournal(l *loop, epoch string) *journal {
 	return &journal{
 		loop: l, log: l.srv.opts.Store.Log(l.id), hub: newHub(l.id, epoch, 0), core: core{ID: l.id, State: Starting},
+		shown:   shown{path: filepath.Join(l.srv.opts.Dir, l.id)},
 		encoder: event.NewEncoder(random.Hex(4), 0, event.CapabilityOutputDelta), trace: newTurnTrace(l.srv.opts.Tracer, l.id), notes: notes{loop: l},
 	}
 }

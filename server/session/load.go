@@ -95,9 +95,13 @@ func (s *Sessions) load(ctx context.Context, id string) (*actor, error) {
 	} else if !IsMissing(err) {
 		return nil, err
 	}
+	if err := a.shown.read(); err != nil {
+		a.logger.Warn("deltas that viewers saw cannot be read", "err", err)
+	}
 	if err := a.readAround(ctx, a.seq, told); err != nil {
 		return nil, err
 	}
+	a.replayShown(a.seq)
 	a.hub.seq = a.seq
 	if a.provider, a.env, err = s.opts.Provider(ctx, a.core.Opened.Tenant, a.core.Provider); err != nil {
 		return nil, err
@@ -105,6 +109,9 @@ func (s *Sessions) load(ctx context.Context, id string) (*actor, error) {
 	a.notes.tell()
 	a.tellLoss()
 	a.recovered()
+	if a.blocked == nil {
+		a.shown.forget()
+	}
 	return a, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"os"
 	"slices"
 	"sync"
 	"time"
@@ -118,6 +119,7 @@ func (s *Sessions) Delete(ctx context.Context, id string, agentFiles bool) (dir 
 	if err := a.log.Delete(ctx); err != nil {
 		return "", err
 	}
+	_ = os.Remove(a.shown.path) // there is none, unless its last turn could not be stored
 	s.remove(id)
 	return dir, nil
 }
@@ -143,6 +145,7 @@ func (s *Sessions) Owned(ctx context.Context, id string) error {
 // Options is what sessions need of the server that holds them. Every field is required.
 type Options struct {
 	Store  Store
+	Dir    string // where what viewers saw is kept until the log has it
 	Logger *slog.Logger
 	Tracer Tracer
 	Now    func() time.Time // the clock of limits

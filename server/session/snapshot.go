@@ -24,6 +24,12 @@ func (j *journal) restore(data []byte) error {
 
 // replay folds an event of the log, and notes what is notable of those after told.
 func (j *journal) replay(ev eventlog.Event, told uint64) error {
+	if ev.Sub > 0 && j.shown.any {
+		return nil // what viewers saw has it too
+	}
+	if ev.Sub == 0 {
+		j.replayShown(ev.Seq - 1)
+	}
 	rec, err := decodeRecord(ev.Data)
 	if err != nil {
 		return err
@@ -40,6 +46,7 @@ func (j *journal) replay(ev eventlog.Event, told uint64) error {
 		j.core.apply(ev.Seq, rec.Time, rec.Facts)
 		var last event.Event
 		for _, last = range events {
+			j.stream.durable(last) // what it covers of the deltas
 			j.conv.Apply(last)
 		}
 		if ev.Seq > told {
@@ -51,6 +58,24 @@ func (j *journal) replay(ev eventlog.Event, told uint64) error {
 		j.stream.add(e)
 	}
 	return nil
+}
+
+// replayShown adds the deltas that viewers saw after events up to seq.
+func (j *journal) replayShown(seq uint64) {
+	f := &j.shown
+	for ; len(f.found) > 0 && f.found[0].seq <= seq; f.found = f.found[1:] {
+		rec, err := decodeRecord(f.found[0].data)
+		if err == nil {
+			var events []event.Event
+			events, err = j.decoder.Decode(rec.Msg)
+			for _, e := range events {
+				j.stream.add(e)
+			}
+		}
+		if err != nil {
+			j.logger.Warn("a delta that viewers saw cannot be read", "err", err) // its block is cut off
+		}
+	}
 }
 
 // openMessages are the messages of the conversation that have not ended.

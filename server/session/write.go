@@ -50,6 +50,11 @@ func (j *journal) write() error {
 		j.logger.Error("the log has another number", "want", j.seq, "got", last)
 	}
 	j.batch, j.sub, j.unsaved = nil, 0, unsaved{}
+	if j.stream.empty() {
+		if err := j.shown.clear(); err != nil {
+			j.logger.Warn("deltas that the log covers were not forgotten", "err", err)
+		}
+	}
 	for _, ev := range j.stream.restart() {
 		// The deltas before the record are superseded; those that still count come again.
 		items = j.delta(items, ev, j.missed)
@@ -79,6 +84,9 @@ func (j *journal) append(records [][]byte) (uint64, error) {
 func (j *journal) publish(items []Item) {
 	if len(items) == 0 {
 		return
+	}
+	if err := j.shown.flush(); err != nil {
+		j.logger.Warn("deltas are shown that a crash would lose", "err", err)
 	}
 	// Viewers that miss deltas get what is partial now. It is made here, in the loop, only
 	// when the stream is small; else by the next publish.

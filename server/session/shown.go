@@ -1,0 +1,124 @@
+package session
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/seed7221b0f9/parley/internal/regularfile"
+)
+
+// shown is the file of deltas that viewers may have seen and that no event of the log covers yet.
+// The operating system has a delta before a viewer does, so that one outlives a kill of the
+// server; it is not synced, and a power cut may lose the end. It belongs to the loop.
+type shown struct {
+	path   string
+	file   *os.File // nil before the first delta
+	buf    []byte   // not yet in the file
+	size   int      // of the file
+	failed bool     // the last write
+
+	found []shownDelta // by read, that were not replayed yet
+	any   bool         // read has found some
+}
+
+// shownDelta is a delta with the event of the log that it follows.
+type shownDelta struct {
+	seq  uint64
+	data []byte
+}
+
+// maxShown is the most that is read of a file.
+const maxShown = 1 << 30
+
+// add adds a delta as flush is to write it.
+func (f *shown) add(seq uint64, data []byte) {
+	f.buf = append(fmt.Appendf(f.buf, "%d %d\n", seq, len(data)), data...)
+	f.buf = append(f.buf, '\n')
+}
+
+// flush hands the deltas to the operating system. Of errors that follow each other it returns
+// the first.
+func (f *shown) flush() error {
+	if len(f.buf) == 0 {
+		return nil
+	}
+	err := f.write()
+	f.buf = f.buf[:0]
+	first := err != nil && !f.failed
+	if f.failed = err != nil; first {
+		return err
+	}
+	return nil
+}
+
+func (f *shown) write() (err error) {
+	if f.file == nil {
+		if f.file, err = os.OpenFile(f.path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600); err != nil {
+			f.file = nil
+			return err
+		}
+	}
+	if _, err := f.file.Write(f.buf); err != nil {
+		_ = f.file.Truncate(int64(f.size)) // a part of a delta would hide those after it
+		return err
+	}
+	f.size += len(f.buf)
+	return nil
+}
+
+// clear forgets the deltas, because the log covers them.
+func (f *shown) clear() error {
+	f.buf = f.buf[:0]
+	if f.size == 0 {
+		return nil
+	}
+	f.size = 0
+	if f.file != nil {
+		return f.file.Truncate(0)
+	}
+	return os.Truncate(f.path, 0)
+}
+
+// close removes the file if it has nothing, and keeps it for the next load if it has.
+func (f *shown) close() {
+	if f.file == nil {
+		return
+	}
+	_ = f.file.Close() // nothing is buffered
+	f.file = nil
+	if f.size == 0 {
+		_ = os.Remove(f.path) // an empty one is read as none
+	}
+}
+
+// read finds the deltas of the file. What a power cut has left of the last ones is dropped.
+func (f *shown) read() error {
+	data, err := regularfile.Read(f.path, maxShown)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	f.size = len(data)
+	for len(data) > 0 {
+		head, rest, ok := bytes.Cut(data, []byte("\n"))
+		var d shownDelta
+		var n int
+		if _, err := fmt.Sscanf(string(head), "%d %d", &d.seq, &n); !ok || err != nil || n < 0 || n >= len(rest) || rest[n] != '\n' {
+			break
+		}
+		d.data, data = rest[:n], rest[n+1:]
+		f.found, f.any = append(f.found, d), true
+	}
+	return err
+}
+
+// forget removes the file after a load, because the log covers what was in it.
+func (f *shown) forget() {
+	f.found = nil
+	if f.size > 0 {
+		f.size = 0
+		_ = os.Remove(f.path) // or the log covers it again at the next load
+	}
+}

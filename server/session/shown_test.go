@@ -1,0 +1,77 @@
+package session
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/seed7221b0f9/parley/agent/event"
+)
+
+// TestShown checks that a load has all that viewers were shown, whatever was stored meanwhile and
+// wherever the server was killed, that it is marked as cut off, and that the file is gone when the
+// log has everything.
+func TestShown(t *testing.T) {
+	head := event.Header{MessageID: "m"}
+	delta := func(text string) event.Event { return &event.TextDelta{Header: head, Text: text} }
+	notice := &event.Notice{Text: "stored in the middle"}
+	whole := &event.AssistantMessage{Header: head, Blocks: []event.IndexedBlock{{Block: event.ContentOf(`{"type":"text","text":"abc"}`)}}}
+	for name, c := range map[string]struct {
+		events []event.Event
+		cut    int // how many bytes a power cut has taken from the file
+		want   string
+		state  event.State
+	}{
+		"deltas alone":                {events: []event.Event{delta("a"), delta("b")}, want: "ab", state: event.Incomplete},
+		"an event between":            {events: []event.Event{delta("a"), notice, delta("b")}, want: "ab", state: event.Incomplete},
+		"an event after":              {events: []event.Event{delta("a"), delta("b"), notice}, want: "ab", state: event.Incomplete},
+		"several events":              {events: []event.Event{notice, delta("a"), notice, notice, delta("b"), notice}, want: "ab", state: event.Incomplete},
+		"the whole message came":      {events: []event.Event{delta("a"), delta("b"), whole, notice}, want: "abc", state: event.Complete},
+		"a power cut took the last":   {events: []event.Event{delta("a"), delta("b")}, cut: 3, want: "a", state: event.Incomplete},
+		"a power cut left too little": {events: []event.Event{delta("a"), notice}, cut: 100, want: "", state: ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, _ := memSessions(t)
+			a := s.newActor(Prefix+"shown", "e")
+			defer a.cancel()
+			a.draft(draft{event: &event.SessionState{State: string(Running)}, facts: &facts{State: Running, Opened: &Opened{Provider: "claude"}}}, draft{event: &event.MessageStart{Header: head}})
+			for _, ev := range c.events {
+				a.publish(a.handle(nil, ev))
+				if err := a.write(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if c.cut > 0 {
+				info, err := os.Stat(a.shown.path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := os.Truncate(a.shown.path, max(info.Size()-int64(c.cut), 0)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			b, err := s.load(t.Context(), a.id) // as after a kill: nothing of a was saved or closed
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer b.cancel()
+			var got strings.Builder
+			state := event.State("")
+			for _, it := range b.conv.Threads[0].Items {
+				if it.Message != nil {
+					state = it.Message.State
+					for _, block := range it.Message.Blocks {
+						got.WriteString(block.Text.String())
+					}
+				}
+			}
+			if got.String() != c.want || state != c.state {
+				t.Errorf("the conversation has %q, %q; want %q, %q", got.String(), state, c.want, c.state)
+			}
+			if info, err := os.Stat(a.shown.path); err == nil && info.Size() > 0 {
+				t.Errorf("the file has %d bytes after the load", info.Size())
+			}
+			a.shown.close()
+		})
+	}
+}
