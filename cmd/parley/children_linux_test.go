@@ -130,7 +130,8 @@ func TestSupervisorIsFirst(t *testing.T) {
 	}
 }
 
-// TestRun_children: what an agent leaves in the background ends with parley run and parley acp, however they end.
+// TestRun_children: what an agent leaves in the background ends with parley run, chat and acp, however they end. Codex and
+// the agent of the Agent Client Protocol never answer here.
 func TestRun_children(t *testing.T) {
 	newSession := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}` + "\n" +
 		`{"jsonrpc":"2.0","id":2,"method":"session/new","params":{"cwd":"/","mcpServers":[]}}` + "\n"
@@ -141,17 +142,19 @@ func TestRun_children(t *testing.T) {
 		sig    syscall.Signal // 0: the input ends
 		within time.Duration  // 0: nothing is left when the command has ended
 	}{
-		{"run", []string{"run", "hello"}, "", 0, 0},
-		{"run, kept", []string{"run", "--keep-children", "hello"}, "", 0, 0},
-		{"chat, interrupted", []string{"chat"}, "hello\n", syscall.SIGINT, 0},
-		{"chat, killed", []string{"chat"}, "hello\n", syscall.SIGKILL, time.Minute},
-		{"acp", []string{"acp"}, newSession, 0, 0},
-		{"acp, killed", []string{"acp"}, newSession, syscall.SIGKILL, time.Minute},
+		{"run", []string{"run", "--cli", "AGENT", "hello"}, "", 0, 0},
+		{"run, kept", []string{"run", "--keep-children", "--cli", "AGENT", "hello"}, "", 0, 0},
+		{"chat, interrupted", []string{"chat", "--cli", "AGENT"}, "hello\n", syscall.SIGINT, 0},
+		{"chat, killed", []string{"chat", "--cli", "AGENT"}, "hello\n", syscall.SIGKILL, time.Minute},
+		{"codex, interrupted", []string{"run", "--agent", "codex", "--cli", "AGENT", "hello"}, "", syscall.SIGINT, 0},
+		{"acp:COMMAND, interrupted", []string{"run", "--agent", "acp:AGENT", "hello"}, "", syscall.SIGINT, 0},
+		{"acp", []string{"acp", "--cli", "AGENT"}, newSession, 0, 0},
+		{"acp, killed", []string{"acp", "--cli", "AGENT"}, newSession, syscall.SIGKILL, time.Minute},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			e := newEscapee(t)
-			cmd := parleyCommand(t, append(tt.args, "--cli", e.program)...)
+			cmd := parleyCommand(t, strings.Split(strings.ReplaceAll(strings.Join(tt.args, "\n"), "AGENT", e.program), "\n")...)
 			var out bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &out, &out
 			in, err := cmd.StdinPipe()
@@ -162,7 +165,10 @@ func TestRun_children(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, _ = io.WriteString(in, tt.input)
-			if tt.args[0] != "run" {
+			if tt.args[0] == "run" {
+				_ = in.Close() // it waits for that
+			}
+			if tt.sig != 0 || tt.args[0] == "acp" {
 				e.started(t)
 			}
 			if tt.sig != 0 {
