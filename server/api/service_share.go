@@ -1,6 +1,10 @@
 package api
 
-import "github.com/seed7221b0f9/parley/agent/event"
+import (
+	"encoding/json"
+
+	"github.com/seed7221b0f9/parley/agent/event"
+)
 
 // ShareCreateParams ask for a link that lets its holder watch one session, for a limited time
 // if one is given.
@@ -91,6 +95,17 @@ type Webhook struct {
 	Enabled   bool     `json:"enabled"`
 	LastError string   `json:"last_error,omitempty"` // of the last call; empty where it was taken
 	Pending   int64    `json:"pending,omitempty"`    // calls that wait for the receiver
+}
+
+// UnmarshalJSON decodes a webhook. One that does not tell whether it is enabled is.
+func (w *Webhook) UnmarshalJSON(data []byte) error {
+	type plain Webhook
+	p := plain{Enabled: true}
+	if err := json.Unmarshal(data, &p); err != nil {
+		return err
+	}
+	*w = Webhook(p)
+	return nil
 }
 
 // WebhooksSetParams add a webhook, or change the one with its id. The secret signs the
