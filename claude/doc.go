@@ -101,6 +101,7 @@
 // During a session and at its end:
 //
 //	*ResultError, *RateLimitError         the turn failed
+//	ErrInterrupted                        the turn was interrupted
 //	*StructuredOutputError                the result is not a value of the type that RunJSON wants
 //	*ExitError                            the CLI exited with a code or by a signal
 //	*StalledError                         a deadline passed; see Deadlines

@@ -215,11 +215,28 @@ func (e *noSessionError) Is(target error) bool { return target == ErrNoSession }
 
 func (e *noSessionError) Unwrap() error { return e.error }
 
+// ErrInterrupted is returned for a turn that was interrupted. The *[ResultError] of the turn is in
+// the same error.
+var ErrInterrupted = errors.New("claude: the turn was interrupted")
+
+// interruptedError is a result that means ErrInterrupted. Its text is not that of the result, which
+// is meant for the CLI's developers.
+type interruptedError struct{ result error }
+
+func (e *interruptedError) Error() string { return ErrInterrupted.Error() }
+
+func (e *interruptedError) Unwrap() []error { return []error{ErrInterrupted, e.result} }
+
 // RateLimitError is returned for a turn that failed because of a rate limit. It wraps the
-// *[ResultError] and has the time of the reset.
+// *[ResultError].
 type RateLimitError struct {
-	ResetsAt time.Time // zero when the CLI did not say
 	Err      error
+	resetsAt time.Time
+}
+
+// ResetsAt returns the time at which the limit ends. It is known only if the CLI reported it.
+func (e *RateLimitError) ResetsAt() (at time.Time, known bool) {
+	return e.resetsAt, !e.resetsAt.IsZero()
 }
 
 func (e *RateLimitError) Error() string { return e.Err.Error() }

@@ -75,14 +75,22 @@ func resultError(m *message.Result, limit *message.RateLimitInfo) error {
 	if m.NumTurns == 0 && slices.ContainsFunc(m.Errors, findsNoSession) {
 		return &noSessionError{err}
 	}
+	if interrupted(m) {
+		return &interruptedError{err}
+	}
 	if m.APIErrorStatus != 429 {
 		return err
 	}
 	rl := &RateLimitError{Err: err}
 	if limit != nil && limit.ResetsAt > 0 {
-		rl.ResetsAt = time.Unix(int64(limit.ResetsAt), 0)
+		rl.resetsAt = time.Unix(int64(limit.ResetsAt), 0)
 	}
 	return rl
+}
+
+// interrupted reports whether a result is that of a turn that was interrupted.
+func interrupted(m *message.Result) bool {
+	return m.TerminalReason == message.TerminalAbortedStreaming || m.TerminalReason == message.TerminalAbortedTools
 }
 
 // findsNoSession reports whether a text is that of a CLI that found no session with the id or the title

@@ -49,7 +49,7 @@ func TestOutcome(t *testing.T) {
 		limit, isLimit := errors.AsType[*RateLimitError](err)
 		switch {
 		case tt.limit:
-			if !isLimit || limit.ResetsAt.IsZero() != (tt.resets == 0) || tt.resets != 0 && limit.ResetsAt.Unix() != tt.resets {
+			if !isLimit || limit.resetsAt.IsZero() != (tt.resets == 0) || tt.resets != 0 && limit.resetsAt.Unix() != tt.resets {
 				t.Errorf("%s: %v", name, err)
 			}
 		case tt.result:

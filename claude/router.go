@@ -118,12 +118,15 @@ func (st *routerState) turnsOf(e entry) []*Turn {
 		return nil
 	case *message.Init:
 		st.settle()
+		var turns []*Turn
 		for _, uuid := range m.UserMessageUUIDs {
 			st.named = true
 			if t := st.find(uuid); t != nil {
 				st.begin(t)
+				turns = append(turns, t)
 			}
 		}
+		merge(turns)
 		if len(m.UserMessageUUIDs) == 0 && st.named {
 			return nil // a turn that the CLI began by itself
 		}
@@ -156,6 +159,15 @@ func (st *routerState) find(uuid string) *Turn {
 		}
 	}
 	return nil
+}
+
+// merge notes that the CLI answers several prompts as one, the first of them.
+func merge(turns []*Turn) {
+	for i, t := range turns {
+		if i > 0 && t.mergedInto == "" {
+			t.mergedInto = turns[0].ID
+		}
+	}
 }
 
 func (st *routerState) begin(t *Turn) {
@@ -215,9 +227,10 @@ func (st *routerState) after(m message.Message) {
 	switch m := m.(type) {
 	case *message.Result:
 		turns := st.endedBy(m)
+		merge(turns)
 		for _, t := range turns {
 			t.state = message.CommandCompleted
-			if m.TerminalReason == message.TerminalAbortedStreaming || m.TerminalReason == message.TerminalAbortedTools {
+			if interrupted(m) {
 				t.state = message.CommandCancelled // as the CLI says after the result
 			}
 			st.end(t, m, resultError(m, st.limit))

@@ -14,19 +14,20 @@ import (
 var ErrCancelled = errors.New("claude: the prompt was cancelled")
 
 // Turn is one prompt and what comes of it. A turn that the CLI merges with
-// others shares its messages and its result with them.
+// others shares its messages and its result with them; see [Turn.MergedInto].
 type Turn struct {
 	// ID is the uuid of the prompt.
 	ID string
 
-	c      *Client
-	box    *lineQueue
-	state  message.CommandState // the router's
-	result *message.Result
-	err    error
-	ended  chan struct{} // closed when result or err is set
-	left   chan struct{} // closed when the CLI is through with it
-	waited atomic.Bool   // a caller waits for the end alone
+	c          *Client
+	box        *lineQueue
+	state      message.CommandState // the router's
+	mergedInto string               // the router's
+	result     *message.Result
+	err        error
+	ended      chan struct{} // closed when result or err is set
+	left       chan struct{} // closed when the CLI is through with it
+	waited     atomic.Bool   // a caller waits for the end alone
 }
 
 func newTurn(c *Client, id string, freed func()) *Turn {
@@ -40,6 +41,13 @@ func newTurn(c *Client, id string, freed func()) *Turn {
 func (t *Turn) State() (state message.CommandState) {
 	t.c.r.update(func(*routerState) { state = t.state })
 	return state
+}
+
+// MergedInto returns the id of the turn that the CLI has merged this one into, empty if it has not.
+// The two share their messages and their result.
+func (t *Turn) MergedInto() (id string) {
+	t.c.r.update(func(*routerState) { id = t.mergedInto })
+	return id
 }
 
 // finish ends the turn for its user; the router calls it.
@@ -126,9 +134,9 @@ func (t *Turn) over() bool {
 }
 
 // Wait waits for the end of the turn and returns its result. The error says why
-// there is none. A turn that failed, or was interrupted, has a result and, beside
-// it, a *[ResultError], in a *[RateLimitError] where that is the reason; the
-// client can be used on.
+// there is none. A turn that failed has a result and, beside
+// it, a *[ResultError], in a *[RateLimitError] where that is the reason; one that was interrupted
+// has [ErrInterrupted] as well. The client can be used on.
 func (t *Turn) Wait(ctx context.Context) (*message.Result, error) {
 	t.waited.Store(true)
 	t.c.s.freed() // a reader that waited until messages were taken goes on

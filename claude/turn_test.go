@@ -89,6 +89,9 @@ func TestMergedTurnsShareMessagesAndResult(t *testing.T) {
 		if ra != rb {
 			t.Error("two results")
 		}
+		if a.MergedInto() != "" || b.MergedInto() != a.ID {
+			t.Errorf("the turns are merged into %q and %q, want none and %q", a.MergedInto(), b.MergedInto(), a.ID)
+		}
 	})
 }
 
@@ -105,6 +108,22 @@ func TestPromptThatJoinsARunningTurn(t *testing.T) {
 		bs.want(t, "lifecycle:started", "assistant:two", "result:two")
 		as.ended(t)
 		bs.ended(t)
+		if a.MergedInto() != "" || b.MergedInto() != a.ID {
+			t.Errorf("the turns are merged into %q and %q, want none and %q", a.MergedInto(), b.MergedInto(), a.ID)
+		}
+	})
+}
+
+func TestInterruptedTurn(t *testing.T) {
+	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
+		for _, reason := range []string{"aborted_streaming", "aborted_tools"} {
+			turn := send(t, client, "a")
+			cli.say(resultLine("", `,"is_error":true,"subtype":"error_during_execution","terminal_reason":"`+reason+`","errors":["[ede_diagnostic] x"]`, turn.ID))
+			r, err := turn.Wait(t.Context())
+			if r == nil || !errors.Is(err, claude.ErrInterrupted) || !errors.As(err, new(*claude.ResultError)) || strings.Contains(err.Error(), "ede") {
+				t.Errorf("%s: the turn ended with %v and the result %v", reason, err, r)
+			}
+		}
 	})
 }
 
@@ -199,7 +218,7 @@ func TestFailedTurnsOfAClientAndOneThatIsFine(t *testing.T) {
 		cli.read()
 		cli.say(limit, resultLine("slow down", `,"is_error":true,"api_error_status":429`, lastUUID(cli)))
 		rl, ok := errors.AsType[*claude.RateLimitError](a.ended(t))
-		if !ok || rl.ResetsAt.Unix() != 1794708456 || !errors.As(error(rl), new(*claude.ResultError)) {
+		if !ok || !resetsAt(rl, 1794708456) || !errors.As(error(rl), new(*claude.ResultError)) {
 			t.Fatalf("%v", rl)
 		}
 		if last := a.got[len(a.got)-1]; last != "result:slow down" {
