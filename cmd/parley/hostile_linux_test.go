@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -133,6 +134,7 @@ func TestHostileSessions(t *testing.T) {
 		}
 	}
 	commands = append(commands, "sessions repair "+ids[1], "sessions fork "+ids[0]+" --title z"+trick, "sessions rm "+ids[1], "sessions rm --trash")
+	pipedSessions(t, env, ids[0])
 	shown := 0
 	for _, command := range commands {
 		for _, format := range []string{"", " --json"} {
@@ -147,6 +149,27 @@ func TestHostileSessions(t *testing.T) {
 	}
 	if shown < len(commands) {
 		t.Errorf("only %d of %d outputs show a planted text: the test shows little", shown, 2*len(commands))
+	}
+}
+
+// pipedSessions checks that what was said in a session is cleaned in a pipe too, unless --raw is given.
+func pipedSessions(t *testing.T, env []string, id string) {
+	t.Helper()
+	parley := linkedProgram(t)
+	for _, command := range []string{"search evil", "show " + id, "export " + id, "export --format html " + id, "search --json evil", "show --json " + id, "export --json " + id} {
+		for _, raw := range []bool{false, true} {
+			args := append([]string{"sessions"}, strings.Fields(command)...)
+			if raw {
+				args = append(args, "--raw")
+			}
+			cmd := exec.CommandContext(t.Context(), parley, args...)
+			cmd.Env = append([]string{"HOME=" + t.TempDir()}, env...)
+			out, err := cmd.Output()
+			unsafe := strings.ContainsFunc(string(out), cell.Unsafe)
+			if err != nil || !strings.Contains(string(out), "evil") || unsafe && !raw || raw && !unsafe && !strings.Contains(command, "json") {
+				t.Errorf("%s, raw %v: it ended with %v and printed %.500q", command, raw, err, out)
+			}
+		}
 	}
 }
 

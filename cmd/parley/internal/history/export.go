@@ -18,7 +18,7 @@ func newSessionsExport(code *int) *cobra.Command {
 	opts, format, output := agent.HistoryRender{}, "", ""
 	return sessionCommand{
 		use: "export ID [flags]", short: "Write a session as Markdown, HTML or JSON", long: sessionsExportLong, example: sessionsExportExample,
-		args: term.Arguments(1, 1), ids: 1, codex: true,
+		args: term.Arguments(1, 1), ids: 1, codex: true, said: true,
 		flags: func(cmd *cobra.Command) {
 			fs := cmd.Flags()
 			fs.StringVar(&format, "format", "", "markdown, html or json (default by the name of the file, else markdown)")

@@ -19,7 +19,7 @@ func newSessionsSearch(code *int) *cobra.Command {
 	f, q := &finderFlags{}, agent.HistoryGrep{}
 	return sessionCommand{
 		use: "search TEXT [flags]", short: "Search the text of all sessions", long: sessionsSearchLong, example: sessionsSearchExample,
-		args: term.Arguments(1, 1), codex: true,
+		args: term.Arguments(1, 1), codex: true, said: true,
 		flags: func(cmd *cobra.Command) {
 			fs := cmd.Flags()
 			fs.StringSliceVar(&q.Roles, "role", nil, "only in these `words`: user, assistant, tool, system, title")

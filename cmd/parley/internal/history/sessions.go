@@ -21,6 +21,7 @@ type sessionFlags struct {
 	configDir string
 	json      bool
 	noColor   bool
+	raw       bool
 	whose     Whose
 }
 
@@ -48,6 +49,7 @@ type sessionCommand struct {
 	args                      cobra.PositionalArgs
 	ids                       int  // how many arguments are ids of sessions; -1 is all
 	codex                     bool // it knows sessions of Codex too, and has --agent
+	said                      bool // it writes what was said: cleaned also in a pipe, unless --raw is given
 	flags                     func(cmd *cobra.Command)
 	run                       func(w *sessionWork, args []string) error
 }
@@ -59,7 +61,10 @@ func (c sessionCommand) command(code *int) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: c.use, Short: c.short, Long: c.long, Example: c.example, Args: c.args,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			*code, err = f.do(cmd.Context(), func(w *sessionWork) error { return c.run(w, args) })
+			*code, err = f.do(cmd.Context(), func(w *sessionWork) error {
+				w.con.Out.Outlet.Clean = c.said && !f.raw
+				return c.run(w, args)
+			})
 			return err
 		},
 		ValidArgsFunction:     f.completeIDs(c.ids),
@@ -79,6 +84,9 @@ func (c sessionCommand) command(code *int) *cobra.Command {
 		f.whose.Register(cmd)
 	} else {
 		f.whose.Changed = func(string) bool { return false }
+	}
+	if c.said {
+		fs.BoolVar(&f.raw, "raw", false, "keep control characters where the output is no terminal")
 	}
 	fs.BoolVar(&f.noColor, "no-color", false, "no colours")
 	if err := cmd.MarkFlagDirname("config-dir"); err != nil {

@@ -38,7 +38,7 @@ func newSessionsShow(code *int) *cobra.Command {
 	f := &showFlags{}
 	return sessionCommand{
 		use: "show ID [flags]", short: "Show the conversation of a session", long: sessionsShowLong, example: sessionsShowExample,
-		args: term.Arguments(1, 1), ids: 1, codex: true,
+		args: term.Arguments(1, 1), ids: 1, codex: true, said: true,
 		flags: func(cmd *cobra.Command) {
 			cmd.Flags().IntVarP(&f.last, "last", "n", 0, "only the last so many messages; no more of the file is read than it takes")
 			f.register(cmd)

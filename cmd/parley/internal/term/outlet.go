@@ -14,11 +14,12 @@ import (
 
 // Outlet is the only way to standard output and standard error: no other file
 // names them. What is written to a terminal is cleaned here, wherever its text came from.
-// Elsewhere it is passed on as it is.
+// Elsewhere it is passed on as it is, unless Clean is set.
 type Outlet struct {
-	w   io.Writer
-	f   *os.File // nil in tests
-	TTY bool
+	w     io.Writer
+	f     *os.File // nil in tests
+	TTY   bool
+	Clean bool // clean text that does not go to a terminal too
 }
 
 // StandardOutput and standardError are the program's outlets.
@@ -44,10 +45,14 @@ func newOutlet(f *os.File) *Outlet {
 // Write writes text. On a terminal nothing of it is a control character but line
 // feeds and tabs; looks have their colours.
 func (o *Outlet) Write(p []byte) (int, error) {
-	if !o.TTY {
+	clean := cell.Terminal
+	switch {
+	case !o.TTY && !o.Clean:
 		return o.w.Write(p)
+	case !o.TTY:
+		clean = cell.Sanitize
 	}
-	if _, err := io.WriteString(o.w, cell.Terminal(string(p))); err != nil {
+	if _, err := io.WriteString(o.w, clean(string(p))); err != nil {
 		return 0, err
 	}
 	return len(p), nil
@@ -68,7 +73,7 @@ func (o *Outlet) EncodeJSON(v any) error {
 // WriteJSON writes JSON. On a terminal what would be left out of a text is
 // written as an escape of JSON.
 func (o *Outlet) WriteJSON(p []byte) error {
-	if o.TTY {
+	if o.TTY || o.Clean {
 		p = []byte(cell.TerminalJSON(string(p)))
 	}
 	_, err := o.w.Write(p)
