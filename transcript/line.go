@@ -83,12 +83,16 @@ func newLineReader(src io.Reader, offset int64) *lineReader {
 	return r
 }
 
-// next returns the next line, io.EOF after the last one.
+// next returns the next line, io.EOF after the last one. A byte order mark at the start of the file
+// is left out.
 func (r *lineReader) next() (rawLine, error) {
 	for {
 		l, err := r.line()
 		if err != nil {
 			return rawLine{}, err
+		}
+		if l.pos.Offset == 0 {
+			l.text = bytes.TrimPrefix(l.text, []byte("\ufeff"))
 		}
 		if trimmed := trimLine(l.text); len(trimmed) > 0 {
 			l.text = trimmed

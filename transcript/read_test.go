@@ -340,6 +340,26 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
+// transcript.TestByteOrderMark reads a file that an editor has begun with a byte order mark; in the
+// middle of a file it is a part of its line.
+func TestByteOrderMark(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "11111111-0000-4000-8000-000000000000.jsonl")
+	if err := os.WriteFile(path, []byte("\ufeff{\"type\":\"tag\",\"tag\":\"a\"}\n{\"type\":\"tag\",\"tag\":\"b\"}\n\ufeff{}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for e, err := range transcript.File(path).Entries(t.Context()) {
+		if err != nil {
+			got = append(got, "bad")
+			continue
+		}
+		got = append(got, fmt.Sprint(e.Kind(), e.Position().Line, " ", e.Position().Offset))
+	}
+	if diff := cmp.Diff([]string{"tag1 0", "tag2 28", "bad"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // transcript.TestSeedEntries decodes the kinds of line of older and other writers.
 func TestSeedEntries(t *testing.T) {
 	e, err := transcript.ParseEntry(`{"type":"assistant","uuid":"44c59e05","sessionId":"350d4477","message":{"id":"msg_1","role":"assistant","content":[{"type":"text","text":"2"},{"type":"tool_use","id":"toolu_1","name":"Read","input":{"file_path":"/x"}}],"usage":{"input_tokens":3,"output_tokens":4}}}`)

@@ -27,6 +27,9 @@ type scanner struct {
 
 var scanners = sync.Pool{New: func() any { return &scanner{buf: make([]byte, scanBuffer)} }}
 
+// byteOrderMark is what some editors write at the start of a file. It is not part of the first line.
+const byteOrderMark = "\ufeff"
+
 // scan calls use with each line of r of which want wants to see more than the beginning. Use
 // must not keep the line; false ends the scan. A wanted line that is longer than
 // ndjson.DefaultMaxLine is passed over.
@@ -38,6 +41,10 @@ func scan(r io.Reader, want func(head []byte) bool, use func(line []byte) bool) 
 		}
 	}()
 	s.start, s.end, s.searched, s.passing = 0, 0, 0, false
+	s.end, _ = io.ReadFull(r, s.buf[:len(byteOrderMark)]) // an error comes again
+	if string(s.buf[:s.end]) == byteOrderMark {
+		s.end = 0
+	}
 	for {
 		if !s.lines(want, use) {
 			return nil

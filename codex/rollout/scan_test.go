@@ -95,3 +95,17 @@ func twice(s string) bool {
 	}
 	return false
 }
+
+// TestScan_mark checks that a byte order mark is not a part of the first line, whatever the reader
+// returns at once.
+func TestScan_mark(t *testing.T) {
+	for text, want := range map[string]string{"\ufeffa\nb": "a b", "\ufeff": "", "a": "a", "": "", "ab\n\ufeffc": "ab \ufeffc"} {
+		for _, r := range []io.Reader{strings.NewReader(text), iotest.OneByteReader(strings.NewReader(text))} {
+			var got []string
+			err := scan(r, func([]byte) bool { return true }, func(line []byte) bool { got = append(got, string(line)); return true })
+			if err != nil || strings.Join(got, " ") != want {
+				t.Errorf("%q: %q (%v), want %q", text, got, err, want)
+			}
+		}
+	}
+}
