@@ -114,8 +114,10 @@ func (s *Server) prepare(ctx context.Context) error {
 	if err := s.openWorkspaces(ctx); err != nil {
 		return err
 	}
-	if err := privateDir(filepath.Join(s.opts.Dir, shownDir)); err != nil {
-		return errors.Join(err, s.workspaces.Close())
+	for _, dir := range []string{shownDir, secretDir} {
+		if err := privateDir(filepath.Join(s.opts.Dir, dir)); err != nil {
+			return errors.Join(err, s.workspaces.Close())
+		}
 	}
 	if s.sessions, err = session.Open(ctx, s.sessionOptions()); err != nil {
 		return errors.Join(err, s.workspaces.Close())
@@ -124,14 +126,17 @@ func (s *Server) prepare(ctx context.Context) error {
 	return nil
 }
 
-// shownDir holds the text of answers that viewers saw and the logs do not have yet.
-const shownDir = "shown"
+// Directories below Options.Dir.
+const (
+	shownDir  = "shown"   // the text of answers that viewers saw and the logs do not have yet
+	secretDir = "secrets" // parameters of sessions that may hold passwords
+)
 
 // sessionOptions is what the sessions need of the server.
 func (s *Server) sessionOptions() session.Options {
 	o := s.opts
 	return session.Options{
-		Store: s.store, Dir: filepath.Join(o.Dir, shownDir), Logger: s.logger, Tracer: s.tracer, Now: o.now, AllowBypass: o.AllowBypass, MaxAgents: o.MaxAgents, MaxSessions: o.MaxSessions,
+		Store: s.store, Dir: filepath.Join(o.Dir, shownDir), SecretDir: filepath.Join(o.Dir, secretDir), Logger: s.logger, Tracer: s.tracer, Now: o.now, AllowBypass: o.AllowBypass, MaxAgents: o.MaxAgents, MaxSessions: o.MaxSessions,
 		IdleTimeout: o.IdleTimeout, UnloadAfter: o.UnloadAfter, StartTimeout: o.StartTimeout, CallTimeout: o.CallTimeout,
 		DeltaInterval: o.DeltaInterval, JoinInterval: o.JoinInterval, ViewerInterval: o.ViewerInterval, Stall: o.Stall,
 		Provider: s.provider, Visible: visible, Prepare: s.prepareAgent,

@@ -96,7 +96,7 @@ func (a *actor) startedDraft(id string) draft {
 // agentOptions is what the agent is started with: what the session was made with, and what
 // was changed since.
 func (a *actor) agentOptions() agent.Options {
-	o, p := a.core.Opened, a.core.Opened.Params
+	o, p := a.core.Opened, a.params()
 	opts := agent.Options{
 		Dir: o.Dir, AdditionalDirectories: p.AdditionalDirectories, Env: a.env, Model: a.core.Model, FallbackModel: p.FallbackModel,
 		Mode: a.core.Mode, AllowBypass: a.srv.opts.AllowBypass && (p.AllowDangerouslySkipPermissions || p.DangerouslySkipPermissions),

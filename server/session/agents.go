@@ -133,7 +133,7 @@ func (s Agents) Fork(ctx context.Context, p api.ForkParams) (params api.ConnectP
 			return err
 		}
 		return a.call(ctx, func() error {
-			params, tenant = a.core.Opened.Params, a.core.Opened.Tenant
+			params, tenant = a.params(), a.core.Opened.Tenant
 			params.ResumeSessionID, params.ForkSession, params.InitialPrompt = id, false, ""
 			params.Key, params.Provider, params.Model, params.PermissionMode = "", a.core.Provider, a.core.Model, a.core.Mode
 			params.Title = ""

@@ -69,6 +69,8 @@ type Opened struct {
 	Tenant   string            `json:"tenant,omitempty"`
 	// Unchosen is set if nobody chose the permission mode in Params.
 	Unchosen bool `json:"mode_unchosen,omitempty"`
+	// Secret is set if the file of secrets has a part of Params.
+	Secret bool `json:"secret,omitempty"`
 }
 
 // accepted is the answer to a request that carried an idempotency key.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"log/slog"
 	"os"
 	"slices"
@@ -36,6 +37,10 @@ func (s *Sessions) Create(ctx context.Context, id string, o Opened) error {
 	a.provider, a.env = provider, env
 	a.core.Provider = provider.Name()
 	o.Provider, o.Dir = provider.Name(), p.CWD
+	if err := s.hideSecrets(id, &o); err != nil {
+		a.cancel()
+		return err
+	}
 	f := &facts{Opened: &o, AgentID: p.ResumeSessionID, State: Starting}
 	if title, ok := ValidTitle(p.Title); ok {
 		f.Title, f.TitleBy = title, "person"
@@ -121,6 +126,9 @@ func (s *Sessions) Delete(ctx context.Context, id string, agentFiles bool) (dir 
 	}
 	_ = os.Remove(a.shown.path) // there is none, unless its last turn could not be stored
 	s.remove(id)
+	if err := os.Remove(s.secretPath(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return dir, err
+	}
 	return dir, nil
 }
 
@@ -144,11 +152,13 @@ func (s *Sessions) Owned(ctx context.Context, id string) error {
 
 // Options is what sessions need of the server that holds them. Every field is required.
 type Options struct {
-	Store  Store
-	Dir    string // where what viewers saw is kept until the log has it
-	Logger *slog.Logger
-	Tracer Tracer
-	Now    func() time.Time // the clock of limits
+	Store Store
+	Dir   string // where what viewers saw is kept until the log has it
+	// SecretDir is where parameters of sessions that may hold passwords are kept.
+	SecretDir string
+	Logger    *slog.Logger
+	Tracer    Tracer
+	Now       func() time.Time // the clock of limits
 
 	// AllowBypass lets sessions run without permissions.
 	AllowBypass bool

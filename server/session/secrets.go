@@ -1,0 +1,77 @@
+package session
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/internal/regularfile"
+	"github.com/seed7221b0f9/parley/server/api"
+)
+
+// secrets are the parameters of a session that may hold passwords. They are in a file that only
+// its owner reads, and not in the log, of which there are copies and backups.
+type secrets struct {
+	MCPServers event.JSON `json:"mcp_servers,omitempty"`
+	Agents     event.JSON `json:"agents,omitempty"` // they may have MCP servers too
+}
+
+// maxSecrets is the most that is read of a file.
+const maxSecrets = 64 << 20
+
+func (s *Sessions) secretPath(id string) string { return filepath.Join(s.opts.SecretDir, id) }
+
+// hideSecrets moves the secrets of a session to its file.
+func (s *Sessions) hideSecrets(id string, o *Opened) (err error) {
+	found := secrets{o.Params.MCPServers, o.Params.Agents}
+	if found == (secrets{}) {
+		return nil
+	}
+	data, err := json.Marshal(found)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(s.secretPath(id), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if _, err := f.Write(data); err != nil {
+		return err
+	}
+	o.Secret, o.Params.MCPServers, o.Params.Agents = true, "", ""
+	return f.Sync()
+}
+
+// withSecrets returns the parameters of a session with those of its file. Older logs hold them
+// themselves.
+func (s *Sessions) withSecrets(id string, o *Opened) (api.ConnectParams, error) {
+	p := o.Params
+	if !o.Secret {
+		return p, nil
+	}
+	data, err := regularfile.Read(s.secretPath(id), maxSecrets)
+	if err != nil {
+		return p, err
+	}
+	var found secrets
+	if err := json.Unmarshal(data, &found); err != nil {
+		return p, err
+	}
+	p.MCPServers, p.Agents = found.MCPServers, found.Agents
+	return p, nil
+}
+
+// params returns the parameters of the session. One whose secrets are gone works without them, and
+// tells so.
+func (a *actor) params() api.ConnectParams {
+	p, err := a.srv.withSecrets(a.id, &a.core.Opened)
+	if err != nil {
+		a.logger.Warn("the file with the session's MCP servers and subagents cannot be read", "err", err)
+		a.draft(draft{event: &event.Notice{Header: a.core.header(""), Severity: event.NoticeWarning, Code: "mcp_missing",
+			Text: "The MCP servers and subagents that this session was made with cannot be read: the agent works without them."}})
+	}
+	return p
+}
