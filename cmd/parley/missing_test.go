@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -15,15 +13,11 @@ import (
 	"github.com/seed7221b0f9/parley/agent"
 )
 
-// linkedProgram returns a path under which the test binary is the command.
+// linkedProgram returns the path under which the test binary is the command; TestMain has made it.
 func linkedProgram(t *testing.T) string {
 	t.Helper()
-	exe, err := os.Executable()
+	name, err := exec.LookPath("parley")
 	if err != nil {
-		t.Fatal(err)
-	}
-	name := filepath.Join(t.TempDir(), "parley")
-	if err := os.Symlink(exe, name); err != nil {
 		t.Fatal(err)
 	}
 	return name

@@ -13,24 +13,19 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/claude/claudetest"
 	"github.com/seed7221b0f9/parley/client"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/internal/supervise"
 	"github.com/seed7221b0f9/parley/internal/test/e2e"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // serveProcess starts parley serve as a process of its own and returns a client of it.
 func serveProcess(t *testing.T, env, args []string) (*exec.Cmd, *client.Client) {
 	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	parley := filepath.Join(t.TempDir(), "parley") // the name makes the test binary the command
-	if err := os.Symlink(exe, parley); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(parley, append([]string{"serve"}, args...)...)
+	cmd := exec.Command(linkedProgram(t), append([]string{"serve"}, args...)...)
 	cmd.Env, cmd.Stderr = env, os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -54,6 +49,36 @@ func serveProcess(t *testing.T, env, args []string) (*exec.Cmd, *client.Client) 
 	}
 	t.Fatal("the server prints no address")
 	return nil, nil
+}
+
+// TestAttach_cutTurn checks that a person at a terminal sees that a turn was cut by a kill of the
+// server, and which tool did not end.
+func TestAttach_cutTurn(t *testing.T) {
+	dir := t.TempDir()
+	env, err := claudetest.HermeticEnv(dir, "http://127.0.0.1:9")
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"--listen", "127.0.0.1:0", "--data", filepath.Join(dir, "data"), "--dir", dir, "--agent", "sim", "--log-level", "error"}
+	env = append(env, "PARLEY_SIM_PACE=0")
+	ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
+	defer cancel()
+	server, c := serveProcess(t, env, args)
+	var r api.ConnectResult
+	if err := c.Call(ctx, "session.connect", api.ConnectParams{InitialPrompt: "tool Bash"}, &r); err != nil {
+		t.Fatal(err)
+	}
+	s := &simServer{T: t, c: c}
+	s.until(r.SessionID, func(c *event.Conversation) bool { return c.State == "requires_action" })
+	if err := server.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = server.Wait() // it was killed
+	serveProcess(t, env, args)
+	p := sitDown(t, "http://127.0.0.1:9", []string{"NO_COLOR=1"}, "attach", "--data", filepath.Join(dir, "data"), r.SessionID)
+	p.sees("Bash", "interrupted: the agent ended before the tool", "/help lists the commands")
+	p.types("\x04")
+	p.leaves(term.ExitOK)
 }
 
 // TestServe_sweeps kills a server, and the supervisor of its agent, that has a process in a session of its own. The

@@ -318,6 +318,28 @@ test("a server that is killed and started again", async () => {
   await again.stop();
 });
 
+test("a turn that a kill has cut is over, and its tool was stopped", async () => {
+  const own = await new Server().start();
+  const page = await open(browser, own);
+  await begin(page, "permission");
+  await page.locator(".ask-card").waitFor();
+  await own.kill();
+  await page.getByText("Connection lost.").waitFor();
+  const again = await new Server(own.dir, own.addr).start();
+  await page.getByText("Connection lost.").waitFor({ state: "detached", timeout: 20_000 });
+  await page.locator(".ask-card").waitFor({ state: "detached" });
+  await page.locator(".meta .chip", { hasText: "stopped" }).first().waitFor();
+  const { turns: all } = JSON.parse(await foldedState(page, sessionId(page)));
+  assert.deepEqual(
+    all.map((turn) => turn.done),
+    [true],
+  );
+  await same(page);
+  await page.context().close();
+  again.own = true;
+  await again.stop();
+});
+
 test("an agent that has lost the conversation answers when a person has chosen how", async () => {
   const own = await new Server().start();
   const page = await open(browser, own);

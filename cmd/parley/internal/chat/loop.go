@@ -325,6 +325,11 @@ func (c *loop) past() {
 		}
 		for _, b := range it.Message.Blocks {
 			switch text := b.Text.String(); {
+			case b.Tool != nil && b.Tool.Status == event.ToolInterrupted:
+				c.con.Lock()
+				c.out.call(b.Tool.ID, b.Tool.Name, b.Tool.Input, "", false)
+				c.out.outcome(b.Tool.ID, true, "interrupted: the agent ended before the tool")
+				c.con.Unlock()
 			case b.Type != "text" || text == "":
 			case it.Message.Role == "user":
 				c.quote(text)
