@@ -54,7 +54,7 @@ var plants = map[string]func(o *claude.Options){
 
 // public are the options that hold names, paths, numbers, switches, functions and
 // the shape of an answer.
-var public = strings.Fields(`CLIPath Executable ExecutableArgs Dir User CleanEnv Isolation Transport Spawner Admission Weight Registry Stderr
+var public = strings.Fields(`CLIPath Executable ExecutableArgs Dir User CleanEnv Isolation Transport Spawner Admission Weight Registry Supervisor KeepChildren Stderr
 	Model FallbackModel Betas Effort Thinking MaxThinkingTokens MaxTurns MaxBudgetUSD TaskBudget JSONSchema
 	Tools AllowedTools DisallowedTools PermissionMode AllowDangerouslySkipPermissions PermissionPromptToolName PermissionPrompts
 	CanUseTool OnQuestion OnPlan OnElicitation OnUserDialog Guard AdditionalDirectories ProjectConfigRoot StrictMCPConfig RequireMCP
