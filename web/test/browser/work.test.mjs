@@ -1,7 +1,7 @@
 // What people do with the page, in a real browser against the real server with its embedded page.
 
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { begin, eventually, foldedState, open, paste, said, same, say, Server, sessionId, turns } from "./driver.mjs";
@@ -334,6 +334,29 @@ test("a turn that a kill has cut is over, and its tool was stopped", async () =>
     all.map((turn) => turn.done),
     [true],
   );
+  await same(page);
+  await page.context().close();
+  again.own = true;
+  await again.stop();
+});
+
+test("what a damaged file has lost is told in the session", async () => {
+  const own = await new Server().start();
+  const page = await open(browser, own);
+  await begin(page, "bulk 40");
+  await turns(page, 1);
+  await own.kill();
+  await page.getByText("Connection lost.").waitFor();
+  const blocks = readdirSync(own.dir, { recursive: true })
+    .filter((name) => name.endsWith(".blk"))
+    .map((name) => join(own.dir, name))
+    .sort((a, b) => statSync(b).size - statSync(a).size);
+  const bytes = readFileSync(blocks[0]);
+  bytes[bytes.length >> 1] ^= 0xff;
+  writeFileSync(blocks[0], bytes);
+  const again = await new Server(own.dir, own.addr).start();
+  await page.getByText("Connection lost.").waitFor({ state: "detached", timeout: 20_000 });
+  await page.getByText("A part of this conversation is lost").first().waitFor();
   await same(page);
   await page.context().close();
   again.own = true;
