@@ -23,7 +23,8 @@ func openFiles() []string {
 	links, _ := filepath.Glob("/proc/self/fd/*")
 	var files []string
 	for _, link := range links {
-		if target, err := os.Readlink(link); err == nil {
+		// The log of package testing stays open after its second run.
+		if target, err := os.Readlink(link); err == nil && filepath.Base(target) != "testlog.txt" {
 			files = append(files, target)
 		}
 	}

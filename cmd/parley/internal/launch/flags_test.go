@@ -27,7 +27,6 @@ func TestFlags(t *testing.T) {
 	if err := os.WriteFile(servers, []byte(`{"mcpServers":{"x":{"command":"y"}}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("PARLEY_CLI", "/opt/claude")
 	abs := func(name string) string {
 		path, err := filepath.Abs(name)
 		if err != nil {
@@ -36,7 +35,7 @@ func TestFlags(t *testing.T) {
 		return path
 	}
 	preset := &claude.PromptPreset{}
-	base := claude.Options{CLIPath: "/opt/claude", SystemPrompt: preset, IncludePartialMessages: true}
+	base := claude.Options{SystemPrompt: preset, IncludePartialMessages: true}
 	with := func(change func(*claude.Options)) claude.Options {
 		o := base
 		change(&o)
