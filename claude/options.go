@@ -49,7 +49,7 @@ type Options struct {
 	// small process of it, which ends everything that the CLI has started when the CLI
 	// ends, also when this process is killed. Without one, what the CLI has left is
 	// found by its process group, by its parent and by a mark in its environment: a
-	// process in a session of its own with an empty environment (env -i setsid)
+	// process in another session with an empty environment (env -i setsid)
 	// outlives the CLI. KeepChildren leaves alone what is not in the CLI's process
 	// group, a development server for example; there is no supervisor then. Neither
 	// has an effect with a Transport or a Spawner.

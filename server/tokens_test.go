@@ -348,7 +348,7 @@ func (p *padding) Read(b []byte) (int, error) {
 	return int(n), nil
 }
 
-// counted counts what is read. A transport may go on reading after the answer.
+// counted counts the bytes that are read. A transport may read on after the answer.
 type counted struct {
 	io.Reader
 	n atomic.Int64

@@ -73,7 +73,7 @@ func TestModes(t *testing.T) {
 	tests := []struct {
 		name, answer string
 		opts         agent.Options
-		sent         string // what is set, "" for nothing
+		sent         string // the mode that the agent gets; empty if none
 		failed       bool
 	}{
 		{"nobody chose", modes, agent.Options{Mode: "default", ModeUnchosen: true}, "", false},

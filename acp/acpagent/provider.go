@@ -39,7 +39,7 @@ type Provider struct {
 	// Supervisor is the path of a parley command. On Linux the agent then runs below a small process of it,
 	// which ends everything that the agent has started when the agent ends, also when this process is
 	// killed. Without one, what the agent has left is found by its process group, by its parent and by a
-	// mark in its environment: a process in a session of its own with an empty environment (env -i setsid)
+	// mark in its environment: a process in another session with an empty environment (env -i setsid)
 	// outlives the agent. KeepChildren leaves alone what is not in the agent's process group; there is no
 	// supervisor then. Neither has an effect with a Spawner.
 	Supervisor   string

@@ -257,7 +257,7 @@ func leaves(text string) string {
 	return strings.Join(list, "\n")
 }
 
-// tapped is a provider whose events are kept as a client of a server gets them.
+// tapped records the events of a provider in the form that clients of a server get.
 type tapped struct {
 	agent.Provider
 

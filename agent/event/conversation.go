@@ -219,12 +219,12 @@ type Prompt struct {
 }
 
 // Totals add up what turns have used. Tokens are those of the main loop; CostUSD,
-// DurationAPIMS and ModelUsage are the provider's own totals with subagents. An agent that was
-// started again may count from 0: CostUSD has what was reported before as well.
+// DurationAPIMS and ModelUsage are the provider's own totals with subagents. An agent that
+// restarts may count from 0 again; CostUSD includes the cost before that.
 type Totals struct {
 	Turns                    int64    `json:"turns"`
 	CostUSD                  *float64 `json:"costUsd,omitempty"`    // absent where it is not known
-	CostBefore               float64  `json:"costBefore,omitempty"` // of CostUSD, what was reported before the agent counted from 0 again
+	CostBefore               float64  `json:"costBefore,omitempty"` // the part of CostUSD from before the agent counted from 0 again
 	Restarts                 int64    `json:"restarts,omitempty"`   // Conversation.Restarts at the last result
 	DurationMS               int64    `json:"durationMs"`
 	DurationAPIMS            int64    `json:"durationApiMs"`

@@ -54,7 +54,7 @@ type PermissionRequest struct {
 	BlockedPath string       `json:"blocked_path,omitempty"`
 	AgentID     string       `json:"agent_id,omitempty"`
 	DefaultToNo bool         `json:"default_to_no,omitempty"` // the agent advises against it: what is offered first is to deny
-	Request     JSON         `json:"request,omitempty"`       // the whole request, where the members above do not say what is to be allowed
+	Request     JSON         `json:"request,omitempty"`       // the whole request, if the members above are not enough to decide
 	Data        JSON         `json:"-"`                       // the whole request, as the provider sent it
 }
 

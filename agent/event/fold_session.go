@@ -127,8 +127,8 @@ func (c *Conversation) result(ev *ResultMessage) {
 	c.Totals.add(ev, c.Restarts)
 }
 
-// agentState folds what a state says of the agent. In a state in which none runs, what it did not
-// end has ended.
+// agentState ends the turns, tools and tasks that an agent left open, in the states in which no
+// agent runs.
 func (c *Conversation) agentState(state string) {
 	switch state {
 	case "starting", "interrupted", "failed", "ended":

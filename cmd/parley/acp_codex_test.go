@@ -16,6 +16,24 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/e2e/codexcli"
 )
 
+// promptCodex opens a session of parley acp with the real codex, sends a prompt, and closes the
+// session with the test.
+func promptCodex(t *testing.T, program string, home *codextest.Home, text string) (context.Context, agent.Session) {
+	t.Helper()
+	p := &acpagent.Provider{Command: []string{linkedProgram(t), "acp", "--agent", "codex", "--no-prewarm"}, Logger: slog.New(slog.DiscardHandler)}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	s, err := p.Open(ctx, agent.Options{Dir: home.Project, Env: append(home.Env(), "PARLEY_CODEX="+program)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() }) // the agent may have ended
+	if err := s.Send(ctx, agent.Input{UUID: "00000000-0000-4000-8000-000000000001", Text: text}); err != nil {
+		t.Fatal(err)
+	}
+	return ctx, s
+}
+
 // TestACP_codex runs parley acp with the real codex as an editor would: text arrives, a
 // command is asked for once, and it runs only when it was allowed.
 func TestACP_codex(t *testing.T) {
@@ -25,17 +43,7 @@ func TestACP_codex(t *testing.T) {
 			api := codextest.NewAPI(t)
 			api.ReplyTo("make a file", codextest.Calls(codextest.EscalatedCommand("call_1", "touch made", "May I?")), codextest.Say("That ", "was it."))
 			home := codextest.NewHome(t, api, "")
-			p := &acpagent.Provider{Command: []string{linkedProgram(t), "acp", "--agent", "codex", "--no-prewarm"}, Logger: slog.New(slog.DiscardHandler)}
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-			defer cancel()
-			s, err := p.Open(ctx, agent.Options{Dir: home.Project, Env: append(home.Env(), "PARLEY_CODEX="+program)})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer s.Close()
-			if err := s.Send(ctx, agent.Input{UUID: "00000000-0000-4000-8000-000000000001", Text: "make a file"}); err != nil {
-				t.Fatal(err)
-			}
+			ctx, s := promptCodex(t, program, home, "make a file")
 			var conv event.Conversation
 			asked := 0
 			for ev, err := range s.Events(ctx) {
@@ -53,7 +61,7 @@ func TestACP_codex(t *testing.T) {
 					break
 				}
 			}
-			_, err = os.Stat(filepath.Join(home.Project, "made"))
+			_, err := os.Stat(filepath.Join(home.Project, "made"))
 			if asked != 1 || (err == nil) != allow {
 				t.Errorf("asked %d times, and the file is there: %v", asked, err)
 			}
@@ -75,17 +83,7 @@ func TestACP_codexChange(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(home.Project, "a.txt"), []byte("one\ntwo\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := &acpagent.Provider{Command: []string{linkedProgram(t), "acp", "--agent", "codex", "--no-prewarm"}, Logger: slog.New(slog.DiscardHandler)}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	s, err := p.Open(ctx, agent.Options{Dir: home.Project, Env: append(home.Env(), "PARLEY_CODEX="+program)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	if err := s.Send(ctx, agent.Input{UUID: "00000000-0000-4000-8000-000000000001", Text: "fix it"}); err != nil {
-		t.Fatal(err)
-	}
+	ctx, s := promptCodex(t, program, home, "fix it")
 	var asked, ended string
 	for ev, err := range s.Events(ctx) {
 		if err != nil {

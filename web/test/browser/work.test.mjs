@@ -292,29 +292,37 @@ test("requests of two sessions with one id are two", async () => {
   await clean(page);
 });
 
+/** Kills the server of a page, does something meanwhile, and starts it again. The server that is returned removes its files. */
+async function restarted(page, own, meanwhile = async () => {}) {
+  await own.kill();
+  await page.getByText("Connection lost.").waitFor();
+  await meanwhile();
+  const again = await new Server(own.dir, own.addr).start();
+  again.own = true;
+  await page.getByText("Connection lost.").waitFor({ state: "detached", timeout: 20_000 });
+  return again;
+}
+
 test("a server that is killed and started again", async () => {
   const own = await new Server().start();
   const page = await open(browser, own);
   await begin(page, "story");
   await turns(page, 1);
-  await own.kill();
-  await page.getByText("Connection lost.").waitFor();
-  await say(page, "sent while nothing is there");
-  await page.getByText("Not sent yet").waitFor();
-  const there = page.url();
-  await page.evaluate(() => {
-    location.hash = "#/inbox";
+  const again = await restarted(page, own, async () => {
+    await say(page, "sent while nothing is there");
+    await page.getByText("Not sent yet").waitFor();
+    const there = page.url();
+    await page.evaluate(() => {
+      location.hash = "#/inbox";
+    });
+    await page.locator(".banner", { hasText: "Connection lost." }).waitFor();
+    await page.goto(there);
+    await page.getByText("Not sent yet").waitFor();
   });
-  await page.locator(".banner", { hasText: "Connection lost." }).waitFor();
-  await page.goto(there);
-  await page.getByText("Not sent yet").waitFor();
-  const again = await new Server(own.dir, own.addr).start();
-  await page.getByText("Connection lost.").waitFor({ state: "detached", timeout: 20_000 });
   await turns(page, 2);
   assert.equal(await page.locator(".user", { hasText: "sent while nothing is there" }).count(), 1);
   await same(page);
   await page.context().close();
-  again.own = true;
   await again.stop();
 });
 
@@ -323,10 +331,7 @@ test("a turn that a kill has cut is over, and its tool was stopped", async () =>
   const page = await open(browser, own);
   await begin(page, "permission");
   await page.locator(".ask-card").waitFor();
-  await own.kill();
-  await page.getByText("Connection lost.").waitFor();
-  const again = await new Server(own.dir, own.addr).start();
-  await page.getByText("Connection lost.").waitFor({ state: "detached", timeout: 20_000 });
+  const again = await restarted(page, own);
   await page.locator(".ask-card").waitFor({ state: "detached" });
   await page.locator(".meta .chip", { hasText: "stopped" }).first().waitFor();
   const { turns: all } = JSON.parse(await foldedState(page, sessionId(page)));
@@ -336,7 +341,6 @@ test("a turn that a kill has cut is over, and its tool was stopped", async () =>
   );
   await same(page);
   await page.context().close();
-  again.own = true;
   await again.stop();
 });
 
@@ -345,21 +349,18 @@ test("what a damaged file has lost is told in the session", async () => {
   const page = await open(browser, own);
   await begin(page, "bulk 40");
   await turns(page, 1);
-  await own.kill();
-  await page.getByText("Connection lost.").waitFor();
-  const blocks = readdirSync(own.dir, { recursive: true })
-    .filter((name) => name.endsWith(".blk"))
-    .map((name) => join(own.dir, name))
-    .sort((a, b) => statSync(b).size - statSync(a).size);
-  const bytes = readFileSync(blocks[0]);
-  bytes[bytes.length >> 1] ^= 0xff;
-  writeFileSync(blocks[0], bytes);
-  const again = await new Server(own.dir, own.addr).start();
-  await page.getByText("Connection lost.").waitFor({ state: "detached", timeout: 20_000 });
+  const again = await restarted(page, own, async () => {
+    const blocks = readdirSync(own.dir, { recursive: true })
+      .filter((name) => name.endsWith(".blk"))
+      .map((name) => join(own.dir, name))
+      .sort((a, b) => statSync(b).size - statSync(a).size);
+    const bytes = readFileSync(blocks[0]);
+    bytes[bytes.length >> 1] ^= 0xff;
+    writeFileSync(blocks[0], bytes);
+  });
   await page.getByText("A part of this conversation is lost").first().waitFor();
   await same(page);
   await page.context().close();
-  again.own = true;
   await again.stop();
 });
 
@@ -368,11 +369,9 @@ test("an agent that has lost the conversation answers when a person has chosen h
   const page = await open(browser, own);
   await begin(page, "story");
   await turns(page, 1);
-  await own.kill();
-  await page.getByText("Connection lost.").waitFor();
-  writeFileSync(join(own.dir, "forget"), "");
-  const again = await new Server(own.dir, own.addr).start();
-  await page.getByText("Connection lost.").waitFor({ state: "detached", timeout: 20_000 });
+  const again = await restarted(page, own, async () => {
+    writeFileSync(join(own.dir, "forget"), "");
+  });
   await say(page, "and now?");
   await page.getByText("The agent no longer has this conversation. How do you want to continue?").first().waitFor();
   assert.equal(await page.locator(".turn-foot").count(), 1);
@@ -382,7 +381,6 @@ test("an agent that has lost the conversation answers when a person has chosen h
   await said(page, "The conversation goes on with the next message of the person");
   await same(page);
   await page.context().close();
-  again.own = true;
   await again.stop();
 });
 
