@@ -53,6 +53,7 @@ type CLI struct {
 	changed  sync.Cond // prompts or the end have come
 	pumping  bool
 	prompts  []*message.User // not yet taken
+	onPrompt func(*message.User)
 	current  *message.User   // the one taken last
 	endErr   error           // io.EOF, or what is wrong with the input
 	pending  map[string]*Pending
@@ -187,6 +188,14 @@ func (c *CLI) Prompt() (*message.User, error) {
 	return c.current, nil
 }
 
+// OnPrompt makes handle take every prompt, in place of [CLI.Prompt]. A control request that came
+// after a prompt is handled when handle has returned.
+func (c *CLI) OnPrompt(handle func(*message.User)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.onPrompt = handle
+}
+
 // Queued returns the prompts that have arrived and that the program has not taken yet, in their
 // order.
 func (c *CLI) Queued() []*message.User {
@@ -238,16 +247,29 @@ func (c *CLI) take(line string) error {
 	}
 	switch m := m.(type) {
 	case *message.User:
-		c.mu.Lock()
-		c.prompts = append(c.prompts, m)
-		c.changed.Broadcast()
-		c.mu.Unlock()
+		c.prompted(m)
 	case *message.ControlRequest:
 		c.control(m)
 	case *message.ControlResponse:
 		c.answered(m)
 	}
 	return nil
+}
+
+// prompted hands a prompt to OnPrompt's function, or queues it for Prompt.
+func (c *CLI) prompted(m *message.User) {
+	c.mu.Lock()
+	handle := c.onPrompt
+	if handle == nil {
+		c.prompts = append(c.prompts, m)
+		c.changed.Broadcast()
+	} else {
+		c.current = m
+	}
+	c.mu.Unlock()
+	if handle != nil {
+		handle(m)
+	}
 }
 
 func (c *CLI) endInput(err error) {

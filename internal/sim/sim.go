@@ -78,11 +78,12 @@ func Program(cli *fakecli.CLI) int {
 	cli.CWD, cli.Model = dir, Model
 	cli.Info = a.info()
 	a.control()
+	cli.OnPrompt(a.take)
 	if _, err := cli.Handshake(); err != nil {
 		return 0 // there is nothing to do
 	}
 	var work sync.WaitGroup
-	work.Go(a.listen)
+	work.Go(a.end)
 	defer work.Wait()
 	for {
 		p := a.next()
@@ -106,26 +107,26 @@ func (a *agent) info() claude.ServerInfo {
 	return info
 }
 
-// listen takes prompts as they come: a busy agent queues them, and says so.
-func (a *agent) listen() {
-	for {
-		p, err := a.cli.Prompt()
-		a.mu.Lock()
-		if err != nil {
-			a.ended = true
-			a.changed.Broadcast()
-			a.mu.Unlock()
-			return
-		}
-		a.queue = append(a.queue, p)
-		if !a.busy {
-			a.busy = true
-			a.tell(message.StateRunning)
-		}
-		a.lifecycle(p.UUID, message.CommandQueued)
-		a.changed.Broadcast()
-		a.mu.Unlock()
+// take takes a prompt as it comes: a busy agent queues it, and reports that.
+func (a *agent) take(p *message.User) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.queue = append(a.queue, p)
+	if !a.busy {
+		a.busy = true
+		a.tell(message.StateRunning)
 	}
+	a.lifecycle(p.UUID, message.CommandQueued)
+	a.changed.Broadcast()
+}
+
+// end waits for the end of the input.
+func (a *agent) end() {
+	<-a.cli.InputEnd()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.ended = true
+	a.changed.Broadcast()
 }
 
 // next waits for a prompt; nil means that there will be none.

@@ -205,6 +205,24 @@ func TestQueueAndInterrupt(t *testing.T) {
 	}
 }
 
+// A prompt can be taken back as soon as it is sent.
+func TestCancel_atOnce(t *testing.T) {
+	client := connect(t, nil)
+	waiting := send(t, client, "wait")
+	for i := range 300 {
+		turn := send(t, client, "think")
+		turn.Discard()
+		if cancelled, err := client.CancelMessage(t.Context(), turn.ID); err != nil || !cancelled {
+			t.Errorf("prompt %d: cancelled %t, %v; want true", i, cancelled, err)
+			break
+		}
+	}
+	if _, err := client.Interrupt(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = waiting.Wait(t.Context()) // it fails, and the agent is idle
+}
+
 func cancelAndInterrupt(ctx context.Context, client *claude.Client, turn *claude.Turn) {
 	_ = turn.Cancel(ctx)
 	_, _ = client.Interrupt(ctx)
