@@ -27,7 +27,7 @@ export function launch() {
   return chromium.launch({ executablePath: browserPath, args: flags });
 }
 
-/** A server in a directory of its own. It ends with its standard input. */
+/** A server in its own directory. It ends with its standard input, so also with this process, which does not wait for one that a failed test left. */
 export class Server {
   constructor(dir, addr, more = []) {
     this.own = dir === undefined;
@@ -51,16 +51,23 @@ export class Server {
       this.process.once("exit", (code) => reject(new Error(`the server ended with ${code}`)));
     });
     this.addr = new URL(this.url).host;
+    for (const held of this.held()) held.unref();
     return this;
+  }
+
+  held() {
+    return [this.process, this.process.stdin, this.process.stdout];
   }
 
   /** Kills it without a word, as a crash does. */
   async kill() {
+    this.process.ref();
     this.process.kill("SIGKILL");
     await this.ended;
   }
 
   async stop() {
+    this.process.ref();
     this.process.stdin.end();
     await this.ended;
     if (this.own) rmSync(this.dir, { recursive: true, force: true });
