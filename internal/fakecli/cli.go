@@ -54,8 +54,8 @@ type CLI struct {
 	pumping  bool
 	prompts  []*message.User // not yet taken
 	onPrompt func(*message.User)
-	current  *message.User   // the one taken last
-	endErr   error           // io.EOF, or what is wrong with the input
+	current  *message.User // the one taken last
+	endErr   error         // io.EOF, or what is wrong with the input
 	pending  map[string]*Pending
 	handlers map[string]ControlHandler
 	requests int
