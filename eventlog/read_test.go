@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/eventlog"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 // eventlog.TestRead_tail reads from every number of logs with random records between each other: it is
@@ -20,7 +21,7 @@ func TestRead_tail(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	logs := []*eventlog.Log{s.Log("a"), s.Log("b"), s.Log("c")}
 	want := make([][]string, len(logs))
-	for range 60 {
+	for range short.Count(20, 60, 60) {
 		i := random.IntN(len(logs))
 		var events [][]byte
 		for range 1 + random.IntN(5) {
@@ -55,12 +56,12 @@ func TestRead_tail(t *testing.T) {
 // writers append: each event comes exactly once and in order.
 func TestFollow_everything(t *testing.T) {
 	s := open(t, nil)
-	const logs, events = 20, 100
+	logs, events := short.Count(5, 20, 20), uint64(short.Count(40, 100, 100))
 	var all sync.WaitGroup
 	for i := range logs {
 		l := s.Log(fmt.Sprint("s", i))
 		all.Go(func() {
-			for n := uint64(0); n < events; n++ {
+			for n := range events {
 				if _, err := l.Append(t.Context(), n, fmt.Appendf(nil, "%d", n+1)); err != nil {
 					t.Error(err)
 					return

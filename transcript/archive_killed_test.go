@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/internal/test/faultinject"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 // lockedKiller is a killer for writers with several goroutines.
@@ -147,7 +148,7 @@ func TestWritersKilledAnywhere(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			steps := 0
-			for killAt := 0; killAt <= steps; killAt++ {
+			for killAt := 0; killAt <= steps; killAt += short.Every(5) {
 				for _, k := range []killer{{killAt: killAt}, {killAt: killAt, during: true}, {killAt: killAt, after: true}} {
 					w := newKilledWorld(t)
 					before := filesBelow(t, w.d.config)

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 // errKilled is what a process that is dead gets from every call, so to speak.
@@ -255,7 +257,7 @@ func TestKilledAnywhere(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			steps := 0
-			for killAt := 0; killAt <= steps; killAt++ {
+			for killAt := 0; killAt <= steps; killAt += short.Every(5) {
 				for _, k := range []*killer{{killAt: killAt}, {killAt: killAt, during: true}, {killAt: killAt, after: true}} {
 					d, id, other := twoSessions(t)
 					if c.prepare != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/internal/test/faultinject"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
@@ -28,7 +29,7 @@ func TestRepair(t *testing.T) {
 			if err := os.MkdirAll(dir, 0o700); err != nil {
 				t.Fatal(err)
 			}
-			for seed := range uint64(25) {
+			for seed := range uint64(short.Count(3, 10, 25)) {
 				s, _ := writeDamaged(t, dir, seed, fault)
 				before, err := os.ReadFile(s.Path)
 				if err != nil {

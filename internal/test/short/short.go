@@ -24,3 +24,6 @@ func Count(few, usual, many int) int {
 	}
 	return usual
 }
+
+// Every returns n with -short, and 1 without: a test of many cases looks at each n-th of them then.
+func Every(n int) int { return Count(n, 1, 1) }
