@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/seed7221b0f9/parley/agent"
-	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
@@ -56,6 +55,6 @@ func queued(e transcript.Entry) string {
 	var c struct {
 		Source string `json:"source_uuid"`
 	}
-	_ = message.JSON(a.Attachment).Decode(&c) // another shape names none
+	_ = a.Attachment.Decode(&c) // another shape names none
 	return c.Source
 }

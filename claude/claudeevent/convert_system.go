@@ -79,7 +79,7 @@ func (c *Converter) task(h event.Header, raw event.JSON, m message.Message) {
 
 // errorText is the text of an error that is mostly a string.
 func errorText(j message.JSON) string {
-	if s := event.JSON(j).Text(); s != "" {
+	if s := j.Text(); s != "" {
 		return s
 	}
 	return fmt.Sprint(string(j))

@@ -26,11 +26,18 @@ func Sanitize(s string) string {
 }
 
 // Unsafe reports whether r is one of C0, DEL and C1, without \n and \t, turns the
-// direction of the text around it, or is one of the marks of a look.
+// direction of the text around it, breaks a line where \n does not, is a byte order mark or
+// a tag, which nobody sees, or is one of the marks of a look.
 func Unsafe(r rune) bool {
-	return r < 0x20 && r != '\n' && r != '\t' || r >= 0x7f && r <= 0x9f ||
-		r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 ||
-		r == lookOpen || r == lookClose
+	switch {
+	case r < 0x20:
+		return r != '\n' && r != '\t'
+	case r < 0x7f:
+		return false
+	case r <= 0x9f, r == 0x2028, r == 0x2029, r == 0xfeff, r == lookOpen, r == lookClose, r >= 0xe0000 && r <= 0xe007f:
+		return true
+	}
+	return unicode.Is(unicode.Bidi_Control, r)
 }
 
 // A look stands in a text between these two, which are not characters, until Terminal makes an

@@ -38,6 +38,10 @@ func TestRows(t *testing.T) {
 }
 
 func TestSanitizeDirection(t *testing.T) {
+	const unseen = "\u061c\u200e\u200f\u2028\u2029\u202a\u202e\u2066\u2069\ufeff\U000e0001\U000e0041\U000e007f"
+	if got := Sanitize("a" + unseen + "b"); got != "ab" {
+		t.Errorf("Sanitize left %q; want ab", got)
+	}
 	if got := Sanitize("a\u202eb\u2066c"); got != "abc" {
 		t.Errorf("got %q", got)
 	}
