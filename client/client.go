@@ -64,7 +64,7 @@ type Client struct {
 func New(opts Options) (*Client, error) {
 	u, err := url.Parse(opts.URL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, fmt.Errorf("client: %q is not an address of a server", strings.SplitN(opts.URL, "#", 2)[0])
+		return nil, fmt.Errorf("client: %q is not an address of a server, such as http://127.0.0.1:7717", strings.SplitN(opts.URL, "#", 2)[0])
 	}
 	if value, ok := strings.CutPrefix(u.Fragment, "token="); ok && opts.Token == "" {
 		opts.Token = value

@@ -148,7 +148,7 @@ func (f *Flags) registerProgram(cmd *cobra.Command) {
 	fs.BoolVar(&f.showThinking, "show-thinking", false, "show what the model thinks (default on a terminal)")
 	fs.BoolVar(&f.noColor, "no-color", false, "no colours")
 	fs.BoolVarP(&f.verbose, "verbose", "v", false, "pass on what the agent's CLI writes to standard error")
-	fs.StringVar(&f.agent, "agent", "", "who answers: claude, the CLI; codex; sim, a simulated agent; replay:`DIR`, a recording; acp:COMMAND, an agent of the Agent Client Protocol (default claude if there is one, else sim)")
+	fs.StringVar(&f.agent, "agent", "", "the `NAME` of who answers: claude, the CLI; codex; sim, a simulated agent; replay:DIR, a recording; acp:COMMAND, an agent of the Agent Client Protocol (default claude if there is one, else sim)")
 	fs.BoolVar(&f.atOnce, "at-once", false, "with --agent replay:DIR: without the pauses of the recording")
 	fs.BoolVar(&o.KeepChildren, "keep-children", false, agents.KeepHelp)
 	fs.StringVar(&o.CLIPath, "cli", "", "the `path` of the agent's CLI (default $PARLEY_CLI, else claude is looked for; with --agent codex $PARLEY_CODEX, else codex)")
