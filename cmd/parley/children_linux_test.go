@@ -3,8 +3,10 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/internal/sim"
 	"github.com/seed7221b0f9/parley/internal/supervise"
 	"github.com/seed7221b0f9/parley/server/api"
@@ -221,4 +224,53 @@ func TestServe_children(t *testing.T) {
 	_ = cmd.Process.Signal(syscall.SIGTERM)
 	_ = cmd.Wait() // its status does not matter
 	e.gone(t, "the server", 0)
+}
+
+// TestOptions_supervisor: with Options.Supervisor nothing outlives Run and Client.Close; without one, only what is in another
+// session and has no environment.
+func TestOptions_supervisor(t *testing.T) {
+	parley, err := exec.LookPath("parley") // TestMain has put it there
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(ctx context.Context, o *claude.Options) error {
+		_, err := claude.Run(ctx, "hello", o)
+		return err
+	}
+	closed := func(ctx context.Context, o *claude.Options) error {
+		client, err := claude.Connect(ctx, o)
+		if err != nil {
+			return err
+		}
+		turn, err := client.Send(ctx, claude.Text("hello"))
+		if err == nil {
+			_, err = turn.Wait(ctx)
+		}
+		return errors.Join(err, client.Close())
+	}
+	for name, use := range map[string]func(context.Context, *claude.Options) error{"Run": run, "Close": closed} {
+		for _, supervisor := range []string{parley, ""} {
+			t.Run(fmt.Sprintf("%s, supervised %t", name, supervisor != ""), func(t *testing.T) {
+				t.Parallel()
+				e, home := newEscapee(t), t.TempDir()
+				ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
+				defer cancel()
+				o := &claude.Options{
+					CLIPath: e.program, Dir: home, Supervisor: supervisor, CleanEnv: true,
+					Env: map[string]string{"PATH": os.Getenv("PATH"), "HOME": home, "GORACE": "atexit_sleep_ms=0"},
+				}
+				if err := use(ctx, o); err != nil {
+					t.Fatal(err)
+				}
+				left := slices.Collect(maps.Values(e.running(t)))
+				want := []string(nil)
+				if supervisor == "" {
+					want = escapes[4:]
+				}
+				if !slices.Equal(left, want) {
+					t.Errorf("left %q, want %q", left, want)
+				}
+			})
+		}
+	}
 }
