@@ -141,6 +141,8 @@ func TestLoad(t *testing.T) {
 		ids = append(ids, h.connect())
 	}
 	crowd := startCrowd(t, crowdOrder{URL: h.url, Token: h.token, Sessions: ids, Viewers: viewers, Seconds: seconds, Text: 50 * seconds * stampSize})
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
 	began, used := time.Now(), cpuTime(t)
 	for _, id := range ids {
 		h.query(id, "go")
@@ -150,11 +152,14 @@ func TestLoad(t *testing.T) {
 		time.AfterFunc(time.Duration(seconds*share)*time.Second/20, func() { heaps <- heapInUse() })
 	}
 	seen := crowd.wait()
-	cores := (cpuTime(t) - used).Seconds() / time.Since(began).Seconds()
+	cpu := cpuTime(t) - used
+	cores := cpu.Seconds() / time.Since(began).Seconds()
+	runtime.ReadMemStats(&after)
+	deltas := float64(sessions * 50 * seconds)
 	first, last := <-heaps, <-heaps
 	text := uint64(sessions * 50 * seconds * stampSize * 14 / 20) // what came between the two
-	fmt.Printf("server_p99_ms %.1f server_cores %.2f p50 %.1f deltas %d heap_early_mb %d heap_late_mb %d text_mb %d\n",
-		seen.P99, cores, seen.P50, seen.Deltas, first>>20, last>>20, text>>20)
+	fmt.Printf("server_p99_ms %.1f server_cores %.2f server_cpu_us %.1f server_allocs %.1f p50 %.1f deltas %d heap_early_mb %d heap_late_mb %d text_mb %d\n",
+		seen.P99, cores, float64(cpu.Microseconds())/deltas, float64(after.Mallocs-before.Mallocs)/deltas, seen.P50, seen.Deltas, first>>20, last>>20, text>>20)
 	if seen.Deltas == 0 {
 		t.Fatal("no delta came")
 	}

@@ -30,7 +30,7 @@ const (
 	DefaultCallTimeout    = time.Minute
 	DefaultDrainTimeout   = 20 * time.Second
 	DefaultDeltaInterval  = 250 * time.Millisecond
-	DefaultJoinInterval   = 40 * time.Millisecond
+	DefaultJoinInterval   = 25 * time.Millisecond
 	DefaultViewerInterval = 20 * time.Millisecond
 	DefaultHeaderTimeout  = 10 * time.Second
 	DefaultHeartbeat      = 10 * time.Second
@@ -115,10 +115,11 @@ type Options struct {
 	// Stall says what happens to a turn that is silent.
 	Stall Stall
 
-	// DeltaInterval is how often deltas go to disk. JoinInterval is the least time between two
-	// deltas of one block: those that an agent gives faster are joined. ViewerInterval is the
-	// least time between two writes to a viewer, Heartbeat the most between two writes to a
-	// stream. WriteTimeout ends a viewer that takes nothing.
+	// DeltaInterval is how often deltas go to disk. JoinInterval is how long a delta waits at most
+	// for others of its block, to be joined with them; one that comes later than that after the
+	// last does not wait. ViewerInterval is the least time between two writes to a viewer,
+	// Heartbeat the most between two writes to a stream. WriteTimeout ends a viewer that takes
+	// nothing.
 	DeltaInterval, JoinInterval, ViewerInterval, Heartbeat, WriteTimeout time.Duration
 	// Logger receives what happens, without secrets; nil discards it.
 	Logger *slog.Logger

@@ -47,7 +47,7 @@ func (a *actor) run() {
 			saving = save.at(a.unsaved.due)
 		}
 		if a.joiner.event != nil && a.blocked == nil {
-			showing = show.at(a.joiner.shown.Add(a.srv.opts.JoinInterval))
+			showing = show.at(a.joiner.due(a.srv.opts.JoinInterval))
 		}
 		select {
 		case f := <-a.cmds:

@@ -10,11 +10,13 @@ import (
 // maxJoined is how many bytes of deltas are held at most.
 const maxJoined = 64 << 10
 
-// joiner holds a delta until others of its block have come, so that a session costs its viewers one
-// message each [Options.JoinInterval], however small the pieces are in which its agent
-// speaks. The first delta after a silence does not wait. The zero value holds nothing.
+// joiner holds a delta for [Options.JoinInterval] until others of its block have come, so that a session
+// costs its viewers at most one message in that time, however small the pieces are in which its agent
+// speaks. The interval begins with the delta that waits: at 50 deltas a second two of them are one message, and
+// neither waits for longer than 25 ms. The first delta after a silence does not wait. The zero value holds nothing.
 type joiner struct {
 	event event.Event // the first of them; nil while nothing is held
+	since time.Time   // when it came
 	text  strings.Builder
 	shown time.Time // when a delta was last let through
 }
@@ -29,11 +31,14 @@ func (j *joiner) add(ev event.Event, now time.Time, interval time.Duration) bool
 		j.shown = now
 		return false
 	case j.event == nil:
-		j.event = ev
+		j.event, j.since = ev, now
 	}
 	j.text.WriteString(text)
 	return true
 }
+
+// due is when what is held is to be let through.
+func (j *joiner) due(interval time.Duration) time.Time { return j.since.Add(interval) }
 
 // take returns what is held as one delta, nil if that is nothing.
 func (j *joiner) take(now time.Time) event.Event {

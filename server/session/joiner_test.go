@@ -10,7 +10,7 @@ import (
 
 // TestHeld checks which deltas wait for each other, and that none of their text is lost.
 func TestHeld(t *testing.T) {
-	const interval = 40 * time.Millisecond
+	const interval = 25 * time.Millisecond
 	h := event.Header{MessageID: "m"}
 	text := func(s string) event.Event { return &event.TextDelta{Header: h, Text: s} }
 	steps := []struct {
@@ -37,6 +37,7 @@ func TestHeld(t *testing.T) {
 		{0, &event.TextStart{Header: h, Index: 2}, false, ""},
 	}
 	var held joiner
+	var since time.Time // when the first of those came that wait
 	now := time.Unix(1, 0)
 	for i, s := range steps {
 		now = now.Add(s.after)
@@ -44,8 +45,15 @@ func TestHeld(t *testing.T) {
 			t.Fatalf("step %d: it waits: %v, want %v", i, waits, s.waits)
 		}
 		if s.waits {
+			if since.IsZero() {
+				since = now
+			}
+			if due := held.due(interval); !due.Equal(since.Add(interval)) {
+				t.Errorf("step %d: it waits until %v, want %v", i, due, since.Add(interval))
+			}
 			continue
 		}
+		since = time.Time{}
 		out := ""
 		if ev := held.take(now); ev != nil {
 			out, _ = deltaText(ev)

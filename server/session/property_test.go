@@ -150,7 +150,7 @@ func memSessions(t *testing.T) (*Sessions, *memStore) {
 	}
 	s, err := Open(context.Background(), Options{
 		Store: st, Dir: t.TempDir(), SecretDir: t.TempDir(), Logger: slog.New(slog.DiscardHandler), Tracer: NewTracer(nil, ""), Now: time.Now, MaxAgents: 8, MaxSessions: 100,
-		UnloadAfter: time.Minute, StartTimeout: patience, CallTimeout: patience, DeltaInterval: 250 * time.Millisecond, JoinInterval: 40 * time.Millisecond,
+		UnloadAfter: time.Minute, StartTimeout: patience, CallTimeout: patience, DeltaInterval: 250 * time.Millisecond, JoinInterval: 25 * time.Millisecond,
 		Provider: func(context.Context, string, string) (agent.Provider, []string, error) { return provider, nil, nil },
 		Visible:  func(context.Context, string) bool { return true },
 		Prepare:  func(string, agent.Provider, *agent.Options) func() { return func() {} },
