@@ -371,6 +371,5 @@ func (k *socket) follow(ctx context.Context, v *session.Viewer) {
 				return
 			}
 		}
-		v.Pace(ctx)
 	}
 }

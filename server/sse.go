@@ -163,7 +163,6 @@ func (s *Server) sse(w http.ResponseWriter, r *http.Request, v *session.Viewer, 
 			}
 		}
 		_ = out.rc.Flush()
-		v.Pace(ctx)
 	}
 	s.logger.Debug("a stream ended", "session", v.Session(), "why", err)
 	return nil

@@ -58,18 +58,23 @@ type Viewer struct {
 	actor    *actor
 	Cursor   api.Cursor
 	progress bool        // it has the capability output_delta
+	early    time.Time   // before this it gets no more
 	pacer    *time.Timer // of pace; nil before the first
 }
 
 // ErrResync says that a viewer has to begin again with a snapshot.
 var ErrResync = errors.New("server: the log does not have what the viewer needs")
 
-// Next waits for messages after the cursor and moves it. Deltas of one block are joined.
+// Next waits for messages after the cursor and moves it. Deltas of one block are joined. Those of two
+// calls are [Options.ViewerInterval] apart, so that what comes meanwhile goes out together.
 // Without a message it returns when ctx ends.
 func (v *Viewer) Next(ctx context.Context) ([]Item, error) {
 	for {
 		f := v.actor.hub.after(v.Cursor.Seq, v.Cursor.Sub, viewerBatch)
 		items := f.items
+		if (f.behind || len(items) > 0) && v.pace(ctx) {
+			continue
+		}
 		switch {
 		case f.behind:
 			page, err := v.page(ctx)
@@ -93,6 +98,7 @@ func (v *Viewer) Next(ctx context.Context) ([]Item, error) {
 			v.Cursor.Seq, v.Cursor.Sub = last.Seq, last.Sub
 		}
 		if items = v.wanted(joined(items)); len(items) > 0 {
+			v.early = time.Now().Add(v.srv.opts.ViewerInterval)
 			return items, nil
 		}
 	}
@@ -162,18 +168,24 @@ func (v *Viewer) Envelope(it Item) []byte {
 	return frame[len(frameHead) : len(frame)-len(frameTail)]
 }
 
-// Pace waits the least time between two writes to a viewer, so that what comes meanwhile
-// goes out together.
-func (v *Viewer) Pace(ctx context.Context) {
+// pace waits while it is early, or until ctx ends, and reports whether it was. A viewer whose messages come less often than
+// that needs no timer.
+func (v *Viewer) pace(ctx context.Context) bool {
+	wait := time.Until(v.early)
+	if wait <= 0 {
+		return false
+	}
+	v.early = time.Time{}
 	if v.pacer == nil {
-		v.pacer = time.NewTimer(v.srv.opts.ViewerInterval)
+		v.pacer = time.NewTimer(wait)
 	} else {
-		v.pacer.Reset(v.srv.opts.ViewerInterval)
+		v.pacer.Reset(wait)
 	}
 	select {
 	case <-v.pacer.C:
 	case <-ctx.Done():
 	}
+	return true
 }
 
 // Watch returns a viewer of a session from a cursor on, and the function that ends it.
