@@ -49,6 +49,12 @@ func (e *Encoder) appendDelta(dst []byte, f *deltaFrame) []byte {
 	return f.append(dst)
 }
 
+// size is about how many bytes the message has: enough unless the text is full of escapes.
+func (f *deltaFrame) size() int {
+	h := f.header
+	return 240 + len(h.Provider) + len(h.SessionID) + len(h.ParentToolUseID) + len(h.MessageID) + len(f.text) + len(f.text)/16
+}
+
 func (f *deltaFrame) append(dst []byte) []byte {
 	h := f.header
 	dst = jsonwire.AppendString(append(dst, `,"session_id":`...), h.SessionID)

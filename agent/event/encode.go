@@ -44,7 +44,7 @@ func (e *Encoder) Last() uint64 { return e.n }
 func (e *Encoder) Messages(ev Event) ([]json.RawMessage, error) {
 	frame, isDelta := deltaOf(ev)
 	if isDelta {
-		return []json.RawMessage{e.appendDelta(nil, &frame)}, nil
+		return []json.RawMessage{e.appendDelta(make([]byte, 0, frame.size()), &frame)}, nil
 	}
 	objects := e.objects(ev)
 	all := make([]json.RawMessage, 0, len(objects))

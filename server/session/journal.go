@@ -15,10 +15,10 @@ import (
 // log, and what was drafted for the log and is not yet written. It belongs to the loop.
 type journal struct {
 	*loop
-	log     Log
-	hub     *hub
-	onShown func() // called when viewers were shown something
-	onLost  func() // called when the log belongs to another server
+	log       Log
+	hub       *hub
+	onWritten func() // called when the log has grown, which is when lists may change
+	onLost    func() // called when the log belongs to another server
 
 	core     core
 	conv     event.Conversation

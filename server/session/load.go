@@ -70,7 +70,7 @@ func (s *Sessions) newActor(id, epoch string) *actor {
 	l := &life{journal: j, quiet: time.Now()}
 	a := &actor{journal: j, life: l, terminal: &terminal{life: l}, spending: &spending{life: l, tally: newTally(), reserved: noReservation}, changes: &changes{journal: j}, titles: &titles{life: l}}
 	j.onLost = a.lost
-	j.onShown = func() { s.updated(id, a.core.AgentID, a.summary()) }
+	j.onWritten = func() { s.updated(id, a.core.AgentID, a.summary()) }
 	return a
 }
 

@@ -28,6 +28,9 @@ func rateLimited(ev *event.RateLimit) *string {
 
 // limitedUntil is until when a rate limit holds; empty if none does now.
 func (c *core) limitedUntil(now time.Time) string {
+	if c.Limited == "" {
+		return ""
+	}
 	until, err := time.Parse(time.RFC3339, c.Limited)
 	if err != nil || !until.After(now) || until.Sub(now) > maxResetWait {
 		return ""

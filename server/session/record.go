@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
@@ -86,7 +86,7 @@ type accepted struct {
 func (r record) encode() ([]byte, error) {
 	if r.Facts == nil { // most records, and all deltas
 		b := append(make([]byte, 0, len(r.Msg)+64), `{"t":`...)
-		b = append(append(b, event.Quote(r.Time)...), `,"m":`...)
+		b = append(jsonwire.AppendString(b, r.Time), `,"m":`...)
 		return append(append(b, r.Msg...), '}'), nil
 	}
 	data, err := json.Marshal(r)
@@ -116,12 +116,9 @@ func appendEnvelope(b []byte, session, epoch string, seq, sub uint64, ts string,
 		b = append(b, `,"sub":`...)
 		b = strconv.AppendUint(b, sub, 10)
 	}
-	b = append(b, `,"epoch":`...)
-	b = append(b, event.Quote(epoch)...)
-	b = append(b, `,"session_id":`...)
-	b = append(b, event.Quote(session)...)
-	b = append(b, `,"ts":`...)
-	b = append(b, event.Quote(ts)...)
+	b = jsonwire.AppendString(append(b, `,"epoch":`...), epoch)
+	b = jsonwire.AppendString(append(b, `,"session_id":`...), session)
+	b = jsonwire.AppendString(append(b, `,"ts":`...), ts)
 	b = append(b, `,"msg":`...)
 	b = append(b, msg...)
 	return append(b, '}')

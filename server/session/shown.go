@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strconv"
 
 	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
@@ -35,8 +36,9 @@ const maxShown = 1 << 30
 
 // add adds a delta as flush is to write it.
 func (f *shown) add(seq uint64, data []byte) {
-	f.buf = append(fmt.Appendf(f.buf, "%d %d\n", seq, len(data)), data...)
-	f.buf = append(f.buf, '\n')
+	f.buf = append(strconv.AppendUint(f.buf, seq, 10), ' ')
+	f.buf = append(strconv.AppendInt(f.buf, int64(len(data)), 10), '\n')
+	f.buf = append(append(f.buf, data...), '\n')
 }
 
 // flush hands the deltas to the operating system. Of errors that follow each other it returns

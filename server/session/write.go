@@ -61,6 +61,7 @@ func (j *journal) write() error {
 	}
 	j.missed = false
 	j.publish(items)
+	j.onWritten()
 	j.snapshotSometimes()
 	return nil
 }
@@ -93,7 +94,6 @@ func (j *journal) publish(items []Item) {
 	seq, sub, events := j.seq, j.sub, j.stream.restart()
 	provider := j.core.Provider
 	j.hub.publish(items, func() []Item { return restartItems(seq, sub, events, provider) })
-	j.onShown()
 }
 
 // restartItems are the messages for a viewer that has the durable ones alone. All have the
