@@ -180,6 +180,7 @@ func TestRoundTrip_emptyLists(t *testing.T) {
 		{&event.ResultMessage{Errors: []string{}}, `{"type":"result","subtype":"","duration_ms":0,"duration_api_ms":0,"is_error":false,"num_turns":0,"errors":[],"provider":""}`},
 		{&event.SessionInfo{MCPServers: []event.MCPServer{}}, `{"type":"session_info","mcp_servers":[],"provider":""}`},
 		{&event.QueueChanged{}, `{"type":"queue_changed","items":[],"provider":""}`},
+		{&event.QueueUpdated{}, `{"type":"queue_updated","provider":""}`},
 	} {
 		line, err := event.Marshal(tt.ev)
 		if err != nil || string(line) != tt.want {

@@ -108,10 +108,20 @@ type SessionState struct {
 }
 
 // QueueChanged is the whole queue of the inputs that wait, in their order. It replaces any
-// earlier one.
+// earlier one. A server sends it where nothing of the queue is as it was, else [QueueUpdated].
 type QueueChanged struct {
 	Header `wire:"session"`
 	Items  []QueueItem `json:"items"`
+}
+
+// QueueUpdated is a change of the queue. An item that is new comes last; one that has changed keeps
+// its place, and without a content the content that it had. An item of a removed id waits no
+// longer. Order is present if the order has changed in another way: the ids of all that wait.
+type QueueUpdated struct {
+	Header  `wire:"session"`
+	Items   []QueueItem `json:"items,omitempty"`
+	Removed []string    `json:"removed,omitempty"`
+	Order   []string    `json:"order,omitempty"`
 }
 
 // QueueItem is an input that waits for its turn. Status is set if it also waits for a person to

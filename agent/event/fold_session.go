@@ -24,6 +24,9 @@ func (c *Conversation) applySession(ev Event) {
 		c.agentState(ev.State)
 	case *QueueChanged:
 		c.Queue = notNil(keep(ev).Items)
+	case *QueueUpdated:
+		c.Queue = ev.Apply(c.Queue)
+		c.index.steps += int64(len(c.Queue))
 	case *PermissionRequest, *QuestionRequest, *PermissionResolved, *QuestionResolved:
 		c.applyPrompt(ev)
 	default:

@@ -58,7 +58,8 @@ func TestEncode_readOnly(t *testing.T) {
 		"question": func() event.Event {
 			return &event.QuestionRequest{Schema: spaced, Questions: []event.Question{{Data: spaced}}}
 		},
-		"queue": func() event.Event { return &event.QueueChanged{Items: []event.QueueItem{{Content: spaced}}} },
+		"change of the queue": func() event.Event { return &event.QueueUpdated{Items: []event.QueueItem{{Content: spaced}}} },
+		"queue":               func() event.Event { return &event.QueueChanged{Items: []event.QueueItem{{Content: spaced}}} },
 	}
 	for name, create := range makers {
 		ev := create()

@@ -274,6 +274,7 @@ var events = jsonwire.Table[Event]{
 	"question_request":    func() Event { return new(QuestionRequest) },
 	"question_resolved":   func() Event { return new(QuestionResolved) },
 	"queue_changed":       func() Event { return new(QueueChanged) },
+	"queue_updated":       func() Event { return new(QueueUpdated) },
 	"session_state":       func() Event { return new(SessionState) },
 	"turn_start":          func() Event { return new(TurnStart) },
 	"plan":                func() Event { return new(Plan) },

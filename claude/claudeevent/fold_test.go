@@ -176,7 +176,7 @@ func TestFold_unknownInNode(t *testing.T) {
 |{"type":"assistant"}|{"type":"assistant","message":{"content":"x"},"indexes":"y"}|{"type":"assistant","message":{"content":[null,{"type":"tool_use"}]}}|{"type":"stream_event"}
 |{"type":"stream_event","event":{"type":"newer"}}|{"type":"stream_event","event":{"type":"content_block_delta"}}|{"type":"stream_event","event":{"type":"content_block_delta","index":9,"delta":{"type":"newer"}}}
 |{"type":"stream_event","event":{"type":"content_block_start","content_block":{"type":"tool_use","id":7}}}|{"type":"stream_event","event":{"type":"message_delta"}}|{"type":"stream_event","event":{"type":"message_stop"},"abandoned_blocks":7}
-|{"type":"result","usage":7,"errors":{}}|{"type":"system_init","tools":7,"mcp_servers":[null,7]}|{"type":"queue_changed","items":[null,7]}|{"type":"task_started"}|{"type":"permission_resolved"}|{"type":"question_request"}|{"type":"tool_progress"}|{"type":"compact_boundary"}`
+|{"type":"result","usage":7,"errors":{}}|{"type":"system_init","tools":7,"mcp_servers":[null,7]}|{"type":"queue_changed","items":[null,7]}|{"type":"queue_updated","items":[null,7],"removed":7,"order":[7,null]}|{"type":"task_started"}|{"type":"permission_resolved"}|{"type":"question_request"}|{"type":"tool_progress"}|{"type":"compact_boundary"}`
 	var c nodefold.Case
 	for m := range strings.SplitSeq(messages, "|") {
 		c.Messages = append(c.Messages, json.RawMessage(strings.TrimSpace(m)))

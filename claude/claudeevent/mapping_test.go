@@ -64,6 +64,11 @@ var codexRows = []mapped{
 	{"warning, configWarning, deprecationNotice, guardianWarning", []event.Event{&event.Notice{Severity: event.NoticeWarning, Text: "w", Code: "configWarning"}}, `"notices":[{"notice":{"code":"configWarning","provider":"","severity":"warning","text":"w"`},
 	{"model/rerouted, model/verification, safetyBuffering", []event.Event{&event.Notice{Severity: event.NoticeInfo, Text: "n", Code: "model_rerouted"}}, `"code":"model_rerouted"`},
 	{"thread/queue/changed", []event.Event{&event.QueueChanged{Items: []event.QueueItem{{ID: "q"}}}}, `"queue":[{"id":"q"}]`},
+	{"the queue of a server", []event.Event{
+		&event.QueueChanged{Items: []event.QueueItem{{ID: "a", Content: `"A"`}, {ID: "b", Content: `"B"`, Status: "held"}, {ID: "gone"}, {ID: "d"}}},
+		&event.QueueUpdated{Items: []event.QueueItem{{ID: "b", Priority: "now"}, {ID: "c", Content: `"C"`}, {ID: "a", Content: `"A2"`}}, Removed: []string{"gone", "never"}},
+		&event.QueueUpdated{Order: []string{"c", "never", "b"}},
+	}, `"queue":[{"content":"C","id":"c"},{"content":"B","id":"b","priority":"now"},{"content":"A2","id":"a"},{"id":"d"}]`},
 	{"thread/name/updated, archived, unarchived, deleted, reverted, closed, settings/updated, goal/*, readState/changed", []event.Event{
 		&event.TurnStart{TurnID: "t1"}, &event.UserMessage{Header: event.Header{UUID: "gone"}, Blocks: []event.Content{event.TextContent("x")}},
 		&event.SessionInfo{Title: ptr("T"), Goal: ptr("G"), Archived: ptr(true)}, &event.Truncate{Reason: "revert", TurnID: "t1"},

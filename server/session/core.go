@@ -40,13 +40,15 @@ type core struct {
 	Lost        []string        `json:"lost,omitempty"`         // what the log has lost and a notice tells
 	Marks       []mark          `json:"marks,omitempty"`
 	Comments    []comment       `json:"comments,omitempty"`
+
+	told []input // the queue as viewers know it, replaced as a whole
 }
 
 // draft is an event to be written, with the facts that go with it. The event of a change
 // of the queue or the state is made when the facts have been applied.
 type draft struct {
 	event event.Event
-	queue bool // the event is the queue after the facts
+	queue bool // the event is what the facts change in the queue
 	facts *facts
 }
 
@@ -106,9 +108,14 @@ func (c *core) applyInputs(f *facts) {
 			c.FirstPrompt = promptTitle(in.text())
 		}
 		i := slices.IndexFunc(c.Inputs, func(old input) bool { return old.ID == in.ID })
-		if i < 0 {
+		switch {
+		case i < 0 && len(in.Content) == 0: // the record that had it is lost
+		case i < 0:
 			c.Inputs = append(c.Inputs, in)
-		} else {
+		default:
+			if len(in.Content) == 0 {
+				in.Content = c.Inputs[i].Content
+			}
 			c.Inputs[i] = in
 		}
 	}

@@ -1,6 +1,8 @@
 package session
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -129,6 +131,125 @@ func (c *core) queueItems() []event.QueueItem {
 		items = append(items, in.item())
 	}
 	return items
+}
+
+// queueEvent is what has changed in the queue since viewers were told of it last. The whole queue is
+// sent where nothing of it is as it was.
+func (c *core) queueEvent() event.Event {
+	u := &event.QueueUpdated{Header: c.header("")}
+	told, now := c.told, c.queue()
+	c.told = now
+	var ids, follows []string // of the queue, and as the items alone leave it
+	added := map[string]bool{}
+	known := byID(told)
+	for _, in := range now {
+		ids = append(ids, in.ID)
+		old, ok := known[in.ID]
+		item := in.item()
+		if ok && bytes.Equal(old.Content, in.Content) {
+			if old.Status == in.Status && old.Priority == in.Priority {
+				continue
+			}
+			item.Content = ""
+		}
+		added[in.ID] = !ok
+		u.Items = append(u.Items, item)
+	}
+	waits := byID(now)
+	for _, in := range told {
+		if _, ok := waits[in.ID]; ok {
+			follows = append(follows, in.ID)
+		} else {
+			u.Removed = append(u.Removed, in.ID)
+		}
+	}
+	for _, item := range u.Items {
+		if added[item.ID] {
+			follows = append(follows, item.ID)
+		}
+	}
+	if !slices.Equal(ids, follows) {
+		u.Order = ids
+	}
+	if !slices.ContainsFunc(u.Items, func(item event.QueueItem) bool { return item.Content == "" }) && len(u.Items) == len(now) {
+		return &event.QueueChanged{Header: u.Header, Items: u.Items}
+	}
+	return u
+}
+
+func byID(all []input) map[string]input {
+	m := make(map[string]input, len(all))
+	for _, in := range all {
+		m[in.ID] = in
+	}
+	return m
+}
+
+// knowQueue takes over the queue of a conversation, which is what viewers were told.
+func (c *core) knowQueue(items []event.QueueItem) {
+	known := byID(c.Inputs)
+	c.told = nil
+	for _, item := range items {
+		in := known[item.ID] // the log has no other content of an input than the conversation
+		in.ID, in.Priority, in.Status = item.ID, item.Priority, cmp.Or(inputStatus(item.Status), inputQueued)
+		c.told = append(c.told, in)
+	}
+}
+
+// unknown is facts without the contents of inputs that the core has.
+func (c *core) unknown(f *facts) *facts {
+	return f.without(func(in input) bool {
+		old, ok := c.input(in.ID)
+		return ok && bytes.Equal(old.Content, in.Content)
+	})
+}
+
+// beside is facts without the contents of inputs that an event has.
+func (f *facts) beside(ev event.Event) *facts {
+	items := itemsOf(ev)
+	return f.without(func(in input) bool {
+		return slices.ContainsFunc(items, func(item event.QueueItem) bool { return item.ID == in.ID && item.Content != "" })
+	})
+}
+
+// without is facts without the contents of some inputs.
+func (f *facts) without(content func(input) bool) *facts {
+	if f == nil || !slices.ContainsFunc(f.Inputs, content) {
+		return f
+	}
+	g := *f
+	g.Inputs = slices.Clone(f.Inputs)
+	for i, in := range g.Inputs {
+		if content(in) {
+			g.Inputs[i].Content = nil
+		}
+	}
+	return &g
+}
+
+// complete adds the contents that an event has of the inputs: the inverse of beside.
+func (f *facts) complete(ev event.Event) {
+	if f == nil {
+		return
+	}
+	for i, in := range f.Inputs {
+		for _, item := range itemsOf(ev) {
+			if item.ID == in.ID && len(in.Content) == 0 {
+				f.Inputs[i].Content = json.RawMessage(item.Content)
+			}
+		}
+	}
+}
+
+// itemsOf returns the items that an event about the queue has.
+func itemsOf(ev event.Event) []event.QueueItem {
+	switch ev := ev.(type) {
+	case *event.QueueChanged:
+		return ev.Items
+	case *event.QueueUpdated:
+		return ev.Items
+	}
+	return nil
 }
 
 func (in input) item() event.QueueItem {

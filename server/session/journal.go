@@ -60,6 +60,7 @@ func (j *journal) delivered(in input) {
 		return
 	}
 	in.Status = inputDelivered
+	in.Content = nil // the log has it
 	f := j.carrying()
 	f.Inputs = append(f.Inputs, in)
 	j.core.applyInputs(&facts{Inputs: []input{in}})
@@ -88,9 +89,10 @@ func (j *journal) occur(o occurrence) {
 func (j *journal) draft(drafts ...draft) {
 	now := Timestamp(time.Now())
 	for _, d := range drafts {
+		stored := j.core.unknown(d.facts)
 		if d.queue {
 			j.core.applyInputs(orEmpty(d.facts))
-			d.event = &event.QueueChanged{Header: j.core.header(""), Items: j.core.queueItems()}
+			d.event = j.core.queueEvent()
 		}
 		if h := d.event.Head(); h.Provider == "" {
 			h.Provider = j.core.Provider
@@ -104,7 +106,7 @@ func (j *journal) draft(drafts ...draft) {
 		for i, p := range j.encode(bounded(d.event)) {
 			p.rec.Time = now
 			if i == 0 {
-				p.rec.Facts = merged(j.carry, d.facts)
+				p.rec.Facts = merged(j.carry, stored.beside(p.ev))
 				j.carry = nil
 				j.core.apply(j.seq+uint64(len(j.batch))+1, now, d.facts)
 			}

@@ -53,15 +53,14 @@ func TestJournal_coreIsInLog(t *testing.T) {
 			if err := a.write(); err != nil {
 				t.Fatal(err)
 			}
-			logged := core{ID: id, State: Starting}
+			logged := s.newActor(id, "e")
+			defer logged.cancel()
 			for i, data := range st.logs[id].events {
-				rec, err := decodeRecord(data)
-				if err != nil {
+				if err := logged.replay(eventlog.Event{Seq: uint64(i + 1), Data: data}, 0); err != nil {
 					t.Fatal(err)
 				}
-				logged.apply(uint64(i+1), rec.Time, rec.Facts)
 			}
-			got, err1 := json.Marshal(logged)
+			got, err1 := json.Marshal(logged.core)
 			want, err2 := json.Marshal(a.core)
 			if err1 != nil || err2 != nil || string(got) != string(want) {
 				t.Errorf("the log folds to\n%s\nthe actor has\n%s", got, want)

@@ -102,6 +102,7 @@ func (s *Sessions) load(ctx context.Context, id string) (*actor, error) {
 		return nil, err
 	}
 	a.replayShown(a.seq)
+	a.core.knowQueue(a.conv.Queue)
 	a.hub.seq = a.seq
 	if a.provider, a.env, err = s.opts.Provider(ctx, a.core.Opened.Tenant, a.core.Provider); err != nil {
 		return nil, err

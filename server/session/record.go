@@ -29,7 +29,7 @@ type facts struct {
 	Opened     *Opened   `json:"opened,omitempty"`
 	AgentID    string    `json:"agent_id,omitempty"`
 	State      State     `json:"state,omitempty"`
-	Inputs     []input   `json:"inputs,omitempty"`  // added or changed
+	Inputs     []input   `json:"inputs,omitempty"`  // added or changed; without content if it has not changed or the message has it
 	Removed    []string  `json:"removed,omitempty"` // inputs that are gone
 	Order      []string  `json:"order,omitempty"`   // of the queue, after a reordering
 	Asked      *asking   `json:"asked,omitempty"`

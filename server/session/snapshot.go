@@ -43,6 +43,9 @@ func (j *journal) replay(ev eventlog.Event, told uint64) error {
 		if rec.Facts != nil && rec.Facts.Asked != nil && len(events) > 0 {
 			rec.Facts.Asked.prompt, _ = event.NewPrompt(events[0])
 		}
+		for _, e := range events {
+			rec.Facts.complete(e)
+		}
 		j.core.apply(ev.Seq, rec.Time, rec.Facts)
 		var last event.Event
 		for _, last = range events {

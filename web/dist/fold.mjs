@@ -11,6 +11,7 @@ var known = {
   question_request: true,
   question_resolved: true,
   queue_changed: true,
+  queue_updated: true,
   rate_limit: true,
   result: true,
   retry: true,
@@ -769,6 +770,25 @@ function status(x, msg) {
 function queueChanged(x, items) {
   x.state.queue = list(items).filter(isObj);
 }
+function queueUpdated(x, msg) {
+  let all = [...x.state.queue];
+  const place = new Map(all.map((item, i) => [item.id, i]));
+  for (const item of list(msg.items).filter(isObj)) {
+    const at = place.get(item.id);
+    if (at === void 0) {
+      place.set(item.id, all.length);
+      all.push(item);
+      continue;
+    }
+    const content = item.content ?? all[at]?.content;
+    all[at] = content === void 0 ? item : { ...item, content };
+  }
+  const removed = new Set(list(msg.removed));
+  if (removed.size > 0) all = all.filter((item) => !removed.has(item.id));
+  const order = new Map(list(msg.order).map((id, i, ids) => [id, i - ids.length]));
+  if (order.size > 0) all.sort((a, b) => (order.get(a.id) ?? 0) - (order.get(b.id) ?? 0));
+  x.state.queue = all;
+}
 function answered(x, type, msg, behavior) {
   const prompt = x.answered(type, str(msg.request_id));
   const tool = x.tools.get(str(msg.tool_use_id) || str(prompt?.tool_use_id));
@@ -1415,6 +1435,8 @@ var Fold = class {
         return sessionState(x, msg.state);
       case "queue_changed":
         return queueChanged(x, msg.items);
+      case "queue_updated":
+        return queueUpdated(x, msg);
       case "permission_request":
       case "question_request":
         return x.ask(msg);

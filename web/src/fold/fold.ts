@@ -5,6 +5,7 @@ import { emptyConversation, Lookup } from "./lookup";
 import {
   answered,
   queueChanged,
+  queueUpdated,
   sessionState,
   status,
   systemInit,
@@ -97,6 +98,8 @@ export class Fold {
         return sessionState(x, msg.state);
       case "queue_changed":
         return queueChanged(x, msg.items);
+      case "queue_updated":
+        return queueUpdated(x, msg);
       case "permission_request":
       case "question_request":
         return x.ask(msg);

@@ -1,4 +1,4 @@
-import type { StatusSystem, SystemInit, TaskNotification, TaskProgress, TaskStarted, TaskUpdated } from "../rpc/messages";
+import type { QueueUpdated, StatusSystem, SystemInit, TaskNotification, TaskProgress, TaskStarted, TaskUpdated } from "../rpc/messages";
 import type { Decision, Prompt, QueueItem } from "./conversation";
 import { isObj, list, over, setText, setValue, str } from "./json";
 import type { Lookup, State } from "./lookup";
@@ -29,6 +29,27 @@ export function status(x: Lookup, msg: StatusSystem): void {
 
 export function queueChanged(x: Lookup, items: unknown): void {
   x.state.queue = list(items).filter(isObj) as unknown as QueueItem[];
+}
+
+/** Folds a change of the queue. */
+export function queueUpdated(x: Lookup, msg: QueueUpdated): void {
+  let all = [...x.state.queue];
+  const place = new Map(all.map((item, i) => [item.id, i]));
+  for (const item of list(msg.items).filter(isObj) as unknown as QueueItem[]) {
+    const at = place.get(item.id);
+    if (at === undefined) {
+      place.set(item.id, all.length);
+      all.push(item);
+      continue;
+    }
+    const content = item.content ?? all[at]?.content;
+    all[at] = content === undefined ? item : { ...item, content };
+  }
+  const removed = new Set(list(msg.removed));
+  if (removed.size > 0) all = all.filter((item) => !removed.has(item.id));
+  const order = new Map(list(msg.order).map((id, i, ids) => [id, i - ids.length])); // others stay behind them
+  if (order.size > 0) all.sort((a, b) => (order.get(a.id) ?? 0) - (order.get(b.id) ?? 0));
+  x.state.queue = all;
 }
 
 /** Takes a prompt away and notes the answer at its tool. */

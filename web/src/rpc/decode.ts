@@ -13,6 +13,7 @@ const known: Record<RpcMessage["type"], true> = {
   question_request: true,
   question_resolved: true,
   queue_changed: true,
+  queue_updated: true,
   rate_limit: true,
   result: true,
   retry: true,

@@ -12,6 +12,7 @@ export type RpcMessage =
   | QuestionRequest
   | QuestionResolved
   | QueueChanged
+  | QueueUpdated
   | RateLimit
   | ResultMessage
   | Retry
@@ -284,6 +285,14 @@ export interface QueueItem {
   content?: unknown;
   priority?: string;
   status?: string;
+}
+export interface QueueUpdated {
+  type: "queue_updated";
+  items?: QueueItem[];
+  removed?: string[];
+  order?: string[];
+  session_id?: string;
+  provider: string;
 }
 export interface RateLimit {
   type: "rate_limit";

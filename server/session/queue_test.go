@@ -1,0 +1,161 @@
+package session
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/eventlog"
+	"github.com/seed7221b0f9/parley/internal/test/short"
+)
+
+// queueActor is an actor without a loop whose session is idle.
+func queueActor(t *testing.T) (*actor, *memLog, func() *actor) {
+	t.Helper()
+	s, st := memSessions(t)
+	id := Prefix + "queue"
+	a := s.newActor(id, "e")
+	t.Cleanup(a.cancel)
+	a.draft(draft{event: &event.SessionState{State: string(Idle)}, facts: &facts{State: Idle, Opened: &Opened{Provider: "claude"}}})
+	if err := a.write(); err != nil {
+		t.Fatal(err)
+	}
+	return a, st.logs[id], func() *actor {
+		b := s.newActor(id, "e")
+		t.Cleanup(b.cancel)
+		for i, data := range st.logs[id].events {
+			if err := b.replay(eventlog.Event{Seq: uint64(i + 1), Data: data}, 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b.core.knowQueue(b.conv.Queue)
+		return b
+	}
+}
+
+// queueSteps are the ways in which a queue changes.
+var queueSteps = []func(r *rand.Rand, c *core, n int) []draft{
+	func(_ *rand.Rand, c *core, n int) []draft {
+		d, err := c.enqueue(input{ID: fmt.Sprint("p", n), Content: mustJSON(fmt.Sprint("text ", n)), Status: inputQueued}, "")
+		return kept(d, err)
+	},
+	func(r *rand.Rand, c *core, n int) []draft {
+		return kept(c.editInput(anyInput(r, c), mustJSON(fmt.Sprint("edited ", n))))
+	},
+	func(r *rand.Rand, c *core, _ int) []draft { return kept(c.removeInput(anyInput(r, c))) },
+	func(r *rand.Rand, c *core, _ int) []draft {
+		var ids []string
+		for _, in := range c.queue() {
+			ids = append(ids, in.ID)
+		}
+		r.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
+		return kept(c.reorder(ids))
+	},
+	func(_ *rand.Rand, c *core, _ int) []draft { return c.hold() },
+	func(_ *rand.Rand, c *core, _ int) []draft { return []draft{c.release()} },
+	func(_ *rand.Rand, c *core, _ int) []draft {
+		if in, ok := c.nextInput(); ok {
+			return c.send(in)
+		}
+		return nil
+	},
+	func(r *rand.Rand, c *core, _ int) []draft {
+		return c.died(func(input) agent.Delivery {
+			return agent.Delivery(r.IntN(3))
+		})
+	},
+}
+
+func kept(d draft, err error) []draft {
+	if err != nil {
+		return nil
+	}
+	return []draft{d}
+}
+
+func anyInput(r *rand.Rand, c *core) string {
+	if q := c.queue(); len(q) > 0 {
+		return q[r.IntN(len(q))].ID
+	}
+	return ""
+}
+
+// TestQueue_changes checks that viewers, who get the changes, have the queue that the server has, and
+// that the log folds to both, whatever changes the queue.
+func TestQueue_changes(t *testing.T) {
+	for seed := range uint64(short.Count(3, 10, 100)) {
+		r := rand.New(rand.NewPCG(seed, 0))
+		a, _, load := queueActor(t)
+		for n := range 80 {
+			a.draft(queueSteps[r.IntN(len(queueSteps))](r, &a.core, n)...)
+			if err := a.write(); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(a.core.queueItems(), a.conv.Queue); diff != "" {
+				t.Fatalf("seed %d, change %d: viewers have another queue (-server +viewers):\n%s", seed, n, diff)
+			}
+			if n%8 > 0 {
+				continue
+			}
+			b := load()
+			if diff := cmp.Diff(a.core.queueItems(), b.conv.Queue); diff != "" {
+				t.Fatalf("seed %d, change %d: the log folds to another queue (-server +log):\n%s", seed, n, diff)
+			}
+			want, err1 := json.Marshal(a.core)
+			got, err2 := json.Marshal(b.core)
+			if err1 != nil || err2 != nil || string(got) != string(want) {
+				t.Fatalf("seed %d, change %d: the log folds to\n%s\nthe server has\n%s", seed, n, got, want)
+			}
+			b.batch = nil
+			b.seq, b.encoder, b.hub = a.seq, a.encoder, a.hub
+			a = b
+		}
+	}
+}
+
+// TestQueue_log checks that the log has the content of an input once while it waits and once when it
+// is sent, whatever happens to the others.
+func TestQueue_log(t *testing.T) {
+	a, log, _ := queueActor(t)
+	const count, size = 20, 100_000
+	for n := range count {
+		a.draft(queueSteps[0](nil, &a.core, n)...)
+		a.draft(kept(a.core.editInput(fmt.Sprint("p", n), mustJSON(strings.Repeat("x", size))))...)
+	}
+	a.draft(a.core.hold()...)
+	a.draft(a.core.release())
+	var ids []string
+	for _, in := range slices.Backward(a.core.queue()) {
+		ids = append(ids, in.ID)
+	}
+	a.draft(kept(a.core.reorder(ids))...)
+	in, _ := a.core.nextInput()
+	a.draft(a.core.send(in)...)
+	a.delivered(in)
+	a.draft(a.core.result()...)
+	if err := a.write(); err != nil {
+		t.Fatal(err)
+	}
+	total := 0
+	for _, data := range log.events {
+		total += len(data)
+	}
+	if want := (count + 1) * size; total < want || total > want+2000*count {
+		t.Errorf("the log of %d inputs of %d bytes, of which one was sent, has %d bytes; want little more than %d", count, size, total, want)
+	}
+}
+
+// TestQueue_lost checks that an input whose content the log has lost is no input.
+func TestQueue_lost(t *testing.T) {
+	c := core{State: Running}
+	c.apply(1, "", &facts{Inputs: []input{{ID: "lost", Status: inputSent}, {ID: "kept", Content: mustJSON("x"), Status: inputQueued}}})
+	if len(c.Inputs) != 1 || c.Inputs[0].ID != "kept" {
+		t.Errorf("the inputs are %v, want the one with a content", c.Inputs)
+	}
+}
