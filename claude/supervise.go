@@ -58,6 +58,9 @@ func (l *launch) supervised() spawn.Spawner {
 	if spawner == nil {
 		spawner = l.local().Spawner()
 	}
+	if l.KeepChildren {
+		spawner = proc.Unmarked(spawner)
+	}
 	if l.Registry != nil {
 		spawner = l.Registry.Spawner(spawner)
 	}

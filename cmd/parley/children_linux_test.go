@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/client"
 	"github.com/seed7221b0f9/parley/internal/sim"
 	"github.com/seed7221b0f9/parley/internal/supervise"
 	"github.com/seed7221b0f9/parley/server/api"
@@ -194,27 +195,32 @@ func TestRun_children(t *testing.T) {
 	}
 }
 
-// TestServe_children: it ends with the session's agent and with the server.
-func TestServe_children(t *testing.T) {
-	e := newEscapee(t)
+// escaping starts a server with an escapee, and returns it and a function that connects a session and waits for its processes.
+func escaping(t *testing.T, more ...string) (e escapee, cmd *exec.Cmd, c *client.Client, connect func() (id string)) {
+	t.Helper()
+	e = newEscapee(t)
 	dir := t.TempDir()
 	env := []string{"PATH=" + filepath.Dir(e.program) + ":" + os.Getenv("PATH"), "HOME=" + dir, "GORACE=atexit_sleep_ms=0"}
-	args := []string{"--agent", "claude", "--listen", "127.0.0.1:0", "--data", filepath.Join(dir, "data"), "--dir", dir, "--log-level", "error", "--idle-timeout", "1s"}
-	cmd, c := serveProcess(t, env, args)
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	connect := func() string {
+	args := []string{"--agent", "claude", "--listen", "127.0.0.1:0", "--data", filepath.Join(dir, "data"), "--dir", dir, "--log-level", "error"}
+	cmd, c = serveProcess(t, env, append(args, more...))
+	return e, cmd, c, func() string {
+		t.Helper()
 		var session api.ConnectResult
-		if err := c.Call(ctx, "session.connect", api.ConnectParams{}, &session); err != nil {
+		if err := c.Call(t.Context(), "session.connect", api.ConnectParams{}, &session); err != nil {
 			t.Fatal(err)
 		}
-		if err := c.Call(ctx, "session.query", api.QueryParams{SessionID: session.SessionID, Text: "say hello"}, nil); err != nil {
+		if err := c.Call(t.Context(), "session.query", api.QueryParams{SessionID: session.SessionID, Text: "say hello"}, nil); err != nil {
 			t.Fatal(err)
 		}
 		e.started(t)
 		return session.SessionID
 	}
-	if err := c.Call(ctx, "session.disconnect", map[string]string{"session_id": connect()}, nil); err != nil {
+}
+
+// TestServe_children: it ends with the session's agent and with the server.
+func TestServe_children(t *testing.T) {
+	e, cmd, c, connect := escaping(t, "--idle-timeout", "1s")
+	if err := c.Call(t.Context(), "session.disconnect", map[string]string{"session_id": connect()}, nil); err != nil {
 		t.Fatal(err)
 	}
 	e.gone(t, "session.disconnect", 20*time.Second)
@@ -224,6 +230,19 @@ func TestServe_children(t *testing.T) {
 	_ = cmd.Process.Signal(syscall.SIGTERM)
 	_ = cmd.Wait() // its status does not matter
 	e.gone(t, "the server", 0)
+}
+
+// TestServe_keepChildren: with --keep-children what has left the agent's process group outlives the server too.
+func TestServe_keepChildren(t *testing.T) {
+	e, cmd, _, connect := escaping(t, "--keep-children")
+	connect()
+	_ = cmd.Process.Signal(syscall.SIGTERM)
+	_ = cmd.Wait() // its status does not matter
+	left := slices.Sorted(maps.Values(e.running(t)))
+	want := slices.Sorted(slices.Values([]string{escapes[2], escapes[4]})) // those with setsid
+	if !slices.Equal(left, want) {
+		t.Errorf("left %q, want %q", left, want)
+	}
 }
 
 // TestOptions_supervisor: with Options.Supervisor nothing outlives Run and Client.Close; without one, only what is in another

@@ -125,6 +125,15 @@ func (r *Registry) Spawner(next spawn.Spawner) spawn.Spawner {
 	})
 }
 
+// Unmarked starts processes with next, without the mark of a registry's spawner: the registry then ends the processes
+// themselves and not what they have left.
+func Unmarked(next spawn.Spawner) spawn.Spawner {
+	return spawn.Func(func(ctx context.Context, cmd spawn.Command) (spawn.Process, error) {
+		cmd.Env = slices.DeleteFunc(slices.Clone(cmd.Env), func(e string) bool { return strings.HasPrefix(e, ownerVariable+"=") })
+		return next.Spawn(ctx, cmd)
+	})
+}
+
 func (r *Registry) add(c Child) (number int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
