@@ -452,6 +452,12 @@ func TestTransitions(t *testing.T) {
 			t.Errorf("%s: a lost session is %q", from, to)
 		}
 	}
+	for _, o := range []occurrence{onDrain, onEnd, onLost} { // an eviction may be under way
+		between, _ := Idle.next(o)
+		if to, err := between.next(onEvict); err != nil || to != between {
+			t.Errorf("after %s the end of an evicted agent leads from %s to %s, %v; want no change", o, between, to, err)
+		}
+	}
 	if from := Idle; transitions[from][onSend] != Running || transitions[Running][onDied] != Interrupted {
 		t.Error("the table has changed")
 	}

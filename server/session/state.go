@@ -58,10 +58,10 @@ var transitions = map[State]map[occurrence]State{
 		onDrain: Draining, onLost: LostHost,
 	},
 	Interrupted: {onStart: Starting, onEnd: Ended, onDrain: Interrupted, onLost: LostHost, onRecovered: Interrupted, onDied: Interrupted},
-	Draining:    {onRecovered: Idle, onResult: Draining, onAsk: Draining, onAnswered: Draining, onDied: Interrupted, onEnd: Ended, onLost: LostHost, onDrain: Draining},
+	Draining:    {onRecovered: Idle, onEvict: Draining, onResult: Draining, onAsk: Draining, onAnswered: Draining, onDied: Interrupted, onEnd: Ended, onLost: LostHost, onDrain: Draining},
 	Failed:      {onStart: Starting, onEnd: Ended, onDrain: Failed, onLost: LostHost, onRecovered: Failed, onDied: Failed},
-	Ended:       {onStart: Starting, onEnd: Ended, onDrain: Ended, onLost: LostHost, onRecovered: Ended, onDied: Ended},
-	LostHost:    {onLost: LostHost, onDrain: LostHost, onEnd: LostHost, onDied: LostHost},
+	Ended:       {onStart: Starting, onEvict: Ended, onEnd: Ended, onDrain: Ended, onLost: LostHost, onRecovered: Ended, onDied: Ended},
+	LostHost:    {onLost: LostHost, onEvict: LostHost, onDrain: LostHost, onEnd: LostHost, onDied: LostHost},
 }
 
 // next returns the state after an occurrence, and an error if it cannot happen in s.
