@@ -1,9 +1,12 @@
 package codex
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seed7221b0f9/parley/codex/item"
 )
@@ -45,5 +48,49 @@ func TestRoutes_subagent(t *testing.T) {
 	}
 	if o := r.threads["child"].origin; fmt.Sprint(*o) != "{owner turn call}" {
 		t.Errorf("origin %+v", o)
+	}
+}
+
+// A thread that is joined has the turn that runs in it, and no turn that has ended.
+func TestRoutes_adopt(t *testing.T) {
+	for status, runs := range map[string]bool{item.StatusInProgress: true, item.StatusCompleted: false, item.StatusInterrupted: false, item.StatusFailed: false} {
+		r := &routes{threads: map[string]*threadState{}, held: map[string][]item.Notification{}, asks: map[item.JSON]*ask{}}
+		thread := &Thread{}
+		thread.info.Thread = item.Thread{ID: "t", Name: "a name", Turns: []item.Turn{{ID: "first", Status: item.StatusCompleted}, {ID: "last", Status: status}}}
+		r.adopt(thread)
+		s := r.threads["t"]
+		if thread.id != "t" || s == nil || s.handle != thread || s.track.name != "a name" {
+			t.Fatalf("the thread is %q, its state %+v", thread.id, s)
+		}
+		if known := s.turns["last"] != nil; known != runs || (s.active != nil) != runs || s.active != nil && (s.active != s.turns["last"] || s.active.id != "last") {
+			t.Errorf("a last turn that is %s: known %v, active %+v, want it to run: %v", status, known, s.active, runs)
+		}
+		if len(s.turns) > 1 {
+			t.Errorf("a turn that has ended is there: %v", s.turns)
+		}
+	}
+}
+
+// The wait for a prompt that is withdrawn from the queue ends at once, and the others stay.
+func TestThread_withdraw(t *testing.T) {
+	c := &Client{opts: &Options{MaxBuffered: 1 << 20}}
+	s := newThreadState("t")
+	c.routes.threads = map[string]*threadState{"t": s}
+	thread := &Thread{client: c, id: "t"}
+	one, two := thread.newTurn(&Prompt{}), thread.newTurn(&Prompt{})
+	s.waiting = []*Turn{one, two}
+	if !thread.withdraw(one) || thread.withdraw(one) {
+		t.Error("a prompt is withdrawn never, or twice")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if _, err := one.Wait(ctx); !errors.Is(err, ErrInterrupted) {
+		t.Errorf("the wait for it ends with %v, want %v", err, ErrInterrupted)
+	}
+	if len(s.waiting) != 1 || s.waiting[0] != two || two.err != nil {
+		t.Errorf("%d prompts wait, and the other one has the error %v", len(s.waiting), two.err)
+	}
+	if (&Thread{client: c, id: "gone"}).withdraw(two) {
+		t.Error("a prompt of another thread is withdrawn")
 	}
 }

@@ -1,5 +1,11 @@
 package eventlog
 
+import (
+	"context"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
 // EventsOf yields the numbers of the events in a message of a log.
 func EventsOf(msg []byte) func(yield func(uint64) bool) {
 	return func(yield func(uint64) bool) {
@@ -7,4 +13,10 @@ func EventsOf(msg []byte) func(yield func(uint64) bool) {
 		for seq := h.first; err == nil && seq <= h.last() && yield(seq); seq++ {
 		}
 	}
+}
+
+// LoseLog removes the events of a log and leaves the rest, as a deletion that was cut off does.
+func (l *Log) LoseLog(ctx context.Context) error {
+	l.store.forget(l.session)
+	return l.store.st.log.Purge(ctx, jetstream.WithPurgeSubject(l.subject()))
 }

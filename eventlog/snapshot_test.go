@@ -200,3 +200,38 @@ func TestOpen_private(t *testing.T) {
 		t.Errorf("mode %v, %v", info.Mode(), err)
 	}
 }
+
+// TestSnapshot_formerLife checks that a log which began again has nothing of its former life: neither a
+// snapshot nor a delta, however far it was, and that its own snapshots count.
+func TestSnapshot_formerLife(t *testing.T) {
+	s := open(t, nil)
+	l := s.Log("a")
+	appendTexts(t, l, 0, "one", "two", "three")
+	if err := l.PutSnapshot(t.Context(), 2, 0, []byte("former")); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.AppendDelta(t.Context(), 1, 3, 1, []byte("former delta")); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.LoseLog(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	l = s.Log("a")
+	appendTexts(t, l, 0, "1", "2", "3")
+	if snap, err := l.Snapshot(t.Context()); !errors.Is(err, eventlog.ErrNotFound) {
+		t.Errorf("the snapshot is %q of %v, %v, want none", snap.Data, snap.Cursor, err)
+	}
+	if err := l.Trim(t.Context(), 2); !errors.Is(err, eventlog.ErrNoSnapshot) {
+		t.Errorf("events are trimmed for the snapshot of a former life: %v", err)
+	}
+	all, err := read(t, l, eventlog.Cursor{})
+	if want := "1=1 2=2 3=3"; err != nil || all != want {
+		t.Errorf("the log has %v, %v, want %s", all, err, want)
+	}
+	if err := l.PutSnapshot(t.Context(), 1, 0, []byte("own")); err != nil {
+		t.Errorf("a snapshot that is earlier than one of a former life: %v", err)
+	}
+	if snap, err := l.Snapshot(t.Context()); err != nil || string(snap.Data) != "own" || snap.Seq != 1 {
+		t.Errorf("the snapshot is %q of %v, %v, want its own", snap.Data, snap.Cursor, err)
+	}
+}

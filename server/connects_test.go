@@ -16,6 +16,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/seed7221b0f9/parley/internal/test/short"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // TestConnects_memory connects, drops and leaves dead peers many times: the server's memory,
@@ -130,5 +131,30 @@ func (h *harness) deadPeer(id string) {
 	}
 	if time.Since(before) >= wait {
 		h.Error("a peer that takes nothing is kept")
+	}
+}
+
+// An idempotency key is of the token that uses it: a retry finds the session, another token makes one
+// for itself.
+func TestConnect_keys(t *testing.T) {
+	w := newTwoTenants(t, true)
+	var other api.TokensCreateResult
+	w.call("tokens.create", api.TokensCreateParams{Name: "other", Role: "operator", Tenant: "acme"}, &other)
+	tokens := []string{w.token, w.tokens["acme"], w.tokens["globex"], other.Token}
+	owners := map[string]int{}
+	for i, token := range tokens {
+		for _, key := range []string{"k", "k", "l", "l"} {
+			var c api.ConnectResult
+			if err := w.client(token).Call(w.ctx(), "session.connect", api.ConnectParams{Idempotency: api.Idempotency{Key: key}}, &c); err != nil {
+				t.Fatal(err)
+			}
+			if owner, known := owners[c.SessionID]; known && owner != i {
+				t.Errorf("token %d has the session of token %d with the key %q", i, owner, key)
+			}
+			owners[c.SessionID] = i
+		}
+	}
+	if len(owners) != 2*len(tokens) {
+		t.Errorf("%d sessions, want one for each token and key: %v", len(owners), owners)
 	}
 }

@@ -73,3 +73,39 @@ func TestUploads_manyTimes(t *testing.T) {
 		t.Errorf("twice: %v", err)
 	}
 }
+
+// The directory of a session is checked at each call: it may have become a link to another one, or may
+// be off the list since the session began.
+func TestFiles_jailAtEachCall(t *testing.T) {
+	h := newHarness(t)
+	work, outside := filepath.Join(h.dir, "work", "project"), filepath.Join(h.dir, "outside")
+	for _, dir := range []string{work, outside} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	writeFile(t, filepath.Join(work, "file.txt"), "mine")
+	writeFile(t, filepath.Join(outside, "file.txt"), "secret")
+	var c api.ConnectResult
+	h.call("session.connect", api.ConnectParams{CWD: work}, &c)
+	methods := map[string]any{
+		"files.search": api.FilesSearchParams{SessionID: c.SessionID, Query: "file"}, "files.read": api.FilesReadParams{SessionID: c.SessionID, Path: "file.txt"},
+	}
+	for name, params := range methods {
+		h.call(name, params, nil)
+	}
+	h.server.opts.Directories = []string{outside} // as after a start with another list
+	for name, params := range methods {
+		h.refused(api.AuthFailed, name, params)
+	}
+	h.server.opts.Directories = h.opts.Directories
+	if err := os.Rename(work, work+".old"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, work); err != nil {
+		t.Skipf("no symbolic links here: %v", err)
+	}
+	for name, params := range methods {
+		h.refused(api.AuthFailed, name, params)
+	}
+}

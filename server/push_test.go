@@ -322,3 +322,30 @@ func TestPush_refused(t *testing.T) {
 	}
 	off.start()
 }
+
+// TestPush_title checks that a title is sent as it is up to its bound, and that a longer one is cut
+// between two characters.
+func TestPush_title(t *testing.T) {
+	for _, letter := range []string{"a", "é", "界", "\U0001f600"} {
+		for before := range 4 {
+			for n := range 4 {
+				title := strings.Repeat("x", before) + strings.Repeat(letter, (maxPushTitle-before)/len(letter)+n-1)
+				m, err := messageOf(webhook.Event{Type: webhook.TurnDone, SessionID: "s", Seq: 7, Title: title}, "")
+				if err != nil {
+					t.Fatal(err)
+				}
+				var got pushMessage
+				if err := json.Unmarshal(m.Payload, &got); err != nil {
+					t.Fatal(err)
+				}
+				start, cut := strings.CutSuffix(got.Title, "…")
+				if cut != (len(title) > maxPushTitle) || !strings.HasPrefix(title, start) || len(start) > maxPushTitle || cut && len(start) <= maxPushTitle-len(letter) {
+					t.Errorf("a title of %d bytes of %q is sent as %q", len(title), letter, got.Title)
+				}
+				if want := (pushMessage{webhook.TurnDone, "s", got.Title, 7}); got != want {
+					t.Errorf("the message is %+v, want %+v", got, want)
+				}
+			}
+		}
+	}
+}

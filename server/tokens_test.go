@@ -8,6 +8,8 @@ import (
 	"io"
 	"net/http"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -220,6 +222,51 @@ func TestExchange(t *testing.T) {
 	}
 	if _, err := again.check(cookie, ""); err == nil {
 		t.Error("the cookie of a revoked token is valid")
+	}
+}
+
+// A cookie has every right and every bound of its token: each field that it does not make itself.
+func TestExchange_fields(t *testing.T) {
+	tokens, err := openTokens(filepath.Join(t.TempDir(), tokensName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	tokens.now = func() time.Time { return now }
+	own := []string{"ID", "Hash", "Parent", "Created", "Expires"}
+	made := token{Role: roleViewer.String()}
+	fields := reflect.TypeFor[token]()
+	for i := range fields.NumField() {
+		if f := reflect.ValueOf(&made).Elem().Field(i); f.Kind() == reflect.String && f.String() == "" && !slices.Contains(own, fields.Field(i).Name) {
+			f.SetString("own " + fields.Field(i).Name)
+		}
+	}
+	tk, value, err := tokens.create(made, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cookie, _, err := tokens.exchange(value, made.Port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := tokens.check(cookie, made.Port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, _ := tokens.find(p.id)
+	for i := range fields.NumField() {
+		name := fields.Field(i).Name
+		was, is := reflect.ValueOf(tk).Field(i).Interface(), reflect.ValueOf(got).Field(i).Interface()
+		if !slices.Contains(own, name) && was != is {
+			t.Errorf("%s is %v of the cookie, %v of its token", name, is, was)
+		}
+	}
+	if got.Parent != tk.ID || got.Expires.After(tk.Expires) {
+		t.Errorf("the cookie is of %q until %v, want %q until %v", got.Parent, got.Expires, tk.ID, tk.Expires)
+	}
+	want := principal{id: got.ID, name: made.Name, account: made.Account, tenant: made.Tenant, role: roleViewer, session: made.Session, cookie: true}
+	if *p != want {
+		t.Errorf("its holder is %+v, want %+v", *p, want)
 	}
 }
 

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -367,5 +368,40 @@ func TestHookCommand(t *testing.T) {
 	var ev webhook.Event
 	if err != nil || json.Unmarshal(data, &ev) != nil || ev.Type != webhook.TurnDone || ev.SessionID != id {
 		t.Errorf("the command got %s, %v", data, err)
+	}
+}
+
+// TestWebhook_stop checks how far a webhook is after a call: past an event that was taken, also while
+// the server stops, and before one whose call failed then, so that it comes after the next start.
+func TestWebhook_stop(t *testing.T) {
+	h := webhookHarness(t, newFakeClock())
+	data, err := json.Marshal(webhook.Event{ID: "e", Type: webhook.TurnDone, SessionID: "s-1", Seq: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		status   int
+		stops    bool
+		cursor   uint64
+		goesOn   bool
+		ofAnyone string // the session that the webhook is for
+	}{
+		"taken":                       {http.StatusOK, false, 7, true, ""},
+		"taken while the server ends": {http.StatusOK, true, 7, true, ""},
+		"failed while it ends":        {http.StatusServiceUnavailable, true, 3, false, ""},
+		"for another session":         {http.StatusServiceUnavailable, true, 7, true, "s-2"},
+	} {
+		r := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(c.status) }))
+		ctx, cancel := context.WithCancel(t.Context())
+		if c.stops {
+			cancel()
+		}
+		k := &subscriber{ID: "w", URL: r.URL, Enabled: true, Cursor: 3, Session: c.ofAnyone}
+		goesOn := h.server.webhooks.deliver(ctx, k, eventlog.Event{Seq: 7, Data: data})
+		if goesOn != c.goesOn || k.Cursor != c.cursor {
+			t.Errorf("%s: it goes on: %v, at %d, want %v, %d", name, goesOn, k.Cursor, c.goesOn, c.cursor)
+		}
+		cancel()
+		r.Close()
 	}
 }

@@ -16,6 +16,9 @@ const (
 	headLen = 200
 )
 
+// maxLine is how long a line can be that is wanted; less in tests.
+var maxLine = ndjson.DefaultMaxLine
+
 // scanner finds lines by their beginnings. Nearly all bytes of a rollout are in lines that
 // a list or a sum does not need: they are passed over without being copied.
 type scanner struct {
@@ -32,7 +35,7 @@ const byteOrderMark = "\ufeff"
 
 // scan calls use with each line of r of which want wants to see more than the beginning. Use
 // must not keep the line; false ends the scan. A wanted line that is longer than
-// ndjson.DefaultMaxLine is passed over.
+// maxLine is passed over.
 func scan(r io.Reader, want func(head []byte) bool, use func(line []byte) bool) error {
 	s := scanners.Get().(*scanner)
 	defer func() {
@@ -90,7 +93,7 @@ func (s *scanner) line(line []byte, want func([]byte) bool, use func([]byte) boo
 
 // room makes room for more of a line that has not ended.
 func (s *scanner) room(want func([]byte) bool) {
-	if line := s.buf[s.start:s.end]; !s.passing && len(line) >= headLen && !want(line[:headLen]) || len(line) > ndjson.DefaultMaxLine {
+	if line := s.buf[s.start:s.end]; !s.passing && len(line) >= headLen && !want(line[:headLen]) || len(line) > maxLine {
 		s.passing = true
 	}
 	if s.passing {

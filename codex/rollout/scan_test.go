@@ -50,6 +50,39 @@ func TestScan(t *testing.T) {
 	}
 }
 
+// A line that is too long is passed over without being kept in memory, and those after it are found.
+func TestScan_bound(t *testing.T) {
+	defer func(n int) { maxLine = n }(maxLine)
+	maxLine = 2 * scanBuffer
+	for size, found := range map[int]bool{maxLine / 2: true, maxLine - 1: true, 4 * maxLine: false, 40 * maxLine: false} {
+		for name, last := range map[string]string{"then another": "\nb2\n", "at the end": ""} {
+			var got []int
+			err := scan(strings.NewReader("b"+strings.Repeat("x", size-1)+last), func(head []byte) bool { return head[0] == 'b' }, func(line []byte) bool {
+				got = append(got, len(line))
+				return true
+			})
+			var want []int
+			if found {
+				want = append(want, size)
+			}
+			if last != "" {
+				want = append(want, len("b2"))
+			}
+			if err != nil || !slices.Equal(got, want) {
+				t.Errorf("a line of %d bytes, %s: lines of %v bytes are found, %v, want %v", size, name, got, err, want)
+			}
+		}
+	}
+	s := &scanner{buf: make([]byte, scanBuffer)}
+	for range 10 { // which would be enough for 256 MB
+		s.room(func([]byte) bool { return true })
+		s.end = len(s.buf)
+	}
+	if len(s.buf) > 2*maxLine+scanBuffer {
+		t.Errorf("%d bytes are kept of a line without an end, at most %d are wanted", len(s.buf), maxLine)
+	}
+}
+
 // kindOf says what decoding says, or that it does not know.
 func FuzzKindOf(f *testing.F) {
 	for _, s := range []string{

@@ -96,6 +96,34 @@ func TestBook_reconcile(t *testing.T) {
 	is(1.5, 200)
 }
 
+// TestBook_reconcileDown checks that a total which went down, in money or in tokens, takes nothing back,
+// and that the next one counts from there.
+func TestBook_reconcileDown(t *testing.T) {
+	for name, c := range map[string]struct {
+		said, next, want budget.Amount
+	}{
+		"the same":    {budget.Amount{USD: 2, Tokens: 200}, budget.Amount{USD: 3, Tokens: 300}, budget.Amount{USD: 3, Tokens: 300}},
+		"both less":   {budget.Amount{USD: 1, Tokens: 100}, budget.Amount{USD: 2, Tokens: 150}, budget.Amount{USD: 3, Tokens: 250}},
+		"less money":  {budget.Amount{USD: 1, Tokens: 300}, budget.Amount{USD: 2, Tokens: 350}, budget.Amount{USD: 3, Tokens: 250}},
+		"less tokens": {budget.Amount{USD: 3, Tokens: 199}, budget.Amount{USD: 4, Tokens: 200}, budget.Amount{USD: 3, Tokens: 201}},
+	} {
+		var b budget.Book
+		b.Apply(b.Reconcile(acc("1"), budget.Amount{USD: 2, Tokens: 200}, true, noon))
+		row := b.Reconcile(acc("1"), c.said, false, noon)
+		if row.USD < 0 || row.Tokens < 0 {
+			t.Errorf("%s: %+v is taken back", name, row.Amount)
+		}
+		b.Apply(row)
+		if got := b.Spent("s1"); got != (budget.Amount{USD: 2, Tokens: 200}) {
+			t.Errorf("%s: spent %+v, want what was counted before", name, got)
+		}
+		b.Apply(b.Reconcile(acc("1"), c.next, false, noon))
+		if got := b.Spent("s1"); got != c.want {
+			t.Errorf("%s: spent %+v after the next report, want %+v", name, got, c.want)
+		}
+	}
+}
+
 // TestBook_saved checks that a book survives its JSON, and that limits are changed by id.
 func TestBook_saved(t *testing.T) {
 	var b, c budget.Book

@@ -228,7 +228,8 @@ func (a *actor) park() {
 
 // tick does what time asks for.
 func (a *actor) tick(now time.Time) {
-	if a.blocked != nil && a.core.State != LostHost && a.write() == nil {
+	if a.blocked != nil && a.core.State != LostHost && a.write() == nil || a.unsent {
+		a.unsent = false
 		a.sendNext()
 	}
 	a.watchStall(now)

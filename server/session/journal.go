@@ -176,6 +176,9 @@ func (j *journal) commit(drafts ...draft) error {
 	j.draft(drafts...)
 	if err := j.write(); err != nil {
 		if j.blocked != nil {
+			if j.core.State == LostHost {
+				before.State = LostHost
+			}
 			j.core, j.carry, j.batch, j.blocked = before, carried, nil, nil
 		}
 		return err

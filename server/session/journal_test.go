@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/eventlog"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // TestJournal_coreIsInLog checks that the facts in the log fold to the core that an actor has, also
@@ -66,5 +67,33 @@ func TestJournal_coreIsInLog(t *testing.T) {
 				t.Errorf("the log folds to\n%s\nthe actor has\n%s", got, want)
 			}
 		})
+	}
+}
+
+// TestCommit_lost checks that a session whose log another server has written to is lost, with an agent
+// and without one, and stays it.
+func TestCommit_lost(t *testing.T) {
+	for name, agent := range map[string]*running{"no agent": nil, "an agent": {close: func() error { return nil }, ended: make(chan struct{})}} {
+		s, st := memSessions(t)
+		id := Prefix + "lost"
+		a := s.newActor(id, "e")
+		a.draft(draft{event: &event.SessionState{State: string(Idle)}, facts: &facts{State: Idle, Opened: &Opened{Provider: "claude"}}})
+		if err := a.write(); err != nil {
+			t.Fatal(err)
+		}
+		a.agent = agent
+		log := st.logs[id]
+		log.events = append(log.events, []byte(`{}`))
+		for range 2 {
+			err := a.commit(a.core.titleDraft("t", "person"))
+			if FailureOf(err).Reason != api.NotOwner || a.core.State != LostHost || FailureOf(a.owned()).Reason != api.NotOwner {
+				t.Errorf("%s: a change gives %v, the session is %s, want it to be lost", name, err, a.core.State)
+			}
+		}
+		if len(log.events) != 2 || a.core.Title != "" {
+			t.Errorf("%s: %d records, the title %q, want those of the other server", name, len(log.events), a.core.Title)
+		}
+		a.cancel()
+		s.wg.Wait()
 	}
 }

@@ -25,6 +25,7 @@ type life struct {
 	cancelStart  context.CancelFunc
 	waiters      []chan error // for the start of the agent
 	sending      bool         // an input is on its way to the agent
+	unsent       bool         // an input could not be written and stays in the queue
 	draining     bool
 	quiet        time.Time // since when nothing happened
 	stalled      stallStep

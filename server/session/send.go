@@ -35,19 +35,23 @@ func (a *actor) sendNext() {
 	}
 }
 
-// sendInput hands an input to the agent. It is in the log before the agent has it.
+// sendInput hands an input to the agent. It is in the log before the agent has it. One that cannot be
+// written stays in the queue, and tick tries again.
 func (a *actor) sendInput(in input) {
 	joins := a.core.State.busy() // it becomes a part of the turn that runs
-	a.trace.sent(in, a.core.Provider, joins)
 	out, err := in.forAgent()
 	if err == nil && a.core.Memory.Fresh {
 		out = summarized(out, &a.conv)
 	}
-	a.draft(a.core.send(in)...)
-	a.occur(onSend)
-	if a.write() != nil {
+	state, impossible := a.core.occur(onSend)
+	if impossible != nil {
+		a.logger.Error("impossible transition", "err", impossible)
+	}
+	if a.commit(append(a.core.send(in), state...)...) != nil {
+		a.unsent = true
 		return
 	}
+	a.trace.sent(in, a.core.Provider, joins)
 	if err != nil {
 		a.sendFailed(in.ID, err)
 		return

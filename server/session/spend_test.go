@@ -1,8 +1,11 @@
 package session
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
@@ -71,4 +74,115 @@ func TestSpending_once(t *testing.T) {
 			}
 		})
 	}
+}
+
+// interrupted is an agent that counts its interrupts.
+type interrupted struct {
+	agent.Session
+	n    int
+	fail error
+}
+
+func (s *interrupted) Interrupt(context.Context) (agent.Interrupted, error) {
+	s.n++
+	return agent.Interrupted{}, s.fail
+}
+
+// TestSpending_stops checks what a session beyond its budget does to its agent in each state: a turn
+// that runs is interrupted, once at a time and as often as it is needed; one that cannot be
+// interrupted is ended, and so is an agent that works in the background.
+func TestSpending_stops(t *testing.T) {
+	for name, c := range map[string]struct {
+		state      State
+		background bool
+		ending     occurrence
+		fail       error
+		times      int // that the limit is seen to be reached, before the answer of the agent and after it
+		interrupts int
+		ended      occurrence
+	}{
+		"a turn":                         {state: Running, times: 1, interrupts: 1},
+		"a turn that asks":               {state: RequiresAction, times: 1, interrupts: 1},
+		"seen often":                     {state: Running, times: 3, interrupts: 1},
+		"it cannot be interrupted":       {state: Running, fail: errors.New("no"), times: 1, interrupts: 1, ended: onDied},
+		"it is being ended":              {state: Running, ending: onEnd, times: 1, ended: onEnd},
+		"no turn":                        {state: Idle, times: 1},
+		"work in the background":         {state: Idle, background: true, times: 1, ended: onEvict},
+		"a turn, with work besides":      {state: Running, background: true, times: 1, interrupts: 1},
+		"background, and it ends anyway": {state: Idle, background: true, ending: onEnd, times: 1, ended: onEnd},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, _ := memSessions(t)
+			a := s.newActor(Prefix+"stops", "e")
+			defer a.cancel()
+			session := &interrupted{fail: c.fail}
+			for round := range 2 { // each round is a turn
+				a.agent = &running{session: session, close: func() error { return nil }, ended: make(chan struct{}), reason: c.ending}
+				a.core.State, a.core.Inputs = c.state, []input{{ID: "q", Content: mustJSON("x"), Status: inputQueued}}
+				if c.background {
+					a.conv.Apply(&event.TaskStarted{TaskID: "t"})
+				}
+				for range c.times {
+					a.spending.stopSpending()
+				}
+				if c.interrupts > 0 {
+					select {
+					case answered := <-a.cmds:
+						answered()
+					case <-time.After(10 * time.Second):
+						t.Fatalf("turn %d is not interrupted", round)
+					}
+				}
+				if want := (round + 1) * c.interrupts; session.n != want || a.agent.reason != c.ended {
+					t.Errorf("turn %d: %d interrupts, ended by %q, want %d, %q", round, session.n, a.agent.reason, want, c.ended)
+				}
+				if in, _ := a.core.input("q"); in.Status != inputHeld {
+					t.Errorf("turn %d: what waits is %s, want it to be held", round, in.Status)
+				}
+			}
+			s.wg.Wait()
+		})
+	}
+	s, _ := memSessions(t)
+	a := s.newActor(Prefix+"stops", "e")
+	defer a.cancel()
+	a.core.State = Running
+	a.spending.stopSpending() // no agent
+}
+
+// TestSpending_fields checks that each figure of a turn is counted as what it is.
+func TestSpending_fields(t *testing.T) {
+	s, _ := memSessions(t)
+	accounts := &kinds{}
+	s.opts.Accounts = accounts
+	a := s.newActor(Prefix+"fields", "e")
+	defer a.cancel()
+	usage := func(n int64) *event.Usage {
+		return &event.Usage{TurnID: "t", Model: "m", InputTokens: new(n), OutputTokens: new(10 * n), CacheReadInputTokens: new(100 * n), CacheCreationInputTokens: new(1000 * n)}
+	}
+	for _, n := range []int64{1, 3} {
+		a.spending.observe(usage(n))
+	}
+	want := []agent.Used{
+		{Model: "m", Tokens: agent.Tokens{Input: 1, Output: 10, CacheRead: 100, CacheWrite5m: 1000}},
+		{Model: "m", Tokens: agent.Tokens{Input: 2, Output: 20, CacheRead: 200, CacheWrite5m: 2000}},
+	}
+	if !slices.Equal(accounts.used, want) {
+		t.Errorf("counted %+v\nwant    %+v", accounts.used, want)
+	}
+	total, ok := reportedTotal(&event.ResultMessage{TotalCostUSD: new(2.5), ModelUsage: `{"a":{"inputTokens":1,"outputTokens":10,"cacheReadInputTokens":100,"cacheCreationInputTokens":1000},"b":{"inputTokens":20000}}`})
+	if want := (budget.Amount{USD: 2.5, Tokens: 21111}); !ok || total != want {
+		t.Errorf("the total of a session is %+v, %v, want %+v", total, ok, want)
+	}
+}
+
+// kinds keeps what it was given.
+type kinds struct {
+	free
+	used []agent.Used
+}
+
+func (k *kinds) Used(acc budget.Account, u agent.Used) budget.Row {
+	k.used = append(k.used, u)
+	return budget.Row{Account: acc}
 }

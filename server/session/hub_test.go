@@ -1,0 +1,100 @@
+package session
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+)
+
+// TestHub_restart checks that a viewer with all durable messages gets what is partial now, however
+// often another one has asked before.
+func TestHub_restart(t *testing.T) {
+	h := newHub("s", "e", 1)
+	text := ""
+	publish := func(seq, sub uint64, more string) {
+		text += more
+		now := text
+		h.publish([]Item{{Seq: seq, Sub: sub, msg: []byte(more)}}, func() []Item {
+			if now == "" {
+				return nil
+			}
+			return []Item{{Seq: seq, Sub: sub, msg: []byte(now)}}
+		})
+	}
+	want := func(seq uint64, want ...string) {
+		t.Helper()
+		h.items = nil // a viewer for whom the hub has kept nothing
+		var got []string
+		f := h.after(seq, 0, 10)
+		for _, it := range f.items {
+			got = append(got, string(it.msg))
+		}
+		if !slices.Equal(got, want) || f.behind {
+			t.Errorf("a viewer at %d gets %q, behind %v, want %q", seq, got, f.behind, want)
+		}
+	}
+	for i, more := range []string{"a", "b", "c"} {
+		publish(1, uint64(i+1), more)
+		want(1, "abc"[:i+1])
+		want(1, "abc"[:i+1]) // another viewer
+	}
+	text = ""
+	publish(2, 0, "")
+	want(2)
+	publish(2, 1, "x")
+	want(2, "x")
+}
+
+// TestHub_after checks what a viewer at each place gets: everything after it in order, or the hint to
+// read the log.
+func TestHub_after(t *testing.T) {
+	type at struct{ seq, sub uint64 }
+	all := []at{{5, 0}, {5, 1}, {5, 2}, {6, 0}, {6, 1}, {7, 0}}
+	h := newHub("s", "e", 4)
+	for _, a := range all {
+		h.publish([]Item{{Seq: a.seq, Sub: a.sub}}, func() []Item { return nil })
+	}
+	for _, c := range []struct {
+		place  at
+		from   int // the first of all that it gets
+		behind bool
+	}{
+		{at{3, 0}, 0, true}, {at{4, 0}, 0, false}, {at{5, 0}, 1, false}, {at{5, 1}, 2, false}, {at{5, 2}, 3, false}, {at{5, 9}, 3, false},
+		{at{6, 0}, 4, false}, {at{6, 1}, 5, false}, {at{6, 7}, 5, false}, {at{7, 0}, 6, false}, {at{8, 0}, 6, false},
+	} {
+		for _, most := range []int{1, 2, 100} {
+			want := all[c.from:]
+			want = want[:min(most, len(want))]
+			if c.behind {
+				want = nil
+			}
+			f := h.after(c.place.seq, c.place.sub, most)
+			var got []at
+			for _, it := range f.items {
+				got = append(got, at{it.Seq, it.Sub})
+			}
+			if fmt.Sprint(got) != fmt.Sprint(want) || f.behind != c.behind || (f.wait == nil) != (c.behind || len(want) > 0) {
+				t.Errorf("after %v at most %d: %v, behind %v, waits %v, want %v, behind %v", c.place, most, got, f.behind, f.wait != nil, want, c.behind)
+			}
+		}
+	}
+}
+
+// TestHub_bounds checks how much a hub keeps: messages and bytes, and always the newest.
+func TestHub_bounds(t *testing.T) {
+	for name, c := range map[string]struct{ size, count, want int }{
+		"messages":           {1, ringItems, ringItems},
+		"one message more":   {1, ringItems + 1, ringItems},
+		"bytes":              {ringBytes / 4, 4, 4},
+		"one more of them":   {ringBytes / 4, 5, 4},
+		"one that is larger": {ringBytes + 1, 2, 1},
+	} {
+		h := newHub("s", "e", 0)
+		for i := range c.count {
+			h.publish([]Item{{Seq: uint64(i + 1), msg: make([]byte, c.size)}}, func() []Item { return nil })
+		}
+		if n := len(h.items); n != c.want || h.items[n-1].Seq != uint64(c.count) || h.bytes != n*c.size {
+			t.Errorf("%s: %d are kept with %d bytes, the last %d, want %d", name, n, h.bytes, h.items[n-1].Seq, c.want)
+		}
+	}
+}
