@@ -34,7 +34,7 @@ func TestCore_clone(t *testing.T) {
 	for i := range reflect.TypeFor[core]().NumField() {
 		name := reflect.TypeFor[core]().Field(i).Name
 		was, is := reflect.ValueOf(c).Elem().Field(i), reflect.ValueOf(&d).Elem().Field(i)
-		if was.Kind() != reflect.Slice && was.Kind() != reflect.Map {
+		if was.Kind() != reflect.Slice && was.Kind() != reflect.Map || name == "told" { // which is replaced as a whole
 			continue
 		}
 		if was.Len() == 0 {
