@@ -136,6 +136,9 @@ func appendWire(dst []byte, v any) ([]byte, error) {
 		}
 	}
 	extra := l.extraOf(rv)
+	if len(extra) == 0 { // sorting nothing allocates
+		return append(w.dst, '}'), nil
+	}
 	for _, name := range slices.Sorted(maps.Keys(extra)) {
 		if name == "type" && wireType != "" || l.has(name) {
 			continue

@@ -49,7 +49,7 @@ func (e *Encoder) Messages(ev Event) ([]json.RawMessage, error) {
 	objects := e.objects(ev)
 	all := make([]json.RawMessage, 0, len(objects))
 	for _, o := range objects {
-		line, err := appendWire(nil, o)
+		line, err := appendWire(make([]byte, 0, lineSize), o)
 		if err != nil {
 			return nil, err
 		}
@@ -73,6 +73,9 @@ func (e *Encoder) AppendLines(dst []byte, ev Event) ([]byte, error) {
 	}
 	return dst, nil
 }
+
+// lineSize is room for most messages that are not deltas.
+const lineSize = 320
 
 // objects returns the messages of an event that is not one of the usual deltas.
 func (e *Encoder) objects(ev Event) []any {

@@ -41,7 +41,7 @@ type hub struct {
 	seq     uint64        // of the newest durable message
 	sub     uint64        // of the newest delta after it
 	restart []Item        // gives a viewer at (seq, 0) everything up to (seq, sub); nil until asked for
-	partial func() []Item // makes restart; called with mu held
+	partial func() []Item // makes restart; called with mu held; nil while items has every delta after seq
 	changed chan struct{} // closed at the next change
 	viewers int
 	closed  bool
@@ -51,9 +51,10 @@ func newHub(session, epoch string, seq uint64) *hub {
 	return &hub{session: session, epoch: epoch, seq: seq, changed: make(chan struct{})}
 }
 
-// publish adds messages and wakes the viewers. Restart is what a viewer needs that has
-// the durable messages alone.
-func (h *hub) publish(items []Item, partial func() []Item) {
+// publish adds messages and wakes the viewers. Partial returns a function that makes what a viewer needs which has
+// the durable messages alone. It is called only if the hub has forgotten some of the deltas, because what it takes
+// from the loop would cost as much as the rest of this.
+func (h *hub) publish(items []Item, partial func() func() []Item) {
 	if len(items) == 0 {
 		return
 	}
@@ -72,7 +73,10 @@ func (h *hub) publish(items []Item, partial func() []Item) {
 	clear(h.items[:drop]) // moving the rest down would cost more than all else here
 	h.items = h.items[drop:]
 	last := items[len(items)-1]
-	h.seq, h.sub, h.restart, h.partial = last.Seq, last.Sub, nil, partial
+	h.seq, h.sub, h.restart, h.partial = last.Seq, last.Sub, nil, nil
+	if first := h.items[0]; first.Seq == h.seq && first.Sub > 0 {
+		h.partial = partial()
+	}
 	h.wake()
 }
 

@@ -14,11 +14,8 @@ func TestHub_restart(t *testing.T) {
 	publish := func(seq, sub uint64, more string) {
 		text += more
 		now := text
-		h.publish([]Item{{Seq: seq, Sub: sub, msg: []byte(more)}}, func() []Item {
-			if now == "" {
-				return nil
-			}
-			return []Item{{Seq: seq, Sub: sub, msg: []byte(now)}}
+		h.publish([]Item{{Seq: seq, Sub: sub, msg: []byte(more)}}, func() func() []Item {
+			return func() []Item { return []Item{{Seq: seq, Sub: sub, msg: []byte(now)}} }
 		})
 	}
 	want := func(seq uint64, want ...string) {
@@ -45,6 +42,9 @@ func TestHub_restart(t *testing.T) {
 	want(2, "x")
 }
 
+// noPartial is for a hub of a session that streams nothing.
+func noPartial() func() []Item { return nil }
+
 // TestHub_after checks what a viewer at each place gets: everything after it in order, or the hint to
 // read the log.
 func TestHub_after(t *testing.T) {
@@ -52,7 +52,7 @@ func TestHub_after(t *testing.T) {
 	all := []at{{5, 0}, {5, 1}, {5, 2}, {6, 0}, {6, 1}, {7, 0}}
 	h := newHub("s", "e", 4)
 	for _, a := range all {
-		h.publish([]Item{{Seq: a.seq, Sub: a.sub}}, func() []Item { return nil })
+		h.publish([]Item{{Seq: a.seq, Sub: a.sub}}, noPartial)
 	}
 	for _, c := range []struct {
 		place  at
@@ -91,10 +91,42 @@ func TestHub_bounds(t *testing.T) {
 	} {
 		h := newHub("s", "e", 0)
 		for i := range c.count {
-			h.publish([]Item{{Seq: uint64(i + 1), msg: make([]byte, c.size)}}, func() []Item { return nil })
+			h.publish([]Item{{Seq: uint64(i + 1), msg: make([]byte, c.size)}}, noPartial)
 		}
 		if n := len(h.items); n != c.want || h.items[n-1].Seq != uint64(c.count) || h.bytes != n*c.size {
 			t.Errorf("%s: %d are kept with %d bytes, the last %d, want %d", name, n, h.bytes, h.items[n-1].Seq, c.want)
 		}
+	}
+}
+
+// TestHub_partial checks what a viewer gets that has the durable messages alone: the deltas while the hub has all
+// of them, and what is partial when it has forgotten some. Until then nothing is taken from the loop.
+func TestHub_partial(t *testing.T) {
+	h := newHub("s", "e", 0)
+	asked := 0
+	partial := func() func() []Item {
+		asked++
+		sub := h.sub
+		return func() []Item { return []Item{{Seq: 1, Sub: sub}} }
+	}
+	h.publish([]Item{{Seq: 1}}, partial)
+	for sub := uint64(1); sub < ringItems; sub++ {
+		h.publish([]Item{{Seq: 1, Sub: sub}}, partial)
+	}
+	if got := h.after(1, 0, ringItems).items; len(got) != ringItems-1 || got[0].Sub != 1 || asked != 0 {
+		t.Errorf("%d of %d deltas; what is partial was taken %d times", len(got), ringItems-1, asked)
+	}
+	for _, sub := range []uint64{ringItems, ringItems + 1} { // the durable message is forgotten, then a delta
+		h.publish([]Item{{Seq: 1, Sub: sub}}, partial)
+	}
+	if got := h.after(1, 0, ringItems).items; len(got) != 1 || got[0].Sub != ringItems+1 {
+		t.Errorf("a viewer that misses deltas gets %v", got)
+	}
+	if got := h.after(1, ringItems, ringItems).items; len(got) != 1 || got[0].Sub != ringItems+1 {
+		t.Errorf("a viewer that has the one before gets %v", got)
+	}
+	h.publish([]Item{{Seq: 2}}, partial)
+	if got := h.after(1, ringItems+1, ringItems); len(got.items) != 1 || got.items[0].Seq != 2 || h.partial != nil {
+		t.Errorf("after the next durable message a viewer gets %v", got.items)
 	}
 }

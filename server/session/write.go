@@ -89,11 +89,12 @@ func (j *journal) publish(items []Item) {
 	if err := j.shown.flush(); err != nil {
 		j.logger.Warn("deltas are shown that a crash would lose", "err", err)
 	}
-	// Viewers that miss deltas get what is partial now. It is made here, in the loop, only
-	// when the stream is small; else by the next publish.
-	seq, sub, events := j.seq, j.sub, j.stream.restart()
-	provider := j.core.Provider
-	j.hub.publish(items, func() []Item { return restartItems(seq, sub, events, provider) })
+	j.hub.publish(items, func() func() []Item {
+		// Viewers that miss deltas get what is partial now, which belongs to the loop. They make
+		// messages of it.
+		seq, sub, events, provider := j.seq, j.sub, j.stream.restart(), j.core.Provider
+		return func() []Item { return restartItems(seq, sub, events, provider) }
+	})
 }
 
 // restartItems are the messages for a viewer that has the durable ones alone. All have the
