@@ -278,6 +278,36 @@ func (s *Store) Sessions(ctx context.Context) ([]SessionInfo, error) {
 	return infos, nil
 }
 
+// Ends returns the number of the newest event of each session, and the generation of the store, which changes when numbers of events may
+// have been used again. In a data directory it reads no event.
+func (s *Store) Ends(ctx context.Context) (generation string, ends map[string]uint64, err error) {
+	ctx, end, err := s.begin(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	defer end()
+	names, err := sessionNames(ctx, s.st.log, logPrefix)
+	if err != nil {
+		return "", nil, err
+	}
+	ends = make(map[string]uint64, len(names))
+	for name := range names {
+		last := s.journal.last(name)
+		if last == 0 { // a cluster has no journal
+			info, err := s.Log(name).info(ctx)
+			if errors.Is(err, ErrNotFound) {
+				continue // deleted meanwhile, or its first record was never finished
+			}
+			if err != nil {
+				return "", nil, err
+			}
+			last = info.Last
+		}
+		ends[name] = last
+	}
+	return s.st.meta[metaGeneration], ends, nil
+}
+
 // Log returns a handle of a session's log, which need not exist. It makes no call to the
 // server; the log comes into being with its first event.
 func (s *Store) Log(session string) *Log { return &Log{s, session} }

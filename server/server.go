@@ -126,17 +126,18 @@ func (s *Server) prepare(ctx context.Context) error {
 	return nil
 }
 
-// Directories below Options.Dir.
+// Directories and files below Options.Dir.
 const (
-	shownDir  = "shown"   // the text of answers that viewers saw and the logs do not have yet
-	secretDir = "secrets" // parameters of sessions that may hold passwords
+	shownDir  = "shown"         // the text of answers that viewers saw and the logs do not have yet
+	secretDir = "secrets"       // parameters of sessions that may hold passwords
+	listName  = "sessions.list" // a file: what lists show of sessions
 )
 
 // sessionOptions is what the sessions need of the server.
 func (s *Server) sessionOptions() session.Options {
 	o := s.opts
 	return session.Options{
-		Store: s.store, Dir: filepath.Join(o.Dir, shownDir), SecretDir: filepath.Join(o.Dir, secretDir), Logger: s.logger, Tracer: s.tracer, Now: o.now, AllowBypass: o.AllowBypass, MaxAgents: o.MaxAgents, MaxSessions: o.MaxSessions,
+		Store: s.store, Dir: filepath.Join(o.Dir, shownDir), SecretDir: filepath.Join(o.Dir, secretDir), List: filepath.Join(o.Dir, listName), Logger: s.logger, Tracer: s.tracer, Now: o.now, AllowBypass: o.AllowBypass, MaxAgents: o.MaxAgents, MaxSessions: o.MaxSessions,
 		IdleTimeout: o.IdleTimeout, UnloadAfter: o.UnloadAfter, StartTimeout: o.StartTimeout, CallTimeout: o.CallTimeout,
 		DeltaInterval: o.DeltaInterval, JoinInterval: o.JoinInterval, ViewerInterval: o.ViewerInterval, Stall: o.Stall,
 		Provider: s.provider, Visible: visible, Prepare: s.prepareAgent,

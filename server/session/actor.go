@@ -94,6 +94,9 @@ func (a *actor) receive(first pumped) {
 	}
 	a.publish(items)
 	_ = a.write() // kept and tried again by tick
+	if a.agent == nil {
+		a.remember()
+	}
 	a.sendNext()
 }
 
@@ -223,6 +226,7 @@ func (a *actor) park() {
 	_ = a.write() // if it fails, recovery does the rest
 	a.flush()
 	a.snapshot()
+	a.remember()
 	a.answerWaiters(Fail(api.Draining, "the server stops"))
 }
 
@@ -244,6 +248,7 @@ func (a *actor) tick(now time.Time) {
 	}
 	if a.agent == nil && !a.starting && len(a.batch) == 0 && !a.core.waitsForReset(a.srv.opts.Now()) && a.spending.reserved != budget.Wait && idle > a.srv.opts.UnloadAfter && a.hub.watching() == 0 {
 		a.snapshot() // before another actor may load the session
+		a.remember()
 		a.srv.unload(a)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
 	"runtime"
 	"strings"
 	"sync"
@@ -16,18 +17,56 @@ import (
 // Prefix begins the name of every session's log.
 const Prefix = "s-"
 
-// recover reads every session of the store once, so that lists are complete and what a
-// dead server left is in order.
+// recover makes lists complete and brings in order what a dead server left: it reads the sessions that are not as they were remembered.
 func (s *Sessions) recover(ctx context.Context) error {
-	infos, err := s.opts.Store.Sessions(ctx)
+	generation, ends, err := s.opts.Store.Ends(ctx)
 	if err != nil {
 		return fmt.Errorf("server: listing the sessions: %w", err)
 	}
-	for _, info := range infos {
-		if strings.HasPrefix(info.Session, Prefix) {
-			s.find(info.Session)
-		}
+	known := s.openRemembered(generation)
+	unsaved, err := s.unsaved()
+	if err != nil {
+		return err
 	}
+	for _, d := range s.opts.Store.Damage() {
+		unsaved[d.Session] = true // it may have to be told
+	}
+	var changed []string
+	for id, end := range ends {
+		if !strings.HasPrefix(id, Prefix) {
+			continue
+		}
+		s.find(id)
+		m, ok := known[id]
+		if ok = ok && m.Summary.Seq == end && !unsaved[id]; ok {
+			_, _, err := s.opts.Provider(ctx, m.Tenant, m.Summary.Provider)
+			ok = err == nil
+		}
+		if !ok {
+			changed = append(changed, id)
+			continue
+		}
+		s.updated(id, m.AgentID, m.Summary)
+		s.setTenant(id, m.Tenant)
+	}
+	s.remembered.keep(ends)
+	return s.recoverAll(ctx, changed)
+}
+
+// unsaved returns the sessions with text that viewers saw and that may not be in the log.
+func (s *Sessions) unsaved() (map[string]bool, error) {
+	files, err := os.ReadDir(s.opts.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
+	ids := make(map[string]bool, len(files))
+	for _, f := range files {
+		ids[f.Name()] = true
+	}
+	return ids, nil
+}
+
+func (s *Sessions) recoverAll(ctx context.Context, ids []string) error {
 	work := make(chan string)
 	var wg sync.WaitGroup
 	for range 2 * runtime.GOMAXPROCS(0) {
@@ -40,10 +79,8 @@ func (s *Sessions) recover(ctx context.Context) error {
 			}
 		})
 	}
-	for _, info := range infos {
-		if strings.HasPrefix(info.Session, Prefix) {
-			work <- info.Session
-		}
+	for _, id := range ids {
+		work <- id
 	}
 	close(work)
 	wg.Wait()
@@ -60,6 +97,7 @@ func (s *Sessions) recoverOne(ctx context.Context, id string) error {
 	a.snapshotSometimes()
 	s.updated(id, a.core.AgentID, a.summary())
 	s.setTenant(id, a.core.Opened.Tenant)
+	a.remember()
 	a.cancel()
 	return a.blocked
 }

@@ -134,7 +134,7 @@ func (s *memStore) Log(session string) Log {
 	return s.logs[session]
 }
 
-func (s *memStore) Sessions(context.Context) ([]eventlog.SessionInfo, error) { return nil, nil }
+func (s *memStore) Ends(context.Context) (string, map[string]uint64, error) { return "", nil, nil }
 
 func (s *memStore) Health(context.Context) error { return nil }
 
@@ -149,7 +149,7 @@ func memSessions(t *testing.T) (*Sessions, *memStore) {
 		t.Fatal(err)
 	}
 	s, err := Open(context.Background(), Options{
-		Store: st, Dir: t.TempDir(), SecretDir: t.TempDir(), Logger: slog.New(slog.DiscardHandler), Tracer: NewTracer(nil, ""), Now: time.Now, MaxAgents: 8, MaxSessions: 100,
+		Store: st, Dir: t.TempDir(), SecretDir: t.TempDir(), List: filepath.Join(t.TempDir(), "list"), Logger: slog.New(slog.DiscardHandler), Tracer: NewTracer(nil, ""), Now: time.Now, MaxAgents: 8, MaxSessions: 100,
 		UnloadAfter: time.Minute, StartTimeout: patience, CallTimeout: patience, DeltaInterval: 250 * time.Millisecond, JoinInterval: 25 * time.Millisecond,
 		Provider: func(context.Context, string, string) (agent.Provider, []string, error) { return provider, nil, nil },
 		Visible:  func(context.Context, string) bool { return true },

@@ -156,6 +156,7 @@ type Options struct {
 	Dir   string // where what viewers saw is kept until the log has it
 	// SecretDir is where parameters of sessions that may hold passwords are kept.
 	SecretDir string
+	List      string // the file with what lists show of sessions
 	Logger    *slog.Logger
 	Tracer    Tracer
 	Now       func() time.Time // the clock of limits
@@ -215,10 +216,11 @@ type Notices interface {
 // may be called from any goroutine.
 type Sessions struct {
 	*table
-	opts      Options
-	logger    *slog.Logger
-	admission *admission.Admission
-	trimming  chan struct{} // held by the session whose deltas are trimmed
+	opts       Options
+	logger     *slog.Logger
+	admission  *admission.Admission
+	remembered remembered
+	trimming   chan struct{} // held by the session whose deltas are trimmed
 
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -258,6 +260,7 @@ func (s *Sessions) Close() {
 		<-a.done
 	}
 	s.wg.Wait()
+	s.remembered.close()
 }
 
 // Drain refuses new work and waits for the running turns until ctx ends; it interrupts the rest.

@@ -11,7 +11,7 @@ import (
 // make a disk full or a log contested.
 type Store interface {
 	Log(session string) Log
-	Sessions(ctx context.Context) ([]eventlog.SessionInfo, error)
+	Ends(ctx context.Context) (generation string, ends map[string]uint64, err error)
 	Health(ctx context.Context) error
 	Damage() []eventlog.Damage
 }
