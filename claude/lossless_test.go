@@ -33,7 +33,7 @@ const bound = 30 * time.Second
 // and looks after each batch for processes and descriptors that are left.
 func repeat(t *testing.T, times, atOnce int, f func(i int) error) {
 	t.Helper()
-	times = short.Count((times+3)/4, times, 10*times)
+	times = short.Count((times+9)/10, (times+1)/2, 10*times)
 	before := openFiles()
 	for first := 0; first < times; first += atOnce {
 		errs := make([]error, min(atOnce, times-first))

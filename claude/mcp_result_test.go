@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/mcptool"
 )
 
@@ -142,7 +143,7 @@ func contents(r *rand.Rand) []mcp.Content {
 func TestResultsAreAcceptable(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	cleaned := 0
-	for range 20000 {
+	for range short.Count(2_000, 5_000, 20_000) {
 		value := anything(r, 0)
 		result := mcptool.Result(value)
 		text, err := json.Marshal(result)

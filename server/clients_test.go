@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/client"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/session"
 )
@@ -19,7 +20,8 @@ import (
 // TestClients_dropAndStall lets clients drop, stall and reconnect at random while sessions
 // stream. Each must end with exactly what the server has.
 func TestClients_dropAndStall(t *testing.T) {
-	const sessions, clients, turns = 20, 50, 2
+	const turns = 2
+	sessions, clients := short.Count(8, 20, 20), short.Count(16, 50, 50)
 	h := newHarness(t, func(o *Options) { o.MaxAgents = sessions })
 	h.provider.Pause = time.Millisecond
 	var ids []string

@@ -377,7 +377,7 @@ func (r *repoChild) finish() {
 // reverted and commits are written, every other time with the git that it runs. The
 // repository stays whole, the user's part of it as it was, and nothing is lost.
 func TestKill9Workspace(t *testing.T) {
-	kills := short.Count(2, 10, 200)
+	kills := short.Count(1, 10, 200)
 	r := newRepoChild(t)
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)

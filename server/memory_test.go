@@ -11,6 +11,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/agenttest"
 	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/session"
 )
@@ -72,7 +73,7 @@ func memoryPrompt(h *harness, w *watcher, id string) (request string, labels []s
 // has chosen how to continue, and that each choice does what it promises.
 func TestMemory(t *testing.T) {
 	const question = "The agent no longer has this conversation. How do you want to continue?"
-	for _, tt := range []struct {
+	tests := []struct {
 		name, choice string
 		list         bool // the answer is a list
 		forgets      bool // the agent cannot continue sessions at all
@@ -89,7 +90,9 @@ func TestMemory(t *testing.T) {
 		{name: "look again, in vain", choice: "Look again"},
 		{name: "cancel", choice: "Cancel"},
 		{name: "none of the options", choice: "else"},
-	} {
+	}
+	for i := 0; i < len(tests); i += short.Every(3) {
+		tt := tests[i]
 		t.Run(tt.name, func(t *testing.T) {
 			p := &archived{saved: t.TempDir()}
 			h := newHarness(t, func(o *Options) {

@@ -157,28 +157,28 @@ func TestRevoked(t *testing.T) {
 // A call on an open socket is checked against the token as it is now, not as it was at connect.
 func TestRevoked_call(t *testing.T) {
 	h := newHarness(t)
-	for _, m := range methods {
-		for name, change := range map[string]func(*token){
-			"gone": nil, "another role": func(tk *token) { tk.Role = "viewer" }, "another tenant": func(tk *token) { tk.Tenant = "acme" },
-			"another session": func(tk *token) { tk.Session = "s-1" },
-		} {
-			tk, value, err := h.server.tokens.create(token{Role: "admin"}, 0)
-			if err != nil {
+	for name, change := range map[string]func(*token){
+		"gone": nil, "another role": func(tk *token) { tk.Role = "viewer" }, "another tenant": func(tk *token) { tk.Tenant = "acme" },
+		"another session": func(tk *token) { tk.Session = "s-1" },
+	} {
+		tk, value, err := h.server.tokens.create(token{Role: "admin"}, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := h.server.tokens.check(value, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if change == nil {
+			if err := h.server.tokens.revoke(tk.ID); err != nil {
 				t.Fatal(err)
 			}
-			p, err := h.server.tokens.check(value, "")
-			if err != nil {
-				t.Fatal(err)
-			}
-			if change == nil {
-				if err := h.server.tokens.revoke(tk.ID); err != nil {
-					t.Fatal(err)
-				}
-			} else {
-				h.server.tokens.mu.Lock()
-				change(&h.server.tokens.all[h.server.tokens.place[tk.ID]])
-				h.server.tokens.mu.Unlock()
-			}
+		} else {
+			h.server.tokens.mu.Lock()
+			change(&h.server.tokens.all[h.server.tokens.place[tk.ID]])
+			h.server.tokens.mu.Unlock()
+		}
+		for _, m := range methods {
 			if _, err := h.server.call(t.Context(), &caller{principal: p}, m.name, nil); !errors.Is(err, errToken) {
 				t.Errorf("%s with a token that is %s: %v, want a refusal", m.name, name, err)
 			}

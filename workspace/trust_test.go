@@ -2,11 +2,14 @@ package workspace
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 // evil are settings that make git leave a file if it runs the program. PROG is replaced by a
@@ -101,7 +104,7 @@ func (w *world) operations(t *Tree) {
 // No operation runs a program that only the repository names, wherever it names it, until it is
 // trusted.
 func TestPrograms(t *testing.T) {
-	for name, plant := range map[string]func(*world){
+	plants := map[string]func(*world){
 		"config": func(w *world) { w.plant(".git/config", filepath.Join(w.repo, ".git/hooks")) },
 		"worktree": func(w *world) {
 			w.git("config", "extensions.worktreeConfig", "true")
@@ -135,7 +138,10 @@ func TestPrograms(t *testing.T) {
 			w.write("repo/mod/x.flt", "y\n")
 			w.write("repo/mod/x.prc", "y\n")
 		},
-	} {
+	}
+	names := slices.Sorted(maps.Keys(plants))
+	for i := 0; i < len(names); i += short.Every(4) {
+		name, plant := names[i], plants[names[i]]
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			w.write("repo/.gitattributes", "*.flt filter=e=v.il diff=e=v.il merge=e=v.il\n*.prc filter=proc\n")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/cell"
 	"github.com/seed7221b0f9/parley/internal/test/faultinject"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 // trick is a text that would set a title, clear the screen, change colours, hide
@@ -90,7 +91,7 @@ func TestHostileSessions(t *testing.T) {
 		t.Fatal(err)
 	}
 	var ids []string
-	for seed, fault := range append([]string{""}, faultinject.Faults...) {
+	for seed, fault := range append([]string{""}, faultinject.Faults[:short.Count(3, len(faultinject.Faults), len(faultinject.Faults))]...) {
 		s := faultinject.New(uint64(seed), "/home/dev/p")
 		if fault != "" {
 			s.Inject(fault, 0)
@@ -175,7 +176,9 @@ func pipedSessions(t *testing.T, env []string, id string) {
 
 // Nor does any string that the CLI says, in text, JSON and chat.
 func TestHostileCLI(t *testing.T) {
-	for _, name := range []string{"parallel-tools", "partial-thinking", "api-429-then-ok", "unknown-content-block", "ask-user-question", "api-400"} {
+	names := []string{"parallel-tools", "partial-thinking", "api-429-then-ok", "unknown-content-block", "ask-user-question", "api-400"}
+	for i := 0; i < len(names); i += short.Every(3) {
+		name := names[i]
 		dir := filepath.Join(t.TempDir(), "r"+strings.ReplaceAll(trick, "/", ""))
 		if err := os.CopyFS(dir, os.DirFS(filepath.Join("..", "..", "testdata", "wire", name))); err != nil {
 			t.Fatal(err)

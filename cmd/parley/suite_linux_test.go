@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -111,7 +112,7 @@ func sitWithACP(t *testing.T, _ string) *person {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return sitDown(t, "http://127.0.0.1:9", []string{"NO_COLOR=1"}, "chat", "--agent", "acp:"+program+" acp --agent sim")
+	return sitDown(t, "http://127.0.0.1:9", []string{"NO_COLOR=1"}, "chat", "--agent", "acp:env PARLEY_SIM_PACE=0 "+program+" acp --agent sim")
 }
 
 func sitAtServer(t *testing.T, _ string) *person {
@@ -269,6 +270,9 @@ func TestTerminalSuite(t *testing.T) {
 			t.Run(name+"/"+scenario, func(t *testing.T) {
 				if reason := s.cannot[scenario]; reason != "" {
 					t.Skip(reason)
+				}
+				if testing.Short() && name != "sim" && !slices.Contains([]string{"allow", "interrupt", "question"}, scenario) {
+					t.Skip("-short: the simulated agent plays all of them in one process")
 				}
 				p := s.sit(t, scenario)
 				p.sees("/help lists the commands")
