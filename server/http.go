@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -185,7 +186,7 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request, max int64) ([]byte
 		return nil, tooLong
 	}
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTimeout)) // tests have writers without one
-	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, max))
+	data, err := readAll(http.MaxBytesReader(w, r.Body, max), r.ContentLength)
 	var tooLarge *http.MaxBytesError
 	if errors.As(err, &tooLarge) {
 		return nil, tooLong
@@ -195,6 +196,20 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request, max int64) ([]byte
 	}
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 	return data, nil
+}
+
+// readAll reads a body of a length that its sender claims, -1 for none. Memory for all of a large
+// one is taken when it has begun to come.
+func readAll(body io.Reader, length int64) ([]byte, error) {
+	var b bytes.Buffer
+	if length > smallBody {
+		if _, err := io.CopyN(&b, body, smallBody); err != nil {
+			return nil, err
+		}
+		b.Grow(int(length) - b.Len() + bytes.MinRead)
+	}
+	_, err := b.ReadFrom(body)
+	return b.Bytes(), err
 }
 
 // post1 calls a method.

@@ -53,7 +53,7 @@ func connect(s *Server, ctx context.Context, c *caller, p api.ConnectParams) (ap
 	}
 	result, err := s.sessions.Connected(ctx, id)
 	if err == nil && p.InitialPrompt != "" {
-		_, err = s.sessions.Query(ctx, id, "initial:"+id, json.RawMessage(event.Quote(p.InitialPrompt)), "", c.by())
+		_, err = s.sessions.Query(ctx, id, "initial:"+id, event.Quote(p.InitialPrompt), "", c.by())
 	}
 	return result, err
 }
@@ -191,7 +191,7 @@ func query(s *Server, ctx context.Context, c *caller, p api.QueryParams) (api.Ac
 	if err != nil {
 		return api.Accepted{}, err
 	}
-	return s.sessions.Query(ctx, p.SessionID, p.Key, json.RawMessage(event.Quote(text)), p.Priority, c.by())
+	return s.sessions.Query(ctx, p.SessionID, p.Key, event.Quote(text), p.Priority, c.by())
 }
 
 // withContexts puts contexts before a text.
@@ -239,7 +239,7 @@ func queryWithContent(s *Server, ctx context.Context, c *caller, p api.QueryWith
 	if err != nil {
 		return api.Accepted{}, session.Invalid("the content: %v", err)
 	}
-	return s.sessions.Query(ctx, p.SessionID, p.Key, content, p.Priority, c.by())
+	return s.sessions.Query(ctx, p.SessionID, p.Key, event.JSON(content), p.Priority, c.by())
 }
 
 func attach(s *Server, ctx context.Context, c *caller, p api.AttachParams) (api.AttachResult, error) {

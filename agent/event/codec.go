@@ -228,7 +228,27 @@ func clean(j JSON) JSON {
 	if j == "" || j == "null" {
 		return ""
 	}
+	if isCompact(j) { // nearly always, and it may be large
+		return j
+	}
 	return compact([]byte(j))
+}
+
+// isCompact reports whether a text is JSON without space between its tokens.
+func isCompact(j JSON) bool {
+	for i := 0; i < len(j); i++ {
+		switch j[i] {
+		case ' ', '\t', '\r', '\n':
+			return false
+		case '"':
+			for i++; i < len(j) && j[i] != '"'; i++ {
+				if j[i] == '\\' {
+					i++
+				}
+			}
+		}
+	}
+	return jsonwire.Valid(string(j))
 }
 
 var (
@@ -263,6 +283,8 @@ func appendValue(dst []byte, v reflect.Value) ([]byte, error) {
 		return appendWire(dst, x)
 	case []wireBlock:
 		return appendBlocks(dst, x)
+	case []QueueItem:
+		return appendQueue(dst, x), nil
 	}
 	if v.Kind() == reflect.Struct && v.CanAddr() {
 		if x, ok := v.Addr().Interface().(wireObject); ok {

@@ -147,3 +147,16 @@ func TestOver_names(t *testing.T) {
 		t.Errorf("the usage is that of event %d", n)
 	}
 }
+
+// TestClean checks that a text that is compact already is what compact makes of it, and that any other
+// is not taken for one.
+func TestClean(t *testing.T) {
+	for _, text := range []JSON{
+		`"x"`, `"a b"`, `"\" "`, `"\\"`, ` "x"`, `"x" `, `"x" ,`, `["a" ,1]`, `["a","b c"]`, `{"a":{"b":[1,true,null]}}`, `{"a" :1}`, "{\"a\":1\n}",
+		`[1,]`, `"open`, `"\`, `"\"`, `x`, `{}x`, "\"\t\"", `-0.5e3`, `1 2`,
+	} {
+		if got, want := clean(text), compact([]byte(text)); got != want {
+			t.Errorf("clean(%q) is %q, want %q", text, got, want)
+		}
+	}
+}

@@ -3,6 +3,8 @@ package event
 import (
 	"cmp"
 	"slices"
+
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
 // Apply returns a queue after the change. It changes neither of the two, and the queue that it
@@ -37,4 +39,30 @@ func (e *QueueUpdated) Apply(queue []QueueItem) []QueueItem {
 		slices.SortStableFunc(all, func(a, b QueueItem) int { return place[a.ID] - place[b.ID] })
 	}
 	return all
+}
+
+// appendQueue appends items as JSON. Their contents may be large, so they are copied once.
+func appendQueue(dst []byte, items []QueueItem) []byte {
+	size := 0
+	for _, item := range items {
+		size += len(item.Content) + 128
+	}
+	dst = append(slices.Grow(dst, size), '[')
+	for i, item := range items {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = jsonwire.AppendString(append(dst, `{"id":`...), item.ID)
+		if content := clean(item.Content); content != "" {
+			dst = append(append(dst, `,"content":`...), content...)
+		}
+		if item.Priority != "" {
+			dst = jsonwire.AppendString(append(dst, `,"priority":`...), item.Priority)
+		}
+		if item.Status != "" {
+			dst = jsonwire.AppendString(append(dst, `,"status":`...), item.Status)
+		}
+		dst = append(dst, '}')
+	}
+	return append(dst, ']')
 }

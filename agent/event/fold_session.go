@@ -23,7 +23,7 @@ func (c *Conversation) applySession(ev Event) {
 		c.State = kept(ev.State)
 		c.agentState(ev.State)
 	case *QueueChanged:
-		c.Queue = notNil(keep(ev).Items)
+		c.Queue = (&QueueUpdated{Items: ev.Items}).Apply(nil)
 	case *QueueUpdated:
 		c.Queue = ev.Apply(c.Queue)
 		c.index.steps += int64(len(c.Queue))

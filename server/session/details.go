@@ -105,5 +105,5 @@ func (s Details) Continue(ctx context.Context, p api.SessionRef, by string) (api
 	if err != nil {
 		return api.Accepted{}, err
 	}
-	return s.query(ctx, p.SessionID, "", mustJSON(continuePrompt), "", by, true) // of a turn before those that are held
+	return s.query(ctx, p.SessionID, "", event.Quote(continuePrompt), "", by, true) // of a turn before those that are held
 }

@@ -1,14 +1,16 @@
 package session
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
 // release lets held inputs run. Those of unknown fate stay: whether they ran already is
@@ -38,12 +40,12 @@ const (
 // input is something a person sent. It is in the core from its acceptance to the end of
 // its turn.
 type input struct {
-	ID       string          `json:"id"` // also its uuid for the agent
-	Content  json.RawMessage `json:"content,omitempty"`
-	Priority string          `json:"priority,omitempty"`
-	Status   inputStatus     `json:"status"`
-	By       string          `json:"by,omitempty"`
-	Trace    string          `json:"trace,omitempty"` // the trace context of the request that sent it
+	ID       string      `json:"id"` // also its uuid for the agent
+	Content  event.JSON  `json:"content,omitempty"`
+	Priority string      `json:"priority,omitempty"`
+	Status   inputStatus `json:"status"`
+	By       string      `json:"by,omitempty"`
+	Trace    string      `json:"trace,omitempty"` // the trace context of the request that sent it
 }
 
 // waits reports whether an input is in the queue that people see.
@@ -54,11 +56,20 @@ func (in input) waits() bool {
 // forAgent is the input in the terms of package agent.
 func (in input) forAgent() (agent.Input, error) {
 	out := agent.Input{UUID: in.ID, Priority: in.Priority}
-	if len(in.Content) > 0 && in.Content[0] == '"' {
-		return out, json.Unmarshal(in.Content, &out.Text)
+	if !in.isText() {
+		return out, in.Content.Decode(&out.Content)
 	}
-	return out, json.Unmarshal(in.Content, &out.Content)
+	if !jsonwire.Valid(string(in.Content)) {
+		return out, errContent
+	}
+	out.Text = in.Content.Text() // a part of the content, if nothing in it is escaped: it may be large
+	return out, nil
 }
+
+var errContent = errors.New("server: the text of an input is not JSON")
+
+// isText reports whether the content is a text, not blocks.
+func (in input) isText() bool { return strings.HasPrefix(string(in.Content), `"`) }
 
 // text is the text of an input, for titles.
 func (in input) text() string {
@@ -83,8 +94,7 @@ func (in input) blocks() []event.Content {
 		return nil
 	}
 	if a.Text != "" {
-		raw, _ := json.Marshal(map[string]string{"type": "text", "text": a.Text}) // strings can be encoded
-		return []event.Content{event.ContentOf(event.JSON(raw))}
+		return []event.Content{{Type: "text", Text: a.Text}}
 	}
 	var all []event.Content
 	for _, raw := range a.Content {
@@ -95,7 +105,7 @@ func (in input) blocks() []event.Content {
 
 // checkContent refuses content that no agent can take: it must be a text that is not
 // empty, or blocks that are JSON objects with a type.
-func checkContent(content json.RawMessage) error {
+func checkContent(content event.JSON) error {
 	in := input{Content: content}
 	a, err := in.forAgent()
 	if err != nil {
@@ -146,7 +156,7 @@ func (c *core) queueEvent() event.Event {
 		ids = append(ids, in.ID)
 		old, ok := known[in.ID]
 		item := in.item()
-		if ok && bytes.Equal(old.Content, in.Content) {
+		if ok && old.Content == in.Content {
 			if old.Status == in.Status && old.Priority == in.Priority {
 				continue
 			}
@@ -200,7 +210,7 @@ func (c *core) knowQueue(items []event.QueueItem) {
 func (c *core) unknown(f *facts) *facts {
 	return f.without(func(in input) bool {
 		old, ok := c.input(in.ID)
-		return ok && bytes.Equal(old.Content, in.Content)
+		return ok && old.Content == in.Content
 	})
 }
 
@@ -221,7 +231,7 @@ func (f *facts) without(content func(input) bool) *facts {
 	g.Inputs = slices.Clone(f.Inputs)
 	for i, in := range g.Inputs {
 		if content(in) {
-			g.Inputs[i].Content = nil
+			g.Inputs[i].Content = ""
 		}
 	}
 	return &g
@@ -235,7 +245,7 @@ func (f *facts) complete(ev event.Event) {
 	for i, in := range f.Inputs {
 		for _, item := range itemsOf(ev) {
 			if item.ID == in.ID && len(in.Content) == 0 {
-				f.Inputs[i].Content = json.RawMessage(item.Content)
+				f.Inputs[i].Content = item.Content
 			}
 		}
 	}
@@ -253,7 +263,7 @@ func itemsOf(ev event.Event) []event.QueueItem {
 }
 
 func (in input) item() event.QueueItem {
-	item := event.QueueItem{ID: in.ID, Content: event.JSON(in.Content), Priority: in.Priority}
+	item := event.QueueItem{ID: in.ID, Content: in.Content, Priority: in.Priority}
 	if in.Status != inputQueued {
 		item.Status = string(in.Status)
 	}
@@ -306,7 +316,7 @@ func (c *core) holding() bool {
 }
 
 // editInput changes the content of an input that waits.
-func (c *core) editInput(id string, content json.RawMessage) (draft, error) {
+func (c *core) editInput(id string, content event.JSON) (draft, error) {
 	in, err := c.queued(id)
 	if err != nil {
 		return draft{}, err
@@ -363,7 +373,7 @@ func (c *core) send(in input) []draft {
 		f.Memory = &memory{}
 	}
 	return []draft{
-		{event: &event.UserMessage{Header: c.header(in.ID), Blocks: in.blocks(), IsText: in.Content[0] == '"', IsPrompt: true}, facts: f},
+		{event: &event.UserMessage{Header: c.header(in.ID), Blocks: in.blocks(), IsText: in.isText(), IsPrompt: true}, facts: f},
 		{queue: true},
 	}
 }

@@ -60,7 +60,7 @@ func (j *journal) delivered(in input) {
 		return
 	}
 	in.Status = inputDelivered
-	in.Content = nil // the log has it
+	in.Content = "" // the log has it
 	f := j.carrying()
 	f.Inputs = append(f.Inputs, in)
 	j.core.applyInputs(&facts{Inputs: []input{in}})

@@ -12,7 +12,9 @@ import (
 // TestJournal_coreIsInLog checks that the facts in the log fold to the core that an actor has, also
 // those that are carried to the next record, and after a record that could not be written.
 func TestJournal_coreIsInLog(t *testing.T) {
-	in := func(id string, status inputStatus) input { return input{ID: id, Content: mustJSON(id), Status: status} }
+	in := func(id string, status inputStatus) input {
+		return input{ID: id, Content: event.Quote(id), Status: status}
+	}
 	change := func(list ...input) draft { return draft{queue: true, facts: &facts{Inputs: list}} }
 	notice := draft{event: &event.Notice{Text: "x"}}
 	tests := map[string]func(t *testing.T, a *actor, log *memLog){

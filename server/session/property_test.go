@@ -383,7 +383,7 @@ func TestDiskFull(t *testing.T) {
 		defer log.mu.Unlock()
 		log.fail = err
 	}
-	if _, err := s.Query(ctx, id, "", mustJSON("wait"), "", ""); err != nil {
+	if _, err := s.Query(ctx, id, "", event.Quote("wait"), "", ""); err != nil {
 		t.Fatal(err)
 	}
 	history := func() string {
@@ -393,7 +393,7 @@ func TestDiskFull(t *testing.T) {
 	}
 	until(t, "the turn runs", func() bool { return strings.Contains(history(), "end_turn") })
 	setFail(eventlog.ErrFull)
-	if _, err := s.Query(ctx, id, "k", mustJSON("say no"), "", ""); FailureOf(err).Reason != api.LimitReached {
+	if _, err := s.Query(ctx, id, "k", event.Quote("say no"), "", ""); FailureOf(err).Reason != api.LimitReached {
 		t.Errorf("an input with a full disk: %v", err)
 	}
 	if _, err := Of[Agents](s).Interrupt(ctx, api.SessionRef{SessionID: id}); err != nil {
@@ -403,7 +403,7 @@ func TestDiskFull(t *testing.T) {
 	until(t, "the turn ends when there is room", func() bool {
 		return strings.Contains(history(), `"state":"idle"`)
 	})
-	if _, err := s.Query(ctx, id, "k", mustJSON("say yes"), "", ""); err != nil {
+	if _, err := s.Query(ctx, id, "k", event.Quote("say yes"), "", ""); err != nil {
 		t.Errorf("an input after there is room: %v", err)
 	}
 }
@@ -422,10 +422,10 @@ func TestLostHost(t *testing.T) {
 	log.events = append(log.events, []byte(`{"t":"","m":{"type":"session_state","state":"idle","provider":"claude"}}`))
 	n := len(log.events)
 	log.mu.Unlock()
-	if _, err := s.Query(ctx, result.SessionID, "", mustJSON("say x"), "", ""); FailureOf(err).Reason != api.NotOwner {
+	if _, err := s.Query(ctx, result.SessionID, "", event.Quote("say x"), "", ""); FailureOf(err).Reason != api.NotOwner {
 		t.Errorf("an input to a lost session: %v", err)
 	}
-	if _, err := s.Query(ctx, result.SessionID, "", mustJSON("say x"), "", ""); FailureOf(err).Reason != api.NotOwner {
+	if _, err := s.Query(ctx, result.SessionID, "", event.Quote("say x"), "", ""); FailureOf(err).Reason != api.NotOwner {
 		t.Errorf("a second input: %v", err)
 	}
 	if log.mu.Lock(); len(log.events) != n {
@@ -469,7 +469,7 @@ func TestDied(t *testing.T) {
 		fate agent.Delivery
 		want inputStatus
 	}{{agent.Delivered, ""}, {agent.NotDelivered, inputHeld}, {agent.DeliveryUnknown, inputUnknown}} {
-		c := core{ID: "s", State: Running, Inputs: []input{{ID: "a", Content: []byte(`"x"`), Status: inputSent}, {ID: "b", Content: []byte(`"y"`), Status: inputDelivered}},
+		c := core{ID: "s", State: Running, Inputs: []input{{ID: "a", Content: `"x"`, Status: inputSent}, {ID: "b", Content: `"y"`, Status: inputDelivered}},
 			Requests: []pendingPrompt{{Prompt: event.Prompt{Permission: &event.PermissionRequest{RequestID: "r"}}}}}
 		for _, d := range c.died(func(input) agent.Delivery { return tt.fate }) {
 			if p, ok := d.event.(*event.PermissionResolved); ok && p.Behavior != event.ResolvedExpired {

@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 
 	"github.com/seed7221b0f9/parley/agent/event"
@@ -15,11 +14,11 @@ type Queues struct{ *Sessions }
 
 // Query accepts an input. It is in the log when the answer is given. Behind inputs that are held
 // it is held as well, unless it is to go now.
-func (s *Sessions) Query(ctx context.Context, id, key string, content json.RawMessage, priority, by string) (api.Accepted, error) {
+func (s *Sessions) Query(ctx context.Context, id, key string, content event.JSON, priority, by string) (api.Accepted, error) {
 	return s.query(ctx, id, key, content, priority, by, priority == "now")
 }
 
-func (s *Sessions) query(ctx context.Context, id, key string, content json.RawMessage, priority, by string, first bool) (api.Accepted, error) {
+func (s *Sessions) query(ctx context.Context, id, key string, content event.JSON, priority, by string, first bool) (api.Accepted, error) {
 	if err := s.Working(); err != nil {
 		return api.Accepted{}, err
 	}
@@ -139,7 +138,7 @@ func (s Queues) List(ctx context.Context, p api.SessionRef) (api.QueueListResult
 
 // Edit changes an input that waits.
 func (s Queues) Edit(ctx context.Context, p api.QueueEditParams) (api.QueueListResult, error) {
-	return s.change(ctx, p.SessionID, func(c *core) (draft, error) { return c.editInput(p.ID, json.RawMessage(p.Content)) })
+	return s.change(ctx, p.SessionID, func(c *core) (draft, error) { return c.editInput(p.ID, p.Content) })
 }
 
 // Remove drops an input that waits.

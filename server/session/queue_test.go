@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -151,6 +152,35 @@ func TestQueue_log(t *testing.T) {
 	}
 }
 
+// TestQueue_memory checks how much memory is taken for a large input, in all, from its acceptance until
+// it is sent: the copies that are listed, and little more.
+func TestQueue_memory(t *testing.T) {
+	const size = 4 << 20
+	a, _, _ := queueActor(t)
+	content := mustJSON(strings.Repeat("x", size))
+	used := func(f func()) float64 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		f()
+		if err := a.write(); err != nil {
+			t.Fatal(err)
+		}
+		runtime.ReadMemStats(&after)
+		return float64(after.TotalAlloc-before.TotalAlloc) / size
+	}
+	accepted := used(func() {
+		a.draft(kept(a.core.enqueue(input{ID: "p", Content: content, Status: inputQueued}, ""))...)
+	})
+	if want := 3.0; accepted > want+0.5 { // the message, the record, the queue of the conversation
+		t.Errorf("accepting an input takes %.1f times its size, want %.0f", accepted, want)
+	}
+	in, _ := a.core.nextInput()
+	sent := used(func() { a.draft(a.core.send(in)...) })
+	if want := 3.0; sent > want+0.5 { // the message, the record, the text of the conversation
+		t.Errorf("sending an input takes %.1f times its size, want %.0f", sent, want)
+	}
+}
+
 // TestQueue_lost checks that an input whose content the log has lost is no input.
 func TestQueue_lost(t *testing.T) {
 	c := core{State: Running}
@@ -159,3 +189,6 @@ func TestQueue_lost(t *testing.T) {
 		t.Errorf("the inputs are %v, want the one with a content", c.Inputs)
 	}
 }
+
+// mustJSON is a text as the content of an input.
+func mustJSON(text string) event.JSON { return event.Quote(text) }

@@ -55,7 +55,7 @@ func (c *core) waitForReset(r *event.ResultMessage, now time.Time, id string) []
 	drafts := []draft{{event: n}}
 	if c.Opened.Params.WaitForRateLimit {
 		n.Text += " The session goes on then by itself."
-		in := input{ID: id, Content: mustJSON(continuePrompt), Status: inputQueued, By: "server"}
+		in := input{ID: id, Content: event.Quote(continuePrompt), Status: inputQueued, By: "server"}
 		drafts = append(drafts, draft{queue: true, facts: &facts{Inputs: []input{in}, Order: c.before(in)}})
 	}
 	return drafts

@@ -84,16 +84,20 @@ type accepted struct {
 
 // encode returns the record as the log holds it.
 func (r record) encode() ([]byte, error) {
-	if r.Facts == nil { // most records, and all deltas
-		b := append(make([]byte, 0, len(r.Msg)+64), `{"t":`...)
-		b = append(jsonwire.AppendString(b, r.Time), `,"m":`...)
-		return append(append(b, r.Msg...), '}'), nil
+	var facts []byte // most records, and all deltas, have none
+	if r.Facts != nil {
+		var err error
+		if facts, err = json.Marshal(r.Facts); err != nil {
+			return nil, fmt.Errorf("server: encoding a record: %w", err)
+		}
 	}
-	data, err := json.Marshal(r)
-	if err != nil {
-		return nil, fmt.Errorf("server: encoding a record: %w", err)
+	b := append(make([]byte, 0, len(r.Msg)+len(facts)+64), `{"t":`...)
+	b = append(jsonwire.AppendString(b, r.Time), `,"m":`...)
+	b = append(b, r.Msg...)
+	if facts != nil {
+		b = append(append(b, `,"f":`...), facts...)
 	}
-	return data, nil
+	return append(b, '}'), nil
 }
 
 func decodeRecord(data []byte) (record, error) {

@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"log/slog"
@@ -20,8 +19,6 @@ import (
 	"github.com/seed7221b0f9/parley/webhook"
 	"github.com/seed7221b0f9/parley/workspace"
 )
-
-func mustJSON(s string) json.RawMessage { return json.RawMessage(event.Quote(s)) }
 
 // Create makes a session: its log begins with what it was made with.
 func (s *Sessions) Create(ctx context.Context, id string, o Opened) error {

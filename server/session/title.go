@@ -30,8 +30,12 @@ func ValidTitle(s string) (string, bool) {
 	return s, letters
 }
 
+// maxTitled is how many bytes of a prompt a title is made of.
+const maxTitled = 64 << 10
+
 // promptTitle makes a title of a prompt: its first words.
 func promptTitle(prompt string) string {
+	prompt = prompt[:min(len(prompt), maxTitled)]
 	clean := strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) {
 			return ' '
