@@ -2,6 +2,7 @@ package eventlog
 
 import (
 	"context"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 )
@@ -19,4 +20,10 @@ func EventsOf(msg []byte) func(yield func(uint64) bool) {
 func (l *Log) LoseLog(ctx context.Context) error {
 	l.store.forget(l.session)
 	return l.store.st.log.Purge(ctx, jetstream.WithPurgeSubject(l.subject()))
+}
+
+// Expire lets the time of a lease end here, while the server still has it.
+func (l *Lease) Expire() {
+	revision, _ := l.state()
+	l.set(revision, time.Now())
 }

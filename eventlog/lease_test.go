@@ -89,3 +89,23 @@ func acquireSoon(t *testing.T, s *eventlog.Store, session string) *eventlog.Leas
 		}
 	}
 }
+
+// A lease whose time is over here is lost, also if nobody else has it yet: its owner may have been
+// asleep, and somebody may be about to take it.
+func TestLease_overHere(t *testing.T) {
+	s := open(t, nil)
+	l, err := s.Acquire(t.Context(), "a", "node 1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Renew(t.Context()); err != nil {
+		t.Errorf("renewing a lease in time: %v", err)
+	}
+	l.Expire()
+	if err := l.Renew(t.Context()); !errors.Is(err, eventlog.ErrLeaseLost) {
+		t.Fatalf("renewing a lease that is over here: %v", err)
+	}
+	if err := l.Keep(t.Context()); !errors.Is(err, eventlog.ErrLeaseLost) {
+		t.Errorf("keeping it: %v", err)
+	}
+}

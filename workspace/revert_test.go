@@ -268,3 +268,51 @@ func TestHunkLines(t *testing.T) {
 		}
 	}
 }
+
+// TestHunk_without takes hunks back that have no line around them: what was added, removed and changed,
+// at each place of a file, with an end of its last line and without.
+func TestHunk_without(t *testing.T) {
+	for _, end := range []string{"\n", ""} {
+		base := []string{"a\n", "b\n", "c" + end}
+		for at := range 4 {
+			for from := at; from <= 3; from++ { // the lines from at to from are new
+				for _, old := range [][]string{nil, {"x\n"}, {"x\n", "y\n"}} {
+					if from == at && old == nil || end == "" && at == 3 { // nothing, or a line after one without an end
+						continue
+					}
+					if end == "" && from == 3 && old != nil {
+						continue // the last line would have got its end
+					}
+					h := Hunk{NewStart: at + 1, NewLines: from - at}
+					if h.NewLines == 0 {
+						h.NewStart = at // as git counts: the line before
+					}
+					for _, line := range old {
+						h.Lines = append(h.Lines, "-"+strings.TrimSuffix(line, "\n"))
+					}
+					for _, line := range base[at:from] {
+						h.Lines = append(h.Lines, "+"+strings.TrimSuffix(line, "\n"))
+						if !strings.HasSuffix(line, "\n") {
+							h.Lines = append(h.Lines, `\ No newline at end of file`)
+						}
+					}
+					want := strings.Join(base[:at], "") + strings.Join(old, "") + strings.Join(base[from:], "")
+					if got, ok := h.without(strings.Join(base, "")); !ok || got != want {
+						t.Errorf("%+v taken back gives %q, %v, want %q", h, got, ok, want)
+					}
+				}
+			}
+		}
+	}
+	h := Hunk{NewStart: 1, NewLines: 1, Lines: []string{"+other"}}
+	for _, text := range []string{"a\n", "", "other"} {
+		if got, ok := h.without(text); ok {
+			t.Errorf("a hunk is taken back from another text %q: %q", text, got)
+		}
+	}
+	for _, start := range []int{-1, 0, 3} {
+		if _, ok := (Hunk{NewStart: start, NewLines: 1, Lines: []string{"+a"}}).without("a\nb\n"); ok {
+			t.Errorf("a hunk at line %d is taken back", start)
+		}
+	}
+}

@@ -195,3 +195,41 @@ func TestEnvironment(t *testing.T) {
 		t.Errorf("git gets %q, want %q", env, want)
 	}
 }
+
+// TestRemove_head checks that the commits of a branch count as loss wherever HEAD is, and also if the
+// directory is gone.
+func TestRemove_head(t *testing.T) {
+	w := newWorld(t)
+	for name, move := range map[string]func(ws Workspace){
+		"on the branch": func(Workspace) {},
+		"detached at the base": func(ws Workspace) {
+			w.gitIn(ws.Path, "checkout", "-q", "--detach", ws.Branch+"~1")
+		},
+		"on another branch": func(ws Workspace) {
+			w.gitIn(ws.Path, "checkout", "-q", "-b", "of-"+ws.ID, ws.Branch+"~1")
+		},
+		"the directory is gone": func(ws Workspace) {
+			if err := os.RemoveAll(ws.Path); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		ws, tree := w.create(CreateOptions{})
+		w.put(tree, "work", name)
+		w.gitIn(ws.Path, "add", ".")
+		w.gitIn(ws.Path, "commit", "-qm", "work")
+		commit := w.gitIn(ws.Path, "rev-parse", "--short", "HEAD")
+		move(ws)
+		err := w.Remove(w.ctx(), ws.ID, RemoveOptions{})
+		if e, ok := errors.AsType[*LossError](err); !ok || !slices.Contains(e.Commits, commit) {
+			t.Errorf("%s: Remove: %v, want a loss of %s", name, err, commit)
+		}
+		if err := w.Remove(w.ctx(), ws.ID, RemoveOptions{KeepBranch: true}); err != nil {
+			t.Errorf("%s: with the branch kept: %v", name, err)
+		}
+		if got := w.git("rev-parse", "--short", ws.Branch); got != commit {
+			t.Errorf("%s: the branch is at %s, want %s", name, got, commit)
+		}
+	}
+	w.consistent()
+}

@@ -3,6 +3,7 @@ package event_test
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -193,5 +194,27 @@ func TestRoundTrip_emptyLists(t *testing.T) {
 		if diff := cmp.Diff(tt.ev, back[0], cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".Data" }, cmp.Ignore())); diff != "" {
 			t.Errorf("Decode(Encode(x)) is not x (-x +got):\n%s", diff)
 		}
+	}
+}
+
+// Every field of an event is a member of its message, but for the provider's own message and for these,
+// which are made of another member when the message is read.
+func TestRoundTrip_fields(t *testing.T) {
+	var without []string
+	for _, s := range event.Shapes() {
+		if s.Union != reflect.TypeFor[event.Event]() || !reflect.PointerTo(s.Type).Implements(s.Union) {
+			continue
+		}
+		for i := range s.Type.NumField() {
+			name := s.Type.Field(i).Name
+			if _, ok := s.Form.FieldByName(name); !ok && name != "Header" && name != "Data" {
+				without = append(without, s.Type.Name()+"."+name)
+			}
+		}
+	}
+	want := []string{"CompactBoundary.PreTokens", "CompactBoundary.Trigger"}
+	slices.Sort(without)
+	if diff := cmp.Diff(want, without); diff != "" {
+		t.Errorf("fields that no message has (-want +got):\n%s", diff)
 	}
 }

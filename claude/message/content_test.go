@@ -61,3 +61,50 @@ func TestAccumulator_compaction(t *testing.T) {
 		t.Errorf("%#v, done %t", block, done)
 	}
 }
+
+// The input of a tool that is streamed is there when it is whole, and not before: half of it could be
+// another one.
+func TestAccumulator_input(t *testing.T) {
+	for _, kind := range []string{"tool_use", "server_tool_use", "mcp_tool_use"} {
+		for text, want := range map[string]message.JSON{`{"a":1}`: `{"a":1}`, `1`: `1`, `{"a":`: `{"__unparsedToolInput":{"len":5,"raw":"{\"a\":"}}`} {
+			var acc message.Accumulator
+			add := func(event string) {
+				t.Helper()
+				m, err := message.Decode([]byte(`{"type":"stream_event","session_id":"s","uuid":"u","event":` + event + `}`))
+				if err != nil {
+					t.Fatal(err)
+				}
+				acc.Add(m)
+			}
+			check := func(when string, want message.JSON, whole bool) {
+				t.Helper()
+				block, done := acc.Block("", 0)
+				var got message.JSON
+				switch b := block.(type) {
+				case *message.ToolUse:
+					got = b.Input
+				case *message.ServerToolUse:
+					got = b.Input
+				case *message.MCPToolUse:
+					got = b.Input
+				}
+				if got != want || done != whole {
+					t.Errorf("%s, %s: the input is %q, whole %v, want %q, %v", kind, when, got, done, want, whole)
+				}
+			}
+			add(`{"type":"message_start","message":{"id":"m","role":"assistant","content":[]}}`)
+			add(`{"type":"content_block_start","index":0,"content_block":{"type":"` + kind + `","id":"t","name":"n","input":{}}}`)
+			check("begun", "{}", false)
+			for i := range text {
+				part, err := json.Marshal(text[i : i+1])
+				if err != nil {
+					t.Fatal(err)
+				}
+				add(`{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":` + string(part) + `}}`)
+				check("streamed", "", false)
+			}
+			add(`{"type":"content_block_stop","index":0}`)
+			check("ended", want, true)
+		}
+	}
+}

@@ -296,3 +296,64 @@ func TestAdd_expired(t *testing.T) {
 		t.Errorf("events %v", list)
 	}
 }
+
+// TestOpen_withdrawn checks that a request which the agent takes back is resolved at once, without an
+// event after it, and that the others stay open. It is so whether the agent waits for its answer or not.
+func TestOpen_withdrawn(t *testing.T) {
+	for name, waits := range map[string]bool{"the answer comes later": false, "the agent waits": true} {
+		t.Run(name, func(t *testing.T) {
+			s := agentkit.New(agentkit.Options{Cancel: cancelled})
+			ctx, cancel := context.WithCancel(t.Context())
+			r, err := ask(ctx, s, "r", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := ask(t.Context(), s, "other", nil); err != nil {
+				t.Fatal(err)
+			}
+			waited := make(chan error, 1)
+			go func() {
+				if !waits {
+					waited <- context.Canceled
+					return
+				}
+				_, err := s.Wait(ctx, r)
+				waited <- err
+			}()
+			var seen []string
+			bound, stop := context.WithTimeout(t.Context(), 10*time.Second)
+			defer stop()
+			for ev, err := range s.Events(bound) {
+				if err != nil {
+					t.Fatalf("after %v: %v", seen, err)
+				}
+				switch ev := ev.(type) {
+				case *event.PermissionRequest:
+					seen = append(seen, "ask "+ev.RequestID)
+				case *event.PermissionResolved:
+					seen = append(seen, ev.Behavior+" "+ev.RequestID)
+				}
+				if len(seen) == 2 {
+					cancel()
+				}
+				if len(seen) == 3 {
+					break
+				}
+			}
+			if got := strings.Join(seen, ", "); got != "ask r, ask other, cancelled r" {
+				t.Errorf("events %s", got)
+			}
+			if err := <-waited; err == nil || errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("the wait for its answer ends with %v", err)
+			}
+			if err := s.Answer(t.Context(), "r", &agent.PermissionAnswer{}); !errors.Is(err, agent.ErrNotOpen) {
+				t.Errorf("an answer that is too late: %v", err)
+			}
+			if err := s.Check("other", &agent.PermissionAnswer{}); err != nil {
+				t.Errorf("the other request: %v", err)
+			}
+			cancel()
+			s.End(nil, nil)
+		})
+	}
+}

@@ -183,7 +183,7 @@ func (c *appendScene) remembered() string {
 func (c *appendScene) until(what string, ok func(a *actor) bool) {
 	c.Helper()
 	var state string
-	for end := time.Now().Add(10 * time.Second); ; {
+	for end := time.Now().Add(30 * time.Second); ; {
 		var changed <-chan struct{}
 		is := false
 		_ = c.s.with(c.Context(), c.id, func(a *actor) error {

@@ -15,7 +15,8 @@ type mutant struct {
 	File string `json:"file"` // slash-separated, from the root of the checkout
 	Old  string `json:"old"`  // stands there once
 	New  string `json:"new"`
-	// Package and Run are the test that must fail, as go test takes them.
+	// Package and Run are the test that must fail, as go test takes them; for a file of the page the
+	// test file below web and the name of the test, as vitest takes them.
 	Package string `json:"package,omitempty"`
 	Run     string `json:"run,omitempty"`
 	// Equivalent says why no test can notice the bug. Such a bug is not run.

@@ -112,6 +112,9 @@ func (j *job) test(ctx context.Context, m mutant) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, j.limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "go", "test", "-buildvcs=false", "-vet=off", "-count=1", "-run", m.Run, "-timeout", j.limit.String(), m.Package)
+	if strings.HasPrefix(m.File, "web/") {
+		cmd = exec.CommandContext(ctx, "sh", "-c", `scripts/generate-web --install && cd web && node node_modules/vitest/vitest.mjs run --testNamePattern "$1" "$2"`, "vitest", m.Run, m.Package)
+	}
 	cmd.Dir = j.copy
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output
