@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 const killedID = "w-0123456789ab"
@@ -104,6 +106,7 @@ func killedWorld(t *testing.T) (*world, Workspace, *Tree) {
 }
 
 func TestKilledCreate(t *testing.T) {
+	short.Skip(t, "itself, and git again and again")
 	for _, point := range []string{"worktree recorded", "worktree added", "setup begins"} {
 		t.Run(point, func(t *testing.T) {
 			t.Parallel()
@@ -133,6 +136,7 @@ func TestKilledCreate(t *testing.T) {
 }
 
 func TestKilledRevert(t *testing.T) {
+	short.Skip(t, "itself, and git again and again")
 	for point, reverted := range map[string]bool{"file noted": false, "file written": false, "file replaced": true} {
 		t.Run(point, func(t *testing.T) {
 			t.Parallel()
@@ -213,6 +217,7 @@ func TestKilledGitGoesOn(t *testing.T) {
 
 // A git that is killed with its manager leaves a lock, which is removed.
 func TestKilledInGit(t *testing.T) {
+	short.Skip(t, "itself, and git again and again")
 	t.Run("commit", func(t *testing.T) {
 		t.Parallel()
 		w, ws, _ := killedWorld(t)
@@ -239,6 +244,7 @@ func TestKilledInGit(t *testing.T) {
 // A git that is killed while it holds the lock of a ref leaves that too. The hook runs when
 // git has the lock.
 func TestKilledInRefLock(t *testing.T) {
+	short.Skip(t, "itself, and git again and again")
 	for _, op := range []string{"commit", "create"} {
 		t.Run(op, func(t *testing.T) {
 			t.Parallel()
@@ -296,6 +302,7 @@ func TestKilledInSnapshot(t *testing.T) {
 }
 
 func TestKilledRemove(t *testing.T) {
+	short.Skip(t, "itself, and git again and again")
 	for point, gone := range map[string]bool{"removal recorded": false, "worktree in the trash": true, "worktree dropped": true} {
 		t.Run(point, func(t *testing.T) {
 			t.Parallel()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/internal/test/checkout"
 	"github.com/seed7221b0f9/parley/internal/test/e2e"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 // built is the command, built once for all tests.
@@ -22,12 +23,13 @@ var built struct {
 // everything that it needs is compiled already.
 func parley(tb testing.TB) string {
 	tb.Helper()
+	short.Skip(tb, "parley, which it has to build")
 	built.Do(func() {
 		if built.dir, built.err = os.MkdirTemp("", "parley-acp-"); built.err != nil {
 			return
 		}
 		built.path = filepath.Join(built.dir, "parley")
-		args := []string{"build", "-o", built.path}
+		args := []string{"build", "-ldflags=-s -w", "-o", built.path}
 		if raceEnabled {
 			args = append(args, "-race")
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/internal/test/nodefold"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 // generated are the steps of a generated session, with partial messages or without.
@@ -28,7 +29,7 @@ const sessions = 25
 func TestProperty_cut(t *testing.T) {
 	var cases []nodefold.Case
 	want := map[string]string{}
-	for seed := range uint64(sessions) {
+	for seed := range uint64(short.Count(8, sessions, sessions)) {
 		r := convert(t, generated(seed, true, true))
 		checkPairs(t, r)
 		checkRoundTrip(t, r)
@@ -75,7 +76,7 @@ func TestProperty_handover(t *testing.T) {
 	}
 	var cases []nodefold.Case
 	runs := map[string]handover{}
-	for seed := range uint64(sessions) {
+	for seed := range uint64(short.Count(8, sessions, sessions)) {
 		r := convert(t, generated(seed, true, true))
 		for i := range 6 {
 			at := (len(r.lines)*i + int(seed)) / 6 % len(r.lines)
@@ -149,7 +150,7 @@ func foldCut(t *testing.T, events []event.Event, cut int) string {
 // the wire says in stream events only: how an answer ended, what it used, and events of
 // the stream that are not known.
 func TestProperty_wholeIsPartial(t *testing.T) {
-	for seed := range uint64(2 * sessions) {
+	for seed := range uint64(short.Count(8, 2*sessions, 2*sessions)) {
 		partial := convert(t, generated(seed, false, true))
 		whole := convert(t, generated(seed, false, false))
 		checkShown(t, partial, generated(seed, false, true))

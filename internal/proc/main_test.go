@@ -48,7 +48,7 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	code := runTests(m)
-	if code == 0 && supervise.Self() != "" {
+	if code == 0 && supervise.Self() != "" && !testing.Short() {
 		fmt.Println("under a supervisor:")
 		os.Setenv(supervisedVar, "1")
 		Local = under

@@ -22,6 +22,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/eventlog"
 	"github.com/seed7221b0f9/parley/internal/random"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/budget"
 	"github.com/seed7221b0f9/parley/webhook"
@@ -320,10 +321,7 @@ func TestSnapshotAndTail(t *testing.T) {
 			t.Errorf("%s: the fold with deltas is not that of the log\nlive %s\nlog  %s", name, live, want)
 			continue
 		}
-		step := 1
-		if os.Getenv("PARLEY_SOAK") == "" {
-			step = max(1, len(records)/5)
-		}
+		step := max(1, len(records)/short.Count(2, 5, max(1, len(records))))
 		for n := 0; n <= len(records); n += step {
 			var head, restored event.Conversation
 			foldMessages(t, &head, messages[:n])
