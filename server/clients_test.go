@@ -139,7 +139,7 @@ func TestViewer_behind(t *testing.T) {
 	h := newHarness(t)
 	id := h.connect()
 	w := h.watch(id)
-	v, _, end, err := h.server.sessions.Watch(h.ctx(), id, nil, false)
+	v, _, end, err := h.server.sessions.Watch(h.ctx(), id, nil, session.Capabilities{})
 	if err != nil {
 		t.Fatal(err)
 	}

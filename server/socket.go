@@ -11,7 +11,6 @@ import (
 	"github.com/coder/websocket"
 	"go.opentelemetry.io/otel/propagation"
 
-	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/session"
 )
@@ -35,7 +34,7 @@ type socket struct {
 	giveUp  *time.Timer // ends the socket when a write takes too long
 
 	mu       sync.Mutex
-	progress bool
+	can      session.Capabilities
 	watching map[string]*subscription
 }
 
@@ -263,7 +262,7 @@ type sessionAttached struct {
 func (k *socket) hello(ctx context.Context, p api.HelloParams) {
 	k.mu.Lock()
 	for _, name := range p.Capabilities {
-		k.progress = k.progress || name == event.CapabilityOutputDelta
+		k.can.Add(name)
 	}
 	k.mu.Unlock()
 	for _, r := range p.Resume {
@@ -302,12 +301,12 @@ func (k *socket) attach(ctx context.Context, id string, from *api.Cursor) (api.A
 func (k *socket) subscribe(ctx context.Context, id string, from *api.Cursor) (api.AttachResult, func(), error) {
 	k.detach(id)
 	k.mu.Lock()
-	full, progress := len(k.watching) >= maxSubscriptions, k.progress
+	full, can := len(k.watching) >= maxSubscriptions, k.can
 	k.mu.Unlock()
 	if full {
 		return api.AttachResult{}, nil, session.LimitReached("a socket follows at most %d sessions", maxSubscriptions)
 	}
-	v, result, end, err := k.srv.sessions.Watch(ctx, id, from, progress)
+	v, result, end, err := k.srv.sessions.Watch(ctx, id, from, can)
 	if err != nil {
 		return result, nil, err
 	}

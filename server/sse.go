@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/session"
 )
@@ -45,7 +44,13 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	held, letGo := s.tokens.hold(r.Context(), c.principal)
 	defer letGo()
 	r = r.WithContext(held)
-	v, attached, end, err := s.sessions.Watch(withCaller(r.Context(), c), id, after, r.URL.Query().Get(event.CapabilityOutputDelta) == "1")
+	var can session.Capabilities
+	for name, values := range r.URL.Query() {
+		if values[0] == "1" {
+			can.Add(name)
+		}
+	}
+	v, attached, end, err := s.sessions.Watch(withCaller(r.Context(), c), id, after, can)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,10 @@ import (
 // tool_progress messages.
 const CapabilityOutputDelta = "output_delta"
 
+// CapabilityQueueUpdated is the capability of clients that take changes of a queue, in queue_updated
+// messages. Others get the whole queue each time, in queue_changed messages.
+const CapabilityQueueUpdated = "queue_updated"
+
 // Encoder writes the events of one session as messages and numbers those of a stream. It is not
 // safe for concurrent use.
 //

@@ -108,7 +108,8 @@ type SessionState struct {
 }
 
 // QueueChanged is the whole queue of the inputs that wait, in their order. It replaces any
-// earlier one. A server sends it where nothing of the queue is as it was, else [QueueUpdated].
+// earlier one. A client with [CapabilityQueueUpdated] gets it only where nothing of the queue is as it was, else
+// [QueueUpdated].
 type QueueChanged struct {
 	Header `wire:"session"`
 	Items  []QueueItem `json:"items"`

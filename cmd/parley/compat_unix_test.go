@@ -30,7 +30,6 @@ import (
 
 	"github.com/coder/websocket"
 	"github.com/coder/websocket/wsjson"
-	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
@@ -443,7 +442,6 @@ func (w *compatWorld) stream(ctx context.Context, s *compatStep) json.RawMessage
 	w.must(err)
 	defer resp.Body.Close()
 	var messages []json.RawMessage
-	var queue []event.QueueItem
 	lines := bufio.NewScanner(resp.Body)
 	lines.Buffer(nil, 16<<20)
 	for ends := 0; ends < s.Ends && lines.Scan(); {
@@ -457,7 +455,7 @@ func (w *compatWorld) stream(ctx context.Context, s *compatStep) json.RawMessage
 		}
 		w.must(json.Unmarshal([]byte(data), &e))
 		if e.Sub == 0 && e.Msg.Type != "" {
-			messages = append(messages, w.wholeQueue(&queue, json.RawMessage(data)))
+			messages = append(messages, json.RawMessage(data))
 		}
 		if e.Msg.Type == "result" {
 			ends++
@@ -467,29 +465,6 @@ func (w *compatWorld) stream(ctx context.Context, s *compatStep) json.RawMessage
 	all, err := json.Marshal(messages)
 	w.must(err)
 	return all
-}
-
-// wholeQueue returns a message with the queue in place of what has changed in it: the fixture is too old for changes.
-func (w *compatWorld) wholeQueue(queue *[]event.QueueItem, data json.RawMessage) json.RawMessage {
-	var envelope map[string]json.RawMessage
-	w.must(json.Unmarshal(data, &envelope))
-	msg := envelope["msg"]
-	switch event.MessageType(msg) {
-	case "queue_changed":
-		var whole event.QueueChanged
-		w.must(event.Unmarshal(msg, &whole))
-		*queue = whole.Items
-	case "queue_updated":
-		var change event.QueueUpdated
-		w.must(event.Unmarshal(msg, &change))
-		*queue = change.Apply(*queue)
-		whole, err := event.Marshal(&event.QueueChanged{Header: change.Header, Items: *queue})
-		w.must(err)
-		envelope["msg"] = whole
-		data, err = json.Marshal(envelope)
-		w.must(err)
-	}
-	return data
 }
 
 // call calls a method on the WebSocket and returns the response. With Ends it waits for results in the notifications, and

@@ -20,6 +20,7 @@ type Item struct {
 	ts       string
 	msg      []byte
 	progress bool        // only for viewers with the capability output_delta
+	queue    *told       // of a change of the queue that is published; nil otherwise
 	delta    event.Event // of a stream, which may be joined with the next; nil otherwise
 	shared   *shared     // by all viewers; nil for an item that one viewer has
 }

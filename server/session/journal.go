@@ -51,6 +51,8 @@ func newJournal(l *loop, epoch string) *journal {
 type pending struct {
 	rec record
 	ev  event.Event // to be folded when the record is written; nil for the first of two messages
+	// queue is the whole queue of which ev is a change, nil for another event.
+	queue *told
 }
 
 // delivered notes that the agent has shown to have an input. The fact goes to the log with
@@ -105,6 +107,9 @@ func (j *journal) draft(drafts ...draft) {
 		}
 		for i, p := range j.encode(bounded(d.event)) {
 			p.rec.Time = now
+			if u, ok := p.ev.(*event.QueueUpdated); ok && d.queue {
+				p.queue = &told{u.Header, j.core.told}
+			}
 			if i == 0 {
 				p.rec.Facts = merged(j.carry, stored.beside(p.ev))
 				j.carry = nil

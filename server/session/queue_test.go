@@ -10,10 +10,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/eventlog"
 	"github.com/seed7221b0f9/parley/internal/test/short"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // queueActor is an actor without a loop whose session is idle.
@@ -116,6 +118,76 @@ func TestQueue_changes(t *testing.T) {
 			b.batch = nil
 			b.seq, b.encoder, b.hub = a.seq, a.encoder, a.hub
 			a = b
+		}
+	}
+}
+
+// TestQueue_whole checks that a viewer that does not take changes gets whole queues: those of every change live and from
+// the beginning of the log, and the queue of now from any other place.
+func TestQueue_whole(t *testing.T) {
+	for seed := range uint64(short.Count(2, 5, 50)) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		a, log, _ := queueActor(t)
+		go func() {
+			for {
+				select {
+				case f := <-a.cmds:
+					f()
+				case <-t.Context().Done():
+					return
+				}
+			}
+		}()
+		live := &Viewer{srv: a.srv, actor: a, Cursor: api.Cursor{Seq: a.seq}}
+		var seen, queue []event.QueueItem
+		take := func(items []Item, changes bool) {
+			t.Helper()
+			for _, it := range items {
+				switch kind := event.MessageType(it.msg); {
+				case kind == "queue_updated" && !changes:
+					t.Fatalf("seed %d: a viewer got %s", seed, it.msg)
+				case kind == "queue_changed":
+					var e event.QueueChanged
+					if err := event.Unmarshal(it.msg, &e); err != nil {
+						t.Fatal(err)
+					}
+					queue = e.Items
+				}
+			}
+		}
+		for n := range 40 {
+			before := a.seq
+			a.draft(queueSteps[r.IntN(len(queueSteps))](r, &a.core, n)...)
+			if err := a.write(); err != nil {
+				t.Fatal(err)
+			}
+			if a.seq > before {
+				items, err := live.Next(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				take(items, false)
+			}
+			if diff := cmp.Diff(a.core.queueItems(), queue, cmpopts.EquateEmpty()); diff != "" {
+				t.Fatalf("seed %d, change %d (-server +viewer):\n%s", seed, n, diff)
+			}
+		}
+		seen = queue
+		for from := range len(log.events) {
+			queue = nil
+			v := &Viewer{srv: a.srv, actor: a, Cursor: api.Cursor{Seq: uint64(from)}}
+			page, err := v.page(t.Context())
+			if err == nil {
+				err = v.readQueues(t.Context(), page)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			take(v.whole(page), from > 0)
+			told := slices.ContainsFunc(page, func(it Item) bool { return strings.HasPrefix(event.MessageType(it.msg), "queue_") })
+			if diff := cmp.Diff(seen, queue, cmpopts.EquateEmpty()); diff != "" && told {
+				t.Fatalf("seed %d, from %d (-server +viewer):\n%s", seed, from, diff)
+			}
 		}
 	}
 }

@@ -52,14 +52,27 @@ func (s *Sessions) Attach(ctx context.Context, p api.AttachParams) (api.AttachRe
 	return s.attachAt(ctx, a, p.After)
 }
 
+// Capabilities are what a viewer understands and not every one does.
+type Capabilities struct {
+	Output bool // event.CapabilityOutputDelta
+	Queue  bool // event.CapabilityQueueUpdated
+}
+
+// Add adds a capability by its name. One that nobody knows is ignored.
+func (c *Capabilities) Add(name string) {
+	c.Output = c.Output || name == event.CapabilityOutputDelta
+	c.Queue = c.Queue || name == event.CapabilityQueueUpdated
+}
+
 // Viewer follows one session for one connection. It fetches: nothing is queued for it.
 type Viewer struct {
-	srv      *Sessions
-	actor    *actor
-	Cursor   api.Cursor
-	progress bool        // it has the capability output_delta
-	early    time.Time   // before this it gets no more
-	pacer    *time.Timer // of pace; nil before the first
+	srv    *Sessions
+	actor  *actor
+	Cursor api.Cursor
+	can    Capabilities
+	queue  readQueue   // for a viewer that takes whole queues
+	early  time.Time   // before this it gets no more
+	pacer  *time.Timer // of pace; nil before the first
 }
 
 // ErrResync says that a viewer has to begin again with a snapshot.
@@ -78,6 +91,9 @@ func (v *Viewer) Next(ctx context.Context) ([]Item, error) {
 		switch {
 		case f.behind:
 			page, err := v.page(ctx)
+			if err == nil && !v.can.Queue {
+				err = v.readQueues(ctx, page)
+			}
 			if err != nil {
 				return nil, err
 			}
@@ -97,7 +113,7 @@ func (v *Viewer) Next(ctx context.Context) ([]Item, error) {
 			last := items[len(items)-1]
 			v.Cursor.Seq, v.Cursor.Sub = last.Seq, last.Sub
 		}
-		if items = v.wanted(joined(items)); len(items) > 0 {
+		if items = v.whole(v.wanted(joined(items))); len(items) > 0 {
 			v.early = time.Now().Add(v.srv.opts.ViewerInterval)
 			return items, nil
 		}
@@ -108,7 +124,7 @@ func (v *Viewer) Next(ctx context.Context) ([]Item, error) {
 func (v *Viewer) wanted(items []Item) []Item {
 	// A durable one keeps its number, so that a gap is a fault and nothing else.
 	unwanted := func(it Item) bool { return it.progress && it.Sub != 0 }
-	if v.progress || !slices.ContainsFunc(items, unwanted) {
+	if v.can.Output || !slices.ContainsFunc(items, unwanted) {
 		return items
 	}
 	return slices.DeleteFunc(slices.Clone(items), unwanted)
@@ -189,7 +205,7 @@ func (v *Viewer) pace(ctx context.Context) bool {
 }
 
 // Watch returns a viewer of a session from a cursor on, and the function that ends it.
-func (s *Sessions) Watch(ctx context.Context, id string, after *api.Cursor, progress bool) (*Viewer, api.AttachResult, func(), error) {
+func (s *Sessions) Watch(ctx context.Context, id string, after *api.Cursor, can Capabilities) (*Viewer, api.AttachResult, func(), error) {
 	a, release, err := s.use(ctx, id)
 	if err != nil {
 		return nil, api.AttachResult{}, nil, err
@@ -201,7 +217,7 @@ func (s *Sessions) Watch(ctx context.Context, id string, after *api.Cursor, prog
 	}
 	a.hub.watch(1)
 	s.setViewers(a.id, a.hub.watching())
-	return &Viewer{srv: s, actor: a, Cursor: result.Cursor, progress: progress}, result, func() {
+	return &Viewer{srv: s, actor: a, Cursor: result.Cursor, can: can}, result, func() {
 		a.hub.watch(-1)
 		s.setViewers(a.id, a.hub.watching())
 		release()

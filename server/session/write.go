@@ -39,7 +39,7 @@ func (j *journal) write() error {
 	items := make([]Item, len(j.batch))
 	for i, p := range j.batch {
 		j.seq++
-		items[i] = Item{Seq: j.seq, ts: p.rec.Time, msg: p.rec.Msg, progress: event.IsTransient(p.ev)}
+		items[i] = Item{Seq: j.seq, ts: p.rec.Time, msg: p.rec.Msg, progress: event.IsTransient(p.ev), queue: p.queue}
 		if p.ev != nil {
 			j.conv.Apply(p.ev)
 		}

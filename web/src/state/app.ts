@@ -169,7 +169,7 @@ async function refresh(): Promise<void> {
 }
 
 async function greet(c: Connection["call"]): Promise<void> {
-  const r = await c("hello", { client: { name: "parley-web" }, capabilities: ["output_delta"] });
+  const r = await c("hello", { client: { name: "parley-web" }, capabilities: ["output_delta", "queue_updated"] });
   const s = await c("settings.get", {}).catch(() => undefined);
   batch(() => {
     hello.value = r;
