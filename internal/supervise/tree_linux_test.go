@@ -1,6 +1,7 @@
 package supervise
 
 import (
+	"os"
 	"slices"
 	"testing"
 )
@@ -30,5 +31,23 @@ func TestBelow(t *testing.T) {
 	}
 	if want := []int{11, 20, 31, 30}; !slices.Equal(got, want) {
 		t.Errorf("descendants %v, want %v", got, want)
+	}
+}
+
+// A process whose id belongs to another one by now is not held, so that it gets no signal.
+func TestHold_otherProcess(t *testing.T) {
+	self, ok := Read(os.Getpid())
+	if !ok {
+		t.Fatal("this process is not found")
+	}
+	if handle := self.hold(); handle == nil {
+		t.Error("this process is not held")
+	} else if err := handle.Release(); err != nil {
+		t.Error(err)
+	}
+	other := self
+	other.Started += "0"
+	if handle := other.hold(); handle != nil {
+		t.Error("another process with the same id is held")
 	}
 }

@@ -246,3 +246,36 @@ func ExampleBook() {
 	// The budget for this session: $0.5000 of $1.00 used. false
 	// The budget for this session is used up: $1.00 of $1.00. true
 }
+
+// TestBook_empty checks that a book which was empty when it was saved takes rows again.
+func TestBook_empty(t *testing.T) {
+	var b, c budget.Book
+	data, err := json.Marshal(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, &c); err != nil {
+		t.Fatal(err)
+	}
+	c.Apply(c.Reconcile(acc("1"), budget.Amount{USD: 2}, true, noon))
+	if got := c.Spent("s1").USD; got != 2 {
+		t.Errorf("spent %v, want 2", got)
+	}
+}
+
+// TestBook_zone checks that a day is a day of UTC, wherever the server is.
+func TestBook_zone(t *testing.T) {
+	west := time.FixedZone("west", -10*3600)
+	var b budget.Book
+	b.Apply(limit(t, "scope=server period=day usd=1"))
+	b.Apply(limit(t, "scope=server period=month usd=1"))
+	night := time.Date(2026, 1, 31, 23, 0, 0, 0, west) // the first of February in UTC
+	b.Apply(used(acc("1"), night, 1, 0))
+	for at, want := range map[time.Time]budget.Level{night: budget.Reached, night.UTC(): budget.Reached, noon: budget.Below, noon.In(west): budget.Below} {
+		for _, s := range b.All(at) {
+			if s.Level != want {
+				t.Errorf("at %v the limit of a %s has the level %d, want %d", at, s.Period, s.Level, want)
+			}
+		}
+	}
+}

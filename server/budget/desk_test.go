@@ -116,3 +116,31 @@ func TestDesk(t *testing.T) {
 		}
 	}
 }
+
+// TestDesk_verdicts checks what a limit does to turns by its action, and that a session which was refused
+// while it waited waits no longer.
+func TestDesk_verdicts(t *testing.T) {
+	cost := budget.Amount{USD: 1}
+	for action, want := range map[string]budget.Verdict{"interrupt": budget.Wait, "refuse": budget.Wait, "notify": budget.Begin} {
+		var b budget.Book
+		var d budget.Desk
+		b.Apply(limit(t, "scope=server usd=1 action="+action))
+		if v := d.Reserve(&b, acc("1"), cost, noon); v != budget.Begin {
+			t.Errorf("%s: the first turn has the verdict %d", action, v)
+		}
+		if v := d.Reserve(&b, acc("2"), cost, noon); v != want {
+			t.Errorf("%s: a turn beside it has the verdict %d, want %d", action, v, want)
+		}
+		b.Apply(used(acc("1"), noon, 1, 0))
+		reached := budget.Refuse
+		if action == "notify" {
+			reached = budget.Begin
+		}
+		if v := d.Reserve(&b, acc("2"), cost, noon); v != reached {
+			t.Errorf("%s: with the limit reached it has the verdict %d, want %d", action, v, reached)
+		}
+		if woken := d.Release(&b, "s1", noon); len(woken) != 0 {
+			t.Errorf("%s: %v are woken, and none waits", action, woken)
+		}
+	}
+}
