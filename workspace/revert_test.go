@@ -316,3 +316,14 @@ func TestHunk_without(t *testing.T) {
 		}
 	}
 }
+
+// TestLeftOut checks which files cannot be taken back: those that the snapshot left out, and everything
+// below a directory that it left out.
+func TestLeftOut(t *testing.T) {
+	s := State{Left: []LeftOut{{Path: "dir", Why: "a repository"}, {Path: "big.bin", Why: "too large"}}}
+	for path, refused := range map[string]bool{"dir": true, "dir/a": true, "dir/a/b": true, "big.bin": true, "dirty": false, "dir.txt": false, "a/dir": false, "big.bin.txt": false, "a": false} {
+		if err := leftOut(s, path); errors.Is(err, ErrUnsafe) != refused {
+			t.Errorf("%s: %v, want it to be refused: %v", path, err, refused)
+		}
+	}
+}

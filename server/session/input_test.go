@@ -1,6 +1,7 @@
 package session
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -101,5 +102,56 @@ func TestRateLimited(t *testing.T) {
 		if (got == nil) != (want == nil) || got != nil && *got != *want {
 			t.Errorf("%s: %v, want %v", info, got, want)
 		}
+	}
+}
+
+// TestKeys_bound checks that a session remembers the newest idempotency keys, and no more.
+func TestKeys_bound(t *testing.T) {
+	c := &core{}
+	for i := range maxKeys + 3 {
+		c.apply(uint64(i+1), "", &facts{Key: &accepted{Key: fmt.Sprint(i)}})
+	}
+	if len(c.Keys) != maxKeys {
+		t.Errorf("%d keys are kept, want %d", len(c.Keys), maxKeys)
+	}
+	for i, known := range map[int]bool{0: false, 2: false, 3: true, maxKeys + 2: true} {
+		if k, ok := c.accepted(fmt.Sprint(i)); ok != known || ok && k.Seq != uint64(i+1) {
+			t.Errorf("key %d is known: %v at %d, want %v", i, ok, k.Seq, known)
+		}
+	}
+	if _, ok := c.accepted(""); ok {
+		t.Error("no key is known")
+	}
+}
+
+// TestStall_off checks that a step without a time is not taken.
+func TestStall_off(t *testing.T) {
+	for name, c := range map[string]struct {
+		policy Stall
+		want   stallStep
+	}{
+		"none": {Stall{}, stallNone}, "a notice": {Stall{Notify: 1}, stallNotified}, "an interrupt": {Stall{Interrupt: 1}, stallInterrupted}, "the end": {Stall{Kill: 1}, stallKilled},
+		"a notice and the end": {Stall{Notify: 1, Kill: 1000}, stallNotified},
+	} {
+		if got := c.policy.next(100, stallNone); got != c.want {
+			t.Errorf("%s: step %d, want %d", name, got, c.want)
+		}
+	}
+}
+
+// TestCloseRequests checks that the end of an agent closes what it asked, and not what the server asks.
+func TestCloseRequests(t *testing.T) {
+	c := core{Memory: memory{Asked: "own"}, Requests: []pendingPrompt{
+		{Prompt: event.Prompt{Permission: &event.PermissionRequest{RequestID: "p"}}}, {Prompt: event.Prompt{Question: &event.QuestionRequest{RequestID: "own"}}},
+		{Prompt: event.Prompt{Question: &event.QuestionRequest{RequestID: "q"}}},
+	}}
+	for _, d := range c.closeRequests(event.ResolvedExpired) {
+		if event.ResolvedID(d.event) != d.facts.Resolved {
+			t.Errorf("%q is resolved for viewers, %q for the server", event.ResolvedID(d.event), d.facts.Resolved)
+		}
+		c.apply(1, "", d.facts)
+	}
+	if len(c.Requests) != 1 || c.Requests[0].id() != "own" {
+		t.Errorf("open are %+v, want the server's own", c.Requests)
 	}
 }

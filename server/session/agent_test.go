@@ -1,0 +1,118 @@
+package session
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/server/api"
+)
+
+// TestStarted checks what becomes of an agent whose start has ended: it is taken over if the session still
+// waits for it, and ended with its place given back if not. After a start that failed nothing is sent by
+// itself.
+func TestStarted(t *testing.T) {
+	for name, c := range map[string]struct {
+		state    State
+		draining bool
+		fail     error
+		taken    bool
+	}{
+		"wanted":                 {Starting, false, nil, true},
+		"disconnected meanwhile": {Ended, false, nil, false},
+		"lost meanwhile":         {LostHost, false, nil, false},
+		"the server stops":       {Starting, true, nil, false},
+		"it failed":              {Starting, false, errors.New("no"), false},
+		"it failed, too late":    {Ended, false, errors.New("no"), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, _ := memSessions(t)
+			a := s.newActor(Prefix+"started", "e")
+			a.provider, a.core.Provider = providerOf(s), "claude"
+			a.core.State, a.draining, a.starting = c.state, c.draining, true
+			a.core.Inputs = []input{{ID: "q", Content: mustJSON("x"), Status: inputHeld}, {ID: "r", Content: mustJSON("y"), Status: inputQueued}}
+			wait := make(chan error, 1)
+			a.waiters = []chan error{wait}
+			released := 0
+			var session agent.Session
+			if c.fail == nil {
+				var err error
+				if session, err = a.provider.Open(t.Context(), agent.Options{}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if c.fail == nil || c.state != Starting {
+				a.core.Inputs[1].Status = inputHeld // nothing is to be sent here
+			}
+			a.started(session, func() { released++ }, c.fail)
+			if taken := a.agent != nil; taken != c.taken || a.starting || (<-wait == nil) != c.taken {
+				t.Errorf("the agent is taken over: %v, it starts: %v, want %v", taken, a.starting, c.taken)
+			}
+			if !c.taken && c.fail == nil && released != 1 {
+				t.Errorf("the place was given back %d times", released)
+			}
+			if a.agent != nil {
+				a.stop(onEnd)
+			}
+			for a.agent != nil {
+				a.receive(<-a.agent.events)
+			}
+			if in, _ := a.core.input("r"); c.fail != nil && c.state == Starting && in.Status != inputHeld {
+				t.Errorf("after a start that failed an input is %s, want it to be held", in.Status)
+			}
+			a.cancel()
+			close(a.done)
+			s.wg.Wait()
+		})
+	}
+}
+
+// TestPermissionReply checks which answers to a request are refused, and what the agent gets of one.
+func TestPermissionReply(t *testing.T) {
+	c := core{Requests: []pendingPrompt{
+		{Prompt: event.Prompt{Permission: &event.PermissionRequest{RequestID: "r", Kind: event.PermissionTool,
+			Choices:     []event.Choice{{ID: "yes", Behavior: event.ResolvedAllow}, {ID: "no", Behavior: event.ResolvedDeny}},
+			Suggestions: []event.Suggestion{{Update: `{"one":1}`}, {Update: `{"two":2}`}}}}},
+		{Prompt: event.Prompt{Question: &event.QuestionRequest{RequestID: "q", Kind: event.QuestionAsk}}},
+	}}
+	for name, d := range map[string]struct {
+		p      api.PermissionRespondParams
+		reason api.Reason
+		rules  string
+	}{
+		"allow":                  {api.PermissionRespondParams{RequestID: "r", Behavior: "allow"}, "", ""},
+		"deny":                   {api.PermissionRespondParams{RequestID: "r", Behavior: "deny", Suggestions: []int64{0}}, "", ""},
+		"neither":                {api.PermissionRespondParams{RequestID: "r", Behavior: "maybe"}, api.InvalidParams, ""},
+		"not open":               {api.PermissionRespondParams{RequestID: "gone", Behavior: "allow"}, api.Conflict, ""},
+		"a question":             {api.PermissionRespondParams{RequestID: "q", Behavior: "allow"}, api.InvalidParams, ""},
+		"a choice":               {api.PermissionRespondParams{RequestID: "r", Behavior: "allow", Choice: "yes"}, "", ""},
+		"a choice to deny":       {api.PermissionRespondParams{RequestID: "r", Behavior: "deny", Choice: "no"}, "", ""},
+		"the opposite choice":    {api.PermissionRespondParams{RequestID: "r", Behavior: "deny", Choice: "yes"}, api.InvalidParams, ""},
+		"the other opposite":     {api.PermissionRespondParams{RequestID: "r", Behavior: "allow", Choice: "no"}, api.InvalidParams, ""},
+		"no such choice":         {api.PermissionRespondParams{RequestID: "r", Behavior: "allow", Choice: "other"}, api.InvalidParams, ""},
+		"a suggestion":           {api.PermissionRespondParams{RequestID: "r", Behavior: "allow", Suggestions: []int64{1}}, "", `[{"two":2}]`},
+		"all suggestions":        {api.PermissionRespondParams{RequestID: "r", Behavior: "allow", Suggestions: []int64{0, 1}}, "", `[{"one":1},{"two":2}]`},
+		"a suggestion too many":  {api.PermissionRespondParams{RequestID: "r", Behavior: "allow", Suggestions: []int64{2}}, api.InvalidParams, ""},
+		"a suggestion before":    {api.PermissionRespondParams{RequestID: "r", Behavior: "allow", Suggestions: []int64{-1}}, api.InvalidParams, ""},
+		"its own rules":          {api.PermissionRespondParams{RequestID: "r", Behavior: "allow", UpdatedPermissions: `[3]`, Suggestions: []int64{0}}, "", `[3]`},
+		"an interrupt, allowed":  {api.PermissionRespondParams{RequestID: "r", Behavior: "allow", Interrupt: true}, "", ""},
+		"an interrupt, refusing": {api.PermissionRespondParams{RequestID: "r", Behavior: "deny", Interrupt: true}, "", ""},
+	} {
+		rep, err := c.permissionReply(d.p, "by")
+		if got := FailureOf(err); err != nil && got.Reason != d.reason || err == nil && d.reason != "" {
+			t.Errorf("%s: %v, want the reason %q", name, err, d.reason)
+		}
+		if err != nil {
+			continue
+		}
+		a, ok := rep.answer.(*agent.PermissionAnswer)
+		allow := d.p.Behavior == "allow"
+		if !ok || a.Allow != allow || a.Choice != d.p.Choice || string(a.UpdatedPermissions) != d.rules || a.Interrupt != (d.p.Interrupt && !allow) {
+			t.Errorf("%s: the agent gets %+v", name, rep.answer)
+		}
+		if id := event.ResolvedID(rep.event); id != "r" {
+			t.Errorf("%s: the request %q is resolved", name, id)
+		}
+	}
+}
