@@ -24,6 +24,7 @@ type checkpoint struct {
 
 	clean  bool           // whether the files are as they were
 	live   map[string]int // how many messages of each stream are in the files
+	heads  *heads         // what the blocks hold; nil if one was damaged
 	silent bool           // whether it does not have what was removed, because an older program wrote it or it cannot be read
 }
 

@@ -27,3 +27,6 @@ func (l *Lease) Expire() {
 	revision, _ := l.state()
 	l.set(revision, time.Now())
 }
+
+// Scanned reports whether Open has read all messages from the server.
+func Scanned(s *Store) bool { return s.scanned }

@@ -16,7 +16,7 @@ import (
 func (s *Store) inspect(ctx context.Context, before *checkpoint) error {
 	if !before.clean {
 		s.journal.purged = before.Purged
-		found, err := s.scan(ctx)
+		found, err := s.chains(ctx, before)
 		if err != nil {
 			return err
 		}
@@ -37,6 +37,15 @@ func (s *Store) inspect(ctx context.Context, before *checkpoint) error {
 	}
 	s.inspected = true
 	return s.journal.begin(s.dir, before)
+}
+
+// chains returns the logs. Where the server has the messages that are in the blocks, and none is damaged, they were read already.
+func (s *Store) chains(ctx context.Context, before *checkpoint) (map[string]*chain, error) {
+	if before.heads != nil && before.heads.holds(before.live[logStream]) && s.st.holds(before.live) {
+		return before.heads.found(), nil
+	}
+	before.heads = nil
+	return s.scan(ctx)
 }
 
 // adopt takes the starts of logs for what they were trimmed to, in a store that does not have that.
@@ -94,6 +103,7 @@ const scanStall = 30 * time.Second
 
 // scan reads all messages of the log.
 func (s *Store) scan(ctx context.Context) (map[string]*chain, error) {
+	s.scanned = true
 	found := map[string]*chain{}
 	info, err := s.st.log.Info(ctx)
 	if err != nil {
@@ -140,13 +150,30 @@ func (c *chain) add(session string, msg []byte) error {
 	if err != nil || data == nil {
 		return nil // what it held is missing in the next record
 	}
+	c.record(session, &h)
+	return nil
+}
+
+// record takes the next whole record of the log.
+func (c *chain) record(session string, h *header) {
 	if c.last == 0 {
 		c.first, c.epoch = h.first, h.epoch
 	} else if h.first > c.last+1 {
 		c.gaps = append(c.gaps, Damage{session, c.last + 1, h.first - 1, "they are not in the store"})
 	}
 	c.last = max(c.last, h.last())
-	return nil
+}
+
+// snapshotOf returns the event of the newest snapshot of a session; 0 for none.
+func (s *Store) snapshotOf(ctx context.Context, session string, c *chain, before *checkpoint) (uint64, error) {
+	if before.heads != nil {
+		return before.heads.snapshot(session, c.epoch), nil
+	}
+	snapshot, err := s.Log(session).newestSnapshot(ctx)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return 0, err
+	}
+	return snapshot.Seq, nil
 }
 
 // compare returns what is missing in the logs that were found, by their numbers, their snapshots, and
@@ -162,20 +189,20 @@ func (s *Store) compare(ctx context.Context, found map[string]*chain, before *ch
 		if c == nil {
 			c = &chain{}
 		}
-		snapshot, err := s.Log(session).newestSnapshot(ctx)
-		if err != nil && !errors.Is(err, ErrNotFound) {
+		snapshot, err := s.snapshotOf(ctx, session, c, before)
+		if err != nil {
 			return nil, err
 		}
 		// What was trimmed is missing only if the snapshot is, too.
-		start := min(max(1, before.Purged[purgeKey(session, c.epoch)]), snapshot.Seq+1)
+		start := min(max(1, before.Purged[purgeKey(session, c.epoch)]), snapshot+1)
 		if c.first > start {
 			damage = append(damage, Damage{session, start, c.first - 1, "they are not in the store"})
 		}
 		damage = append(damage, c.gaps...)
-		if end := max(sessions[session], snapshot.Seq); end > c.last {
+		if end := max(sessions[session], snapshot); end > c.last {
 			damage = append(damage, Damage{session, c.last + 1, end, "they are not in the store"})
 		}
-		if snapshot.Seq > c.last {
+		if snapshot > c.last {
 			if err := s.dropSnapshot(ctx, session); err != nil {
 				return nil, err
 			}

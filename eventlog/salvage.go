@@ -3,6 +3,7 @@ package eventlog
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -26,6 +27,9 @@ var blockStreams = map[string]string{logStream: logPrefix, snapshotStream: snaps
 func (d *dataDir) salvage(c *checkpoint, o *Options) error {
 	held := map[string]bool{}
 	c.live = map[string]int{}
+	c.heads = newHeads()
+	whole := true
+	var buf []byte
 	for stream, prefix := range blockStreams {
 		var count census
 		blocks, err := d.blocks(stream)
@@ -34,21 +38,33 @@ func (d *dataDir) salvage(c *checkpoint, o *Options) error {
 		}
 		for _, index := range blocks {
 			b := blockfile.Block{Stream: stream, Index: index, Prefix: prefix, Sound: soundPart}
-			damaged, err := d.salvageBlock(&b, o, func(r *blockfile.Record) {
+			damaged, err := d.salvageBlock(&b, &buf, o, func(r *blockfile.Record) {
 				count.add(r)
-				if h, _, err := decodePart(r.Payload); err == nil {
-					key := purgeKey(strings.TrimPrefix(string(r.Subject), prefix), h.epoch)
+				session := strings.TrimPrefix(string(r.Subject), prefix)
+				h, _, err := decodePart(r.Payload)
+				if err == nil {
+					key := purgeKey(session, h.epoch)
 					if _, ok := c.Purged[key]; ok {
 						held[key] = true
 					}
+				}
+				if err == nil || r.Kind == blockfile.Tombstone {
+					c.heads.add(stream, session, &h, r, c.Purged)
 				}
 			})
 			if err != nil {
 				return fmt.Errorf("eventlog: salvaging block %d of stream %s: %w", index, stream, err)
 			}
 			c.clean = c.clean && !damaged
+			whole = whole && !damaged
 		}
 		c.live[stream] = count.live()
+		if stream == snapshotStream {
+			c.heads.drop(count.deleted)
+		}
+	}
+	if !whole {
+		c.heads = nil
 	}
 	maps.DeleteFunc(c.Purged, func(key string, before uint64) bool { return before == everything && !held[key] })
 	return nil
@@ -78,12 +94,12 @@ func (d *dataDir) blocks(stream string) ([]int, error) {
 }
 
 // salvageBlock checks one block, and writes it again if it is damaged. It calls visit with its sound records.
-func (d *dataDir) salvageBlock(b *blockfile.Block, o *Options, visit func(*blockfile.Record)) (damaged bool, err error) {
+func (d *dataDir) salvageBlock(b *blockfile.Block, buf *[]byte, o *Options, visit func(*blockfile.Record)) (damaged bool, err error) {
 	name := filepath.Join(d.streamDir(b.Stream), "msgs", strconv.Itoa(b.Index)+".blk")
-	data, err := os.ReadFile(name)
-	if err != nil {
+	if err := readInto(buf, name); err != nil {
 		return false, err
 	}
+	data := *buf
 	records, bad := b.Scan(data)
 	var sound []byte
 	for _, r := range records {
@@ -105,6 +121,22 @@ func (d *dataDir) salvageBlock(b *blockfile.Block, o *Options, visit func(*block
 	}
 	o.Logger.Warn("eventlog: salvaged a damaged block", "stream", b.Stream, "block", b.Index, "bytes", len(data)-len(sound), "places", len(bad), "copy", aside)
 	return true, errors.Join(writeSynced(name, sound), d.dropIndex(b.Stream))
+}
+
+// readInto reads a file into a buffer, which grows if need be.
+func readInto(buf *[]byte, name string) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	*buf = slices.Grow((*buf)[:0], int(info.Size()))[:info.Size()]
+	_, err = io.ReadFull(f, *buf)
+	return err
 }
 
 // dropIndex removes the server's index of a stream, so that the server reads every message.
@@ -135,11 +167,17 @@ func (c *census) add(r *blockfile.Record) {
 	}
 }
 
-func (c *census) live() int {
+// total counts the messages, also those that are deleted.
+func (c *census) total() int {
 	n := 0
 	for _, r := range c.runs {
 		n += int(r.last - r.first + 1)
 	}
+	return n
+}
+
+func (c *census) live() int {
+	n := c.total()
 	for seq := range c.deleted {
 		_, in := slices.BinarySearchFunc(c.runs, seq, func(r run, seq uint64) int {
 			switch {

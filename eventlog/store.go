@@ -35,7 +35,7 @@ type Store struct {
 	closeErr               error
 	logs                   map[string]*logState
 	journal                journal
-	inspected              bool // whether Open looked for damage
+	inspected, scanned     bool // whether Open looked for damage, and whether it read all messages from the server for that
 }
 
 // Open opens a store. With Dir it makes the directory where it is missing, locks it, starts a
