@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Redacted stands in the place of what a [Redactor] has taken out.
@@ -62,18 +63,26 @@ func New(secrets ...string) *Redactor {
 		home = filepath.Clean(home)
 		r.homeDir = home
 		r.home = regexp.MustCompile(`(^|[^\w.\-/\\])` + regexp.QuoteMeta(home) + `($|[^\w.\-])`)
-		r.project = "projects/" + notInProject.ReplaceAllString(home, "-")
+		r.project = "projects/" + notInProject().ReplaceAllString(home, "-")
 	}
 	return r
 }
 
-var (
-	notInProject = regexp.MustCompile(`[^A-Za-z0-9]`)
+// pattern returns a regular expression, which is compiled when it is first used: most processes redact nothing, and compiling all of them
+// takes a millisecond of each start.
+type pattern func() *regexp.Regexp
 
-	privateKey = regexp.MustCompile(`(?is)-{4,5} ?BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-{4,5}.*?(?:-{4,5} ?END [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-{4,5}|$)`)
-	putty      = regexp.MustCompile(`(?i)(Private-Lines:\s*\d+(?:\s|\\+[rn])+)((?:[A-Za-z0-9+/=]+(?:\s|\\+[rn])*)+)`)
-	urlUser    = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s@"'<>\\?]+@[^\s"'<>\\]*`)
-	knownToken = regexp.MustCompile(`\b(?:` + strings.Join([]string{
+func compiled(expr string) pattern {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
+
+var (
+	notInProject = compiled(`[^A-Za-z0-9]`)
+
+	privateKey = compiled(`(?is)-{4,5} ?BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-{4,5}.*?(?:-{4,5} ?END [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-{4,5}|$)`)
+	putty      = compiled(`(?i)(Private-Lines:\s*\d+(?:\s|\\+[rn])+)((?:[A-Za-z0-9+/=]+(?:\s|\\+[rn])*)+)`)
+	urlUser    = compiled(`[A-Za-z][A-Za-z0-9+.-]*://[^\s@"'<>\\?]+@[^\s"'<>\\]*`)
+	knownToken = compiled(`\b(?:` + strings.Join([]string{
 		`sk-ant-[\w-]{4,}`,                                            // Anthropic
 		`sk-[A-Za-z0-9_-]{20,}`,                                       // OpenAI and others
 		`(?:AKIA|ASIA|AROA|AIDA)[A-Z0-9]{16}`,                         // AWS
@@ -103,11 +112,11 @@ var (
 		"pypi-", "sg.", "whsec_", "shpat_", "shpss_", "shpca_", "shppa_", "hvs.", "hvb.", "gocspx-", "atatt", "lin_api_", "sntrys_", "sntryu_", "gsk_",
 		"xai-", "age-secret-key-", "tskey-",
 	}
-	scheme = regexp.MustCompile(`(?i)\b(bearer|basic)(\s+)([A-Za-z0-9._~+/=-]{8,})`)
-	email  = regexp.MustCompile(`[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}`)
-	homes  = regexp.MustCompile(`(^|[^\w.\-/\\])(?:/home/|/Users/|[A-Za-z]:(?:\\+|/)Users(?:\\+|/))[\pL\pN_@+-]+(?:\.[\pL\pN_@+-]+)*`)
+	scheme = compiled(`(?i)\b(bearer|basic)(\s+)([A-Za-z0-9._~+/=-]{8,})`)
+	email  = compiled(`[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}`)
+	homes  = compiled(`(^|[^\w.\-/\\])(?:/home/|/Users/|[A-Za-z]:(?:\\+|/)Users(?:\\+|/))[\pL\pN_@+-]+(?:\.[\pL\pN_@+-]+)*`)
 	// On Windows names have blanks in them.
-	blankHomes = regexp.MustCompile(`(^|[^\w.\-/\\])[A-Za-z]:(?:\\+|/)Users(?:\\+|/)[^\\/:*?"<>|\r\n]{1,60}([\\/])`)
+	blankHomes = compiled(`(^|[^\w.\-/\\])[A-Za-z]:(?:\\+|/)Users(?:\\+|/)[^\\/:*?"<>|\r\n]{1,60}([\\/])`)
 )
 
 // rule is a regular expression and what to put in the place of its matches. It
@@ -119,8 +128,8 @@ type rule struct {
 	enabled func(r *Redactor) bool
 }
 
-func replace(re *regexp.Regexp, with string) func(*Redactor, string) string {
-	return func(_ *Redactor, s string) string { return re.ReplaceAllString(s, with) }
+func replace(re pattern, with string) func(*Redactor, string) string {
+	return func(_ *Redactor, s string) string { return re().ReplaceAllString(s, with) }
 }
 
 // rules are in the order in which they are applied.
@@ -177,7 +186,7 @@ func redactSchemes(_ *Redactor, s string) string {
 }
 
 func redactEmails(_ *Redactor, s string) string {
-	return email.ReplaceAllStringFunc(s, func(address string) string {
+	return email().ReplaceAllStringFunc(s, func(address string) string {
 		if strings.HasPrefix(address, "git@") {
 			return address // the user of every repository
 		}

@@ -1,7 +1,6 @@
 package redact
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -21,37 +20,37 @@ const netrcGap = `(?:(?:\s|\\+[nt])+(?:\d+(?:→|\t|\\+t)\s*)?)`
 
 var (
 	// longFlag is a flag and what stands between it and its value.
-	longFlag = regexp.MustCompile(`(?:^|[\s"'\x60(\[,])(--?[A-Za-z][\w.-]+)` + separator)
+	longFlag = compiled(`(?:^|[\s"'\x60(\[,])(--?[A-Za-z][\w.-]+)` + separator)
 	// userFlag is a name and a password in one word, as curl takes them.
-	userFlag = regexp.MustCompile(`((?:^|[\s"'\x60(\[,])(?:(?:-u|-U|--user|--proxy-user|--auth)(?:=|` + separator + `)?|-[a-zA-Z]{1,6}u` + separator + `)\\*["']?(?:[^\s:"'\\=-][^\s:"'=]*)?:)([^\s"'\\\x60]+)`)
+	userFlag = compiled(`((?:^|[\s"'\x60(\[,])(?:(?:-u|-U|--user|--proxy-user|--auth)(?:=|` + separator + `)?|-[a-zA-Z]{1,6}u` + separator + `)\\*["']?(?:[^\s:"'\\=-][^\s:"'=]*)?:)([^\s"'\\\x60]+)`)
 	// shortFlag is a password that is stuck to its flag, as the clients of MySQL take it.
-	shortFlag = regexp.MustCompile(`((?:^|[\s"'\x60(\[,])-p\\*["']?)([^\s"'\\\x60=][^\s"'\\\x60]{3,})`)
+	shortFlag = compiled(`((?:^|[\s"'\x60(\[,])-p\\*["']?)([^\s"'\\\x60=][^\s"'\\\x60]{3,})`)
 	// passwordCommand is a program whose -p is a password, whatever that looks like.
-	passwordCommand = regexp.MustCompile(`(?i)(\b(?:mysql\w*|mariadb[\w-]*|sshpass|mongo\w*|7z[a-z]?|rar|unrar|(?:docker|podman|az|helm\s+registry)\s+login)\b[^\n|;]*?\s-p[ \t]*\\*["']?)([^\s"'\\\x60-][^\s"'\\\x60]*)`)
+	passwordCommand = compiled(`(?i)(\b(?:mysql\w*|mariadb[\w-]*|sshpass|mongo\w*|7z[a-z]?|rar|unrar|(?:docker|podman|az|helm\s+registry)\s+login)\b[^\n|;]*?\s-p[ \t]*\\*["']?)([^\s"'\\\x60-][^\s"'\\\x60]*)`)
 	// otherCommand are programs that have another flag for it.
-	otherCommand = regexp.MustCompile(`(?i)((?:\bredis-cli\b[^\n|;]*?\s-a|\b(?:un)?zip\b[^\n|;]*?\s-P|\bldap\w+\b[^\n|;]*?\s-w|\s-pass(?:in|out)?\s+pass:)[ \t]*\\*["']?)([^\s"'\\\x60-][^\s"'\\\x60]*)`)
+	otherCommand = compiled(`(?i)((?:\bredis-cli\b[^\n|;]*?\s-a|\b(?:un)?zip\b[^\n|;]*?\s-P|\bldap\w+\b[^\n|;]*?\s-w|\s-pass(?:in|out)?\s+pass:)[ \t]*\\*["']?)([^\s"'\\\x60-][^\s"'\\\x60]*)`)
 	// connection is the password of a connection string; the variable of that name holds a directory.
-	connection = regexp.MustCompile(`(?i)((?:^|[;"'])\s*pwd=)([^;\s"'/\\~.][^;"'\n]*)`)
+	connection = compiled(`(?i)((?:^|[;"'])\s*pwd=)([^;\s"'/\\~.][^;"'\n]*)`)
 	// statement is a password in SQL.
-	statement = regexp.MustCompile(`(?i)(\b(?:identified\s+(?:with\s+\S+\s+)?by|(?:with|encrypted|alter\s+user\s+\S+)\s+password)\s+\\*['"])([^'"\\]+)`)
+	statement = compiled(`(?i)(\b(?:identified\s+(?:with\s+\S+\s+)?by|(?:with|encrypted|alter\s+user\s+\S+)\s+password)\s+\\*['"])([^'"\\]+)`)
 	// setting is a command that gives a variable its value as the word after it.
-	setting = regexp.MustCompile(`(?m)((?:^|[\s"'\x60]|\\+n)(?:setx|setenv|ENV|ARG|set\s+-[a-zA-Z]+|configure\s+set|config\s+set)[ \t]+\S*?([\w.-]+)[ \t]+\\*["']?)([^\s"'\\=-][^\s"'\\]*)`)
+	setting = compiled(`(?m)((?:^|[\s"'\x60]|\\+n)(?:setx|setenv|ENV|ARG|set\s+-[a-zA-Z]+|configure\s+set|config\s+set)[ \t]+\S*?([\w.-]+)[ \t]+\\*["']?)([^\s"'\\=-][^\s"'\\]*)`)
 	// netrc is an entry of that file, in one line or in several.
-	netrc = regexp.MustCompile(`(?i)((?:\b|\\[nt])(machine\s+\S+|login\s+\S+|default)` + netrcGap + `(?:(?:login|account)\s+\S+` + netrcGap + `)*?password\s+\\*"?)([^\s"\\]+)`)
+	netrc = compiled(`(?i)((?:\b|\\[nt])(machine\s+\S+|login\s+\S+|default)` + netrcGap + `(?:(?:login|account)\s+\S+` + netrcGap + `)*?password\s+\\*"?)([^\s"\\]+)`)
 	// element is the opening tag of an XML element with the text in it. JSON inside of JSON may escape < and >.
-	element = regexp.MustCompile(`(?i)((?:<|\\+u003c)([\w.:-]+)(?:\s[^<>]*?)?(?:>|\\+u003e)\s*)([^<>]*?[^<>\s])(\s*(?:<|\\+u003c)\\*/)`)
+	element = compiled(`(?i)((?:<|\\+u003c)([\w.:-]+)(?:\s[^<>]*?)?(?:>|\\+u003e)\s*)([^<>]*?[^<>\s])(\s*(?:<|\\+u003c)\\*/)`)
 	// verbatim is the same with a text in which nothing is escaped.
-	verbatim = regexp.MustCompile(`(?i)(` + lt + `([\w.:-]+)(?:\s[^<>]*?)?` + gt + `\s*` + lt + `!\[CDATA\[\s*)([^<>\]]+)(\]\]` + gt + `)`)
+	verbatim = compiled(`(?i)(` + lt + `([\w.:-]+)(?:\s[^<>]*?)?` + gt + `\s*` + lt + `!\[CDATA\[\s*)([^<>\]]+)(\]\]` + gt + `)`)
 	// pairOfAttributes is a setting as configuration files of XML have it.
-	pairOfAttributes = regexp.MustCompile(`(?i)(\b(?:key|name)=\\*["']([^"'\\<>]+)\\*["']\s+value=\\*["'])([^"'\\<>]+)`)
+	pairOfAttributes = compiled(`(?i)(\b(?:key|name)=\\*["']([^"'\\<>]+)\\*["']\s+value=\\*["'])([^"'\\<>]+)`)
 	// valueFirst is the same with its attributes in the other order.
-	valueFirst = regexp.MustCompile(`(?i)(\bvalue=\\*["'])([^"'\\<>]+)(\\*["']\s+(?:key|name)=\\*["'])([^"'\\<>]+)`)
+	valueFirst = compiled(`(?i)(\bvalue=\\*["'])([^"'\\<>]+)(\\*["']\s+(?:key|name)=\\*["'])([^"'\\<>]+)`)
 	// namedElement is a setting whose name is an attribute and whose value is the text.
-	namedElement = regexp.MustCompile(`(?i)(` + lt + `[\w.:-]+\s[^<>]*?\b(?:key|name)=\\*["']([^"'\\<>]+)\\*["'][^<>]*?` + gt + `\s*)([^<>]*?[^<>\s])(\s*` + lt + `\\*/)`)
+	namedElement = compiled(`(?i)(` + lt + `[\w.:-]+\s[^<>]*?\b(?:key|name)=\\*["']([^"'\\<>]+)\\*["'][^<>]*?` + gt + `\s*)([^<>]*?[^<>\s])(\s*` + lt + `\\*/)`)
 	// pairOfElements is a setting in a list of properties.
-	pairOfElements = regexp.MustCompile(`(?i)(` + lt + `key` + gt + `([^<>\\]+)` + lt + `\\*/key` + gt + `(?:\s|\\+[nt])*` + lt + `string` + gt + `)([^<>\\]+)(` + lt + `)`)
+	pairOfElements = compiled(`(?i)(` + lt + `key` + gt + `([^<>\\]+)` + lt + `\\*/key` + gt + `(?:\s|\\+[nt])*` + lt + `string` + gt + `)([^<>\\]+)(` + lt + `)`)
 	// webhook is a URL that says so; anyone who knows it can use it.
-	webhook = regexp.MustCompile(`(?i)(?:https?:(?:\\*/){2}|\bhooks\.slack\.com|\bdiscord(?:app)?\.com\\*/api)(?:[^\s"'<>\\\x60]|\\+/)*(?:hook|/bot\d+:|services)(?:[^\s"'<>\\\x60]|\\+/)*`)
+	webhook = compiled(`(?i)(?:https?:(?:\\*/){2}|\bhooks\.slack\.com|\bdiscord(?:app)?\.com\\*/api)(?:[^\s"'<>\\\x60]|\\+/)*(?:hook|/bot\d+:|services)(?:[^\s"'<>\\\x60]|\\+/)*`)
 )
 
 // prose are words that follow the name of a flag where people write about it.
@@ -61,7 +60,7 @@ var prose = []string{"is", "are", "was", "and", "or", "to", "for", "in", "as", "
 func redactFlags(s string) string {
 	var b strings.Builder
 	for {
-		m := longFlag.FindStringSubmatchIndex(s)
+		m := longFlag().FindStringSubmatchIndex(s)
 		if m == nil {
 			b.WriteString(s)
 			return b.String()
@@ -81,7 +80,7 @@ func redactFlags(s string) string {
 }
 
 // redactLast puts [Redacted] in the place of a match's last group unless keep says otherwise.
-func redactLast(re *regexp.Regexp, keep func(value string) bool) func(*Redactor, string) string {
+func redactLast(re pattern, keep func(value string) bool) func(*Redactor, string) string {
 	return func(_ *Redactor, s string) string {
 		return replaceGroup(re, s, 2, func(m []string) bool { return harmless(m[2]) || keep(m[2]) })
 	}
@@ -110,16 +109,16 @@ func redactNetrc(_ *Redactor, s string) string {
 }
 
 // word is a word of a text, or several that are joined.
-var word = regexp.MustCompile(`^[A-Za-z]?[a-z]+(?:[-/.][a-z]+)*[-.,;:!?)]*$`)
+var word = compiled(`^[A-Za-z]?[a-z]+(?:[-/.][a-z]+)*[-.,;:!?)]*$`)
 
 // isWord reports whether a value is a word as people write it.
-func isWord(value string) bool { return word.MatchString(value) }
+func isWord(value string) bool { return word().MatchString(value) }
 
 // replaceGroup puts [Redacted] in the place of a group of every match for which keep is false.
-func replaceGroup(re *regexp.Regexp, s string, group int, keep func(groups []string) bool) string {
+func replaceGroup(re pattern, s string, group int, keep func(groups []string) bool) string {
 	var b strings.Builder
 	last := 0
-	for _, at := range re.FindAllStringSubmatchIndex(s, -1) {
+	for _, at := range re().FindAllStringSubmatchIndex(s, -1) {
 		groups := make([]string, len(at)/2)
 		for i := range groups {
 			if at[2*i] >= 0 {
@@ -143,7 +142,7 @@ func redactXML(_ *Redactor, s string) string {
 		}
 		return !secretName(local) || harmless(m[3])
 	}
-	for _, re := range []*regexp.Regexp{element, verbatim, namedElement, pairOfElements, pairOfAttributes} {
+	for _, re := range []pattern{element, verbatim, namedElement, pairOfElements, pairOfAttributes} {
 		s = replaceGroup(re, s, 3, keep)
 	}
 	return replaceGroup(valueFirst, s, 2, func(m []string) bool { return !secretName(m[4]) || harmless(m[2]) })
@@ -160,7 +159,7 @@ func looksChosen(value string) bool {
 
 // redactWebhooks takes out the parts of a webhook's URL that are not words.
 func redactWebhooks(_ *Redactor, s string) string {
-	return webhook.ReplaceAllStringFunc(s, func(url string) string {
+	return webhook().ReplaceAllStringFunc(s, func(url string) string {
 		if !strings.Contains(strings.ToLower(url), "hook") && !strings.Contains(url, "/bot") {
 			return url
 		}
@@ -185,19 +184,19 @@ func redactWebhooks(_ *Redactor, s string) string {
 }
 
 // fileEnd is how the name of a source file ends.
-var fileEnd = regexp.MustCompile(`\.[a-z]{1,4}$`)
+var fileEnd = compiled(`\.[a-z]{1,4}$`)
 
 // looksIssued reports whether a part of a path was issued by a program and not written by a person.
 func looksIssued(part string) bool {
 	digits := strings.ContainsAny(part, "0123456789")
 	oneCase := part == strings.ToLower(part)
-	return len(part) >= minSecret && (digits || !oneCase) && !fileEnd.MatchString(part)
+	return len(part) >= minSecret && (digits || !oneCase) && !fileEnd().MatchString(part)
 }
 
 // redactURLUser takes out the user and the password of a URL. A password may hold an @ or a slash that were not
 // escaped: the host begins after the last @ before the path.
 func redactURLUser(_ *Redactor, s string) string {
-	return urlUser.ReplaceAllStringFunc(s, func(match string) string {
+	return urlUser().ReplaceAllStringFunc(s, func(match string) string {
 		scheme, rest, _ := strings.Cut(match, "://")
 		end := strings.IndexByte(rest, '/')
 		if end < 0 {

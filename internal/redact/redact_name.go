@@ -1,7 +1,6 @@
 package redact
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -59,12 +58,12 @@ func snakeCase(name string) string {
 }
 
 // reference is a variable of a shell, or something else that stands for a value.
-var reference = regexp.MustCompile(`^\$(?:\w*|[{(].*|\w+:.*)[^\w!$]*$`)
+var reference = compiled(`^\$(?:\w*|[{(].*|\w+:.*)[^\w!$]*$`)
 
 // harmless reports whether a value is not a secret although its name says so: the name of a
 // variable, of a type, or nothing.
 func harmless(value string) bool {
-	if reference.MatchString(value) || value == Redacted {
+	if reference().MatchString(value) || value == Redacted {
 		return true
 	}
 	switch strings.ToLower(value) {
@@ -76,17 +75,17 @@ func harmless(value string) bool {
 
 // assignment is a name and what stands between it and its value. In JSON inside
 // of JSON the quotes have backslashes before them.
-var assignment = regexp.MustCompile(`(?i)([\w.-]*(?:api key|key|key_id|secret_key_base|_auth|token|secret|passwd|password|passphrase|pass|pwd|authorization|cookie|credentials?))` +
+var assignment = compiled(`(?i)([\w.-]*(?:api key|key|key_id|secret_key_base|_auth|token|secret|passwd|password|passphrase|pass|pwd|authorization|cookie|credentials?))` +
 	`(\\*["']?\]?\s*(?:=>|=\\+u003[eE]|:=|=|:)\s*)`)
 
 // query is a parameter of a URL that is a key without saying of what.
-var query = regexp.MustCompile(`(?i)([?&](?:key|sig|signature|x-amz-signature)=)[^\s&"'\\]{8,}`)
+var query = compiled(`(?i)([?&](?:key|sig|signature|x-amz-signature)=)[^\s&"'\\]{8,}`)
 
 // redactAssignments takes out what is assigned to secret names.
 func redactAssignments(s string) string {
 	var b strings.Builder
 	for {
-		m := assignment.FindStringSubmatchIndex(s)
+		m := assignment().FindStringSubmatchIndex(s)
 		if m == nil {
 			b.WriteString(s)
 			return b.String()
@@ -106,9 +105,9 @@ func redactAssignments(s string) string {
 }
 
 // yamlBlock is a value on the lines below its name.
-var yamlBlock = regexp.MustCompile(`(?m)\A[|>][+-]?\d?[ \t]*(?:(?:\r?\n|\\+n)[ \t]+[^\s\\][^\n\\]*(?:\n[ \t]+[^\s:][^:\n]*$)*|[ \t][^\s\\]+)`)
+var yamlBlock = compiled(`(?m)\A[|>][+-]?\d?[ \t]*(?:(?:\r?\n|\\+n)[ \t]+[^\s\\][^\n\\]*(?:\n[ \t]+[^\s:][^:\n]*$)*|[ \t][^\s\\]+)`)
 
-var openingQuote = regexp.MustCompile("^\\\\*[\"'`]")
+var openingQuote = compiled("^\\\\*[\"'`]")
 
 // closingQuote is where a quoted text ends, at the end of s if it is cut off. A quote with one more backslash
 // before it is part of the text.
@@ -128,7 +127,7 @@ func closingQuote(s, quote string) int {
 // assigned splits what comes after a name into what stands before the value, the value, and the
 // rest.
 func assigned(name, s string) (before, value, after string) {
-	if quote := openingQuote.FindString(s); quote != "" {
+	if quote := openingQuote().FindString(s); quote != "" {
 		s = s[len(quote):]
 		end := closingQuote(s, quote)
 		return quote, s[:end], s[end:]
@@ -137,7 +136,7 @@ func assigned(name, s string) (before, value, after string) {
 	if n := snakeCase(name); strings.HasSuffix(n, "authorization") || strings.HasSuffix(n, "cookie") {
 		stop = "\r\n\"'\\`" // a header goes on to the end of its line
 	}
-	if block := yamlBlock.FindString(s); block != "" {
+	if block := yamlBlock().FindString(s); block != "" {
 		return "", block, s[len(block):]
 	}
 	end := strings.IndexAny(s, stop)
