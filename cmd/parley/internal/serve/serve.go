@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"syscall"
 
 	"go.opentelemetry.io/otel/trace"
@@ -98,8 +99,11 @@ func untilSignal(ctx context.Context) (context.Context, func()) {
 // Serve serves until a signal.
 func (f *Settings) Serve(ctx context.Context, out io.Writer) (err error) {
 	spaceGC(os.LookupEnv)
+	var memory sync.WaitGroup
+	defer memory.Wait()
 	ctx, stop := untilSignal(ctx)
 	defer stop()
+	memory.Go(func() { giveBack(ctx, quietEvery) })
 	logger, err := f.logger(term.StandardError())
 	if err != nil {
 		return err
