@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -201,15 +200,16 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request, max int64) ([]byte
 // readAll reads a body of a length that its sender claims, -1 for none. Memory for all of a large
 // one is taken when it has begun to come.
 func readAll(body io.Reader, length int64) ([]byte, error) {
-	var b bytes.Buffer
-	if length > smallBody {
-		if _, err := io.CopyN(&b, body, smallBody); err != nil {
-			return nil, err
-		}
-		b.Grow(int(length) - b.Len() + bytes.MinRead)
+	if length <= smallBody {
+		return io.ReadAll(body)
 	}
-	_, err := b.ReadFrom(body)
-	return b.Bytes(), err
+	begin := make([]byte, smallBody)
+	if _, err := io.ReadFull(body, begin); err != nil {
+		return nil, err
+	}
+	data := make([]byte, length)
+	_, err := io.ReadFull(body, data[copy(data, begin):])
+	return data, err
 }
 
 // post1 calls a method.

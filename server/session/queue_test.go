@@ -243,7 +243,7 @@ func TestQueue_memory(t *testing.T) {
 	accepted := used(func() {
 		a.draft(kept(a.core.enqueue(input{ID: "p", Content: content, Status: inputQueued}, ""))...)
 	})
-	const most = 5 // with the race detector the compiler makes a copy more
+	const most = 5       // with the race detector the compiler makes a copy more
 	if accepted > most { // the message, the record, the queue of the conversation
 		t.Errorf("accepting an input takes %.1f times its size, want 3, at most %d", accepted, most)
 	}
