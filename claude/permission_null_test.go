@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/claude/message"
-	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 // fill sets the fields of what v points to, each of them or not, to values of
@@ -72,8 +71,7 @@ func TestNoAnswerHoldsANull(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	asks := permissionAsks()
 	sent := map[string]int{}
-	rounds := short.Count(2_000, 5_000, 15_000)
-	for range rounds {
+	for range 15_000 {
 		p := asks[r.IntN(len(asks))]
 		for _, result := range []PermissionResult{&Allow{}, &Deny{}, &QuestionAnswer{}, &PlanDecision{}} {
 			fill(r, reflect.ValueOf(result).Elem())
@@ -97,7 +95,7 @@ func TestNoAnswerHoldsANull(t *testing.T) {
 	}
 	for _, want := range []string{"*claude.Allow allow", "*claude.Allow deny", "*claude.Deny deny", "*claude.QuestionAnswer allow", "*claude.QuestionAnswer deny", "*claude.PlanDecision allow",
 		"*claude.PlanDecision deny", "elicitation accept", "elicitation decline", "elicitation cancel", "dialog completed", "dialog cancelled"} {
-		if sent[want] < rounds/150 {
+		if sent[want] < 100 {
 			t.Errorf("%s was sent %d times, which proves little", want, sent[want])
 		}
 	}
