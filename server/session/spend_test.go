@@ -186,3 +186,50 @@ func (k *kinds) Used(acc budget.Account, u agent.Used) budget.Row {
 	k.used = append(k.used, u)
 	return budget.Row{Account: acc}
 }
+
+// reservations counts what is reserved and released.
+type reservations struct {
+	free
+	verdict            budget.Verdict
+	reserved, released int
+}
+
+func (r *reservations) Reserve(budget.Account, budget.Amount) budget.Verdict {
+	r.reserved++
+	return r.verdict
+}
+
+func (r *reservations) Release(string) []string {
+	r.released++
+	return nil
+}
+
+// TestSpending_reserves checks that each turn reserves a part of its budget once and gives it back once,
+// and that a wait for it is told once and given up.
+func TestSpending_reserves(t *testing.T) {
+	for verdict, notices := range map[budget.Verdict]uint64{budget.Begin: 0, budget.Wait: 1} {
+		s, _ := memSessions(t)
+		accounts := &reservations{verdict: verdict}
+		s.opts.Accounts = accounts
+		a := s.newActor(Prefix+"reserves", "e")
+		for turn := 1; turn <= 2; turn++ {
+			before := a.seq
+			for range 3 {
+				if got := a.spending.reserve(); got != verdict {
+					t.Errorf("turn %d: the verdict is %d, want %d", turn, got, verdict)
+				}
+			}
+			for range 3 {
+				a.spending.release()
+			}
+			asked := turn // a turn that has its reservation keeps it
+			if verdict == budget.Wait {
+				asked = 3 * turn
+			}
+			if accounts.reserved != asked || accounts.released != turn || a.seq-before != notices {
+				t.Errorf("verdict %d, turn %d: asked %d times, released %d times, told %d times, want %d, %d, %d", verdict, turn, accounts.reserved, accounts.released, a.seq-before, asked, turn, notices)
+			}
+		}
+		a.cancel()
+	}
+}
