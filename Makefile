@@ -6,6 +6,7 @@ VERSION  ?=
 KIND     ?=
 DIR      ?=
 BENCH    ?= .
+PART     ?=
 # What takes longest begins first. lint has run go vet. The rules for the repository and the benchmarks' own tests run without the race detector.
 PKG      ?= ./claude ./internal/test/e2e ./server $$(go list ./... | grep -vxE "$$(go list -m)/(internal/repo|bench.*)")
 
@@ -34,7 +35,8 @@ help: ## list the targets
 	@echo
 	@echo 'variables'
 	@echo '  ARGS     flags for parley serve, as in: make run ARGS="--help"'
-	@echo '  PKG      the packages that make test, quick, bench and soak run (./...)'
+	@echo '  PKG      the packages that make test, quick and bench run (./...)'
+	@echo '  PART     which part make soak runs: server, page or rest (all of them)'
 	@echo '  FUZZTIME how long each fuzz target runs (ten minutes in all)'
 	@echo '  VERSION  the version that make dist stamps (that of the source)'
 	@echo '  KIND, DIR which recordings make corpus checks, and the folder they are in'
@@ -96,10 +98,9 @@ bench: ## measure side by side with the official SDKs, then the JSON engines (AR
 	go run ./bench $(ARGS)
 	cd bench/engines && go test -run '^$$' -bench '$(BENCH)' -count 5
 
-soak: preflight cli postgres ## run the tests with their long parts
+soak: preflight cli postgres ## run the tests with their long parts, under an hour each (PART=server|page|rest)
 	@scripts/install-peers agents
-	PARLEY_SOAK=1 scripts/gotest -timeout 60m $(PKG)
-	PARLEY_SOAK=1 scripts/test-web
+	@scripts/soak $(PART)
 
 mutants: preflight cli ## plant the bugs of testdata/mutants in a copy and see whether the tests notice (ARGS="-run ID -v")
 	go run ./internal/tool/mutants $(ARGS)
