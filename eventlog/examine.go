@@ -21,6 +21,9 @@ type Health struct {
 	Streams int    // of a cluster: the streams of the account
 	// Damage lists the events of a data directory that the last Open knew to be lost.
 	Damage []Damage
+	// Bad counts the blocks of a data directory that nobody has open and whose records are damaged. Open salvages
+	// the others of their records.
+	Bad int
 }
 
 // Examine looks whether a store could be opened with opts, and changes nothing. A data directory
@@ -29,15 +32,15 @@ type Health struct {
 // a cluster that does not answer or has no JetStream.
 func Examine(ctx context.Context, opts *Options) (Health, error) {
 	o := opts.withDefaults()
+	if o.URL == "" {
+		return examineDir(ctx, &o)
+	}
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()
-	if o.URL != "" {
-		return examineCluster(ctx, &o)
-	}
-	return examineDir(&o)
+	return examineCluster(ctx, &o)
 }
 
-func examineDir(o *Options) (Health, error) {
+func examineDir(ctx context.Context, o *Options) (Health, error) {
 	h := Health{Reserve: max(o.Reserve, 0)}
 	path, err := filepath.Abs(o.Dir)
 	if err != nil {
@@ -68,6 +71,11 @@ func examineDir(o *Options) (Health, error) {
 			if c, err := readBase(filepath.Join(path, name)); err == nil && c.clean {
 				h.Damage = c.Damage
 				break
+			}
+		}
+		if h.Owner == 0 {
+			if h.Bad, err = (&dataDir{path: path}).badBlocks(ctx); err != nil {
+				return h, err
 			}
 		}
 	}

@@ -3,6 +3,8 @@
 package eventlog_test
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -49,6 +51,40 @@ func TestExamine(t *testing.T) {
 	}
 	if _, err := eventlog.Examine(t.Context(), &eventlog.Options{Dir: filepath.Join(newer, "format")}); err == nil {
 		t.Error("a file was taken for a directory")
+	}
+}
+
+// TestExamine_damaged looks at a store that is closed, before and after a byte of it has changed.
+func TestExamine_damaged(t *testing.T) {
+	dir, _ := damagedStore(t, 3)
+	examine := func() eventlog.Health {
+		t.Helper()
+		h, err := eventlog.Examine(t.Context(), &eventlog.Options{Dir: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h
+	}
+	if h := examine(); h.Bad != 0 {
+		t.Errorf("%d blocks of a whole store are damaged, want 0", h.Bad)
+	}
+	name := blocks(t, dir)[0]
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data[len(data)/2] ^= 1
+	writeFile(t, name, data)
+	if h := examine(); h.Bad != 1 {
+		t.Errorf("%d blocks are damaged, want 1", h.Bad)
+	}
+	if after, err := os.ReadFile(name); err != nil || !bytes.Equal(after, data) {
+		t.Errorf("the block was changed, %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := eventlog.Examine(ctx, &eventlog.Options{Dir: dir}); !errors.Is(err, context.Canceled) {
+		t.Errorf("with a context that has ended: %v, want %v", err, context.Canceled)
 	}
 }
 

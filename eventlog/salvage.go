@@ -1,6 +1,7 @@
 package eventlog
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -70,6 +71,35 @@ func (d *dataDir) salvage(c *checkpoint, o *Options) error {
 	return nil
 }
 
+// badBlocks counts the damaged blocks, and changes nothing.
+func (d *dataDir) badBlocks(ctx context.Context) (n int, err error) {
+	var buf []byte
+	for stream, prefix := range blockStreams {
+		blocks, err := d.blocks(stream)
+		if err != nil {
+			return n, err
+		}
+		for _, index := range blocks {
+			if ctx.Err() != nil {
+				return n, context.Cause(ctx)
+			}
+			if err := readInto(&buf, d.block(stream, index)); err != nil {
+				return n, err
+			}
+			b := blockfile.Block{Stream: stream, Index: index, Prefix: prefix, Sound: soundPart}
+			if _, bad := b.Scan(buf); len(bad) > 0 {
+				n++
+			}
+		}
+	}
+	return n, nil
+}
+
+// block is the name of a block's file.
+func (d *dataDir) block(stream string, index int) string {
+	return filepath.Join(d.streamDir(stream), "msgs", strconv.Itoa(index)+".blk")
+}
+
 // soundPart reports whether a message is a part of a record, perhaps of a newer format.
 func soundPart(_, payload []byte) bool {
 	_, _, err := decodePart(payload)
@@ -95,7 +125,7 @@ func (d *dataDir) blocks(stream string) ([]int, error) {
 
 // salvageBlock checks one block, and writes it again if it is damaged. It calls visit with its sound records.
 func (d *dataDir) salvageBlock(b *blockfile.Block, buf *[]byte, o *Options, visit func(*blockfile.Record)) (damaged bool, err error) {
-	name := filepath.Join(d.streamDir(b.Stream), "msgs", strconv.Itoa(b.Index)+".blk")
+	name := d.block(b.Stream, b.Index)
 	if err := readInto(buf, name); err != nil {
 		return false, err
 	}

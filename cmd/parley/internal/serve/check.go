@@ -133,24 +133,27 @@ func checkStore(ctx context.Context, s *Settings) []doctor.Check {
 	default:
 		disk.Detail = fmt.Sprintf("%d MB can be used, logs take up to %d MB", room>>20, s.quotaMB)
 	}
-	return []doctor.Check{disk, checkDamage(health.Damage), checkNATS(ctx, s, health.Owner)}
+	return []doctor.Check{disk, checkDamage(health), checkNATS(ctx, s, health.Owner)}
 }
 
 // maxDamage is how many losses are listed.
 const maxDamage = 20
 
-// checkDamage lists what the logs have lost.
-func checkDamage(damage []eventlog.Damage) doctor.Check {
+// checkDamage lists what the logs have lost, and counts the files in which the next start will find damage.
+func checkDamage(h eventlog.Health) doctor.Check {
 	c := doctor.Check{Name: "logs", Status: doctor.OK, Detail: "whole"}
-	if len(damage) == 0 {
+	if len(h.Damage) == 0 && h.Bad == 0 {
 		return c
 	}
 	var texts []string
-	for _, d := range damage[:min(len(damage), maxDamage)] {
+	for _, d := range h.Damage[:min(len(h.Damage), maxDamage)] {
 		texts = append(texts, d.String())
 	}
-	if more := len(damage) - len(texts); more > 0 {
+	if more := len(h.Damage) - maxDamage; more > 0 {
 		texts = append(texts, fmt.Sprintf("and %d more losses", more))
+	}
+	if h.Bad > 0 {
+		texts = append(texts, fmt.Sprintf("%d files are damaged; the next start keeps what is whole in them and reports the rest", h.Bad))
 	}
 	c.Status, c.Detail = doctor.Warn, strings.Join(texts, "; ")
 	c.Fix = "restore a backup if you need them; the damaged files are in log/damaged of the data directory; a session that is deleted is no longer listed"
