@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/seed7221b0f9/parley/client"
@@ -97,4 +98,56 @@ func TestReview(t *testing.T) {
 		t.Errorf("after an update and a removal: %s", got)
 	}
 	r.refused(api.InvalidParams, "review.update", api.ReviewUpdateParams{SessionID: id, ID: old.ID, State: "gone"})
+}
+
+// TestReview_sameKey checks that calls with one key that come at once make one comment, one commit and one prompt, and all succeed.
+func TestReview_sameKey(t *testing.T) {
+	r := newRepoHarness(t)
+	ws, id := r.workspace()
+	r.turn(id, func() { edit(t, filepath.Join(ws.Path, "a.txt"), "line 5\n", "five\n") })
+	hunk := r.fileOf(r.diff(id, api.WorkspaceScope{}), "a.txt").Hunks[0].ID
+	const calls = 6
+	atOnce := func(call func() (string, error)) []string {
+		t.Helper()
+		results := make([]string, calls)
+		var wg sync.WaitGroup
+		for i := range calls {
+			wg.Go(func() {
+				var err error
+				if results[i], err = call(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		slices.Sort(results)
+		return slices.Compact(results)
+	}
+	ids := atOnce(func() (string, error) {
+		var c api.ReviewCommentResult
+		p := api.ReviewCommentParams{SessionID: id, File: "a.txt", From: 5, Hunk: hunk, Text: "why?", Idempotency: api.Idempotency{Key: "comment"}}
+		err := r.client(r.token).Call(r.ctx(), "review.comment", p, &c)
+		return c.Comment.ID, err
+	})
+	if all := r.comments(id); len(ids) != 1 || len(all) != 1 {
+		t.Errorf("%d calls with one key made %d comments with the ids %q, want one", calls, len(all), ids)
+	}
+	commits := atOnce(func() (string, error) {
+		var done api.WorkspaceCommitResult
+		p := api.WorkspaceCommitParams{SessionID: id, Message: "five", Idempotency: api.Idempotency{Key: "commit"}}
+		err := r.client(r.token).Call(r.ctx(), "workspace.commit", p, &done)
+		return done.Commit, err
+	})
+	if len(commits) != 1 {
+		t.Errorf("%d calls with one key made the commits %q, want one", calls, commits)
+	}
+	turns := atOnce(func() (string, error) {
+		var sent api.ReviewSendResult
+		p := api.ReviewSendParams{SessionID: id, IDs: ids, Idempotency: api.Idempotency{Key: "send"}}
+		err := r.client(r.token).Call(r.ctx(), "review.send", p, &sent)
+		return sent.TurnID, err
+	})
+	if len(turns) != 1 {
+		t.Errorf("%d calls with one key began the turns %q, want one", calls, turns)
+	}
 }

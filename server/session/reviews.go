@@ -23,7 +23,7 @@ func (s Reviews) Comment(ctx context.Context, p api.ReviewCommentParams, by stri
 	if err := o.check(); err != nil {
 		return api.ReviewCommentResult{}, err
 	}
-	f, release, err := s.files(ctx, p.SessionID)
+	f, release, err := s.files(ctx, p.SessionID, p.Key)
 	if err != nil {
 		return api.ReviewCommentResult{}, err
 	}
@@ -150,7 +150,7 @@ func (s Reviews) Send(ctx context.Context, p api.ReviewSendParams, by string) (a
 	if err := s.Working(); err != nil {
 		return result, err
 	}
-	f, release, err := s.files(ctx, p.SessionID)
+	f, release, err := s.files(ctx, p.SessionID, p.Key)
 	if err != nil {
 		return result, err
 	}

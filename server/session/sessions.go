@@ -217,6 +217,7 @@ type Sessions struct {
 	logger     *slog.Logger
 	admission  *admission.Admission
 	remembered remembered
+	keys       keyLock
 	trimming   chan struct{} // held by the session whose deltas are trimmed
 
 	ctx    context.Context

@@ -64,11 +64,20 @@ type files struct {
 	core core                 // as it was when the call began
 }
 
-// files opens the files of a session. The caller calls release.
-func (s *Sessions) files(ctx context.Context, session string) (f *files, release func(), err error) {
-	a, release, err := s.use(ctx, session)
+// files opens the files of a session for a call with an idempotency key, or with none. The caller calls release.
+func (s *Sessions) files(ctx context.Context, session, key string) (f *files, release func(), err error) {
+	unlock, err := s.keys.lock(ctx, session, key)
 	if err != nil {
 		return nil, nil, err
+	}
+	a, end, err := s.use(ctx, session)
+	if err != nil {
+		unlock()
+		return nil, nil, err
+	}
+	release = func() {
+		end()
+		unlock()
 	}
 	f = &files{a: a}
 	if err = a.changes.looked(ctx); err == nil {
@@ -125,7 +134,7 @@ func (f *files) compare(ctx context.Context, scope api.WorkspaceScope) (workspac
 
 // Diff returns what has changed in the files of a session.
 func (s Workspaces) Diff(ctx context.Context, p api.WorkspaceDiffParams) (api.WorkspaceDiffResult, error) {
-	f, release, err := s.files(ctx, p.SessionID)
+	f, release, err := s.files(ctx, p.SessionID, "")
 	if err != nil {
 		return api.WorkspaceDiffResult{}, err
 	}
@@ -166,7 +175,7 @@ func (f *files) diff(ctx context.Context, s *Sessions, scope api.WorkspaceScope,
 
 // Revert takes changes in the files of a session back.
 func (s Workspaces) Revert(ctx context.Context, p api.WorkspaceRevertParams, by string) (api.WorkspaceDiffResult, error) {
-	f, release, err := s.files(ctx, p.SessionID)
+	f, release, err := s.files(ctx, p.SessionID, p.Key)
 	if err != nil {
 		return api.WorkspaceDiffResult{}, err
 	}
@@ -212,7 +221,7 @@ func (f *files) tell(ctx context.Context, ev api.WorkspaceEvent, key string) err
 
 // Commit commits the changes of a session.
 func (s Workspaces) Commit(ctx context.Context, p api.WorkspaceCommitParams, by string) (api.WorkspaceCommitResult, error) {
-	f, release, err := s.files(ctx, p.SessionID)
+	f, release, err := s.files(ctx, p.SessionID, p.Key)
 	if err != nil {
 		return api.WorkspaceCommitResult{}, err
 	}
