@@ -158,3 +158,25 @@ func TestConnect_keys(t *testing.T) {
 		t.Errorf("%d sessions, want one for each token and key: %v", len(owners), owners)
 	}
 }
+
+// TestBudget_keys checks that a key names a budget of its own for each token that sets one.
+func TestBudget_keys(t *testing.T) {
+	h := newHarness(t)
+	var other api.TokensCreateResult
+	h.call("tokens.create", api.TokensCreateParams{Name: "other", Role: "admin"}, &other)
+	limit := 1.0
+	ids := map[string]int{}
+	for _, token := range []string{h.token, other.Token} {
+		for _, key := range []string{"k", "k", "l"} {
+			var set api.BudgetSetResult
+			p := api.BudgetSetParams{Idempotency: api.Idempotency{Key: key}, Budget: api.Budget{Scope: "server", Period: "day", LimitUSD: &limit}}
+			if err := h.client(token).Call(h.ctx(), "budget.set", p, &set); err != nil {
+				t.Fatal(err)
+			}
+			ids[set.Budget.ID]++
+		}
+	}
+	if len(ids) != 4 {
+		t.Errorf("two keys of two tokens, one of them used twice, made the budgets %v; want 4", ids)
+	}
+}

@@ -32,7 +32,7 @@ func budgetList(s *Server, ctx context.Context, c *caller, p api.BudgetListParam
 	return result, nil
 }
 
-func budgetSet(s *Server, ctx context.Context, _ *caller, p api.BudgetSetParams) (api.BudgetSetResult, error) {
+func budgetSet(s *Server, ctx context.Context, c *caller, p api.BudgetSetParams) (api.BudgetSetResult, error) {
 	b := p.Budget
 	l := budget.Limit{ID: b.ID, Scope: b.Scope, Target: b.Target, Period: b.Period, USD: b.LimitUSD, Tokens: b.LimitTokens, Action: b.Action}
 	if err := l.Check(); err != nil {
@@ -48,7 +48,7 @@ func budgetSet(s *Server, ctx context.Context, _ *caller, p api.BudgetSetParams)
 		return api.BudgetSetResult{}, session.LimitReached("there are %d budgets", maxBudgets)
 	case l.ID == "":
 		if l.ID = "b-" + random.Hex(6); p.Key != "" {
-			l.ID = "b-" + hashOf(p.Key)[:12]
+			l.ID = "b-" + hashOf(c.id + "\x00" + p.Key)[:12]
 		}
 	}
 	if err := s.accounts.Add(ctx, budget.Row{Time: s.accounts.now(), Limit: &l}); err != nil {
