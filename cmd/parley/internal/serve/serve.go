@@ -101,9 +101,10 @@ func (f *Settings) Serve(ctx context.Context, out io.Writer) (err error) {
 	spaceGC(os.LookupEnv)
 	var memory sync.WaitGroup
 	defer memory.Wait()
-	ctx, stop := untilSignal(ctx)
+	signalled, stop := untilSignal(ctx)
 	defer stop()
-	memory.Go(func() { giveBack(ctx, quietEvery) })
+	memory.Go(func() { giveBack(signalled, quietEvery) })
+	ctx = signalled
 	logger, err := f.logger(term.StandardError())
 	if err != nil {
 		return err
