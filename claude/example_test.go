@@ -175,8 +175,8 @@ func ExampleClient_Interrupt() {
 		log.Fatal(err)
 	}
 	fmt.Println("still queued:", len(receipt.StillQueued))
-	result, err := turn.Wait(ctx) // an interrupted turn ends with an error beside its result
-	if failed, ok := errors.AsType[*claude.ResultError](err); !ok || failed.Result != result {
+	result, err := turn.Wait(ctx) // an interrupted turn returns its result and ErrInterrupted
+	if !errors.Is(err, claude.ErrInterrupted) {
 		log.Fatal(err)
 	}
 	fmt.Println(result.Subtype, result.TerminalReason)

@@ -21,8 +21,8 @@ type Health struct {
 	Streams int    // of a cluster: the streams of the account
 	// Damage lists the events of a data directory that the last Open knew to be lost.
 	Damage []Damage
-	// Bad counts the blocks of a data directory that nobody has open and whose records are damaged. Open salvages
-	// the others of their records.
+	// Bad counts the damaged blocks of a data directory; 0 while another process has it open. Open keeps the
+	// undamaged records of such a block.
 	Bad int
 }
 

@@ -175,3 +175,34 @@ func ExampleStore_Backup() {
 	// Output:
 	// 1 kept
 }
+
+// Examine reads a store that no server has open, and counts its damaged files.
+func ExampleExamine() {
+	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "eventlog-")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	opts := &eventlog.Options{Dir: filepath.Join(dir, "data")}
+	store, err := eventlog.Open(ctx, opts)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if _, err := store.Log("session-1").Append(ctx, 0, []byte("hello")); err != nil {
+		log.Fatal(err)
+	}
+	_, ends, err := store.Ends(ctx)
+	if err = errors.Join(err, store.Close(ctx)); err != nil {
+		log.Fatal(err)
+	}
+	health, err := eventlog.Examine(ctx, opts)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("last event:", ends["session-1"])
+	fmt.Println("damaged files:", health.Bad)
+	// Output:
+	// last event: 1
+	// damaged files: 0
+}

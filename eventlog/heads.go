@@ -92,8 +92,8 @@ func (a *heads) add(stream, session string, h *header, r *blockfile.Record, purg
 	}
 }
 
-// holds reports whether the chains have every message of a log stream with that many, and no other: the server and the blocks agree on
-// what was deleted.
+// holds reports whether the chains have exactly the live messages of the log stream: the server and the blocks agree on
+// the deletions.
 func (a *heads) holds(live int) bool { return a.kept.total() == live && a.kept.live() == live }
 
 // found returns the chains.

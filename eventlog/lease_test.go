@@ -90,8 +90,8 @@ func acquireSoon(t *testing.T, s *eventlog.Store, session string) *eventlog.Leas
 	}
 }
 
-// A lease whose time is over here is lost, also if nobody else has it yet: its owner may have been
-// asleep, and somebody may be about to take it.
+// A lease that has expired by the local clock is lost, even if nobody else holds it yet: its owner may have been
+// suspended, and another one may be about to take it.
 func TestLease_overHere(t *testing.T) {
 	s := open(t, nil)
 	l, err := s.Acquire(t.Context(), "a", "node 1")

@@ -159,7 +159,7 @@ func TestConnect_keys(t *testing.T) {
 	}
 }
 
-// TestBudget_keys checks that a key names a budget of its own for each token that sets one.
+// TestBudget_keys checks that two tokens with the same key set two budgets.
 func TestBudget_keys(t *testing.T) {
 	h := newHarness(t)
 	var other api.TokensCreateResult

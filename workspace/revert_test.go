@@ -269,8 +269,8 @@ func TestHunkLines(t *testing.T) {
 	}
 }
 
-// TestHunk_without takes hunks back that have no line around them: what was added, removed and changed,
-// at each place of a file, with an end of its last line and without.
+// TestHunk_without reverts hunks without context lines: additions, removals and changes,
+// at each place of a file, with and without a newline at its end.
 func TestHunk_without(t *testing.T) {
 	for _, end := range []string{"\n", ""} {
 		base := []string{"a\n", "b\n", "c" + end}

@@ -47,3 +47,15 @@ func ExampleTruncate() {
 	}
 	// Output: one
 }
+
+// A client that names CapabilityQueueUpdated keeps the queue by its changes.
+func ExampleQueueUpdated_Apply() {
+	queue := []event.QueueItem{{ID: "a", Content: `"first"`}, {ID: "b", Content: `"second"`}}
+	change := event.QueueUpdated{Removed: []string{"a"}, Items: []event.QueueItem{{ID: "c", Content: `"third"`}}}
+	for _, item := range change.Apply(queue) {
+		fmt.Println(item.ID, item.Content.Text())
+	}
+	// Output:
+	// b second
+	// c third
+}

@@ -10,8 +10,8 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// TestUpdates checks which rules come with an allow: for a session none that is stored in a file, for
-// once none at all, and what is not a rule never by a scope.
+// TestUpdates checks which rules an allow carries: for a session, no rule that is stored in a file; for
+// one call, no rule. A scope never adds an update that is not a rule.
 func TestUpdates(t *testing.T) {
 	rule := func(tool string, d message.PermissionDestination) message.PermissionUpdate {
 		return message.PermissionUpdate{Type: message.UpdateAddRules, Rules: []message.PermissionRule{{ToolName: tool}}, Behavior: message.BehaviorAllow, Destination: d}

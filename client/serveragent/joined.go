@@ -3,7 +3,6 @@ package serveragent
 import (
 	"context"
 	"encoding/json"
-	"slices"
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
@@ -26,7 +25,7 @@ func (s *Session) join(at *api.AttachResult) error {
 	if err := json.Unmarshal([]byte(at.Snapshot), c); err != nil {
 		return err
 	}
-	s.past, s.queue = c, slices.Clone(c.Queue)
+	s.past = c
 	events := []event.Event{&event.SessionState{State: at.State}}
 	if len(c.Queue) > 0 {
 		events = append(events, &event.QueueChanged{Items: c.Queue})
@@ -43,20 +42,6 @@ func (s *Session) join(at *api.AttachResult) error {
 		ev.Head().Provider, ev.Head().SessionID = c.Provider, c.SessionID
 	}
 	s.kit.Update(func() []event.Event { return events })
-	return nil
-}
-
-// requeue takes over the queue of a snapshot that replaces what the server sent before it.
-func (s *Session) requeue(at *api.AttachResult) error {
-	if at.Snapshot == "" {
-		return nil
-	}
-	c := new(event.Conversation)
-	if err := json.Unmarshal([]byte(at.Snapshot), c); err != nil {
-		return err
-	}
-	queue := &event.QueueChanged{Header: event.Header{Provider: c.Provider, SessionID: c.SessionID}, Items: c.Queue}
-	s.kit.Update(func() []event.Event { return s.whole([]event.Event{queue}) })
 	return nil
 }
 

@@ -24,7 +24,6 @@ type Session struct {
 	modes []string
 	mode  string              // when it was attached
 	past  *event.Conversation // set before the first event
-	queue []event.QueueItem   // with the ids of the server; it belongs to follow
 	stop  context.CancelFunc
 
 	kit     *agentkit.Session // its methods guard what follows
@@ -66,29 +65,12 @@ func (s *Session) follow(ctx context.Context, attached chan struct{}) {
 					break
 				}
 				close(attached)
-			} else if failed = s.requeue(ev.Attached); failed != nil {
-				break
 			}
 			continue
 		}
-		s.kit.Add(func() []event.Event { return s.whole(ev.Events) })
+		s.kit.Add(func() []event.Event { return ev.Events })
 	}
 	s.kit.End(fmt.Errorf("%w: %w", agent.ErrClosed, failed), nil)
-}
-
-// whole returns events with the whole queue in place of its changes, which is how an agent tells
-// of its queue.
-func (s *Session) whole(events []event.Event) []event.Event {
-	for i, ev := range events {
-		switch ev := ev.(type) {
-		case *event.QueueChanged:
-			s.queue = slices.Clone(ev.Items)
-		case *event.QueueUpdated:
-			s.queue = ev.Apply(s.queue)
-			events[i] = &event.QueueChanged{Header: ev.Header, Items: slices.Clone(s.queue)}
-		}
-	}
-	return events
 }
 
 // rename gives a prompt the id of the caller in place of the server's.

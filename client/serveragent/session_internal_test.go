@@ -7,32 +7,6 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// TestWhole checks that the changes of the queue of a server become whole queues with the caller's
-// ids, and that a later change is about the queue with the server's.
-func TestWhole(t *testing.T) {
-	s := &Session{prompts: map[string]string{"server-1": "own-1"}}
-	queue := func(ids ...string) *event.QueueChanged {
-		ev := &event.QueueChanged{Items: []event.QueueItem{}}
-		for _, id := range ids {
-			ev.Items = append(ev.Items, event.QueueItem{ID: id})
-		}
-		return ev
-	}
-	for _, c := range []struct{ ev, want event.Event }{
-		{&event.QueueUpdated{Items: queue("x").Items}, queue("x")},
-		{queue("server-1", "other"), queue("own-1", "other")},
-		{&event.QueueUpdated{Items: queue("third").Items}, queue("own-1", "other", "third")},
-		{&event.QueueUpdated{Removed: []string{"server-1"}}, queue("other", "third")},
-		{&event.Notice{}, &event.Notice{}},
-	} {
-		got := s.whole([]event.Event{c.ev})
-		s.rename(got[0])
-		if diff := cmp.Diff([]event.Event{c.want}, got); diff != "" {
-			t.Errorf("%T (-want +got):\n%s", c.ev, diff)
-		}
-	}
-}
-
 // TestRename checks that events have the caller's id of a prompt wherever the server's is, and other
 // ids as they are.
 func TestRename(t *testing.T) {

@@ -232,7 +232,7 @@ func TestServe_children(t *testing.T) {
 	e.gone(t, "the server", 0)
 }
 
-// TestServe_keepChildren: with --keep-children what has left the agent's process group outlives the server too.
+// TestServe_keepChildren checks that with --keep-children a process outside the agent's process group survives the server.
 func TestServe_keepChildren(t *testing.T) {
 	e, cmd, _, connect := escaping(t, "--keep-children")
 	connect()
@@ -245,8 +245,8 @@ func TestServe_keepChildren(t *testing.T) {
 	}
 }
 
-// TestOptions_supervisor: with Options.Supervisor nothing outlives Run and Client.Close; without one, only what is in another
-// session and has no environment.
+// TestOptions_supervisor checks that with Options.Supervisor no process survives Run and Client.Close, and that without it only
+// one in another session with an empty environment does.
 func TestOptions_supervisor(t *testing.T) {
 	parley, err := exec.LookPath("parley") // TestMain has put it there
 	if err != nil {

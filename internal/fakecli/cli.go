@@ -55,7 +55,7 @@ type CLI struct {
 	prompts  []*message.User // not yet taken
 	onPrompt func(*message.User)
 	current  *message.User // the one taken last
-	endErr   error         // io.EOF, or what is wrong with the input
+	endErr   error         // io.EOF, or the fault in the input
 	pending  map[string]*Pending
 	handlers map[string]ControlHandler
 	requests int

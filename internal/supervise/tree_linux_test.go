@@ -34,7 +34,7 @@ func TestBelow(t *testing.T) {
 	}
 }
 
-// A process whose id belongs to another one by now is not held, so that it gets no signal.
+// A process id that was reused is not held, so the new process gets no signal.
 func TestHold_otherProcess(t *testing.T) {
 	self, ok := Read(os.Getpid())
 	if !ok {
