@@ -18,6 +18,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/supervise"
 	_ "github.com/seed7221b0f9/parley/internal/supervise/first"
 	"github.com/seed7221b0f9/parley/spawn"
+	"github.com/seed7221b0f9/parley/spawn/spawntest"
 	"go.uber.org/goleak"
 )
 
@@ -34,6 +35,7 @@ const supervisedVar = "PROC_TEST_SUPERVISED"
 
 // TestMain runs the tests, with Local and with a supervisor in its place, or plays the child that a test started.
 func TestMain(m *testing.M) {
+	spawntest.Main()
 	under := local{LocalOptions{Supervisor: supervise.Self()}}
 	if os.Getenv(supervisedVar) != "" {
 		Local = under

@@ -248,7 +248,7 @@ var linkRules = []struct {
 	{[]string{"claude"}, []string{module + "/agent/...", module + "/codex/...", module + "/acp/...", module + "/transcript/..."}},
 	{[]string{"codex"}, []string{module + "/agent/...", module + "/claude/...", module + "/acp/...", module + "/transcript/..."}},
 	// The command links no test support.
-	{[]string{"cmd/parley"}, []string{"testing/...", module + "/internal/test/...", module + "/internal/tool/...", module + "/agent/agenttest", module + "/claude/claudetest", module + "/codex/codextest", module + "/server/webpush/webpushtest"}},
+	{[]string{"cmd/parley"}, []string{"testing/...", module + "/internal/test/...", module + "/internal/tool/...", module + "/agent/agenttest", module + "/claude/claudetest", module + "/codex/codextest", module + "/server/webpush/webpushtest", module + "/spawn/spawntest"}},
 	// The server runs any agent: it links none.
 	{[]string{"server"}, []string{module + "/claude/...", module + "/codex/...", module + "/acp/..."}},
 }
