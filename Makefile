@@ -102,8 +102,8 @@ soak: preflight cli postgres ## run the tests with their long parts, under an ho
 	@scripts/install-peers agents
 	@scripts/soak $(PART)
 
-mutants: preflight cli ## plant the bugs of testdata/mutants in a copy and see whether the tests notice (ARGS="-run ID -v")
-	go run ./internal/tool/mutants $(ARGS)
+mutants: preflight cli ## plant the bugs of testdata/mutants and generated ones in a copy and see whether the tests notice (ARGS="-run ID -v", GROUP=server, SEED=, COUNT=)
+	go run ./internal/tool/mutants -group '$(GROUP)' -seed $(or $(SEED),1) -count $(or $(COUNT),100) $(ARGS)
 
 corpus: ## check the recordings of a folder (KIND=decode|wire|live|transcripts|fold|acp|codex DIR=...)
 	@go run ./internal/tool/corpus -kind '$(KIND)' -dir '$(DIR)'
