@@ -117,11 +117,15 @@ export async function answerQuestion(
   return settle(p, r, action);
 }
 
+/** What runs when a request was answered, with its session. */
+export const afterAnswer: ((session: string) => void)[] = [];
+
 function settle(p: PendingPrompt, r: { accepted: boolean; by?: string } | undefined, behavior: string): boolean {
   refreshSoon();
   if (r === undefined) return false;
   if (r.accepted) noteAnswer({ prompt: p, by: r.by ?? "", behavior, at: Date.now() });
   else toast(w.peek().answeredBy(r.by ?? ""));
+  for (const f of afterAnswer) f(p.session_id);
   return r.accepted;
 }
 

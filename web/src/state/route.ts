@@ -77,7 +77,8 @@ export const route = signal<Route>({ page: "new" });
 /** Follows the address of the window. To be called once. */
 export function followRoute(): void {
   const read = () => {
-    route.value = parseRoute(location.hash);
+    const r = parseRoute(location.hash);
+    if (JSON.stringify(route.peek()) !== JSON.stringify(r)) route.value = r;
   };
   addEventListener("hashchange", read);
   read();
@@ -85,6 +86,8 @@ export function followRoute(): void {
 
 export function go(r: Route): void {
   location.hash = formatRoute(r);
+  // The browser says so later; what is typed until then belongs to the new place.
+  if (JSON.stringify(route.peek()) !== JSON.stringify(r)) route.value = r;
 }
 
 /** The token in the fragment of the printed address, and none in any other. */

@@ -510,7 +510,9 @@ export const en = {
   sameAs: "The same as",
 
   // Keys and settings
-  lettersOn: "Letters alone are keys, outside of text fields",
+  lettersOn: "Letters alone are keys, where there is no text to write and on an armed request",
+  armed: "Letters answer this request now",
+  backToText: "back to the text",
   letterKeys: "Letter keys",
   helpHint: "All keys:",
   roles: { viewer: "you can look", operator: "you can work", admin: "you can administer" } as Table,
@@ -519,21 +521,27 @@ export const en = {
       "Everywhere",
       [
         ["Ctrl K", "Search or jump"],
+      ],
+    ],
+    [
+      "Where there is no text to write",
+      [
         ["C", "New session"],
         ["?", "This help"],
         ["G I", "Inbox"],
         ["G S", "Sessions"],
         ["G U", "Usage"],
-        ["G C", "Changes of the session"],
-        ["[", "Sidebar"],
+                ["[", "Sidebar"],
         ["]", "Panel"],
-        ["/", "To the input"],
-        ["J K", "Next, previous request or row"],
+        ["/", "To the search"],
+        ["J K", "In lists: next, previous row; in the inbox the request, which letters then answer"],
       ],
     ],
     [
-      "Request",
+      "Request that is armed",
       [
+        ["Shift Tab", "From the text: letters answer the request"],
+        ["Esc", "Back to the text"],
         ["O", "Allow once"],
         ["A", "Always: keep the chosen rules"],
         ["D", "Deny"],
@@ -553,7 +561,7 @@ export const en = {
       [
         ["↵", "Approve, ask before edits"],
         ["E", "Approve, accept edits"],
-        ["K", "Keep planning"],
+        ["D", "Keep planning"],
       ],
     ],
     [

@@ -3,7 +3,8 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { interrupt } from "../state/actions";
 import { now, retryAt, status, tryCall, w } from "../state/app";
-import { inbox, promptKey } from "../state/inbox";
+import { armed } from "../state/arming";
+import { inbox } from "../state/inbox";
 import { isBusy, phaseOf } from "../state/phase";
 import { capabilitiesOf } from "../state/providers";
 import { oneLine, plain } from "../state/safe";
@@ -11,7 +12,7 @@ import type { Prompt } from "../fold/conversation";
 import type { SessionStore } from "../state/session";
 import { clock, duration } from "../state/time";
 import { focusRequest, RequestCard } from "./ask/request";
-import { Button, Hint } from "./button";
+import { Button } from "./button";
 import { Composer } from "./composer/composer";
 import { Queue } from "./composer/queue";
 import { Icon } from "./icon";
@@ -120,7 +121,7 @@ function Activity({ store }: { store: SessionStore }) {
           class="linkish no-p"
           onClick={() => focusRequest(`${store.id}/${c.prompts[0]?.request_id ?? ""}`)}
         >
-          {t.goToRequest} <Hint of="J" />
+          {t.goToRequest}
         </button>
       )}
       {busy && p.kind === "running" && capabilitiesOf(store.id)?.can_run_in_background !== false && (
@@ -134,7 +135,7 @@ function Activity({ store }: { store: SessionStore }) {
         </Button>
       )}
       {busy && (
-        <Button small icon="square" hint="Esc" onClick={() => void interrupt(store.id)}>
+        <Button small icon="square" {...(armed.value === "" ? { hint: "Esc" } : {})} onClick={() => void interrupt(store.id)}>
           {t.stop}
         </Button>
       )}
@@ -169,10 +170,7 @@ function Pinned({ store }: { store: SessionStore }) {
             key={p.request_id}
             type="button"
             class="folded"
-            onClick={() => {
-              setOpen(p.request_id);
-              requestAnimationFrame(() => focusRequest(promptKey(prompt)));
-            }}
+            onClick={() => setOpen(p.request_id)}
           >
             <span class="dot ask" />{" "}
             <span class="cut">{plain(nameOf(p))}</span>

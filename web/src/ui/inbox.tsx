@@ -1,6 +1,6 @@
 // Everything that waits for a person, in all sessions, with the whole request beside it.
 
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import type { PendingPrompt } from "../rpc/service";
 import { now, w } from "../state/app";
 import { answered, inbox, promptKey } from "../state/inbox";
@@ -10,7 +10,7 @@ import { plain } from "../state/safe";
 import { firstWords, live } from "../state/sessions";
 import { age } from "../state/time";
 import { promptTitle } from "../state/tools";
-import { focusRequest, RequestCard } from "./ask/request";
+import { armRequest, RequestCard } from "./ask/request";
 import { Button, Hint } from "./button";
 import { MenuButton } from "./frame";
 import { Icon } from "./icon";
@@ -28,6 +28,14 @@ export function InboxPage() {
   const wanted = r.page === "inbox" ? r.request : undefined;
   const current = all.find((p) => promptKey(p) === wanted) ?? all[0];
   const stopped = live.value.filter((s) => s.state === "failed" || s.state === "lost_host");
+  // The card of another request is drawn when the address has changed.
+  const toArm = useRef("");
+  const shown = current ? promptKey(current) : "";
+  const armNow = () => {
+    if (toArm.current === shown && shown !== "") armRequest(shown);
+    toArm.current = "";
+  };
+  useEffect(armNow, [shown]);
   useEffect(() => {
     const move = (e: Event) => {
       const by = (e as CustomEvent<number>).detail;
@@ -35,7 +43,8 @@ export function InboxPage() {
       const next = all[Math.max(0, Math.min(all.length - 1, i + by))];
       if (!next) return;
       go({ page: "inbox", request: promptKey(next) });
-      requestAnimationFrame(() => focusRequest(promptKey(next)));
+      toArm.current = promptKey(next);
+      if (next === current) armNow();
     };
     addEventListener("parley-move", move);
     return () => removeEventListener("parley-move", move);

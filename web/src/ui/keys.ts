@@ -1,35 +1,149 @@
-// Keys of the whole page. Letters act only outside of text fields, and can be switched off.
+// Keys of the whole page. Where a view has an input, what is typed goes there; a letter answers a request
+// only while the request is armed. Elsewhere letters are keys, and can be switched off.
 
+import { afterAnswer } from "../state/actions";
+import { armed, disarm, gap, hold, mayAnswer, mayChoose, noteCharacter, ready } from "../state/arming";
 import { letters, sidebar } from "../state/prefs";
 import { go, route } from "../state/route";
-import { focusRequest } from "./ask/request";
+import { answersOf, armRequest } from "./ask/request";
+import { focusInput, hasInput, takesText, typeInto } from "./composer/focus";
 import { help, palette } from "./overlays";
 import { togglePanel } from "./panel";
 
-function typing(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && (target.isContentEditable || target.matches("input, textarea, select"));
-}
+/** Letters that come faster than this are a sentence, not keys. */
+const sentence = 300;
 
 let afterG = 0;
+/** Since when the focus is where Tab has moved it. */
+let tabbed: number | undefined;
 
 /** Follows the keys of the window. To be called once. */
 export function watchKeys(): void {
+  addEventListener("keydown", (e) => guard(e), { capture: true });
+  // What a keyboard on the screen or a voice writes comes without keys.
+  addEventListener("input", (e) => takesText(e.target) && noteCharacter(performance.now()), { capture: true });
   addEventListener("keydown", (e) => {
-    if ((e.ctrlKey || e.metaKey) && !e.altKey && e.key.toLowerCase() === "k") {
-      e.preventDefault();
-      palette.value = !palette.peek();
-      return;
-    }
-    if (e.ctrlKey || e.metaKey || e.altKey || e.isComposing || typing(e.target) || !letters.peek()) return;
-    if (document.querySelector("dialog[open]")) return;
+    if (e.defaultPrevented || command(e) || e.isComposing || takesText(e.target) || !letters.peek()) return;
+    if (hasInput() || document.querySelector("dialog[open]")) return;
     if (press(e.key)) e.preventDefault();
   });
+  let byTab = false;
+  addEventListener("keydown", (e) => (byTab = e.key === "Tab"), { capture: true });
+  addEventListener("pointerdown", (e) => {
+    byTab = false;
+    leave(e.target);
+  });
+  addEventListener("focusin", (e) => {
+    tabbed = byTab ? performance.now() : undefined;
+    leave(e.target);
+  });
+  addEventListener("blur", () => disarm());
+  afterAnswer.push((session) => {
+    disarm();
+    focusInput(session);
+  });
+}
+
+function command(e: KeyboardEvent): boolean {
+  return e.ctrlKey || e.metaKey || e.altKey;
+}
+
+/** The card of the request that an element is in. */
+function cardOf(e: EventTarget | null): HTMLElement | null {
+  return e instanceof Element ? e.closest<HTMLElement>("[data-request]") : null;
+}
+
+/** What is done elsewhere disarms. */
+function leave(to: EventTarget | null): void {
+  if (armed.peek() !== "" && cardOf(to)?.dataset["request"] !== armed.peek()) disarm();
+}
+
+/** Sees every key first: it keeps what is typed away from answers, and sends it to the input. */
+function guard(e: KeyboardEvent): void {
+  const now = performance.now();
+  const isCharacter = [...e.key].length === 1 && !command(e);
+  if (isCharacter || e.isComposing) noteCharacter(now, /^\d$/.test(e.key));
+  if (command(e)) {
+    if (!e.altKey && e.key.toLowerCase() === "k") {
+      e.preventDefault();
+      palette.value = !palette.peek();
+    }
+    return;
+  }
+  if (e.isComposing || document.querySelector("dialog[open]")) return;
+  if (e.key === "Tab" && e.shiftKey && armBefore(e.target)) {
+    e.preventDefault();
+    e.stopPropagation();
+    return;
+  }
+  if (takesText(e.target)) return;
+  const card = cardOf(e.target);
+  if (card && armed.peek() === card.dataset["request"]) {
+    if (onArmed(e, isCharacter, now)) stop(e);
+    return;
+  }
+  const target = e.target instanceof Element ? e.target : null;
+  const presses = target?.matches("button, a, summary, input") === true && (e.key === "Enter" || e.key === " ");
+  if (presses && !(card && target.matches("button") && !ready(tabbed, e.key === " ", now))) return;
+  if (presses && e.key === "Enter") return stop(e);
+  // A space outside of all controls scrolls.
+  if (!isCharacter || !hasInput() || (e.key === " " && !presses)) return;
+  if (!typeInto(target, "", e.key)) stop(e);
+  else e.stopPropagation();
+}
+
+function stop(e: KeyboardEvent): void {
+  e.preventDefault();
+  e.stopPropagation();
+}
+
+/** Shift and Tab: from the input to the request before it, from an armed request to the one above. */
+function armBefore(from: EventTarget | null): boolean {
+  if (!(from instanceof HTMLElement)) return false;
+  const input = from.matches("[data-composer]:not([aria-activedescendant])");
+  if (!input && (armed.peek() === "" || from.dataset["request"] !== armed.peek())) return false;
+  const all = [...(from.closest("main")?.querySelectorAll<HTMLElement>("[data-request]") ?? [])];
+  const next = input ? all[all.length - 1] : all[all.indexOf(from) - 1];
+  if (!next) return false;
+  armRequest(next.dataset["request"] ?? "");
+  return true;
+}
+
+/** A key on the armed request. True says that the browser must not act on it. */
+function onArmed(e: KeyboardEvent, isCharacter: boolean, now: number): boolean {
+  if (e.key === "Escape") {
+    const [session] = armed.peek().split("/");
+    disarm();
+    (e.target as HTMLElement).blur();
+    focusInput(session);
+    return true;
+  }
+  if (!isCharacter && e.key !== "Enter") return false;
+  if (e.repeat) return true;
+  const may = mayAnswer(isCharacter, now);
+  const target = e.target as HTMLElement;
+  if (target.matches("button, a, summary, input") && (e.key === "Enter" || e.key === " ")) {
+    if (!may && e.key === " ") hold(" ");
+    return !may;
+  }
+  if (route.peek().page === "inbox" && (e.key === "j" || e.key === "k") && letters.peek()) return move(e.key);
+  // With Shift it is the beginning of a sentence.
+  const answer = isCharacter && !letters.peek() ? undefined : answersOf(armed.peek())[e.key];
+  if (answer) {
+    if (/^\d$/.test(e.key) ? mayChoose(now) : may) answer();
+    if (isCharacter) hold(e.key); // a sentence that begins with it stays whole
+    return true;
+  }
+  if (!isCharacter) return true;
+  const text = disarm();
+  return !hasInput() || !typeInto(target, text, e.key);
 }
 
 function press(key: string): boolean {
   const g = Date.now() - afterG < 1500;
   afterG = 0;
   if (g && jump(key)) return true;
+  if (gap() < sentence) return false;
   switch (key) {
     case "g":
       afterG = Date.now();
@@ -47,13 +161,13 @@ function press(key: string): boolean {
       togglePanel();
       return true;
     case "/": {
-      const box = document.querySelector<HTMLElement>("[data-search], [data-composer]");
+      const box = document.querySelector<HTMLElement>("[data-search]");
       box?.focus();
       return box !== null;
     }
     case "j":
     case "k":
-      return move(key === "j" ? 1 : -1);
+      return move(key);
     default:
       return false;
   }
@@ -61,26 +175,20 @@ function press(key: string): boolean {
 
 /** The pages that G leads to. */
 function jump(key: string): boolean {
-  const r = route.peek();
   if (key === "i") go({ page: "inbox" });
   else if (key === "s") go({ page: "sessions" });
   else if (key === "u") go({ page: "usage" });
-  else if (key === "c" && r.page === "session" && r.ids[0]) go({ page: "changes", id: r.ids[0] });
   else return false;
   return true;
 }
 
-/** The next request, or the next row of a list. */
-function move(by: number): boolean {
+/** The next request, which is armed, or the next row of a list. */
+function move(key: "j" | "k"): boolean {
+  const by = key === "j" ? 1 : -1;
   if (route.peek().page === "inbox") return dispatchEvent(new CustomEvent("parley-move", { detail: by }));
-  const cards = [...document.querySelectorAll<HTMLElement>("[data-request], .folded, .list tbody a, .srow")];
-  const inPage = cards.filter((c) => c.matches("[data-request], .folded"));
-  const list = inPage.length > 0 ? inPage : cards;
+  const list = [...document.querySelectorAll<HTMLElement>(".list tbody a, .srow")];
   if (list.length === 0) return false;
   const at = list.findIndex((c) => c.contains(document.activeElement));
-  const next = list[(at + by + list.length) % list.length];
-  if (next?.dataset["request"]) focusRequest(next.dataset["request"]);
-  else if (next?.matches(".folded")) next.click();
-  else next?.focus();
+  list[(at + by + list.length) % list.length]?.focus();
   return true;
 }

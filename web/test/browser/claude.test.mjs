@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { begin, eventually, foldedState, open, paste, said, same, say, Server, sessionId, turns, withCLI } from "./driver.mjs";
+import { arm, begin, eventually, foldedState, open, paste, said, same, say, Server, sessionId, turns, withCLI } from "./driver.mjs";
 import { shared } from "./shared.mjs";
 
 const { dir } = shared.server;
@@ -99,7 +99,7 @@ step("allow runs the tool, deny does not and carries its reason", async () => {
   assert.equal(made("once.txt"), true);
   await say(page, "make the file of the deny");
   await card().waitFor();
-  await card().focus();
+  await arm(page);
   await page.keyboard.press("r");
   await page.getByLabel(/^Reason/).fill("leave the tree alone");
   await page.keyboard.press("Enter");
@@ -126,9 +126,10 @@ step("always keeps the rule: the CLI does not ask again", async () => {
 step("a question with several answers, a plan refused", async () => {
   await say(page, "ask me which checks");
   await card().waitFor();
-  await card().focus();
+  await arm(page);
   await page.keyboard.press("1");
   await page.keyboard.press("3");
+  await page.waitForTimeout(1100);
   await page.keyboard.press("Enter");
   await said(page, "Two checks run at night.");
   await page.getByLabel("Permission mode").selectOption("plan");

@@ -129,6 +129,14 @@ export async function say(page, text) {
   await box.press("Enter");
 }
 
+/** Arms the last request of a session, and waits until its keys act. */
+export async function arm(page) {
+  await page.locator(".ask-card").last().waitFor();
+  await page.locator(".dock [data-composer]").press("Shift+Tab");
+  await page.locator(".ask-card.armed").waitFor();
+  await page.waitForTimeout(1100);
+}
+
 /** Waits until a number of turns has ended. */
 export async function turns(page, n) {
   await page

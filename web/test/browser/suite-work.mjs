@@ -2,3 +2,4 @@
 
 import "./safe.test.mjs";
 import "./work.test.mjs";
+import "./typing.test.mjs";

@@ -18,6 +18,10 @@ async function clean(page) {
 describe("usage", { concurrency: 2 }, () => {
   test("days, models, projects and blocks as plots with tables", async () => {
     const page = await open(browser, server);
+    await page.evaluate(() => {
+      location.hash = "#/sessions";
+    });
+    await page.getByRole("heading", { name: "Sessions", level: 1 }).waitFor();
     await page.keyboard.press("g");
     await page.keyboard.press("u");
     await page.getByRole("heading", { name: "Usage", level: 1 }).waitFor();

@@ -27,17 +27,12 @@ export function Elicitation({ prompt, keys }: AskProps<QuestionRequest>) {
   const answer = (action: "accept" | "decline" | "cancel", answers?: unknown) => {
     setBusy(true);
     void answerQuestion(prompt, action, answers).then(() => setBusy(false));
-    return true;
   };
   const accept = () => {
     setLeft(new Set(all.map((f) => f.name)));
-    return faults.size === 0 ? answer("accept", content(all, values)) : true;
+    if (faults.size === 0) answer("accept", content(all, values));
   };
-  keys.current = (key) => {
-    if (key === "d") return answer("decline");
-    if (key === "Escape") return answer("cancel");
-    return false;
-  };
+  keys.current = busy ? {} : { d: () => answer("decline") };
   const url = p.mode === "url" ? safeLink(p.url ?? "") : undefined;
   return (
     <AskFrame
@@ -87,7 +82,7 @@ export function Elicitation({ prompt, keys }: AskProps<QuestionRequest>) {
               {t.ask.toCorrect(shown)}
             </span>
           )}
-          <Button kind="ghost" hint="Esc" disabled={busy} onClick={() => answer("cancel")}>
+          <Button kind="ghost" disabled={busy} onClick={() => answer("cancel")}>
             {t.cancel}
           </Button>
         </>

@@ -34,30 +34,16 @@ export function Permission({ prompt, keys }: AskProps<PermissionRequest>) {
   const answer = (a: PermissionAnswer) => {
     setBusy(true);
     void answerPermission(prompt, a).then(() => setBusy(false));
-    return true;
   };
   const once = () => answer({ behavior: "allow" });
   const always = () => {
-    if (!canKeep) return false;
-    if (chosen.size === 0) {
-      setOpen(true);
-      return true;
-    }
-    return answer({ behavior: "allow", updated_permissions: updates(all, chosen) });
+    if (!canKeep) return;
+    if (chosen.size === 0) setOpen(true);
+    else answer({ behavior: "allow", updated_permissions: updates(all, chosen) });
   };
   const deny = (stop = false) =>
     answer({ behavior: "deny", ...(reason ? { reason } : {}), ...(stop ? { interrupt: true } : {}) });
-  keys.current = (key) => {
-    if (busy) return false;
-    if (key === "o") return once();
-    if (key === "a") return always();
-    if (key === "d") return deny();
-    if (key === "r") {
-      setReason(reason ?? "");
-      return true;
-    }
-    return false;
-  };
+  keys.current = busy ? {} : { o: once, a: always, d: () => deny(), r: () => setReason(reason ?? "") };
 
   const cwd = sessionStore(prompt.session_id).conversation.cwd ?? "";
   const asks =

@@ -21,7 +21,6 @@ export function Plan({ prompt, keys }: AskProps<PermissionRequest>) {
   const answer = (a: PermissionAnswer) => {
     setBusy(true);
     void answerPermission(prompt, a).then(() => setBusy(false));
-    return true;
   };
   const approve = (mode: string) =>
     answer({
@@ -30,13 +29,7 @@ export function Plan({ prompt, keys }: AskProps<PermissionRequest>) {
       updated_permissions: [{ type: "setMode", mode, destination: "session" }],
     });
   const refuse = () => answer({ behavior: "deny", reason: reason.trim() || t.ask.keepPlanning });
-  keys.current = (key) => {
-    if (busy) return false;
-    if (key === "Enter") return approve("default");
-    if (key === "e") return approve("acceptEdits");
-    if (key === "k") return refuse();
-    return false;
-  };
+  keys.current = busy ? {} : { Enter: () => approve("default"), e: () => approve("acceptEdits"), d: refuse };
   return (
     <AskFrame
       prompt={prompt}
@@ -86,7 +79,7 @@ export function Plan({ prompt, keys }: AskProps<PermissionRequest>) {
           <Button kind="ghost" icon="pencil" onClick={() => setEditing(!editing)}>
             {editing ? t.ask.showPlan : t.ask.editPlan}
           </Button>
-          <Button hint="K" disabled={busy} onClick={refuse}>
+          <Button hint="D" disabled={busy} onClick={refuse}>
             {t.ask.keepPlanning}
           </Button>
         </>

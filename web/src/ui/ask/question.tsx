@@ -30,10 +30,9 @@ export function Question({ prompt, keys }: AskProps<QuestionRequest>) {
     void answerQuestion(prompt, "accept", answers(all, with_)).then(() => setBusy(false));
   };
   const next = () => {
-    if (!isAnswered(c)) return false;
+    if (!isAnswered(c)) return;
     if (last) finish(chosen);
     else move(at + 1);
-    return true;
   };
   const move = (to: number) => {
     setAt(to);
@@ -45,7 +44,6 @@ export function Question({ prompt, keys }: AskProps<QuestionRequest>) {
     if (!last) move(at + 1);
     else if (without.some((x) => isAnswered(x))) finish(without);
     else void answerQuestion(prompt, "decline");
-    return true;
   };
   const choose = (i: number) => {
     const o = q.options[i];
@@ -53,15 +51,9 @@ export function Question({ prompt, keys }: AskProps<QuestionRequest>) {
     if (o) set(pick(q, c, o.label));
     else if (i === q.options.length)
       set(q.multi ? { ...c, other: c.other ?? "" } : { labels: [], other: c.other ?? "" });
-    else return false;
-    return true;
   };
-  keys.current = (key) => {
-    if (/^[1-9]$/.test(key)) return choose(Number(key) - 1);
-    if (key === "Enter") return next();
-    if (key === "s") return skip();
-    return false;
-  };
+  const digits = Array.from({ length: Math.min(9, q.options.length + 1) }, (_, i) => [String(i + 1), () => choose(i)]);
+  keys.current = busy ? {} : { ...Object.fromEntries(digits), Enter: next, s: skip };
   const preview = q.options[focus]?.preview ?? "";
   return (
     <AskFrame
@@ -120,7 +112,7 @@ export function Question({ prompt, keys }: AskProps<QuestionRequest>) {
 interface OptionsProps {
   q: Q;
   c: Chosen;
-  choose: (i: number) => boolean;
+  choose: (i: number) => void;
   set: (c: Chosen) => void;
   setFocus: (i: number) => void;
   name: string;

@@ -1,45 +1,76 @@
-// A request that waits, drawn by its kind, and the keys that answer it while it has the focus.
+// A request that waits, drawn by its kind. Keys answer it only while it is armed (../keys.ts).
 
-import { useRef } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import type { PendingPrompt, Prompt } from "../../rpc/service";
+import { w } from "../../state/app";
+import { arm, armed, disarm, setShown } from "../../state/arming";
 import { promptKey } from "../../state/inbox";
 import { letters } from "../../state/prefs";
+import { Hint } from "../button";
+import { focusInput } from "../composer/focus";
+import { Icon } from "../icon";
 import { Elicitation } from "./elicitation";
 import { Permission } from "./permission";
 import { Plan } from "./plan";
 import { Question } from "./question";
 
+/** What the keys of a card do, by the key. */
+export type Answers = Readonly<Record<string, () => void>>;
+
 export interface AskProps<P extends Prompt> {
   prompt: PendingPrompt & { prompt: P };
-  /** Set by the card: what a key does. True says that it was used. */
-  keys: { current: (key: string) => boolean };
+  /** Set by the card: what each key does. */
+  keys: { current: Answers };
+}
+
+/** The keys of the cards that are drawn, by their promptKey. */
+const cards = new Map<string, { current: Answers }>();
+
+/** What the keys of a request do. */
+export function answersOf(key: string): Answers {
+  return cards.get(key)?.current ?? {};
 }
 
 /** The whole card of a request. It never takes the focus by itself. */
 export function RequestCard({ prompt, active }: { prompt: PendingPrompt; active?: boolean }) {
-  const keys = useRef<(key: string) => boolean>(() => false);
+  const keys = useRef<Answers>({});
+  const box = useRef<HTMLElement>(null);
   const p = prompt.prompt;
   const key = promptKey(prompt);
-  const onKeyDown = (e: KeyboardEvent) => {
-    if (e.isComposing || e.ctrlKey || e.metaKey || e.altKey) return;
-    const target = e.target as HTMLElement;
-    const typing = target.matches("input:not([type=checkbox]):not([type=radio]), textarea, select");
-    const onButton = target.matches("button, a, summary") && (e.key === "Enter" || e.key === " ");
-    if (typing || onButton) return;
-    if (e.key.length === 1 && !letters.value) return;
-    if (keys.current(e.key.length === 1 ? e.key.toLowerCase() : e.key)) {
-      e.preventDefault();
-      e.stopPropagation();
-    }
-  };
+  const isArmed = armed.value === key;
+  useEffect(() => {
+    cards.set(key, keys);
+    return () => {
+      cards.delete(key);
+      if (armed.peek() !== key) return;
+      disarm();
+      focusInput(prompt.session_id);
+    };
+  }, [key]);
+  useEffect(() => {
+    if (!isArmed || !box.current) return;
+    const seen = new IntersectionObserver((all) =>
+      setShown(all.some((e) => e.isIntersecting) && !document.hidden, performance.now()),
+    );
+    seen.observe(box.current);
+    return () => seen.disconnect();
+  }, [isArmed]);
   return (
     <section
-      class={`ask-card${active ? " is-active" : ""}`}
+      ref={box}
+      class={`ask-card${active ? " is-active" : ""}${isArmed ? " armed" : ""}`}
       tabIndex={-1}
       data-request={key}
-      onKeyDown={onKeyDown}
       aria-labelledby={`ask-${key}`}
     >
+      {isArmed && letters.value && (
+        <p class="arm" role="status">
+          <Icon name="keyboard" />
+          <span>{w.value.armed}</span>
+          <span class="sp" />
+          <Hint of="Esc" /> {w.value.backToText}
+        </p>
+      )}
       {p.type === "question_request" ? (
         p.kind === "elicitation" ? (
           <Elicitation key={key} prompt={{ ...prompt, prompt: p }} keys={keys} />
@@ -55,9 +86,15 @@ export function RequestCard({ prompt, active }: { prompt: PendingPrompt; active?
   );
 }
 
-/** Moves the focus to a request's card, by its promptKey. */
+/** Moves the focus to a request's card, by its promptKey. Its keys stay off. */
 export function focusRequest(id: string): void {
   const card = [...document.querySelectorAll<HTMLElement>("[data-request]")].find((e) => e.dataset["request"] === id);
   card?.scrollIntoView({ block: "nearest" });
   card?.focus({ preventScroll: true });
+}
+
+/** Arms a request whose card is drawn: from now on letters answer it. */
+export function armRequest(id: string): void {
+  focusRequest(id);
+  if ((document.activeElement as HTMLElement | null)?.dataset["request"] === id) arm(id);
 }

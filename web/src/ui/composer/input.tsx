@@ -11,6 +11,7 @@ import { bytes } from "../../state/time";
 import { Icon } from "../icon";
 import { AddContext } from "./add";
 import { readFiles } from "./files";
+import { focusInput } from "./focus";
 import { Menu, type MenuHandle } from "./menu";
 import { ContextTag } from "./tags";
 
@@ -38,7 +39,12 @@ export function InputBox(p: InputProps) {
   const [over, setOver] = useState(false);
   // It stays as it is when the focus leaves it: an answer must not move under the pointer.
   const [wide, setWide] = useState(false);
-  useEffect(() => setWide(false), [p.fold]);
+  useEffect(() => setWide(document.activeElement === area.current), [p.fold]);
+  useLayoutEffect(() => {
+    const end = d.text.peek().length;
+    area.current?.setSelectionRange(end, end);
+    focusInput(p.id);
+  }, [p.id]);
   const text = d.text.value;
   const folded =
     p.fold === true && !wide && text === "" && d.contexts.value.length === 0 && d.images.value.length === 0;
@@ -163,7 +169,7 @@ export function InputBox(p: InputProps) {
         aria-controls={`menu-${p.id}`}
         aria-autocomplete="list"
         aria-activedescendant={asked ? `opt-${p.id}` : undefined}
-        data-composer
+        data-composer={p.id}
         onInput={(e) => {
           d.text.value = e.currentTarget.value;
           setCaret(e.currentTarget.selectionStart);

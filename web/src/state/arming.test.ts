@@ -1,0 +1,49 @@
+import { expect, test } from "vitest";
+import { arm, armed, disarm, gap, hold, mayAnswer, mayChoose, noteCharacter, setShown } from "./arming";
+
+/** Types a character and says whether it may answer. */
+function type(now: number): boolean {
+  noteCharacter(now);
+  return mayAnswer(true, now);
+}
+
+test("a key answers after 600 ms in view and a second of quiet", () => {
+  expect(type(0)).toBe(false);
+  arm("s/1");
+  expect(type(5000), "nothing is shown yet").toBe(false);
+  setShown(true, 6000);
+  setShown(true, 6500);
+  expect(mayAnswer(false, 6599)).toBe(false);
+  expect(mayAnswer(false, 6600)).toBe(true);
+  expect(type(6601)).toBe(true);
+  expect(type(7600), "another character came 999 ms before").toBe(false);
+  expect(gap()).toBe(999);
+  expect(mayAnswer(false, 8599), "Enter comes too soon after it").toBe(false);
+  expect(mayAnswer(false, 8600)).toBe(true);
+  setShown(false, 9000);
+  expect(type(20_000), "out of view").toBe(false);
+});
+
+test("what was typed while a request was armed is whole", () => {
+  arm("s/1");
+  hold("o");
+  hold("k");
+  expect(armed.value).toBe("s/1");
+  expect(disarm()).toBe("ok");
+  expect(armed.value).toBe("");
+  arm("s/2");
+  expect(disarm()).toBe("");
+});
+
+test("digits choose one after the other, and Enter waits for the last of them", () => {
+  noteCharacter(100_000);
+  arm("s/3");
+  setShown(true, 100_500);
+  expect(mayChoose(100_999)).toBe(false);
+  noteCharacter(101_200, true);
+  expect(mayChoose(101_200)).toBe(true);
+  noteCharacter(101_300, true);
+  expect(mayChoose(101_300)).toBe(true);
+  expect(mayAnswer(false, 102_299)).toBe(false);
+  expect(mayAnswer(false, 102_300)).toBe(true);
+});

@@ -1,0 +1,77 @@
+// Which request, if any, is answered by letters, and when a key may answer it. A person arms one
+// request with a deliberate step; a sentence that is typed by mistake must never be an answer.
+
+import { signal } from "@preact/signals";
+
+/** How long the armed state must have been visible. */
+export const visibleFor = 600;
+/** How long no other character may have been typed. */
+export const quietFor = 1000;
+
+/** The request that is armed, by its promptKey; empty where none is. */
+export const armed = signal("");
+
+/** When characters were typed anywhere on the page. */
+let before = Number.NEGATIVE_INFINITY;
+let last = Number.NEGATIVE_INFINITY;
+let lastOther = Number.NEGATIVE_INFINITY;
+/** Since when the armed state has been visible. */
+let shown: number | undefined;
+/** What was typed since the request was armed. */
+let typed = "";
+
+/** Notes that a character is typed now, wherever it goes. */
+export function noteCharacter(now: number, isDigit = false): void {
+  before = last;
+  last = now;
+  if (!isDigit) lastOther = now;
+}
+
+/** How long it was quiet before the character that was noted last. */
+export function gap(): number {
+  return last - before;
+}
+
+export function arm(key: string): void {
+  armed.value = key;
+  shown = undefined;
+  typed = "";
+}
+
+/** Notes whether the armed request is in view. */
+export function setShown(inView: boolean, now: number): void {
+  if (!inView) shown = undefined;
+  else shown ??= now;
+}
+
+/** Ends the armed state and returns what was typed while it lasted. */
+export function disarm(): string {
+  const text = typed;
+  armed.value = "";
+  shown = undefined;
+  typed = "";
+  return text;
+}
+
+/** Keeps a character that is no answer yet: it may be the beginning of a sentence. */
+export function hold(character: string): void {
+  typed += character;
+}
+
+/**
+ * Whether a key may answer now. The character itself has been noted if it is one; Enter and the keys that
+ * press a button are not characters.
+ */
+export function mayAnswer(isCharacter: boolean, now: number): boolean {
+  return ready(shown, isCharacter, now);
+}
+
+/** Whether a digit may choose an option now. That is no answer, so that several can follow each other. */
+export function mayChoose(now: number): boolean {
+  return shown !== undefined && now - shown >= visibleFor && now - lastOther >= quietFor;
+}
+
+/** Whether a key may press a control that has had the focus since a time. */
+export function ready(since: number | undefined, isCharacter: boolean, now: number): boolean {
+  return since !== undefined && now - since >= visibleFor && now - (isCharacter ? before : last) >= quietFor;
+}

@@ -1,0 +1,57 @@
+// The input of a view has the focus, unless a person went elsewhere.
+
+import { draft } from "../../state/drafts";
+import { route } from "../../state/route";
+
+/** Whether an element takes what is typed itself. */
+export function takesText(e: EventTarget | Element | null): boolean {
+  if (!(e instanceof HTMLElement)) return false;
+  if (e.isContentEditable || e.matches("textarea, select")) return true;
+  return e.matches("input:not([type=checkbox], [type=radio], [type=button], [type=submit], [type=file], [type=range])");
+}
+
+/** The input of the view, of a session beside others by its id. */
+export function inputOf(near?: Element | null, id?: string): HTMLTextAreaElement | undefined {
+  const all = [...document.querySelectorAll<HTMLTextAreaElement>("[data-composer]")];
+  const side = near?.closest("main");
+  return all.find((e) => e.dataset["composer"] === id) ?? all.find((e) => side?.contains(e)) ?? all[0];
+}
+
+/** A keyboard on the screen comes with the focus: there the person asks for it. */
+function touches(): boolean {
+  return matchMedia("(hover: none) and (pointer: coarse)").matches;
+}
+
+/** Puts the focus into the input, unless something else is being written or chosen. */
+export function focusInput(id?: string): void {
+  if (touches() || document.querySelector("dialog[open]")) return;
+  if (takesText(document.activeElement)) return;
+  inputOf(undefined, id)?.focus({ preventScroll: true });
+}
+
+/** Whether the view has an input, also before it is drawn. */
+export function hasInput(): boolean {
+  const { page } = route.peek();
+  return page === "new" || page === "session";
+}
+
+/**
+ * Moves the focus to the input in the middle of a key press, so that the browser writes the character
+ * there, after the text that came before it. It returns false where the input cannot be written in yet:
+ * then the draft has the text, and the browser must not write it.
+ */
+export function typeInto(near: Element | null, text: string, key: string): boolean {
+  const box = inputOf(near);
+  box?.focus({ preventScroll: true });
+  if (!box || document.activeElement !== box) {
+    const r = route.peek();
+    const d = draft(r.page === "session" ? (r.ids[0] ?? "") : "new");
+    d.text.value += text + key;
+    return false;
+  }
+  if (text !== "") {
+    box.setRangeText(text, box.selectionStart, box.selectionEnd, "end");
+    box.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+  return true;
+}
