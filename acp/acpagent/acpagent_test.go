@@ -3,9 +3,13 @@ package acpagent_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
+	"strings"
 	"testing"
+	"time"
 
+	"github.com/seed7221b0f9/parley/acp"
 	"github.com/seed7221b0f9/parley/acp/acpagent"
 	"github.com/seed7221b0f9/parley/acp/editor"
 	"github.com/seed7221b0f9/parley/agent"
@@ -118,5 +122,70 @@ func TestModes(t *testing.T) {
 		if err != nil && !test.failed {
 			t.Errorf("%s: %v", test.name, err)
 		}
+	}
+}
+
+// TestResume_ways continues and copies sessions of agents with every set of capabilities: the best request that the agent has is made,
+// with the directory and the servers, and no other. What an agent cannot do, or refuses, is an error, and the agent has ended then.
+func TestResume_ways(t *testing.T) {
+	const common = ` {"sessionId":"old","cwd":"DIR","mcpServers":[{"name":"m","command":"c","args":["x"],"env":[]}]}`
+	for _, tt := range []struct {
+		name, caps string
+		fork       bool
+		sent, id   string
+		err        error
+	}{
+		{"resume", `"loadSession":true,"sessionCapabilities":{"resume":{},"fork":{}}`, false, "session/resume" + common, "old", nil},
+		{"load", `"loadSession":true`, false, `session/load {"mcpServers":[{"name":"m","command":"c","args":["x"],"env":[]}],"cwd":"DIR","sessionId":"old"}`, "old", nil},
+		{"fork", `"loadSession":true,"sessionCapabilities":{"resume":{},"fork":{}}`, true, "session/fork" + common, "new", nil},
+		{"no fork", `"loadSession":true,"sessionCapabilities":{"resume":{}}`, true, "", "", agent.ErrUnsupported},
+		{"nothing", `"loadSession":false`, false, "", "", agent.ErrUnsupported},
+		{"refused", `"sessionCapabilities":{"resume":{}}`, false, "session/resume" + common, "", agent.ErrNotFound},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			sent := ""
+			ended := make(chan struct{})
+			p := &acpagent.Provider{As: "x", Dial: func(context.Context, agent.Options) (io.ReadCloser, io.WriteCloser, error) {
+				fromClient, toAgent := io.Pipe()
+				fromAgent, toClient := io.Pipe()
+				conn := jsonrpc.New(fromClient, toClient, jsonrpc.Options{Handle: func(_ context.Context, m *jsonrpc.Message) (any, error) {
+					if m.Method == "initialize" {
+						return json.RawMessage(`{"protocolVersion":1,"agentCapabilities":{` + tt.caps + `}}`), nil
+					}
+					sent += m.Method + " " + m.Params
+					if tt.err != nil {
+						return nil, &jsonrpc.Error{Code: acp.CodeResourceNotFound, Message: "no"}
+					}
+					return json.RawMessage(`{"sessionId":"new"}`), nil
+				}})
+				go func() {
+					<-conn.Done()
+					toClient.Close()
+					close(ended)
+				}()
+				return fromAgent, toAgent, nil
+			}}
+			dir := t.TempDir()
+			s, err := p.Resume(t.Context(), "old", agent.Options{Dir: dir, Fork: tt.fork, MCPServers: json.RawMessage(`{"m":{"command":"c","args":["x"]}}`)})
+			if !errors.Is(err, tt.err) {
+				t.Errorf("Resume: %v, want %v", err, tt.err)
+			}
+			if got := strings.ReplaceAll(sent, dir, "DIR"); got != tt.sent {
+				t.Errorf("the agent got %s, want %s", got, tt.sent)
+			}
+			if err == nil {
+				if s.ID() != tt.id {
+					t.Errorf("the session is %s, want %s", s.ID(), tt.id)
+				}
+				if err := s.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+			select {
+			case <-ended:
+			case <-time.After(10 * time.Second):
+				t.Error("the agent still runs")
+			}
+		})
 	}
 }
