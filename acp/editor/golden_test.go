@@ -198,7 +198,7 @@ func TestMapper_agents(t *testing.T) {
 // converted are the events of a turn of an agent, and what an editor is shown of them.
 func converted(t *testing.T, partial bool, lines []string) string {
 	t.Helper()
-	s := newShown(t, "/work")
+	s := newShown(t, "/src")
 	c := acpevent.Converter{Provider: "acp:x", SessionID: "s", Partial: partial}
 	add := func(events []event.Event) {
 		t.Helper()
@@ -269,9 +269,9 @@ var everyUpdate = []string{
 	`{"sessionUpdate":"compaction_update","compactionId":"c","status":"in_progress"}`,
 	`{"sessionUpdate":"compaction_update","compactionId":"c","status":"completed"}`,
 	`{"sessionUpdate":"future_update","a":1}`,
-	`{"sessionUpdate":"tool_call","toolCallId":"t1","title":"Read","kind":"read","status":"in_progress","locations":[{"path":"/work/a","line":7}],"rawInput":{"path":"/work/a"}}`,
+	`{"sessionUpdate":"tool_call","toolCallId":"t1","title":"Read","kind":"read","status":"in_progress","locations":[{"path":"/src/a","line":7}],"rawInput":{"path":"/src/a"}}`,
 	`{"sessionUpdate":"tool_call_update","toolCallId":"t1","status":"completed","rawOutput":{"text":"x"},"content":[{"type":"content","content":{"type":"text","text":"x"}}]}`,
-	`{"sessionUpdate":"tool_call","toolCallId":"t2","title":"Edit","kind":"edit","content":[{"type":"diff","path":"/work/b","oldText":"1","newText":"2"}]}`,
+	`{"sessionUpdate":"tool_call","toolCallId":"t2","title":"Edit","kind":"edit","content":[{"type":"diff","path":"/src/b","oldText":"1","newText":"2"}]}`,
 	`{"sessionUpdate":"tool_call_update","toolCallId":"t2","status":"failed","rawOutput":"no"}`,
 	`{"sessionUpdate":"tool_call","toolCallId":"t3","title":"left open","kind":"other","status":"pending"}`,
 	`{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"after"},"messageId":"m3"}`,
@@ -285,7 +285,7 @@ func TestMapper_events(t *testing.T) {
 		if shape.Union != reflect.TypeFor[event.Event]() || !reflect.PointerTo(shape.Type).Implements(shape.Union) {
 			continue
 		}
-		s := newShown(t, "/work")
+		s := newShown(t, "/src")
 		for _, full := range []bool{false, true} {
 			for _, parent := range []string{"", "p"} {
 				v := reflect.New(shape.Type)
