@@ -181,7 +181,7 @@ func (l *Log) publishParts(ctx context.Context, after uint64, msgs [][]byte) (ui
 
 // publish stores a message. Where the context has ended, its cause says more than that it has.
 func (s *Store) publish(ctx context.Context, subject string, msg []byte, opts ...jetstream.PublishOpt) (*jetstream.PubAck, error) {
-	ack, err := bounded(ctx, s.opts.Timeout, func(ctx context.Context) (*jetstream.PubAck, error) {
+	ack, err := bounded(ctx, bounds{&s.pause, s.opts.Timeout}, func(ctx context.Context) (*jetstream.PubAck, error) {
 		return s.js.Publish(ctx, subject, msg, opts...)
 	})
 	if err != nil && ctx.Err() != nil {

@@ -38,6 +38,9 @@ func (s *Store) Backup(ctx context.Context, w io.Writer) error {
 		return err
 	}
 	defer end()
+	if err := s.readyAll(ctx, logStream, snapshotStream); err != nil {
+		return err
+	}
 	leave, err := s.gate.alone(ctx)
 	if err != nil {
 		return err

@@ -21,10 +21,11 @@ type checkpoint struct {
 	Lasts  map[string]uint64    `json:"lasts"`  // the newest event of each session
 	Purged map[string]uint64    `json:"purged"` // by purgeKey: the event before which everything was removed
 	Damage []Damage             `json:"damage,omitempty"`
+	Blocks blockList            `json:"blocks,omitempty"` // that need not be read before the server starts; none if an older program wrote it
 
 	clean  bool           // whether the files are as they were
 	live   map[string]int // how many messages of each stream are in the files
-	heads  *heads         // what the blocks hold; nil if one was damaged
+	heads  *heads         // what the blocks hold
 	silent bool           // whether it does not have what was removed, because an older program wrote it or it cannot be read
 }
 
@@ -135,14 +136,19 @@ func (d *dataDir) stamps() (map[string]fileStamp, error) {
 	return files, nil
 }
 
-// writeCheckpoint writes what the store knew before the server stopped; nil is nothing.
-func (d *dataDir) writeCheckpoint(c *checkpoint) error {
+// writeCheckpoint writes what the store knew before the server stopped; nil is nothing. Without one the next Open looks at everything,
+// as it has to where a block is not what the server stopped with.
+func (d *dataDir) writeCheckpoint(c *checkpoint, known blockList, o *Options) error {
 	if c == nil {
 		return nil
 	}
 	var err error
 	if c.Files, err = d.stamps(); err != nil {
 		return err
+	}
+	if c.Blocks, err = d.list(known); err != nil {
+		o.Logger.Warn("eventlog: the next start reads all files", "err", err)
+		return nil
 	}
 	text, err := json.Marshal(c)
 	if err != nil {

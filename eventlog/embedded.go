@@ -34,6 +34,8 @@ type embedded struct {
 	mending atomic.Bool
 
 	restarted atomic.Bool // whether it has replaced a server
+	// prepare is called before the next server is started, until it succeeds; nil for nothing. It belongs to the holder of the turn.
+	prepare func() error
 
 	mu     sync.Mutex
 	nc     *nats.Conn              // of the store; nil before it has one
@@ -153,19 +155,44 @@ func (e *embedded) mend(ctx context.Context) error {
 	if free < max(e.opts.Reserve, minFree) {
 		return context.Cause(fault)
 	}
-	e.mending.Store(true)
-	defer e.mending.Store(false)
-	e.stop()
-	e.restarted.Store(true)
-	if err := e.start(ctx); err != nil {
-		e.fail(err.Error())
-		return err
-	}
-	if err := e.found(ctx); err != nil {
+	if err := e.replace(ctx); err != nil {
 		return err
 	}
 	e.opts.Logger.Warn("eventlog: the embedded server was started again", "after", context.Cause(fault))
 	return nil
+}
+
+// salvage replaces the server, and calls prepare while there is none.
+func (e *embedded) salvage(ctx context.Context, prepare func() error) error {
+	select {
+	case <-e.turn:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	defer func() { e.turn <- struct{}{} }()
+	e.prepare = prepare
+	return e.replace(ctx)
+}
+
+// replace stops the server and starts another one.
+func (e *embedded) replace(ctx context.Context) error {
+	e.mending.Store(true)
+	defer e.mending.Store(false)
+	e.stop()
+	e.restarted.Store(true)
+	var err error
+	if e.prepare != nil {
+		err = e.prepare()
+	}
+	if err == nil {
+		e.prepare = nil
+		err = e.start(ctx)
+	}
+	if err != nil {
+		e.fail(err.Error())
+		return err
+	}
+	return e.found(ctx)
 }
 
 // found waits until the store's connection has found the server there is now: what it sends

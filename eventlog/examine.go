@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/seed7221b0f9/parley/eventlog/internal/blockfile"
 )
 
 // Health is what [Examine] finds out about a data directory or a cluster, without opening a
@@ -19,7 +20,8 @@ type Health struct {
 	Reserve int64  // of a data directory: the bytes that a store leaves free
 	Server  string // of a cluster: the server that answered, with its version
 	Streams int    // of a cluster: the streams of the account
-	// Damage lists the events of a data directory that the last Open knew to be lost.
+	// Damage lists the events of a data directory that are lost: those that the last Open knew of, and, while no process has it open, those that
+	// the next Open will miss.
 	Damage []Damage
 	// Bad counts the damaged blocks of a data directory; 0 while another process has it open. Open keeps the
 	// undamaged records of such a block.
@@ -67,22 +69,41 @@ func examineDir(ctx context.Context, o *Options) (Health, error) {
 		if h.Owner, err = examineFiles(path); err != nil {
 			return h, err
 		}
-		for _, name := range []string{checkpointName, baseName} {
-			if c, err := readBase(filepath.Join(path, name)); err == nil && c.clean {
-				h.Damage = c.Damage
-				break
-			}
-		}
-		if h.Owner == 0 {
-			if h.Bad, err = (&dataDir{path: path}).badBlocks(ctx); err != nil {
-				return h, err
-			}
+		if h.Damage, h.Bad, err = (&dataDir{path: path}).losses(ctx, h.Owner == 0); err != nil {
+			return h, err
 		}
 	}
 	if h.Free <= h.Reserve {
 		return h, fmt.Errorf("%w: %d bytes are free on the disk of %s, and %d stay free", ErrFull, h.Free, path, h.Reserve)
 	}
 	return h, nil
+}
+
+// losses returns the events that are known to be lost, and of a store that is not open also those that are, with the number of damaged
+// blocks. It changes nothing.
+func (d *dataDir) losses(ctx context.Context, stopped bool) (damage []Damage, bad int, err error) {
+	c, err := readBase(filepath.Join(d.path, checkpointName))
+	if err == nil && !c.clean {
+		if c, err = readBase(filepath.Join(d.path, baseName)); err == nil {
+			err = d.readJournal(c)
+		}
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	if !stopped {
+		return c.Damage, 0, nil
+	}
+	bad, err = d.sweep(ctx, c, func(blockID, []byte, []byte, []blockfile.Span) error { return nil })
+	if err != nil {
+		return c.Damage, bad, err
+	}
+	found := c.heads.found()
+	if c.silent {
+		adopt(found, c.Purged)
+	}
+	c.accept(missing(found, c, func(session string, l *chain) uint64 { return c.heads.snapshot(session, l.epoch) }))
+	return c.Damage, bad, nil
 }
 
 // examineFiles returns who has a data directory open, after a look at its format.

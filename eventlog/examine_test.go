@@ -75,8 +75,8 @@ func TestExamine_damaged(t *testing.T) {
 	}
 	data[len(data)/2] ^= 1
 	writeFile(t, name, data)
-	if h := examine(); h.Bad != 1 {
-		t.Errorf("%d blocks are damaged, want 1", h.Bad)
+	if h := examine(); h.Bad != 1 || len(h.Damage) != 1 {
+		t.Errorf("%d blocks are damaged, want 1; lost are %v, want one event", h.Bad, h.Damage)
 	}
 	if after, err := os.ReadFile(name); err != nil || !bytes.Equal(after, data) {
 		t.Errorf("the block was changed, %v", err)

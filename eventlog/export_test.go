@@ -30,3 +30,24 @@ func (l *Lease) Expire() {
 
 // Scanned reports whether Open has read all messages from the server.
 func Scanned(s *Store) bool { return s.scanned }
+
+// Unchecked returns how many closed blocks are not checked yet.
+func Unchecked(s *Store) int {
+	if s.unchecked == nil {
+		return 0
+	}
+	s.unchecked.mu.Lock()
+	defer s.unchecked.mu.Unlock()
+	return len(s.unchecked.left)
+}
+
+// CheckAfter sets when the check of closed blocks in the background begins, and shortens the time for which the server reads
+// blocks when it starts to little more than the server needs. It returns what undoes that.
+func CheckAfter(d time.Duration) (undo func()) {
+	delay, dedupe := checkDelay, dedupeTime
+	checkDelay, dedupeTime = d, DedupeTime
+	return func() { checkDelay, dedupeTime = delay, dedupe }
+}
+
+// DedupeTime is longer than the server's window of message ids.
+const DedupeTime = 150 * time.Millisecond

@@ -15,12 +15,11 @@ import (
 // inspect looks for lost events, unless the store was closed cleanly and is as it was.
 func (s *Store) inspect(ctx context.Context, before *checkpoint) error {
 	if !before.clean {
-		s.journal.purged = before.Purged
 		found, err := s.chains(ctx, before)
 		if err != nil {
 			return err
 		}
-		if err := s.removeAgain(ctx, found); err != nil {
+		if err := s.removeAgain(ctx, found, before.Purged); err != nil {
 			return err
 		}
 		if before.silent {
@@ -35,17 +34,17 @@ func (s *Store) inspect(ctx context.Context, before *checkpoint) error {
 		}
 		before.Lasts = lastsOf(found)
 	}
-	s.inspected = true
+	s.inspected, s.blocks = true, before.Blocks
 	return s.journal.begin(s.dir, before)
 }
 
-// chains returns the logs. Where the server has the messages that are in the blocks, and none is damaged, they were read already.
+// chains returns the logs. Where the server has the messages that are in the blocks, they were read already.
 func (s *Store) chains(ctx context.Context, before *checkpoint) (map[string]*chain, error) {
-	if before.heads != nil && before.heads.holds(before.live[logStream]) && s.st.holds(before.live) {
+	if before.heads != nil && before.heads.holds(before.live[logStream]) && s.st.holds(ctx, before.live) {
 		return before.heads.found(), nil
 	}
 	before.heads = nil
-	return s.scan(ctx)
+	return s.scan(ctx, before.Purged)
 }
 
 // adopt takes the starts of logs for what they were trimmed to, in a store that does not have that.
@@ -58,7 +57,7 @@ func adopt(found map[string]*chain, purged map[string]uint64) {
 }
 
 // removeAgain removes what a scan found of deleted logs and of trimmed events: the server's marks of their removal are lost.
-func (s *Store) removeAgain(ctx context.Context, found map[string]*chain) error {
+func (s *Store) removeAgain(ctx context.Context, found map[string]*chain, purged map[string]uint64) error {
 	for session, c := range found {
 		if c.removed == 0 {
 			continue
@@ -68,7 +67,7 @@ func (s *Store) removeAgain(ctx context.Context, found map[string]*chain) error 
 			return fmt.Errorf("eventlog: removing events again: %w", err)
 		}
 	}
-	for key, before := range s.journal.purged {
+	for key, before := range purged {
 		session, _, _ := strings.Cut(key, " ")
 		if before == everything && (found[session] == nil || found[session].last == 0) {
 			if err := s.dropSnapshot(ctx, session); err != nil {
@@ -102,7 +101,7 @@ func lastsOf(found map[string]*chain) map[string]uint64 {
 const scanStall = 30 * time.Second
 
 // scan reads all messages of the log.
-func (s *Store) scan(ctx context.Context) (map[string]*chain, error) {
+func (s *Store) scan(ctx context.Context, purged map[string]uint64) (map[string]*chain, error) {
 	s.scanned = true
 	found := map[string]*chain{}
 	info, err := s.st.log.Info(ctx)
@@ -124,7 +123,7 @@ func (s *Store) scan(ctx context.Context) (map[string]*chain, error) {
 		if found[session] == nil {
 			found[session] = &chain{}
 		}
-		if h, _, err := decodePart(msg.data); err == nil && h.first < s.journal.purged[purgeKey(session, h.epoch)] {
+		if h, _, err := decodePart(msg.data); err == nil && h.first < purged[purgeKey(session, h.epoch)] {
 			found[session].removed = msg.seq
 			continue
 		}
@@ -176,23 +175,33 @@ func (s *Store) snapshotOf(ctx context.Context, session string, c *chain, before
 	return snapshot.Seq, nil
 }
 
-// compare returns what is missing in the logs that were found, by their numbers, their snapshots, and
-// what the last clean end knew of them.
+// compare returns what is missing in the logs that were found, and drops the snapshots of what is lost at their ends.
 func (s *Store) compare(ctx context.Context, found map[string]*chain, before *checkpoint) ([]Damage, error) {
+	var failed error
+	damage := missing(found, before, func(session string, c *chain) uint64 {
+		snapshot, err := s.snapshotOf(ctx, session, c, before)
+		if err == nil && snapshot > c.last {
+			err = s.dropSnapshot(ctx, session)
+		}
+		failed = errors.Join(failed, err)
+		return snapshot
+	})
+	return damage, failed
+}
+
+// missing returns what is missing in the logs that were found, by their numbers, their snapshots, and
+// what the last clean end knew of them.
+func missing(found map[string]*chain, before *checkpoint, snapshotOf func(session string, c *chain) uint64) (damage []Damage) {
 	sessions := maps.Clone(before.Lasts)
 	for session := range found {
 		sessions[session] += 0
 	}
-	var damage []Damage
 	for _, session := range slices.Sorted(maps.Keys(sessions)) {
 		c := found[session]
 		if c == nil {
 			c = &chain{}
 		}
-		snapshot, err := s.snapshotOf(ctx, session, c, before)
-		if err != nil {
-			return nil, err
-		}
+		snapshot := snapshotOf(session, c)
 		// What was trimmed is missing only if the snapshot is, too.
 		start := min(max(1, before.Purged[purgeKey(session, c.epoch)]), snapshot+1)
 		if c.first > start {
@@ -202,29 +211,32 @@ func (s *Store) compare(ctx context.Context, found map[string]*chain, before *ch
 		if end := max(sessions[session], snapshot); end > c.last {
 			damage = append(damage, Damage{session, c.last + 1, end, "they are not in the store"})
 		}
-		if snapshot > c.last {
-			if err := s.dropSnapshot(ctx, session); err != nil {
-				return nil, err
-			}
-		}
 	}
-	return damage, nil
+	return damage
 }
 
-// accept adds damage to what was known before. Where it is new, the store gets another epoch and no deltas, since numbers
+// accept adds damage to what was known before, and returns what is new.
+func (c *checkpoint) accept(damage []Damage) (fresh []Damage) {
+	c.Damage = slices.DeleteFunc(c.Damage, func(d Damage) bool { return d.Reason == foundOpen })
+	fresh = slices.DeleteFunc(damage, func(d Damage) bool { return slices.Contains(c.Damage, d) })
+	c.Damage = append(c.Damage, fresh...)
+	return fresh
+}
+
+// accept adds damage to what was known before. Where it is new, the store gets another epoch and its logs no deltas, since numbers
 // at the end of a log may be used again.
 func (s *Store) accept(ctx context.Context, before *checkpoint, damage []Damage) error {
-	before.Damage = slices.DeleteFunc(before.Damage, func(d Damage) bool { return d.Reason == foundOpen })
-	fresh := slices.DeleteFunc(damage, func(d Damage) bool { return slices.Contains(before.Damage, d) })
+	fresh := before.accept(damage)
 	if len(fresh) == 0 {
 		return nil
 	}
 	for _, d := range fresh {
 		s.logDamage(d)
 	}
-	before.Damage = append(before.Damage, fresh...)
-	if err := s.st.delta.Purge(ctx); err != nil {
-		return fmt.Errorf("eventlog: deleting deltas: %w", err)
+	for _, d := range fresh {
+		if err := s.st.delta.Purge(ctx, jetstream.WithPurgeSubject(deltaPrefix+d.Session)); err != nil {
+			return fmt.Errorf("eventlog: deleting deltas: %w", err)
+		}
 	}
 	return s.st.newGeneration(ctx, s.js)
 }

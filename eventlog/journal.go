@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -80,11 +82,20 @@ func (j *journal) begin(d *dataDir, c *checkpoint) (err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.lasts, j.purged, j.damage = c.Lasts, c.Purged, c.Damage
-	j.file, err = os.OpenFile(filepath.Join(d.path, journalName), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if j.file == nil {
+		j.file, err = os.OpenFile(filepath.Join(d.path, journalName), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	}
 	if err != nil {
 		return err
 	}
 	return j.rebase()
+}
+
+// checkpoint returns a copy of what is known.
+func (j *journal) checkpoint() *checkpoint {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return &checkpoint{Lasts: maps.Clone(j.lasts), Purged: maps.Clone(j.purged), Damage: slices.Clone(j.damage)}
 }
 
 // rebase writes what is known into the base, and empties the file.

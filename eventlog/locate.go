@@ -20,7 +20,8 @@ func probe(ctx context.Context, stream jetstream.Stream, subject string, seq uin
 
 // locate returns a sequence of the stream from which on the messages of a subject satisfy
 // after, and before which they do not. After must stay true once it is. It is a binary
-// search, of some 20 reads for a million messages.
+// search, of some 20 reads for a million messages. It begins at the subject's first message: the server reads the block of
+// the sequence that it is asked for, also where that holds other subjects alone, and such a block may not be checked yet.
 func locate(ctx context.Context, stream jetstream.Stream, subject string, after func(*header) bool) (uint64, error) {
 	last, err := stream.GetLastMsgForSubject(ctx, subject)
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
@@ -29,9 +30,8 @@ func locate(ctx context.Context, stream jetstream.Stream, subject string, after 
 	if err != nil {
 		return 0, err
 	}
-	low, high := uint64(1), last.Sequence+1
-	for low < high {
-		middle := low + (high-low)/2
+	low, middle, high := uint64(1), uint64(1), last.Sequence+1
+	for ; low < high; middle = low + (high-low)/2 {
 		seq, h, err := probe(ctx, stream, subject, middle)
 		switch {
 		case errors.Is(err, jetstream.ErrMsgNotFound):

@@ -85,7 +85,7 @@ func (l *Log) begin(ctx context.Context) (context.Context, func(), error) {
 	if err := checkSession(l.session); err != nil {
 		return nil, nil, err
 	}
-	return l.store.begin(ctx)
+	return l.checked(l.store.begin(ctx))
 }
 
 // beginWrite starts a call for this log that writes.
@@ -93,7 +93,19 @@ func (l *Log) beginWrite(ctx context.Context) (context.Context, func(), error) {
 	if err := checkSession(l.session); err != nil {
 		return nil, nil, err
 	}
-	return l.store.beginWrite(ctx)
+	return l.checked(l.store.beginWrite(ctx))
+}
+
+// checked checks the blocks of the log before a call that was begun.
+func (l *Log) checked(ctx context.Context, end func(), err error) (context.Context, func(), error) {
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := l.store.ready(ctx, l.session); err != nil {
+		end()
+		return nil, nil, l.wrap("checking its files", err)
+	}
+	return ctx, end, nil
 }
 
 func checkSession(name string) error {
@@ -123,5 +135,5 @@ func (l *Log) snapshotSubject() string { return snapshotPrefix + l.session }
 
 // epoch returns the epoch of cursors, which covers the store as well as the log.
 func (l *Log) epoch(log [8]byte) string {
-	return l.store.st.meta[metaGeneration] + hex.EncodeToString(log[:])
+	return l.store.st.value(metaGeneration) + hex.EncodeToString(log[:])
 }

@@ -58,7 +58,7 @@ func (s *Store) restore(ctx context.Context, b *backupReader) error {
 	if err := s.copyFrom(ctx, b); err != nil {
 		return errors.Join(err, s.undoRestore(context.WithoutCancel(ctx)))
 	}
-	found, err := s.scan(ctx)
+	found, err := s.scan(ctx, s.journal.purged)
 	if err != nil {
 		return err
 	}

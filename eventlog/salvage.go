@@ -25,22 +25,43 @@ var blockStreams = map[string]string{logStream: logPrefix, snapshotStream: snaps
 // salvage checks every block of the store before the server does, which cuts a block at its first bad record. A damaged block is
 // copied aside and written again without what is bad; the server takes the gap for deleted messages, and inspect finds
 // the events that are missing. It forgets deleted logs of which nothing is left on the disk.
-func (d *dataDir) salvage(c *checkpoint, o *Options) error {
+func (d *dataDir) salvage(ctx context.Context, c *checkpoint, o *Options) error {
+	damaged, err := d.sweep(ctx, c, func(id blockID, data, sound []byte, bad []blockfile.Span) error {
+		return d.rewrite(id, data, sound, bad, o)
+	})
+	c.clean = c.clean && damaged == 0
+	return err
+}
+
+// sweep reads every block of the store into the checkpoint: how many messages there are, which blocks are sound, and the headers of their
+// records. It calls mend with those that are damaged, with their bytes, those of their sound records, and the places between them.
+func (d *dataDir) sweep(ctx context.Context, c *checkpoint, mend func(id blockID, data, sound []byte, bad []blockfile.Span) error) (damaged int, err error) {
 	held := map[string]bool{}
-	c.live = map[string]int{}
+	c.live, c.Blocks = map[string]int{}, blockList{}
 	c.heads = newHeads()
-	whole := true
-	var buf []byte
+	var buf, sound []byte
 	for stream, prefix := range blockStreams {
 		var count census
 		blocks, err := d.blocks(stream)
 		if err != nil {
-			return err
+			return damaged, err
 		}
 		for _, index := range blocks {
-			b := blockfile.Block{Stream: stream, Index: index, Prefix: prefix, Sound: soundPart}
-			damaged, err := d.salvageBlock(&b, &buf, o, func(r *blockfile.Record) {
-				count.add(r)
+			if ctx.Err() != nil {
+				return damaged, context.Cause(ctx)
+			}
+			id := blockID{stream, index}
+			stamp, err := d.readBlock(id, &buf)
+			if err != nil {
+				return damaged, fmt.Errorf("eventlog: reading block %d of stream %s: %w", index, stream, err)
+			}
+			records, bad := scanBlock(id, buf)
+			sound = sound[:0]
+			for _, r := range records {
+				if len(bad) > 0 {
+					sound = append(sound, r.Raw...)
+				}
+				count.add(&r)
 				session := strings.TrimPrefix(string(r.Subject), prefix)
 				h, _, err := decodePart(r.Payload)
 				if err == nil {
@@ -50,49 +71,25 @@ func (d *dataDir) salvage(c *checkpoint, o *Options) error {
 					}
 				}
 				if err == nil || r.Kind == blockfile.Tombstone {
-					c.heads.add(stream, session, &h, r, c.Purged)
+					c.heads.add(stream, session, &h, &r, c.Purged)
 				}
-			})
-			if err != nil {
-				return fmt.Errorf("eventlog: salvaging block %d of stream %s: %w", index, stream, err)
 			}
-			c.clean = c.clean && !damaged
-			whole = whole && !damaged
+			if len(bad) == 0 {
+				c.Blocks.add(id, describe(stamp, buf, records))
+				continue
+			}
+			damaged++
+			if err := mend(id, buf, sound, bad); err != nil {
+				return damaged, fmt.Errorf("eventlog: salvaging block %d of stream %s: %w", index, stream, err)
+			}
 		}
 		c.live[stream] = count.live()
 		if stream == snapshotStream {
 			c.heads.drop(count.deleted)
 		}
 	}
-	if !whole {
-		c.heads = nil
-	}
 	maps.DeleteFunc(c.Purged, func(key string, before uint64) bool { return before == everything && !held[key] })
-	return nil
-}
-
-// badBlocks counts the damaged blocks, and changes nothing.
-func (d *dataDir) badBlocks(ctx context.Context) (n int, err error) {
-	var buf []byte
-	for stream, prefix := range blockStreams {
-		blocks, err := d.blocks(stream)
-		if err != nil {
-			return n, err
-		}
-		for _, index := range blocks {
-			if ctx.Err() != nil {
-				return n, context.Cause(ctx)
-			}
-			if err := readInto(&buf, d.block(stream, index)); err != nil {
-				return n, err
-			}
-			b := blockfile.Block{Stream: stream, Index: index, Prefix: prefix, Sound: soundPart}
-			if _, bad := b.Scan(buf); len(bad) > 0 {
-				n++
-			}
-		}
-	}
-	return n, nil
+	return damaged, nil
 }
 
 // block is the name of a block's file.
@@ -123,34 +120,34 @@ func (d *dataDir) blocks(stream string) ([]int, error) {
 	return blocks, err
 }
 
-// salvageBlock checks one block, and writes it again if it is damaged. It calls visit with its sound records.
-func (d *dataDir) salvageBlock(b *blockfile.Block, buf *[]byte, o *Options, visit func(*blockfile.Record)) (damaged bool, err error) {
-	name := d.block(b.Stream, b.Index)
-	if err := readInto(buf, name); err != nil {
-		return false, err
-	}
-	data := *buf
-	records, bad := b.Scan(data)
-	var sound []byte
-	for _, r := range records {
-		visit(&r)
-		if len(bad) > 0 {
-			sound = append(sound, r.Raw...)
-		}
-	}
-	if len(bad) == 0 {
-		return false, nil
-	}
+// scanBlock returns the sound records of a block, and the spans that are none.
+func scanBlock(id blockID, data []byte) (records []blockfile.Record, bad []blockfile.Span) {
+	b := blockfile.Block{Stream: id.stream, Index: id.index, Prefix: blockStreams[id.stream], Sound: soundPart}
+	return b.Scan(data)
+}
+
+// rewrite copies a damaged block aside and writes it again with its sound records alone.
+func (d *dataDir) rewrite(id blockID, data, sound []byte, bad []blockfile.Span, o *Options) error {
 	aside := filepath.Join(d.path, damagedName)
 	if err := os.MkdirAll(aside, 0o700); err != nil {
-		return true, err
+		return err
 	}
-	aside = filepath.Join(aside, fmt.Sprintf("%s-%d-%d.blk", b.Stream, b.Index, o.Now().UnixNano()))
+	aside = filepath.Join(aside, fmt.Sprintf("%s-%d-%d.blk", id.stream, id.index, o.Now().UnixNano()))
 	if err := writeSynced(aside, data); err != nil {
-		return true, err
+		return err
 	}
-	o.Logger.Warn("eventlog: salvaged a damaged block", "stream", b.Stream, "block", b.Index, "bytes", len(data)-len(sound), "places", len(bad), "copy", aside)
-	return true, errors.Join(writeSynced(name, sound), d.dropIndex(b.Stream))
+	o.Logger.Warn("eventlog: salvaged a damaged block", "stream", id.stream, "block", id.index, "bytes", len(data)-len(sound), "places", len(bad), "copy", aside)
+	return errors.Join(writeSynced(d.block(id.stream, id.index), sound), d.dropIndex(id.stream))
+}
+
+// readBlock reads a block into a buffer, and returns the stamp that its file had before.
+func (d *dataDir) readBlock(id blockID, buf *[]byte) (fileStamp, error) {
+	name := d.block(id.stream, id.index)
+	stamp, err := stampOf(name)
+	if err != nil {
+		return stamp, err
+	}
+	return stamp, readInto(buf, name)
 }
 
 // readInto reads a file into a buffer, which grows if need be.

@@ -166,8 +166,8 @@ func scanBlock(t *testing.T, name string, data []byte) []blockfile.Record {
 	return records
 }
 
-// eventlog.TestSalvage damages stores that were closed and stores that were killed. No event is missing that is not listed, no
-// event is lost whose record is whole, and nothing comes back that was deleted or trimmed.
+// eventlog.TestSalvage damages stores that were closed and stores that were killed. No event is missing that is not listed, by Examine before
+// they are opened too, no event is lost whose record is whole, and nothing comes back that was deleted or trimmed.
 func TestSalvage(t *testing.T) {
 	t.Run("small blocks", func(t *testing.T) { testSalvage(t, smallBlocks, short.Count(4, 12, 1000)) })
 	if os.Getenv("PARLEY_SOAK") != "" {
@@ -197,11 +197,18 @@ func testSalvage(t *testing.T, quota int64, cases int) {
 		}
 		_, what := damageBlock(t, r, dir)
 		kept := intact(t, whole, dir, "")
+		health, err := eventlog.Examine(t.Context(), opts(dir))
+		if err != nil {
+			t.Fatal(err)
+		}
 		s, err := eventlog.Open(t.Context(), opts(dir))
 		if err != nil {
 			t.Fatal(err)
 		}
 		checkSalvaged(t, s, all, kept)
+		if !slices.Equal(health.Damage, s.Damage()) {
+			t.Errorf("before Open %v was missing", health.Damage)
+		}
 		if t.Failed() {
 			t.Errorf("seed %d: %s: %v", seed, what, s.Damage())
 		}

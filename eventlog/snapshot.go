@@ -63,6 +63,9 @@ func (l *Log) PutSnapshot(ctx context.Context, seq, sub uint64, data []byte) err
 	if err := l.admit(ctx, [][]byte{data}); err != nil {
 		return err
 	}
+	if err := l.store.readyAll(ctx, snapshotStream); err != nil {
+		return l.wrap("checking its files", err)
+	}
 	leave, err := l.store.gate.shared(ctx)
 	if err != nil {
 		return err

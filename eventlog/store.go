@@ -26,6 +26,11 @@ type Store struct {
 	gate gate
 	link *link
 
+	pause     pause
+	unchecked *unchecked     // nil for none
+	checking  sync.WaitGroup // in the background
+	blocks    blockList      // that were sound when they were read last
+
 	readers, calls         context.Context // end with Close; calls only when Close cannot wait longer
 	stopReaders, stopCalls context.CancelCauseFunc
 	underWay               sync.WaitGroup
@@ -57,7 +62,7 @@ func open(ctx context.Context, opts *Options, restoring bool) (*Store, error) {
 	s.readers, s.stopReaders = context.WithCancelCause(context.Background())
 	s.calls, s.stopCalls = context.WithCancelCause(context.Background())
 	err := s.start(ctx)
-	if err == nil && s.st.meta[metaRestoring] != "" && !restoring {
+	if err == nil && s.st.value(metaRestoring) != "" && !restoring {
 		err = fmt.Errorf("%w: restoring it did not finish; delete it and restore again", ErrBackup)
 	}
 	if err != nil {
@@ -83,8 +88,13 @@ func (s *Store) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.dir.salvage(before, &s.opts); err != nil {
-		return err
+	if before.clean {
+		s.unchecked = s.dir.examineNear(before)
+	}
+	if s.unchecked == nil {
+		if err := s.dir.salvage(ctx, before, &s.opts); err != nil {
+			return err
+		}
 	}
 	if err := s.embed(ctx); err != nil {
 		return err
@@ -92,12 +102,19 @@ func (s *Store) start(ctx context.Context) error {
 	if err := s.openStreams(ctx); err != nil {
 		return err
 	}
-	if before.clean && (!s.st.holds(before.live) || s.hasCut(ctx)) {
+	if before.clean && (!s.st.holds(ctx, before.live) || s.hasCut(ctx)) {
 		if err := s.reopen(ctx, before); err != nil {
 			return err
 		}
 	}
-	return s.inspect(ctx, before)
+	if err := s.inspect(ctx, before); err != nil {
+		return err
+	}
+	if s.unchecked != nil {
+		delay := checkDelay
+		s.checking.Go(func() { s.checkRest(s.readers, delay) })
+	}
+	return nil
 }
 
 // reopen starts the server once more, without its indexes, which promise messages that are not in the files.
@@ -105,6 +122,12 @@ func (s *Store) reopen(ctx context.Context, before *checkpoint) error {
 	before.clean = false
 	s.nc.Close()
 	s.srv.stop()
+	if s.unchecked != nil {
+		s.unchecked = nil
+		if err := s.dir.salvage(ctx, before, &s.opts); err != nil {
+			return err
+		}
+	}
 	if err := errors.Join(s.dir.dropIndex(logStream), s.dir.dropIndex(snapshotStream)); err != nil {
 		return err
 	}
@@ -149,7 +172,7 @@ func (s *Store) dial() (err error) {
 
 // openStreams opens the streams. The server does not sync all files of new ones.
 func (s *Store) openStreams(ctx context.Context) error {
-	st, created, err := openStreams(ctx, s.js, &s.opts)
+	st, created, err := openStreams(ctx, s.js, &s.opts, &s.pause)
 	if err != nil {
 		return err
 	}
@@ -189,6 +212,7 @@ func (s *Store) Close(ctx context.Context) error {
 func (s *Store) stop() error {
 	s.stopReaders(ErrClosed)
 	s.stopCalls(ErrClosed)
+	s.checking.Wait()
 	var now *checkpoint
 	if s.dir != nil && s.st != nil {
 		now = s.countRecords()
@@ -205,7 +229,7 @@ func (s *Store) stop() error {
 	if s.journal.file != nil {
 		s.journal.file.Close() // acknowledgements are not synced, removals are
 	}
-	return errors.Join(s.dir.writeCheckpoint(now), s.dir.close())
+	return errors.Join(s.dir.writeCheckpoint(now, s.blocks, &s.opts), s.dir.close())
 }
 
 // begin starts a call: it returns a context that also ends when the store cannot wait for the
@@ -259,6 +283,9 @@ func (s *Store) Sessions(ctx context.Context) ([]SessionInfo, error) {
 		return nil, err
 	}
 	defer end()
+	if err := s.readyAll(ctx, logStream); err != nil {
+		return nil, err
+	}
 	names, err := sessionNames(ctx, s.st.log, logPrefix)
 	if err != nil {
 		return nil, err
@@ -294,6 +321,9 @@ func (s *Store) Ends(ctx context.Context) (generation string, ends map[string]ui
 	for name := range names {
 		last := s.journal.last(name)
 		if last == 0 { // a cluster has no journal
+			if err := s.ready(ctx, name); err != nil {
+				return "", nil, err
+			}
 			info, err := s.Log(name).info(ctx)
 			if errors.Is(err, ErrNotFound) {
 				continue // deleted meanwhile, or its first record was never finished
@@ -305,7 +335,7 @@ func (s *Store) Ends(ctx context.Context) (generation string, ends map[string]ui
 		}
 		ends[name] = last
 	}
-	return s.st.meta[metaGeneration], ends, nil
+	return s.st.value(metaGeneration), ends, nil
 }
 
 // Log returns a handle of a session's log, which need not exist. It makes no call to the

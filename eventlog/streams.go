@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -36,7 +37,7 @@ const (
 type streams struct {
 	log, delta, snapshot jetstream.Stream
 	leases               jetstream.KeyValue
-	meta                 map[string]string
+	meta                 atomic.Pointer[map[string]string]
 }
 
 // streamConfigs are the configurations of the streams of a new store, the log first.
@@ -64,7 +65,7 @@ func streamConfigs(o *Options) []jetstream.StreamConfig {
 }
 
 // openStreams opens the streams and creates those that are missing.
-func openStreams(ctx context.Context, js jetstream.JetStream, o *Options) (s *streams, created bool, err error) {
+func openStreams(ctx context.Context, js jetstream.JetStream, o *Options, p *pause) (s *streams, created bool, err error) {
 	var open [3]jetstream.Stream
 	for i, config := range streamConfigs(o) {
 		stream, isNew, err := openStream(ctx, js, config, o.Timeout)
@@ -72,13 +73,15 @@ func openStreams(ctx context.Context, js jetstream.JetStream, o *Options) (s *st
 		if err != nil {
 			return nil, created, fmt.Errorf("eventlog: opening stream %s: %w", config.Name, err)
 		}
-		open[i] = boundedStream{stream, o.Timeout}
+		open[i] = boundedStream{stream, bounds{p, o.Timeout}}
 	}
 	leases, err := openLeases(ctx, js, o)
 	if err != nil {
 		return nil, created, fmt.Errorf("eventlog: opening bucket %s: %w", leaseBucket, err)
 	}
-	s = &streams{open[0], open[1], open[2], boundedBucket{leases, o.Timeout}, open[0].CachedInfo().Config.Metadata}
+	s = &streams{log: open[0], delta: open[1], snapshot: open[2], leases: boundedBucket{leases, bounds{p, o.Timeout}}}
+	meta := open[0].CachedInfo().Config.Metadata
+	s.meta.Store(&meta)
 	return s, created, s.checkMeta()
 }
 
@@ -111,17 +114,20 @@ func openLeases(ctx context.Context, js jetstream.JetStream, o *Options) (jetstr
 }
 
 // holds reports whether the streams have as many messages as their files.
-func (s *streams) holds(live map[string]int) bool {
+func (s *streams) holds(ctx context.Context, live map[string]int) bool {
 	for _, stream := range []jetstream.Stream{s.log, s.snapshot} {
-		if info := stream.CachedInfo(); info.State.Msgs != uint64(live[info.Config.Name]) {
+		if info, err := stream.Info(ctx); err != nil || info.State.Msgs != uint64(live[info.Config.Name]) {
 			return false
 		}
 	}
 	return true
 }
 
+// value returns a value of the metadata of the log's stream; empty if there is none.
+func (s *streams) value(key string) string { return (*s.meta.Load())[key] }
+
 func (s *streams) checkMeta() error {
-	format, err := strconv.Atoi(s.meta[metaFormat])
+	format, err := strconv.Atoi(s.value(metaFormat))
 	if err != nil {
 		return fmt.Errorf("%w: stream %s has no format number", ErrDamaged, logStream)
 	}
@@ -131,7 +137,7 @@ func (s *streams) checkMeta() error {
 // setMeta changes metadata of the log's stream; an empty value removes it.
 func (s *streams) setMeta(ctx context.Context, js jetstream.JetStream, changes map[string]string) error {
 	config := s.log.CachedInfo().Config
-	meta := maps.Clone(config.Metadata)
+	meta := maps.Clone(*s.meta.Load())
 	for k, v := range changes {
 		meta[k] = v
 		if v == "" {
@@ -139,11 +145,10 @@ func (s *streams) setMeta(ctx context.Context, js jetstream.JetStream, changes m
 		}
 	}
 	config.Metadata = meta
-	stream, err := js.UpdateStream(ctx, config)
-	if err != nil {
+	if _, err := js.UpdateStream(ctx, config); err != nil {
 		return fmt.Errorf("eventlog: changing stream %s: %w", logStream, err)
 	}
-	s.log, s.meta = stream, meta
+	s.meta.Store(&meta)
 	return nil
 }
 

@@ -16,6 +16,9 @@ func (l *Log) Trim(ctx context.Context, seq uint64) error {
 		return err
 	}
 	defer end()
+	if err := l.store.readyAll(ctx, logStream, snapshotStream); err != nil {
+		return l.wrap("checking its files", err)
+	}
 	leave, err := l.store.gate.shared(ctx)
 	if err != nil {
 		return err
@@ -51,6 +54,9 @@ func (l *Log) Delete(ctx context.Context) error {
 		return err
 	}
 	defer end()
+	if err := l.store.readyAll(ctx, logStream, snapshotStream); err != nil {
+		return l.wrap("checking its files", err)
+	}
 	leave, err := l.store.gate.shared(ctx)
 	if err != nil {
 		return err

@@ -12,19 +12,28 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/internal/test/short"
+	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
 // flip changes a byte of the only block of the log, at the place that find returns.
 func flip(h *harness, find func(data []byte) int) {
 	h.Helper()
+	editBlock(h, func(data []byte) []byte {
+		data[find(data)] ^= 0x55
+		return data
+	})
+}
+
+// editBlock changes the only block of the log.
+func editBlock(h *harness, change func(data []byte) []byte) {
+	h.Helper()
 	name := filepath.Join(h.dir, "log", "jetstream", "$G", "streams", "PARLEY_LOG", "msgs", "1.blk")
 	data, err := os.ReadFile(name)
 	if err != nil {
 		h.Fatal(err)
 	}
-	data[find(data)] ^= 0x55
-	if err := os.WriteFile(name, data, 0o600); err != nil {
+	if err := os.WriteFile(name, change(data), 0o600); err != nil {
 		h.Fatal(err)
 	}
 }
@@ -106,6 +115,51 @@ func testLoss(t *testing.T, snapshot bool) {
 	}
 	if after, err := h.store.Log(id).Last(t.Context()); err != nil || after.Epoch == before.Epoch {
 		t.Errorf("the epoch is still %s: %v", after.Epoch, err)
+	}
+}
+
+// TestLoss_whole loses the opening event of a session, and a session as a whole: both are listed, say why they cannot be used, and can
+// be deleted, after which nothing is reported any more.
+func TestLoss_whole(t *testing.T) {
+	h := newHarness(t)
+	ids := []string{h.connect(), h.connect()}
+	for _, id := range ids {
+		w := h.watch(id)
+		h.query(id, "say one")
+		w.results(1)
+	}
+	if err := h.stop(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Join(h.dir, "log", "jetstream", "$G", "streams", "PARLEY_SNAPSHOT", "msgs")); err != nil {
+		t.Fatal(err)
+	}
+	editBlock(h, func(data []byte) []byte {
+		data[bytes.Index(data, []byte("parley.log."+ids[0]))] ^= 0x55
+		return bytes.ReplaceAll(data, []byte("parley.log."+ids[1]), []byte("parley.lag."+ids[1]))
+	})
+	h.start()
+	var list api.ListResult
+	h.call("session.list", api.ListParams{}, &list)
+	if len(list.Sessions) != 2 {
+		t.Fatalf("%d sessions are listed, want 2: %+v", len(list.Sessions), list.Sessions)
+	}
+	for _, x := range list.Sessions {
+		if x.State != string(session.Failed) || x.Title != "damaged session" {
+			t.Errorf("session %s is listed as %s %q", x.SessionID, x.State, x.Title)
+		}
+	}
+	for _, id := range ids {
+		h.refused(api.Conflict, "session.attach", api.AttachParams{SessionID: id})
+		h.call("session.delete", api.SessionDeleteParams{SessionID: id}, nil)
+	}
+	if text := readyz(h); text != "ok\n" {
+		t.Errorf("readyz after the deletion: %q", text)
+	}
+	h.restart()
+	h.call("session.list", api.ListParams{}, &list)
+	if len(list.Sessions) != 0 {
+		t.Errorf("deleted sessions are listed: %+v", list.Sessions)
 	}
 }
 

@@ -299,7 +299,9 @@ func deleteSession(s *Server, ctx context.Context, _ *caller, p api.SessionDelet
 	}
 	s.forgetPreviews(p.SessionID)
 	s.webhooks.outbox.forget(p.SessionID)
-	s.forgetChanges(ctx, dir, p.SessionID)
+	if dir != "" {
+		s.forgetChanges(ctx, dir, p.SessionID)
+	}
 	return api.Empty{}, s.removeUploads(p.SessionID)
 }
 

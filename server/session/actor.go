@@ -237,6 +237,7 @@ func (a *actor) tick(now time.Time) {
 		a.sendNext()
 	}
 	a.watchStall(now)
+	a.watchLoss()
 	a.notes.tell()
 	if a.core.Limited != "" {
 		a.sendNext()

@@ -30,6 +30,10 @@ func (s *Sessions) recover(ctx context.Context) error {
 	}
 	for _, d := range s.opts.Store.Damage() {
 		unsaved[d.Session] = true // it may have to be told
+		if _, ok := ends[d.Session]; !ok && strings.HasPrefix(d.Session, Prefix) {
+			s.find(d.Session)
+			s.unreadable(d.Session)
+		}
 	}
 	var changed []string
 	for id, end := range ends {
@@ -53,6 +57,11 @@ func (s *Sessions) recover(ctx context.Context) error {
 	return s.recoverAll(ctx, changed)
 }
 
+// unreadable lists a session whose log does not say what it is.
+func (s *Sessions) unreadable(id string) {
+	s.updated(id, "", api.SessionSummary{SessionID: id, State: string(Failed), Title: "damaged session"})
+}
+
 // unsaved returns the sessions with text that viewers saw and that may not be in the log.
 func (s *Sessions) unsaved() (map[string]bool, error) {
 	files, err := os.ReadDir(s.opts.Dir)
@@ -74,7 +83,7 @@ func (s *Sessions) recoverAll(ctx context.Context, ids []string) error {
 			for id := range work {
 				if err := s.recoverOne(ctx, id); err != nil {
 					s.logger.Error("a session cannot be read", "session", id, "err", err)
-					s.updated(id, "", api.SessionSummary{SessionID: id, State: string(Failed), Title: "damaged session"})
+					s.unreadable(id)
 				}
 			}
 		})
@@ -117,6 +126,9 @@ func (s *Sessions) newActor(id, epoch string) *actor {
 func (s *Sessions) load(ctx context.Context, id string) (*actor, error) {
 	a := s.newActor(id, "")
 	at, err := a.log.Last(ctx)
+	if IsMissing(err) && len(s.losses(id)) > 0 {
+		return nil, Conflict("the events of this session are lost: its log was damaged")
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -56,12 +56,40 @@ func (a *actor) readAround(ctx context.Context, after, told uint64) error {
 	return nil
 }
 
-// tellLoss drafts a notice for everything that the log has lost, once.
-func (a *actor) tellLoss() {
-	for _, d := range a.srv.opts.Store.Damage() {
-		if text := d.String(); d.Session == a.id && !slices.Contains(a.core.Lost, text) {
+// losses returns what the log of a session has lost.
+func (s *Sessions) losses(id string) []eventlog.Damage {
+	return slices.DeleteFunc(s.opts.Store.Damage(), func(d eventlog.Damage) bool { return d.Session != id })
+}
+
+// tellLoss drafts a notice for everything that the log has lost, once, and reports whether there is one.
+func (a *actor) tellLoss() (told bool) {
+	for _, d := range a.srv.losses(a.id) {
+		if text := d.String(); !slices.Contains(a.core.Lost, text) {
+			told = true
 			a.draft(draft{facts: &facts{Lost: []string{text}}, event: &event.Notice{Header: a.core.header(""), Severity: event.NoticeError, Code: event.NoticeLost,
 				Text: fmt.Sprintf("A part of this conversation is lost: the file that held its events %d to %d was damaged. Prompts that were waiting are held; look through them before you continue.", d.From, d.To)}})
 		}
 	}
+	return told
+}
+
+// watchLoss tells what the log has lost since the session was loaded, and holds the queue.
+func (a *actor) watchLoss() {
+	if a.core.State != LostHost && a.tellLoss() {
+		a.draft(a.core.hold()...)
+		_ = a.write() // kept and tried again by tick
+	}
+}
+
+// deleteUnreadable deletes the log of a session that cannot be loaded because of what its log has lost; err is why. The caller may know of it.
+func (s *Sessions) deleteUnreadable(ctx context.Context, id string, err error) error {
+	if _, hidden := s.Lookup(ctx, id); hidden != nil || len(s.losses(id)) == 0 {
+		return err
+	}
+	s.hide(id)
+	if err := s.opts.Store.Log(id).Delete(ctx); err != nil {
+		return err
+	}
+	s.remove(id)
+	return nil
 }

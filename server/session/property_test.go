@@ -119,8 +119,9 @@ func (l *memLog) Delete(context.Context) error { return nil }
 
 // memStore is a store in memory.
 type memStore struct {
-	mu   sync.Mutex
-	logs map[string]*memLog
+	mu     sync.Mutex
+	logs   map[string]*memLog
+	damage []eventlog.Damage
 }
 
 func (s *memStore) Log(session string) Log {
@@ -139,7 +140,11 @@ func (s *memStore) Ends(context.Context) (string, map[string]uint64, error) { re
 
 func (s *memStore) Health(context.Context) error { return nil }
 
-func (s *memStore) Damage() []eventlog.Damage { return nil }
+func (s *memStore) Damage() []eventlog.Damage {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.damage)
+}
 
 // memSessions are sessions without a server.
 func memSessions(t *testing.T) (*Sessions, *memStore) {

@@ -92,11 +92,11 @@ func (s *Sessions) Capabilities(p agent.Provider, session agent.Session) api.Cap
 }
 
 // Delete ends a session and deletes its log, with agentFiles also the files of its agent. It
-// returns the directory of the session.
+// returns the directory of the session, empty if it is not known.
 func (s *Sessions) Delete(ctx context.Context, id string, agentFiles bool) (dir string, err error) {
 	a, release, err := s.use(ctx, id)
 	if err != nil {
-		return "", err
+		return "", s.deleteUnreadable(ctx, id, err)
 	}
 	defer release()
 	if err := a.end(ctx); err != nil {

@@ -1,0 +1,323 @@
+package eventlog
+
+import (
+	"context"
+	"fmt"
+	"hash/crc32"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/seed7221b0f9/parley/eventlog/internal/blockfile"
+)
+
+// blockID names a block.
+type blockID struct {
+	stream string
+	index  int
+}
+
+// closedBlock is a block that the server no longer appends to, as it was when every record had a right checksum and none was missing.
+type closedBlock struct {
+	fileStamp
+	Sum   uint32 `json:"sum"` // CRC-32C
+	First uint64 `json:"first"`
+	Last  uint64 `json:"last"` // the sequences of its messages
+}
+
+// blockList is the closed blocks of each stream, by their numbers.
+type blockList map[string]map[int]closedBlock
+
+func (l blockList) add(id blockID, b closedBlock) {
+	if l[id.stream] == nil {
+		l[id.stream] = map[int]closedBlock{}
+	}
+	l[id.stream][id.index] = b
+}
+
+// Tests shorten them.
+var (
+	// dedupeTime is how old the newest message of a block has to be so that the server does not read the block when it starts, to fill its
+	// window of message ids.
+	dedupeTime = 2 * time.Second
+	// checkDelay is when the check in the background begins after Open, which has better things to do.
+	checkDelay = time.Second
+)
+
+// maxForgettable is how many deleted logs the checkpoint has at most before Open reads all blocks, to find out which it can forget.
+const maxForgettable = 10_000
+
+// forgettable returns how many deleted logs the checkpoint has.
+func (c *checkpoint) forgettable() (n int) {
+	for _, before := range c.Purged {
+		if before == everything {
+			n++
+		}
+	}
+	return n
+}
+
+// describe returns what the list has of a block with these records.
+func describe(stamp fileStamp, data []byte, records []blockfile.Record) closedBlock {
+	b := closedBlock{fileStamp: stamp, Sum: crc32.Checksum(data, castagnoli)}
+	for _, r := range records {
+		if r.Kind == blockfile.Message {
+			if b.First == 0 {
+				b.First = r.Seq
+			}
+			b.Last = max(b.Last, r.Seq)
+		}
+	}
+	return b
+}
+
+func stampOf(name string) (fileStamp, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return fileStamp{}, err
+	}
+	return fileStamp{info.Size(), info.ModTime()}, nil
+}
+
+func (d *dataDir) readIndex(stream string) (*blockfile.Index, error) {
+	data, err := os.ReadFile(filepath.Join(d.streamDir(stream), "msgs", indexName))
+	if err != nil {
+		return nil, err
+	}
+	return blockfile.ReadIndex(stream, data)
+}
+
+// empty reports whether a stream has no messages, so that the server has written no index.
+func (d *dataDir) empty(stream string) bool {
+	indexes, err := d.blocks(stream)
+	for _, index := range indexes {
+		stamp, statErr := stampOf(d.block(stream, index))
+		if statErr != nil || stamp.Size > 0 {
+			return false
+		}
+	}
+	return err == nil
+}
+
+// readSound reads a block, and fails with ErrDamaged unless it has every message that the index has of it.
+func (d *dataDir) readSound(id blockID, x *blockfile.Index, buf *[]byte) (b closedBlock, err error) {
+	stamp, err := d.readBlock(id, buf)
+	if err != nil {
+		return b, err
+	}
+	records, bad := scanBlock(id, *buf)
+	extent, ok := x.Blocks[id.index]
+	if len(bad) > 0 || ok && !extent.Holds(records) {
+		return b, fmt.Errorf("%w: block %d of stream %s", ErrDamaged, id.index, id.stream)
+	}
+	return describe(stamp, *buf, records), nil
+}
+
+// list returns every block but the last of each stream. A block that is as it was in an earlier list keeps its entry. It fails
+// where a block is damaged.
+func (d *dataDir) list(before blockList) (blockList, error) {
+	all := blockList{}
+	var buf []byte
+	for stream := range blockStreams {
+		indexes, err := d.blocks(stream)
+		if err != nil {
+			return nil, err
+		}
+		if len(indexes) < 2 {
+			continue
+		}
+		x, err := d.readIndex(stream)
+		if err != nil {
+			return nil, err
+		}
+		for _, index := range indexes[:len(indexes)-1] {
+			id := blockID{stream, index}
+			stamp, err := stampOf(d.block(stream, index))
+			if err != nil {
+				return nil, err
+			}
+			b, ok := before[stream][index]
+			if !ok || !b.equal(stamp) {
+				if b, err = d.readSound(id, x, &buf); err != nil {
+					return nil, err
+				}
+			}
+			all.add(id, b)
+		}
+	}
+	return all, nil
+}
+
+// examineNear checks the blocks that the server reads when it starts with its index: the last one, those with recent messages, those that it
+// may rewrite because most of their messages are deleted; and those that are not in the list. It returns what is left to check, or nil for
+// a store of which every block has to be checked.
+func (d *dataDir) examineNear(c *checkpoint) *unchecked {
+	u := &unchecked{dir: d, left: map[blockID]closedBlock{}, starts: map[string]map[string]int{}, turn: make(chan struct{}, 1)}
+	u.turn <- struct{}{}
+	c.live = map[string]int{}
+	if c.forgettable() > maxForgettable {
+		return nil
+	}
+	for stream := range blockStreams {
+		x, err := d.readIndex(stream)
+		if err != nil && d.empty(stream) {
+			continue
+		}
+		indexes, listErr := d.blocks(stream)
+		if err != nil || listErr != nil || len(indexes) == 0 {
+			return nil
+		}
+		last := indexes[len(indexes)-1]
+		for _, index := range indexes {
+			id := blockID{stream, index}
+			extent, indexed := x.Blocks[index]
+			b, listed := c.Blocks[stream][index]
+			near := index == last || extent.Last >= x.Last || extent.LastTime > time.Now().Add(-dedupeTime).UnixNano() || extent.Bytes*3/2 < uint64(b.Size)
+			if indexed && listed && !near {
+				u.left[id] = b
+				continue
+			}
+			if _, err := d.readSound(id, x, &u.buf); err != nil {
+				return nil
+			}
+		}
+		for index := range x.Blocks {
+			if !slices.Contains(indexes, index) {
+				return nil
+			}
+		}
+		if last != x.LastBlock {
+			return nil
+		}
+		c.live[stream], u.starts[stream] = int(x.Msgs), x.Subjects
+	}
+	return u
+}
+
+// unchecked are the closed blocks that Open has not read, because they are in the list. They are checked in the background, and before the
+// server reads them: it cuts a damaged block at its first bad record. Until then none of them changes, since nothing is removed before
+// all are checked.
+type unchecked struct {
+	dir    *dataDir
+	starts map[string]map[string]int // by stream and subject: the first block that may hold it, when the store was opened
+	turn   chan struct{}             // holds the right to read blocks, and buf
+	buf    []byte
+
+	mu   sync.Mutex
+	left map[blockID]closedBlock
+}
+
+// from returns the blocks of a stream that are not checked yet, from one with a number on, the newest first.
+func (u *unchecked) from(stream string, number int) (ids []blockID) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for id := range u.left {
+		if id.stream == stream && id.index >= number {
+			ids = append(ids, id)
+		}
+	}
+	slices.SortFunc(ids, func(a, b blockID) int { return b.index - a.index })
+	return ids
+}
+
+// check checks a block. It returns ErrDamaged for one that is not as in the list.
+func (u *unchecked) check(id blockID) error {
+	err := readInto(&u.buf, u.dir.block(id.stream, id.index))
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if err != nil {
+		return fmt.Errorf("%w: block %d of stream %s: %w", ErrDamaged, id.index, id.stream, err)
+	}
+	if crc32.Checksum(u.buf, castagnoli) != u.left[id].Sum {
+		return fmt.Errorf("%w: block %d of stream %s", ErrDamaged, id.index, id.stream)
+	}
+	delete(u.left, id)
+	u.freeBuffer()
+	return nil
+}
+
+// done forgets the blocks that are left.
+func (u *unchecked) done() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	clear(u.left)
+	u.freeBuffer()
+}
+
+func (u *unchecked) freeBuffer() {
+	if len(u.left) == 0 {
+		u.buf = nil
+	}
+}
+
+// ready checks the blocks that the server may read for a session: those from the first that holds it on, also where they hold others, since
+// the server walks through them. A reader of the session never asks for what is before it.
+func (s *Store) ready(ctx context.Context, session string) error {
+	return s.checked(ctx, func(u *unchecked) (ids []blockID) {
+		for stream, prefix := range blockStreams {
+			if from, ok := u.starts[stream][prefix+session]; ok {
+				ids = append(ids, u.from(stream, from)...)
+			}
+		}
+		return ids
+	})
+}
+
+// readyAll checks the blocks of streams before the server may read or rewrite any of them.
+func (s *Store) readyAll(ctx context.Context, streams ...string) error {
+	return s.checked(ctx, func(u *unchecked) (ids []blockID) {
+		for _, stream := range streams {
+			ids = append(ids, u.from(stream, 0)...)
+		}
+		return ids
+	})
+}
+
+// checked checks the blocks that pick returns, and mends the store if one is damaged.
+func (s *Store) checked(ctx context.Context, pick func(*unchecked) []blockID) error {
+	u := s.unchecked
+	if u == nil || len(pick(u)) == 0 {
+		return nil
+	}
+	select {
+	case <-u.turn:
+		defer func() { u.turn <- struct{}{} }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	for _, id := range pick(u) {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err := u.check(id); err != nil {
+			s.opts.Logger.Error("eventlog: a file is damaged; the embedded server is stopped to salvage it", "err", err)
+			return s.repair(ctx)
+		}
+	}
+	return nil
+}
+
+// checkRest checks the blocks that are left, one at a time, until ctx ends. It leaves others half of the time.
+func (s *Store) checkRest(ctx context.Context, delay time.Duration) {
+	for more := wait(ctx, delay) == nil; more; {
+		more = false
+		start := time.Now()
+		err := s.checked(ctx, func(u *unchecked) []blockID {
+			for _, stream := range []string{snapshotStream, logStream} {
+				if ids := u.from(stream, 0); len(ids) > 0 {
+					more = true
+					return ids[:1]
+				}
+			}
+			return nil
+		})
+		if err != nil && ctx.Err() == nil {
+			s.opts.Logger.Error("eventlog: damaged files are not salvaged; the next start tries again", "err", err)
+		}
+		if err != nil || wait(ctx, time.Since(start)) != nil {
+			return
+		}
+	}
+}

@@ -1,0 +1,260 @@
+package eventlog_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed7221b0f9/parley/eventlog"
+	"github.com/seed7221b0f9/parley/internal/test/short"
+)
+
+// closedStore returns the directory of a store with many blocks that was closed, and what was written. Its blocks are
+// too old for the server to read them when it starts. The check in the background begins after a time.
+func closedStore(t *testing.T, background time.Duration) (dir string, all written) {
+	t.Helper()
+	t.Cleanup(eventlog.CheckAfter(background))
+	dir = filepath.Join(t.TempDir(), "closed")
+	s := openSmall(t, dir)
+	all = fillStore(t, s, false)
+	closeStore(t, s)
+	<-time.After(eventlog.DedupeTime)
+	return dir, all
+}
+
+func openSmall(t *testing.T, dir string) *eventlog.Store {
+	t.Helper()
+	s, err := eventlog.Open(t.Context(), &eventlog.Options{Dir: dir, UnsafeNoSync: true, Quota: smallBlocks})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func closeStore(t *testing.T, s *eventlog.Store) {
+	t.Helper()
+	if err := s.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// copyStore copies a store with the times of its files.
+func copyStore(t *testing.T, from string) (to string) {
+	t.Helper()
+	to = filepath.Join(t.TempDir(), "case")
+	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+		t.Fatal(err)
+	}
+	err := filepath.WalkDir(from, func(path string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(from, path)
+		return errors.Join(err, os.Chtimes(filepath.Join(to, rel), info.ModTime(), info.ModTime()))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return to
+}
+
+// rot changes bytes of a block as a failing disk does: its size and its time stay.
+func rot(t *testing.T, r *rand.Rand, name string) {
+	t.Helper()
+	info, err := os.Stat(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := bytes.Clone(data)
+	from := r.IntN(len(data))
+	data[from] ^= 1 << r.IntN(8)
+	if r.IntN(2) == 0 {
+		clear(data[from:min(len(data), from+1+r.IntN(1<<r.IntN(12)))])
+	}
+	if bytes.Equal(before, data) {
+		data[from] ^= 1
+	}
+	writeFile(t, name, data)
+	if err := os.Chtimes(name, info.ModTime(), info.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// eventually waits until ok.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); !ok(); <-time.After(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%s: not within 10 s", what)
+		}
+	}
+}
+
+// salvaged reports whether a damaged block was copied aside.
+func salvaged(dir string) bool {
+	copies, _ := filepath.Glob(filepath.Join(dir, "damaged", "*"))
+	return len(copies) > 0
+}
+
+// eventlog.TestClosed damages files of a store that was closed, whose sizes and times stay, so that Open does not notice. The check in the
+// background finds it, or the check before a session is read; the file is salvaged while the store is open, before the server reads it: no
+// event is lost whose record is whole, and what is lost is listed at once.
+func TestClosed(t *testing.T) {
+	whole, all := closedStore(t, 0)
+	for seed := range uint64(short.Count(2, 4, 500)) {
+		r := rand.New(rand.NewPCG(seed, 5))
+		background := time.Duration(0)
+		if seed%2 == 0 {
+			background = time.Hour
+		}
+		t.Cleanup(eventlog.CheckAfter(background))
+		dir := copyStore(t, whole)
+		files := blocks(t, dir)
+		name := files[r.IntN(len(files))]
+		rot(t, r, name)
+		kept := intact(t, whole, dir, "")
+		s := openSmall(t, dir)
+		if background > 0 {
+			for session := range all {
+				if _, err := readAround(t, s.Log(session)); err != nil {
+					t.Errorf("seed %d: %s: %v", seed, session, err)
+				}
+			}
+		}
+		eventually(t, fmt.Sprintf("seed %d: %s is salvaged", seed, name), func() bool { return salvaged(dir) && eventlog.Unchecked(s) == 0 })
+		for range 2 {
+			checkSalvaged(t, s, all, kept)
+			closeStore(t, s)
+			if t.Failed() {
+				t.Fatalf("seed %d: %s: %v", seed, name, s.Damage())
+			}
+			s = openSmall(t, dir)
+		}
+		closeStore(t, s)
+		if err := os.RemoveAll(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// eventlog.TestClosed_list opens a store that was closed: it reads no block of the list. Deleting logs, after which the server
+// rewrites and removes closed blocks, is no damage. Without the list every block is read.
+func TestClosed_list(t *testing.T) {
+	dir, all := closedStore(t, time.Hour)
+	s := openSmall(t, dir)
+	if n, left := len(blocks(t, dir)), eventlog.Unchecked(s); left < n/2 {
+		t.Errorf("%d blocks of %d are left to the background", left, n)
+	}
+	if err := s.Log("a").Delete(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	delete(all, "a")
+	if n := eventlog.Unchecked(s); n > 0 {
+		t.Errorf("the server may rewrite blocks after a deletion, and %d were not checked before", n)
+	}
+	closeStore(t, s)
+	s = openSmall(t, dir)
+	checkSalvaged(t, s, all, nil)
+	closeStore(t, s)
+	if d := s.Damage(); len(d) > 0 || salvaged(dir) {
+		t.Errorf("a deletion is reported as damage: %v", d)
+	}
+	rot(t, rand.New(rand.NewPCG(1, 6)), blocks(t, dir)[0])
+	if err := os.Truncate(filepath.Join(dir, "checkpoint.json"), 100); err != nil {
+		t.Fatal(err)
+	}
+	s = openSmall(t, dir)
+	if n := eventlog.Unchecked(s); n > 0 || !salvaged(dir) {
+		t.Errorf("without a list %d blocks are left to the background; a copy of the damaged one is aside: %v", n, salvaged(dir))
+	}
+	closeStore(t, s)
+}
+
+// eventlog.TestClosed_elsewhere damages the block before those of a session, and reads, follows and writes the session in every way
+// that does not remove anything. The block has most of the messages, so that a binary search over all of them would ask for one in it.
+// Neither is it read, nor does the server cut it.
+func TestClosed_elsewhere(t *testing.T) {
+	t.Cleanup(eventlog.CheckAfter(time.Hour))
+	dir := filepath.Join(t.TempDir(), "data")
+	s := openSmall(t, dir)
+	fill := func(session string, after, events uint64, text string) {
+		for n := range events {
+			appendTexts(t, s.Log(session), after+n, text)
+		}
+	}
+	fill("old", 0, 200, "text")
+	fill("old", 200, 4, strings.Repeat("x", 4_000))
+	fill("read", 0, 100, "text") // more than a reader asks for one by one
+	fill("new", 0, 1, strings.Repeat("x", 20_000))
+	closeStore(t, s)
+	<-time.After(eventlog.DedupeTime)
+
+	name := filepath.Join(filepath.Dir(blocks(t, dir)[0]), "1.blk")
+	info, err := os.Stat(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	overwrite(t, name, 0, []byte{0xff, 0xff}) // a length: the server cuts the block as soon as it reads it
+	if err := os.Chtimes(name, info.ModTime(), info.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+	damaged, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s = openSmall(t, dir)
+	l := s.Log("read")
+	for after := uint64(0); after <= 100; after += 7 {
+		found := 0
+		for _, err := range l.Read(t.Context(), eventlog.Cursor{Seq: after}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			found++
+		}
+		if found != int(100-after) {
+			t.Errorf("%d events after %d", found, after)
+		}
+	}
+	appendTexts(t, l, 100, "more")
+	fill("another", 0, 3, "text")
+	for e, err := range l.Follow(t.Context(), eventlog.Cursor{Seq: 20}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Seq == 101 {
+			break
+		}
+	}
+	if _, err := s.Log("absent").First(t.Context()); !errors.Is(err, eventlog.ErrNotFound) {
+		t.Errorf("a log that does not exist: %v", err)
+	}
+	if _, ends, err := s.Ends(t.Context()); err != nil || ends["old"] != 204 || ends["read"] != 101 {
+		t.Errorf("ends %v, %v", ends, err)
+	}
+	if data, err := os.ReadFile(name); err != nil || !bytes.Equal(data, damaged) {
+		t.Errorf("the damaged block has %d bytes now, %d before: %v", len(data), len(damaged), err)
+	}
+	if salvaged(dir) || eventlog.Unchecked(s) == 0 {
+		t.Errorf("a block that the session does not need was read: %d are not checked", eventlog.Unchecked(s))
+	}
+	found, err := readAround(t, s.Log("old"))
+	if want := "[session old has lost its events 1 to 1: they are not in the store]"; err != nil || !salvaged(dir) || fmt.Sprint(s.Damage()) != want || len(found) != 203 {
+		t.Errorf("the session in the damaged block: %v; %d events; salvaged: %v; damage %v, want %s", err, len(found), salvaged(dir), s.Damage(), want)
+	}
+	closeStore(t, s)
+}
