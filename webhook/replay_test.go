@@ -2,6 +2,7 @@ package webhook_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -43,4 +44,31 @@ func ExampleReplays() {
 	now := time.Unix(1_900_000_000, 0)
 	fmt.Println(seen.Seen("s-1-7", now, 0), seen.Seen("s-1-7", now, 0))
 	// Output: false true
+}
+
+// TestReplays_model compares with a plain list: an event is seen if it came within the last two windows, both ends included.
+func TestReplays_model(t *testing.T) {
+	for seed := range uint64(20) {
+		r := rand.New(rand.NewPCG(seed, 0))
+		window := time.Duration(r.IntN(3)) * time.Second // 0 is the default
+		unit := window / 2
+		if window == 0 {
+			unit = webhook.DefaultWindow / 2
+		}
+		var seen webhook.Replays
+		first := map[string]time.Time{}
+		now := time.Unix(1_900_000_000, 0)
+		for step := range 300 {
+			now = now.Add(time.Duration(r.IntN(3)) * unit)
+			id := fmt.Sprint(r.IntN(6))
+			at, known := first[id]
+			want := known && now.Sub(at) <= 4*unit
+			if !want {
+				first[id] = now
+			}
+			if got := seen.Seen(id, now, window); got != want {
+				t.Fatalf("seed %d, step %d: Seen(%q) = %t, want %t: it came %v ago, the window is %v", seed, step, id, got, want, now.Sub(at), window)
+			}
+		}
+	}
 }

@@ -49,3 +49,43 @@ func ExampleVerify() {
 	// <nil>
 	// webhook: the signature is not valid: the body was not signed with the secret
 }
+
+// A signature is good from one window before its time to one window after it, both ends included.
+func TestVerify_window(t *testing.T) {
+	at := time.Unix(1_900_000_000, 0)
+	body := []byte("{}")
+	header := webhook.Sign("secret", at, body)
+	for _, window := range []time.Duration{-time.Second, 0, time.Second, time.Hour} {
+		end := window
+		if window <= 0 {
+			end = webhook.DefaultWindow
+		}
+		for age, good := range map[time.Duration]bool{-end - 1: false, -end: true, 0: true, end: true, end + 1: false} {
+			if err := webhook.Verify("secret", header, body, at.Add(age), window); (err == nil) != good {
+				t.Errorf("window %v, age %v: %v, want it to be good: %t", window, age, err, good)
+			}
+		}
+	}
+}
+
+// The text of the error names the reason.
+func TestVerify_reason(t *testing.T) {
+	at := time.Unix(10, 0)
+	good := webhook.Sign("secret", at, nil)
+	for _, tt := range []struct {
+		header, secret, reason string
+	}{
+		{good, "", "there is no secret"},
+		{strings.Repeat("x", 1025), "secret", "the header is too long"},
+		{strings.Repeat("x", 1024), "secret", "it has no time"},
+		{"v1=00", "secret", "it has no time"},
+		{"t=soon,v1=00", "secret", "it has no time"},
+		{"t=-1000", "secret", "it is of another time"},
+		{"t=10", "secret", "was not signed with the secret"},
+		{good, "other", "was not signed with the secret"},
+	} {
+		if err := webhook.Verify(tt.secret, tt.header, nil, at, time.Minute); !errors.Is(err, webhook.ErrSignature) || !strings.Contains(err.Error(), tt.reason) {
+			t.Errorf("Verify of %.20q = %v, want %q", tt.header, err, tt.reason)
+		}
+	}
+}
