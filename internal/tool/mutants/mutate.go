@@ -51,7 +51,7 @@ func oneLine(text string) string {
 var (
 	logs     = regexp.MustCompile(`(?i)^(defer )?[\w.]*\b(s?log|logger)(\(\))?\.\w+\(|^fmt\.Fp?rint|^panic\(`)
 	shifts   = map[token.Token]string{token.LSS: "<=", token.LEQ: "<", token.GTR: ">=", token.GEQ: ">", token.LAND: "||", token.LOR: "&&", token.EQL: "!=", token.NEQ: "=="}
-	symmetry = regexp.MustCompile(`(Equal|EqualFold|DeepEqual|min|max|Max|Min|Compare|append|errors\.Is)$|^(fmt|slog)\.|[lL]og`)
+	symmetry = regexp.MustCompile(`(Equal|EqualFold|DeepEqual|min|max|Max|Min|Compare|append|errors\.Is|errors\.Join)$|^(fmt|slog)\.|[lL]ogger`)
 )
 
 // goChanges returns every change of a file of Go, in the order of the text.
