@@ -17,6 +17,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/agenttest"
 	"github.com/seed7221b0f9/parley/internal/jsonrpc"
+	"github.com/seed7221b0f9/parley/internal/test/golden"
 )
 
 // watched is an agent with every feature that an editor can use. It notes what it is told.
@@ -174,7 +175,7 @@ var opened = []step{
 func TestDialogue(t *testing.T) {
 	t.Parallel()
 	const capable = `{"auth":{"terminal":true},"session":{"notices":{},"compaction":{},"configOptions":{"boolean":{}}}}`
-	parts := map[string]string{}
+	parts := golden.Parts{}
 	for name, c := range map[string]struct{ version, caps string }{
 		"version 1":                     {"1", capable},
 		"version 1, without abilities":  {"1", `{}`},
@@ -183,7 +184,7 @@ func TestDialogue(t *testing.T) {
 	} {
 		parts[name] = dialogue(t, c.version, c.caps)
 	}
-	check(t, "dialogue.txt", parts)
+	parts.Check(t, "testdata/dialogue.txt", *updateRequests)
 }
 
 // talk is one conversation of an editor with an agent, and what is written down of it.

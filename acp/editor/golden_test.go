@@ -2,7 +2,6 @@ package editor_test
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -12,8 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/seed7221b0f9/parley/acp"
 	"github.com/seed7221b0f9/parley/acp/acpevent"
 	"github.com/seed7221b0f9/parley/acp/editor"
@@ -21,6 +18,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/claude/claudeevent"
 	claudemessage "github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/internal/test/golden"
 )
 
 // shown writes what an editor is shown of events: in version 1 with every feature and in version 2, without features, and as history.
@@ -36,17 +34,9 @@ func newShown(t *testing.T, dir string) *shown {
 	return &shown{t: t, mappers: [3]editor.Mapper{{Dir: dir, Features: every}, {Dir: dir}, {Dir: dir, Features: every, Replay: true}}}
 }
 
-// line writes a line; a long one is cut and gets its hash.
 func (s *shown) line(what string, v any) {
 	s.t.Helper()
-	text, err := json.Marshal(v)
-	if err != nil {
-		s.t.Fatalf("%s: %v", what, err)
-	}
-	if len(text) > 400 {
-		text = fmt.Appendf(text[:300:300], "… %x", sha256.Sum256(text))[:340]
-	}
-	fmt.Fprintf(&s.out, "%s %s\n", what, strings.ToValidUTF8(string(text), "?"))
+	s.out.WriteString(golden.Line(s.t, what, v))
 }
 
 // events writes the updates for events, each kind of mapper only where it differs from the first.
@@ -82,44 +72,10 @@ func (s *shown) events(events []event.Event) {
 	}
 }
 
-// check compares with a golden file, whose parts begin with their names.
-func check(t *testing.T, file string, parts map[string]string) {
-	t.Helper()
-	path := filepath.Join("testdata", file)
-	if *updateRequests {
-		names := make([]string, 0, len(parts))
-		for name := range parts {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		var out strings.Builder
-		for _, name := range names {
-			fmt.Fprintf(&out, "== %s\n%s", name, parts[name])
-		}
-		if err := os.WriteFile(path, []byte(out.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for part := range strings.SplitSeq(strings.TrimPrefix(string(text), "== "), "\n== ") {
-		name, want, _ := strings.Cut(part, "\n")
-		if diff := cmp.Diff(strings.Split(strings.TrimSpace(want), "\n"), strings.Split(strings.TrimSpace(parts[name]), "\n")); diff != "" {
-			t.Errorf("%s of %s (-want +got); with -update it is written:\n%s", name, path, diff)
-		}
-		delete(parts, name)
-	}
-	for name := range parts {
-		t.Errorf("%s is not in %s; with -update it is written", name, path)
-	}
-}
-
 // What an editor is shown of the recorded sessions of Claude, as a whole.
 func TestMapper_claude(t *testing.T) {
 	t.Parallel()
-	parts, seen := map[string]string{}, forms{}
+	parts, seen := golden.Parts{}, golden.Forms{}
 	files, err := filepath.Glob("../../testdata/wire/*/stdout.jsonl")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no recordings: %v", err)
@@ -139,41 +95,17 @@ func TestMapper_claude(t *testing.T) {
 			s.events(c.Add(m))
 		}
 		s.events(c.End(nil))
-		if seen.fresh(s.out.String()) {
+		if seen.Fresh(s.out.String()) {
 			parts[filepath.Base(filepath.Dir(file))] = s.out.String()
 		}
 	}
-	check(t, "mapper_claude.txt", parts)
-}
-
-// forms are the forms of lines that were seen.
-type forms map[string]bool
-
-// fresh reports whether a line has a form that no other recording has: else the recording adds nothing.
-func (f forms) fresh(text string) bool {
-	before := len(f)
-	for line := range strings.Lines(text) {
-		f[formOf(line)] = true
-	}
-	return len(f) > before
-}
-
-// formOf returns a line without its values: what it is about, and the names of its members.
-func formOf(line string) string {
-	kind, text, _ := strings.Cut(line, " ")
-	var words []string
-	for i, part := range strings.Split(text, `"`) {
-		if i%2 == 1 && len(part) < 24 && !strings.ContainsAny(part, " /0123456789.\\") {
-			words = append(words, part)
-		}
-	}
-	return kind + strings.Join(words, " ")
+	parts.Check(t, "testdata/mapper_claude.txt", *updateRequests)
 }
 
 // What is made of the recorded messages of other agents, and shown to an editor again.
 func TestMapper_agents(t *testing.T) {
 	t.Parallel()
-	parts, seen := map[string]string{}, forms{}
+	parts, seen := golden.Parts{}, golden.Forms{}
 	files, err := filepath.Glob("../../testdata/acp-agents/*/agent.jsonl")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no recordings: %v", err)
@@ -183,7 +115,7 @@ func TestMapper_agents(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if one := converted(t, false, recordedLines(t, text)); seen.fresh(one) {
+		if one := converted(t, false, recordedLines(t, text)); seen.Fresh(one) {
 			parts[filepath.Base(filepath.Dir(file))] = one
 		}
 	}
@@ -192,7 +124,7 @@ func TestMapper_agents(t *testing.T) {
 	}
 	parts["every kind of update"] = converted(t, false, everyUpdate)
 	parts["every kind of update, streamed"] = converted(t, true, everyUpdate)
-	check(t, "mapper_agents.txt", parts)
+	parts.Check(t, "testdata/mapper_agents.txt", *updateRequests)
 }
 
 // converted are the events of a turn of an agent, and what an editor is shown of them.
@@ -280,7 +212,7 @@ var everyUpdate = []string{
 // What an editor is shown of each event: empty, with a distinct value in every field, of the main thread and of a subagent, alone and after the start of a tool.
 func TestMapper_events(t *testing.T) {
 	t.Parallel()
-	parts := map[string]string{}
+	parts := golden.Parts{}
 	for _, shape := range event.Shapes() {
 		if shape.Union != reflect.TypeFor[event.Event]() || !reflect.PointerTo(shape.Type).Implements(shape.Union) {
 			continue
@@ -290,7 +222,7 @@ func TestMapper_events(t *testing.T) {
 			for _, parent := range []string{"", "p"} {
 				v := reflect.New(shape.Type)
 				if full {
-					distinct(v.Elem(), shape.Name)
+					golden.Fill(v.Elem(), shape.Name, fillJSON)
 				}
 				ev := v.Interface().(event.Event)
 				ev.Head().ParentToolUseID = parent
@@ -305,38 +237,14 @@ func TestMapper_events(t *testing.T) {
 		s.events([]event.Event{&event.ResultMessage{Subtype: "success"}})
 		parts[shape.Name] = s.out.String()
 	}
-	check(t, "mapper_events.txt", parts)
+	parts.Check(t, "testdata/mapper_events.txt", *updateRequests)
 }
 
-// distinct gives every field its own value.
-func distinct(v reflect.Value, name string) {
-	switch v.Type() {
-	case reflect.TypeFor[event.JSON]():
+// fillJSON gives the fields that hold JSON an object.
+func fillJSON(v reflect.Value, name string) bool {
+	if v.Type() == reflect.TypeFor[event.JSON]() {
 		v.SetString(`{"` + name + `":1}`)
-		return
-	case reflect.TypeFor[event.Extra]():
-		return
+		return true
 	}
-	switch v.Kind() {
-	case reflect.String:
-		v.SetString(name)
-	case reflect.Int64, reflect.Int:
-		v.SetInt(int64(len(name)) + int64(name[0])<<8)
-	case reflect.Float64:
-		v.SetFloat(0.25 * float64(len(name)))
-	case reflect.Bool:
-		v.SetBool(true)
-	case reflect.Slice:
-		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
-		distinct(v.Index(0), name)
-	case reflect.Pointer:
-		v.Set(reflect.New(v.Type().Elem()))
-		distinct(v.Elem(), name)
-	case reflect.Struct:
-		for i := range v.NumField() {
-			if v.Type().Field(i).IsExported() {
-				distinct(v.Field(i), v.Type().Field(i).Name)
-			}
-		}
-	}
+	return v.Type() == reflect.TypeFor[event.Extra]()
 }
