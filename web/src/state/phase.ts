@@ -1,7 +1,9 @@
 // What happens now, for the line above the input.
 
 import type { FoldedConversation, ToolCall } from "../fold/conversation";
+import { lastMessage } from "./known";
 import type { SessionStore } from "./session";
+import { tokens as count } from "./time";
 import { inputOf, titleOf } from "./tools";
 import type { Words } from "./words";
 
@@ -42,27 +44,21 @@ export function phaseOf(s: SessionStore, now: number, w: Words): Phase {
       ...(start === undefined ? {} : { since: start }),
     };
   }
-  const block = lastBlock(c);
-  if (block?.state === "streaming") {
-    return with_(
-      block.type === "thinking"
-        ? { kind: "thinking", text: w.thinking, detail: "" }
-        : { kind: "writing", text: w.writing, detail: "" },
-    );
-  }
+  const { message, tokens } = lastMessage(c);
+  const block = message?.role === "assistant" ? message.blocks[message.blocks.length - 1] : undefined;
+  // An agent may say how much it thinks before it says what, or without it.
+  if (block?.state === "streaming" ? block.type === "thinking" : tokens !== undefined && message?.role !== "assistant")
+    return with_({ kind: "thinking", text: w.thinking, detail: tokens === undefined ? "" : w.tokens(count(tokens)) });
+  if (block?.state === "streaming") return with_({ kind: "writing", text: w.writing, detail: "" });
   return with_({ kind: "api", text: c.status ? (w.statuses[c.status] ?? c.status) : w.waitsForApi, detail: "" });
-}
-
-function lastBlock(c: FoldedConversation) {
-  const items = c.threads[0]?.items ?? [];
-  const m = items[items.length - 1]?.message;
-  return m?.role === "assistant" ? m.blocks[m.blocks.length - 1] : undefined;
 }
 
 /** The last tool that has its input and no result. */
 function runningTool(c: FoldedConversation): ToolCall | undefined {
   const items = c.threads[0]?.items ?? [];
-  for (let i = items.length - 1; i >= 0 && i > items.length - 8; i--) {
+  for (let i = items.length - 1, left = 7; i >= 0 && left > 0; i--) {
+    if (items[i]?.unknown) continue;
+    left--;
     const m = items[i]?.message;
     if (items[i]?.kind === "result") return undefined;
     for (let j = (m?.blocks.length ?? 0) - 1; j >= 0; j--) {

@@ -71,3 +71,48 @@ test("a shorter conversation is built again", () => {
   fold.conversation.threads[0]?.items.splice(2);
   expect(rows.extend(fold.conversation)).toHaveLength(2);
 });
+
+function tokens(n: number): RpcMessage {
+  return { type: "unknown", originalType: "system/thinking_tokens", data: { estimated_tokens: n }, provider: "claude" };
+}
+
+test("what is thought is counted at its row, and no message of the protocol is a row", () => {
+  const fold = new Fold();
+  const rows = new Rows();
+  fold.apply(start("m")[0] as RpcMessage);
+  fold.apply({
+    type: "stream_event",
+    uuid: "e",
+    session_id: "s",
+    event: { type: "content_block_start", index: 0, content_block: { type: "thinking", thinking: "hm" } },
+    provider: "claude",
+  });
+  rows.rebuild(fold.conversation);
+  for (let i = 1; i <= 20; i++) {
+    fold.apply(tokens(i));
+    rows.extend(fold.conversation);
+  }
+  expect(rows.get().map((r) => [r.kind, r.tokens])).toEqual([["thinking", 20]]);
+  fold.apply({
+    type: "stream_event",
+    uuid: "e",
+    session_id: "s",
+    event: { type: "content_block_start", index: 1, content_block: { type: "text", text: "so" } },
+    provider: "claude",
+  });
+  rows.extend(fold.conversation);
+  expect(rows.get().map((r) => r.kind)).toEqual(["thinking", "text"]);
+  fold.apply({
+    type: "assistant",
+    id: "m",
+    message: { content: [{ type: "thinking", thinking: "hm" }] },
+    uuid: "u",
+    provider: "claude",
+  });
+  fold.apply({ type: "unknown", originalType: "system/newer", data: {}, provider: "claude" });
+  rows.rebuild(fold.conversation);
+  expect(rows.get().map((r) => [r.kind, r.tokens])).toEqual([
+    ["thinking", 20],
+    ["text", undefined],
+  ]);
+});

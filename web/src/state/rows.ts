@@ -2,7 +2,9 @@
 // that a long answer is many rows and only those in view are drawn.
 
 import type { Block, FoldedConversation, Item, Message, Thread } from "../fold/conversation";
+import { thoughtTokens } from "./known";
 import type { Event, Happened } from "./notices";
+import { isLocalOutput } from "./tidy";
 
 export type RowKind = "user" | "text" | "thinking" | "tool" | "block" | "result" | "notice" | "event" | "pending";
 
@@ -14,13 +16,16 @@ export interface Row {
   block?: Block;
   /** A notice or a retry. */
   event?: Event;
+  /** How many tokens were thought, where the agent says so. */
+  tokens?: number;
   /** Whether a turn's line goes on below. */
   more: boolean;
 }
 
 /** Whether a message of the user's role is what a person wrote, and not what the agent was fed. */
 export function isPerson(m: Message): boolean {
-  return m.role === "user" && m.user?.isSynthetic !== true && m.user?.isMeta !== true && !isStop(m);
+  if (m.role !== "user" || m.user?.isSynthetic === true || m.user?.isMeta === true || isStop(m)) return false;
+  return !isLocalOutput(m.blocks[0]?.text ?? "");
 }
 
 /** The note that the CLI writes in the person's name where a turn was stopped. */
@@ -47,14 +52,15 @@ function isEmpty(b: Block): boolean {
   return false;
 }
 
-/**
- * What an agent says of its own bookkeeping: it is in the log and in what is exported, and
- * says nothing to a reader.
- */
-const bookkeeping = new Set(["command_lifecycle"]);
-
-function rowsOfItem(item: Item, at: number, out: Row[]): void {
-  if (item.unknown && bookkeeping.has(item.unknown.originalType)) return;
+function rowsOfItem(items: readonly Item[], at: number, out: Row[]): void {
+  const item = items[at];
+  if (item === undefined) return;
+  // What is not known says nothing to a reader: it is among the events and in what is exported.
+  if (item.unknown) {
+    const tokens = thoughtTokens(item);
+    if (tokens !== undefined) noteThought(out, tokens);
+    return;
+  }
   const name = nameOf(item, at);
   const m = item.message;
   if (m === undefined) {
@@ -62,14 +68,38 @@ function rowsOfItem(item: Item, at: number, out: Row[]): void {
     return;
   }
   if (m.role === "user") {
+    if (m.blocks.length === 0) return;
     out.push({ key: name, kind: isPerson(m) ? "user" : "notice", item, message: m, more: false });
     return;
   }
   for (const block of m.blocks) {
-    if (isEmpty(block)) continue;
-    out.push({ key: `${name}/${block.index}`, kind: kindOf(block), item, message: m, block, more: true });
+    // The text of a fault is in its row.
+    if (isEmpty(block) || (m.line?.error && block.type === "text")) continue;
+    const row: Row = { key: `${name}/${block.index}`, kind: kindOf(block), item, message: m, block, more: true };
+    const tokens = row.kind === "thinking" ? thoughtBefore(items, at) : undefined;
+    if (tokens !== undefined) row.tokens = tokens;
+    out.push(row);
   }
   if (m.line?.error) out.push({ key: `${name}/error`, kind: "notice", item, message: m, more: true });
+}
+
+/** How much was thought before a message was complete: it then comes after the items that count it. */
+function thoughtBefore(items: readonly Item[], at: number): number | undefined {
+  for (let i = at - 1; i >= 0 && items[i]?.unknown; i--) {
+    const tokens = thoughtTokens(items[i] as Item);
+    if (tokens !== undefined) return tokens;
+  }
+  return undefined;
+}
+
+/** Notes at the last thought of the turn how long it is. */
+function noteThought(rows: readonly Row[], tokens: number): void {
+  for (let i = rows.length - 1; i >= 0 && rows[i]?.kind !== "user" && rows[i]?.kind !== "result"; i--) {
+    const row = rows[i];
+    if (row?.kind !== "thinking") continue;
+    row.tokens = tokens;
+    return;
+  }
 }
 
 function kindOf(b: Block): RowKind {
@@ -96,8 +126,8 @@ function finish(rows: Row[], from: number): void {
 /** The rows of a thread. */
 export function rowsOf(thread: Thread | undefined): Row[] {
   const rows: Row[] = [];
-  thread?.items.forEach((item, i) => {
-    rowsOfItem(item, i, rows);
+  thread?.items.forEach((_, i) => {
+    rowsOfItem(thread.items, i, rows);
   });
   finish(rows, 0);
   return rows;
@@ -134,7 +164,9 @@ export class Rows {
   extend(c: FoldedConversation): readonly Row[] {
     const items = c.threads[0]?.items ?? [];
     if (items.length < this.count) return this.rebuild(c);
-    const from = Math.max(0, this.count - 3);
+    // A delta can change one of the last three items that are known.
+    let from = this.count;
+    for (let known = 0; from > 0 && known < 3; ) if (items[--from]?.unknown === undefined) known++;
     this.same = Math.max(0, (this.starts[from] ?? 0) - 1);
     this.list = this.list.slice(0, this.starts[from] ?? 0);
     this.starts.length = from;
@@ -146,10 +178,9 @@ export class Rows {
     const items = c.threads[0]?.items ?? [];
     const rowFrom = Math.max(0, this.list.length - 1);
     for (let i = from; i < items.length; i++) {
-      const item = items[i];
       this.starts.push(this.list.length);
       this.events(i, i + 1);
-      if (item !== undefined) rowsOfItem(item, i, this.list);
+      rowsOfItem(items, i, this.list);
     }
     this.events(items.length, Number.POSITIVE_INFINITY);
     this.count = items.length;

@@ -177,7 +177,8 @@ export class SessionStore {
 
   private apply(e: Envelope): void {
     const msg = typeof e.msg === "string" ? decode(e.msg) : decodeValue(e.msg);
-    if (msg.type !== "stream_event" && msg.type !== "tool_progress") this.deltaOnly = false;
+    const delta = msg.type === "unknown" && msg.originalType === "system/thinking_tokens";
+    if (!delta && msg.type !== "stream_event" && msg.type !== "tool_progress") this.deltaOnly = false;
     this.times.note(msg, e.ts);
     if (msg.type === "permission_resolved") {
       this.answers.set(msg.request_id, { by: msg.by ?? "", behavior: msg.behavior });

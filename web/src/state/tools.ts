@@ -7,6 +7,7 @@ import type { IconName } from "../ui/icon";
 import { ofContent } from "./diff";
 import { partialObject } from "./partial";
 import { oneLine } from "./safe";
+import { toolName } from "./tidy";
 import type { Words } from "./words";
 
 export type Shape = "row" | "bash" | "diff" | "task" | "images";
@@ -123,10 +124,8 @@ function otherTitle(name: string, type: string, input: unknown, w: Words, t: Mak
       return t("plug", w.tool.mcpList, str(get(input, "server")));
     case "CLAUDE_READ_MCP_RESOURCE":
       return t("plug", w.tool.mcpRead, str(get(input, "uri")));
-    case "MCP": {
-      const [, server = "", tool = name] = /^mcp__(.+?)__(.+)$/.exec(name) ?? [];
-      return t("plug", server ? `${server} · ${tool}` : tool, firstValue(input));
-    }
+    case "MCP":
+      return t("plug", toolName(name), firstValue(input));
     default:
       return t("wrench", name, firstValue(input));
   }

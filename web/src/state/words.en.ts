@@ -104,7 +104,8 @@ export const en = {
   writing: "Writing",
   redacted: "Thinking that the API keeps to itself",
   unknown: "Unknown",
-  unknownNote: "not known to this page; kept as it came",
+  unknownPart: "Something that this page cannot show; it is kept as it came",
+  badLine: "The agent wrote a line that could not be read. It is among the events.",
   input: "Input",
   result: "Result",
   metaMessage: "Note to the agent",
@@ -112,6 +113,17 @@ export const en = {
   compacted: "The conversation was compacted.",
   compactedNote: (k: number | undefined) => (k === undefined ? "" : `It held ${k} tokens.`),
   apiError: "The API answered with an error.",
+  faultsOf: {
+    authentication_failed: "The agent is not logged in, or its key was refused.",
+    oauth_org_not_allowed: "This organisation may not use the agent.",
+    billing_error: "There is no credit left.",
+    rate_limit: "The limit of the API is reached.",
+    invalid_request: "The API refused the request.",
+    model_not_found: "The model does not exist, or you may not use it.",
+    server_error: "The API failed.",
+    overloaded: "The API is overloaded.",
+    max_output_tokens: "The answer was longer than the model may write.",
+  } as Table,
   otherBlocks: (k: number) => n(k, "attachment"),
   showAll: "Show all",
   copyCode: "Copy the code",
@@ -517,12 +529,7 @@ export const en = {
   helpHint: "All keys:",
   roles: { viewer: "you can look", operator: "you can work", admin: "you can administer" } as Table,
   keys: [
-    [
-      "Everywhere",
-      [
-        ["Ctrl K", "Search or jump"],
-      ],
-    ],
+    ["Everywhere", [["Ctrl K", "Search or jump"]]],
     [
       "Where there is no text to write",
       [
@@ -531,7 +538,7 @@ export const en = {
         ["G I", "Inbox"],
         ["G S", "Sessions"],
         ["G U", "Usage"],
-                ["[", "Sidebar"],
+        ["[", "Sidebar"],
         ["]", "Panel"],
         ["/", "To the search"],
         ["J K", "In lists: next, previous row; in the inbox the request, which letters then answer"],

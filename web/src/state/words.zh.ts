@@ -98,13 +98,25 @@ export const zh: Words = {
   writing: "正在书写",
   redacted: "API 未公开的思考",
   unknown: "未知",
-  unknownNote: "此页面不认识，按原样保留",
+  unknownPart: "此页面无法显示的内容，按原样保留",
+  badLine: "代理写出了无法读取的一行，它在事件中。",
   input: "输入",
   result: "结果",
   metaMessage: "给代理的说明",
   systemMessage: "来自系统",
   compacted: "会话已压缩。",
   compactedNote: (k) => (k === undefined ? "" : `压缩前有 ${k} tokens。`),
+  faultsOf: {
+    authentication_failed: "代理未登录，或其密钥被拒绝。",
+    oauth_org_not_allowed: "该组织不能使用此代理。",
+    billing_error: "余额不足。",
+    rate_limit: "已达到 API 的限额。",
+    invalid_request: "API 拒绝了请求。",
+    model_not_found: "模型不存在，或你无权使用。",
+    server_error: "API 出错。",
+    overloaded: "API 过载。",
+    max_output_tokens: "回答超过了模型允许的长度。",
+  },
   apiError: "API 返回了错误。",
   otherBlocks: (k) => `${k} 个附件`,
   showAll: "显示全部",
@@ -482,12 +494,7 @@ export const zh: Words = {
   helpHint: "所有按键：",
   roles: { viewer: "你可以查看", operator: "你可以操作", admin: "你可以管理" },
   keys: [
-    [
-      "任何地方",
-      [
-        ["Ctrl K", "搜索或跳转"],
-      ],
-    ],
+    ["任何地方", [["Ctrl K", "搜索或跳转"]]],
     [
       "没有输入框的页面",
       [

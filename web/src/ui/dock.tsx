@@ -135,7 +135,12 @@ function Activity({ store }: { store: SessionStore }) {
         </Button>
       )}
       {busy && (
-        <Button small icon="square" {...(armed.value === "" ? { hint: "Esc" } : {})} onClick={() => void interrupt(store.id)}>
+        <Button
+          small
+          icon="square"
+          {...(armed.value === "" ? { hint: "Esc" } : {})}
+          onClick={() => void interrupt(store.id)}
+        >
           {t.stop}
         </Button>
       )}
@@ -166,14 +171,8 @@ function Pinned({ store }: { store: SessionStore }) {
         };
         if (p === current) return <RequestCard key={p.request_id} prompt={prompt} active />;
         return (
-          <button
-            key={p.request_id}
-            type="button"
-            class="folded"
-            onClick={() => setOpen(p.request_id)}
-          >
-            <span class="dot ask" />{" "}
-            <span class="cut">{plain(nameOf(p))}</span>
+          <button key={p.request_id} type="button" class="folded" onClick={() => setOpen(p.request_id)}>
+            <span class="dot ask" /> <span class="cut">{plain(nameOf(p))}</span>
             <span class="dim">{w.value.review}</span>
           </button>
         );

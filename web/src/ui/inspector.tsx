@@ -78,7 +78,7 @@ export function Inspector({ of }: { of: Looked }) {
 
 function EventRow({ e }: { e: Envelope }) {
   const [open, setOpen] = useState(false);
-  const type = [str(get(e.msg, "type")), str(get(e.msg, "subtype"))].filter((x) => x !== "").join(" · ");
+  const type = ["type", "subtype", "originalType"].map((key) => str(get(e.msg, key))).filter((x) => x !== "").join(" · ");
   const text = open ? (JSON.stringify(e.msg, null, 2) ?? "").slice(0, mostText) : "";
   return (
     <details class="ev" onToggle={(x) => setOpen(x.currentTarget.open)}>

@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { tryCall, w } from "../state/app";
 import { type Changed, sessionFiles, sum, ofChange } from "../state/changes";
 import type { WorkspaceFile } from "../rpc/service";
+import { tasksOf } from "../state/known";
 import { planDone, planSteps } from "../state/plan";
 import { panel } from "../state/prefs";
 import { plain } from "../state/safe";
@@ -162,7 +163,7 @@ const ended = /^(completed|failed|killed|stopped|cancelled|done|success|error)$/
 
 function Background({ store }: { store: SessionStore }) {
   const t = w.value;
-  const tasks = store.settled.tasks.filter((x) => x.isBackgrounded || !ended.test(x.status));
+  const tasks = tasksOf(store.settled).filter((x) => x.isBackgrounded || !ended.test(x.status));
   if (tasks.length === 0) return null;
   const running = tasks.filter((x) => !ended.test(x.status)).length;
   return (

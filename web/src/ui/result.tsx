@@ -1,14 +1,17 @@
 // The end of a turn: how it went, what it took, and the files that it changed.
 
 import type { Item } from "../fold/conversation";
+import { isObj } from "../fold/json";
 import { w } from "../state/app";
 import { turnFiles } from "../state/changes";
 import { isPerson } from "../state/rows";
 import { formatRoute } from "../state/route";
 import { plain } from "../state/safe";
 import type { SessionStore } from "../state/session";
+import { tidy } from "../state/tidy";
 import { duration } from "../state/time";
 import { basename, shortPath } from "../state/tools";
+import { Arguments } from "./ask/happens";
 import { Counts } from "./diff";
 import { Icon } from "./icon";
 import { Markdown } from "./markdown";
@@ -24,6 +27,25 @@ function promptOf(store: SessionStore, result: Item): string {
   return found;
 }
 
+/** Whether a row of the turn has said already why it failed. */
+function faultBefore(store: SessionStore, result: Item): boolean {
+  const items = store.settled.threads[0]?.items ?? [];
+  for (let i = items.lastIndexOf(result) - 1; i >= 0 && items[i]?.kind !== "result"; i--)
+    if (items[i]?.message?.line?.error) return true;
+  return false;
+}
+
+/** What a turn answered, where no message has it. An answer of a given form is a table. */
+function Answer({ text }: { text: string }) {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    value = undefined;
+  }
+  return isObj(value) ? <Arguments input={value} /> : <Markdown text={text} />;
+}
+
 export function TurnFoot({ item, store }: { item: Item; store: SessionStore }) {
   const r = item.result;
   const t = w.value;
@@ -34,15 +56,15 @@ export function TurnFoot({ item, store }: { item: Item; store: SessionStore }) {
   const failed = r.is_error && !stopped;
   return (
     <div class="turn-end">
-      {failed && (
+      {failed && !faultBefore(store, item) && (
         <p class="notice bad" dir="auto">
           <Icon name="alert" />
           <span>
-            <b>{t.turnFailed(r.subtype)}</b> {plain((r.errors ?? []).join("\n") || r.result || "")}
+            <b>{t.turnFailed(r.subtype)}</b> {plain(tidy((r.errors ?? []).join("\n") || r.result || ""))}
           </span>
         </p>
       )}
-      {!failed && r.result && <Markdown text={r.result} />}
+      {!failed && r.result && <Answer text={tidy(r.result)} />}
       {files.length > 0 && (
         <div class="changed" role="group" aria-label={t.changedFiles(files.length)}>
           <span class="strong">{t.changedFiles(files.length)}</span>

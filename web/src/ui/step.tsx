@@ -10,7 +10,8 @@ import { lang } from "../state/prefs";
 import { isStop, type Row } from "../state/rows";
 import { oneLine, plain } from "../state/safe";
 import type { SessionStore } from "../state/session";
-import { dateTime, duration } from "../state/time";
+import { isLocalOutput, tidy } from "../state/tidy";
+import { dateTime, duration, tokens } from "../state/time";
 import { inputOf, titleOf } from "../state/tools";
 import { InlineRequest } from "./ask/inline";
 import { Icon, type IconName } from "./icon";
@@ -41,7 +42,7 @@ export function Step({ row, store, nested }: { row: Row; store: SessionStore; ne
         </Frame>
       );
     case "thinking":
-      return row.block ? <Thinking more={row.more} block={row.block} id={row.message?.id ?? ""} store={store} /> : null;
+      return row.block ? <Thinking row={row} block={row.block} store={store} /> : null;
     case "tool":
       return row.block ? <ToolStep row={row} block={row.block} store={store} nested={nested === true} /> : null;
     case "block":
@@ -67,7 +68,7 @@ function EventStep({ event, more }: { event: Event; more: boolean }) {
         <p class="notice lost">
           <span>
             <b>{t.apiTrouble(retry.status)}</b> {t.retried(retry.attempt, retry.max_attempts)}{" "}
-            {plain(retry.reason ?? "")}
+            {/^[a-z_]*$/.test(retry.reason ?? "") ? "" : plain(tidy(retry.reason ?? ""))}
           </span>
         </p>
       </Frame>
@@ -81,7 +82,7 @@ function EventStep({ event, more }: { event: Event; more: boolean }) {
         <span>
           {event.resetsAt
             ? t.rateLimited(dateTime(event.resetsAt, lang.value), duration(Date.parse(event.resetsAt) - Date.now(), t))
-            : plain(oneLine(notice.text, 1000))}
+            : plain(oneLine(tidy(notice.text), 1000))}
         </span>
       </p>
     </Frame>
@@ -119,18 +120,19 @@ function ToolStep({ row, block, store, nested }: { row: Row; block: Block; store
   );
 }
 
-function Thinking({ more, block, id, store }: { more: boolean; block: Block; id: string; store: SessionStore }) {
+function Thinking({ row, block, store }: { row: Row; block: Block; store: SessionStore }) {
   void store.version.value;
   const [open, setOpen] = useState(false);
   const t = w.value;
   const live = block.state === "streaming";
-  const took = store.times.thought(id, block.index);
+  const took = store.times.thought(row.message?.id ?? "", block.index);
   return (
-    <Frame more={more} icon="think">
+    <Frame more={row.more} icon="think">
       <details class="fold" open={open} onToggle={(e) => setOpen(e.currentTarget.open)}>
         <summary>
           <span class="two">
             {live ? t.thinking : took === undefined ? t.thought : t.thoughtFor(duration(took, t))}
+            {row.tokens !== undefined && (live ? " · " : ", ") + t.tokens(tokens(row.tokens))}
           </span>
           {live && <span class="spin" aria-hidden="true" />}
           <Icon name="chevron" class="chev" />
@@ -156,21 +158,48 @@ const OtherBlock = memo(function OtherBlock({ block }: { block: Block }) {
     return <Pictures images={[{ type: str(get(source, "media_type")), data: str(get(source, "data")) }]} />;
   }
   if (block.type === "redacted_thinking") return <p class="dim">{w.value.redacted}</p>;
-  return <Unknown name={block.type} value={block.data ?? block} />;
+  return <Unknown value={block.data ?? block} />;
 });
 
-function Unknown({ name, value }: { name: string; value: unknown }) {
+/** Something that this page cannot show: it is there as it came. */
+function Unknown({ value }: { value: unknown }) {
   const [open, setOpen] = useState(false);
   return (
     <details class="fold" onToggle={(e) => setOpen(e.currentTarget.open)}>
       <summary>
-        <span class="name">{plain(name || w.value.unknown)}</span>
-        <span class="two">{w.value.unknownNote}</span>
+        <span class="two">{w.value.unknownPart}</span>
         <Icon name="chevron" class="chev" />
       </summary>
       {open && <Raw label="JSON" value={value} />}
     </details>
   );
+}
+
+/** What the agent was told in the person's name: its first words, and all of it when opened. */
+function Told({ name, text }: { name: string; text: string }) {
+  const [open, setOpen] = useState(false);
+  return (
+    <details class="fold" onToggle={(e) => setOpen(e.currentTarget.open)}>
+      <summary>
+        <span class="name">{name}</span>
+        <span class="two cut">{open ? "" : plain(oneLine(text))}</span>
+        <Icon name="chevron" class="chev" />
+      </summary>
+      {open && (
+        <div class="thought">
+          <Markdown text={text} />
+        </div>
+      )}
+    </details>
+  );
+}
+
+/** The texts of a message. */
+function textOf(m: Message): string {
+  return m.blocks
+    .map((b) => b.text ?? "")
+    .filter((s) => s !== "")
+    .join("\n");
 }
 
 function Notice({ item, message, more }: { item: Item; message: Message | undefined; more: boolean }) {
@@ -179,7 +208,7 @@ function Notice({ item, message, more }: { item: Item; message: Message | undefi
     return (
       <Frame more={more} icon="alert" tone="bad">
         <p class="notice bad" dir="auto">
-          {plain(item.error.message)}
+          {/: decoding a line: /.test(item.error.message) ? t.badLine : plain(tidy(item.error.message))}
         </p>
       </Frame>
     );
@@ -197,7 +226,9 @@ function Notice({ item, message, more }: { item: Item; message: Message | undefi
     return (
       <Frame more={more} icon="alert" tone="bad">
         <p class="notice bad">
-          <b>{t.apiError}</b> {plain(message.line.error)}
+          <span>
+            <b>{t.faultsOf[message.line.error] ?? t.apiError}</b> {plain(tidy(textOf(message)))}
+          </span>
         </p>
       </Frame>
     );
@@ -208,25 +239,23 @@ function Notice({ item, message, more }: { item: Item; message: Message | undefi
       </Frame>
     );
   if (message) {
-    const text = message.blocks
-      .map((b) => b.text ?? "")
-      .filter((s) => s !== "")
-      .join("\n");
+    const text = tidy(textOf(message));
+    const local = isLocalOutput(message.blocks[0]?.text ?? "");
     return (
       <Frame more={more} icon="info">
-        <Unknown name={message.user?.isMeta ? t.metaMessage : t.systemMessage} value={text || list(message.blocks)} />
+        {local ? (
+          <Markdown text={text} />
+        ) : text === "" ? (
+          <Unknown value={list(message.blocks)} />
+        ) : (
+          <Told name={message.user?.isMeta ? t.metaMessage : t.systemMessage} text={text} />
+        )}
       </Frame>
     );
   }
-  if (item.unknown)
-    return (
-      <Frame more={more} icon="code">
-        <Unknown name={item.unknown.originalType} value={item.unknown.data} />
-      </Frame>
-    );
   return (
     <Frame more={more} icon="code">
-      <Unknown name={item.kind} value={item.toolResult ?? item} />
+      <Unknown value={item.toolResult ?? item} />
     </Frame>
   );
 }

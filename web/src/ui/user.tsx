@@ -9,6 +9,7 @@ import { parseContexts, tagOf } from "../state/contexts";
 import { capabilitiesOf } from "../state/providers";
 import { plain } from "../state/safe";
 import type { Sending, SessionStore } from "../state/session";
+import { commandText, untag } from "../state/tidy";
 import { IconButton } from "./button";
 import { ContextTag } from "./composer/tags";
 import { confirm } from "./dialog";
@@ -24,7 +25,7 @@ export function read(m: Message) {
     .map((b) => b.text ?? "")
     .join("\n");
   const { text, tags } = parseContexts(whole);
-  return { text, tags, block: whole.slice(0, whole.length - text.length) };
+  return { text: commandText(text) ?? untag(text), tags, block: whole.slice(0, whole.length - text.length) };
 }
 
 /** A long message folds to this many characters. */

@@ -5,7 +5,21 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { arm, begin, eventually, foldedState, open, paste, said, same, say, Server, sessionId, turns, withCLI } from "./driver.mjs";
+import {
+  arm,
+  begin,
+  eventually,
+  foldedState,
+  open,
+  paste,
+  said,
+  same,
+  say,
+  Server,
+  sessionId,
+  turns,
+  withCLI,
+} from "./driver.mjs";
 import { shared } from "./shared.mjs";
 
 const { dir } = shared.server;

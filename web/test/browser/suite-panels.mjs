@@ -3,5 +3,6 @@
 import "./changes.test.mjs";
 import "./usage.test.mjs";
 import "./panels.test.mjs";
+import "./recordings.test.mjs";
 import "./preview.test.mjs";
 import "./claude.test.mjs";

@@ -4,7 +4,20 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { arm, begin, eventually, foldedState, open, paste, said, same, say, Server, sessionId, turns } from "./driver.mjs";
+import {
+  arm,
+  begin,
+  eventually,
+  foldedState,
+  open,
+  paste,
+  said,
+  same,
+  say,
+  Server,
+  sessionId,
+  turns,
+} from "./driver.mjs";
 import { shared } from "./shared.mjs";
 
 const { browser, server } = shared;

@@ -14,18 +14,22 @@ import (
 func rawJSON(s string) json.RawMessage { return json.RawMessage(s) }
 
 // replay shows a recording as the CLI gave it: the lines of both directions, in the order
-// in which they were written.
+// in which they were written. Without a name it shows all of them, with ids that differ.
 func (t *scene) replay(name string) error {
 	root := filepath.Join(t.corpus, filepath.Base(name))
 	return filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
 		if err != nil || d.Name() != "stdout.jsonl" {
 			return err
 		}
-		return t.dialogue(filepath.Dir(path))
+		own := func(line string) string { return line }
+		if name == "" {
+			own = strings.NewReplacer(`"msg_`, `"msg_`+path, `"toolu_`, `"toolu_`+path).Replace
+		}
+		return t.dialogue(filepath.Dir(path), own)
 	})
 }
 
-func (t *scene) dialogue(dir string) error {
+func (t *scene) dialogue(dir string, own func(line string) string) error {
 	out, in := lines(filepath.Join(dir, "stdout.jsonl")), lines(filepath.Join(dir, "stdin.jsonl"))
 	seen := 0
 	for _, line := range lines(filepath.Join(dir, "timeline.jsonl")) {
@@ -38,14 +42,14 @@ func (t *scene) dialogue(dir string) error {
 		}
 		switch {
 		case at.Dir == "in" && at.N >= 1 && at.N <= len(in):
-			t.line(in[at.N-1], true)
+			t.line(own(in[at.N-1]), true)
 		case at.Dir == "out" && seen < len(out):
-			t.line(out[seen], false)
+			t.line(own(out[seen]), false)
 			seen++
 		}
 	}
 	for _, line := range out[min(seen, len(out)):] {
-		t.line(line, false)
+		t.line(own(line), false)
 	}
 	return nil
 }

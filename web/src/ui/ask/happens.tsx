@@ -137,7 +137,7 @@ function Command({ command, cwd }: { command: string; cwd: string }) {
 }
 
 /** Arguments, one line each; what is not simple as JSON. */
-function Arguments({ input }: { input: unknown }) {
+export function Arguments({ input }: { input: unknown }) {
   if (!isObj(input)) return <Raw label={w.value.input} value={input} />;
   const entries = Object.entries(input);
   if (entries.length === 0) return <p class="dim">{w.value.ask.noArguments}</p>;

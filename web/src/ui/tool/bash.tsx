@@ -2,6 +2,7 @@
 
 import { get, str } from "../../fold/json";
 import { w } from "../../state/app";
+import { isRefusal } from "../../state/tidy";
 import { commandOf, exitCode, resultText } from "../../state/tools";
 import { Coloured } from "../code";
 import { Denied, Head, type ShapeProps, ToolMeta } from "./card";
@@ -12,7 +13,10 @@ export function Bash({ tool, store, title, input, state }: ShapeProps) {
   const command = commandOf(input);
   const live = state === "running";
   const code = state === "done" || state === "failed" ? exitCode(tool) : undefined;
-  const text = tool.result === undefined ? (tool.progress?.output ?? "") : resultText(tool.result);
+  const whole = tool.result === undefined ? (tool.progress?.output ?? "") : resultText(tool.result);
+  // What these say is in the meta of the row, and the ids in them are the agent's own.
+  const moved = /^Command (?:running in background|was manually backgrounded)/.test(whole);
+  const text = moved || isRefusal(whole) || /^\(Bash completed with no output\)$/.test(whole) ? "" : whole;
   const named = str(get(input, "description")) !== "";
   return (
     <div class="card">
@@ -21,7 +25,7 @@ export function Bash({ tool, store, title, input, state }: ShapeProps) {
         <ToolMeta tool={tool} store={store} state={code === undefined ? state : "done"}>
           {code !== undefined && code !== 0 && <span class="chip bad">{w.value.exit(code)}</span>}
           {code === 0 && <span class="sr">{w.value.exit(0)}</span>}
-          {get(input, "run_in_background") === true && <span class="chip">{w.value.background}</span>}
+          {(moved || get(input, "run_in_background") === true) && <span class="chip">{w.value.background}</span>}
         </ToolMeta>
       </div>
       {command !== "" && (
@@ -33,7 +37,7 @@ export function Bash({ tool, store, title, input, state }: ShapeProps) {
         </pre>
       )}
       <Denied decision={tool.decision} />
-      {state === "done" && text.trim() === "" && <p class="pad dim">{w.value.noOutput}</p>}
+      {state === "done" && !moved && text.trim() === "" && <p class="pad dim">{w.value.noOutput}</p>}
       <Output text={text} bad={code !== undefined && code !== 0} live={live && text !== ""} />
     </div>
   );

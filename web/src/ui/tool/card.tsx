@@ -7,6 +7,7 @@ import { get, isObj, num } from "../../fold/json";
 import { now, w } from "../../state/app";
 import { plain } from "../../state/safe";
 import type { SessionStore } from "../../state/session";
+import { isRefusal } from "../../state/tidy";
 import { duration } from "../../state/time";
 import { inputOf, metaOf, ownType, resultImages, resultText, type Title, titleOf } from "../../state/tools";
 import { Icon } from "../icon";
@@ -23,7 +24,7 @@ export interface ToolProps {
 
 export function stateOf(t: ToolCall, store: SessionStore, streaming: boolean): ToolState {
   if (t.decision?.behavior === "deny") return "denied";
-  if (t.status === "failed" || t.status === "error") return "failed";
+  if (t.status === "failed" || t.status === "error") return isRefusal(resultText(t.result)) ? "denied" : "failed";
   if (t.status === "success") return "done";
   if (t.status === "interrupted" || t.status === "cancelled" || t.status === "aborted") return "stopped";
   if (store.conversation.prompts.some((p) => p.tool_use_id === t.id && t.id !== "")) return "waits";

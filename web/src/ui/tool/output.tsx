@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import { w } from "../../state/app";
 import { plain } from "../../state/safe";
+import { untag } from "../../state/tidy";
 
 const lastLines = 12;
 /** More than this is never drawn at once. */
@@ -32,7 +33,7 @@ export function tail(text: string, lines: number): { shown: string; hidden: numb
 
 export function Output({ text, bad, live }: { text: string; bad?: boolean; live?: boolean }) {
   const [all, setAll] = useState(false);
-  const clean = withoutAnsi(text.length > most ? text.slice(-most) : text);
+  const clean = untag(withoutAnsi(text.length > most ? text.slice(-most) : text));
   const { shown, hidden } = all ? { shown: clean, hidden: 0 } : tail(clean, lastLines);
   if (shown === "" && !live) return null;
   return (

@@ -1,0 +1,52 @@
+import { expect, test } from "vitest";
+import type { RpcMessage } from "../rpc/messages";
+import { tasksOf } from "./known";
+import { phaseOf } from "./phase";
+import { SessionStore } from "./session";
+import { words } from "./words";
+
+function store(...messages: RpcMessage[]): SessionStore {
+  const s = new SessionStore("s");
+  s.reset({ epoch: "e", seq: 0 }, undefined);
+  for (const m of messages) s.fold.apply(m);
+  return s;
+}
+
+const system = (subtype: string, data: object): RpcMessage => ({
+  type: "unknown",
+  originalType: `system/${subtype}`,
+  data,
+  provider: "claude",
+});
+
+test("thinking is a phase with its tokens", () => {
+  const running: RpcMessage = { type: "session_state", state: "running", provider: "claude" };
+  const prompt: RpcMessage = {
+    type: "user",
+    uuid: "u",
+    message: { content: [{ type: "text", text: "go" }] },
+    provider: "claude",
+  };
+  const s = store(running, prompt, system("thinking_tokens", { estimated_tokens: 412 }), system("other", {}));
+  const phase = phaseOf(s, Date.now(), words.en);
+  expect([phase.kind, phase.text, phase.detail]).toEqual(["thinking", "Thinking", "412 tokens"]);
+  expect(phaseOf(store(running, prompt), Date.now(), words.en).kind).toBe("api");
+});
+
+test("the list of background tasks is state", () => {
+  const s = store(
+    { type: "task_started", task_id: "a", description: "Watch the tests", provider: "claude" },
+    system("background_tasks_changed", {
+      tasks: [
+        { task_id: "a", description: "Watch the tests" },
+        { task_id: "b", description: "Serve the page" },
+        { task_id: "c", description: "hidden", ambient: true },
+      ],
+    }),
+    system("other", {}),
+  );
+  expect(tasksOf(s.conversation).map((t) => [t.description, t.isBackgrounded])).toEqual([
+    ["Watch the tests", true],
+    ["Serve the page", true],
+  ]);
+});

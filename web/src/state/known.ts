@@ -1,0 +1,48 @@
+// Messages of an agent that are state and not part of the conversation. The fold keeps them as items that it
+// does not know; the thread has no rows for any of those, and the events of the session have all of them.
+
+import type { FoldedConversation, Item, Message, Task } from "../fold/conversation";
+import { get, list, num, str } from "../fold/json";
+
+/** How many tokens the model has thought, where an item says so. */
+export function thoughtTokens(item: Item): number | undefined {
+  if (item.unknown?.originalType !== "system/thinking_tokens") return undefined;
+  const n = num(get(item.unknown.data, "estimated_tokens"));
+  return n > 0 ? n : undefined;
+}
+
+/** The last message of the main thread, and how much the model has thought since it began. */
+export function lastMessage(c: FoldedConversation): { message: Message | undefined; tokens: number | undefined } {
+  const items = c.threads[0]?.items ?? [];
+  let tokens: number | undefined;
+  for (let i = items.length - 1; i >= 0; i--) {
+    const item = items[i];
+    if (item?.unknown === undefined) return { message: item?.message, tokens };
+    tokens ??= thoughtTokens(item);
+  }
+  return { message: undefined, tokens };
+}
+
+/** The tasks of a session, with those that the agent lists as running in the background. */
+export function tasksOf(c: FoldedConversation): readonly Task[] {
+  const items = c.threads[0]?.items ?? [];
+  for (let i = items.length - 1; i >= 0; i--) {
+    const u = items[i]?.unknown;
+    if (u?.originalType !== "system/background_tasks_changed") continue;
+    const listed = list(get(u.data, "tasks")).filter((t) => get(t, "ambient") !== true);
+    const ids = new Set(listed.map((t) => str(get(t, "task_id"))));
+    const known = new Set(c.tasks.map((t) => t.id));
+    const rest = listed
+      .filter((t) => !known.has(str(get(t, "task_id"))))
+      .map(
+        (t): Task => ({
+          id: str(get(t, "task_id")),
+          status: "running",
+          description: str(get(t, "description")),
+          isBackgrounded: true,
+        }),
+      );
+    return [...c.tasks.map((t) => (ids.has(t.id) ? { ...t, isBackgrounded: true } : t)), ...rest];
+  }
+  return c.tasks;
+}
