@@ -70,3 +70,10 @@ type Spawner interface {
 
 // Func is a function that serves as a [Spawner], for spawners that need no state of their own.
 type Func func(ctx context.Context, cmd Command) (Process, error)
+
+// Locality is what a [Spawner] may implement to report where it runs processes.
+type Locality interface {
+	// Local reports whether processes run on this machine, as this user or one that the command names: they see the
+	// files of this process, and their ids mean the same here.
+	Local() bool
+}

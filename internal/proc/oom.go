@@ -12,7 +12,7 @@ type oomWatch struct {
 }
 
 func newOOMWatch(p spawn.Process) oomWatch {
-	if !isLocal(p) {
+	if localChild(p) == nil {
 		return oomWatch{} // what happens here says nothing about it
 	}
 	n, ok := countOOM()

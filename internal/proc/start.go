@@ -21,6 +21,9 @@ type Options struct {
 	// parts. After the end of stderr the callback has DrainDelay for what is left; one that has
 	// not returned by then is left alone, and gets no further lines.
 	OnStderr func(line string)
+	// StderrTo is called with what is read from stderr, as it is, from one goroutine. It must not block, nor keep
+	// its argument.
+	StderrTo func(text []byte)
 	// StderrTail is how many bytes of the end of stderr are kept for Exit; 0 means 64 KiB.
 	StderrTail int
 	// CloseGrace is how long Stop waits after it has closed stdin; 0 means 2 s.

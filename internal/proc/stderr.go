@@ -14,7 +14,8 @@ type stderr struct {
 	mu    sync.Mutex
 	tail  tail // under mu
 
-	lines     *lineQueue // nil without a callback
+	raw       func([]byte) // nil without a callback
+	lines     *lineQueue   // nil without a callback
 	drained   chan struct{}
 	delivered chan struct{}
 }
@@ -24,6 +25,7 @@ func newStderr(src io.ReadCloser, opts Options) *stderr {
 		src:       newStream(src, opts.DrainDelay),
 		delay:     opts.DrainDelay,
 		tail:      tail{max: opts.StderrTail},
+		raw:       opts.StderrTo,
 		drained:   make(chan struct{}),
 		delivered: make(chan struct{}),
 	}
@@ -44,22 +46,23 @@ func (e *stderr) drain() {
 	for {
 		n, err := e.src.Read(buf)
 		e.keep(buf[:n])
-		split.write(buf[:n])
+		if e.raw != nil && n > 0 {
+			e.raw(buf[:n])
+		}
+		if e.lines != nil {
+			split.write(buf[:n])
+		}
 		if err != nil {
 			break
 		}
 	}
-	split.flush()
 	if e.lines != nil {
+		split.flush()
 		e.lines.close()
 	}
 }
 
-func (e *stderr) emit(line []byte) {
-	if e.lines != nil {
-		e.lines.push(string(line))
-	}
-}
+func (e *stderr) emit(line []byte) { e.lines.push(string(line)) }
 
 func (e *stderr) deliver(callback func(string)) {
 	defer close(e.delivered)

@@ -31,8 +31,8 @@ func (w *watched) Wait() (spawn.ExitStatus, error) {
 	return w.Process.Wait()
 }
 
-// isLocal reports whether a process is a child of this one.
-func isLocal(p spawn.Process) bool {
+// localChild returns the child of this process that p is, nil if it is none.
+func localChild(p spawn.Process) *child {
 	for {
 		w, ok := p.(*watched)
 		if !ok {
@@ -40,6 +40,6 @@ func isLocal(p spawn.Process) bool {
 		}
 		p = w.Process
 	}
-	_, ok := p.(*child)
-	return ok
+	c, _ := p.(*child)
+	return c
 }

@@ -249,6 +249,8 @@ var linkRules = []struct {
 	{[]string{"codex"}, []string{module + "/agent/...", module + "/claude/...", module + "/acp/...", module + "/transcript/..."}},
 	// The command links no test support.
 	{[]string{"cmd/parley"}, []string{"testing/...", module + "/internal/test/...", module + "/internal/tool/...", module + "/agent/agenttest", module + "/claude/claudetest", module + "/codex/codextest", module + "/server/webpush/webpushtest", module + "/spawn/spawntest"}},
+	// The host understands no agent and is no server.
+	{[]string{"host"}, []string{module + "/agent/...", module + "/claude/...", module + "/codex/...", module + "/acp/...", module + "/server/...", module + "/eventlog/...", "net/http"}},
 	// The server runs any agent: it links none.
 	{[]string{"server"}, []string{module + "/claude/...", module + "/codex/...", module + "/acp/..."}},
 }

@@ -148,12 +148,12 @@ func letGo() {
 		_ = syscall.Close(null)
 	}
 	_ = syscall.Chdir("/")
-	shrink()
+	Shrink()
 }
 
-// shrink gives back the pages of the executable that its start has touched: they come again from the file when
+// Shrink gives back the pages of the executable that its start has touched: they come again from the file when
 // they are needed. A mapping with a page that was written to, before it was protected, is left alone.
-func shrink() {
+func Shrink() {
 	maps, _ := os.ReadFile("/proc/self/smaps")
 	const unwritten = "Anonymous:             0 kB"
 	mapping := ""

@@ -1,0 +1,272 @@
+package host
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/seed7221b0f9/parley/internal/proc"
+	"github.com/seed7221b0f9/parley/spawn"
+)
+
+// stderrTail is how much of the end of stderr is kept, and how much of it waits for a slow owner.
+const stderrTail = 32 << 10
+
+// retryTime is how soon files that could not be written are tried again.
+const retryTime = time.Second
+
+// agent is a running process of the host, or one whose end has not been acknowledged.
+type agent struct {
+	h       *server
+	number  uint32
+	dir     string // its files
+	process *proc.Supervisor
+	raw     spawn.Process
+	secrets []string      // files that go with the agent
+	exited  chan struct{} // exit is set
+	done    chan struct{} // the last record is kept
+	room    sync.Cond     // on mu: the spool may have room
+
+	mu      sync.Mutex
+	info    Agent
+	spool   spool
+	open    bool   // the agent has written a part of a line
+	tail    []byte // the frames from tailAt to the end of the spool; nil when they are only there
+	tailAt  int64
+	inputs  map[string]*input
+	queue   []*input
+	writing bool
+	closing bool // the input ends after the queue
+	closed  bool // the input takes no more lines
+	exit    *Exit
+	waiting bool // for room
+	killed  bool
+	orphan  orphan
+	to      attachment
+}
+
+// attachment is the way to the owner.
+type attachment struct {
+	conn   *conn // nil when nobody is attached
+	at     int64 // the place of the next frame to send
+	from   uint64
+	skip   bool // records before from are among the next frames
+	credit int64
+	stderr []byte
+	exited bool // the owner has been told
+}
+
+// read takes the output of the agent to its end.
+func (a *agent) read() {
+	small := make([]byte, 4<<10)
+	buf, large := small, []byte(nil)
+	for {
+		n, err := a.process.Stdout().Read(buf)
+		if n > 0 {
+			a.keepOutput(buf[:n])
+		}
+		if err != nil {
+			break
+		}
+		// An agent that is quiet holds a small buffer, a busy one a large one.
+		switch {
+		case n == len(small) && large == nil:
+			large = getBuffer()
+			buf = large[:readSize]
+		case n < len(small) && large != nil:
+			putBuffer(large)
+			large, buf = nil, small
+		}
+	}
+	if large != nil {
+		putBuffer(large)
+	}
+	a.mu.Lock()
+	if a.open {
+		a.keep(Record{Kind: Output})
+	}
+	a.keep(Record{Kind: OutputEnd})
+	a.mu.Unlock()
+	a.finish()
+}
+
+// keepOutput keeps what the agent wrote. While there is no room it waits, and so does the agent.
+func (a *agent) keepOutput(output []byte) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	scratch := getBuffer()
+	for {
+		last, open := a.info.Last, a.open
+		frames := appendLines(scratch[:0], a.number, a.h.clock.Now(), output, &last, &open)
+		err := a.spool.append(frames, last, open, false)
+		if err == nil {
+			a.info.Last, a.open = last, open
+			a.show(frames)
+			putBuffer(frames)
+			return
+		}
+		a.await(err)
+	}
+}
+
+// keep gives a record its number and keeps it, whatever the limit. mu is held. A record that cannot be written is
+// tried again.
+func (a *agent) keep(r Record) (number uint64) {
+	for {
+		number, err := a.tryKeep(r)
+		if err == nil {
+			return number
+		}
+		a.await(err)
+	}
+}
+
+func (a *agent) tryKeep(r Record) (uint64, error) {
+	r.Number, r.Time = a.info.Last+1, a.h.clock.Now()
+	open := a.open && r.Kind != Output
+	frames := appendRecord(getBuffer()[:0], a.number, r)
+	defer putBuffer(frames)
+	if err := a.spool.append(frames, r.Number, open, true); err != nil {
+		return 0, err
+	}
+	a.info.Last, a.open = r.Number, open
+	a.show(frames)
+	return r.Number, nil
+}
+
+// await waits until the spool may have room. mu is held, and given back meanwhile.
+func (a *agent) await(err error) {
+	if !a.waiting {
+		a.h.log.Warn("the agent waits: its lines cannot be kept", "agent", a.number, "err", err)
+	}
+	a.waiting = true
+	if err != errFull {
+		defer time.AfterFunc(retryTime, func() {
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			a.room.Broadcast()
+		}).Stop()
+	}
+	a.room.Wait()
+	a.waiting = false
+}
+
+// show hands frames that were kept just now to the owner, if it has all before them. mu is held.
+func (a *agent) show(frames []byte) {
+	end := a.spool.end
+	before := end - int64(len(frames))
+	if a.tail == nil && a.to.conn != nil && a.to.at == before {
+		a.tail, a.tailAt = getBuffer()[:0], before
+	}
+	if a.tail != nil {
+		a.tail = append(a.tail, frames...)
+		if len(a.tail) > a.h.o.Memory {
+			a.dropTail() // the owner is slow: the files have it
+		}
+	}
+	a.wake()
+}
+
+func (a *agent) dropTail() {
+	if a.tail != nil {
+		putBuffer(a.tail)
+		a.tail = nil
+	}
+}
+
+func (a *agent) wake() {
+	if a.to.conn != nil {
+		a.to.conn.ready(a)
+	}
+}
+
+// onStderr keeps what the agent writes to stderr for the owner. Of a slow one's the oldest is dropped.
+func (a *agent) onStderr(text []byte) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.to.conn == nil {
+		return
+	}
+	a.to.stderr = append(a.to.stderr, text...)
+	if over := len(a.to.stderr) - stderrTail; over > 0 {
+		a.to.stderr = append([]byte(nil), a.to.stderr[over:]...)
+	}
+	a.wake()
+}
+
+// watch waits for the exit.
+func (a *agent) watch() {
+	<-a.process.Done()
+	end := a.process.Exit()
+	defer close(a.exited)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	exit := &Exit{
+		ExitStatus: end.ExitStatus, Time: a.h.clock.Now(), Stderr: end.Stderr, Foreign: end.Foreign && !a.killed, OutOfMemory: end.OutOfMemory,
+		Orphaned: a.orphan.ended, CPU: end.CPU, MaxMemory: end.MaxMemory,
+	}
+	if end.Err != nil {
+		exit.Error = end.Err.Error()
+	}
+	a.exit, a.closed = exit, true
+	a.orphan.stop()
+	for _, path := range a.secrets {
+		os.Remove(path)
+	}
+	a.wake()
+}
+
+// finish keeps the last record, when the output has ended and the process too.
+func (a *agent) finish() {
+	<-a.exited
+	a.mu.Lock()
+	a.dropQueue()
+	text, _ := json.Marshal(a.exit)
+	a.keep(Record{Kind: Exited, Data: text})
+	a.spool.close()
+	a.mu.Unlock()
+	close(a.done)
+	a.h.agentEnded()
+}
+
+// describe returns the description of the agent. mu is held.
+func (a *agent) describe() Agent {
+	d := a.info
+	d.Kept, d.Spooled, d.Waits, d.Exit = a.info.Checkpoint+1, a.spool.size(), a.waiting, a.exit
+	return d
+}
+
+// save writes the description for the one who finds the files after the host has died.
+func (a *agent) save() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	text, err := json.Marshal(a.info)
+	if err != nil {
+		return err
+	}
+	return writeFile(filepath.Join(a.dir, agentFile), text)
+}
+
+// end ends the agent and everything that it has started, by asking first.
+func (a *agent) end() {
+	if err := a.process.Stop(); err != nil {
+		a.h.log.Warn("the agent has not ended", "agent", a.number, "err", err)
+	}
+}
+
+func (a *agent) signal(name string) error {
+	if name == signalTerminate {
+		return a.raw.Terminate()
+	}
+	a.mu.Lock()
+	a.killed = true
+	a.mu.Unlock()
+	go func() {
+		if err := a.process.Kill(); err != nil {
+			a.h.log.Warn("the agent was killed and has not ended", "agent", a.number, "err", err)
+		}
+	}()
+	return nil
+}

@@ -1,0 +1,80 @@
+package host
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// maxState bounds the owner's own bytes in a checkpoint.
+const maxState = 1 << 20
+
+// The files of an agent beside those of its spool.
+const (
+	agentFile = "agent.json"
+	stateFile = "checkpoint"
+)
+
+// checkpoint keeps the owner's bytes and gives up the records up to number.
+func (a *agent) checkpoint(number uint64, state []byte) error {
+	if len(state) > maxState {
+		return fmt.Errorf("a checkpoint of %d bytes is larger than %d", len(state), maxState)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if number > a.info.Last || number < a.info.Checkpoint {
+		return fmt.Errorf("a checkpoint at %d, and the last record is %d, the last checkpoint %d", number, a.info.Last, a.info.Checkpoint)
+	}
+	// Number and bytes are in one file, so that they change together.
+	text := append(binary.BigEndian.AppendUint64(nil, number), state...)
+	if err := writeFile(filepath.Join(a.dir, stateFile), text); err != nil {
+		return err
+	}
+	a.cover(number)
+	return nil
+}
+
+// cover gives up the records up to number. mu is held.
+func (a *agent) cover(number uint64) {
+	a.info.Checkpoint = max(a.info.Checkpoint, min(number, a.info.Last))
+	a.forgetInputs()
+	a.spool.trim(a.covered())
+	if begin := a.spool.begin(); a.to.at < begin {
+		a.to.at = begin
+	}
+	if a.waiting {
+		a.room.Broadcast()
+	}
+}
+
+// covered is the number up to which records can be removed: a line that waits is still to be read. mu is held.
+func (a *agent) covered() uint64 {
+	if len(a.queue) > 0 {
+		return min(a.info.Checkpoint, a.queue[0].Number-1)
+	}
+	return a.info.Checkpoint
+}
+
+// readState reads the last checkpoint in the files of an agent.
+func readState(dir string) (number uint64, state []byte, err error) {
+	text, err := os.ReadFile(filepath.Join(dir, stateFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil, nil
+	}
+	if err != nil || len(text) < 8 {
+		return 0, nil, errors.Join(err, os.ErrInvalid)
+	}
+	return binary.BigEndian.Uint64(text), text[8:], nil
+}
+
+// writeFile replaces a file as a whole. It is not synced: what is to survive is the end of processes, not that of
+// the machine, which ends the agents too.
+func writeFile(path string, text []byte) error {
+	if err := os.WriteFile(path+".new", text, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
+}

@@ -1,0 +1,140 @@
+package host
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+
+	"github.com/seed7221b0f9/parley/internal/filelock"
+	"github.com/seed7221b0f9/parley/internal/regularfile"
+)
+
+// DeadAgent is what a host that is gone has left of an agent: one that ended with it, or whose end nobody acknowledged.
+type DeadAgent struct {
+	// Agent is as it was when the agent started, except for Checkpoint, Kept and Last, which are those of the files.
+	Agent
+	// State is what the owner kept with its last checkpoint.
+	State []byte
+	dir   string
+}
+
+// ReadSpool returns what hosts that are gone have left of their agents. It may be called while a new host
+// runs, whose agents are not among them. A caller that has stored what it needs calls Remove for each.
+func ReadSpool(dataDir string) ([]*DeadAgent, error) {
+	dir := filepath.Join(dataDir, folder)
+	dead, err := readAgents(filepath.Join(dir, deadName))
+	if err != nil {
+		return nil, err
+	}
+	// A host that was killed and has no successor yet.
+	lock, err := filelock.TryLock(filepath.Join(dir, lockName))
+	switch {
+	case errors.Is(err, filelock.ErrLocked) || errors.Is(err, fs.ErrNotExist):
+		return dead, nil
+	case err != nil:
+		return nil, err
+	}
+	left, err := readAgents(filepath.Join(dir, agentsName))
+	return append(dead, left...), errors.Join(err, lock.Unlock())
+}
+
+func readAgents(dir string) (agents []*DeadAgent, err error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for _, e := range entries {
+		d, readErr := readAgent(filepath.Join(dir, e.Name()))
+		if errors.Is(readErr, fs.ErrNotExist) {
+			continue // it was about to start
+		}
+		if err = errors.Join(err, readErr); readErr == nil {
+			agents = append(agents, d)
+		}
+	}
+	return agents, err
+}
+
+func readAgent(dir string) (*DeadAgent, error) {
+	text, err := regularfile.Read(filepath.Join(dir, agentFile), maxFrame)
+	if err != nil {
+		return nil, err
+	}
+	d := &DeadAgent{dir: dir}
+	if err := json.Unmarshal(text, &d.Agent); err != nil {
+		return nil, err
+	}
+	if d.Checkpoint, d.State, err = readState(dir); err != nil {
+		return nil, err
+	}
+	d.Last = d.Checkpoint
+	d.Kept = d.Checkpoint + 1
+	for r, err := range d.Records() {
+		if err != nil {
+			return nil, err
+		}
+		d.Last = r.Number
+		if r.Kind == Exited {
+			d.Exit = new(Exit)
+			if err := json.Unmarshal(r.Data, d.Exit); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return d, nil
+}
+
+// Records returns the records after the last checkpoint, up to the last one that is whole.
+func (d *DeadAgent) Records() iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		files, err := segmentFiles(d.dir)
+		if err != nil {
+			yield(Record{}, err)
+			return
+		}
+		var whole assembler
+		for _, name := range files {
+			if !d.recordsOf(name, &whole, yield) {
+				return
+			}
+		}
+	}
+}
+
+// recordsOf reads a file, and returns false when that is to be the last one.
+func (d *DeadAgent) recordsOf(name string, whole *assembler, yield func(Record, error) bool) bool {
+	f, err := os.Open(name)
+	if err != nil {
+		yield(Record{}, err)
+		return false
+	}
+	defer f.Close()
+	frames := &frameReader{r: f, keep: true}
+	for {
+		kind, payload, err := frames.next()
+		if err == io.EOF {
+			return true
+		}
+		if err == io.ErrUnexpectedEOF {
+			return false // the host was killed while it wrote
+		}
+		var p part
+		if err == nil && kind == frameData {
+			_, p, err = parsePart(payload)
+		}
+		if err != nil {
+			yield(Record{}, err)
+			return false
+		}
+		if r, ok := whole.add(p); ok && r.Number > d.Checkpoint && !yield(r, nil) {
+			return false
+		}
+	}
+}
+
+// Remove removes what is left of the agent.
+func (d *DeadAgent) Remove() error { return os.RemoveAll(d.dir) }

@@ -1,0 +1,49 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/seed7221b0f9/parley/internal/filelock"
+)
+
+// NextEpoch returns an epoch for [Dial] that is higher than all before for the data directory. It is on disk when
+// NextEpoch returns. It may be called by several processes at once.
+func NextEpoch(dataDir string) (uint64, error) {
+	dir := filepath.Join(dataDir, folder)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return 0, err
+	}
+	return counter(filepath.Join(dir, epochName)).increase()
+}
+
+// counter is a file with a number.
+type counter string
+
+// increase returns the number after the one in the file, which it becomes.
+func (c counter) increase() (uint64, error) {
+	f, err := filelock.Lock(string(c))
+	if err != nil {
+		return 0, err
+	}
+	n, err := nextNumber(f.File)
+	return n, errors.Join(err, f.Unlock())
+}
+
+func nextNumber(f *os.File) (uint64, error) {
+	var text [20]byte
+	length, _ := f.ReadAt(text[:], 0)
+	n, err := strconv.ParseUint(string(text[:length]), 10, 64)
+	if length > 0 && err != nil {
+		return 0, fmt.Errorf("%s holds no number: %w", f.Name(), err)
+	}
+	n++
+	// Always as many digits: the number is replaced by one write.
+	if _, err := f.WriteAt(fmt.Appendf(nil, "%020d", n), 0); err != nil {
+		return 0, err
+	}
+	return n, f.Sync()
+}

@@ -1,0 +1,72 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+)
+
+var (
+	// ErrFenced is returned when an owner with a higher epoch has taken over, or had before.
+	ErrFenced = errors.New("host: another owner has a higher epoch")
+	// ErrLinkLost is returned by every call on a [Link], and on the processes of one, that has ended. The agents
+	// run on.
+	ErrLinkLost = errors.New("host: the connection to the host has ended")
+	// ErrNoAgent is returned for the number of an agent that the host does not know, or has forgotten.
+	ErrNoAgent = errors.New("host: no such agent")
+	// ErrGone is returned when lines are asked for that a checkpoint has covered.
+	ErrGone = errors.New("host: the lines are covered by a checkpoint")
+	// ErrInputClosed is returned for a line to an agent whose input is closed, or that has ended.
+	ErrInputClosed = errors.New("host: the input of the agent is closed")
+	// ErrRunning is returned when there is a host for the data directory already.
+	ErrRunning = errors.New("host: a host runs for this data directory")
+	// ErrNotRunning is returned when there is no host for the data directory.
+	ErrNotRunning = errors.New("host: no host runs for this data directory")
+	// ErrVersion is returned when the host and this program have no version of the protocol in common.
+	ErrVersion = errors.New("host: unknown version of the protocol")
+	// ErrRefused is returned for a request that the host cannot follow, with its reason.
+	ErrRefused = errors.New("host: refused")
+)
+
+// codes are the errors that have a name in the protocol.
+var codes = map[string]error{
+	"fenced": ErrFenced, "no_agent": ErrNoAgent, "gone": ErrGone, "input_closed": ErrInputClosed, "version": ErrVersion,
+}
+
+// failure is an error in an answer.
+type failure struct {
+	Code  string `json:"code,omitempty"`
+	Text  string `json:"text"`
+	Path  string `json:"path,omitempty"` // and the next three: a program that could not be started
+	Dir   string `json:"dir,omitempty"`
+	Start string `json:"start,omitempty"`
+	Errno int    `json:"errno,omitempty"`
+}
+
+// failureOf describes an error to the other side.
+func failureOf(err error) *failure {
+	if err == nil {
+		return nil
+	}
+	f := &failure{Text: err.Error()}
+	for code, known := range codes {
+		if errors.Is(err, known) {
+			f.Code = code
+		}
+	}
+	f.fromStart(err)
+	return f
+}
+
+// error returns the error that the other side described.
+func (f *failure) error() error {
+	if f == nil {
+		return nil
+	}
+	if err := f.startError(); err != nil {
+		return err
+	}
+	if known := codes[f.Code]; known != nil {
+		return known
+	}
+	return fmt.Errorf("%w: %s", ErrRefused, f.Text)
+}

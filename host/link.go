@@ -1,0 +1,335 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"path/filepath"
+	"sync"
+	"syscall"
+
+	"github.com/seed7221b0f9/parley/internal/random"
+	"github.com/seed7221b0f9/parley/spawn"
+)
+
+// window is how many bytes of an agent's records the host may send before they are read.
+const window = 256 << 10
+
+// Link is a connection to a host. It is a [spawn.Spawner] whose processes outlive it. All methods may be called from
+// any goroutine. When the connection ends, every call on it and on its processes returns [ErrLinkLost]; if another owner
+// is the reason, [Dial] with the same epoch returns [ErrFenced].
+type Link struct {
+	conn   net.Conn
+	info   Info
+	prefix string // of the ids of lines without one
+	done   chan struct{}
+
+	writing sync.Mutex // one frame after the other
+
+	mu        sync.Mutex
+	pending   map[uint64]func(answer) // called with mu held
+	next      uint64
+	processes map[uint32]*Process
+	err       error
+}
+
+// Dial connects to the host of a data directory as its owner, with an epoch that is higher than those of all owners
+// before; see [NextEpoch]. With epoch 0 it is a guest, who may list the agents and stop the host. ctx bounds the connecting. If there is no host
+// it returns [ErrNotRunning].
+func Dial(ctx context.Context, dataDir string, epoch uint64) (*Link, error) {
+	conn, err := dial(ctx, filepath.Join(dataDir, folder, socketName))
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED):
+		return nil, fmt.Errorf("%w: %w", ErrNotRunning, err)
+	case err != nil:
+		return nil, err
+	}
+	if err := samePeer(conn); err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return newLink(ctx, conn, epoch)
+}
+
+// newLink greets the host at the other end of a connection.
+func newLink(ctx context.Context, conn net.Conn, epoch uint64) (*Link, error) {
+	l := &Link{
+		conn: conn, prefix: random.Hex(6), done: make(chan struct{}),
+		pending: map[uint64]func(answer){}, processes: map[uint32]*Process{},
+	}
+	go l.receive()
+	r, err := l.call(ctx, request{Op: opHello, Version: Version, Epoch: epoch})
+	if err == nil && (r.Version != Version || r.Info == nil) {
+		err = fmt.Errorf("%w: %d", ErrVersion, r.Version)
+	}
+	if err != nil {
+		l.Close()
+		return nil, err
+	}
+	l.info = *r.Info
+	return l, nil
+}
+
+// Local reports that the host runs its processes on this machine: it is a [spawn.Locality].
+func (l *Link) Local() bool { return true }
+
+// Host describes the host, as it was when the link was made.
+func (l *Link) Host() Info { return l.info }
+
+// Done returns a channel that is closed when the connection has ended.
+func (l *Link) Done() <-chan struct{} { return l.done }
+
+// Err returns why the connection has ended, nil while it has not.
+func (l *Link) Err() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.err
+}
+
+// Close ends the connection and leaves the agents running.
+func (l *Link) Close() error {
+	l.conn.Close()
+	<-l.done
+	return nil
+}
+
+// Agents lists the agents that run and those whose end was not acknowledged, in the order of their numbers.
+func (l *Link) Agents(ctx context.Context) ([]Agent, error) {
+	r, err := l.call(ctx, request{Op: opList})
+	return r.Agents, err
+}
+
+// Stop ends the agents and the host. It returns when the agents have ended.
+func (l *Link) Stop(ctx context.Context) error {
+	_, err := l.call(ctx, request{Op: opStop})
+	return err
+}
+
+// Spawn starts an agent as a plain process: its records are given up as stdout is read, and it is forgotten when it has
+// been waited for and its output was read or closed. The process is a *[Process]. After a program that cannot be started the
+// error is the same as without a host.
+func (l *Link) Spawn(ctx context.Context, cmd spawn.Command) (spawn.Process, error) {
+	p, err := l.spawn(ctx, cmd, AgentOptions{}, true)
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// SpawnAgent starts an agent whose records are kept until [Process.Checkpoint] covers them, and which is kept until
+// [Process.Forget]. Path and Dir of the command are relative to the working directory of the caller.
+func (l *Link) SpawnAgent(ctx context.Context, cmd spawn.Command, o AgentOptions) (*Process, error) {
+	return l.spawn(ctx, cmd, o, false)
+}
+
+func (l *Link) spawn(ctx context.Context, cmd spawn.Command, o AgentOptions, plain bool) (*Process, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	cmd, err := absolute(cmd)
+	if err != nil {
+		return nil, err
+	}
+	return l.open(ctx, request{Op: opSpawn, Command: &cmd, Options: &o, Window: window}, plain, func(p *Process) {
+		_ = p.Kill() // nobody waits for it any more
+		p.plain = true
+		_ = p.Stdout().Close()
+		_, _ = p.Wait()
+	})
+}
+
+// open sends a request whose answer makes a process. unwanted is called with one that comes after ctx has ended.
+func (l *Link) open(ctx context.Context, q request, plain bool, unwanted func(*Process)) (*Process, error) {
+	var p *Process
+	var gaveUp bool
+	// The process is known before the frames that follow the answer are read.
+	_, err := l.callWith(ctx, q, func(r answer) {
+		if r.Agent == nil {
+			return
+		}
+		p = newProcess(l, r, plain)
+		l.processes[p.agent.Number] = p
+		if gaveUp {
+			go unwanted(p)
+		}
+	}, func() { gaveUp = true })
+	if err != nil {
+		return nil, err
+	}
+	if p == nil {
+		return nil, fmt.Errorf("%w: the answer names no agent", ErrRefused)
+	}
+	return p, nil
+}
+
+// absolute makes the paths of a command independent of the working directory, which is not the host's.
+func absolute(cmd spawn.Command) (spawn.Command, error) {
+	dir, err := filepath.Abs(cmd.Dir) // of an empty one, that of this process
+	if err != nil {
+		return cmd, err
+	}
+	cmd.Dir = dir
+	if cmd.Path != "" {
+		cmd.Path, err = filepath.Abs(cmd.Path)
+	}
+	return cmd, err
+}
+
+// Attach takes over an agent that an owner before has started, or this one. Records come from the number from on; 0 means
+// from the first that is kept. If from is covered by a checkpoint the error is [ErrGone]. An agent can be attached
+// once over a link. What the last checkpoint had is in [Process.State].
+func (l *Link) Attach(ctx context.Context, agent uint32, from uint64) (*Process, error) {
+	return l.open(ctx, request{Op: opAttach, Agent: agent, From: from, Window: window}, false, func(*Process) {})
+}
+
+// call sends a request and waits for its answer.
+func (l *Link) call(ctx context.Context, q request) (answer, error) {
+	return l.callWith(ctx, q, func(answer) {}, func() {})
+}
+
+// callWith is call with a function for the answer, which is called where answers are read, also after ctx has ended. gaveUp
+// is called before, in that case. Both are called with mu held.
+func (l *Link) callWith(ctx context.Context, q request, on func(answer), gaveUp func()) (answer, error) {
+	answered := make(chan answer, 1)
+	err := l.request(q, func(r answer) {
+		on(r)
+		answered <- r
+	})
+	if err != nil {
+		return answer{}, err
+	}
+	select {
+	case r := <-answered:
+		return r, r.Failure.error()
+	case <-ctx.Done():
+	case <-l.done:
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	select {
+	case r := <-answered: // at the same time
+		return r, r.Failure.error()
+	default:
+	}
+	if l.err != nil {
+		return answer{}, l.err
+	}
+	gaveUp()
+	return answer{}, ctx.Err()
+}
+
+// request sends a request whose answer goes to on.
+func (l *Link) request(q request, on func(answer)) error {
+	l.mu.Lock()
+	if l.err != nil {
+		defer l.mu.Unlock()
+		return l.err
+	}
+	l.next++
+	q.ID = l.next
+	l.pending[q.ID] = on
+	l.mu.Unlock()
+	frame, err := jsonFrame(frameRequest, q)
+	if err == nil {
+		err = l.send(frame)
+	}
+	if err != nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		delete(l.pending, q.ID)
+	}
+	return err
+}
+
+// send writes frames. The host reads whatever its agents do.
+func (l *Link) send(frames []byte) error {
+	l.writing.Lock()
+	defer l.writing.Unlock()
+	if _, err := l.conn.Write(frames); err != nil {
+		l.conn.Close()
+		<-l.done
+		return l.Err()
+	}
+	return nil
+}
+
+// receive takes what the host sends. It never waits for anybody: records are bounded by the window.
+func (l *Link) receive() {
+	frames := &frameReader{r: l.conn, keep: true}
+	for {
+		kind, payload, err := frames.next()
+		if err == nil {
+			err = l.handle(kind, payload)
+		}
+		if err != nil {
+			l.fail(err)
+			return
+		}
+	}
+}
+
+func (l *Link) handle(kind byte, payload []byte) error {
+	switch kind {
+	case frameAnswer:
+		var r answer
+		if err := json.Unmarshal(payload, &r); err != nil {
+			return err
+		}
+		l.mu.Lock()
+		f := l.pending[r.ID]
+		delete(l.pending, r.ID)
+		if f != nil {
+			f(r)
+		}
+		l.mu.Unlock()
+	case frameData:
+		agent, p, err := parsePart(payload)
+		if err != nil {
+			return err
+		}
+		l.with(agent, func(x *Process) { x.add(p) })
+	case frameStderr:
+		c := cursor{b: payload}
+		l.with(c.u32(), func(x *Process) { x.stderr.add(c.b) })
+	case frameNotice:
+		var n notice
+		if err := json.Unmarshal(payload, &n); err != nil {
+			return err
+		}
+		l.with(n.Agent, func(x *Process) { x.note(n) })
+	default:
+		return fmt.Errorf("a frame of type %q", kind)
+	}
+	return nil
+}
+
+// with calls f with a process, unless it was forgotten.
+func (l *Link) with(agent uint32, f func(*Process)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if p := l.processes[agent]; p != nil {
+		f(p)
+	}
+}
+
+// drop forgets a process that the host has forgotten.
+func (l *Link) drop(agent uint32) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.processes, agent)
+}
+
+// fail ends the link.
+func (l *Link) fail(cause error) {
+	l.conn.Close()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.err = fmt.Errorf("%w: %w", ErrLinkLost, cause)
+	for _, p := range l.processes {
+		p.fail(l.err)
+	}
+	close(l.done)
+}

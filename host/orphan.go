@@ -1,0 +1,69 @@
+package host
+
+import "time"
+
+// orphanGrace is how long an agent has after the bytes that its owner left for this case.
+const orphanGrace = 30 * time.Second
+
+// orphan is the state of an agent without an owner.
+type orphan struct {
+	input []byte
+	timer timer
+	ended bool // the host ended the agent for it
+}
+
+func (o *orphan) stop() {
+	if o.timer != nil {
+		o.timer.Stop()
+		o.timer = nil
+	}
+}
+
+// setOrphan sets what happens without an owner. mu is held.
+func (a *agent) setOrphan(o AgentOptions) {
+	a.orphan.input = o.OrphanInput
+	a.info.OrphanTimeout = o.OrphanTimeout
+	if a.info.OrphanTimeout <= 0 {
+		a.info.OrphanTimeout = a.h.o.OrphanTimeout
+	}
+}
+
+// orphaned begins to count the time without an owner.
+func (a *agent) orphaned() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.orphan.stop()
+	if a.exit == nil {
+		a.orphan.timer = a.h.clock.AfterFunc(a.info.OrphanTimeout, a.warn)
+	}
+}
+
+// owned ends the counting.
+func (a *agent) owned() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.orphan.stop()
+}
+
+// warn writes the owner's bytes and gives the agent time to heed them.
+func (a *agent) warn() {
+	a.h.ifOrphaned(func() {
+		a.h.log.Warn("the agent has had no owner for too long and is ended", "agent", a.number, "key", a.info.Key)
+		a.mu.Lock()
+		input := a.orphan.input
+		a.orphan.timer = a.h.clock.AfterFunc(orphanGrace, a.giveUp)
+		a.mu.Unlock()
+		if len(input) > 0 {
+			_, _ = a.write("orphan", input) // an agent that takes none is ended all the same
+		}
+	})
+}
+
+func (a *agent) giveUp() {
+	a.h.ifOrphaned(func() {
+		a.mu.Lock()
+		a.orphan.ended = a.exit == nil
+		a.mu.Unlock()
+		go a.end()
+	})
+}

@@ -1,0 +1,280 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strconv"
+	"sync"
+
+	"github.com/seed7221b0f9/parley/spawn"
+)
+
+// Process is an agent of the host, seen by its owner. It is a [spawn.Process]: Stdout has the lines that the agent wrote
+// and nothing else of the sequence. An owner that needs the numbers reads [Process.Next] instead; the two take from the
+// same records. All other methods may be called from any goroutine.
+type Process struct {
+	l      *Link
+	agent  Agent
+	state  []byte
+	plain  bool // forgets by itself
+	stderr *errorStream
+	exited chan struct{} // exit is set, or the link is lost
+	inEnd  chan struct{} // the input was closed
+
+	mu       sync.Mutex
+	news     sync.Cond
+	parts    []part
+	whole    assembler
+	last     uint64 // the number of the last record that was taken
+	taken    int    // bytes that were taken and not granted again
+	ended    bool   // the output has
+	over     bool   // the last record was taken
+	closed   bool   // nobody reads any more
+	waited   bool
+	forgot   bool
+	exit     *Exit
+	err      error
+	inputs   map[string]*sent
+	nextID   int
+	inClosed bool
+}
+
+// sent is a line to the agent that is under way.
+type sent struct {
+	info  InputInfo
+	kept  chan struct{} // it is in the sequence, or never will be
+	final chan struct{} // and it was written, or lost
+}
+
+func newProcess(l *Link, r answer, plain bool) *Process {
+	p := &Process{l: l, agent: *r.Agent, state: r.State, plain: plain, stderr: newErrorStream(), exited: make(chan struct{}), inEnd: make(chan struct{}), inputs: map[string]*sent{}}
+	p.news.L = &p.mu
+	return p
+}
+
+// Agent describes the agent, as it was when it was started or attached.
+func (p *Process) Agent() Agent { return p.agent }
+
+// State returns the bytes of the last checkpoint before the agent was attached. Its number is Agent().Checkpoint.
+func (p *Process) State() []byte { return p.state }
+
+// PID returns the id of the agent's process.
+func (p *Process) PID() int { return p.agent.PID }
+
+// Stdin returns the input of the agent. A Write is one line of the sequence, with an id of its own, and returns when it is in
+// the agent's input.
+func (p *Process) Stdin() io.WriteCloser { return stdin{p} }
+
+// Stdout returns what the agent writes.
+func (p *Process) Stdout() io.ReadCloser { return stdout{p} }
+
+// Stderr returns what the agent writes to stderr from now on. Of what is not read in time the oldest is dropped; at
+// least 32 KiB wait.
+func (p *Process) Stderr() io.ReadCloser { return p.stderr }
+
+// Terminate asks the agent to end: SIGTERM to its group.
+func (p *Process) Terminate() error { return p.signal(signalTerminate) }
+
+// Kill ends the agent and everything that it has started.
+func (p *Process) Kill() error { return p.signal(signalKill) }
+
+func (p *Process) signal(name string) error {
+	p.mu.Lock()
+	gone := p.exit != nil
+	p.mu.Unlock()
+	if gone {
+		return nil
+	}
+	_, err := p.l.call(context.Background(), request{Op: opSignal, Agent: p.agent.Number, Signal: name})
+	if errors.Is(err, ErrNoAgent) {
+		return nil
+	}
+	return err
+}
+
+// Wait returns when the agent has ended, or with an error when the link is lost.
+func (p *Process) Wait() (spawn.ExitStatus, error) {
+	exit, err := p.Exit(context.Background())
+	p.mu.Lock()
+	p.waited = true
+	p.mu.Unlock()
+	p.forgetPlain()
+	if err == nil && exit.Error != "" {
+		err = errors.New(exit.Error)
+	}
+	if err != nil {
+		return spawn.ExitStatus{Code: -1}, err
+	}
+	return exit.ExitStatus, nil
+}
+
+// Exit waits for the end of the agent and returns all that is known of it. It may be called many times.
+func (p *Process) Exit(ctx context.Context) (Exit, error) {
+	select {
+	case <-p.exited:
+	case <-ctx.Done():
+		return Exit{}, ctx.Err()
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.exit == nil {
+		return Exit{}, p.err
+	}
+	return *p.exit, nil
+}
+
+// Next returns the next record of the agent: whole lines of both directions in their order. After [Exited] it returns io.EOF.
+// It must not be called by two goroutines at once.
+func (p *Process) Next(ctx context.Context) (Record, error) {
+	defer context.AfterFunc(ctx, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.news.Broadcast()
+	})()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for {
+		if err := p.await(ctx); err != nil {
+			return Record{}, err
+		}
+		if r, ok := p.whole.add(p.pop()); ok {
+			return r, nil
+		}
+	}
+}
+
+// await waits for a part. mu is held.
+func (p *Process) await(ctx context.Context) error {
+	for len(p.parts) == 0 {
+		switch {
+		case p.closed:
+			return errClosed
+		case p.over:
+			return io.EOF
+		case p.err != nil:
+			return p.err
+		case ctx.Err() != nil:
+			return ctx.Err()
+		}
+		p.news.Wait()
+	}
+	return nil
+}
+
+// pop takes the first part, and lets the host send as much again. mu is held, and given back meanwhile: the link fails
+// all processes when it breaks.
+func (p *Process) pop() part {
+	first := p.parts[0]
+	p.parts[0] = part{}
+	p.parts = p.parts[1:]
+	if grant := p.took(first); grant != nil {
+		p.mu.Unlock()
+		_ = p.l.send(grant)
+		p.mu.Lock()
+	}
+	return first
+}
+
+// took counts a part that was taken, and returns what is to be sent for it.
+func (p *Process) took(x part) (grant []byte) {
+	p.taken += x.size
+	if !x.more {
+		p.last = x.Number
+		p.ended = p.ended || x.Kind == OutputEnd
+		p.over = p.over || x.Kind == Exited
+	}
+	if p.taken < window/4 {
+		return nil
+	}
+	covered := uint64(0)
+	if p.plain {
+		covered = p.last
+	}
+	grant = grantFrame(p.agent.Number, uint32(p.taken), covered)
+	p.taken = 0
+	return grant
+}
+
+// add takes a part from the link.
+func (p *Process) add(x part) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.closed {
+		p.parts = append(p.parts, x)
+		p.news.Broadcast()
+		return
+	}
+	if grant := p.took(x); grant != nil {
+		go func() { _ = p.l.send(grant) }() // the link reads on meanwhile
+	}
+}
+
+// note takes a notice from the link.
+func (p *Process) note(n notice) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if n.Exit != nil && p.exit == nil {
+		p.exit = n.Exit
+		p.stderr.end(io.EOF)
+		close(p.exited)
+		p.news.Broadcast()
+	}
+	if n.Input != nil {
+		p.settle(*n.Input)
+	}
+}
+
+// fail ends the process for the owner, because the link is lost.
+func (p *Process) fail(err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.err = err
+	p.stderr.end(err)
+	if p.exit == nil {
+		close(p.exited)
+	}
+	for id, s := range p.inputs {
+		delete(p.inputs, id)
+		s.settle(InputInfo{ID: id, State: InputUnknown})
+	}
+	p.news.Broadcast()
+}
+
+// Checkpoint tells the host that the owner has made durable all that follows from the records up to number, and needs them no
+// more. The host keeps state, at most 1 MiB, for the next owner. It must not be lower than the one before.
+func (p *Process) Checkpoint(ctx context.Context, number uint64, state []byte) error {
+	_, err := p.l.call(ctx, request{Op: opCheckpoint, Agent: p.agent.Number, Number: number, State: state})
+	return err
+}
+
+// SetOrphan changes what the host does when the agent has no owner: OrphanTimeout and OrphanInput of the options.
+func (p *Process) SetOrphan(ctx context.Context, o AgentOptions) error {
+	_, err := p.l.call(ctx, request{Op: opOrphan, Agent: p.agent.Number, Options: &o})
+	return err
+}
+
+// Forget acknowledges the end of the agent: the host drops it with its records. It fails while the agent runs.
+func (p *Process) Forget(ctx context.Context) error {
+	_, err := p.l.call(ctx, request{Op: opForget, Agent: p.agent.Number})
+	if err == nil {
+		p.l.drop(p.agent.Number)
+	}
+	return err
+}
+
+// forgetPlain forgets a plain process that nobody can learn more of.
+func (p *Process) forgetPlain() {
+	p.mu.Lock()
+	forget := p.plain && p.waited && (p.ended || p.closed) && !p.forgot && p.exit != nil && p.err == nil
+	p.forgot = p.forgot || forget
+	p.mu.Unlock()
+	if forget {
+		go func() { _ = p.Forget(context.Background()) }() // it has nothing to report to
+	}
+}
+
+func (p *Process) newID() string {
+	p.nextID++
+	return p.l.prefix + "-" + strconv.FormatUint(uint64(p.agent.Number), 10) + "-" + strconv.Itoa(p.nextID)
+}

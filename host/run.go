@@ -1,0 +1,334 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/seed7221b0f9/parley/internal/filelock"
+	"github.com/seed7221b0f9/parley/internal/proc"
+	"github.com/seed7221b0f9/parley/internal/random"
+	"github.com/seed7221b0f9/parley/spawn"
+)
+
+// Options of a host. The zero value is usable.
+type Options struct {
+	// Supervisor is an executable with the supervisor in it, the parley command. Agents then run below one, which
+	// ends everything that an agent has started, also when the host is killed. Empty means this executable, if it
+	// can be one.
+	Supervisor string
+	// Memory is how many bytes of an agent's records wait in memory for the owner; 0 means 256 KiB.
+	Memory int
+	// Spool is how many bytes of an agent's records are kept in files; 0 means 1 GiB. At the limit the agent waits.
+	Spool int64
+	// OrphanTimeout is how long an agent runs without an owner; 0 means 24 hours.
+	OrphanTimeout time.Duration
+	// IdleTimeout is how long a host runs without an owner and a running agent; 0 means a minute.
+	IdleTimeout time.Duration
+}
+
+func (o Options) withDefaults() Options {
+	def := func(v *time.Duration, d time.Duration) {
+		if *v <= 0 {
+			*v = d
+		}
+	}
+	def(&o.OrphanTimeout, 24*time.Hour)
+	def(&o.IdleTimeout, time.Minute)
+	if o.Memory <= 0 {
+		o.Memory = 256 << 10
+	}
+	if o.Spool <= 0 {
+		o.Spool = 1 << 30
+	}
+	return o
+}
+
+// Names in the folder of the host, which is in the data directory.
+const (
+	folder      = "host"
+	lockName    = "lock"
+	socketName  = "sock"
+	epochName   = "epoch"
+	numberName  = "next"
+	agentsName  = "agents"
+	deadName    = "dead"
+	registryDir = "registry"
+	logName     = "host.log"
+)
+
+// server is a running host.
+type server struct {
+	o       Options
+	dir     string
+	info    Info
+	log     *slog.Logger
+	clock   clock
+	spawner func(keepChildren bool) spawn.Spawner
+	temp    string // for files with secrets
+	close   func() // ends run
+
+	// owning is held for reading while a frame of the owner is followed, for writing while the owner changes: what
+	// an owner before sends late finds itself replaced.
+	owning sync.RWMutex
+	owner  *conn
+	epoch  uint64
+
+	mu     sync.Mutex
+	agents map[uint32]*agent
+	next   counter
+	idle   timer
+	conns  map[*conn]bool
+	ending bool
+}
+
+// Run runs the host of a data directory in this process until ctx ends or the host is told to stop, which ends its
+// agents, or until it has been idle. If there is one already it returns [ErrRunning]. What agents of a host that was
+// killed have left running is ended first.
+func Run(ctx context.Context, dataDir string, o Options, log *slog.Logger) (err error) {
+	dir := filepath.Join(dataDir, folder)
+	if err := os.MkdirAll(filepath.Join(dir, agentsName), 0o700); err != nil {
+		return err
+	}
+	lock, err := filelock.TryLock(filepath.Join(dir, lockName))
+	if errors.Is(err, filelock.ErrLocked) {
+		return ErrRunning
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	registry, swept, err := proc.OpenRegistry(filepath.Join(dir, registryDir))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, registry.Close()) }()
+	if len(swept) > 0 {
+		log.Warn("ended what a host before has left running", "processes", len(swept))
+	}
+	h, err := newServer(dir, o, log)
+	if err != nil {
+		return err
+	}
+	h.temp = registry.TempDir()
+	h.spawner = func(keepChildren bool) spawn.Spawner {
+		if keepChildren {
+			return registry.Spawner(proc.Unmarked(proc.LocalOptions{KeepChildren: true}.Spawner()))
+		}
+		return registry.Spawner(proc.LocalOptions{Supervisor: h.o.Supervisor}.Spawner())
+	}
+	listener, err := listen(filepath.Join(dir, socketName))
+	if err != nil {
+		return err
+	}
+	return h.run(ctx, listener)
+}
+
+func newServer(dir string, o Options, log *slog.Logger) (*server, error) {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	h := &server{
+		o: o.withDefaults(), dir: dir, log: log, clock: systemClock{}, agents: map[uint32]*agent{}, conns: map[*conn]bool{},
+		next: counter(filepath.Join(dir, numberName)),
+		info: Info{ID: random.Hex(8), PID: os.Getpid(), Started: time.Now()},
+	}
+	return h, h.buryDead()
+}
+
+// buryDead puts the agents of a host that was killed aside, where ReadSpool finds them.
+func (h *server) buryDead() error {
+	entries, err := os.ReadDir(filepath.Join(h.dir, agentsName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, e := range entries {
+		err = errors.Join(err, os.MkdirAll(filepath.Join(h.dir, deadName), 0o700),
+			os.Rename(filepath.Join(h.dir, agentsName, e.Name()), filepath.Join(h.dir, deadName, e.Name())))
+	}
+	return err
+}
+
+// run serves connections until the host is to end, then ends the agents.
+func (h *server) run(ctx context.Context, listener net.Listener) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	h.close = stop
+	defer context.AfterFunc(ctx, func() { listener.Close() })()
+	h.log.Info("the host runs", "pid", h.info.PID, "id", h.info.ID)
+	h.idleSince()
+	var serving sync.WaitGroup
+	var failed error
+	for {
+		c, err := listener.Accept()
+		if ctx.Err() != nil {
+			if err == nil {
+				c.Close()
+			}
+			break
+		}
+		if err != nil {
+			failed = err
+			break
+		}
+		serving.Go(func() {
+			if err := samePeer(c); err != nil {
+				h.log.Warn("a connection was refused", "err", err)
+				c.Close()
+				return
+			}
+			h.serve(c)
+		})
+	}
+	stop()
+	listener.Close()
+	os.Remove(filepath.Join(h.dir, socketName))
+	h.endAgents()
+	h.closeConns()
+	serving.Wait()
+	h.log.Info("the host ends", "err", failed)
+	return failed
+}
+
+// endAgents ends all agents at once. No more are started.
+func (h *server) endAgents() {
+	h.mu.Lock()
+	h.ending = true
+	agents := h.live()
+	h.mu.Unlock()
+	var each sync.WaitGroup
+	for _, a := range agents {
+		each.Go(func() {
+			a.end()
+			<-a.done
+		})
+	}
+	each.Wait()
+}
+
+// live lists the agents that run. mu is held.
+func (h *server) live() (agents []*agent) {
+	for _, a := range h.agents {
+		select {
+		case <-a.done:
+		default:
+			agents = append(agents, a)
+		}
+	}
+	return agents
+}
+
+func (h *server) closeConns() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.idle != nil {
+		h.idle.Stop()
+	}
+	for c := range h.conns {
+		c.finish()
+	}
+}
+
+// idleSince begins to count the time without an owner and agents, if it is one.
+func (h *server) idleSince() {
+	h.owning.RLock()
+	defer h.owning.RUnlock()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.idle != nil {
+		h.idle.Stop()
+		h.idle = nil
+	}
+	if h.owner == nil && len(h.live()) == 0 && !h.ending {
+		h.idle = h.clock.AfterFunc(h.o.IdleTimeout, h.leave)
+	}
+}
+
+// leave ends the host if it is still idle.
+func (h *server) leave() {
+	h.owning.RLock()
+	defer h.owning.RUnlock()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.owner == nil && len(h.live()) == 0 {
+		h.ending = true
+		h.close()
+	}
+}
+
+func (h *server) agentEnded() { h.idleSince() }
+
+// take makes c the owner, if its epoch is higher than all before, and ends the one before.
+func (h *server) take(c *conn, epoch uint64) error {
+	h.owning.Lock()
+	defer h.owning.Unlock()
+	if epoch <= h.epoch {
+		return fmt.Errorf("%w: %d, and %d was not higher", ErrFenced, h.epoch, epoch)
+	}
+	if h.owner != nil {
+		h.log.Info("another owner takes over", "epoch", epoch)
+		h.owner.abort()
+	}
+	h.owner, h.epoch = c, epoch
+	for _, a := range h.all() {
+		a.detach()
+		a.owned()
+	}
+	return nil
+}
+
+// lose is called when the connection of an owner has ended.
+func (h *server) lose(c *conn) {
+	h.mu.Lock()
+	delete(h.conns, c)
+	h.mu.Unlock()
+	h.owning.Lock()
+	lost := h.owner == c
+	if lost {
+		h.owner = nil
+		for _, a := range h.all() {
+			a.detach()
+			a.orphaned()
+		}
+	}
+	h.owning.Unlock()
+	if lost {
+		h.idleSince()
+	}
+}
+
+// ifOrphaned calls f if there is no owner, and keeps one from coming meanwhile.
+func (h *server) ifOrphaned(f func()) {
+	h.owning.RLock()
+	defer h.owning.RUnlock()
+	if h.owner == nil {
+		f()
+	}
+}
+
+// all lists the agents.
+func (h *server) all() []*agent {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	agents := make([]*agent, 0, len(h.agents))
+	for _, a := range h.agents {
+		agents = append(agents, a)
+	}
+	return agents
+}
+
+func (h *server) agent(number uint32) (*agent, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if a := h.agents[number]; a != nil {
+		return a, nil
+	}
+	return nil, fmt.Errorf("%w: %d", ErrNoAgent, number)
+}

@@ -1,0 +1,133 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/seed7221b0f9/parley/internal/proc"
+	"github.com/seed7221b0f9/parley/internal/regularfile"
+	"github.com/seed7221b0f9/parley/spawn"
+)
+
+const (
+	maxKey = 4 << 10
+	// maxSecret bounds a file that arguments name.
+	maxSecret = 16 << 20
+)
+
+// spawn starts an agent.
+func (h *server) spawn(ctx context.Context, q request) (*agent, error) {
+	if q.Command == nil {
+		return nil, errors.New("no command")
+	}
+	o := AgentOptions{}
+	if q.Options != nil {
+		o = *q.Options
+	}
+	if len(o.Key) > maxKey || len(o.OrphanInput) > fragment {
+		return nil, errors.New("the options are too long")
+	}
+	number, err := h.next.increase()
+	if err != nil {
+		return nil, err
+	}
+	a := &agent{
+		h: h, number: uint32(number), dir: filepath.Join(h.dir, agentsName, strconv.FormatUint(number, 10)),
+		inputs: map[string]*input{}, exited: make(chan struct{}), done: make(chan struct{}),
+	}
+	a.room.L = &a.mu
+	a.spool = newSpool(a.dir, h.o.Spool)
+	a.info = Agent{Number: a.number, Key: o.Key, Path: q.Command.Path, Dir: q.Command.Dir, Started: h.clock.Now()}
+	a.setOrphan(o)
+	if err := os.MkdirAll(a.dir, 0o700); err != nil {
+		return nil, err
+	}
+	if err := a.start(ctx, *q.Command, o); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(a.dir))
+	}
+	return a, nil
+}
+
+// start starts the process, and makes the agent known.
+func (a *agent) start(ctx context.Context, cmd spawn.Command, o AgentOptions) error {
+	cmd, err := a.takeFiles(cmd)
+	if err == nil {
+		capture := spawn.Func(func(ctx context.Context, cmd spawn.Command) (spawn.Process, error) {
+			p, err := a.h.spawner(o.KeepChildren).Spawn(ctx, cmd)
+			a.raw = p
+			return p, err
+		})
+		a.process, err = proc.Start(ctx, cmd, proc.Options{Spawner: capture, StderrTail: stderrTail, StderrTo: a.onStderr})
+	}
+	if err != nil {
+		for _, path := range a.secrets {
+			os.Remove(path)
+		}
+		return err
+	}
+	a.info.PID = a.process.PID()
+	if err := a.save(); err != nil {
+		return errors.Join(err, a.process.Kill(), a.process.Close())
+	}
+	a.h.mu.Lock()
+	defer a.h.mu.Unlock()
+	if a.h.ending {
+		return errors.Join(errors.New("the host ends"), a.process.Kill(), a.process.Close())
+	}
+	a.h.agents[a.number] = a
+	go a.watch()
+	go a.read()
+	return nil
+}
+
+// takeFiles copies the files that the arguments name to where the host keeps them until the agent ends: those of the
+// owner may go with the owner. Files for another user stay, because that user cannot look into the host's folder.
+func (a *agent) takeFiles(cmd spawn.Command) (spawn.Command, error) {
+	cmd.Args = slices.Clone(cmd.Args)
+	for i, path := range cmd.Files {
+		if cmd.User != "" {
+			a.secrets = append(a.secrets, path)
+			continue
+		}
+		text, err := regularfile.Read(path, maxSecret)
+		if err != nil {
+			return cmd, err
+		}
+		own := filepath.Join(a.h.temp, fmt.Sprintf("%d-%d-%s", a.number, i, filepath.Base(path)))
+		a.secrets = append(a.secrets, own)
+		if err := os.WriteFile(own, text, 0o600); err != nil {
+			return cmd, err
+		}
+		for i, arg := range cmd.Args {
+			cmd.Args[i] = strings.ReplaceAll(arg, path, own)
+		}
+	}
+	return cmd, nil
+}
+
+// forget drops an agent that has ended, with its files.
+func (h *server) forget(a *agent) error {
+	a.mu.Lock()
+	ended := a.exit != nil
+	if ended {
+		a.spool.limit = math.MaxInt64 // nobody makes room any more for what it has left in its output
+		a.room.Broadcast()
+	}
+	a.mu.Unlock()
+	if !ended {
+		return fmt.Errorf("agent %d has not ended", a.number)
+	}
+	<-a.done
+	h.mu.Lock()
+	delete(h.agents, a.number)
+	h.mu.Unlock()
+	a.detach()
+	return errors.Join(a.process.Close(), os.RemoveAll(a.dir))
+}

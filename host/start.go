@@ -1,0 +1,139 @@
+package host
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed7221b0f9/parley/internal/proc"
+	"github.com/seed7221b0f9/parley/internal/supervise"
+)
+
+// Name is the name, the zeroth argument, under which an executable that calls [Enter] is a host.
+const Name = "parley-host"
+
+// startTime bounds the start of a host, startPoll is how often it is asked.
+const (
+	startTime = 30 * time.Second
+	startPoll = 5 * time.Millisecond
+)
+
+// Start makes sure that a host runs for a data directory: it returns at once if there is one, and starts one otherwise, in a
+// session of its own, without descriptors of this process and with almost nothing of its environment. executable is a program that
+// calls [Enter], such as the parley command; empty means this one. Start returns when the host answers.
+func Start(ctx context.Context, dataDir, executable string, o Options) error {
+	if runtime.GOOS == "windows" {
+		return errors.ErrUnsupported
+	}
+	if ask(ctx, dataDir) == nil {
+		return nil
+	}
+	executable, err := hostProgram(executable)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, startTime)
+	defer cancel()
+	ended, err := launch(dataDir, executable, o)
+	if err != nil {
+		return err
+	}
+	tick := time.NewTicker(startPoll)
+	defer tick.Stop()
+	for {
+		err := ask(ctx, dataDir)
+		if err == nil {
+			return nil
+		}
+		select {
+		case exitErr := <-ended:
+			if ask(ctx, dataDir) == nil { // another one was faster
+				return nil
+			}
+			return fmt.Errorf("the host has ended: %w: %s", exitErr, lastLine(dataDir))
+		case <-ctx.Done():
+			return errors.Join(ctx.Err(), err)
+		case <-tick.C:
+		}
+	}
+}
+
+// hostProgram returns the program of the host: by default this one, if it can be one.
+func hostProgram(executable string) (string, error) {
+	switch {
+	case executable != "":
+		return executable, nil
+	case !canEnter:
+		return "", fmt.Errorf("%w: this program does not call host.Enter", errors.ErrUnsupported)
+	case supervise.Self() != "":
+		return supervise.Self(), nil
+	}
+	return os.Executable()
+}
+
+// ask reports whether a host answers.
+func ask(ctx context.Context, dataDir string) error {
+	l, err := Dial(ctx, dataDir, 0)
+	if err != nil {
+		return err
+	}
+	return l.Close()
+}
+
+// launch starts the process of a host, detached. What the channel has is its end.
+func launch(dataDir, executable string, o Options) (<-chan error, error) {
+	dataDir, err := filepath.Abs(dataDir)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(filepath.Join(dataDir, folder), 0o700); err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(o)
+	if err != nil {
+		return nil, err
+	}
+	out, err := os.OpenFile(LogFile(dataDir), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer out.Close()
+	cmd := &exec.Cmd{Path: executable, Args: []string{Name, dataDir, string(text)}, Env: environment(), Dir: "/", Stdout: out, Stderr: out}
+	proc.Detach(cmd)
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- errors.Join(errors.New(Name), cmd.Wait()) }() // it may end before this process
+	return ended, nil
+}
+
+// environment is that of the host: it has no secret. Agents have the environment of their command.
+func environment() []string {
+	env := []string{"GOGC=50"}
+	for _, kv := range os.Environ() {
+		name, _, _ := strings.Cut(kv, "=")
+		if slices.Contains([]string{"PATH", "HOME", "TMPDIR", "LANG", "GOCOVERDIR", "GORACE"}, name) {
+			env = append(env, kv)
+		}
+	}
+	return env
+}
+
+// LogFile is the file that the host of a data directory writes its log to. It stays below 2 MiB.
+func LogFile(dataDir string) string { return filepath.Join(dataDir, folder, logName) }
+
+func lastLine(dataDir string) string {
+	text, _ := os.ReadFile(LogFile(dataDir))
+	text = bytes.TrimSpace(text)
+	return string(text[bytes.LastIndexByte(text, '\n')+1:])
+}

@@ -1,0 +1,265 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+)
+
+// errClosed is returned by a stream that the caller has closed.
+var errClosed = os.ErrClosed
+
+// stdout is the output of an agent.
+type stdout struct{ p *Process }
+
+// Read returns what the agent wrote, line feeds and all.
+func (s stdout) Read(b []byte) (int, error) {
+	p := s.p
+	n, err := p.readOutput(b)
+	if err == io.EOF {
+		p.forgetPlain()
+	}
+	return n, err
+}
+
+func (p *Process) readOutput(b []byte) (n int, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for n == 0 && len(b) > 0 {
+		if p.ended {
+			return 0, io.EOF
+		}
+		if err := p.await(context.Background()); err != nil {
+			return 0, err
+		}
+		for n < len(b) && len(p.parts) > 0 && !p.ended { // as many lines as there are
+			first := &p.parts[0]
+			if first.Kind == Output {
+				m := copy(b[n:], first.Data)
+				first.Data = first.Data[m:]
+				n += m
+			}
+			if first.Kind != Output || len(first.Data) == 0 {
+				p.pop()
+			}
+		}
+	}
+	return n, nil
+}
+
+// Close gives up what was not read. The agent does not notice.
+func (s stdout) Close() error {
+	p := s.p
+	p.mu.Lock()
+	parts := p.parts
+	p.closed, p.parts = true, nil
+	var grants []byte
+	for _, x := range parts {
+		grants = append(grants, p.took(x)...)
+	}
+	p.news.Broadcast()
+	p.mu.Unlock()
+	if len(grants) > 0 {
+		_ = p.l.send(grants)
+	}
+	p.forgetPlain()
+	return nil
+}
+
+// stdin is the input of an agent.
+type stdin struct{ p *Process }
+
+// Write writes a line to the agent and waits until it is in the agent's input.
+func (s stdin) Write(b []byte) (int, error) {
+	p := s.p
+	p.mu.Lock()
+	if p.inClosed {
+		p.mu.Unlock()
+		return 0, errClosed
+	}
+	id := p.newID()
+	p.mu.Unlock()
+	line, err := p.send(id, b)
+	if err != nil {
+		return 0, err
+	}
+	select {
+	case <-line.final:
+	case <-p.inEnd:
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case line.info.State == InputWritten:
+		return len(b), nil
+	case p.inClosed:
+		return 0, errClosed
+	case p.err != nil:
+		return 0, p.err
+	}
+	return 0, ErrInputClosed
+}
+
+// Close ends the input of the agent after the lines before it, and ends a Write that waits.
+func (s stdin) Close() error { return s.p.CloseInput() }
+
+// CloseInput ends the input of the agent after the lines before it. It does not wait.
+func (p *Process) CloseInput() error {
+	p.mu.Lock()
+	was := p.inClosed
+	p.inClosed = true
+	if !was {
+		close(p.inEnd)
+	}
+	was = was || p.exit != nil
+	p.mu.Unlock()
+	if was {
+		return nil
+	}
+	return p.l.request(request{Op: opCloseInput, Agent: p.agent.Number}, func(answer) {})
+}
+
+// Write writes a line to the agent under an id that the owner made, of 1 to 255 bytes. It returns the number of the line when it is in
+// the sequence: from then on the line is written once, whoever owns the agent, as soon as the agent reads. A line with an id that the host
+// knows is not written again. After [ErrLinkLost] the next owner asks [Process.Input], or writes the line again under the same id,
+// before its first checkpoint: the host forgets the ids of lines that a checkpoint covers.
+func (p *Process) Write(ctx context.Context, id string, line []byte) (number uint64, err error) {
+	out, err := p.send(id, line)
+	if err != nil {
+		return 0, err
+	}
+	select {
+	case <-out.kept:
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case out.info.Number > 0:
+		return out.info.Number, nil
+	case p.err != nil:
+		return 0, p.err
+	}
+	return 0, ErrInputClosed
+}
+
+// Input returns what became of a line to the agent.
+func (p *Process) Input(ctx context.Context, id string) (InputInfo, error) {
+	r, err := p.l.call(ctx, request{Op: opInput, Agent: p.agent.Number, Input: id})
+	if err != nil {
+		return InputInfo{}, err
+	}
+	return *r.Input, nil
+}
+
+// send sends a line to the host.
+func (p *Process) send(id string, line []byte) (*sent, error) {
+	if len(id) == 0 || len(id) > maxID || len(line) > maxInput {
+		return nil, fmt.Errorf("%w: an id of %d bytes, a line of %d", ErrRefused, len(id), len(line))
+	}
+	p.mu.Lock()
+	if p.err != nil {
+		defer p.mu.Unlock()
+		return nil, p.err
+	}
+	out := p.inputs[id]
+	if out == nil {
+		out = &sent{info: InputInfo{ID: id}, kept: make(chan struct{}), final: make(chan struct{})}
+		p.inputs[id] = out
+	}
+	p.mu.Unlock()
+	return out, p.l.send(writeFrames(nil, p.agent.Number, id, line))
+}
+
+// settle takes what the host says of a line. mu is held.
+func (p *Process) settle(info InputInfo) {
+	out := p.inputs[info.ID]
+	if out == nil {
+		return
+	}
+	if info.State != InputQueued {
+		delete(p.inputs, info.ID)
+		out.settle(info)
+		return
+	}
+	out.info = info
+	out.keep()
+}
+
+func (s *sent) keep() {
+	select {
+	case <-s.kept:
+	default:
+		close(s.kept)
+	}
+}
+
+// settle is for a line that nothing more is to be learned of.
+func (s *sent) settle(info InputInfo) {
+	s.info = info
+	s.keep()
+	select {
+	case <-s.final:
+	default:
+		close(s.final)
+	}
+}
+
+// errorStream is what the agent writes to stderr, bounded.
+type errorStream struct {
+	mu   sync.Mutex
+	news sync.Cond
+	text []byte
+	err  error
+}
+
+func newErrorStream() *errorStream {
+	e := &errorStream{}
+	e.news.L = &e.mu
+	return e
+}
+
+func (e *errorStream) add(text []byte) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.err != nil {
+		return
+	}
+	e.text = append(e.text, text...)
+	if over := len(e.text) - 2*stderrTail; over > 0 {
+		e.text = append([]byte(nil), e.text[over:]...)
+	}
+	e.news.Broadcast()
+}
+
+func (e *errorStream) end(err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.err == nil {
+		e.err = err
+	}
+	e.news.Broadcast()
+}
+
+// Read returns what was written.
+func (e *errorStream) Read(b []byte) (int, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for len(e.text) == 0 && e.err == nil {
+		e.news.Wait()
+	}
+	n := copy(b, e.text)
+	if e.text = e.text[n:]; n > 0 || len(b) == 0 {
+		return n, nil
+	}
+	return 0, e.err
+}
+
+// Close ends a Read that waits.
+func (e *errorStream) Close() error {
+	e.end(errClosed)
+	return nil
+}
