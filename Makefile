@@ -10,8 +10,8 @@ PART     ?=
 # What takes longest begins first. lint has run go vet. The rules for the repository and the benchmarks' own tests run without the race detector.
 PKG      ?= ./claude ./internal/test/e2e ./server $$(go list ./... | grep -vxE "$$(go list -m)/(internal/repo|bench.*)")
 
-# Most of internal/test/e2e starts the real CLI, internal/repo builds programs.
-QUICK     = $(if $(filter file,$(origin PKG)),$$(go list ./... | grep -vxE "$$(go list -m)/(bench.*|internal/repo|internal/test/e2e.*)"),$(PKG))
+# Most of internal/test/e2e starts the real CLI, internal/repo builds programs, internal/tool is for maintainers.
+QUICK     = $(if $(filter file,$(origin PKG)),$$(go list ./... | grep -vxE "$$(go list -m)/(bench.*|internal/repo|internal/(test/e2e|tool).*)"),$(PKG))
 
 # These count steps, which the race detector makes slow.
 GROWTH    = $$(grep -rl --include='*_test.go' --exclude-dir=node_modules '^func TestGrowth(' . | xargs -n1 dirname | sort -u)
@@ -63,7 +63,7 @@ test: preflight cli postgres lint ## check everything: tools, CLI, lint, tests w
 	@scripts/test-web
 
 quick: ## check in about a minute: no race detector, no agent CLI, no node, no browser (PKG=./server/...)
-	@$(PLAIN) go test -short -vet=off -ldflags='-s -w' -skip '^(TestGrowth|TestCancel)$$' $(QUICK)
+	@$(PLAIN) GOGC=400 go test -short -vet=off -ldflags='-s -w' -skip '^(TestGrowth.*|TestCancel)$$' $(QUICK)
 
 packages: # those that make test runs with the race detector
 	@go list $(PKG)

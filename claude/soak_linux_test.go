@@ -141,7 +141,7 @@ func killed(err error) bool {
 // claude.TestOpenAndCloseAtRandom opens and closes many clients, several at a time, while
 // some of their processes are killed: nothing is left.
 func TestOpenAndCloseAtRandom(t *testing.T) {
-	clients := short.Count(40, 200, 200)
+	clients := short.Count(15, 200, 200)
 	dir, mark := t.TempDir(), fmt.Sprint("clients-", os.Getpid())
 	t.Setenv("TMPDIR", t.TempDir())
 	routines, files := goleak.IgnoreCurrent(), descriptors(t)

@@ -121,7 +121,7 @@ func TestDamage(t *testing.T) {
 		}, false},
 	}
 	whole, cursors := damagedStore(t, events)
-	for i := 0; i < len(tests); i += short.Every(4) {
+	for i := 0; i < len(tests); i += short.Every(8) {
 		tt := tests[i]
 		t.Run(tt.name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "data")

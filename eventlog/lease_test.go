@@ -87,6 +87,10 @@ func acquireSoon(t *testing.T, s *eventlog.Store, session string) *eventlog.Leas
 		if !errors.Is(err, eventlog.ErrLeaseHeld) {
 			t.Fatal(err)
 		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(20 * time.Millisecond):
+		}
 	}
 }
 

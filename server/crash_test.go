@@ -254,7 +254,7 @@ func (c *child) check(session string, acked *acknowledged) {
 // TestKill9 kills the server at random points under load. Nothing that it acknowledged may
 // be missing.
 func TestKill9(t *testing.T) {
-	kills := short.Count(3, 10, 200)
+	kills := short.Count(1, 10, 200)
 	c := newChild(t)
 	acked := &acknowledged{inputs: map[string]string{}, answers: map[string]string{}, seqs: map[string]uint64{}}
 	seed := uint64(time.Now().UnixNano())

@@ -139,7 +139,8 @@ func runAll(t *testing.T, d *Dir, s *Session) {
 // changes, and whatever would have changed it says [ErrLinked].
 func TestNoLinksForWriting(t *testing.T) {
 	for _, where := range []string{"projects", "projects/K", "projects/K/S", "projects/K/S.jsonl", "parley-trash", "cache"} {
-		for _, c := range changes {
+		for i := 0; i < len(changes); i += short.Every(4) {
+			c := changes[i]
 			d, id, _ := twoSessions(t)
 			if c.prepare != nil {
 				c.prepare(t, d, id)

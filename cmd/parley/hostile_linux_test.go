@@ -91,7 +91,7 @@ func TestHostileSessions(t *testing.T) {
 		t.Fatal(err)
 	}
 	var ids []string
-	for seed, fault := range append([]string{""}, faultinject.Faults[:short.Count(3, len(faultinject.Faults), len(faultinject.Faults))]...) {
+	for seed, fault := range append([]string{""}, faultinject.Faults[:short.Count(1, len(faultinject.Faults), len(faultinject.Faults))]...) {
 		s := faultinject.New(uint64(seed), "/home/dev/p")
 		if fault != "" {
 			s.Inject(fault, 0)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/transcript/export"
 )
 
@@ -60,7 +61,8 @@ var forms = map[string]func(address string) string{
 }
 
 func TestLinksRefused(t *testing.T) {
-	for _, address := range badAddresses {
+	for i := 0; i < len(badAddresses); i += short.Every(4) {
+		address := badAddresses[i]
 		for name, form := range forms {
 			for _, got := range links(t, form(address)) {
 				u, err := url.Parse(got)

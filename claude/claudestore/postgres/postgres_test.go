@@ -10,9 +10,11 @@ import (
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claude/claudestore/postgres"
 	"github.com/seed7221b0f9/parley/claude/claudetest"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 func TestStore(t *testing.T) {
+	short.Skip(t, "PostgreSQL")
 	pool := startServer(t)
 	var n atomic.Int32
 	open := func(t *testing.T, prefix string) *postgres.Store {

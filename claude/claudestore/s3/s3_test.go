@@ -24,6 +24,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude/claudestore/s3"
 	"github.com/seed7221b0f9/parley/claude/claudetest"
 	"github.com/seed7221b0f9/parley/internal/test/e2e"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 // s3.TestMain takes away all that the AWS SDK could find of the caller's.
@@ -142,7 +143,7 @@ func TestLostAnswers(t *testing.T) {
 func TestManyParts(t *testing.T) {
 	cfg := startServer(t, nil)
 	s := open(t, cfg)
-	const n = 1100
+	n := short.Count(60, 1100, 1100)
 	var want strings.Builder
 	for i := range n {
 		text := fmt.Sprintf(`{"n":%d}`, i)
