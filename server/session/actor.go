@@ -68,6 +68,10 @@ func (a *actor) run() {
 			a.park()
 			return
 		}
+		if a.resumed { // by whichever command or event was written first
+			a.resumed = false
+			a.sendNext()
+		}
 	}
 }
 
@@ -232,7 +236,10 @@ func (a *actor) park() {
 
 // tick does what time asks for.
 func (a *actor) tick(now time.Time) {
-	if a.blocked != nil && a.core.State != LostHost && a.write() == nil || a.unsent {
+	if a.blocked != nil && a.core.State != LostHost {
+		_ = a.write() // kept and tried again by the next tick
+	}
+	if a.unsent {
 		a.unsent = false
 		a.sendNext()
 	}

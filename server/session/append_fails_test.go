@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/agenttest"
+	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/eventlog"
 	"github.com/seed7221b0f9/parley/internal/random"
 	"github.com/seed7221b0f9/parley/server/api"
@@ -145,7 +146,7 @@ func (c *appendScene) do(name string, command func(ctx context.Context) error) {
 	c.Helper()
 	before := ""
 	if c.s.Exists(c.id) {
-		before = c.remembered()
+		before = c.remembered(name)
 	}
 	err := command(c.Context())
 	if err == nil {
@@ -155,7 +156,7 @@ func (c *appendScene) do(name string, command func(ctx context.Context) error) {
 		c.Errorf("%s: %v, want a refusal because the log is full", name, err)
 	}
 	if before != "" {
-		if after := c.remembered(); after != before {
+		if after := c.remembered(name); after != before {
 			c.Errorf("%s was refused and has changed the session\nfrom %s\nto   %s", name, before, after)
 		}
 		c.until("there is room again", func(a *actor) bool { return a.blocked == nil })
@@ -165,11 +166,15 @@ func (c *appendScene) do(name string, command func(ctx context.Context) error) {
 	}
 }
 
-// remembered is what a person can change of the core.
-func (c *appendScene) remembered() string {
+// remembered returns what a command can change of the core. The agent gives the session a title at any time.
+func (c *appendScene) remembered(command string) string {
 	var text string
 	err := c.s.with(c.Context(), c.id, func(a *actor) error {
-		data, err := json.Marshal([]any{a.core.queueItems(), a.core.Requests, a.core.Keys, a.core.Title, a.core.Archived})
+		title := ""
+		if command == "a title" {
+			title = a.core.Title
+		}
+		data, err := json.Marshal([]any{a.core.queueItems(), a.core.Requests, a.core.Keys, title, a.core.Archived})
 		text = string(data)
 		return err
 	})
@@ -183,7 +188,7 @@ func (c *appendScene) remembered() string {
 func (c *appendScene) until(what string, ok func(a *actor) bool) {
 	c.Helper()
 	var state string
-	for end := time.Now().Add(30 * time.Second); ; {
+	for end := time.Now().Add(10 * time.Second); ; {
 		var changed <-chan struct{}
 		is := false
 		_ = c.s.with(c.Context(), c.id, func(a *actor) error {
@@ -324,4 +329,39 @@ func sameAsLog(t *testing.T, a *actor, log *memLog) {
 	if shown := a.hub.seq; shown != stored || a.seq != shown {
 		t.Errorf("viewers have %d messages, the actor %d, the log %d", shown, a.seq, stored)
 	}
+}
+
+// A log that is full when a turn ends does not keep the queue waiting, whichever record is the first that
+// it takes again.
+func TestResumed(t *testing.T) {
+	s, st := memSessions(t)
+	log := &faultyLog{memLog: &memLog{}, at: -1, fault: faultFull}
+	s.opts.Store = faultyStore{st, log}
+	c := &appendScene{T: t, s: s, id: Prefix + random.Hex(6), log: log}
+	if err := s.Create(t.Context(), c.id, Opened{}); err != nil {
+		t.Fatal(err)
+	}
+	query := func(text string) string {
+		r, err := s.Query(t.Context(), c.id, "", mustJSON(text), "", "by")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.TurnID
+	}
+	query("wait")
+	c.until("the turn runs", func(a *actor) bool { return a.core.State == Running && !a.sending })
+	next := query("say next")
+	if err := s.with(t.Context(), c.id, func(a *actor) error {
+		log.mu.Lock()
+		log.at = log.calls
+		log.mu.Unlock()
+		a.receive(pumped{event: &event.ResultMessage{Header: a.core.header("")}})
+		if a.blocked == nil {
+			t.Error("the end of the turn was written to a log that is full")
+		}
+		return a.commit(a.core.titleDraft("A title", "person"))
+	}); err != nil {
+		t.Fatal(err)
+	}
+	c.until("the next input is sent", func(*actor) bool { return log.has(next, `"status":"sent"`) > 0 })
 }

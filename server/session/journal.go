@@ -30,6 +30,7 @@ type journal struct {
 
 	batch   []pending // drafted and not yet written
 	blocked error     // why the batch cannot be written
+	resumed bool      // the log takes records again, and inputs that wait for that have not been looked at
 	missed  bool      // deltas came while it could not
 	carry   *facts    // to go with the next record
 	unsaved unsaved

@@ -35,6 +35,7 @@ func (j *journal) write() error {
 		}
 		return err
 	}
+	j.resumed = j.resumed || j.blocked != nil
 	j.blocked = nil
 	items := make([]Item, len(j.batch))
 	for i, p := range j.batch {
