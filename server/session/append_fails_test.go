@@ -240,7 +240,7 @@ func (c *appendScene) scene() {
 	c.until("the turn ends", idle)
 	query("wait", "", "")
 	c.until("the next turn runs", func(a *actor) bool {
-		return a.core.State == Running && !a.sending && a.blocked == nil && len(a.core.queue()) == 0
+		return c.log.has("I wait.") > 0 && !a.sending && a.blocked == nil && len(a.core.queue()) == 0
 	})
 	one, two, three := query("say one", "", ""), query("say two", "", ""), query("say three", "", "")
 	c.do("an edit", func(ctx context.Context) error {
