@@ -25,7 +25,8 @@ var errNoSupervisor = errors.New("the program is no parley command that supervis
 type link struct {
 	conn  *os.File
 	lines *bufio.Reader
-	pid   int // of the process below the supervisor
+	pid   int     // of the process below the supervisor
+	group *cgroup // nil if there is none
 }
 
 // newLink returns a link and the supervisor's end of it.
@@ -80,12 +81,26 @@ func (c *child) startUnder(ctx context.Context, path string) error {
 		files = make([]*os.File, 1)
 	}
 	files[supervise.Descriptor-3] = theirs
-	sup := *agent
-	sup.Path, sup.Args, sup.Dir, sup.Env, sup.ExtraFiles = path, []string{supervise.Name}, "", env, files
-	sup.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	c.cmd, c.link = &sup, l
-	err = c.cmd.Start()
+	start := func(attr *syscall.SysProcAttr) error {
+		sup := *agent
+		sup.Path, sup.Args, sup.Dir, sup.Env, sup.ExtraFiles, sup.SysProcAttr = path, []string{supervise.Name}, "", env, files, attr
+		c.cmd, c.link = &sup, l
+		return c.cmd.Start()
+	}
+	if l.group = newCgroup(); l.group != nil {
+		err = start(&syscall.SysProcAttr{Setpgid: true, UseCgroupFD: true, CgroupFD: int(l.group.dir.Fd())})
+		if err != nil { // the system lets us make a group and start nothing in it
+			l.group.end()
+			l.group = nil
+		}
+	}
+	if l.group == nil {
+		err = start(&syscall.SysProcAttr{Setpgid: true})
+	}
 	closeAll(theirs)
+	if l.group != nil {
+		spec.Group = l.group.path
+	}
 	if err != nil {
 		closeAll(l.conn)
 		return &StartError{path, "", "the supervisor", err}
@@ -107,6 +122,7 @@ func (c *child) abandon(knows bool) {
 	_ = c.link.send(supervise.CommandKill)
 	closeAll(c.link.conn)
 	_ = c.cmd.Wait()
+	c.link.group.end()
 }
 
 // handshake tells the supervisor what to start and learns whether it has.
@@ -135,7 +151,7 @@ func (c *child) handshake(ctx context.Context, spec supervise.Spec) error {
 }
 
 // waitUnder waits until the supervisor has ended the process and everything that it has started. If the supervisor
-// itself was killed, what is found by group, by parent and by mark is ended here.
+// itself was killed, the control group ends the rest; without one, what is found by group, by parent and by mark is ended here.
 func (c *child) waitUnder() (spawn.ExitStatus, error) {
 	what, n, err := c.link.reply()
 	_ = c.cmd.Wait() // its status tells nothing more
@@ -143,6 +159,7 @@ func (c *child) waitUnder() (spawn.ExitStatus, error) {
 	defer c.mu.Unlock()
 	c.reaped = true
 	closeAll(c.link.conn)
+	c.link.group.end()
 	if err == nil && what == supervise.ReplyEnded {
 		return waitStatus(syscall.WaitStatus(n)), nil
 	}

@@ -40,6 +40,7 @@ func Enter() {
 // supervisor is the state of this process as one.
 type supervisor struct {
 	agent  int
+	group  string        // see Spec.Group
 	ended  chan struct{} // the agent has been reaped
 	alone  chan struct{} // nothing is left below
 	orders chan byte     // closed when the program that started us is gone
@@ -80,6 +81,7 @@ func run() int {
 	if !s.watch(signals) {
 		return 1
 	}
+	leaveGroup(s.group)
 	reply(ReplyEnded, int(s.status))
 	return 0
 }
@@ -90,6 +92,7 @@ func (s *supervisor) start() error {
 	if err != nil {
 		return err
 	}
+	s.group = spec.Group
 	sys := &syscall.SysProcAttr{Setpgid: true}
 	if len(spec.IDs) > 0 {
 		sys.Credential = &syscall.Credential{Uid: spec.IDs[0], Gid: spec.IDs[1], Groups: spec.IDs[2:]}
@@ -191,6 +194,24 @@ func drop(mapping string) {
 	if err == nil && endErr == nil && end > begin {
 		_, _, _ = syscall.Syscall(syscall.SYS_MADVISE, uintptr(begin), uintptr(end-begin), syscall.MADV_DONTNEED)
 	}
+}
+
+// leaveGroup moves this process to the group above its own and removes the latter.
+func leaveGroup(path string) {
+	above := len(path) - 1
+	for above > 0 && path[above] != '/' {
+		above--
+	}
+	if above <= 0 {
+		return
+	}
+	fd, err := syscall.Open(path[:above]+"/cgroup.procs", syscall.O_WRONLY|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return // it stays, and a later program removes the group
+	}
+	_, _ = syscall.Write(fd, []byte("0"))
+	_ = syscall.Close(fd)
+	_ = syscall.Rmdir(path)
 }
 
 // listen passes on what the other side sends.

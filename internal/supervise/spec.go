@@ -9,6 +9,9 @@ import (
 type Spec struct {
 	Path, Dir string
 	Args, Env []string
+	// Group is the folder of the control group that the supervisor was started in, "" for none. It removes the group
+	// when nothing else is in it: the program that made it may have been killed.
+	Group string
 	// IDs are the user, the group and the further groups to run as; empty are those of the supervisor.
 	IDs []uint32
 }
@@ -25,6 +28,7 @@ func (s Spec) Encode() []byte {
 	}
 	text(s.Path)
 	text(s.Dir)
+	text(s.Group)
 	list(s.Args)
 	list(s.Env)
 	ids := make([]string, 0, len(s.IDs))
@@ -73,7 +77,7 @@ func (d *decoder) list() (vs []string) {
 // decode reads what Encode has made, without its size.
 func decode(b []byte) (Spec, error) {
 	d := decoder{b: b}
-	s := Spec{Path: d.text(), Dir: d.text(), Args: d.list(), Env: d.list()}
+	s := Spec{Path: d.text(), Dir: d.text(), Group: d.text(), Args: d.list(), Env: d.list()}
 	for _, id := range d.list() {
 		n, err := strconv.ParseUint(id, 10, 32)
 		d.failed = d.failed || err != nil

@@ -8,7 +8,7 @@ import (
 
 func TestSpec(t *testing.T) {
 	for _, want := range []Spec{
-		{Path: "/bin/sh", Dir: "/tmp", Args: []string{"sh", "-c", "echo \n 3:abc"}, Env: []string{"A=1", "B="}, IDs: []uint32{1, 2, 3}},
+		{Path: "/bin/sh", Dir: "/tmp", Group: "/sys/fs/cgroup/x", Args: []string{"sh", "-c", "echo \n 3:abc"}, Env: []string{"A=1", "B="}, IDs: []uint32{1, 2, 3}},
 		{Path: "x", Args: []string{""}},
 	} {
 		size, text, _ := bytes.Cut(want.Encode(), []byte("\n"))
