@@ -205,8 +205,9 @@ func (a *agent) watch() {
 	defer a.mu.Unlock()
 	exit := &Exit{
 		ExitStatus: end.ExitStatus, Time: a.h.clock.Now(), Stderr: end.Stderr, Foreign: end.Foreign && !a.killed, OutOfMemory: end.OutOfMemory,
-		Orphaned: a.orphan.ended, CPU: end.CPU, MaxMemory: end.MaxMemory,
+		Orphaned: a.orphan.ended,
 	}
+	exit.CPU, exit.MaxMemory = a.process.Usage()
 	if end.Err != nil {
 		exit.Error = end.Err.Error()
 	}

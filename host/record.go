@@ -79,9 +79,6 @@ type Exit struct {
 	MaxMemory int64
 }
 
-// recordHead is the size of a frame with a record without id and data.
-const recordHead = headSize + 4 + 8 + 8 + 3
-
 // part is a frame of a record: the whole, or a fragment with more set. A fragment of output has no number: the line gets
 // one when it is complete, and another record may be complete before.
 type part struct {

@@ -5,7 +5,6 @@ import (
 	"io"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/seed7221b0f9/parley/spawn"
 )
@@ -24,11 +23,6 @@ type Exit struct {
 	// Foreign is set when a SIGKILL ended the process that the Supervisor has not sent,
 	// OutOfMemory when the system's OOM killer was at work meanwhile.
 	Foreign, OutOfMemory bool
-	// CPU is the processor time of the process and of what it started and waited for, MaxMemory the largest resident
-	// memory of one of these processes in bytes. Both are 0 where they are not known. A supervisor counts as one
-	// of the processes.
-	CPU       time.Duration
-	MaxMemory int64
 }
 
 // Supervisor watches over one process. All methods may be called from any goroutine at any time.
@@ -78,9 +72,6 @@ func (s *Supervisor) watch() {
 	s.exit = Exit{ExitStatus: status, Stderr: s.stderr.finish(), Err: err}
 	s.exit.Foreign = status.Signal == "SIGKILL" && !s.killed.Load()
 	s.exit.OutOfMemory = s.exit.Foreign && s.oom.happened()
-	if c := localChild(s.proc); c != nil {
-		s.exit.CPU, s.exit.MaxMemory = c.usage()
-	}
 }
 
 // Stdin returns the process's input. It may be closed many times, also under a pending Write, which then
