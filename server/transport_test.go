@@ -6,9 +6,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
+	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -200,8 +204,10 @@ var want = map[string]api.Reason{
 // last are the methods that end what others need, in their order.
 var last = []string{"queue.remove", "permission.respond", "question.respond", "task.stop", "session.interrupt", "session.disconnect", "session.delete"}
 
-// TestMethods calls every method over the WebSocket and over HTTP.
+// TestMethods calls every method over the WebSocket and over HTTP. The results have the members of testdata/results.txt: those that
+// are there each time, with their values where these are words.
 func TestMethods(t *testing.T) {
+	results := map[string][]string{}
 	for _, transport := range []string{"websocket", "http"} {
 		t.Run(transport, func(t *testing.T) {
 			h := newHarness(t)
@@ -236,6 +242,7 @@ func TestMethods(t *testing.T) {
 				if err := json.Unmarshal(result, reflect.New(m.Result).Interface()); err != nil {
 					t.Errorf("%s: %v: %s", m.Name, err, result)
 				}
+				results[m.Name] = members(t, result, results[m.Name])
 			}
 			byName := map[string]Method{}
 			for _, m := range Methods() {
@@ -250,6 +257,86 @@ func TestMethods(t *testing.T) {
 				check(byName[name])
 			}
 		})
+	}
+	checkResults(t, results)
+}
+
+// plainWord matches values that are the same each time: no ids, times and paths.
+var plainWord = regexp.MustCompile(`^[A-Za-z_ ,:()-]{1,60}$`)
+
+// members are the members of a result that have a value, as paths; of those only that another result has as well, unless that is nil.
+func members(t *testing.T, result json.RawMessage, other []string) []string {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal(result, &v); err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]bool{}
+	var walk func(path string, v any)
+	walk = func(path string, v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			for name, one := range v {
+				if name = path + "." + name; !strings.ContainsAny(name, "0123456789/ ") {
+					walk(name, one)
+				}
+			}
+		case []any:
+			for _, one := range v {
+				walk(path, one)
+			}
+		case string:
+			if plainWord.MatchString(v) {
+				found[path+"="+strings.ReplaceAll(v, " ", "_")] = true
+			} else if v != "" {
+				found[path] = true
+			}
+		case bool:
+			found[fmt.Sprint(path, "=", v)] = true
+		case float64:
+			if v != 0 {
+				found[path] = true
+			}
+		}
+	}
+	walk("", v)
+	list := slices.Sorted(maps.Keys(found))
+	if other != nil {
+		list = slices.DeleteFunc(list, func(one string) bool { return !slices.Contains(other, one) })
+	}
+	return list
+}
+
+// checkResults compares with testdata/results.txt. With -update it keeps what was there this time as well.
+func checkResults(t *testing.T, results map[string][]string) {
+	t.Helper()
+	const path = "testdata/results.txt"
+	text, err := os.ReadFile(path)
+	if err != nil && !*update {
+		t.Fatal(err)
+	}
+	var kept []string
+	for line := range strings.Lines(string(text)) {
+		want := strings.Fields(line)
+		got := append(results[want[0]], want[0])
+		for _, one := range want[1:] {
+			if !*update && !slices.Contains(got, one) {
+				t.Errorf("the result of %s has no %s; it has %q", want[0], one, results[want[0]])
+			}
+		}
+		kept = append(kept, strings.Join(slices.DeleteFunc(want, func(one string) bool { return !slices.Contains(got, one) }), " "))
+	}
+	if !*update {
+		return
+	}
+	if len(kept) == 0 {
+		for name, list := range results {
+			kept = append(kept, strings.Join(append([]string{name}, list...), " "))
+		}
+		slices.Sort(kept)
+	}
+	if err := os.WriteFile(path, []byte(strings.Join(kept, "\n")+"\n"), 0o644); err != nil {
+		t.Fatal(err)
 	}
 }
 
