@@ -15,6 +15,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/coder/websocket"
+
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
@@ -253,5 +255,100 @@ func TestGet(t *testing.T) {
 	answer = nil
 	if _, err := c.Metrics(t.Context()); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("Metrics of a broken connection = %v", err)
+	}
+}
+
+// memory is a network without a machine: a listener, and a client's way to it.
+type memory chan net.Conn
+
+func (m memory) Accept() (net.Conn, error) {
+	c, ok := <-m
+	if !ok {
+		return nil, net.ErrClosed
+	}
+	return c, nil
+}
+
+func (m memory) Close() error   { return nil }
+func (m memory) Addr() net.Addr { return &net.TCPAddr{} }
+
+func (m memory) dial(context.Context, string, string) (net.Conn, error) {
+	a, b := net.Pipe()
+	m <- b
+	return a, nil
+}
+
+// A connection that worked makes the pauses short again. One that answers pings is kept, however silent it is.
+func TestFollow_life(t *testing.T) {
+	const attached = `{"jsonrpc":"2.0","id":2,"result":{"cursor":{"epoch":"e","seq":3},"state":"idle"}}`
+	for _, tt := range []struct {
+		name  string
+		serve func(ctx context.Context, conn *websocket.Conn, n int)
+		want  []time.Duration // of the connections
+	}{
+		{"dropped at once", func(context.Context, *websocket.Conn, int) {}, []time.Duration{0, 1, 3, 7, 12, 17, 22, 27}},
+		{"dropped after the second worked", func(ctx context.Context, conn *websocket.Conn, n int) {
+			if n == 3 {
+				_ = conn.Write(ctx, websocket.MessageText, []byte(attached))
+			}
+		}, []time.Duration{0, 1, 3, 4, 6, 10, 15, 20, 25}},
+		{"silent", func(ctx context.Context, conn *websocket.Conn, _ int) {
+			_ = conn.Write(ctx, websocket.MessageText, []byte(attached))
+			_, _, _ = conn.Read(ctx) // answers pings
+		}, []time.Duration{0}},
+		{"no JSON", func(ctx context.Context, conn *websocket.Conn, _ int) {
+			_ = conn.Write(ctx, websocket.MessageText, []byte("x"))
+			<-ctx.Done()
+		}, []time.Duration{0, 1, 3, 7, 12, 17, 22, 27}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+				defer cancel()
+				network, began := make(memory), time.Now()
+				var at []time.Duration
+				s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					at = append(at, time.Since(began))
+					conn, err := websocket.Accept(w, r, nil)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					defer conn.CloseNow()
+					for range 2 {
+						if _, _, err := conn.Read(ctx); err != nil {
+							t.Error(err)
+						}
+					}
+					tt.serve(ctx, conn, len(at))
+				})}
+				served := make(chan struct{})
+				go func() {
+					_ = s.Serve(network) // ends with the network
+					close(served)
+				}()
+				c, err := New(Options{URL: "http://s", Retry: time.Second, MaxRetry: 5 * time.Second, Silence: 10 * time.Second,
+					HTTPClient: &http.Client{Transport: &http.Transport{DialContext: network.dial, DisableKeepAlives: true}}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				var last error
+				for _, err := range c.Follow(ctx, "s", nil) {
+					last = err
+				}
+				if !errors.Is(last, context.DeadlineExceeded) {
+					t.Errorf("Follow ends with %v, want the end of its context", last)
+				}
+				for i := range tt.want {
+					tt.want[i] *= time.Second
+				}
+				if !slices.Equal(at, tt.want) {
+					t.Errorf("the connections were made after %v, want %v", at, tt.want)
+				}
+				close(network)
+				<-served
+				_ = s.Close()
+			})
+		})
 	}
 }

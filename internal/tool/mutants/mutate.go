@@ -47,9 +47,9 @@ func oneLine(text string) string {
 	return text
 }
 
-// What a log or a message for a person says is no promise.
+// What a log or a message for a person says is no promise, and a timer that is not stopped is collected.
 var (
-	logs     = regexp.MustCompile(`(?i)^(defer )?[\w.]*\b(s?log|logger)(\(\))?\.\w+\(|^fmt\.Fp?rint|^panic\(`)
+	logs     = regexp.MustCompile(`(?i)^(defer )?[\w.]*\b(s?log|logger)(\(\))?\.(Debug|Info|Warn|Error|Log|Print)\w*\(|^fmt\.Fp?rint|^panic\(|^defer \w*(timer|ticker|cancel|stop)\w*(\.Stop)?\(\)$`)
 	shifts   = map[token.Token]string{token.LSS: "<=", token.LEQ: "<", token.GTR: ">=", token.GEQ: ">", token.LAND: "||", token.LOR: "&&", token.EQL: "!=", token.NEQ: "=="}
 	symmetry = regexp.MustCompile(`(Equal|EqualFold|DeepEqual|min|max|Max|Min|Compare|append|errors\.Is|errors\.Join)$|^(fmt|slog)\.|[lL]ogger`)
 )
