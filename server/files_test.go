@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -50,6 +51,57 @@ func TestReadLines_longLine(t *testing.T) {
 		r, err := readLines(strings.NewReader(text), api.FilesReadParams{Range: &api.LineRange{Start: start, End: 9}})
 		if err != nil || r.Text != want {
 			t.Errorf("from line %d: %.20q, %v; want %q", start, r.Text, err, want)
+		}
+	}
+}
+
+// Every range of small and of too large files: the lines of the range up to the bounds, where it ends, and whether something is left out.
+func TestReadLines_ranges(t *testing.T) {
+	long := strings.Repeat("y", maxFileBytes/2)
+	files := map[string][]string{
+		"empty": nil, "one": {"a"}, "two": {"a\n", "b\n"}, "no line feed at the end": {"a\n", "\n", "c"},
+		"as many lines as fit": slices.Repeat([]string{"x\n"}, maxFileLines), "one more": slices.Repeat([]string{"x\n"}, maxFileLines+1),
+		"as many bytes as fit": {long, "\n", long[:len(long)-1]}, "lines that are too large": {long + "\n", long + "\n", "c\n"},
+	}
+	ranges := []*api.LineRange{nil, {Start: 1, End: 1}, {Start: 1, End: 2}, {Start: 2, End: 2}, {Start: 2, End: 9}, {Start: 1, End: maxFileLines}, {Start: 1, End: maxFileLines + 1}, {Start: 2, End: maxFileLines + 1}, {Start: 4, End: 4}}
+	for name, parts := range files {
+		text := strings.Join(parts, "")
+		lines := strings.SplitAfter(text, "\n")
+		if lines[len(lines)-1] == "" {
+			lines = lines[:len(lines)-1]
+		}
+		for _, r := range ranges {
+			from, to := 0, len(lines)
+			if r != nil {
+				from, to = min(int(r.Start)-1, len(lines)), min(int(r.End), len(lines))
+			}
+			asked := strings.Join(lines[from:max(from, to)], "")
+			fits := min(to-from, maxFileLines)
+			want := strings.Join(lines[from:from+max(0, fits)], "")
+			truncated := len(asked) > len(want)
+			if len(want) > maxFileBytes {
+				want, truncated = want[:maxFileBytes], true
+			}
+			got, err := readLines(strings.NewReader(text), api.FilesReadParams{Path: "p", Range: r})
+			if err != nil || got.Path != "p" || got.Text != want || got.Truncated != truncated {
+				t.Errorf("%s, range %+v: %d bytes of %q, truncated %v, %v; want %d bytes, truncated %v", name, r, len(got.Text), got.Path, got.Truncated, err, len(want), truncated)
+			}
+			start := int64(1)
+			if r != nil {
+				start = r.Start
+			}
+			shown := int64(strings.Count(want, "\n"))
+			if want != "" && !strings.HasSuffix(want, "\n") {
+				shown++
+			}
+			if got.Range.Start != start || got.Range.End != start-1+shown {
+				t.Errorf("%s, range %+v: it is lines %+v, want %d lines from %d", name, r, got.Range, shown, start)
+			}
+		}
+	}
+	for _, r := range []api.LineRange{{Start: 0, End: 1}, {Start: -1, End: 1}, {Start: 2, End: 1}} {
+		if _, err := readLines(strings.NewReader("a"), api.FilesReadParams{Range: &r}); session.FailureOf(err).Reason != api.InvalidParams {
+			t.Errorf("range %+v: %v, want a refusal", r, err)
 		}
 	}
 }

@@ -212,3 +212,36 @@ func Example() {
 	fmt.Println(len(env), strings.Contains(strings.Join(env, " "), "sk-ant"))
 	// Output: 2 false
 }
+
+// TestProxy_answers checks which answers of the API come through: all but redirects, with their headers, without cookies and without what is for one connection.
+func TestProxy_answers(t *testing.T) {
+	status := 0
+	w := newWorld(t, func(rw http.ResponseWriter, _ *http.Request) {
+		for name, value := range map[string]string{"Set-Cookie": "a=b", "Request-Id": "req_1", "Location": "http://evil.example/", "Connection": "X-Hop", "X-Hop": "1", "Keep-Alive": "timeout=1"} {
+			rw.Header().Set(name, value)
+		}
+		rw.WriteHeader(status)
+	})
+	w.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	token, _ := w.proxy.Grant("s-1")
+	for sent, want := range map[int]int{200: 200, 299: 299, 300: 502, 301: 502, 307: 502, 399: 502, 400: 400, 404: 404, 429: 429, 500: 500, 529: 529} {
+		status = sent
+		req, err := http.NewRequestWithContext(t.Context(), "POST", w.proxy.URL()+"/v1/messages", strings.NewReader("{}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("X-Api-Key", token)
+		resp, err := w.client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		h := resp.Header
+		if resp.StatusCode != want || (h.Get("Request-Id") == "req_1") != (want == sent) || h.Get("Set-Cookie")+h.Get("X-Hop")+h.Get("Keep-Alive") != "" {
+			t.Errorf("status %d came as %d with the headers %v, want %d", sent, resp.StatusCode, h, want)
+		}
+		if want != sent && h.Get("Location") != "" {
+			t.Errorf("status %d: the place of the redirect came through: %v", sent, h)
+		}
+	}
+}

@@ -2,8 +2,10 @@ package session
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/seed7221b0f9/parley/agent/event"
@@ -37,7 +39,7 @@ func TestNotes(t *testing.T) {
 	defer a.cancel()
 	a.draft(draft{event: &event.SessionState{State: string(Running)}, facts: &facts{State: Running, Title: "a title", Opened: &Opened{Provider: "claude", Tenant: "acme"}}})
 	ask := &event.PermissionRequest{Kind: event.PermissionTool, RequestID: "r", ToolName: "Bash"}
-	for _, ev := range []event.Event{ask, ask, &event.Notice{Code: "other"}, &event.Notice{Code: noticeBudgetReached, Text: "spent"}, &event.ResultMessage{Subtype: "success"}} {
+	for _, ev := range []event.Event{ask, ask, &event.Notice{Code: "other"}, &event.Notice{Header: event.Header{Extra: event.Extra{"budget_id": json.RawMessage(`"b1"`)}}, Code: noticeBudgetReached, Text: "spent"}, &event.ResultMessage{Subtype: "success"}} {
 		a.handle(nil, ev)
 		if err := a.write(); err != nil {
 			t.Fatal(err)
@@ -57,6 +59,9 @@ func TestNotes(t *testing.T) {
 			t.Errorf("an event is %+v", ev)
 		}
 		got = append(got, ev.Type)
+		if text := string(ev.Data); !strings.Contains(text, map[string]string{webhook.NeedsAnswer: `"r"`, webhook.BudgetReached: `"budget_id":"b1"`, webhook.TurnDone: ""}[ev.Type]) {
+			t.Errorf("the data of %s are %s", ev.Type, text)
+		}
 	}
 	if want := fmt.Sprint([]string{webhook.NeedsAnswer, webhook.BudgetReached, webhook.TurnDone}); fmt.Sprint(got) != want {
 		t.Errorf("told of %v, want %s", got, want)

@@ -1,0 +1,201 @@
+package session
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/budget"
+)
+
+// A standing reaches clients with all of its values. What was spent is not known where nothing had a price.
+func TestBudgetOf(t *testing.T) {
+	usd, tokens, spent := 1.5, int64(7), 0.25
+	resets := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	limit := budget.Limit{ID: "i", Scope: "tenant", Target: "t", Period: "day", USD: &usd, Tokens: &tokens, Action: budget.ActionNotify}
+	whole := api.Budget{ID: "i", Scope: "tenant", Target: "t", Period: "day", LimitUSD: &usd, LimitTokens: &tokens, Action: budget.ActionNotify,
+		SpentTokens: 5, SpentUSD: &spent, ResetsAt: Timestamp(resets), Level: "ok"}
+	for name, c := range map[string]struct {
+		change func(s *budget.Standing, b *api.Budget)
+	}{
+		"whole":             {func(*budget.Standing, *api.Budget) {}},
+		"warning":           {func(s *budget.Standing, b *api.Budget) { s.Level, b.Level = budget.Level(1), "warning" }},
+		"reached":           {func(s *budget.Standing, b *api.Budget) { s.Level, b.Level = budget.Reached, "exceeded" }},
+		"never resets":      {func(s *budget.Standing, b *api.Budget) { s.Resets, b.ResetsAt = time.Time{}, "" }},
+		"of every target":   {func(s *budget.Standing, b *api.Budget) { s.Limit.Target, b.Target, b.Of = "", "", "t" }},
+		"partly priced":     {func(s *budget.Standing, _ *api.Budget) { s.Spent.Unpriced = 4 }},
+		"without prices":    {func(s *budget.Standing, b *api.Budget) { s.Spent.Unpriced, b.SpentUSD = 5, nil }},
+		"nothing was spent": {func(s *budget.Standing, b *api.Budget) { s.Spent.Tokens, b.SpentTokens = 0, 0 }},
+	} {
+		s := budget.Standing{Limit: limit, Target: "t", Spent: budget.Amount{USD: spent, Tokens: 5}, Resets: resets}
+		want := whole
+		c.change(&s, &want)
+		if diff := cmp.Diff(want, BudgetOf(s)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// A result ends the turn and takes back what was asked, whatever is in flight. The session is idle only if the agent has nothing more to do.
+func TestCore_result(t *testing.T) {
+	for _, status := range []inputStatus{"", inputQueued, inputHeld, inputSent, inputDelivered} {
+		for _, asked := range []bool{false, true} {
+			for _, state := range []State{Idle, Running, RequiresAction} {
+				c := &core{State: state}
+				if status != "" {
+					c.Inputs = []input{{ID: "a", Content: mustJSON("x"), Status: status}}
+				}
+				if asked {
+					c.Requests = []pendingPrompt{{Prompt: event.Prompt{Permission: &event.PermissionRequest{RequestID: "r"}}}}
+				}
+				resolved, to, removed := 0, state, 0
+				for _, d := range c.result() {
+					if event.ResolvedID(d.event) == "r" {
+						resolved++
+					}
+					if d.facts != nil && d.facts.State != "" {
+						to = d.facts.State
+					}
+					if d.facts != nil {
+						removed += len(d.facts.Removed)
+					}
+				}
+				name := fmt.Sprintf("%s with an input that is %q, asked %v", state, status, asked)
+				if (resolved == 1) != asked {
+					t.Errorf("%s: the request is resolved %d times", name, resolved)
+				}
+				if (removed == 1) != (status == inputDelivered) {
+					t.Errorf("%s: %d inputs are done", name, removed)
+				}
+				if want := map[bool]State{true: state, false: Idle}[status == inputSent || state == Idle]; to != want {
+					t.Errorf("%s: it is %s then, want %s", name, to, want)
+				}
+			}
+		}
+	}
+}
+
+// A remark is refused just beyond each of its bounds.
+func TestComment_check(t *testing.T) {
+	good := func() comment {
+		c := comment{}
+		c.Side, c.Text, c.From, c.To = "new", "t", 1, 1
+		return c
+	}
+	for name, tt := range map[string]struct {
+		change func(c *comment)
+		ok     bool
+	}{
+		"good":             {func(*comment) {}, true},
+		"old side":         {func(c *comment) { c.Side = "old" }, true},
+		"another side":     {func(c *comment) { c.Side = "left" }, false},
+		"no text":          {func(c *comment) { c.Text = "" }, false},
+		"longest text":     {func(c *comment) { c.Text = strings.Repeat("x", maxCommentText) }, true},
+		"longer text":      {func(c *comment) { c.Text = strings.Repeat("x", maxCommentText+1) }, false},
+		"line 0":           {func(c *comment) { c.From = 0 }, false},
+		"the wrong way":    {func(c *comment) { c.From, c.To = 2, 1 }, false},
+		"as many as fit":   {func(c *comment) { c.To = maxCommentCode }, true},
+		"one line more":    {func(c *comment) { c.To = maxCommentCode + 1 }, false},
+		"far into a file":  {func(c *comment) { c.From, c.To = 1_000_000, 1_000_000+maxCommentCode-1 }, true},
+		"one more far off": {func(c *comment) { c.From, c.To = 1_000_000, 1_000_000+maxCommentCode }, false},
+	} {
+		c := good()
+		tt.change(&c)
+		if err := c.check(); (err == nil) != tt.ok {
+			t.Errorf("%s: %v, want it to be taken: %v", name, err, tt.ok)
+		}
+	}
+}
+
+// Parameters with secrets come back from their file whole, and a file that is gone or damaged is an error, not a session without them.
+func TestSecrets(t *testing.T) {
+	s, _ := memSessions(t)
+	s.opts.SecretDir = t.TempDir()
+	whole := func() *Opened {
+		return &Opened{Provider: "claude", Params: api.ConnectParams{Model: "m", MCPServers: `{"a":1}`, Agents: `{"b":2}`}}
+	}
+	o := whole()
+	if err := s.hideSecrets("s-1", o); err != nil {
+		t.Fatal(err)
+	}
+	if p := o.Params; !o.Secret || p.MCPServers != "" || p.Agents != "" || p.Model != "m" {
+		t.Errorf("the log has %+v, secret %v", p, o.Secret)
+	}
+	if got, err := s.withSecrets("s-1", o); err != nil || got.MCPServers != `{"a":1}` || got.Agents != `{"b":2}` || got.Model != "m" {
+		t.Errorf("withSecrets = %+v, %v", got, err)
+	}
+	path := filepath.Join(s.opts.SecretDir, "s-1")
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the file: %v, %v", info, err)
+	}
+	if err := os.WriteFile(path, []byte(`{"mcp_servers":`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.withSecrets("s-1", o); err == nil {
+		t.Error("a damaged file is no error")
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.withSecrets("s-1", o); err == nil {
+		t.Error("a file that is gone is no error")
+	}
+	plain := &Opened{Params: api.ConnectParams{Model: "m"}}
+	if err := s.hideSecrets("s-2", plain); err != nil || plain.Secret {
+		t.Errorf("without secrets: %v, secret %v", err, plain.Secret)
+	}
+	if got, err := s.withSecrets("s-2", plain); err != nil || got.Model != "m" {
+		t.Errorf("without secrets: %+v, %v", got, err)
+	}
+	s.opts.SecretDir = path // which does not exist
+	if err := s.hideSecrets("s-3", whole()); err == nil {
+		t.Error("secrets that could not be stored are no error")
+	}
+}
+
+// Deltas that cannot be written are reported once for each time that it begins to fail, and those that follow are written again.
+func TestShown_fails(t *testing.T) {
+	dir := t.TempDir()
+	f := &shown{path: filepath.Join(dir, "missing", "f")}
+	f.add(1, []byte("a"))
+	if err := f.flush(); err == nil {
+		t.Error("the first failure is not reported")
+	}
+	f.add(1, []byte("b"))
+	if err := f.flush(); err != nil {
+		t.Errorf("the second failure is reported: %v", err)
+	}
+	f.path = filepath.Join(dir, "f")
+	for _, text := range []string{"c", "d"} {
+		f.add(2, []byte(text))
+		if err := f.flush(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if text, err := os.ReadFile(f.path); err != nil || string(text) != "2 1\nc\n2 1\nd\n" {
+		t.Errorf("the file has %q, %v", text, err)
+	}
+	f.close()
+	if text, err := os.ReadFile(f.path); err != nil || len(text) == 0 {
+		t.Errorf("the file of deltas that the log lacks has %q, %v", text, err)
+	}
+	f.add(3, []byte("e"))
+	if err := f.flush(); err != nil {
+		t.Errorf("after close: %v", err)
+	}
+	if err := f.clear(); err != nil {
+		t.Error(err)
+	}
+	f.close()
+	if _, err := os.Stat(f.path); !os.IsNotExist(err) {
+		t.Errorf("the empty file is left: %v", err)
+	}
+	f.close()
+}
