@@ -349,7 +349,10 @@ func TestResumed(t *testing.T) {
 		return r.TurnID
 	}
 	query("wait")
-	c.until("the turn runs", func(a *actor) bool { return a.core.State == Running && !a.sending })
+	// The agent has to have the input: one that was only sent keeps the session running beyond a result.
+	c.until("the turn runs", func(a *actor) bool {
+		return a.core.State == Running && !a.sending && len(a.core.Inputs) == 1 && a.core.Inputs[0].Status == inputDelivered
+	})
 	next := query("say next")
 	if err := s.with(t.Context(), c.id, func(a *actor) error {
 		log.mu.Lock()
