@@ -15,23 +15,8 @@ import (
 )
 
 func contextBuild(_ *Server, _ context.Context, _ *caller, p api.ContextBuildParams) (api.ContextBuildResult, error) {
-	refs, err := references(p.Contexts)
-	if err != nil {
-		return api.ContextBuildResult{}, err
-	}
-	lang := contextref.Chinese
-	switch p.Language {
-	case "", "zh":
-	case "en":
-		lang = contextref.English
-	default:
-		return api.ContextBuildResult{}, session.Invalid("language is %q, not zh or en", p.Language)
-	}
-	text, err := contextref.Build(p.Text, refs, lang)
-	if err != nil {
-		return api.ContextBuildResult{}, session.Invalid("the contexts: %v", err)
-	}
-	return api.ContextBuildResult{Text: text}, nil
+	text, err := withContexts(p.Text, p.Contexts, p.Language)
+	return api.ContextBuildResult{Text: text}, err
 }
 
 func contextParse(_ *Server, _ context.Context, _ *caller, p api.ContextParseParams) (api.ContextParseResult, error) {

@@ -187,15 +187,23 @@ func within(root, path string) bool {
 }
 
 func query(s *Server, ctx context.Context, c *caller, p api.QueryParams) (api.Accepted, error) {
-	text, err := withContexts(p.Text, p.Contexts)
+	text, err := withContexts(p.Text, p.Contexts, p.Language)
 	if err != nil {
 		return api.Accepted{}, err
 	}
 	return s.sessions.Query(ctx, p.SessionID, p.Key, event.Quote(text), p.Priority, c.by())
 }
 
-// withContexts puts contexts before a text.
-func withContexts(text string, contexts []event.JSON) (string, error) {
+// withContexts puts contexts before a text, with labels in a language.
+func withContexts(text string, contexts []event.JSON, language string) (string, error) {
+	lang := contextref.Chinese
+	switch language {
+	case "", "zh":
+	case "en":
+		lang = contextref.English
+	default:
+		return "", session.Invalid("language is %q, not zh or en", language)
+	}
 	if len(contexts) == 0 {
 		return text, nil
 	}
@@ -203,7 +211,7 @@ func withContexts(text string, contexts []event.JSON) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	built, err := contextref.Build(text, refs, contextref.Chinese)
+	built, err := contextref.Build(text, refs, lang)
 	if err != nil {
 		return "", session.Invalid("the contexts: %v", err)
 	}
@@ -225,7 +233,7 @@ func references(contexts []event.JSON) (contextref.References, error) {
 func queryWithContent(s *Server, ctx context.Context, c *caller, p api.QueryWithContentParams) (api.Accepted, error) {
 	blocks := p.Content
 	if len(p.Contexts) > 0 {
-		block, err := withContexts("", p.Contexts)
+		block, err := withContexts("", p.Contexts, p.Language)
 		if err != nil {
 			return api.Accepted{}, err
 		}

@@ -72,6 +72,7 @@ type QueryParams struct {
 	SessionID string       `json:"session_id"`
 	Text      string       `json:"text"`
 	Contexts  []event.JSON `json:"contexts,omitempty"`
+	Language  string       `json:"language,omitempty"` // of the labels of the contexts: zh, en
 	Priority  string       `json:"priority,omitempty"`
 }
 
@@ -82,6 +83,7 @@ type QueryWithContentParams struct {
 	SessionID string       `json:"session_id"`
 	Content   []event.JSON `json:"content"` // blocks of the API
 	Contexts  []event.JSON `json:"contexts,omitempty"`
+	Language  string       `json:"language,omitempty"` // of the labels of the contexts: zh, en
 	Priority  string       `json:"priority,omitempty"`
 }
 

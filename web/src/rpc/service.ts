@@ -1501,6 +1501,7 @@ export interface QueryParams {
   session_id: string;
   text: string;
   contexts?: unknown[];
+  language?: string;
   priority?: string;
 }
 /**
@@ -1512,6 +1513,7 @@ export interface QueryWithContentParams {
   session_id: string;
   content: unknown[];
   contexts?: unknown[];
+  language?: string;
   priority?: string;
 }
 /**

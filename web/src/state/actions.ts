@@ -6,7 +6,9 @@ import type { PendingPrompt } from "../rpc/service";
 import { CallError, type Params } from "../rpc/connection";
 import { afterOpen, call, refreshSoon, sayError, sessionStore, status, toast, tryCall, w, whenOpen } from "./app";
 import { carry } from "./carry";
+import { contents, withoutContents } from "./contexts";
 import { noteAnswer } from "./inbox";
+import { lang } from "./prefs";
 import { formatRoute, go, type Route } from "./route";
 import { oneLine } from "./safe";
 import { firstWords, live } from "./sessions";
@@ -53,12 +55,13 @@ function request(session_id: string, m: Sending): Params<"session.query"> | Para
   const common = {
     session_id,
     idempotency_key: m.id,
-    ...(m.contexts.length > 0 ? { contexts: m.contexts } : {}),
+    ...(m.contexts.length > 0 ? { contexts: withoutContents(m.contexts), language: lang.peek() } : {}),
     ...(m.priority ? { priority: m.priority } : {}),
   };
-  if (m.images.length === 0) return { ...common, text: m.text };
+  const text = m.text + contents(m.contexts);
+  if (m.images.length === 0) return { ...common, text };
   const images = m.images.map((p) => ({ type: "image", source: { type: "base64", media_type: p.type, data: p.data } }));
-  return { ...common, content: [...images, ...(m.text === "" ? [] : [{ type: "text", text: m.text }])] };
+  return { ...common, content: [...images, ...(text === "" ? [] : [{ type: "text", text }])] };
 }
 
 export function sendAgain(s: SessionStore, id: string): void {

@@ -2,6 +2,7 @@
 // here the block is read back, so that a message shows tags instead of its text.
 
 import { get, isObj, num, type Obj, str } from "../fold/json";
+import { bytes } from "./time";
 
 export type ContextKind =
   | "file"
@@ -56,8 +57,37 @@ export interface Tag {
 
 const block = /^> \*\*(?:上下文资料|Context)\*\*[ \t]*\r?\n(?:>[ \t]*\r?\n)?((?:> - [^\r\n]+\r?\n)+)\r?\n/;
 
-/** Takes the block of contexts off a text. Text that merely looks like one stays text. */
-export function parseContexts(text: string): { text: string; tags: Tag[] } {
+/** The content of a context, which stands after the text of its message. */
+export interface Part {
+  kind: ContextKind;
+  label: string;
+  content: string;
+}
+
+export interface Parsed {
+  text: string;
+  tags: Tag[];
+  parts: Part[];
+  /** What stands before and after the text, as it came. */
+  before: string;
+  after: string;
+}
+
+/** Takes the block of contexts and their contents off a text. Text that merely looks like them stays text. */
+export function parseContexts(whole: string): Parsed {
+  const { text: rest, tags } = parseBlock(whole);
+  const { at, parts } = parseParts(rest);
+  const labels = new Set(parts.map((p) => `${p.kind} ${p.label}`));
+  return {
+    text: rest.slice(0, at),
+    tags: tags.filter((t) => !labels.has(`${t.kind} ${t.label}`)), // the part says so
+    parts,
+    before: whole.slice(0, whole.length - rest.length),
+    after: rest.slice(at),
+  };
+}
+
+function parseBlock(text: string): { text: string; tags: Tag[] } {
   const m = block.exec(text);
   if (m === null) return { text, tags: [] };
   const tags: Tag[] = [];
@@ -67,6 +97,51 @@ export function parseContexts(text: string): { text: string; tags: Tag[] } {
     tags.push(tag);
   }
   return { text: text.slice(m[0].length), tags };
+}
+
+const partHead = /(?:^|\n\n)(📄|💻|⚠|🔀|✏)\uFE0F? `([^`\n]*)`:\n(`{3,})\n/g;
+
+const partHere = new RegExp(partHead, "y");
+
+/** The contents at the end of a text: from there on there is nothing else. */
+function parseParts(text: string): { at: number; parts: Part[] } {
+  for (const first of text.matchAll(partHead)) {
+    const parts: Part[] = [];
+    let at = first.index;
+    while (at < text.length) {
+      partHere.lastIndex = at;
+      const m = partHere.exec(text);
+      if (m === null) break;
+      const from = at + m[0].length;
+      const end = text.indexOf(`\n${m[3]}`, from - 1);
+      if (end < 0) break;
+      const kind = icons.find(([icon]) => icon === m[1])?.[1] ?? "file";
+      parts.push({ kind, label: m[2] ?? "", content: text.slice(from, Math.max(from, end)) });
+      at = end + 1 + (m[3] ?? "").length;
+    }
+    if (at === text.length) return { at: first.index, parts };
+  }
+  return { at: text.length, parts: [] };
+}
+
+/** The contents of contexts, to stand after the text: an agent reads files that are in its project by itself. */
+export function contents(contexts: readonly unknown[]): string {
+  return contexts
+    .filter(isObj)
+    .map((c) => {
+      const tag = tagOf(c);
+      const icon = icons.find(([, kind]) => kind === tag.kind)?.[0] ?? "📄";
+      const content = Array.isArray(c["problems"]) ? c["problems"].join("\n") : str(c["content"]);
+      if (content === "") return "";
+      const fence = "`".repeat(Math.max(3, ...[...content.matchAll(/`+/g)].map((m) => m[0].length + 1)));
+      return `\n\n${icon} \`${tag.label}\`:\n${fence}\n${content.replace(/\n$/, "")}\n${fence}`;
+    })
+    .join("");
+}
+
+/** The same contexts without their contents. */
+export function withoutContents(contexts: readonly unknown[]): Obj[] {
+  return contexts.filter(isObj).map(({ content, problems, ...rest }) => rest);
 }
 
 function parseLine(line: string): Tag | undefined {
@@ -94,9 +169,15 @@ export function tagOf(c: unknown): Tag {
   return { kind, label, note: noteOf(kind, c) };
 }
 
+function size(text: string): string {
+  return bytes(new Blob([text]).size);
+}
+
 function noteOf(kind: Tag["kind"], c: unknown): string {
   if (!isObj(c)) return "";
   switch (kind) {
+    case "file":
+      return typeof c["content"] === "string" ? size(c["content"]) : "";
     case "terminal":
       return String(num(c["lines"]));
     case "problems":

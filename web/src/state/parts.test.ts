@@ -47,7 +47,7 @@ test("contexts are read back from a text, and text stays text", () => {
     "x\n> **Context**\n> \n> - 📄 `a`\n\nhi",
     "> **Context**\n> \n\nhi",
   ]) {
-    expect(parseContexts(text)).toEqual({ text, tags: [] });
+    expect(parseContexts(text)).toMatchObject({ text, tags: [], parts: [] });
   }
 });
 

@@ -346,7 +346,16 @@ export const en = {
   commands: "Commands",
   fileMenu: "Files",
   toChoose: "to choose",
-  fileRefused: (name: string) => `${name} was not taken: pictures up to 5 MB and texts up to 256 KB can be sent.`,
+  fileRefused: {
+    large: (name: string, size: string, limit: string) =>
+      `${name} was not taken: it has ${size}, the limit is ${limit}.`,
+    binary: (name: string, _size: string, _limit: string) =>
+      `${name} was not taken: it is neither a text nor a picture.`,
+    many: (name: string, _size: string, limit: string) =>
+      `${name} was not taken: it has more than ${limit} files. Mention it with @ instead.`,
+    unreadable: (name: string, _size: string, _limit: string) => `${name} could not be read.`,
+  },
+  sizeOf: (lines: number, size: string) => `${n(lines, "line")}, ${size}`,
   contextKind: "Kind of context",
   chooseFile: "Choose pictures",
   contexts: {

@@ -329,7 +329,13 @@ export const zh: Words = {
   commands: "命令",
   fileMenu: "文件",
   toChoose: "选择",
-  fileRefused: (name) => `未接收 ${name}：可发送 5 MB 以内的图片和 256 KB 以内的文本。`,
+  fileRefused: {
+    large: (name, size, limit) => `未接收 ${name}：大小为 ${size}，上限是 ${limit}。`,
+    binary: (name) => `未接收 ${name}：既不是文本也不是图片。`,
+    many: (name, _size, limit) => `未接收 ${name}：文件超过 ${limit} 个。请改用 @ 提及。`,
+    unreadable: (name) => `无法读取 ${name}。`,
+  },
+  sizeOf: (lines, size) => `${lines} 行，${size}`,
   contextKind: "上下文类型",
   chooseFile: "选择图片",
   contexts: {

@@ -5,34 +5,35 @@ import type { Message } from "../fold/conversation";
 import { get, str } from "../fold/json";
 import { fork, sendAgain } from "../state/actions";
 import { tryCall, w } from "../state/app";
-import { parseContexts, tagOf } from "../state/contexts";
+import { type Part, parseContexts, tagOf } from "../state/contexts";
 import { capabilitiesOf } from "../state/providers";
 import { plain } from "../state/safe";
 import type { Sending, SessionStore } from "../state/session";
 import { commandText, untag } from "../state/tidy";
+import { bytes } from "../state/time";
 import { IconButton } from "./button";
-import { ContextTag } from "./composer/tags";
+import { ContextTag, kindIcon } from "./composer/tags";
 import { confirm } from "./dialog";
 import { MessageMenu } from "./messagemenu";
 import { EditAndResend, Versions } from "./version";
 import { Icon } from "./icon";
 import { Pictures } from "./tool/output";
 
-/** The text of a message without its block of contexts, the contexts as tags, and the block. */
+/** The text of a message, its contexts as tags, their contents, and both as they came. */
 export function read(m: Message) {
   const whole = m.blocks
     .filter((b) => b.type === "text")
     .map((b) => b.text ?? "")
     .join("\n");
-  const { text, tags } = parseContexts(whole);
-  return { text: commandText(text) ?? untag(text), tags, block: whole.slice(0, whole.length - text.length) };
+  const { text, ...rest } = parseContexts(whole);
+  return { text: commandText(text) ?? untag(text), ...rest };
 }
 
 /** A long message folds to this many characters. */
 const long = 2000;
 
 export function UserMessage({ message, store, at }: { message: Message; store: SessionStore; at: string }) {
-  const { text, tags, block } = read(message);
+  const { text, tags, parts, before, after } = read(message);
   const [editing, setEditing] = useState(false);
   const [all, setAll] = useState(false);
   const images = message.blocks
@@ -56,7 +57,7 @@ export function UserMessage({ message, store, at }: { message: Message; store: S
       {editing ? (
         <EditAndResend
           text={text}
-          block={block}
+          around={[before, after]}
           images={images}
           uuid={message.uuid ?? ""}
           store={store}
@@ -72,11 +73,42 @@ export function UserMessage({ message, store, at }: { message: Message; store: S
             </button>
           )}
           {other > 0 && <span class="chip">{t.otherBlocks(other)}</span>}
+          {parts.map((p, i) => (
+            <Attached key={i} part={p} />
+          ))}
         </div>
       )}
       {!editing && <Versions uuid={message.uuid ?? ""} store={store} />}
       {!editing && !store.past && <Actions message={message} store={store} at={at} edit={() => setEditing(true)} />}
     </article>
+  );
+}
+
+/** How many lines of a content are shown at first. */
+const firstLines = 4;
+
+/** The content that goes with a message: its size, and its first lines. */
+function Attached({ part }: { part: Part }) {
+  const [all, setAll] = useState(false);
+  const t = w.value;
+  const lines = part.content.split("\n");
+  const shown = all ? lines : lines.slice(0, firstLines);
+  return (
+    <div class="attached card">
+      <div class="card-h">
+        <Icon name={kindIcon(part.kind)} />
+        <span class="mono cut">{plain(part.label || t.contexts[part.kind])}</span>
+        <span class="meta">{t.sizeOf(lines.length, bytes(new Blob([part.content]).size))}</span>
+      </div>
+      <pre class="out" tabIndex={0} dir="auto">
+        {plain(shown.join("\n"))}
+      </pre>
+      {shown.length < lines.length && (
+        <button type="button" class="more" onClick={() => setAll(true)}>
+          {t.moreLines(lines.length - shown.length)}
+        </button>
+      )}
+    </div>
   );
 }
 

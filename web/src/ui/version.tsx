@@ -13,19 +13,20 @@ import { Button, IconButton } from "./button";
 interface EditProps {
   text: string;
   /** The contexts of the message as the agent got them. */
-  block: string;
+  /** What stands before and after the text in the message. */
+  around: readonly [string, string];
   images: readonly { type: string; data: string }[];
   uuid: string;
   store: SessionStore;
   done: () => void;
 }
 
-export function EditAndResend({ text, block, images, uuid, store, done }: EditProps) {
+export function EditAndResend({ text, around, images, uuid, store, done }: EditProps) {
   const [value, setValue] = useState(text);
   const t = w.value;
   const canFork = uuid !== "" && capabilitiesOf(store.id)?.can_fork !== false;
   const draft = () => ({
-    text: block + value,
+    text: around[0] + value + around[1],
     contexts: [],
     images: images.map((i, n) => ({ ...i, name: t.picture(n + 1), size: Math.floor(i.data.length * 0.75) })),
   });

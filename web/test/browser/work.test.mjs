@@ -219,6 +219,48 @@ test("contexts go out in their format and come back as tags; a picture is pasted
   await clean(page);
 });
 
+test("what is dropped and pasted arrives, and what does not says why", async () => {
+  const page = await open(browser, server);
+  await begin(page, "hello");
+  await turns(page, 1);
+  await page.evaluate(() => {
+    const data = new DataTransfer();
+    data.items.add(new File(["the tide turns at six\n"], "tides.txt", { type: "text/plain" }));
+    data.items.add(new File(["export const berth = 7;"], "berth.ts", { type: "video/mp2t" }));
+    data.items.add(new File([new Uint8Array([0, 1, 255])], "crane.bin"));
+    data.items.add(new File([new Uint8Array(300 * 1024).fill(65)], "long.log"));
+    document
+      .querySelector(".dock .box")
+      .dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
+  });
+  await page.getByText("crane.bin was not taken: it is neither a text nor a picture.").waitFor();
+  await page.getByText("long.log was not taken: it has 300 KB, the limit is 256 KB.").waitFor();
+  await page.evaluate(() => {
+    const data = new DataTransfer();
+    data.setData("text/plain", Array.from({ length: 60 }, (_, i) => `pasted line ${i}`).join("\n"));
+    document
+      .querySelector(".dock [data-composer]")
+      .dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
+  });
+  await page.locator(".box .tag", { hasText: "pasted-3.txt" }).waitFor();
+  await say(page, "read these");
+  await eventually(page, (s) => window.parleyTest.state(s).split('"kind":"result"').length > 2, sessionId(page));
+  const state = await foldedState(page, sessionId(page));
+  for (const there of ["> **Context**", "the tide turns at six", "export const berth = 7;", "pasted line 59"])
+    assert.ok(state.includes(there), there);
+  assert.doesNotMatch(state, /上下文资料/, "the labels are in the language of the page");
+  await page.locator(".scroll").first().evaluate((e) => e.scrollTo(0, 0));
+  const message = page.locator(".user", { hasText: "read these" });
+  assert.match(await message.locator(".bubble").innerText(), /^read these/);
+  const parts = message.locator(".attached");
+  assert.deepEqual(await parts.locator(".card-h .mono").allInnerTexts(), ["tides.txt", "berth.ts", "pasted-3.txt"]);
+  assert.equal(await message.getByText("pasted line 59").count(), 0);
+  await message.getByRole("button", { name: "56 more lines" }).click();
+  await message.getByText("pasted line 59").waitFor();
+  await same(page);
+  await clean(page);
+});
+
 test("commands, switches and the palette", async () => {
   const page = await open(browser, server);
   await begin(page, "hello");

@@ -1,4 +1,4 @@
-// Files that were pasted, dropped or chosen: pictures go with the message, texts as contexts.
+// Files that were pasted, dropped or chosen: pictures go with the message, texts as contexts with their contents.
 
 import type { Obj } from "../../fold/json";
 import { goodPath, types } from "../../state/contexts";
@@ -8,29 +8,108 @@ const pictures = /^image\/(png|jpeg|gif|webp)$/;
 /** The API takes pictures of at most 5 MB. */
 export const largestPicture = 5 * 1024 * 1024;
 export const largestText = 256 * 1024;
+/** The most files of a folder. */
+export const mostFiles = 50;
+
+/** Why a file was not taken. */
+export interface Refused {
+  name: string;
+  why: "large" | "binary" | "many" | "unreadable";
+  size: number;
+  limit: number;
+}
 
 export interface Taken {
   images: Picture[];
   contexts: Obj[];
-  refused: string[];
+  refused: Refused[];
 }
 
-export async function readFiles(files: readonly File[]): Promise<Taken> {
+/** A file, and its path in the folder that was dropped. */
+export interface Given {
+  file: File;
+  path: string;
+}
+
+/** The text of a file; undefined where it is none. */
+async function textOf(f: File): Promise<string | undefined> {
+  const bytes = await f.arrayBuffer();
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return text.includes("\u0000") ? undefined : text;
+  } catch {
+    return undefined;
+  }
+}
+
+export async function readFiles(files: readonly Given[]): Promise<Taken> {
   const out: Taken = { images: [], contexts: [], refused: [] };
-  for (const f of files) {
-    const name = goodPath(f.name) ? f.name : "image";
-    if (pictures.test(f.type) && f.size <= largestPicture) {
-      out.images.push({ name, type: f.type, size: f.size, data: await base64(f) });
-    } else if (
-      f.size <= largestText &&
-      (f.type.startsWith("text/") || f.type === "" || /json|xml|yaml|javascript|sh$/.test(f.type))
-    ) {
-      const content = await f.text();
-      if (content.includes("\u0000")) out.refused.push(f.name);
-      else out.contexts.push({ type: types.file, path: name, content, displayType: "TAG" });
-    } else out.refused.push(f.name);
+  for (const { file, path } of files) {
+    const refuse = (why: Refused["why"], limit = 0) => out.refused.push({ name: path, why, size: file.size, limit });
+    const name = goodPath(path) ? path : "file";
+    try {
+      if (pictures.test(file.type)) {
+        if (file.size > largestPicture) refuse("large", largestPicture);
+        else out.images.push({ name, type: file.type, size: file.size, data: await base64(file) });
+      } else if (file.size > largestText) refuse("large", largestText);
+      else {
+        // Its content decides: a browser takes TypeScript for a film.
+        const content = await textOf(file);
+        if (content === undefined) refuse("binary");
+        else out.contexts.push({ type: types.file, path: name, content, displayType: "TAG" });
+      }
+    } catch {
+      refuse("unreadable");
+    }
   }
   return out;
+}
+
+/** A text that is too long to be pasted into the input, as a context. */
+export function pasted(text: string, n: number): Obj | undefined {
+  if (text.length <= 4096 && text.split("\n").length <= 40) return undefined;
+  if (text.length > largestText) return undefined;
+  return { type: types.file, path: `pasted-${n}.txt`, content: text, displayType: "TAG" };
+}
+
+/** What was dropped: files, and those of folders. To be called while the drop is handled. */
+export function dropped(data: DataTransfer): Promise<{ files: Given[]; refused: Refused[] }> {
+  const entries = [...data.items].map((i) => i.webkitGetAsEntry?.() ?? undefined);
+  if (!entries.some((e) => e?.isDirectory))
+    return Promise.resolve({ files: [...data.files].map((file) => ({ file, path: file.name })), refused: [] });
+  return walk(entries.filter((e) => e !== undefined));
+}
+
+/** The files of folders, as long as they are few. */
+export async function walk(entries: readonly FileSystemEntry[]): Promise<{ files: Given[]; refused: Refused[] }> {
+  const files: Given[] = [];
+  const refused: Refused[] = [];
+  for (const e of entries) {
+    const found = await below(e, mostFiles + 1);
+    const size = found.reduce((n, f) => n + f.file.size, 0);
+    if (found.length > mostFiles) refused.push({ name: e.name, why: "many", size, limit: mostFiles });
+    else if (e.isDirectory && size > largestText)
+      refused.push({ name: e.name, why: "large", size, limit: largestText });
+    else files.push(...found);
+  }
+  return { files, refused };
+}
+
+async function below(e: FileSystemEntry, most: number): Promise<Given[]> {
+  if (e.isFile) {
+    const file = await new Promise<File>((ok, no) => (e as FileSystemFileEntry).file(ok, no));
+    return [{ file, path: e.fullPath.replace(/^\//, "") || e.name }];
+  }
+  const reader = (e as FileSystemDirectoryEntry).createReader();
+  const out: Given[] = [];
+  for (;;) {
+    const some = await new Promise<FileSystemEntry[]>((ok, no) => reader.readEntries(ok, no));
+    if (some.length === 0) return out;
+    for (const child of some) {
+      out.push(...(await below(child, most - out.length)));
+      if (out.length >= most) return out;
+    }
+  }
 }
 
 async function base64(f: File): Promise<string> {

@@ -10,7 +10,7 @@ import { clear, draft, trigger } from "../../state/drafts";
 import { bytes } from "../../state/time";
 import { Icon } from "../icon";
 import { AddContext } from "./add";
-import { readFiles } from "./files";
+import { dropped, type Given, pasted, type Refused, readFiles } from "./files";
 import { focusInput } from "./focus";
 import { Menu, type MenuHandle } from "./menu";
 import { ContextTag } from "./tags";
@@ -61,12 +61,15 @@ export function InputBox(p: InputProps) {
   const add = (c: Obj) => {
     d.contexts.value = [...d.contexts.peek(), c];
   };
-  const take = async (files: readonly File[]) => {
-    const r = await readFiles(files);
+  const takeGiven = async (given: { files: readonly Given[]; refused: readonly Refused[] }) => {
+    const r = await readFiles(given.files);
     d.images.value = [...d.images.peek(), ...r.images];
     for (const c of r.contexts) add(c);
-    for (const name of r.refused) toast(t.fileRefused(name), true);
+    for (const f of [...given.refused, ...r.refused])
+      toast(t.fileRefused[f.why](f.name, bytes(f.size), f.why === "many" ? String(f.limit) : bytes(f.limit)), true);
   };
+  const take = (files: readonly File[]) =>
+    takeGiven({ files: files.map((file) => ({ file, path: file.name })), refused: [] });
   const submit = () => {
     const value = d.text.peek();
     if (value.trim() === "" && d.images.peek().length === 0) return;
@@ -110,7 +113,7 @@ export function InputBox(p: InputProps) {
       onDrop={(e) => {
         e.preventDefault();
         setOver(false);
-        void take([...(e.dataTransfer?.files ?? [])]);
+        if (e.dataTransfer) void dropped(e.dataTransfer).then(takeGiven);
       }}
     >
       {asked && (
@@ -178,9 +181,11 @@ export function InputBox(p: InputProps) {
         onKeyDown={onKeyDown}
         onPaste={(e) => {
           const files = [...(e.clipboardData?.files ?? [])];
-          if (files.length === 0) return;
+          const long = pasted(e.clipboardData?.getData("text/plain") ?? "", d.contexts.peek().length + 1);
+          if (files.length === 0 && long === undefined) return;
           e.preventDefault();
-          void take(files);
+          if (files.length > 0) void take(files);
+          else if (long) add(long);
         }}
       />
       <div class="box-foot">

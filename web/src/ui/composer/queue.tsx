@@ -78,14 +78,14 @@ interface ItemProps {
 function Item({ item, at, count, store, editing, edit, move, drag, drop }: ItemProps) {
   const t = w.value;
   const raw = queueText(item.content);
-  const { text, tags } = parseContexts(raw);
+  const { text, tags, parts, before, after } = parseContexts(raw);
   const [value, setValue] = useState(text);
   const ref = { session_id: store.id, id: item.id };
   const save = () => {
     edit(false);
     if (value.trim() === "" || value === text) return;
-    const prefix = raw.slice(0, raw.length - text.length);
-    const content = typeof item.content === "string" ? prefix + value : replaceText(item.content, prefix + value);
+    const whole = before + value + after;
+    const content = typeof item.content === "string" ? whole : replaceText(item.content, whole);
     void tryCall("queue.edit", { ...ref, content });
   };
   const onKey = (e: KeyboardEvent) => {
@@ -117,7 +117,7 @@ function Item({ item, at, count, store, editing, edit, move, drag, drop }: ItemP
       ) : (
         <span class="cut" dir="auto">
           {plain(oneLine(text))}
-          {tags.length > 0 && <span class="dim"> · {t.contextCount(tags.length)}</span>}
+          {tags.length + parts.length > 0 && <span class="dim"> · {t.contextCount(tags.length + parts.length)}</span>}
         </span>
       )}
       {count > 1 && (
