@@ -1,0 +1,191 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed7221b0f9/parley/eventlog"
+	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/session"
+	"github.com/seed7221b0f9/parley/web"
+)
+
+// Pages of the audit log, of every size and with every filter: each row that matches comes once, the newest first, also where a page looks at no more rows.
+func TestAudit_pages(t *testing.T) {
+	log := &outboxLog{}
+	a, err := openAudit(t.Context(), log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const rows = auditScan + 30
+	for i := range rows {
+		// The log of another server of the cluster may be ahead.
+		if i == 7 {
+			a.seq = 3
+		}
+		if err := a.add(t.Context(), api.AuditRow{Method: fmt.Sprint(i), By: fmt.Sprint("by", i%3), SessionID: fmt.Sprint("s-", i%2)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, limit := range []int64{-1, 0, 1, 7, maxAuditPage, maxAuditPage + 1} { // of the small pages only the first few
+		for _, p := range []api.AuditListParams{{}, {By: "by1"}, {SessionID: "s-1"}, {By: "by2", SessionID: "s-0"}, {By: "nobody"}} {
+			p.Limit = limit
+			var got, want []string
+			for i := rows - 1; i >= 0; i-- {
+				if (p.By == "" || p.By == fmt.Sprint("by", i%3)) && (p.SessionID == "" || p.SessionID == fmt.Sprint("s-", i%2)) {
+					want = append(want, fmt.Sprint(i))
+				}
+			}
+			most := min(max(limit, 0), maxAuditPage)
+			if most == 0 {
+				most = maxAuditPage
+			}
+			for pages := 0; ; pages++ {
+				r, err := a.list(t.Context(), p)
+				if err != nil || len(r.Rows) > int(most) || pages > len(want)+5 {
+					t.Fatalf("%+v: page %d has %d rows, %v", p, pages, len(r.Rows), err)
+				}
+				for _, row := range r.Rows {
+					got = append(got, row.Method)
+				}
+				if p.Cursor = r.Cursor; p.Cursor == "" {
+					break
+				}
+				if limit > 0 && limit < 100 && pages == 3 {
+					want = want[:len(got)]
+					break
+				}
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("limit %d, by %q, session %q: %d rows, want %d: %.100s", limit, p.By, p.SessionID, len(got), len(want), fmt.Sprint(got))
+			}
+		}
+	}
+	for _, cursor := range []string{"0", "x", "-1"} {
+		if _, err := a.list(t.Context(), api.AuditListParams{Cursor: cursor}); session.FailureOf(err).Reason != api.InvalidParams {
+			t.Errorf("cursor %q: %v, want a refusal", cursor, err)
+		}
+	}
+}
+
+func TestAuditMatches_time(t *testing.T) {
+	row := api.AuditRow{TS: "2026-01-02T00:00:00Z"}
+	for _, tt := range []struct {
+		since, until string
+		want         bool
+	}{
+		{"", "", true}, {row.TS, "", true}, {"2026-01-02T00:00:01Z", "", false}, {"2026-01-01T00:00:00Z", "", true},
+		{"", row.TS, false}, {"", "2026-01-02T00:00:01Z", true}, {row.TS, row.TS, false},
+	} {
+		if got := auditMatches(row, api.AuditListParams{Since: tt.since, Until: tt.until}); got != tt.want {
+			t.Errorf("since %q until %q: %v, want %v", tt.since, tt.until, got, tt.want)
+		}
+	}
+}
+
+// A log that another server trimmed is begun again with its snapshot. Every other failure is the caller's.
+func TestReadOn(t *testing.T) {
+	broken := errors.New("broken")
+	for _, tt := range []struct {
+		name            string
+		reads           []error
+		restore         error
+		want            error
+		wantR, wantRead int
+	}{
+		{"all is well", []error{nil}, broken, nil, 0, 1},
+		{"broken", []error{broken}, nil, broken, 0, 1},
+		{"trimmed", []error{fmt.Errorf("x: %w", eventlog.ErrTrimmed), nil}, nil, nil, 1, 2},
+		{"trimmed and broken", []error{eventlog.ErrTrimmed, broken}, nil, broken, 1, 2},
+		{"trimmed twice", []error{eventlog.ErrTrimmed, eventlog.ErrTrimmed}, nil, eventlog.ErrTrimmed, 1, 2},
+		{"no snapshot", []error{eventlog.ErrTrimmed, nil}, broken, broken, 1, 1},
+	} {
+		reads, restores := 0, 0
+		err := readOn(t.Context(), func(context.Context) error {
+			reads++
+			return tt.reads[reads-1]
+		}, func(context.Context) error {
+			restores++
+			return tt.restore
+		})
+		if !errors.Is(err, tt.want) || (err == nil) != (tt.want == nil) || reads != tt.wantRead || restores != tt.wantR {
+			t.Errorf("%s: %v after %d reads and %d restores, want %v after %d and %d", tt.name, err, reads, restores, tt.want, tt.wantRead, tt.wantR)
+		}
+	}
+}
+
+// The data directory is the owner's alone, and what cannot be one is an error.
+func TestPrivateDir(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("modes mean nothing here")
+	}
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	writeFile(t, file, "x")
+	open := filepath.Join(dir, "open")
+	if err := os.Mkdir(open, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for path, ok := range map[string]bool{"": false, file: false, filepath.Join(file, "below"): false, open: true, filepath.Join(dir, "a", "b"): true} {
+		err := privateDir(path)
+		if (err == nil) != ok {
+			t.Errorf("privateDir(%q) = %v, want it to work: %v", path, err, ok)
+		}
+		if info, serr := os.Stat(path); ok && (serr != nil || info.Mode() != fs.ModeDir|0o700) {
+			t.Errorf("%q is %v, %v", path, info.Mode(), serr)
+		}
+	}
+}
+
+// Who gets a backup: an admin, and no other role. The page and its worker have a policy.
+func TestBackup_access(t *testing.T) {
+	h := newHarness(t)
+	get := func(path, token string) (int, http.Header, string) {
+		t.Helper()
+		req, err := http.NewRequestWithContext(h.ctx(), http.MethodGet, h.url+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+token)
+		status, header, body := h.do(req)
+		return status, header, string(body)
+	}
+	create := func(p api.TokensCreateParams) string {
+		t.Helper()
+		var tk api.TokensCreateResult
+		h.call("tokens.create", p, &tk)
+		return tk.Token
+	}
+	for name, tt := range map[string]struct {
+		token string
+		want  int
+	}{
+		"the owner":   {h.token, http.StatusOK},
+		"an admin":    {create(api.TokensCreateParams{Role: "admin"}), http.StatusOK},
+		"an operator": {create(api.TokensCreateParams{Role: "operator"}), http.StatusForbidden},
+		"a viewer":    {create(api.TokensCreateParams{Role: "viewer"}), http.StatusForbidden},
+		"a tenant":    {create(api.TokensCreateParams{Role: "operator", Tenant: "acme"}), http.StatusForbidden},
+		"nobody":      {"none", http.StatusUnauthorized},
+	} {
+		if status, _, body := get("/v1/backup", tt.token); status != tt.want {
+			t.Errorf("%s: status %d, want %d: %.200s", name, status, tt.want, body)
+		}
+	}
+	page, worker := "", ""
+	_, header, _ := get("/", h.token)
+	page = header.Get("Content-Security-Policy")
+	_, header, _ = get("/"+web.Worker, h.token)
+	worker = header.Get("Content-Security-Policy")
+	if page == worker || worker != workerPolicy || !strings.Contains(page, "default-src") {
+		t.Errorf("the policy of the page is %q, that of the worker %q, want %q", page, worker, workerPolicy)
+	}
+}
