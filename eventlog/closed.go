@@ -44,6 +44,8 @@ var (
 	dedupeTime = 2 * time.Second
 	// checkDelay is when the check in the background begins after Open, which has better things to do.
 	checkDelay = time.Second
+	// lookInterval is how often an open store looks whether its blocks are as the server left them.
+	lookInterval = time.Second
 )
 
 // maxForgettable is how many deleted logs the checkpoint has at most before Open reads all blocks, to find out which it can forget.
@@ -154,8 +156,7 @@ func (d *dataDir) list(before blockList) (blockList, error) {
 // may rewrite because most of their messages are deleted; and those that are not in the list. It returns what is left to check, or nil for
 // a store of which every block has to be checked.
 func (d *dataDir) examineNear(c *checkpoint) *unchecked {
-	u := &unchecked{dir: d, left: map[blockID]closedBlock{}, starts: map[string]map[string]int{}, turn: make(chan struct{}, 1)}
-	u.turn <- struct{}{}
+	u := &unchecked{dir: d, left: map[blockID]closedBlock{}, starts: map[string]map[string]int{}}
 	c.live = map[string]int{}
 	if c.forgettable() > maxForgettable {
 		return nil
@@ -202,8 +203,7 @@ func (d *dataDir) examineNear(c *checkpoint) *unchecked {
 type unchecked struct {
 	dir    *dataDir
 	starts map[string]map[string]int // by stream and subject: the first block that may hold it, when the store was opened
-	turn   chan struct{}             // holds the right to read blocks, and buf
-	buf    []byte
+	buf    []byte                    // of the holder of the store's turn to read blocks
 
 	mu   sync.Mutex
 	left map[blockID]closedBlock
@@ -281,19 +281,18 @@ func (s *Store) checked(ctx context.Context, pick func(*unchecked) []blockID) er
 	if u == nil || len(pick(u)) == 0 {
 		return nil
 	}
-	select {
-	case <-u.turn:
-		defer func() { u.turn <- struct{}{} }()
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	done, err := s.watch.enter(ctx)
+	if err != nil {
+		return err
 	}
+	defer done()
 	for _, id := range pick(u) {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		if err := u.check(id); err != nil {
-			s.opts.Logger.Error("eventlog: a file is damaged; the embedded server is stopped to salvage it", "err", err)
-			return s.repair(ctx)
+			_, err = s.repair(ctx, err)
+			return err
 		}
 	}
 	return nil

@@ -126,7 +126,7 @@ func TestClosed(t *testing.T) {
 		files := blocks(t, dir)
 		name := files[r.IntN(len(files))]
 		rot(t, r, name)
-		kept := intact(t, whole, dir, "")
+		kept := intact(t, whole, dir)
 		s := openSmall(t, dir)
 		if background > 0 {
 			for session := range all {

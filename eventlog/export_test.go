@@ -49,5 +49,18 @@ func CheckAfter(d time.Duration) (undo func()) {
 	return func() { checkDelay, dedupeTime = delay, dedupe }
 }
 
+// LookAlways lets every call look for blocks that have changed. It returns what undoes that.
+func LookAlways() (undo func()) {
+	interval := lookInterval
+	lookInterval = 0
+	return func() { lookInterval = interval }
+}
+
+// FalseAlarm reports whether the store was mended and nothing was damaged.
+func FalseAlarm(s *Store) bool { return s.watch.off.Load() }
+
 // DedupeTime is longer than the server's window of message ids.
 const DedupeTime = 150 * time.Millisecond
+
+// Mended reports whether the embedded server was started again.
+func Mended(s *Store) bool { return s.srv.restarted.Load() }

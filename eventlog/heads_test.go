@@ -67,7 +67,7 @@ func TestHeads(t *testing.T) {
 		if _, got, err := s.Ends(t.Context()); fmt.Sprint(got) != fmt.Sprint(ends) && test.want != "" || err != nil {
 			t.Errorf("%s: ends %v, want %v: %v", test.name, got, ends, err)
 		}
-		checkSalvaged(t, s, all, intact(t, killed, dir, ""))
+		checkSalvaged(t, s, all, intact(t, killed, dir))
 		if err := s.Close(t.Context()); err != nil {
 			t.Error(err)
 		}

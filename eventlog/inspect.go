@@ -34,7 +34,10 @@ func (s *Store) inspect(ctx context.Context, before *checkpoint) error {
 		}
 		before.Lasts = lastsOf(found)
 	}
-	s.inspected, s.blocks = true, before.Blocks
+	s.inspected = true
+	if s.watch.blocks = before.Blocks; s.watch.blocks == nil {
+		s.watch.blocks = blockList{}
+	}
 	return s.journal.begin(s.dir, before)
 }
 

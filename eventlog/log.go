@@ -101,7 +101,10 @@ func (l *Log) checked(ctx context.Context, end func(), err error) (context.Conte
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := l.store.ready(ctx, l.session); err != nil {
+	if err = l.store.look(ctx); err == nil {
+		err = l.store.ready(ctx, l.session)
+	}
+	if err != nil {
 		end()
 		return nil, nil, l.wrap("checking its files", err)
 	}

@@ -7,32 +7,38 @@ import (
 )
 
 // repair stops the embedded server, salvages its files, starts it again and looks for what is lost. Calls wait meanwhile. It goes on
-// when ctx ends: half of it would cost more than the caller's patience.
-func (s *Store) repair(ctx context.Context) error {
+// when ctx ends: half of it would cost more than the caller's patience. It reports whether anything was damaged. The caller has the turn
+// to read blocks.
+func (s *Store) repair(ctx context.Context, why error) (found bool, err error) {
+	s.opts.Logger.Error("eventlog: a file is damaged; the embedded server is stopped to salvage it", "err", why)
 	ctx, end := joinContexts(context.WithoutCancel(ctx), s.calls)
 	defer end()
 	leave, err := s.gate.alone(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer leave()
 	if ctx, err = s.pause.begin(ctx); err != nil {
-		return err
+		return false, err
 	}
 	defer s.pause.end()
 	before := s.journal.checkpoint()
+	known := len(before.Damage)
+	before.clean = true
 	err = s.srv.salvage(ctx, func() error {
 		err := s.dir.salvage(ctx, before, &s.opts)
+		found = !before.clean
 		return errors.Join(err, s.dir.dropIndex(logStream), s.dir.dropIndex(snapshotStream))
 	})
 	if err != nil {
-		return fmt.Errorf("eventlog: salvaging damaged files: %w", err)
+		return found, fmt.Errorf("eventlog: salvaging damaged files: %w", err)
 	}
+	before.clean = false // look for what is lost
 	if err := s.inspect(ctx, before); err != nil {
-		return fmt.Errorf("eventlog: looking for what is lost: %w", err)
+		return found, fmt.Errorf("eventlog: looking for what is lost: %w", err)
 	}
 	if s.unchecked != nil {
 		s.unchecked.done()
 	}
-	return nil
+	return found || len(before.Damage) != known, nil
 }

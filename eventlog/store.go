@@ -29,7 +29,7 @@ type Store struct {
 	pause     pause
 	unchecked *unchecked     // nil for none
 	checking  sync.WaitGroup // in the background
-	blocks    blockList      // that were sound when they were read last
+	watch     *watch
 
 	readers, calls         context.Context // end with Close; calls only when Close cannot wait longer
 	stopReaders, stopCalls context.CancelCauseFunc
@@ -58,7 +58,7 @@ func open(ctx context.Context, opts *Options, restoring bool) (*Store, error) {
 	if o.Quota < 0 || o.MaxAppend < 0 || o.Replicas < 0 {
 		return nil, errors.New("eventlog: Options.Quota, MaxAppend and Replicas must not be negative")
 	}
-	s := &Store{opts: o, logs: map[string]*logState{}, closing: make(chan struct{}), gate: newGate(), link: newLink()}
+	s := &Store{opts: o, logs: map[string]*logState{}, closing: make(chan struct{}), gate: newGate(), link: newLink(), watch: newWatch()}
 	s.readers, s.stopReaders = context.WithCancelCause(context.Background())
 	s.calls, s.stopCalls = context.WithCancelCause(context.Background())
 	err := s.start(ctx)
@@ -229,7 +229,7 @@ func (s *Store) stop() error {
 	if s.journal.file != nil {
 		s.journal.file.Close() // acknowledgements are not synced, removals are
 	}
-	return errors.Join(s.dir.writeCheckpoint(now, s.blocks, &s.opts), s.dir.close())
+	return errors.Join(s.dir.writeCheckpoint(now, s.watch.blocks, &s.opts), s.dir.close())
 }
 
 // begin starts a call: it returns a context that also ends when the store cannot wait for the

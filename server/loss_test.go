@@ -118,8 +118,8 @@ func testLoss(t *testing.T, snapshot bool) {
 	}
 }
 
-// TestLoss_whole loses the opening event of a session, and a session as a whole: both are listed, say why they cannot be used, and can
-// be deleted, after which nothing is reported any more.
+// TestLoss_whole loses the opening event of a session, and a session as a whole: both are listed, show what is left with a notice, refuse
+// prompts, and can be deleted, after which nothing is reported any more.
 func TestLoss_whole(t *testing.T) {
 	h := newHarness(t)
 	ids := []string{h.connect(), h.connect()}
@@ -144,13 +144,21 @@ func TestLoss_whole(t *testing.T) {
 	if len(list.Sessions) != 2 {
 		t.Fatalf("%d sessions are listed, want 2: %+v", len(list.Sessions), list.Sessions)
 	}
-	for _, x := range list.Sessions {
-		if x.State != string(session.Failed) || x.Title != "damaged session" {
-			t.Errorf("session %s is listed as %s %q", x.SessionID, x.State, x.Title)
+	for i, id := range ids {
+		if x := h.summary(id); x.State != string(session.Failed) || !strings.Contains(x.Title, []string{"one", "damaged session"}[i]) {
+			t.Errorf("session %d is listed as %s %q", i, x.State, x.Title)
 		}
+		c := h.history(id)
+		if got := text(c); len(lostNotices(c)) != 1 || strings.Contains(got, "one") != (i == 0) {
+			t.Errorf("session %d has the text %q and the notices %q", i, got, lostNotices(c))
+		}
+		h.refused(api.Conflict, "session.query", api.QueryParams{SessionID: id, Text: "say two"})
 	}
+	h.restart()
 	for _, id := range ids {
-		h.refused(api.Conflict, "session.attach", api.AttachParams{SessionID: id})
+		if c := h.history(id); len(lostNotices(c)) != 1 {
+			t.Errorf("notices after a restart: %q", lostNotices(c))
+		}
 		h.call("session.delete", api.SessionDeleteParams{SessionID: id}, nil)
 	}
 	if text := readyz(h); text != "ok\n" {

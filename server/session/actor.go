@@ -272,6 +272,9 @@ func (a *actor) owned() error {
 	if a.draining {
 		return Fail(api.Draining, "the server is stopping")
 	}
+	if a.unopened() {
+		return Conflict("the first events of this session are lost: its log was damaged")
+	}
 	if a.terminal.live != nil && a.agent == nil {
 		return openElsewhere(a.terminal.live)
 	}

@@ -30,10 +30,7 @@ func (s *Sessions) recover(ctx context.Context) error {
 	}
 	for _, d := range s.opts.Store.Damage() {
 		unsaved[d.Session] = true // it may have to be told
-		if _, ok := ends[d.Session]; !ok && strings.HasPrefix(d.Session, Prefix) {
-			s.find(d.Session)
-			s.unreadable(d.Session)
-		}
+		ends[d.Session] += 0      // also where nothing is left of it
 	}
 	var changed []string
 	for id, end := range ends {
@@ -57,11 +54,6 @@ func (s *Sessions) recover(ctx context.Context) error {
 	return s.recoverAll(ctx, changed)
 }
 
-// unreadable lists a session whose log does not say what it is.
-func (s *Sessions) unreadable(id string) {
-	s.updated(id, "", api.SessionSummary{SessionID: id, State: string(Failed), Title: "damaged session"})
-}
-
 // unsaved returns the sessions with text that viewers saw and that may not be in the log.
 func (s *Sessions) unsaved() (map[string]bool, error) {
 	files, err := os.ReadDir(s.opts.Dir)
@@ -83,7 +75,7 @@ func (s *Sessions) recoverAll(ctx context.Context, ids []string) error {
 			for id := range work {
 				if err := s.recoverOne(ctx, id); err != nil {
 					s.logger.Error("a session cannot be read", "session", id, "err", err)
-					s.unreadable(id)
+					s.updated(id, "", api.SessionSummary{SessionID: id, State: string(Failed), Title: damagedTitle})
 				}
 			}
 		})
@@ -126,10 +118,7 @@ func (s *Sessions) newActor(id, epoch string) *actor {
 func (s *Sessions) load(ctx context.Context, id string) (*actor, error) {
 	a := s.newActor(id, "")
 	at, err := a.log.Last(ctx)
-	if IsMissing(err) && len(s.losses(id)) > 0 {
-		return nil, Conflict("the events of this session are lost: its log was damaged")
-	}
-	if err != nil {
+	if err != nil && (!IsMissing(err) || len(s.losses(id)) == 0) {
 		return nil, err
 	}
 	a.hub.epoch = at.Epoch
@@ -157,11 +146,20 @@ func (s *Sessions) load(ctx context.Context, id string) (*actor, error) {
 	if a.provider, a.env, err = s.opts.Provider(ctx, a.core.Opened.Tenant, a.core.Provider); err != nil {
 		return nil, err
 	}
+	if a.unopened() {
+		a.core.State, a.core.Title = Failed, cmp.Or(a.core.title(), damagedTitle)
+	}
 	a.notes.tell()
 	a.tellLoss()
 	a.recovered()
 	if a.blocked == nil {
 		a.shown.forget()
+	}
+	if at.Epoch == "" { // nothing was left of its log, which has the notice now
+		if at, err = a.log.Last(ctx); err != nil {
+			return nil, err
+		}
+		a.hub.epoch = at.Epoch
 	}
 	return a, nil
 }

@@ -50,9 +50,6 @@ func (a *actor) readAround(ctx context.Context, after, told uint64) error {
 			a.seq = ev.Seq
 		}
 	}
-	if holes && a.core.Opened.Provider == "" {
-		return Conflict("the first events of this session are lost: its log was damaged")
-	}
 	return nil
 }
 
@@ -81,15 +78,10 @@ func (a *actor) watchLoss() {
 	}
 }
 
-// deleteUnreadable deletes the log of a session that cannot be loaded because of what its log has lost; err is why. The caller may know of it.
-func (s *Sessions) deleteUnreadable(ctx context.Context, id string, err error) error {
-	if _, hidden := s.Lookup(ctx, id); hidden != nil || len(s.losses(id)) == 0 {
-		return err
-	}
-	s.hide(id)
-	if err := s.opts.Store.Log(id).Delete(ctx); err != nil {
-		return err
-	}
-	s.remove(id)
-	return nil
+// damagedTitle is the title of a session whose log does not have one any more.
+const damagedTitle = "damaged session"
+
+// unopened reports whether the log has lost how the session was opened, so that no agent can be started.
+func (a *actor) unopened() bool {
+	return a.core.Opened.Provider == "" && len(a.srv.losses(a.id)) > 0
 }

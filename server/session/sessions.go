@@ -92,11 +92,11 @@ func (s *Sessions) Capabilities(p agent.Provider, session agent.Session) api.Cap
 }
 
 // Delete ends a session and deletes its log, with agentFiles also the files of its agent. It
-// returns the directory of the session, empty if it is not known.
+// returns the directory of the session, empty if its log has lost that.
 func (s *Sessions) Delete(ctx context.Context, id string, agentFiles bool) (dir string, err error) {
 	a, release, err := s.use(ctx, id)
 	if err != nil {
-		return "", s.deleteUnreadable(ctx, id, err)
+		return "", err
 	}
 	defer release()
 	if err := a.end(ctx); err != nil {

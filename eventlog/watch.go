@@ -1,0 +1,193 @@
+package eventlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/seed7221b0f9/parley/eventlog/internal/blockfile"
+)
+
+// watch notices blocks that change while the store is open, by size and time, before the server reads them. The server cuts a block
+// at its first bad record, and where a bit of a sequence is flipped it first fills the memory with the sequences that seem to be missing.
+type watch struct {
+	turn   chan struct{} // holds the right to read blocks, and what follows
+	blocks blockList     // that were sound when they were read last
+	buf    []byte
+
+	next atomic.Int64 // when to look again, in nanoseconds since 1970
+	off  atomic.Bool  // after a false alarm
+}
+
+func newWatch() *watch {
+	w := &watch{turn: make(chan struct{}, 1)}
+	w.turn <- struct{}{}
+	return w
+}
+
+// enter takes the turn.
+func (w *watch) enter(ctx context.Context) (leave func(), err error) {
+	select {
+	case <-w.turn:
+		return func() { w.turn <- struct{}{} }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// look reads the blocks that have changed since the last look, if that is some time ago, and mends the store if one is damaged.
+func (s *Store) look(ctx context.Context) error {
+	w := s.watch
+	if s.dir == nil || w.off.Load() || time.Now().UnixNano() < w.next.Load() {
+		return nil
+	}
+	leave, err := w.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	if time.Now().UnixNano() < w.next.Load() {
+		return nil // another caller has looked
+	}
+	w.next.Store(time.Now().Add(lookInterval).UnixNano())
+	for stream := range blockStreams {
+		err := s.lookAt(ctx, stream)
+		if errors.Is(err, ErrDamaged) {
+			found, err := s.repair(ctx, err)
+			if err == nil && !found {
+				w.off.Store(true)
+				s.opts.Logger.Warn("eventlog: nothing was damaged; changes of files are no longer looked for until the next start")
+			}
+			return err
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lookAt reads the blocks of a stream that have changed. It returns ErrDamaged for one that has a bad record, or lacks
+// messages that the server does not know to be deleted.
+func (s *Store) lookAt(ctx context.Context, stream string) error {
+	indexes, err := s.dir.blocks(stream)
+	if err != nil {
+		return err
+	}
+	known := s.watch.blocks[stream]
+	var gone []uint64
+	for i, index := range indexes {
+		id := blockID{stream, index}
+		before, listed := known[index]
+		stamp, err := stampOf(s.dir.block(stream, index))
+		if err == nil && listed && before.equal(stamp) {
+			continue
+		}
+		now, missing, err := s.reread(ctx, id, &before, i == len(indexes)-1)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // the next look finds it missing
+		}
+		if err != nil {
+			return err
+		}
+		if now == nil {
+			continue // it is being written
+		}
+		gone = append(gone, missing...)
+		s.watch.blocks.add(id, *now)
+	}
+	for index, before := range known {
+		if !slices.Contains(indexes, index) {
+			gone = append(gone, before.without(nil)...)
+			delete(known, index)
+		}
+	}
+	return s.deleted(ctx, stream, gone)
+}
+
+// without returns the sequences of the block that are not among records.
+func (b *closedBlock) without(records []blockfile.Record) (missing []uint64) {
+	if b.First == 0 {
+		return nil
+	}
+	next := b.First
+	for _, r := range records {
+		if r.Kind == blockfile.Tombstone || r.Seq < next {
+			continue
+		}
+		for ; next < r.Seq && next <= b.Last; next++ {
+			missing = append(missing, next)
+		}
+		next = r.Seq + 1
+	}
+	for ; next <= b.Last; next++ {
+		missing = append(missing, next)
+	}
+	return missing
+}
+
+// reread reads a block that has changed, and returns it with the sequences that it had before and has no more; nil for one that goes on
+// changing.
+func (s *Store) reread(ctx context.Context, id blockID, before *closedBlock, last bool) (now *closedBlock, missing []uint64, err error) {
+	var bad []blockfile.Span
+	for range 5 {
+		stamp, err := s.dir.readBlock(id, &s.watch.buf)
+		if err != nil {
+			return nil, nil, err
+		}
+		var records []blockfile.Record
+		records, bad = scanBlock(id, s.watch.buf)
+		if len(bad) == 0 {
+			b := describe(stamp, s.watch.buf, records)
+			return &b, before.without(records), nil
+		}
+		after, err := stampOf(s.dir.block(id.stream, id.index))
+		if err != nil {
+			return nil, nil, err
+		}
+		if after.equal(stamp) && !last {
+			break
+		}
+		// The server may have written a part of a record.
+		if err := wait(ctx, 5*time.Millisecond); err != nil {
+			return nil, nil, err
+		}
+		if !after.equal(stamp) {
+			bad = nil
+		}
+	}
+	if len(bad) == 0 {
+		return nil, nil, nil
+	}
+	return nil, nil, fmt.Errorf("%w: block %d of stream %s", ErrDamaged, id.index, id.stream)
+}
+
+// deleted returns ErrDamaged unless the server knows the messages with these sequences to be deleted.
+func (s *Store) deleted(ctx context.Context, stream string, seqs []uint64) error {
+	if len(seqs) == 0 {
+		return nil
+	}
+	st := s.st.log
+	if stream == snapshotStream {
+		st = s.st.snapshot
+	}
+	info, err := st.Info(ctx, jetstream.WithDeletedDetails(true))
+	if err != nil {
+		return err
+	}
+	gone := make(map[uint64]bool, len(info.State.Deleted))
+	for _, seq := range info.State.Deleted {
+		gone[seq] = true
+	}
+	for _, seq := range seqs {
+		if info.State.Lost != nil || seq >= info.State.FirstSeq && !gone[seq] {
+			return fmt.Errorf("%w: message %d of stream %s is missing", ErrDamaged, seq, stream)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,96 @@
+package eventlog_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/seed7221b0f9/parley/eventlog"
+	"github.com/seed7221b0f9/parley/internal/test/short"
+)
+
+// eventlog.TestWatch appends to sessions, reads, trims and deletes them, all at once, so that the server writes, rewrites and removes blocks while
+// every call looks at them. It is no damage.
+func TestWatch(t *testing.T) {
+	t.Cleanup(eventlog.LookAlways())
+	dir := filepath.Join(t.TempDir(), "data")
+	s := open(t, &eventlog.Options{Dir: dir, UnsafeNoSync: true, Quota: 4 * smallBlocks})
+	text := strings.Repeat("text ", 100)
+	var workers sync.WaitGroup
+	for w := range 4 {
+		workers.Go(func() {
+			for round := range short.Count(2, 3, 100) {
+				l := s.Log(fmt.Sprintf("s%d-%d", w, round%2))
+				err := l.Delete(t.Context())
+				for n := uint64(0); n < 40 && err == nil; n++ {
+					if _, err = l.Append(t.Context(), n, []byte(text)); err == nil && n%10 == 9 {
+						err = errors.Join(l.PutSnapshot(t.Context(), n, 0, []byte(text)), l.Trim(t.Context(), n-5))
+					}
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if found, err := readAround(t, l); err != nil || len(found) == 0 {
+					t.Errorf("%d events: %v", len(found), err)
+				}
+			}
+		})
+	}
+	workers.Wait()
+	if eventlog.Mended(s) || salvaged(dir) || len(s.Damage()) > 0 {
+		t.Errorf("the store was mended: %v, and a block salvaged: %v; damage %v", eventlog.Mended(s), salvaged(dir), s.Damage())
+	}
+}
+
+// eventlog.TestWatch_follow damages a block of a session while others append to another one and follow it: they go on.
+func TestWatch_follow(t *testing.T) {
+	t.Cleanup(eventlog.LookAlways())
+	dir := filepath.Join(t.TempDir(), "data")
+	s := open(t, &eventlog.Options{Dir: dir, UnsafeNoSync: true, Quota: smallBlocks})
+	text := strings.Repeat("text ", 1000)
+	for n := range uint64(10) {
+		appendTexts(t, s.Log("old"), n, text)
+	}
+	const events = 60
+	name := filepath.Join(filepath.Dir(blocks(t, dir)[0]), "1.blk")
+	var workers sync.WaitGroup
+	workers.Go(func() {
+		last := uint64(0)
+		for e, err := range s.Log("live").Follow(t.Context(), eventlog.Cursor{}) {
+			if err != nil || e.Seq != last+1 {
+				t.Errorf("the follower has event %d after %d: %v", e.Seq, last, err)
+				return
+			}
+			if last = e.Seq; last == events {
+				return
+			}
+		}
+	})
+	workers.Go(func() {
+		for n := range uint64(events) {
+			if _, err := s.Log("live").Append(t.Context(), n, []byte("text")); err != nil {
+				t.Errorf("Append(%d): %v", n, err)
+				return
+			}
+			if n == events/2 {
+				data, err := os.ReadFile(name)
+				if err == nil {
+					data[len(data)/2] ^= 1
+					err = os.WriteFile(name, data, 0o600)
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	})
+	workers.Wait()
+	if !eventlog.Mended(s) || !salvaged(dir) || len(s.Damage()) != 1 || s.Damage()[0].Session != "old" {
+		t.Errorf("the store was mended: %v, and a block salvaged: %v; damage %v, want one of the session old", eventlog.Mended(s), salvaged(dir), s.Damage())
+	}
+}
