@@ -90,7 +90,7 @@ func (a *agent) writeQueue() {
 func (a *agent) settle(in *input, state InputState) {
 	in.State = state
 	if in.Number <= a.info.Checkpoint {
-		a.forgetInputs()
+		a.cover(a.info.Checkpoint) // which had to leave it
 	}
 	if c := a.to.conn; c != nil {
 		info := in.InputInfo

@@ -68,8 +68,8 @@ func TestSpool_full(t *testing.T) {
 	}
 }
 
-// An owner that does not read one agent gets the lines of the others, and later all lines of that one. The host holds
-// no more than the limit of them in memory.
+// An owner that does not read one agent gets the lines of the others, and later all lines of that one. The host sends
+// no more of them than the window.
 func TestSlowReader(t *testing.T) {
 	const lines = 3000
 	done := make(chan int, 1)
@@ -88,13 +88,14 @@ func TestSlowReader(t *testing.T) {
 	if exit, err := slow.Exit(within(t)); err != nil || exit.Code != 0 { // the spool takes all of it
 		t.Fatalf("%+v, %v", exit, err)
 	}
-	a, err := h.agent(slow.Agent().Number)
-	must(t, err)
-	a.mu.Lock()
-	held := len(a.tail)
-	a.mu.Unlock()
-	if held > 64<<10 {
-		t.Errorf("the host holds %d bytes", held)
+	slow.mu.Lock()
+	sent := 0
+	for _, x := range slow.parts {
+		sent += x.size
+	}
+	slow.mu.Unlock()
+	if sent > window+2*bufferSize {
+		t.Errorf("the host has sent %d bytes that nobody reads", sent)
 	}
 	other := spawnAgent(t, l, spawn.Command{Path: "x"}, AgentOptions{})
 	_, err = other.Write(within(t), "b", []byte("talk\n"))
@@ -250,5 +251,121 @@ func TestSpawn_cancelled(t *testing.T) {
 			must(t, err)
 			return
 		}
+	}
+}
+
+// A line that waits is written also if a checkpoint covers it meanwhile: its file stays.
+func TestInput_covered(t *testing.T) {
+	release := make(chan struct{})
+	h := newFakeHost(t, Options{Spool: 40_000}, func(stdin *bufio.Reader, stdout, stderr io.Writer) int {
+		<-release
+		return talker(stdin, stdout, stderr)
+	})
+	p := spawnAgent(t, h.connect(), spawn.Command{Path: "x"}, AgentOptions{})
+	for i := range 20 {
+		_, err := p.Write(within(t), fmt.Sprint(i), []byte(floodLine(i)))
+		must(t, err)
+	}
+	must(t, p.Checkpoint(within(t), 20, nil))
+	close(release)
+	wantNextOf(t, p, "hello\n")
+	for i := range 20 {
+		wantNextOf(t, p, "got "+floodLine(i))
+	}
+}
+
+// The files of a line that is not complete stay, whatever is covered, and go when it is.
+func TestSpool_openLine(t *testing.T) {
+	s := newSpool(t.TempDir(), 4000)
+	defer s.close()
+	frames := make([]byte, 600)
+	for _, step := range []struct {
+		last     uint64
+		open     bool
+		covered  uint64
+		segments int
+	}{
+		{1, false, 0, 1}, {1, true, 1, 1}, {1, true, 1, 2}, {2, true, 2, 2}, {3, false, 2, 3}, {3, false, 3, 0},
+	} {
+		must(t, s.append(frames, step.last, step.open, false))
+		s.trim(step.covered)
+		if len(s.segments) != step.segments {
+			t.Fatalf("%+v: %d files", step, len(s.segments))
+		}
+	}
+}
+
+// An owner that comes while the agent has its last half minute keeps it.
+func TestOrphan_returns(t *testing.T) {
+	h := newFakeHost(t, Options{OrphanTimeout: time.Hour}, talker)
+	clock := newFakeClock()
+	h.clock = clock
+	l := h.connect()
+	p := spawnAgent(t, l, spawn.Command{Path: "x"}, AgentOptions{})
+	l.Close()
+	clock.awaitTimer(t, time.Hour)
+	clock.advance(time.Hour)
+	clock.awaitTimer(t, orphanGrace)
+	l = h.connect()
+	clock.mu.Lock()
+	armed := 0
+	for _, x := range clock.timers {
+		if !x.dead {
+			armed++
+		}
+	}
+	clock.mu.Unlock()
+	if armed > 0 {
+		t.Errorf("%d timers are set although the agent has an owner", armed)
+	}
+	clock.advance(time.Hour)
+	p, err := l.Attach(within(t), p.Agent().Number, 0)
+	must(t, err)
+	wantNext(t, p, "output hello\n")
+	_, err = p.Write(within(t), "a", []byte("x\n"))
+	must(t, err)
+	wantNextOf(t, p, "got x\n")
+}
+
+// No frame has more than a fragment of a line.
+func TestAppendLines(t *testing.T) {
+	output := []byte(strings.Repeat("x", 2*fragment+1) + "\n" + "short\n" + strings.Repeat("y", fragment))
+	number, open := uint64(4), false
+	frames := appendLines(nil, 7, time.Now(), output, &number, &open)
+	if number != 6 || !open {
+		t.Errorf("number %d, open %v", number, open)
+	}
+	var all []byte
+	for len(frames) > 0 {
+		size, whole := frameSize(frames)
+		agent, p, err := parsePart(frames[headSize:size])
+		if err != nil || !whole || agent != 7 || len(p.Data) > fragment {
+			t.Fatalf("a frame of %d bytes, %v", size, err)
+		}
+		all = append(all, p.Data...)
+		frames = frames[size:]
+	}
+	if !bytes.Equal(all, output) {
+		t.Error("the bytes differ")
+	}
+}
+
+// What waits for the owner in memory is bounded.
+func TestTail(t *testing.T) {
+	c := &conn{known: map[*agent]bool{}}
+	c.news.L = &c.mu
+	a := &agent{h: &server{o: Options{Memory: 1000}}, to: attachment{conn: c}}
+	frames := make([]byte, 300)
+	for i, want := range []int{300, 600, 900, 0, 0} {
+		a.spool.end += int64(len(frames))
+		a.show(frames)
+		if len(a.tail) != want {
+			t.Errorf("after %d times %d bytes %d wait in memory, want %d", i+1, len(frames), len(a.tail), want)
+		}
+	}
+	a.to.at = a.spool.end // from the files
+	a.spool.end += int64(len(frames))
+	if a.show(frames); len(a.tail) != 300 {
+		t.Errorf("of an owner that has caught up %d bytes wait in memory", len(a.tail))
 	}
 }

@@ -196,9 +196,14 @@ func TestFencing_start(t *testing.T) {
 		t.Errorf("the start ended with %v", err)
 	}
 	close(release)
-	<-ended
+	ctx := within(t)
+	select {
+	case <-ended:
+	case <-ctx.Done():
+		t.Fatal("the agent was not ended")
+	}
 	for {
-		agents, err := second.Agents(within(t))
+		agents, err := second.Agents(ctx)
 		must(t, err)
 		if len(agents) == 0 {
 			return

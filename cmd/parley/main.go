@@ -4,6 +4,7 @@ package main
 import (
 	"os"
 
+	"github.com/seed7221b0f9/parley/host"
 	"github.com/seed7221b0f9/parley/internal/fakecli"
 	"github.com/seed7221b0f9/parley/internal/sim"
 	_ "github.com/seed7221b0f9/parley/internal/supervise/first" // makes this executable the supervisor of its agents
@@ -13,6 +14,7 @@ import (
 var programs = map[string]fakecli.Program{sim.Name: sim.Program}
 
 func main() {
+	host.Enter()
 	fakecli.RunProgram(programs)
 	os.Exit(execute(os.Args[1:]))
 }

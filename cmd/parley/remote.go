@@ -163,7 +163,7 @@ func withServer(cmd *cobra.Command, code *int, run func(ctx context.Context, c *
 
 // addServerCommands adds what has to do with servers to the command line.
 func addServerCommands(root *cobra.Command, code *int) {
-	root.AddCommand(newServe(code), newAttach(code), newToken(code), newBackup(code), newRestore(code), newTop(code), newDiff(code), newWorkspace(code))
+	root.AddCommand(newServe(code), newAttach(code), newToken(code), newBackup(code), newRestore(code), newTop(code), newDiff(code), newWorkspace(code), newHost(code))
 	for _, cmd := range root.Commands() {
 		switch cmd.Name() {
 		case "sessions":
