@@ -9,10 +9,12 @@ import (
 	"time"
 )
 
-// helloTime bounds the greeting of a connection, sendTime one write to an owner that does not read.
+// helloTime bounds the greeting of a connection, sendTime one write to an owner that does not read, lastTime one at the
+// end of the connection.
 const (
 	helloTime = 10 * time.Second
 	sendTime  = 5 * time.Minute
+	lastTime  = time.Second
 )
 
 // conn is a connection of an owner or a guest.
@@ -231,15 +233,19 @@ func (c *conn) send() {
 		c.frames, c.agents = nil, nil
 		clear(c.known)
 		c.mu.Unlock()
-		if len(frames) == 0 && closed {
+		if len(frames) == 0 && len(agents) == 0 && closed {
 			return
 		}
-		if !c.put(frames) {
+		limit := sendTime
+		if closed {
+			limit = lastTime
+		}
+		if !c.put(frames, limit) {
 			return
 		}
 		for _, a := range agents {
 			b, more := a.take(c)
-			ok := c.put(b)
+			ok := c.put(b, limit)
 			putBuffer(b)
 			if !ok {
 				return
@@ -251,11 +257,11 @@ func (c *conn) send() {
 	}
 }
 
-func (c *conn) put(b []byte) bool {
+func (c *conn) put(b []byte, limit time.Duration) bool {
 	if len(b) == 0 {
 		return true
 	}
-	_ = c.conn.SetWriteDeadline(time.Now().Add(sendTime))
+	_ = c.conn.SetWriteDeadline(time.Now().Add(limit))
 	_, err := c.conn.Write(b)
 	return err == nil
 }
