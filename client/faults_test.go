@@ -259,23 +259,31 @@ func TestGet(t *testing.T) {
 }
 
 // memory is a network without a machine: a listener, and a client's way to it.
-type memory chan net.Conn
-
-func (m memory) Accept() (net.Conn, error) {
-	c, ok := <-m
-	if !ok {
-		return nil, net.ErrClosed
-	}
-	return c, nil
+type memory struct {
+	conns  chan net.Conn
+	closed chan struct{}
 }
 
-func (m memory) Close() error   { return nil }
-func (m memory) Addr() net.Addr { return &net.TCPAddr{} }
+func (m *memory) Accept() (net.Conn, error) {
+	select {
+	case c := <-m.conns:
+		return c, nil
+	case <-m.closed:
+		return nil, net.ErrClosed
+	}
+}
 
-func (m memory) dial(context.Context, string, string) (net.Conn, error) {
+func (m *memory) Close() error   { return nil }
+func (m *memory) Addr() net.Addr { return &net.TCPAddr{} }
+
+func (m *memory) dial(context.Context, string, string) (net.Conn, error) {
 	a, b := net.Pipe()
-	m <- b
-	return a, nil
+	select {
+	case m.conns <- b:
+		return a, nil
+	case <-m.closed:
+		return nil, net.ErrClosed
+	}
 }
 
 // A connection that worked makes the pauses short again. One that answers pings is kept, however silent it is.
@@ -303,9 +311,9 @@ func TestFollow_life(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+				ctx, cancel := context.WithTimeout(t.Context(), 29500*time.Millisecond) // not when an attempt is made
 				defer cancel()
-				network, began := make(memory), time.Now()
+				network, began := &memory{make(chan net.Conn), make(chan struct{})}, time.Now()
 				var at []time.Duration
 				s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 					at = append(at, time.Since(began))
@@ -345,7 +353,7 @@ func TestFollow_life(t *testing.T) {
 				if !slices.Equal(at, tt.want) {
 					t.Errorf("the connections were made after %v, want %v", at, tt.want)
 				}
-				close(network)
+				close(network.closed)
 				<-served
 				_ = s.Close()
 			})
