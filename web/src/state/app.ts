@@ -58,6 +58,11 @@ export function call<M extends Method>(method: M, params: Params<M>, timeout?: n
   return connection.call(method, params, timeout);
 }
 
+/** Tries to connect now, not when the next try is due. */
+export function tryNow(): void {
+  connection?.hurry();
+}
+
 /** Waits until the page is connected, at most half a minute. */
 export function whenOpen(): Promise<void> {
   if (status.peek() === "open") return Promise.resolve();

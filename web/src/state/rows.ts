@@ -18,6 +18,8 @@ export interface Row {
   event?: Event;
   /** How many tokens were thought, where the agent says so. */
   tokens?: number;
+  /** Whether its text ends where nobody has stopped it. */
+  cut?: boolean;
   /** Whether a turn's line goes on below. */
   more: boolean;
 }
@@ -119,8 +121,16 @@ function finish(rows: Row[], from: number): void {
     if (i < from) continue;
     if (n > 0) row.key += `~${n}`;
     const next = rows[i + 1];
+    if (row.kind === "text" && row.block?.state === "incomplete" && !isStopped(next)) row.cut = true;
     row.more = row.kind !== "user" && row.kind !== "result" && next !== undefined && next.kind !== "user";
   }
+}
+
+/** Whether a row says that a person has stopped the turn. */
+function isStopped(row: Row | undefined): boolean {
+  if (row?.message && isStop(row.message)) return true;
+  const r = row?.item.result;
+  return r?.terminal_reason === "aborted_streaming" || r?.subtype === "interrupted";
 }
 
 /** The rows of a thread. */

@@ -43,7 +43,6 @@ export const en = {
   noSessions: "Sessions appear here, the ones that wait for you first.",
   waitingCount: "waiting: ",
   connected: "Connected",
-  notConnected: "Not connected",
   language: "Language",
   otherLanguage: "中文",
   settings: "Settings",
@@ -74,10 +73,10 @@ export const en = {
   } as Table,
 
   // Connection
-  connectionLost: "Connection lost.",
-  connecting: "Connecting…",
+  reconnecting: "Reconnecting",
+  agentGoesOn: "The agent goes on; what you send is kept.",
+  tryNow: "Try now",
   retryIn: (s: number) => (s > 0 ? `Next try in ${s} s.` : "Trying now."),
-  sendsKept: "What you send is kept until it is back.",
   reasons: {
     not_connected: "Not connected to the server",
     timeout: "The server did not answer in time",
@@ -113,6 +112,12 @@ export const en = {
   compacted: "The conversation was compacted.",
   compactedNote: (k: number | undefined) => (k === undefined ? "" : `It held ${k} tokens.`),
   apiError: "The API answered with an error.",
+  cutOff: "The answer was cut off.",
+  goOn: "Continue",
+  goOnPrompt: "Continue where you were cut off.",
+  tryAgain: "Try again",
+  copyLogin: "Copy the login command",
+  raiseBudget: "Raise the budget",
   faultsOf: {
     authentication_failed: "The agent is not logged in, or its key was refused.",
     oauth_org_not_allowed: "This organisation may not use the agent.",

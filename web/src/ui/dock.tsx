@@ -2,7 +2,7 @@
 
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { interrupt } from "../state/actions";
-import { now, retryAt, status, tryCall, w } from "../state/app";
+import { now, retryAt, status, tryCall, tryNow, w } from "../state/app";
 import { armed } from "../state/arming";
 import { inbox } from "../state/inbox";
 import { isBusy, phaseOf } from "../state/phase";
@@ -35,9 +35,14 @@ export function Dock({ store }: { store: SessionStore }) {
   return (
     <div class={`dock${asks ? " asks" : ""}`} ref={box}>
       <div class="dock-in">
-        <Offline />
-        <Trouble store={store} />
-        <Activity store={store} />
+        {status.value === "open" ? (
+          <>
+            <Trouble store={store} />
+            <Activity store={store} />
+          </>
+        ) : (
+          <Reconnecting />
+        )}
         <Pinned store={store} />
         <Queue store={store} />
         <Composer store={store} />
@@ -46,26 +51,28 @@ export function Dock({ store }: { store: SessionStore }) {
   );
 }
 
-/** A lost connection is said at once; the page stays readable and keeps what is sent. */
-function Offline() {
+/** A lost connection takes the place of every phase at once; the page stays readable and keeps what is sent. */
+function Reconnecting() {
   const s = status.value;
   const [tick, setTick] = useState(0);
   useEffect(() => {
-    if (s === "open") return;
     const id = setInterval(() => setTick((n) => n + 1), 1000);
     return () => clearInterval(id);
   }, [s]);
-  if (s === "open") return null;
   void tick;
   const left = Math.max(0, Math.ceil((retryAt.value - Date.now()) / 1000));
   return (
-    <p class="notice lost" role="alert">
+    <div class="act" role="alert">
       <Icon name="offline" />
-      <span>
-        <b>{w.value.connectionLost}</b> {s === "connecting" ? w.value.connecting : w.value.retryIn(left)}{" "}
-        {w.value.sendsKept}
+      <span class="strong nowrap">{w.value.reconnecting}</span>
+      <span class="cut two">
+        {w.value.agentGoesOn} {s === "connecting" ? "" : w.value.retryIn(left)}
       </span>
-    </p>
+      <span class="sp" />
+      <Button small onClick={tryNow}>
+        {w.value.tryNow}
+      </Button>
+    </div>
   );
 }
 

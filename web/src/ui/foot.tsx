@@ -15,7 +15,7 @@ export function Foot() {
     <div class="side-foot">
       <span class="conn lbl" role="status">
         <span class={`dot ${s === "open" ? "ok" : "bad"}`} />
-        {s === "open" ? t.connected : t.notConnected}
+        {s === "open" ? t.connected : t.reconnecting}
       </span>
       <span class="sp" />
       <button

@@ -59,7 +59,7 @@ export function Banner() {
         <div class="banner" role="alert">
           <Icon name="offline" />
           <span>
-            <b>{w.value.connectionLost}</b> {w.value.connecting}
+            <b>{w.value.reconnecting}</b>
           </span>
         </div>
       )}

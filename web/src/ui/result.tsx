@@ -13,6 +13,7 @@ import { duration } from "../state/time";
 import { basename, shortPath } from "../state/tools";
 import { Arguments } from "./ask/happens";
 import { Counts } from "./diff";
+import { FaultAction } from "./fault";
 import { Icon } from "./icon";
 import { Markdown } from "./markdown";
 
@@ -62,6 +63,7 @@ export function TurnFoot({ item, store }: { item: Item; store: SessionStore }) {
           <span>
             <b>{t.turnFailed(r.subtype)}</b> {plain(tidy((r.errors ?? []).join("\n") || r.result || ""))}
           </span>
+          <FaultAction code={r.subtype} item={item} store={store} />
         </p>
       )}
       {!failed && r.result && <Answer text={tidy(r.result)} />}

@@ -14,6 +14,7 @@ import { isLocalOutput, tidy } from "../state/tidy";
 import { dateTime, duration, tokens } from "../state/time";
 import { inputOf, titleOf } from "../state/tools";
 import { InlineRequest } from "./ask/inline";
+import { CutOff, FaultAction, RaiseBudget } from "./fault";
 import { Icon, type IconName } from "./icon";
 import { Markdown } from "./markdown";
 import { MessageMenu } from "./messagemenu";
@@ -34,6 +35,7 @@ export function Step({ row, store, nested }: { row: Row; store: SessionStore; ne
       return (
         <Frame more={row.more} say>
           {row.block && <Markdown text={row.block.text ?? ""} streaming={row.block.state === "streaming"} />}
+          {row.cut && !nested && <CutOff row={row} store={store} />}
           {row.message && !nested && row.block?.state !== "streaming" && (
             <div class="s-acts">
               <MessageMenu message={row.message} store={store} at={row.key} />
@@ -54,7 +56,7 @@ export function Step({ row, store, nested }: { row: Row; store: SessionStore; ne
     case "event":
       return row.event ? <EventStep event={row.event} more={row.more} /> : null;
     default:
-      return <Notice item={row.item} message={row.message} more={row.more} />;
+      return <Notice item={row.item} message={row.message} more={row.more} store={store} />;
   }
 }
 
@@ -84,6 +86,7 @@ function EventStep({ event, more }: { event: Event; more: boolean }) {
             ? t.rateLimited(dateTime(event.resetsAt, lang.value), duration(Date.parse(event.resetsAt) - Date.now(), t))
             : plain(oneLine(tidy(notice.text), 1000))}
         </span>
+        {notice.code?.startsWith("budget") && <RaiseBudget />}
       </p>
     </Frame>
   );
@@ -202,7 +205,14 @@ function textOf(m: Message): string {
     .join("\n");
 }
 
-function Notice({ item, message, more }: { item: Item; message: Message | undefined; more: boolean }) {
+interface NoticeProps {
+  item: Item;
+  message: Message | undefined;
+  more: boolean;
+  store: SessionStore;
+}
+
+function Notice({ item, message, more, store }: NoticeProps) {
   const t = w.value;
   if (item.error)
     return (
@@ -229,6 +239,7 @@ function Notice({ item, message, more }: { item: Item; message: Message | undefi
           <span>
             <b>{t.faultsOf[message.line.error] ?? t.apiError}</b> {plain(tidy(textOf(message)))}
           </span>
+          <FaultAction code={message.line.error} item={item} store={store} />
         </p>
       </Frame>
     );

@@ -29,6 +29,17 @@ export function read(m: Message) {
   return { text: commandText(text) ?? untag(text), ...rest };
 }
 
+/** The pictures of a message. */
+export function imagesOf(m: Message): { type: string; data: string }[] {
+  return m.blocks
+    .filter((b) => b.type === "image")
+    .map((b) => ({
+      type: str(get(get(b.data, "source"), "media_type")),
+      data: str(get(get(b.data, "source"), "data")),
+    }))
+    .filter((i) => i.data !== "" && /^image\/(png|jpeg|gif|webp)$/.test(i.type));
+}
+
 /** A long message folds to this many characters. */
 const long = 2000;
 
@@ -36,13 +47,7 @@ export function UserMessage({ message, store, at }: { message: Message; store: S
   const { text, tags, parts, before, after } = read(message);
   const [editing, setEditing] = useState(false);
   const [all, setAll] = useState(false);
-  const images = message.blocks
-    .filter((b) => b.type === "image")
-    .map((b) => ({
-      type: str(get(get(b.data, "source"), "media_type")),
-      data: str(get(get(b.data, "source"), "data")),
-    }))
-    .filter((i) => i.data !== "" && /^image\/(png|jpeg|gif|webp)$/.test(i.type));
+  const images = imagesOf(message);
   const other = message.blocks.filter((b) => b.type !== "text" && b.type !== "image").length;
   const t = w.value;
   return (

@@ -312,10 +312,10 @@ step("the server is killed and started again, and the view comes back", async ()
   const { addr, process: old } = shared.server;
   await shared.server.kill();
   assert.notEqual(old.exitCode ?? old.signalCode, null);
-  await page.getByText("Connection lost.").waitFor();
+  await page.locator("[role=alert]", { hasText: "Reconnecting" }).waitFor();
   shared.server = await new Server(dir, addr, withCLI()).start();
   shared.server.own = true;
-  await page.getByText("Connection lost.").waitFor({ state: "detached", timeout: 30_000 });
+  await page.locator("[role=alert]", { hasText: "Reconnecting" }).waitFor({ state: "detached", timeout: 30_000 });
   await same(page);
   assert.deepEqual(shown(await foldedState(page, id)), before);
   await say(page, "still there after the crash");

@@ -58,6 +58,12 @@ test("no row of any recording shows the protocol", async () => {
   assert.match(text, /The agent is not logged in, or its key was refused\./);
   assert.match(text, /Something that this page cannot show/, "a block of another type is there");
   assert.match(text, /Set model to claude-sonnet-5/);
+  // After a fault there is one action: the prompt again, where that can help.
+  await begin(page, "replay api-500s");
+  await page.locator(".notice.bad").getByRole("button", { name: "Try again" }).click();
+  await page.locator(".user").nth(2).waitFor();
+  await begin(page, "replay no-api-key");
+  await page.locator(".notice.bad").getByRole("button", { name: "Copy the login command" }).waitFor();
   // What is not known is among the events.
   await begin(page, "replay cli-garbage-stdout");
   await page.locator(".turn-foot").nth(1).waitFor();

@@ -53,8 +53,9 @@ test("a socket cut in the middle of a delta", async () => {
   await said(page, "word30 ");
   const began = Date.now();
   await page.evaluate(() => window.parleyTest.drop());
-  await page.getByText("Connection lost.").waitFor();
+  await page.locator("[role=alert]", { hasText: "Reconnecting" }).waitFor();
   assert.ok(Date.now() - began < 1000, `said after ${Date.now() - began} ms`);
+  assert.equal(await page.locator(".act").getByText("Writing").count(), 0, "nothing is said of what is not known");
   await turns(page, 1);
   await same(page);
   const calm = await open(browser, server, { url: server.url.replace("#", "#x&") });
@@ -249,7 +250,10 @@ test("what is dropped and pasted arrives, and what does not says why", async () 
   for (const there of ["> **Context**", "the tide turns at six", "export const berth = 7;", "pasted line 59"])
     assert.ok(state.includes(there), there);
   assert.doesNotMatch(state, /上下文资料/, "the labels are in the language of the page");
-  await page.locator(".scroll").first().evaluate((e) => e.scrollTo(0, 0));
+  await page
+    .locator(".scroll")
+    .first()
+    .evaluate((e) => e.scrollTo(0, 0));
   const message = page.locator(".user", { hasText: "read these" });
   assert.match(await message.locator(".bubble").innerText(), /^read these/);
   const parts = message.locator(".attached");
@@ -338,11 +342,11 @@ test("requests of two sessions with one id are two", async () => {
 /** Kills the server of a page, does something meanwhile, and starts it again. The server that is returned removes its files. */
 async function restarted(page, own, meanwhile = async () => {}) {
   await own.kill();
-  await page.getByText("Connection lost.").waitFor();
+  await page.locator("[role=alert]", { hasText: "Reconnecting" }).waitFor();
   await meanwhile();
   const again = await new Server(own.dir, own.addr).start();
   again.own = true;
-  await page.getByText("Connection lost.").waitFor({ state: "detached", timeout: 20_000 });
+  await page.locator("[role=alert]", { hasText: "Reconnecting" }).waitFor({ state: "detached", timeout: 20_000 });
   return again;
 }
 
@@ -358,7 +362,7 @@ test("a server that is killed and started again", async () => {
     await page.evaluate(() => {
       location.hash = "#/inbox";
     });
-    await page.locator(".banner", { hasText: "Connection lost." }).waitFor();
+    await page.locator(".banner", { hasText: "Reconnecting" }).waitFor();
     await page.goto(there);
     await page.getByText("Not sent yet").waitFor();
   });
@@ -372,6 +376,9 @@ test("a server that is killed and started again", async () => {
 test("a turn that a kill has cut is over, and its tool was stopped", async () => {
   const own = await new Server().start();
   const page = await open(browser, own);
+  await begin(page, "flood 4000");
+  await said(page, "word30 ");
+  const cut = page.url();
   await begin(page, "permission");
   await page.locator(".ask-card").waitFor();
   const again = await restarted(page, own);
@@ -383,6 +390,15 @@ test("a turn that a kill has cut is over, and its tool was stopped", async () =>
     [true],
   );
   await same(page);
+  await page.goto(cut);
+  await page.getByText("The answer was cut off.").waitFor();
+  await page.getByRole("button", { name: "Continue", exact: true }).click();
+  await said(page, "Continue where you were cut off.");
+  assert.equal(
+    await page.getByRole("button", { name: "Continue", exact: true }).count(),
+    0,
+    "it is not the end any more",
+  );
   await page.context().close();
   await again.stop();
 });

@@ -1,0 +1,100 @@
+// After a fault: one action that goes on. It is offered at the end of the conversation alone.
+
+import type { Item, Message } from "../fold/conversation";
+import { copyText, send } from "../state/actions";
+import { w } from "../state/app";
+import { isBusy } from "../state/phase";
+import { formatRoute } from "../state/route";
+import { isPerson, type Row } from "../state/rows";
+import type { SessionStore } from "../state/session";
+import { Button } from "./button";
+import { imagesOf, read } from "./user";
+
+/** Whether nothing was asked since an item, and the agent waits. */
+function isLast(store: SessionStore, item: Item): boolean {
+  const c = store.settled;
+  if (store.past || isBusy(c) || c.queue.length > 0) return false;
+  const items = c.threads[0]?.items ?? [];
+  for (let i = items.length - 1; i >= 0 && items[i] !== item; i--) {
+    const m = items[i]?.message;
+    if (m && isPerson(m)) return false;
+  }
+  return true;
+}
+
+/** The last message of a person before an item. */
+function promptBefore(store: SessionStore, item: Item): Message | undefined {
+  const items = store.settled.threads[0]?.items ?? [];
+  for (let i = items.lastIndexOf(item); i >= 0; i--) {
+    const m = items[i]?.message;
+    if (m && isPerson(m)) return m;
+  }
+  return undefined;
+}
+
+function again(store: SessionStore, m: Message): void {
+  const { before, text, after } = read(m);
+  const images = imagesOf(m).map((i, n) => ({
+    ...i,
+    name: w.peek().picture(n + 1),
+    size: Math.floor(i.data.length * 0.75),
+  }));
+  send(store.id, { text: before + text + after, contexts: [], images });
+}
+
+function goOn(store: SessionStore): void {
+  send(store.id, { text: w.peek().goOnPrompt, contexts: [], images: [] });
+}
+
+/** What would fail again in the same way. */
+const hopeless = new Set(["invalid_request", "model_not_found", "billing_error", "oauth_org_not_allowed"]);
+
+export function RaiseBudget() {
+  return (
+    <a class="btn sm" href={formatRoute({ page: "usage" })}>
+      {w.value.raiseBudget}
+    </a>
+  );
+}
+
+/** The action for a fault by its code: that of an answer of the API, or the subtype of a result. */
+export function FaultAction({ code, item, store }: { code: string; item: Item; store: SessionStore }) {
+  const t = w.value;
+  if (!isLast(store, item) || hopeless.has(code)) return null;
+  if (code === "error_max_budget_usd") return <RaiseBudget />;
+  if (code === "authentication_failed") {
+    const command = store.settled.provider?.startsWith("codex") ? "codex login" : "claude /login";
+    return (
+      <Button small onClick={() => void copyText(command)} title={command}>
+        {t.copyLogin}
+      </Button>
+    );
+  }
+  if (code === "error_max_turns" || code === "max_output_tokens")
+    return (
+      <Button small onClick={() => goOn(store)}>
+        {t.goOn}
+      </Button>
+    );
+  const prompt = promptBefore(store, item);
+  if (!prompt) return null;
+  return (
+    <Button small onClick={() => again(store, prompt)}>
+      {t.tryAgain}
+    </Button>
+  );
+}
+
+/** The end of a text that was cut off. */
+export function CutOff({ row, store }: { row: Row; store: SessionStore }) {
+  return (
+    <p class="cutoff">
+      <span>{w.value.cutOff}</span>
+      {isLast(store, row.item) && (
+        <Button small onClick={() => goOn(store)}>
+          {w.value.goOn}
+        </Button>
+      )}
+    </p>
+  );
+}
