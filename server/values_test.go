@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seed7221b0f9/parley/eventlog"
 	"github.com/seed7221b0f9/parley/server/api"
@@ -187,5 +188,81 @@ func TestBackup_access(t *testing.T) {
 	worker = header.Get("Content-Security-Policy")
 	if page == worker || worker != workerPolicy || !strings.Contains(page, "default-src") {
 		t.Errorf("the policy of the page is %q, that of the worker %q, want %q", page, worker, workerPolicy)
+	}
+}
+
+// A change of the tokens that cannot be stored is an error and changes nothing: whoever had access has it, and whoever had none has none.
+func TestTokens_unsaved(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	tk, err := openTokens(filepath.Join(dir, tokensName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, value, err := tk.create(token{Name: "kept", Role: "viewer", Session: "s-1"}, 0)
+	if err != nil || value == "" {
+		t.Fatalf("create = %v", err)
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	if _, value, err := tk.create(token{Name: "new", Role: "admin"}, 0); err == nil || value != "" {
+		t.Errorf("create = %q, %v, want an error", value, err)
+	}
+	if err := tk.revoke(kept.ID); err == nil {
+		t.Error("revoke succeeds")
+	}
+	if err := tk.forget("s-1"); err == nil {
+		t.Error("forget succeeds")
+	}
+	if err := tk.forget("s-2"); err != nil {
+		t.Errorf("forget of nothing: %v", err)
+	}
+	if err := tk.revoke("none"); session.FailureOf(err).Reason != api.Conflict {
+		t.Errorf("revoke of nothing: %v, want a refusal", err)
+	}
+	if len(tk.all) != 1 || tk.all[0].ID != kept.ID {
+		t.Errorf("the tokens are %+v, want the one that was stored", tk.all)
+	}
+}
+
+// What ReadTokens finds: nothing, a file with its mode, or something that is no file.
+func TestReadTokens(t *testing.T) {
+	dir := t.TempDir()
+	if f, err := ReadTokens(dir); err != nil || f != (TokenFile{}) {
+		t.Errorf("without a file: %+v, %v", f, err)
+	}
+	path := filepath.Join(dir, tokensName)
+	tk, err := openTokens(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range []token{{Name: "a", Role: "viewer"}, {Name: "b", Role: "viewer", Expires: time.Now().Add(time.Hour)}} {
+		if _, _, err := tk.create(one, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := tk.save(append(tk.all, token{ID: "old", Expires: time.Unix(1, 0)})); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := ReadTokens(dir); err != nil || f.Path != path || f.Valid != 2 || f.Expired != 1 || f.Mode.Perm()&0o077 != 0 {
+		t.Errorf("with a file: %+v, %v", f, err)
+	}
+	for name, make := range map[string]func() error{
+		"a directory": func() error { return os.Mkdir(path, 0o700) },
+		"no JSON":     func() error { return os.WriteFile(path, []byte("x"), 0o600) },
+		"a link":      func() error { return os.Symlink(filepath.Join(dir, "elsewhere"), path) },
+	} {
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		if err := make(); err != nil {
+			t.Fatal(err)
+		}
+		if f, err := ReadTokens(dir); err == nil || f != (TokenFile{}) {
+			t.Errorf("%s: %+v, %v, want an error", name, f, err)
+		}
 	}
 }

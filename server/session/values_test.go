@@ -1,7 +1,10 @@
 package session
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/eventlog"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/budget"
 )
@@ -198,4 +202,109 @@ func TestShown_fails(t *testing.T) {
 		t.Errorf("the empty file is left: %v", err)
 	}
 	f.close()
+}
+
+// brokenReads is a log whose reads fail after the first events.
+type brokenReads struct {
+	*memLog
+	after int
+	err   error
+}
+
+func (l *brokenReads) Read(ctx context.Context, from eventlog.Cursor) iter.Seq2[eventlog.Event, error] {
+	return func(yield func(eventlog.Event, error) bool) {
+		n := 0
+		for ev, err := range l.memLog.Read(ctx, from) {
+			if n == l.after {
+				break
+			}
+			n++
+			if !yield(ev, err) {
+				return
+			}
+		}
+		if l.err != nil {
+			yield(eventlog.Event{}, l.err)
+		}
+	}
+}
+
+// A viewer that is behind reads the log on. Where the log does not have what it needs it begins again, and a log that cannot be read is an error.
+func TestViewer_page(t *testing.T) {
+	broken := errors.New("broken")
+	for _, tt := range []struct {
+		name  string
+		after int
+		err   error
+		want  error
+	}{
+		{"whole", 99, nil, nil}, {"trimmed", 0, eventlog.ErrTrimmed, ErrResync}, {"another log", 1, eventlog.ErrEpoch, ErrResync}, {"damaged", 1, eventlog.ErrDamaged, ErrResync},
+		{"deleted", 0, eventlog.ErrNotFound, ErrResync}, {"broken", 1, broken, broken}, {"nothing", 0, nil, ErrResync},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s, _ := memSessions(t)
+			a := s.newActor(Prefix+"page", "e")
+			defer a.cancel()
+			a.draft(draft{event: &event.SessionState{State: string(Running)}, facts: &facts{State: Running, Opened: &Opened{Provider: "claude"}}}, draft{event: &event.Notice{Text: "two"}})
+			if err := a.write(); err != nil {
+				t.Fatal(err)
+			}
+			a.log = &brokenReads{a.log.(*memLog), tt.after, tt.err}
+			items, err := (&Viewer{srv: s, actor: a}).page(t.Context())
+			if !errors.Is(err, tt.want) || (err == nil) != (tt.want == nil) {
+				t.Errorf("page = %d items, %v, want %v", len(items), err, tt.want)
+			}
+			if err == nil && (len(items) != 2 || items[0].Seq != 1 || items[1].Seq != 2 || items[1].ts == "" || !strings.Contains(string(items[1].msg), "two")) {
+				t.Errorf("page = %+v, want both events", items)
+			}
+		})
+	}
+}
+
+// A wait with a bound ends without a message when the bound is over, and with an error when its context is.
+func TestViewer_within(t *testing.T) {
+	s, _ := memSessions(t)
+	a := s.newActor(Prefix+"within", "e")
+	defer a.cancel()
+	v := &Viewer{srv: s, actor: a}
+	if items, err := v.Within(t.Context(), time.Millisecond); items != nil || err != nil {
+		t.Errorf("after the bound: %v, %v, want nothing", items, err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if items, err := v.Within(ended, time.Minute); items != nil || err == nil {
+		t.Errorf("after the end of the context: %v, %v, want an error", items, err)
+	}
+}
+
+// What a viewer gets again of an answer that runs names the agent.
+func TestRestartItems(t *testing.T) {
+	items := restartItems(3, 4, []event.Event{&event.MessageStart{Header: event.Header{MessageID: "m"}}, &event.TextDelta{Header: event.Header{MessageID: "m", Provider: "own"}, Text: "x"}}, "claude")
+	if len(items) != 2 {
+		t.Fatalf("there are %d items, want 2", len(items))
+	}
+	for i, provider := range []string{"claude", "own"} {
+		if it := items[i]; it.Seq != 3 || it.Sub != 4 || it.ts == "" || !strings.Contains(string(it.msg), `"provider":"`+provider+`"`) {
+			t.Errorf("item %d is %d.%d at %q: %s, want 3.4 of %s", i, it.Seq, it.Sub, it.ts, it.msg, provider)
+		}
+	}
+}
+
+// The row of a session in a list has everything that is known of it, each at its place.
+func TestSummary(t *testing.T) {
+	s, _ := memSessions(t)
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	s.opts.Now = func() time.Time { return now }
+	a := s.newActor(Prefix+"row", "e")
+	defer a.cancel()
+	until := Timestamp(now.Add(time.Hour))
+	a.seq, a.capabilities = 7, &api.Capabilities{CanFork: true}
+	a.core = core{Title: "title", State: RequiresAction, Model: "model", Mode: "mode", Provider: "provider", Updated: "updated", Archived: true, AgentID: "agent", Effort: "effort", Limited: until,
+		Opened: Opened{Dir: "dir", Params: api.ConnectParams{WorkspaceID: "workspace", Metadata: map[string]string{"k": "v"}}},
+		Inputs: []input{{ID: "sent", Status: inputSent}, {ID: "a", Status: inputQueued}, {ID: "b", Status: inputHeld}}, Requests: []pendingPrompt{{}, {}, {}}}
+	want := api.SessionSummary{SessionID: a.id, Title: "title", State: string(RequiresAction), Model: "model", CWD: "dir", PermissionMode: "mode", Seq: 7, Provider: "provider", Archived: true, Workspace: "workspace",
+		Queued: 2, Prompts: 3, UpdatedAt: "updated", LimitedUntil: until, AgentSessionID: "agent", Effort: "effort", Metadata: map[string]string{"k": "v"}, Capabilities: a.capabilities}
+	if diff := cmp.Diff(want, a.summary()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
 }
