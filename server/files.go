@@ -186,7 +186,7 @@ var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
 // uploadDir is where the uploads of a session are.
 func (s *Server) uploadDir(session string) string {
-	return filepath.Join(s.opts.Dir, "uploads", session)
+	return filepath.Join(s.opts.Dir, uploadsDir, session)
 }
 
 // imageUpload keeps an image for a later query, under a name of the server's choice.

@@ -205,6 +205,7 @@ func serverMethods() []*method {
 		entry("budget.remove", "removes a budget", roleAdmin, unlinked, ofServer, audited, maxBody, budgetRemove),
 		entry("settings.get", "returns the settings that clients may know", roleViewer, unlinked, ofTenant, unaudited, maxBody, settingsGet),
 		entry("health", "reports the state of the server", roleViewer, linked, ofTenant, unaudited, maxBody, health),
+		entry("server.storage", "measures what logs, uploads, worktrees, spools and archives take", roleAdmin, unlinked, ofServer, unaudited, maxBody, serverStorage),
 		entry("server.drain", "makes the server take no more work, and end", roleAdmin, unlinked, ofServer, audited, maxBody, serverDrain),
 		entry("tokens.create", "makes a token and shows it once", roleAdmin, unlinked, ofServer, audited, maxBody, tokensCreate),
 		entry("tokens.list", "lists tokens without their secrets", roleAdmin, unlinked, ofServer, unaudited, maxBody, tokensList),

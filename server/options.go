@@ -51,6 +51,12 @@ type Options struct {
 	Store *eventlog.Store
 	// Dir is where tokens and uploads are. It is made with mode 0700.
 	Dir string
+	// Limits are the most bytes that a kind of data may take: logs, uploads, worktrees. What is over a limit is
+	// deleted, oldest first, without what is in use: sessions with their logs and uploads, uploads alone, worktrees
+	// in which no work would be lost. A kind without a limit is never deleted.
+	Limits map[string]int64
+	// Archive is the directory of the user's archive of sessions, which is measured alone; empty if there is none.
+	Archive string
 	// Version is what the server calls itself.
 	Version string
 	// Directories are the directories that sessions may run in, with all below them;

@@ -123,14 +123,17 @@ func (s *Server) prepare(ctx context.Context) error {
 		return errors.Join(err, s.workspaces.Close())
 	}
 	s.webhooks.start()
+	s.keepLimits()
 	return nil
 }
 
 // Directories and files below Options.Dir.
 const (
-	shownDir  = "shown"         // the text of answers that viewers saw and the logs do not have yet
-	secretDir = "secrets"       // parameters of sessions that may hold passwords
-	listName  = "sessions.list" // a file: what lists show of sessions
+	shownDir      = "shown"         // the text of answers that viewers saw and the logs do not have yet
+	secretDir     = "secrets"       // parameters of sessions that may hold passwords
+	uploadsDir    = "uploads"       // images, in a directory for each session
+	workspacesDir = "workspaces"    // of package workspace
+	listName      = "sessions.list" // a file: what lists show of sessions
 )
 
 // sessionOptions is what the sessions need of the server.
@@ -212,7 +215,7 @@ func (s *Server) openWorkspaces(ctx context.Context) error {
 	var err error
 	trust := gitTrust{hashes: s.opts.TrustGit, logger: s.logger}
 	s.workspaces, err = workspace.Open(ctx, workspace.Options{
-		Dir: filepath.Join(s.opts.Dir, "workspaces"), Env: s.opts.GitEnv, SetupEnv: s.opts.Env, Ceilings: ceilings, Trust: trust.allows, Logger: s.logger,
+		Dir: filepath.Join(s.opts.Dir, workspacesDir), Env: s.opts.GitEnv, SetupEnv: s.opts.Env, Ceilings: ceilings, Trust: trust.allows, Logger: s.logger,
 	})
 	return err
 }

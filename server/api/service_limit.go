@@ -99,3 +99,19 @@ type PushTestResult struct {
 	Status int64  `json:"status,omitempty"`
 	Error  string `json:"error,omitempty"`
 }
+
+// ServerStorageResult reports what the data of the server takes.
+type ServerStorageResult struct {
+	Kinds []StorageKind `json:"kinds"`
+}
+
+// StorageKind is one kind of data: logs, uploads, worktrees, spools or archives. Without a limit nothing of it is
+// deleted.
+type StorageKind struct {
+	Name       string `json:"name"`
+	Bytes      int64  `json:"bytes"`
+	Items      int64  `json:"items"`
+	Oldest     string `json:"oldest,omitempty"`      // RFC 3339
+	AtLeast    bool   `json:"at_least,omitempty"`    // there is more than was counted
+	LimitBytes int64  `json:"limit_bytes,omitempty"` // 0: none
+}

@@ -202,6 +202,10 @@ export interface Service {
       params: DrainParams;
       result: StatusResult;
     };
+    "server.storage": {
+      params: Empty;
+      result: ServerStorageResult;
+    };
     "session.archive": {
       params: SessionRef;
       result: StatusResult;
@@ -1310,6 +1314,25 @@ export interface ReviewUpdateParams {
  */
 export interface DrainParams {
   timeout_ms?: number;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "ServerStorageResult".
+ */
+export interface ServerStorageResult {
+  kinds: StorageKind[];
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "StorageKind".
+ */
+export interface StorageKind {
+  name: string;
+  bytes: number;
+  items: number;
+  oldest?: string;
+  at_least?: boolean;
+  limit_bytes?: number;
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema

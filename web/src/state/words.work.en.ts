@@ -203,6 +203,13 @@ export const workEn = {
   density: "Density",
   densities: { comfortable: "Comfortable", compact: "Compact" },
   diffViewSetting: "Changes",
+  storage_: {
+    title: "Storage",
+    kinds: { logs: "Sessions", uploads: "Images", worktrees: "Worktrees", spools: "Unsaved answers", archives: "Archive" } as Record<string, string>,
+    atLeast: (size: string) => `at least ${size}`,
+    limit: (size: string) => `the oldest are deleted above ${size}`,
+    kept: "nothing is deleted",
+  },
   appearance: "Appearance",
   keyboard_: "Keyboard",
   about: "Server",

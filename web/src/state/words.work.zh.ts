@@ -198,6 +198,13 @@ export const workZh: typeof workEn = {
   density: "密度",
   densities: { comfortable: "宽松", compact: "紧凑" },
   diffViewSetting: "改动",
+  storage_: {
+    title: "存储",
+    kinds: { logs: "会话", uploads: "图片", worktrees: "工作树", spools: "未保存的回答", archives: "归档" } as Record<string, string>,
+    atLeast: (size: string) => `至少 ${size}`,
+    limit: (size: string) => `超过 ${size} 时删除最旧的`,
+    kept: "不会删除",
+  },
   appearance: "外观",
   keyboard_: "键盘",
   about: "服务器",

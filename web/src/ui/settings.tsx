@@ -9,12 +9,15 @@ import { Dialog } from "./dialog";
 import { askToNotify } from "./notify";
 import { PushSetting } from "./pushsetting";
 import { Seg } from "./segmented";
+import { Storage } from "./storage";
 
 export const settingsOpen = signal(false);
 
 interface Group {
   title: () => string;
   Body: () => ComponentChildren;
+  /** Shown to those who run the server alone. */
+  admin?: boolean;
 }
 
 /** The groups of settings, in their order. Another one is added here. */
@@ -22,6 +25,7 @@ const groups: readonly Group[] = [
   { title: () => w.value.appearance, Body: Appearance },
   { title: () => w.value.notifications, Body: Notifications },
   { title: () => w.value.keyboard_, Body: Keyboard },
+  { title: () => w.value.storage_.title, Body: Storage, admin: true },
   { title: () => w.value.about, Body: About },
 ];
 
@@ -32,7 +36,7 @@ export function Settings() {
   };
   return (
     <Dialog title={t.settings} close={close}>
-      {groups.map(({ title, Body }) => (
+      {groups.filter((g) => !g.admin || hello.value?.role === "admin").map(({ title, Body }) => (
         <section key={title()} aria-label={title()}>
           <h3 class="set-h">{title()}</h3>
           <dl class="dlg-b rows">

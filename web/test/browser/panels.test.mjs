@@ -175,6 +175,7 @@ describe("panels", { concurrency: 2 }, () => {
     const page = await open(browser, server);
     await page.getByRole("button", { name: "Settings" }).click();
     const dialog = page.getByRole("dialog", { name: "Settings" });
+    assert.match(await dialog.locator(".storage[data-kind=logs]").innerText(), /^\d.* · nothing is deleted$/, "what sessions take");
     await dialog.getByRole("group", { name: "Theme" }).getByRole("button", { name: "Dark" }).click();
     await dialog.getByRole("group", { name: "Density" }).getByRole("button", { name: "Compact" }).click();
     await dialog.getByRole("group", { name: "Changes" }).getByRole("button", { name: "Inline" }).click();

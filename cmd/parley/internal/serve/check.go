@@ -18,10 +18,11 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/remote"
 	"github.com/seed7221b0f9/parley/eventlog"
 	"github.com/seed7221b0f9/parley/server"
+	"github.com/seed7221b0f9/parley/server/retention"
 )
 
 // serverFlags are the settings of parley serve that parley doctor looks at.
-var serverFlags = []string{"config", "listen", "data", "quota-mb", "nats", "nats-credentials", "nats-ca"}
+var serverFlags = []string{"config", "listen", "data", "quota-mb", "limit-mb", "nats", "nats-credentials", "nats-ca"}
 
 // Examiner is a doctor.Server.
 type Examiner struct {
@@ -46,7 +47,7 @@ func (f *Examiner) Examine(ctx context.Context) []doctor.Check {
 		return []doctor.Check{{Name: "server settings", Status: doctor.Fail, Detail: err.Error(), Fix: "parley serve --print-config says what counts"}}
 	}
 	s := &f.serve
-	return append([]doctor.Check{checkPort(ctx, s.listen, s.Data), checkData(s.Data), checkTokens(s.Data)}, checkStore(ctx, s)...)
+	return append([]doctor.Check{checkPort(ctx, s.listen, s.Data), checkData(s.Data), checkTokens(s.Data), checkStorage(ctx, s)}, checkStore(ctx, s)...)
 }
 
 // checkPort looks whether the port is free, or is that of the server of this data directory.
@@ -113,6 +114,41 @@ func checkTokens(data string) doctor.Check {
 	case t.Mode&0o077 != 0:
 		c.Status, c.Detail, c.Fix = doctor.Fail, t.Path+" can be read by others", "chmod 600 "+t.Path+", and revoke the tokens if others are on this machine"
 	}
+	return c
+}
+
+// checkStorage measures what the data takes, kind by kind.
+func checkStorage(ctx context.Context, s *Settings) doctor.Check {
+	c := doctor.Check{Name: "storage", Status: doctor.OK}
+	limits, err := retention.ParseLimits(s.limits)
+	if err != nil {
+		c.Status, c.Detail, c.Fix = doctor.Fail, "--limit-mb "+err.Error(), "correct --limit-mb"
+		return c
+	}
+	folder := func(name, path string) retention.Kind {
+		return retention.Kind{Name: name, Measure: func(ctx context.Context) (retention.Size, error) { return retention.Folder(ctx, path) }}
+	}
+	kinds := append([]retention.Kind{folder("logs", filepath.Join(s.Data, remote.LogDir))}, server.Folders(filepath.Join(s.Data, remote.ServerDir))...)
+	if archive, err := remote.DefaultArchive(); err == nil {
+		kinds = append(kinds, folder("archives", archive))
+	}
+	var parts []string
+	for _, k := range kinds {
+		size, err := k.Measure(ctx)
+		if err != nil {
+			c.Status, c.Detail, c.Fix = doctor.Warn, err.Error(), "look at the rights of the directory"
+			return c
+		}
+		part, over := fmt.Sprintf("%s %d MB", k.Name, (size.Bytes+1<<20-1)>>20), ""
+		if size.AtLeast {
+			over = "at least "
+		}
+		if limit := limits[k.Name]; limit > 0 {
+			part += fmt.Sprintf(" of %d", limit>>20)
+		}
+		parts = append(parts, over+part)
+	}
+	c.Detail = strings.Join(parts, ", ")
 	return c
 }
 

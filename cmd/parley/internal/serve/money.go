@@ -7,8 +7,18 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/server"
 	"github.com/seed7221b0f9/parley/server/budget"
+	"github.com/seed7221b0f9/parley/server/retention"
 	"github.com/seed7221b0f9/parley/transcript/usage"
 )
+
+// keeping adds the limits of what is kept to the server's options.
+func (f *Settings) keeping(opts *server.Options) (err error) {
+	opts.Archive = f.home().Archive
+	if opts.Limits, err = retention.ParseLimits(f.limits); err != nil {
+		return term.Usagef("--limit-mb %v", err)
+	}
+	return nil
+}
 
 // money adds prices and budgets to the server's options.
 func (f *Settings) money(opts *server.Options) error {

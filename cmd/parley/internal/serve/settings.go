@@ -29,7 +29,7 @@ type Settings struct {
 	DrainTimeout time.Duration
 
 	config, listen                                                         string
-	agents, dirs, allowedHosts, allowedOrigins, proxies, passEnv, trustGit []string
+	agents, dirs, allowedHosts, allowedOrigins, proxies, passEnv, trustGit, limits []string
 	tlsCert, tlsKey                                                        string
 	insecure, allowBypass                                                  bool
 	nats, natsCredentials, natsCA                                          string
@@ -100,6 +100,7 @@ func (f *Settings) Register(p *pflag.FlagSet) {
 	p.StringVar(&f.natsCA, "nats-ca", "", "certificate authorities for --nats")
 	p.IntVar(&f.natsReplicas, "nats-replicas", 1, "copies that the cluster keeps")
 	p.Int64Var(&f.quotaMB, "quota-mb", 10<<10, "most megabytes of logs on disk")
+	p.StringArrayVar(&f.limits, "limit-mb", nil, "KIND=MB: delete the oldest logs, uploads or worktrees beyond this; repeatable (default: nothing is deleted)")
 	p.StringVar(&f.logLevel, "log-level", "info", "debug, info, warn or error")
 	p.StringVar(&f.logFormat, "log-format", "text", "text or json, on standard error")
 	p.StringVar(&f.config, "config", "", "file with settings, a JSON object by flag name")
