@@ -79,6 +79,7 @@ var measurements = []measurement{
 	{rows: []string{"warm_first_message_ms"}, round: (*bench).warmRound},
 	{acpRows, (*bench).prepareACP, (*bench).acpRound},
 	{supervisorRows, nil, (*bench).supervisorRound},
+	{hostRows, nil, (*bench).hostRound},
 	{rows: []string{"eventlog_synced_per_s"}, round: (*bench).eventlogRound},
 }
 
