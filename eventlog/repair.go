@@ -6,10 +6,16 @@ import (
 	"fmt"
 )
 
+// repairRoom is how much room the disk needs for the copies of damaged blocks, of which each has a few megabytes.
+const repairRoom = 64 << 20
+
 // repair stops the embedded server, salvages its files, starts it again and looks for what is lost. Calls wait meanwhile. It goes on
 // when ctx ends: half of it would cost more than the caller's patience. It reports whether anything was damaged. The caller has the turn
 // to read blocks.
 func (s *Store) repair(ctx context.Context, why error) (found bool, err error) {
+	if free, err := diskFree(s.dir.path); err != nil || free < repairRoom {
+		return false, errors.Join(fmt.Errorf("%w: %d bytes are left to salvage files: %w", ErrFull, free, why), err)
+	}
 	s.opts.Logger.Error("eventlog: a file is damaged; the embedded server is stopped to salvage it", "err", why)
 	ctx, end := joinContexts(context.WithoutCancel(ctx), s.calls)
 	defer end()

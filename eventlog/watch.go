@@ -40,7 +40,11 @@ func (w *watch) enter(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-// look reads the blocks that have changed since the last look, if that is some time ago, and mends the store if one is damaged.
+// lookShare bounds the time that looking takes, as one part of so many.
+const lookShare = 20
+
+// look reads the blocks that have changed since the last look, if that is some time ago, and mends the store if one is damaged. Where it
+// cannot look the caller goes on. A server that cannot write may leave a part of a record, which the next server removes.
 func (s *Store) look(ctx context.Context) error {
 	w := s.watch
 	if s.dir == nil || w.off.Load() || time.Now().UnixNano() < w.next.Load() {
@@ -51,25 +55,28 @@ func (s *Store) look(ctx context.Context) error {
 		return err
 	}
 	defer leave()
-	if time.Now().UnixNano() < w.next.Load() {
+	start := time.Now()
+	if start.UnixNano() < w.next.Load() {
 		return nil // another caller has looked
 	}
-	w.next.Store(time.Now().Add(lookInterval).UnixNano())
-	for stream := range blockStreams {
-		err := s.lookAt(ctx, stream)
-		if errors.Is(err, ErrDamaged) {
-			found, err := s.repair(ctx, err)
-			if err == nil && !found {
-				w.off.Store(true)
-				s.opts.Logger.Warn("eventlog: nothing was damaged; changes of files are no longer looked for until the next start")
-			}
-			return err
-		}
-		if err != nil {
-			return err
-		}
+	w.next.Store(start.Add(lookInterval).UnixNano())
+	err = errors.Join(s.lookAt(ctx, logStream), s.lookAt(ctx, snapshotStream))
+	if took := time.Since(start); lookInterval > 0 {
+		w.next.Store(time.Now().Add(max(lookInterval, lookShare*took)).UnixNano())
 	}
-	return nil
+	switch {
+	case err == nil, ctx.Err() != nil, s.srv.fault().Err() != nil:
+		return nil
+	case !errors.Is(err, ErrDamaged):
+		s.opts.Logger.Warn("eventlog: looking for files that have changed", "err", err)
+		return nil
+	}
+	found, err := s.repair(ctx, err)
+	if err == nil && !found {
+		w.off.Store(true)
+		s.opts.Logger.Warn("eventlog: nothing was damaged; changes of files are no longer looked for until the next start")
+	}
+	return err
 }
 
 // lookAt reads the blocks of a stream that have changed. It returns ErrDamaged for one that has a bad record, or lacks
