@@ -164,7 +164,11 @@ func (g *generator) group(ctx context.Context, gr group) (killed, lived int, err
 		}
 		if by == "" {
 			lived++
-			fmt.Fprintf(g.out, "%-10s %s:%d %s\n", survived, c.File, c.Line, c)
+			why := ""
+			if !slices.ContainsFunc(tests, func(t *test) bool { return t.hits[c.id] }) {
+				why = " (no test reaches it)"
+			}
+			fmt.Fprintf(g.out, "%-10s %s:%d %s%s\n", survived, c.File, c.Line, c, why)
 			continue
 		}
 		killed++
