@@ -87,6 +87,19 @@ func (f *frameReader) next() (kind byte, payload []byte, err error) {
 	return frame[4], frame[headSize:], nil
 }
 
+// run returns the data frame that next has returned just now, with those of the same agent that follow it and have been read
+// already. They are taken.
+func (f *frameReader) run(payload []byte) []byte {
+	begin := f.begin - headSize - len(payload)
+	for {
+		size, whole := frameSize(f.buf[f.begin:f.end])
+		if !whole || size < headSize+4 || f.buf[f.begin+4] != frameData || string(f.buf[f.begin+headSize:f.begin+headSize+4]) != string(payload[:4]) {
+			return f.buf[begin:f.begin:f.begin]
+		}
+		f.begin += size
+	}
+}
+
 // fill reads until n bytes are there.
 func (f *frameReader) fill(n int) error {
 	for f.end-f.begin < n {

@@ -90,8 +90,8 @@ func TestSlowReader(t *testing.T) {
 	}
 	slow.mu.Lock()
 	sent := 0
-	for _, x := range slow.parts {
-		sent += x.size
+	for _, run := range slow.runs {
+		sent += len(run)
 	}
 	slow.mu.Unlock()
 	if sent > window+2*bufferSize {

@@ -262,7 +262,7 @@ func (l *Link) receive() {
 	for {
 		kind, payload, err := frames.next()
 		if err == nil {
-			err = l.handle(kind, payload)
+			err = l.handle(frames, kind, payload)
 		}
 		if err != nil {
 			l.fail(err)
@@ -271,7 +271,7 @@ func (l *Link) receive() {
 	}
 }
 
-func (l *Link) handle(kind byte, payload []byte) error {
+func (l *Link) handle(frames *frameReader, kind byte, payload []byte) error {
 	switch kind {
 	case frameAnswer:
 		var r answer
@@ -286,11 +286,12 @@ func (l *Link) handle(kind byte, payload []byte) error {
 		}
 		l.mu.Unlock()
 	case frameData:
-		agent, p, err := parsePart(payload)
+		agent, _, err := parsePart(payload)
 		if err != nil {
 			return err
 		}
-		l.with(agent, func(x *Process) { x.add(p) })
+		run := frames.run(payload)
+		l.with(agent, func(x *Process) { x.add(run) })
 	case frameStderr:
 		c := cursor{b: payload}
 		l.with(c.u32(), func(x *Process) { x.stderr.add(c.b) })

@@ -24,7 +24,9 @@ type Process struct {
 
 	mu       sync.Mutex
 	news     sync.Cond
-	parts    []part
+	runs     [][]byte // frames that have come
+	first    part     // the first of them, when it has been taken from there
+	peeked   bool     // first is set
 	whole    assembler
 	last     uint64 // the number of the last record that was taken
 	taken    int    // bytes that were taken and not granted again
@@ -146,7 +148,7 @@ func (p *Process) Next(ctx context.Context) (Record, error) {
 
 // await waits for a part. mu is held.
 func (p *Process) await(ctx context.Context) error {
-	for len(p.parts) == 0 {
+	for !p.peek() {
 		switch {
 		case p.closed:
 			return errClosed
@@ -162,12 +164,33 @@ func (p *Process) await(ctx context.Context) error {
 	return nil
 }
 
-// pop takes the first part, and lets the host send as much again. mu is held, and given back meanwhile: the link fails
-// all processes when it breaks.
+// peek makes the first part that has come first, and reports whether there is one. mu is held.
+func (p *Process) peek() bool {
+	if p.peeked {
+		return true
+	}
+	if len(p.runs) == 0 {
+		return false
+	}
+	run := p.runs[0]
+	size, _ := frameSize(run)
+	_, x, err := parsePart(run[headSize:size])
+	if err != nil {
+		p.runs, p.err = nil, err
+		return false
+	}
+	p.first, p.peeked = x, true
+	if p.runs[0] = run[size:]; len(run) == size {
+		p.runs = p.runs[1:]
+	}
+	return true
+}
+
+// pop takes the first part, which there must be, and lets the host send as much again. mu is held, and given back
+// meanwhile: the link fails all processes when it breaks.
 func (p *Process) pop() part {
-	first := p.parts[0]
-	p.parts[0] = part{}
-	p.parts = p.parts[1:]
+	first := p.first
+	p.first, p.peeked = part{}, false
 	if grant := p.took(first); grant != nil {
 		p.mu.Unlock()
 		_ = p.l.send(grant)
@@ -196,18 +219,27 @@ func (p *Process) took(x part) (grant []byte) {
 	return grant
 }
 
-// add takes a part from the link.
-func (p *Process) add(x part) {
+// add takes frames from the link.
+func (p *Process) add(run []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.runs = append(p.runs, run)
 	if !p.closed {
-		p.parts = append(p.parts, x)
 		p.news.Broadcast()
 		return
 	}
-	if grant := p.took(x); grant != nil {
-		go func() { _ = p.l.send(grant) }() // the link reads on meanwhile
+	if grants := p.discard(); grants != nil {
+		go func() { _ = p.l.send(grants) }() // the link reads on meanwhile
 	}
+}
+
+// discard takes all that has come, and returns what is to be sent for it. mu is held.
+func (p *Process) discard() (grants []byte) {
+	for p.peek() {
+		grants = append(grants, p.took(p.first)...)
+		p.peeked = false
+	}
+	return grants
 }
 
 // note takes a notice from the link.

@@ -34,8 +34,8 @@ func (p *Process) readOutput(b []byte) (n int, err error) {
 		if err := p.await(context.Background()); err != nil {
 			return 0, err
 		}
-		for n < len(b) && len(p.parts) > 0 && !p.ended { // as many lines as there are
-			first := &p.parts[0]
+		for n < len(b) && !p.ended && p.peek() { // as many lines as there are
+			first := &p.first
 			if first.Kind == Output {
 				m := copy(b[n:], first.Data)
 				first.Data = first.Data[m:]
@@ -53,12 +53,8 @@ func (p *Process) readOutput(b []byte) (n int, err error) {
 func (s stdout) Close() error {
 	p := s.p
 	p.mu.Lock()
-	parts := p.parts
-	p.closed, p.parts = true, nil
-	var grants []byte
-	for _, x := range parts {
-		grants = append(grants, p.took(x)...)
-	}
+	p.closed = true
+	grants := p.discard()
 	p.news.Broadcast()
 	p.mu.Unlock()
 	if len(grants) > 0 {
