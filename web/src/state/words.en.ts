@@ -203,7 +203,6 @@ export const en = {
   stop: "Stop",
   runInBackground: "Run in background",
   stopTask: "Stop this task",
-  goToRequest: "next",
   retrying: (attempt: number, max: number | undefined, wait: string) =>
     `${max === undefined ? `Try ${attempt}` : `Try ${attempt} of ${max}`}${wait === "" ? "" : ` in ${wait}`}. Nothing was lost.`,
   apiTrouble: (status: number | undefined) =>
@@ -261,7 +260,7 @@ export const en = {
     why: "Why",
     where: "In",
     because: "Asks because",
-    outside: "it is outside of the allowed directories:",
+    outside: "it is outside of this project:",
     parts: (k: number) => `${k} parts`,
     noArguments: "Without arguments",
     files: "Files",
@@ -269,7 +268,11 @@ export const en = {
     saysNothing: "The agent reports nothing about this call. This is its request.",
     request: "Request",
     turned: "This text holds characters that change the reading direction. They are shown as U+ codes.",
-    changesMode: "Changes the mode; it stops asking for edits",
+    changesMode: "Changes the permission mode",
+    acceptsEdits:
+      "Edits in this directory stop asking. So do mkdir, touch, cp, mv and rm in it. Other commands still ask.",
+    linesShown: (k: number, all: number) => `${k} of ${all} lines shown`,
+    skipped: "Skipped, the agent decides",
     addsDirectory: "The agent may work in this directory",
     alwaysDenies: "Always denied: ",
     alwaysAsks: "Always asks: ",

@@ -189,7 +189,6 @@ export const zh: Words = {
   stop: "停止",
   runInBackground: "转到后台",
   stopTask: "停止此任务",
-  goToRequest: "下一个",
   retrying: (attempt, max, wait) =>
     `第 ${attempt} 次${max === undefined ? "" : `（共 ${max} 次）`}${wait === "" ? "重试" : `，${wait}后重试`}。没有丢失内容。`,
   apiTrouble: (status) =>
@@ -246,7 +245,7 @@ export const zh: Words = {
     why: "原因",
     where: "目录",
     because: "询问原因",
-    outside: "它在允许的目录之外：",
+    outside: "它在此项目之外：",
     parts: (k) => `${k} 个部分`,
     noArguments: "没有参数",
     files: "文件",
@@ -254,7 +253,10 @@ export const zh: Words = {
     saysNothing: "代理没有说明这次调用。以下是它的请求。",
     request: "请求",
     turned: "这段文字含有改变阅读方向的字符，已显示为 U+ 编码。",
-    changesMode: "改变模式，编辑不再询问",
+    changesMode: "改变权限模式",
+    acceptsEdits: "此目录中的编辑不再询问，其中的 mkdir、touch、cp、mv 和 rm 也不再询问。其他命令仍会询问。",
+    linesShown: (k, all) => `已显示 ${all} 行中的 ${k} 行`,
+    skipped: "已跳过，由代理决定",
     addsDirectory: "代理可以在此目录工作",
     alwaysDenies: "始终拒绝：",
     alwaysAsks: "始终询问：",

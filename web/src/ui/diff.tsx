@@ -16,7 +16,14 @@ export function Counts({ diff }: { diff: { added: number; removed: number } }) {
   );
 }
 
-export function DiffTable({ diff, all = false }: { diff: FileDiff; all?: boolean }) {
+interface DiffProps {
+  diff: FileDiff;
+  all?: boolean;
+  /** Says how much is not shown, where someone is about to allow it. */
+  warn?: boolean;
+}
+
+export function DiffTable({ diff, all = false, warn = false }: DiffProps) {
   const [more, setMore] = useState(all);
   const total = diff.hunks.reduce((n, h) => n + h.lines.length, 0);
   let left = more ? Number.POSITIVE_INFINITY : first;
@@ -43,6 +50,11 @@ export function DiffTable({ diff, all = false }: { diff: FileDiff; all?: boolean
         <button type="button" class="more" onClick={() => setMore(true)}>
           {w.value.moreLines(total - first)}
         </button>
+      )}
+      {warn && total > first && !more && (
+        <p class="hidden-lines" role="status">
+          {w.value.ask.linesShown(first, total)}
+        </p>
       )}
     </>
   );

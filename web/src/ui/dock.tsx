@@ -11,7 +11,7 @@ import { oneLine, plain } from "../state/safe";
 import type { Prompt } from "../fold/conversation";
 import type { SessionStore } from "../state/session";
 import { clock, duration } from "../state/time";
-import { focusRequest, RequestCard } from "./ask/request";
+import { RequestCard } from "./ask/request";
 import { Button } from "./button";
 import { Composer } from "./composer/composer";
 import { Queue } from "./composer/queue";
@@ -122,15 +122,6 @@ function Activity({ store }: { store: SessionStore }) {
       <span class="cut two mono-if">{plain(p.detail)}</span>
       {p.since !== undefined && <span class="num dim">{clock(now.value - p.since)}</span>}
       <span class="sp" />
-      {p.kind === "waits" && (
-        <button
-          type="button"
-          class="linkish no-p"
-          onClick={() => focusRequest(`${store.id}/${c.prompts[0]?.request_id ?? ""}`)}
-        >
-          {t.goToRequest}
-        </button>
-      )}
       {busy && p.kind === "running" && capabilitiesOf(store.id)?.can_run_in_background !== false && (
         <Button
           small

@@ -13,13 +13,12 @@ import type { SessionStore } from "../state/session";
 import { isLocalOutput, tidy } from "../state/tidy";
 import { dateTime, duration, tokens } from "../state/time";
 import { inputOf, titleOf } from "../state/tools";
-import { InlineRequest } from "./ask/inline";
 import { CutOff, FaultAction, RaiseBudget } from "./fault";
 import { Icon, type IconName } from "./icon";
 import { Markdown } from "./markdown";
 import { MessageMenu } from "./messagemenu";
 import { TurnFoot } from "./result";
-import { Tool } from "./tool/card";
+import { stateOf, Tool } from "./tool/card";
 import { Pictures, Raw } from "./tool/output";
 import { UserMessage } from "./user";
 
@@ -46,7 +45,7 @@ export function Step({ row, store, nested }: { row: Row; store: SessionStore; ne
     case "thinking":
       return row.block ? <Thinking row={row} block={row.block} store={store} /> : null;
     case "tool":
-      return row.block ? <ToolStep row={row} block={row.block} store={store} nested={nested === true} /> : null;
+      return row.block ? <ToolStep row={row} block={row.block} store={store} /> : null;
     case "block":
       return (
         <Frame more={row.more} icon="file">
@@ -109,16 +108,18 @@ function Frame({ more, icon, say, tone, children }: FrameProps) {
   );
 }
 
-function ToolStep({ row, block, store, nested }: { row: Row; block: Block; store: SessionStore; nested: boolean }) {
+function ToolStep({ row, block, store }: { row: Row; block: Block; store: SessionStore }) {
   const tool = block.tool;
   if (tool === undefined) return null;
   const prompt = store.conversation.prompts.find((p) => p.tool_use_id === tool.id && tool.id !== "");
   const { icon } = titleOf(tool.name, tool.toolType, inputOf(tool), w.value);
-  const tone = prompt ? "ask" : tool.status === "failed" ? "bad" : "";
+  const chosen = tool.toolType === "CLAUDE_ASK_USER_QUESTION" || tool.toolType === "CLAUDE_EXIT_PLAN_MODE";
+  // A choice is no fault.
+  const bad = stateOf(tool, store, false) === "failed" && !chosen;
+  const tone = prompt ? "ask" : bad ? "bad" : "";
   return (
     <Frame more={row.more} icon={icon} tone={tone}>
       <Tool tool={tool} store={store} streaming={block.state === "streaming"} />
-      {prompt && !nested && <InlineRequest prompt={{ session_id: store.id, prompt }} />}
     </Frame>
   );
 }

@@ -122,9 +122,41 @@ test("rules are chosen one by one, and deny carries its reason", async () => {
   await clean(page);
 });
 
+test("a request is shown once, with the lines of its file and what is not shown of it", async () => {
+  writeFileSync(
+    join(server.dir, "project", "site.yaml"),
+    `${"# a line\n".repeat(20)}theme:\n  name: harbour-dark\n  code: true\nplugins: [theme-switch, search]\nend: true\n`,
+  );
+  const page = await open(browser, server);
+  await begin(page, "edit");
+  const card = page.locator(".ask-card");
+  await card.locator(".ln", { hasText: "22" }).first().waitFor();
+  assert.match(await card.locator(".diff").innerText(), /19\s+19\s+# a line[\s\S]*22\s+−[\s\S]*25\s+26\s+end: true/);
+  assert.equal((await card.locator("h2").innerText()).trim(), "Change site.yaml", "the path is relative");
+  assert.equal(await page.getByRole("button", { name: "Allow once" }).count(), 1);
+  assert.equal(await page.locator(".diff").count(), 1, "the change stands in the request alone");
+  assert.match(await card.locator(".rules").innerText(), /So do mkdir, touch, cp, mv and rm in it/);
+  await card.getByRole("button", { name: "Deny", exact: true }).click();
+  await said(page, "Not changed.");
+  assert.equal(await page.locator(".chip.bad, .step.bad").count(), 0, "a choice is no fault");
+  await say(page, "write");
+  await card.getByText("80 of 388 lines shown").waitFor();
+  await card.getByRole("button", { name: "308 more lines" }).click();
+  assert.equal(await card.getByText("80 of 388 lines shown").count(), 0);
+  await card.getByRole("button", { name: "Deny", exact: true }).click();
+  await said(page, "Asked to write.");
+  await same(page);
+  await clean(page);
+});
+
 test("questions with several answers, a plan refused, a form", async () => {
   const page = await open(browser, server);
   await begin(page, "question");
+  assert.equal(
+    await page.locator(".preview pre").innerText(),
+    " test:\n-  go test -race ./...\n+  go test ./...",
+    "as it is",
+  );
   await arm(page);
   await page.keyboard.press("1");
   await page.keyboard.press("3");
@@ -138,10 +170,14 @@ test("questions with several answers, a plan refused, a form", async () => {
   await page.getByRole("button", { name: /Send answers/ }).click();
   await said(page, /"Which checks should run at night only\?":"Race detector, Fuzz targets"/);
   await said(page, /"Where should the limits live\?":"in both"/);
+  const answered = page.locator(".answered");
+  assert.match(await answered.innerText(), /Which checks.*\s+Race detector, Fuzz targets\s+Where should.*\s+in both/);
+  assert.doesNotMatch(await answered.innerText(), /[{}"]/);
   await say(page, "plan");
   await page.getByLabel("What should be different?").fill("smaller steps");
   await page.getByRole("button", { name: /Keep planning/ }).click();
   await said(page, "The plan: deny smaller steps");
+  assert.equal(await page.locator(".slot .bad").count(), 0, "a choice is no fault");
   await say(page, "elicit");
   await page.getByLabel("Title").fill("Nightly");
   await page.getByLabel("Days until due").fill("120");

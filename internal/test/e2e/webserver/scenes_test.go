@@ -42,6 +42,8 @@ func (t *scene) play(prompt string) error {
 		return t.careful()
 	case "edit", "Edit":
 		return t.edit()
+	case "write":
+		return t.write()
 	case "mcp":
 		return t.mcp()
 	case "question", "ask":
@@ -164,6 +166,21 @@ func (t *scene) edit() error {
 	}
 	t.result("", id, "The file has been updated.", obj{"filePath": t.dir + "/site.yaml", "structuredPatch": rawJSON(`[{"oldStart":3,"oldLines":4,"newStart":3,"newLines":5,"lines":[" theme:","-  name: harbour-dark","+  name: plain","+  accent: sea","   code: true","-plugins: [theme-switch, search]","+plugins: [search]"]}]`)}, false)
 	return t.answer("", text("Changed."))
+}
+
+// write asks for a new file that is longer than what a page shows at once.
+func (t *scene) write() error {
+	id := t.next("toolu")
+	input := obj{"file_path": t.dir + "/docs/long.md", "content": strings.Repeat("line\n", 388)}
+	if err := t.answer("", tool(id, "Write", input)); err != nil {
+		return err
+	}
+	allowed, _, err := t.permit(id, "Write", input, obj{"type": "setMode", "mode": "acceptEdits", "destination": "session"})
+	if err != nil {
+		return err
+	}
+	t.result("", id, "Written.", nil, !allowed)
+	return t.answer("", text("Asked to write."))
 }
 
 func (t *scene) mcp() error {

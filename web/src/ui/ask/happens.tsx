@@ -1,17 +1,21 @@
 // What a tool will do if it is allowed: all of it, open.
 
+import { useEffect, useState } from "preact/hooks";
 import { get, isObj, str } from "../../fold/json";
 import type { PermissionRequest } from "../../rpc/messages";
-import { w } from "../../state/app";
+import { call, w } from "../../state/app";
 import { parts } from "../../state/command";
+import { isOutside } from "../../state/decided";
+import { type FileDiff, fromTexts } from "../../state/diff";
 import { type Part, partsOf } from "../../state/happens";
 import { plain, turnsText } from "../../state/safe";
+import { shortPath } from "../../state/tools";
 import { Coloured } from "../code";
 import { Counts, DiffTable } from "../diff";
 import { Icon } from "../icon";
 import { Raw } from "../tool/output";
 
-export function Happens({ prompt: p, cwd }: { prompt: PermissionRequest; cwd: string }) {
+export function Happens({ prompt: p, session, cwd }: { prompt: PermissionRequest; session: string; cwd: string }) {
   const t = w.value;
   const parts = partsOf(p, cwd);
   const strange = turnsText(JSON.stringify([p.input ?? "", p.content ?? "", p.display_name ?? ""]));
@@ -24,7 +28,7 @@ export function Happens({ prompt: p, cwd }: { prompt: PermissionRequest; cwd: st
         </p>
       )}
       {parts.map((part, i) => (
-        <One key={i} part={part} />
+        <One key={i} part={part} prompt={p} session={session} cwd={cwd} />
       ))}
       <dl class="facts">
         {(p.description || str(get(p.input, "description"))) && (
@@ -39,7 +43,7 @@ export function Happens({ prompt: p, cwd }: { prompt: PermissionRequest; cwd: st
             <dd class="mono">{plain(cwd)}</dd>
           </>
         )}
-        {p.blocked_path && (
+        {p.blocked_path && isOutside(p.blocked_path, cwd) && (
           <>
             <dt>{t.ask.because}</dt>
             <dd>
@@ -52,9 +56,41 @@ export function Happens({ prompt: p, cwd }: { prompt: PermissionRequest; cwd: st
   );
 }
 
+interface OneProps {
+  part: Part;
+  prompt: PermissionRequest;
+  session: string;
+  cwd: string;
+}
+
+/** The change of an edit in its file, with the numbers of its lines; until the file is read, the change alone. */
+function useInFile(part: Part, p: PermissionRequest, session: string): FileDiff | undefined {
+  const [found, setFound] = useState<FileDiff>();
+  const path = str(get(p.input, "file_path"));
+  const before = str(get(p.input, "old_string"));
+  useEffect(() => {
+    if (part.kind !== "diff" || before === "" || path === "") return;
+    let gone = false;
+    call("files.read", { session_id: session, path })
+      .then((r) => {
+        if (gone || r.truncated || !r.text.includes(before)) return;
+        const after = str(get(p.input, "new_string"));
+        const all = get(p.input, "replace_all") === true;
+        const text = all ? r.text.split(before).join(after) : r.text.replace(before, () => after);
+        setFound(fromTexts(path, r.text, text));
+      })
+      .catch(() => {}); // a file elsewhere is shown without its lines
+    return () => {
+      gone = true;
+    };
+  }, [session, path, before]);
+  return part.kind === "diff" ? (found ?? part.diff) : undefined;
+}
+
 /** One part of what will happen. */
-function One({ part }: { part: Part }) {
+function One({ part, prompt, session, cwd }: OneProps) {
   const t = w.value;
+  const diff = useInFile(part, prompt, session);
   switch (part.kind) {
     case "command":
       return <Command command={part.text} cwd={part.cwd} />;
@@ -62,12 +98,12 @@ function One({ part }: { part: Part }) {
       return (
         <div class="card">
           <div class="card-h">
-            <span class="arg cut">{plain(part.diff.path)}</span>
+            <span class="arg cut">{plain(shortPath(part.diff.path, cwd))}</span>
             <span class="meta">
               <Counts diff={part.diff} />
             </span>
           </div>
-          <DiffTable diff={part.diff} />
+          <DiffTable diff={diff ?? part.diff} warn />
         </div>
       );
     case "text":

@@ -6,7 +6,7 @@ import { answerPermission, type PermissionAnswer } from "../../state/actions";
 import { sessionStore, w } from "../../state/app";
 import { choices, type Scope, updates } from "../../state/rules";
 import { plain } from "../../state/safe";
-import { basename, changedPath, promptType, titleOf } from "../../state/tools";
+import { changedPath, promptType, shortPath, titleOf } from "../../state/tools";
 import { Button } from "../button";
 import { AskFrame } from "./frame";
 import { Happens } from "./happens";
@@ -56,7 +56,7 @@ export function Permission({ prompt, keys }: AskProps<PermissionRequest>) {
       title={
         title.shape === "diff" ? (
           <>
-            {asks} <span class="mono">{plain(basename(changedPath(p)))}</span>
+            {asks} <span class="mono">{plain(shortPath(changedPath(p), cwd))}</span>
           </>
         ) : (
           asks
@@ -64,7 +64,7 @@ export function Permission({ prompt, keys }: AskProps<PermissionRequest>) {
       }
       body={
         <>
-          <Happens prompt={p} cwd={cwd} />
+          <Happens prompt={p} session={prompt.session_id} cwd={cwd} />
           {canKeep && (
             <Rules
               all={all}

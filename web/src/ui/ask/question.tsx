@@ -4,10 +4,10 @@ import { useState } from "preact/hooks";
 import type { QuestionRequest } from "../../rpc/messages";
 import { answerQuestion } from "../../state/actions";
 import { w } from "../../state/app";
+import { previewText } from "../../state/decided";
 import { answers, type Chosen, isAnswered, pick, type Question as Q, questions } from "../../state/question";
 import { plain } from "../../state/safe";
 import { Button, Hint } from "../button";
-import { Markdown } from "../markdown";
 import { AskFrame } from "./frame";
 import type { AskProps } from "./request";
 
@@ -76,7 +76,9 @@ export function Question({ prompt, keys }: AskProps<QuestionRequest>) {
           {preview !== "" && (
             <div class="preview">
               <div class="label">{plain(q.options[focus]?.label ?? "")}</div>
-              <Markdown text={preview} />
+              <pre tabIndex={0} dir="auto">
+                {plain(previewText(preview))}
+              </pre>
             </div>
           )}
         </div>

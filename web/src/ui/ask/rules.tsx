@@ -84,7 +84,7 @@ function Rule({ choice: c, scope, toggle, setScope }: RuleProps) {
 
 function say(c: Choice): string {
   const t = w.value.ask;
-  if (c.kind === "mode") return t.changesMode;
+  if (c.kind === "mode") return c.text === "acceptEdits" ? t.acceptsEdits : t.changesMode;
   if (c.kind === "directory") return t.addsDirectory;
   if (c.kind === "other") return "";
   const { kind, what } = coverage(c.text);

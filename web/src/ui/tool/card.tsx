@@ -5,6 +5,7 @@ import { useState } from "preact/hooks";
 import type { Decision, ToolCall } from "../../fold/conversation";
 import { get, isObj, num } from "../../fold/json";
 import { now, w } from "../../state/app";
+import { chosenAnswers } from "../../state/decided";
 import { plain } from "../../state/safe";
 import type { SessionStore } from "../../state/session";
 import { isRefusal } from "../../state/tidy";
@@ -73,7 +74,7 @@ export function ToolMeta({
         </span>
       )}
       {state === "denied" && (
-        <span class="chip bad">
+        <span class="chip">
           <Icon name="x" />
           {t.state.denied}
         </span>
@@ -101,6 +102,9 @@ export function Tool(p: ToolProps) {
   const type = own ? ownType(p.tool.toolType, p.tool.kind ?? "", input, p.tool.content) : p.tool.toolType;
   const title = titleOf((own && p.tool.title) || p.tool.name, type, input, w.value, p.store.conversation.cwd);
   const state = stateOf(p.tool, p.store, p.streaming);
+  if (state === "waits") return <Waiting {...p} title={title} input={input} state={state} />;
+  if (p.tool.toolType === "CLAUDE_ASK_USER_QUESTION" && p.tool.result !== undefined)
+    return <Answered {...p} title={title} input={input} state={state} />;
   if (title.shape === "bash") return <Bash {...p} title={title} input={input} state={state} />;
   if (title.shape === "task") return <Subagent {...p} title={title} input={input} state={state} />;
   if (title.shape === "diff") return <Change {...p} title={title} input={input} state={state} />;
@@ -123,6 +127,42 @@ export function Head({ title }: { title: Title }) {
         </span>
       )}
     </>
+  );
+}
+
+/** A call that waits for a person: the request has all of it. */
+function Waiting({ tool, store, title, state }: ShapeProps) {
+  return (
+    <div class="card-h plain-h">
+      <Head title={title} />
+      <ToolMeta tool={tool} store={store} state={state} />
+    </div>
+  );
+}
+
+/** A question after its answer: what was asked, and what was chosen. */
+function Answered({ tool, store, title, state }: ShapeProps) {
+  const t = w.value;
+  const chosen = chosenAnswers(tool);
+  return (
+    <div class="answered">
+      <div class="card-h plain-h">
+        <Head title={chosen && chosen.length > 1 ? { ...title, object: "" } : title} />
+        <ToolMeta tool={tool} store={store} state={state === "failed" || state === "denied" ? "done" : state} />
+      </div>
+      {chosen ? (
+        chosen.map(([question, answer]) => (
+          <p key={question} dir="auto">
+            {chosen.length > 1 && <span class="dim">{plain(question)}</span>}
+            <span class="chose">
+              <Icon name="check" /> {plain(answer)}
+            </span>
+          </p>
+        ))
+      ) : (
+        <p class="dim">{t.ask.skipped}</p>
+      )}
+    </div>
   );
 }
 
