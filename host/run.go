@@ -257,7 +257,7 @@ func (h *server) leave() {
 	defer h.owning.RUnlock()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.owner == nil && len(h.live()) == 0 {
+	if h.owner == nil && len(h.live()) == 0 && !h.ending {
 		h.ending = true
 		h.close()
 	}

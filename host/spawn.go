@@ -125,9 +125,10 @@ func (h *server) forget(a *agent) error {
 		return fmt.Errorf("agent %d has not ended", a.number)
 	}
 	<-a.done
-	h.mu.Lock()
-	delete(h.agents, a.number)
-	h.mu.Unlock()
 	a.detach()
-	return errors.Join(a.process.Close(), os.RemoveAll(a.dir))
+	err := errors.Join(a.process.Close(), os.RemoveAll(a.dir))
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.agents, a.number) // last: an agent that is not listed has left nothing
+	return err
 }
