@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { RpcMessage } from "../rpc/messages";
-import { tasksOf } from "./known";
+import { taskName, tasksOf } from "./known";
 import { phaseOf } from "./phase";
 import { SessionStore } from "./session";
 import { words } from "./words";
@@ -49,4 +49,18 @@ test("the list of background tasks is state", () => {
     ["Watch the tests", true],
     ["Serve the page", true],
   ]);
+});
+
+test("a task without words is named after its command", () => {
+  const s = store(
+    {
+      type: "assistant",
+      id: "m",
+      uuid: "u",
+      message: { content: [{ type: "tool_use", id: "t1", name: "Bash", input: { command: "npm run watch" } }] },
+      provider: "claude",
+    } as unknown as RpcMessage,
+    { type: "task_started", task_id: "b1x", task_type: "local_bash", tool_use_id: "t1", provider: "claude" },
+  );
+  expect(s.conversation.tasks.map((t) => taskName(s.conversation, t))).toEqual(["npm run watch"]);
 });

@@ -23,6 +23,17 @@ export function lastMessage(c: FoldedConversation): { message: Message | undefin
   return { message: undefined, tokens };
 }
 
+/** What a task is about: its own words, or those of the call that has started it. */
+export function taskName(c: FoldedConversation, task: Task): string {
+  if (task.description) return task.description;
+  const id = task.started?.tool_use_id;
+  for (const item of id ? (c.threads[0]?.items ?? []) : []) {
+    const tool = item.message?.blocks.find((b) => b.tool?.id === id)?.tool;
+    if (tool) return str(get(tool.input, "description")) || str(get(tool.input, "command"));
+  }
+  return "";
+}
+
 /** The tasks of a session, with those that the agent lists as running in the background. */
 export function tasksOf(c: FoldedConversation): readonly Task[] {
   const items = c.threads[0]?.items ?? [];

@@ -116,3 +116,23 @@ test("what is thought is counted at its row, and no message of the protocol is a
     ["text", undefined],
   ]);
 });
+
+test("the end of a turn that was nothing is no row", () => {
+  const fold = new Fold();
+  const result = (uuid: string, more: object = {}): RpcMessage =>
+    ({
+      type: "result",
+      uuid,
+      subtype: "success",
+      is_error: false,
+      duration_ms: 100,
+      num_turns: 1,
+      provider: "claude",
+      ...more,
+    }) as RpcMessage;
+  fold.apply(assistant("m", "x"));
+  fold.apply(result("a"));
+  fold.apply(result("b"));
+  fold.apply(result("c", { is_error: true }));
+  expect(rowsOf(fold.conversation.threads[0]).map((r) => r.key)).toEqual(["m/0", "a", "c"]);
+});

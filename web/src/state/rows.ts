@@ -66,6 +66,9 @@ function rowsOfItem(items: readonly Item[], at: number, out: Row[]): void {
   const name = nameOf(item, at);
   const m = item.message;
   if (m === undefined) {
+    // The end of a turn that was nothing says nothing.
+    const r = item.result;
+    if (r && !r.is_error && !r.result && out[out.length - 1]?.kind === "result") return;
     out.push({ key: name, kind: item.kind === "result" ? "result" : "notice", item, more: false });
     return;
   }

@@ -363,6 +363,8 @@ export const en = {
       `${name} was not taken: it has more than ${limit} files. Mention it with @ instead.`,
     unreadable: (name: string, _size: string, _limit: string) => `${name} could not be read.`,
   },
+  emptyFile: "An empty file.",
+  aTask: "A task",
   sizeOf: (lines: number, size: string) => `${n(lines, "line")}, ${size}`,
   contextKind: "Kind of context",
   chooseFile: "Choose pictures",

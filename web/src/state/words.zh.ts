@@ -342,6 +342,8 @@ export const zh: Words = {
     many: (name, _size, limit) => `未接收 ${name}：文件超过 ${limit} 个。请改用 @ 提及。`,
     unreadable: (name) => `无法读取 ${name}。`,
   },
+  emptyFile: "空文件。",
+  aTask: "任务",
   sizeOf: (lines, size) => `${lines} 行，${size}`,
   contextKind: "上下文类型",
   chooseFile: "选择图片",

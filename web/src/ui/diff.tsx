@@ -27,6 +27,7 @@ export function DiffTable({ diff, all = false, warn = false }: DiffProps) {
   const [more, setMore] = useState(all);
   const total = diff.hunks.reduce((n, h) => n + h.lines.length, 0);
   let left = more ? Number.POSITIVE_INFINITY : first;
+  if (total === 0 && diff.isNew) return <p class="pad dim">{w.value.emptyFile}</p>;
   return (
     <>
       <div class="scrollx" tabIndex={0} role="group" aria-label={plain(diff.path)}>

@@ -36,16 +36,16 @@ function Block({ token, live }: { token: Token; live?: boolean }) {
   switch (t.type) {
     case "heading": {
       const H = headings[Math.min(6, Math.max(1, t["depth"] as number)) - 1] ?? "h6";
-      return <H>{spans(t["text"])}</H>;
+      return <H dir="auto">{spans(t["text"])}</H>;
     }
     case "paragraph":
-      return <p>{spans(t["text"])}</p>;
+      return <p dir="auto">{spans(t["text"])}</p>;
     case "text":
       return <>{spans(t["text"])}</>;
     case "code":
       return <CodeBlock code={t["text"]} lang={t["lang"] ?? ""} live={live === true} />;
     case "blockquote":
-      return <blockquote>{blocks(t.tokens)}</blockquote>;
+      return <blockquote dir="auto">{blocks(t.tokens)}</blockquote>;
     case "list":
       return <List list={token as Tokens.List} />;
     case "table":
@@ -66,7 +66,7 @@ function blocks(tokens: Token[] | undefined): ComponentChildren {
 
 function List({ list }: { list: Tokens.List }) {
   const items = list.items.map((item, i) => (
-    <li key={i} class={item.task ? "task" : undefined}>
+    <li key={i} dir="auto" class={item.task ? "task" : undefined}>
       {item.task && (
         <input type="checkbox" checked={item.checked === true} disabled aria-label={item.checked ? "✓" : "–"} />
       )}

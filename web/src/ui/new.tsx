@@ -61,11 +61,11 @@ export function NewPage() {
     <main class="centre" id="main">
       <header class="bar phone-bar">
         <MenuButton />
-        <h1 class="cut">{t.newSession}</h1>
+        <p class="bar-t cut">{t.newSession}</p>
       </header>
       <div class="scroll" tabIndex={0} role="group" aria-label={t.newSession}>
         <div class="hero">
-          <h2 class="big-title">{t.startTitle}</h2>
+          <h1 class="big-title">{t.startTitle}</h1>
           <p class="lead">{t.startLead}</p>
           <InputBox
             id="new"

@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { tryCall, w } from "../state/app";
 import { type Changed, sessionFiles, sum, ofChange } from "../state/changes";
 import type { WorkspaceFile } from "../rpc/service";
-import { tasksOf } from "../state/known";
+import { taskName, tasksOf } from "../state/known";
 import { planDone, planSteps } from "../state/plan";
 import { panel } from "../state/prefs";
 import { plain } from "../state/safe";
@@ -176,7 +176,7 @@ function Background({ store }: { store: SessionStore }) {
             <span class="spin" role="img" aria-label={t.state.running} />
           )}
           <span class="cut" title={plain(x.summary ?? x.description ?? "")}>
-            {plain(x.description || x.started?.task_type || x.id)}
+            {plain(taskName(store.settled, x) || t.aTask)}
           </span>
           <span class="meta">
             {t.taskStates[x.status] ?? x.status}

@@ -31,6 +31,8 @@ interface View {
   width: number;
   seen: number;
   observed: WeakSet<Element>;
+  /** The own messages that were brought into view. */
+  sent: Set<string>;
 }
 
 function guess(key: string): number {
@@ -51,7 +53,12 @@ export function Thread({ store, older, target }: ThreadProps) {
     width: 0,
     seen: 0,
     observed: new WeakSet(),
+    sent: new Set(),
   });
+  // What a person has sent is shown, wherever they were reading.
+  const pad = store.sending.value;
+  if (pad.some((m) => !v.sent.has(m.id))) v.follow = true;
+  for (const m of pad) v.sent.add(m.id);
   v.heights.setRows(rows, store.rows.same);
   const el = box.current;
   if (el && v.follow) v.range = rangeFor(v.heights, v.heights.total - el.clientHeight, el.clientHeight, over);
@@ -71,7 +78,6 @@ export function Thread({ store, older, target }: ThreadProps) {
   useTarget(v, target, rows, older, () => redraw(0));
 
   const { from, to } = v.range;
-  const pad = store.sending.value;
   const fresh = !v.follow && rows.length > v.seen;
   void version;
   return (

@@ -66,7 +66,7 @@ test("no row of any recording shows the protocol", async () => {
   await page.locator(".notice.bad").getByRole("button", { name: "Copy the login command" }).waitFor();
   // What is not known is among the events.
   await begin(page, "replay cli-garbage-stdout");
-  await page.locator(".turn-foot").nth(1).waitFor();
+  await page.locator(".turn-foot").first().waitFor();
   await page.keyboard.press("Control+k");
   await page.getByRole("combobox", { name: "Search or jump" }).fill("Events of the session");
   await page.keyboard.press("Enter");

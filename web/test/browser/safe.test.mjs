@@ -62,6 +62,7 @@ for (const [name, options, theme] of [
     const faults = [];
     const look = async (where) => {
       for (const f of await serious(page)) faults.push(`${where}: ${f}`);
+      if ((await page.locator("h1:visible").count()) !== 1) faults.push(`${where}: not one h1`);
       for (const c of await overflow(page)) faults.push(`${where}: overflows: ${c}`);
     };
     // Every state is looked at wide and light, and on a phone in Chinese and dark.

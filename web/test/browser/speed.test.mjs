@@ -104,7 +104,11 @@ test("a hundred deltas a second: no long task, and the same work at message 10 a
       return { key: slot.dataset.key, top: Math.round(slot.getBoundingClientRect().top) };
     });
   const before = await place();
-  await say(page, "story");
+  // From elsewhere: what the reader sends is brought into view.
+  await page.evaluate(
+    (session_id) => window.parleyTest.call("session.query", { session_id, text: "story" }),
+    sessionId(page),
+  );
   await page.waitForTimeout(1500);
   assert.deepEqual(await place(), before, "the reader's place moved");
   await page.getByRole("button", { name: "New below" }).click();
@@ -136,8 +140,7 @@ test("every recording folds to what the server folds", { timeout: soak ? 1_800_0
       id,
       15_000,
     ).catch(() => false);
-    if (!equal)
-      bad.push(`${name}: ${firstDifference(await foldedState(page, id), await serverState(page, id))}`);
+    if (!equal) bad.push(`${name}: ${firstDifference(await foldedState(page, id), await serverState(page, id))}`);
   }
   console.log(`# ${chosen.length} of ${all.length} recordings compared`);
   assert.deepEqual(bad, []);

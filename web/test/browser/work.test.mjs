@@ -44,6 +44,18 @@ test("text, thinking and tools in one message", async () => {
   assert.equal(await page.locator(".todo .now").count(), 1, "the plan is a checklist in the panel");
   await page.getByText("1 changed file").first().waitFor();
   assert.match(await page.locator(".changed").innerText(), /retry\.go\s+\+3 −1/);
+  assert.equal(await page.locator(".sub").count(), 1);
+  assert.equal(await page.locator(".sub[open]").count(), 0, "a subagent that is done is folded");
+  await say(page, "> a quotation\n\nשלום עולם\n\nplain words");
+  await said(page, "plain words"); // from above: what was sent is brought into view
+  const style = (of, name) =>
+    page
+      .locator(".md", { hasText: "plain words" })
+      .locator(of)
+      .evaluate((e, n) => getComputedStyle(e)[n], name);
+  assert.equal(await style("blockquote", "marginLeft"), "0px");
+  assert.equal(await style("p >> text=שלום", "direction"), "rtl", "each paragraph has its own direction");
+  assert.equal(await style("p >> text=plain", "direction"), "ltr");
   await clean(page);
 });
 
@@ -145,6 +157,10 @@ test("a request is shown once, with the lines of its file and what is not shown 
   assert.equal(await card.getByText("80 of 388 lines shown").count(), 0);
   await card.getByRole("button", { name: "Deny", exact: true }).click();
   await said(page, "Asked to write.");
+  await say(page, "write 0");
+  await card.getByText("An empty file.").waitFor();
+  await card.getByRole("button", { name: "Deny", exact: true }).click();
+  await turns(page, 3);
   await same(page);
   await clean(page);
 });
@@ -157,6 +173,12 @@ test("questions with several answers, a plan refused, a form", async () => {
     " test:\n-  go test -race ./...\n+  go test ./...",
     "as it is",
   );
+  const next = page.getByRole("button", { name: "Next question" });
+  const ground = () => next.evaluate((e) => getComputedStyle(e).backgroundColor);
+  const before = await ground();
+  await next.hover({ force: true });
+  await page.waitForTimeout(200);
+  assert.equal(await ground(), before, "a disabled button looks disabled under the pointer too");
   await arm(page);
   await page.keyboard.press("1");
   await page.keyboard.press("3");

@@ -43,7 +43,10 @@ func (t *scene) play(prompt string) error {
 	case "edit", "Edit":
 		return t.edit()
 	case "write":
-		return t.write()
+		if rest == "" {
+			n = 388
+		}
+		return t.write(n)
 	case "mcp":
 		return t.mcp()
 	case "question", "ask":
@@ -168,10 +171,10 @@ func (t *scene) edit() error {
 	return t.answer("", text("Changed."))
 }
 
-// write asks for a new file that is longer than what a page shows at once.
-func (t *scene) write() error {
+// write asks for a new file of n lines.
+func (t *scene) write(n int) error {
 	id := t.next("toolu")
-	input := obj{"file_path": t.dir + "/docs/long.md", "content": strings.Repeat("line\n", 388)}
+	input := obj{"file_path": t.dir + "/docs/long.md", "content": strings.Repeat("line\n", n)}
 	if err := t.answer("", tool(id, "Write", input)); err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ export function Change({ tool, store, title, state, input }: ShapeProps) {
         <Icon name="chevron" class="chev" />
       </button>
       <Denied decision={tool.decision} />
-      {shown && diff && diff.hunks.length > 0 && <DiffTable diff={diff} />}
+      {shown && diff && (diff.hunks.length > 0 || diff.isNew) && <DiffTable diff={diff} />}
       {done && state === "failed" && <Output text={resultText(tool.result)} bad />}
     </div>
   );

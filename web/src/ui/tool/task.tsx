@@ -25,8 +25,14 @@ export function Subagent({ tool, store, title, input, state }: ShapeProps) {
   const usage = usageOf(tool.toolUseResult);
   const t = w.value;
   return (
-    <details class="sub" open={shown} onToggle={(e) => setOpen(e.currentTarget.open)}>
-      <summary>
+    <details class="sub" open={shown}>
+      <summary
+        onClick={(e) => {
+          // The browser's own event also comes when the end of the task closes it.
+          e.preventDefault();
+          setOpen(!shown);
+        }}
+      >
         <Head title={title} />
         <ToolMeta tool={tool} store={store} state={running ? "running" : state}>
           {usage && <span class="no-p">{t.subUsage(usage.tools, duration(usage.ms, t), tokens(usage.tokens))}</span>}
@@ -44,6 +50,7 @@ export function Subagent({ tool, store, title, input, state }: ShapeProps) {
             icon="stop"
             label={t.stopTask}
             onClick={(e) => {
+              e.stopPropagation();
               e.preventDefault();
               void tryCall("task.stop", { session_id: store.id, task_id: task.id });
             }}
