@@ -28,28 +28,28 @@ type Settings struct {
 	Data         string
 	DrainTimeout time.Duration
 
-	config, listen                                                         string
+	config, listen                                                                 string
 	agents, dirs, allowedHosts, allowedOrigins, proxies, passEnv, trustGit, limits []string
-	tlsCert, tlsKey                                                        string
-	insecure, allowBypass                                                  bool
-	nats, natsCredentials, natsCA                                          string
-	natsReplicas                                                           int
-	quotaMB                                                                int64
-	model, mode, cli                                                       string
-	maxAgents, maxSessions, maxConnections                                 int
-	idleTimeout                                                            time.Duration
-	stallNotify, stallInterrupt, stallKill                                 time.Duration
-	logLevel, logFormat                                                    string
-	budgets                                                                []string
-	turnReserve                                                            budget.Amount
-	prices                                                                 string
-	apiKeyFile, apiUpstream                                                string
-	webhookNetworks                                                        []string
-	hookCommand, metricsListen                                             string
-	otel                                                                   bool
-	tenantDirs                                                             []string
-	push, preview, keep                                                    bool
-	pushContact, previewListen, previewURL                                 string
+	tlsCert, tlsKey                                                                string
+	insecure, allowBypass                                                          bool
+	nats, natsCredentials, natsCA                                                  string
+	natsReplicas                                                                   int
+	quotaMB                                                                        int64
+	model, mode, cli                                                               string
+	maxAgents, maxSessions, maxConnections                                         int
+	idleTimeout                                                                    time.Duration
+	stallNotify, stallInterrupt, stallKill                                         time.Duration
+	logLevel, logFormat                                                            string
+	budgets                                                                        []string
+	turnReserve                                                                    budget.Amount
+	prices                                                                         string
+	apiKeyFile, apiUpstream                                                        string
+	webhookNetworks                                                                []string
+	hookCommand, metricsListen                                                     string
+	otel                                                                           bool
+	tenantDirs                                                                     []string
+	push, preview, keep                                                            bool
+	pushContact, previewListen, previewURL                                         string
 }
 
 // Register adds the flags.
