@@ -16,7 +16,7 @@ var ErrNoMemory = proc.ErrNoMemory
 // on Linux alone, and asks nothing of the CLI. The error is [ErrNoMemory].
 func (c *Client) MeasureMemory() (int64, error) {
 	p, ok := c.s.conn.(interface{ pid() int })
-	if !ok || c.s.launch.Spawner != nil {
+	if !ok || !c.s.launch.here() {
 		return 0, ErrNoMemory
 	}
 	return proc.TreeMemory(p.pid())

@@ -42,7 +42,7 @@ type Options struct {
 	// mcp-config and the system prompts, which go by file.
 	ExtraArgs map[string]*string
 	// Transport replaces the process by another wire; Spawner only runs it
-	// elsewhere. With a Transport the fields that become flags have no effect.
+	// elsewhere, or here if it is a [spawn.Locality] that reports so. With a Transport the fields that become flags have no effect.
 	Transport Transport
 	Spawner   spawn.Spawner
 	// Supervisor is the path of a parley command. On Linux the CLI then runs below a

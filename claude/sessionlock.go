@@ -20,7 +20,7 @@ import (
 // Programs that use this package hold a lock file in the CLI's configuration directory while
 // they run a session; the system frees it when they end, however they end. A session that is
 // resumed by its title is known only when the CLI runs: of another writer a warning is logged
-// then. There is no lock for a [Transport] or a [spawn.Spawner] of the caller's. On Linux a CLI
+// then. There is no lock for a [Transport], nor for a [spawn.Spawner] that is no local [spawn.Locality]. On Linux a CLI
 // that was started by other means, in a terminal for example, is found as well; it can neither
 // be attached to nor be asked to end.
 type LockPolicy string
@@ -94,7 +94,7 @@ type sessionGuard struct {
 // elsewhere, or with a configuration that no other process sees, has no lock.
 func newSessionGuard(l *launch) *sessionGuard {
 	g := &sessionGuard{launch: l, dir: sync.OnceValue(func() string { return lockDir(l) })}
-	g.on = l.SessionLock != LockOff && l.Spawner == nil && (l.Isolation == nil || l.Isolation.ConfigDir != "")
+	g.on = l.SessionLock != LockOff && l.here() && (l.Isolation == nil || l.Isolation.ConfigDir != "")
 	if l.SessionStore != nil || l.Isolation != nil {
 		g.dir() // before the environment is changed for the CLI
 	}

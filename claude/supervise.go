@@ -43,6 +43,16 @@ func (l *launch) tempDir() string {
 	return l.Registry.TempDir()
 }
 
+// here reports whether the CLI runs on this machine: its files are those of this process, and its id means the
+// same here.
+func (l *launch) here() bool {
+	if l.Spawner == nil {
+		return true
+	}
+	s, ok := l.Spawner.(spawn.Locality)
+	return ok && s.Local()
+}
+
 // local are the options for a CLI that runs on this machine.
 func (l *launch) local() proc.LocalOptions {
 	return proc.LocalOptions{Supervisor: l.Supervisor, KeepChildren: l.KeepChildren}

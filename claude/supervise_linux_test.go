@@ -2,6 +2,7 @@ package claude_test
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,8 @@ import (
 
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claude/claudetest"
+	"github.com/seed7221b0f9/parley/internal/proc"
+	"github.com/seed7221b0f9/parley/spawn"
 )
 
 // claude.TestPrewarmDied: a process that was killed while it waited says so.
@@ -88,5 +91,42 @@ func TestRegistryOfASession(t *testing.T) {
 	}
 	if files, _ := os.ReadDir(opts.Registry.TempDir()); len(files) > 0 {
 		t.Errorf("temporary files: %v", files)
+	}
+}
+
+// somewhere is a spawner that reports where it runs processes.
+type somewhere struct {
+	spawn.Spawner
+	here bool
+}
+
+func (s somewhere) Local() bool { return s.here }
+
+// claude.TestSpawner_local: with a spawner that runs the CLI on this machine the session has its lock and the
+// memory of the CLI is known, as without a spawner; with another one neither.
+func TestSpawner_local(t *testing.T) {
+	for _, here := range []bool{true, false} {
+		opts := claudetest.FakeCLI("hello")
+		opts.Spawner = somewhere{proc.Local, here}
+		opts.SessionID = "6f0c1d3e-0000-4000-8000-00000000000a"
+		opts.Env = maps.Clone(opts.Env)
+		opts.Env["CLAUDE_CONFIG_DIR"] = t.TempDir()
+		client, err := claude.Connect(t.Context(), opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := client.MeasureMemory(); (err == nil) != here {
+			t.Errorf("local %v: MeasureMemory returns %v", here, err)
+		}
+		again := opts.Clone()
+		again.SessionID, again.Resume = "", opts.SessionID
+		second, err := claude.Connect(t.Context(), again)
+		if _, busy := errors.AsType[*claude.SessionBusyError](err); busy != here {
+			t.Errorf("local %v: a second client of the session: %v", here, err)
+		}
+		if err == nil {
+			second.Close()
+		}
+		client.Close()
 	}
 }

@@ -115,7 +115,7 @@ func (t *processTransport) Connect(ctx context.Context) (Conn, error) {
 		return nil, err
 	}
 	tmp := scratch{dir: t.launch.tempDir()}
-	if t.launch.Spawner == nil {
+	if t.launch.here() {
 		tmp.owner = t.launch.User
 	}
 	cleanup := func() { tmp.remove(); t.guard.release(); unrestore(); unisolate() }
@@ -181,7 +181,7 @@ func isScript(path string) bool {
 
 func (l *launch) findExecutable(env []string) (string, error) {
 	name := cmp.Or(l.Executable, "node")
-	if l.Spawner != nil {
+	if !l.here() {
 		return name, nil
 	}
 	path, err := proc.Find(name, env)
@@ -192,7 +192,7 @@ func (l *launch) findExecutable(env []string) (string, error) {
 }
 
 func (l *launch) findCLI(env []string) (string, error) {
-	if l.Spawner != nil {
+	if !l.here() {
 		// The path is for another place: what is here says nothing about it.
 		if l.CLIPath != "" {
 			return l.CLIPath, nil

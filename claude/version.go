@@ -29,7 +29,7 @@ const versionTime = 2 * time.Second
 
 // askVersion runs the CLI once more to learn its version, where it runs here.
 func (s *session) askVersion() {
-	if s.launch.Transport != nil || s.launch.Spawner != nil {
+	if s.launch.Transport != nil || !s.launch.here() {
 		return
 	}
 	s.update(func(st *sessionState) {
