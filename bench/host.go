@@ -108,7 +108,7 @@ func streamRate(ctx context.Context, s spawn.Spawner) (float64, error) {
 	return float64(n) / time.Since(began).Seconds(), err
 }
 
-// hostMemory returns by how much the host grows for an agent that has said something.
+// hostMemory returns the resident bytes that one agent adds to the host, after its first line.
 func hostMemory(ctx context.Context, link *host.Link) (float64, error) {
 	one := func() (*proc.Supervisor, error) {
 		p, err := proc.Start(ctx, spawn.Command{Path: "/bin/cat"}, proc.Options{Spawner: link})

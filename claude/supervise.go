@@ -43,8 +43,7 @@ func (l *launch) tempDir() string {
 	return l.Registry.TempDir()
 }
 
-// here reports whether the CLI runs on this machine: its files are those of this process, and its id means the
-// same here.
+// here reports whether the CLI runs on this machine, so that its paths and its process id are valid in this process.
 func (l *launch) here() bool {
 	if l.Spawner == nil {
 		return true

@@ -29,7 +29,7 @@ func reply(status int, body string) *http.Response {
 	return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body))}
 }
 
-// wired is a client whose requests w answers.
+// wired returns a client whose requests are answered by w instead of a server.
 func wired(t *testing.T, o Options, w wire) *Client {
 	t.Helper()
 	if o.URL == "" {

@@ -232,17 +232,7 @@ func TestInput_lost(t *testing.T) {
 
 // A call ends with its context, and an agent that starts after that is ended.
 func TestSpawn_cancelled(t *testing.T) {
-	begun, release, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
-	h := newFakeHost(t, Options{}, func(stdin *bufio.Reader, stdout, stderr io.Writer) int {
-		defer close(ended)
-		return talker(stdin, stdout, stderr)
-	})
-	spawner := h.spawner(false)
-	h.spawner = func(bool) spawn.Spawner {
-		close(begun)
-		<-release
-		return spawner
-	}
+	h, begun, release, ended := newSlowHost(t)
 	l := h.connect()
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {

@@ -173,17 +173,7 @@ func TestFencing(t *testing.T) {
 
 // An agent that was started for an owner that is gone by then is ended: nobody would know of it.
 func TestFencing_start(t *testing.T) {
-	begun, release, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
-	h := newFakeHost(t, Options{}, func(stdin *bufio.Reader, stdout, stderr io.Writer) int {
-		defer close(ended)
-		return talker(stdin, stdout, stderr)
-	})
-	spawner := h.spawner(false)
-	h.spawner = func(bool) spawn.Spawner {
-		close(begun)
-		<-release
-		return spawner
-	}
+	h, begun, release, ended := newSlowHost(t)
 	first := h.connect()
 	failed := make(chan error)
 	go func() {
@@ -391,4 +381,21 @@ func TestCut(t *testing.T) {
 			return
 		}
 	}
+}
+
+// newSlowHost returns a host whose start of an agent closes begun and waits for release. The agent closes ended.
+func newSlowHost(t *testing.T) (h *fakeHost, begun, release, ended chan struct{}) {
+	t.Helper()
+	begun, release, ended = make(chan struct{}), make(chan struct{}), make(chan struct{})
+	h = newFakeHost(t, Options{}, func(stdin *bufio.Reader, stdout, stderr io.Writer) int {
+		defer close(ended)
+		return talker(stdin, stdout, stderr)
+	})
+	spawner := h.spawner(false)
+	h.spawner = func(bool) spawn.Spawner {
+		close(begun)
+		<-release
+		return spawner
+	}
+	return h, begun, release, ended
 }

@@ -187,7 +187,7 @@ func TestDialogue(t *testing.T) {
 	parts.Check(t, "testdata/dialogue.txt", *updateRequests)
 }
 
-// talk is one conversation of an editor with an agent, and what is written down of it.
+// talk is a connection between an editor and an agent. It records the messages of both sides.
 type talk struct {
 	t         *testing.T
 	version   string
@@ -296,7 +296,7 @@ func (d *talk) answered(s *step, raw json.RawMessage, err error) {
 	fmt.Fprintf(&d.out, "%s: %s\n", s.name, text)
 }
 
-// end closes the connection and returns what was written down, with the updates about settings and states, which come at any time.
+// end closes the connection and returns the recorded messages. Updates of settings and states come last, because their order varies.
 func (d *talk) end() string {
 	d.conn.Close()
 	if err := <-d.served; err != nil {

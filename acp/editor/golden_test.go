@@ -72,19 +72,30 @@ func (s *shown) events(events []event.Event) {
 	}
 }
 
-// What an editor is shown of the recorded sessions of Claude, as a whole.
-func TestMapper_claude(t *testing.T) {
-	t.Parallel()
+// goldenParts returns the texts that show makes of recordings, by the names of their folders, each form once.
+func goldenParts(t *testing.T, pattern string, show func(text []byte) string) golden.Parts {
+	t.Helper()
 	parts, seen := golden.Parts{}, golden.Forms{}
-	files, err := filepath.Glob("../../testdata/wire/*/stdout.jsonl")
+	files, err := filepath.Glob(pattern)
 	if err != nil || len(files) == 0 {
-		t.Fatalf("no recordings: %v", err)
+		t.Fatalf("no recordings match %s: %v", pattern, err)
 	}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
+		if one := show(text); seen.Fresh(one) {
+			parts[filepath.Base(filepath.Dir(file))] = one
+		}
+	}
+	return parts
+}
+
+// What an editor is shown of the recorded sessions of Claude, as a whole.
+func TestMapper_claude(t *testing.T) {
+	t.Parallel()
+	parts := goldenParts(t, "../../testdata/wire/*/stdout.jsonl", func(text []byte) string {
 		s := newShown(t, "/home/user/project")
 		var c claudeevent.Converter
 		for line := range bytes.Lines(text) {
@@ -95,30 +106,17 @@ func TestMapper_claude(t *testing.T) {
 			s.events(c.Add(m))
 		}
 		s.events(c.End(nil))
-		if seen.Fresh(s.out.String()) {
-			parts[filepath.Base(filepath.Dir(file))] = s.out.String()
-		}
-	}
+		return s.out.String()
+	})
 	parts.Check(t, "testdata/mapper_claude.txt", *updateRequests)
 }
 
 // What is made of the recorded messages of other agents, and shown to an editor again.
 func TestMapper_agents(t *testing.T) {
 	t.Parallel()
-	parts, seen := golden.Parts{}, golden.Forms{}
-	files, err := filepath.Glob("../../testdata/acp-agents/*/agent.jsonl")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no recordings: %v", err)
-	}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if one := converted(t, false, recordedLines(t, text)); seen.Fresh(one) {
-			parts[filepath.Base(filepath.Dir(file))] = one
-		}
-	}
+	parts := goldenParts(t, "../../testdata/acp-agents/*/agent.jsonl", func(text []byte) string {
+		return converted(t, false, recordedLines(t, text))
+	})
 	for _, m := range madeAgents {
 		parts[m.name] = converted(t, true, m.lines)
 	}

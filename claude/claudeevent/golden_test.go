@@ -40,7 +40,7 @@ func folded(t *testing.T, r *run) string {
 				out.WriteString(golden.Line(t, fmt.Sprint("thread ", i), item))
 			}
 		}
-		out.WriteString(golden.Line(t, "threads", members[name])) // with what is not an item, by its hash
+		out.WriteString(golden.Line(t, "threads", members[name])) // a hash of the thread, which also covers its other fields
 	}
 	return out.String()
 }

@@ -1,5 +1,5 @@
-// Keys of the whole page. Where a view has an input, what is typed goes there; a letter answers a request
-// only while the request is armed. Elsewhere letters are keys, and can be switched off.
+// Keyboard handling of the page. On a view with a composer, characters go to the composer; a letter answers a
+// request only while that request is armed. On other views letters are shortcuts, which the settings can turn off.
 
 import { afterAnswer } from "../state/actions";
 import { armed, disarm, gap, hold, mayAnswer, mayChoose, noteCharacter, ready } from "../state/arming";

@@ -1,4 +1,4 @@
-// Package hostctl is what parley host does: it looks at the host of a data directory and stops it.
+// Package hostctl implements the subcommands of parley host: list, stop and logs.
 package hostctl
 
 import (
@@ -21,7 +21,7 @@ type List struct {
 	Running bool         `json:"running"`
 	Host    *host.Info   `json:"host,omitempty"`
 	Agents  []host.Agent `json:"agents"`
-	// Left are agents of hosts that were killed, whose lines no server has read yet.
+	// Left lists agents that ended with a killed host and whose output no server has read yet.
 	Left []host.Agent `json:"left"`
 }
 

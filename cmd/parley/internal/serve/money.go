@@ -11,8 +11,8 @@ import (
 	"github.com/seed7221b0f9/parley/transcript/usage"
 )
 
-// keeping adds the limits of what is kept to the server's options.
-func (f *Settings) keeping(opts *server.Options) (err error) {
+// storage sets the limits of --limit-mb and the archive in the server's options.
+func (f *Settings) storage(opts *server.Options) (err error) {
 	opts.Archive = f.home().Archive
 	if opts.Limits, err = retention.ParseLimits(f.limits); err != nil {
 		return term.Usagef("--limit-mb %v", err)

@@ -139,7 +139,7 @@ func (f *Settings) Serve(ctx context.Context, out io.Writer) (err error) {
 	defer func() { err = errors.Join(err, offered.Close()) }()
 	opts := f.options(logger, store, offered, traces)
 	opts.Shutdown, opts.Preview = shutdown, shown.origins
-	if err := errors.Join(f.money(&opts), f.keeping(&opts), f.key(&opts), f.telling(&opts), f.checkTenants()); err != nil {
+	if err := errors.Join(f.money(&opts), f.storage(&opts), f.key(&opts), f.telling(&opts), f.checkTenants()); err != nil {
 		return err
 	}
 	s, err := server.New(ctx, opts)
