@@ -8,22 +8,22 @@ import (
 	"time"
 )
 
-// HistoryBrowser is implemented by a History that a terminal can filter, show, search and export
-// in detail. An agent may accept the path of a session's file as an id.
+// HistoryBrowser is implemented by a History that a terminal can filter, show, search and export in
+// detail. An agent may accept the path of a session's file as an id.
 type HistoryBrowser interface {
 	History
-	// Locate returns the id of the session with this id, or ErrNotFound. Find may not list it.
+	// Locate returns the id of the session with this id, or ErrNotFound. Find may omit that session.
 	Locate(ctx context.Context, id string) (string, error)
-	// Find yields the sessions that pass the filter, the one that changed last first. A
+	// Find yields the sessions that match the filter, most recently changed first. A
 	// *HistoryProblem does not end the iteration.
 	Find(ctx context.Context, f HistoryFilter) iter.Seq2[HistoryRow, error]
 	// Show returns the conversation of a session.
 	Show(ctx context.Context, id string, o HistoryShow) (HistoryText, error)
-	// Grep yields the places that contain a text. It fails with ErrUnsupported if it does not
-	// know a condition of the query.
+	// Grep yields the matches of a text. It fails with ErrUnsupported if it does not support a
+	// condition of the query.
 	Grep(ctx context.Context, q HistoryGrep) iter.Seq2[HistoryMatch, error]
 	// Render writes a session in a format to w or to a file. It fails with ErrUnsupported if it
-	// does not know an option.
+	// does not support an option.
 	Render(ctx context.Context, w io.Writer, id string, o HistoryRender) error
 }
 
@@ -32,8 +32,8 @@ type HistoryFilter struct {
 	Dir          string // includes the other worktrees of its repository
 	NoWorktrees  bool
 	Branch, Tag  string
-	Since, Until time.Time // of the last change, for Grep of what was said; Until is excluded
-	NoPrograms   bool      // without sessions that programs began
+	Since, Until time.Time // of the last change, for Grep of the message; Until is exclusive
+	NoPrograms   bool      // excludes sessions that programs started
 	Archived     bool      // only archived sessions
 }
 
@@ -46,7 +46,7 @@ type HistoryRow struct {
 	Wire   any    // the JSON object of the row
 }
 
-// HistoryProblem reports files that a list leaves out.
+// HistoryProblem reports files that a list omits.
 type HistoryProblem struct {
 	Files int
 	First error
@@ -56,11 +56,11 @@ func (e *HistoryProblem) Error() string {
 	return fmt.Sprintf("agent: %d files cannot be read, the first: %v", e.Files, e.First)
 }
 
-// HistoryShow selects how much of a conversation is shown.
+// HistoryShow selects the parts of a conversation to show.
 type HistoryShow struct {
-	Last             int // so many messages from the end; 0 is all
+	Last             int // number of messages from the end; 0 is all
 	System, Thinking bool
-	JSON             bool // HistoryText.Wire is wanted, not Parts
+	JSON             bool // fill HistoryText.Wire instead of Parts
 }
 
 // HistoryText is the conversation of a session.
@@ -74,9 +74,9 @@ type HistoryText struct {
 type HistoryPart struct {
 	Kind  string // one of PartText, PartTool, PartResult and PartBlock
 	Group int
-	By    string // who said it
+	By    string // the author
 	Time  time.Time
-	// Text is Markdown, the input of a tool in a line, the result, or the name of the block.
+	// Text is Markdown, the input of a tool in one line, the result, or the name of the block.
 	Text   string
 	Name   string // of the tool
 	Failed bool   // the result is an error
@@ -90,19 +90,19 @@ const (
 	PartBlock  = "block"
 )
 
-// HistoryGrep selects places in sessions.
+// HistoryGrep selects matches in sessions.
 type HistoryGrep struct {
 	HistoryFilter
 	Text          string
 	Roles         []string
 	Tool          string
 	CaseSensitive bool
-	MainOnly      bool // without subagents
-	Limit         int  // of places; 0 is none
+	MainOnly      bool // excludes subagents
+	Limit         int  // number of matches; 0 is unlimited
 }
 
-// HistoryMatch is a place that contains a text. Start and End are the match in the excerpt; Role
-// is empty if the agent does not report them.
+// HistoryMatch is a match of a text. Start and End are the offsets in the excerpt; Role is empty if
+// the agent does not report it.
 type HistoryMatch struct {
 	HistoryHit
 	Row           HistoryRow
@@ -117,16 +117,16 @@ type HistoryMatch struct {
 type HistoryRender struct {
 	Format                           string
 	File                             string // empty writes to the writer
-	Replace                          bool   // an existing file
+	Replace                          bool   // replaces an existing file
 	Redact                           bool
-	Secrets                          []string // are redacted too
+	Secrets                          []string // texts to redact as well
 	System                           bool
 	NoThinking, NoTools, NoSubagents bool
 }
 
 // Metered is implemented by a History that counts the tokens of past requests one by one.
 type Metered interface {
-	// Meter returns a reader of the requests. Each has its own position.
+	// Meter returns a reader of the requests. Each reader has its own position.
 	Meter() (Meter, error)
 }
 
@@ -135,7 +135,7 @@ type Meter interface {
 	// Next yields the requests that were written since the last call. An error about one file
 	// does not end the iteration.
 	Next(ctx context.Context) iter.Seq2[Metering, error]
-	// Bytes returns how much was read.
+	// Bytes returns the number of bytes read.
 	Bytes() int64
 }
 

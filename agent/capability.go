@@ -2,8 +2,8 @@ package agent
 
 import "slices"
 
-// Capabilities lists what a session and its provider can do. [CapabilitiesOf] derives it from the
-// interfaces that they implement.
+// Capabilities lists the features of a session and its provider. [CapabilitiesOf] derives it from
+// the interfaces that they implement.
 type Capabilities struct {
 	Resume     bool
 	History    bool
@@ -25,8 +25,8 @@ type Capabilities struct {
 	Title      bool
 }
 
-// CapabilitiesOf derives the capabilities of a session from its interfaces and those of
-// its provider. The session may be nil: then only what the provider can do is set.
+// CapabilitiesOf derives the capabilities of a session from its interfaces and those of its
+// provider. The session may be nil: then only the capabilities of the provider are set.
 func CapabilitiesOf(p Provider, s Session) Capabilities {
 	c := Capabilities{
 		Resume: is[Resumer](p), History: is[HistoryKeeper](p), Usage: is[UsageReporter](p), Witness: is[Witness](p),

@@ -9,8 +9,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// A program that knows only the interfaces drives any agent. The scripted one stands
-// here for Claude or Codex.
+// Drive any agent through the interfaces. The scripted one replaces Claude or Codex here.
 func Example() {
 	var provider agent.Provider = &agenttest.Provider{}
 	session, err := provider.Open(context.Background(), agent.Options{})

@@ -6,34 +6,34 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// Finisher is implemented by a session that ends by itself when its work is done, tasks in the
-// background included.
+// Finisher is implemented by a session that ends without Close when its work is done, including
+// background tasks.
 type Finisher interface {
-	// Finish reports to the agent that no more inputs come. The events end with ErrClosed when
+	// Finish reports to the agent that no more inputs follow. The events end with ErrClosed when
 	// the agent has ended.
 	Finish(ctx context.Context) error
 }
 
-// Canceler is implemented by a session whose queued inputs can be removed before they run.
+// Canceler is implemented by a session that can remove queued inputs before they run.
 type Canceler interface {
-	// Cancel removes the input with this uuid from the queue. It fails with ErrNotOpen if the
-	// input has begun or ended.
+	// Cancel removes the input with this uuid from the queue. It fails with ErrNotOpen if the input
+	// has started or ended.
 	Cancel(ctx context.Context, uuid string) error
 }
 
-// Holder is implemented by a session that holds inputs back after an interrupt or a restart
-// until a person decides.
+// Holder is implemented by a session that holds inputs after an interrupt or a restart until a
+// person decides.
 type Holder interface {
 	// Continue resumes an interrupted turn.
 	Continue(ctx context.Context) error
-	// Release runs the inputs that are held back.
+	// Release runs the held inputs.
 	Release(ctx context.Context) error
 }
 
-// Joined is implemented by a session that was running before it was opened here, such as one of
-// a server.
+// Joined is implemented by a session that was running before it was opened here, such as one of a
+// server.
 type Joined interface {
-	// Past returns the conversation up to the first event of the session, or nil if there is
-	// none. It must not be changed.
+	// Past returns the conversation up to the first event of the session, or nil. It must not be
+	// modified.
 	Past() *event.Conversation
 }

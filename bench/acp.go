@@ -20,14 +20,14 @@ import (
 
 var acpRows = []string{"acp_initialize_ms", "acp_session_ms", "acp_warm_session_ms", "acp_connect_ms", "acp_first_update_ms", "acp_rss_bytes", "acp_turn_rss_bytes"}
 
-// acpWarm is how long after initialize a session is asked for that can be ready.
+// acpWarm is the time between initialize and the request for a session, so that one can be ready.
 const acpWarm = time.Second
 
-// acpRest is how long after a turn the resident memory of an agent that waits is read.
+// acpRest is the time after a turn at which the resident memory of an idle agent is read.
 const acpRest = 2 * time.Second
 
-// sessionTarget compares a cold session with a bare start of the CLI in the same run, which
-// the row beside it has.
+// sessionTarget compares a cold session with a bare start of the CLI in the same run, from the
+// adjacent row.
 func sessionTarget(r *row) *bool {
 	if r.against == nil {
 		return nil
@@ -57,8 +57,8 @@ func (b *bench) prepareACP(ctx context.Context) error {
 	return nil
 }
 
-// acpRound measures each agent with the same CLI and a scripted API: cold, without anything
-// started ahead, and a second after initialize in the agent's own directory.
+// acpRound measures each agent with the same CLI and a scripted API: cold, without a prestarted
+// process, and a second after initialize in the agent's directory.
 func (b *bench) acpRound(ctx context.Context) error {
 	cli, err := e2e.CLIPath()
 	if err != nil {
@@ -107,7 +107,7 @@ func (b *bench) acpRound(ctx context.Context) error {
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// acpCold measures an agent that starts nothing ahead.
+// acpCold measures an agent without a prestarted process.
 func (b *bench) acpCold(ctx context.Context, name string, argv []string, dir string, env []string) error {
 	begun := time.Now()
 	a, err := startACP(ctx, argv, dir, env)
@@ -157,7 +157,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// acpPrewarmed measures a session that is asked for a while after initialize.
+// acpPrewarmed measures a session that is requested a while after initialize.
 func (b *bench) acpPrewarmed(ctx context.Context, name string, argv []string, dir string, env []string) error {
 	a, err := startACP(ctx, argv, dir, env)
 	if err != nil {
@@ -178,7 +178,7 @@ func (b *bench) acpPrewarmed(ctx context.Context, name string, argv []string, di
 	return a.close()
 }
 
-// residentBytes is the resident memory of a process alone.
+// residentBytes returns the resident memory of a process, without its children.
 func residentBytes(pid int) (float64, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
@@ -192,14 +192,14 @@ func residentBytes(pid int) (float64, error) {
 	return kilobytes * 1024, nil
 }
 
-// acpAgent is an agent that is measured.
+// acpAgent is an agent under measurement.
 type acpAgent struct {
 	cmd    *exec.Cmd
 	in     io.WriteCloser
 	out    *bufio.Reader
 	id     int
 	closed bool
-	first  time.Time // when the first chunk of an answer came
+	first  time.Time // arrival of the first chunk of an answer
 }
 
 func startACP(ctx context.Context, argv []string, dir string, env []string) (*acpAgent, error) {
@@ -226,7 +226,7 @@ func (a *acpAgent) close() error {
 	return errors.Join(a.in.Close(), a.cmd.Wait())
 }
 
-// call sends a request and reads up to its answer.
+// call sends a request and reads up to its response.
 func (a *acpAgent) call(method string, params, to any) error {
 	a.id++
 	line, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": a.id, "method": method, "params": params})
@@ -273,7 +273,7 @@ func (a *acpAgent) newSession(dir string) (string, error) {
 	return r.SessionID, err
 }
 
-// prompt returns when the first piece of the answer came.
+// prompt returns the arrival time of the first piece of the answer.
 func (a *acpAgent) prompt(id string) (time.Time, error) {
 	a.first = time.Time{}
 	err := a.call("session/prompt", map[string]any{"sessionId": id, "prompt": []any{map[string]string{"type": "text", "text": "Say it."}}}, &struct{}{})

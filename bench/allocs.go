@@ -45,8 +45,8 @@ func (b *bench) allocsRound(ctx context.Context) error {
 	return nil
 }
 
-// kept is what was read of the last delta. Of a Raw whose length alone is used the compiler
-// leaves out the copy, and with it the allocation that is to be counted.
+// kept holds the fields of the last delta. If only the length of a Raw were used, the compiler
+// would omit the copy, and with it the allocation to count.
 var kept struct {
 	text, uuid, session string
 	raw                 json.RawMessage
@@ -65,8 +65,8 @@ func readDelta(m message.Message) error {
 	return nil
 }
 
-// queryAllocs counts the allocations of a delta on its whole way through Query: everything
-// that goes on in the process, divided by the deltas.
+// queryAllocs counts the allocations of a delta on its whole path through Query: all allocations of
+// the process, divided by the deltas.
 func queryAllocs(ctx context.Context, deltas int) (float64, error) {
 	runtime.GC()
 	var before, after runtime.MemStats
@@ -75,7 +75,7 @@ func queryAllocs(ctx context.Context, deltas int) (float64, error) {
 	opts := &claude.Options{Transport: &deltaConn{left: deltas, asked: make(chan string, 1)}, Logger: slog.New(slog.DiscardHandler)}
 	for m, err := range claude.Query(ctx, "go", opts) {
 		if errors.Is(err, claude.ErrNoResult) && seen == deltas {
-			break // the stream has deltas alone
+			break // the stream contains only deltas
 		}
 		if err != nil {
 			return 0, err
@@ -92,7 +92,7 @@ func queryAllocs(ctx context.Context, deltas int) (float64, error) {
 	return float64(after.Mallocs-before.Mallocs) / float64(deltas), nil
 }
 
-// deltaConn is a CLI in memory that answers a prompt with deltas and ends.
+// deltaConn is an in-memory CLI that answers a prompt with deltas and ends.
 type deltaConn struct {
 	left  int
 	asked chan string // the id of initialize

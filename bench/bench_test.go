@@ -37,7 +37,7 @@ func TestRatio(t *testing.T) {
 		better string
 		parley float64
 		ts     *float64
-		want   float64 // 0 is none
+		want   float64 // 0 if it does not exist
 	}{
 		{"more", 16, &ts, 2},
 		{"less", 2, &ts, 4},
@@ -61,8 +61,8 @@ func testRecording(t *testing.T) *recorded {
 	return rec
 }
 
-// The same number of lines is the same stream, every line of it JSON, and what is expected
-// of a consumer is what is in it.
+// TestGenerate checks that the same number of lines results in the same stream, that every line is
+// JSON, and that the expected counts match the stream.
 func TestGenerate(t *testing.T) {
 	const lines = 3000
 	var a, b bytes.Buffer
@@ -91,7 +91,7 @@ func TestGenerate(t *testing.T) {
 	}
 }
 
-// count counts a line as the consumers do, with another decoder than any of them.
+// count counts a line like the consumers, with a different decoder.
 func (s *streamed) count(t *testing.T, line string) {
 	t.Helper()
 	var m struct {
@@ -152,7 +152,7 @@ func TestFlags(t *testing.T) {
 	}
 }
 
-// The whole harness on Parley and cat, with the JSON that it writes.
+// TestRun runs the whole harness on Parley and cat, including its JSON output.
 func TestRun(t *testing.T) {
 	if !meter.Supported {
 		t.Skip("the benchmark runs on Linux")
@@ -180,7 +180,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// rowsHere are the rows that can be measured: some need the CLI.
+// rowsHere returns the rows that can be measured: some need the CLI.
 func rowsHere() []string {
 	_, err := e2e.CLIPath()
 	return slices.DeleteFunc(rowNames(), func(name string) bool {
@@ -223,7 +223,7 @@ func checkJSON(t *testing.T, text []byte) {
 	}
 }
 
-// The lock files pin by content and leave the registry to the machine.
+// TestLockFile checks that the lock files pin by content and do not name a registry.
 func TestLockFile(t *testing.T) {
 	for _, peer := range []string{"ts", "ccusage", "adapter"} {
 		checkLockFile(t, peer)

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// codexBench is what the rows about Codex's files are measured with.
+// codexBench holds the data for the rows about Codex's files.
 type codexBench struct {
 	home     string // CODEX_HOME
 	bytes    int64
@@ -23,17 +23,17 @@ type codexBench struct {
 	}
 }
 
-// codexRows are the rows about Codex's files: how much of them is read in a second of CPU
-// time, beside those of Claude. Time on the clock says more about what else the machine does.
+// codexRows are the rows about Codex's files: megabytes read per second of CPU time, compared with
+// Claude's files. Wall-clock time would depend more on the load of the machine.
 var codexRows = []string{"codex_usage_mb_per_cpu_s", "codex_list_mb_per_cpu_s"}
 
-// codexBytes and codexSessions are how much there is of Codex's files.
+// codexBytes and codexSessions are the size and number of Codex's files.
 const (
 	codexBytes    = 1 << 30
 	codexSessions = 2000
 )
 
-// prepareCodex writes the sessions of both agents unless they are there.
+// prepareCodex writes the sessions of both agents unless they exist.
 func (b *bench) prepareCodex(ctx context.Context) error {
 	dir, manifest, err := ensureCorpus(ctx, b.cache, b.scale)
 	if err != nil {
@@ -53,7 +53,7 @@ func (b *bench) prepareCodex(ctx context.Context) error {
 	return nil
 }
 
-// ensure writes rollouts below a directory unless they are there.
+// ensure writes rollouts below a directory unless they exist.
 func (c *codexBench) ensure(ctx context.Context, cache string, sessions int, size int64) error {
 	c.home, c.sessions = filepath.Join(cache, fmt.Sprintf("rollouts-v1-%d-%d", sessions, size)), sessions
 	manifest := filepath.Join(c.home, "manifest.json")
@@ -81,8 +81,8 @@ func (c *codexBench) ensure(ctx context.Context, cache string, sessions int, siz
 	return os.WriteFile(manifest, text, 0o600)
 }
 
-// rolloutWriter writes one rollout in the shape of version 0.166: long instructions, and
-// turns of commands with their output twice, as an item and as the model sees it.
+// rolloutWriter writes one rollout in the shape of version 0.166: long instructions, and turns of
+// commands with their output twice, as an item and as the model sees it.
 type rolloutWriter struct {
 	w       *bufio.Writer
 	thread  string
@@ -107,13 +107,13 @@ func (r *rolloutWriter) write(home string, size int64) error {
 	for turn := 0; r.written < size; turn++ {
 		r.turn(turn)
 	}
-	if err := r.w.Flush(); err != nil { // with the first error of all writes
+	if err := r.w.Flush(); err != nil { // reports the first error of all writes
 		return err
 	}
 	return f.Close()
 }
 
-// words is a text of about so many bytes.
+// words returns a text of about n bytes.
 func words(n int) string {
 	return strings.Repeat("All work and no play makes it a dull text. ", n/43+1)[:n]
 }
@@ -150,7 +150,7 @@ func (r *rolloutWriter) turn(n int) {
 	r.line("event_msg", `{"type":"task_complete","turn_id":%q}`, id)
 }
 
-// used writes what a request used.
+// used writes the usage of a request.
 func (r *rolloutWriter) used(turn string) {
 	r.line("token_usage_record", `{"thread_id":%q,"turn_id":%q,"response_id":"resp","usage":{"input_tokens":1000,"cached_input_tokens":400,"output_tokens":20,"total_tokens":1020}}`, r.thread, turn)
 	r.tokens += 1020
@@ -163,7 +163,7 @@ func (b *bench) codexRound(ctx context.Context) error {
 		side, agent string
 		bytes       int64
 	}{{"parley", "codex", c.bytes}, {"claude", "claude", c.claude.bytes}} {
-		fresh, err := os.MkdirTemp(b.tmp, "cache-") // no list remembers the one before
+		fresh, err := os.MkdirTemp(b.tmp, "cache-") // so that no list uses an earlier index
 		if err != nil {
 			return err
 		}

@@ -6,8 +6,8 @@ import (
 	"github.com/seed7221b0f9/parley/codex/rollout"
 )
 
-// The generated rollouts are rollouts: they list, they read, and their tokens are those that
-// the generator counted.
+// TestRollouts checks that the generated rollouts can be listed and read, and that their tokens
+// match the generator's count.
 func TestRollouts(t *testing.T) {
 	c := &codexBench{}
 	dir := t.TempDir()

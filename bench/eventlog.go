@@ -13,7 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/eventlog"
 )
 
-// The load of the event log: writers that append records of several events, each to a log of its own.
+// The load of the event log: writers that append records of several events, each to a separate log.
 const (
 	logWriters    = 20
 	eventsPerCall = 10
@@ -21,8 +21,8 @@ const (
 	logTime       = 2 * time.Second
 )
 
-// eventlogRound counts the durable events of a second, and beside it how many records of the same size a bare loop of write
-// and fsync puts on the same disk.
+// eventlogRound counts the durable events per second, and for comparison the records of the same size that a bare loop of
+// write and fsync puts on the same disk.
 func (b *bench) eventlogRound(ctx context.Context) error {
 	dir, err := os.MkdirTemp(b.tmp, "eventlog-")
 	if err != nil {
@@ -43,7 +43,7 @@ func (b *bench) eventlogRound(ctx context.Context) error {
 	return nil
 }
 
-// appendFor appends for some time and returns the events that were acknowledged in a second.
+// appendFor appends for some time and returns the acknowledged events per second.
 func appendFor(ctx context.Context, dir string, limit time.Duration) (float64, error) {
 	store, err := eventlog.Open(ctx, &eventlog.Options{Dir: dir})
 	if err != nil {
@@ -75,7 +75,7 @@ func appendFor(ctx context.Context, dir string, limit time.Duration) (float64, e
 	return float64(count.Load()) / took, errors.Join(<-failed, store.Close(ctx))
 }
 
-// fsyncFor writes and syncs records one after the other and returns how many there were in a second.
+// fsyncFor writes and syncs records one after the other and returns their number per second.
 func fsyncFor(name string, limit time.Duration) (float64, error) {
 	f, err := os.Create(name)
 	if err != nil {

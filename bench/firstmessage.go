@@ -2,16 +2,16 @@ package main
 
 import "context"
 
-// timed is what a consumer prints; consumer/first.go has the same.
+// timed is the output of a consumer; consumer/first.go has the same.
 type timed struct {
 	QueryMS []float64 `json:"query_ms"`
 	SpawnMS []float64 `json:"spawn_ms"`
-	BareMS  []float64 `json:"bare_ms"` // Python's has none
+	BareMS  []float64 `json:"bare_ms"` // Python does not report it
 }
 
-// firstRound times first messages on every side. What the system needs to start the program,
-// its fork, exec and own start, is the same for all and taken off: it is measured from Go, the
-// leanest of them. What a runtime needs on top of that to start a process is its own affair.
+// firstRound measures first messages on every side. The system's cost of starting the program, its
+// fork, exec and start, is the same for all and subtracted: it is measured from Go, the leanest of
+// them. Additional costs of a runtime for starting a process are included.
 func (b *bench) firstRound(ctx context.Context) error {
 	start := 0.0
 	for _, s := range b.sides {
@@ -21,7 +21,7 @@ func (b *bench) firstRound(ctx context.Context) error {
 		}
 		query, spawn := median(got.QueryMS), median(got.SpawnMS)
 		if start == 0 {
-			start = spawn // the first side is ours
+			start = spawn // the first side is Parley
 		}
 		b.logf("  %-8s %8.3f ms; it starts the CLI in %.3f ms", s.name, query, spawn)
 		b.add("first_query_ms", s.name, query)

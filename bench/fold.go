@@ -19,11 +19,11 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// eventsOfFold is the length of the session that is folded.
+// eventsOfFold is the number of events of the folded session.
 const eventsOfFold = 50_000
 
-// prepareFold writes the session that both folds read: the first lines of the stream,
-// as RPC messages.
+// prepareFold writes the session that both folds read: the first lines of the stream, as RPC
+// messages.
 func (b *bench) prepareFold(context.Context) error {
 	rec, err := readRecorded(filepath.Join(b.root, filepath.FromSlash(recording)))
 	if err != nil {
@@ -59,8 +59,8 @@ func (b *bench) prepareFold(context.Context) error {
 	return os.WriteFile(b.path("fold.jsonl"), out.Bytes(), 0o600)
 }
 
-// foldRound times the folds of one session in Go and in TypeScript. Both must come to
-// the same state.
+// foldRound measures the folds of one session in Go and in TypeScript. Both must reach the same
+// state.
 func (b *bench) foldRound(ctx context.Context) error {
 	var conv event.Conversation
 	begin := time.Now()
@@ -88,8 +88,8 @@ func (b *bench) foldRound(ctx context.Context) error {
 	return nil
 }
 
-// foldInNode folds the session with the bundle and returns the milliseconds that it
-// took, without the parsing of its messages.
+// foldInNode folds the session with the bundle and returns the time in milliseconds, without
+// parsing the messages.
 func (b *bench) foldInNode(ctx context.Context, wantState string) (float64, error) {
 	cmd := exec.CommandContext(ctx, "node", filepath.Join(b.root, "bench", "ts", "fold.mjs"), b.path("fold.jsonl"))
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + b.path("home")}

@@ -13,14 +13,14 @@ import (
 	"strings"
 )
 
-// minLines is the shortest stream: the two lines before the first answer, some of it, and
-// the two at the end.
+// minLines is the length of the shortest stream: the two lines before the first answer, some of it,
+// and the two at the end.
 const minLines = 300
 
-// recording is the dialogue that the stream is made after.
+// recording is the dialogue on which the stream is based.
 const recording = "testdata/wire/partial-tool/stdout.jsonl"
 
-// recorded are the lines that are taken from the recording as they are.
+// recorded are the lines taken unchanged from the recording.
 type recorded struct {
 	initialize              []byte // the body of the answer
 	running, init           string
@@ -51,9 +51,9 @@ func readRecorded(name string) (*recorded, error) {
 	}, nil
 }
 
-// expected is what every consumer must have counted in a stream.
+// expected holds the counts that every consumer must report for a stream.
 type expected struct {
-	lines, hostOnly int // hostOnly are for the SDK itself; some deliver them, some do not
+	lines, hostOnly int // hostOnly are for the SDK; some SDKs deliver them, some do not
 	textBytes       int
 	tools           map[string]int
 	size            int64
@@ -71,7 +71,7 @@ func (b *bench) readRecording() error {
 	return os.WriteFile(b.path("short.jsonl"), []byte(short), 0o600)
 }
 
-// writeStream makes the stream of the given number of lines.
+// writeStream generates the stream with the given number of lines.
 func (b *bench) writeStream(name string) (*expected, error) {
 	rec, err := readRecorded(filepath.Join(b.root, filepath.FromSlash(recording)))
 	if err != nil {
@@ -85,18 +85,17 @@ func (b *bench) writeStream(name string) (*expected, error) {
 	return want, errors.Join(err, f.Close())
 }
 
-// generator writes a long session: answers of a long text and a tool use, each streamed as
-// deltas and then given whole, and the tools' results. The same number of lines gives the
-// same bytes.
+// generator writes a long session: answers with a long text and a tool use, each streamed as deltas
+// and then complete, and the tools' results. The same number of lines results in the same bytes.
 type generator struct {
 	*recorded
 	out    *bufio.Writer
 	random *rand.Rand
-	left   int // lines before the last two
+	left   int // remaining lines before the last two
 	want   *expected
 	err    error
 
-	answer int    // counts the answers
+	answer int    // number of the answer
 	index  int    // of the block in the answer
 	apiID  string // of the answer
 }
@@ -149,7 +148,7 @@ func (g *generator) event(format string, args ...any) bool {
 
 const usage = `"usage":{"input_tokens":10,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":1}`
 
-// turn is one answer with its tool's result.
+// turn writes one answer with its tool's result.
 func (g *generator) turn() {
 	g.answer++
 	g.apiID, g.index = fmt.Sprintf("msg_%04d", g.answer), 0
@@ -162,7 +161,7 @@ func (g *generator) turn() {
 	g.linef(`{"type":"system","subtype":"status","status":"requesting","session_id":"%s","uuid":"%s"}`, g.session, g.uuid())
 }
 
-// text is a block of about 200 deltas.
+// text writes a block of about 200 deltas.
 func (g *generator) text() {
 	g.event(`"type":"content_block_start","index":%d,"content_block":{"type":"text","text":""}`, g.index)
 	var whole strings.Builder
@@ -180,7 +179,7 @@ func (g *generator) text() {
 
 var toolNames = []string{"Bash", "Read", "Grep", "Edit", "mcp__tracker__find_issue"}
 
-// toolUse is a block whose input comes in pieces of ten characters.
+// toolUse writes a block with its input in pieces of ten characters.
 func (g *generator) toolUse() {
 	name := toolNames[g.random.IntN(len(toolNames))]
 	id := fmt.Sprintf("toolu_%04d", g.answer)
@@ -197,14 +196,14 @@ func (g *generator) toolUse() {
 	g.event(`"type":"content_block_stop","index":%d`, g.index)
 }
 
-// whole is the line of a finished block.
+// whole writes the line of a finished block.
 func (g *generator) whole(block string) bool {
 	return g.linef(`{"type":"assistant","message":{"id":"%s","type":"message","role":"assistant","model":"%s","content":[%s],"stop_reason":null,"stop_sequence":null,%s,"context_management":null},"parent_tool_use_id":null,"session_id":"%s","uuid":"%s","timestamp":"2026-11-15T02:05:26.774Z","request_id":"%s"}`,
 		g.apiID, g.model, block, usage, g.session, g.uuid(), g.request)
 }
 
-// toolResult is a user line with 4 to 50 KB of a tool's output, which the CLI writes twice:
-// as the model sees it and as the tool gave it.
+// toolResult writes a user line with 4 to 50 KB of a tool's output, which the CLI writes twice: as
+// the model sees it and as the tool returned it.
 func (g *generator) toolResult() {
 	output := quote(g.output(4<<10 + g.random.IntN(46<<10)))
 	id := fmt.Sprintf("toolu_%04d", g.answer)
@@ -214,7 +213,7 @@ func (g *generator) toolResult() {
 
 var vocabulary = strings.Fields("the a of to in and is that file function test returns error line `main` \"quoted\" (see above) value, change: reads writes package context because it does not close\n\n -")
 
-// words is ASCII, so that every language counts the same length.
+// words returns ASCII text, so that every language counts the same length.
 func (g *generator) words(n int) string {
 	var b strings.Builder
 	for range n {
@@ -237,7 +236,7 @@ var code = []string{
 	"\tfor i, row := range rows[1:] {",
 }
 
-// output is a numbered listing of the given size.
+// output returns a numbered listing of the given size.
 func (g *generator) output(size int) string {
 	var b strings.Builder
 	for i := 1; b.Len() < size; i++ {
@@ -251,7 +250,7 @@ func (g *generator) uuid() string {
 	return fmt.Sprintf("%08x-%04x-4%03x-8%03x-%012x", a>>32, a>>16&0xffff, a&0xfff, b>>48&0xfff, b&0xffffffffffff)
 }
 
-// quote is a JSON string as JSON.stringify writes it.
+// quote returns a JSON string as JSON.stringify writes it.
 func quote(s string) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

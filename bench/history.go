@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// historied is what a side found; consumer/history.go has the same, ts/consumer.mjs the
-// first two.
+// historied is the output of a side; consumer/history.go has the same, ts/consumer.mjs the first
+// two.
 type historied struct {
 	Sessions  int     `json:"sessions"`
 	ListS     float64 `json:"list_s"`
@@ -25,10 +25,10 @@ type historied struct {
 // historyRows are the rows about session files.
 var historyRows = []string{"list_sessions_s", "list_again_s", "search_rare_s", "last_100_ms", "last_100_read_percent"}
 
-// bigBytes is how long the session is whose end is opened.
+// bigBytes is the size of the session that is opened at its end.
 const bigBytes = 500 << 20
 
-// prepareHistory writes the sessions that the usage rows count as well, and a big one.
+// prepareHistory writes the sessions of the usage rows, and a large one.
 func (b *bench) prepareHistory(ctx context.Context) error {
 	dir, manifest, err := ensureCorpus(ctx, b.cache, b.scale)
 	if err != nil {
@@ -43,7 +43,7 @@ func (b *bench) prepareHistory(ctx context.Context) error {
 	return readTree(ctx, dir)
 }
 
-// writeBig writes a long session unless it is there.
+// writeBig writes a long session unless it exists.
 func (b *bench) writeBig(size int64) error {
 	if info, err := os.Stat(b.big); err == nil && info.Size() >= size {
 		return nil
@@ -68,7 +68,7 @@ func (b *bench) writeBig(size int64) error {
 			`"cwd":"/work","sessionId":"10000000-0000-4000-8000-000000000000","version":"2.1.325"}`+"\n", parent, role, role, content, id)
 		parent, written = id, written+int64(n)
 	}
-	if err := w.Flush(); err != nil { // with the first error of all writes
+	if err := w.Flush(); err != nil { // reports the first error of all writes
 		return err
 	}
 	if err := f.Close(); err != nil {
@@ -77,7 +77,7 @@ func (b *bench) writeBig(size int64) error {
 	return os.Rename(b.big+".part", b.big)
 }
 
-// historyRound lets every side list once; searching and opening have no peer.
+// historyRound runs one list on every side; searching and opening have no peer.
 func (b *bench) historyRound(ctx context.Context) error {
 	env := b.env("CLAUDE_CONFIG_DIR=" + b.usage.dir)
 	sessions := -1

@@ -23,8 +23,8 @@ const (
 	hostSessions = 50
 )
 
-// hostRound measures what a host adds to a line, how much of a direct pipe's throughput is left, and the resident memory
-// of the host for each agent.
+// hostRound measures the latency that a host adds to a line, the remaining share of a direct pipe's throughput, and the
+// resident memory of the host per agent.
 func (b *bench) hostRound(ctx context.Context) (err error) {
 	if runtime.GOOS != "linux" {
 		b.notef("without %s: the host is measured on Linux alone", hostRows[0])
@@ -51,7 +51,7 @@ func (b *bench) hostRound(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	b.add(hostRows[0], "parley", (hosted-bare)/2) // there and back are two lines
+	b.add(hostRows[0], "parley", (hosted-bare)/2) // a round trip is two lines
 	bare, err = streamRate(ctx, direct)
 	if err != nil {
 		return err
@@ -65,7 +65,7 @@ func (b *bench) hostRound(ctx context.Context) (err error) {
 	return err
 }
 
-// echoLine returns the milliseconds of the median line to a program that sends it back.
+// echoLine returns the median time in milliseconds for a line to a program that echoes it.
 func echoLine(ctx context.Context, s spawn.Spawner) (float64, error) {
 	p, err := proc.Start(ctx, spawn.Command{Path: "/bin/cat"}, proc.Options{Spawner: s})
 	if err != nil {
@@ -92,7 +92,8 @@ func echoLine(ctx context.Context, s spawn.Spawner) (float64, error) {
 	return median(times), nil
 }
 
-// streamRate returns the bytes a second of a program that writes lines of 300 bytes, one at a time as agents do, as fast as it can.
+// streamRate returns the throughput in bytes per second of a program that writes lines of 300 bytes, one at a time like agents, as fast as
+// it can.
 func streamRate(ctx context.Context, s spawn.Spawner) (float64, error) {
 	cmd := spawn.Command{Path: "/bin/sh", Args: []string{"-c", `yes "$(printf '%0299d' 0)" | dd bs=300 iflag=fullblock count="$0" 2>/dev/null`, strconv.Itoa(hostStream)}, Env: []string{"PATH=" + os.Getenv("PATH")}}
 	began := time.Now()

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// idled is what the consumer prints; consumer/idle.go has the same.
+// idled is the output of the consumer; consumer/idle.go has the same.
 type idled struct {
 	Clients    int    `json:"clients"`
 	Heap       int64  `json:"heap"`
@@ -15,7 +15,7 @@ type idled struct {
 	Limit      string `json:"limit"`
 }
 
-// idleRound holds idle clients, each with a CLI of its own, in a process of their own.
+// idleRound keeps idle clients, each with a separate CLI, in a separate process.
 func (b *bench) idleRound(ctx context.Context) error {
 	argv := append(b.command(b.sides[0], "idle", 0), "-clients", strconv.Itoa(b.clients))
 	var got idled

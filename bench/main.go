@@ -5,8 +5,8 @@
 //	go run ./bench --only delta_allocs          some rows only
 //	go run ./bench corpus --scale 0.01          write generated sessions and print where
 //
-// README.md describes the measurement of each figure. The targets in the table are what the
-// project wants to reach; missing one is not a failure.
+// README.md describes the measurement of each figure. The targets in the table are goals of the
+// project; missing one is not a failure.
 package main
 
 import (
@@ -23,14 +23,14 @@ import (
 	"syscall"
 )
 
-// config is what the flags say.
+// config holds the values of the flags.
 type config struct {
 	rounds, lines, calls, clients int
-	only                          []string // rows; none is all of them
+	only                          []string // rows; empty means all
 	peers                         []string
-	out                           string // of the JSON; "" writes none
+	out                           string // file of the JSON; "" writes none
 	scale                         float64
-	cache                         string // where the generated sessions stay
+	cache                         string // directory of the generated sessions
 	profile                       string
 	log                           io.Writer // progress
 }
@@ -40,7 +40,7 @@ var allPeers = []string{"ts", "python", "cat", "ccusage", "adapter"}
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := start(ctx, os.Args[1:])
-	interrupted := ctx.Err() != nil // before stop, which ends it too
+	interrupted := ctx.Err() != nil // before stop, which also ends ctx
 	stop()
 	switch {
 	case err == nil, errors.Is(err, flag.ErrHelp):

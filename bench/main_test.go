@@ -8,7 +8,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/e2e"
 )
 
-// TestMain makes this program, run again, one that measures another, or one that is
+// TestMain makes this program, when it is started again, one that measures another, or one that is
 // measured.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == measuredCommand {

@@ -12,19 +12,19 @@ import (
 	"time"
 )
 
-// measured is what a command took.
+// measured holds the cost of a command.
 type measured struct {
 	Seconds float64 // from its start to its exit
 	CPU     float64 // user and system, in seconds
-	Peak    int64   // bytes that were resident at the most
+	Peak    int64   // peak resident memory in bytes
 }
 
-// measuredCommand is the name under which the bench runs a command and measures it.
+// measuredCommand is the subcommand that runs a command and measures it.
 const measuredCommand = "measured"
 
-// runMeasured is the command measured: it runs another one and writes what that took to a
-// file. A process begins with the peak memory of the one that started it: the bench
-// holds hundreds of megabytes, this one a few.
+// runMeasured implements the subcommand measured: it runs another command and writes its cost to a
+// file. A process starts with the peak memory of its parent: the bench uses hundreds of megabytes,
+// this process only a few.
 func runMeasured(args []string) error {
 	if len(args) < 2 {
 		return errors.New("measured: a file and a command are wanted")
@@ -43,8 +43,7 @@ func runMeasured(args []string) error {
 	return os.WriteFile(args[0], text, 0o600)
 }
 
-// timeIn runs a command as measureIn does, in a small process between, and says what it
-// took.
+// timeIn runs a command like measureIn, in a small intermediate process, and returns its cost.
 func (b *bench) timeIn(ctx context.Context, argv, env []string, out any) (m measured, err error) {
 	self, err := os.Executable()
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// eater is the variable that makes this program, run again, use so many MiB of memory.
+// eater is the variable that makes this program, when it is started again, use a number of MiB of memory.
 const eater = "PARLEY_BENCH_EATS"
 
 // eat touches memory and prints a JSON value.
@@ -19,7 +19,7 @@ func eat(size string) {
 	fmt.Println(len(b))
 }
 
-// resident is memory of so many MiB, every page of it touched.
+// resident allocates memory of this size and touches every page.
 func resident(mib int) []byte {
 	b := make([]byte, mib<<20)
 	for i := 0; i < len(b); i += 1024 {
@@ -28,8 +28,8 @@ func resident(mib int) []byte {
 	return b
 }
 
-// TestPeakMemory measures small and large processes from one that is larger than any of
-// them: what counts is theirs.
+// TestPeakMemory measures small and large processes from a larger one: only their own memory
+// counts.
 func TestPeakMemory(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("memory is not measured on this system")
@@ -52,7 +52,7 @@ func TestPeakMemory(t *testing.T) {
 		if printed != mib<<20 {
 			t.Errorf("it printed %d", printed)
 		}
-		// The race detector keeps some bytes beside each of the program's; this process has three times as much too.
+		// The race detector keeps some bytes for each of the program's; this process has three times as much too.
 		most := mib + 100
 		if raceDetector {
 			most += 4 * mib

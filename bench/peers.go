@@ -13,10 +13,10 @@ import (
 	"strings"
 )
 
-// side is one of those that are measured with the same consumer.
+// side is one of the programs measured with the same consumer.
 type side struct {
 	name string
-	argv []string // what the measurement's own arguments follow
+	argv []string // prefix of the measurement's arguments
 }
 
 // build compiles the programs of this repository.
@@ -29,7 +29,7 @@ func (b *bench) build(ctx context.Context) error {
 	b.logf("building the firehose, the consumer and the command")
 	cmd := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-o", b.tmp+string(filepath.Separator), "./bench/firehose", "./bench/consumer", "./cmd/parley")
 	cmd.Dir = b.root
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as make build does
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as in make build
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("go build: %w\n%s", err, out)
 	}
@@ -37,8 +37,7 @@ func (b *bench) build(ctx context.Context) error {
 	return nil
 }
 
-// findSides installs the peers. One that cannot be installed is left out, and the reason
-// printed.
+// findSides installs the peers. It skips a peer that cannot be installed, and prints the reason.
 func (b *bench) findSides(ctx context.Context) error {
 	b.sides = []side{{"parley", []string{b.consumer}}}
 	if !b.needsPeers() {
@@ -64,7 +63,7 @@ func (b *bench) findSides(ctx context.Context) error {
 	return nil
 }
 
-// needsPeers reports whether a wanted row has peers.
+// needsPeers reports whether a requested row has peers.
 func (b *bench) needsPeers() bool {
 	return b.wants([]string{"stream_msgs_per_s", "stream_cpu_s", "first_message_ms", "warm_first_message_ms", "list_sessions_s", "list_again_s"})
 }
@@ -94,8 +93,8 @@ func (b *bench) installPython(ctx context.Context) ([]string, error) {
 	return []string{filepath.Join(dir, "venv", "bin", "python"), filepath.Join(b.root, "bench", "python", "consumer.py")}, err
 }
 
-// install runs scripts/install-peers, which needs the caller's own settings: where the
-// registry is, where the cache is.
+// install runs scripts/install-peers, which needs the caller's settings: the registry and the
+// cache.
 func (b *bench) install(ctx context.Context, peer string) (dir string, err error) {
 	b.logf("the %s peer (installed on the first run)", peer)
 	cmd := exec.CommandContext(ctx, filepath.Join(b.root, "scripts", "install-peers"), peer)
@@ -117,8 +116,8 @@ func lastLine(s, otherwise string) string {
 	return otherwise
 }
 
-// command is one measurement of a side. The others take the firehose before the name of the
-// measurement, Parley's takes a flag.
+// command returns the command of one measurement of a side. The others take the firehose before the
+// name of the measurement, Parley's takes a flag.
 func (b *bench) command(s side, what string, calls int) []string {
 	if s.name == "parley" {
 		return append(slices.Clone(s.argv), what, "-cli", b.firehose, "-calls", strconv.Itoa(calls))
@@ -126,8 +125,8 @@ func (b *bench) command(s side, what string, calls int) []string {
 	return append(slices.Clone(s.argv), b.firehose, what, strconv.Itoa(calls))
 }
 
-// env is the whole environment of what is measured: no credentials, settings or proxies of the
-// user. Nothing that is measured speaks to a network.
+// env returns the complete environment of the measured programs: no credentials, settings or
+// proxies of the user. No measured program uses a network.
 func (b *bench) env(more ...string) []string {
 	return append([]string{
 		"HOME=" + b.path("home"),

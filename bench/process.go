@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// waitDelay is how long a killed process may keep its output open.
+// waitDelay is the time that a killed process may keep its output open.
 const waitDelay = 5 * time.Second
 
-// measureIn runs one measurement in a process of its own and decodes the object that it
-// prints. When ctx ends the process and its group are killed; the firehoses that it has
-// started go with it, at the end of their input.
+// measureIn runs one measurement in a separate process and decodes the object that it prints. When
+// ctx ends, the process and its group are killed; the firehoses that it has started exit at the end
+// of their input.
 func (b *bench) measureIn(ctx context.Context, argv, env []string, out any) error {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Env, cmd.Dir = env, b.path("work")

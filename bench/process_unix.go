@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// ownGroup puts a command into a process group of its own and makes the end of its context
-// kill all of it.
+// ownGroup puts a command into a separate process group and makes the end of its context kill the
+// whole group.
 func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

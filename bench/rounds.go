@@ -12,11 +12,11 @@ import (
 	"github.com/seed7221b0f9/parley/bench/internal/meter"
 )
 
-// bench is one run: what was built and installed for it, and the samples of its rounds.
+// bench is one run: its programs and peers, and the samples of its rounds.
 type bench struct {
 	*config
 	root       string // of the repository
-	tmp        string // everything that is written, gone afterwards
+	tmp        string // all temporary files, deleted afterwards
 	firehose   string
 	consumer   string
 	sides      []side
@@ -31,7 +31,7 @@ type bench struct {
 	samples map[sample][]float64
 }
 
-// sample names what one round measures of one side.
+// sample identifies a measurement of one side in a round.
 type sample struct{ figure, side string }
 
 func (b *bench) add(figure, side string, v float64) {
@@ -39,7 +39,7 @@ func (b *bench) add(figure, side string, v float64) {
 	b.samples[k] = append(b.samples[k], v)
 }
 
-// median is the median of a figure's samples, nil if there are none.
+// median returns the median of a figure's samples, nil without samples.
 func (b *bench) median(figure, side string) *float64 {
 	all := b.samples[sample{figure, side}]
 	if len(all) == 0 {
@@ -49,7 +49,7 @@ func (b *bench) median(figure, side string) *float64 {
 	return &m
 }
 
-// median is the middle value, or the mean of the two in the middle.
+// median returns the middle value, or the mean of the two in the middle.
 func median(values []float64) float64 {
 	s := slices.Sorted(slices.Values(values))
 	if n := len(s); n%2 == 0 {
@@ -58,8 +58,8 @@ func median(values []float64) float64 {
 	return s[len(s)/2]
 }
 
-// measurement is one group of rows. In every round it measures all its sides, one after the
-// other, so that whatever else the machine does falls on all of them.
+// measurement is one group of rows. In every round it measures all its sides, one after the other,
+// so that the load of the machine affects all of them.
 type measurement struct {
 	rows    []string
 	prepare func(*bench, context.Context) error
@@ -87,7 +87,7 @@ func (c *config) wants(rows []string) bool {
 	return len(c.only) == 0 || slices.ContainsFunc(rows, func(r string) bool { return slices.Contains(c.only, r) })
 }
 
-// run measures what the config asks for.
+// run makes the measurements of the config.
 func run(ctx context.Context, c *config) (*report, error) {
 	if !meter.Supported {
 		return nil, errors.New("the benchmark runs on Linux: it compares the times of several processes on one clock")

@@ -25,7 +25,7 @@ func (b *bench) prepareStream(context.Context) error {
 	return nil
 }
 
-// streamed is what a consumer prints; consumer/stream.go has the same.
+// streamed is the output of a consumer; consumer/stream.go has the same.
 type streamed struct {
 	Messages  int            `json:"messages"`
 	TextBytes int            `json:"text_bytes"`
@@ -34,7 +34,7 @@ type streamed struct {
 	CPUS      float64        `json:"cpu_s"`
 }
 
-// streamRound lets every side read the stream once.
+// streamRound reads the stream once on every side.
 func (b *bench) streamRound(ctx context.Context) error {
 	for _, s := range b.sides {
 		argv := b.command(s, "stream", 0)
@@ -66,7 +66,7 @@ func (b *bench) streamEnv() []string {
 	return b.env("FIREHOSE_STREAM="+b.path("stream.jsonl"), "FIREHOSE_STAMP="+b.path("stamp"))
 }
 
-// check compares what a consumer counted with what was written.
+// check compares the counts of a consumer with the written stream.
 func (e *expected) check(got *streamed) error {
 	switch {
 	case got.Messages > e.lines || got.Messages < e.lines-e.hostOnly:
@@ -79,8 +79,8 @@ func (e *expected) check(got *streamed) error {
 	return nil
 }
 
-// addStream adds a side's samples. The time is from the firehose's note of its first byte
-// to the consumer's note of the result, on the system's monotonic clock.
+// addStream adds a side's samples. The time is from the firehose's first byte to the consumer's
+// result, on the system's monotonic clock.
 func (b *bench) addStream(side string, end int64, cpu float64) error {
 	text, err := os.ReadFile(b.path("stamp"))
 	if err != nil {
@@ -104,8 +104,8 @@ func (b *bench) addStream(side string, end int64, cpu float64) error {
 	return nil
 }
 
-// cat lets cat read the same pipe. It cannot note when the last line came: its end is when
-// it has exited, and its CPU is all that it used.
+// cat reads the same pipe with cat. It cannot record the arrival of the last line: its end is its
+// exit, and its CPU time the total.
 func (b *bench) cat(ctx context.Context) (end int64, cpu float64, err error) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -140,7 +140,7 @@ func (b *bench) cat(ctx context.Context) (end int64, cpu float64, err error) {
 	return end, cpuOf(cat).Seconds(), err
 }
 
-// kill ends those of the commands that were started.
+// kill kills those commands that were started.
 func kill(cmds ...*exec.Cmd) {
 	for _, cmd := range cmds {
 		if cmd.Process != nil {

@@ -14,8 +14,8 @@ import (
 
 var supervisorRows = []string{"supervisor_start_ms", "supervisor_rss_bytes"}
 
-// supervisorRound starts a shell with and without a supervisor, in turns. The first row is how much later its
-// first line comes with one, the second the resident memory of the supervisor then.
+// supervisorRound starts a shell with and without a supervisor, in turn. The first row is the delay of its
+// first line with a supervisor, the second the resident memory of the supervisor.
 func (b *bench) supervisorRound(ctx context.Context) error {
 	if runtime.GOOS != "linux" {
 		b.notef("without %s: supervisors are for Linux", supervisorRows[0])

@@ -20,20 +20,20 @@ type row struct {
 	Better string              `json:"better"` // more or less
 	Parley float64             `json:"parley"`
 	Peers  map[string]*float64 `json:"peers"`
-	Ratio  *float64            `json:"ratio"` // how many times better than ts, or than the side that the row names
+	Ratio  *float64            `json:"ratio"` // factor by which it is better than ts, or than the side that the row names
 
-	against *float64 // another figure that the target names
+	against *float64 // another figure for the target
 }
 
-// kind is what is fixed about a row.
+// kind holds the fixed properties of a row.
 type kind struct {
 	name, unit, better string
 	target             string
-	met                func(*row) *bool // nil where nothing can be said
-	against            string           // whom the ratio is to; "" is ts
+	met                func(*row) *bool // returns nil if the target cannot be evaluated
+	against            string           // the side for the ratio; "" is ts
 }
 
-// peers are whom a row has figures of.
+// peers returns the sides with figures in a row.
 func (k *kind) peers() map[string]*float64 {
 	switch k.against {
 	case "ccusage", "claude":
@@ -87,18 +87,18 @@ func atMost(limit float64) func(*row) *bool {
 	return func(r *row) *bool { met := r.Parley <= limit; return &met }
 }
 
-// atLeastFigure is a target for the figure itself.
+// atLeastFigure returns a target for the figure.
 func atLeastFigure(limit float64) func(*row) *bool {
 	return func(r *row) *bool { met := r.Parley >= limit; return &met }
 }
 
-// foldTarget is that of the TypeScript fold: fast, or at least not much slower than Go's.
+// foldTarget is the target of the TypeScript fold: fast, or at least not much slower than Go's.
 func foldTarget(r *row) *bool {
 	met := r.Parley <= 200 || r.Ratio != nil && *r.Ratio >= 1.0/3
 	return &met
 }
 
-// atLeast is a target for the ratio.
+// atLeast returns a target for the ratio.
 func atLeast(times float64) func(*row) *bool {
 	return func(r *row) *bool {
 		if r.Ratio == nil {
@@ -126,7 +126,7 @@ func findRow(name string) *kind {
 	return nil
 }
 
-// report is what a run found.
+// report is the result of a run.
 type report struct {
 	rows  []row
 	notes []string
@@ -146,7 +146,7 @@ func (b *bench) report() *report {
 	return r
 }
 
-// row is the medians of a row, nil if it was not measured.
+// row returns the medians of a row, nil if it was not measured.
 func (b *bench) row(k kind) *row {
 	r := &row{Name: k.name, Unit: k.unit, Better: k.better, Peers: k.peers()}
 	if k.name == "stream_vs_cat" {
@@ -172,8 +172,7 @@ func (b *bench) row(k kind) *row {
 	return r
 }
 
-// ratio is how many times better than a peer's a figure is; nil where that makes no
-// sense.
+// ratio returns the factor by which a figure is better than a peer's; nil if it is undefined.
 func ratio(better string, parley float64, peer *float64) *float64 {
 	if peer == nil || *peer <= 0 || parley <= 0 {
 		return nil
@@ -185,7 +184,7 @@ func ratio(better string, parley float64, peer *float64) *float64 {
 	return &times
 }
 
-// details are figures beside the rows, with the least and the most of the rounds.
+// details returns figures that have no row, with the minimum and maximum of the rounds.
 func (b *bench) details() []string {
 	var notes []string
 	say := func(figure, side, text string) {
@@ -257,7 +256,7 @@ func (k *kind) verdict(r *row) string {
 	return "no"
 }
 
-// number is a figure with as many digits as can mean something.
+// number formats a figure with a sensible number of digits.
 func number(v *float64) string {
 	switch {
 	case v == nil:

@@ -13,15 +13,15 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// deltasOfRound is how many text deltas a round sends to the screen, deltasOfBlock how
-// many of them make a text.
+// deltasOfRound is the number of text deltas of a round, deltasOfBlock the number of deltas of a
+// text.
 const (
 	deltasOfRound = 200_000
 	deltasOfBlock = 1000
 )
 
-// uiEventRound times a text delta on its way to a screen: its event, its RPC message
-// encoded, and its fold. On the other side the message is encoded by json.Marshal.
+// uiEventRound measures the processing of a text delta for a screen: its event, its encoded RPC
+// message, and its fold. The other side encodes the message with json.Marshal.
 func (b *bench) uiEventRound(context.Context) error {
 	quick, allocs, err := sendDeltas(appendEncoder())
 	if err != nil {
@@ -39,7 +39,7 @@ func (b *bench) uiEventRound(context.Context) error {
 	return nil
 }
 
-// sendDeltas sends deltas all the way and returns the time and the allocations of one.
+// sendDeltas processes deltas and returns the time and the allocations per delta.
 func sendDeltas(encode func(event.Event) (int, error)) (ns, allocs float64, err error) {
 	m, err := message.Decode([]byte(aDelta))
 	if err != nil {
@@ -75,7 +75,7 @@ func sendDeltas(encode func(event.Event) (int, error)) (ns, allocs float64, err 
 	return float64(took.Nanoseconds()) / deltasOfRound, float64(after.Mallocs-before.Mallocs) / deltasOfRound, nil
 }
 
-// textOf is the length of the text in a conversation.
+// textOf returns the length of the text in a conversation.
 func textOf(conv *event.Conversation) int {
 	n := 0
 	for _, it := range conv.Thread("").Items {
@@ -84,7 +84,7 @@ func textOf(conv *event.Conversation) int {
 	return n
 }
 
-// appendEncoder encodes as a server does, into a buffer that it has.
+// appendEncoder encodes like a server, into an existing buffer.
 func appendEncoder() func(event.Event) (int, error) {
 	c := event.NewEncoder("0a1b2c3d", 0)
 	var buf []byte
@@ -95,7 +95,7 @@ func appendEncoder() func(event.Event) (int, error) {
 	}
 }
 
-// plainEvent is the message of a text delta as a struct with tags and nothing else.
+// plainEvent is the message of a text delta as a plain struct with tags.
 type plainEvent struct {
 	Type      string `json:"type"`
 	UUID      string `json:"uuid"`

@@ -13,14 +13,14 @@ import (
 	"github.com/seed7221b0f9/parley/bench/corpus"
 )
 
-// usageBench is what the usage rows are measured with.
+// usageBench holds the data for the usage rows.
 type usageBench struct {
 	dir   string // the configuration directory with the sessions
 	want  *corpus.Manifest
 	sides []side
 }
 
-// counted is what both sides print, with the same names.
+// counted is the output of both sides, with the same names.
 type counted struct {
 	Totals struct {
 		Input      int64 `json:"inputTokens"`
@@ -30,8 +30,8 @@ type counted struct {
 	} `json:"totals"`
 }
 
-// prepareUsage writes the sessions, installs the peer, and reads the sessions once,
-// so that they are in the page cache from the first round on.
+// prepareUsage writes the sessions, installs the peer, and reads the sessions once, so that they
+// are in the page cache from the first round on.
 func (b *bench) prepareUsage(ctx context.Context) error {
 	spec := corpus.Full().Scale(b.scale)
 	b.logf("the sessions: %d with %d subagents, %.2f GB (written on the first run)", spec.Sessions, spec.Subagents, float64(spec.Bytes)/1e9)
@@ -49,14 +49,14 @@ func (b *bench) prepareUsage(ctx context.Context) error {
 		case err != nil:
 			b.notef("without ccusage: %v", err)
 		default:
-			// Without --offline it would ask the network for prices.
+			// Without --offline it would fetch prices from the network.
 			b.usage.sides = append(b.usage.sides, side{"ccusage", append(argv, "claude", "daily", "--json", "--offline")})
 		}
 	}
 	return readTree(ctx, dir)
 }
 
-// usageRound lets every side count once.
+// usageRound counts once on every side.
 func (b *bench) usageRound(ctx context.Context) error {
 	for _, s := range b.usage.sides {
 		var got counted
@@ -75,7 +75,7 @@ func (b *bench) usageRound(ctx context.Context) error {
 	return nil
 }
 
-// check compares what a side counted with what was written.
+// check compares the counts of a side with the written sessions.
 func (u *usageBench) check(got *counted) error {
 	want, t := u.want.Tokens, got.Totals
 	for _, c := range []struct {
@@ -108,7 +108,7 @@ func readTree(ctx context.Context, dir string) error {
 	})
 }
 
-// ensureCorpus writes the generated sessions into the cache unless they are there.
+// ensureCorpus writes the generated sessions into the cache unless they exist.
 func ensureCorpus(ctx context.Context, cache string, scale float64) (string, *corpus.Manifest, error) {
 	if cache == "" {
 		cache = os.Getenv("PARLEY_CACHE")
@@ -123,7 +123,7 @@ func ensureCorpus(ctx context.Context, cache string, scale float64) (string, *co
 	return corpus.Ensure(ctx, cache, corpus.Full().Scale(scale))
 }
 
-// writeCorpus is the command corpus: it writes the sessions and prints where they are.
+// writeCorpus implements the command corpus: it writes the sessions and prints their location.
 func writeCorpus(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("bench corpus", flag.ContinueOnError)
 	scale := flags.Float64("scale", 1, "how much of 1.4 GB, 2,000 sessions and 2,400 subagents is written")

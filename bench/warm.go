@@ -8,17 +8,17 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/e2e"
 )
 
-// warmed is what a consumer prints; consumer/warm.go has the same.
+// warmed is the output of a consumer; consumer/warm.go has the same.
 type warmed struct {
 	ColdMS []float64 `json:"cold_ms"`
 	WarmMS []float64 `json:"warm_ms"`
 }
 
-// warmCalls is how many first messages a round times: each starts a real CLI, twice.
+// warmCalls is the number of first messages of a round: each starts a real CLI, twice.
 const warmCalls = 3
 
-// warmRound times first messages of the real CLI that was started ahead, and of one that was
-// not, against a scripted API on loopback. Python's SDK starts nothing ahead.
+// warmRound measures first messages of a prestarted real CLI, and of one that was not, against a
+// scripted API on loopback. Python's SDK cannot prestart.
 func (b *bench) warmRound(ctx context.Context) error {
 	cli, err := e2e.CLIPath()
 	if err != nil {

@@ -11,20 +11,20 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// activity is what the reader notes of every line, which must cost next to
-// nothing: most lines are not decoded by it.
+// activity is the reader's record of every line. It must be very cheap: most lines are
+// not decoded for it.
 type activity struct {
 	begun time.Time
-	at    atomic.Int64           // of the last line, since begun; 0 if there was none
-	kind  atomic.Pointer[string] // of the last line, as Kind has it
-	flow  atomic.Pointer[string] // of the last one that tells how a turn goes
+	at    atomic.Int64           // time of the last line since begun; 0 if there was none
+	kind  atomic.Pointer[string] // kind of the last line, as Kind returns it
+	flow  atomic.Pointer[string] // kind of the last line that indicates the phase of a turn
 	tools toolLedger
 }
 
-// hotKinds are the kinds of the lines that the reader leaves alone.
+// hotKinds are the kinds of the lines that the reader does not decode.
 var hotKinds = map[string]*string{"stream_event": new("stream_event"), "assistant": new("assistant"), "user": new("user")}
 
-// hot notes a line that is not decoded.
+// hot records a line that is not decoded.
 func (a *activity) hot(typ, text string) {
 	switch typ {
 	case "stream_event":
@@ -42,8 +42,8 @@ func (a *activity) hot(typ, text string) {
 
 var hotStreamEvent, hotAssistant, hotUser = hotKinds["stream_event"], hotKinds["assistant"], hotKinds["user"]
 
-// mayUseTool looks at the first block of an answer. The CLI writes a line for
-// each block, and most are long texts that are not worth a search.
+// mayUseTool checks the first block of an answer. The CLI writes a line for each block,
+// and most lines are long texts, which are not searched.
 func mayUseTool(text string) bool {
 	_, blocks, found := strings.Cut(text[:min(len(text), 512)], `"content":[{"type":"`)
 	if !found {
@@ -61,10 +61,10 @@ func (a *activity) turn(kind *string) {
 	}
 }
 
-// touch notes that something has come. Lines that come together have one time.
+// touch records the time of a line. Lines that arrive together share one time.
 func (a *activity) touch() { a.at.Store(int64(time.Since(a.begun))) }
 
-// message notes a line that was decoded.
+// message records a decoded line.
 func (a *activity) message(m message.Message, text string) {
 	kind := message.Kind(m)
 	if hotKinds[kind] != nil {
@@ -83,7 +83,7 @@ func (a *activity) message(m message.Message, text string) {
 	}
 }
 
-// last is the last line: its kind and when it came.
+// last returns the kind and the time of the last line.
 func (a *activity) last() (kind string, at time.Time) {
 	if k := a.kind.Load(); k != nil {
 		return *k, a.begun.Add(time.Duration(a.at.Load()))
@@ -91,7 +91,7 @@ func (a *activity) last() (kind string, at time.Time) {
 	return "", time.Time{}
 }
 
-// phase is how the turn that runs goes, by its last line.
+// phase returns the phase of the running turn, derived from its last line.
 func (a *activity) phase() Phase {
 	kind := a.flow.Load()
 	switch {
@@ -110,23 +110,22 @@ func (a *activity) phase() Phase {
 type RunningTool struct {
 	Name            string
 	ToolUseID       string
-	ParentToolUseID string // set: in the subagent of this tool use
+	ParentToolUseID string // set for a call in a subagent: the tool use that started it
 	Since           time.Time
 }
 
-// toolLedger knows which tool calls have no result yet.
+// toolLedger tracks the tool calls without a result.
 type toolLedger struct {
 	mu    sync.Mutex
 	tools []RunningTool
-	// parents are the calls that were made inside of a subagent, and the calls
-	// of these subagents.
+	// parents maps the calls made in subagents to the calls that started these subagents.
 	parents map[string]string
 }
 
-// keptParents is how many calls inside of subagents are remembered.
+// keptParents limits the number of remembered calls in subagents.
 const keptParents = 4096
 
-// used notes the calls in an assistant line.
+// used adds the calls in an assistant line.
 func (l *toolLedger) used(text string) {
 	var line struct {
 		Message struct {
@@ -159,8 +158,8 @@ func (l *toolLedger) used(text string) {
 	}
 }
 
-// answered takes out the calls whose results are in a user line. Results can be
-// long: the line is searched for the ids of calls, not decoded.
+// answered removes the calls with a result in a user line. Results can be long, so it
+// searches the line for the ids of calls and does not decode it.
 func (l *toolLedger) answered(text string) {
 	const key = `"tool_use_id":"`
 	l.mu.Lock()
@@ -176,15 +175,15 @@ func (l *toolLedger) answered(text string) {
 	}
 }
 
-// turnEnded takes out the calls of the main conversation; an interrupt may have
-// left them without a result.
+// turnEnded removes the calls of the main conversation; an interrupt may have left them
+// without a result.
 func (l *toolLedger) turnEnded() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.remove(func(t RunningTool) bool { return t.ParentToolUseID == "" })
 }
 
-// taskEnded takes out the calls of a subagent.
+// taskEnded removes the calls of a subagent.
 func (l *toolLedger) taskEnded(toolUseID string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -193,14 +192,14 @@ func (l *toolLedger) taskEnded(toolUseID string) {
 
 func (l *toolLedger) remove(is func(RunningTool) bool) { l.tools = slices.DeleteFunc(l.tools, is) }
 
-// running are the calls without a result, the oldest first.
+// running returns the calls without a result, the oldest first.
 func (l *toolLedger) running() []RunningTool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.tools)
 }
 
-// parent is the call of the subagent that has made a call, "" if none has.
+// parent returns the call of the subagent that has made a call, or "".
 func (l *toolLedger) parent(toolUseID string) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -10,13 +10,13 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// maxSchemaFlag is the length over which a schema does not go onto the command line,
-// where the system bounds an argument. By initialize alone the CLI does not check a
-// schema at its start. A schema is the shape of an answer and not a secret.
+// maxSchemaFlag is the length above which a schema is not passed as a flag, because the
+// system limits arguments; the CLI then gets it only with initialize and does not check
+// it at its start. A schema is the shape of an answer and not a secret.
 const maxSchemaFlag = 16 << 10
 
-// flags gathers arguments. A value goes into the same argument as its flag, so
-// that one which begins with a dash is still a value.
+// flags collects arguments. A value is part of the same argument as its flag, so that a
+// value that begins with a dash is not parsed as a flag.
 type flags []string
 
 func (f *flags) bare(name string, on bool) {
@@ -35,7 +35,7 @@ func (f *flags) text(name, value string) {
 
 func (f *flags) list(name string, values []string) { f.text(name, strings.Join(values, ",")) }
 
-// args are the CLI's arguments for these options. Values that can hold a secret go
+// args returns the CLI's arguments for these options. Values that can hold a secret go
 // into files of tmp, or into initialize.
 func (l *launch) args(tmp *scratch) ([]string, error) {
 	f := flags{"--output-format", "stream-json", "--verbose", "--input-format", "stream-json"}
@@ -58,7 +58,7 @@ func (l *launch) args(tmp *scratch) ([]string, error) {
 	return f, err
 }
 
-// fileFlags are the flags whose values can hold a secret.
+// fileFlags adds the flags with values that can hold a secret.
 func (l *launch) fileFlags(f *flags, tmp *scratch) error {
 	settings, err := l.settings()
 	if err != nil {
@@ -95,7 +95,7 @@ func (l *launch) modelFlags(f *flags) {
 	if l.TaskBudget != nil {
 		f.always("task-budget", strconv.Itoa(*l.TaskBudget))
 	}
-	if len(l.JSONSchema) <= maxSchemaFlag { // initialize has it as well
+	if len(l.JSONSchema) <= maxSchemaFlag { // initialize also has it
 		f.text("json-schema", string(l.JSONSchema))
 	}
 	if p, ok := l.SystemPrompt.(PromptFile); ok {
@@ -152,7 +152,7 @@ func (l *launch) pluginFlags(f *flags) {
 	}
 }
 
-// localPlugins are the plugins with their type spelt out.
+// localPlugins returns the plugins with their type set.
 func (l *launch) localPlugins() []Plugin {
 	plugins := slices.Clone(l.Plugins)
 	for i := range plugins {
@@ -175,13 +175,14 @@ func (l *launch) sessionFlags(f *flags) {
 	f.bare("no-session-persistence", l.PersistSession != nil && !*l.PersistSession)
 }
 
-// fileTwins are the flags that have a twin which takes the same text from a file.
+// fileTwins maps flags to the variant that reads the same text from a file.
 var fileTwins = map[string]string{
 	"system-prompt": "system-prompt-file", "append-system-prompt": "append-system-prompt-file",
 	"append-subagent-system-prompt": "append-subagent-system-prompt-file",
 }
 
-// extraFlags are ExtraArgs. Those that are known to take text or JSON go by file.
+// extraFlags adds ExtraArgs. Flags that are known to take text or JSON are passed by
+// file.
 func (l *launch) extraFlags(f *flags, tmp *scratch) error {
 	for _, name := range slices.Sorted(maps.Keys(l.ExtraArgs)) {
 		text := l.ExtraArgs[name]

@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// scratch are files that live as long as the process they were made for.
+// scratch manages files that are removed when their process ends.
 type scratch struct {
-	dir   string // "" is the system's
-	owner string // the user that reads them; "" is this process's
+	dir   string // "" means the system's
+	owner string // the user who reads the files; "" means the user of this process
 	paths []string
 }
 
-// file writes a value to a file that only its reader can read and returns its
-// path, which is absolute: the CLI may run in another directory.
+// file writes a value to a file that only the owner can read. It returns an absolute
+// path, because the CLI may run in another directory.
 func (s *scratch) file(name, value string) (string, error) {
 	path, err := s.write(name, value)
 	if err != nil {
@@ -45,9 +45,9 @@ func (s *scratch) write(name, value string) (string, error) {
 	return filepath.Abs(f.Name())
 }
 
-// flagValue is the path of a file that holds a value, whatever its length: every
-// user of the machine can read the arguments of a process, and JSON can hold
-// secrets. A value that is not JSON is a path already, and "" stays so.
+// flagValue writes a JSON value of any length to a file and returns its path, because
+// every user of the machine can read the arguments of a process and JSON can hold
+// secrets. It returns other values unchanged: they are paths or "".
 func (s *scratch) flagValue(name, value string) (string, error) {
 	if !inlineJSON(value) {
 		return value, nil
@@ -67,7 +67,7 @@ func (s *scratch) remove() {
 	s.paths = nil
 }
 
-// giveTo makes a file another user's, who alone can read it then.
+// giveTo changes the owner of a file to another user, who alone can then read it.
 func giveTo(f *os.File, name string) error {
 	u, err := user.Lookup(name)
 	if err != nil {

@@ -12,23 +12,22 @@ import (
 	"github.com/seed7221b0f9/parley/internal/claudedir"
 )
 
-// OptionError is returned when options cannot work, alone or together. It wraps every mistake
-// that was found, and no process has been started.
+// OptionError is returned for invalid options or combinations of options, before a process is
+// started. It wraps all mistakes.
 type OptionError struct{ Err error }
 
 func (e *OptionError) Error() string { return e.Err.Error() }
 
-// Unwrap returns the mistakes that were found, joined into one error, so that [errors.Is] and
-// [errors.As] reach each of them.
+// Unwrap returns the joined mistakes, so that [errors.Is] and [errors.As] find each of them.
 func (e *OptionError) Unwrap() error { return e.Err }
 
-// optionCheck refuses values of one field of Options, alone or with other fields.
+// optionCheck checks one field of Options, alone or together with other fields.
 type optionCheck struct {
 	field string
 	check func(o *Options) error
 }
 
-// optionChecks are all checks, in the order in which they are made.
+// optionChecks are all checks, in the order of execution.
 var optionChecks = []optionCheck{
 	{"FallbackModel", func(o *Options) error {
 		return refuse(o.FallbackModel != "" && o.FallbackModel == o.Model, "is the same as Model")
@@ -80,8 +79,8 @@ var optionChecks = []optionCheck{
 	{"ExtraArgs", (*Options).checkExtraArgs},
 }
 
-// Check refuses options that cannot work, before anything is started. The error
-// names the field.
+// Check returns an *[OptionError] for options that cannot work, without starting a process.
+// The error names the fields.
 func (o *Options) Check() error {
 	for _, c := range optionChecks {
 		err := c.check(o)
@@ -96,7 +95,7 @@ func (o *Options) Check() error {
 	return nil
 }
 
-// refuse is an error with the text why if bad is true.
+// refuse returns an error with the text why if bad is true.
 func refuse(bad bool, why string) error {
 	if bad {
 		return errors.New(why)
@@ -104,7 +103,7 @@ func refuse(bad bool, why string) error {
 	return nil
 }
 
-// oneOf refuses a value that is neither "" nor known.
+// oneOf returns an error for a value that is neither "" nor known.
 func oneOf(value string, known ...string) error {
 	if value == "" || slices.Contains(known, value) {
 		return nil
@@ -165,8 +164,8 @@ func (o *Options) checkEnv() error {
 	return nil
 }
 
-// secretFlags are the flags whose values can hold a secret, that take no file, and
-// the fields that bring it to the CLI another way.
+// secretFlags maps flags that can hold a secret and have no variant with a file to the fields
+// that pass it to the CLI another way.
 var secretFlags = map[string]string{"agents": "Agents", "managed-settings": "ManagedSettings", "plan-mode-instructions": "PlanModeInstructions"}
 
 func (o *Options) checkExtraArgs() error {
@@ -185,10 +184,10 @@ func jsonOrUnset(j message.JSON) bool { return j == "" || validJSON(j) }
 
 func validJSON(j message.JSON) bool { return json.Valid([]byte(j)) }
 
-// errEmptyPrompt is the error of a prompt without any text or block.
+// errEmptyPrompt is the error of a prompt without text or blocks.
 var errEmptyPrompt = &OptionError{Err: errors.New("claude: the prompt is empty")}
 
-// emptyPrompt reports whether a prompt says nothing, which the API refuses.
+// emptyPrompt reports whether a prompt has no content, which the API refuses.
 func emptyPrompt(content []message.InputBlock) bool {
 	for _, block := range content {
 		if text, ok := block.(*message.Text); !ok || strings.TrimSpace(text.Text) != "" {

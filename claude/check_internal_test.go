@@ -15,8 +15,8 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// anyValue are the fields that no check looks at: every value of theirs means
-// something, or only the CLI and the system know which do.
+// anyValue lists the fields without a check: all their values are valid, or only the CLI
+// and the system can tell.
 var anyValue = strings.Fields(`CLIPath Executable ExecutableArgs Dir User CleanEnv Isolation Transport Spawner Supervisor KeepChildren Tenant Admission Registry Stderr
 	Model Betas SystemPrompt Tools AllowedTools DisallowedTools ToolAliases PermissionMode AllowDangerouslySkipPermissions PermissionPrompts PlanModeInstructions
 	CanUseTool OnQuestion OnPlan OnElicitation OnUserDialog Guard AdditionalDirectories ProjectConfigRoot StrictMCPConfig
@@ -32,7 +32,7 @@ func toolsNamed(names ...string) map[string]MCPServer {
 	return map[string]MCPServer{"s": {Server: mcptool.NewToolServer("s", "1", tools...)}}
 }
 
-// mistaken are options that each check must refuse.
+// mistaken are invalid options for each check.
 var mistaken = map[string][]Options{
 	"FallbackModel":     {{Model: "m", FallbackModel: "m"}},
 	"Effort":            {{Effort: "hihg"}},
@@ -84,8 +84,8 @@ var mistaken = map[string][]Options{
 	"ExtraArgs":   {{ExtraArgs: map[string]*string{"--x": nil}}, {ExtraArgs: map[string]*string{"agents": new("{}")}}, {ExtraArgs: map[string]*string{"plan-mode-instructions": new("x")}}},
 }
 
-// Every field of Options is checked or is known to need no check; every check
-// refuses what it is there for, and says so before anything is started.
+// Every field of Options has a check or is listed in anyValue; every check refuses its
+// invalid options before a process is started.
 func TestEveryOptionIsChecked(t *testing.T) {
 	checked := map[string]int{}
 	for _, c := range optionChecks {

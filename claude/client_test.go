@@ -36,7 +36,7 @@ func breakOut(t *testing.T, client *claude.Client, prompt, at string) <-chan str
 	return done
 }
 
-// lastUUID is the uuid of the prompt that the CLI read last.
+// lastUUID returns the uuid of the prompt that the CLI read last.
 func lastUUID(cli *memCLI) (uuid string) {
 	for _, line := range cli.read() {
 		if l := parse(line); l.Type == "user" {
@@ -110,7 +110,7 @@ func TestEndOfContextOfQueryInterrupts(t *testing.T) {
 
 func TestBreakingOutAfterTheResultSendsNothing(t *testing.T) {
 	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
-		for _, at := range []string{"result:A", "assistant:A"} { // the result was read, or is there to be read
+		for _, at := range []string{"result:A", "assistant:A"} { // the result was read, or is ready to be read
 			done := make(chan struct{})
 			go func() {
 				defer close(done)
@@ -145,7 +145,7 @@ func TestBreakingOutOfAQueuedQueryTakesThePromptBack(t *testing.T) {
 		if last := parse(lines[len(lines)-1]); last.Request.Subtype != "cancel_async_message" || last.Request.MessageUUID != queued {
 			t.Fatalf("%q", lines)
 		}
-		send(t, client, "c") // nothing is left to drain
+		send(t, client, "c") // no turn is left to drain
 		cli.say(good("A", running.ID))
 		if _, err := running.Wait(t.Context()); err != nil {
 			t.Fatal(err)
@@ -171,7 +171,7 @@ func TestSeveralMayRangeOverMessages(t *testing.T) {
 	})
 }
 
-// logs is a slog handler that keeps messages.
+// logs is a slog handler that records messages.
 type logs struct {
 	slog.Handler
 	mu   sync.Mutex
@@ -214,7 +214,7 @@ func TestMessagesOfNoTurnAreKept(t *testing.T) {
 		if n := log.count("belong to no turn"); n != 0 {
 			t.Fatal("warned too soon")
 		}
-		cli.say(`{"type":"last"}`, notice) // the first two go
+		cli.say(`{"type":"last"}`, notice) // the first two are dropped
 		if n := log.count("belong to no turn"); n != 1 {
 			t.Fatalf("%d warnings", n)
 		}
@@ -279,7 +279,7 @@ func TestDeathEndsTurnsAndCallsWithTheExit(t *testing.T) {
 func TestWriteToADeadCLISaysHowItDied(t *testing.T) {
 	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
 		cli.mu.Lock()
-		cli.eof = true // the pipe is broken, the exit not yet seen
+		cli.eof = true // the pipe is broken, but the exit is not seen yet
 		cli.mu.Unlock()
 		errs := make(chan error, 2)
 		go func() { errs <- client.Control(t.Context(), "mcp_status", nil, nil) }()
@@ -429,7 +429,8 @@ func TestCloseInputLetsTheCLIFinish(t *testing.T) {
 	})
 }
 
-// A CLI that exits with status 0 in a turn gave no result; after Close the reason is that.
+// A turn fails if the CLI exits with status 0 before its result; after Close the error is
+// ErrClosed.
 func TestTurnOfACLIThatEndsWellWithoutAResult(t *testing.T) {
 	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
 		turn := send(t, client, "a")
@@ -536,7 +537,7 @@ func TestControlHasNoTimeoutOfItsOwn(t *testing.T) {
 }
 
 func TestInterruptReceipt(t *testing.T) {
-	// As in interrupt-tool.
+	// Like the recording interrupt-tool.
 	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
 		cli.answers(map[string]string{"interrupt": `{"still_queued":["44444444-4444-4444-8444-444444444444"]}`})
 		r, err := client.Interrupt(t.Context())
@@ -610,7 +611,7 @@ func TestRequestsOfTheCLIAreAnswered(t *testing.T) {
 	})
 }
 
-// stuckHandler is a slog handler that waits, then panics.
+// stuckHandler is a slog handler that blocks, then panics.
 type stuckHandler struct {
 	slog.Handler
 	release chan struct{}
@@ -664,7 +665,7 @@ func TestSendThatIsHeldUpEndsWithItsContext(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		errs := make(chan error, 2)
-		for range 2 { // one is being written, one waits after it
+		for range 2 { // one is being written, one is queued
 			go func() {
 				_, err := client.Send(ctx, claude.Text("a"))
 				errs <- err

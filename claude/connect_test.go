@@ -12,7 +12,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// connecting is a Connect that runs in the background.
+// connecting runs Connect in the background.
 type connecting struct {
 	client *claude.Client
 	err    error
@@ -28,7 +28,7 @@ func connect(ctx context.Context, opts *claude.Options) *connecting {
 	return c
 }
 
-// failed waits for the Connect, which must fail and leave nothing running.
+// failed waits for Connect, which must fail and leave no process running.
 func (c *connecting) failed(t *testing.T, cli *memCLI) error {
 	t.Helper()
 	<-c.done
@@ -41,7 +41,7 @@ func (c *connecting) failed(t *testing.T, cli *memCLI) error {
 	return c.err
 }
 
-// handshakeCause is what a *HandshakeError of type E wraps.
+// handshakeCause returns the error of type E that a *HandshakeError wraps.
 func handshakeCause[E error](t *testing.T, err error) E {
 	t.Helper()
 	h, ok := errors.AsType[*claude.HandshakeError](err)
@@ -130,7 +130,7 @@ func TestCLIThatLivesOnBehindABrokenPipeIsStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cli := newCLI(t)
 		cli.onEOF = lives
-		cli.eof = true // nothing can be written, and it does not end
+		cli.eof = true // writes fail, and it does not exit
 		begun := time.Now()
 		err := connect(t.Context(), cli.options()).failed(t, cli)
 		if !errors.As(err, new(*claude.HandshakeError)) {
@@ -175,7 +175,7 @@ func TestSilentExitDuringTheHandshake(t *testing.T) {
 }
 
 func TestResultInsteadOfAnAnswer(t *testing.T) {
-	// As in resume-missing.
+	// Like the recording resume-missing.
 	synctest.Test(t, func(t *testing.T) {
 		cli := newCLI(t)
 		cli.onLine = func(string) {}
@@ -207,7 +207,7 @@ func TestAnswerToInitializeThatIsNoObject(t *testing.T) {
 		cli.onEOF = lives
 		cli.onLine = func(line string) { cli.say(answer(parse(line).RequestID, `"odd"`)) }
 		c := connect(t.Context(), cli.options())
-		<-c.done // one way or the other, but it ends
+		<-c.done // it must return, with either result
 		if c.err == nil {
 			c.client.Close()
 		}
@@ -268,7 +268,7 @@ func TestEndOfContextRacesWithTheAnswer(t *testing.T) {
 				}
 				return
 			}
-			// A client that was given is one that works.
+			// A returned client works.
 			defer c.client.Close()
 			turn, err := c.client.Send(t.Context(), claude.Text("hi"))
 			if err != nil {

@@ -7,19 +7,19 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// answer is what the results of control requests have in common: their text. An
-// answer with one member only is given as that member, and [Client.Control]
-// reaches the rest of it.
+// answer holds the JSON text that all results of control requests have. Methods return
+// the value of an answer with a single member; [Client.Control] reaches the other
+// members.
 type answer struct{ raw message.JSON }
 
-// Raw is the whole answer, "" where the CLI gave none.
+// Raw returns the whole answer, or "" if the CLI sent no body.
 func (a *answer) Raw() message.JSON { return a.raw }
 
 func (a *answer) keep(text message.JSON) { a.raw = text }
 
-// ask sends a control request and decodes its answer by the rules for messages:
-// a member that is unknown, or of another type than its field, stays in Raw. An
-// answer without a body is the zero value.
+// ask sends a control request and decodes its answer by the rules for messages: a member
+// that is unknown, or has another type than its field, is only in Raw. An answer without
+// a body gives the zero value.
 func ask[T any, P interface {
 	*T
 	keep(message.JSON)
@@ -36,7 +36,7 @@ func ask[T any, P interface {
 	return out, jsonwire.Unmarshal(string(text), (*T)(out))
 }
 
-// askMember is ask for one member of the answer.
+// askMember is like ask and returns one member of the answer.
 func askMember[T any](ctx context.Context, c *Client, subtype, member string, fields any) (out T, err error) {
 	var text message.JSON
 	if err := c.Control(ctx, subtype, fields, &text); err != nil || text == "" {

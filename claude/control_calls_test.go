@@ -15,8 +15,8 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// claude.TestControlCalls holds every typed request against what must be written, and
-// its result against a plain decoding of the answer.
+// claude.TestControlCalls compares every typed request with the expected line, and its
+// result with a plain decoding of the answer.
 func TestControlCalls(t *testing.T) {
 	for _, call := range slices.Concat(controlCalls...) {
 		t.Run(call.name, func(t *testing.T) {
@@ -29,7 +29,7 @@ func TestControlCalls(t *testing.T) {
 	}
 }
 
-// run makes the call; response is that of the CLI without its request id.
+// run makes the call; response is the CLI's response without its request id.
 func (call controlCall) run(t *testing.T, response string) (got any, request string, err error) {
 	synctest.Test(t, func(t *testing.T) {
 		cli := newCLI(t)
@@ -61,7 +61,7 @@ func success(body string) string {
 	return `{"subtype":"success","response":` + body + `}`
 }
 
-// check compares what a call returned with the answer it came from.
+// check compares the result of a call with the answer.
 func (call controlCall) check(t *testing.T, line int, got any, body string) {
 	if call.want != nil {
 		if body == call.answer && got != call.want {
@@ -99,11 +99,11 @@ func (call controlCall) subtype() string {
 	return r.Subtype
 }
 
-// untyped are the subtypes in recordings that no method stands for: the
-// handshake, what an in-process server sends, and what the CLI does not know.
+// untyped are the subtypes in recordings without a method: the handshake, messages of
+// in-process servers, and requests that the CLI does not know.
 var untyped = []string{"initialize", "mcp_message", "no_such_subtype", ""}
 
-// claude.TestRecordedAnswers gives every answer of every recording to its typed request.
+// claude.TestRecordedAnswers passes every recorded answer to its typed request.
 func TestRecordedAnswers(t *testing.T) {
 	bySubtype := map[string]controlCall{}
 	for _, call := range slices.Concat(controlCalls...) {
@@ -130,7 +130,7 @@ func TestRecordedAnswers(t *testing.T) {
 	}
 }
 
-// answered is the id of the request that a line answers.
+// answered returns the id of the request that a line answers.
 func answered(line string) string {
 	var m struct {
 		Type     string `json:"type"`
@@ -171,7 +171,7 @@ func (call controlCall) replay(t *testing.T, n int, line string) {
 	call.check(t, n, got, string(m.Response["response"]))
 }
 
-// recordedRequests are the subtypes of the requests of a scenario by their id.
+// recordedRequests returns the subtypes of the requests of a scenario by their id.
 func recordedRequests(t *testing.T, scenario string) map[string]string {
 	requests := map[string]string{}
 	dir := filepath.Join(corpus(t), scenario)
@@ -182,7 +182,7 @@ func recordedRequests(t *testing.T, scenario string) map[string]string {
 	for _, file := range append(spawned, filepath.Join(dir, "stdin.jsonl")) {
 		data, err := os.ReadFile(file)
 		if err != nil {
-			continue // nothing was started
+			continue // no process was started
 		}
 		for line := range strings.Lines(string(data)) {
 			var l wireLine
@@ -215,8 +215,8 @@ func TestReloadPluginsBusy(t *testing.T) {
 	}
 }
 
-// claude.TestAnswerOfOtherTypes has members that are not what they should be: they stay
-// in Raw and spoil nothing else.
+// claude.TestAnswerOfOtherTypes: members of an unexpected type are only in Raw and do not
+// affect other members.
 func TestAnswerOfOtherTypes(t *testing.T) {
 	call := controlCall{call: asks((*claude.Client).FetchBinaryVersion)}
 	got, _, err := call.run(t, success(`{"version":7,"buildTime":"now","new":true}`))

@@ -6,11 +6,11 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// ContextDetail selects how exactly the CLI counts the tokens in the context window: by an
-// estimate, or by asking the API.
+// ContextDetail selects how the CLI counts the tokens in the context window: with an estimate,
+// or with requests to the API.
 type ContextDetail string
 
-// The levels of detail. The zero value leaves the choice to the CLI, whose default is the full
+// The levels of detail. The zero value leaves the choice to the CLI; its default is the full
 // count.
 const (
 	ContextDetailSummary ContextDetail = "summary" // estimates, at once
@@ -40,14 +40,14 @@ type ContextUsage struct {
 	AutocompactSource    string                   `json:"autocompactSource,omitempty"`
 	IsAutoCompactEnabled bool                     `json:"isAutoCompactEnabled"`
 	MessageBreakdown     *ContextMessages         `json:"messageBreakdown,omitempty"`
-	// APIUsage is that of the last answer of the API, nil before the first.
+	// APIUsage is the usage of the last answer of the API, or nil before the first.
 	APIUsage *message.Usage `json:"apiUsage"`
 
 	answer
 }
 
-// ContextUsageCategory is a part of the window. Its ID and Kind say what it is; its
-// name is for people.
+// ContextUsageCategory is a part of the window. Its ID and Kind identify it; its name is for
+// display.
 type ContextUsageCategory struct {
 	ID         string `json:"id,omitempty"` // system_prompt, system_tools, messages, free_space …
 	Name       string `json:"name"`
@@ -92,23 +92,23 @@ type ContextMCPInstructions struct {
 	Tokens     int64  `json:"tokens"`
 }
 
-// ContextDeferredTool is a tool whose definition is loaded only when the model searches for it.
-// Tokens is the size of the definition.
+// ContextDeferredTool is a tool with a definition that is loaded only when the model searches
+// for it. Tokens is the size of the definition.
 type ContextDeferredTool struct {
 	Name     string `json:"name"`
 	Tokens   int64  `json:"tokens"`
 	IsLoaded bool   `json:"isLoaded"`
 }
 
-// ContextTokens is a named part of the context and its size, for lists whose elements have no
-// other properties.
+// ContextTokens is a named part of the context and its size, for lists with elements that have
+// no other properties.
 type ContextTokens struct {
 	Name   string `json:"name"`
 	Tokens int64  `json:"tokens"`
 }
 
-// ContextAgent is a subagent that the model is offered, where its definition comes from, and
-// the tokens that the definition takes.
+// ContextAgent is a subagent that the model can use, with the source and the size of its
+// definition in tokens.
 type ContextAgent struct {
 	AgentType string `json:"agentType"`
 	Source    string `json:"source"`
@@ -134,8 +134,7 @@ type ContextSkills struct {
 	SkillFrontmatter []ContextSkill `json:"skillFrontmatter"`
 }
 
-// ContextSkill is one skill, where it comes from, and the tokens that its description takes in
-// the context window.
+// ContextSkill is one skill, with its source and the size of its description in tokens.
 type ContextSkill struct {
 	Name       string `json:"name"`
 	Source     string `json:"source"`
@@ -167,8 +166,8 @@ type ContextToolCall struct {
 	ResultTokens int64  `json:"resultTokens"`
 }
 
-// FetchContextUsage returns what the context window is filled with. [ContextDetailFull],
-// which "" means as well, makes requests to the API.
+// FetchContextUsage returns the contents of the context window with their sizes.
+// [ContextDetailFull], the default, makes requests to the API.
 func (c *Client) FetchContextUsage(ctx context.Context, detail ContextDetail) (*ContextUsage, error) {
 	fields := struct {
 		Detail ContextDetail `json:"detail,omitempty"`

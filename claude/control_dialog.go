@@ -28,8 +28,8 @@ type MemoryPlace struct {
 	Exists      *bool  `json:"exists,omitempty"` // of a file
 }
 
-// MemoryFeature is the state of a feature of the CLI that keeps memories without being asked,
-// such as auto memory.
+// MemoryFeature is the state of a CLI feature that writes memories automatically, such as auto
+// memory.
 type MemoryFeature struct {
 	Shown      *bool  `json:"shown,omitempty"`
 	Enabled    bool   `json:"enabled"`
@@ -39,7 +39,7 @@ type MemoryFeature struct {
 }
 
 // FetchMemoryDialog returns the content of the CLI's dialog about memory: files, folders, and
-// the features that write memories by themselves.
+// the features that write memories automatically.
 func (c *Client) FetchMemoryDialog(ctx context.Context) (*MemoryDialog, error) {
 	return ask[MemoryDialog](ctx, c, "get_memory_dialog", nil)
 }
@@ -57,14 +57,13 @@ type SkillInfo struct {
 	Handles     message.JSON `json:"handles,omitempty"`
 }
 
-// ListSkills returns what the CLI's dialog about skills shows: those that are
-// not built in.
+// ListSkills returns the skills in the CLI's dialog about skills: all that are not built in.
 func (c *Client) ListSkills(ctx context.Context) ([]SkillInfo, error) {
 	return askMember[[]SkillInfo](ctx, c, "get_skills_dialog", "skills", nil)
 }
 
 // SandboxDialog is the state of the sandbox: whether this machine supports it, whether it is
-// on, and what policies and settings fix.
+// enabled, and which values policies and settings fix.
 type SandboxDialog struct {
 	Supported           bool                `json:"supported"`
 	Locked              bool                `json:"locked"`
@@ -83,8 +82,8 @@ type SandboxDialog struct {
 	answer
 }
 
-// SandboxDependencies lists what the sandbox needs and this machine does not have. Errors keep
-// it from working, warnings do not.
+// SandboxDependencies lists the missing dependencies of the sandbox on this machine. With
+// errors the sandbox does not work; with warnings it does.
 type SandboxDependencies struct {
 	Errors   []string `json:"errors"`
 	Warnings []string `json:"warnings"`
@@ -106,7 +105,7 @@ type SandboxRestrictions struct {
 }
 
 // FetchSandboxDialog returns the content of the CLI's dialog about the sandbox: its state, its
-// restrictions, and what the machine lacks.
+// restrictions, and the missing dependencies.
 func (c *Client) FetchSandboxDialog(ctx context.Context) (*SandboxDialog, error) {
 	return ask[SandboxDialog](ctx, c, "get_sandbox_dialog", nil)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// connected is a client of a recording whose first prompt was answered.
+// connected returns a client that plays a recording and has had its first turn.
 func connected(ctx context.Context, scenario string, prompt message.UserInput) *claude.Client {
 	client, err := claude.Connect(ctx, recorded(scenario))
 	if err != nil {
@@ -26,7 +26,7 @@ func connected(ctx context.Context, scenario string, prompt message.UserInput) *
 	return client
 }
 
-// Look at what a rewind would do, then do it.
+// Preview a rewind, then do it.
 func ExampleClient_RewindFiles() {
 	ctx := context.Background()
 	prompt := claude.Text("go")
@@ -55,7 +55,7 @@ func ExampleClient_RewindFiles() {
 	// claude: control request rewind_files: No file checkpoint found for this message.
 }
 
-// Read a file as the CLI would, and as it is.
+// Read a file as text, and with its exact bytes.
 func ExampleClient_ReadFile() {
 	ctx := context.Background()
 	client := connected(ctx, "control-misc", claude.Text("go"))
@@ -81,7 +81,7 @@ func ExampleClient_ReadFile() {
 	// true read denied: nope.txt
 }
 
-// Turn an MCP server off.
+// Disable an MCP server.
 func ExampleClient_ListMCPServers() {
 	ctx := context.Background()
 	client := connected(ctx, "mcp-control", claude.Text("go"))
@@ -108,13 +108,13 @@ func ExampleClient_ListMCPServers() {
 	// calc sdk connected 1
 }
 
-// What fills the context window.
+// List the contents of the context window.
 func ExampleClient_FetchContextUsage() {
 	ctx := context.Background()
 	client := connected(ctx, "introspection", claude.Text("go"))
 	defer client.Close()
 
-	if _, err := client.ListMCPServers(ctx); err != nil { // as the recording does first
+	if _, err := client.ListMCPServers(ctx); err != nil { // as in the recording
 		log.Fatal(err)
 	}
 	usage, err := client.FetchContextUsage(ctx, claude.ContextDetailFull)
@@ -132,7 +132,7 @@ func ExampleClient_FetchContextUsage() {
 	// 2064 of 1000000
 }
 
-// A task that is not there can be stopped all the same.
+// Stopping an unknown task is not an error.
 func ExampleClient_StopTask() {
 	ctx := context.Background()
 	client := connected(ctx, "agent-stop-task", claude.Text("go"))
@@ -142,7 +142,7 @@ func ExampleClient_StopTask() {
 	// Output: <nil>
 }
 
-// A CLI that does not know a request says so.
+// An unknown request returns ErrUnsupported.
 func ExampleErrUnsupported() {
 	ctx := context.Background()
 	client := connected(ctx, "unknown-control", claude.Text("go"))

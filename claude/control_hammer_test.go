@@ -14,8 +14,8 @@ import (
 	"github.com/seed7221b0f9/parley/claude/claudetest"
 )
 
-// cliControlEcho answers every request with its own number, now and then twice,
-// and from some moment on none.
+// cliControlEcho answers every request with its number, sometimes twice, and stops
+// answering at some point.
 func cliControlEcho(cli *claudetest.CLI) int {
 	left := atomic.Int64{}
 	left.Store(int64(cliCount(cli)))
@@ -39,10 +39,10 @@ func cliControlEcho(cli *claudetest.CLI) int {
 	return 0
 }
 
-// roundTrips counts what came of control requests.
+// roundTrips counts the outcomes of control requests.
 type roundTrips struct{ answered, cancelled, killed atomic.Int64 }
 
-// one is one round trip, which may be cancelled.
+// one makes one round trip, which may be cancelled.
 func (r *roundTrips) one(t *testing.T, client *claude.Client, n int) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -65,8 +65,8 @@ func (r *roundTrips) one(t *testing.T, client *claude.Client, n int) {
 	}
 }
 
-// Each of many requests to a process ends once, with its own answer, its own
-// cancellation, or the death of the process.
+// Each of many requests ends exactly once: with its answer, its cancellation, or the
+// death of the process.
 func TestTenThousandRoundTripsToAProcessThatIsKilled(t *testing.T) {
 	const callers, each = 64, 160
 	opts := claudetest.FakeCLI("control-echo")
@@ -91,7 +91,7 @@ func TestTenThousandRoundTripsToAProcessThatIsKilled(t *testing.T) {
 			}
 		})
 	}
-	for range 8500 { // soon the CLI answers no more
+	for range 8500 { // the CLI stops answering soon
 		<-ended
 	}
 	if err := process.Kill(); err != nil {

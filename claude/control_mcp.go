@@ -18,8 +18,8 @@ type MCPServerStatus struct {
 	Config     *MCPServerConfig `json:"config,omitempty"`
 	Transport  string           `json:"transport,omitempty"`
 	Scope      string           `json:"scope,omitempty"`
-	// Source is where the definition comes from: sdk for a server of this
-	// process, plugin, user, project, dynamic … Trust goes by it, not by the name.
+	// Source is the source of the definition: sdk for a server of this process, plugin, user,
+	// project, dynamic … Base trust on it, not on the name.
 	Source string    `json:"source,omitempty"`
 	Tools  []MCPTool `json:"tools,omitempty"`
 }
@@ -31,8 +31,7 @@ type MCPServerInfo struct {
 	Version string `json:"version"`
 }
 
-// MCPServerConfig is how a server was defined; its type may also be sdk or
-// claudeai-proxy.
+// MCPServerConfig is the definition of a server; its type may also be sdk or claudeai-proxy.
 type MCPServerConfig struct {
 	MCPServer
 
@@ -49,8 +48,8 @@ type MCPTool struct {
 	Meta        message.JSON       `json:"_meta,omitempty"`
 }
 
-// MCPToolAnnotations holds the hints that a server gives about a tool. A member is nil where
-// the server gives no hint.
+// MCPToolAnnotations holds the hints that a server gives about a tool. A member is nil if the
+// server gives no hint.
 type MCPToolAnnotations struct {
 	ReadOnly    *bool `json:"readOnly,omitempty"`
 	Destructive *bool `json:"destructive,omitempty"`
@@ -68,15 +67,15 @@ func (c *Client) ListMCPServers(ctx context.Context) ([]MCPServerStatus, error) 
 type MCPServersChange struct {
 	Added   []string `json:"added"`
 	Removed []string `json:"removed"`
-	// Errors are the servers that could not be connected, which are among the
-	// added ones all the same, and why.
+	// Errors maps the servers that could not be connected to the reason. They also count as
+	// added.
 	Errors map[string]string `json:"errors"`
 
 	answer
 }
 
-// dynamicServer always has the arguments of a command: the CLI fails on a server
-// without, as in mcp-control.
+// dynamicServer always has args, because the CLI fails on a server without them; see the
+// recording mcp-control.
 type dynamicServer struct {
 	MCPServer
 
@@ -84,11 +83,11 @@ type dynamicServer struct {
 	Name string   `json:"name,omitempty"` // of one in this process
 }
 
-// SetMCPServers replaces the servers that were added while the session runs, and
-// those of this process, by others; none removes them. Servers of the options and
-// of settings stay. A server that does not start is listed in Errors, and the call succeeds. A
-// server of this process that was there before, the same one under the same name, goes on;
-// those of the options that are not given again are gone.
+// SetMCPServers replaces the servers that were added during the session and those of this
+// process; an empty map removes them. Other servers of the options and of settings remain. If a
+// server does not start, the call succeeds and Errors lists it. A server of this process that
+// is passed again under the same name keeps its connection; in-process servers of the options
+// that are not passed again are removed.
 func (c *Client) SetMCPServers(ctx context.Context, servers map[string]MCPServer) (*MCPServersChange, error) {
 	if err := checkServers(servers); err != nil {
 		return nil, err
@@ -109,20 +108,20 @@ func (c *Client) SetMCPServers(ctx context.Context, servers map[string]MCPServer
 	return ask[MCPServersChange](ctx, c, "mcp_set_servers", map[string]any{"servers": wire})
 }
 
-// ReconnectMCPServer connects a server anew. A server that is not there, or that
-// cannot be reached, is a *[ControlError].
+// ReconnectMCPServer reconnects a server. The error for an unknown or unreachable server is a
+// *[ControlError].
 func (c *Client) ReconnectMCPServer(ctx context.Context, name string) error {
 	return c.Control(ctx, "mcp_reconnect", map[string]string{"serverName": name}, nil)
 }
 
-// EnableMCPServer turns a server of the session on. If the session has no server of that name,
+// EnableMCPServer enables a server of the session. If the session has no server of that name,
 // the error is a *[ControlError].
 func (c *Client) EnableMCPServer(ctx context.Context, name string) error {
 	return c.toggleMCPServer(ctx, name, true)
 }
 
-// DisableMCPServer turns a server of the session off. If the session has no server of that
-// name, the error is a *[ControlError].
+// DisableMCPServer disables a server of the session. If the session has no server of that name,
+// the error is a *[ControlError].
 func (c *Client) DisableMCPServer(ctx context.Context, name string) error {
 	return c.toggleMCPServer(ctx, name, false)
 }
@@ -131,10 +130,10 @@ func (c *Client) toggleMCPServer(ctx context.Context, name string, enabled bool)
 	return c.Control(ctx, "mcp_toggle", map[string]any{"serverName": name, "enabled": enabled}, nil)
 }
 
-// SetMCPPermissionModeOverride gives the tools of a server a permission mode of
-// their own: [message.ModeDefault] asks each time, [message.ModeAuto] asks the classifier, ""
-// ends the override. The CLI refuses any other. A server that is not there yet
-// gets the mode once it is, and the warning says so.
+// SetMCPPermissionModeOverride sets the permission mode for the tools of one server:
+// [message.ModeDefault] asks each time, [message.ModeAuto] asks the classifier, "" ends the
+// override. The CLI refuses any other mode. For an unknown server the mode applies as soon as
+// the server exists, and the result has a warning.
 func (c *Client) SetMCPPermissionModeOverride(ctx context.Context, name string, mode message.PermissionMode) (warning string, err error) {
 	fields := struct {
 		ServerName string                  `json:"serverName"`
@@ -156,9 +155,9 @@ type MCPResource struct {
 	Meta     message.JSON `json:"_meta,omitempty"`
 }
 
-// ReadMCPResource reads a resource for a user interface from a server outside of
-// this process. Its address must begin with ui://. What comes is anybody's: show
-// it in a sandbox. Everything that does not work is a *[ControlError].
+// ReadMCPResource reads a resource for a user interface from a server outside of this process.
+// Its address must begin with ui://. The content is untrusted: show it in a sandbox. Any
+// failure is a *[ControlError].
 func (c *Client) ReadMCPResource(ctx context.Context, server, uri string) ([]MCPResource, error) {
 	fields := map[string]string{"serverName": server, "uri": uri}
 	return askMember[[]MCPResource](ctx, c, "mcp_read_resource", "contents", fields)
@@ -167,13 +166,13 @@ func (c *Client) ReadMCPResource(ctx context.Context, server, uri string) ([]MCP
 // MCPCallOptions configures a direct call of an MCP tool. The zero value runs the tool without
 // checking permissions.
 type MCPCallOptions struct {
-	// CheckPermissions decides about the call as about one of the model, with
-	// rules, mode, hooks and the permission callback. Without, the tool just runs.
+	// CheckPermissions applies the same checks as to a call of the model: rules, mode, hooks
+	// and the permission callback. Without it the tool runs unchecked.
 	CheckPermissions bool
-	// ResultNotForModel leaves the content as the server has sent it.
+	// ResultNotForModel returns the content in the form that the server sent.
 	ResultNotForModel bool
-	// Timeout bounds the tool, between 1 s and 10 min. It makes the call a staged
-	// one, as do the three below.
+	// Timeout limits the call, from 1 s to 10 min. Setting it or one of the three fields below
+	// makes the call staged.
 	Timeout     time.Duration
 	ExpiresAt   time.Time
 	InputFiles  []MCPCallFile
@@ -191,8 +190,8 @@ type MCPCallFile struct {
 // MCPCallResult is the result of a tool that was called directly. A tool that failed is a
 // result with IsError set.
 type MCPCallResult struct {
-	// Content is a list of content blocks or a text: in the form for the model,
-	// or with ResultNotForModel in that of MCP.
+	// Content is a list of content blocks or a text: in the form for the model, or in the form
+	// of MCP with ResultNotForModel.
 	Content           message.JSON `json:"content,omitempty"`
 	StructuredContent message.JSON `json:"structuredContent,omitempty"`
 	IsError           bool         `json:"isError,omitempty"`
@@ -230,12 +229,11 @@ func (r *MCPCallResult) Text() string {
 	return ""
 }
 
-// CallMCP calls a tool of a connected server outside of this process, without the
-// model, which does not see the result. tool is its whole name, as in
-// mcp__server__tool; arguments encode to a JSON object and may be nil, as may the
-// options. Without [MCPCallOptions.CheckPermissions] no permission is asked for.
-// A server that is not connected, and a call that was not permitted, is a
-// *[ControlError].
+// CallMCP calls a tool of a connected server outside of this process, without the model, which
+// does not see the result. tool is its full name, such as mcp__server__tool; arguments must
+// encode to a JSON object. arguments and the options may be nil. Without
+// [MCPCallOptions.CheckPermissions] there is no permission check. The error for a server that
+// is not connected, or a call that was not permitted, is a *[ControlError].
 func (c *Client) CallMCP(ctx context.Context, tool string, arguments any, opts *MCPCallOptions) (*MCPCallResult, error) {
 	fields := struct {
 		Tool              string        `json:"tool"`

@@ -9,45 +9,44 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// ReloadPluginsOptions configures how plugins are read again. The zero value reads them again
-// whether or not the session is at work.
+// ReloadPluginsOptions configures how plugins are reloaded. The zero value reloads them even if
+// the session is busy.
 type ReloadPluginsOptions struct {
-	// HoldOnCacheImpact leaves everything as it is if the list of tools would
-	// change, which the prompt cache depends on; the result says what would.
+	// HoldOnCacheImpact cancels the reload if the list of tools would change, because that
+	// invalidates the prompt cache; the result lists the changes.
 	HoldOnCacheImpact bool `json:"hold_on_cache_impact,omitempty"`
-	// RefuseIfBusy makes a session that is at work refuse with [ErrSessionBusy].
+	// RefuseIfBusy makes the call fail with [ErrSessionBusy] if the session is busy.
 	RefuseIfBusy bool `json:"refuse_if_busy,omitempty"`
-	// AddPlugins are loaded as well; their paths are absolute.
+	// AddPlugins are loaded in addition; their paths must be absolute.
 	AddPlugins []Plugin `json:"add_plugins,omitempty"`
 }
 
-// ReloadedPlugins lists what the session has after its plugins were read again: commands,
-// agents, plugins and MCP servers.
+// ReloadedPlugins lists the contents of the session after the reload: commands, agents, plugins
+// and MCP servers.
 type ReloadedPlugins struct {
 	Commands   []message.SlashCommand `json:"commands"`
 	Agents     []AgentInfo            `json:"agents"`
 	Plugins    []message.InitPlugin   `json:"plugins"`
 	MCPServers []MCPServerStatus      `json:"mcpServers"`
 	ErrorCount int64                  `json:"error_count"`
-	// Held is true when nothing was done because of CacheImpact, false when that
-	// was looked at and there was none, nil when it was not.
+	// Held is true if the reload was cancelled because of CacheImpact, false if the check found
+	// no impact, nil if there was no check.
 	Held        *bool        `json:"held,omitempty"`
 	CacheImpact *CacheImpact `json:"cache_impact,omitempty"`
 
 	answer
 }
 
-// CacheImpact lists what would change in the list of tools, and so would make the prompt cache
-// useless.
+// CacheImpact lists the changes to the list of tools that would invalidate the prompt cache.
 type CacheImpact struct {
 	MCPServersAdded   []string `json:"mcp_servers_added"`
 	MCPServersRemoved []string `json:"mcp_servers_removed"`
 	LSPToolChange     string   `json:"lsp_tool_change"` // adds, may-add, removes, may-remove, or "" for no change
 }
 
-// ReloadPlugins reads plugins from disk again. The options may be nil. A session
-// that is busy is [ErrSessionBusy] with RefuseIfBusy; a plugin that cannot be
-// added is a *[ControlError].
+// ReloadPlugins reads plugins from disk again. The options may be nil. With RefuseIfBusy the
+// error for a busy session is [ErrSessionBusy]; the error for a plugin that cannot be added is
+// a *[ControlError].
 func (c *Client) ReloadPlugins(ctx context.Context, opts *ReloadPluginsOptions) (*ReloadedPlugins, error) {
 	var fields ReloadPluginsOptions
 	if opts != nil {
@@ -76,8 +75,7 @@ func (c *Client) ReloadOutputStyles(ctx context.Context) ([]string, error) {
 	return askMember[[]string](ctx, c, "reload_output_styles", "available_output_styles", nil)
 }
 
-// ListModels asks the CLI what models can be chosen. Those of the start are
-// in [Client.ServerInfo].
+// ListModels asks the CLI for the available models. [Client.ServerInfo] has those at the start.
 func (c *Client) ListModels(ctx context.Context) ([]ModelInfo, error) {
 	return askMember[[]ModelInfo](ctx, c, "list_models", "models", nil)
 }
@@ -92,7 +90,7 @@ type BinaryVersion struct {
 }
 
 // FetchBinaryVersion returns the version of the CLI that runs this session, which can differ
-// from the one that is installed now.
+// from the installed version.
 func (c *Client) FetchBinaryVersion(ctx context.Context) (*BinaryVersion, error) {
 	return ask[BinaryVersion](ctx, c, "get_binary_version", nil)
 }

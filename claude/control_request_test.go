@@ -8,31 +8,31 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// controlCall is a typed control request: what goes out and what comes back.
+// controlCall is a typed control request with the expected line and the answer.
 type controlCall struct {
 	name string
 	call func(ctx context.Context, c *claude.Client) (any, error)
-	// request is what must be written, answer what the CLI gives, "" for an
-	// answer without a body.
+	// request is the expected line, answer the CLI's answer, "" for an answer without a
+	// body.
 	request, answer string
-	// member is the only member of the answer, whose value the call returns; ""
-	// for a call that returns the whole answer.
+	// member is the name of the answer's only member if the call returns its value; "" if
+	// the call returns the whole answer.
 	member string
-	// want is what a call returns that says less than the answer.
+	// want is the result of a call that returns less than the answer.
 	want any
 }
 
-// silent is for a call that returns an error alone.
+// silent adapts a call that returns only an error.
 func silent(f func(ctx context.Context, c *claude.Client) error) func(context.Context, *claude.Client) (any, error) {
 	return func(ctx context.Context, c *claude.Client) (any, error) { return nil, f(ctx, c) }
 }
 
-// asks is for a call without arguments.
+// asks adapts a call without arguments.
 func asks[T any](f func(*claude.Client, context.Context) (T, error)) func(context.Context, *claude.Client) (any, error) {
 	return func(ctx context.Context, c *claude.Client) (any, error) { return f(c, ctx) }
 }
 
-// names is for a call whose only argument is a string.
+// names adapts a call with a single string argument.
 func names[T any](f func(*claude.Client, context.Context, string) (T, error), arg string) func(context.Context, *claude.Client) (any, error) {
 	return func(ctx context.Context, c *claude.Client) (any, error) { return f(c, ctx, arg) }
 }

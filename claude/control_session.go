@@ -2,9 +2,8 @@ package claude
 
 import "context"
 
-// RenameSession gives the session a title. The rename is refused with a
-// *[ControlError] if sessionID is not the session that the CLI is in by now, or
-// if the title is empty; with the id "" it goes to whichever it is in.
+// RenameSession sets the title of the session. The error is a *[ControlError] if the title is
+// empty or sessionID is not the CLI's current session; "" means the current session.
 func (c *Client) RenameSession(ctx context.Context, title, sessionID string) error {
 	fields := struct {
 		Title     string `json:"title"`
@@ -14,14 +13,14 @@ func (c *Client) RenameSession(ctx context.Context, title, sessionID string) err
 	return c.Control(ctx, "rename_session", fields, nil)
 }
 
-// GenerateSessionTitle asks a small model for a title for what is described and
-// gives it to the session. The title is "" if the model gave none.
+// GenerateSessionTitle asks a small model for a title for the description and sets it. It
+// returns "" if the model gave none.
 func (c *Client) GenerateSessionTitle(ctx context.Context, description string) (string, error) {
 	return c.sessionTitle(ctx, description, true)
 }
 
 // SuggestSessionTitle is like [Client.GenerateSessionTitle], but it only returns the title and
-// does not give it to the session.
+// does not set it.
 func (c *Client) SuggestSessionTitle(ctx context.Context, description string) (string, error) {
 	return c.sessionTitle(ctx, description, false)
 }
@@ -39,11 +38,11 @@ type SideExchange struct {
 }
 
 // SideAnswer is the answer to a side question. Response is empty if there was none, and
-// Synthetic is set if it is not the model's.
+// Synthetic is set if the CLI wrote it.
 type SideAnswer struct {
 	Response  string `json:"response"`  // "" if there was none
 	Synthetic bool   `json:"synthetic"` // from the CLI, not from the model
-	// RefusalFallback is there if the model refused and another one answered.
+	// RefusalFallback is set if the model refused and another one answered.
 	RefusalFallback *SideFallback `json:"refusal_fallback,omitempty"`
 
 	answer
@@ -57,9 +56,9 @@ type SideFallback struct {
 	Content       string `json:"content"`
 }
 
-// AskSideQuestion asks the model something about the conversation that does not
-// become a part of it, also while a turn runs. The history are earlier side
-// questions, which it would not know otherwise; it may be nil.
+// AskSideQuestion asks the model a question about the conversation that does not become part of
+// it. It also works during a turn. history holds earlier side questions, which the model does
+// not know otherwise; it may be nil.
 func (c *Client) AskSideQuestion(ctx context.Context, question string, history []SideExchange) (*SideAnswer, error) {
 	fields := struct {
 		Question string         `json:"question"`
@@ -77,8 +76,8 @@ type ConversationExport struct {
 	answer
 }
 
-// ExportConversation returns the conversation so far as plain text that people can read. Use
-// package transcript for the data.
+// ExportConversation returns the conversation so far as readable plain text. Use package
+// transcript for the data.
 func (c *Client) ExportConversation(ctx context.Context) (*ConversationExport, error) {
 	return ask[ConversationExport](ctx, c, "export_conversation", nil)
 }
@@ -93,40 +92,38 @@ type SessionPlan struct {
 	answer
 }
 
-// FetchPlan returns the plan that was made in plan mode. If there is none, the error is nil and
-// Exists is false.
+// FetchPlan returns the plan of plan mode. Without a plan the error is nil and Exists is false.
 func (c *Client) FetchPlan(ctx context.Context) (*SessionPlan, error) {
 	return ask[SessionPlan](ctx, c, "get_plan", nil)
 }
 
-// StatusSection is a titled group of rows in the status that the CLI shows to people. Its texts
-// may change with each version.
+// StatusSection is a titled group of rows in the status that the CLI displays. Its texts may
+// change with each version.
 type StatusSection struct {
 	Title string      `json:"title"`
 	Rows  []StatusRow `json:"rows"`
 }
 
-// StatusRow is one line of a [StatusSection]: a label and its value, both as texts that are
-// meant for people.
+// StatusRow is one line of a [StatusSection]: a label and its value, both as text for display.
 type StatusRow struct {
 	Label string `json:"label"`
 	Value string `json:"value"`
 }
 
-// FetchStatus returns what the CLI shows about the session and its environment, in sections of
-// labelled rows that are meant for people.
+// FetchStatus returns the CLI's status of the session and its environment, as sections of
+// labelled rows for display.
 func (c *Client) FetchStatus(ctx context.Context) ([]StatusSection, error) {
 	return askMember[[]StatusSection](ctx, c, "get_status", "sections", nil)
 }
 
-// SetHasSubscribers tells the CLI whether a user watches the session; nil says that it is not
-// known, which counts as true.
+// SetHasSubscribers tells the CLI whether a user watches the session; nil means unknown, which
+// counts as true.
 func (c *Client) SetHasSubscribers(ctx context.Context, has *bool) error {
 	return c.Control(ctx, "set_has_subscribers", map[string]*bool{"has_subscribers": has}, nil)
 }
 
 // PausePromptSuggestions stops the suggestions of [Options.PromptSuggestions] until
-// [Client.ResumePromptSuggestions] is called. The session goes on otherwise.
+// [Client.ResumePromptSuggestions] is called. It does not affect the session otherwise.
 func (c *Client) PausePromptSuggestions(ctx context.Context) error {
 	return c.pauseSuggestions(ctx, true)
 }
@@ -142,12 +139,12 @@ func (c *Client) pauseSuggestions(ctx context.Context, paused bool) error {
 }
 
 // MessageRating is a user's opinion of one message: positive or negative, about a tool use or a
-// text, or taken back.
+// text, or retracted.
 type MessageRating struct {
 	MessageUUID string `json:"messageUuid"`
 	Sentiment   string `json:"sentiment"` // positive, negative
 	Surface     string `json:"surface"`   // tool_use, assistant_text
-	Cleared     bool   `json:"cleared"`   // the rating was taken back
+	Cleared     bool   `json:"cleared"`   // the rating was retracted
 }
 
 // RateMessage reports a rating to the CLI's maker, if the user's settings allow
@@ -156,8 +153,8 @@ func (c *Client) RateMessage(ctx context.Context, rating MessageRating) error {
 	return c.Control(ctx, "message_rated", rating, nil)
 }
 
-// EndSession makes the CLI end well, though its input stays open; [Client.Wait]
-// waits for that. The client must be closed all the same.
+// EndSession makes the CLI exit normally although its input is open; [Client.Wait] waits for
+// that. The client must still be closed.
 func (c *Client) EndSession(ctx context.Context) error {
 	return c.Control(ctx, "end_session", nil, nil)
 }

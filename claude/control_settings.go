@@ -7,8 +7,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// Settings holds the settings that are in force: merged, by their source, and as the session
-// applies them. Errors lists files that could not be used.
+// Settings holds the current settings: merged, by source, and as the session applies them.
+// Errors lists invalid files.
 type Settings struct {
 	Effective message.JSON     `json:"effective"` // all of them merged
 	Sources   []SettingsSource `json:"sources"`   // the later ones win
@@ -25,10 +25,10 @@ type SettingsSource struct {
 	Settings message.JSON `json:"settings"`
 }
 
-// SettingsError is a mistake in a file of settings, which is skipped as a whole.
+// SettingsError is a mistake in a settings file. The CLI ignores the whole file.
 type SettingsError struct {
 	File    string `json:"file,omitempty"`
-	Path    string `json:"path"` // in the file, "" for all of it
+	Path    string `json:"path"` // path in the file; "" for the whole file
 	Message string `json:"message"`
 }
 
@@ -48,23 +48,22 @@ type AppliedSettings struct {
 	LaunchEnvLeftOwnFilesInPlace        bool         `json:"launchEnvLeftOwnFilesInPlace,omitempty"`
 }
 
-// FetchSettings returns the settings that are in force now, merged and by the source that each
-// of them comes from.
+// FetchSettings returns the current settings, merged and by source.
 func (c *Client) FetchSettings(ctx context.Context) (*Settings, error) {
 	return ask[Settings](ctx, c, "get_settings", nil)
 }
 
-// ApplyFlagSettings changes settings for the rest of the session; they come
-// before those of files. settings, a struct or a map, encodes to a JSON object.
-// Its keys replace those of earlier calls, each as a whole, and null takes one
-// back. A value that would spoil all of them is a *[ControlError] and nothing of
-// the call is taken; one that the CLI only ignores is none.
+// ApplyFlagSettings changes settings for the rest of the session; they take precedence over
+// those of files. settings, a struct or a map, must encode to a JSON object. Its keys replace
+// those of earlier calls, each as a whole, and null removes one. If a value would invalidate
+// all settings, the call has no effect and the error is a *[ControlError]; a value that the CLI
+// only ignores is not an error.
 func (c *Client) ApplyFlagSettings(ctx context.Context, settings any) error {
 	return c.Control(ctx, "apply_flag_settings", map[string]any{"settings": settings}, nil)
 }
 
-// UpdateSettings writes settings to a file and applies them: outputStyle to
-// localSettings, effortLevel to userSettings. Any other key is a *[ControlError].
+// UpdateSettings writes settings to a file and applies them: outputStyle to localSettings,
+// effortLevel to userSettings. The error for any other key is a *[ControlError].
 func (c *Client) UpdateSettings(ctx context.Context, source string, settings map[string]string) error {
 	if settings == nil {
 		settings = map[string]string{}
@@ -135,15 +134,15 @@ type HookPolicy struct {
 	PolicyUnreadable bool  `json:"policyUnreadable,omitempty"`
 }
 
-// HookSafeMode is set when the CLI runs in safe mode, in which hooks do not run except perhaps
+// HookSafeMode is set when the CLI runs in safe mode, which disables hooks, except possibly
 // those of the organization.
 type HookSafeMode struct {
 	ManagedHooksStillApply bool   `json:"managedHooksStillApply"`
 	ExitHint               string `json:"exitHint"`
 }
 
-// HookBareMode is set when the CLI runs in bare mode, in which hooks do not run. ExitHint is a
-// text for people.
+// HookBareMode is set when the CLI runs in bare mode, which disables hooks. ExitHint is a text
+// for people.
 type HookBareMode struct {
 	ExitHint string `json:"exitHint"`
 }
@@ -160,21 +159,21 @@ type PermissionRules struct {
 	Rules                []PermissionRuleInfo `json:"rules"`
 	WorkspaceDirectories []WorkspaceDirectory `json:"workspaceDirectories"`
 	OriginalCWD          string               `json:"originalCwd"`
-	// ManagedOnly says that rules of the organization alone count.
+	// ManagedOnly reports that only rules of the organization count.
 	ManagedOnly bool `json:"managedOnly"`
-	// Errors are mistakes in files, whose rules are not in the session.
+	// Errors are mistakes in settings files. The rules of these files are ignored.
 	Errors   []SettingsError `json:"errors,omitempty"`
-	Withheld bool            `json:"withheld,omitempty"` // parts were left out
+	Withheld bool            `json:"withheld,omitempty"` // parts are omitted
 
 	answer
 }
 
-// PermissionRuleInfo is one permission rule: its text, what it decides, where it comes from,
-// and whether it can be edited.
+// PermissionRuleInfo is one permission rule: its text, its decision, its source, and whether it
+// can be edited.
 type PermissionRuleInfo struct {
 	Behavior    string           `json:"behavior"` // allow, deny, ask
 	Source      string           `json:"source"`   // userSettings, cliArg, session …
-	Rule        string           `json:"rule"`     // as it was written: escape it before showing it
+	Rule        string           `json:"rule"`     // unescaped: escape it for display
 	Description *RuleDescription `json:"description,omitempty"`
 	Editability string           `json:"editability"` // persistent, session, readonly
 	NotInEffect bool             `json:"notInEffect,omitempty"`
@@ -188,8 +187,8 @@ type RuleDescription struct {
 	Suffix   string `json:"suffix,omitempty"`
 }
 
-// WorkspaceDirectory is a directory that tools may work in besides the working directory, and
-// the source that allows it.
+// WorkspaceDirectory is a directory that tools may use in addition to the working directory,
+// and the source that allows it.
 type WorkspaceDirectory struct {
 	Path   string `json:"path"`
 	Source string `json:"source"`

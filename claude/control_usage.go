@@ -6,13 +6,11 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// UsageInfo is what the session has used and how much of the account's limits
-// is left.
+// UsageInfo holds the usage of the session and the state of the account's limits.
 type UsageInfo struct {
 	Session          message.SessionUsage `json:"session"`
 	SubscriptionType string               `json:"subscription_type"` // "" without a subscription
-	// RateLimitsAvailable says whether the account has limits; RateLimits may be
-	// nil all the same.
+	// RateLimitsAvailable reports whether the account has limits; RateLimits may still be nil.
 	RateLimitsAvailable bool            `json:"rate_limits_available"`
 	RateLimits          *UsageLimits    `json:"rate_limits"`
 	Behaviors           *UsageBehaviors `json:"behaviors"`
@@ -32,8 +30,8 @@ type UsageLimits struct {
 	ExtraUsage        *ExtraUsage       `json:"extra_usage,omitempty"`
 }
 
-// UsageLimit reports how much of a limit is used and when it is reset. A member is nil where
-// the CLI does not know it.
+// UsageLimit reports how much of a limit is used and when it is reset. A member is nil if the
+// CLI does not know it.
 type UsageLimit struct {
 	Utilization *float64 `json:"utilization"`
 	ResetsAt    *string  `json:"resets_at"`
@@ -48,7 +46,7 @@ type ModelUsageLimit struct {
 }
 
 // ExtraUsage is the usage beyond the limits that the account pays for, if it is enabled. A
-// member is nil where it is unknown.
+// member is nil if it is unknown.
 type ExtraUsage struct {
 	IsEnabled    bool     `json:"is_enabled"`
 	MonthlyLimit *float64 `json:"monthly_limit"`
@@ -64,7 +62,7 @@ type UsageBehaviors struct {
 	Week UsageWindow `json:"week"`
 }
 
-// UsageWindow describes what caused the usage within a period: habits, agents, skills, plugins
+// UsageWindow lists the causes of the usage within a period: habits, agents, skills, plugins
 // and MCP servers, with their shares.
 type UsageWindow struct {
 	RequestCount    int64                 `json:"request_count"`
@@ -95,8 +93,7 @@ type UsageRecommendation struct {
 	Detail string  `json:"detail,omitempty"`
 }
 
-// UsageFix tells people what they can do about the habits that its keys name, one message after
-// the other.
+// UsageFix holds advice for display, a list of messages about the habits in its keys.
 type UsageFix struct {
 	Keys     []string `json:"keys"`
 	Messages []string `json:"messages"`
@@ -109,12 +106,12 @@ type UsageShare struct {
 	Pct  float64 `json:"pct"`
 }
 
-// FetchUsage returns what the session has used so far and the limits of the account. It leaves
-// Behaviors out, which take longer.
+// FetchUsage returns the usage of the session so far and the limits of the account. It omits
+// Behaviors, which take longer.
 func (c *Client) FetchUsage(ctx context.Context) (*UsageInfo, error) { return c.usage(ctx, false) }
 
-// FetchUsageBehaviors is [Client.FetchUsage] with Behaviors, for which the CLI reads
-// the transcripts of the machine. They may be missing all the same.
+// FetchUsageBehaviors is like [Client.FetchUsage] but includes Behaviors, for which the CLI
+// reads the transcripts on its machine. Behaviors may still be missing.
 func (c *Client) FetchUsageBehaviors(ctx context.Context) (*UsageInfo, error) {
 	return c.usage(ctx, true)
 }
@@ -126,7 +123,7 @@ func (c *Client) usage(ctx context.Context, behaviors bool) (*UsageInfo, error) 
 	return ask[UsageInfo](ctx, c, "get_usage", fields)
 }
 
-// FetchSessionCost returns what the session has cost so far, as text for people.
+// FetchSessionCost returns the cost of the session so far, as text for display.
 // [Client.FetchUsage] returns the numbers.
 func (c *Client) FetchSessionCost(ctx context.Context) (string, error) {
 	return askMember[string](ctx, c, "get_session_cost", "text", nil)

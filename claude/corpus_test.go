@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// corpus is where the recordings are: a scenario a folder. PARLEY_WIRE_CORPUS
-// names other ones of the same form.
+// corpus returns the folder of the recordings, one folder per scenario.
+// PARLEY_WIRE_CORPUS overrides it.
 func corpus(tb testing.TB) string {
 	tb.Helper()
 	if dir := os.Getenv("PARLEY_WIRE_CORPUS"); dir != "" {
@@ -19,7 +19,7 @@ func corpus(tb testing.TB) string {
 	return filepath.Join("..", "testdata", "wire")
 }
 
-// otherCorpus reports whether the recordings are not the project's own.
+// otherCorpus reports whether PARLEY_WIRE_CORPUS replaces the project's recordings.
 func otherCorpus() bool { return os.Getenv("PARLEY_WIRE_CORPUS") != "" }
 
 // scenarios lists the scenarios of the corpus.
@@ -41,8 +41,8 @@ func scenarios(tb testing.TB) []string {
 	return names
 }
 
-// stdoutLines returns the lines that the CLI wrote in a scenario, in all of its
-// processes, without blank ones.
+// stdoutLines returns the output lines of all CLI processes of a scenario, without blank
+// lines.
 func stdoutLines(tb testing.TB, scenario string) []string {
 	tb.Helper()
 	var lines []string
@@ -54,7 +54,7 @@ func stdoutLines(tb testing.TB, scenario string) []string {
 	for _, f := range append([]string{filepath.Join(dir, "stdout.jsonl")}, files...) {
 		data, err := os.ReadFile(f)
 		if os.IsNotExist(err) {
-			continue // nothing was started
+			continue // no process was started
 		}
 		if err != nil {
 			tb.Fatal(err)

@@ -14,23 +14,23 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
-// leftToRaw is the one list of members that no typed field reaches. A path is a
-// message's kind and the keys below it, [] for any element of an array.
+// leftToRaw lists all members without a typed field. A path is a message's kind and the keys
+// below it, [] for any element of an array.
 var leftToRaw = []string{
-	// Types and members invented by recordings that test what is unknown.
+	// Types and members made up by recordings of unknown data.
 	"future_message.x",
 	"system/partial_last_line.ok",
 }
 
-// inventedTypes are types that recordings made up; any other type of the
-// project's corpus has a Go type of its own.
+// inventedTypes are types made up by recordings; every other type of the project's corpus has
+// a Go type.
 var inventedTypes = []string{"future_message", "system/partial_last_line"}
 
 // TestDecode decodes every line of every recording and compares the typed fields with a plain
-// decoding into maps, and the messages with those that the official SDK gave its caller.
+// decoding into maps, and the messages with those of the official SDK.
 func TestDecode(t *testing.T) {
 	names := scenarios(t)
-	for i := 0; i < len(names); i += short.Every(6) { // TestRecordings decodes them too
+	for i := 0; i < len(names); i += short.Every(6) { // TestRecordings decodes the others too
 		name := names[i]
 		t.Run(name, func(t *testing.T) {
 			rec, err := readRecording(filepath.Join(corpus(t), name), nil)
@@ -107,7 +107,7 @@ func compact(line string) string {
 	return b.String()
 }
 
-// comparer holds typed values against plain ones.
+// comparer compares typed values with plain ones.
 type comparer struct {
 	t    *testing.T
 	line int
@@ -118,8 +118,7 @@ var (
 	contentType = reflect.TypeFor[message.Content]()
 )
 
-// object compares the members of an object; implied are keys that the Go type
-// itself stands for.
+// object compares the members of an object; implied are keys that follow from the Go type.
 func (c comparer) object(path string, v reflect.Value, plain map[string]any, implied ...string) {
 	fields := fieldsByTag(v)
 	for key, want := range plain {
@@ -175,8 +174,8 @@ func (c comparer) value(path string, v reflect.Value, want any) {
 
 func number[N int64 | float64](n N) any { return float64(n) }
 
-// equal takes null for the zero value: the Go types do not tell them apart
-// where the wire gives them the same meaning.
+// equal treats null like the zero value: the Go types do not distinguish them where they mean
+// the same on the wire.
 func (c comparer) equal(path string, got, want any) {
 	if want == nil && (got == nil || reflect.ValueOf(got).IsZero()) {
 		return
@@ -198,7 +197,7 @@ func (c comparer) pointer(path string, v reflect.Value, want any) {
 		return
 	}
 	elem := v.Elem()
-	if v.Kind() == reflect.Interface { // a union: the variant stands for the type
+	if v.Kind() == reflect.Interface { // a union: the variant is the type
 		obj, ok := want.(map[string]any)
 		if !ok {
 			c.fail(path, v, want)

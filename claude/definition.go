@@ -5,12 +5,11 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// MCPServer is an MCP server: a command, an address, or, with Server, one that
-// runs in this process. Of one in this process only Server, Tools, Timeout and
-// AlwaysLoad may be set.
+// MCPServer is an MCP server: a command, an address, or, with Server, one that runs in this
+// process. For a server in this process only Server, Tools, Timeout and AlwaysLoad may be set.
 type MCPServer struct {
-	// Server is a server of the MCP SDK; see [mcptool.NewToolServer]. Many clients may
-	// use it at once. A panic in one of its handlers is an error of the call.
+	// Server is a server of the MCP SDK; see [mcptool.NewToolServer]. Several clients may use
+	// it at once. A panic in one of its handlers becomes an error of the call.
 	Server     *mcp.Server       `json:"-"`
 	Type       string            `json:"type,omitempty"` // stdio, the default, http or sse; a URL needs one
 	Command    string            `json:"command,omitempty"`
@@ -19,12 +18,12 @@ type MCPServer struct {
 	URL        string            `json:"url,omitempty"`
 	Headers    map[string]string `json:"headers,omitempty"`
 	Tools      []MCPToolPolicy   `json:"tools,omitempty"`
-	Timeout    int               `json:"timeout,omitempty"` // of a call, in ms; below 1000 it is ignored
+	Timeout    int               `json:"timeout,omitempty"` // of a call, in ms; values below 1000 are ignored
 	AlwaysLoad bool              `json:"alwaysLoad,omitempty"`
 }
 
-// MCPToolPolicy sets the permission for one tool of an MCP server, and the most that the
-// organization permits for it.
+// MCPToolPolicy sets the permission for one tool of an MCP server, and the maximum that the
+// organization allows.
 type MCPToolPolicy struct {
 	Name             string `json:"name"`
 	PermissionPolicy string `json:"permission_policy,omitempty"`  // always_allow, always_ask, always_deny
@@ -36,7 +35,7 @@ type MCPToolPolicy struct {
 type AgentDefinition struct {
 	Description            string                 `json:"description"`
 	Prompt                 string                 `json:"prompt"`
-	Tools                  []string               `json:"tools,omitzero"` // nil all, empty none
+	Tools                  []string               `json:"tools,omitzero"` // nil means all, empty means none
 	DisallowedTools        []string               `json:"disallowedTools,omitempty"`
 	Model                  string                 `json:"model,omitempty"`
 	MCPServers             []message.JSON         `json:"mcpServers,omitempty"`
@@ -57,7 +56,7 @@ type AgentDefinition struct {
 // Plugin is a plugin in a local directory, which the CLI loads for this session only. Path is
 // the directory's path.
 type Plugin struct {
-	Type             string `json:"type"` // local, the only one; "" means it
+	Type             string `json:"type"` // local, the only type; "" means local
 	Path             string `json:"path"`
 	SkipMCPDiscovery bool   `json:"skipMcpDiscovery,omitempty"`
 }

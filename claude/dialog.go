@@ -10,14 +10,14 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// UserDialogRequest is a dialog that the CLI wants to be shown, of one of the
-// kinds in [Options.SupportedDialogKinds]. It is read-only.
+// UserDialogRequest is a dialog that the CLI asks to show, of one of the kinds in
+// [Options.SupportedDialogKinds]. It is read-only.
 type UserDialogRequest struct {
 	DialogKind string       `json:"dialog_kind"`
-	Payload    message.JSON `json:"payload"` // an object whose shape goes by the kind
-	// ToolUseID is the call that the dialog belongs to, if there is one.
+	Payload    message.JSON `json:"payload"` // an object with a shape that depends on the kind
+	// ToolUseID is the id of the call that the dialog belongs to, if any.
 	ToolUseID string `json:"tool_use_id"`
-	// RequestID is what [Client.AnswerUserDialog] wants.
+	// RequestID is the argument for [Client.AnswerUserDialog].
 	RequestID string `json:"-"`
 
 	raw message.JSON
@@ -27,20 +27,19 @@ type UserDialogRequest struct {
 // type.
 func (d *UserDialogRequest) Raw() message.JSON { return d.raw }
 
-// UserDialogResult answers a [UserDialogRequest]: Result is what the user chose,
-// any JSON value whose shape goes by the kind; Cancelled says that the user
-// dismissed the dialog, and the CLI does what is its default. One of them is
-// needed.
+// UserDialogResult answers a [UserDialogRequest]: Result is the user's choice, a JSON
+// value with a shape that depends on the kind; Cancelled means that the user dismissed the
+// dialog, and the CLI uses its default. One of them must be set.
 type UserDialogResult struct {
 	Result    message.JSON
 	Cancelled bool
 }
 
-// userDialog answers dialogs of the kinds that were declared. Another host may
-// know the others, and an answer, an error included, would be taken for theirs.
+// userDialog answers dialogs of the declared kinds. It leaves other kinds unanswered:
+// another host may know them, and any answer, even an error, would count as that host's.
 func (r *responder) userDialog(ctx context.Context, req control.Request) ([]byte, error) {
 	d := new(UserDialogRequest)
-	_ = jsonwire.Unmarshal(req.Body, d) // it is JSON; members of other types stay in Raw
+	_ = jsonwire.Unmarshal(req.Body, d) // cannot fail; members of other types stay in Raw
 	d.RequestID, d.raw = req.ID, message.JSON(req.Body)
 	if r.launch.OnUserDialog == nil || !slices.Contains(r.launch.SupportedDialogKinds, d.DialogKind) {
 		return nil, control.ErrNoAnswer
@@ -48,7 +47,7 @@ func (r *responder) userDialog(ctx context.Context, req control.Request) ([]byte
 	return answerNowOrLater(ctx, r, req, encodeDialog, func() (*UserDialogResult, error) { return r.launch.OnUserDialog(ctx, d) })
 }
 
-// encodeDialog is the answer of r as the CLI wants it.
+// encodeDialog returns the answer of r in the CLI's form.
 func encodeDialog(r *UserDialogResult) ([]byte, error) {
 	switch {
 	case r == nil || r.Result == "" && !r.Cancelled:

@@ -3,8 +3,8 @@
 //
 // # One prompt
 //
-// [Query] runs one prompt in a session of its own and yields every message of
-// it; [Run] returns the result alone. Neither needs any options:
+// [Query] runs one prompt in a new session and yields all its messages; [Run] returns only the result. Neither needs any
+// options:
 //
 //	for msg, err := range claude.Query(ctx, "What is in this directory?", nil) {
 //		if err != nil {
@@ -15,76 +15,65 @@
 //		}
 //	}
 //
-// [QueryStream] is the same with prompts that come up one by one.
+// [QueryStream] does the same for a stream of prompts.
 //
 // # A conversation
 //
-// [Connect] returns a [Client] for many turns: [Client.Query] for one turn after
-// another, [Client.Send] for turns that queue, [Client.Messages] for everything
-// that is said. A turn can be interrupted; the model and the permission mode can
-// change on the way; [Client.Control] reaches requests that have no method here.
+// [Connect] returns a [Client] for many turns: [Client.Query] for one turn after another, [Client.Send] for turns that
+// queue, [Client.Messages] for all messages. A turn can be interrupted; the model and the permission mode can change between
+// turns; [Client.Control] sends requests that have no method here.
 //
 // # Messages
 //
-// A [message.Message] is one line of the CLI's output, decoded. Messages, content
-// blocks, stream events and deltas are closed sets of pointer types with a type
-// for what is unknown: a newer CLI never breaks a program and nothing that it
-// says is lost. Names follow the wire: tool_use is a [message.ToolUse], system/init
-// an [message.Init]. Whatever no field reaches is in Raw, byte for byte, and
-// [message.Encode] writes a decoded message as it was read.
+// A [message.Message] is one line of the CLI's output, decoded. Messages, content blocks, stream events and deltas are
+// closed sets of pointer types with a type for unknown values: the output of a newer CLI decodes without errors or loss.
+// Names follow the wire: tool_use is a [message.ToolUse], system/init an [message.Init]. Raw returns the whole line byte for
+// byte, including members without a field, and [message.Encode] writes a decoded message unchanged.
 //
-// A decoded message is read-only. Its strings are parts of its line, so a program that keeps
-// one for longer than the message should clone it, with [strings.Clone]. Heavy parts, such as a
-// tool's input, are of the type [message.JSON] and decoded when asked for.
+// A decoded message is read-only. Its strings are parts of its line, so a program that keeps one for longer than the message
+// should clone it, with [strings.Clone]. Heavy parts, such as a tool's input, are of the type [message.JSON] and decoded on
+// demand.
 //
 // # Tools
 //
-// The model calls the tools of the CLI, which [Options.Tools], [Options.AllowedTools] and
-// [Options.DisallowedTools] select, and those of MCP servers. [Options.MCPServers] names
-// the servers, whether they are programs, addresses or parts of this process: package mcptool
-// makes a server from Go functions. [Options.RequireMCP] waits for servers before the first
-// prompt. Package tool has the inputs and results of the CLI's tools as Go types;
-// tool.Decode makes a value of one from a [message.ToolUse].
+// The model calls the tools of the CLI, which [Options.Tools], [Options.AllowedTools] and [Options.DisallowedTools] select,
+// and those of MCP servers. [Options.MCPServers] defines the servers: programs, addresses or parts of this process. Package
+// mcptool makes a server from Go functions. [Options.RequireMCP] waits for servers before the first prompt. Package tool has
+// the inputs and results of the CLI's tools as Go types; tool.Decode decodes the input of a [message.ToolUse].
 //
 // # Hooks
 //
-// [Options.Hooks] has a list of functions for each event of the CLI: before and after a tool
-// call, at the start and the end of a session, before the conversation is compacted, and so on.
-// Package hook has the input and the output of each event. A hook can refuse a call, change its
-// input or add to the context. A hook that fails refuses the call where its event can refuse,
-// unless hook.OnFailure changes that.
+// [Options.Hooks] has a list of functions for each event of the CLI: before and after a tool call, at the start and the end
+// of a session, before the conversation is compacted, and so on. Package hook has the input and the output of each event. A
+// hook can refuse a call, change its input or add to the context. A failing hook refuses the call if its event can refuse,
+// unless hook.OnFailure is set.
 //
 // # Permissions
 //
-// Rules and [Options.PermissionMode] decide first. [Options.CanUseTool] is asked about what
-// they leave open and returns an *[Allow] or a *[Deny]. [Options.OnQuestion] answers the agent's
-// questions to the user, [Options.OnPlan] approves its plans, [Options.OnElicitation] and
-// [Options.OnUserDialog] serve the other requests. A callback that returns [ErrAnswerLater]
-// leaves the request open; [Client.AnswerPermission] answers it from elsewhere. [Options.Guard]
-// sees every call in every mode and can refuse it.
+// Rules and [Options.PermissionMode] decide first. [Options.CanUseTool] decides the remaining calls and returns an *[Allow]
+// or a *[Deny]. [Options.OnQuestion] answers the agent's questions to the user, [Options.OnPlan] approves its plans,
+// [Options.OnElicitation] and [Options.OnUserDialog] serve the other requests. A callback that returns [ErrAnswerLater]
+// leaves the request open; [Client.AnswerPermission] answers it later. [Options.Guard] checks every call in every mode and
+// can refuse it.
 //
 // # Stores
 //
-// The CLI writes each session to a file of its machine. [Options.SessionStore] copies every
-// entry to a [SessionStore] as well, and resumes sessions from it on machines that have never
-// seen them. Package claude/claudestore has stores in memory, in directories, in Postgres and in S3.
-// [Options.SessionLock] keeps two processes from writing one session. Package transcript reads
-// the files themselves.
+// The CLI writes each session to a file on its machine. [Options.SessionStore] also copies every entry to a [SessionStore]
+// and resumes sessions from it, on any machine. Package claude/claudestore has stores in memory, in directories, in Postgres
+// and in S3. [Options.SessionLock] prevents two processes from writing one session. Package transcript reads the session
+// files.
 //
 // # Trace
 //
-// [Options.Trace] is a set of functions that are called when a CLI starts, a turn begins, a tool
-// ends, a deadline passes, and so on, with times and values. They never hold up a session.
-// Package claude/claudeotel makes OpenTelemetry spans and metrics of them. [Client.View] returns what a
-// session is doing at the moment.
+// [Options.Trace] is a set of functions that are called when a CLI starts, a turn begins, a tool ends, a deadline passes,
+// and so on, with times and values. They never block a session. Package claude/claudeotel turns them into OpenTelemetry
+// spans and metrics. [Client.View] returns the current activity of a session.
 //
 // # Errors
 //
-// A turn that failed is a message: [message.Result] with IsError. It is also an
-// error, *[ResultError], where the CLI exits because of it and where [Run]
-// returns it. The end of an iterator is its error: there is at most one, and it
-// is the last element. Each type below has a sentinel or fields that tell the cases apart, for
-// [errors.Is] and [errors.As].
+// A failed turn has a [message.Result] with IsError. It also gives an error, a *[ResultError], from [Run] and if the CLI
+// exits because of it. An iterator yields at most one error, as its last element. Each type below has a sentinel or fields
+// to distinguish the cases with [errors.Is] and [errors.As].
 //
 // Before the first message:
 //
@@ -121,17 +110,15 @@
 //
 // # Concurrency
 //
-// Every method may be called from any goroutine. One goroutine reads the CLI; it
-// never waits for a consumer, up to [Options.MaxBuffered], and never runs the
-// caller's code. The context of [Connect] bounds connecting, that of a method
-// the call, that of Query the whole run. When a range over Query ends, and when
-// [Client.Close] returns, every goroutine and every process of the session is
-// gone, except for what [Options.Supervisor] tells. Stopping is gentle first: the CLI writes its transcript after the end of
-// its input.
+// All methods are safe for concurrent use. One goroutine reads the CLI's output; it does not wait for a consumer until
+// [Options.MaxBuffered] is reached, and never runs the caller's code. The context of [Connect] applies to connecting, that
+// of a method to the call, that of Query to the whole run. When a range over Query ends, and when [Client.Close] returns,
+// all goroutines and processes of the session have ended, with the exceptions that [Options.Supervisor] describes. Stopping
+// begins with the end of the CLI's input, after which the CLI writes its transcript.
 //
-// # Elsewhere
+// # Custom processes and tests
 //
-// [Options.Spawner] runs the CLI in another place, [Options.Transport] replaces
-// the process by another wire. Package claude/claudetest has a scripted Messages API
-// with which the real CLI runs in tests, without a token spent.
+// [Options.Spawner] runs the CLI elsewhere, such as in a container; [Options.Transport] replaces the process by another
+// connection. Package claude/claudetest has a scripted Messages API, so that tests can run the real CLI without spending
+// tokens.
 package claude

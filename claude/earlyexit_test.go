@@ -13,8 +13,8 @@ import (
 	"github.com/seed7221b0f9/parley/claude/claudetest"
 )
 
-// A program that is not the CLI gives an error that says what was run and what it
-// printed, from Connect and from Run.
+// A program that is not the CLI gives an error with its path and its output, from Connect
+// and from Run.
 func TestEarlyExit(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the programs are scripts of a Unix shell")
@@ -53,7 +53,7 @@ func TestEarlyExit(t *testing.T) {
 	}
 }
 
-// After Close every call fails with ErrClosed, also on a CLI that had died before.
+// After Close every call fails with ErrClosed, even if the CLI died before.
 func TestClosedAfterDeath(t *testing.T) {
 	for _, code := range []int{0, 7} {
 		program := func(cli *claudetest.CLI) int {

@@ -10,14 +10,13 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// ElicitationRequest is an MCP server that wants something of the user: a form
-// to be filled in, or a page to be visited. Its texts are the server's: escape
-// them before they are shown. It is read-only.
+// ElicitationRequest is a request of an MCP server to the user: a form to fill in, or a
+// page to visit. The server wrote its texts, so escape them for display. It is read-only.
 type ElicitationRequest struct {
 	MCPServerName string                  `json:"mcp_server_name"`
 	Message       string                  `json:"message"`
-	Mode          message.ElicitationMode `json:"mode"` // "" is a form
-	// URL is the page, ElicitationID what the server calls the visit.
+	Mode          message.ElicitationMode `json:"mode"` // "" means a form
+	// URL is the page, ElicitationID the server's id of the visit.
 	URL           string `json:"url"`
 	ElicitationID string `json:"elicitation_id"`
 	// RequestedSchema is the form as a JSON schema, PropertyOrder its fields in
@@ -28,7 +27,7 @@ type ElicitationRequest struct {
 	Title       string `json:"title"`
 	DisplayName string `json:"display_name"`
 	Description string `json:"description"`
-	// RequestID is what [Client.AnswerElicitation] wants.
+	// RequestID is the argument for [Client.AnswerElicitation].
 	RequestID string `json:"-"`
 
 	raw message.JSON
@@ -38,9 +37,9 @@ type ElicitationRequest struct {
 // type.
 func (e *ElicitationRequest) Raw() message.JSON { return e.raw }
 
-// ElicitationResult answers an [ElicitationRequest]. Content, the fields of a
-// form that was accepted, holds strings, numbers, bools and lists of strings; it
-// is left out otherwise.
+// ElicitationResult answers an [ElicitationRequest]. Content holds the fields of an
+// accepted form: strings, numbers, bools and lists of strings. It is not sent in other
+// cases.
 type ElicitationResult struct {
 	Action  message.ElicitationAction
 	Content map[string]any
@@ -52,12 +51,12 @@ func (r *responder) elicitation(ctx context.Context, req control.Request) ([]byt
 		return []byte(`{"action":"decline"}`), nil
 	}
 	e := new(ElicitationRequest)
-	_ = jsonwire.Unmarshal(req.Body, e) // it is JSON; members of other types stay in Raw
+	_ = jsonwire.Unmarshal(req.Body, e) // cannot fail; members of other types stay in Raw
 	e.RequestID, e.raw = req.ID, message.JSON(req.Body)
 	return answerNowOrLater(ctx, r, req, e.encode, func() (*ElicitationResult, error) { return r.launch.OnElicitation(ctx, e) })
 }
 
-// encode is the answer of r as the CLI wants it.
+// encode returns the answer of r in the CLI's form.
 func (e *ElicitationRequest) encode(r *ElicitationResult) ([]byte, error) {
 	if r == nil {
 		return nil, errors.New("claude: OnElicitation gave no answer")
@@ -85,7 +84,7 @@ func (e *ElicitationRequest) encode(r *ElicitationResult) ([]byte, error) {
 	return text, noNulls(text)
 }
 
-// noNulls refuses content with a null: no field of a form can be one.
+// noNulls returns an error for content with a null, which no field of a form can be.
 func noNulls(answer []byte) error {
 	var a struct {
 		Content map[string]message.JSON `json:"content"`

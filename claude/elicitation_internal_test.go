@@ -6,7 +6,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// Content goes with an accepted form and with nothing else: the page of a URL has its own.
+// Content is sent only with an accepted form: the page of a URL has its own.
 func TestElicitationRequest_encode(t *testing.T) {
 	content := map[string]any{"a": 1}
 	for _, c := range []struct {

@@ -11,11 +11,11 @@ import (
 // variable CLAUDE_AGENT_SDK_VERSION.
 const Version = "0.1.0"
 
-// removed are variables that would change the CLI wherever they come from: the
-// mark of a session inside a session, and what Node and its debuggers read.
+// removed are variables that would change the CLI's behavior and are never passed on: the
+// mark of a nested session, and the variables of Node and its debuggers.
 var removed = []string{"CLAUDECODE", "NODE_OPTIONS", "DEBUG"}
 
-// environ is the CLI's whole environment.
+// environ returns the CLI's whole environment.
 func (l *launch) environ() []string {
 	var env []string
 	if !l.CleanEnv {
@@ -30,11 +30,11 @@ func (l *launch) environ() []string {
 			env = append(env, k+"="+l.Env[k])
 		}
 	}
-	// Of the values that mark a session as run by a program the CLI's own
-	// lists know only three, and this is the neutral one.
+	// The CLI accepts only three values that mark a session run by a program; this is the
+	// neutral one.
 	env = setDefault(env, "CLAUDE_CODE_ENTRYPOINT", "sdk-cli")
 	env = setDefault(env, "CLAUDE_AGENT_SDK_VERSION", Version)
-	// Makes the CLI tell when it is idle, which decides when its input is closed.
+	// Makes the CLI report when it is idle, which decides when its input is closed.
 	env = setDefault(env, "CLAUDE_CODE_SDK_READS_SESSION_STATE", "1")
 	if l.EnableFileCheckpointing {
 		env = set(env, "CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING", "true")
@@ -43,12 +43,12 @@ func (l *launch) environ() []string {
 		env = set(env, "CLAUDE_CODE_QUESTION_PREVIEW_FORMAT", l.QuestionPreviewFormat)
 	}
 	if l.Dir != "" && variable(env, "PWD") >= 0 {
-		env = set(env, "PWD", l.Dir) // or it would name the caller's
+		env = set(env, "PWD", l.Dir) // the inherited PWD is the caller's
 	}
 	return env
 }
 
-// variable is where a variable stands, -1 if it is not there.
+// variable returns the index of a variable, or -1.
 func variable(env []string, name string) int {
 	return slices.IndexFunc(env, func(kv string) bool {
 		return len(kv) > len(name) && kv[len(name)] == '=' && kv[:len(name)] == name
@@ -70,6 +70,6 @@ func set(env []string, name, value string) []string {
 	return append(env, name+"="+value)
 }
 
-// Environ returns the environment with which a CLI of these options is started, as strings of
-// the form key=value.
+// Environ returns the environment of a CLI started with these options, as strings of the form
+// key=value.
 func (o *Options) Environ() []string { return unchecked(o).environ() }

@@ -9,27 +9,25 @@ import (
 	"time"
 )
 
-// States that a caller may want to tell apart, for [errors.Is].
+// Sentinel errors for [errors.Is].
 var (
-	// ErrNotFound is returned when the CLI is not installed where it was looked for. The error
-	// that is returned is a *[CLINotFoundError].
+	// ErrNotFound is returned when the CLI is not found. The error is a *[CLINotFoundError].
 	ErrNotFound = errors.New("claude: CLI not found")
-	// ErrClosed is returned by calls on a client, or on an input of it, that its user has
-	// closed.
+	// ErrClosed is returned by calls on a client, or on its input, after the caller closed it.
 	ErrClosed = errors.New("claude: closed")
-	// ErrUsed is returned when an iterator is ranged over, or a CLI that was started ahead is
-	// used, a second time.
+	// ErrUsed is returned when an iterator is ranged over, or a prewarmed CLI is used, a second
+	// time.
 	ErrUsed = errors.New("claude: used twice")
 	// ErrUnsupported is returned when the CLI does not know a control request or an option,
 	// mostly because it is too old.
 	ErrUnsupported = errors.New("claude: not supported by this CLI")
-	// ErrSessionBusy is returned when a session is in use and cannot do what was asked now. See
+	// ErrSessionBusy is returned when a request is not possible because the session is in use. See
 	// also [SessionBusyError].
 	ErrSessionBusy = errors.New("claude: session busy")
 )
 
-// CLINotFoundError is returned when there is no CLI. Tried lists the places where it was looked
-// for. It matches [ErrNotFound] and [exec.ErrNotFound].
+// CLINotFoundError is returned when no CLI was found. Tried lists the searched places. It matches
+// [ErrNotFound] and [exec.ErrNotFound].
 type CLINotFoundError struct {
 	Tried []string
 	err   error
@@ -47,8 +45,8 @@ func (e *CLINotFoundError) Is(target error) bool {
 // [exec.LookPath].
 func (e *CLINotFoundError) Unwrap() error { return e.err }
 
-// SpawnError is returned when the CLI could not be started: the directory is missing, or the
-// file is not a program or is one for another machine.
+// SpawnError is returned when the CLI could not be started: the directory is missing, or the file
+// is not a program for this machine.
 type SpawnError struct {
 	Path string
 	Dir  string
@@ -61,24 +59,23 @@ func (e *SpawnError) Error() string { return "claude: starting the CLI: " + e.Er
 // [exec.Error].
 func (e *SpawnError) Unwrap() error { return e.Err }
 
-// HandshakeError is returned when the CLI did not answer initialize. Its cause is more
-// specific: a *[ResultError] when the CLI refused with a result, an *[ExitError] when it
-// exited, or a *[ControlError] when it answered with an error.
+// HandshakeError is returned when the CLI did not answer initialize. It wraps the cause: a
+// *[ResultError] if the CLI refused with a result, an *[ExitError] if it exited, or a
+// *[ControlError] if it answered with an error.
 type HandshakeError struct{ Err error }
 
 func (e *HandshakeError) Error() string { return "claude: connecting: " + e.Err.Error() }
 
-// Unwrap returns the reason why the CLI did not become ready; see [HandshakeError] for the
-// types that it has.
+// Unwrap returns the reason why the CLI did not become ready; see [HandshakeError] for its types.
 func (e *HandshakeError) Unwrap() error { return e.Err }
 
-// EarlyExitError is returned when the CLI exited before it answered initialize, as a program
-// does that is not the CLI. It holds the program's path and its output, and matches
+// EarlyExitError is returned when the CLI exited before it answered initialize, which happens if
+// the program is not the CLI. It holds the program's path and its output, and matches
 // [ErrNoResult].
 type EarlyExitError struct {
 	Path   string
-	Stdout string // the beginning of what it wrote and is not of the protocol
-	Stderr string // the end of what it wrote to stderr
+	Stdout string // the beginning of its output that is not part of the protocol
+	Stderr string // the end of its standard error
 	Err    error  // an *[ExitError], nil if it exited with 0
 }
 
@@ -90,11 +87,11 @@ func (e *EarlyExitError) Error() string {
 	return what + ", with exit status 0" + printed("stdout", e.Stdout) + printed("stderr", e.Stderr)
 }
 
-// Unwrap returns the *[ExitError] of the process, or nil if the process exited with status 0.
+// Unwrap returns the *[ExitError] of the process, or nil if it exited with status 0.
 func (e *EarlyExitError) Unwrap() error { return e.Err }
 
-// Is reports whether target is [ErrNoResult], so that callers who wait for a result need only
-// one test.
+// Is reports whether target is [ErrNoResult], so that callers need only one check for a missing
+// result.
 func (e *EarlyExitError) Is(target error) bool { return target == ErrNoResult }
 
 func printed(stream, text string) string {
@@ -104,7 +101,7 @@ func printed(stream, text string) string {
 	return ". " + stream + ": " + strconv.Quote(text)
 }
 
-// closedError is what calls fail with after Close on a CLI that had not ended well.
+// closedError is the error of calls after Close on a CLI that had failed.
 type closedError struct{ error }
 
 func (e *closedError) Error() string { return ErrClosed.Error() + ", after: " + e.error.Error() }
@@ -113,16 +110,15 @@ func (e *closedError) Is(target error) bool { return target == ErrClosed }
 
 func (e *closedError) Unwrap() error { return e.error }
 
-// ExitError is returned when the CLI exited with a status other than 0 or was ended by a
-// signal. It comes after the last message.
+// ExitError is returned when the CLI exited with a status other than 0 or was ended by a signal. It
+// follows the last message.
 type ExitError struct {
 	Code   int    // -1 when a signal ended it
 	Signal string // "SIGKILL"; "" if none
-	Stderr string // the end of what the CLI wrote to stderr
-	Err    error  // set when the end itself could not be observed
-	// Foreign means that it was ended by a SIGKILL that this package did not send. OutOfMemory
-	// means that it was killed by the OOM killer while that was at work in this control group;
-	// it is set on Linux only.
+	Stderr string // the end of the CLI's standard error
+	Err    error  // set if the exit status could not be read
+	// Foreign means that a SIGKILL ended the CLI which this package did not send. OutOfMemory means
+	// that in addition the OOM killer was active in this control group; it is set on Linux only.
 	Foreign     bool
 	OutOfMemory bool
 }
@@ -147,8 +143,7 @@ func (e *ExitError) Error() string {
 	return what
 }
 
-// Unwrap returns the error that kept the end of the process from being observed. It is nil in
-// most cases.
+// Unwrap returns the error of reading the exit status. It is nil in most cases.
 func (e *ExitError) Unwrap() error { return e.Err }
 
 func lastLines(s string, n int) string {
@@ -178,16 +173,14 @@ func (e *ControlError) Is(target error) bool {
 		strings.HasPrefix(e.Message, "Unsupported control request subtype"))
 }
 
-// StalledError is returned when nothing happened for longer than one of the [Deadlines] allows.
-// Phase names the wait that took too long.
+// StalledError is returned when a wait exceeds one of the [Deadlines]. Phase names the wait.
 type StalledError struct {
 	Phase     string        // handshake, control request …, first message, silence, drain, exit
-	Since     time.Duration // how long nothing had happened
+	Since     time.Duration // time without a message
 	LastEvent string        // the kind of the last message, "" if there was none
-	// InFlightTool is the tool whose result was missing, the last if there were
-	// several.
+	// InFlightTool is the running tool without a result, the last one of several.
 	InFlightTool string
-	Stderr       string // the end of what the CLI had written to stderr, where it is known
+	Stderr       string // the end of the CLI's standard error, if known
 }
 
 func (e *StalledError) Error() string {
@@ -204,11 +197,11 @@ func (e *StalledError) Error() string {
 	return s
 }
 
-// Timeout reports true. It makes the error a timeout for code that checks for the method, as
-// [net.Error] has it.
+// Timeout returns true, so that code which checks for the method of [net.Error] treats the error as
+// a timeout.
 func (e *StalledError) Timeout() bool { return true }
 
-// noSessionError is a result that means ErrNoSession.
+// noSessionError is an error result that matches ErrNoSession.
 type noSessionError struct{ error }
 
 func (e *noSessionError) Is(target error) bool { return target == ErrNoSession }
@@ -219,8 +212,8 @@ func (e *noSessionError) Unwrap() error { return e.error }
 // the same error.
 var ErrInterrupted = errors.New("claude: the turn was interrupted")
 
-// interruptedError is a result that means ErrInterrupted. Its text is not that of the result, which
-// is meant for the CLI's developers.
+// interruptedError is an error result that matches ErrInterrupted. It does not show the text of the
+// result, which is for the CLI's developers.
 type interruptedError struct{ result error }
 
 func (e *interruptedError) Error() string { return ErrInterrupted.Error() }
@@ -234,7 +227,7 @@ type RateLimitError struct {
 	resetsAt time.Time
 }
 
-// ResetsAt returns the time at which the limit ends. It is known only if the CLI reported it.
+// ResetsAt returns the time at which the limit ends. known is false if the CLI did not report it.
 func (e *RateLimitError) ResetsAt() (at time.Time, known bool) {
 	return e.resetsAt, !e.resetsAt.IsZero()
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// One prompt, everything that the CLI says.
+// One prompt, all messages.
 func ExampleQuery() {
 	opts := recorded("simple-string")
 	for msg, err := range claude.Query(context.Background(), "Say hello", opts) {
@@ -39,8 +39,8 @@ func ExampleRun() {
 	// Output: Hello from fake
 }
 
-// A failed turn is a message first; when the CLI then exits with an error the
-// range ends with one that names the result.
+// A failed turn has a result message. If the CLI then exits with an error, the range ends
+// with a ResultError.
 func ExampleResultError() {
 	_, err := claude.Run(context.Background(), "go", recorded("max-turns"))
 	if failed, ok := errors.AsType[*message.ResultError](err); ok {
@@ -52,7 +52,7 @@ func ExampleResultError() {
 	// claude: error result: Reached maximum number of turns (1)
 }
 
-// Several prompts, sent as they come up.
+// Several prompts, sent one by one.
 func ExampleQueryStream() {
 	ask := func(ctx context.Context, send func(message.UserInput) error) error {
 		for _, prompt := range []string{"one", "two"} {
@@ -75,7 +75,7 @@ func ExampleQueryStream() {
 	// A2
 }
 
-// A conversation: connect, ask, ask again, change the model on the way.
+// A conversation: connect, ask, ask again, change the model in between.
 func ExampleClient() {
 	ctx := context.Background()
 	client, err := claude.Connect(ctx, recorded("set-model"))
@@ -157,7 +157,7 @@ func ExampleClient_Messages() {
 	// assistant
 }
 
-// Interrupt stops the turn that is running; its result says so.
+// Interrupt stops the running turn; its result reports the interrupt.
 func ExampleClient_Interrupt() {
 	ctx := context.Background()
 	client, err := claude.Connect(ctx, recorded("interrupt-stream"))
@@ -185,7 +185,7 @@ func ExampleClient_Interrupt() {
 	// error_during_execution aborted_streaming
 }
 
-// Any control request, also one that this package has no method for.
+// Any control request, including those without a method.
 func ExampleClient_Control() {
 	ctx := context.Background()
 	client, err := claude.Connect(ctx, recorded("unknown-control"))
@@ -199,7 +199,7 @@ func ExampleClient_Control() {
 	// Output: true claude: control request no_such_subtype: Unsupported control request subtype: no_such_subtype
 }
 
-// The CLI is missing: the error says where it was looked for.
+// The CLI is missing: the error lists the searched places.
 func ExampleCLINotFoundError() {
 	_, err := claude.Run(context.Background(), "hello", &claude.Options{CLIPath: "/no/such/claude"})
 	var missing *claude.CLINotFoundError
@@ -207,7 +207,7 @@ func ExampleCLINotFoundError() {
 	// Output: true true
 }
 
-// The answer as a Go value; the schema follows from the type.
+// The answer as a Go value; the schema is derived from the type.
 func ExampleRunJSON() {
 	type answer struct {
 		Answer int `json:"answer"`
@@ -220,7 +220,7 @@ func ExampleRunJSON() {
 	// Output: 42
 }
 
-// A session that sees nothing of the machine but its directory and the API key.
+// A session that sees only its directory and the API key.
 func ExampleIsolation() {
 	opts := recorded("simple-string")
 	opts.Isolation = &claude.Isolation{}
@@ -232,7 +232,7 @@ func ExampleIsolation() {
 	// Output: Hello from fake
 }
 
-// What happens inside a session, and when.
+// Trace the events inside a session.
 func ExampleTrace() {
 	opts := recorded("simple-string")
 	opts.Trace = &claude.Trace{

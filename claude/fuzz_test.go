@@ -9,9 +9,9 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// claude.FuzzDecodeMessage holds decoding against encoding/json: a message exactly for
-// a JSON object, texts that are left undecoded aside, its bytes kept, its typed fields those of a plain decoding, and
-// the quick way of text deltas equal to the general one.
+// claude.FuzzDecodeMessage compares decoding with encoding/json: it returns a message exactly for a JSON object
+// (apart from invalid texts that are left undecoded), keeps the bytes, has the typed fields of a plain decoding, and
+// the fast path of text deltas gives the same result as the general one.
 func FuzzDecodeMessage(f *testing.F) {
 	for _, name := range []string{"simple-string", "partial-tool", "partial-thinking", "agent-forward-text", "api-truncated", "unknown-content-block", "cli-garbage-stdout"} {
 		for _, line := range stdoutLines(f, name) {
@@ -46,13 +46,13 @@ func FuzzDecodeMessage(f *testing.F) {
 		if string(m.Raw()) != string(line) {
 			t.Fatalf("Raw is %q", m.Raw())
 		}
-		// A space in front keeps the line off the quick way and changes nothing else.
+		// A leading space disables the fast path and has no other effect.
 		slow, err := message.Decode([]byte(" " + string(line)))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !object {
-			return // it cannot be encoded again
+			return // cannot be encoded again
 		}
 		if a, b := fields(t, m), fields(t, slow); !reflect.DeepEqual(a, b) {
 			t.Fatalf("%q:\n%v\n%v", line, a, b)
@@ -60,7 +60,7 @@ func FuzzDecodeMessage(f *testing.F) {
 	})
 }
 
-// brokenText looks for a text in a value that was left undecoded and is not JSON.
+// brokenText reports whether a value contains an undecoded text that is not valid JSON.
 func brokenText(v reflect.Value) bool {
 	switch {
 	case !v.IsValid():
@@ -90,7 +90,7 @@ func brokenText(v reflect.Value) bool {
 	return false
 }
 
-// fields are the typed fields of a message, as JSON makes them.
+// fields returns the typed fields of a message, as JSON makes them.
 func fields(t *testing.T, m message.Message) (out map[string]any) {
 	t.Helper()
 	ev, ok := m.(*message.StreamEvent)

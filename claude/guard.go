@@ -6,20 +6,20 @@ import (
 	"github.com/seed7221b0f9/parley/claude/hook"
 )
 
-// GuardRequest is a tool call that is about to run, as [Options.Guard] sees it before any rule
-// or permission callback.
+// GuardRequest is a tool call that is about to run. [Options.Guard] gets it before any rule or
+// permission callback applies.
 type GuardRequest struct{ *hook.PreToolUseInput }
 
-// guards are the matchers of this package's own, which come first.
+// guards returns the matchers of this package, which precede the caller's.
 func (l *launch) guards() []hook.Matcher[hook.PreToolUseInput, hook.PreToolUseOutput] {
 	if l.Guard == nil {
 		return nil
 	}
-	// Without hook.OnFailure a guard that fails refuses the call.
+	// Without hook.OnFailure a failing guard refuses the call.
 	return hook.On("", l.guardHook())
 }
 
-// guardHook is Guard as a hook.
+// guardHook returns Guard as a hook.
 func (l *launch) guardHook() hook.Func[hook.PreToolUseInput, hook.PreToolUseOutput] {
 	return func(ctx context.Context, in *hook.PreToolUseInput) (*hook.PreToolUseOutput, error) {
 		deny, err := l.Guard(ctx, &GuardRequest{in})

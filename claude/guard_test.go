@@ -41,7 +41,7 @@ func TestGuardAnswers(t *testing.T) {
 	}
 }
 
-// A guard that fails refuses.
+// A failing guard refuses the call.
 func TestGuardFailsClosed(t *testing.T) {
 	const ask = `{"subtype":"hook_callback","callback_id":"hook_0","input":{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{}}}`
 	for name, guard := range map[string]func(context.Context, *claude.GuardRequest) (*claude.Deny, error){

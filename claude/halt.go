@@ -9,17 +9,16 @@ import (
 	"github.com/seed7221b0f9/parley/internal/deadline"
 )
 
-// The requests that stop the turn that is running, and those that are queued too.
+// The requests that stop the running turn, and optionally the queued ones.
 const (
 	interruptRequest    = `{"subtype":"interrupt"}`
 	interruptAllRequest = `{"subtype":"interrupt","cancel_queued":true}`
 )
 
-// halt ends the CLI, for the given reason unless there is one already, and stops
-// its agent first: a CLI whose input ends goes on with its turn, and would start
-// tools that its caller no longer wants. A turn that runs is interrupted, and the
-// input ends when the CLI has answered. It returns when the CLI was asked to end. Calls at the
-// same time share that.
+// halt ends the CLI with the given cause, unless there is one already, and stops the agent
+// first: after the end of its input the CLI would continue its turn and start tools that the
+// caller no longer wants. It interrupts a running turn and closes the input when the CLI has
+// answered. It returns when the CLI was asked to exit. Concurrent calls share one attempt.
 func (s *session) halt(cause error) {
 	var first, working bool
 	s.update(func(st *sessionState) {
@@ -39,14 +38,13 @@ func (s *session) halt(cause error) {
 	}
 	alone := s.interrupt()
 	s.update(func(st *sessionState) {
-		// What is left would go on until the end of CloseGrace.
+		// Other work would continue until the end of CloseGrace.
 		s.stopLocked(st, !alone || st.end.tasks.live() > 0)
 	})
 }
 
-// interrupt asks the CLI to stop its turn and reports whether it has agreed and
-// nothing was queued after it. A CLI that is still starting, or whose input has
-// ended, cannot be asked.
+// interrupt asks the CLI to stop its turn. It reports whether the CLI agreed and no prompt was
+// queued after it. It returns false if the CLI is still starting or its input has ended.
 func (s *session) interrupt() bool {
 	select {
 	case <-s.ready:
@@ -74,15 +72,15 @@ func (s *session) interrupt() bool {
 	return err == nil && alone
 }
 
-// giveCause notes why the session ends; the first reason counts.
+// giveCause sets the cause of the session's end; the first one counts.
 func (st *sessionState) giveCause(cause error) {
 	if st.cause == nil {
 		st.cause = cause
 	}
 }
 
-// beginClosing makes callbacks end and the reader wait for no consumer; it runs
-// inside update.
+// beginClosing ends callbacks and makes the reader ignore blocked consumers; it runs inside
+// update.
 func (s *session) beginClosing(st *sessionState) {
 	if !st.leaving {
 		st.leaving = true
@@ -90,8 +88,8 @@ func (s *session) beginClosing(st *sessionState) {
 	}
 }
 
-// stop ends the CLI, for the given reason unless there is one already, and does
-// not wait for it.
+// stop ends the CLI with the given cause, unless there is one already, and does not wait for
+// it.
 func (s *session) stop(cause error) {
 	s.update(func(st *sessionState) {
 		st.giveCause(cause)
@@ -99,8 +97,8 @@ func (s *session) stop(cause error) {
 	})
 }
 
-// abort is stop for a CLI that is still starting, which sees the end of its input only when
-// it has started, and has nothing to write.
+// abort is like stop for a CLI that is still starting: it would see the end of its input only
+// later, and has no transcript to write.
 func (s *session) abort(cause error) {
 	s.update(func(st *sessionState) {
 		st.giveCause(cause)
@@ -108,8 +106,8 @@ func (s *session) abort(cause error) {
 	})
 }
 
-// stopLocked ends the CLI, at once without the time that it has for itself after
-// the end of its input; it runs inside update.
+// stopLocked ends the CLI; atOnce skips the time that the CLI has after the end of its input.
+// It runs inside update.
 func (s *session) stopLocked(st *sessionState, atOnce bool) {
 	if st.stopping {
 		return
@@ -124,7 +122,7 @@ func (s *session) stopLocked(st *sessionState, atOnce bool) {
 	})
 }
 
-// close ends the CLI and waits until everything of it is gone.
+// close ends the CLI and waits until all of its processes and goroutines have ended.
 func (s *session) close() {
 	s.halt(errStopped)
 	<-s.done
@@ -138,9 +136,9 @@ func (s *session) close() {
 	s.mux.Refuse(why)
 }
 
-// armExit bounds how long the CLI may stay after the end of its input and of its
-// last turn; it runs inside update. Tasks that the turn has left in the background
-// have RunEndTimeout for themselves, unless that is what has closed the input.
+// armExit starts the deadline for the exit of the CLI after the end of its input and of its
+// last turn; it runs inside update. Background tasks of the turn get RunEndTimeout, unless
+// that timeout has closed the input.
 func (s *session) armExit(st *sessionState) {
 	stopTimer(st.timers.exit)
 	d := deadline.Or(s.launch.ExitTimeout, defaultExit)
@@ -157,11 +155,10 @@ func (s *session) armExit(st *sessionState) {
 	s.exitAfter(st, &StalledError{Phase: phaseExit, Since: d})
 }
 
-// phaseExit is the phase of a CLI that does not exit.
+// phaseExit is the phase of waiting for the exit of the CLI.
 const phaseExit = "exit"
 
-// exitAfter stops a CLI that stays for longer than stalled says; it runs inside
-// update.
+// exitAfter stops a CLI that does not exit within the time in stalled; it runs inside update.
 func (s *session) exitAfter(st *sessionState, stalled *StalledError) {
 	if st.stopping || st.why != nil {
 		return
@@ -178,13 +175,13 @@ func (s *session) exitAfter(st *sessionState, stalled *StalledError) {
 	})
 }
 
-// onlyStays reports whether an error says no more than that the CLI did not exit.
+// onlyStays reports whether an error only means that the CLI did not exit in time.
 func onlyStays(err error) bool {
 	stalled, ok := errors.AsType[*StalledError](err)
 	return ok && stalled.Phase == phaseExit
 }
 
-// watchExit keeps the deadline of the exit up to date; it runs inside update.
+// watchExit updates the deadline of the exit; it runs inside update.
 func (s *session) watchExit(st *sessionState, m message.Message) {
 	switch m.(type) {
 	case *message.Result, *message.Init, *message.SessionStateChanged, *message.BackgroundTasksChanged,

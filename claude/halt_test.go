@@ -115,7 +115,7 @@ func TestBreakAfterTheResultInterruptsNothing(t *testing.T) {
 	})
 }
 
-// A permission that is granted after the end of the context is not passed on.
+// A permission granted after the end of the context is not sent.
 func TestNoPermissionIsGrantedAfterTheEndOfTheContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cli := newCLI(t)
@@ -147,7 +147,7 @@ func TestNoPermissionIsGrantedAfterTheEndOfTheContext(t *testing.T) {
 	})
 }
 
-// What came before the context's end and was not looked at is not yielded.
+// Messages that were not read before the end of the context are not yielded.
 func TestNothingIsYieldedAfterTheEndOfTheContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cli := newCLI(t)

@@ -13,8 +13,8 @@ import (
 	"github.com/seed7221b0f9/parley/claude"
 )
 
-// echoCLI is a CLI that answers each prompt with its text, one at a time, and
-// every control request. It names the prompts of a turn or does not.
+// echoCLI returns a CLI that answers each prompt with its text, one at a time, and every
+// control request. If named is set, its messages name the prompts of their turn.
 func echoCLI(t *testing.T, named bool) *memCLI {
 	cli := newCLI(t)
 	prompts := make(chan string, 10000)
@@ -72,7 +72,7 @@ func TestConcurrentSendsGetTheirOwnAnswers(t *testing.T) {
 	}
 }
 
-// hammer does something with a client.
+// hammer uses a client from many goroutines.
 func hammer(t *testing.T, client *claude.Client) error {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

@@ -12,26 +12,24 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// hookAllowance bounds the time of start hooks that a handshake's deadline does not
-// count.
+// hookAllowance limits the time of start hooks that does not count against the deadline of a
+// handshake.
 const hookAllowance = 10 * time.Minute
 
-// handshake decides when the opening of the control protocol has failed, and what
-// follows from its answer. It is pure: the session shows it what happens and does
-// what it returns.
+// handshake decides when the opening of the control protocol has failed, and what follows
+// from its answer. It is pure: the session passes it the events and executes its verdicts.
 //
-// The time in which the CLI runs hooks of its start is not counted: they are the
-// user's, and may install something. A deadline that the caller has set counts
-// throughout.
+// The time of start hooks does not count against the default deadline: they belong to the
+// user and may install software. It does count against a deadline that the caller has set.
 type handshake struct {
-	fixed   bool          // the caller has set the deadline
-	until   time.Time     // the deadline, without the hooks that run
-	hooks   int           // start hooks that run
+	fixed   bool          // the caller set the deadline
+	until   time.Time     // the deadline, extended by finished hooks
+	hooks   int           // number of running start hooks
 	since   time.Time     // when the first of them began
-	allowed time.Duration // not counted so far
+	allowed time.Duration // time of hooks so far that does not count
 
 	ended  bool
-	answer *control.Ended // to initialize, nil if there is none
+	answer *control.Ended // to initialize, or nil
 	err    error          // why it failed
 }
 
@@ -39,13 +37,13 @@ type handshake struct {
 func (h *handshake) begin(now time.Time, limit time.Duration, fixed bool) time.Duration {
 	h.fixed, h.until = fixed, now.Add(limit)
 	if h.hooks > 0 && !fixed {
-		limit += hookAllowance // a hook has begun already
+		limit += hookAllowance // a hook is already running
 	}
 	return limit
 }
 
-// see takes a message into account. When it moves the deadline, moved is true and wait is the
-// time to wait from now on.
+// see processes a message. If it changes the deadline, moved is true and wait is the new time
+// to wait.
 func (h *handshake) see(m message.Message, now time.Time) (wait time.Duration, moved bool) {
 	if h.ended || h.fixed {
 		return 0, false
@@ -85,15 +83,15 @@ func (h *handshake) hookEnded(event string, now time.Time) (wait time.Duration, 
 
 func startsSession(event string) bool { return event == "SessionStart" || event == "Setup" }
 
-// verdict is what follows from the end of a handshake.
+// verdict tells the session how to proceed after a handshake.
 type verdict struct {
-	err        error         // why it failed, nil if it did not
-	closeInput bool          // no prompt may get through
-	stop       error         // what to stop the session with, nil to leave it to the end of the stream
-	stalled    *StalledError // the part of stop to complete with what is known
+	err        error         // reason of the failure, or nil
+	closeInput bool          // no prompt may be sent
+	stop       error         // the cause to stop the session with, or nil to wait for the end of the stream
+	stalled    *StalledError // the part of stop that the session completes
 }
 
-// end takes the answer to initialize, or what came instead of one.
+// end processes the answer to initialize, or the error in place of it.
 func (h *handshake) end(e control.Ended, hooks *hook.Table) verdict {
 	if !e.Good() {
 		_, err := e.Outcome()
@@ -108,7 +106,7 @@ func (h *handshake) end(e control.Ended, hooks *hook.Table) verdict {
 	return verdict{}
 }
 
-// fail ends a handshake that has no good answer.
+// fail ends a handshake without a valid answer.
 func (h *handshake) fail(err error) verdict {
 	h.ended, h.err = true, err
 	v := verdict{err: err}
@@ -119,11 +117,11 @@ func (h *handshake) fail(err error) verdict {
 	} else if refused, ok := errors.AsType[*OnFailureError](err); ok {
 		v.stop = &HandshakeError{Err: refused}
 	}
-	return v // without stop the stream has ended, and says why
+	return v // without stop, the end of the stream has the reason
 }
 
-// initialize writes the request that opens the control protocol; its answer, or
-// what there is instead, ends the handshake.
+// initialize writes the request that opens the control protocol; its answer or error ends the
+// handshake.
 func (s *session) initialize(ctx context.Context, request []byte) {
 	timeout := deadline.Or(s.launch.HandshakeTimeout, defaultHandshake)
 	stalled := &StalledError{Phase: "handshake", Since: timeout}
@@ -148,7 +146,7 @@ func (s *session) initialize(ctx context.Context, request []byte) {
 		})
 	}
 	if s.launch.hooks.Blocks {
-		// No prompt before it is known that the hooks do what they must.
+		// No prompt before the CLI has confirmed the blocking hooks.
 		select {
 		case <-s.ready:
 		case <-ctx.Done():
@@ -157,15 +155,15 @@ func (s *session) initialize(ctx context.Context, request []byte) {
 	}
 }
 
-// watchHandshake moves the deadline of the handshake; it runs inside update.
+// watchHandshake updates the deadline of the handshake; it runs inside update.
 func (s *session) watchHandshake(st *sessionState, m message.Message) {
 	if wait, moved := st.handshake.see(m, time.Now()); moved && st.timers.handshake != nil {
 		st.timers.handshake.Reset(wait)
 	}
 }
 
-// answered ends the handshake. It runs on the reader: the answer is long, and is
-// decoded when it is asked for.
+// answered ends the handshake. It runs on the reader, so the long answer is decoded only on
+// demand.
 func (s *session) answered(e control.Ended) {
 	v := s.endHandshake(func(h *handshake) verdict { return h.end(e, &s.launch.hooks) })
 	if v.err == nil {
@@ -174,7 +172,7 @@ func (s *session) answered(e control.Ended) {
 	}
 }
 
-// endHandshake does what decide says.
+// endHandshake executes the verdict of decide.
 func (s *session) endHandshake(decide func(h *handshake) verdict) (v verdict) {
 	s.update(func(st *sessionState) {
 		v = decide(&st.handshake)
@@ -198,8 +196,8 @@ func (s *session) endHandshake(decide func(h *handshake) verdict) (v verdict) {
 	return v
 }
 
-// giveUpAfter stops a CLI that did not take initialize. One that has died says
-// why with its exit, which the reader sees; this one does not seem to end.
+// giveUpAfter stops a CLI to which initialize could not be written. If the CLI has died, the
+// reader gets the reason from its exit within d; otherwise giveUpAfter ends it.
 func (s *session) giveUpAfter(d time.Duration, err error) {
 	s.update(func(st *sessionState) {
 		if (st.timers.exit == nil || s.launch.ExitTimeout == 0) && !st.stopping && d > 0 {
@@ -209,12 +207,12 @@ func (s *session) giveUpAfter(d time.Duration, err error) {
 	})
 }
 
-// serverInfo is the answer to initialize, with the commands that came last; nil
-// until there is one.
+// serverInfo returns the answer to initialize, with the newest commands, or nil before the
+// answer.
 func (s *session) serverInfo() (info *ServerInfo) {
 	s.update(func(st *sessionState) {
 		if st.info == nil && st.handshake.answer != nil {
-			answer, _ := st.handshake.answer.Outcome() // an answer that is broken is an empty one
+			answer, _ := st.handshake.answer.Outcome() // an invalid answer is an empty one
 			st.info = &ServerInfo{raw: message.JSON(answer.Body)}
 			_ = jsonwire.Unmarshal(answer.Body, st.info)
 			st.info.shrink()

@@ -7,11 +7,11 @@ import (
 )
 
 // OnFailureError is returned when hooks with hook.OnFailure [hook.Block] would not block: the
-// CLI does not know the option, or serves a session that was running already and did not take
+// CLI does not support the option, or serves an already running session that did not accept
 // the hooks. It matches [ErrUnsupported].
 type OnFailureError struct {
-	Known   bool // the CLI knows the option
-	Applied bool // the CLI took the hooks
+	Known   bool // the CLI supports the option
+	Applied bool // the CLI accepted the hooks
 }
 
 func (e *OnFailureError) Error() string {
@@ -25,8 +25,8 @@ func (e *OnFailureError) Error() string {
 // type.
 func (e *OnFailureError) Is(target error) bool { return target == ErrUnsupported }
 
-// hooksRefused is why the answer to initialize does not do for the hooks, nil if
-// it does.
+// hooksRefused returns the reason why the answer to initialize is not sufficient for the
+// hooks, or nil.
 func hooksRefused(e control.Ended, t *hook.Table) error {
 	if !t.Blocks {
 		return nil
@@ -39,7 +39,7 @@ func hooksRefused(e control.Ended, t *hook.Table) error {
 	if err != nil {
 		return err
 	}
-	// An answer that is broken does not say that hooks block.
+	// An invalid answer does not confirm that hooks block.
 	_ = jsonwire.Unmarshal(answer.Body, &info)
 	refused := &OnFailureError{Known: info.HookOnFailureSupported, Applied: info.HooksApplied == nil || *info.HooksApplied}
 	if refused.Known && refused.Applied {

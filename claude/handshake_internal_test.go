@@ -15,8 +15,8 @@ func startHook(event string) message.Message { return &message.HookStarted{HookE
 
 func endHook(event string) message.Message { return &message.HookResponse{HookEvent: event} }
 
-// The deadline of a handshake stands still while hooks of the start run, up to ten
-// minutes in all.
+// The deadline of a handshake is extended by the time of start hooks, by at most ten
+// minutes in total.
 func TestHandshakeDeadline(t *testing.T) {
 	type step struct {
 		after time.Duration // since the start
@@ -60,8 +60,8 @@ func TestHandshakeDeadline(t *testing.T) {
 	}
 }
 
-// A hook that runs already when the deadline begins counts too; a deadline of the
-// caller's counts throughout; one that has ended does not move.
+// A hook that is running when the deadline begins also extends it; a deadline of the
+// caller is never extended; a finished hook has no effect.
 func TestHandshakeDeadlineBegins(t *testing.T) {
 	var h handshake
 	h.see(startHook("Setup"), moment)

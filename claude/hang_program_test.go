@@ -6,21 +6,21 @@ import (
 	"github.com/seed7221b0f9/parley/claude/claudetest"
 )
 
-// cliMute neither reads nor writes, and stays.
+// cliMute neither reads nor writes, and does not exit.
 func cliMute(cli *claudetest.CLI) int {
 	cli.IgnoreTerm()
 	cli.Hang()
 	return 0
 }
 
-// cliStarts never gets ready, and does not see the end of its input.
+// cliStarts never becomes ready, and ignores the end of its input.
 func cliStarts(cli *claudetest.CLI) int {
 	cli.Stderr("starting\n")
 	cli.Hang()
 	return 0
 }
 
-// cliDeaf answers initialize and reads nothing more.
+// cliDeaf answers initialize and then stops reading.
 func cliDeaf(cli *claudetest.CLI) int {
 	line, err := cli.ReadLine()
 	if err != nil {
@@ -31,7 +31,7 @@ func cliDeaf(cli *claudetest.CLI) int {
 	return 0
 }
 
-// cliNoTurn takes a prompt and does nothing with it.
+// cliNoTurn takes a prompt and ignores it.
 func cliNoTurn(cli *claudetest.CLI) int {
 	if _, err := cli.Handshake(); err != nil {
 		panic(err)
@@ -43,7 +43,7 @@ func cliNoTurn(cli *claudetest.CLI) int {
 	return 0
 }
 
-// cliHalfTurn falls silent in a turn.
+// cliHalfTurn stops writing in the middle of a turn.
 func cliHalfTurn(cli *claudetest.CLI) int {
 	cliOpen(cli)
 	cli.Emit(cli.AssistantText("half"))
@@ -51,7 +51,7 @@ func cliHalfTurn(cli *claudetest.CLI) int {
 	return 0
 }
 
-// cliShut closes its output and stays, with a result or without.
+// cliShut closes its output and does not exit, with a result or without.
 func cliShut(cli *claudetest.CLI) int {
 	cliOpen(cli)
 	if cli.Env("RESULT") != "" {
@@ -62,7 +62,7 @@ func cliShut(cli *claudetest.CLI) int {
 	return 0
 }
 
-// cliStays gives its result and does not exit at the end of its input.
+// cliStays writes its result and does not exit at the end of its input.
 func cliStays(cli *claudetest.CLI) int {
 	if cli.Env("IGNORE_TERM") != "" {
 		cli.IgnoreTerm()
@@ -73,7 +73,7 @@ func cliStays(cli *claudetest.CLI) int {
 	return 0
 }
 
-// cliTasksForEver gives its result and leaves a task that does not end.
+// cliTasksForEver writes its result and leaves a task that does not end.
 func cliTasksForEver(cli *claudetest.CLI) int {
 	cliOpen(cli)
 	cli.Emit(`{"type":"system","subtype":"background_tasks_changed","tasks":[{"task_id":"a","task_type":"local_bash","description":"x"}]}`)
@@ -82,7 +82,7 @@ func cliTasksForEver(cli *claudetest.CLI) int {
 	return 0
 }
 
-// cliToolForEver is busy in a turn, answers no interrupt and ignores SIGTERM.
+// cliToolForEver is busy in a turn, ignores interrupts and SIGTERM.
 func cliToolForEver(cli *claudetest.CLI) int {
 	cli.IgnoreTerm()
 	cli.OnControl("interrupt", func(claudetest.ControlRequest) (any, error) { return nil, claudetest.ErrNoAnswer })
@@ -92,8 +92,8 @@ func cliToolForEver(cli *claudetest.CLI) int {
 	return 0
 }
 
-// cliObeys works until it is interrupted and exits at the end of its input. At
-// the end of its input alone it goes on, as the CLI does.
+// cliObeys works until it is interrupted and exits at the end of its input. Without an
+// interrupt it continues after the end of its input, like the real CLI.
 func cliObeys(cli *claudetest.CLI) int {
 	cliOpen(cli)
 	cli.Emit(cli.AssistantText("at work"))

@@ -10,16 +10,16 @@ import (
 	"github.com/seed7221b0f9/parley/claude"
 )
 
-// brief are deadlines for a CLI that hangs: every one that the tests need.
+// brief has short deadlines for the tests with a hanging CLI.
 var brief = claude.Deadlines{
 	InterruptGrace: 50 * time.Millisecond, CloseGrace: 50 * time.Millisecond, TermGrace: 50 * time.Millisecond,
 }
 
-// slack is what a machine that is busy may add to a bound.
+// slack is the tolerance for a busy machine.
 const slack = 10 * time.Second
 
-// Every way to hang ends within the bound that is documented for it. Where there
-// is a result, it is enough for Run.
+// Every way to hang ends within its documented limit. If there is a result, Run returns
+// it.
 func TestEveryHangEnds(t *testing.T) {
 	const short = 300 * time.Millisecond
 	long := strings.Repeat("long ", 1<<20)
@@ -28,7 +28,7 @@ func TestEveryHangEnds(t *testing.T) {
 		params                []string
 		set                   func(d *claude.Deadlines)
 		cancel                bool   // the context ends
-		phase                 string // of the StalledError; "" is the result, or the context's end
+		phase                 string // of the StalledError; "" for a result or the end of the context
 	}{
 		{name: "no handshake", program: "mute", phase: "handshake", set: func(d *claude.Deadlines) { d.HandshakeTimeout = short }},
 		{name: "input not read", program: "deaf", prompt: long, phase: "write", set: func(d *claude.Deadlines) { d.WriteTimeout, d.ExitTimeout = short, short }},
@@ -68,7 +68,7 @@ func TestEveryHangEnds(t *testing.T) {
 	}
 }
 
-// The bounds that hold without any option.
+// The default limits.
 func TestHangsEndByDefault(t *testing.T) {
 	for name, opts := range map[string]*claude.Options{
 		"output closed": fake("shut", "RESULT=1"), "no exit": fake("stays", "IGNORE_TERM=1"),
@@ -87,8 +87,8 @@ func TestHangsEndByDefault(t *testing.T) {
 	}
 }
 
-// A CLI that obeys an interrupt is gone at once, though the end of its input alone
-// would not make it stop.
+// A CLI that obeys an interrupt exits immediately, although the end of its input alone
+// would not stop it.
 func TestCancelledCLIThatObeysIsGoneAtOnce(t *testing.T) {
 	for _, way := range []string{"cancel", "break"} {
 		t.Run(way, func(t *testing.T) {
@@ -120,7 +120,7 @@ func TestCancelledCLIThatObeysIsGoneAtOnce(t *testing.T) {
 	}
 }
 
-// A CLI that is still starting is not waited for when Connect is cancelled.
+// A cancelled Connect does not wait for a CLI that is still starting.
 func TestCancelledConnectDoesNotWaitForTheStart(t *testing.T) {
 	connect := map[string]func(ctx context.Context, o *claude.Options) error{
 		"Connect": func(ctx context.Context, o *claude.Options) error { _, err := claude.Connect(ctx, o); return err },

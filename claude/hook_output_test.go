@@ -14,7 +14,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude/tool"
 )
 
-// hookTypes are the types of each event's input and output.
+// hookTypes returns the types of each event's input and output.
 func hookTypes(t *testing.T) map[hook.Event][2]reflect.Type {
 	types := map[hook.Event][2]reflect.Type{}
 	add := func(event hook.Event, list reflect.Type) {
@@ -36,7 +36,7 @@ func hookTypes(t *testing.T) map[hook.Event][2]reflect.Type {
 	return types
 }
 
-// TestEveryEventIsTyped holds the names of fields, types and constants together.
+// TestEveryEventIsTyped checks that the names of fields, types and constants match.
 func TestEveryEventIsTyped(t *testing.T) {
 	for event, types := range hookTypes(t) {
 		want := [2]string{string(event) + "Input", string(event) + "Output"}
@@ -66,8 +66,8 @@ func TestEveryEventIsTyped(t *testing.T) {
 	}
 }
 
-// values are what a field of a type may be set to: unset, empty in every way,
-// and full.
+// values returns the values to set a field of a type to: unset, empty in every way, and
+// full.
 func values(t *testing.T, typ reflect.Type) []any {
 	switch reflect.Zero(typ).Interface().(type) {
 	case bool:
@@ -86,7 +86,7 @@ func values(t *testing.T, typ reflect.Type) []any {
 	case message.JSON:
 		return []any{message.JSON(""), message.JSON("null"), message.JSON(`{"a":null,"hookEventName":"x","b":1}`)}
 	case *hook.PermissionRequestDecision:
-		return nil // filled like an output
+		return nil // set like an output
 	}
 	switch typ.Kind() {
 	case reflect.String:
@@ -99,7 +99,7 @@ func values(t *testing.T, typ reflect.Type) []any {
 	return nil
 }
 
-// fillOutput sets the fields of a struct to any of their values.
+// fillOutput sets the fields of a struct to random values.
 func fillOutput(t *testing.T, v reflect.Value, r *rand.Rand) {
 	for f, field := range v.Fields() {
 		switch {
@@ -121,9 +121,9 @@ func fillOutput(t *testing.T, v reflect.Value, r *rand.Rand) {
 	}
 }
 
-// The CLI throws an answer with a null away, and runs the tool that it refused
-// (raw-hook-null-fields, raw-hook-null-specific); so it does with one that does not
-// name its event (raw-hook-no-event-name). No output can be written as such.
+// The CLI discards an answer with a null, and runs the tool that the answer refused
+// (raw-hook-null-fields, raw-hook-null-specific); it also discards an answer that does
+// not name its event (raw-hook-no-event-name). Outputs never encode to such answers.
 func TestOutputsHoldNoNull(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for event, types := range hookTypes(t) {
@@ -133,7 +133,7 @@ func TestOutputsHoldNoNull(t *testing.T) {
 			fillOutput(t, out.Elem(), r)
 			text, err := hook.Encode(event, out.Interface().(hook.AnyOutput))
 			if err != nil {
-				continue // then nothing of it is written
+				continue // then no part of it is written
 			}
 			written++
 			var answer map[string]any
@@ -156,7 +156,7 @@ func TestOutputsHoldNoNull(t *testing.T) {
 	}
 }
 
-// nullIn is where there is a null, "" if there is none.
+// nullIn returns the path of a null, or "".
 func nullIn(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -205,7 +205,7 @@ func TestOutputsOnTheWire(t *testing.T) {
 	}
 }
 
-// Outputs that the CLI would throw away are not written.
+// Outputs that the CLI would discard are errors.
 func TestOutputsThatCannotBe(t *testing.T) {
 	for _, tt := range []struct {
 		out  hook.AnyOutput
@@ -236,7 +236,7 @@ func TestOutputsThatCannotBe(t *testing.T) {
 	}
 }
 
-// The caller may change what it gave, and use it again.
+// The caller may change and reuse its hooks.
 func TestHooksAreCopied(t *testing.T) {
 	given := &hook.Hooks{PreToolUse: hook.On("Bash", noPreHook), Other: map[string][]hook.Matcher[hook.OtherInput, hook.OtherOutput]{"X": hook.On("y", noHook[hook.OtherInput, hook.OtherOutput])}}
 	o := unchecked(&Options{Hooks: given})

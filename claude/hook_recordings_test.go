@@ -21,10 +21,10 @@ type recordedHook struct {
 	scenario string
 	event    string
 	input    json.RawMessage
-	answer   json.RawMessage // nil: an error, or none
+	answer   json.RawMessage // nil: an error, or no answer
 }
 
-// recordedHooks are the calls in the corpus.
+// recordedHooks returns the calls in the corpus.
 func recordedHooks(t *testing.T) (calls []recordedHook) {
 	for _, scenario := range scenarios(t) {
 		answers := recordedAnswers(t, scenario)
@@ -81,8 +81,8 @@ func recordedAnswers(t *testing.T, scenario string) map[string]json.RawMessage {
 	return answers
 }
 
-// mirror has a hook of every event that keeps its input and gives the answer that it was made
-// with, with OnFailure Continue: as in the official SDKs.
+// mirror has a hook for every event that records its input and returns a preset answer, with
+// OnFailure Continue like in the official SDKs.
 type mirror struct {
 	mu     sync.Mutex
 	ids    map[string]string // event → callback id
@@ -113,8 +113,7 @@ func (m *mirror) hooks() *hook.Hooks {
 	return hooks
 }
 
-// typed makes the output of an event from a recorded answer. Members that are
-// null stay unset.
+// typed converts a recorded answer to the output of an event. Null members remain unset.
 func typed(t *testing.T, answer json.RawMessage, out reflect.Type) reflect.Value {
 	v := reflect.New(out.Elem())
 	var members map[string]json.RawMessage
@@ -147,8 +146,8 @@ func typed(t *testing.T, answer json.RawMessage, out reflect.Type) reflect.Value
 }
 
 // claude.TestRecordedHooks calls the hooks of every recorded call: the input is decoded
-// without loss, and the recorded answer is written as an equal one. What the
-// raw recordings answered, and the CLI threw away, cannot be written.
+// without loss, and the encoded answer equals the recorded one. The answers of raw recordings
+// that the CLI discarded cannot be encoded.
 func TestRecordedHooks(t *testing.T) {
 	calls := recordedHooks(t)
 	if len(calls) == 0 {
@@ -206,7 +205,7 @@ func checkLossless(t *testing.T, call recordedHook, input any) {
 	for name, want := range members {
 		got, ok := fields[name]
 		if zero := reflect.ValueOf(want); !ok && (!zero.IsValid() || zero.IsZero() || zero.Kind() == reflect.Slice && zero.Len() == 0) {
-			continue // left out by omitempty
+			continue // omitted by omitempty
 		}
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %s.%s is %v, not %v", call.scenario, call.event, name, got, want)

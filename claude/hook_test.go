@@ -18,7 +18,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude/tool"
 )
 
-// hookLine is the CLI's request to call a hook.
+// hookLine returns the CLI's request to call a hook.
 func hookLine(request, callback, input string) string {
 	return fmt.Sprintf(`{"type":"control_request","request_id":%q,"request":{"subtype":"hook_callback","callback_id":%q,"input":%s,"tool_use_id":"toolu_1"}}`,
 		request, callback, input)
@@ -97,7 +97,7 @@ func TestHooksOfOtherEvents(t *testing.T) {
 	})
 }
 
-// failing fails in every way that a hook can.
+// failing returns hooks that fail in every possible way.
 func failing[In, Out any](bad *Out) map[string]hook.Func[In, Out] {
 	hooks := map[string]hook.Func[In, Out]{
 		"error":  func(context.Context, *In) (*Out, error) { return new(Out), errors.New("boom") },
@@ -118,13 +118,13 @@ func failing[In, Out any](bad *Out) map[string]hook.Func[In, Out] {
 	return hooks
 }
 
-// testFailing checks that failing hooks of an event refuse with the wanted
-// members, unless OnFailure says otherwise.
+// testFailing checks that failing hooks of an event refuse with the wanted members,
+// unless OnFailure is set.
 func testFailing[In, Out any](t *testing.T, set func(*hook.Hooks, []hook.Matcher[In, Out]), bad *Out, refusal string) {
 	for name, fn := range failing[In](bad) {
 		for _, onFailure := range []hook.OnFailure{"", hook.Continue, hook.Block} {
 			if name == "bad output" && onFailure != "" {
-				continue // the caller's own doing
+				continue // set by the caller
 			}
 			hooks := new(hook.Hooks)
 			set(hooks, []hook.Matcher[In, Out]{{Hooks: []hook.Func[In, Out]{fn}, Timeout: time.Second, OnFailure: onFailure}})
@@ -202,7 +202,7 @@ func TestHookFailures(t *testing.T) {
 	})
 }
 
-// The text of an error is the CLI's to show, as hook-pre-throws has it.
+// The CLI shows the text of an error, as in hook-pre-throws.
 func TestHookErrorText(t *testing.T) {
 	matchers := hook.On("", func(context.Context, *hook.PreToolUseInput) (*hook.PreToolUseOutput, error) {
 		return nil, errors.New("hook boom")
@@ -216,8 +216,7 @@ func TestHookErrorText(t *testing.T) {
 	})
 }
 
-// A hook that takes 30 s holds up nothing: not other hooks, nor control calls,
-// nor messages.
+// A hook that takes 30 s does not block other hooks, control calls or messages.
 func TestSlowHookBlocksNothing(t *testing.T) {
 	var begun time.Time
 	slow := func(context.Context, *hook.PreToolUseInput) (*hook.PreToolUseOutput, error) {
@@ -249,8 +248,8 @@ func TestSlowHookBlocksNothing(t *testing.T) {
 	})
 }
 
-// The CLI's taking back of a call reaches the hook it is for and no other, and is
-// not answered; the session's end reaches all, and waits for them.
+// A cancellation by the CLI cancels only its hook and gets no answer; the end of the
+// session cancels all hooks and waits for them.
 func TestHookIsCancelled(t *testing.T) {
 	var mu sync.Mutex
 	var ended []string
@@ -283,8 +282,8 @@ func blocking() *hook.Hooks {
 	return &hook.Hooks{PreToolUse: matchers}
 }
 
-// With OnFailure Block no prompt is written before the CLI has said that it
-// blocks (hook-pre-throws-block).
+// With OnFailure Block no prompt is written before the CLI has confirmed the blocking
+// (hook-pre-throws-block).
 func TestPromptWaitsForBlocking(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cli := newCLI(t)

@@ -7,16 +7,15 @@ import (
 	"time"
 )
 
-// settleTime is for the CLI to say what it does next when a task has ended. It
-// does so at once; one that does not is taken to be idle.
+// settleTime is the time in which the CLI must report its next activity after a task has
+// ended. It normally does so at once; otherwise the session counts as idle.
 const settleTime = 2 * time.Second
 
-// WaitIdle waits until the session has nothing to do: no turn runs, none is
-// queued, no task lives in the background, and nothing is being asked of this
-// process. A result alone does not say that: a task that ends later makes the
-// CLI begin a turn by itself. The error is what the session has ended with,
-// [ErrClosed] if it ended well, or the cause of ctx. It may be called from
-// several goroutines; in a callback it would wait for itself.
+// WaitIdle waits until the session is idle: no turn is running or queued, no background task
+// is running, and no request to this process is open. A result alone does not mean that: when
+// a task ends later, the CLI begins a turn by itself. It returns the error that ended the
+// session, [ErrClosed] after a clean end, or the cause of ctx. It is safe for concurrent use,
+// but deadlocks in a callback.
 func (c *Client) WaitIdle(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -36,7 +35,8 @@ func (c *Client) WaitIdle(ctx context.Context) error {
 	}
 }
 
-// whenIdle returns what is closed when the session is idle next; nil if it is.
+// whenIdle returns a channel that is closed when the session becomes idle, or nil if it is
+// idle.
 func (s *session) whenIdle() (wake <-chan struct{}, err error) {
 	s.update(func(st *sessionState) {
 		switch {
@@ -55,12 +55,12 @@ func (s *session) whenIdle() (wake <-chan struct{}, err error) {
 	return wake, err
 }
 
-// idle reports whether the session has nothing to do; it runs inside update.
+// idle reports whether the session is idle; it runs inside update.
 func (s *session) idle(st *sessionState) bool {
 	return st.end.over() && !st.end.turn && st.openTurns() == 0 && s.mux.Busy() == 0
 }
 
-// openTurns counts the turns that the CLI has not finished.
+// openTurns counts the unfinished turns.
 func (st *sessionState) openTurns() int {
 	if st.turns == nil {
 		return 0
@@ -68,8 +68,8 @@ func (st *sessionState) openTurns() int {
 	return st.turns.unfinished()
 }
 
-// check does what is due when something has ended: close the input, wake the callers that wait
-// for an idle session.
+// check acts on the end of work: it closes the input if that is due, and wakes the callers
+// that wait for an idle session.
 func (s *session) check() {
 	s.update(func(st *sessionState) {
 		if st.end.due() && !st.closed && !st.leaving && s.mux.Busy() == 0 && (!st.end.hold || st.openTurns() == 0) {
@@ -82,7 +82,7 @@ func (s *session) check() {
 	})
 }
 
-// callbacksDone is called when no request of the CLI waits for an answer.
+// callbacksDone is called when all requests of the CLI have been answered.
 func (s *session) callbacksDone() {
 	s.update(func(st *sessionState) {
 		st.clock = time.Now()
@@ -92,7 +92,7 @@ func (s *session) callbacksDone() {
 	s.check()
 }
 
-// watchSettling bounds the wait after the end of a task; it runs inside update.
+// watchSettling starts settleTime after the end of a task; it runs inside update.
 func (s *session) watchSettling(st *sessionState) {
 	if !st.end.settling {
 		stopTimer(st.timers.settle)
@@ -107,8 +107,8 @@ func (s *session) watchSettling(st *sessionState) {
 	}
 }
 
-// WaitSettled reports whether the session is idle, or will be right after the end of a turn:
-// the CLI says so a little later than the result.
+// WaitSettled reports whether the session is idle. After the end of a turn it waits briefly,
+// because the CLI reports idle a little later than the result.
 func (c *Client) WaitSettled(ctx context.Context) bool {
 	if c.r.unfinished() > 0 || c.View().LiveTasks > 0 {
 		return false

@@ -9,7 +9,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude/claudetest"
 )
 
-// working is a client whose CLI has left a task in the background.
+// working returns a client with a task in the background.
 func working(ctx context.Context) *claude.Client {
 	client, err := claude.Connect(ctx, claudetest.FakeCLI("worker"))
 	if err != nil {
@@ -23,15 +23,15 @@ func working(ctx context.Context) *claude.Client {
 	return client
 }
 
-// A result is not the end: a task may still run, and the CLI reports its outcome in a turn that
-// it begins by itself.
+// A task may still run after a result. The CLI reports its outcome in a turn that it begins by
+// itself.
 func ExampleClient_WaitIdle() {
 	ctx := context.Background()
 	client := working(ctx)
 	defer client.Close()
 
 	ended := make(chan error, 1)
-	go func() { ended <- client.Control(ctx, "go_on", nil, nil) }() // the task ends some time
+	go func() { ended <- client.Control(ctx, "go_on", nil, nil) }() // the task ends some time later
 	if err := client.WaitIdle(ctx); err != nil {
 		log.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func ExampleClient_WaitIdle() {
 	// Output: idle
 }
 
-// The tasks of a session, and what they have begun themselves.
+// List the tasks of a session and their subtasks.
 func ExampleClient_Tasks() {
 	client := working(context.Background())
 	defer client.Close()
@@ -53,7 +53,7 @@ func ExampleClient_Tasks() {
 	// Output: b1 local_bash make test running 0
 }
 
-// What a client is doing, without asking the CLI.
+// The current activity of a client, without a request to the CLI.
 func ExampleClient_View() {
 	client := working(context.Background())
 	defer client.Close()

@@ -9,7 +9,8 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// cliLate writes the rest of the first turn, which was interrupted, into its second one.
+// cliLate writes the rest of its first turn, which was interrupted, during the second
+// turn.
 func cliLate(cli *claudetest.CLI) int {
 	cliOpen(cli)
 	cli.Emit(cli.AssistantText("begun"))

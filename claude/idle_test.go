@@ -14,7 +14,7 @@ import (
 
 // idleWait waits for an idle session in the background.
 type idleWait struct {
-	err  error // once done is closed
+	err  error // valid after done is closed
 	done chan struct{}
 }
 
@@ -153,7 +153,7 @@ func TestInputStaysOpenUnderAQuestion(t *testing.T) {
 		synctest.Wait()
 		cli.stuck()
 		cli.say(questionLine("r1", "elicitation"), good("a"), state("idle"))
-		within(t, time.Hour) // longer than the ceiling, which does not count
+		within(t, time.Hour) // longer than the limit, which does not apply
 		wantInput(t, cli, true, "the answer is not written")
 		cli.unstuck()
 		wantInput(t, cli, false, "answered")
@@ -184,7 +184,7 @@ func TestRunEndTimeoutCountsFromTheLastAnswer(t *testing.T) {
 	})
 }
 
-// unstuck lets Write go on.
+// unstuck unblocks Write.
 func (c *memCLI) unstuck() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -192,7 +192,7 @@ func (c *memCLI) unstuck() {
 	c.writing = nil
 }
 
-// questionLine is a request of the CLI; this package answers it by itself.
+// questionLine returns a request of the CLI that this package answers itself.
 func questionLine(id, subtype string) string {
 	return fmt.Sprintf(`{"type":"control_request","request_id":%q,"request":{"subtype":%q,"mcp_server_name":"ext","message":"name?"}}`, id, subtype)
 }

@@ -51,7 +51,7 @@ func (l *launch) initialize() ([]byte, error) {
 	}
 	switch p := l.SystemPrompt.(type) {
 	case nil:
-		// The official SDKs agree on an empty system prompt here.
+		// The official SDKs send an empty system prompt like this.
 		req.SystemPrompt = []string{""}
 	case PromptText:
 		req.SystemPrompt = []string{string(p)}

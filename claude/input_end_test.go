@@ -12,7 +12,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// query starts a query whose CLI goes on when its input has ended.
+// query starts a query with a CLI that does not exit at the end of its input.
 func query(t *testing.T, opts func(*claude.Options)) (*memCLI, *stream) {
 	cli := newCLI(t)
 	o := cli.options()
@@ -61,7 +61,7 @@ func TestInputOfAPromptStaysOpenWhenIdleComesFirst(t *testing.T) {
 }
 
 func TestInputOfAPromptStaysOpenUnderATask(t *testing.T) {
-	// As in background-tasks-control.
+	// Like the recording background-tasks-control.
 	synctest.Test(t, func(t *testing.T) {
 		cli, s := query(t, nil)
 		cli.say(state("running"), initLine(), tasks("b01x6kg13"), assistant("moved on"), good("moved on"), state("idle"))
@@ -96,7 +96,7 @@ func TestInputOfAPromptStaysOpenForQueuedTurns(t *testing.T) {
 	})
 }
 
-// within waits for so long.
+// within advances the test's clock by d.
 func within(t *testing.T, d time.Duration) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), d)
@@ -196,7 +196,7 @@ func produce(t *testing.T, cli *memCLI, f func(ctx context.Context, send func(me
 }
 
 func TestInputOfAStreamClosesWhenProduceReturns(t *testing.T) {
-	// As in streaming-end-early.
+	// Like the recording streaming-end-early.
 	synctest.Test(t, func(t *testing.T) {
 		cli := newCLI(t)
 		cli.onEOF = lives
@@ -317,7 +317,7 @@ func TestStreamClosesTheInputOfAFailedWriteAndTellsTheExit(t *testing.T) {
 			return send(claude.Text("q"))
 		})
 		cli.mu.Lock()
-		cli.eof = true // the pipe is broken, the exit not yet seen
+		cli.eof = true // the pipe is broken, but the exit is not seen yet
 		cli.mu.Unlock()
 		close(dead)
 		synctest.Wait()

@@ -10,22 +10,19 @@ import (
 	"github.com/seed7221b0f9/parley/internal/claudedir"
 )
 
-// Isolation shuts out what the caller's machine would bring into a session: its
-// environment, its configuration, its settings and its MCP servers. What is
-// given in [Options] itself still counts.
+// Isolation separates a session from the caller's machine: its environment, configuration,
+// settings and MCP servers. Values in [Options] still apply.
 type Isolation struct {
-	// Env are the names of the caller's variables that pass; nil is
-	// [IsolationEnv]. Credentials pass only by name, or through Options.Env.
+	// Env are the names of the variables that the session inherits; nil means
+	// [IsolationEnv]. Credentials must be named here or passed in Options.Env.
 	Env []string
-	// ConfigDir takes the place of the user's configuration directory, with its
-	// credentials, settings and history; "" makes an empty one that is removed
-	// when the session ends.
+	// ConfigDir replaces the user's configuration directory, which has the credentials,
+	// settings and history; "" means an empty one that is removed when the session ends.
 	ConfigDir string
 }
 
-// IsolationEnv are the variables that an isolated session inherits when nothing
-// else is said: what programs need to run and to reach the network, and the API
-// key.
+// IsolationEnv are the variables that an isolated session inherits by default: those that
+// programs need to run and to reach the network, and the API key.
 var IsolationEnv = []string{
 	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "LC_ALL", "TZ", "TMPDIR", "TEMP", "TMP",
 	"SYSTEMROOT", "COMSPEC", "PATHEXT",
@@ -34,8 +31,7 @@ var IsolationEnv = []string{
 	"ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL",
 }
 
-// isolate does what Isolation asks for. The returned function removes
-// what was made for it.
+// isolate applies Isolation. The returned function removes the files that it created.
 func (l *launch) isolate() (cleanup func(), err error) {
 	if l.Isolation == nil {
 		return func() {}, nil
@@ -70,17 +66,17 @@ func (l *launch) isolatedEnv(caller []string) map[string]string {
 	return env
 }
 
-// Visibility describes what a session can see of the machine that it runs on: directories,
+// Visibility lists the parts of its machine that a session can see: directories,
 // configuration, environment and settings.
 type Visibility struct {
 	Dir                   string
 	AdditionalDirectories []string
-	ConfigDir             string   // "" is the user's own
+	ConfigDir             string   // "" means the user's
 	Env                   []string // the names of all variables
-	SettingSources        []string // nil is all of them
-	StrictMCP             bool     // MCP servers of settings are left out
+	SettingSources        []string // nil means all
+	StrictMCP             bool     // MCP servers of settings are ignored
 
-	// What the CLI itself has reported with its last turn; empty before the first.
+	// Reported by the CLI with its last turn; empty before the first.
 	Tools       []string
 	MCPServers  []message.InitMCPServer
 	Plugins     []message.InitPlugin
@@ -89,8 +85,8 @@ type Visibility struct {
 	MemoryPaths map[string]string
 }
 
-// Visibility reports what the session can see of the machine, as far as the options and the
-// environment of the CLI decide it.
+// Visibility returns the parts of the machine that the session can see, as far as the
+// options and the environment of the CLI decide it.
 func (c *Client) Visibility() *Visibility {
 	l := c.s.launch
 	v := &Visibility{Dir: l.Dir, AdditionalDirectories: l.AdditionalDirectories, SettingSources: l.SettingSources, StrictMCP: l.StrictMCPConfig}

@@ -7,12 +7,11 @@ import (
 	"github.com/seed7221b0f9/parley/internal/claudedir"
 )
 
-// launch is what one session runs with: a private copy of the caller's Options and
-// what the start decides in their place. Everything after the start reads it.
-// The copy is never written. A field of launch hides the option of the same name, so
-// that no code can read the input where the start has decided otherwise; the
-// methods in this file are the only ones that write these fields, and only while
-// the session starts.
+// launch holds the effective options of one session: a private copy of the caller's
+// Options, which is never written, and values that the start decides in their place. All
+// code after the start reads it. A field of launch hides the option of the same name, so
+// that no code can read the caller's value by mistake. Only the methods in this file
+// write these fields, and only while the session starts.
 type launch struct {
 	Options
 
@@ -24,12 +23,12 @@ type launch struct {
 	Resume          string
 	ForkSession     bool
 
-	stored SessionKey // of the session that was restored from a store and is not forked
-	hooks  hook.Table // found once, since the CLI calls hooks by their number
+	stored SessionKey // key of the session if it was restored from a store and not forked
+	hooks  hook.Table // built once, because the CLI calls hooks by their number
 }
 
-// newLaunch checks the options and makes the launch of one session from them. The
-// error is an *OptionError; nothing has been started then.
+// newLaunch checks the options and returns the launch of one session. The error is an
+// *OptionError.
 func newLaunch(opts *Options) (*launch, error) {
 	l := unchecked(opts)
 	if err := l.Check(); err != nil {
@@ -38,8 +37,7 @@ func newLaunch(opts *Options) (*launch, error) {
 	return l, nil
 }
 
-// unchecked is newLaunch for callers that need a part of a launch without starting
-// anything.
+// unchecked is newLaunch without checks, for callers that do not start a session.
 func unchecked(opts *Options) *launch {
 	o := opts.Clone()
 	l := &launch{Options: *o, Env: o.Env, CleanEnv: o.CleanEnv, SettingSources: o.SettingSources,
@@ -48,8 +46,7 @@ func unchecked(opts *Options) *launch {
 	return l
 }
 
-// addEnv adds variables to the environment. One that the options set keeps its
-// value.
+// addEnv adds variables to the environment. Variables of the options keep their value.
 func (l *launch) addEnv(env map[string]string) {
 	all := maps.Clone(env)
 	if all == nil {
@@ -59,8 +56,8 @@ func (l *launch) addEnv(env map[string]string) {
 	l.Env = all
 }
 
-// isolated makes env the whole environment and leaves out the settings and servers
-// of the user, as far as the options do not name them.
+// isolated makes env the whole environment and disables the user's settings and servers,
+// unless the options name them.
 func (l *launch) isolated(env map[string]string) {
 	l.Env, l.CleanEnv = env, true
 	if l.SettingSources == nil {
@@ -69,14 +66,14 @@ func (l *launch) isolated(env map[string]string) {
 	l.StrictMCPConfig = true
 }
 
-// resumes makes the launch go on with one session; "" begins a new one.
+// resumes makes the launch resume one session; "" begins a new one.
 func (l *launch) resumes(id string) { l.Continue, l.Resume = false, id }
 
-// goesOn notes under which key of the store the resumed session goes on.
+// goesOn sets the store key of the resumed session.
 func (l *launch) goesOn(key SessionKey) { l.stored = key }
 
-// useConfigDir sets the CLI's configuration directory. A fixed name of projects that
-// did not count without one does not begin to count.
+// useConfigDir sets the CLI's configuration directory. It does not activate a fixed
+// project name that had no effect before.
 func (l *launch) useConfigDir(dir string) {
 	fixed := claudedir.FixedProject(claudedir.Environ(l.environ()))
 	l.Env = maps.Clone(l.Env)

@@ -10,8 +10,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/random"
 )
 
-// What the start decides is in the launch; the options stay what they were, those of the
-// caller and the copy.
+// The decisions of the start are in the launch; the caller's options and their copy are
+// unchanged.
 func TestLaunchLeavesOptions(t *testing.T) {
 	given := &Options{Env: map[string]string{"A": "1"}, Isolation: &Isolation{ConfigDir: t.TempDir()}, Continue: true, Resume: "r"}
 	want := &Options{Env: map[string]string{"A": "1"}, Isolation: given.Isolation, Continue: true, Resume: "r"}
@@ -42,7 +42,7 @@ func TestLaunchLeavesOptions(t *testing.T) {
 	}
 }
 
-// A configuration directory that the start sets does not change what project it is.
+// Setting a configuration directory at the start does not change the project.
 func TestConfigDirKeepsProject(t *testing.T) {
 	for _, env := range []map[string]string{
 		{"CLAUDE_CODE_PROJECT_DIR_NAME": "fixed"},
@@ -59,7 +59,7 @@ func TestConfigDirKeepsProject(t *testing.T) {
 	}
 }
 
-// Without a home there is no place for a lock, and none is made in the working directory.
+// Without a home directory there is no lock, and no lock file in the working directory.
 func TestNoLockWithoutHome(t *testing.T) {
 	t.Chdir(t.TempDir())
 	g := newSessionGuard(unchecked(&Options{CleanEnv: true}))

@@ -14,17 +14,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// recordedAPIRequest is a line of api_requests.jsonl: what the CLI asked the API.
+// recordedAPIRequest is a line of api_requests.jsonl: a request of the CLI to the API.
 type recordedAPIRequest struct {
 	Class string         `json:"class"`
 	Body  map[string]any `json:"body"`
 }
 
-// requestMembers are the members of a request that are compared as they are.
+// requestMembers are the members of a request that are compared unchanged.
 var requestMembers = []string{"model", "stream", "max_tokens", "thinking", "output_config"}
 
-// compareRequests compares what the model was asked with what it was asked in the
-// recording: with which model, tools and settings, and the last messages.
+// compareRequests compares the requests to the model with the recording: model, tools,
+// settings, and the last messages.
 func (l *live) compareRequests() {
 	l.t.Helper()
 	want, err := recordedAPIRequests(filepath.Join(l.rec.Dir, "api_requests.jsonl"))
@@ -55,7 +55,7 @@ func (l *live) compareRequests() {
 	}, "requests of the API")
 }
 
-// recordedAPIRequests are the main requests of a recording.
+// recordedAPIRequests returns the main requests of a recording.
 func recordedAPIRequests(path string) (list []map[string]any, err error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -71,7 +71,7 @@ func recordedAPIRequests(path string) (list []map[string]any, err error) {
 		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
 			return nil, err
 		}
-		delete(r.Body, "system_chars") // counted with the paths of that machine
+		delete(r.Body, "system_chars") // depends on paths of the recording machine
 		if r.Class == "main" {
 			list = append(list, r.Body)
 		}
@@ -79,7 +79,7 @@ func recordedAPIRequests(path string) (list []map[string]any, err error) {
 	return list, lines.Err()
 }
 
-// summarize is a request as the recordings have it.
+// summarize returns a request in the form of the recordings.
 func summarize(body map[string]any) map[string]any {
 	out := map[string]any{}
 	for _, name := range requestMembers {
@@ -107,7 +107,7 @@ func summarize(body map[string]any) map[string]any {
 	return out
 }
 
-// systemText is the text of a system prompt.
+// systemText returns the text of a system prompt.
 func systemText(v any) string {
 	if text, ok := v.(string); ok {
 		return text
@@ -122,8 +122,8 @@ func systemText(v any) string {
 	return b.String()
 }
 
-// alignRequests is got with the texts of want where the recording has filler, and
-// without what the recording has not.
+// alignRequests returns got with the texts of want where the recording has filler, and
+// without members that the recording lacks.
 func alignRequests(want, got []any) []any {
 	out := slices.Clone(got)
 	for i := range want {
@@ -135,7 +135,7 @@ func alignRequests(want, got []any) []any {
 			text, isText := wanted.(string)
 			switch {
 			case !ok && name == "last_user_message":
-				// The recording has it where it is not the last message.
+				// The recording has it in an earlier message.
 			case isText && strings.Contains(text, "redacted"):
 				aligned[name] = wanted
 			case name == "system_tail":

@@ -22,7 +22,7 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// liveCall is one call of a recording, made again with the real CLI.
+// liveCall repeats one call of a recording with the real CLI.
 type liveCall struct {
 	*live
 	call  *recordedCall
@@ -46,7 +46,7 @@ func (c *liveCall) run() {
 		methods = s.Methods
 	}
 	answers := newCallAnswers(c.call)
-	answers.FailOpen = true // as in the recording; what we do instead has tests of its own
+	answers.FailOpen = true // as in the recording; our behavior has separate tests
 	opts, err := c.call.ClaudeOptions(callSetup{
 		Environ: c.env, Store: c.store.With(methods...), Stderr: func(string) {}, Answers: answers,
 	})
@@ -70,7 +70,7 @@ func (c *liveCall) run() {
 	}
 }
 
-// observer starts the CLI here and sees how it ends; it may kill it.
+// observer starts the CLI, records how it exits, and can kill it.
 type observer struct {
 	killed *recordedKill
 
@@ -142,7 +142,7 @@ func (c *liveCall) compare() {
 		if c.got.Err == nil {
 			c.errorf("nothing was started, and there is no error")
 		}
-		return // the replay of the recording says when that is right
+		return // the replay of the recording checks that
 	}
 	c.compareMessages()
 	c.compareEnd()
@@ -154,7 +154,7 @@ func (c *liveCall) compare() {
 	}
 }
 
-// given are the ids that the caller gave, those taken from the run excepted.
+// given returns the ids that the caller chose, except for those taken from the run.
 func (l *live) given() []string {
 	text, err := os.ReadFile(filepath.Join(l.rec.Dir, "caller.json"))
 	if errors.Is(err, os.ErrNotExist) {
@@ -193,7 +193,7 @@ func (c *liveCall) compareMessages() {
 	c.compareSequences("messages", want, got)
 }
 
-// compareSequences compares what came in order, as far as the order is fixed.
+// compareSequences compares sequences as far as their order is fixed.
 func (l *live) compareSequences(what string, want, got []any) {
 	l.t.Helper()
 	l.looser(want, got, func(want, got []any) string {
@@ -204,7 +204,7 @@ func (l *live) compareSequences(what string, want, got []any) {
 	}, what)
 }
 
-// sequence is lines, normalised.
+// sequence returns normalised lines.
 func sequence(lines []json.RawMessage, keep []string) []any {
 	n := &normalizer{Keep: keep}
 	for _, line := range lines {
@@ -257,7 +257,7 @@ func (c *liveCall) compareExit() {
 	c.t.Helper()
 	got, want := c.seen.exit(), c.proc.Exit
 	if want.Code == 143 && slices.ContainsFunc(c.call.Steps, endsEarly) && got.Code == 1 {
-		return // it was interrupted first, ends by itself, and says with its code how its turn ended
+		return // it was interrupted first, exits by itself, and reports its turn in the exit code
 	}
 	if got.Code != want.Code || (got.Signal != "") != (want.Signal != nil) {
 		c.errorf("exit %v, recorded %+v", got, want)
@@ -292,9 +292,9 @@ func (c *liveCall) compareCalls() {
 	}
 }
 
-// compareStore compares what went to the session store, which the recording has
-// for all calls, after the last one: the entries that are the conversation one by
-// one and in order, the others by their kinds.
+// compareStore compares the entries sent to the session store after the last call, since
+// the recording has them for all calls together: entries of the conversation one by one
+// and in order, others by their kinds.
 func (c *liveCall) compareStore() {
 	c.t.Helper()
 	if c.rec.Caller.Store == nil || c.n != len(c.rec.Caller.Calls) {
@@ -325,7 +325,7 @@ func (c *liveCall) compareStore() {
 	}
 }
 
-// storeLog is what went to a session store.
+// storeLog holds the entries sent to a session store.
 type storeLog struct {
 	kinds  []any
 	said   []json.RawMessage // the entries of the conversation
@@ -347,7 +347,7 @@ func (s *storeLog) add(entry any) {
 	s.said = append(s.said, text)
 }
 
-// named leaves out what has no name.
+// named omits empty kinds.
 func named(kinds []any) []any {
 	return slices.DeleteFunc(kinds, func(k any) bool { return k == "" })
 }

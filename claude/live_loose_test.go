@@ -10,15 +10,14 @@ import (
 	"github.com/seed7221b0f9/parley/internal/tape"
 )
 
-// promptMembers are members that messages have only in turns of prompts with a
-// name.
+// promptMembers are members that messages have only in turns of prompts with a uuid.
 var promptMembers = []string{
 	"user_message_uuid", "user_message_uuids", "request_sent_wall_ms", "first_request_input_tokens", "first_request_cache_read_input_tokens",
 	"owed_rows",
 }
 
-// withoutPromptIDs leaves out what there is only because a Client names its
-// prompts: the lives of prompts that the caller did not name, and their ids.
+// withoutPromptIDs removes data that exists only because a Client sets prompt uuids: the lifecycle messages of
+// prompts without a uuid of the caller, and their ids.
 func withoutPromptIDs(messages []any, given []string) []any {
 	var out []any
 	for _, m := range messages {
@@ -39,15 +38,15 @@ func withoutPromptIDs(messages []any, given []string) []any {
 	return out
 }
 
-// looseness is a way in which a run may differ from the recording.
+// looseness is an allowed difference between a run and the recording.
 type looseness struct {
 	name    string
-	applies func(l *live, want []any) bool // looks at the recording, never at its name
+	applies func(l *live, want []any) bool // examines the recording, never its name
 	change  func(l *live, want, got []any) (w, g []any)
 	why     string
 }
 
-// loose are the ways.
+// loose lists all allowed differences.
 var loose = []looseness{
 	{
 		name:    "parallel tools and concurrent agents come in any order",
@@ -157,13 +156,13 @@ func (l *live) looser(want, got []any, diff func(want, got []any) string, what s
 	l.t.Errorf("%s (-recorded +live):\n%s", what, first)
 }
 
-// kills reports whether the CLI is killed in this moment.
+// kills reports whether the CLI is killed at this event.
 func kills(ev tape.Event) bool {
 	return ev.Ev == "tee_sigkill" || ev.Ev == "signal" && ev.Sig == "killed"
 }
 
-// answersApart puts the answers to control requests after all else, in an order of their own.
-// Everything else keeps its order.
+// answersApart moves the answers to control requests to the end, in a fixed order. All other messages keep their
+// order.
 func answersApart(messages []any) []any {
 	var rest, answers []any
 	for _, m := range messages {
@@ -176,8 +175,7 @@ func answersApart(messages []any) []any {
 	return append(rest, sorted(answers)...)
 }
 
-// beforeKill is how many messages there were when the CLI was killed; of a recording
-// without an SDK, how many lines.
+// beforeKill returns the number of messages before the CLI was killed, or of lines for a recording without an SDK.
 func (l *live) beforeKill() (n int) {
 	for _, ev := range l.rec.Processes["."].Timeline {
 		if kills(ev) {
@@ -215,8 +213,7 @@ func mirrorSet(messages []any) []any {
 	return append(out, sorted(entries)...)
 }
 
-// entryKind is what an entry of a transcript is, "" for those whose number
-// differs from run to run.
+// entryKind returns the kind of a transcript entry, or "" for kinds whose number differs from run to run.
 func entryKind(entry any) string {
 	e, _ := entry.(map[string]any)
 	typ, _ := e["type"].(string)
@@ -255,8 +252,7 @@ func requestsAtOnce(p *tape.Process) bool {
 	return false
 }
 
-// withoutCut leaves out the events of messages that were never completed, and
-// the counts that they are part of.
+// withoutCut removes the events of incomplete messages, and the counts that include them.
 func withoutCut(messages []any) []any {
 	whole := map[any]bool{}
 	for _, m := range messages {
@@ -277,13 +273,12 @@ func isResult(m any) bool {
 	return ok && v["type"] == "result"
 }
 
-// brokenOff reports whether a message is the result of a turn that did not come
-// to its end.
+// brokenOff reports whether a message is the result of an aborted turn.
 func brokenOff(m any) bool {
 	return isResult(m) && m.(map[string]any)["subtype"] != "success"
 }
 
-// withoutUsage leaves out the counts of some messages.
+// withoutUsage removes the counts of some messages.
 func withoutUsage(messages []any, some func(any) bool) []any {
 	var out []any
 	for _, m := range messages {
@@ -299,7 +294,7 @@ func withoutUsage(messages []any, some func(any) bool) []any {
 	return out
 }
 
-// withoutNoDiff leaves out the diffs of commands that say that there is none.
+// withoutNoDiff removes the diffs of commands that report no difference.
 func withoutNoDiff(messages []any) []any {
 	var out []any
 	for _, m := range messages {
@@ -316,7 +311,7 @@ func withoutNoDiff(messages []any) []any {
 	return out
 }
 
-// lastBlocks are the blocks of the last message of a request.
+// lastBlocks returns the blocks of the last message of a request.
 func lastBlocks(request any) []any { return blocksOf(request, "last_message") }
 
 // blocksOf returns the content of a message of a request.
@@ -327,7 +322,7 @@ func blocksOf(request any, name string) []any {
 	return blocks
 }
 
-// hasResults reports whether a request brings the model several results.
+// hasResults reports whether a request contains several tool results.
 func hasResults(request any) bool {
 	n := 0
 	for _, b := range lastBlocks(request) {
@@ -338,7 +333,7 @@ func hasResults(request any) bool {
 	return n > 1
 }
 
-// withoutResultOrder forgets the order of the results that a request brings.
+// withoutResultOrder sorts the tool results of a request.
 func withoutResultOrder(requests []any) []any {
 	var out []any
 	for _, r := range requests {
@@ -362,8 +357,8 @@ func withoutResultOrder(requests []any) []any {
 	return out
 }
 
-// withoutAttribution leaves out what the model reads about commits, where it reads more than in the recording: that
-// can have such a text too, which is redacted there.
+// withoutAttribution removes the instructions about commits if a request has more of them than the recording, where
+// such a text may be redacted.
 func withoutAttribution(want, requests []any) []any {
 	var out []any
 	for i, r := range requests {
@@ -407,8 +402,8 @@ func withoutHint(messages []any) []any {
 	return jsonValue([]byte(strings.ReplaceAll(string(text), modelHint, ""))).([]any)
 }
 
-// concurrent reports whether things happened at the same time: agents, tasks in
-// the background, or several tools of one message.
+// concurrent reports whether a recording has concurrent work: agents, background tasks, or several tools of one
+// message.
 func concurrent(_ *live, messages []any) bool {
 	tools := map[any]int{}
 	for _, m := range messages {
@@ -432,7 +427,7 @@ func concurrent(_ *live, messages []any) bool {
 	return false
 }
 
-// sorted forgets the order.
+// sorted removes the order.
 func sorted(messages []any) []any {
 	out := slices.Clone(messages)
 	key := func(v any) string {
@@ -450,19 +445,19 @@ func sorted(messages []any) []any {
 	return out
 }
 
-// answersItself reports whether an SDK answered in place of a callback: because
-// that was not called, or gave no answer that there is.
+// answersItself reports whether an SDK answered in place of a callback: because it was not called, or gave an
+// invalid answer.
 func answersItself(call recordedCall) bool {
 	return slices.ContainsFunc(call.Answers, func(a recordedAnswer) bool {
 		var v struct {
 			Behavior string `json:"behavior"`
 		}
-		_ = json.Unmarshal(a.Return, &v) // nothing is not an answer either
+		_ = json.Unmarshal(a.Return, &v) // an absent answer is invalid too
 		return a.NotCalled != nil || a.Subtype == "can_use_tool" && v.Behavior != "allow" && v.Behavior != "deny"
 	})
 }
 
-// withoutErrorTexts leaves out what tools that failed say.
+// withoutErrorTexts removes the texts of failed tools.
 func withoutErrorTexts(messages []any) []any {
 	var out []any
 	for _, m := range messages {

@@ -11,35 +11,34 @@ import (
 	"testing"
 )
 
-// normalizer makes lines of two runs of the CLI comparable: what differs from
-// run to run gets a fixed value. That is ids, times, ports, durations, costs,
-// counts that depend on the length of paths, and names that are made up.
+// normalizer makes lines of two runs of the CLI comparable: it replaces values that
+// differ from run to run by fixed ones: ids, times, ports, durations, costs, counts that
+// depend on the length of paths, and random names.
 //
-// The zero value is usable. It learns the ids of a run from its lines, so each
-// run has a normalizer of its own.
+// The zero value is usable. It learns the ids of a run from its lines, so each run needs
+// its own normalizer.
 type normalizer struct {
 	// Keep are ids that are the same in every run, because the caller gave them.
 	Keep []string
 
 	ids  map[string]string
-	seen map[string]string // texts that were normalised with these ids
+	seen map[string]string // texts already normalised with these ids
 }
 
-// idMembers are members that hold ids which have no form of their own, with what
-// stands for them.
+// idMembers maps members that hold ids without a recognizable form to their replacement.
 var idMembers = map[string]string{
 	"task_id": "TASK", "taskId": "TASK", "agent_id": "TASK", "agentId": "TASK", "hook_id": "HOOK", "backgroundTaskId": "TASK",
 	"run_id": "RUN", "runId": "RUN",
 }
 
-// zeroMembers are members whose numbers differ from run to run.
+// zeroMembers are members with numbers that differ from run to run.
 var zeroMembers = []string{
 	"end_time", "pid", "startTime", "total_duration", "tokens", "attachmentTokens", "totalTokens", "total_tokens", "estimated_tokens",
 	"pre_tokens", "post_tokens", "percentage", "squareFullness", "timestamp", "lastModified", "createdAt", "fileSize", "messages_tokens",
 	"totalAPIDuration", "totalAPIDurationWithoutRetries", "totalToolDuration", "totalDuration", "durationSeconds", "duration", "elapsed_time_seconds",
 }
 
-// dropMembers are members that say nothing new: pictures of numbers.
+// dropMembers are members that only repeat other values, such as charts.
 var dropMembers = []string{"gridRows", "durationMs"}
 
 var (
@@ -63,10 +62,10 @@ var (
 	measured = regexp.MustCompile(`(?i)(_ms|Ms|MS|cost\w*|USD|duration\w*)$`)
 )
 
-// filler is what stands in recordings for long texts of the CLI.
+// filler replaces long texts of the CLI in recordings.
 const filler = "redacted"
 
-// Learn takes up the ids in a line.
+// Learn records the ids in a line.
 func (n *normalizer) Learn(line []byte) {
 	if n.ids == nil {
 		n.ids = map[string]string{}
@@ -91,11 +90,10 @@ func (n *normalizer) learn(v any) {
 	}
 }
 
-// Line is the normalised value of a line.
+// Line returns the normalised value of a line.
 func (n *normalizer) Line(line []byte) any { return n.value("", jsonValue(line)) }
 
-// jsonValue is the value of a line of JSON; a line that is none stands for
-// itself.
+// jsonValue returns the value of a line of JSON, or the line itself if it is not JSON.
 func jsonValue(line []byte) any {
 	var v any
 	if err := json.Unmarshal(line, &v); err != nil {
@@ -133,7 +131,7 @@ func (n *normalizer) value(name string, v any) any {
 	return v
 }
 
-// Text normalises a text. Most texts of a run come many times.
+// Text normalises a text and caches the result, because most texts occur many times.
 func (n *normalizer) Text(s string) string {
 	if done, ok := n.seen[s]; ok {
 		return done
@@ -162,8 +160,8 @@ func (n *normalizer) text(s string) string {
 	return s
 }
 
-// alignFiller is got with the filler of want in the places where want has it: a
-// recording says nothing about these texts.
+// alignFiller returns got with filler in all places where want has it, because the
+// recording omits these texts.
 func alignFiller(want, got any) any {
 	switch w := want.(type) {
 	case string:

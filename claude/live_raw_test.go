@@ -16,11 +16,11 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// longPause is a pause in a recording that is meant, not measured.
+// longPause is the minimum of an intended pause in a recording.
 const longPause = 150 * time.Millisecond
 
-// runRaw writes the recorded input of a recording without an SDK to the real
-// CLI, each line when as much has been read as in the recording.
+// runRaw writes the recorded input of a recording without an SDK to the real CLI, each
+// line after as much output as in the recording.
 func (l *live) runRaw() {
 	proc := l.rec.Processes["."]
 	seen := &rawSpawner{args: proc.Argv, added: proc.Env.Added}
@@ -56,7 +56,7 @@ type rawSpawner struct {
 	proc  *rawProcess
 }
 
-// rawProcess remembers its input, for what is not a whole line.
+// rawProcess keeps its standard input, to write incomplete lines.
 type rawProcess struct {
 	spawn.Process
 	stdin io.WriteCloser
@@ -87,7 +87,7 @@ func (s *rawSpawner) Spawn(ctx context.Context, cmd spawn.Command) (spawn.Proces
 	return s.proc, nil
 }
 
-// feeder is the hand that wrote the input.
+// feeder writes the recorded input.
 type feeder struct {
 	*live
 	proc *tape.Process
@@ -120,7 +120,7 @@ func (f *feeder) read() {
 	}
 }
 
-// feed does what the timeline says.
+// feed executes the timeline.
 func (f *feeder) feed(ctx context.Context) {
 	out, last := 0, 0.0
 	for _, ev := range f.proc.Timeline {
@@ -139,9 +139,9 @@ func (f *feeder) feed(ctx context.Context) {
 		}
 		switch ev.Ev {
 		case "line":
-			_ = f.conn.Write(ctx, f.line(f.proc.Stdin[ev.N-1])) // a CLI that has died takes none
+			_ = f.conn.Write(ctx, f.line(f.proc.Stdin[ev.N-1])) // a dead CLI does not read it
 		case "eof":
-			if ev.PartialBytes > 0 { // a last line without its end
+			if ev.PartialBytes > 0 { // a last line without its newline
 				_, _ = io.WriteString(f.seen.proc.stdin, f.proc.Stdin[len(f.proc.Stdin)-1])
 			}
 			_ = f.conn.CloseWrite()
@@ -153,7 +153,7 @@ func (f *feeder) feed(ctx context.Context) {
 	}
 }
 
-// await waits until n lines have been read; false if they will not come.
+// await waits until n lines have been read. It returns false if the output ends before.
 func (f *feeder) await(ctx context.Context, n int) bool {
 	for {
 		f.mu.Lock()
@@ -197,8 +197,8 @@ func (f *feeder) signal(name string) {
 	}
 }
 
-// line is a recorded line of input for this run: answers carry the ids of this
-// run's requests.
+// line returns a recorded line of input for this run: answers get the ids of this run's
+// requests.
 func (f *feeder) line(s string) json.RawMessage {
 	s = f.here(s)
 	f.mu.Lock()
@@ -216,7 +216,7 @@ func (f *feeder) line(s string) json.RawMessage {
 	return json.RawMessage(s)
 }
 
-// appendRequest adds the id of a line that is a request.
+// appendRequest appends the id of a line if it is a request.
 func appendRequest(ids []string, line []byte) []string {
 	var v struct {
 		Type      string `json:"type"`

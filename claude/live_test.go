@@ -22,18 +22,17 @@ import (
 )
 
 const (
-	// liveAtOnce is how many scenarios run at a time, liveLimit how long one may
-	// take.
+	// liveAtOnce is the number of concurrent scenarios, liveLimit the time limit of one.
 	liveAtOnce = 3
 	liveLimit  = 90 * time.Second
 )
 
-// TestLive runs the recordings again: the real CLI against the same script of
-// the API, this SDK in the place of the official one, driven by what its caller
-// did. What comes is what was recorded, apart from what differs from run to run.
-// Those in testdata/soak.txt, which show nothing that the others do not, are for make soak.
+// TestLive runs the recordings again: the real CLI with the same scripted API, and this SDK in place of the
+// official one, with the recorded actions of the caller. The messages must equal the recorded ones, apart from
+// values that differ from run to run. Recordings in testdata/soak.txt, which add no coverage, run only with
+// make soak.
 func TestLive(t *testing.T) {
-	t.Parallel() // with the other tests: much of its time is waiting
+	t.Parallel() // in parallel with other tests, because it mostly waits
 	cli := e2e.CLI(t)
 	scenarios, err := longestFirst(corpus(t))
 	if err != nil {
@@ -46,7 +45,7 @@ func TestLive(t *testing.T) {
 	for range liveAtOnce {
 		workers.Go(func() {
 			for name := range names {
-				// Not t.Parallel: that runs no more at a time than there are processors.
+				// Not t.Parallel, which limits concurrency to the number of processors.
 				t.Run(name, func(t *testing.T) { liveScenario(t, cli, name, &tally) })
 			}
 		})
@@ -59,8 +58,8 @@ func TestLive(t *testing.T) {
 	tally.log(t)
 }
 
-// withoutSoak are the recordings of the project without those that only make soak runs, and how many those are.
-// Other recordings are all run.
+// withoutSoak returns the recordings of the project without those that only make soak runs, and the number of
+// those. Other corpora are run completely.
 func withoutSoak(t *testing.T, names []string) ([]string, int) {
 	t.Helper()
 	if os.Getenv("PARLEY_SOAK") != "" || otherCorpus() {
@@ -75,8 +74,8 @@ func withoutSoak(t *testing.T, names []string) ([]string, int) {
 	return names, all - len(names)
 }
 
-// longestFirst are the recordings of a directory, those that took long first, so that
-// none is left to run alone at the end.
+// longestFirst returns the recordings of a directory, the slowest first, so that no slow one runs alone at the
+// end.
 func longestFirst(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -94,7 +93,7 @@ func longestFirst(dir string) ([]string, error) {
 			return nil, err
 		}
 		for _, file := range append(files, "timeline.jsonl") {
-			data, _ := os.ReadFile(filepath.Join(dir, e.Name(), file)) // where nothing was started there is none
+			data, _ := os.ReadFile(filepath.Join(dir, e.Name(), file)) // absent if no process was started
 			data = bytes.TrimSpace(data)
 			var last tape.Event
 			if json.Unmarshal(data[bytes.LastIndexByte(data, '\n')+1:], &last) == nil {
@@ -106,7 +105,7 @@ func longestFirst(dir string) ([]string, error) {
 	return names, nil
 }
 
-// liveTally counts what was run and keeps what was not.
+// liveTally counts the scenarios that ran and collects those that did not.
 type liveTally struct {
 	mu     sync.Mutex
 	ran    int
@@ -134,20 +133,20 @@ func (y *liveTally) log(t *testing.T) {
 	}
 }
 
-// live is one scenario that is run again.
+// live runs one scenario again.
 type live struct {
 	t     *testing.T
 	cli   string
 	rec   *recording
-	root  string // stands for recordedHome
+	root  string // replaces recordedHome
 	node  string
 	env   map[string]string
 	api   *claudetest.FakeAPI
 	store *memoryStore
 	tally *liveTally
 
-	cutsConnections bool // the API breaks connections off
-	fenced          bool // an empty .git keeps the project apart
+	cutsConnections bool // the API aborts connections
+	fenced          bool // an empty .git isolates the project
 }
 
 func liveScenario(t *testing.T, cli, name string, tally *liveTally) {
@@ -196,13 +195,13 @@ func asJSON(t *testing.T, v any) json.RawMessage {
 	return text
 }
 
-// overtaken reports whether an answer is a deny of a PermissionRequest hook that had
-// no effect, since the CLI had an allow by then.
+// overtaken reports whether an answer is a deny of a PermissionRequest hook without effect, because the CLI
+// already had an allow.
 func overtaken(a recordedAnswer) bool {
 	return a.HookEventName == "PermissionRequest" && a.AnswerLine == 0 && strings.Contains(string(a.Return), `"deny"`)
 }
 
-// cannotRun says why a recording is not run again, "" if it is.
+// cannotRun returns the reason why a recording cannot be run again, or "".
 func (l *live) cannotRun() string {
 	if l.rec.Caller == nil {
 		return ""
@@ -227,20 +226,20 @@ func (l *live) cannotRun() string {
 	return why
 }
 
-// here is a text with this run's directories in the place of the recorded ones.
+// here returns a text with this run's directories in the place of the recorded ones.
 func (l *live) here(s string) string {
 	return strings.NewReplacer(recordedHome, l.root, dashed(recordedHome), dashed(l.root), "/usr/bin/node", l.node).Replace(s)
 }
 
-// there is the opposite of here.
+// there is the inverse of here.
 func (l *live) there(s string) string {
 	return strings.NewReplacer(l.root, recordedHome, dashed(l.root), dashed(recordedHome), l.node, "/usr/bin/node").Replace(s)
 }
 
-// dashed is a path as a part of a project's key.
+// dashed returns a path in the form of a project key.
 func dashed(path string) string { return strings.ReplaceAll(path, "/", "-") }
 
-// layOut makes the files and the environment that the recording began with.
+// layOut creates the initial files and environment of the recording.
 func (l *live) layOut() {
 	must := func(err error) {
 		l.t.Helper()
@@ -251,8 +250,8 @@ func (l *live) layOut() {
 	for _, d := range []string{"project", "extra", "tmp", ".claude", "servers"} {
 		must(os.MkdirAll(filepath.Join(l.root, d), 0o700))
 	}
-	// The recordings were made outside of any repository, and an empty one changes
-	// what the CLI says: only where there is one above is the project kept apart.
+	// The recordings were made outside of any repository, and an empty .git changes the CLI's output, so
+	// isolate the project only if a parent directory is a repository.
 	if l.fenced = underRepository(l.root); l.fenced {
 		must(claudetest.IsolateProject(filepath.Join(l.root, "project")))
 	}
@@ -302,8 +301,8 @@ func underRepository(dir string) bool {
 	}
 }
 
-// copyTree copies files, with this run's directories in them; a directory that does not exist
-// is not an error.
+// copyTree copies files and replaces directories in them by this run's; a directory that does not exist is not
+// an error.
 func (l *live) copyTree(from, to string) error {
 	if _, err := os.Stat(from); err != nil {
 		return nil
@@ -364,8 +363,8 @@ func (l *live) takeIDs(n int, earlier [][]message.Message) {
 	}
 }
 
-// betweenCalls does what the caller did between two calls, which the recording
-// says in words: it took the local transcripts away.
+// betweenCalls repeats the caller's actions between two calls, which the recording describes in words: it
+// removes the local transcripts.
 func (l *live) betweenCalls(n int) {
 	text := l.rec.Caller.BetweenCalls.Before(n)
 	if text == "" {

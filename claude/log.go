@@ -10,9 +10,9 @@ import (
 	"github.com/seed7221b0f9/parley/internal/redact"
 )
 
-// logger is where this package logs to. Secrets, e-mail addresses and home
-// directories are taken out on the way: what is logged may come from the CLI,
-// from its environment or from a callback.
+// logger returns the logger of this package. It redacts secrets, e-mail addresses and
+// home directories, because logged values may come from the CLI, its environment or a
+// callback.
 func (l *launch) logger() *slog.Logger {
 	to := l.Logger
 	if to == nil {
@@ -28,21 +28,20 @@ func (l *launch) logger() *slog.Logger {
 	return slog.New(redactingHandler{to.Handler(), redactor})
 }
 
-// debug logs from the tracer's goroutine, since a handler of logs is the caller's
-// code. It is computed only if the level is enabled.
+// debug logs from the tracer's goroutine, because a log handler is the caller's code. It
+// does so only if the level is enabled.
 func (t *tracer) debug(l *slog.Logger, msg string, args ...any) {
 	if l.Enabled(context.Background(), slog.LevelDebug) {
 		t.call(func() { l.Debug(msg, args...) })
 	}
 }
 
-// redactingHandler takes secrets out of what it passes on.
+// redactingHandler redacts secrets in records before it passes them on.
 type redactingHandler struct {
 	slog.Handler
 	redactor func() *redact.Redactor
 }
 
-// Handle redacts a record.
 func (h redactingHandler) Handle(ctx context.Context, r slog.Record) error {
 	clean := slog.NewRecord(r.Time, r.Level, h.text(r.Message), r.PC)
 	r.Attrs(func(a slog.Attr) bool {
@@ -52,7 +51,6 @@ func (h redactingHandler) Handle(ctx context.Context, r slog.Record) error {
 	return h.Handler.Handle(ctx, clean)
 }
 
-// WithAttrs redacts attributes.
 func (h redactingHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	clean := make([]slog.Attr, len(attrs))
 	for i, a := range attrs {
@@ -61,7 +59,6 @@ func (h redactingHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return redactingHandler{h.Handler.WithAttrs(clean), h.redactor}
 }
 
-// WithGroup keeps redacting.
 func (h redactingHandler) WithGroup(name string) slog.Handler {
 	return redactingHandler{h.Handler.WithGroup(name), h.redactor}
 }

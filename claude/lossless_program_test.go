@@ -43,7 +43,7 @@ var losslessPrograms = map[string]claudetest.Program{
 	"session-owner":   sessionOwner,
 }
 
-// cliCount is how many messages the test asks for.
+// cliCount returns the number of messages that the test requests.
 func cliCount(cli *claudetest.CLI) int {
 	n, err := strconv.Atoi(cli.Env("COUNT"))
 	if err != nil {
@@ -63,7 +63,7 @@ func cliOpen(cli *claudetest.CLI) {
 	cli.BeginTurn()
 }
 
-// cliFlood writes everything at once and is gone.
+// cliFlood writes all messages at once and exits.
 func cliFlood(cli *claudetest.CLI) int {
 	cliOpen(cli)
 	cli.EmitNumbered(0, cliCount(cli))
@@ -71,7 +71,7 @@ func cliFlood(cli *claudetest.CLI) int {
 	return 0
 }
 
-// cliDies exits in the middle of a turn, with the code that the test asks for.
+// cliDies exits in the middle of a turn, with the exit code that the test requests.
 func cliDies(cli *claudetest.CLI) int {
 	cliOpen(cli)
 	cli.EmitNumbered(0, cliCount(cli))
@@ -86,7 +86,7 @@ func cliDies(cli *claudetest.CLI) int {
 	return code
 }
 
-// cliFailedResult ends with an error result and the exit code that goes with it.
+// cliFailedResult writes an error result and exits with the matching code.
 func cliFailedResult(cli *claudetest.CLI) int {
 	cliOpen(cli)
 	cli.EmitNumbered(0, cliCount(cli))
@@ -160,7 +160,7 @@ func cliDeadHalfShake(cli *claudetest.CLI) int {
 	return 9
 }
 
-// cliGrandchild leaves a process running that has its standard streams.
+// cliGrandchild leaves a process that holds its standard streams.
 func cliGrandchild(cli *claudetest.CLI) int {
 	cliOpen(cli)
 	pid, err := cli.Grandchild(cli.Env("DETACHED") != "")
@@ -186,8 +186,8 @@ func cliHello(cli *claudetest.CLI) int {
 	}
 }
 
-// cliTwoWay asks and is asked while it writes. It tells on stderr when everything
-// that it asked was answered.
+// cliTwoWay sends and answers requests while it writes. It reports on stderr when all its
+// requests were answered.
 func cliTwoWay(cli *claudetest.CLI) int {
 	cli.AnswerReversed("set_model", 5, true, func(claudetest.ControlRequest) (any, error) { return map[string]any{"model": "m"}, nil })
 	cliOpen(cli)
@@ -204,7 +204,7 @@ func cliTwoWay(cli *claudetest.CLI) int {
 	cli.EmitNumbered(0, n)
 	asking.Wait()
 	cli.Stderr("all answered\n")
-	if _, err := cli.Prompt(); err != nil { // the test's leave to go on
+	if _, err := cli.Prompt(); err != nil { // the test's permission to continue
 		panic(err)
 	}
 	cli.EmitNumbered(n, n+10)
@@ -212,7 +212,7 @@ func cliTwoWay(cli *claudetest.CLI) int {
 	return 0
 }
 
-// cliBurst fills the pipe before it reads anything.
+// cliBurst fills the pipe before it reads.
 func cliBurst(cli *claudetest.CLI) int {
 	cli.BeginTurn()
 	n := cli.Burst(512 << 10)

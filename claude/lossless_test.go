@@ -22,15 +22,15 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
-// The lossless tests run real processes and ask of every run: is every message
-// there, in order, is the error the last element and does it name the CLI's exit, was the end
-// bounded, is nothing left over?
+// The lossless tests run real processes and check for every run that all messages arrive in
+// order, that the error is the last element and has the CLI's exit status, that the end is
+// bounded in time, and that no process or descriptor is left.
 
-// bound is what no end may take longer than, on a machine that is busy.
+// bound is the time limit for any end on a busy machine.
 const bound = 30 * time.Second
 
-// repeat runs f many times, ten times as many in a soak test, some at a time,
-// and looks after each batch for processes and descriptors that are left.
+// repeat runs f many times, ten times as many in a soak test, in batches, and checks after
+// each batch for leftover processes and descriptors.
 func repeat(t *testing.T, times, atOnce int, f func(i int) error) {
 	t.Helper()
 	times = short.Count((times+9)/10, (times+1)/2, 10*times)
@@ -54,8 +54,7 @@ func repeat(t *testing.T, times, atOnce int, f func(i int) error) {
 	}
 }
 
-// checkLeft finds children and descriptors that a test has left over, where the system lists
-// them.
+// checkLeft reports leftover children and descriptors, if the system lists them.
 func checkLeft(t *testing.T, before []string) {
 	t.Helper()
 	if runtime.GOOS != "linux" {
@@ -78,8 +77,8 @@ func children() (pids []string) {
 	return pids
 }
 
-// openFiles is what the descriptors of this process refer to, except for those
-// that the runtime makes once for itself.
+// openFiles returns the targets of this process's descriptors, except for those of the
+// runtime.
 func openFiles() (files []string) {
 	links, _ := filepath.Glob("/proc/self/fd/*")
 	for _, link := range links {
@@ -91,7 +90,7 @@ func openFiles() (files []string) {
 	return files
 }
 
-// fake are options for a program with parameters, each "NAME=value".
+// fake returns options for a program with parameters, each "NAME=value".
 func fake(program string, params ...string) *claude.Options {
 	opts := claudetest.FakeCLI(program)
 	opts.Logger = slog.New(slog.DiscardHandler)
@@ -102,9 +101,9 @@ func fake(program string, params ...string) *claude.Options {
 	return opts
 }
 
-// taken is what came out of an iterator.
+// taken holds the elements of an iterator.
 type taken struct {
-	texts    []string // of the answers, in order
+	texts    []string // texts of the answers, in order
 	unknown  []string // kinds
 	bad      int
 	result   *message.Result
@@ -143,8 +142,8 @@ func take(seq iter.Seq2[message.Message, error], each func(n int)) *taken {
 	return got
 }
 
-// numbered checks that the texts are the numbered ones from 0 to n-1, and that nothing came
-// after the error.
+// numbered checks that the texts are the numbered ones from 0 to n-1, and that the error was
+// the last element.
 func (got *taken) numbered(n int) error {
 	for i, text := range got.texts {
 		if text != claudetest.NumberedText(i) {
@@ -162,7 +161,7 @@ func (got *taken) numbered(n int) error {
 	return nil
 }
 
-// complete checks for n messages, a good result and no error.
+// complete checks for n messages, a successful result and no error.
 func (got *taken) complete(n int) error {
 	if err := got.numbered(n); err != nil {
 		return err
@@ -189,7 +188,7 @@ func isExit(err error, code int, stderr string) error {
 	return nil
 }
 
-// through runs a program by Query or, every second time, by a client.
+// through runs a program with Query or, every second time, with a client.
 func through(i int, opts *claude.Options, each func(n int)) *taken {
 	if i%2 == 0 {
 		return take(claude.Query(context.Background(), "go", opts), each)
@@ -340,7 +339,7 @@ func TestLosslessGrandchild(t *testing.T) {
 			got := through(i, opts, nil)
 			select {
 			case id := <-pid:
-				// One that has left the group outlives a CLI that ends by itself.
+				// A process outside of the group outlives a CLI that exits by itself.
 				if p, err := os.FindProcess(id); err == nil && detached != "" {
 					_ = p.Kill()
 				}
@@ -369,7 +368,7 @@ func TestLosslessParallelStarts(t *testing.T) {
 	})
 }
 
-// A consumer that has stopped holds up neither direction of the control protocol.
+// A consumer that has stopped blocks neither direction of the control protocol.
 func TestLosslessStoppedConsumer(t *testing.T) {
 	const n = 2000
 	repeat(t, 20, 4, func(i int) error {
@@ -397,8 +396,8 @@ func TestLosslessStoppedConsumer(t *testing.T) {
 	})
 }
 
-// controlBothWays sends control requests, waits until the CLI's own were answered
-// too, and lets it go on.
+// controlBothWays sends control requests, waits until the CLI's requests were answered, and
+// lets the CLI continue.
 func controlBothWays(client *claude.Client, answered <-chan string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), bound)
 	defer cancel()
@@ -426,8 +425,8 @@ func controlBothWays(client *claude.Client, answered <-chan string) error {
 	return errors.Join(append(errs, err)...)
 }
 
-// A CLI that writes before it reads, and a prompt that fills the pipe the other
-// way, do not wait for each other.
+// A CLI that writes before it reads, and a prompt that fills the pipe in the other direction,
+// do not deadlock.
 func TestLosslessBurst(t *testing.T) {
 	prompt := strings.Repeat("long ", 200_000)
 	repeat(t, 20, 4, func(int) error {
@@ -442,7 +441,7 @@ func TestLosslessBurst(t *testing.T) {
 	})
 }
 
-// Close is bounded by the graces, and gives back what was read.
+// Close is bounded by the graces, and returns the messages read so far.
 func TestLosslessStubborn(t *testing.T) {
 	repeat(t, 20, 4, func(int) error {
 		opts := fake("stubborn", "COUNT=50")

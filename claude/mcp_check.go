@@ -9,7 +9,7 @@ import (
 	"github.com/seed7221b0f9/parley/mcptool"
 )
 
-// externalServers are the servers that the CLI starts or connects to.
+// externalServers returns the servers that the CLI starts or connects to.
 func (l *launch) externalServers() map[string]MCPServer {
 	if !l.hasToolServers() {
 		return l.MCPServers
@@ -19,11 +19,11 @@ func (l *launch) externalServers() map[string]MCPServer {
 	return external
 }
 
-// serverName is what a name of a server may be: the API takes no other characters
-// in the names of tools, of which it is a part.
+// serverName matches valid server names: the API accepts no other characters in tool
+// names, which contain it.
 var serverName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,100}$`)
 
-// checkServers refuses servers that cannot work, the first by name.
+// checkServers returns an error for the first invalid server by name.
 func checkServers(servers map[string]MCPServer) error {
 	for _, name := range slices.Sorted(maps.Keys(servers)) {
 		s := servers[name]
@@ -42,7 +42,7 @@ func checkServers(servers map[string]MCPServer) error {
 	return nil
 }
 
-// mistake is why a server cannot work, "" if it may.
+// mistake returns the reason why a server is invalid, or "".
 func (s *MCPServer) mistake() string {
 	local := s.Command != "" || len(s.Args) > 0 || len(s.Env) > 0
 	remote := s.URL != "" || len(s.Headers) > 0

@@ -16,31 +16,31 @@ import (
 	"github.com/seed7221b0f9/parley/claude/internal/control"
 )
 
-// keptWithdrawn is how many cancellations are remembered whose calls have not
-// been seen: the CLI's requests are handled side by side.
+// keptWithdrawn limits the remembered cancellations of calls that have not arrived yet,
+// because the CLI's requests are handled concurrently.
 const keptWithdrawn = 64
 
 var errServerSession = errors.New("the session with the MCP server has ended")
 
-// mcpConn is the wire between one session of a server and the CLI. The CLI's
-// messages are put into it; the answers go to those who wait for them, all else
-// that the server says to emit.
+// mcpConn is the connection between one session of a server and the CLI. put and call pass
+// the CLI's messages to the server. Answers go to the waiting callers, other messages of
+// the server to emit.
 type mcpConn struct {
 	emit func(ctx context.Context, req *jsonrpc.Request) error
-	asks atomic.Bool // the CLI can ask the user itself
+	asks atomic.Bool // the CLI itself can ask the user
 
 	mu    sync.Mutex
 	state mcpConnState
 
-	wake   chan struct{} // holds a token when there is something to read
+	wake   chan struct{} // holds a token if messages are queued
 	closed chan struct{}
 }
 
-// mcpConnState is what changes in an mcpConn, and it changes only inside update.
+// mcpConnState is the mutable state of an mcpConn. It changes only inside update.
 type mcpConnState struct {
 	in        []jsonrpc.Message
 	pending   map[jsonrpc.ID]chan *jsonrpc.Response
-	withdrawn []jsonrpc.ID // cancelled before they came
+	withdrawn []jsonrpc.ID // cancelled before they arrived
 	closed    bool
 }
 
@@ -56,13 +56,12 @@ func (c *mcpConn) update(f func(st *mcpConnState)) {
 	f(&c.state)
 }
 
-// Connect makes the connection the transport of its own.
 func (c *mcpConn) Connect(context.Context) (mcp.Connection, error) { return c, nil }
 
-// SessionID is empty: there is one session only.
+// SessionID returns "", because there is only one session.
 func (c *mcpConn) SessionID() string { return "" }
 
-// Read gives the server what the CLI said.
+// Read returns the next message of the CLI to the server.
 func (c *mcpConn) Read(ctx context.Context) (msg jsonrpc.Message, err error) {
 	for {
 		c.update(func(st *mcpConnState) {
@@ -85,8 +84,8 @@ func (c *mcpConn) Read(ctx context.Context) (msg jsonrpc.Message, err error) {
 	}
 }
 
-// Write takes what the server says where it belongs. An answer without a waiting caller is
-// dropped: its call was cancelled.
+// Write dispatches a message of the server. It drops an answer without a waiting caller,
+// because its call was cancelled.
 func (c *mcpConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	if req, ok := msg.(*jsonrpc.Request); ok {
 		return c.emit(ctx, req)
@@ -102,7 +101,7 @@ func (c *mcpConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	return nil
 }
 
-// Close ends the session: the contexts of its calls end as well.
+// Close ends the session and the contexts of its calls.
 func (c *mcpConn) Close() error {
 	c.update(func(st *mcpConnState) {
 		if !st.closed {
@@ -113,7 +112,7 @@ func (c *mcpConn) Close() error {
 	return nil
 }
 
-// put hands a message to the server that is not waited for.
+// put passes a message to the server and does not wait for an answer.
 func (c *mcpConn) put(msg jsonrpc.Message) {
 	c.update(func(st *mcpConnState) { c.push(st, msg) })
 }
@@ -126,8 +125,8 @@ func (c *mcpConn) push(st *mcpConnState, msg jsonrpc.Message) {
 	}
 }
 
-// call hands a request to the server and waits for the answer. A call that the
-// CLI has cancelled ends with [control.ErrNoAnswer].
+// call passes a request to the server and waits for the answer. A call that the CLI has
+// cancelled ends with [control.ErrNoAnswer].
 func (c *mcpConn) call(ctx context.Context, req *jsonrpc.Request) (*jsonrpc.Response, error) {
 	answer := make(chan *jsonrpc.Response, 1)
 	var err error
@@ -161,18 +160,18 @@ func (c *mcpConn) call(ctx context.Context, req *jsonrpc.Request) (*jsonrpc.Resp
 	}
 }
 
-// cancelled is the notification that a request is no longer wanted.
+// cancelled returns the notification that cancels a request.
 func cancelled(id jsonrpc.ID) *jsonrpc.Request {
 	params, _ := json.Marshal(map[string]any{"requestId": id.Raw()}) // a number or a string
 	return &jsonrpc.Request{Method: "notifications/cancelled", Params: params}
 }
 
-// withdraw hands a cancellation to the server; the caller waits no longer.
+// withdraw passes a cancellation to the server and ends the wait of its caller.
 func (c *mcpConn) withdraw(notice *jsonrpc.Request) {
 	var params struct {
 		RequestID any `json:"requestId"`
 	}
-	_ = json.Unmarshal(notice.Params, &params) // the server refuses what is not a cancellation
+	_ = json.Unmarshal(notice.Params, &params) // the server rejects an invalid cancellation
 	id, err := jsonrpc.MakeID(params.RequestID)
 	c.update(func(st *mcpConnState) {
 		c.push(st, notice)

@@ -14,12 +14,12 @@ import (
 	"github.com/seed7221b0f9/parley/internal/random"
 )
 
-// The CLI answers "Method not found" to a server of this process that asks the
-// user something, though it asks for other servers. So such a question goes
-// straight to the callback, unless the CLI says that it can do it.
+// The CLI answers "Method not found" to an elicitation of a server in this process,
+// although it supports elicitation for other servers. So such a request goes directly to
+// the callback, unless the CLI announces support.
 
-// claimElicitation makes initialize say that the user can be asked. asks is true
-// when it says so by itself.
+// claimElicitation adds support for elicitation to the params of initialize. asks is true
+// if the CLI has announced it itself.
 func claimElicitation(params json.RawMessage) (claimed json.RawMessage, asks bool) {
 	var all, caps map[string]json.RawMessage
 	if json.Unmarshal(params, &all) != nil || json.Unmarshal(all["capabilities"], &caps) != nil || caps == nil {
@@ -39,8 +39,8 @@ func claimElicitation(params json.RawMessage) (claimed json.RawMessage, asks boo
 	return claimed, false
 }
 
-// elicit asks the callback on behalf of a server and hands the server the answer.
-// ctx is that of the one who asks; the end of the connection ends it too.
+// elicit calls the callback for a server and passes the answer to the server. It ends
+// with ctx, the context of the request, and with the connection.
 func (l *mcpLink) elicit(ctx context.Context, conn *mcpConn, req *jsonrpc.Request) {
 	l.host.update(func(st *mcpHostState) {
 		if st.over {

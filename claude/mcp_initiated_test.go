@@ -16,7 +16,7 @@ import (
 	"github.com/seed7221b0f9/parley/mcptool"
 )
 
-// hear gives what servers say to the CLI.
+// hear returns a channel with the servers' messages to the CLI.
 func (w *mcpWorld) hear() <-chan string {
 	heard := make(chan string, 10)
 	w.cli.OnControl("mcp_message", func(req claudetest.ControlRequest) (any, error) {
@@ -61,7 +61,7 @@ func TestLoggingGoesOut(t *testing.T) {
 	wantJSON(t, <-heard, `{"subtype":"mcp_message","server_name":"log","message":{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"warning","data":"careful"}}}`)
 }
 
-// asker is a tool that asks the user.
+// asker returns a tool that elicits input from the user.
 func asker() mcptool.Tool {
 	return mcptool.NewTool("ask", "", func(ctx context.Context, _ struct{}) (string, error) {
 		res, err := mcptool.CallInfo(ctx).Session.Elicit(ctx, &mcp.ElicitParams{
@@ -74,7 +74,7 @@ func asker() mcptool.Tool {
 	})
 }
 
-// A CLI that can ask the user for servers of this process is asked to.
+// A CLI that supports elicitation for servers in this process gets the request.
 func TestElicitationByTheCLI(t *testing.T) {
 	w := serveTools(t, asker())
 	heard := w.hear()
@@ -93,7 +93,8 @@ func TestElicitationByTheCLI(t *testing.T) {
 	wantJSON(t, answerOf(t, call), `{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"accept Bo"}]}}`)
 }
 
-// The others refuse it, so the callback is asked; without one it is declined.
+// Other CLIs refuse it, so the callback gets the request; without a callback it is
+// declined.
 func TestElicitationIsDeclinedHere(t *testing.T) {
 	w := serveTools(t, asker())
 	want := `{"content":[{"type":"text","text":"decline <nil>"}]}`
@@ -127,7 +128,7 @@ func TestSamplingGoesOut(t *testing.T) {
 	if got := answerOf(t, call); !strings.Contains(got, "thought") {
 		t.Error(got)
 	}
-	// And an answer that is an error.
+	// An answer that is an error.
 	call = w.start("calc", callMessage(3, "think", `{}`))
 	if err := json.Unmarshal([]byte(<-heard), &asked); err != nil {
 		t.Fatal(err)
@@ -138,7 +139,7 @@ func TestSamplingGoesOut(t *testing.T) {
 	}
 }
 
-// serveAsker has a tool that asks and a callback that answers.
+// serveAsker starts a server with a tool that elicits input, and a callback that answers.
 func serveAsker(t *testing.T, tool mcptool.Tool, answer func(ctx context.Context, req *claude.ElicitationRequest) (*claude.ElicitationResult, error)) *mcpWorld {
 	return serveMCP(t, &claude.Options{
 		MCPServers:    map[string]claude.MCPServer{"calc": {Server: mcptool.NewToolServer("calc", "1.0.0", tool)}},
@@ -176,7 +177,7 @@ func TestElicitationCallbackPanics(t *testing.T) {
 	}
 }
 
-// The end of the client ends a question, whatever context it was asked with.
+// Closing the client ends an elicitation, regardless of its context.
 func TestElicitationEndsWithTheClient(t *testing.T) {
 	asked, ended := make(chan struct{}), make(chan error, 1)
 	forgetful := mcptool.NewTool("ask", "", func(ctx context.Context, _ struct{}) (string, error) {

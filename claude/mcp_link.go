@@ -9,19 +9,19 @@ import (
 	"github.com/seed7221b0f9/parley/mcptool"
 )
 
-// mcpLink is what a session has to do with one server of this process.
+// mcpLink connects a session with one server of this process.
 type mcpLink struct {
 	host *mcpHost
 	name string
 	def  MCPServer
 
 	mu      sync.Mutex
-	conn    *mcpConn // nil until something is said
-	changed bool     // the server has said that its tools have changed
-	gone    bool     // the CLI may no longer talk to it
+	conn    *mcpConn // nil before the first message
+	changed bool     // the server has reported a change of its tools
+	gone    bool     // the CLI may no longer use the server
 }
 
-// cliInfo is what the CLI says of itself to the servers that it greets.
+// cliInfo is the client information that the CLI sends to servers.
 var cliInfo = &mcp.InitializeParams{
 	ProtocolVersion: "2025-11-25",
 	Capabilities: &mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapabilities{
@@ -30,9 +30,9 @@ var cliInfo = &mcp.InitializeParams{
 	ClientInfo: &mcp.Implementation{Name: "claude-code", Title: "Claude Code", Version: Version},
 }
 
-// connection is the connection that a message belongs to. A server can be greeted
-// once in a session, so each initialize begins another one. Where anything else
-// comes first the CLI takes the server as greeted.
+// connection returns the connection that a message belongs to. A server accepts
+// initialize once per session, so each initialize starts a new one. If the first message
+// is another one, the CLI assumes that the server is initialized.
 func (l *mcpLink) connection(method string) (*mcpConn, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -59,7 +59,7 @@ func (l *mcpLink) connection(method string) (*mcpConn, error) {
 	return conn, nil
 }
 
-// connect begins a session with the server.
+// connect starts a session with the server.
 func (l *mcpLink) connect(opts *mcp.ServerSessionOptions) (*mcpConn, error) {
 	mcptool.Guard(l.def.Server)
 	conn := newMCPConn()
@@ -83,7 +83,7 @@ func (l *mcpLink) panicked(value any, stack []byte) {
 	l.host.launch.logger().Error("claude: a tool server panicked", "server", l.name, "panic", value, "stack", string(stack))
 }
 
-// emit takes what the server says of its own accord.
+// emit handles a message that the server sends by itself.
 func (l *mcpLink) emit(ctx context.Context, conn *mcpConn, req *jsonrpc.Request) error {
 	switch {
 	case req.Method == "notifications/tools/list_changed":
@@ -100,7 +100,7 @@ func (l *mcpLink) emit(ctx context.Context, conn *mcpConn, req *jsonrpc.Request)
 	return l.host.emit(ctx, mcpOutgoing{l.name, req})
 }
 
-// answer is the server's answer to a request, as JSON.
+// answer returns the server's answer to a request, as JSON.
 func (l *mcpLink) answer(ctx context.Context, req *jsonrpc.Request) ([]byte, error) {
 	asks := false
 	if req.Method == "initialize" {
@@ -114,8 +114,8 @@ func (l *mcpLink) answer(ctx context.Context, req *jsonrpc.Request) ([]byte, err
 	return jsonrpc.EncodeMessage(resp)
 }
 
-// call hands a request to the server; asks is for initialize, and true when the
-// other side can ask the user.
+// call passes a request to the server; asks is true for an initialize if the other side
+// can ask the user.
 func (l *mcpLink) call(ctx context.Context, req *jsonrpc.Request, asks bool) (*jsonrpc.Response, error) {
 	conn, err := l.connection(req.Method)
 	if err != nil {
@@ -137,7 +137,7 @@ func (l *mcpLink) call(ctx context.Context, req *jsonrpc.Request, asks bool) (*j
 	return resp, nil
 }
 
-// put hands on what is not answered by the server.
+// put passes on a message without an answer.
 func (l *mcpLink) put(msg jsonrpc.Message) error {
 	conn, err := l.connection("")
 	if err != nil {

@@ -12,24 +12,23 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// captureTime bounds the capture of all manifests together.
+// captureTime limits the capture of all manifests together.
 const captureTime = 250 * time.Millisecond
 
-// mcpManifest is what the CLI would ask a server of this process first. With it
-// the first turn pays for no handshake.
+// mcpManifest holds the answers to the CLI's first requests to a server of this process.
+// With it the first turn needs no handshake with the server.
 type mcpManifest struct {
 	InitializeResult json.RawMessage `json:"initializeResult"`
 	ToolsListResult  json.RawMessage `json:"toolsListResult,omitempty"`
 }
 
-// mcpServerConfig is what the CLI has to know of a server beside its name.
+// mcpServerConfig is the configuration of a server for the CLI, without its name.
 type mcpServerConfig struct {
 	Timeout int             `json:"timeout,omitempty"`
 	Tools   []MCPToolPolicy `json:"tools,omitempty"`
 }
 
-// serve begins to serve the servers of the options and names them in
-// initialize.
+// serve starts the servers of the options and adds them to initialize.
 func (h *mcpHost) serve(ctx context.Context, request []byte) ([]byte, error) {
 	fields := struct {
 		Servers   []string                   `json:"sdkMcpServers"`
@@ -54,8 +53,7 @@ func (h *mcpHost) serve(ctx context.Context, request []byte) ([]byte, error) {
 	return slices.Concat(request[:len(request)-1], []byte(","), more[1:]), nil
 }
 
-// switchedOn reports whether a variable of the session's environment is set to
-// something that means yes.
+// switchedOn reports whether a variable of the session's environment has a true value.
 func (l *launch) switchedOn(name string) bool {
 	env := l.environ()
 	i := variable(env, name)
@@ -65,8 +63,8 @@ func (l *launch) switchedOn(name string) bool {
 	return !slices.Contains([]string{"", "0", "false", "no", "off"}, env[i][len(name)+1:])
 }
 
-// captureManifests asks all servers at once. One that does not answer in time,
-// or not well, is left to the CLI.
+// captureManifests queries all servers concurrently. It omits a server that fails or does
+// not answer in time; the CLI then asks it.
 func captureManifests(ctx context.Context, links map[string]*mcpLink) map[string]mcpManifest {
 	ctx, cancel := context.WithTimeout(ctx, captureTime)
 	defer cancel()
@@ -84,7 +82,7 @@ func captureManifests(ctx context.Context, links map[string]*mcpLink) map[string
 	}
 	capturing.Wait()
 	for _, l := range links {
-		// A list that was out of date before it was sent is asked for again.
+		// Omit a list that changed before it was sent.
 		if m, ok := manifests[l.name]; ok && l.hasChanged() {
 			m.ToolsListResult = nil
 			manifests[l.name] = m
@@ -99,7 +97,7 @@ func (l *mcpLink) hasChanged() bool {
 	return l.changed
 }
 
-// capture greets the server as the CLI would.
+// capture initializes the server as the CLI would.
 func (l *mcpLink) capture(ctx context.Context) (m mcpManifest, ok bool) {
 	params, err := jsonwire.Marshal(cliInfo)
 	if err != nil {
@@ -133,7 +131,7 @@ func (l *mcpLink) capture(ctx context.Context) (m mcpManifest, ok bool) {
 	if err := json.Unmarshal(tools, &page); err != nil {
 		return m, false
 	}
-	if page.NextCursor == "" { // else the CLI has to ask for all of them
+	if page.NextCursor == "" { // otherwise the CLI has to request all pages
 		m.ToolsListResult = tools
 	}
 	return m, true

@@ -14,23 +14,24 @@ import (
 // defaultMCP is the default of Deadlines.MCPTimeout.
 const defaultMCP = 30 * time.Second
 
-// missingTime is how long after the handshake a server may be unknown to the CLI that
-// the options do not define: one of a plugin or of settings, or a mistake in its name.
+// missingTime is the time after the handshake in which the CLI must know a required server that
+// the options do not define. Such a server comes from a plugin or from settings, or its name is
+// wrong.
 const missingTime = time.Second
 
 // MCPNotReadyError is returned when servers of [Options.RequireMCP] are not connected. It lists
 // them with the status that they had last.
 type MCPNotReadyError struct {
-	// Servers are those that are not, as they stood last. One that the CLI does
-	// not know has the status missing.
+	// Servers are the servers that are not connected, with their last status. A server that the
+	// CLI does not know has the status [StatusMissing].
 	Servers []MCPServerStatus
-	// Err is why waiting has ended: nil when the servers have failed for good, or
-	// the CLI does not know one a second after the handshake, else a *[StalledError].
+	// Err is the reason why waiting ended: nil if a server failed permanently, or the CLI does
+	// not know it one second after the handshake, else a *[StalledError].
 	Err error
 }
 
-// StatusMissing is the status of a required MCP server that the CLI does not list at all. The
-// CLI never sends it.
+// StatusMissing is the status of a required MCP server that the CLI does not list. The CLI
+// never sends it.
 const StatusMissing = "missing"
 
 func (e *MCPNotReadyError) Error() string {
@@ -45,12 +46,12 @@ func (e *MCPNotReadyError) Error() string {
 	return "claude: MCP servers are not ready: " + strings.Join(parts, ", ")
 }
 
-// Unwrap returns the reason why waiting ended: a *[StalledError], or nil when the servers have
-// failed for good.
+// Unwrap returns the reason why waiting ended: a *[StalledError], or nil if a server failed
+// permanently.
 func (e *MCPNotReadyError) Unwrap() error { return e.Err }
 
-// requireMCP waits until the servers of RequireMCP are connected. The handshake
-// has ended well.
+// requireMCP waits until the servers of RequireMCP are connected. The handshake must have
+// succeeded.
 func (s *session) requireMCP(ctx context.Context) error {
 	if len(s.launch.RequireMCP) == 0 {
 		return nil
@@ -98,8 +99,8 @@ func unsettled(s MCPServerStatus) bool {
 	return !slices.Contains([]string{"failed", "needs-auth", "disabled"}, s.Status)
 }
 
-// notReady are the servers that are not connected, in the order of their names in
-// the options.
+// notReady returns the servers that are not connected, in the order of their names in the
+// options.
 func notReady(names []string, status []MCPServerStatus) (missing []MCPServerStatus) {
 	for _, name := range names {
 		i := slices.IndexFunc(status, func(s MCPServerStatus) bool { return s.Name == name })
@@ -113,8 +114,8 @@ func notReady(names []string, status []MCPServerStatus) (missing []MCPServerStat
 	return missing
 }
 
-// awaitMCP is requireMCP for a session whose handshake may not have ended. Where
-// that fails the session's end says why.
+// awaitMCP waits for the handshake and then calls requireMCP. If the handshake fails, it
+// returns the error that ended the session.
 func (s *session) awaitMCP(ctx context.Context) error {
 	if len(s.launch.RequireMCP) == 0 {
 		return nil

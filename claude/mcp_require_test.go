@@ -14,7 +14,8 @@ import (
 	"github.com/seed7221b0f9/parley/claude/claudetest"
 )
 
-// mcpStates is a CLI whose servers stand as the list says, one element a question.
+// mcpStates returns a CLI that reports the server states of the list, one element for
+// each request.
 func mcpStates(asked *int, states ...[]map[string]string) claudetest.Program {
 	return func(cli *claudetest.CLI) int {
 		cli.OnControl("mcp_status", func(claudetest.ControlRequest) (any, error) {
@@ -93,7 +94,7 @@ func checkNotReady(t *testing.T, err error, want string) {
 	}
 }
 
-// For ever is until the caller's context ends.
+// Without a timeout it waits until the caller's context ends.
 func TestRequireMCPForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0
@@ -110,7 +111,7 @@ func TestRequireMCPForEver(t *testing.T) {
 	})
 }
 
-// A CLI that dies meanwhile is what the error is about.
+// If the CLI dies meanwhile, the error reports that.
 func TestRequireMCPOfACLIThatEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dies := claudetest.InProcess(func(cli *claudetest.CLI) int {

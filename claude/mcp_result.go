@@ -8,9 +8,9 @@ import (
 	"github.com/seed7221b0f9/parley/mcptool"
 )
 
-// cleanCallResult is a result of a tool that the CLI accepts: content is a list
-// and nothing at the top, and no element of the list, is null. What is good stays
-// as it is.
+// cleanCallResult returns a tool result in a form that the CLI accepts: content is a
+// list, and neither a top-level member nor an element of the list is null. Valid parts
+// are unchanged.
 func cleanCallResult(result json.RawMessage) json.RawMessage {
 	text := string(result)
 	d := jsonwire.NewDecoder(text)
@@ -42,11 +42,11 @@ func cleanCallResult(result json.RawMessage) json.RawMessage {
 }
 
 func quoteJSON(s string) string {
-	text, _ := jsonwire.Marshal(s) // a string always encodes
+	text, _ := jsonwire.Marshal(s) // cannot fail for strings
 	return string(text)
 }
 
-// withoutNulls is a list without the elements that are null.
+// withoutNulls removes null elements from a list.
 func withoutNulls(list string) (kept string, changed bool) {
 	d := jsonwire.NewDecoder(list)
 	if d.Kind() != '[' {
@@ -66,8 +66,8 @@ func withoutNulls(list string) (kept string, changed bool) {
 	return "[" + strings.Join(elements, ",") + "]", true
 }
 
-// cleanToolList is a list of tools without the members that the MCP SDK adds for
-// a newer protocol; with alwaysLoad each tool says that it is to be loaded.
+// cleanToolList returns a list of tools without the members that the MCP SDK adds for a
+// newer protocol; alwaysLoad marks each tool to be loaded.
 func cleanToolList(result json.RawMessage, alwaysLoad bool) json.RawMessage {
 	var list map[string]json.RawMessage
 	if json.Unmarshal(result, &list) != nil {

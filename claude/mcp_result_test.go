@@ -13,7 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/mcptool"
 )
 
-// mcpResponses are the results in the answers of a recording.
+// mcpResponses returns the results in the answers of a recording.
 func mcpResponses(t *testing.T, scenario string) (results []json.RawMessage) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("..", "testdata", "wire", scenario, "stdin.jsonl"))
@@ -43,8 +43,7 @@ func mcpResponses(t *testing.T, scenario string) (results []json.RawMessage) {
 	return results
 }
 
-// acceptable reports whether a result has none of the shapes that the CLI was
-// seen to reject.
+// acceptable reports whether a result has none of the shapes that the CLI rejects.
 func acceptable(result json.RawMessage) bool {
 	var m map[string]json.RawMessage
 	if json.Unmarshal(result, &m) != nil || m == nil {
@@ -67,7 +66,7 @@ func acceptable(result json.RawMessage) bool {
 	return true
 }
 
-// What the CLI was seen to reject does not go out.
+// Shapes that the CLI rejects are never sent.
 func TestRejectedShapesAreCleaned(t *testing.T) {
 	for _, scenario := range []string{"raw-mcp-null-content", "raw-mcp-no-content"} {
 		for _, r := range mcpResponses(t, scenario) {
@@ -93,7 +92,7 @@ func TestRejectedShapesAreCleaned(t *testing.T) {
 	}
 }
 
-// anything is a value that a tool may return, with nil where there can be one.
+// anything returns a random return value of a tool, with nil wherever possible.
 func anything(r *rand.Rand, depth int) any {
 	switch n := r.IntN(16); {
 	case n == 0:
@@ -139,7 +138,7 @@ func contents(r *rand.Rand) []mcp.Content {
 	return list
 }
 
-// Whatever a tool returns, the result has a shape that the CLI accepts.
+// Any return value of a tool gives a result that the CLI accepts.
 func TestResultsAreAcceptable(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	cleaned := 0
@@ -162,7 +161,7 @@ func TestResultsAreAcceptable(t *testing.T) {
 	}
 }
 
-// A session without servers of this process pays nothing for them.
+// A session without servers in this process has no overhead for them.
 func TestNoServersCostNothing(t *testing.T) {
 	o := unchecked(&Options{MCPServers: map[string]MCPServer{"ext": {Command: "x"}}})
 	s := &session{launch: o}

@@ -22,29 +22,29 @@ func (l *launch) hasToolServers() bool {
 	return false
 }
 
-// mcpHost has the servers of this process that a session's CLI may talk to. Its
-// zero value has none and costs nothing.
+// mcpHost holds the in-process servers that a session's CLI may use. The zero value has no
+// servers.
 type mcpHost struct {
 	launch      *launch
-	elicitation callback // answers what a server asks of the user
+	elicitation callback // answers elicitations of servers
 	// send writes a request to the CLI, without waiting for its answer.
 	send func(ctx context.Context, request []byte) error
 
 	mu     sync.Mutex
 	state  mcpHostState
-	asking sync.WaitGroup // grows only inside update, while it is not over
+	asking sync.WaitGroup // incremented only inside update, before the end
 }
 
-// mcpHostState is what changes in an mcpHost, and it changes only inside update.
+// mcpHostState is the mutable state of an mcpHost. It changes only inside update.
 type mcpHostState struct {
 	links    map[string]*mcpLink
-	sessions []*mcp.ServerSession // all that there have been
-	open     bool                 // initialize was written: servers may speak
-	held     []mcpOutgoing        // what they said before
+	sessions []*mcp.ServerSession // all past and current sessions
+	open     bool                 // initialize was written: servers may send messages
+	held     []mcpOutgoing        // messages queued until then
 	over     bool
 }
 
-// mcpOutgoing is a message of a server's own.
+// mcpOutgoing is a message that a server sends by itself.
 type mcpOutgoing struct {
 	server string
 	req    *jsonrpc.Request
@@ -61,8 +61,8 @@ func (h *mcpHost) link(name string) (l *mcpLink) {
 	return l
 }
 
-// set makes the servers of this process among these the ones that the
-// CLI may talk to. One that stays keeps its session.
+// set replaces the in-process servers that the CLI may use. A server that remains keeps its
+// session.
 func (h *mcpHost) set(servers map[string]MCPServer) map[string]*mcpLink {
 	links := map[string]*mcpLink{}
 	var gone []*mcpLink
@@ -90,7 +90,7 @@ func (h *mcpHost) set(servers map[string]MCPServer) map[string]*mcpLink {
 	return links
 }
 
-// open lets servers speak, after initialize, in the order in which they have tried to.
+// open sends the queued messages of servers, in order, after initialize.
 func (h *mcpHost) open() {
 	for {
 		var held []mcpOutgoing
@@ -102,14 +102,13 @@ func (h *mcpHost) open() {
 			return
 		}
 		for _, m := range held {
-			// The session's end is reported elsewhere.
+			// The end of the session is reported elsewhere.
 			_ = h.write(context.Background(), m)
 		}
 	}
 }
 
-// emit sends a message of a server's own to the CLI, or keeps it until that
-// may be done.
+// emit sends a message of a server to the CLI, or queues it until initialize was written.
 func (h *mcpHost) emit(ctx context.Context, m mcpOutgoing) error {
 	open := false
 	h.update(func(st *mcpHostState) {
@@ -132,7 +131,8 @@ func (h *mcpHost) write(ctx context.Context, m mcpOutgoing) error {
 	if err != nil {
 		return err
 	}
-	// The answer is empty; that of a request comes as a message of the CLI's own.
+	// The answer is empty; the answer to a server's request arrives as a separate message of
+	// the CLI.
 	return h.send(ctx, request)
 }
 
@@ -149,16 +149,16 @@ func (h *mcpHost) wait() {
 	var sessions []*mcp.ServerSession
 	h.update(func(st *mcpHostState) { sessions = st.sessions })
 	for _, session := range sessions {
-		_ = session.Close() // has ended; this waits for its calls
+		_ = session.Close() // already closed; this waits for its calls
 	}
 	h.asking.Wait()
 }
 
-// notified answers every message of the CLI that is not a request: the control protocol knows
-// only requests.
+// notified is the answer to every message of the CLI that is not an MCP request: control
+// requests always need an answer.
 var notified = []byte(`{"mcp_response":{"jsonrpc":"2.0","result":{},"id":0}}`)
 
-// message answers a message of the CLI to a server of this process.
+// message handles a message of the CLI to a server of this process.
 func (h *mcpHost) message(ctx context.Context, req control.Request) ([]byte, error) {
 	var body struct {
 		ServerName string          `json:"server_name"`

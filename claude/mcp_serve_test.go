@@ -20,7 +20,7 @@ import (
 	"github.com/seed7221b0f9/parley/mcptool"
 )
 
-// mcpWorld is a client whose CLI is a script.
+// mcpWorld is a client with a scripted CLI.
 type mcpWorld struct {
 	*claude.Client
 	t    *testing.T
@@ -28,7 +28,7 @@ type mcpWorld struct {
 	init message.JSON // the request
 }
 
-// serveMCP connects a client to a CLI that does what the test tells it.
+// serveMCP connects a client to a CLI that the test controls.
 func serveMCP(t *testing.T, opts *claude.Options) *mcpWorld {
 	t.Helper()
 	w := &mcpWorld{t: t}
@@ -64,7 +64,7 @@ func (w *mcpWorld) start(server, message string) *claudetest.Pending {
 	return w.cli.StartRequest("mcp_message", map[string]any{"server_name": server, "message": json.RawMessage(message)})
 }
 
-// say sends a message to a server and is the whole mcp_response.
+// say sends a message to a server and returns the whole mcp_response.
 func (w *mcpWorld) say(server, message string) string {
 	w.t.Helper()
 	return answerOf(w.t, w.start(server, message))
@@ -87,7 +87,7 @@ func callMessage(id int, tool, args string) string {
 	return fmt.Sprintf(`{"method":"tools/call","params":{"name":%q,"arguments":%s,"_meta":{"claudecode/toolUseId":"toolu_%d","progressToken":%d}},"jsonrpc":"2.0","id":%d}`, tool, args, id, id, id)
 }
 
-// wantJSON compares by value.
+// wantJSON compares JSON by value.
 func wantJSON(t *testing.T, got, want string) {
 	t.Helper()
 	var g, w any
@@ -115,7 +115,7 @@ func TestManifestsGoWithInitialize(t *testing.T) {
 		"initializeResult":{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"calc","version":"1.0.0"}},
 		"toolsListResult":{"tools":[{"name":"add","description":"the add tool","inputSchema":{"type":"object","additionalProperties":false,
 			"properties":{"a":{"type":"number"},"b":{"type":"number"}},"required":["a","b"]}}]}}}}`)
-	// The CLI begins with the call.
+	// The CLI begins with the call, without initialize.
 	wantJSON(t, w.say("calc", callMessage(2, "add", `{"a":2,"b":3}`)), `{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"5"}]}}`)
 }
 
@@ -126,7 +126,7 @@ func TestHandshakeByTheCLI(t *testing.T) {
 	})
 	wantJSON(t, string(w.init), `{"subtype":"initialize","systemPrompt":[""],"sdkMcpServers":["calc"]}`)
 	w.handshake("calc")
-	w.handshake("calc") // a reconnection: a session of its own
+	w.handshake("calc") // a reconnection: a new session
 }
 
 func (w *mcpWorld) handshake(server string) {
@@ -140,7 +140,7 @@ func (w *mcpWorld) handshake(server string) {
 	wantJSON(w.t, w.say(server, callMessage(2, "add", `{"a":1,"b":1}`)), `{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"2"}]}}`)
 }
 
-// The CLI holds its answer to initialize back until a server has answered it.
+// The CLI delays its answer to initialize until a server has answered it.
 func TestServersAnswerBeforeTheHandshakeEnds(t *testing.T) {
 	opts := &claude.Options{
 		Env:        map[string]string{"CLAUDE_AGENT_SDK_DISABLE_MCP_MANIFESTS": "1"},
@@ -193,7 +193,7 @@ func TestNoServersNoMembers(t *testing.T) {
 	}
 }
 
-// waits is a tool that runs until its context ends or the test lets it go.
+// waits is a tool that runs until its context ends or the test releases it.
 type waits struct {
 	begun, ended chan string
 	release      map[string]chan struct{}
@@ -261,7 +261,7 @@ func TestCancelledCallIsNeverAnswered(t *testing.T) {
 	})
 }
 
-// The CLI's requests are handled side by side, so a cancellation may come first.
+// The CLI's requests are handled concurrently, so a cancellation may arrive first.
 func TestCancellationBeforeTheCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tool := newWaits("a")
@@ -276,7 +276,7 @@ func TestCancellationBeforeTheCall(t *testing.T) {
 			t.Error("called")
 		default:
 		}
-		w.start("calc", callMessage(2, "wait", `{"name":"a"}`)) // another one with that id
+		w.start("calc", callMessage(2, "wait", `{"name":"a"}`)) // another call with that id
 		synctest.Wait()
 		select {
 		case <-tool.begun:
@@ -287,7 +287,7 @@ func TestCancellationBeforeTheCall(t *testing.T) {
 	})
 }
 
-// A control request that is taken back takes its call with it.
+// Cancelling a control request cancels its call.
 func TestWithdrawnRequestCancelsTheCall(t *testing.T) {
 	tool := newWaits("a")
 	w := serveTools(t, tool.tool())
@@ -440,7 +440,7 @@ func TestLateServerIsLeftToTheCLI(t *testing.T) {
 	})
 }
 
-// A list that has changed while it was captured is not sent; the news are.
+// A list that changes during the capture is not sent; the notification is.
 func TestListChangedDuringCapture(t *testing.T) {
 	server := claude.MCPServer{Server: mcptool.NewToolServer("calc", "1.0.0", mcptool.NewTool("add", "", add))}
 	told := make(chan struct{})

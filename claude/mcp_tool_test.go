@@ -17,7 +17,7 @@ import (
 	"github.com/seed7221b0f9/parley/mcptool"
 )
 
-// returning is a tool that returns a value.
+// returning returns a tool that returns a value.
 func returning[Out any](name string, out Out) mcptool.Tool {
 	return mcptool.NewTool(name, "", func(context.Context, struct{}) (Out, error) { return out, nil })
 }
@@ -175,8 +175,7 @@ func TestCallInfo(t *testing.T) {
 	}
 }
 
-// A panic in a server that is not ours ends the call, not the process, and is
-// logged once.
+// A panic in a third-party server ends the call, not the process, and is logged once.
 func TestPanicInAnyServer(t *testing.T) {
 	server := mcp.NewServer(&mcp.Implementation{Name: "any", Version: "1"}, nil)
 	server.AddTool(&mcp.Tool{Name: "t", InputSchema: &jsonschema.Schema{Type: "object"}}, func(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {

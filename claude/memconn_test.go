@@ -18,31 +18,31 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// memCLI is a CLI in memory, its Transport and its only Conn at once. The test
-// says what it writes, when it ends, and how it reacts to what it reads.
+// memCLI is an in-memory CLI that is also its Transport and its only Conn. The test
+// controls its output, its end, and its reaction to input.
 type memCLI struct {
 	t *testing.T
 
-	// onLine reacts to a line that was written to the CLI; nil answers initialize
-	// and interrupt.
+	// onLine handles a line that was written to the CLI; nil answers initialize and
+	// interrupt.
 	onLine func(line string)
-	// onEOF reacts to the end of the input; nil makes the CLI end well.
+	// onEOF handles the end of the input; nil makes the CLI exit with success.
 	onEOF func()
 	// onClose runs when the connection is closed.
 	onClose func()
-	// exit is what Read returns after the last line once the CLI was closed.
+	// exit is the result of Read after the last line once the CLI was closed.
 	exit error
 
 	mu       sync.Mutex
 	changed  sync.Cond
 	out      []string // not yet read
-	end      error    // what comes after them, nil while the CLI lives
+	end      error    // the result of Read after the lines; nil while the CLI runs
 	in       []string
 	reads    int
 	connects int
 	closes   int
 	eof      bool
-	writing  chan struct{} // while not nil, Write waits for it
+	writing  chan struct{} // Write waits for it unless nil
 }
 
 func newCLI(t *testing.T) *memCLI {
@@ -51,12 +51,12 @@ func newCLI(t *testing.T) *memCLI {
 	return c
 }
 
-// options are options that reach the CLI.
+// options returns options that connect to the CLI.
 func (c *memCLI) options() *claude.Options {
 	return &claude.Options{Transport: c, Logger: slog.New(slog.DiscardHandler)}
 }
 
-// Connect gives the connection, once.
+// Connect returns the connection, once.
 func (c *memCLI) Connect(context.Context) (claude.Conn, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -153,7 +153,7 @@ func (c *memCLI) say(lines ...string) {
 	c.changed.Broadcast()
 }
 
-// die ends the CLI after what it has written.
+// die ends the CLI after its queued output.
 func (c *memCLI) die(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -163,17 +163,18 @@ func (c *memCLI) die(err error) {
 	c.changed.Broadcast()
 }
 
-// stuck makes Write wait until the CLI is closed.
+// stuck makes Write block until the CLI is closed.
 func (c *memCLI) stuck() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.writing = make(chan struct{})
 }
 
-// lives is an onEOF: the CLI goes on without input.
+// lives is an onEOF that keeps the CLI running.
 func lives() {}
 
-// read is what the CLI has read once nothing moves any more.
+// read waits until all goroutines are blocked and returns the lines that the CLI has
+// read.
 func (c *memCLI) read() []string {
 	synctest.Wait()
 	c.mu.Lock()
@@ -181,7 +182,8 @@ func (c *memCLI) read() []string {
 	return slices.Clone(c.in)
 }
 
-// inputClosed reports, once nothing moves any more, whether the input has ended.
+// inputClosed waits until all goroutines are blocked and reports whether the input has
+// ended.
 func (c *memCLI) inputClosed() bool {
 	synctest.Wait()
 	c.mu.Lock()
@@ -196,7 +198,7 @@ func (c *memCLI) counts() (reads, connects, closes int) {
 	return c.reads, c.connects, c.closes
 }
 
-// wireLine is what the tests look at in a line that the CLI reads.
+// wireLine holds the members of an input line that the tests check.
 type wireLine struct {
 	Type      string `json:"type"`
 	RequestID string `json:"request_id"`
@@ -214,7 +216,7 @@ func parse(line string) (l wireLine) {
 	return l
 }
 
-// kinds names the lines that the CLI has read: "user", "initialize",
+// kinds returns the kinds of the lines that the CLI has read: "user", "initialize",
 // "control_cancel_request" …
 func (c *memCLI) kinds() (kinds []string) {
 	for _, line := range c.read() {
@@ -236,7 +238,7 @@ func (c *memCLI) answerInitialize(line string) bool {
 	return true
 }
 
-// answers makes the CLI answer control requests of a subtype with a body.
+// answers makes the CLI answer control requests with these bodies, by subtype.
 func (c *memCLI) answers(bodies map[string]string) {
 	c.onLine = func(line string) {
 		if c.answerInitialize(line) {
@@ -280,7 +282,7 @@ func send(t *testing.T, c *claude.Client, text string) *claude.Turn {
 	return turn
 }
 
-// stream is what came out of an iterator that is ranged over in the background.
+// stream collects the elements of an iterator in the background.
 type stream struct {
 	mu   sync.Mutex
 	got  []string
@@ -308,7 +310,7 @@ func collect(seq iter.Seq2[message.Message, error]) *stream {
 	return s
 }
 
-// want checks what has come, once nothing moves any more.
+// want waits until all goroutines are blocked and checks the received messages.
 func (s *stream) want(t *testing.T, want ...string) {
 	t.Helper()
 	synctest.Wait()
@@ -373,7 +375,7 @@ func state(s string) string {
 	return fmt.Sprintf(`{"type":"system","subtype":"session_state_changed","state":%q,"sdk_host_only":true,%s}`, s, session)
 }
 
-// uuids are the members that name the prompts of a turn.
+// uuids returns the members that name the prompts of a turn.
 func uuids(ids []string) string {
 	if len(ids) == 0 {
 		return ""
@@ -407,7 +409,7 @@ func good(text string, ids ...string) string { return resultLine(text, `,"is_err
 
 func bad(text string, ids ...string) string { return resultLine(text, `,"is_error":true`, ids...) }
 
-// ownResult ends a turn that the CLI began by itself.
+// ownResult returns the result of a turn that the CLI began by itself.
 func ownResult(text string) string {
 	return resultLine(text, `,"is_error":false,"origin":{"kind":"task-notification","producer":"session-task","runId":"0mwh72ot2-75aac250"}`)
 }
@@ -424,7 +426,7 @@ func tasks(ids ...string) string {
 	return fmt.Sprintf(`{"type":"system","subtype":"background_tasks_changed","tasks":[%s],%s}`, strings.Join(list, ","), session)
 }
 
-// turnLines are the lines of a turn for one prompt, as CLIs of today write them.
+// turnLines returns the lines of a turn for one prompt, in the form of current CLIs.
 func turnLines(uuid, text string) []string {
 	return []string{lifecycle(uuid, "started"), initLine(uuid), assistant(text), good(text, uuid), lifecycle(uuid, "completed")}
 }
@@ -462,8 +464,8 @@ func (c *memCLI) given() map[string]givenAnswer {
 	return answers
 }
 
-// answered is what was answered to a request: the response, or "error: " and the
-// message, or "" if nothing was.
+// answered returns the answer to a request: the response, or "error: " and the message,
+// or "" if there is none.
 func (c *memCLI) answered(id string) string {
 	c.t.Helper()
 	a := c.given()[id]

@@ -8,12 +8,12 @@ import (
 )
 
 // ErrNoMemory is returned when the memory of the CLI cannot be read: it runs elsewhere, it has
-// ended, or this system has no such count.
+// ended, or this system does not report it.
 var ErrNoMemory = proc.ErrNoMemory
 
-// MeasureMemory returns the resident memory, in bytes, of the CLI and of everything that it
-// has started; pages that they share count for each. It is read from the system,
-// on Linux alone, and asks nothing of the CLI. The error is [ErrNoMemory].
+// MeasureMemory returns the resident memory, in bytes, of the CLI and all its descendants;
+// shared pages count for each process. It reads the value from the system, on Linux only, and
+// sends no request to the CLI. The error is [ErrNoMemory].
 func (c *Client) MeasureMemory() (int64, error) {
 	p, ok := c.s.conn.(interface{ pid() int })
 	if !ok || !c.s.launch.here() {
@@ -22,8 +22,7 @@ func (c *Client) MeasureMemory() (int64, error) {
 	return proc.TreeMemory(p.pid())
 }
 
-// ping asks the CLI for something that costs it little. A refusal is an answer
-// too.
+// ping sends a cheap request to the CLI. A refusal counts as an answer.
 func (c *Client) ping(ctx context.Context) error {
 	err := c.Control(ctx, "mcp_status", nil, nil)
 	if errors.As(err, new(*ControlError)) {

@@ -20,8 +20,8 @@ var (
 	errStoreCannotList  = errors.New("claude: Continue from a SessionStore needs one that can list its sessions")
 )
 
-// What is gathered before a flush in the background, and how a store that fails
-// is tried again.
+// The limits of a batch before a flush in the background, and the retries of a failing
+// store.
 const (
 	mirrorEntries = 500
 	mirrorBytes   = 1 << 20
@@ -30,15 +30,15 @@ const (
 
 var storeRetries = []time.Duration{200 * time.Millisecond, 800 * time.Millisecond}
 
-// mirror is a sink that brings what the CLI writes to its transcripts into a
-// store, in the order of the stream: a result is delivered when all that was
-// written before it has been stored, or has failed and been reported.
+// mirror is a sink that copies the CLI's transcript entries to a store, in the order of
+// the stream: it delivers a result only after all earlier entries have been stored, or
+// have failed and been reported.
 type mirror struct {
 	next  sink
 	store SessionStore
 	root  string // the directory of the CLI's projects
-	// resumed is the key of a session that came from the store, and goes on under it
-	// wherever the CLI runs.
+	// resumed is the key of a session that was resumed from the store. The session
+	// continues under it on any machine.
 	resumed SessionKey
 	eager   bool
 	warn    func(msg string, args ...any)
@@ -46,15 +46,15 @@ type mirror struct {
 	box  *lineQueue
 	done chan struct{}
 
-	flushing sync.Mutex // one flush at a time, in order
+	flushing sync.Mutex // serializes flushes
 	mu       sync.Mutex
-	files    []string // with something pending, in the order of their first entry
+	files    []string // files with pending entries, in the order of their first entry
 	pending  map[string][]json.RawMessage
 	entries  int
 	bytes    int
 	behind   sync.WaitGroup // flushes in the background
 
-	claims map[string]SessionStore // by session, what only a flush looks at
+	claims map[string]SessionStore // by session; used only by flushes
 }
 
 func newMirror(next sink, l *launch, root string) *mirror {
@@ -77,7 +77,7 @@ func (m *mirror) finish(err error) {
 
 func (m *mirror) buffered() int64 { return m.box.bytes.Load() + m.next.buffered() }
 
-// run passes on what comes, in its order.
+// run passes messages on in order.
 func (m *mirror) run() {
 	defer close(m.done)
 	for {
@@ -121,7 +121,7 @@ func (m *mirror) add(frame *message.TranscriptMirror) {
 	}
 }
 
-// flush stores all that is pending.
+// flush stores all pending entries.
 func (m *mirror) flush() {
 	m.flushing.Lock()
 	defer m.flushing.Unlock()
@@ -152,8 +152,8 @@ func (m *mirror) append(file string, entries []json.RawMessage) {
 	}
 }
 
-// try appends, three times at most. A store that took too long is not tried
-// again: it may still be at it. Nor is one that has another writer by now.
+// try appends with at most three attempts. It does not retry after a timeout, because the
+// store may still be writing, nor if the session has another writer.
 func (m *mirror) try(key SessionKey, entries []json.RawMessage) (err error) {
 	for i := 0; ; i++ {
 		ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
@@ -167,8 +167,8 @@ func (m *mirror) try(key SessionKey, entries []json.RawMessage) (err error) {
 	}
 }
 
-// once appends, as the session's writer where the store tells writers apart. A
-// panic of the store is its error.
+// once appends, with a claim if the store supports claims. It returns a panic of the
+// store as an error.
 func (m *mirror) once(ctx context.Context, key SessionKey, entries []json.RawMessage) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -188,8 +188,8 @@ func (m *mirror) once(ctx context.Context, key SessionKey, entries []json.RawMes
 	return store.Append(ctx, key, entries)
 }
 
-// key is the key of a transcript's file: <project>/<session>.jsonl, or below a
-// directory of the session's for subagents.
+// key returns the key of a transcript's file: <project>/<session>.jsonl, or a file below
+// the session's directory for subagents.
 func (m *mirror) key(file string) (SessionKey, bool) {
 	rel, err := filepath.Rel(m.root, file)
 	if err != nil || !filepath.IsLocal(rel) {
@@ -213,7 +213,7 @@ func (m *mirror) key(file string) (SessionKey, bool) {
 	return SessionKey{}, false
 }
 
-// mirrorError is the message that tells of entries that were not stored.
+// mirrorError returns the message that reports entries that were not stored.
 func mirrorError(key SessionKey, err error) entry {
 	m := &message.MirrorError{Error: err.Error(), Key: message.MirrorKey(key)}
 	m.Subtype, m.UUID, m.SessionID = "mirror_error", random.UUID(), key.SessionID

@@ -16,12 +16,12 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// claimStore is a store that fences: only the last claim appends.
+// claimStore is a store with fencing: only the last claim can append.
 type claimStore struct {
 	mu      sync.Mutex
 	claims  int
 	entries map[SessionKey][]json.RawMessage
-	appends []int               // how many entries each Append had
+	appends []int               // number of entries of each Append
 	onClaim func(s *claimStore) // called inside Claim
 	list    []StoredSession
 }
@@ -73,7 +73,7 @@ func (c claimed) Append(ctx context.Context, key SessionKey, entries []json.RawM
 	return c.claimStore.Append(ctx, key, entries)
 }
 
-// keepSink keeps what is delivered.
+// keepSink records delivered messages.
 type keepSink struct{ got []message.Message }
 
 func (k *keepSink) deliver(e entry) string { k.got = append(k.got, e.msg); return "" }
@@ -88,8 +88,8 @@ func frame(root string, entries int, size int) entry {
 	return entry{msg: m}
 }
 
-// What the CLI writes is stored at once where that is asked for, else when over 500
-// entries or a megabyte wait, or a result comes.
+// Entries are stored immediately if the options require it, else when more than 500 entries or one
+// megabyte are pending, or before a result.
 func TestMirrorBounds(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -129,7 +129,7 @@ func TestMirrorBounds(t *testing.T) {
 	}
 }
 
-// A transcript's file says whose it is. What is not a transcript of the CLI's projects has no key.
+// The path of a transcript gives its key. Files outside of the CLI's projects have no key.
 func TestMirrorKey(t *testing.T) {
 	root := t.TempDir()
 	link := filepath.Join(t.TempDir(), "link")
@@ -160,8 +160,7 @@ func TestMirrorKey(t *testing.T) {
 	}
 }
 
-// A session that was resumed goes on under the key that the store has it under; another one that the
-// CLI begins has its own.
+// A resumed session continues under its key in the store; a new session of the same CLI has its own.
 func TestMirrorGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &claimStore{}
@@ -177,7 +176,7 @@ func TestMirrorGoesOn(t *testing.T) {
 	})
 }
 
-// A writer that was replaced writes nothing more, and is reported once.
+// A replaced writer stops writing and is reported once.
 func TestMirrorFenced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, out := &claimStore{}, &keepSink{}
@@ -202,7 +201,7 @@ func TestMirrorFenced(t *testing.T) {
 	})
 }
 
-// storedIn is a launch with a store and what the store knows.
+// storedIn returns a launch with a store and its sessions.
 func storedIn(t *testing.T, store *claimStore, o *Options) (l *launch, key func(id string) SessionKey) {
 	dir := t.TempDir()
 	o.SessionStore, o.Dir, o.CleanEnv = store, dir, true
@@ -215,7 +214,7 @@ const (
 	secondID = "22222222-2222-4222-8222-222222222222"
 )
 
-// Between the look at a session and its claim the writer before may have written.
+// The previous writer may write between the check of a session and its claim.
 func TestClaimLooksAgain(t *testing.T) {
 	store := &claimStore{}
 	l, key := storedIn(t, store, &Options{Resume: firstID})
@@ -232,7 +231,7 @@ func TestClaimLooksAgain(t *testing.T) {
 	}
 }
 
-// Continue goes on with the newest session that is not a subagent's.
+// Continue selects the newest session that is not a subagent's.
 func TestContinueTakesNoSidechain(t *testing.T) {
 	store := &claimStore{list: []StoredSession{{firstID, time.Unix(1, 0)}, {secondID, time.Unix(2, 0)}}}
 	l, key := storedIn(t, store, &Options{Continue: true})
@@ -248,7 +247,7 @@ func TestContinueTakesNoSidechain(t *testing.T) {
 	}
 }
 
-// The child's PWD is its own directory.
+// The child's PWD is its working directory.
 func TestPWD(t *testing.T) {
 	t.Setenv("PWD", "/of/the/caller")
 	env := unchecked(&Options{Dir: "/of/the/child"}).environ()

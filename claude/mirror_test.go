@@ -16,7 +16,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// oddStore is a store in which each append is what its function says.
+// oddStore is a store that calls a function for each append.
 type oddStore struct {
 	append func(ctx context.Context, call int) error
 	calls  int
@@ -52,7 +52,7 @@ func TestMirror(t *testing.T) {
 		append func(ctx context.Context, call int) error
 		calls  int
 		took   time.Duration
-		told   string // part of the mirror_error; "" for none
+		told   string // part of the mirror_error; "" for no error
 	}{
 		{"well", func(context.Context, int) error { return nil }, 2, 0, ""},
 		{"at the third attempt", func(_ context.Context, call int) error {

@@ -16,8 +16,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/random"
 )
 
-// reach says where an option ends up: in a flag, in a variable, in initialize,
-// or here.
+// reach describes where an option has its effect: in a flag, in a variable, in
+// initialize, or in this package.
 type reach struct {
 	set  Options
 	flag []string // all flags beyond those of the empty options
@@ -26,7 +26,7 @@ type reach struct {
 	init string // the JSON of initialize, without its subtype and empty prompt
 }
 
-// reaches has every field of Options that goes to the CLI.
+// reaches has every field of Options that is passed to the CLI.
 var reaches = map[string]reach{
 	"Model":                           {set: Options{Model: "m"}, flag: []string{"--model=m"}},
 	"FallbackModel":                   {set: Options{FallbackModel: "f"}, flag: []string{"--fallback-model=f"}},
@@ -99,7 +99,7 @@ var reaches = map[string]reach{
 	"Env":                     {set: Options{Env: map[string]string{"K": "v"}}, env: "K=v"},
 }
 
-// stayHere are the fields that change what this package does.
+// stayHere are the fields that affect only this package.
 var stayHere = []string{
 	"CLIPath", "Executable", "ExecutableArgs", "Dir", "User", "CleanEnv", "Isolation", "Transport", "Spawner", "Stderr",
 	"Tenant", "Admission", "Weight", "Registry", "Supervisor", "KeepChildren",
@@ -243,7 +243,7 @@ func TestSkillNames(t *testing.T) {
 	}
 }
 
-// A schema that is too long for an argument goes by initialize alone.
+// A schema that is too long for an argument is passed only with initialize.
 func TestSchemaFlag(t *testing.T) {
 	for size, want := range map[int]bool{maxSchemaFlag: true, maxSchemaFlag + 1: false} {
 		schema := `"` + strings.Repeat("x", size-2) + `"`
@@ -257,8 +257,8 @@ func TestSchemaFlag(t *testing.T) {
 	}
 }
 
-// What can hold a secret goes into a file that only the user can read and that is
-// gone with the process, whatever its length.
+// A value of any length that can hold a secret is passed in a file that only the user can
+// read and that is removed with the process.
 func TestSecretValues(t *testing.T) {
 	for _, text := range []string{"s3cret", strings.Repeat("s3cret", 16<<10)} {
 		tmp := scratch{dir: t.TempDir()}

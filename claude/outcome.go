@@ -10,22 +10,22 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// outcome decides what a session ends with. It is pure: the reader shows it what it
-// reads and asks of.
+// outcome decides the error of a session's end. It is pure: the reader passes it all messages and calls
+// of at the end.
 type outcome struct {
-	failed *message.Result        // the last result, if it was an error
-	limit  *message.RateLimitInfo // the last one of the stream
+	failed *message.Result        // the last result if it was an error
+	limit  *message.RateLimitInfo // the last one in the stream
 }
 
-// active notes a line of a hot type: the model is at work again, so an error
-// result before it is no longer how the run ends.
+// active records a line of a hot type: the model is working again, so an earlier error result is no
+// longer the outcome.
 func (o *outcome) active(typ string) {
 	if typ != "user" {
 		o.failed = nil
 	}
 }
 
-// see takes a message into account.
+// see processes a message.
 func (o *outcome) see(m message.Message) {
 	switch m := m.(type) {
 	case *message.Result:
@@ -37,8 +37,7 @@ func (o *outcome) see(m message.Message) {
 	}
 }
 
-// result remembers an error result. A turn that succeeded clears it; one in which
-// the model had no part does not.
+// result records an error result. A successful turn clears it; a turn without the model does not.
 func (o *outcome) result(m *message.Result) {
 	switch {
 	case m.IsError:
@@ -48,8 +47,8 @@ func (o *outcome) result(m *message.Result) {
 	}
 }
 
-// of is the error of a session whose reading ended with readErr: the reason why it
-// was stopped, else the error result that made the CLI exit, else how it exited.
+// of returns the error of a session after its reader has ended with readErr: the cause with which it
+// was stopped, else the error result that made the CLI exit, else the exit error.
 func (o *outcome) of(readErr, cause, writeErr error) error {
 	exit, exited := errors.AsType[*ExitError](readErr)
 	switch {
@@ -65,8 +64,8 @@ func (o *outcome) of(readErr, cause, writeErr error) error {
 	return readErr
 }
 
-// resultError is the error of a result, nil if the turn did not fail, with the end of
-// the rate limit where that is the reason.
+// resultError returns the error of a result, or nil if the turn did not fail. For a rate limit it
+// includes the time at which the limit ends.
 func resultError(m *message.Result, limit *message.RateLimitInfo) error {
 	err := m.Err()
 	if err == nil {
@@ -88,13 +87,12 @@ func resultError(m *message.Result, limit *message.RateLimitInfo) error {
 	return rl
 }
 
-// interrupted reports whether a result is that of a turn that was interrupted.
+// interrupted reports whether a result belongs to an interrupted turn.
 func interrupted(m *message.Result) bool {
 	return m.TerminalReason == message.TerminalAbortedStreaming || m.TerminalReason == message.TerminalAbortedTools
 }
 
-// findsNoSession reports whether a text is that of a CLI that found no session with the id or the title
-// that it was to resume.
+// findsNoSession reports whether a text is the CLI's message that the session to resume does not exist.
 func findsNoSession(text string) bool {
 	return strings.HasPrefix(text, "No conversation found") || strings.HasPrefix(text, "Error: --resume requires a valid session ID or session title")
 }

@@ -20,7 +20,7 @@ func TestOutcome(t *testing.T) {
 		read, cause, write error
 		is                 error
 		result, limit      bool
-		resets             int64 // of a limit, 0 if it is not known
+		resets             int64 // of a limit; 0 if unknown
 	}{
 		"a good end":               {read: io.EOF},
 		"a failed write":           {read: io.EOF, write: write, is: write},

@@ -7,26 +7,26 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// keptPast is how many ids of turns that are over are remembered.
+// keptPast limits the remembered ids of past turns.
 const keptPast = 4096
 
-// pastIDs knows what belongs to turns that are over though it may still come:
-// what a subagent in the background says, how its task ends, what is left of a
-// turn that was interrupted. It belongs to no later turn.
+// pastIDs holds the ids of turns that are over but may still have messages: those of a
+// subagent in the background, the end of its task, the rest of an interrupted turn. Such
+// messages belong to no later turn.
 type pastIDs struct {
-	ids   map[string]bool // of tasks, of the calls that began them, of prompts
+	ids   map[string]bool // ids of tasks, of the calls that started them, of prompts
 	order []string
-	now   []string // begun since the last result
+	now   []string // started since the last result
 }
 
-// turns notes turns that have ended badly.
+// turns adds turns that ended with an error.
 func (p *pastIDs) turns(turns []*Turn) {
 	for _, t := range turns {
 		p.add(t.ID)
 	}
 }
 
-// turnEnded makes what was begun in a turn a thing of the past.
+// turnEnded marks the ids of a turn as past.
 func (p *pastIDs) turnEnded() {
 	for _, id := range p.now {
 		p.add(id)
@@ -72,8 +72,8 @@ func (p *pastIDs) has(e entry) bool {
 	return false
 }
 
-// started takes a task into account. One that was begun inside of a past one is
-// past itself; one that is taken up by another call is not any more.
+// started processes the start of a task. A task started inside a past one is past too;
+// one that another call continues is no longer past.
 func (p *pastIDs) started(m *message.TaskStarted) bool {
 	if p.ids[m.ParentTaskID] || p.ids[m.ToolUseID] {
 		p.add(m.TaskID)
@@ -85,7 +85,7 @@ func (p *pastIDs) started(m *message.TaskStarted) bool {
 	return false
 }
 
-// line is has for a line that is not decoded.
+// line is like has for an undecoded line.
 func (p *pastIDs) line(text string) bool {
 	d := jsonwire.NewDecoder(text)
 	switch d.Peek("type") {
@@ -97,7 +97,7 @@ func (p *pastIDs) line(text string) bool {
 	return false
 }
 
-// named reports whether an answer names a prompt of the past.
+// named reports whether an answer names a past prompt.
 func (p *pastIDs) named(text string) bool {
 	if len(p.ids) == 0 || !strings.Contains(text, `"user_message_uuid"`) {
 		return false

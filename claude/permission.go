@@ -9,52 +9,52 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// PermissionRequest asks whether a tool may run. The CLI asks when neither its
-// rules nor its mode decide. Texts in it can come from the model, from files and
-// from MCP servers: escape them before they are shown. It is read-only.
+// PermissionRequest asks whether a tool may run. The CLI asks when neither its rules nor
+// its mode decide. Its texts can come from the model, from files and from MCP servers, so
+// escape them for display. It is read-only.
 type PermissionRequest struct {
 	ToolName string `json:"tool_name"`
-	// Input is what the tool would run with; see [tool.Decode].
+	// Input is the input of the tool; see [tool.Decode].
 	Input message.JSON `json:"input"`
-	// MCPServer is whose tool it is, nil for a built-in one. Trust its Source, not
+	// MCPServer is the server of the tool, nil for a built-in tool. Trust its Source, not
 	// its Name.
 	MCPServer *message.MCPProvenance `json:"mcp_server"`
-	// Suggestions, given back as [Allow].UpdatedPermissions, keep the CLI from
-	// asking the like of it again.
+	// Suggestions are updates that prevent the CLI from asking about similar calls again,
+	// if they are returned as [Allow].UpdatedPermissions.
 	Suggestions []message.PermissionUpdate `json:"permission_suggestions"`
 	// BlockedPath is the path that made the CLI ask.
 	BlockedPath string `json:"blocked_path"`
-	// DecisionReason says why the CLI asks, DecisionReasonType what kind of
-	// reason it is: rule, mode, hook, safetyCheck, workingDir, other …
+	// DecisionReason is the reason why the CLI asks, DecisionReasonType its kind: rule,
+	// mode, hook, safetyCheck, workingDir, other …
 	DecisionReason     string `json:"decision_reason"`
 	DecisionReasonType string `json:"decision_reason_type"`
-	// Title is the whole question, DisplayName a word for the tool, Description
-	// what the call is for; each may be "".
+	// Title is the whole question, DisplayName a name of the tool for display, Description
+	// the purpose of the call; each may be "".
 	Title       string `json:"title"`
 	DisplayName string `json:"display_name"`
 	Description string `json:"description"`
 	ToolUseID   string `json:"tool_use_id"`
 	// AgentID is the subagent that asks, "" for the main conversation.
 	AgentID string `json:"agent_id"`
-	// RequestID is what [Client.AnswerPermission] wants.
+	// RequestID is the argument for [Client.AnswerPermission].
 	RequestID string `json:"-"`
-	// MatchedAskRule is a rule of the user that wants a person to be asked.
+	// MatchedAskRule is a rule of the user that requires asking a person.
 	MatchedAskRule *MatchedAskRule `json:"matched_ask_rule"`
-	// ClassifierApprovable is set when a safety check is among the reasons: false
-	// when one of them needs a person.
+	// ClassifierApprovable is set if a safety check is among the reasons. It is false if
+	// one of them requires a person.
 	ClassifierApprovable *bool `json:"classifier_approvable"`
-	// SuppressAlwaysAllowRule: do not offer to allow it for ever. DefaultToNo: one
-	// key must not be enough to allow it.
+	// SuppressAlwaysAllowRule means that a user interface must not offer to always allow
+	// it. DefaultToNo means that a single key must not allow it.
 	SuppressAlwaysAllowRule bool `json:"suppress_always_allow_rule"`
 	DefaultToNo             bool `json:"default_to_no"`
-	// RequiresUserInteraction: the tool is for talking to a person.
+	// RequiresUserInteraction means that the tool interacts with a person.
 	RequiresUserInteraction bool `json:"requires_user_interaction"`
-	// ServerPolicyAskOnly: the policy of the MCP server lets the tool only ask.
+	// ServerPolicyAskOnly means that the policy of the MCP server always requires asking
+	// for this tool.
 	ServerPolicyAskOnly bool `json:"server_policy_ask_only"`
 
 	raw message.JSON
-	// tellsUnanswered is whether the CLI takes annotations of questions that were
-	// left without an answer.
+	// tellsUnanswered reports whether the CLI accepts annotations of unanswered questions.
 	tellsUnanswered bool
 }
 
@@ -78,12 +78,12 @@ func (l *launch) hasPermissionCallbacks() bool {
 	return l.asksForPermission() || l.OnElicitation != nil || l.OnUserDialog != nil
 }
 
-// asksForPermission reports whether the CLI is to ask this process for permission.
+// asksForPermission reports whether the CLI should ask this process for permission.
 func (o *Options) asksForPermission() bool {
 	return o.CanUseTool != nil || o.OnQuestion != nil || o.OnPlan != nil
 }
 
-// permissionPromptTool is what the CLI asks for permission.
+// permissionPromptTool returns the tool that decides permission requests.
 func (l *launch) permissionPromptTool() string {
 	if l.asksForPermission() {
 		return "stdio"
@@ -91,7 +91,8 @@ func (l *launch) permissionPromptTool() string {
 	return l.PermissionPromptToolName
 }
 
-// checkPromptTool refuses a second one to be asked for permission.
+// checkPromptTool returns an error if both a tool and a callback decide permission
+// requests.
 func (o *Options) checkPromptTool() error {
 	return refuse(o.asksForPermission() && o.PermissionPromptToolName != "", "cannot be used with CanUseTool, OnQuestion or OnPlan: only one can be asked")
 }
@@ -112,7 +113,7 @@ func (r *responder) canUseTool(ctx context.Context, req control.Request) ([]byte
 
 func (r *responder) permissionRequest(req control.Request) *PermissionRequest {
 	p := new(PermissionRequest)
-	_ = jsonwire.Unmarshal(req.Body, p) // it is JSON; members of other types stay in Raw
+	_ = jsonwire.Unmarshal(req.Body, p) // cannot fail; members of other types stay in Raw
 	p.RequestID, p.raw = req.ID, message.JSON(req.Body)
 	if p.asksQuestion() {
 		p.tellsUnanswered = r.has("ask_user_question_unanswered_v1")
@@ -120,7 +121,7 @@ func (r *responder) permissionRequest(req control.Request) *PermissionRequest {
 	return p
 }
 
-// decide asks the callback that a request is for.
+// decide calls the callback for a request.
 func (l *launch) decide(ctx context.Context, p *PermissionRequest) (PermissionResult, error) {
 	switch {
 	case p.asksQuestion() && l.OnQuestion != nil:
@@ -130,6 +131,6 @@ func (l *launch) decide(ctx context.Context, p *PermissionRequest) (PermissionRe
 	case l.CanUseTool != nil:
 		return l.CanUseTool(ctx, p)
 	}
-	// The CLI asks for all tools or for none.
+	// The CLI asks for all tools or for none, so there may be no callback.
 	return &Deny{Message: "There is no user here who could permit " + p.ToolName + "."}, nil
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// asksFor is a CLI that asks something of the program in its only turn, and ends
-// the turn with what was answered.
+// asksFor returns a CLI that sends a request to the program in its only turn, and ends
+// the turn with the answer.
 func asksFor(subtype string, fields any) spawn.Spawner {
 	return claudetest.InProcess(func(cli *claudetest.CLI) int {
 		if _, err := cli.Handshake(); err != nil {
@@ -33,7 +33,7 @@ func asksFor(subtype string, fields any) spawn.Spawner {
 	})
 }
 
-// finish runs a prompt and prints how it ended.
+// finish runs a prompt and prints the result.
 func finish(opts *claude.Options) {
 	result, err := claude.Run(context.Background(), "go", opts)
 	if err != nil {
@@ -42,7 +42,7 @@ func finish(opts *claude.Options) {
 	fmt.Println(result.Result)
 }
 
-// Let a tool run with another input than it asked for.
+// Allow a tool with a different input.
 func ExampleAllow() {
 	opts := &claude.Options{Spawner: asksFor("can_use_tool", map[string]any{
 		"tool_name": "Bash", "input": map[string]string{"command": "rm -r build"}, "tool_use_id": "toolu_1"})}
@@ -64,8 +64,8 @@ func ExampleAllow() {
 	// {"behavior":"allow","updatedInput":{"command":"rm -ri build"},"toolUseID":"toolu_1"}
 }
 
-// Allow the like of a call for the rest of the session, and nothing else: the CLI
-// suggests a permission mode and a directory beside the rule, as it does for touch.
+// Allow similar calls for the rest of the session, and no more: for touch the CLI
+// suggests not only a rule but also a permission mode and a directory.
 func ExamplePermissionUpdate() {
 	opts := &claude.Options{Spawner: asksFor("can_use_tool", map[string]any{
 		"tool_name": "Bash", "input": map[string]string{"command": "touch z"}, "tool_use_id": "toolu_1",
@@ -111,7 +111,7 @@ func ExampleQuestionAnswer() {
 	// true
 }
 
-// Approve a plan, and let the edits that it needs run without asking.
+// Approve a plan, and allow its edits without asking.
 func ExamplePlanDecision() {
 	opts := &claude.Options{Spawner: asksFor("can_use_tool", map[string]any{"tool_name": "ExitPlanMode", "input": map[string]string{"plan": "Paint it."}, "tool_use_id": "toolu_1"})}
 	opts.OnPlan = func(_ context.Context, req *claude.PlanRequest) (*claude.PlanDecision, error) {
@@ -154,7 +154,7 @@ func ExampleUserDialogResult() {
 	// {"behavior":"cancelled"}
 }
 
-// Keep every tool away from a file, whatever mode and rules say.
+// Protect a file from all tools, regardless of mode and rules.
 func ExampleGuardRequest() {
 	opts := &claude.Options{Spawner: asksFor("hook_callback", map[string]any{"callback_id": "hook_0", "tool_use_id": "toolu_1", "input": map[string]any{
 		"hook_event_name": "PreToolUse", "tool_name": "Read", "tool_input": map[string]string{"file_path": "/srv/.env"}, "tool_use_id": "toolu_1"}})}
@@ -169,8 +169,7 @@ func ExampleGuardRequest() {
 	// {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"Secrets stay where they are."}}
 }
 
-// Answer a request for permission when the answer is there, which may be hours
-// later and in another goroutine.
+// Answer a permission request later, possibly after hours and in another goroutine.
 func ExampleClient_AnswerPermission() {
 	ctx := context.Background()
 	requests := make(chan *claude.PermissionRequest, 1)

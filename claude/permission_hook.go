@@ -16,35 +16,34 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// The CLI asks for permission and calls the PermissionRequest hooks at the same
-// time, and the first answer counts: an allow that came at once won against a hook
-// that was about to deny. So an allow is held until the hooks have answered, and a
-// deny of theirs takes its place.
+// The CLI asks for permission and calls the PermissionRequest hooks at the same time, and the first answer counts:
+// a quick allow would win over a hook that is about to deny. So this package delays an allow until the hooks have
+// answered, and sends a deny of a hook instead.
 
-// hookArrival bounds how long an allow waits for the CLI to call a hook that should
-// be called. One that has been called is waited for until it has answered.
+// hookArrival limits how long an allow waits for the CLI to call an expected hook. Once a hook is called, the allow
+// waits for its answer without a limit.
 const hookArrival = 2 * time.Second
 
-// maxPermissionCalls bounds the calls of tools whose hooks are remembered.
+// maxPermissionCalls limits the remembered tool calls with hooks.
 const maxPermissionCalls = 64
 
-// permissionHooks are the PermissionRequest hooks of the last calls of tools.
+// permissionHooks holds the PermissionRequest hooks of recent tool calls.
 type permissionHooks struct {
 	mu    sync.Mutex
 	calls map[string]*permissionCall
 	order []string // of calls, the oldest first
 }
 
-// permissionCall is what the hooks of one call of a tool have done so far.
+// permissionCall is the state of the hooks of one tool call.
 type permissionCall struct {
 	begun, ended int // hooks
-	asked        int // questions for permission: calls that are alike share this
-	waiting      int // of them, those that have no answer yet
+	asked        int // permission requests; equal calls share this state
+	waiting      int // requests without an answer
 	deny         *hook.PermissionRequestDecision
-	changed      chan struct{} // closed and made anew when something happens
+	changed      chan struct{} // closed and replaced on every change
 }
 
-// permissionKey names a call of a tool: the hook is not given its id.
+// permissionKey identifies a tool call by name and input, because the hook does not get its id.
 func permissionKey(name string, input message.JSON) string {
 	var b bytes.Buffer
 	if json.Compact(&b, []byte(input)) != nil {
@@ -74,8 +73,8 @@ func (h *permissionHooks) update(key string, f func(c *permissionCall)) (now per
 	return *c
 }
 
-// shrink drops the oldest calls that are over. One that is not stays, however many there are: its hook may be about
-// to deny.
+// shrink drops the oldest finished calls. It keeps unfinished ones regardless of their number, because their hook
+// may be about to deny.
 func (h *permissionHooks) shrink() {
 	for i := 0; len(h.order) > maxPermissionCalls && i < len(h.order)-1; {
 		if c := h.calls[h.order[i]]; c.begun > c.ended || c.waiting > 0 {
@@ -87,7 +86,7 @@ func (h *permissionHooks) shrink() {
 	}
 }
 
-// watchHook notes that a hook was called; the returned function notes its answer.
+// watchHook records the call of a hook; the returned function records its answer.
 func (r *responder) watchHook(input message.JSON) (answered func(answer []byte)) {
 	var in struct {
 		Event string       `json:"hook_event_name"`
@@ -110,7 +109,7 @@ func (r *responder) watchHook(input message.JSON) (answered func(answer []byte))
 	}
 }
 
-// denial is the decision in a hook's answer if it is a deny.
+// denial returns the decision in a hook's answer if it is a deny, or nil.
 func denial(answer []byte) *hook.PermissionRequestDecision {
 	var out struct {
 		Specific struct {
@@ -128,7 +127,7 @@ func denial(answer []byte) *hook.PermissionRequestDecision {
 	return &hook.PermissionRequestDecision{Behavior: d.Behavior, Message: d.Message, Interrupt: d.Interrupt}
 }
 
-// hooksFor is the number of PermissionRequest hooks that the CLI calls for a tool.
+// hooksFor returns the number of PermissionRequest hooks that the CLI calls for a tool.
 func (l *launch) hooksFor(name string) (n int) {
 	for _, r := range l.hooks.Events[hook.PermissionRequest] {
 		if matches(r.Matcher, name) {
@@ -138,12 +137,12 @@ func (l *launch) hooksFor(name string) (n int) {
 	return n
 }
 
-// listMatcher is a matcher that the CLI takes for a list of names.
+// listMatcher matches matchers that the CLI treats as a list of names.
 var listMatcher = regexp.MustCompile(`^[a-zA-Z0-9_|, -]+$`)
 
-// matches reports whether the CLI calls a hook with this matcher for a tool. The matcher is a list
-// of names or an expression that is found anywhere in the name; the old names of a tool count too.
-// An expression that is not known here counts as one that matches.
+// matches reports whether the CLI calls a hook with this matcher for a tool. The matcher is a list of names, or a
+// regular expression that matches anywhere in the name; former names of a tool count too. An expression that Go
+// cannot compile counts as matching.
 func matches(matcher, name string) bool {
 	if matcher == "" || matcher == "*" {
 		return true
@@ -156,8 +155,8 @@ func matches(matcher, name string) bool {
 	return err != nil || slices.ContainsFunc(tool.NamesOf(name), pattern.MatchString)
 }
 
-// afterHooks holds an allow until the PermissionRequest hooks of its call have
-// answered, and is the deny of theirs where there is one.
+// afterHooks delays an allow until the PermissionRequest hooks of its call have answered. It returns the deny of a
+// hook if there is one.
 func (r *responder) afterHooks(ctx context.Context, p *PermissionRequest, answer []byte) ([]byte, error) {
 	expected := r.launch.hooksFor(p.ToolName)
 	if expected == 0 || !bytes.Contains(answer, []byte(`"behavior":"allow"`)) {
@@ -186,7 +185,7 @@ func (r *responder) afterHooks(ctx context.Context, p *PermissionRequest, answer
 	}
 }
 
-// forget drops what the hooks of a call have done: another call may be the same.
+// forget removes the state of a finished call, because a later call may be equal.
 func (h *permissionHooks) forget(key string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -16,8 +16,8 @@ import (
 	"github.com/seed7221b0f9/parley/claude/hook"
 )
 
-// An allow waits for the PermissionRequest hooks of its call: as long as they run,
-// two seconds for one that the CLI does not call, not at all where none matches.
+// An allow waits for the PermissionRequest hooks of its call: as long as they run, two seconds for a hook
+// that the CLI does not call, and not at all if no hook matches.
 func TestAllowWaitsForHooks(t *testing.T) {
 	for _, tt := range []struct {
 		name, matcher string
@@ -84,7 +84,7 @@ func TestAllowWaitsForHooks(t *testing.T) {
 	}
 }
 
-// Two calls that are alike wait for a hook each: the allow of the first does not let the second one through.
+// Two equal calls each wait for a hook: the allow of the first does not release the second.
 func TestAllowWaitsForHooks_alike(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answers := make(chan string, 2)

@@ -9,16 +9,16 @@ import (
 	"github.com/seed7221b0f9/parley/claude/internal/control"
 )
 
-// ErrAnswerLater is returned by a callback when the answer will come from elsewhere: from
-// [Client.AnswerPermission], [Client.AnswerElicitation] or [Client.AnswerUserDialog]. The CLI
-// waits for it without a limit.
+// A callback returns ErrAnswerLater if the program will answer with [Client.AnswerPermission],
+// [Client.AnswerElicitation] or [Client.AnswerUserDialog]. The CLI waits for the answer without
+// a limit.
 var ErrAnswerLater = errors.New("claude: the answer comes later")
 
-// ErrNotOpen is returned when a request with this id was already answered, was withdrawn by the
+// ErrNotOpen is returned when a request with this id was already answered, was cancelled by the
 // CLI, or never existed.
 var ErrNotOpen = errors.New("claude: no such request is open")
 
-// openRequests are the requests of the CLI that can be answered from elsewhere.
+// openRequests holds the requests of the CLI that can be answered later.
 type openRequests struct {
 	mu   sync.Mutex
 	byID map[string]*openRequest
@@ -44,8 +44,8 @@ func (o *openRequests) find(id string) *openRequest {
 	return o.byID[id]
 }
 
-// remove closes a request; false if it is no longer open. The call that removes it is the one
-// that answers.
+// remove closes a request. It returns false if the request is no longer open. Only the caller
+// that gets true may answer.
 func (o *openRequests) remove(id string, r *openRequest) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -56,8 +56,8 @@ func (o *openRequests) remove(id string, r *openRequest) bool {
 	return mine
 }
 
-// answerNowOrLater answers with what the callback returns, or with what comes
-// from elsewhere while the request is open; the first counts.
+// answerNowOrLater sends the answer that the callback returns, or one that is given while the
+// request is open; the first counts.
 func answerNowOrLater[R any](ctx context.Context, r *responder, req control.Request, encode func(R) ([]byte, error), call func() (R, error)) ([]byte, error) {
 	open := &openRequest{answer: make(chan []byte, 1)}
 	open.encode = func(result any) ([]byte, error) {
@@ -91,8 +91,8 @@ func answerNowOrLater[R any](ctx context.Context, r *responder, req control.Requ
 	return text, err
 }
 
-// answerOpen answers a request that is open. An answer that cannot be sent
-// leaves it open.
+// answerOpen answers a request that is open. If the answer cannot be encoded, the request stays
+// open.
 func (r *responder) answerOpen(ctx context.Context, id string, result any) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -112,23 +112,23 @@ func (r *responder) answerOpen(ctx context.Context, id string, result any) error
 	return nil
 }
 
-// AnswerPermission answers a request for permission whose callback returned, or
-// will return, [ErrAnswerLater]. It can be done once, while the request is open:
-// afterwards, and when the CLI has taken the request back, the error is
-// [ErrNotOpen]. An answer that cannot be sent, a nil one for example, is an error
-// too, and the request stays open. Success means that the answer is on its way.
+// AnswerPermission answers a permission request for which the callback returned, or will
+// return, [ErrAnswerLater]. It succeeds once; if the request is already answered or was
+// cancelled by the CLI, the error is [ErrNotOpen]. An invalid answer, such as nil, is also an
+// error, and the request stays open. A nil error means that the answer was sent, not that the
+// CLI has read it.
 func (c *Client) AnswerPermission(ctx context.Context, requestID string, result PermissionResult) error {
 	return c.s.responder.answerOpen(ctx, requestID, result)
 }
 
-// AnswerElicitation answers an elicitation whose callback, [Options.OnElicitation], returned
-// [ErrAnswerLater]. It works as [Client.AnswerPermission] does.
+// AnswerElicitation answers an elicitation for which [Options.OnElicitation] returned
+// [ErrAnswerLater]. It works like [Client.AnswerPermission].
 func (c *Client) AnswerElicitation(ctx context.Context, requestID string, result *ElicitationResult) error {
 	return c.s.responder.answerOpen(ctx, requestID, result)
 }
 
-// AnswerUserDialog answers a dialog whose callback, [Options.OnUserDialog], returned
-// [ErrAnswerLater]. It works as [Client.AnswerPermission] does.
+// AnswerUserDialog answers a dialog for which [Options.OnUserDialog] returned [ErrAnswerLater].
+// It works like [Client.AnswerPermission].
 func (c *Client) AnswerUserDialog(ctx context.Context, requestID string, result *UserDialogResult) error {
 	return c.s.responder.answerOpen(ctx, requestID, result)
 }

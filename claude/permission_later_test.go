@@ -11,7 +11,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// later are options whose callbacks all leave the answer for later.
+// later returns options with callbacks that all return ErrAnswerLater.
 func later() *claude.Options {
 	return &claude.Options{
 		CanUseTool: func(context.Context, *claude.PermissionRequest) (claude.PermissionResult, error) {
@@ -40,7 +40,7 @@ func TestAnswerLater(t *testing.T) {
 				t.Errorf("%s was answered: %s", id, got)
 			}
 		}
-		// An answer that cannot be sent leaves the request open.
+		// An invalid answer leaves the request open.
 		for _, bad := range []claude.PermissionResult{nil, (*claude.Deny)(nil), &claude.Allow{UpdatedInput: "[]"}, choices()} {
 			if err := c.AnswerPermission(ctx, "r1", bad); err == nil || errors.Is(err, claude.ErrNotOpen) {
 				t.Errorf("%#v: %v", bad, err)
@@ -97,7 +97,7 @@ func TestAnswerAfterTheRequestIsGone(t *testing.T) {
 	})
 }
 
-// The first answer counts, also when it is quicker than the callback.
+// The first answer counts, even if it precedes the return of the callback.
 func TestAnswerBeforeTheCallbackReturns(t *testing.T) {
 	asked := make(chan string, 1)
 	opts := &claude.Options{CanUseTool: func(_ context.Context, p *claude.PermissionRequest) (claude.PermissionResult, error) {

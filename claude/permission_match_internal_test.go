@@ -7,8 +7,8 @@ import (
 	"github.com/seed7221b0f9/parley/claude/hook"
 )
 
-// A hook is expected where the CLI calls it: its matcher is a list of names, with bars or commas, or
-// an expression that is found anywhere in a name, and old names of a tool are as good as new ones.
+// matches predicts which hooks the CLI calls: the matcher is a list of names, separated by bars or
+// commas, or a regular expression that matches anywhere in a name; former names of a tool count too.
 func TestMatches(t *testing.T) {
 	for _, tt := range []struct {
 		matcher, tool string
@@ -26,8 +26,7 @@ func TestMatches(t *testing.T) {
 	}
 }
 
-// What the hooks of a call have done is forgotten when it is over, and not before, however many
-// calls there are.
+// The state of a call is removed when the call is over, and never before, for any number of calls.
 func TestPermissionHooks_many(t *testing.T) {
 	var h permissionHooks
 	h.update("slow", func(c *permissionCall) { c.begun++ })

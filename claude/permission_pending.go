@@ -8,15 +8,15 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// pendingRequest is a request that was asked before this process was there.
+// pendingRequest is a request that the CLI sent before this process connected.
 type pendingRequest struct {
 	RequestID string       `json:"request_id"`
 	Request   message.JSON `json:"request"`
 }
 
-// dispatchPending takes the requests that the answer to initialize says are
-// still open as if they were asked now. Those that are being answered are passed
-// over. It runs on the reader, so it looks before it decodes.
+// dispatchPending handles the open requests in the answer to initialize like new ones,
+// except for those that are already being answered. It runs on the reader, so it searches
+// the text before it decodes it.
 func (s *session) dispatchPending(e control.Ended) {
 	if !e.Mentions(`"pending_`) {
 		return
@@ -30,7 +30,7 @@ func (s *session) dispatchPending(e control.Ended) {
 		Dialogs      []pendingRequest `json:"pending_user_dialog_requests"`
 		Elicitations []pendingRequest `json:"pending_elicitation_requests"`
 	}
-	_ = jsonwire.Unmarshal(answer.Envelope, &pending) // the answer was JSON
+	_ = jsonwire.Unmarshal(answer.Envelope, &pending) // cannot fail: the answer was JSON
 	for _, p := range slices.Concat(pending.Permissions, pending.Dialogs, pending.Elicitations) {
 		if p.RequestID != "" && p.Request != "" {
 			s.mux.Dispatch(control.Request{ID: p.RequestID, Subtype: jsonwire.NewDecoder(string(p.Request)).Peek("subtype"), Body: string(p.Request)})

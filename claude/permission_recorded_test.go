@@ -14,11 +14,10 @@ import (
 	"github.com/seed7221b0f9/parley/internal/tape"
 )
 
-// claude.TestRecordedPermissions asks what the CLI asked in the recordings, has the
-// callbacks return what they returned there, and compares the answers with those
-// of the official SDK. They may differ in this: an Allow always says what the
-// tool runs with, as older CLIs want it, and what no type of this package can
-// say is not said.
+// claude.TestRecordedPermissions replays the CLI's recorded requests with the recorded
+// results of the callbacks, and compares the answers with those of the official SDK. Two
+// differences are allowed: an Allow always includes the input, which older CLIs require,
+// and results that the types of this package cannot express are skipped.
 func TestRecordedPermissions(t *testing.T) {
 	compared := map[string]int{}
 	for _, name := range scenarios(t) {
@@ -93,7 +92,7 @@ func compareRecordedAnswer(t *testing.T, p *tape.Process, a recordedAnswer, elic
 	})
 }
 
-// input is what the tool of a request would run with.
+// input returns the tool input of a request.
 func input(t *testing.T, request message.JSON) any {
 	t.Helper()
 	var fields struct {
@@ -105,8 +104,8 @@ func input(t *testing.T, request message.JSON) any {
 	return fields.Input.Value()
 }
 
-// recordedCallbacks are callbacks that do what one did in a recording, nil if
-// they cannot.
+// recordedCallbacks returns callbacks that repeat the recorded results, or nil if they
+// cannot.
 func recordedCallbacks(t *testing.T, a recordedAnswer, elicits bool) *claude.Options {
 	t.Helper()
 	failure := error(nil)
@@ -139,8 +138,8 @@ func recordedCallbacks(t *testing.T, a recordedAnswer, elicits bool) *claude.Opt
 	return allowing(result, failure)
 }
 
-// recordedResult is what a callback returned as a type of this package, nil if
-// there is none for it.
+// recordedResult converts a recorded result to a type of this package, or returns nil if
+// there is none.
 func recordedResult(t *testing.T, text json.RawMessage) claude.PermissionResult {
 	t.Helper()
 	var r struct {

@@ -9,26 +9,26 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// PermissionResult is the answer to a [PermissionRequest]: *[Allow], *[Deny], and
-// *[QuestionAnswer] and *[PlanDecision] for the requests that they are for. A nil
-// one is an error, and the tool does not run.
+// PermissionResult is the answer to a [PermissionRequest]: *[Allow], *[Deny],
+// *[QuestionAnswer] for questions and *[PlanDecision] for plans. nil is an error, and the
+// tool does not run.
 type PermissionResult interface {
 	answerPermission(p *PermissionRequest) (permissionAnswer, error)
 }
 
-// Allow lets a tool run. It does not answer questions: an Allow of AskUserQuestion
-// whose UpdatedInput has no answers is sent as a refusal; see [QuestionAnswer].
+// Allow is a [PermissionResult] that allows a tool call. It does not answer questions: an
+// Allow of AskUserQuestion without answers in its UpdatedInput is sent as a refusal; see
+// [QuestionAnswer].
 type Allow struct {
-	// UpdatedInput, a JSON object, is what the tool runs with; "" is the input
-	// that was asked about.
+	// UpdatedInput, a JSON object, replaces the input of the tool; "" keeps it.
 	UpdatedInput message.JSON
 	// UpdatedPermissions change the rules, such as the request's Suggestions.
 	UpdatedPermissions []message.PermissionUpdate
 	Classification     DecisionClassification
 }
 
-// Deny is a [PermissionResult] that keeps the tool from running. The model reads Message and
-// goes on, unless Interrupt is set.
+// Deny is a [PermissionResult] that denies a tool call. The model reads Message and
+// continues, unless Interrupt is set.
 type Deny struct {
 	// Message is the text that the model reads. If it is empty, the model reads a general
 	// sentence.
@@ -38,23 +38,23 @@ type Deny struct {
 	Classification DecisionClassification
 }
 
-// DecisionClassification records who made a decision and for how long it holds. Other values
-// than the constants are passed on as they are.
+// DecisionClassification records who made a decision and for how long it holds. Values other
+// than the constants are passed on unchanged.
 type DecisionClassification string
 
-// The classifications that the CLI knows today. The decision itself is in the type of the
+// The classifications that the CLI currently knows. The decision is in the type of the
 // result, not in its classification.
 const (
 	ClassifiedTemporary DecisionClassification = "user_temporary" // the user, for this call
-	ClassifiedPermanent DecisionClassification = "user_permanent" // the user, for calls to come as well
-	ClassifiedReject    DecisionClassification = "user_reject"    // the user said no
+	ClassifiedPermanent DecisionClassification = "user_permanent" // the user, also for later calls
+	ClassifiedReject    DecisionClassification = "user_reject"    // the user refused
 )
 
 // deniedMessage is the text that the model reads for a Deny without a message.
 const deniedMessage = "Permission to use this tool was denied."
 
-// permissionAnswer is an answer on the wire. Nothing in it is ever null: the CLI
-// would take the whole of it for a mistake.
+// permissionAnswer is an answer on the wire. It never contains null, because the CLI would
+// reject the whole answer.
 type permissionAnswer struct {
 	Behavior           string                     `json:"behavior"`
 	Message            string                     `json:"message,omitempty"`
@@ -70,7 +70,7 @@ var (
 	errNotObject = errors.New("is not a JSON object")
 )
 
-// encode is the answer of r as the CLI wants it.
+// encode returns the answer of r in the CLI's form.
 func (p *PermissionRequest) encode(r PermissionResult) ([]byte, error) {
 	if r == nil {
 		return nil, errNilResult
@@ -96,7 +96,7 @@ func (r *Allow) answerPermission(p *PermissionRequest) (permissionAnswer, error)
 func (r *Allow) answer(p *PermissionRequest) (permissionAnswer, error) {
 	a := permissionAnswer{Behavior: "allow", UpdatedInput: r.UpdatedInput, UpdatedPermissions: r.UpdatedPermissions, Classification: r.Classification}
 	if a.UpdatedInput == "" {
-		// Older CLIs want it in every answer.
+		// Older CLIs require it in every answer.
 		if a.UpdatedInput = p.Input; !isObject(p.Input) {
 			a.UpdatedInput = ""
 		}
@@ -117,7 +117,7 @@ func (r *Deny) answerPermission(*PermissionRequest) (permissionAnswer, error) {
 	return a, nil
 }
 
-// isObject reports whether j is a JSON object, and nothing else.
+// isObject reports whether j is a JSON object.
 func isObject(j message.JSON) bool {
 	return jsonwire.NewDecoder(string(j)).Kind() == '{' && validJSON(j)
 }

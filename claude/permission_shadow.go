@@ -7,14 +7,14 @@ import (
 	"github.com/seed7221b0f9/parley/claude/tool"
 )
 
-// shadow is an option that answers before a callback is asked.
+// shadow is an option that decides before a callback is called.
 type shadow struct {
 	because string
-	tools   string // those that it answers for
+	tools   string // the tools that it decides
 }
 
-// shadows are all options that do so. Questions and plans reach their callbacks
-// whatever is allowed; only what turns asking off keeps them back.
+// shadows returns all such options. Allow rules do not affect questions and plans; only
+// options that disable asking do.
 func (l *launch) shadows() (all []shadow) {
 	if !l.asksForPermission() {
 		return nil
@@ -42,9 +42,9 @@ func (l *launch) shadows() (all []shadow) {
 	return all
 }
 
-// wholeTool is the tool that an entry of allowed tools allows whatever its input,
-// "" for one that allows some calls only, or none: a star is not a wildcard there, and no rule
-// answers for a person.
+// wholeTool returns the tool that an entry of the allowed tools allows with any input. It
+// returns "" for an entry that allows only some calls or no call: a star is not a wildcard
+// there, and rules do not answer questions to a person.
 func wholeTool(entry string) string {
 	name, rule, limited := strings.Cut(strings.TrimSpace(entry), "(")
 	if limited && rule != ")" && rule != "*)" {

@@ -31,7 +31,7 @@ const (
 	dialogAsk = `{"subtype":"request_user_dialog","dialog_kind":"known","payload":{"a":1},"tool_use_id":"toolu_2"}`
 )
 
-// request is a request of the CLI.
+// request returns a request of the CLI.
 func request(id, body string) string {
 	return fmt.Sprintf(`{"type":"control_request","request_id":%q,"request":%s}`, id, body)
 }
@@ -158,7 +158,7 @@ func withOptions(t *testing.T, opts *claude.Options, f func(t *testing.T, cli *m
 	})
 }
 
-// A CLI that takes it learns which questions were skipped.
+// A CLI with support for it learns which questions were skipped.
 func TestSkippedQuestionIsAnnotated(t *testing.T) {
 	withOptions(t, questioned(skipping()), func(t *testing.T, cli *memCLI, _ *claude.Client) {
 		cli.say(`{"type":"system","subtype":"init","session_id":"s","capabilities":["ask_user_question_unanswered_v1"]}`, request("r1", questionAsk))
@@ -196,7 +196,7 @@ func TestRequestIsTyped(t *testing.T) {
 	})
 }
 
-// A suggestion can be changed before it goes back, and keeps what is unknown.
+// A suggestion can be changed before it is returned, and keeps unknown members.
 func TestChangedSuggestion(t *testing.T) {
 	var u message.PermissionUpdate
 	if err := json.Unmarshal([]byte(`{"type":"setMode","mode":"plan","destination":"session","new":{"a":1}}`), &u); err != nil {
@@ -230,7 +230,7 @@ func TestPanicLeavesTheClientAlive(t *testing.T) {
 	})
 }
 
-// A callback that takes its time holds up nothing else.
+// A slow callback does not block other requests.
 func TestSlowCallbackBlocksNothing(t *testing.T) {
 	opts := elicited(&claude.ElicitationResult{Action: message.ElicitationCancel})
 	opts.CanUseTool = func(_ context.Context, p *claude.PermissionRequest) (claude.PermissionResult, error) {
@@ -265,7 +265,7 @@ func TestSlowCallbackBlocksNothing(t *testing.T) {
 	})
 }
 
-// waiting is a callback that waits for the end of its context.
+// waiting returns a callback that waits for the end of its context.
 func waiting(cause *error) *claude.Options {
 	return &claude.Options{CanUseTool: func(ctx context.Context, _ *claude.PermissionRequest) (claude.PermissionResult, error) {
 		<-ctx.Done()
@@ -284,7 +284,7 @@ func TestCallbackEndsWithItsRequest(t *testing.T) {
 	})
 }
 
-// The CLI can take its time to go: the callback is ended before.
+// Close cancels the callback before the CLI exits.
 func TestCallbackEndsWithClose(t *testing.T) {
 	var cause error
 	withOptions(t, waiting(&cause), func(t *testing.T, cli *memCLI, client *claude.Client) {
@@ -298,7 +298,7 @@ func TestCallbackEndsWithClose(t *testing.T) {
 	})
 }
 
-// Requests that were open before this process was there are asked again, each
+// Requests that were open before this process connected are passed to the callback, each
 // once.
 func TestPendingRequestsAreAskedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -9,11 +9,9 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// PlanRequest is a plan that the agent made in plan mode and wants to have approved before it
-// goes ahead.
+// PlanRequest is a plan that the agent made in plan mode and submits for approval.
 type PlanRequest struct {
-	// Plan is the plan, in Markdown; PlanFilePath is the file that it is kept in,
-	// if there is one.
+	// Plan is the plan, in Markdown; PlanFilePath is its file, if there is one.
 	Plan         string
 	PlanFilePath string
 	// AllowedPrompts are the actions that the plan needs permission for, in words.
@@ -24,14 +22,14 @@ type PlanRequest struct {
 // PlanDecision answers a [PlanRequest]. The zero value does not approve the plan, and the agent
 // reads Message as the reason.
 type PlanDecision struct {
-	// Approve lets the agent go ahead and leave plan mode.
+	// Approve ends plan mode and lets the agent execute the plan.
 	Approve bool
-	// Plan, if set, is the plan that is approved instead of the agent's own.
+	// Plan, if set, replaces the agent's plan.
 	Plan string
-	// Mode, if set, is the permission mode of the session from here on.
+	// Mode, if set, is the new permission mode of the session.
 	Mode message.PermissionMode
-	// Message is the text that the agent reads when the plan is not approved, a general
-	// sentence if it is empty; Interrupt ends the turn too.
+	// Message is the text that the agent reads if the plan is not approved, by default a
+	// general sentence; Interrupt also ends the turn.
 	Message   string
 	Interrupt bool
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude"
 )
 
-// narrow are options with a small buffer, and what is reported of it.
+// narrow returns options with a small buffer, the log, and the reported traces.
 func narrow(cli *memCLI) (opts *claude.Options, log *logs, told *[]int64) {
 	opts, log, told = cli.options(), newLogs(), new([]int64)
 	opts.MaxBuffered = 1000
@@ -22,7 +22,7 @@ func narrow(cli *memCLI) (opts *claude.Options, log *logs, told *[]int64) {
 	return opts, log, told
 }
 
-// greeting is a CLI that begins a turn when it reads a prompt.
+// greeting returns a CLI that begins a turn when it reads a prompt.
 func greeting(t *testing.T) *memCLI {
 	cli := newCLI(t)
 	cli.onLine = func(line string) {
@@ -48,7 +48,7 @@ func TestSlowConsumerStopsTheReader(t *testing.T) {
 				t.Fatal(err)
 			}
 			if n++; n == 1 {
-				// The consumer does nothing for a while.
+				// The consumer is idle for a while.
 				pour(cli, 100)
 				if read, _, _ := cli.counts(); read > 10 {
 					t.Fatalf("%d lines read", read)
@@ -91,13 +91,13 @@ func TestEndOfContextGetsThroughBackPressure(t *testing.T) {
 			}
 			last = err
 		}
-		if last != enough || n != 2 { // what waits is not yielded any more
+		if last != enough || n != 2 { // queued messages are no longer yielded
 			t.Fatalf("%d elements, %v", n, last)
 		}
 	})
 }
 
-// pressed is a client whose reader has stopped because its turn is not read.
+// pressed returns a client whose reader is blocked because its turn is not read.
 func pressed(t *testing.T) (*memCLI, *claude.Client, *claude.Turn) {
 	t.Helper()
 	cli := newCLI(t)
@@ -120,7 +120,7 @@ func TestCloseGetsThroughBackPressure(t *testing.T) {
 		s := collect(turn.Messages(t.Context()))
 		s.ended(t)
 		if len(s.got) != 102 || s.got[101] != "result:A" {
-			t.Fatalf("%d messages", len(s.got)) // nothing was dropped
+			t.Fatalf("%d messages", len(s.got)) // no message was dropped
 		}
 	})
 }
@@ -177,7 +177,7 @@ func TestEndOfContextOfACallGetsThroughBackPressure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, client, _ := pressed(t)
 		defer client.Close()
-		// Its answer comes after what waits to be read.
+		// Its answer is queued after unread messages.
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if err := client.Control(ctx, "mcp_status", nil, nil); !errors.Is(err, context.DeadlineExceeded) {

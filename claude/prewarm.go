@@ -13,14 +13,13 @@ import (
 // [ErrUsed].
 var ErrWarmUsed = fmt.Errorf("%w: a warm CLI serves one conversation", ErrUsed)
 
-// startupMarks is the variable that makes the CLI tell how far its start has
-// come, as the official SDK sets it when it starts one ahead.
+// startupMarks is the variable that makes the CLI report the progress of its start. The
+// official SDK also sets it for a prewarmed CLI.
 const startupMarks = "CLAUDE_CODE_SDK_READS_STARTUP_MARKS"
 
-// Warm is a CLI that was started ahead: it has answered the handshake, and its
-// first turn pays for no start. It serves one query or one conversation; a second
-// one gets [ErrWarmUsed]. All methods may be called from any goroutine. It must
-// be closed unless it was used.
+// Warm is a CLI that was started ahead: it has completed the handshake, so its first turn does
+// not wait for a start. It serves one query or one conversation; a second one gets
+// [ErrWarmUsed]. All methods are safe for concurrent use. It must be closed unless it was used.
 type Warm struct {
 	client *Client
 
@@ -29,9 +28,9 @@ type Warm struct {
 }
 
 // Prewarm starts a CLI and waits until it is ready for a prompt; the servers of
-// [Options.RequireMCP] are connected then. The context bounds that alone. All
-// options are fixed by it; what can be changed later is changed with the methods
-// of the [Client] that [Warm.Connect] gives. Errors are those of [Connect].
+// [Options.RequireMCP] are then connected. The context applies only to the start. It fixes all
+// options; use the methods of the [Client] from [Warm.Connect] for later changes. It returns
+// the same errors as [Connect].
 func Prewarm(ctx context.Context, opts *Options) (*Warm, error) {
 	if c := attach(opts); c != nil {
 		return &Warm{client: c}, nil
@@ -50,7 +49,7 @@ func Prewarm(ctx context.Context, opts *Options) (*Warm, error) {
 	return &Warm{client: c}, nil
 }
 
-// take makes the CLI the caller's, who then has to close it.
+// take transfers the CLI to the caller, who must close it.
 func (w *Warm) take() (*Client, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -61,9 +60,9 @@ func (w *Warm) take() (*Client, error) {
 	return w.client, nil
 }
 
-// Query is the package's [Query] in the CLI that was started ahead: it yields
-// every message, also those that came before the prompt, until the CLI has ended.
-// A CLI that has died meanwhile is the error that it died with.
+// Query is like the function [Query], but it uses the prewarmed CLI: it yields every message,
+// including those before the prompt, until the CLI has ended. If the CLI has died meanwhile, it
+// yields the exit error.
 func (w *Warm) Query(ctx context.Context, prompt string) iter.Seq2[Message, error] {
 	return w.stream(ctx, true, func(ctx context.Context, send func(message.UserInput) error) error {
 		in := Text(prompt)
@@ -72,14 +71,13 @@ func (w *Warm) Query(ctx context.Context, prompt string) iter.Seq2[Message, erro
 	})
 }
 
-// QueryStream is like the function [QueryStream], but it uses the CLI that was started ahead.
-// It can be called once.
+// QueryStream is like the function [QueryStream], but it uses the prewarmed CLI. It can be
+// called once.
 func (w *Warm) QueryStream(ctx context.Context, produce func(ctx context.Context, send func(message.UserInput) error) error) iter.Seq2[Message, error] {
 	return w.stream(ctx, false, produce)
 }
 
-// Run is like the function [Run], but it uses the CLI that was started ahead. It can be called
-// once.
+// Run is like the function [Run], but it uses the prewarmed CLI. It can be called once.
 func (w *Warm) Run(ctx context.Context, prompt string) (*message.Result, error) {
 	return lastResult(w.Query(ctx, prompt))
 }
@@ -97,14 +95,14 @@ func (w *Warm) stream(ctx context.Context, hold bool, produce func(ctx context.C
 		c.ranges(q.box)
 		c.s.update(func(st *sessionState) {
 			st.end.hold = hold || c.s.launch.needsAnswers()
-			st.turns = nil // from here on it is a query's session
+			st.turns = nil // from here on it is the session of a query
 		})
 		q.drive(c.s, produce)
 	})
 }
 
-// Connect gives the CLI as a [Client], which the caller has to close. A CLI that
-// has died meanwhile is an error, as it is for [Client.Wait].
+// Connect returns a [Client] for the CLI. The caller must close it. If the CLI has died
+// meanwhile, Connect returns the error of [Client.Wait].
 func (w *Warm) Connect(ctx context.Context) (*Client, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -123,24 +121,23 @@ func (w *Warm) Connect(ctx context.Context) (*Client, error) {
 	return c, nil
 }
 
-// ServerInfo returns what the CLI reported about itself in the handshake, such as its models
+// ServerInfo returns the information that the CLI reported in the handshake, such as its models
 // and commands.
 func (w *Warm) ServerInfo() *ServerInfo { return w.client.ServerInfo() }
 
-// PID returns the process id of the CLI, or 0 where it is not known, as with a transport
+// PID returns the process id of the CLI, or 0 if it is unknown, for example with a transport
 // without a process.
 func (w *Warm) PID() int { return w.client.View().PID }
 
-// Done returns a channel that is closed when the CLI has ended and its goroutines and processes
-// are gone.
+// Done returns a channel that is closed when all processes and goroutines of the CLI have
+// ended.
 func (w *Warm) Done() <-chan struct{} { return w.client.s.done }
 
-// Check asks the CLI something and waits for the answer: nil means that it is
-// alive and answers.
+// Check sends a request to the CLI and waits for the answer. It returns nil if the CLI answers.
 func (w *Warm) Check(ctx context.Context) error { return w.client.ping(ctx) }
 
-// Close ends a CLI that was not used, as [Client.Close] does. One that was used is left to its
-// user. It may be called many times.
+// Close ends a CLI that was not used, as [Client.Close] does. It does not affect a CLI that was
+// used. It may be called several times.
 func (w *Warm) Close() error {
 	c, err := w.take()
 	if err != nil {
@@ -149,5 +146,5 @@ func (w *Warm) Close() error {
 	return c.Close()
 }
 
-// Wait waits until the CLI has ended and returns what it ended with, as [Client.Wait] does.
+// Wait waits until the CLI has ended and returns its error, as [Client.Wait] does.
 func (w *Warm) Wait() error { return w.client.Wait() }

@@ -13,7 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// inProcess are options with a program that runs in this process.
+// inProcess returns options for a program that runs in this process.
 func inProcess(program claudetest.Program) *claude.Options {
 	return &claude.Options{Spawner: claudetest.InProcess(program), CleanEnv: true, Logger: slog.New(slog.DiscardHandler)}
 }
@@ -27,8 +27,8 @@ func prewarm(t *testing.T, opts *claude.Options) *claude.Warm {
 	return w
 }
 
-// cliEarly says something before its first prompt, as a CLI does whose hooks run at the start,
-// and reports how far its start has come.
+// cliEarly writes messages before its first prompt, like a CLI with start hooks, and reports
+// the progress of its start.
 func cliEarly(cli *claudetest.CLI) int {
 	req, err := cli.AwaitInitialize()
 	if err != nil {

@@ -2,7 +2,8 @@ package claude
 
 import "github.com/seed7221b0f9/parley/internal/claudedir"
 
-// ProjectKey is the name under which the CLI keeps the sessions of a directory: its
-// real path with everything but letters and digits replaced by dashes, and cut where
-// it is long. An environment can name another one for all directories.
+// ProjectKey returns the name under which the CLI keeps the sessions of a directory: its
+// real path with all characters other than letters and digits replaced by dashes,
+// shortened if it is long. An environment variable can set another name for all
+// directories.
 func ProjectKey(dir string) string { return claudedir.ProjectKey(dir) }

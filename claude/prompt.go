@@ -1,19 +1,19 @@
 package claude
 
 // Thinking configures how much the model thinks before it answers, and whether the session
-// shows these thoughts in summary.
+// shows a summary of its thoughts.
 type Thinking struct {
 	Type         ThinkingType
 	BudgetTokens int    // for ThinkingEnabled
 	Display      string // summarized or omitted
 }
 
-// ThinkingType selects whether the model thinks before it answers: as it sees fit, with a fixed
+// ThinkingType selects whether the model thinks before it answers: adaptively, with a fixed
 // budget, or not at all.
 type ThinkingType string
 
-// The types of thinking. The budget of [Thinking.BudgetTokens] is meant for ThinkingEnabled;
-// the model chooses with ThinkingAdaptive.
+// The types of thinking. The budget of [Thinking.BudgetTokens] applies to ThinkingEnabled; with
+// ThinkingAdaptive the model decides.
 const (
 	ThinkingAdaptive ThinkingType = "adaptive"
 	ThinkingEnabled  ThinkingType = "enabled"
@@ -30,19 +30,17 @@ type SystemPrompt interface{ systemPrompt() }
 type PromptText string
 
 // PromptParts is the whole system prompt in parts. The part
-// "__SYSTEM_PROMPT_DYNAMIC_BOUNDARY__" divides what can be cached from what
-// changes.
+// "__SYSTEM_PROMPT_DYNAMIC_BOUNDARY__" separates the cacheable parts from the changing ones.
 type PromptParts []string
 
-// PromptCustom is a system prompt in parts, like [PromptParts], with the choice whether the CLI
-// keeps a snapshot of it.
+// PromptCustom is a system prompt in parts, like [PromptParts], with an option for the CLI to
+// keep a snapshot of it.
 type PromptCustom struct {
 	Parts    []string
 	Snapshot *bool
 }
 
-// PromptPreset is the system prompt of Claude Code itself, with the text of Append added at its
-// end.
+// PromptPreset is the system prompt of Claude Code, followed by the text of Append.
 type PromptPreset struct {
 	Append                 string
 	ExcludeDynamicSections bool
@@ -50,7 +48,7 @@ type PromptPreset struct {
 }
 
 // PromptFile is the path of a file that holds the system prompt. The CLI reads it, so the path
-// is one of its machine.
+// must exist on the CLI's machine.
 type PromptFile string
 
 func (PromptText) systemPrompt()    {}

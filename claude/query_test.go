@@ -37,7 +37,7 @@ func TestQueryWritesInitializeThenThePrompt(t *testing.T) {
 	})
 }
 
-// oneTurn are the lines of a turn of a prompt without a uuid.
+// oneTurn returns the lines of a turn of a prompt without a uuid.
 func oneTurn(text string) []string {
 	return []string{state("running"), initLine(), assistant(text), good(text), state("idle")}
 }
@@ -108,7 +108,7 @@ func TestStrictLinesEndsWithTheBadLine(t *testing.T) {
 	}
 }
 
-// endOf runs a query whose CLI says lines and ends with err.
+// endOf runs a query with a CLI that writes lines and ends with err.
 func endOf(t *testing.T, exit error, lines ...string) (s *stream, err error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -135,12 +135,12 @@ func TestErrorResultThenExitIsAResultError(t *testing.T) {
 }
 
 func TestGoodTurnClearsTheErrorResult(t *testing.T) {
-	// As in max-turns-stream and api-error-then-turn.
+	// Like the recordings max-turns-stream and api-error-then-turn.
 	_, err := endOf(t, io.EOF, initLine(), bad("first"), initLine(), assistant("a"), good("second"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Should the CLI then die all the same, that is another matter.
+	// If the CLI then dies, the error is its exit error.
 	_, err = endOf(t, &claude.ExitError{Code: 1}, initLine(), bad("first"), initLine(), assistant("a"), good("second"))
 	if exit, ok := errors.AsType[*claude.ExitError](err); !ok || exit.Code != 1 {
 		t.Fatalf("%v", err)
@@ -172,7 +172,7 @@ func TestSignalAfterAnErrorResultIsAnExitError(t *testing.T) {
 	}
 }
 
-// resetsAt reports whether a limit is known to end at a time.
+// resetsAt reports whether the end of a limit is known and equals a time.
 func resetsAt(rl *claude.RateLimitError, unix int64) bool {
 	at, known := rl.ResetsAt()
 	return known && at.Unix() == unix
@@ -187,7 +187,7 @@ func TestRateLimitErrorTellsWhenItEnds(t *testing.T) {
 	}
 }
 
-// runOf is what Run returns for a CLI that says lines and ends.
+// runOf returns the result of Run for a CLI that writes lines and ends.
 func runOf(t *testing.T, exit error, lines ...string) (r *message.Result, err error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -206,7 +206,8 @@ func runOf(t *testing.T, exit error, lines ...string) (r *message.Result, err er
 	return r, err
 }
 
-// A CLI that exits well, or does not exit, after a failed turn makes no difference to Run.
+// Run returns the same result after a failed turn whether the CLI exits with success or
+// does not exit.
 func TestRunFailsAlikeHoweverTheCLIEnds(t *testing.T) {
 	limit := `{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":1794708456}}`
 	limited := resultLine("slow down", `,"is_error":true,"api_error_status":429`)
@@ -240,7 +241,7 @@ func TestQueryWithoutAResultSaysSo(t *testing.T) {
 	}
 }
 
-// The result of one turn is not that of the next.
+// The result of one turn is not the result of the next.
 func TestTurnThatIsCutOffAfterAResultSaysSo(t *testing.T) {
 	for name, lines := range map[string][]string{
 		"half a turn": {initLine(), good("A"), initLine(), assistant("half")},
@@ -274,7 +275,7 @@ func TestStreamWithoutPromptsNeedsNoResult(t *testing.T) {
 func TestSilentExitBeforeReadingHasNoResult(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cli := newCLI(t)
-		cli.die(io.EOF) // writing gives a broken pipe
+		cli.die(io.EOF) // writes fail with a broken pipe
 		s := collect(claude.Query(t.Context(), "go", cli.options()))
 		if err := s.ended(t); err != claude.ErrNoResult {
 			t.Fatal(err)
@@ -286,7 +287,7 @@ func TestSilentExitBeforeReadingHasNoResult(t *testing.T) {
 func TestCLIThatDoesNotReadButEndsWellIsNoError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cli := newCLI(t)
-		cli.eof = true // it has closed its input
+		cli.eof = true // the CLI has closed its input
 		s := collect(claude.Query(t.Context(), "go", cli.options()))
 		within(t, 10*time.Second)
 		cli.say(good("all the same"))
@@ -309,7 +310,7 @@ func TestExitBeforeReadingSaysWhy(t *testing.T) {
 	})
 }
 
-// run is claude.Run against a CLI that says lines and ends with exit.
+// run calls claude.Run for a CLI that writes lines and ends with exit.
 func run(t *testing.T, exit error, lines ...string) (r *message.Result, err error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -391,7 +392,7 @@ func TestBreakStopsTheCLI(t *testing.T) {
 			}
 			break
 		}
-		// Everything is gone here, not only asked to end: the bubble would see it.
+		// All goroutines have ended here: otherwise the bubble would report them.
 		if cli.closes == 0 {
 			t.Fatal("the connection is open")
 		}
@@ -490,7 +491,7 @@ func TestHandshakeThatStallsEndsTheQuery(t *testing.T) {
 	})
 }
 
-// badTransport cannot connect.
+// badTransport fails to connect.
 type badTransport struct{}
 
 var errNoWire = errors.New("no wire")

@@ -20,18 +20,17 @@ type QuestionRequest struct {
 	*PermissionRequest
 }
 
-// QuestionAnswer answers a [QuestionRequest]. Every question has to be answered,
-// or left out by [QuestionAnswer.Skip]; anything else is an error, and the agent does not learn
-// that the user had answered.
+// QuestionAnswer answers a [QuestionRequest]. Every question must be answered or skipped with
+// [QuestionAnswer.Skip]; otherwise sending it is an error, and the agent does not get the
+// answers.
 type QuestionAnswer struct {
-	// Answers are by the text of the question: the label of an option or any
-	// other text; several labels are separated by a comma. See
-	// [QuestionAnswer.Choose].
+	// Answers maps the text of a question to its answer: the label of an option or any other
+	// text. Several labels are separated by a comma. See [QuestionAnswer.Choose].
 	Answers map[string]string
-	// Annotations are by the text of the question.
+	// Annotations maps the text of a question to its annotation.
 	Annotations map[string]tool.QuestionAnnotation
 	// Declined means that the user does not want to answer. Message is the text that the agent
-	// reads then, a general sentence if it is empty; Interrupt ends the turn too.
+	// then reads, by default a general sentence; Interrupt also ends the turn.
 	Declined  bool
 	Message   string
 	Interrupt bool
@@ -72,14 +71,14 @@ func newQuestionRequest(p *PermissionRequest) *QuestionRequest {
 	return &QuestionRequest{Questions: questions(p.Input).Questions, PermissionRequest: p}
 }
 
-// questions decodes the input of AskUserQuestion as far as it is one.
+// questions decodes the input of AskUserQuestion, as far as it is valid.
 func questions(input message.JSON) (in tool.AskUserQuestionInput) {
 	_ = jsonwire.Unmarshal(string(input), &in) // malformed input has no questions
 	return in
 }
 
-// answersItself reports whether an updated input has answers that were not in
-// the input already: the model can put some there, the user has not.
+// answersItself reports whether an updated input has answers that the input does not have.
+// Answers in the input come from the model, not from the user.
 func answersItself(input, updated message.JSON) bool {
 	if updated == "" {
 		return false
@@ -113,7 +112,7 @@ func (a *QuestionAnswer) answerPermission(p *PermissionRequest) (permissionAnswe
 	return (&Allow{UpdatedInput: message.JSON(updated)}).answer(p)
 }
 
-// complete are the answers, one for each question.
+// complete returns the answers, one for each question, or an error.
 func (a *QuestionAnswer) complete(asked []tool.Question) (map[string]string, error) {
 	answers := maps.Clone(a.Answers)
 	if answers == nil {
@@ -134,8 +133,8 @@ func (a *QuestionAnswer) complete(asked []tool.Question) (map[string]string, err
 	return answers, nil
 }
 
-// annotations are those that the CLI takes: an older one refuses the whole answer if it says
-// that a question was left out.
+// annotations returns the annotations that the CLI accepts: an older CLI refuses an answer with
+// an annotation of a skipped question.
 func (a *QuestionAnswer) annotations(tellsUnanswered bool) map[string]tool.QuestionAnnotation {
 	out := map[string]tool.QuestionAnnotation{}
 	for q, note := range a.Annotations {

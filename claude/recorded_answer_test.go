@@ -11,20 +11,20 @@ import (
 	"github.com/seed7221b0f9/parley/internal/deadline"
 )
 
-// callAnswers are the callbacks of a recorded call: each invocation does what the
-// recorded one did, after the same time. [recordedCall.ClaudeOptions] sets them where
-// the caller had callbacks, and [recordedCall.Run] does the steps that wait for one.
-// They serve one run.
+// callAnswers are the callbacks of a recorded call: each invocation repeats the recorded
+// one, after the same delay. [recordedCall.ClaudeOptions] sets them where the caller had
+// callbacks, and [recordedCall.Run] executes the steps that wait for one. They can be
+// used for one run.
 type callAnswers struct {
-	// FailOpen makes hooks that fail do what they do in the official SDKs: the
-	// CLI warns and goes on.
+	// FailOpen makes failing hooks behave like in the official SDKs: the CLI warns and
+	// continues.
 	FailOpen bool
 
 	call *recordedCall
 
 	mu      sync.Mutex
 	used    []bool
-	invoked func(n int)            // called with the number of the answer that is being given, from 1
+	invoked func(n int)            // called with the number of each given answer, from 1
 	extra   []string               // invocations that are not in the recording
 	servers map[string]*mcp.Server // those in this process, by key
 }
@@ -34,7 +34,7 @@ func newCallAnswers(call *recordedCall) *callAnswers {
 	return &callAnswers{call: call, used: make([]bool, len(call.Answers)), invoked: func(int) {}}
 }
 
-// tell makes f be called for each answer that is being given.
+// tell sets the function that is called for each given answer.
 func (a *callAnswers) tell(f func(n int)) {
 	if a == nil {
 		return
@@ -44,7 +44,7 @@ func (a *callAnswers) tell(f func(n int)) {
 	a.invoked = f
 }
 
-// Unexpected are the invocations that the recording does not have.
+// Unexpected returns the invocations that the recording does not have.
 func (a *callAnswers) Unexpected() []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -54,8 +54,8 @@ func (a *callAnswers) Unexpected() []string {
 // errNoSuchAnswer is returned by a callback that the recording has no invocation of.
 var errNoSuchAnswer = errors.New("recording: the recording has no such callback")
 
-// give finds the next answer that is meant, waits as its callback did, and
-// returns what that returned. An error is what it threw.
+// give finds the next matching answer, waits as long as its callback did, and returns its
+// result or its error.
 func (a *callAnswers) give(ctx context.Context, what string, meant func(*recordedAnswer) bool) (*recordedAnswer, error) {
 	n, answer := a.next(what, meant)
 	if answer == nil {
@@ -74,7 +74,7 @@ func (a *callAnswers) give(ctx context.Context, what string, meant func(*recorde
 	return answer, nil
 }
 
-// next is the first answer that is meant and has not been given, with its number.
+// next returns the first matching answer that has not been given, with its number.
 func (a *callAnswers) next(what string, meant func(*recordedAnswer) bool) (n int, answer *recordedAnswer) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -88,8 +88,8 @@ func (a *callAnswers) next(what string, meant func(*recordedAnswer) bool) (n int
 	return 0, nil
 }
 
-// wait takes as long as the callback did. One that the CLI took back is not
-// waited for: its answer would go nowhere.
+// wait waits as long as the callback did. It does not wait if the CLI cancelled the
+// request, because no answer is sent then.
 func (a *recordedAnswer) wait(ctx context.Context) error {
 	delay := a.DelayMS
 	if a.DelayAfterCancelMS != nil {
@@ -102,5 +102,5 @@ func (a *recordedAnswer) wait(ctx context.Context) error {
 	return nil
 }
 
-// isNull reports whether a callback returned nothing.
+// isNull reports whether a callback returned no value.
 func isNull(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }

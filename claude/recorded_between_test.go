@@ -12,14 +12,14 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// betweenCalls is what the caller did between its calls, in words. In a recording it is one text, which holds
-// between any two calls, or a list with a text for each pause.
+// betweenCalls describes the caller's actions between its calls, in words. In a recording it is one text, which
+// applies between any two calls, or a list with a text for each pause.
 type betweenCalls struct {
 	every string
 	texts []string
 }
 
-// Before is what the caller did right before a call, which is counted from 0; "" is nothing.
+// Before returns the caller's actions right before a call, which is counted from 0, or "".
 func (b betweenCalls) Before(call int) string {
 	if b.every != "" && call > 0 {
 		return b.every
@@ -30,7 +30,7 @@ func (b betweenCalls) Before(call int) string {
 	return b.texts[call-1]
 }
 
-// UnmarshalJSON reads a text or a list. An element that is not a text stands as its JSON, null for nothing.
+// UnmarshalJSON reads a text or a list. An element that is not a text is kept as JSON; null means "".
 func (b *betweenCalls) UnmarshalJSON(text []byte) error {
 	*b = betweenCalls{}
 	if !bytes.HasPrefix(bytes.TrimSpace(text), []byte("[")) {
@@ -54,9 +54,9 @@ func (b *betweenCalls) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// callIDs are options of later calls whose values come from the messages of earlier ones. In a recording they
-// are an object of options and descriptions, which holds for every later call that has the option; an object of
-// such objects by the number of the call, counted from 1, as "2" or "call 2"; or a list of such objects, with the
+// callIDs are options of later calls with values from the messages of earlier ones. In a recording they are an
+// object of options and descriptions, which applies to every later call that has the option; an object of such
+// objects by the number of the call, counted from 1, as "2" or "call 2"; or a list of such objects, with the
 // number in a member call, else in the order of the calls that have one of the options.
 type callIDs struct {
 	every  map[string]string
@@ -64,10 +64,10 @@ type callIDs struct {
 	inTurn []map[string]string
 }
 
-// IsZero reports whether nothing is to be taken from the run.
+// IsZero reports whether no values come from earlier calls.
 func (c callIDs) IsZero() bool { return len(c.every)+len(c.byCall)+len(c.inTurn) == 0 }
 
-// Of are the options of a call, which is counted from 0, and where their values come from.
+// Of returns the options of a call, which is counted from 0, and where their values come from.
 func (c callIDs) Of(calls []recordedCall, call int) map[string]string {
 	found := map[string]string{}
 	take := func(ids map[string]string) {
@@ -103,7 +103,7 @@ func optionNames(ids map[string]string) (names []string) {
 
 var callNumber = regexp.MustCompile(`^\D{0,8}?(\d{1,3})\D?$`)
 
-// UnmarshalJSON reads the forms that there are.
+// UnmarshalJSON reads all forms.
 func (c *callIDs) UnmarshalJSON(text []byte) error {
 	*c = callIDs{byCall: map[int]map[string]string{}}
 	if json.Unmarshal(text, &c.every) == nil {
@@ -117,7 +117,7 @@ func (c *callIDs) UnmarshalJSON(text []byte) error {
 			if m == nil {
 				return fmt.Errorf("ids: %q is not the number of a call", key)
 			}
-			n, _ := strconv.Atoi(m[1]) // the expression has seen to it
+			n, _ := strconv.Atoi(m[1]) // cannot fail: the expression matched digits
 			c.byCall[n] = ids
 		}
 		return nil
@@ -134,7 +134,7 @@ func (c *callIDs) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// add takes an element of a list.
+// add adds an element of a list.
 func (c *callIDs) add(e map[string]json.RawMessage) error {
 	call, ids := 0, map[string]string{}
 	for name, value := range e {
@@ -163,13 +163,13 @@ func (c *callIDs) add(e map[string]json.RawMessage) error {
 	return nil
 }
 
-// ofCall is a description that names a call.
+// ofCall matches a description that names a call.
 var ofCall = regexp.MustCompile(`\b(first|second|third|fourth|fifth|last|previous) call's\b`)
 
 var callOrdinals = []string{"first", "second", "third", "fourth", "fifth"}
 
-// lookupCallID is [lookupID] with the messages of the call that the description names; of all, where it names
-// none. earlier are the messages of each call that was made.
+// lookupCallID calls [lookupID] with the messages of the call that the description names, or of all calls if it
+// names none. earlier are the messages of each call.
 func lookupCallID(where string, earlier [][]message.Message) string {
 	m := ofCall.FindStringSubmatch(where)
 	if m == nil {

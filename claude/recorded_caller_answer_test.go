@@ -27,8 +27,8 @@ func playAnswered(t *testing.T, rec *recording, call *recordedCall) (input, unex
 	return input, unexpected, run
 }
 
-// TestAnswers: the callbacks of a recording do what they did, also under an event
-// that the SDK has no type for, and say what they were not asked for.
+// TestAnswers: the callbacks repeat the recording, also for an event without a type, and
+// report which answers were not requested.
 func TestAnswers(t *testing.T) {
 	rec := ownRecording(t, "hook-pre-deny")
 	call := &rec.Caller.Calls[0]

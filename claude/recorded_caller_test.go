@@ -15,7 +15,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/tape"
 )
 
-// ownRecording is a recording of the project.
+// ownRecording returns a recording of the project.
 func ownRecording(t *testing.T, name string) *recording {
 	t.Helper()
 	rec, err := readRecording(filepath.Join("..", "testdata", "wire", name), nil)
@@ -25,8 +25,7 @@ func ownRecording(t *testing.T, name string) *recording {
 	return rec
 }
 
-// TestCallSteps changes what the caller of a recording does, and looks at what
-// comes of it.
+// TestCallSteps changes the caller's steps of a recording and checks the effect.
 func TestCallSteps(t *testing.T) {
 	closing := recordedStep{Do: "close", When: recordedWhen{Event: "message", Type: "result", Nth: 1, DelayMS: 300}}
 	for _, tc := range []struct {
@@ -102,8 +101,7 @@ func playCall(t *testing.T, rec *recording, call *recordedCall) (run *callRun) {
 	return run
 }
 
-// TestCallOutcomes: control steps have their outcomes, also those whose moment
-// does not come.
+// TestCallOutcomes: control steps have outcomes, even if their moment never comes.
 func TestCallOutcomes(t *testing.T) {
 	rec := ownRecording(t, "control-misc")
 	call := &rec.Caller.Calls[0]
@@ -131,7 +129,7 @@ func TestCallOptions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Of these the official SDK has none, or the run sets them.
+	// The official SDK does not have these, or the run sets them.
 	own := []string{"User", "Isolation", "Transport", "Spawner", "AllSkills", "StrictLines", "MaxLine", "MaxBuffered", "Trace", "Logger", "Deadlines",
 		"OnQuestion", "OnPlan", "Guard", "RequireMCP", "SessionLock", "Tenant", "Admission", "Weight", "Registry", "Supervisor", "KeepChildren"}
 	v := reflect.ValueOf(*got)
@@ -219,7 +217,7 @@ func TestLookupID(t *testing.T) {
 	}
 }
 
-// What a caller does between calls, and which ids it takes over, has several forms.
+// The caller's actions between calls, and the ids that it takes over, have several forms.
 func TestCallerForms(t *testing.T) {
 	calls := `"calls":[{"options":{}},{"options":{"resume":"a"}},{"options":{"resume":"b","sessionId":"c"}}]`
 	tests := []struct {
@@ -277,7 +275,7 @@ func TestLookupCallID(t *testing.T) {
 	}
 }
 
-// TestReadRecordingErrors: what is not a recording is an error.
+// TestReadRecordingErrors: an invalid recording is an error.
 func TestReadRecordingErrors(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := readRecording(dir, nil); err == nil {
@@ -293,7 +291,7 @@ func TestReadRecordingErrors(t *testing.T) {
 	}
 }
 
-// TestMemoryStoreMethods: a store has exactly the methods that it is to have.
+// TestMemoryStoreMethods: a store has exactly the requested methods.
 func TestMemoryStoreMethods(t *testing.T) {
 	names := []string{"listSessions", "listSubkeys", "delete"}
 	for bits := range 8 {

@@ -12,7 +12,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// control does a control step: an accessor, or a request.
+// control executes a control step: an accessor, or a request.
 func (r *callRunner) control(s recordedStep) (json.RawMessage, error) {
 	if r.client == nil {
 		if r.connectErr != nil {
@@ -50,7 +50,7 @@ func (r *callRunner) control(s recordedStep) (json.RawMessage, error) {
 	return out.Bytes(), err
 }
 
-// setServers sets MCP servers of which some are in this process.
+// setServers sets MCP servers, some of which run in this process.
 func (r *callRunner) setServers(s recordedStep, raw json.RawMessage) (json.RawMessage, error) {
 	servers, err := r.answers.mcpServers(raw, s.SDKServers)
 	if err != nil {
@@ -66,13 +66,13 @@ func (r *callRunner) setServers(s recordedStep, raw json.RawMessage) (json.RawMe
 func quoteJSON(s string) json.RawMessage {
 	data, err := json.Marshal(s)
 	if err != nil {
-		panic(err) // a string can be encoded
+		panic(err) // cannot fail for a string
 	}
 	return data
 }
 
-// typedControls are requests that a Client has a method for; the last result is
-// false where the method cannot say what the request says.
+// typedControls are the requests with a method of Client; the last result is false if the
+// method cannot express the request.
 var typedControls = map[string]func(*callRunner, map[string]json.RawMessage) (json.RawMessage, error, bool){
 	"interrupt": func(r *callRunner, fields map[string]json.RawMessage) (json.RawMessage, error, bool) {
 		if len(fields) > 0 {
@@ -150,8 +150,8 @@ var idPlace = regexp.MustCompile(`^(\w+) of (?:the )?(?:first call's )?(?:(first
 
 var messageOrdinals = map[string]int{"": 0, "first": 0, "second": 1, "third": 2, "last": -1}
 
-// lookupID finds the value that a recording says to take from the live run: a
-// member of a message, described in words. It is "" if there is none.
+// lookupID finds a value that a recording takes from the live run: a member of a message,
+// described in words. It returns "" if there is none.
 func lookupID(where string, messages []message.Message) string {
 	m := idPlace.FindStringSubmatch(where)
 	if m == nil {
@@ -177,7 +177,7 @@ func lookupID(where string, messages []message.Message) string {
 	return found[n]
 }
 
-// memberText is a string somewhere in an object, the outermost one first.
+// memberText returns a string somewhere in an object, the outermost one first.
 func memberText(raw json.RawMessage, name string) string {
 	var v map[string]json.RawMessage
 	if json.Unmarshal(raw, &v) != nil {
@@ -195,8 +195,8 @@ func memberText(raw json.RawMessage, name string) string {
 	return ""
 }
 
-// officialResult is what the official SDK's method returns for the CLI's answer
-// to a request: mostly the answer itself.
+// officialResult returns the result of the official SDK's method for the CLI's answer to
+// a request: mostly the answer itself.
 func officialResult(request, answer json.RawMessage) json.RawMessage {
 	var req struct {
 		Subtype string `json:"subtype"`

@@ -11,8 +11,8 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// recordedMatcher is a matcher of the option hooks. Callbacks are the ids that
-// its hooks had on the wire.
+// recordedMatcher is a matcher of the option hooks. Callbacks are the wire ids of its
+// hooks.
 type recordedMatcher struct {
 	Matcher   string         `json:"matcher"`
 	Callbacks []string       `json:"callbacks"`
@@ -20,7 +20,7 @@ type recordedMatcher struct {
 	OnFailure hook.OnFailure `json:"onFailure"`
 }
 
-// hooks are the hooks of a recording, which do what the recorded ones did.
+// hooks returns the hooks of a recording, which repeat the recorded results.
 func (a *callAnswers) hooks(raw json.RawMessage) (*hook.Hooks, error) {
 	var events map[string][]recordedMatcher
 	if err := json.Unmarshal(raw, &events); err != nil {
@@ -61,7 +61,7 @@ func (a *callAnswers) setMatchers(list reflect.Value, matchers []recordedMatcher
 	}
 }
 
-// hook is the function of one recorded hook, of the event's own type.
+// hook returns the function of one recorded hook, of the event's own type.
 func (a *callAnswers) hook(typ reflect.Type, id string) reflect.Value {
 	output := typ.Out(0)
 	return reflect.MakeFunc(typ, func(args []reflect.Value) []reflect.Value {
@@ -74,7 +74,7 @@ func (a *callAnswers) hook(typ reflect.Type, id string) reflect.Value {
 	})
 }
 
-// callHook does what a recorded hook did; output is a pointer to its output.
+// callHook repeats a recorded hook; output is a pointer to its output.
 func (a *callAnswers) callHook(ctx context.Context, id string, output reflect.Type) (reflect.Value, error) {
 	none := reflect.Zero(output)
 	answer, err := a.give(ctx, "hook "+id, func(r *recordedAnswer) bool { return r.Subtype == "hook_callback" && r.CallbackID == id })
@@ -91,7 +91,7 @@ func (a *callAnswers) callHook(ctx context.Context, id string, output reflect.Ty
 	return out, nil
 }
 
-// hookOutput decodes what a hook returned into the output of its event.
+// hookOutput decodes the result of a hook into the output of its event.
 func hookOutput(raw json.RawMessage, out any) error {
 	var v struct {
 		Continue         *bool           `json:"continue"`

@@ -13,22 +13,22 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// callSetup is what the options of a recorded call need from the run.
+// callSetup holds the values of the run that the options of a recorded call need.
 type callSetup struct {
-	// Environ, when set, is the whole environment of the run; nil is that of
-	// this process.
+	// Environ, when set, is the whole environment of the run; nil means that of this
+	// process.
 	Environ map[string]string
-	// Store stands for the session store of the recording.
+	// Store replaces the session store of the recording.
 	Store claude.SessionStore
-	// Stderr stands for the callback that gets the CLI's stderr.
+	// Stderr replaces the callback for the CLI's stderr.
 	Stderr func(line string)
-	// Answers stand for all other callbacks and for the in-process MCP servers,
-	// which are left out if it is nil.
+	// Answers replaces all other callbacks and the in-process MCP servers, which are
+	// omitted if it is nil.
 	Answers *callAnswers
 }
 
-// ClaudeOptions are the options of the call, which are those of the TypeScript
-// SDK, for this SDK. An option that is not known is an error.
+// ClaudeOptions converts the options of the call from the TypeScript SDK to this SDK. An
+// unknown option is an error.
 func (c *recordedCall) ClaudeOptions(setup callSetup) (*claude.Options, error) {
 	o := &claude.Options{}
 	if setup.Environ != nil {
@@ -65,7 +65,8 @@ func setOption(o *claude.Options, setup callSetup, name string, raw json.RawMess
 	return fmt.Errorf("not known")
 }
 
-// plainOption is where an option goes whose value is the same in both SDKs.
+// plainOption returns a pointer to the field of an option with the same value in both
+// SDKs.
 func plainOption(o *claude.Options, name string) any {
 	return map[string]any{
 		"additionalDirectories":           &o.AdditionalDirectories,
@@ -119,7 +120,7 @@ func plainOption(o *claude.Options, name string) any {
 	}[name]
 }
 
-// specialOptions set the options whose form differs.
+// specialOptions set the options with different forms.
 var specialOptions = map[string]func(*claude.Options, callSetup, json.RawMessage) error{
 	"tools":         toolsOption,
 	"toolConfig":    toolConfigOption,
@@ -162,7 +163,7 @@ func toolConfigOption(o *claude.Options, _ callSetup, raw json.RawMessage) error
 	return err
 }
 
-// envOption gives the run's own environment, changed, as the whole one.
+// envOption sets the whole environment to that of the run with the recorded changes.
 func envOption(o *claude.Options, _ callSetup, raw json.RawMessage) error {
 	var v struct {
 		Replace bool              `json:"replace"`

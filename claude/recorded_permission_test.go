@@ -9,7 +9,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// canUseTool does what the recorded permission callback did.
+// canUseTool repeats the recorded permission callback.
 func (a *callAnswers) canUseTool(ctx context.Context, req *claude.PermissionRequest) (claude.PermissionResult, error) {
 	answer, err := a.give(ctx, "can_use_tool "+req.ToolName, func(r *recordedAnswer) bool {
 		return r.Subtype == "can_use_tool" && (r.ToolUseID == "" || r.ToolUseID == req.ToolUseID)
@@ -18,12 +18,12 @@ func (a *callAnswers) canUseTool(ctx context.Context, req *claude.PermissionRequ
 		return nil, err
 	}
 	if isNull(answer.Return) {
-		return nil, claude.ErrAnswerLater // and it never is
+		return nil, claude.ErrAnswerLater // it is never answered
 	}
 	return permissionResult(answer.Return)
 }
 
-// permissionResult is what a callback returned, as a value of this SDK.
+// permissionResult converts the result of a callback to a value of this SDK.
 func permissionResult(raw json.RawMessage) (claude.PermissionResult, error) {
 	var v struct {
 		Behavior           string                     `json:"behavior"`
@@ -45,7 +45,7 @@ func permissionResult(raw json.RawMessage) (claude.PermissionResult, error) {
 	return nil, fmt.Errorf("recording: no answer is of the behavior %q", v.Behavior)
 }
 
-// onElicitation does what the recorded elicitation callback did.
+// onElicitation repeats the recorded elicitation callback.
 func (a *callAnswers) onElicitation(ctx context.Context, req *claude.ElicitationRequest) (*claude.ElicitationResult, error) {
 	answer, err := a.give(ctx, "elicitation "+req.MCPServerName, func(r *recordedAnswer) bool {
 		return r.Subtype == "elicitation" && (r.Server == "" || r.Server == req.MCPServerName)
@@ -63,7 +63,7 @@ func (a *callAnswers) onElicitation(ctx context.Context, req *claude.Elicitation
 	return &claude.ElicitationResult{Action: v.Action, Content: v.Content}, nil
 }
 
-// onUserDialog does what the recorded dialog callback did.
+// onUserDialog repeats the recorded dialog callback.
 func (a *callAnswers) onUserDialog(ctx context.Context, req *claude.UserDialogRequest) (*claude.UserDialogResult, error) {
 	answer, err := a.give(ctx, "request_user_dialog "+req.DialogKind, func(r *recordedAnswer) bool { return r.Subtype == "request_user_dialog" })
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 // errAborted is the cause of the context that an abort step ends.
 var errAborted = errors.New("recording: aborted by the caller")
 
-// errNeverHappened is the outcome of a step whose moment did not come.
+// errNeverHappened is the outcome of a step with a moment that never came.
 var errNeverHappened = errors.New("recording: the moment of this step never came")
 
 // callAPI is the function of package claude that a recorded call is made with.
@@ -30,10 +30,10 @@ const (
 	viaPrewarm     callAPI = "Prewarm"
 )
 
-// Via is the function that the call is made with: [claude.Connect] if the caller
-// needs a handle, for control requests or to close; else [claude.Prewarm] if it
-// started the CLI ahead, [claude.Query] for a prompt of one string and
-// [claude.QueryStream] for a stream of them.
+// Via returns the function to make the call with: [claude.Connect] if the caller needs a
+// handle, for control requests or to close; else [claude.Prewarm] if it started the CLI
+// ahead, [claude.Query] for a prompt of one string and [claude.QueryStream] for a stream
+// of them.
 func (c *recordedCall) Via() callAPI {
 	switch {
 	case c.Has("control", "close", "add_tool"):
@@ -46,30 +46,30 @@ func (c *recordedCall) Via() callAPI {
 	return viaQueryStream
 }
 
-// callRun is what came of a call that was made again.
+// callRun is the outcome of a repeated call.
 type callRun struct {
 	Via      callAPI
 	Messages []message.Message
-	// Err is what the call ended with, nil for a good end.
+	// Err is the error that the call ended with, or nil.
 	Err error
 	// Calls are the outcomes of control steps in the order of the steps.
 	Calls []callOutcome
-	// NotDone are the indexes of steps whose moment did not come.
+	// NotDone are the indexes of steps with a moment that never came.
 	NotDone []int
 	// Left is set when the caller left its loop before the end.
 	Left bool
 }
 
-// callOutcome is what came of a control step.
+// callOutcome is the outcome of a control step.
 type callOutcome struct {
 	Step   recordedStep
 	Result json.RawMessage // nil if the answer had no body
 	Err    error
 }
 
-// Run makes the call again with opts and does its steps at their moments. answers
-// are the callbacks that opts were made with, nil if there are none. It returns
-// when the stream has ended and every step was done, or cannot be done any more.
+// Run repeats the call with opts and executes its steps at their moments. answers are the
+// callbacks in opts, or nil. It returns when the stream has ended and every step was
+// executed or can no longer be.
 func (c *recordedCall) Run(ctx context.Context, opts *claude.Options, answers *callAnswers) *callRun {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -88,7 +88,7 @@ func (c *recordedCall) Run(ctx context.Context, opts *claude.Options, answers *c
 		r.consume(claude.Query(ctx, *c.Prompt, opts))
 	case viaQueryStream:
 		r.consume(claude.QueryStream(ctx, r.produce, opts))
-		r.start(nil) // where produce was never called
+		r.start(nil) // if produce was never called
 	}
 	close(r.over)
 	r.steps.Wait()
@@ -123,7 +123,7 @@ type callRunner struct {
 	left     bool
 }
 
-// stepMoment is when a step is done.
+// stepMoment is the moment of a step.
 type stepMoment struct {
 	come  chan struct{} // closed when its event has happened
 	once  sync.Once
@@ -144,7 +144,7 @@ func newCallRunner(c *recordedCall, ctx context.Context, cancel context.CancelCa
 	return r
 }
 
-// fire lets the moments come whose event is meant.
+// fire starts the steps that wait for a matching event.
 func (r *callRunner) fire(meant func(recordedWhen) bool) {
 	for i, s := range r.call.Steps {
 		if meant(s.When) {
@@ -163,7 +163,7 @@ func (r *callRunner) wait(event string) {
 	}
 }
 
-// start says that the call has returned its handle.
+// start reports that the call has returned its handle.
 func (r *callRunner) start(send func(message.UserInput) error) {
 	r.started.Do(func() {
 		r.send = send
@@ -171,7 +171,7 @@ func (r *callRunner) start(send func(message.UserInput) error) {
 	})
 }
 
-// step does one step at its moment.
+// step executes one step at its moment.
 func (r *callRunner) step(i int) {
 	m, s := r.moments[i], r.call.Steps[i]
 	defer func() {
@@ -198,7 +198,7 @@ func (r *callRunner) step(i int) {
 	m.did = true
 }
 
-// come waits for the moment of a step; false if it will not come.
+// come waits for the moment of a step. It returns false if the moment can no longer come.
 func (r *callRunner) come(i int) bool {
 	if r.call.Steps[i].When.Event == "step_done" {
 		if i == 0 {
@@ -220,8 +220,8 @@ func (r *callRunner) come(i int) bool {
 	}
 }
 
-// sameBefore is the step before i that has the same moment, -1 if there is none:
-// such steps are done in their order.
+// sameBefore returns the step before i with the same moment, or -1: such steps are
+// executed in order.
 func (r *callRunner) sameBefore(i int) int {
 	for j := i - 1; j >= 0; j-- {
 		if r.call.Steps[j].When == r.call.Steps[i].When && r.call.Steps[i].When.Event != "step_done" {
@@ -236,7 +236,7 @@ func (r *callRunner) do(i int) {
 	switch s.Do {
 	case "send":
 		if r.send != nil {
-			// What fails here is reported by the end of the stream.
+			// The end of the stream reports errors of this.
 			_ = r.send(message.UserInput{Raw: s.Message})
 		}
 	case "end_input":
@@ -274,7 +274,7 @@ func (r *callRunner) outcome(i int, result json.RawMessage, err error) {
 	r.outcomes[i] = callOutcome{Step: r.call.Steps[i], Result: result, Err: err}
 }
 
-// produce is the input of QueryStream.
+// produce sends the input of QueryStream.
 func (r *callRunner) produce(ctx context.Context, send func(message.UserInput) error) error {
 	r.start(send)
 	select {
@@ -284,7 +284,7 @@ func (r *callRunner) produce(ctx context.Context, send func(message.UserInput) e
 	return nil
 }
 
-// prewarm makes the call with a CLI that is started ahead.
+// prewarm makes the call with a prewarmed CLI.
 func (r *callRunner) prewarm(opts *claude.Options) {
 	warm, err := claude.Prewarm(r.ctx, opts)
 	if err != nil {
@@ -299,10 +299,10 @@ func (r *callRunner) prewarm(opts *claude.Options) {
 		return
 	}
 	r.consume(warm.QueryStream(r.ctx, r.produce))
-	r.start(nil) // where produce was never called
+	r.start(nil) // if produce was never called
 }
 
-// handle starts the CLI, ahead where the caller did.
+// handle starts the CLI, prewarmed if the caller did so.
 func (r *callRunner) handle(opts *claude.Options) (*claude.Client, error) {
 	if r.call.API != "startup" {
 		return claude.Connect(r.ctx, opts)
@@ -338,7 +338,7 @@ func (r *callRunner) connect(opts *claude.Options) {
 	}
 }
 
-// consume is the caller's loop.
+// consume runs the caller's loop.
 func (r *callRunner) consume(messages iter.Seq2[message.Message, error]) {
 	for m, err := range messages {
 		if err != nil {
@@ -358,8 +358,7 @@ func (r *callRunner) consume(messages iter.Seq2[message.Message, error]) {
 	}
 }
 
-// message lets the moments come that a message makes; true if the consumer is to
-// leave.
+// message fires the events of a message. It returns true if the consumer should stop.
 func (r *callRunner) message(m message.Message) (leave bool) {
 	typ, event := messageTypes(m)
 	for i, s := range r.call.Steps {
@@ -380,7 +379,7 @@ func (r *callRunner) message(m message.Message) (leave bool) {
 	return leave || r.left
 }
 
-// messageTypes are the type of a message and that of the event in it.
+// messageTypes returns the type of a message and that of the event in it.
 func messageTypes(m message.Message) (typ, event string) {
 	var head struct {
 		Type  string `json:"type"`
@@ -404,7 +403,7 @@ func (r *callRunner) finish() *callRun {
 	return r.run
 }
 
-// gathered is a copy of the messages so far.
+// gathered returns a copy of the messages so far.
 func (r *callRunner) gathered() []message.Message {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -11,8 +11,8 @@ import (
 	"github.com/seed7221b0f9/parley/mcptool"
 )
 
-// recordedServer is an in-process MCP server of a recording. It is known by its
-// key among the servers; Name is what it calls itself.
+// recordedServer is an in-process MCP server of a recording. Its key among the servers
+// identifies it; Name is the name that it reports.
 type recordedServer struct {
 	Type    string                 `json:"type"`
 	Name    string                 `json:"name"`
@@ -22,7 +22,7 @@ type recordedServer struct {
 	Policy  []claude.MCPToolPolicy `json:"toolPolicy"`
 }
 
-// recordedTool is a tool as tools/list has it.
+// recordedTool is a tool in the form of tools/list.
 type recordedTool struct {
 	Name        string               `json:"name"`
 	Title       string               `json:"title"`
@@ -32,8 +32,8 @@ type recordedTool struct {
 	Meta        map[string]any       `json:"_meta"`
 }
 
-// server makes a recorded server whose tools do what the recorded ones did. key
-// is its name among the servers.
+// server creates a recorded server with tools that repeat the recorded results. key is its
+// name among the servers.
 func (a *callAnswers) server(key string, raw json.RawMessage) (claude.MCPServer, error) {
 	var r recordedServer
 	if err := json.Unmarshal(raw, &r); err != nil {
@@ -58,7 +58,7 @@ func (a *callAnswers) server(key string, raw json.RawMessage) (claude.MCPServer,
 	return server, nil
 }
 
-// tool makes a recorded tool of a server.
+// tool creates a recorded tool of a server.
 func (a *callAnswers) tool(server string, raw json.RawMessage) (tool mcptool.Tool, err error) {
 	var def recordedTool
 	if err := json.Unmarshal(raw, &def); err != nil {
@@ -77,7 +77,7 @@ func (a *callAnswers) tool(server string, raw json.RawMessage) (tool mcptool.Too
 	return mcptool.NewTool(def.Name, def.Description, call, opts...), nil
 }
 
-// callTool does what the recorded call of a tool did.
+// callTool repeats the recorded call of a tool.
 func (a *callAnswers) callTool(ctx context.Context, server, name string) (*mcp.CallToolResult, error) {
 	call := mcptool.CallInfo(ctx)
 	answer, err := a.give(ctx, "tool "+server+" "+name, func(r *recordedAnswer) bool {
@@ -93,7 +93,7 @@ func (a *callAnswers) callTool(ctx context.Context, server, name string) (*mcp.C
 	if err := json.Unmarshal(answer.Return, result); err != nil {
 		return nil, fmt.Errorf("recording: the result of %s: %w", name, err)
 	}
-	if result.StructuredContent != nil { // a map would forget the order of its members
+	if result.StructuredContent != nil { // a map would lose the order of its members
 		var v struct {
 			StructuredContent json.RawMessage `json:"structuredContent"`
 		}
@@ -105,7 +105,8 @@ func (a *callAnswers) callTool(ctx context.Context, server, name string) (*mcp.C
 	return result, nil
 }
 
-// sendNotifications sends what a tool sent before it returned: one notification or several.
+// sendNotifications sends the notifications that a tool sent before it returned: one or
+// several.
 func sendNotifications(ctx context.Context, call *mcptool.Call, raw json.RawMessage) error {
 	if isNull(raw) {
 		return nil
@@ -149,8 +150,8 @@ func sendNotification(ctx context.Context, call *mcptool.Call, raw json.RawMessa
 	return fmt.Errorf("recording: a tool cannot send %s", n.Method)
 }
 
-// addTool does a step that adds a tool to a server while the call runs. The tool
-// is the step's, with the server that it names, or the only one there is.
+// addTool executes a step that adds a tool to a server during the call: to the server that
+// the step names, or to the only one.
 func (a *callAnswers) addTool(s recordedStep) error {
 	a.mu.Lock()
 	key, server := s.Server, a.servers[s.Server]
@@ -173,8 +174,8 @@ func (a *callAnswers) addTool(s recordedStep) error {
 	return nil
 }
 
-// mcpServers are servers of a recording; those in this process have tools that
-// do what the recorded ones did, or are left out if a is nil.
+// mcpServers returns the servers of a recording; the tools of those in this process repeat
+// the recorded results. In-process servers are omitted if a is nil.
 func (a *callAnswers) mcpServers(raw json.RawMessage, inProcess map[string]json.RawMessage) (map[string]claude.MCPServer, error) {
 	var servers map[string]claude.MCPServer
 	if err := json.Unmarshal(raw, &servers); err != nil {

@@ -11,10 +11,10 @@ import (
 	"github.com/seed7221b0f9/parley/claude"
 )
 
-// memoryStore is a session store in memory that remembers how it was called.
-// [memoryStore.With] gives it the optional methods that a test needs.
+// memoryStore is an in-memory session store that records its calls. [memoryStore.With]
+// adds the optional methods that a test needs.
 type memoryStore struct {
-	// Fail, when set, is what every Append fails with.
+	// Fail, if set, is the error of every Append.
 	Fail error
 
 	mu      sync.Mutex
@@ -30,7 +30,7 @@ type storeAppend struct {
 	Failed  bool
 }
 
-// newMemoryStore makes the store of a recording, which may have none.
+// newMemoryStore returns the store of a recording, which may have none.
 func newMemoryStore(spec *recordedStore) *memoryStore {
 	m := &memoryStore{entries: map[claude.SessionKey][]json.RawMessage{}, changed: map[claude.SessionKey]time.Time{}}
 	if spec != nil && spec.AppendFails != nil {
@@ -39,7 +39,7 @@ func newMemoryStore(spec *recordedStore) *memoryStore {
 	return m
 }
 
-// With is the store with exactly the given methods beside append and load:
+// With returns the store with exactly the given methods in addition to append and load:
 // listSessions, listSubkeys, delete, as the recordings spell them.
 func (m *memoryStore) With(methods ...string) claude.SessionStore {
 	has := func(name string) bool { return slices.Contains(methods, name) }
@@ -89,7 +89,7 @@ func (m *memoryStore) With(methods ...string) claude.SessionStore {
 	return two
 }
 
-// Appends are the calls of Append so far.
+// Appends returns the calls of Append so far.
 func (m *memoryStore) Appends() []storeAppend {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -13,25 +13,25 @@ import (
 	"github.com/seed7221b0f9/parley/internal/tape"
 )
 
-// The files recorded_*_test.go run recorded dialogues of the official SDK and the real CLI again: they read
-// a recording and do through package claude what its caller did. TestRecordings plays the CLI's part,
-// TestLive runs the real CLI.
+// The files recorded_*_test.go repeat recorded dialogues between the official SDK and the real CLI: they
+// read a recording and repeat the caller's actions with package claude. TestRecordings plays the part of
+// the CLI, TestLive runs the real CLI.
 
 // recording is one recorded scenario: an SDK that talks to the real CLI, or, if
 // Caller is nil, input that was written by hand. It is read-only.
 type recording struct {
 	Name string
 	Dir  string
-	// Caller is what the caller of the SDK did.
+	// Caller holds the actions of the SDK's caller.
 	Caller *recordedCaller
 	Meta   recordingMeta
-	// SDK is what the SDK gave its caller, in order.
+	// SDK holds the SDK's results for its caller, in order.
 	SDK []sdkRecord
 	// Processes are the CLIs that were started: ".", "spawn2", and so on.
 	Processes map[string]*tape.Process
 }
 
-// recordingMeta is the part of meta.json that a run needs.
+// recordingMeta holds the members of meta.json that a run needs.
 type recordingMeta struct {
 	Note       string            `json:"note"`
 	EnvExtra   map[string]string `json:"env_extra"`
@@ -40,12 +40,11 @@ type recordingMeta struct {
 	SDKVersion string            `json:"sdk_version"`
 }
 
-// recordedCaller is caller.json: everything that the caller of the SDK did.
+// recordedCaller is caller.json: all actions of the SDK's caller.
 type recordedCaller struct {
 	Calls []recordedCall `json:"calls"`
 	Store *recordedStore `json:"store"`
-	// IDs are options of later calls whose values come from the messages of
-	// earlier ones, and from which.
+	// IDs are options of later calls with values from the messages of earlier ones.
 	IDs          callIDs         `json:"ids"`
 	BetweenCalls betweenCalls    `json:"between_calls"`
 	After        []recordedAfter `json:"after"`
@@ -55,7 +54,7 @@ type recordedCaller struct {
 // recordedCall is one call of query or startup.
 type recordedCall struct {
 	API     string                     `json:"api"`
-	Spawn   *string                    `json:"spawn"` // nil: nothing was started
+	Spawn   *string                    `json:"spawn"` // nil: no process was started
 	CLI     string                     `json:"cli"`   // set: no real CLI
 	Prompt  *string                    `json:"prompt"`
 	Options map[string]json.RawMessage `json:"options"`
@@ -63,7 +62,7 @@ type recordedCall struct {
 	Answers []recordedAnswer           `json:"answers"`
 }
 
-// recordedStep is something that the caller did during a call.
+// recordedStep is an action of the caller during a call.
 type recordedStep struct {
 	Do       string          `json:"do"` // send, end_input, control, add_tool, close, abort, stop_reading
 	When     recordedWhen    `json:"when"`
@@ -72,16 +71,16 @@ type recordedStep struct {
 	Request  json.RawMessage `json:"request"`
 	Accessor string          `json:"accessor"`
 	Label    string          `json:"label"`
-	// IDs are members of Request whose values come from the run.
+	// IDs are members of Request with values from the run.
 	IDs map[string]string `json:"ids"`
 	// SDKServers are the in-process MCP servers of a Request that sets servers.
 	SDKServers map[string]json.RawMessage `json:"sdk_servers"`
-	// Server and Tool are of the step add_tool.
+	// Server and Tool belong to the step add_tool.
 	Server string          `json:"server"`
 	Tool   json.RawMessage `json:"tool"`
 }
 
-// recordedWhen says when a step is done.
+// recordedWhen is the moment of a step.
 type recordedWhen struct {
 	Event     string  `json:"event"` // before_start, start, message, callback, step_done
 	Type      string  `json:"type"`
@@ -90,7 +89,7 @@ type recordedWhen struct {
 	DelayMS   float64 `json:"delay_ms"`
 }
 
-// recordedAnswer is one invocation of a callback and what the callback did.
+// recordedAnswer is one invocation of a callback and its result.
 type recordedAnswer struct {
 	Line               int             `json:"line"`
 	AnswerLine         int             `json:"answer_line"`
@@ -122,14 +121,13 @@ type recordedAfter struct {
 	Args json.RawMessage `json:"args"`
 }
 
-// recordedKill is the way in which the CLI was killed from outside.
+// recordedKill describes how the CLI was killed from outside.
 type recordedKill struct {
 	Signal string `json:"signal"`
 	On     string `json:"on_first_stdout_line_containing"`
 }
 
-// sdkRecord is one thing that the SDK gave its caller: a message, the outcome of
-// a control request, an end.
+// sdkRecord is one result of the SDK for its caller: a message, the outcome of a control request, an end.
 type sdkRecord struct {
 	Kind    string          `json:"kind"`
 	Message json.RawMessage `json:"message"`
@@ -140,13 +138,13 @@ type sdkRecord struct {
 	Key     json.RawMessage `json:"key"`
 	Entries []any           `json:"entries"`
 	N       int             `json:"n"`
-	// Of a process without an SDK: the type of a line, and its exit code.
+	// For a process without an SDK: the type of a line, and its exit code.
 	Type    string `json:"type"`
 	Subtype string `json:"subtype"`
 	Code    *int   `json:"code"`
 }
 
-// sdkError is an error as the official SDK gave it.
+// sdkError is an error of the official SDK.
 type sdkError struct {
 	Message    string `json:"message"`
 	ErrorClass string `json:"errorClass"` // empty for errors without a class
@@ -155,8 +153,8 @@ type sdkError struct {
 	Signal     string `json:"signal"`
 }
 
-// readRecording reads the recording in a directory. rewrite, which may be nil,
-// changes caller.json before it is read: for paths of another machine.
+// readRecording reads the recording in a directory. rewrite, which may be nil, changes caller.json before
+// it is decoded, to replace paths of another machine.
 func readRecording(dir string, rewrite func(string) string) (*recording, error) {
 	r := &recording{Name: filepath.Base(dir), Dir: dir, Processes: map[string]*tape.Process{}}
 	if err := tape.ReadJSON(filepath.Join(dir, "meta.json"), &r.Meta, nil); err != nil {
@@ -180,7 +178,7 @@ func readRecording(dir string, rewrite func(string) string) (*recording, error) 
 		}
 		r.SDK = append(r.SDK, rec)
 	}
-	spawns, err := fs.Glob(os.DirFS(dir), "spawn*") // the directory's own name is not a pattern
+	spawns, err := fs.Glob(os.DirFS(dir), "spawn*") // the directory name is not a pattern
 	if err != nil {
 		return nil, err
 	}
@@ -190,7 +188,7 @@ func readRecording(dir string, rewrite func(string) string) (*recording, error) 
 	for _, d := range append([]string{dir}, spawns...) {
 		p, err := tape.ReadProcess(d)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // nothing was started
+			continue // no process was started
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", r.Name, err)
@@ -226,8 +224,8 @@ func (r *recording) checkProcesses() error {
 // callEnds are the kinds of record that end a call.
 var callEnds = []string{"end", "error", "sync_throw", "driver_error"}
 
-// callRecords is what the SDK gave its caller in one call: its messages and its
-// end, which is nil where the caller left before there was one.
+// callRecords holds the SDK's results of one call: its messages and its end, which is nil if the caller
+// stopped before the end.
 type callRecords struct {
 	Messages []json.RawMessage
 	End      *sdkRecord
@@ -243,7 +241,7 @@ func (r *recording) Records() []callRecords {
 		}
 		switch {
 		case rec.Kind == "note" && strings.HasPrefix(rec.Text, "---"):
-			if out[i].Messages != nil { // the caller left the call before this one
+			if out[i].Messages != nil { // the caller stopped reading the previous call
 				i++
 			}
 		case rec.Kind == "message":
@@ -256,8 +254,8 @@ func (r *recording) Records() []callRecords {
 	return out
 }
 
-// CallOutcomes are the recorded outcomes of control steps, by label in their
-// order; those of functions called after the calls are among them.
+// CallOutcomes returns the recorded outcomes of control steps, by label in their order; those of functions
+// called after the calls are among them.
 func (r *recording) CallOutcomes() map[string][]sdkRecord {
 	out := map[string][]sdkRecord{}
 	for _, rec := range r.SDK {
@@ -300,7 +298,7 @@ func (c *recordedCall) Has(kinds ...string) bool {
 	return slices.ContainsFunc(c.Steps, func(s recordedStep) bool { return slices.Contains(kinds, s.Do) })
 }
 
-// Hints are what a player needs to know about the caller's side of the call.
+// Hints returns the information about the caller's side of the call that a player needs.
 func (c *recordedCall) Hints() tape.Hints {
 	h := tape.Hints{EndsInput: c.Has("close", "abort", "stop_reading"), Optional: map[int]bool{}}
 	for _, a := range c.Answers {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// answerTo is the recorded answer to a request of the CLI, nil for those that an
-// SDK gives by itself.
+// answerTo returns the recorded answer to a request of the CLI, or nil for answers that
+// an SDK gives by itself.
 func (c *comparison) answerTo(requestID string) *recordedAnswer {
 	for i := range c.call.Answers {
 		a := &c.call.Answers[i]
@@ -19,7 +19,7 @@ func (c *comparison) answerTo(requestID string) *recordedAnswer {
 	return nil
 }
 
-// responseID is the id of the request that a line of input answers, "" for other
+// responseID returns the id of the request that a line of input answers, or "" for other
 // lines.
 func responseID(line any) string {
 	id, _ := at(line, "response", "request_id").(string)
@@ -29,7 +29,7 @@ func responseID(line any) string {
 	return id
 }
 
-// at is a value inside of objects, nil if there is none.
+// at returns a value inside of objects, or nil.
 func at(v any, path ...string) any {
 	for _, name := range path {
 		m, _ := v.(map[string]any)
@@ -38,8 +38,7 @@ func at(v any, path ...string) any {
 	return v
 }
 
-// compareAnswer changes an answer of ours to the recorded one where a rule allows
-// the difference.
+// compareAnswer replaces our answer by the recorded one if a rule allows the difference.
 func (c *comparison) compareAnswer(want, got map[string]any) {
 	a := c.answerTo(responseID(want))
 	if a == nil {
@@ -87,8 +86,7 @@ func isToolError(body any) bool {
 	return at(body, "mcp_response", "error") != nil || at(body, "mcp_response", "result", "isError") == true
 }
 
-// refuses reports whether the output of a hook refuses, in the form of any event
-// that can.
+// refuses reports whether the output of a hook refuses, in the form of any event.
 func refuses(body any) bool {
 	specific := at(body, "hookSpecificOutput")
 	return at(specific, "permissionDecision") == "deny" || at(specific, "decision", "behavior") == "deny" ||
@@ -98,14 +96,14 @@ func refuses(body any) bool {
 // refusable are the events that a hook can refuse.
 var refusable = []string{"PreToolUse", "PermissionRequest", "UserPromptSubmit", "PreModelSwitch", "Elicitation"}
 
-// hookFails reports whether a hook that is to refuse when it fails has failed.
+// hookFails reports whether a hook failed that refuses on failure.
 func hookFails(c *comparison) bool {
 	return slices.ContainsFunc(c.call.Answers, func(a recordedAnswer) bool {
 		return a.Throw != nil && slices.Contains(refusable, a.HookEventName)
 	})
 }
 
-// decisions are what a hook can decide, by member.
+// decisions are the valid decisions of a hook, by member.
 var decisions = map[string][]any{
 	"permissionDecision": {"allow", "deny", "ask", "defer"},
 	"decision":           {"approve", "block"},
@@ -113,8 +111,8 @@ var decisions = map[string][]any{
 	"action":             {"accept", "decline", "cancel"},
 }
 
-// hookMistaken reports whether a hook returned something that the CLI would not
-// take: a null, or a decision that there is none of.
+// hookMistaken reports whether a hook returned an output that the CLI would discard: a
+// null, or an unknown decision.
 func hookMistaken(c *comparison) bool {
 	return slices.ContainsFunc(c.call.Answers, func(a recordedAnswer) bool {
 		return a.Subtype == "hook_callback" && a.Return != nil && mistaken(value(a.Return))
@@ -135,7 +133,7 @@ func mistaken(v any) bool {
 	return m["hookSpecificOutput"] != nil && mistaken(m["hookSpecificOutput"])
 }
 
-// withoutHookIDs leaves out the ids that an SDK gives hooks.
+// withoutHookIDs removes the ids that an SDK assigns to hooks.
 func withoutHookIDs(line any) {
 	events, _ := at(line, "request", "hooks").(map[string]any)
 	for _, list := range events {
@@ -148,7 +146,7 @@ func withoutHookIDs(line any) {
 	}
 }
 
-// tools are the definitions of tools in a line of input.
+// tools returns the definitions of tools in a line of input.
 func tools(line any) (all []map[string]any) {
 	lists := []any{at(line, "response", "response", "mcp_response", "result", "tools")}
 	manifests, _ := at(line, "request", "sdkMcpServerManifests").(map[string]any)
@@ -166,8 +164,7 @@ func tools(line any) (all []map[string]any) {
 	return all
 }
 
-// compareTools leaves out of the definitions of tools what rules let the two
-// sides differ in.
+// compareTools removes the members of tool definitions in which rules allow differences.
 func (c *comparison) compareTools(line any, ours bool) {
 	for _, def := range tools(line) {
 		if def["execution"] != nil && !ours && c.allowed("no execution in the definition of a tool") {
@@ -182,7 +179,7 @@ func (c *comparison) compareTools(line any, ours bool) {
 	}
 }
 
-// compareServers puts the names of in-process servers in order.
+// compareServers sorts the names of in-process servers.
 func (c *comparison) compareServers(line any) {
 	names, _ := at(line, "request", "sdkMcpServers").([]any)
 	byText := func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) }
@@ -191,7 +188,7 @@ func (c *comparison) compareServers(line any) {
 	}
 }
 
-// definesTools reports whether the SDK tells the CLI of tools.
+// definesTools reports whether the SDK sends tool definitions to the CLI.
 func definesTools(c *comparison) bool {
 	return slices.ContainsFunc(c.proc.Stdin, func(line string) bool { return strings.Contains(line, `"inputSchema"`) })
 }
@@ -201,8 +198,7 @@ func annotates(c *comparison) bool {
 	return slices.ContainsFunc(c.proc.Stdin, func(line string) bool { return strings.Contains(line, `"annotations":{`) })
 }
 
-// returns reports whether a permission callback returned an answer of which f is
-// true.
+// returns reports whether a permission callback returned an answer for which f is true.
 func returns(f func(answer any) bool) func(*comparison) bool {
 	return func(c *comparison) bool {
 		return slices.ContainsFunc(c.call.Answers, func(a recordedAnswer) bool {
@@ -211,8 +207,8 @@ func returns(f func(answer any) bool) func(*comparison) bool {
 	}
 }
 
-// withoutLate leaves out the recorded answers to requests that the CLI had taken
-// back, where ours has none.
+// withoutLate removes the recorded answers to requests that the CLI had cancelled, if we
+// sent none.
 func (c *comparison) withoutLate(want []string, got map[string]map[string]any) []string {
 	return slices.DeleteFunc(want, func(line string) bool {
 		id := responseID(value([]byte(line)))
@@ -221,8 +217,8 @@ func (c *comparison) withoutLate(want []string, got map[string]map[string]any) [
 	})
 }
 
-// withoutWaited leaves out those of our answers that the official SDK did not give
-// because it had closed the input before its callback returned.
+// withoutWaited removes our answers that the official SDK did not send because it had
+// closed the input before its callback returned.
 func (c *comparison) withoutWaited(got []string) []string {
 	return slices.DeleteFunc(got, func(line string) bool {
 		id := responseID(value([]byte(line)))

@@ -16,7 +16,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// value is the JSON value of a text; a text that is not JSON stands for itself.
+// value returns the JSON value of a text, or the text itself if it is not JSON.
 func value(text []byte) any {
 	var v any
 	if err := json.Unmarshal(text, &v); err != nil {
@@ -28,7 +28,7 @@ func value(text []byte) any {
 // resumeDir is the directory that a session of a store is resumed in.
 var resumeDir = regexp.MustCompile(`[^"=]*claude-resume-[A-Za-z0-9-]+`)
 
-// compareMessages compares the messages that the caller got.
+// compareMessages compares the messages that the caller received.
 func (c *comparison) compareMessages() {
 	c.t.Helper()
 	var got, want []any
@@ -49,7 +49,7 @@ func (c *comparison) compareMessages() {
 	}
 }
 
-// message is the value of a message, without what its maker makes up.
+// message returns the value of a message without generated values.
 func (c *comparison) message(raw []byte) any {
 	v := value(resumeDir.ReplaceAll(raw, []byte("RESUME-DIR")))
 	if m, ok := v.(map[string]any); ok && m["subtype"] == "mirror_error" {
@@ -58,7 +58,7 @@ func (c *comparison) message(raw []byte) any {
 	return v
 }
 
-// compareEnd compares how the call ended.
+// compareEnd compares the end of the call.
 func (c *comparison) compareEnd() {
 	c.t.Helper()
 	end := c.want.End
@@ -81,7 +81,7 @@ func (c *comparison) compareEnd() {
 	c.compareError(end.Error, c.got.Err)
 }
 
-// compareError compares the kind of an error and what it tells.
+// compareError compares the kind of an error and its details.
 func (c *comparison) compareError(want *sdkError, got error) {
 	c.t.Helper()
 	var same bool
@@ -104,7 +104,7 @@ func (c *comparison) compareError(want *sdkError, got error) {
 	case "control_request_failed":
 		ce, ok := errors.AsType[*claude.ControlError](got)
 		same = ok && ce.Message == want.Message && ce.Code == want.ErrorCode
-	case "": // option conflicts, and calls on what has ended
+	case "": // option conflicts, and calls after the end
 		same = !errors.Is(got, context.Canceled)
 	}
 	if !same {
@@ -112,7 +112,7 @@ func (c *comparison) compareError(want *sdkError, got error) {
 	}
 }
 
-// flagSet are arguments as flags and their values, whose order does not matter.
+// flagSet returns arguments as flags with their values, without their order.
 func flagSet(args []string) map[string][]any {
 	set := map[string][]any{}
 	for i := 0; i < len(args); i++ {
@@ -141,8 +141,8 @@ func (c *comparison) compareArgs() {
 	}
 }
 
-// inlineSecrets puts what we send by file or by initialize where the official SDK
-// has it: into the arguments.
+// inlineSecrets moves the values that we pass by file or by initialize into the arguments, like
+// the official SDK.
 func (c *comparison) inlineSecrets(want, got map[string][]any) {
 	files := c.player.Files()
 	for _, values := range got {
@@ -161,7 +161,7 @@ func (c *comparison) inlineSecrets(want, got map[string][]any) {
 	}
 }
 
-// initialize is the request that we opened the control protocol with.
+// initialize returns the request that we opened the control protocol with.
 func (c *comparison) initialize() map[string]any {
 	for _, line := range c.player.Input() {
 		m, _ := value([]byte(line)).(map[string]any)
@@ -172,8 +172,7 @@ func (c *comparison) initialize() map[string]any {
 	return nil
 }
 
-// compareEnv compares what the SDK adds to its caller's environment and takes
-// from it.
+// compareEnv compares the changes of the SDK to its caller's environment.
 func (c *comparison) compareEnv() {
 	c.t.Helper()
 	base, got := environMap(os.Environ()), environMap(c.player.Command().Env)
@@ -209,7 +208,7 @@ func (c *comparison) compareEnv() {
 	}
 }
 
-// ownVariable reports whether a rule lets the two sides differ in a variable.
+// ownVariable reports whether a rule allows a difference in a variable.
 func (c *comparison) ownVariable(k string, want, got map[string]string) bool {
 	if want[k] == got[k] {
 		return false
@@ -230,7 +229,7 @@ func environMap(environ []string) map[string]string {
 	return m
 }
 
-// compareInput compares what the SDK wrote, line by line but in any order.
+// compareInput compares the lines that the SDK wrote, in any order.
 func (c *comparison) compareInput() {
 	c.t.Helper()
 	answers := map[string]map[string]any{} // ours, by the id of the request
@@ -248,7 +247,7 @@ func (c *comparison) compareInput() {
 	}
 	for _, line := range c.withoutWaited(c.player.Input()) {
 		if own := answers[responseID(value([]byte(line)))]; own != nil {
-			line = encodeLine(c, own) // as a rule may have left it
+			line = encodeLine(c, own) // as a rule may have changed it
 		}
 		got = append(got, c.inputLine(line, true))
 	}
@@ -265,13 +264,13 @@ func (c *comparison) compareInput() {
 	}
 }
 
-// stopsTurn reports whether a line is an interrupt, or takes back one that a
-// recording, which knows of none, does not answer.
+// stopsTurn reports whether a line is an interrupt, or cancels an interrupt that the recording
+// does not answer.
 func stopsTurn(line string) bool {
 	return strings.Contains(line, `"subtype":"interrupt"`) || strings.Contains(line, `"type":"control_cancel_request"`)
 }
 
-// inputLine is a line of input without the ids that an SDK makes up.
+// inputLine returns a line of input without generated ids.
 func (c *comparison) inputLine(line string, ours bool) string {
 	v := value([]byte(line))
 	m, ok := v.(map[string]any)
@@ -298,8 +297,7 @@ func (c *comparison) inputLine(line string, ours bool) string {
 	return encodeLine(c, m)
 }
 
-// sent is the message of the send step that a line comes from, nil if it comes
-// from none.
+// sent returns the message of the send step that a line comes from, or nil.
 func (c *comparison) sent(line map[string]any) map[string]any {
 	for _, s := range c.call.Steps {
 		m, ok := value(s.Message).(map[string]any)
@@ -343,7 +341,7 @@ func (c *comparison) compareCalls() {
 				result = officialResult(got.Step.Request, result)
 			}
 			if want.Result == nil {
-				continue // the official method returns nothing
+				continue // the official method returns no value
 			}
 			if diff := cmp.Diff(value(want.Result), value(result)); diff != "" {
 				c.errorf("%s (-official +ours):\n%s", label, diff)
@@ -352,8 +350,8 @@ func (c *comparison) compareCalls() {
 	}
 }
 
-// compareStore compares what went to the session store: all entries of each
-// transcript in their order, and for a store that fails every attempt.
+// compareStore compares the appends to the session store: all entries of each transcript in
+// order, and all attempts for a failing store.
 func compareStore(t *testing.T, rec *recording, store *memoryStore) {
 	t.Helper()
 	if rec.Caller.Store == nil {
@@ -390,8 +388,8 @@ func storeKey(raw json.RawMessage) string {
 	return strings.Join([]string{k.ProjectKey, k.SessionID, k.Subpath}, "/")
 }
 
-// compareAfter looks at the outcomes that belong to no step: they are of functions called after
-// the calls.
+// compareAfter checks the outcomes that belong to no step: those of functions called after the
+// calls.
 func compareAfter(t *testing.T, rec *recording, left map[string][]sdkRecord, rules *ruleBook) {
 	t.Helper()
 	want := map[string]int{}

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// known are the values of a recording: what its processes wrote and read, and what its caller
-// did. A value that the official SDK gave its caller is one of them.
+// known holds the values of a recording: the input and output of its processes, and the
+// actions of its caller. Every value that the official SDK returned must be one of them.
 type known struct {
 	seed  maphash.Seed
 	whole map[uint64]bool // objects, arrays, scalars, and members with their values
@@ -18,13 +18,13 @@ type known struct {
 
 func newKnown() *known { return &known{seed: maphash.MakeSeed(), whole: map[uint64]bool{}} }
 
-// add enters a value and everything in it.
+// add adds a value and all values in it.
 func (k *known) add(v any) {
 	k.whole[k.hash(v, func(h uint64) { k.whole[h] = true })] = true
 }
 
-// hash is the hash of a value. each gets the hashes of what is in it: of the members of an
-// object with and without their names, of elements, and of JSON in a text.
+// hash returns the hash of a value. It calls each with the hashes of the values inside: of the
+// members of an object with and without their names, of elements, and of JSON in a text.
 func (k *known) hash(v any, each func(uint64)) uint64 {
 	var sum uint64
 	switch v := v.(type) {
@@ -49,14 +49,14 @@ func (k *known) hash(v any, each func(uint64)) uint64 {
 	return maphash.Comparable(k.seed, v)
 }
 
-// member is the hash of a member whose value has the hash h. The SDK writes tool_use_id as
-// toolUseID.
+// member returns the hash of a member from its name and the hash of its value. The SDK writes
+// tool_use_id as toolUseID.
 func (k *known) member(name string, h uint64) uint64 {
 	return maphash.Comparable(k.seed, [2]any{strings.ToLower(strings.ReplaceAll(name, "_", "")), h})
 }
 
-// missing is the path of the first value that is not known, "" if all are. An object that the
-// SDK puts together has known members.
+// missing returns the path of the first value that is not known, or "". An object that the SDK
+// composed needs only known members.
 func (k *known) missing(path, name string, v any) string {
 	h := k.hash(v, func(uint64) {})
 	if k.whole[h] && !needsName(v) || k.whole[k.member(name, h)] || slices.Contains(madeMembers, name) {
@@ -88,7 +88,7 @@ func (k *known) missing(path, name string, v any) string {
 	return path
 }
 
-// isText reports whether a text is in the words of the SDK, filler, or a part of a known text.
+// isText reports whether a text is a text of the SDK, filler, or a part of a known text.
 func (k *known) isText(text string) bool {
 	const words = "redacted text of the same length, "
 	if slices.Contains(sdkTexts, text) || strings.HasPrefix(strings.Repeat(words, len(text)/len(words)+1), text) {
@@ -104,7 +104,7 @@ func (k *known) isText(text string) bool {
 	return len(text) > 8 && slices.ContainsFunc(k.texts, func(s string) bool { return strings.Contains(s, text) })
 }
 
-// needsName reports whether a value means nothing without the name of its member.
+// needsName reports whether a value is too unspecific without the name of its member.
 func needsName(v any) bool {
 	switch v.(type) {
 	case nil, bool, float64:
@@ -113,24 +113,24 @@ func needsName(v any) bool {
 	return false
 }
 
-// sdkMembers are the names of members that the official SDK gives to what it puts together.
+// sdkMembers are the names of members in objects that the official SDK composes.
 var sdkMembers = strings.Fields(`name message cls code errorClass errorCode exitCode signal telemetryMessage startupFailureReason suggestions serverName
 	projectKey sessionId subpath createdAt customTitle fileSize firstPrompt gitBranch lastModified summary parent_agent_id parent_tool_use_id stop_details`)
 
-// madeMembers are members whose values the official SDK, or the driver of the recording, made:
-// nothing in the recording tells what they have to be.
+// madeMembers are members with values that the official SDK, or the driver of the recording,
+// generated. The recording does not determine them.
 var madeMembers = []string{
 	"new_exists", "n", "uuid", "createdAt", "fileSize", "lastModified", "timestamp", "output_tokens",
 	"parent_agent_id", "parent_tool_use_id", "stop_details", "stop_sequence", "fallback_credit",
 }
 
-// errorForms are what stands before and after a text of the CLI in an error of the SDK.
+// errorForms are the texts before and after a text of the CLI in an error of the SDK.
 var errorForms = [][2]string{
 	{"Claude Code returned an error result: ", ""}, {"Claude Code process exited with code ", ""}, {"Claude Code process terminated by signal ", ""},
 	{"Claude Code control request failed (", ")"}, {"--- ", ""},
 }
 
-// sdkTexts are the words of the official SDK and of the driver.
+// sdkTexts are the texts of the official SDK and of the driver.
 var sdkTexts = []string{
 	"Error", "ReferenceError", "_r", "ENOENT", "HEAD", "second query ---", "abort()", "close()", "continueAndResume", "bypassNoAllow",
 	"pre", "post", "fail", "pr", "el", "elr", "ups", "stop", "sf", "display", "Query closed before response received",

@@ -12,13 +12,13 @@ import (
 // rule allows a difference between this SDK and the official one.
 type rule struct {
 	name    string
-	applies func(*comparison) bool // looks at the recording, never at its name
+	applies func(*comparison) bool // examines the recording, never its name
 	allows  string
 	why     string
-	other   bool // no recording of the project's own needs it
+	other   bool // no recording of the project needs it
 }
 
-// rules are all differences that are allowed.
+// rules are all allowed differences.
 var rules = []rule{
 	{
 		name:    "bad lines are data",
@@ -206,12 +206,12 @@ func answersInitialize(p *tape.Process) bool {
 	return slices.ContainsFunc(p.Timeline, func(ev tape.Event) bool { return ev.Dir == "out" && ev.Type == "control_response" })
 }
 
-// ruleBook knows which rules were needed.
+// ruleBook records which rules were used.
 type ruleBook struct{ used map[string]int }
 
 func newRuleBook() *ruleBook { return &ruleBook{used: map[string]int{}} }
 
-// allowed reports whether a rule allows what a call differs in.
+// allowed reports whether a rule allows a difference of a call.
 func (b *ruleBook) allowed(name string, c *comparison) bool {
 	i := slices.IndexFunc(rules, func(r rule) bool { return r.name == name })
 	if i < 0 {
@@ -224,7 +224,7 @@ func (b *ruleBook) allowed(name string, c *comparison) bool {
 	return true
 }
 
-// checkUsed fails for rules that nothing needs.
+// checkUsed fails for unused rules.
 func (b *ruleBook) checkUsed(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(b.used)) {
 		t.Logf("rule %q: needed %d times", name, b.used[name])

@@ -15,7 +15,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/tape"
 )
 
-// sdkVersion is the version of the official SDK whose words sdkTexts has.
+// sdkVersion is the version of the official SDK with the texts in sdkTexts.
 const sdkVersion = "0.3.325"
 
 // recordMembers are the kinds of records in sdk.jsonl with their members; "?" marks those that
@@ -29,21 +29,21 @@ var recordMembers = map[string]string{
 	"raw_out": "type subtype?", "raw_exit": "code signal",
 }
 
-// sdkOutput is sdk.jsonl: what the official SDK gave its caller.
+// sdkOutput is sdk.jsonl: the official SDK's results for its caller.
 type sdkOutput struct {
 	*recording
 	lines []string
 }
 
 // checkRecords compares everything in sdk.jsonl but the messages: a record has the members of
-// its kind, records are in the order of their times, and their values are those of the
-// recording. Nothing tells a time more exactly than that.
+// its kind, records are in the order of their times, and their values occur in the recording.
+// Times cannot be checked more exactly.
 func (r sdkOutput) checkRecords() error {
 	all := r.known(-1)
 	after := 0.0
 	for i, line := range r.lines {
 		var rec map[string]any
-		_ = json.Unmarshal([]byte(line), &rec) // ReadRecording has decoded it
+		_ = json.Unmarshal([]byte(line), &rec) // cannot fail: ReadRecording has decoded it
 		kind, _ := rec["kind"].(string)
 		at, ok := rec["t_ms"].(float64)
 		delete(rec, "kind")
@@ -68,7 +68,7 @@ func (r sdkOutput) checkRecords() error {
 			}
 			at := all.missing(name, name, v)
 			if at != "" && kind == "call" && !needsName(v) {
-				at = r.known(i).missing(name, name, v) // functions on sessions: their outcomes confirm each other
+				at = r.known(i).missing(name, name, v) // functions on sessions: they confirm each other's outcomes
 			}
 			if at != "" && !(kind == "call" && needsName(v)) {
 				return fmt.Errorf("sdk.jsonl, line %d: %s of %s is not in the recording: %.200s", i+1, at, kind, line)
@@ -81,9 +81,9 @@ func (r sdkOutput) checkRecords() error {
 	return nil
 }
 
-// known are the values of the recording: what its processes wrote, read, were started with and
-// ended with, and what the caller did. If outcome is not negative the outcomes of calls are
-// among them, but not this one.
+// known returns the values of the recording: the input, output, arguments and exit status of
+// its processes, and the actions of the caller. If outcome is not negative, it includes the
+// outcomes of calls except for this one.
 func (r sdkOutput) known(outcome int) *known {
 	all := newKnown()
 	add := func(lines ...string) {
@@ -119,9 +119,9 @@ func (r sdkOutput) known(outcome int) *known {
 	return all
 }
 
-// checkOutput compares sdk.jsonl with what the CLI wrote: each message that the official SDK
-// gave its caller is a line of the output, decoded, in this order. Without an SDK it
-// compares the types of the lines and the exit code.
+// checkOutput compares sdk.jsonl with the CLI's output: each message of the official SDK is a
+// decoded line of the output, in this order. Without an SDK it compares the types of the lines
+// and the exit code.
 func checkOutput(rec *recording) error {
 	lines, err := tape.ReadLines(filepath.Join(rec.Dir, "sdk.jsonl"))
 	if err != nil {
@@ -161,7 +161,7 @@ func checkOutput(rec *recording) error {
 	return nil
 }
 
-// rawType is the type of a line, or of the record that the driver made of it.
+// rawType is the type of a line, or of the driver's record of it.
 type rawType struct{ Type, Subtype string }
 
 func (r sdkOutput) checkRaw(lines []string) error {
@@ -198,7 +198,7 @@ func (r sdkOutput) checkRaw(lines []string) error {
 	return nil
 }
 
-// TestCheckOutput_notices changes one value at a time of what the official SDK gave its caller.
+// TestCheckOutput_notices changes single values of the official SDK's output.
 func TestCheckOutput_notices(t *testing.T) {
 	for _, change := range [][3]string{
 		{"simple-string", "Hello from fake", "Hello from faKe"}, {"simple-string", `"kind":"end"`, `"kind":"ene"`}, {"simple-string", `"t_ms":`, `"t_mz":`},

@@ -22,10 +22,10 @@ import (
 // recordedHome is the home directory in the recordings.
 const recordedHome = "/home" + "/dev"
 
-// claude.TestRecordings plays every recorded CLI to this SDK, which is driven by what
-// the caller of the official SDK did, and compares what comes of it with what
-// came of it there: messages, end, arguments, environment, input, and the
-// outcomes of control requests. Where the two may differ a rule says so.
+// claude.TestRecordings plays every recorded CLI to this SDK, repeats the actions of the
+// official SDK's caller, and compares the results with the recording: messages, end,
+// arguments, environment, input, and the outcomes of control requests. Rules list the
+// allowed differences.
 func TestRecordings(t *testing.T) {
 	hermeticProcess(t)
 	rules := newRuleBook()
@@ -49,8 +49,8 @@ func TestRecordings(t *testing.T) {
 	rules.checkUsed(t)
 }
 
-// hermeticProcess makes the environment of this process that of the recordings,
-// but for what says where they are.
+// hermeticProcess sets the environment of this process to that of the recordings, except
+// for the variables that locate them.
 func hermeticProcess(t *testing.T) {
 	tmp := os.TempDir()
 	for _, kv := range os.Environ() {
@@ -69,7 +69,7 @@ func hermeticProcess(t *testing.T) {
 	}
 }
 
-// decodeAll decodes every line that the CLI wrote.
+// decodeAll decodes every line of the CLI's output.
 func decodeAll(t *testing.T, name string) {
 	t.Helper()
 	for _, line := range stdoutLines(t, name) {
@@ -79,7 +79,7 @@ func decodeAll(t *testing.T, name string) {
 	}
 }
 
-// replay makes the calls of a recording again, one after the other.
+// replay repeats the calls of a recording, one after the other.
 func replay(t *testing.T, rec *recording, rules *ruleBook) {
 	store := newMemoryStore(rec.Caller.Store)
 	records, calls := rec.Records(), rec.CallOutcomes()
@@ -92,7 +92,7 @@ func replay(t *testing.T, rec *recording, rules *ruleBook) {
 	compareAfter(t, rec, calls, rules)
 }
 
-// comparison is one call, made again and compared.
+// comparison is one repeated call, compared with the recording.
 type comparison struct {
 	t     *testing.T
 	rec   *recording
@@ -103,7 +103,7 @@ type comparison struct {
 	rules *ruleBook
 	store *memoryStore
 
-	proc    *tape.Process // nil: nothing was started
+	proc    *tape.Process // nil: no process was started
 	player  *tape.Player
 	opts    *claude.Options
 	answers *callAnswers
@@ -143,7 +143,7 @@ func (c *comparison) run() {
 	synctest.Test(c.t, func(t *testing.T) {
 		c.player = tape.NewPlayer(c.proc, c.call.Hints())
 		c.opts.Spawner = c.player
-		// When nothing moves any more this is at once.
+		// In the bubble this fires as soon as all goroutines are blocked.
 		ctx, cancel := context.WithTimeoutCause(t.Context(), 24*time.Hour, errStuck)
 		defer cancel()
 		c.got = c.call.Run(ctx, c.opts, c.answers)
@@ -153,8 +153,8 @@ func (c *comparison) run() {
 
 var errStuck = errors.New("nothing moves any more")
 
-// runUnspawned makes a call that started nothing: because its options are
-// refused, or because there is nothing to start.
+// runUnspawned makes a call that starts no process: because its options are invalid, or
+// because there is no program.
 func (c *comparison) runUnspawned() {
 	class := ""
 	if c.want.End != nil && c.want.End.Error != nil {
@@ -177,7 +177,7 @@ func (c *comparison) runUnspawned() {
 	c.compareEnd()
 }
 
-// anyProgram is a program that exists.
+// anyProgram returns the path of an existing program.
 func anyProgram(t *testing.T) string {
 	path := filepath.Join(t.TempDir(), "claude")
 	if err := os.WriteFile(path, []byte("#!/bin/sh\nexit 0\n"), 0o700); err != nil {
@@ -186,8 +186,8 @@ func anyProgram(t *testing.T) string {
 	return path
 }
 
-// laidOut is where a file of the recording is; one that is not among its files
-// is made, and cannot be executed.
+// laidOut returns the path of a file of the recording. It creates a missing one without
+// execute permission.
 func (c *comparison) laidOut(path string) string {
 	rel, ok := strings.CutPrefix(path, recordedHome+"/")
 	if !ok {
@@ -210,7 +210,7 @@ func (c *comparison) compare() {
 		case c.allowed("nothing started: aborted before"):
 			c.compareEnd()
 		case c.got.Err != nil && c.allowed("nothing started: Continue with Resume"):
-			return // the CLI's result says no more than the error
+			return // the CLI's result has the same text as the error
 		case c.got.Err == nil || !c.allowed("nothing started: refused session id"):
 			c.errorf("nothing was started: %v", c.got.Err)
 		}
@@ -224,7 +224,7 @@ func (c *comparison) compare() {
 	c.compareInput()
 	c.compareCalls()
 	for _, i := range c.got.NotDone {
-		if c.call.Steps[i].Do != "control" { // whose outcome tells
+		if c.call.Steps[i].Do != "control" { // control steps have an outcome
 			c.errorf("step %d, %s, was not done", i+1, c.call.Steps[i].Do)
 		}
 	}
@@ -236,7 +236,7 @@ func (c *comparison) compare() {
 	}
 }
 
-// compareStderr compares what the callback got, whose calls need not be lines.
+// compareStderr compares the text passed to the callback; its calls need not be lines.
 func (c *comparison) compareStderr() {
 	var want []string
 	for line := range strings.Lines(c.proc.Stderr) {

@@ -14,8 +14,8 @@ import (
 	"github.com/seed7221b0f9/parley/claude"
 )
 
-// recorded are options with which a program talks to a recording of the real CLI
-// instead of starting one. It is all that the examples differ in from yours.
+// recorded returns options that connect a program to a recording of the real CLI instead
+// of starting one. Only this distinguishes the examples from real programs.
 func recorded(scenario string) *claude.Options {
 	return &claude.Options{Transport: replayed(filepath.Join("..", "testdata", "wire", scenario, "stdout.jsonl"))}
 }
@@ -45,7 +45,7 @@ func (r replayed) Connect(context.Context) (claude.Conn, error) {
 type recordedConn struct {
 	mu      sync.Mutex
 	lines   []string // not yet played
-	answers []string // to control requests, in their order
+	answers []string // answers to control requests, in order
 	out     []string // to be read
 	ended   bool
 	wake    chan struct{}
@@ -91,7 +91,7 @@ func (c *recordedConn) Write(_ context.Context, line json.RawMessage) error {
 	})
 }
 
-// withID is a recorded answer for another request.
+// withID returns a recorded answer for another request.
 func withID(answer, id string) string {
 	_, rest, _ := bytes.Cut([]byte(answer), []byte(`"request_id":"`))
 	old, _, _ := bytes.Cut(rest, []byte(`"`))

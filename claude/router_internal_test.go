@@ -8,7 +8,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// routed is a router with turns that wait, by their ids.
+// routed returns a router with waiting turns, by their ids.
 func routed(t *testing.T, ids ...string) (*router, map[string]*Turn) {
 	t.Helper()
 	r, turns := newRouter(), map[string]*Turn{}
@@ -21,14 +21,14 @@ func routed(t *testing.T, ids ...string) (*router, map[string]*Turn) {
 	return r, turns
 }
 
-// route delivers lines as the reader does.
+// route delivers lines like the reader.
 func route(r *router, lines ...string) {
 	for _, line := range lines {
 		r.deliver(entry{text: line, msg: message.DecodeLine(line)})
 	}
 }
 
-// count is how many entries wait in a box.
+// count returns the number of queued entries.
 func (m *lineQueue) count() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -45,8 +45,7 @@ func resultOf(rest string) string {
 	return `{"type":"result","subtype":"success","is_error":false,"num_turns":1,"result":"x"` + rest + `}`
 }
 
-// A result that names prompts which are none of ours, or that a task of the CLI's
-// own has caused, ends no turn of ours.
+// A result that names unknown prompts, or that a background task has caused, ends no turn.
 func TestRouterResultOfAnotherPrompt(t *testing.T) {
 	for name, tt := range map[string]struct {
 		rest string
@@ -69,8 +68,8 @@ func TestRouterResultOfAnotherPrompt(t *testing.T) {
 	}
 }
 
-// A turn that the CLI begins by itself, whose first message names no prompt, is not one of
-// ours, though a prompt of ours was taken.
+// A turn that the CLI begins by itself, with a first message that names no prompt, is none of the router's
+// turns, even after a prompt was taken.
 func TestRouterInitOfAnotherTurn(t *testing.T) {
 	for name, tt := range map[string]struct {
 		line string
@@ -89,8 +88,8 @@ func TestRouterInitOfAnotherTurn(t *testing.T) {
 	}
 }
 
-// Of a turn that was given up nothing more is kept, and it stays until the CLI is
-// through with it: what still comes of it does not belong to another turn.
+// No more messages of an abandoned turn are kept, and it keeps its place until the CLI has finished it: its
+// later messages do not belong to another turn.
 func TestRouterLateMessagesOfATurnThatWasGivenUp(t *testing.T) {
 	r, turns := routed(t, "a", "b")
 	var given []*Turn
@@ -98,7 +97,7 @@ func TestRouterLateMessagesOfATurnThatWasGivenUp(t *testing.T) {
 	route(r, startedA, initA)
 	stalled := &StalledError{Phase: "silence"}
 	r.stalled(stalled)
-	r.stalled(stalled) // it is given up once
+	r.stalled(stalled) // it is abandoned once
 	a, b := turns["a"], turns["b"]
 	if len(given) != 1 || given[0] != a || !a.over() || a.gone() || b.over() {
 		t.Fatalf("given up: %v", given)
@@ -114,8 +113,8 @@ func TestRouterLateMessagesOfATurnThatWasGivenUp(t *testing.T) {
 	}
 }
 
-// The state of a turn is what the CLI will say of it after the result: an aborted one is
-// cancelled, whether it was at an answer or at a tool.
+// The state of a turn is the one that the CLI reports after the result: an aborted turn is cancelled, during
+// an answer or a tool.
 func TestRouterStateOfAnAbortedTurn(t *testing.T) {
 	for reason, want := range map[message.TerminalReason]message.CommandState{
 		message.TerminalAbortedStreaming: message.CommandCancelled,
@@ -132,8 +131,7 @@ func TestRouterStateOfAnAbortedTurn(t *testing.T) {
 	}
 }
 
-// A turn that ends twice, by an interrupt's receipt and by what the CLI says, ends
-// as it did first.
+// A turn that ends twice, by an interrupt's receipt and by the CLI's report, keeps its first outcome.
 func TestRouterDoubleCancel(t *testing.T) {
 	r, turns := routed(t, "a", "b")
 	told := 0
@@ -155,7 +153,7 @@ func TestRouterDoubleCancel(t *testing.T) {
 	}
 }
 
-// What is remembered of turns that are over is bounded: the oldest goes first.
+// The ids of past turns are limited: the oldest are dropped first.
 func TestPastIsBounded(t *testing.T) {
 	var p pastIDs
 	for i := range keptPast + 10 {
@@ -167,7 +165,7 @@ func TestPastIsBounded(t *testing.T) {
 	}
 }
 
-// The same of the hooks of calls that are over. One whose hook has not answered stays, however many there are.
+// So are the hooks of finished calls. A call with an unanswered hook is kept, regardless of their number.
 func TestPermissionHooksAreBounded(t *testing.T) {
 	var h permissionHooks
 	for i := range maxPermissionCalls + 10 {

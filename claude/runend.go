@@ -2,34 +2,34 @@ package claude
 
 import "github.com/seed7221b0f9/parley/claude/message"
 
-// runEnd decides when the CLI's input may be closed. The CLI exits only after
-// the end of its input, and while anything of it still runs it may need answers:
-// so the input of a prompt stays open until its run has ended, background tasks
-// included. It is pure: the session feeds it and asks due.
+// runEnd decides when the CLI's input may be closed. The CLI exits only after the end of its
+// input, and may need answers while it works: so the input stays open until the run has
+// ended, including background tasks. It is pure: the session passes it the messages and
+// calls due.
 type runEnd struct {
-	hold bool // wait for the end of the run; false closes as soon as there is no more input
+	hold bool // wait for the end of the run; false closes the input after the last prompt
 
 	noMore  bool            // the caller has no more prompts
 	sent    int             // prompts written
-	pending int64           // prompts after the last result, and what is queued after it
-	turn    bool            // a turn has begun that has no result yet
+	pending int64           // prompts after the last result, and those queued after it
+	turn    bool            // a turn without a result is running
 	started map[string]bool // prompts that were taken into a turn
 
-	state message.SessionState // "" until the CLI has reported it
+	state message.SessionState // "" before the CLI has reported it
 	tasks taskLedger
-	// settling: a task has ended in an idle session. The CLI says its state
-	// again then: running when it takes the task up in a turn of its own, as in
-	// background-tasks-control, idle when it does not, as in stop-task.
+	// settling is true after a task has ended in an idle session. The CLI then reports its
+	// state again: running if it begins a turn for the task, as in background-tasks-control,
+	// idle if it does not, as in stop-task.
 	settling bool
 }
 
-// prompt notes that a prompt was written.
+// prompt records that a prompt was written.
 func (r *runEnd) prompt() {
 	r.sent++
 	r.pending++
 }
 
-// see takes a message into account.
+// see processes a message.
 func (r *runEnd) see(m message.Message) {
 	switch m := m.(type) {
 	case *message.Result:
@@ -49,8 +49,8 @@ func (r *runEnd) see(m message.Message) {
 	}
 }
 
-// command follows a prompt. One that is cancelled before it was taken into a turn
-// has no result; one that an interrupt stops has had it.
+// command processes the lifecycle of a prompt. A prompt that is cancelled before its turn
+// has no result; one that an interrupt stops has one.
 func (r *runEnd) command(m *message.CommandLifecycle) {
 	switch m.State {
 	case message.CommandStarted:
@@ -67,14 +67,13 @@ func (r *runEnd) command(m *message.CommandLifecycle) {
 	delete(r.started, m.CommandUUID)
 }
 
-// quiet reports whether a result has come since the last prompt, and nothing is queued after
-// it.
+// quiet reports whether a result followed the last prompt, and no prompt is queued.
 func (r *runEnd) quiet() bool { return r.pending == 0 }
 
-// working reports whether the CLI is at work on a prompt, or will be.
+// working reports whether the CLI is working on a prompt, or will be.
 func (r *runEnd) working() bool { return r.turn || !r.quiet() }
 
-// due reports whether the input is to be closed now.
+// due reports whether the input should be closed now.
 func (r *runEnd) due() bool {
 	if !r.noMore {
 		return false
@@ -82,8 +81,8 @@ func (r *runEnd) due() bool {
 	return r.sent == 0 || !r.hold || r.over()
 }
 
-// over reports whether the run has ended: a result, no task, and the CLI idle.
-// A CLI that does not report its state is taken to be idle after a result.
+// over reports whether the run has ended: a result, no task, and the CLI idle. A CLI that
+// does not report its state counts as idle after a result.
 func (r *runEnd) over() bool {
 	return r.quiet() && (r.state == message.StateIdle || r.state == "" && !r.turn) && r.tasks.live() == 0 && !r.settling
 }
@@ -93,10 +92,10 @@ func (r *runEnd) waiting() bool {
 	return r.noMore && r.quiet() && !r.turn && r.state != message.StateRequiresAction
 }
 
-// taskLedger knows which background tasks live. CLIs of today say the whole set
-// each time; for older ones it is put together from starts and ends.
+// taskLedger tracks the running background tasks. Current CLIs report the whole set each
+// time; for older ones it is derived from starts and ends.
 type taskLedger struct {
-	whole bool // the CLI gives the whole set
+	whole bool // the CLI reports the whole set
 	tasks map[string]bool
 }
 

@@ -32,7 +32,7 @@ var runEndLines = map[string]string{
 func TestRunEnd(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
-		steps string // "send" is a prompt, "eof" no more of them; a "!" is where it must be due, and nowhere before
+		steps string // "send" is a prompt, "eof" the end of prompts; "!" marks where it must become due, and not before
 		hold  bool
 	}{
 		{"stream", "send eof !", false},
@@ -50,7 +50,7 @@ func TestRunEnd(t *testing.T) {
 		{"prompt that was cancelled", "send running result send cancelled eof idle !", true},
 		{"only prompt was cancelled", "send eof cancelled !", true},
 		{"queued prompt cancelled in a turn", "send send eof running init cancelled result idle !", true},
-		// One that was taken into a turn has had its result, which may come late.
+		// A prompt that was taken into a turn has a result, which may be late.
 		{"prompt cancelled after it began", "send send eof started cancelled running result send idle result !", true},
 		{"only prompt cancelled after it began", "send eof started cancelled running init result idle !", true},
 		{"prompt cancelled twice", "send send eof cancelled result !", true},
@@ -77,7 +77,7 @@ func TestRunEnd(t *testing.T) {
 				}
 				r.see(m)
 			}
-			// It is due at the step before the mark and not sooner.
+			// It becomes due at the step before the mark, not sooner.
 			next := strings.Fields(tt.steps)[min(i+1, len(strings.Fields(tt.steps))-1)]
 			if got, want := r.due(), next == "!"; got != want {
 				t.Errorf("%s: at step %d, %s, due is %v", tt.name, i, step, got)

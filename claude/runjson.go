@@ -11,12 +11,12 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// StructuredOutputError is returned when a run gave no value of the type that was asked for,
-// although the turn itself did not fail. It holds what the model said instead.
+// StructuredOutputError is returned when a successful turn has no answer of the requested
+// type. It holds the model's answer.
 type StructuredOutputError struct {
 	Result *message.Result
-	Text   string // the answer as it came
-	Err    error  // why it is not such a value
+	Text   string // the original answer
+	Err    error  // the reason why it is not a value of the type
 }
 
 func (e *StructuredOutputError) Error() string { return "claude: structured output: " + e.Err.Error() }
@@ -27,10 +27,10 @@ func (e *StructuredOutputError) Unwrap() error { return e.Err }
 
 var errNoStructuredOutput = errors.New("the result has none")
 
-// RunJSON runs one prompt and returns its answer as a value of type T. The
-// schema is inferred from T, with the descriptions of its jsonschema tags, unless
-// [Options.JSONSchema] is set; the answer is checked against it. A turn that
-// succeeded without such an answer gives a *[StructuredOutputError].
+// RunJSON runs one prompt and returns its answer as a value of type T. The schema is
+// inferred from T, with the descriptions of its jsonschema tags, unless [Options.JSONSchema]
+// is set; the answer is checked against it. The error of a successful turn without such an
+// answer is a *[StructuredOutputError].
 func RunJSON[T any](ctx context.Context, prompt string, opts *Options) (T, *message.Result, error) {
 	var value T
 	with := *opts.Clone()
@@ -53,7 +53,7 @@ func RunJSON[T any](ctx context.Context, prompt string, opts *Options) (T, *mess
 type shape struct {
 	text    message.JSON
 	schema  *jsonschema.Resolved
-	wrapped bool // T is not an object and is the member "value" of one
+	wrapped bool // T is not an object, so it is the member "value" of one
 }
 
 func shapeOf[T any](given message.JSON) (*shape, error) {
@@ -68,7 +68,7 @@ func shapeOf[T any](given message.JSON) (*shape, error) {
 			return nil, fmt.Errorf("claude: a schema for %T: %w", *new(T), err)
 		}
 		schema = inferred
-		// The answer is the input of a tool, which is always an object.
+		// The answer is the input of a tool, which must be an object.
 		if wrapped = schema.Type != "object"; wrapped {
 			schema = &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{"value": inferred}, Required: []string{"value"}}
 		}
@@ -78,7 +78,7 @@ func shapeOf[T any](given message.JSON) (*shape, error) {
 		return nil, fmt.Errorf("claude: JSONSchema: %w", err)
 	}
 	if given != "" {
-		text = given.Bytes() // as it was given
+		text = given.Bytes() // unchanged
 	}
 	resolved, err := schema.Resolve(nil)
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// Sandbox configures the sandbox in which commands run. Members that are nil are not passed.
-// With Enabled the CLI refuses to start where it has no sandbox, unless FailIfUnavailable says
-// otherwise.
+// Sandbox configures the sandbox in which commands run. Nil members are not passed. With
+// Enabled the CLI refuses to start if the machine has no sandbox, unless FailIfUnavailable is
+// false.
 type Sandbox struct {
 	Enabled                      *bool               `json:"enabled,omitempty"`
 	FailIfUnavailable            *bool               `json:"failIfUnavailable,omitempty"`
@@ -33,7 +33,7 @@ type Sandbox struct {
 	Filesystem                   *SandboxFilesystem  `json:"filesystem,omitempty"`
 	Credentials                  message.JSON        `json:"credentials,omitempty"`
 
-	// Other has members that this package does not know.
+	// Other holds members that this package does not know.
 	Other map[string]message.JSON `json:"-"`
 }
 
@@ -67,7 +67,7 @@ type SandboxFilesystem struct {
 // object is a JSON object.
 type object = map[string]any
 
-// settings are Settings with Sandbox laid over them.
+// settings returns Settings overridden by Sandbox.
 func (l *launch) settings() (string, error) {
 	if l.Sandbox == nil {
 		return l.Settings, nil
@@ -103,8 +103,8 @@ func (s *Sandbox) object() (object, error) {
 	return out, nil
 }
 
-// mergeSandbox lays the option over the settings, by the rules of the official
-// SDK: the option wins, denials add up, and what would undo the option goes.
+// mergeSandbox merges the option into the settings, by the rules of the official SDK: the
+// option wins, denials are combined, and settings that would undo the option are removed.
 func mergeSandbox(base, option object) object {
 	base = loosened(base, option)
 	out := mergeObject("", base, option)
@@ -116,7 +116,7 @@ func mergeSandbox(base, option object) object {
 	return out
 }
 
-// unioned are lists that add up; replaced are objects that are not merged.
+// unioned are lists that are combined; replaced are objects that are not merged.
 var (
 	unioned  = []string{"filesystem.denyRead", "filesystem.denyWrite", "network.deniedDomains", "credentials.files", "credentials.envVars"}
 	replaced = []string{"ripgrep", "network.tlsTerminate"}
@@ -170,8 +170,8 @@ func union(base, option any) any {
 	return out
 }
 
-// loosened is the settings without what would take the option's restrictions
-// away: a file system that is not guarded, a proxy that is not ours.
+// loosened returns the settings without members that would undo the option's restrictions: an
+// unrestricted file system, another proxy.
 func loosened(base, option object) object {
 	base = maps.Clone(base)
 	fs, _ := option["filesystem"].(object)
@@ -190,7 +190,7 @@ func loosened(base, option object) object {
 	return base
 }
 
-// child is a copy of a member that is an object, put back in its place.
+// child returns a copy of an object member and stores it in parent.
 func child(parent object, key string) object {
 	c, ok := parent[key].(object)
 	if !ok {

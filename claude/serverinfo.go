@@ -31,8 +31,7 @@ type ServerInfo struct {
 	raw message.JSON
 }
 
-// shrink gives back the room that the lists were given while they were read: an idle client holds them
-// for hours.
+// shrink releases the unused capacity of the lists, because an idle client holds them for hours.
 func (s *ServerInfo) shrink() {
 	s.Commands, s.Agents, s.Models = slices.Clone(s.Commands), slices.Clone(s.Agents), slices.Clone(s.Models)
 }
@@ -49,8 +48,7 @@ type AgentInfo struct {
 	Model       string `json:"model,omitempty"`
 }
 
-// ModelInfo is a model that the session can use, the names of it, and which efforts and modes
-// it supports.
+// ModelInfo is a model that the session can use, its names, and the supported efforts and modes.
 type ModelInfo struct {
 	Value                    string   `json:"value"`
 	ResolvedModel            string   `json:"resolvedModel,omitempty"`
@@ -64,8 +62,8 @@ type ModelInfo struct {
 	SupportsAutoMode         bool     `json:"supportsAutoMode,omitempty"`
 }
 
-// AccountInfo describes the account that the CLI uses and where its credentials come from. It
-// holds no secrets.
+// AccountInfo describes the account that the CLI uses and the source of its credentials. It holds no
+// secrets.
 type AccountInfo struct {
 	Email            string `json:"email,omitempty"`
 	Organization     string `json:"organization,omitempty"`

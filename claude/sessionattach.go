@@ -31,8 +31,8 @@ func (c *Client) admit() {
 	attachments.live[c] = c.shared
 }
 
-// attach returns a further client of the session that the options resume, nil if
-// no client of this process writes it.
+// attach returns a further client of the session that the options resume, or nil if no client
+// of this process writes it.
 func attach(opts *Options) *Client {
 	if opts == nil || opts.SessionLock != LockAttach || opts.Resume == "" || opts.ForkSession {
 		return nil
@@ -49,8 +49,7 @@ func attach(opts *Options) *Client {
 	return nil
 }
 
-// closedAlone reports whether the client was closed while others go on with its session, which
-// is then no longer its own.
+// closedAlone reports whether the client was closed while other clients still use its session.
 func (c *Client) closedAlone() bool {
 	if c.shared == nil {
 		return false
@@ -60,8 +59,7 @@ func (c *Client) closedAlone() bool {
 	return c.left && c.shared.n > 0
 }
 
-// leave reports whether the session is to be closed: no other client is attached
-// to it.
+// leave reports whether the session should be closed, because no other client is attached.
 func (c *Client) leave() bool {
 	a := c.shared
 	if a == nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
-// liveCLI is what a CLI tells of itself while it runs, in sessions/<pid>.json of
-// its configuration directory. It knows no lock of ours.
+// liveCLI is a CLI's own record of its running session, in sessions/<pid>.json of its
+// configuration directory. Such a CLI may not use this package's lock.
 type liveCLI struct {
 	PID       int    `json:"pid"`
 	SessionID string `json:"sessionId"`
@@ -23,15 +23,14 @@ type liveCLI struct {
 	PIDDomain string `json:"pidDomain"` // ends with the namespace of the pid
 }
 
-// maxLiveCLI is the most that is read of such a file.
+// maxLiveCLI limits the size of such a file.
 const maxLiveCLI = 1 << 20
 
-// foreignCLI finds a CLI that runs a session without a lock, nil if there is
-// none. It is found on Linux alone, where a process can be distinguished from a later one with
-// its number.
+// foreignCLI finds a CLI that runs a session without a lock, or returns nil. It works on Linux
+// only, where a process can be distinguished from a later one with the same id.
 func foreignCLI(config, id string) *SessionBusyError {
 	dir := filepath.Join(config, "sessions")
-	files, err := fs.Glob(os.DirFS(dir), "*.json") // the directory's own name is not a pattern
+	files, err := fs.Glob(os.DirFS(dir), "*.json") // the directory name is not a pattern
 	if err != nil {
 		return nil
 	}
@@ -49,7 +48,7 @@ func foreignCLI(config, id string) *SessionBusyError {
 	return nil
 }
 
-// alive reports whether the process is there, and the same.
+// alive reports whether the same process is still running.
 func (c *liveCLI) alive() bool {
 	if space, err := os.Readlink("/proc/self/ns/pid"); err != nil || c.PIDDomain != "" && !strings.HasSuffix(c.PIDDomain, space) {
 		return false
@@ -58,7 +57,7 @@ func (c *liveCLI) alive() bool {
 	if err != nil {
 		return false
 	}
-	// The name, in brackets, may have spaces; the start is the 20th after it.
+	// The name, in parentheses, may contain spaces; the start time is the 20th field after it.
 	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 	return len(fields) > 19 && fields[0] != "Z" && fields[19] == c.ProcStart
 }

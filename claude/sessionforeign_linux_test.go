@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// A CLI that knows no lock has the session: ours is given back at once.
+// A CLI without a lock has the session: the guard releases its lock at once.
 func TestGuardGivesBack(t *testing.T) {
 	config := filepath.Join(t.TempDir(), "con[fig")
 	if err := os.Mkdir(config, 0o700); err != nil {
@@ -27,7 +27,7 @@ func TestGuardGivesBack(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(config, "sessions"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	// Another name of the directory is a pipe, which is not waited for.
+	// Another file name is a named pipe, which must not block.
 	if err := syscall.Mkfifo(filepath.Join(config, "sessions", "1.json"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func TestGuardGivesBack(t *testing.T) {
 	}
 }
 
-// startOf is when a process began, as the system says it.
+// startOf returns the start time of a process as the system reports it.
 func startOf(t *testing.T, pid int) string {
 	t.Helper()
 	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
@@ -59,8 +59,8 @@ func startOf(t *testing.T, pid int) string {
 	return strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))[19]
 }
 
-// A note of a CLI counts while the process that wrote it runs, and not one of the same number: one
-// that began at another time, one of another container, one that only waits to be reaped.
+// The record of a CLI counts while the process that wrote it runs, not for another process with
+// the same id: one with another start time, one of another container, or a zombie.
 func TestLiveCLI(t *testing.T) {
 	ended := exec.Command("/bin/true")
 	if err := ended.Start(); err != nil {

@@ -16,34 +16,30 @@ import (
 	"github.com/seed7221b0f9/parley/internal/filelock"
 )
 
-// LockPolicy selects what happens when a session is resumed while another process writes it.
-// Programs that use this package hold a lock file in the CLI's configuration directory while
-// they run a session; the system frees it when they end, however they end. A session that is
-// resumed by its title is known only when the CLI runs: of another writer a warning is logged
-// then. There is no lock for a [Transport], nor for a [spawn.Spawner] that is no local [spawn.Locality]. On Linux a CLI
-// that was started by other means, in a terminal for example, is found as well; it can neither
-// be attached to nor be asked to end.
+// LockPolicy selects the behavior when a session is resumed while another process writes it. Programs that use this
+// package hold a lock file in the CLI's configuration directory while they run a session; the system releases it when
+// they end for any reason. If a session is resumed by its title, its id is known only after the start of the CLI;
+// another writer then causes only a warning in the log. There is no lock with a [Transport], or with a [spawn.Spawner]
+// that is not a local [spawn.Locality]. On Linux a CLI that was started by other means, such as in a terminal, is
+// detected too; it can neither be attached to nor be asked to end.
 type LockPolicy string
 
-// The policies.
+// The lock policies.
 const (
 	// LockRefuse fails with a *[SessionBusyError] when another process writes the session. It
 	// is the default and never disturbs that process.
 	LockRefuse LockPolicy = ""
-	// LockFork forks the session when another process writes it: the conversation goes on under
-	// a new id.
+	// LockFork forks the session if another process writes it: the conversation continues under a new id.
 	LockFork LockPolicy = "fork"
-	// LockAttach makes Connect return a further Client on the same CLI where the
-	// writer is a Client of this process, whose options count then; the CLI ends
-	// when the last of them is closed. Otherwise it is LockRefuse.
+	// LockAttach makes Connect return a further Client of the same CLI if the writer is a Client of this process; the
+	// options of the first Client apply, and the CLI ends when the last Client is closed. Otherwise it is the same as
+	// LockRefuse.
 	LockAttach LockPolicy = "attach"
-	// LockSteal takes the session away: its writer notices within seconds and
-	// ends with a *[SessionBusyError]. That is waited for, ten seconds at most; a
-	// writer that does not end by then, a stopped process say, keeps the session, and Connect
-	// returns the error.
+	// LockSteal takes over the session: its writer detects this within seconds and ends with a *[SessionBusyError].
+	// Connect waits for that, at most ten seconds. A writer that does not end in this time, such as a stopped process,
+	// keeps the session, and Connect returns the error.
 	LockSteal LockPolicy = "steal"
-	// LockOff takes no lock and ignores those of other processes. Two writers can then damage
-	// the transcript.
+	// LockOff takes no lock and ignores the locks of other processes. Two writers can then damage the transcript.
 	LockOff LockPolicy = "off"
 )
 
@@ -51,10 +47,10 @@ const (
 // It matches [ErrSessionBusy].
 type SessionBusyError struct {
 	SessionID string
-	PID       int       // 0 if it is not known
-	Host      string    // where that process is
+	PID       int       // 0 if unknown
+	Host      string    // the host of that process
 	Since     time.Time // when it began
-	Stolen    bool      // the session was this process's own until then
+	Stolen    bool      // this process had the session before
 }
 
 func (e *SessionBusyError) Error() string {
@@ -64,8 +60,7 @@ func (e *SessionBusyError) Error() string {
 	return fmt.Sprintf("claude: session %s is in use by process %d on %s since %s", e.SessionID, e.PID, e.Host, e.Since.Format(time.RFC3339))
 }
 
-// Is reports whether target is [ErrSessionBusy], which callers can test for if they do not need
-// the process.
+// Is reports whether target is [ErrSessionBusy], for callers that do not need the details.
 func (e *SessionBusyError) Is(target error) bool { return target == ErrSessionBusy }
 
 // lockInfo is the content of a lock file.
@@ -75,13 +70,13 @@ type lockInfo struct {
 	Since time.Time `json:"since"`
 }
 
-// maxLockInfo is the most that is read of a lock file.
+// maxLockInfo limits the size of a lock file that is read.
 const maxLockInfo = 64 << 10
 
 // sessionGuard holds the lock of the session that a CLI is writing.
 type sessionGuard struct {
 	launch *launch
-	on     bool          // there is a lock
+	on     bool          // locking is enabled
 	dir    func() string // of the lock files
 
 	mu       sync.Mutex
@@ -90,8 +85,8 @@ type sessionGuard struct {
 	released bool
 }
 
-// newSessionGuard makes the guard of a CLI that runs here. One that runs
-// elsewhere, or with a configuration that no other process sees, has no lock.
+// newSessionGuard returns the guard of a CLI on this machine. A CLI elsewhere, or with a private configuration
+// directory, has no lock.
 func newSessionGuard(l *launch) *sessionGuard {
 	g := &sessionGuard{launch: l, dir: sync.OnceValue(func() string { return lockDir(l) })}
 	g.on = l.SessionLock != LockOff && l.here() && (l.Isolation == nil || l.Isolation.ConfigDir != "")
@@ -103,8 +98,7 @@ func newSessionGuard(l *launch) *sessionGuard {
 
 func (g *sessionGuard) path(id string) string { return filepath.Join(g.dir(), id+".lock") }
 
-// begin takes the lock of the session that the options name, as far as that is known without
-// the CLI.
+// begin locks the session that the options name, if its id is known without the CLI.
 func (g *sessionGuard) begin(ctx context.Context) error {
 	switch l := g.launch; {
 	case l.SessionID != "":
@@ -119,7 +113,7 @@ func (g *sessionGuard) begin(ctx context.Context) error {
 	return nil
 }
 
-// newestSession is the session that Continue goes on with, "" if there is none.
+// newestSession returns the session that Continue resumes, or "".
 func newestSession(l *launch) (id string) {
 	files, err := os.ReadDir(filepath.Dir(transcriptFile(l, "x")))
 	if err != nil {
@@ -135,13 +129,13 @@ func newestSession(l *launch) (id string) {
 	return id
 }
 
-// transcriptFile is where the CLI writes a session.
+// transcriptFile returns the CLI's file of a session.
 func transcriptFile(l *launch, id string) string {
 	env := claudedir.Environ(l.environ())
 	return filepath.Join(claudedir.Projects(claudedir.Config(env)), claudedir.Project(env, l.Dir), id+".jsonl")
 }
 
-// take takes the lock of a session, or does what the policy says.
+// take locks a session, or applies the policy if the lock is held.
 func (g *sessionGuard) take(ctx context.Context, id string) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -170,8 +164,7 @@ func (g *sessionGuard) take(ctx context.Context, id string) error {
 	return g.busy(id)
 }
 
-// alone takes a lock that was free, unless a CLI that knows no lock has the
-// session. Such a process cannot be asked to end.
+// alone keeps a lock that was free, unless a CLI without a lock has the session. Such a process cannot be asked to end.
 func (g *sessionGuard) alone(id string, f *filelock.File, err error) error {
 	g.hold(id, f, err)
 	busy := foreignCLI(filepath.Dir(filepath.Dir(g.dir())), id)
@@ -194,8 +187,8 @@ func (g *sessionGuard) try(id string) (*filelock.File, error) {
 	return filelock.TryLock(g.path(id))
 }
 
-// hold keeps a lock in place of the one before. A configuration directory that
-// cannot be written to has no locks, and no session fails for that.
+// hold replaces the held lock. A configuration directory that is not writable has no locks, which does not fail the
+// session.
 func (g *sessionGuard) hold(id string, f *filelock.File, err error) {
 	if err != nil {
 		g.launch.logger().Warn("claude: the session cannot be locked", "session", id, "error", err)
@@ -208,7 +201,7 @@ func (g *sessionGuard) hold(id string, f *filelock.File, err error) {
 	sign(f)
 }
 
-// sign writes who has a lock into it. One without still locks.
+// sign writes the owner into a lock file. A lock without an owner still locks.
 func sign(f *filelock.File) {
 	host, _ := os.Hostname()
 	text, err := json.Marshal(lockInfo{PID: os.Getpid(), Host: host, Since: time.Now()})
@@ -220,24 +213,24 @@ func sign(f *filelock.File) {
 func (g *sessionGuard) busy(id string) *SessionBusyError {
 	var info lockInfo
 	if text, err := regularfile.ReadNoFollow(g.path(id), maxLockInfo); err == nil {
-		_ = json.Unmarshal(text, &info) // it may be just being written
+		_ = json.Unmarshal(text, &info) // the file may be incomplete while it is written
 	}
 	return &SessionBusyError{SessionID: id, PID: info.PID, Host: info.Host, Since: info.Since}
 }
 
-// stealTime bounds how long the writer before is waited for. One that does not end by
-// then, a stopped process for example, keeps the session: the error is [ErrSessionBusy].
+// stealTime limits the wait for the previous writer. A writer that does not end in time, such as a stopped process,
+// keeps the session: the error is [ErrSessionBusy].
 var stealTime = 10 * time.Second
 
 func (g *sessionGuard) steal(ctx context.Context, id string) (*filelock.File, error) {
 	mine, old, err := filelock.Steal(g.path(id))
 	if errors.Is(err, filelock.ErrLocked) {
-		return nil, g.busy(id) // another process is taking it
+		return nil, g.busy(id) // another process is stealing it
 	}
 	if err != nil || old == nil {
 		return mine, err
 	}
-	sign(mine) // for the error of the writer before
+	sign(mine) // for the error of the previous writer
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for end := time.Now().Add(stealTime); !old.Free(); {
@@ -246,7 +239,7 @@ func (g *sessionGuard) steal(ctx context.Context, id string) (*filelock.File, er
 			return nil, errors.Join(context.Cause(ctx), old.PutBack(mine))
 		case now := <-tick.C:
 			if now.After(end) {
-				// It may be stopped, and go on writing later: there must not be two.
+				// It may be stopped and continue writing later: there must never be two writers.
 				return nil, g.busyAfter(old.PutBack(mine), id)
 			}
 		}
@@ -254,10 +247,10 @@ func (g *sessionGuard) steal(ctx context.Context, id string) (*filelock.File, er
 	return mine, old.End()
 }
 
-// busyAfter is the error for a writer that keeps its lock, which was put back.
+// busyAfter returns the error for a lock that was put back because its writer did not end.
 func (g *sessionGuard) busyAfter(err error, id string) error { return errors.Join(g.busy(id), err) }
 
-// follow takes the lock of the session that the CLI says it writes.
+// follow locks the session that the CLI reports to write.
 func (g *sessionGuard) follow(id string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -273,7 +266,7 @@ func (g *sessionGuard) follow(id string) {
 	g.hold(id, f, err)
 }
 
-// stolen is the error of a session whose lock another process has by now, nil if all is well.
+// stolen returns the error of a session with a lock that another process has taken over, or nil.
 func (g *sessionGuard) stolen() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -285,7 +278,7 @@ func (g *sessionGuard) stolen() error {
 	return e
 }
 
-// release gives the lock back. The CLI is gone.
+// release releases the lock. The CLI has ended.
 func (g *sessionGuard) release() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -300,7 +293,7 @@ func (g *sessionGuard) drop() {
 	}
 }
 
-// locked is the session whose lock is held, "" if there is none.
+// locked returns the session of the held lock, or "".
 func (g *sessionGuard) locked() string {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude"
 )
 
-// A session that another process is writing is not resumed, unless the policy allows it.
+// A session that another process writes is not resumed, unless the policy allows it.
 func ExampleLockPolicy() {
 	ctx := context.Background()
 	opts := &claude.Options{Resume: "0a1b2c3d-0000-4000-8000-000000000000"}

@@ -12,13 +12,13 @@ import (
 	"github.com/seed7221b0f9/parley/internal/filelock"
 )
 
-// Ids of sessions.
+// Session ids.
 const (
 	sessionOne = "00000000-0000-4000-8000-000000000001"
 	sessionTwo = "00000000-0000-4000-8000-000000000002"
 )
 
-// locksIn are the names of the lock files of a guard.
+// locksIn returns the names of the lock files of a guard.
 func locksIn(t *testing.T, g *sessionGuard) (names []string) {
 	t.Helper()
 	files, err := os.ReadDir(g.dir())
@@ -31,8 +31,8 @@ func locksIn(t *testing.T, g *sessionGuard) (names []string) {
 	return names
 }
 
-// A guard locks one session at a time: the one that its CLI said last, and none when the
-// CLI is gone.
+// A guard locks one session at a time: the one that its CLI reported last, and none after the CLI has
+// ended.
 func TestGuardFollows(t *testing.T) {
 	dir := t.TempDir()
 	g := &sessionGuard{launch: unchecked(nil), on: true, dir: func() string { return dir }}
@@ -51,7 +51,7 @@ func TestGuardFollows(t *testing.T) {
 	}
 }
 
-// Continue goes on with the session that was written last.
+// Continue resumes the session that was written last.
 func TestNewestSession(t *testing.T) {
 	config, dir := t.TempDir(), t.TempDir()
 	l := unchecked(&Options{Dir: dir, Env: map[string]string{"CLAUDE_CONFIG_DIR": config}})
@@ -76,7 +76,7 @@ func TestNewestSession(t *testing.T) {
 	}
 }
 
-// A lock that another process has taken away is noticed, and one that is still there is not.
+// A lock that another process has stolen is detected, and one that is still held is not reported.
 func TestGuardNoticesASteal(t *testing.T) {
 	dir := t.TempDir()
 	g := &sessionGuard{launch: unchecked(nil), on: true, dir: func() string { return dir }}
@@ -101,7 +101,7 @@ func TestGuardNoticesASteal(t *testing.T) {
 	}
 }
 
-// A link in the place of a directory of the locks is not followed: nothing is written where it leads.
+// A symbolic link in place of a lock directory is not followed: no file is written at its target.
 func TestLockDir_links(t *testing.T) {
 	for _, linked := range []string{"parley", "parley/locks"} {
 		config, outside := t.TempDir(), t.TempDir()
@@ -120,7 +120,7 @@ func TestLockDir_links(t *testing.T) {
 	}
 }
 
-// A steal that is broken off gives the lock back to its owner.
+// An aborted steal returns the lock to its owner.
 func TestGuardBreaksOffASteal(t *testing.T) {
 	dir := t.TempDir()
 	g := &sessionGuard{launch: unchecked(&Options{SessionLock: LockSteal}), on: true, dir: func() string { return dir }}

@@ -9,8 +9,8 @@ import (
 	"github.com/seed7221b0f9/parley/claude"
 )
 
-// A session is not taken away from an owner that cannot notice it: it would go on
-// writing when it wakes up.
+// A session is not taken over from a stopped owner: it would continue writing when it
+// resumes.
 func TestStealFromStoppedOwner(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -18,7 +18,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude/claudetest"
 )
 
-// ownerOptions are the options of a session in a configuration of the test's own.
+// ownerOptions returns the options of a session in a configuration directory of the test.
 func ownerOptions(dir string) *claude.Options {
 	o := claudetest.FakeCLI("hello")
 	o.Env["HOME"], o.Env["CLAUDE_CONFIG_DIR"] = dir, filepath.Join(dir, "config")
@@ -26,8 +26,8 @@ func ownerOptions(dir string) *claude.Options {
 	return o
 }
 
-// sessionOwner is a process with a client: it says which session it has, and after
-// the end of its input how that ended.
+// sessionOwner runs a client: it prints its session, and after the end of its input how
+// the session ended.
 func sessionOwner(cli *claudetest.CLI) int {
 	o := ownerOptions(cli.Env("OWNER_DIR"))
 	o.Continue = cli.Env("OWNER_HOW") == "continue"
@@ -36,7 +36,7 @@ func sessionOwner(cli *claudetest.CLI) int {
 		fmt.Println(err)
 		return 1
 	}
-	if !o.Continue { // of a session that is continued the lock is there before the CLI says anything
+	if !o.Continue { // a continued session is locked before the first message of the CLI
 		for m, err := range c.Query(context.Background(), "hello") {
 			if err != nil {
 				fmt.Println(m, err)
@@ -44,7 +44,8 @@ func sessionOwner(cli *claudetest.CLI) int {
 			}
 		}
 	}
-	// A new session is locked beside its messages, as soon as its CLI has named it.
+	// A new session is locked concurrently with its messages, as soon as its CLI has
+	// reported the id.
 	if !signed(filepath.Join(cli.Env("OWNER_DIR"), "config/parley/locks"), os.Getpid()) {
 		fmt.Println("there is no lock")
 		return 1
@@ -57,7 +58,7 @@ func sessionOwner(cli *claudetest.CLI) int {
 	return 0
 }
 
-// signed waits, a minute at most, until a lock in dir names the process.
+// signed waits at most a minute until a lock in dir names the process.
 func signed(dir string, pid int) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -124,8 +125,8 @@ func startOwner(t *testing.T, dir, how string) *otherProcess {
 	return &otherProcess{cmd: cmd, in: in, out: bufio.NewReader(out)}
 }
 
-// The lock of a session keeps a second process away: of one that was continued, and
-// of a new one, whose id only its CLI knows. It is gone when its owner has ended.
+// The lock of a session keeps a second process away: for a continued session, and for a
+// new one with an id that only its CLI knows. It is released when its owner has ended.
 func TestSessionLockOfTwoProcesses(t *testing.T) {
 	t.Parallel()
 	for _, how := range []string{"continue", "new"} {

@@ -8,8 +8,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/filelock"
 )
 
-// TestStealFromStopped takes a session away from a writer that does not answer, as a
-// stopped process does not: it keeps the session, and there are never two writers.
+// TestStealFromStopped tries to take over a session from a writer that does not answer,
+// like a stopped process: the writer keeps the session, and there are never two writers.
 func TestStealFromStopped(t *testing.T) {
 	defer func(before time.Duration) { stealTime = before }(stealTime)
 	stealTime = 50 * time.Millisecond

@@ -10,7 +10,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/claudedir"
 )
 
-// lockDir is where the locks of sessions are, "" if that is not known.
+// lockDir returns the directory of the session locks, or "" if it is unknown.
 func lockDir(l *launch) string {
 	env := claudedir.Environ(l.environ())
 	dir := claudedir.Config(env)
@@ -22,8 +22,8 @@ func lockDir(l *launch) string {
 	return filepath.Join(dir, "parley", "locks")
 }
 
-// makeLockDir makes the directory of the locks and the one that it is in. A link in the place of
-// either is an error: below the configuration directory nothing is written through links.
+// makeLockDir creates the directory of the locks and its parent. A symbolic link in place of
+// either is an error: no file below the configuration directory is written through links.
 func makeLockDir(dir string) error {
 	parent := filepath.Dir(dir)
 	if err := os.MkdirAll(filepath.Dir(parent), 0o700); err != nil {

@@ -11,22 +11,22 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// watchInterval is how often a session looks whether it is still its own.
+// watchInterval is the interval of the ownership checks.
 const watchInterval = time.Second
 
-// ownerWatch is the goroutine that looks whether a session is still its own: its
-// lock was stolen, or another program, which knows no lock, writes its file, which
-// then grows by prompts or answers while the CLI is idle.
+// ownerWatch is the goroutine that checks whether the session lost its lock, or another
+// program without a lock writes its file, which then grows by prompts or answers while
+// the CLI is idle.
 type ownerWatch struct {
 	s *session
 
 	id   string
-	idle int // how many looks in a row found the CLI idle
-	sent int // prompts at the last look
+	idle int // number of consecutive checks with an idle CLI
+	sent int // prompts at the last check
 	size int64
 }
 
-// run looks every second until the stream of the session has ended.
+// run checks every second until the stream of the session has ended.
 func (w *ownerWatch) run() {
 	tick := time.NewTicker(watchInterval)
 	defer tick.Stop()
@@ -52,10 +52,10 @@ func (s *session) quietSince() (id string, idle bool, sent int) {
 	return id, idle, sent
 }
 
-// settled is how many looks the CLI gets to write what belongs to its last turn.
+// settled is the number of checks that the CLI has to write the entries of its last turn.
 const settled = 2
 
-// look notices other writers of the session's file.
+// look detects other writers of the session's file.
 func (w *ownerWatch) look() {
 	id, idle, sent := w.s.quietSince()
 	if !idle || id != w.id || sent != w.sent {
@@ -65,7 +65,7 @@ func (w *ownerWatch) look() {
 	file := transcriptFile(w.s.launch, id)
 	info, err := os.Stat(file)
 	if err != nil {
-		return // there is none yet, or the CLI has moved
+		return // the file does not exist yet, or the CLI has moved it
 	}
 	if w.idle++; w.idle <= settled {
 		w.size = info.Size()
@@ -75,7 +75,7 @@ func (w *ownerWatch) look() {
 		return
 	}
 	n, err := turnsBetween(file, w.size, info.Size())
-	// The CLI may have begun to work while the file was looked at.
+	// The CLI may have started to work during the check.
 	if _, idle, sent := w.s.quietSince(); err != nil || !idle || sent != w.sent {
 		w.idle = 0
 		return
@@ -88,8 +88,8 @@ func (w *ownerWatch) look() {
 	}
 }
 
-// turnsBetween counts the prompts and answers in a part of a file. Whatever else
-// a CLI writes it may write when it is idle.
+// turnsBetween counts the prompts and answers in a part of a file. An idle CLI may write
+// all other entries.
 func turnsBetween(file string, from, to int64) (n int, err error) {
 	f, err := regularfile.Open(file)
 	if err != nil {

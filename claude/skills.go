@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// skillTools are the entries that let skills run without asking.
+// skillTools returns the entries of the allowed tools for skills.
 func (l *launch) skillTools() []string {
 	if l.AllSkills {
 		return []string{"Skill"}
@@ -19,8 +19,8 @@ func (l *launch) skillTools() []string {
 	return tools
 }
 
-// checkSkills refuses names that would be read as something else in the list of
-// allowed tools, where commas and parentheses divide.
+// checkSkills returns an error for names with characters that have a meaning in the list
+// of allowed tools: commas and parentheses.
 func checkSkills(names []string) error {
 	for _, name := range names {
 		if why := badSkill(name); why != "" {

@@ -25,8 +25,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// markVariable is in the environment of every process of a test here, so that
-// those which are left are found without the help of what is tested.
+// markVariable is in the environment of every process of these tests, so that leftover ones are
+// found without the code under test.
 const markVariable = "SOAK_MARK"
 
 func init() {
@@ -35,8 +35,8 @@ func init() {
 	losslessPrograms["fleet"] = cliFleet
 }
 
-// cliFamily answers prompts and has a descendant in a session of its own, which
-// nothing but its mark connects with it.
+// cliFamily answers prompts and has a descendant in a separate session, which only its mark
+// connects with it.
 func cliFamily(cli *claudetest.CLI) int {
 	if cli.Env("DETACH") != "" {
 		path, err := os.Executable()
@@ -53,7 +53,7 @@ func cliFamily(cli *claudetest.CLI) int {
 	return cliHello(cli)
 }
 
-// familyOptions are options for a session that leaves as many processes as one can.
+// familyOptions returns options for a session that leaves as many processes as possible.
 func familyOptions(registry *claude.Registry, mark string, random *rand.Rand) *claude.Options {
 	opts := claudetest.FakeCLI("family")
 	opts.Env[markVariable] = mark
@@ -66,7 +66,7 @@ func familyOptions(registry *claude.Registry, mark string, random *rand.Rand) *c
 	return opts
 }
 
-// marked are the processes with a mark that run.
+// marked returns the running processes with a mark.
 func marked(mark string) (pids []string) {
 	files, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, f := range files {
@@ -132,14 +132,14 @@ func use(ctx context.Context, opts *claude.Options, random *rand.Rand) error {
 	return err
 }
 
-// killed reports whether an error is what a kill looks like.
+// killed reports whether an error can come from a kill.
 func killed(err error) bool {
 	exit, ok := errors.AsType[*claude.ExitError](err)
 	return ok && exit.Signal == "SIGKILL" || errors.Is(err, claude.ErrClosed)
 }
 
-// claude.TestOpenAndCloseAtRandom opens and closes many clients, several at a time, while
-// some of their processes are killed: nothing is left.
+// claude.TestOpenAndCloseAtRandom opens and closes many clients, several at a time, while some
+// of their processes are killed: no process, descriptor or file is left.
 func TestOpenAndCloseAtRandom(t *testing.T) {
 	clients := short.Count(15, 200, 200)
 	dir, mark := t.TempDir(), fmt.Sprint("clients-", os.Getpid())
@@ -197,7 +197,7 @@ func nothingLeft(t *testing.T, mark string, dirs ...string) {
 	}
 }
 
-// cliFleet is a program with many sessions, which runs until it is killed.
+// cliFleet runs many sessions until it is killed.
 func cliFleet(cli *claudetest.CLI) int {
 	registry, _, err := claude.OpenRegistry(cli.Env("REGISTRY"))
 	if err != nil {
@@ -230,8 +230,8 @@ func cliFleet(cli *claudetest.CLI) int {
 	return 0
 }
 
-// claude.TestParentIsKilled kills a program with many sessions at random moments. What it
-// leaves is gone when the next program has opened the registry.
+// claude.TestParentIsKilled kills a program with many sessions at random moments. Its leftover
+// processes have ended when the next program has opened the registry.
 func TestParentIsKilled(t *testing.T) {
 	for round := range short.Count(1, 2, 20) {
 		dir, tmp := t.TempDir(), t.TempDir()

@@ -11,8 +11,7 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// The CLI runs wherever the Spawner starts it: in a container, over ssh. Here a recording is
-// played in its place.
+// The Spawner starts the CLI anywhere: in a container, over ssh. Here it plays a recording.
 func ExampleProcessTransport() {
 	rec, err := readRecording(filepath.Join("..", "testdata", "wire", "simple-string"), nil)
 	if err != nil {

@@ -6,20 +6,20 @@ import (
 	"github.com/seed7221b0f9/parley/internal/deadline"
 )
 
-// watchdog decides whether a turn has stalled. It is pure: the session shows it a
-// turn and does what it returns.
+// watchdog decides whether a turn has stalled. It is pure: the session passes it a turn
+// and executes its decision.
 type watchdog struct {
-	first   time.Duration // the limit to the first message of a turn, 0 is none
-	silence time.Duration // the limit from one line of a turn to the next, 0 is none
+	first   time.Duration // limit to the first message of a turn; 0 means no limit
+	silence time.Duration // limit between two lines of a turn; 0 means no limit
 }
 
-// watchedTurn is what a watchdog looks at.
+// watchedTurn is the input of a watchdog.
 type watchedTurn struct {
 	awaited bool      // a caller waits for the turn
 	slow    bool      // the CLI waits for this process: an answer, or space for its output
 	begun   bool      // the turn has begun
-	clock   time.Time // since when its deadlines count
-	last    string    // the kind of the last line, "" if there was none
+	clock   time.Time // start of the current wait
+	last    string    // the kind of the last line, or ""
 	lastAt  time.Time
 }
 
@@ -27,7 +27,7 @@ func newWatchdog(d *Deadlines) watchdog {
 	return watchdog{first: deadline.Or(d.FirstMessageTimeout, 0), silence: deadline.Or(d.SilenceTimeout, 0)}
 }
 
-// interval is the shorter of the limits, 0 if there is none.
+// interval returns the shorter of the limits, or 0.
 func (w watchdog) interval() time.Duration {
 	if w.first == 0 || w.silence > 0 && w.silence < w.first {
 		return w.silence
@@ -35,8 +35,8 @@ func (w watchdog) interval() time.Duration {
 	return w.first
 }
 
-// look says when to look again, 0 for not before the next prompt, and the error of
-// a turn that has stalled.
+// look returns when to check again, 0 for not before the next prompt, and the error of a
+// stalled turn.
 func (w watchdog) look(t watchedTurn, now time.Time) (next time.Duration, stalled *StalledError) {
 	if !t.awaited {
 		return 0, nil
@@ -52,7 +52,7 @@ func (w watchdog) look(t watchedTurn, now time.Time) (next time.Duration, stalle
 	return w.interval(), &StalledError{Phase: phase, Since: waited}
 }
 
-// waitsFor is what a turn waits for, since when, and for how long at most.
+// waitsFor returns the current phase of a turn, its start, and its limit.
 func (w watchdog) waitsFor(t watchedTurn) (phase string, since time.Time, limit time.Duration) {
 	if !t.begun && (hotKinds[t.last] == nil || !t.lastAt.After(t.clock)) {
 		return "first message", t.clock, w.first
@@ -63,14 +63,14 @@ func (w watchdog) waitsFor(t watchedTurn) (phase string, since time.Time, limit 
 	return "silence", t.lastAt, w.silence
 }
 
-// watch makes the watchdog look again after the shorter of its limits; it runs
-// inside update. The reader does not touch the timer: it leaves the time of the
-// last line, which the watchdog looks at.
+// watch schedules a check after the shorter of the limits; it runs inside update. The
+// reader does not reset the timer: it records the time of the last line, which the
+// watchdog checks.
 func (s *session) watch(st *sessionState) {
 	s.lookAfter(st, newWatchdog(&s.launch.Deadlines).interval())
 }
 
-// lookAfter makes the watchdog look after d; it runs inside update.
+// lookAfter schedules a check after d; it runs inside update.
 func (s *session) lookAfter(st *sessionState, d time.Duration) {
 	if d == 0 || st.stopping || st.why != nil {
 		return
@@ -79,7 +79,7 @@ func (s *session) lookAfter(st *sessionState, d time.Duration) {
 	st.timers.watchdog = time.AfterFunc(d, s.lookForStall)
 }
 
-// lookForStall ends a turn that has stalled, and the session of a query with it.
+// lookForStall ends a stalled turn, and also the session of a query.
 func (s *session) lookForStall() {
 	var stalled *StalledError
 	var turns *router
@@ -103,7 +103,7 @@ func (s *session) lookForStall() {
 	turns.stalled(stalled)
 }
 
-// watchedTurn is the turn that runs; it runs inside update.
+// watchedTurn returns the state of the running turn; it runs inside update.
 func (s *session) watchedTurn(st *sessionState) watchedTurn {
 	t := watchedTurn{slow: s.mux.Busy() > 0 || s.waiting.Load(), begun: st.end.turn, clock: st.clock,
 		awaited: st.end.turn || !st.end.quiet()}
@@ -114,7 +114,7 @@ func (s *session) watchedTurn(st *sessionState) watchedTurn {
 	return t
 }
 
-// explain adds what is known to an error.
+// explain adds details to an error.
 func (s *session) explain(e *StalledError) {
 	e.LastEvent, _ = s.activity.last()
 	if tools := s.activity.tools.running(); len(tools) > 0 {

@@ -57,7 +57,8 @@ func TestSilenceEndsATurnAndTheSessionGoesOn(t *testing.T) {
 		if kinds := cli.kinds(); kinds[len(kinds)-1] != "interrupt" {
 			t.Fatal(kinds)
 		}
-		// The rest of it belongs to no turn, and the next prompt waits for its end.
+		// Its remaining messages belong to no turn, and the next prompt waits for its
+		// end.
 		q := collect(client.Query(t.Context(), "b"))
 		cli.say(assistant("late"))
 		if kinds := cli.kinds(); kinds[len(kinds)-1] != "interrupt" {
@@ -97,7 +98,7 @@ func TestFirstMessageTimeout(t *testing.T) {
 		within(t, time.Hour)
 		a, b := send(t, client, "a"), send(t, client, "b")
 		cli.say(lifecycle(a.ID, "started"), initLine(a.ID))
-		within(t, time.Hour) // a turn that runs is another matter, and b waits for it
+		within(t, time.Hour) // only the turn that runs counts, and b waits for it
 		cli.say(good("A", a.ID))
 		if _, err := a.Wait(t.Context()); err != nil {
 			t.Fatal(err)

@@ -7,26 +7,24 @@ import (
 	"time"
 )
 
-// ErrFenced is returned by a store when another writer has claimed the session since; see
-// [SessionClaimer]. It is not tried again.
+// ErrFenced is returned by a store if another writer has since claimed the session; see
+// [SessionClaimer]. The append is not retried.
 var ErrFenced = errors.New("claude: the session was claimed by another writer")
 
-// SessionStore keeps transcripts outside of the machine that the CLI runs on.
-// With [Options.SessionStore] everything that the CLI writes to a transcript is
-// appended to the store as well, and a session can be resumed from it where the
-// CLI has never seen it. Methods may be called from several goroutines; one
-// session appends its batches one after another.
+// SessionStore keeps transcripts outside of the machine that the CLI runs on. With
+// [Options.SessionStore] every entry of the CLI's transcripts is also appended to the store,
+// and a session can be resumed from it on any machine. Methods must be safe for concurrent use;
+// one session appends its batches sequentially.
 //
-// A store may do more than these two methods: see [SessionLister],
-// [SessionFinder], [SubkeyLister], [SessionDeleter], [SummaryLister] and [SessionClaimer].
-// Package claude/claudestore has implementations, and claudetest.TestSessionStore the
-// tests that one of your own should pass.
+// Optional interfaces are [SessionLister], [SessionFinder], [SubkeyLister], [SessionDeleter],
+// [SummaryLister] and [SessionClaimer]. Package claude/claudestore has implementations, and
+// claudetest.TestSessionStore tests custom ones.
 type SessionStore interface {
-	// Append adds entries after those that are there. An entry is opaque JSON; one with a uuid
-	// that its transcript has already is left out, so that a batch may be appended again when
-	// it is not known whether it arrived. Without entries Append does nothing.
+	// Append appends entries to a transcript. An entry is opaque JSON. Append must omit entries
+	// with a uuid that the transcript already has, so that a batch can be retried if its
+	// outcome is unknown. An empty list has no effect.
 	Append(ctx context.Context, key SessionKey, entries []json.RawMessage) error
-	// Load returns all entries in their order, nil for a key never written.
+	// Load returns all entries in order, or nil for an unknown key.
 	Load(ctx context.Context, key SessionKey) ([]json.RawMessage, error)
 }
 
@@ -35,7 +33,7 @@ type SessionStore interface {
 type SessionKey struct {
 	ProjectKey string // see [ProjectKey]
 	SessionID  string
-	Subpath    string // of a subagent's transcript; "" is the main one
+	Subpath    string // of a subagent's transcript; "" means the main one
 }
 
 // SessionLister is a [SessionStore] that can list the sessions of a project. Resuming the
@@ -52,48 +50,46 @@ type StoredSession struct {
 	ModTime   time.Time
 }
 
-// SessionFinder is a [SessionStore] that finds a session without its project. With
-// it a session is resumed from any directory, and goes on under the key that it has.
+// SessionFinder is a [SessionStore] that finds a session without its project. With it a session
+// can be resumed from any directory, and continues under its existing key.
 type SessionFinder interface {
-	// FindSession returns the keys of the projects that have a main transcript of
-	// this session, none if there is no such session, in any order.
+	// FindSession returns the keys of the projects that have a main transcript of this session,
+	// in any order, or nil if there is no such session.
 	FindSession(ctx context.Context, sessionID string) (projectKeys []string, err error)
 }
 
-// SubkeyLister is a [SessionStore] that knows the subagents' transcripts of a
-// session. Without it resuming restores the main transcript alone.
+// SubkeyLister is a [SessionStore] that can list the transcripts of a session's subagents.
+// Without it resuming restores only the main transcript.
 type SubkeyLister interface {
 	// ListSubkeys returns the subpaths of a session, without the main transcript.
 	ListSubkeys(ctx context.Context, key SessionKey) ([]string, error)
 }
 
-// SessionDeleter is a [SessionStore] that can delete transcripts. A store without it keeps
-// everything that was ever appended.
+// SessionDeleter is a [SessionStore] that can delete transcripts. A store without it keeps all
+// entries.
 type SessionDeleter interface {
-	// Delete removes a transcript; that of a session takes its subagents' with
-	// it. A key that does not exist is not an error.
+	// Delete removes a transcript; deleting a main transcript also removes those of its
+	// subagents. An unknown key is not an error.
 	Delete(ctx context.Context, key SessionKey) error
 }
 
-// SummaryLister is a [SessionStore] that keeps a summary of each session, which
-// makes listing many of them one call.
+// SummaryLister is a [SessionStore] that keeps a summary of each session, so that one call
+// lists many sessions.
 type SummaryLister interface {
-	// ListSummaries returns one summary for each session of a project, in any
-	// order. The store makes it with claudestore.FoldSummary when it appends to a main
-	// transcript, one append at a time; its ModTime is of the same clock as that
-	// of ListSessions, and not before it.
+	// ListSummaries returns one summary for each session of a project, in any order. The store
+	// updates it with claudestore.FoldSummary for each append to a main transcript,
+	// sequentially. Its ModTime uses the same clock as ListSessions and is not earlier.
 	ListSummaries(ctx context.Context, projectKey string) ([]StoredSummary, error)
 }
 
-// SessionClaimer is a [SessionStore] that can tell the writers of a session
-// apart, so that one that was given up for dead cannot write after its successor. The session
-// is claimed when it is resumed and when it is first appended to; an Append that fails with
-// [ErrFenced] is not tried again, and is reported with a [message.MirrorError].
+// SessionClaimer is a [SessionStore] that distinguishes the writers of a session, so that an
+// old writer that was presumed dead cannot write after its successor. A session is claimed when
+// it is resumed and at its first append. An Append that fails with [ErrFenced] is not retried
+// and is reported with a [message.MirrorError].
 type SessionClaimer interface {
-	// Claim makes the caller the writer of a session with all its transcripts;
-	// the subpath of the key is not looked at. The returned store appends until
-	// the session is claimed again, then Append fails with ErrFenced. Append of
-	// the store itself is not fenced.
+	// Claim makes the caller the writer of all transcripts of a session; it ignores the subpath
+	// of the key. When the session is claimed again, Append of the returned store fails with
+	// ErrFenced. Append of the original store is not fenced.
 	Claim(ctx context.Context, key SessionKey) (SessionStore, error)
 }
 
@@ -101,10 +97,9 @@ type SessionClaimer interface {
 // batches or at once.
 type StoreFlush string
 
-// The ways of flushing. Before a result is delivered everything has been tried
-// either way.
+// The flush policies. With both, all entries are flushed before a result is delivered.
 const (
-	FlushBatched StoreFlush = "batched" // the default: at a result, or when much has gathered
+	FlushBatched StoreFlush = "batched" // the default: before a result, or when a batch is large
 	FlushEager   StoreFlush = "eager"   // as they come
 )
 
@@ -124,9 +119,9 @@ func (o *Options) checkStore() error {
 	return nil
 }
 
-// StoredSummary is what a [SummaryLister] keeps of a session. Data belongs to
-// this package: a store keeps it as it is. It has the names that the official
-// TypeScript SDK gives its members, see claudestore.SummaryData.
+// StoredSummary is the summary of a session in a [SummaryLister]. Data is opaque to a store,
+// which must keep it unchanged. Its members have the names of the official TypeScript SDK; see
+// claudestore.SummaryData.
 type StoredSummary struct {
 	SessionID string
 	ModTime   time.Time

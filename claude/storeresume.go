@@ -18,10 +18,10 @@ import (
 	"github.com/seed7221b0f9/parley/internal/deadline"
 )
 
-// restore makes a session of the store resumable: it is written into a
-// configuration directory of its own, which the CLI then runs with. One that is
-// named and that the store does not have is ErrNoSession; Continue without any is a
-// fresh start. The returned function removes the directory.
+// restore writes a session of the store into a temporary configuration directory, with which
+// the CLI then runs. If Resume names a session that the store does not have, the error is
+// ErrNoSession; Continue without a session starts a new one. The returned function removes the
+// directory.
 func (l *launch) restore(ctx context.Context, guard *sessionGuard) (cleanup func(), err error) {
 	nothing := func() {}
 	if err := guard.begin(ctx); err != nil {
@@ -60,8 +60,8 @@ func (l *launch) restore(ctx context.Context, guard *sessionGuard) (cleanup func
 
 type restorer struct {
 	launch  *launch
-	project string // of the directory that the CLI runs in
-	stored  string // the project that the store has the session under
+	project string // of the CLI's working directory
+	stored  string // the project of the session in the store
 	config  string // the user's configuration directory
 }
 
@@ -76,8 +76,8 @@ func (r *restorer) load(ctx context.Context, key SessionKey) ([]json.RawMessage,
 	return r.launch.SessionStore.Load(ctx, key)
 }
 
-// find is the session to resume: the one that is named, or the newest with something in it that
-// does not come from a subagent. The id is "" if there is none.
+// find returns the session to resume: the named one, or the newest one with entries that are
+// not a subagent's. The id is "" if there is none.
 func (r *restorer) find(ctx context.Context) (id string, entries []json.RawMessage, err error) {
 	if id := r.launch.Resume; id != "" {
 		entries, err := r.named(ctx, id)
@@ -100,8 +100,8 @@ func (r *restorer) find(ctx context.Context) (id string, entries []json.RawMessa
 	return "", nil, nil
 }
 
-// named is the session that Resume names: of the project of the directory, else of
-// the only project that has it.
+// named returns the session that Resume names: in the project of the directory, else in the
+// only project that has it.
 func (r *restorer) named(ctx context.Context, id string) ([]json.RawMessage, error) {
 	entries, err := r.load(ctx, r.key(id, ""))
 	if err != nil || len(entries) > 0 {
@@ -127,8 +127,8 @@ func (r *restorer) named(ctx context.Context, id string) ([]json.RawMessage, err
 	return entries, err
 }
 
-// claim shuts out the writer of the session until now, and looks again at what has come
-// meanwhile. A fork writes another session.
+// claim fences off the current writer of the session and reloads the entries written meanwhile.
+// A fork needs no claim, because it writes another session.
 func (r *restorer) claim(ctx context.Context, id string, entries []json.RawMessage) ([]json.RawMessage, error) {
 	c, ok := r.launch.SessionStore.(SessionClaimer)
 	if !ok || r.launch.ForkSession {
@@ -148,7 +148,7 @@ func sidechain(entry json.RawMessage) bool {
 	return json.Unmarshal(entry, &e) == nil && e.IsSidechain
 }
 
-// write makes the configuration directory.
+// write writes the configuration directory.
 func (r *restorer) write(ctx context.Context, id string, entries []json.RawMessage) (_ string, err error) {
 	dir, err := os.MkdirTemp(r.launch.tempDir(), "claude-resume-") // mode 0700
 	if err != nil {
@@ -193,7 +193,7 @@ func (r *restorer) writeSubagents(ctx context.Context, dir, id string) error {
 	return nil
 }
 
-// safeSubpath keeps a store from writing outside of the session's directory.
+// safeSubpath reports whether a subpath of a store is inside of the session's directory.
 func safeSubpath(sub string) bool {
 	if sub == "" || strings.ContainsAny(sub, "\\:\x00") || !filepath.IsLocal(filepath.FromSlash(sub)) {
 		return false
@@ -206,8 +206,8 @@ func safeSubpath(sub string) bool {
 	return true
 }
 
-// writeSubagent writes a subagent's transcript, and its metadata, which the
-// store has among the entries, into a file beside it.
+// writeSubagent writes a subagent's transcript, and its metadata, which is one of the store's
+// entries, into a file next to it.
 func writeSubagent(path string, entries []json.RawMessage) error {
 	var meta map[string]json.RawMessage
 	rest := slices.DeleteFunc(slices.Clone(entries), func(e json.RawMessage) bool {
@@ -243,9 +243,9 @@ func writeTranscript(path string, entries []json.RawMessage) error {
 	return os.WriteFile(path, b.Bytes(), 0o600)
 }
 
-// copyConfig copies what the CLI needs to log in and behave as the user set it
-// up, without what it would write back: a refresh token used from two places is
-// lost in one of them.
+// copyConfig copies the files that the CLI needs to log in and to apply the user's settings,
+// except for values that the CLI would write back: a refresh token used in two places becomes
+// invalid in one of them.
 func (r *restorer) copyConfig(dir string) error {
 	from := r.config
 	files := []struct {
@@ -266,11 +266,11 @@ func (r *restorer) copyConfig(dir string) error {
 	return nil
 }
 
-// maxConfig is the largest file of a configuration that is copied.
+// maxConfig is the maximum size of a copied configuration file.
 const maxConfig = 64 << 20
 
-// copyJSON copies a JSON file, changed by edit; one that is missing, or there
-// already, is passed over, and one that is not JSON is copied as it is.
+// copyJSON copies a JSON file, changed by edit; it skips a missing source or an existing
+// target, and copies a file that is not JSON unchanged.
 func copyJSON(src, dst string, edit func(map[string]any)) error {
 	if _, err := os.Stat(dst); err == nil {
 		return nil
@@ -307,8 +307,8 @@ func dropPlugins(v map[string]any) {
 	}
 }
 
-// removeAll removes a directory; a process that has just ended may still hold a
-// file for a moment.
+// removeAll removes a directory. It retries, because a process that has just ended may still
+// hold a file.
 func removeAll(dir string) {
 	for i := range 4 {
 		if os.RemoveAll(dir) == nil {

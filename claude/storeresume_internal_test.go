@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// heldStore has what a test puts into it.
+// heldStore is a store with preset entries.
 type heldStore struct {
 	entries map[string][]json.RawMessage // by subpath
 	loadErr error
@@ -39,8 +39,8 @@ func (s *heldStore) Claim(context.Context, SessionKey) (SessionStore, error) {
 
 const heldID = "11111111-1111-4111-8111-111111111111"
 
-// resumeWorld is a user with a login and settings, and a directory for temporary
-// files.
+// resumeWorld returns options for a user with a login and settings, and a directory for
+// temporary files.
 func resumeWorld(t *testing.T, store SessionStore) (opts *Options, tmp string) {
 	t.Helper()
 	home, tmp := t.TempDir(), t.TempDir()
@@ -112,7 +112,7 @@ func wantEmpty(t *testing.T, dir string) {
 	}
 }
 
-// Whatever goes wrong, nothing is left, and nothing written outside.
+// After any failure no file is left, and none is written outside.
 func TestRestoreFails(t *testing.T) {
 	failed := errors.New("no network")
 	entry := []json.RawMessage{json.RawMessage(`{}`)}
@@ -141,8 +141,7 @@ func TestRestoreFails(t *testing.T) {
 	}
 }
 
-// A session that is named and that the store does not have is an error, and never a
-// new conversation.
+// A named session that the store does not have is an error, never a new conversation.
 func TestRestoreNothing(t *testing.T) {
 	opts, tmp := resumeWorld(t, &heldStore{})
 	_, err := Connect(t.Context(), opts)

@@ -15,7 +15,7 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// claude.TestPrewarmDied: a process that was killed while it waited says so.
+// claude.TestPrewarmDied: a prewarmed process that was killed reports it.
 func TestPrewarmDied(t *testing.T) {
 	for name, use := range map[string]func(w *claude.Warm) error{
 		"Connect": func(w *claude.Warm) error { _, err := w.Connect(t.Context()); return err },
@@ -63,8 +63,8 @@ func openRegistry(t *testing.T, dir string) (*claude.Registry, []claude.Child) {
 	return r, swept
 }
 
-// claude.TestRegistryOfASession: the process is in the registry while it lives, and its
-// temporary files are below it.
+// claude.TestRegistryOfASession: the process is in the registry while it runs, and its temporary files are
+// below it.
 func TestRegistryOfASession(t *testing.T) {
 	dir := t.TempDir()
 	opts := claudetest.FakeCLI("hello")

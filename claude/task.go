@@ -7,58 +7,54 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// Task is something that the CLI runs beside or inside of a turn: a subagent, a
-// command, a workflow.
+// Task is work that the CLI runs inside of a turn or in the background: a subagent, a command,
+// a workflow.
 type Task struct {
 	ID          string
 	Type        string // local_agent, local_bash, local_workflow, …
 	Description string
-	// Status is what the CLI said last; a status that this package does not know
-	// is kept.
+	// Status is the last status that the CLI reported, including unknown values.
 	Status message.TaskStatus
-	// ToolUseID is the call that has begun the task. Messages of a subagent have
-	// it as their ParentToolUseID.
+	// ToolUseID is the call that started the task. Messages of a subagent have it as their
+	// ParentToolUseID.
 	ToolUseID string
-	// ParentID is the task inside of which this one was begun, "" for the main
-	// conversation.
+	// ParentID is the task that started this one, "" for the main conversation.
 	ParentID     string
 	AgentType    string
 	WorkflowName string
 	Prompt       string
 	Backgrounded bool
 	Ambient      bool // no call waits for it
-	// Activity is what the task was last said to be doing, LastToolName with
-	// which tool.
+	// Activity is the last reported activity of the task, LastToolName the tool that it used.
 	Activity     string
 	LastToolName string
 	Usage        message.TaskUsage
 	Summary      string
 	OutputFile   string
 	Error        string
-	// Started and Ended are when this process learned of it; Ended is the CLI's own time where
-	// it gives one, and zero while the task lives.
+	// Started and Ended are the times at which this process received the reports; Ended is the
+	// CLI's time if it reports one, and zero while the task runs.
 	Started time.Time
 	Ended   time.Time
-	// Children are the tasks begun by this one.
+	// Children are the tasks started by this one.
 	Children []Task
 }
 
-// Live reports whether the task is still running, as far as the CLI has reported its end to
-// this process.
+// Live reports whether the task is running, that is, the CLI has not reported its end.
 func (t *Task) Live() bool { return t.Ended.IsZero() }
 
-// Tasks returns the tasks of the session as they are now, those that have ended
-// included (the last 1,000), in the order of their starts. Tasks begun by others
-// are in their Children.
+// Tasks returns the current state of the session's tasks in the order of their start,
+// including the last 1,000 that have ended. Tasks started by other tasks are in their
+// Children.
 func (c *Client) Tasks() (tasks []Task) {
 	c.s.update(func(st *sessionState) { tasks = st.tasks.tree() })
 	return tasks
 }
 
-// keptTasks is how many tasks a table holds; the oldest that have ended go.
+// keptTasks limits the tasks in a table; the oldest ended ones are dropped.
 const keptTasks = 1000
 
-// taskTable is what is known of tasks. The session changes it inside update.
+// taskTable holds the state of tasks. The session changes it inside update.
 type taskTable struct {
 	tasks []*Task
 	byID  map[string]*Task
@@ -86,8 +82,7 @@ func (tt *taskTable) forget() {
 	}
 }
 
-// see takes a message into account. parentOf gives the call of the subagent
-// inside of which a call was made.
+// see processes a message. parentOf returns the call of the subagent that made a call.
 func (tt *taskTable) see(m message.Message, parentOf func(toolUseID string) string) {
 	switch m := m.(type) {
 	case *message.TaskStarted:
@@ -111,7 +106,7 @@ func (tt *taskTable) see(m message.Message, parentOf func(toolUseID string) stri
 }
 
 func (t *Task) start(m *message.TaskStarted) {
-	if !t.Live() { // an agent that is taken up again
+	if !t.Live() { // a resumed agent
 		t.Started, t.Ended, t.Status = time.Now(), time.Time{}, message.TaskRunning
 	}
 	learn(&t.Type, m.TaskType)
@@ -124,7 +119,7 @@ func (t *Task) start(m *message.TaskStarted) {
 	t.Backgrounded, t.Ambient = m.IsBackgrounded, m.Ambient
 }
 
-// adopt finds the parent of a task whose start does not name it.
+// adopt finds the parent of a task if its start does not name it.
 func (tt *taskTable) adopt(m *message.TaskStarted, parentOf func(string) string) {
 	t := tt.at(m.TaskID)
 	call := parentOf(m.ToolUseID)
@@ -154,7 +149,7 @@ func (t *Task) patch(p *message.TaskPatch) {
 }
 
 func (t *Task) notified(m *message.TaskNotification) {
-	// The patch before it may have said more: killed is stopped here.
+	// The patch before it is more specific: a killed task is reported as stopped here.
 	if !t.Status.Ended() {
 		learn(&t.Status, m.Status)
 	}
@@ -169,8 +164,8 @@ func (t *Task) notified(m *message.TaskNotification) {
 	}
 }
 
-// background is the whole set of live tasks in the background: one that is no
-// longer in it has ended, however that is reported.
+// background replaces the set of running background tasks: a task that is missing from it has
+// ended, even without another report.
 func (tt *taskTable) background(tasks []message.BackgroundTask) {
 	there := map[string]bool{}
 	for _, b := range tasks {
@@ -189,7 +184,7 @@ func (tt *taskTable) background(tasks []message.BackgroundTask) {
 	}
 }
 
-// tree are the tasks of the main conversation, with theirs.
+// tree returns the tasks of the main conversation with their children.
 func (tt *taskTable) tree() []Task {
 	kids := map[string][]*Task{}
 	for _, t := range tt.tasks {
@@ -208,8 +203,8 @@ func branch(kids map[string][]*Task, id string) (tasks []Task) {
 	return tasks
 }
 
-// up is the task under which one stands: its parent, or none where that is not
-// known or stands below the task itself.
+// up returns the parent of a task, or "" if the parent is unknown or a descendant of the task
+// itself.
 func (tt *taskTable) up(t *Task) string {
 	p := tt.byID[t.ParentID]
 	for n := 0; p != nil; n++ {
@@ -224,7 +219,7 @@ func (tt *taskTable) up(t *Task) string {
 	return t.ParentID
 }
 
-// learn changes a field to what was said, if something was.
+// learn sets a field unless the value is empty.
 func learn[T ~string](field *T, value T) {
 	if value != "" {
 		*field = value

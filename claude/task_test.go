@@ -14,13 +14,13 @@ func taskLine(subtype, id, rest string) string {
 	return fmt.Sprintf(`{"type":"system","subtype":%q,"task_id":%q,%s,%s}`, subtype, id, rest, session)
 }
 
-// agentCall is a call of the tool Agent, inside of the subagent of another call.
+// agentCall returns a call of the tool Agent, inside of the subagent of another call.
 func agentCall(id, parent string) string {
 	return fmt.Sprintf(`{"type":"assistant","message":{"role":"assistant","content":[{"type":"tool_use","id":%q,"name":"Agent","input":{}}]},"parent_tool_use_id":%s,%s}`,
 		id, parent, session)
 }
 
-// outline is a table of tasks in one line.
+// outline returns a table of tasks in one line.
 func outline(tasks []claude.Task) string {
 	var parts []string
 	for _, t := range tasks {
@@ -50,7 +50,7 @@ func TestTasks(t *testing.T) {
 		cli.say(agentCall("toolu_1", "null"), taskLine("task_started", "a", `"tool_use_id":"toolu_1","description":"outer","task_type":"local_agent","subagent_type":"helper","prompt":"do"`))
 		want("a:running*")
 		within(t, time.Second)
-		// Nested: named by its parent, or known by the call alone.
+		// Nested: identified by its parent id, or by its call alone.
 		cli.say(taskLine("task_started", "b", `"tool_use_id":"toolu_2","description":"inner","parent_task_id":"a","task_type":"local_agent"`),
 			agentCall("toolu_3", `"toolu_1"`), taskLine("task_started", "c", `"tool_use_id":"toolu_3","description":"inner","task_type":"local_agent"`))
 		want("a:running*(b:running* c:running*)")
@@ -73,7 +73,7 @@ func TestTasks(t *testing.T) {
 		if d.Type != "local_bash" || d.Description != "run it" || !d.Backgrounded {
 			t.Errorf("%+v", d)
 		}
-		// An agent that has ended can be taken up again.
+		// An agent that has ended can be resumed.
 		cli.say(taskLine("task_started", "b", `"tool_use_id":"toolu_9","description":"again"`))
 		want("a:running*(b:running* c:hibernating) d:running*")
 	})

@@ -12,8 +12,8 @@ import (
 	"github.com/seed7221b0f9/parley/claude/tool"
 )
 
-// builtinTools are the tools that the CLI brings itself, in the order of its own
-// list, and two that are not in that.
+// builtinTools are the built-in tools of the CLI in the order of its own list, and two
+// that are not in it.
 var builtinTools = []string{
 	"Agent", "Artifact", "AskUserQuestion", "Bash", "ClaudeDesign", "CronCreate", "CronDelete", "CronList", "Edit",
 	"EndConversation", "EnterPlanMode", "EnterWorktree", "ExitPlanMode", "ExitWorktree", "Glob", "Grep", "ListAgents",
@@ -26,7 +26,7 @@ var builtinTools = []string{
 	"RefreshMcpTools", "StructuredOutput",
 }
 
-// Tools without a type: nothing says what their input or result looks like.
+// Tools without a type, because their input or result is not documented.
 var (
 	untypedInputs = []string{
 		"EndConversation", "LSP", "PowerShell", "SendMessage", "SendUserFile", "SendUserMessage", "ShareOnboardingGuide",
@@ -234,8 +234,8 @@ var toolResultExamples = map[string][]string{
 		"resourceLinks":[{"uri":"a:b","name":"n"}]}`},
 }
 
-// claude.TestToolExamples decodes the examples, holds the fields against a plain
-// decoding, encodes what it got and looks for fields that no example sets.
+// claude.TestToolExamples decodes the examples, compares the fields with a plain
+// decoding, encodes the result and reports fields that no example sets.
 func TestToolExamples(t *testing.T) {
 	set := map[string]bool{}
 	checkToolExamples(t, "input", toolInputExamples, untypedInputs, set, tool.DecodeInput)
@@ -288,7 +288,7 @@ func checkToolEncoding(t *testing.T, name string, v any, text string) {
 	}
 }
 
-// markFields notes for each field of the tools' own structs whether it was set.
+// markFields records for each field of the tools' structs whether it was set.
 func markFields(set map[string]bool, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -318,7 +318,7 @@ func markFields(set map[string]bool, v reflect.Value) {
 	}
 }
 
-// The constants are the names of the wire.
+// The constants are the wire names.
 func TestToolNames(t *testing.T) {
 	names := []string{
 		tool.Agent, tool.Artifact, tool.AskUserQuestion, tool.Bash, tool.ClaudeDesign,

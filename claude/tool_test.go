@@ -12,14 +12,13 @@ import (
 	"github.com/seed7221b0f9/parley/claude/tool"
 )
 
-// toolMembersLeftToRaw is the one list of members of inputs and results that no
-// typed field reaches.
+// toolMembersLeftToRaw lists all members of inputs and results without a typed field.
 var toolMembersLeftToRaw = []string{
-	"input Bash.cmd", // an invented member, for a call that is refused
+	"input Bash.cmd", // a made-up member of a call that is refused
 }
 
 // claude.TestToolCorpus decodes the input of every call and the result of every tool in
-// the recordings and holds the typed fields against a plain decoding.
+// the recordings and compares the typed fields with a plain decoding.
 func TestToolCorpus(t *testing.T) {
 	inputs, results := 0, 0
 	for _, name := range scenarios(t) {
@@ -28,7 +27,7 @@ func TestToolCorpus(t *testing.T) {
 			for i, line := range stdoutLines(t, name) {
 				m, err := message.Decode([]byte(line))
 				if err != nil {
-					continue // claude.TestDecode looks at those
+					continue // claude.TestDecode covers those
 				}
 				c := comparer{t: t, line: i + 1}
 				switch m := m.(type) {
@@ -111,8 +110,7 @@ func (c comparer) tool(path string, v, want any) {
 	}
 }
 
-// webSearch compares the entries that are strings itself, since a struct stands
-// for them.
+// webSearch compares entries that are strings, which decode to a struct.
 func (c comparer) webSearch(path string, v *tool.WebSearchResult, want any) {
 	if obj, ok := want.(map[string]any); ok {
 		list, _ := obj["results"].([]any)
@@ -126,7 +124,7 @@ func (c comparer) webSearch(path string, v *tool.WebSearchResult, want any) {
 	c.value(path, reflect.ValueOf(v).Elem(), want)
 }
 
-// withoutRaw takes the members out of a plain value that are left to Raw.
+// withoutRaw removes the members without a typed field from a plain value.
 func withoutRaw(path string, v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -258,7 +256,7 @@ func TestDecodeToolResultOfAnyKind(t *testing.T) {
 	}
 }
 
-// The block for the model tells a failure from a text.
+// The block for the model distinguishes a failure from a text.
 func TestDecodeToolResultSaysError(t *testing.T) {
 	for isError, want := range map[bool]any{true: &tool.ErrorResult{Text: "x"}, false: &tool.TextResult{Text: "x"}} {
 		m := &message.User{

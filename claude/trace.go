@@ -10,23 +10,21 @@ import (
 )
 
 // Trace is a set of functions that are called for the events of a session. Any of them may be
-// nil, and costs nothing then. Except for Session they are called one after another, in order,
-// from one goroutine of the session's own; they hold up nothing but each other, and all have
-// returned when the session is closed. What waits for a slow one is kept in memory. A panic in
-// one is ignored.
+// nil. Except for Session they are called sequentially and in order, in a separate goroutine of
+// the session; they block only each other, and all have returned when the session is closed.
+// Events that wait for a slow function are queued in memory. A panic in a function is ignored.
 //
-// Times are those at which this process has read or done what is reported, not those of the
-// call. What is passed on is read-only.
+// Times are the times at which this process read or caused an event, not those of the function
+// call. The arguments are read-only.
 type Trace struct {
-	// Session is called first, once a session, by the goroutine that begins it
-	// and with the context of the call that does. The Trace that it returns receives all other
-	// events of this session instead of this one; nil stays with this one. So one Trace can
-	// serve many sessions and tell them apart.
+	// Session is called first, once per session, in the goroutine and with the context of the
+	// call that starts it. The Trace that it returns receives all other events of this session
+	// instead of this one; nil keeps this one. So one Trace can distinguish several sessions.
 	Session func(ctx context.Context, s *SessionTrace) *Trace
 
-	// Spawn: the CLI was started, or could not be.
+	// Spawn: the CLI was started, or its start failed.
 	Spawn func(SpawnTrace)
-	// Handshake: the CLI has answered initialize, or will not.
+	// Handshake: the CLI has answered initialize, or the handshake failed.
 	Handshake func(HandshakeTrace)
 	// FirstMessage: the first message of the session was read.
 	FirstMessage func(FirstMessageTrace)
@@ -34,27 +32,27 @@ type Trace struct {
 	// turn began.
 	Prompt          func(PromptTrace)
 	PromptCancelled func(PromptTrace)
-	// TurnBegin and TurnEnd: the CLI has begun a turn, for prompts or by itself,
-	// and is through with it. Each turn that begins ends, if only with the
-	// session.
+	// TurnBegin and TurnEnd: the CLI has begun and ended a turn, for prompts or by itself. Each
+	// TurnBegin has a TurnEnd, at the latest when the session ends.
 	TurnBegin func(TurnBeginTrace)
 	TurnEnd   func(TurnEndTrace)
 	// FirstToken: the first piece of the first answer of a turn was read. Without
 	// [Options.IncludePartialMessages] a piece is a whole block.
 	FirstToken func(FirstTokenTrace)
-	// APIRequest: the CLI asks the API; reported with IncludePartialMessages only.
+	// APIRequest: the CLI sends a request to the API; reported only with
+	// IncludePartialMessages.
 	APIRequest func(APIRequestTrace)
-	// APIRetry: the API has failed, and will be asked again.
+	// APIRetry: a request to the API has failed and will be retried.
 	APIRetry func(APIRetryTrace)
-	// Generation: an answer of the model is complete. Where the stream does not show its end it
+	// Generation: an answer of the model is complete. If the stream does not show its end, it
 	// is reported when the next one begins.
 	Generation func(GenerationTrace)
-	// ToolBegin and ToolEnd: the model calls a tool, and the tool has given its
-	// result. Each call that begins ends, if only with its turn or task.
+	// ToolBegin and ToolEnd: the model calls a tool, and the tool has returned its result. Each
+	// ToolBegin has a ToolEnd, at the latest when its turn or task ends.
 	ToolBegin func(ToolBeginTrace)
 	ToolEnd   func(ToolEndTrace)
-	// TaskBegin and TaskEnd: a task, mostly a subagent, has begun and ended. Each
-	// task that begins ends, if only with the session.
+	// TaskBegin and TaskEnd: a task, mostly a subagent, has begun and ended. Each TaskBegin has
+	// a TaskEnd, at the latest when the session ends.
 	TaskBegin func(TaskBeginTrace)
 	TaskEnd   func(TaskEndTrace)
 	// Permission: a callback has answered a request for permission, an
@@ -66,18 +64,17 @@ type Trace struct {
 	MCPCall func(MCPCallTrace)
 	// Control: a control request to the CLI has ended.
 	Control func(ControlTrace)
-	// Stderr: the CLI has written a line to stderr. It is passed on as it is and
-	// may hold secrets.
+	// Stderr: the CLI has written a line to stderr. It is not redacted and may hold secrets.
 	Stderr func(StderrTrace)
-	// Stall: something was waited for too long; see [Deadlines].
+	// Stall: a wait has exceeded one of the [Deadlines].
 	Stall func(StallTrace)
-	// Buffered: reading has stopped because MaxBuffered bytes wait for a reader
-	// that is slow. It is called once a session.
+	// Buffered: reading has stopped because MaxBuffered bytes wait for a slow consumer. It is
+	// called once per session.
 	Buffered func(BufferedTrace)
-	// ForeignWrite: another program, which knows no [LockPolicy], writes the
-	// session. It is noticed while the CLI is idle.
+	// ForeignWrite: another program, which ignores the session lock, writes the session. It is
+	// detected while the CLI is idle.
 	ForeignWrite func(ForeignWriteTrace)
-	// Exit: the session has ended, or could not begin. It is the last.
+	// Exit: the session has ended, or could not start. It is the last event.
 	Exit func(ExitTrace)
 }
 
@@ -88,17 +85,16 @@ type Period struct{ Begin, End time.Time }
 // process.
 func (p Period) Duration() time.Duration { return p.End.Sub(p.Begin) }
 
-// SessionTrace is a session that begins. Env, which [Trace].Session may set, is
-// laid over the environment of the CLI; a variable that is in [Options.Env] too
-// keeps the value there.
+// SessionTrace describes a session that starts. Env, which [Trace].Session may set, is added to
+// the environment of the CLI; variables in [Options.Env] take precedence.
 type SessionTrace struct {
 	At      time.Time
 	Options *Options // read-only
 	Env     map[string]string
 }
 
-// SpawnTrace is the start of a CLI. Its command holds the whole environment:
-// see [spawn.Command] and mind the secrets.
+// SpawnTrace is the start of a CLI. Its command holds the whole environment, including secrets:
+// see [spawn.Command].
 type SpawnTrace struct {
 	At       time.Time // the start
 	Command  spawn.Command
@@ -128,40 +124,39 @@ type FirstMessageTrace struct {
 // turn began.
 type PromptTrace struct {
 	At   time.Time
-	ID   string       // the prompt's uuid, "" if it has none
-	Line message.JSON // as it is sent
-	// NoQuery: no turn comes of it; see [message.UserInput].
+	ID   string       // the prompt's uuid, or ""
+	Line message.JSON // the line that is sent
+	// NoQuery means that it begins no turn; see [message.UserInput].
 	NoQuery bool
-	// Context is that of the call which sends it, without its end.
+	// Context is the context of the call that sends it, without its cancellation.
 	Context context.Context
 }
 
-// TurnBeginTrace describes the start of a turn, which answers one or more prompts or was begun
-// by the CLI itself.
+// TurnBeginTrace describes the start of a turn, which answers one or more prompts or was
+// started by the CLI itself.
 type TurnBeginTrace struct {
 	At        time.Time
-	ID        string // of its first prompt, "" if that has none
+	ID        string // uuid of its first prompt, or ""
 	SessionID string
 	Model     string // "" if the CLI has not reported it
-	// Prompts are what the turn is for; none in a turn that the CLI has begun by
-	// itself.
+	// Prompts are the prompts of the turn; empty for a turn that the CLI began by itself.
 	Prompts []PromptTrace
-	// Waited is since the first prompt was sent.
+	// Waited is the time since the first prompt was sent.
 	Waited time.Duration
 }
 
-// TurnEndTrace describes the end of a turn, with its prompts and its result, or the error where
+// TurnEndTrace describes the end of a turn, with its prompts and its result, or the error if
 // there is no result.
 type TurnEndTrace struct {
 	Period
 	ID string
-	// Prompts are what the turn was for, those included that came while it ran
-	// and that the CLI has answered with it.
+	// Prompts are the prompts of the turn, including those that arrived while it ran and that
+	// the CLI answered with it.
 	Prompts []PromptTrace
-	// Result is nil where the CLI gave none; Err then says why.
+	// Result is nil if the CLI sent none; Err is then the reason.
 	Result *message.Result
-	// message.ModelUsage is what this turn has used, by model, subagents included, and
-	// CostUSD what it has cost: unlike those of the result they may be added up.
+	// ModelUsage is the usage of this turn by model, including subagents, and CostUSD its cost:
+	// unlike those of the result they can be added up.
 	ModelUsage map[string]message.ModelUsage
 	CostUSD    float64
 	Err        error
@@ -172,7 +167,7 @@ type TurnEndTrace struct {
 type FirstTokenTrace struct {
 	At          time.Time
 	TurnID      string
-	Duration    time.Duration // since the turn has begun
+	Duration    time.Duration // since the turn began
 	SincePrompt time.Duration // 0 for a turn without a prompt
 }
 
@@ -187,46 +182,46 @@ type APIRetryTrace struct {
 	Retry *message.APIRetry
 }
 
-// GenerationTrace is one answer of the model. Begin is when it was asked for, as
-// far as the stream tells: the end of what came before it in its conversation.
+// GenerationTrace describes one answer of the model. Begin is the time of the request as far as
+// the stream shows it: the end of the message before it in its conversation.
 type GenerationTrace struct {
 	Period
-	FirstToken      time.Time // the zero time if the stream does not tell
+	FirstToken      time.Time // zero if the stream does not show it
 	ID              string    // of the API's message
 	RequestID       string
 	Model           string
-	ParentToolUseID string // set: in the subagent of this tool use
+	ParentToolUseID string // set in a subagent: the tool use that started it
 	AgentID         string
 	StopReason      string
-	// Usage is nil where the stream has none. Partial: it is what was known when
-	// the answer began, and its output tokens are not all. So it is without
+	// Usage is nil if the stream has none. Partial means that Usage has the numbers at the
+	// start of the answer, with incomplete output tokens. That is the case without
 	// IncludePartialMessages, and always in subagents.
 	Usage   *message.Usage
 	Partial bool
-	// Err is set when the answer is the text of an API error.
+	// Err is set if the answer is the text of an API error.
 	Err message.AssistantError
 	// Messages are the pieces of the answer.
 	Messages []*message.Assistant
 }
 
-// ToolBeginTrace is the call of a tool. It may still have to wait for permission.
+// ToolBeginTrace describes a tool call. It may still wait for permission.
 type ToolBeginTrace struct {
 	At              time.Time
 	ToolUseID       string
 	Name            string
-	ParentToolUseID string // set: in the subagent of this tool use
+	ParentToolUseID string // set in a subagent: the tool use that started it
 	Input           message.JSON
 }
 
 // ToolEndTrace describes the end of a tool call with its result, which is nil if the call was
-// given up.
+// aborted.
 type ToolEndTrace struct {
 	Period
 	ToolUseID       string
 	Name            string
 	ParentToolUseID string
 	IsError         bool
-	Result          *message.ToolResult     // nil if there is none: the call was given up
+	Result          *message.ToolResult     // nil if the call was aborted
 	Meta            *message.ToolResultMeta // nil if there is none
 }
 
@@ -237,8 +232,7 @@ type TaskBeginTrace struct {
 	Task *message.TaskStarted
 }
 
-// TaskEndTrace describes the end of a task: how it started, how long it took, its status and
-// what it used.
+// TaskEndTrace describes the end of a task: its start, its duration, its status and its usage.
 type TaskEndTrace struct {
 	Period
 	Task   *message.TaskStarted // how it began
@@ -302,8 +296,8 @@ type StallTrace struct {
 	Err *StalledError
 }
 
-// BufferedTrace reports that messages are taken too slowly, with the number of bytes that are
-// waiting in memory.
+// BufferedTrace reports that messages are consumed too slowly, with the number of bytes that
+// are waiting in memory.
 type BufferedTrace struct {
 	At    time.Time
 	Bytes int64
@@ -319,10 +313,9 @@ type ForeignWriteTrace struct {
 	Bytes     int64
 }
 
-// ExitTrace describes the end of a CLI: how long it ran, and the error that the session ended
-// with, if any.
+// ExitTrace describes the end of a CLI: its running time, and the error of the session, if any.
 type ExitTrace struct {
 	At       time.Time
 	Duration time.Duration // since the CLI was started
-	Err      error         // what the session ended with, nil if it ended well
+	Err      error         // the error of the session, or nil
 }

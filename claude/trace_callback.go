@@ -10,8 +10,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// describe is what tells a function of Trace of a request of the CLI that was
-// answered; nil if there is none for it.
+// describe returns the function that reports the answer to a request of the CLI to Trace, or
+// nil if there is none for the request.
 func (t *tracer) describe(req control.Request) func(p Period, answer string, err error) {
 	switch req.Subtype {
 	case "can_use_tool", "elicitation", "request_user_dialog":
@@ -37,7 +37,7 @@ func (t *tracer) describe(req control.Request) func(p Period, answer string, err
 // errNoReturn is reported for a callback that panicked or ended its goroutine.
 var errNoReturn = errors.New("claude: the callback did not return")
 
-// traced is answer, reported to Trace.
+// traced calls answer and reports it to Trace.
 func (r *responder) traced(ctx context.Context, req control.Request, answer callback) (text []byte, err error) {
 	told := r.trace.callback(req)
 	err = errNoReturn
@@ -45,8 +45,7 @@ func (r *responder) traced(ctx context.Context, req control.Request, answer call
 	return answer(ctx, req)
 }
 
-// What cannot be decoded in the following is left out: the request was JSON, and the answer is
-// ours.
+// Decoding errors below are ignored: the request was JSON, and this package wrote the answer.
 
 func permissionTrace(req control.Request, p Period, answer string, err error) PermissionTrace {
 	var body struct {

@@ -8,8 +8,8 @@ import (
 	"github.com/seed7221b0f9/parley/claude"
 )
 
-// The functions of a Trace are called beside the conversation, in the order in which things
-// happen; all of them before the iterator ends.
+// The functions of a Trace are called in a separate goroutine, in the order of the events,
+// and all before the iterator ends.
 func ExampleTrace_turns() {
 	opts := recorded("agent-forward-text")
 	opts.Trace = &claude.Trace{

@@ -7,32 +7,32 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// traceStream finds turns, answers, tools and tasks in the stream. It belongs to
-// the goroutine of the tracer.
+// traceStream finds turns, answers, tools and tasks in the stream. Only the tracer's goroutine
+// uses it.
 type traceStream struct {
 	t       *Trace
-	prompts []PromptTrace // sent, their turn has not begun
-	named   bool          // the CLI names the prompts that a turn is for
+	prompts []PromptTrace // sent prompts without a turn
+	named   bool          // the CLI names the prompts of a turn
 	turn    *openTurn     // nil between turns
 	session string
 	model   string
-	cost    float64 // of the process, as the last result has it
+	cost    float64 // total of the process in the last result
 	usage   map[string]message.ModelUsage
-	talks   map[string]*traceTalk // by the call of the subagent; "" is the main conversation
+	talks   map[string]*traceTalk // by the call of the subagent; "" for the main conversation
 	tools   []ToolBeginTrace      // without a result
 	tasks   []*openTask           // not ended
 }
 
 type openTurn struct {
 	TurnBeginTrace
-	token bool // the first one was reported
+	token bool // the first token was reported
 }
 
 // traceTalk is a conversation: the main one, or a subagent's.
 type traceTalk struct {
-	since  time.Time        // the last thing that the model can have waited for
-	answer *GenerationTrace // that is not complete
-	last   string           // the id of the one before
+	since  time.Time        // the last event that the model can have waited for
+	answer *GenerationTrace // the incomplete answer
+	last   string           // the id of the previous answer
 }
 
 func newTraceStream(t *Trace) *traceStream {
@@ -46,7 +46,7 @@ func newTraceStream(t *Trace) *traceStream {
 // event calls a function of Trace.
 func event[E any](fn func(E), e E) {
 	if fn != nil {
-		safely(func() { fn(e) }) // what follows must not depend on it
+		safely(func() { fn(e) }) // a panic must not affect later events
 	}
 }
 
@@ -59,7 +59,7 @@ func (s *traceStream) talk(call string, at time.Time) *traceTalk {
 	return v
 }
 
-// see takes a message into account.
+// see processes a message.
 func (s *traceStream) see(m message.Message, at time.Time) {
 	if id := m.Head().SessionID; id != "" {
 		s.session = id
@@ -99,7 +99,7 @@ func (s *traceStream) see(m message.Message, at time.Time) {
 	}
 }
 
-// end ends whatever has not ended.
+// end ends all open turns, answers, tools and tasks.
 func (s *traceStream) end(at time.Time, err error) {
 	if err == nil {
 		err = errEnded
@@ -112,7 +112,7 @@ func (s *traceStream) end(at time.Time, err error) {
 	s.endTools(at, func(ToolBeginTrace) bool { return true })
 }
 
-// streamed notes a part of an answer.
+// streamed processes a part of an answer.
 func (s *traceStream) streamed(m *message.StreamEvent, at time.Time) {
 	s.open(m.ParentToolUseID, at)
 	v := s.talk(m.ParentToolUseID, at)
@@ -143,8 +143,8 @@ func (v *traceTalk) begin(m *message.APIMessage, call string, at time.Time) {
 	v.answer = &GenerationTrace{Period: Period{v.since, at}, ID: m.ID, Model: m.Model, ParentToolUseID: call, Usage: m.Usage, Partial: true}
 }
 
-// learnUsage takes the usage at the end of an answer, which may leave out what was reported at
-// its start.
+// learnUsage merges the usage at the end of an answer, which may omit values that were
+// reported at its start.
 func (g *GenerationTrace) learnUsage(u *message.Usage) {
 	if u == nil {
 		return
@@ -158,7 +158,7 @@ func (g *GenerationTrace) learnUsage(u *message.Usage) {
 	g.Usage, g.Partial = &whole, false
 }
 
-// answered notes a piece of an answer. Its usage is that of the answer's begin.
+// answered processes a piece of an answer. Its usage is that of the start of the answer.
 func (s *traceStream) answered(m *message.Assistant, at time.Time) {
 	call := m.ParentToolUseID
 	s.open(call, at)
@@ -184,7 +184,7 @@ func (s *traceStream) answered(m *message.Assistant, at time.Time) {
 	}
 }
 
-// learn takes a piece of the answer into account.
+// learn adds a piece to the answer.
 func (g *GenerationTrace) learn(m *message.Assistant, at time.Time) {
 	g.End, g.Messages = at, append(g.Messages, m)
 	learn(&g.RequestID, m.RequestID)
@@ -193,7 +193,7 @@ func (g *GenerationTrace) learn(m *message.Assistant, at time.Time) {
 	learn(&g.Err, m.Error)
 }
 
-// complete tells of the answer of a conversation, if there is one.
+// complete reports the answer of a conversation, if there is one.
 func (s *traceStream) complete(call string) {
 	v := s.talks[call]
 	if v == nil || v.answer == nil {
@@ -201,7 +201,7 @@ func (s *traceStream) complete(call string) {
 	}
 	g := v.answer
 	v.answer, v.last = nil, g.ID
-	// The CLI speaks in the model's place too.
+	// The CLI also writes messages in place of the model.
 	if g.Model != syntheticModel || g.Err != "" {
 		event(s.t.Generation, *g)
 	}
@@ -225,7 +225,7 @@ func (s *traceStream) firstToken(call string, at time.Time) {
 	event(s.t.FirstToken, first)
 }
 
-// used notes the results of tools. What the model says next comes after them.
+// used processes tool results. The model's next answer follows them.
 func (s *traceStream) used(m *message.User, at time.Time) {
 	s.talk(m.ParentToolUseID, at).since = at
 	for _, b := range m.Message.Content.Blocks() {
@@ -252,7 +252,7 @@ func toolEnd(t ToolBeginTrace, at time.Time) ToolEndTrace {
 	return ToolEndTrace{Period: Period{t.At, at}, ToolUseID: t.ToolUseID, Name: t.Name, ParentToolUseID: t.ParentToolUseID}
 }
 
-// endTools gives up calls that will have no result.
+// endTools ends calls that will have no result.
 func (s *traceStream) endTools(at time.Time, which func(ToolBeginTrace) bool) {
 	var rest, gone []ToolBeginTrace
 	for _, t := range s.tools {
@@ -263,7 +263,7 @@ func (s *traceStream) endTools(at time.Time, which func(ToolBeginTrace) bool) {
 		}
 	}
 	s.tools = rest
-	for _, t := range slices.Backward(gone) { // what was begun inside of another first
+	for _, t := range slices.Backward(gone) { // nested calls first
 		event(s.t.ToolEnd, toolEnd(t, at))
 	}
 }

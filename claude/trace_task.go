@@ -7,17 +7,17 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// openTask is a task whose end was not reported to Trace.
+// openTask is a task with an end that was not reported to Trace yet.
 type openTask struct {
 	TaskBeginTrace
-	end *TaskEndTrace // it has ended; more of it may be said
+	end *TaskEndTrace // it has ended; more details may follow
 }
 
-// task notes the start and the end of tasks.
+// task processes the start and the end of tasks.
 func (s *traceStream) task(m message.Message, at time.Time) {
 	switch m := m.(type) {
 	case *message.TaskStarted:
-		s.endTask(m.TaskID, &TaskEndTrace{Period: Period{End: at}}) // one that is taken up again
+		s.endTask(m.TaskID, &TaskEndTrace{Period: Period{End: at}}) // a resumed task
 		begin := TaskBeginTrace{At: at, Task: m}
 		s.tasks = append(s.tasks, &openTask{TaskBeginTrace: begin})
 		if m.ToolUseID != "" {
@@ -26,7 +26,7 @@ func (s *traceStream) task(m message.Message, at time.Time) {
 		event(s.t.TaskBegin, begin)
 	case *message.TaskUpdated:
 		if t := s.findTask(m.TaskID); t != nil && m.Patch.Status.Ended() {
-			// Mostly a notification follows, which has the usage.
+			// Usually a notification with the usage follows.
 			t.end = &TaskEndTrace{Period: Period{End: at}, Status: m.Patch.Status, Error: m.Patch.Error}
 		}
 	case *message.TaskNotification:
@@ -37,7 +37,7 @@ func (s *traceStream) task(m message.Message, at time.Time) {
 		end.Usage = m.Usage
 		s.endTask(m.TaskID, end)
 	case *message.BackgroundTasksChanged:
-		// Those that are gone have ended, and may have said so.
+		// Tasks that are no longer listed have ended.
 		s.endTasks(at, func(t *openTask) bool {
 			return t.end != nil && !slices.ContainsFunc(m.Tasks, func(b message.BackgroundTask) bool { return b.TaskID == t.Task.TaskID })
 		})
@@ -51,13 +51,13 @@ func (s *traceStream) findTask(id string) *openTask {
 	return nil
 }
 
-// calls reports whether a call has no result yet.
+// calls reports whether a call is open.
 func (s *traceStream) calls(toolUseID string) bool {
 	return slices.ContainsFunc(s.tools, func(t ToolBeginTrace) bool { return t.ToolUseID == toolUseID })
 }
 
-// leave ends what was inside of a call that has its result: a task that has ended
-// and has not said more, or a subagent of a CLI that does not tell of tasks.
+// leave ends the task of a call with a result: one that has ended without further
+// details, or a subagent of a CLI that does not report tasks.
 func (s *traceStream) leave(call string, at time.Time) {
 	s.endTasks(at, func(t *openTask) bool { return t.end != nil && t.Task.ToolUseID == call })
 	if !slices.ContainsFunc(s.tasks, func(t *openTask) bool { return t.Task.ToolUseID == call }) {
@@ -75,7 +75,7 @@ func (s *traceStream) endTalk(call string, at time.Time) {
 	s.endTools(at, func(t ToolBeginTrace) bool { return t.ParentToolUseID == call })
 }
 
-// endTasks ends tasks, those that were begun by others first.
+// endTasks ends tasks, nested ones first.
 func (s *traceStream) endTasks(at time.Time, which func(*openTask) bool) {
 	for _, t := range slices.Backward(slices.Clone(s.tasks)) {
 		if !which(t) {
@@ -89,8 +89,7 @@ func (s *traceStream) endTasks(at time.Time, which func(*openTask) bool) {
 	}
 }
 
-// endTask ends a task, if it runs, with the last answer of its subagent and the
-// calls that it has left.
+// endTask ends a running task, with the last answer of its subagent and its open calls.
 func (s *traceStream) endTask(id string, end *TaskEndTrace) {
 	t := s.findTask(id)
 	if t == nil {

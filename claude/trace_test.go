@@ -10,7 +10,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude"
 )
 
-// tracing is a Trace that notes what it receives.
+// tracing returns a Trace that records its events.
 func tracing(told *[]string, do func()) *claude.Trace {
 	note := func(s string) {
 		*told = append(*told, s)

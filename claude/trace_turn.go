@@ -7,14 +7,14 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// prompted notes a prompt that is being sent.
+// prompted records a prompt that is being sent.
 func (s *traceStream) prompted(p PromptTrace) {
 	if !p.NoQuery {
 		s.prompts = append(s.prompts, p)
 	}
 }
 
-// take takes the prompts with these ids out of those that wait.
+// take removes the prompts with these ids from the waiting ones.
 func (s *traceStream) take(ids []string) (taken []PromptTrace) {
 	s.prompts = slices.DeleteFunc(s.prompts, func(p PromptTrace) bool {
 		found := p.ID != "" && slices.Contains(ids, p.ID)
@@ -26,8 +26,8 @@ func (s *traceStream) take(ids []string) (taken []PromptTrace) {
 	return taken
 }
 
-// next are the prompts of a turn that begins. A CLI that names no prompts answers in order; one
-// that does and names none has begun the turn by itself.
+// next returns the prompts of a turn that begins. A CLI that never names prompts answers in
+// order; for other CLIs a turn without names is one that the CLI began by itself.
 func (s *traceStream) next(ids []string) []PromptTrace {
 	if len(ids) > 0 {
 		s.named = true
@@ -41,7 +41,7 @@ func (s *traceStream) next(ids []string) []PromptTrace {
 	return first
 }
 
-// initialised begins a turn, unless one runs that this belongs to.
+// initialised begins a turn, unless the message belongs to the running one.
 func (s *traceStream) initialised(m *message.Init, at time.Time) {
 	if s.turn != nil {
 		others := slices.ContainsFunc(s.prompts, func(p PromptTrace) bool { return slices.Contains(m.UserMessageUUIDs, p.ID) })
@@ -96,12 +96,12 @@ func (s *traceStream) endTurn(at time.Time, m *message.Result, err error) {
 	event(s.t.TurnEnd, end)
 }
 
-// spent is what a turn has used and cost. Results have totals of the process,
-// newer CLIs also what is new in them.
+// spent returns the usage and the cost of a turn. Results have totals of the process; newer
+// CLIs also report the difference.
 func (s *traceStream) spent(m *message.Result) (map[string]message.ModelUsage, float64) {
 	cost := m.TotalCostUSD - s.cost
 	if cost < 0 {
-		cost = m.TotalCostUSD // the total has begun again
+		cost = m.TotalCostUSD // the total was reset
 	}
 	used := m.ModelUsageSinceLastResult
 	if used == nil {
@@ -114,10 +114,10 @@ func (s *traceStream) spent(m *message.Result) (map[string]message.ModelUsage, f
 	return used, cost
 }
 
-// usageSince returns what was used after an earlier total.
+// usageSince returns the difference from an earlier total.
 func usageSince(u, before message.ModelUsage) message.ModelUsage {
 	if before.InputTokens > u.InputTokens || before.OutputTokens > u.OutputTokens {
-		return u // the total has begun again
+		return u // the total was reset
 	}
 	u.InputTokens -= before.InputTokens
 	u.OutputTokens -= before.OutputTokens

@@ -9,12 +9,12 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// ErrCancelled is returned for a prompt that was withdrawn, by an interrupt or by its id,
-// before its turn began.
+// ErrCancelled is returned for a prompt that was cancelled, by an interrupt or by its id, before its
+// turn began.
 var ErrCancelled = errors.New("claude: the prompt was cancelled")
 
-// Turn is one prompt and what comes of it. A turn that the CLI merges with
-// others shares its messages and its result with them; see [Turn.MergedInto].
+// Turn is one prompt with its messages and its result. If the CLI merges several prompts into one
+// turn, they share both; see [Turn.MergedInto].
 type Turn struct {
 	// ID is the uuid of the prompt.
 	ID string
@@ -26,31 +26,30 @@ type Turn struct {
 	result     *message.Result
 	err        error
 	ended      chan struct{} // closed when result or err is set
-	left       chan struct{} // closed when the CLI is through with it
-	waited     atomic.Bool   // a caller waits for the end alone
+	left       chan struct{} // closed when the CLI has finished it
+	waited     atomic.Bool   // a caller waits only for the end
 }
 
 func newTurn(c *Client, id string, freed func()) *Turn {
 	return &Turn{ID: id, c: c, box: newLineQueue(freed), ended: make(chan struct{}), left: make(chan struct{})}
 }
 
-// State is where the prompt stands: "" until the CLI has said something of it,
-// then queued, started, completed or cancelled, or a state that this package
-// does not know. A prompt that an interrupt has put back is queued again. [Turn.Wait] returns
-// the outcome of a turn.
+// State returns the state of the prompt: "" before the first report of the CLI, then queued, started,
+// completed or cancelled, or an unknown state. A prompt that an interrupt has put back is queued
+// again. [Turn.Wait] returns the outcome of a turn.
 func (t *Turn) State() (state message.CommandState) {
 	t.c.r.update(func(*routerState) { state = t.state })
 	return state
 }
 
-// MergedInto returns the id of the turn that the CLI has merged this one into, empty if it has not.
-// The two share their messages and their result.
+// MergedInto returns the id of the turn into which the CLI has merged this one, or "". The two share
+// their messages and their result.
 func (t *Turn) MergedInto() (id string) {
 	t.c.r.update(func(*routerState) { id = t.mergedInto })
 	return id
 }
 
-// finish ends the turn for its user; the router calls it.
+// finish ends the turn for its caller; the router calls it.
 func (t *Turn) finish(result *message.Result, err error) {
 	if t.over() {
 		return
@@ -60,7 +59,7 @@ func (t *Turn) finish(result *message.Result, err error) {
 	close(t.ended)
 }
 
-// gone reports whether the CLI is through with the turn.
+// gone reports whether the CLI has finished the turn.
 func (t *Turn) gone() bool {
 	select {
 	case <-t.left:
@@ -70,14 +69,12 @@ func (t *Turn) gone() bool {
 	}
 }
 
-// Messages yields the turn's messages, from its start, the result last. The error
-// of a turn that failed follows its result: a *[ResultError], in a
-// *[RateLimitError] where that is the reason. When there will be no result the
-// last element is the error that says why:
-// [ErrCancelled] for a prompt that was dropped, [ErrNoResult] where the CLI gave
-// none, a *[StalledError], or what the session ended with. Breaking out only stops
-// looking. The end of ctx ends the range, its cause last. The messages can be
-// ranged over once.
+// Messages yields the turn's messages, from its start, the result last. The error of a turn that
+// failed follows its result: a *[ResultError], wrapped in a *[RateLimitError] for a rate limit.
+// Without a result the last element is the reason: [ErrCancelled] for a prompt that was dropped,
+// [ErrNoResult] if the CLI sent none, a *[StalledError], or the error of the session. Breaking out
+// has no effect on the turn. The end of ctx ends the range, with its cause as the last element. The
+// messages can be ranged over once.
 func (t *Turn) Messages(ctx context.Context) iter.Seq2[Message, error] {
 	return func(yield func(message.Message, error) bool) {
 		if !t.c.ranges(t.box) {
@@ -89,7 +86,7 @@ func (t *Turn) Messages(ctx context.Context) iter.Seq2[Message, error] {
 }
 
 // Discard drops the messages of the turn for a caller that does not read them, such as one that
-// ranges over [Client.Messages]: they are neither kept nor decoded. It has no effect once Messages or
+// ranges over [Client.Messages]: they are not queued or decoded. It has no effect once Messages or
 // Range is in use.
 func (t *Turn) Discard() {
 	if t.box.ranged.Swap(true) {
@@ -105,7 +102,7 @@ func (t *Turn) Range(ctx context.Context) iter.Seq2[Message, error] {
 	return once(func(yield func(message.Message, error) bool) { t.c.rangeOver(ctx, t, yield) })
 }
 
-// yield reports whether the turn has been yielded to its end.
+// yield yields the messages and reports whether it reached the end of the turn.
 func (t *Turn) yield(ctx context.Context, yield func(message.Message, error) bool) bool {
 	defer t.box.drop()
 	for {
@@ -114,7 +111,7 @@ func (t *Turn) yield(ctx context.Context, yield func(message.Message, error) boo
 			if err != nil {
 				yield(nil, err)
 			}
-			return t.over() // if not, it was ctx that ended
+			return t.over() // otherwise ctx has ended
 		}
 		m := e.message()
 		if !yield(m, nil) {
@@ -133,13 +130,12 @@ func (t *Turn) over() bool {
 	}
 }
 
-// Wait waits for the end of the turn and returns its result. The error says why
-// there is none. A turn that failed has a result and, beside
-// it, a *[ResultError], in a *[RateLimitError] where that is the reason; one that was interrupted
-// has [ErrInterrupted] as well. The client can be used on.
+// Wait waits for the end of the turn and returns its result. Without a result the error is the
+// reason. A failed turn has a result and a *[ResultError], wrapped in a *[RateLimitError] for a rate
+// limit; the error of an interrupted turn also matches [ErrInterrupted]. The client remains usable.
 func (t *Turn) Wait(ctx context.Context) (*message.Result, error) {
 	t.waited.Store(true)
-	t.c.s.freed() // a reader that waited until messages were taken goes on
+	t.c.s.freed() // unblocks a reader that waited for a consumer
 	select {
 	case <-t.ended:
 		return t.result, t.err
@@ -148,8 +144,8 @@ func (t *Turn) Wait(ctx context.Context) (*message.Result, error) {
 	}
 }
 
-// Cancel takes the prompt back if it has not begun and interrupts the turn if it
-// has. After its end it does nothing.
+// Cancel cancels the prompt if its turn has not begun, and interrupts the turn if it has. After the
+// end of the turn it has no effect.
 func (t *Turn) Cancel(ctx context.Context) error {
 	if t.gone() {
 		return nil
@@ -160,9 +156,9 @@ func (t *Turn) Cancel(ctx context.Context) error {
 			return err
 		}
 		if err != nil && t.c.r.othersRun(t) {
-			return err // an interrupt would hit them
+			return err // an interrupt would stop them
 		}
-		// It has begun meanwhile, or the CLI cannot take prompts back.
+		// The turn has begun meanwhile, or the CLI does not support cancelling prompts.
 	}
 	_, err := t.c.Interrupt(ctx)
 	return err

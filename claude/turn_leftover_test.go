@@ -10,7 +10,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// says is what a subagent says, or an answer that names its prompt.
+// says returns an assistant line of a subagent, or one that names its prompt.
 func says(text, parent, uuid string) string {
 	return fmt.Sprintf(`{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":%q}]},"parent_tool_use_id":%s,"user_message_uuid":%q,%s}`,
 		text, parent, uuid, session)

@@ -37,7 +37,7 @@ func TestSendPutsAUUIDOnEveryPrompt(t *testing.T) {
 }
 
 func TestQueuedTurnsGetTheirOwnMessages(t *testing.T) {
-	// As in streaming-queued.
+	// Like the recording streaming-queued.
 	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
 		all := collect(client.Messages(t.Context()))
 		var turns []*claude.Turn
@@ -134,7 +134,7 @@ func TestCLIThatNamesNobodyAnswersInOrder(t *testing.T) {
 		cli.say(initLine(), assistant("A"), good("A"))
 		as.want(t, "system/init", "assistant:A", "result:A")
 		bs.want(t)
-		cli.say(assistant("B"), good("B")) // an init was not always there
+		cli.say(assistant("B"), good("B")) // older CLIs send no init
 		cli.say(good("C"))                 // nor anything else
 		bs.want(t, "assistant:B", "result:B")
 		cs.want(t, "result:C")
@@ -173,14 +173,14 @@ func TestCLIThatNamesNobodyWithStrictLines(t *testing.T) {
 }
 
 func TestTurnOfTheCLIsOwnReachesOnlyMessages(t *testing.T) {
-	// As in background-tasks-control.
+	// Like the recording background-tasks-control.
 	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
 		all := collect(client.Messages(t.Context()))
 		a := send(t, client, "a")
 		as := collect(a.Messages(t.Context()))
 		cli.say(turnLines(a.ID, "A")...)
 		as.ended(t)
-		b := send(t, client, "b") // while the CLI begins by itself
+		b := send(t, client, "b") // while the CLI begins a turn by itself
 		bs := collect(b.Messages(t.Context()))
 		cli.say(initLine(), assistant("noticed"), ownResult("noticed"))
 		bs.want(t)
@@ -310,7 +310,7 @@ func TestEndOfContextEndsARange(t *testing.T) {
 			t.Fatal(err)
 		}
 		if kinds := cli.kinds(); slices.Contains(kinds, "interrupt") {
-			t.Fatal(kinds) // a range over a turn only looks
+			t.Fatal(kinds) // ending a range over a turn has no effect on it
 		}
 	})
 }
@@ -359,7 +359,7 @@ func TestBreakingOutOfTurnMessagesOnlyStopsLooking(t *testing.T) {
 	})
 }
 
-// cancelTurn cancels a turn that has begun or not and returns its outcome.
+// cancelTurn cancels a turn, before or after its start, and returns its outcome.
 func cancelTurn(t *testing.T, begun bool, bodies map[string]string) (kinds []string, wait, cancel error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

@@ -7,13 +7,13 @@ import (
 	"github.com/seed7221b0f9/parley/internal/proc"
 )
 
-// oldestVersion is the oldest CLI that this package is meant for.
+// oldestVersion is the oldest supported CLI.
 const oldestVersion = "2.0.0"
 
 func (s *session) version() string { return s.serverInfo().ClaudeCodeVersion }
 
-// checkVersion warns of a CLI that is too old. One that does not tell its version
-// is asked for it.
+// checkVersion logs a warning for a CLI that is too old. If the CLI did not report its
+// version, it runs the CLI to find out.
 func (s *session) checkVersion(version string) {
 	if version == "" {
 		s.askVersion()
@@ -24,10 +24,10 @@ func (s *session) checkVersion(version string) {
 	}
 }
 
-// versionTime bounds asking a CLI for its version.
+// versionTime limits the run of a CLI for its version.
 const versionTime = 2 * time.Second
 
-// askVersion runs the CLI once more to learn its version, where it runs here.
+// askVersion runs the CLI again to get its version, if the CLI runs on this machine.
 func (s *session) askVersion() {
 	if s.launch.Transport != nil || !s.launch.here() {
 		return
@@ -38,7 +38,8 @@ func (s *session) askVersion() {
 		}
 		st.asked = true
 		s.work.Go(func() {
-			// Not cut short by the end of the session: a run can be shorter than this.
+			// The end of the session does not cancel this, because a session can be
+			// shorter.
 			ctx, cancel := context.WithTimeout(context.Background(), versionTime)
 			defer cancel()
 			env := s.launch.environ()
@@ -46,7 +47,7 @@ func (s *session) askVersion() {
 			if err != nil {
 				return
 			}
-			// A CLI that cannot say it is not worth more than the warning it misses.
+			// An error is ignored: it only costs a warning.
 			if v, err := proc.Version(ctx, path, env); err == nil {
 				s.checkVersion(v)
 			}

@@ -11,7 +11,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude"
 )
 
-// oldCLI is a CLI from before versions were sent on the wire.
+// oldCLI is a CLI from before the protocol included versions.
 const oldCLI = `#!/bin/sh
 if [ "$1" = -v ] || [ "$1" = --version ]; then echo "1.0.88 (Claude Code)"; exit 0; fi
 read -r init

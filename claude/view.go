@@ -9,7 +9,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// Phase is what a client is doing at the moment, derived from the messages of the CLI and from
+// Phase is the current activity of a client, derived from the messages of the CLI and from
 // open requests.
 type Phase string
 
@@ -18,35 +18,35 @@ type Phase string
 const (
 	PhaseStarting   Phase = "starting"   // the handshake has not ended
 	PhaseIdle       Phase = "idle"       // see [Client.WaitIdle]
-	PhaseWaiting    Phase = "waiting"    // for the API, or for a turn to begin
+	PhaseWaiting    Phase = "waiting"    // for the API, or for the start of a turn
 	PhaseStreaming  Phase = "streaming"  // the model answers
 	PhaseTool       Phase = "tool"       // a tool has no result yet
 	PhaseAsking     Phase = "asking"     // the CLI waits for a callback of this process
 	PhaseCompacting Phase = "compacting" // the conversation is being compacted
-	PhaseRetrying   Phase = "retrying"   // the API has failed and is asked again
+	PhaseRetrying   Phase = "retrying"   // a request to the API failed and is retried
 	PhaseBackground Phase = "background" // only tasks in the background run
 	PhaseEnded      Phase = "ended"
 )
 
-// View is a snapshot of what a client is doing at one moment. It does not change afterwards;
-// [Client.View] returns a new one.
+// View is a snapshot of a client's activity. It does not change; [Client.View] returns a new
+// one.
 type View struct {
 	Phase     Phase
 	SessionID string
 	PID       int // 0 if unknown
-	// LastEvent is the kind of the last line, as [message.Kind] has it, "" if there was
-	// none; LastEventAt is when it came.
+	// LastEvent is the kind of the last line as [message.Kind] returns it, or ""; LastEventAt
+	// is its time.
 	LastEvent   string
 	LastEventAt time.Time
-	// Tools have no result yet, the oldest first.
+	// Tools are the tool calls without a result, the oldest first.
 	Tools []RunningTool
-	// Callbacks are being asked, the oldest first.
+	// Callbacks are the running callbacks, the oldest first.
 	Callbacks []OpenCallback
-	// Retry is the last time that the API failed, nil if it did not.
+	// Retry is the last API failure of the turn, or nil.
 	Retry   *message.APIRetry
 	RetryAt time.Time
-	// Queued counts the prompts whose turn has not begun, LiveTasks the tasks in
-	// the background; see [Client.Tasks].
+	// Queued counts the queued prompts, LiveTasks the running tasks in the background; see
+	// [Client.Tasks].
 	Queued    int
 	LiveTasks int
 }
@@ -56,13 +56,13 @@ type View struct {
 type OpenCallback struct {
 	ID        string
 	Kind      string // can_use_tool, hook_callback, mcp_message, elicitation, request_user_dialog, …
-	Subject   string // what it is about: the tool, the hook's event, the MCP server, the dialog's kind
+	Subject   string // the tool, the hook's event, the MCP server, or the dialog's kind
 	ToolUseID string
 	Since     time.Time
 }
 
-// View returns what the client is doing now. It asks nothing of the CLI, works
-// when that hangs or has ended, and costs little.
+// View returns the current activity of the client. It sends no request to the CLI, also works
+// if the CLI hangs or has ended, and is cheap.
 func (c *Client) View() View {
 	v := View{Tools: c.s.activity.tools.running(), Queued: c.r.queued(), Callbacks: openCallbacks(c.s.mux.Open())}
 	v.LastEvent, v.LastEventAt = c.s.activity.last()
@@ -79,7 +79,7 @@ func (c *Client) View() View {
 	return v
 }
 
-// phase is the phase of a view; it runs inside update.
+// phase returns the phase of a view; it runs inside update.
 func (s *session) phase(st *sessionState, v *View) Phase {
 	switch {
 	case st.why != nil:
@@ -115,7 +115,7 @@ func openCallbacks(open []control.Open) (list []OpenCallback) {
 				Event string `json:"hook_event_name"`
 			} `json:"input"`
 		}
-		_ = jsonwire.Unmarshal(o.Body, &body) // what cannot be read is left out
+		_ = jsonwire.Unmarshal(o.Body, &body) // members that cannot be decoded are omitted
 		c.ToolUseID = body.ToolUseID
 		for _, s := range []string{body.ToolName, body.Input.Event, body.ServerName, body.MCPServerName, body.DialogKind} {
 			c.Subject = cmp.Or(c.Subject, s)

@@ -83,7 +83,7 @@ func TestViewShowsWhatIsWaitedFor(t *testing.T) {
 			t.Errorf("%+v", v)
 		}
 		cli.unstuck()
-		cli.say(bad("interrupted", a.ID)) // without a result of the tool
+		cli.say(bad("interrupted", a.ID)) // without a tool result
 		synctest.Wait()
 		if v := client.View(); len(v.Tools) != 0 || v.Queued != 1 {
 			t.Errorf("%+v", v)

@@ -11,7 +11,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// A CLI is started before there is a prompt, while a person still types.
+// Start a CLI while a person is still typing the prompt.
 func ExamplePrewarm() {
 	ctx := context.Background()
 	warm, err := claude.Prewarm(ctx, claudetest.FakeCLI("hello"))
@@ -32,7 +32,7 @@ func ExamplePrewarm() {
 	// claude: used twice: a warm CLI serves one conversation
 }
 
-// A conversation with a CLI that was started ahead.
+// A conversation with a prewarmed CLI.
 func ExampleWarm_Connect() {
 	ctx := context.Background()
 	warm, err := claude.Prewarm(ctx, claudetest.FakeCLI("hello"))
@@ -55,7 +55,7 @@ func ExampleWarm_Connect() {
 	// Output: you said hi
 }
 
-// What a program that crashed has left is gone when the next one starts.
+// Opening the registry ends the processes that a crashed program has left.
 func ExampleOpenRegistry() {
 	dir, err := os.MkdirTemp("", "registry-")
 	if err != nil {
@@ -82,7 +82,7 @@ func ExampleOpenRegistry() {
 	// 0 of ours
 }
 
-// The memory of the CLI and of everything that it has started; on Linux.
+// The memory of the CLI and all its descendants, on Linux.
 func ExampleClient_MeasureMemory() {
 	client, err := claude.Connect(context.Background(), claudetest.FakeCLI("hello"))
 	if err != nil {

@@ -1,8 +1,8 @@
 // Package client is a client of the Parley server.
 //
 // [Client.Call] calls a method of the service. [Client.Follow] yields the messages of a session
-// from any place on. It reconnects by itself, and its messages have no gap and no repetition when
-// the connection breaks. [View] folds them into the conversation that a screen shows.
+// from any position on. It reconnects automatically, without a gap or a repetition of messages.
+// [View] folds them into the conversation that a screen shows.
 package client
 
 import (
@@ -24,8 +24,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// The values that [Options] has by default: the first and the longest pause between attempts,
-// and the silence allowed.
+// The defaults of [Options]: the first and the longest pause between attempts, and the silence
+// timeout.
 const (
 	DefaultRetry    = 500 * time.Millisecond
 	DefaultMaxRetry = 10 * time.Second
@@ -33,34 +33,33 @@ const (
 	maxAnswer       = 256 << 20
 )
 
-// Options configures a client of a server. URL and Token are required, the rest has defaults.
+// Options configures a client of a server. URL and Token are required, the other fields have defaults.
 type Options struct {
-	// URL is the server's address, such as http://127.0.0.1:7717. A fragment #token=… is
-	// taken as the token, so that the address a server prints can be given as it is.
+	// URL is the server's address, such as http://127.0.0.1:7717. A fragment #token=… is used as
+	// the token, so that the address that a server prints can be used unchanged.
 	URL string
-	// Token goes with every request as a bearer token, never in an address.
+	// Token is sent with every request as a bearer token, never in an address.
 	Token string
-	// HTTPClient makes the requests; nil is a client without a time limit of its own.
+	// HTTPClient makes the requests; nil is a client without a timeout.
 	HTTPClient *http.Client
 	// Retry is the pause before the first attempt to reconnect. It doubles with each attempt up
 	// to MaxRetry. Zero means the default.
 	Retry, MaxRetry time.Duration
-	// Silence bounds the start of a connection. After that long without a message the client
-	// also sends a ping, and gives the connection up if the answer takes as long again. 0 means
-	// the default.
+	// Silence is the timeout for establishing a connection. After that time without a message the
+	// client also sends a ping, and closes the connection if the response takes as long again. 0
+	// means the default.
 	Silence time.Duration
-	// Capabilities are what the client understands, such as output_delta.
+	// Capabilities are the client's optional features, such as output_delta.
 	Capabilities []string
 }
 
-// Client talks to one server. It is safe for concurrent use and needs no closing.
+// Client accesses one server. It is safe for concurrent use and needs no Close.
 type Client struct {
 	opts Options
 	base *url.URL
 }
 
-// New returns a client for the server of the options. It makes no connection before the first
-// call.
+// New returns a client for the server in the options. It connects with the first call.
 func New(opts Options) (*Client, error) {
 	u, err := url.Parse(opts.URL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -84,17 +83,17 @@ func New(opts Options) (*Client, error) {
 	return &Client{opts: opts, base: u}, nil
 }
 
-// Error is returned when the server refuses a request. [Reason] returns its reason, a word that
+// Error is returned when the server rejects a request. [Reason] returns the reason, a word that
 // programs can compare.
 type Error struct {
-	Status int // of the HTTP answer; 0 on a WebSocket
+	Status int // of the HTTP response; 0 on a WebSocket
 	api.ErrorObject
 }
 
 func (e *Error) Error() string { return "client: " + e.Message }
 
-// Reason returns the reason for which the server refused a request. It is empty for an error that
-// did not come from the server, such as a broken connection.
+// Reason returns the reason why the server rejected a request. It is empty for an error that did
+// not come from the server, such as a broken connection.
 func Reason(err error) api.Reason {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Data.Reason
@@ -102,22 +101,22 @@ func Reason(err error) api.Reason {
 	return ""
 }
 
-// Key returns a new random idempotency key. The server carries out a call with a key only once,
-// even if it is sent several times.
+// Key returns a new random idempotency key. The server executes a call with a key only once, even
+// if it is sent several times.
 func Key() string { return random.Hex(16) }
 
-// Call calls a method and decodes its result into what result points to, or drops it if result is
-// nil. A call that could not be delivered, or that the server refused because it is draining, is
-// sent again until ctx ends; then Call returns the last error. A call that may have been delivered
-// is sent again only if its parameters carry an idempotency key; otherwise Call returns its error.
-// A refusal of the server is an *[Error]. Results are limited to 256 MiB.
+// Call calls a method and decodes its result into the value that result points to, or drops it if
+// result is nil. It retries a call that could not be delivered, or that a draining server rejected,
+// until ctx ends; then Call returns the last error. A call that may have been delivered is retried
+// only if its parameters have an idempotency key; otherwise Call returns its error. A rejection by
+// the server is an *[Error]. Results are limited to 256 MiB.
 func (c *Client) Call(ctx context.Context, method string, params, result any) error {
 	body, err := json.Marshal(params)
 	if err != nil {
 		return fmt.Errorf("client: %s: %w", method, err)
 	}
 	var keyed api.Idempotency
-	_ = json.Unmarshal(body, &keyed) // without a key it is not sent again
+	_ = json.Unmarshal(body, &keyed) // without a key the call is not retried
 	for wait := c.opts.Retry; ; wait = min(2*wait, c.opts.MaxRetry) {
 		err := c.post(ctx, method, body, result)
 		if err == nil || !again(err, keyed.Key != "") {
@@ -129,11 +128,11 @@ func (c *Client) Call(ctx context.Context, method string, params, result any) er
 	}
 }
 
-// again reports whether a call that failed may be sent once more.
+// again reports whether a failed call may be retried.
 func again(err error, keyed bool) bool {
 	var e *Error
 	if errors.As(err, &e) {
-		return e.Data.Reason == api.Draining // it was refused, not done
+		return e.Data.Reason == api.Draining // rejected, not executed
 	}
 	var unreadable *answerError
 	if errors.As(err, &unreadable) {
@@ -185,7 +184,7 @@ func (c *Client) post(ctx context.Context, method string, body []byte, result an
 	return nil
 }
 
-// answerError is an answer that came and cannot be read. Asking again would give the same.
+// answerError is a response that cannot be read. A retry would return the same.
 type answerError struct {
 	method string
 	err    error
@@ -197,7 +196,7 @@ func (e *answerError) Error() string {
 
 func (e *answerError) Unwrap() error { return e.err }
 
-// refusal is an answer that is not a result. One that is not the server's has no reason.
+// refusal returns the error of a response that is not a result. Without an error of the server it has no reason.
 func refusal(status int, data []byte) error {
 	var body struct {
 		Error api.ErrorObject `json:"error"`
@@ -211,11 +210,11 @@ func refusal(status int, data []byte) error {
 // URL returns the address of the server, without a token and without a slash at its end.
 func (c *Client) URL() string { return c.base.String() }
 
-// maxMetrics bounds the metrics of a server.
+// maxMetrics is the size limit of the metrics in bytes.
 const maxMetrics = 16 << 20
 
-// Metrics returns the metrics of the server in the Prometheus text format. A token that is a
-// link to a session does not allow them.
+// Metrics returns the metrics of the server in the Prometheus text format. A token for a shared
+// session does not allow this.
 func (c *Client) Metrics(ctx context.Context) (string, error) {
 	var b strings.Builder
 	err := c.get(ctx, "/metrics", &b, maxMetrics)
@@ -223,12 +222,12 @@ func (c *Client) Metrics(ctx context.Context) (string, error) {
 }
 
 // Backup writes a backup of the server's logs to w. The token needs the role admin. If Backup
-// returns an error, what it has written is not complete.
+// returns an error, the written data is incomplete.
 func (c *Client) Backup(ctx context.Context, w io.Writer) error {
 	return c.get(ctx, "/v1/backup", w, math.MaxInt64)
 }
 
-// get writes what is at a path to w, up to a number of bytes.
+// get writes the content of a path to w, up to a number of bytes.
 func (c *Client) get(ctx context.Context, path string, w io.Writer, most int64) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base.String()+path, nil)
 	if err != nil {
@@ -241,7 +240,7 @@ func (c *Client) get(ctx context.Context, path string, w io.Writer, most int64) 
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		data, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<20)) // the status says it as well
+		data, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<20)) // the status is sufficient
 		return refusal(resp.StatusCode, data)
 	}
 	if _, err := io.Copy(w, io.LimitReader(resp.Body, most)); err != nil {

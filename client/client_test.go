@@ -16,7 +16,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// flaky is a server that cuts its first answers off.
+// flaky starts a server that cuts off its first responses.
 func flaky(t *testing.T, cuts int32, then func(w http.ResponseWriter)) (*Client, *atomic.Int32) {
 	t.Helper()
 	var calls atomic.Int32
@@ -105,8 +105,8 @@ func TestView_gap(t *testing.T) {
 	}
 }
 
-// TestFollow_silent follows a server that answers, and then neither speaks nor answers a
-// ping: the connection is given up and another one made.
+// TestFollow_silent follows a server that responds once, and then neither sends messages nor
+// answers a ping: the client closes the connection and opens another one.
 func TestFollow_silent(t *testing.T) {
 	var connections atomic.Int32
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -124,7 +124,7 @@ func TestFollow_silent(t *testing.T) {
 		}
 		connections.Add(1)
 		_ = conn.Write(ctx, websocket.MessageText, []byte(`{"jsonrpc":"2.0","id":2,"result":{"cursor":{"epoch":"e","seq":1},"state":"idle"}}`))
-		<-ctx.Done() // a ping is answered by a reader alone
+		<-ctx.Done() // only a reader answers a ping
 	}))
 	defer s.Close()
 	c, err := New(Options{URL: s.URL, Token: "secret", Retry: time.Millisecond, Silence: 200 * time.Millisecond})

@@ -8,7 +8,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// Follow restores its connection by itself. The view is what a screen shows.
+// Follow a session; lost connections are restored. The view is the state for a screen.
 func ExampleClient_Follow() {
 	ctx := context.Background()
 	c, err := client.New(client.Options{URL: "http://127.0.0.1:7717/#token=pt_…"})
@@ -29,7 +29,7 @@ func ExampleClient_Follow() {
 	}
 }
 
-// A call with an idempotency key can be sent again: it is done once.
+// A call with an idempotency key can be retried: it is executed once.
 func ExampleClient_Call() {
 	c, err := client.New(client.Options{URL: "http://127.0.0.1:7717", Token: "pt_…"})
 	if err != nil {
@@ -43,7 +43,7 @@ func ExampleClient_Call() {
 	}
 }
 
-// The metrics of a server are those that Prometheus reads.
+// Read the metrics of a server in the Prometheus format.
 func ExampleClient_Metrics() {
 	c, err := client.New(client.Options{URL: "http://127.0.0.1:7717", Token: "pt_…"})
 	if err != nil {

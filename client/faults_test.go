@@ -29,7 +29,7 @@ func reply(status int, body string) *http.Response {
 	return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body))}
 }
 
-// wired returns a client whose requests are answered by w instead of a server.
+// wired returns a client with w instead of a server.
 func wired(t *testing.T, o Options, w wire) *Client {
 	t.Helper()
 	if o.URL == "" {
@@ -68,7 +68,7 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// Every way in which a call can fail: how often it is sent, with a key and without, and which error the caller gets.
+// TestCall_ways checks all failures of a call: the number of attempts, with a key and without, and the error for the caller.
 func TestCall_ways(t *testing.T) {
 	refused := func(status int, reason api.Reason) func() (*http.Response, error) {
 		return func() (*http.Response, error) {
@@ -86,7 +86,7 @@ func TestCall_ways(t *testing.T) {
 	for _, tt := range []struct {
 		name         string
 		answer       func() (*http.Response, error)
-		plain, keyed bool // it is sent again
+		plain, keyed bool // the call is retried
 		reason       api.Reason
 		text         string
 	}{
@@ -140,7 +140,7 @@ type brokenReader struct{}
 
 func (*brokenReader) Read([]byte) (int, error) { return 0, errors.New("torn") }
 
-// What a request has: the address, the token, the type and the parameters.
+// TestCall_request checks the address, the token, the type and the parameters of a request.
 func TestCall_request(t *testing.T) {
 	var got, body string
 	c := wired(t, Options{Token: "secret"}, func(r *http.Request) (*http.Response, error) {
@@ -156,7 +156,8 @@ func TestCall_request(t *testing.T) {
 	}
 }
 
-// The pauses between attempts double up to the longest, and the call ends with the last error when its context does.
+// TestCall_pauses checks that the pauses between attempts double up to the longest, and that the call returns the last error when its
+// context ends.
 func TestCall_pauses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
@@ -183,7 +184,7 @@ func TestCall_pauses(t *testing.T) {
 	})
 }
 
-// Follow makes its attempts with the same pauses, and ends with the error of its context, or with a refusal that is final.
+// TestFollow_pauses checks that Follow retries with the same pauses, and ends with the error of its context, or with a final rejection.
 func TestFollow_pauses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -223,7 +224,7 @@ func TestFollow_pauses(t *testing.T) {
 	}
 }
 
-// Metrics and Backup read an address with the token; a refusal, a broken answer and a writer that fails are errors.
+// TestGet checks that Metrics and Backup send the token; a rejection, a broken response and a failing writer are errors.
 func TestGet(t *testing.T) {
 	var got string
 	answer := reply(200, "text")
@@ -258,7 +259,7 @@ func TestGet(t *testing.T) {
 	}
 }
 
-// memory is a network without a machine: a listener, and a client's way to it.
+// memory is an in-memory network: a listener, and a client's connections to it.
 type memory struct {
 	conns  chan net.Conn
 	closed chan struct{}
@@ -286,13 +287,14 @@ func (m *memory) dial(context.Context, string, string) (net.Conn, error) {
 	}
 }
 
-// A connection that worked makes the pauses short again. One that answers pings is kept, however silent it is.
+// TestFollow_life checks that a successful connection resets the pauses, and that a connection that answers pings is kept despite its
+// silence.
 func TestFollow_life(t *testing.T) {
 	const attached = `{"jsonrpc":"2.0","id":2,"result":{"cursor":{"epoch":"e","seq":3},"state":"idle"}}`
 	for _, tt := range []struct {
 		name  string
 		serve func(ctx context.Context, conn *websocket.Conn, n int)
-		want  []time.Duration // of the connections
+		want  []time.Duration // times of the connections
 	}{
 		{"dropped at once", func(context.Context, *websocket.Conn, int) {}, []time.Duration{0, 1, 3, 7, 12, 17, 22, 27}},
 		{"dropped after the second worked", func(ctx context.Context, conn *websocket.Conn, n int) {
@@ -311,7 +313,7 @@ func TestFollow_life(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				ctx, cancel := context.WithTimeout(t.Context(), 29500*time.Millisecond) // not when an attempt is made
+				ctx, cancel := context.WithTimeout(t.Context(), 29500*time.Millisecond) // not the time of an attempt
 				defer cancel()
 				network, began := &memory{make(chan net.Conn), make(chan struct{})}, time.Now()
 				var at []time.Duration
@@ -332,7 +334,7 @@ func TestFollow_life(t *testing.T) {
 				})}
 				served := make(chan struct{})
 				go func() {
-					_ = s.Serve(network) // ends with the network
+					_ = s.Serve(network) // returns when the network is closed
 					close(served)
 				}()
 				c, err := New(Options{URL: "http://s", Retry: time.Second, MaxRetry: 5 * time.Second, Silence: 10 * time.Second,

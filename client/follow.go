@@ -18,23 +18,22 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// Event is what [Client.Follow] yields: a message of the session, or the place at which a
-// connection began.
+// Event is an element of [Client.Follow]: a message of the session, or the start of a connection.
 type Event struct {
-	// Attached is set when a connection has begun. If it has a snapshot, the snapshot replaces
-	// everything before it; otherwise the messages continue where they were.
+	// Attached is set at the start of a connection. If it has a snapshot, the snapshot replaces
+	// everything before it; otherwise the messages continue without a gap.
 	Attached *api.AttachResult
-	// Envelope and Events are set otherwise: a message with its place in the log, and its events,
-	// of which there may be none.
+	// Envelope and Events are set otherwise: a message with its position in the log, and its
+	// events, possibly none.
 	Envelope api.Envelope
 	Events   []event.Event
 }
 
-// Follow yields the messages of a session after a cursor; a nil cursor begins with a snapshot. It
-// reconnects by itself. It ends when the caller leaves the loop, when ctx ends, and when the server
-// refuses for a reason that another attempt does not change, for example because the session was
-// deleted or the token is not valid. The error is the last element. The iterator may be used more
-// than once and then starts at the cursor again.
+// Follow yields the messages of a session after a cursor; a nil cursor starts with a snapshot. It
+// reconnects automatically. It ends when the caller leaves the loop, when ctx ends, and when the
+// server rejects it permanently, for example because the session was deleted or the token is
+// invalid. The error is the last element. The iterator may be used more than once and then starts
+// at the cursor again.
 func (c *Client) Follow(ctx context.Context, session string, after *api.Cursor) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		f := &follower{c: c, session: session, after: after, yield: yield}
@@ -64,7 +63,7 @@ func (c *Client) Follow(ctx context.Context, session string, after *api.Cursor) 
 	}
 }
 
-// final reports whether reconnecting is of no use.
+// final reports whether reconnecting cannot help.
 func final(err error) bool {
 	switch Reason(err) {
 	case "", api.Draining, api.NotConnected, api.TooSlow, api.LimitReached:
@@ -73,14 +72,14 @@ func final(err error) bool {
 	return true
 }
 
-// follower is one call of Follow.
+// follower is the state of one call of Follow.
 type follower struct {
 	c        *Client
 	session  string
 	after    *api.Cursor
 	yield    func(Event, error) bool
 	stopped  bool // the loop has ended
-	attached bool // the last connection worked
+	attached bool // the last connection succeeded
 	messages atomic.Int64
 	decoder  event.Decoder
 }
@@ -139,7 +138,7 @@ func request(ctx context.Context, conn *websocket.Conn, id int, method string, p
 	return conn.Write(ctx, websocket.MessageText, data)
 }
 
-// message is anything that the server sends.
+// message is any message of the server.
 type message struct {
 	ID     int              `json:"id"`
 	Method string           `json:"method"`
@@ -148,11 +147,11 @@ type message struct {
 	Error  *api.ErrorObject `json:"error"`
 }
 
-// errSilent ends a connection that shows no life.
+// errSilent ends a connection that does not answer.
 var errSilent = errors.New("client: the server is silent")
 
-// guard ends a connection that shows no sign of life: after a time without a message it asks
-// for one, and closes where none comes. It returns when ctx ends.
+// guard closes a connection that does not answer: after a time without a message it sends a ping, and
+// closes the connection if no response arrives. It returns when ctx ends.
 func (f *follower) guard(ctx context.Context, conn *websocket.Conn) {
 	ticker := time.NewTicker(f.c.opts.Silence)
 	defer ticker.Stop()
@@ -177,7 +176,7 @@ func (f *follower) guard(ctx context.Context, conn *websocket.Conn) {
 	}
 }
 
-// eventHead begins a message that holds an event, as the server writes it.
+// eventHead is the prefix of a message with an event, as the server writes it.
 var eventHead = []byte(`{"jsonrpc":"2.0","method":"event","params":`)
 
 // read reads a message.
@@ -188,7 +187,7 @@ func (f *follower) read(ctx context.Context, conn *websocket.Conn) (message, err
 	}
 	f.messages.Add(1)
 	if n := len(data) - 1; n >= len(eventHead) && data[n] == '}' && bytes.HasPrefix(data, eventHead) {
-		return message{Method: "event", Params: data[len(eventHead):n:n]}, nil // nearly all are
+		return message{Method: "event", Params: data[len(eventHead):n:n]}, nil // the usual case
 	}
 	var m message
 	if err := json.Unmarshal(data, &m); err != nil {
@@ -197,7 +196,7 @@ func (f *follower) read(ctx context.Context, conn *websocket.Conn) (message, err
 	return m, nil
 }
 
-// handle passes on what the server sent.
+// handle passes a message of the server on.
 func (f *follower) handle(m message) error {
 	switch {
 	case m.Error != nil:
@@ -217,7 +216,7 @@ func (f *follower) handle(m message) error {
 		}
 		return &Error{ErrorObject: api.ErrorObject{Message: "the session is not followed any more", Data: api.ErrorData{Reason: d.Reason}}}
 	}
-	return nil // of a newer server
+	return nil // from a newer server
 }
 
 func (f *follower) attach(data json.RawMessage) error {

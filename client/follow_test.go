@@ -16,8 +16,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// TestFollow_cursor checks that a connection begins at the very place at which the one before it ended:
-// after the last message, also in the middle of deltas, or where a resync has put it.
+// TestFollow_cursor checks that a connection starts exactly at the end of the previous one: after the
+// last message, also in the middle of deltas, or at the position of a resync.
 func TestFollow_cursor(t *testing.T) {
 	attached := `{"jsonrpc":"2.0","id":2,"result":{"cursor":{"epoch":"e","seq":3,"sub":2},"state":"idle"}}`
 	event := func(seq, sub int) string {
@@ -86,7 +86,7 @@ func TestFollow_cursor(t *testing.T) {
 	}
 }
 
-// TestFinal checks for each reason of a server whether another attempt can help.
+// TestFinal checks for each reason of a server whether a retry can help.
 func TestFinal(t *testing.T) {
 	again := map[api.Reason]bool{"": true, api.Draining: true, api.NotConnected: true, api.TooSlow: true, api.LimitReached: true}
 	for _, reason := range []api.Reason{"", api.NotConnected, api.SessionExpired, api.AuthFailed, api.CLINotFound, api.NodeNotFound, api.InvalidParams, api.Conflict, api.TooSlow,

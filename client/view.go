@@ -8,8 +8,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// View is what a screen shows of a session: the fold of the events that [Client.Follow] yields. The
-// zero value is ready to use. A View must not be used by several goroutines at once.
+// View is the state of a session for a screen: the fold of the events that [Client.Follow] yields. The
+// zero value is ready to use. A View is not safe for concurrent use.
 type View struct {
 	Conversation event.Conversation
 	Cursor       api.Cursor

@@ -9,8 +9,8 @@ import (
 	"github.com/seed7221b0f9/parley/codex/item"
 )
 
-// The kinds of an [Approval]. The kind decides which of its fields are set, and which decisions
-// make sense.
+// The kinds of an [Approval]. The kind determines which of its fields are set, and which decisions
+// apply.
 const (
 	ApproveCommand     = "command"     // a command may run
 	ApproveFileChange  = "fileChange"  // a patch may be applied
@@ -26,10 +26,10 @@ type Approval struct {
 	// ThreadID, TurnID and ItemID are those of the request. The thread can be a subagent: see
 	// [Client.Origin].
 	ThreadID, TurnID, ItemID string
-	// Request is the request of the server.
+	// Request is the server's request.
 	Request item.Request
-	// Item is the item that waits for the approval, or nil if it is not known. For a patch it
-	// has the changes, which are not in the request.
+	// Item is the item that waits for the approval, or nil if it is unknown. For a patch it has the
+	// changes, which are not in the request.
 	Item item.Item
 	// Command and CWD are set for a command, Changes for a patch.
 	Command, CWD string
@@ -40,7 +40,7 @@ type Approval struct {
 	// question for the user, and the arguments of the tool.
 	Server, Message string
 	Arguments       item.JSON
-	// Permissions are the permissions that are asked for.
+	// Permissions are the requested permissions.
 	Permissions item.JSON
 	// Available are the decisions that the server suggests. Others are accepted too.
 	Available []item.JSON
@@ -66,11 +66,9 @@ var (
 	AcceptForSession = Decision{kind: "acceptForSession"}
 	// AcceptAlways allows a tool of an MCP server from now on. For other kinds it declines.
 	AcceptAlways = Decision{kind: "always"}
-	// Decline refuses the action of an [Approval]. The agent learns of it and goes on with the
-	// turn.
+	// Decline refuses the action of an [Approval]. The agent is told and continues the turn.
 	Decline = Decision{}
-	// Cancel refuses the action of an [Approval] and interrupts the turn, so that the agent
-	// does nothing else.
+	// Cancel refuses the action of an [Approval] and interrupts the turn.
 	Cancel = Decision{kind: "cancel"}
 )
 
@@ -95,7 +93,7 @@ func Grant(permissions item.JSON, session bool) Decision {
 	return Decision{kind: "grant", permissions: permissions}
 }
 
-// command is the answer to a request to run a command.
+// command returns the answer to a request to run a command.
 func (d Decision) command() any {
 	switch d.kind {
 	case "accept", "acceptForSession", "cancel":
@@ -108,7 +106,7 @@ func (d Decision) command() any {
 	return decided("decline")
 }
 
-// fileChange is the answer to a request to apply a patch.
+// fileChange returns the answer to a request to apply a patch.
 func (d Decision) fileChange() any {
 	switch d.kind {
 	case "accept", "acceptForSession", "cancel":
@@ -119,7 +117,7 @@ func (d Decision) fileChange() any {
 
 func decided(d any) any { return map[string]any{"decision": d} }
 
-// grants is the answer to a request for permissions. Nothing granted is a refusal.
+// grants returns the answer to a request for permissions. An empty grant is a refusal.
 func (d Decision) grants(asked item.JSON) any {
 	granted, scope := item.JSON("{}"), "turn"
 	switch d.kind {
@@ -136,7 +134,7 @@ func (d Decision) grants(asked item.JSON) any {
 	return map[string]any{"permissions": granted, "scope": scope}
 }
 
-// elicitation is the answer to an approval that comes as an elicitation.
+// elicitation returns the answer to an approval that arrives as an elicitation.
 func (d Decision) elicitation() any {
 	switch d.kind {
 	case "accept":
@@ -151,7 +149,7 @@ func (d Decision) elicitation() any {
 	return map[string]any{"action": "decline", "content": nil}
 }
 
-// legacy is the answer to the older requests.
+// legacy returns the answer to the older requests.
 func (d Decision) legacy() any {
 	switch d.kind {
 	case "accept":
@@ -164,7 +162,7 @@ func (d Decision) legacy() any {
 	return decided("denied")
 }
 
-// approve asks the callback. Whatever goes wrong declines.
+// approve calls the callback. Every failure declines.
 func (c *Client) approve(ctx context.Context, a *Approval) Decision {
 	h := a.Request.Head()
 	a.ThreadID, a.TurnID, a.ItemID = h.ThreadID, h.TurnID, h.ItemID
@@ -192,8 +190,8 @@ func (c *Client) approve(ctx context.Context, a *Approval) Decision {
 	return d
 }
 
-// callback runs a callback of the user's. A panic is an error; the callback that ignores
-// the end of its context is left alone.
+// callback runs a callback of the user. It turns a panic into an error, and returns without waiting
+// for a callback that ignores the end of its context.
 func callback[T any](ctx context.Context, c *Client, name string, f func(context.Context) (T, error)) (T, error) {
 	if c.opts.CallbackTimeout > 0 {
 		var cancel context.CancelFunc
@@ -220,7 +218,7 @@ func callback[T any](ctx context.Context, c *Client, name string, f func(context
 	case o = <-done:
 	case <-ctx.Done():
 		select {
-		case o = <-done: // It heeds its context; perhaps it has an answer.
+		case o = <-done: // The callback may return an answer when its context ends.
 		case <-time.After(c.opts.CloseGrace / 2):
 		}
 		var zero T

@@ -7,8 +7,8 @@ import (
 	"github.com/seed7221b0f9/parley/codex/item"
 )
 
-// Each decision is sent as what it is: nothing that is granted once holds for the session, and what
-// grants nothing is a refusal.
+// TestDecision checks the wire form of each decision: a grant for once does not apply to the
+// session, and an empty grant is a refusal.
 func TestDecision(t *testing.T) {
 	const asked, own = item.JSON(`{"network":true}`), item.JSON(`{"fileSystem":{}}`)
 	for name, c := range map[string]struct {

@@ -22,8 +22,7 @@ type Model struct {
 	InputModalities           []string       `json:"inputModalities"`
 }
 
-// EffortOption is a reasoning effort that a model supports, with a description that is meant
-// for people.
+// EffortOption is a reasoning effort that a model supports, with a description for people.
 type EffortOption struct {
 	ReasoningEffort string `json:"reasoningEffort"`
 	Description     string `json:"description"`
@@ -40,7 +39,7 @@ type MCPServer struct {
 	Resources  []item.JSON          `json:"resources"`
 }
 
-// page is the answer of a method that lists.
+// page is the response of a method that lists.
 type page[T any] struct {
 	Data       []T    `json:"data"`
 	NextCursor string `json:"nextCursor"`
@@ -64,7 +63,7 @@ func pages[T any](ctx context.Context, c *Client, method string, params map[stri
 					return
 				}
 			}
-			// A cursor that does not move would go on for ever.
+			// Stop at a cursor that does not advance; it would loop forever.
 			if out.NextCursor == "" || out.NextCursor == cursor {
 				return
 			}
@@ -108,7 +107,7 @@ type ListOptions struct {
 	Archived   bool
 	CWD        string
 	SearchTerm string
-	PageSize   int // 0 leaves it to the server
+	PageSize   int // 0 uses the server's default
 	Extra      map[string]any
 }
 
@@ -129,26 +128,24 @@ func (c *Client) ReadThread(ctx context.Context, id string, turns bool) (*item.T
 	return &out.Thread, err
 }
 
-// ArchiveThread moves a thread to the archive, so that lists leave it out.
-// [Client.UnarchiveThread] brings it back.
+// ArchiveThread moves a thread to the archive, so that lists omit it. [Client.UnarchiveThread]
+// moves it back.
 func (c *Client) ArchiveThread(ctx context.Context, id string) error {
 	return c.Call(ctx, "thread/archive", map[string]string{"threadId": id}, nil)
 }
 
-// UnarchiveThread takes a thread out of the archive again, into which [Client.ArchiveThread]
-// has moved it.
+// UnarchiveThread moves a thread out of the archive; see [Client.ArchiveThread].
 func (c *Client) UnarchiveThread(ctx context.Context, id string) error {
 	return c.Call(ctx, "thread/unarchive", map[string]string{"threadId": id}, nil)
 }
 
-// DeleteThread deletes a stored thread for good. It cannot be brought back, unlike one in the
-// archive.
+// DeleteThread deletes a stored thread permanently. It cannot be restored, unlike an archived one.
 func (c *Client) DeleteThread(ctx context.Context, id string) error {
 	return c.Call(ctx, "thread/delete", map[string]string{"threadId": id}, nil)
 }
 
-// Config returns the configuration that is in force for a directory, as the server's JSON.
-// An empty directory means the server's own.
+// Config returns the configuration that applies to a directory, as the server's JSON. An empty cwd
+// means the server's directory.
 func (c *Client) Config(ctx context.Context, cwd string) (json.RawMessage, error) {
 	var out struct {
 		Config item.JSON `json:"config"`
@@ -157,8 +154,8 @@ func (c *Client) Config(ctx context.Context, cwd string) (json.RawMessage, error
 	return out.Config.Bytes(), err
 }
 
-// WriteConfig sets one key of the user's config.toml, which can be a path with dots, and
-// replaces its value.
+// WriteConfig sets one key of the user's config.toml, which can be a dotted path, and replaces its
+// value.
 func (c *Client) WriteConfig(ctx context.Context, key string, value any) error {
 	return c.Call(ctx, "config/value/write", map[string]any{"keyPath": key, "value": value, "mergeStrategy": "replace"}, nil)
 }

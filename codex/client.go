@@ -24,20 +24,20 @@ type Client struct {
 	sup  *proc.Supervisor
 	info Info
 
-	stop    chan struct{} // closed when the client ends: nothing waits for a reader any more
+	stop    chan struct{} // closed when the client ends, so that no delivery waits for a reader
 	closing sync.Once
-	ended   chan struct{} // closed when everything is over
+	ended   chan struct{} // closed after all goroutines have ended
 	work    sync.WaitGroup
 
 	observing sync.Mutex // held while the observer runs
 
 	mu     sync.Mutex
 	routes routes
-	closed bool  // by Close
+	closed bool  // set by Close
 	err    error // set before ended is closed
 }
 
-// Info is what the server reports about itself and its machine when the connection begins.
+// Info is the server's report about itself and its machine at the start of the connection.
 type Info struct {
 	UserAgent      string `json:"userAgent"`
 	CodexHome      string `json:"codexHome"`
@@ -81,7 +81,7 @@ func Connect(ctx context.Context, opts *Options) (*Client, error) {
 	return c, nil
 }
 
-// newClient begins to read.
+// newClient starts the reader.
 func newClient(o *Options, sup *proc.Supervisor) *Client {
 	c := &Client{opts: o, sup: sup, stop: make(chan struct{}), ended: make(chan struct{})}
 	c.routes = routes{threads: map[string]*threadState{}, held: map[string][]item.Notification{}, asks: map[item.JSON]*ask{}}
@@ -98,7 +98,7 @@ func newClient(o *Options, sup *proc.Supervisor) *Client {
 		},
 		Stray: func(line string, m *jsonrpc.Message, err error) {
 			if m == nil {
-				o.Logger.Warn("codex: a line that is not a message", "bytes", len(line), "err", err) // what it says may be a secret
+				o.Logger.Warn("codex: a line that is not a message", "bytes", len(line), "err", err) // the line may contain a secret
 			}
 		},
 		Panicked: func(method string, value any, stack []byte) {
@@ -113,7 +113,7 @@ func newClient(o *Options, sup *proc.Supervisor) *Client {
 	return c
 }
 
-// observed shows a line of the server to the observer.
+// observed passes a line of the server to the observer.
 func (c *Client) observed(m *jsonrpc.Message) {
 	if c.opts.Observe == nil {
 		return
@@ -125,7 +125,7 @@ func (c *Client) observed(m *jsonrpc.Message) {
 	}
 }
 
-// sent shows a line of the client to the observer.
+// sent passes a line of the client to the observer.
 func (c *Client) sent(line []byte) {
 	if c.opts.Observe == nil {
 		return
@@ -175,8 +175,7 @@ func (c *Client) handshake(ctx context.Context) error {
 	return c.conn.Notify(ctx, "initialized", nil)
 }
 
-// Info returns what the server reported about itself when the connection began. It does not ask
-// again.
+// Info returns the server's report from the start of the connection. It sends no request.
 func (c *Client) Info() Info { return c.info }
 
 // PID returns the process id of the server, or 0 if the spawner did not report one.
@@ -190,8 +189,8 @@ func (c *Client) Call(ctx context.Context, method string, params, out any) error
 	return c.callThen(ctx, method, params, out, nil)
 }
 
-// callThen is Call with a function that is called with a good result before anything that
-// the server said after it is looked at.
+// callThen is Call with a function that is called with a successful result before any later message
+// of the server is processed.
 func (c *Client) callThen(ctx context.Context, method string, params, out any, then func(error)) error {
 	if _, ok := ctx.Deadline(); !ok {
 		var cancel context.CancelFunc
@@ -221,7 +220,7 @@ func decodeResult(result json.RawMessage, out any) error {
 	return item.DecodeValue(item.JSON(result), out)
 }
 
-// callError is why a request failed.
+// callError returns the reason why a request failed.
 func (c *Client) callError(method string, err error) error {
 	if e, ok := errors.AsType[*jsonrpc.Error](err); ok {
 		return &RPCError{Method: method, Code: e.Code, Message: e.Message, Data: item.JSON(e.Data)}
@@ -230,7 +229,7 @@ func (c *Client) callError(method string, err error) error {
 		select {
 		case <-c.ended:
 			return c.err
-		case <-time.After(c.opts.CloseGrace): // The process has closed its output and not ended.
+		case <-time.After(c.opts.CloseGrace): // The process closed its output but did not exit.
 			return fmt.Errorf("codex: %s: %w", method, err)
 		}
 	}
@@ -240,7 +239,7 @@ func (c *Client) callError(method string, err error) error {
 // Notifications yields every notification of the server from this call on, in order, until the
 // client ends. The last element is the error that Wait returns. The iterator can be used once;
 // several iterators may run at once. If a reader has more than Options.MaxBuffered bytes left to
-// read, nothing more is read from the server until it catches up.
+// read, the client stops reading from the server until it catches up.
 func (c *Client) Notifications(ctx context.Context) iter.Seq2[item.Notification, error] {
 	box := newMailbox(c.opts.MaxBuffered)
 	box.attach()
@@ -254,7 +253,7 @@ func (c *Client) Notifications(ctx context.Context) iter.Seq2[item.Notification,
 	return c.read(ctx, box, func(r *routes) { unsubscribe(&r.subs, box) })
 }
 
-// read yields from a mailbox once.
+// read yields the notifications of a mailbox; it can be used once.
 func (c *Client) read(ctx context.Context, box *mailbox, forget func(r *routes)) iter.Seq2[item.Notification, error] {
 	var used sync.Once
 	return func(yield func(item.Notification, error) bool) {
@@ -272,11 +271,11 @@ func (c *Client) read(ctx context.Context, box *mailbox, forget func(r *routes))
 	}
 }
 
-// watch waits for the end of the server and ends everything after it.
+// watch waits for the server to end and then ends everything else.
 func (c *Client) watch() {
 	defer close(c.ended)
 	<-c.conn.Done()
-	// Nothing is said any more. The process may still have to be ended.
+	// The server closed its output. The process may still have to be killed.
 	_ = c.sup.Stop()
 	_ = c.conn.Close()
 	err := c.endError()
@@ -288,7 +287,7 @@ func (c *Client) watch() {
 	c.deliver(out)
 }
 
-// endError is why the client ended.
+// endError returns the reason why the client ended.
 func (c *Client) endError() (err error) {
 	c.mu.Lock()
 	closed := c.closed
@@ -312,12 +311,11 @@ func (c *Client) exitError() *ExitError {
 	return &ExitError{Code: exit.Code, Signal: exit.Signal, Stderr: exit.Stderr, Err: exit.Err, OutOfMemory: exit.OutOfMemory}
 }
 
-// Done returns a channel that is closed when the server has ended, whether by Close or by
-// itself.
+// Done returns a channel that is closed when the server has ended, by Close or by its own exit.
 func (c *Client) Done() <-chan struct{} { return c.ended }
 
-// Wait waits for the end of the server. It returns [ErrClosed] after Close, an *[ExitError]
-// if the server ended by itself, and the cause of ctx if that ends first.
+// Wait waits for the server to end. It returns [ErrClosed] after Close, an *[ExitError] if the
+// server exited without Close, and the cause of ctx if that ends first.
 func (c *Client) Wait(ctx context.Context) error {
 	select {
 	case <-c.ended:
@@ -327,10 +325,9 @@ func (c *Client) Wait(ctx context.Context) error {
 	}
 }
 
-// Close ends the server and everything that it has started, and waits for that. Turns that are
-// running are interrupted; their threads can be resumed. Each step takes at most
-// Options.CloseGrace. Close may be called several times, and returns an error only if something is
-// left running.
+// Close ends the server and the processes that it has started, and waits for them. It interrupts
+// running turns; their threads can be resumed. Each step takes at most Options.CloseGrace. Close
+// may be called several times, and returns an error only if a process is left running.
 func (c *Client) Close() error {
 	c.closing.Do(func() {
 		c.mu.Lock()
@@ -338,7 +335,7 @@ func (c *Client) Close() error {
 		c.mu.Unlock()
 		close(c.stop)
 	})
-	// The end of its input ends the server, and the end of the server the reading.
+	// Closing its input ends the server, and the exit of the server ends the reader.
 	err := c.sup.Stop()
 	_ = c.conn.Close()
 	<-c.ended

@@ -11,11 +11,11 @@ import (
 
 // The errors that a caller may want to distinguish, with [errors.Is].
 var (
-	// ErrNotFound is returned when there is no codex program where it was looked for. The error
-	// also matches exec.ErrNotFound.
+	// ErrNotFound is returned when no codex program is found. The error also matches
+	// exec.ErrNotFound.
 	ErrNotFound = errors.New("codex: program not found")
-	// ErrClosed is returned by calls on a client that its user has closed, and by calls that
-	// Close interrupted.
+	// ErrClosed is returned by calls on a client that its user has closed, and by calls that Close
+	// interrupted.
 	ErrClosed = errors.New("codex: closed")
 	// ErrUsed is returned, as the only element, when an iterator of this package is ranged over
 	// a second time.
@@ -23,30 +23,29 @@ var (
 	// ErrInterrupted is returned for a turn that was interrupted, by the client or by another
 	// one, before it ended.
 	ErrInterrupted = errors.New("codex: the turn was interrupted")
-	// ErrUnsupported is returned when the server does not know a method, mostly because it is
-	// too old.
+	// ErrUnsupported is returned when the server does not know a method, usually because it is too
+	// old.
 	ErrUnsupported = errors.New("codex: not supported by this server")
 	// ErrExperimental is returned when the server offers a method or a field only with
 	// Options.Experimental.
 	ErrExperimental = errors.New("codex: needs the experimental API")
-	// ErrNoThread is returned when a thread does not exist, or when it is not loaded in the
-	// server.
+	// ErrNoThread is returned when a thread does not exist or is not loaded in the server.
 	ErrNoThread = errors.New("codex: no such thread")
 	// ErrNoTurn is returned when no turn is running that could be interrupted or steered.
 	ErrNoTurn = errors.New("codex: no active turn")
 	// ErrBusy is returned when another process is writing to the thread, and by Compact and
 	// Review when a turn is running.
 	ErrBusy = errors.New("codex: the thread has another writer")
-	// ErrInvalid is returned when the server does not accept the parameters of a request. The
-	// message names the reason.
+	// ErrInvalid is returned when the server rejects the parameters of a request. The message names
+	// the reason.
 	ErrInvalid = errors.New("codex: invalid request")
 	// ErrOverflow is returned by [Turn.Notifications], as the only element, when more than
-	// Options.MaxBuffered bytes came before it was called.
+	// Options.MaxBuffered bytes arrived before it was called.
 	ErrOverflow = errors.New("codex: too many notifications were left unread")
 )
 
-// NotFoundError is returned when there is no codex program. Tried lists the places where it was
-// looked for. It matches [ErrNotFound] and [exec.ErrNotFound].
+// NotFoundError is returned when no codex program is found. Tried lists the searched places. It
+// matches [ErrNotFound] and [exec.ErrNotFound].
 type NotFoundError struct {
 	Tried []string
 }
@@ -55,8 +54,7 @@ func (e *NotFoundError) Error() string {
 	return "codex: program not found (tried " + strings.Join(e.Tried, ", ") + "): install it with `npm install -g @openai/codex`, or name the program with PARLEY_CODEX"
 }
 
-// Is reports whether target is [ErrNotFound] or [exec.ErrNotFound], so that [errors.Is] finds
-// both of them in this error.
+// Is reports whether target is [ErrNotFound] or [exec.ErrNotFound].
 func (e *NotFoundError) Is(target error) bool {
 	return target == ErrNotFound || target == exec.ErrNotFound
 }
@@ -74,8 +72,7 @@ func (e *SpawnError) Error() string { return "codex: starting the server: " + e.
 // [exec.Error].
 func (e *SpawnError) Unwrap() error { return e.Err }
 
-// HandshakeError is returned when the server did not answer initialize, or answered it with an
-// error.
+// HandshakeError is returned when the server did not answer initialize, or answered with an error.
 type HandshakeError struct{ Err error }
 
 func (e *HandshakeError) Error() string { return "codex: connecting: " + e.Err.Error() }
@@ -84,14 +81,14 @@ func (e *HandshakeError) Error() string { return "codex: connecting: " + e.Err.E
 // deadline.
 func (e *HandshakeError) Unwrap() error { return e.Err }
 
-// ExitError is returned when the server ended without Close, by itself or by a signal. It has
+// ExitError is returned when the server exited without Close, by itself or by a signal. It holds
 // the end of stderr.
 type ExitError struct {
-	Code        int    // -1 when a signal ended it
-	Signal      string // "SIGKILL"; empty if none
-	Stderr      string // the end of what it wrote to stderr
-	Err         error  // set when the end itself could not be observed
-	OutOfMemory bool   // killed by the OOM killer, where that is known
+	Code        int    // -1 after a signal
+	Signal      string // "SIGKILL"; empty without a signal
+	Stderr      string // the end of its stderr
+	Err         error  // set if the exit could not be observed
+	OutOfMemory bool   // killed by the OOM killer, if known
 }
 
 func (e *ExitError) Error() string {
@@ -113,12 +110,12 @@ func (e *ExitError) Error() string {
 	return what
 }
 
-// Unwrap returns the error that kept the end of the process from being observed. It is nil in
-// most cases.
+// Unwrap returns the error that kept the exit of the process from being observed. It is usually
+// nil.
 func (e *ExitError) Unwrap() error { return e.Err }
 
-// RPCError is returned when the server refuses a request. Nearly all refusals have the code -32600,
-// so [errors.Is] looks at the text to match [ErrUnsupported], [ErrExperimental], [ErrNoThread],
+// RPCError is returned when the server rejects a request. Nearly all rejections have the code
+// -32600, so [errors.Is] uses the text to match [ErrUnsupported], [ErrExperimental], [ErrNoThread],
 // [ErrNoTurn], [ErrBusy] or [ErrInvalid].
 type RPCError struct {
 	Method  string // of the request
@@ -131,8 +128,8 @@ func (e *RPCError) Error() string {
 	return fmt.Sprintf("codex: %s: %s (%d)", e.Method, e.Message, e.Code)
 }
 
-// rpcTexts maps parts of the server's texts to what they mean. The first that matches
-// counts. Seen with 0.144.6 and 0.166.0.
+// rpcTexts maps parts of the server's texts to sentinel errors. The first match counts. Seen with
+// 0.144.6 and 0.166.0.
 var rpcTexts = []struct {
 	text string
 	err  error
@@ -153,13 +150,12 @@ var rpcTexts = []struct {
 	{"Already initialized", ErrInvalid},
 }
 
-// unknownMethod is the server's text for a method that it does not know.
+// unknownMethod reports whether the text is the server's text for an unknown method.
 func (e *RPCError) unknownMethod() bool {
 	return e.Code == -32601 || strings.Contains(e.Message, "unknown variant `"+e.Method+"`")
 }
 
-// Is reports whether target is the sentinel that the server's error stands for, by its code or
-// its text.
+// Is reports whether target is the sentinel for the server's error, by its code or its text.
 func (e *RPCError) Is(target error) bool {
 	if e.unknownMethod() {
 		return target == ErrUnsupported
@@ -173,7 +169,7 @@ func (e *RPCError) Is(target error) bool {
 }
 
 // TurnError is returned for a turn that failed. Info is the class of the failure, from the server's
-// codexErrorInfo; Result has what the turn did before it failed.
+// codexErrorInfo; Result holds the work done before it failed.
 type TurnError struct {
 	Message string
 	Info    item.ErrorInfo

@@ -12,8 +12,8 @@ import (
 	"github.com/seed7221b0f9/parley/mcptool"
 )
 
-// simulated are options with a scripted server, so that the examples run anywhere. A
-// program of your own leaves Path and Spawner out.
+// simulated returns options with a scripted server, so that the examples run anywhere. Real
+// programs omit Path and Spawner.
 func simulated(turn func(t *codextest.ServerTurn)) *codex.Options {
 	self, err := os.Executable()
 	if err != nil {
@@ -52,8 +52,8 @@ func Example() {
 	// completed
 }
 
-// Approve is asked before a command runs outside of the sandbox, a patch is applied or a
-// tool of an MCP server writes.
+// Approve is called before a command runs outside of the sandbox, a patch is applied or a tool of
+// an MCP server writes.
 func ExampleOptions_approve() {
 	ctx := context.Background()
 	opts := simulated(func(t *codextest.ServerTurn) {
@@ -88,7 +88,7 @@ func ExampleOptions_approve() {
 	// {"decision":"acceptForSession"}<nil>
 }
 
-// A tool of this process, which the agent calls. It needs the experimental API.
+// Define a tool of this process that the agent calls. It needs the experimental API.
 func ExampleThreadOptions_tools() {
 	ctx := context.Background()
 	opts := simulated(func(t *codextest.ServerTurn) {
@@ -124,7 +124,7 @@ func ExampleThreadOptions_tools() {
 	// Output: {"contentItems":[{"type":"inputText","text":"A-1 is open"}],"success":true}<nil>
 }
 
-// Prompts that are sent while a turn runs wait for it; an interrupt stops the turn.
+// Prompts that are sent during a turn wait for its end; an interrupt stops the turn.
 func ExampleThread_Send() {
 	ctx := context.Background()
 	client, err := codex.Connect(ctx, simulated(func(t *codextest.ServerTurn) {

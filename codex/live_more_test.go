@@ -162,7 +162,7 @@ func TestLive_review(t *testing.T) {
 	})
 }
 
-// mcpConfig makes the test program an MCP server of the configuration.
+// mcpConfig returns a configuration with the test program as an MCP server.
 func mcpConfig(t *testing.T) string {
 	self, err := os.Executable()
 	if err != nil {
@@ -182,7 +182,7 @@ func TestLive_mcp(t *testing.T) {
 			!strings.Contains(string(calls[1].Result.Content[0]), "wrote it") {
 			t.Fatalf("calls %+v", calls)
 		}
-		// The tool that writes is asked for, as a permission and not as a question.
+		// The writing tool needs a permission, not an answer to a question.
 		a := w.asked()
 		if len(a) != 1 || a[0].Kind != codex.ApproveMCPTool || a[0].Server != "probe" || !strings.Contains(string(a[0].Arguments), `"it"`) {
 			t.Errorf("approvals %+v", a)
@@ -327,8 +327,8 @@ func TestLive_permissions(t *testing.T) {
 	})
 }
 
-// again is a message that the model repeats as often as it is asked: a parent is asked once more when its
-// child ends after the parent's own last message.
+// again returns a message that the model repeats for every request: a parent sends one more request if
+// its child ends after the parent's last message.
 func again(text string) codextest.Reply {
 	r := codextest.Say(text)
 	r.Repeat = true
@@ -366,7 +366,7 @@ func TestLive_subagent(t *testing.T) {
 	})
 }
 
-// With the second kind of subagents the parent names the child before it begins.
+// TestLive_subagentV2 uses the second kind of subagents: the parent names the child before it starts.
 func TestLive_subagentV2(t *testing.T) {
 	both(t, func(t *testing.T, version string) {
 		w := live(t, version, func(w *world) { w.opts.Config = map[string]any{"features.multi_agent_v2": true} })
@@ -380,7 +380,7 @@ func TestLive_subagentV2(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if version == codexcli.Newer { // the older one completes the activity without its start
+			if version == codexcli.Newer { // the older version completes the activity without its start
 				b.see(n)
 			}
 			id := item.ThreadOf(n)
@@ -406,8 +406,8 @@ func TestLive_subagentV2(t *testing.T) {
 	})
 }
 
-// The server is killed in mid turn: the turn ends with the exit, the approval never
-// allows, and the thread can be resumed with what was complete.
+// TestLive_killAndResume kills the server during a turn: the turn ends with the exit, the approval
+// never allows, and the thread can be resumed with its complete items.
 func TestLive_killAndResume(t *testing.T) {
 	both(t, func(t *testing.T, version string) {
 		asked := make(chan struct{})
@@ -474,7 +474,7 @@ func TestLive_killAndResume(t *testing.T) {
 	})
 }
 
-// A command that outlives its turn is seen by a listener of the thread.
+// TestLive_background checks that a listener of the thread sees a command that outlives its turn.
 func TestLive_background(t *testing.T) {
 	both(t, func(t *testing.T, version string) {
 		w := live(t, version, func(w *world) { w.decide(codex.Accept) })
@@ -566,11 +566,11 @@ func collect[T any](seq func(func(T, error) bool)) (list []T, err error) {
 	return list, nil
 }
 
-// Nothing of the server is left after Close, also in mid turn with a command that runs.
+// TestLive_closeMidTurn checks that Close leaves no process of the server, also during a turn with a running command.
 func TestLive_closeMidTurn(t *testing.T) {
 	both(t, func(t *testing.T, version string) {
 		w := live(t, version, func(w *world) { w.decide(codex.Accept) })
-		mark := "600." + strings.ReplaceAll(version, ".", "") + fmt.Sprint(os.Getpid()) // two versions run at once
+		mark := "600." + strings.ReplaceAll(version, ".", "") + fmt.Sprint(os.Getpid()) // two versions run concurrently
 		w.api.Reply(codextest.Calls(codextest.EscalatedCommand("call_1", "sleep "+mark+" & while sleep 0.1; do echo begun; done", "May I?")))
 		th := w.thread(nil)
 		for n, err := range th.Query(t.Context(), "Sleep") {
@@ -596,7 +596,7 @@ func TestLive_closeMidTurn(t *testing.T) {
 	})
 }
 
-// processes returns the command lines that have a text in them, on Linux.
+// processes returns the command lines that contain a text, on Linux.
 func processes(t *testing.T, text string) (found []string) {
 	t.Helper()
 	files, err := filepath.Glob("/proc/[0-9]*/cmdline")

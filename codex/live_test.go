@@ -57,8 +57,8 @@ func liveConfig(t *testing.T, version, config string, change func(w *world)) *wo
 	return w
 }
 
-// recordVariable names a directory into which the live conversations are recorded, in the
-// form of testdata/codex.
+// recordVariable names a directory to which the live conversations are recorded, in the form of
+// testdata/codex.
 const recordVariable = "PARLEY_CODEX_RECORD"
 
 func record(t *testing.T, opts *codex.Options) {
@@ -89,7 +89,7 @@ func (w *world) connect() {
 	})
 }
 
-// decide makes every approval end with a decision and keeps what was asked.
+// decide answers every approval with a decision and records the approvals.
 func (w *world) decide(d codex.Decision) {
 	w.opts.Approve = func(_ context.Context, a *codex.Approval) (codex.Decision, error) {
 		w.mu.Lock()
@@ -209,7 +209,7 @@ func TestLive_commandAllowed(t *testing.T) {
 
 func TestLive_commandDeclined(t *testing.T) {
 	both(t, func(t *testing.T, version string) {
-		// Without a callback, and with ones that fail, nothing runs.
+		// Without a callback, and with failing ones, no command runs.
 		for name, approve := range map[string]func(context.Context, *codex.Approval) (codex.Decision, error){
 			"none":    nil,
 			"decline": func(context.Context, *codex.Approval) (codex.Decision, error) { return codex.Decline, nil },

@@ -15,7 +15,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/e2e/codexcli"
 )
 
-// balance counts starts without an end, and ends without a start, of items.
+// balance counts the starts of items without an end, and ends without a start.
 type balance map[string]int
 
 func (b balance) see(n item.Notification) {
@@ -37,7 +37,7 @@ func (b balance) check(t *testing.T) {
 	}
 }
 
-// An interrupt in the middle of a message: the half message is closed with its text.
+// TestLive_interruptStream interrupts in the middle of a message: the partial message is closed with its text.
 func TestLive_interruptStream(t *testing.T) {
 	both(t, func(t *testing.T, version string) {
 		w := live(t, version, nil)
@@ -78,7 +78,7 @@ func TestLive_interruptStream(t *testing.T) {
 	})
 }
 
-// An interrupt at the first sign of a turn: the server may say that there is none yet.
+// TestLive_interruptEarly interrupts at the first notification of a turn: the server may report that no turn runs yet.
 func TestLive_interruptEarly(t *testing.T) {
 	both(t, func(t *testing.T, version string) {
 		for _, first := range []string{"turn/started", "item/started", "sent"} {
@@ -130,7 +130,7 @@ func TestLive_interruptCommand(t *testing.T) {
 			}
 			b.see(n)
 			if d, ok := n.(*item.CommandOutputDelta); ok && strings.Contains(d.Delta, "begun") && !stopped {
-				stopped = true // more may come of it
+				stopped = true // more notifications may follow
 				if err := th.Interrupt(t.Context()); err != nil {
 					t.Error(err)
 				}
@@ -143,7 +143,7 @@ func TestLive_interruptCommand(t *testing.T) {
 	})
 }
 
-// An interrupt while an approval waits ends the callback, and the command never runs.
+// TestLive_interruptApproval interrupts during an approval: the callback ends, and the command never runs.
 func TestLive_interruptApproval(t *testing.T) {
 	both(t, func(t *testing.T, version string) {
 		asked, ended := make(chan struct{}), make(chan error, 1)
@@ -179,7 +179,7 @@ func TestLive_interruptApproval(t *testing.T) {
 	})
 }
 
-// A prompt that is sent while a turn runs waits for its end; Steer does not.
+// TestLive_queueAndSteer checks that a prompt sent during a turn waits for its end, unlike Steer.
 func TestLive_queueAndSteer(t *testing.T) {
 	both(t, func(t *testing.T, version string) {
 		w := live(t, version, nil)
@@ -281,7 +281,7 @@ func TestLive_errors(t *testing.T) {
 		drop := codextest.Message("half a ", "rest")
 		refused := item.ErrorHTTPConnectionFailed
 		if version == codexcli.Older {
-			refused = item.ErrorOther // it has no class of its own for it
+			refused = item.ErrorOther // it has no class for this error
 		}
 		w := live(t, version, nil)
 		better := codextest.Say("Better.")
@@ -321,7 +321,7 @@ func TestLive_errors(t *testing.T) {
 	})
 }
 
-// A retry voids the half message, which is closed as such.
+// TestLive_retry checks that a retry voids the partial message, which is closed as incomplete.
 func TestLive_retry(t *testing.T) {
 	both(t, func(t *testing.T, version string) {
 		w := live(t, version, func(w *world) {

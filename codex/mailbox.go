@@ -19,17 +19,17 @@ type mailbox struct {
 type boxState struct {
 	list     []item.Notification
 	bytes    int
-	attached bool // a reader has come
-	left     bool // the reader has gone, or none will come
-	overflow bool // too much came before the reader did
+	attached bool // a reader has attached
+	left     bool // the reader has left, or none will attach
+	overflow bool // the box was full before a reader attached
 	ended    bool
-	err      error // what the reader gets at the end
+	err      error // the last element for the reader
 }
 
 func newMailbox(max int) *mailbox { return &mailbox{max: max, changed: make(chan struct{})} }
 
-// update changes the state and wakes the readers that wait. It returns what to wait on for the
-// next change.
+// update changes the state and wakes the waiting readers. It returns a channel that is closed at
+// the next change.
 func (m *mailbox) update(f func(s *boxState)) <-chan struct{} {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -39,7 +39,7 @@ func (m *mailbox) update(f func(s *boxState)) <-chan struct{} {
 	return m.changed
 }
 
-// look reads the state. It returns what to wait on for the next change.
+// look reads the state. It returns a channel that is closed at the next change.
 func (m *mailbox) look(f func(s *boxState)) <-chan struct{} {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -47,14 +47,14 @@ func (m *mailbox) look(f func(s *boxState)) <-chan struct{} {
 	return m.changed
 }
 
-// cost is what a notification takes.
+// cost returns the size of a notification for the limit, in bytes.
 func cost(n item.Notification) int {
 	const overhead = 256
 	return n.Head().Size() + overhead
 }
 
-// push adds a notification. With a reader it waits for room until stop is closed; without
-// one it gives the box up when it is full.
+// push adds a notification. With a reader it waits for room until stop is closed; without one it
+// abandons the box when it is full.
 func (m *mailbox) push(n item.Notification, stop <-chan struct{}) {
 	size := cost(n)
 	for {
@@ -83,7 +83,7 @@ func (m *mailbox) push(n item.Notification, stop <-chan struct{}) {
 	})
 }
 
-// end says that nothing more comes.
+// end marks the end of the notifications.
 func (m *mailbox) end(err error) {
 	m.update(func(s *boxState) {
 		if !s.ended {
@@ -92,7 +92,7 @@ func (m *mailbox) end(err error) {
 	})
 }
 
-// attach makes the caller the reader; false if there is or was one.
+// attach makes the caller the reader; it returns false if the box has or had one.
 func (m *mailbox) attach() (ok bool) {
 	m.update(func(s *boxState) {
 		if ok = !s.attached && !s.left; ok {
@@ -102,7 +102,7 @@ func (m *mailbox) attach() (ok bool) {
 	return ok
 }
 
-// abandon marks the mailbox as one without a reader, unless a reader has come.
+// abandon marks the mailbox as unread, unless a reader has attached.
 func (m *mailbox) abandon() {
 	m.update(func(s *boxState) {
 		if !s.attached {
@@ -111,12 +111,12 @@ func (m *mailbox) abandon() {
 	})
 }
 
-// leave says that the reader has gone.
+// leave marks the reader as gone.
 func (m *mailbox) leave() {
 	m.update(func(s *boxState) { s.left, s.list, s.bytes = true, nil, 0 })
 }
 
-// each yields the notifications until the end, whose error is the last element.
+// each yields the notifications until the end; the error is the last element.
 func (m *mailbox) each(ctx context.Context, yield func(item.Notification, error) bool) {
 	for {
 		n, ok, err := m.next(ctx)
@@ -152,7 +152,7 @@ func (m *mailbox) next(ctx context.Context) (n item.Notification, ok bool, err e
 		}
 		changed = m.look(take)
 		if ok {
-			m.update(func(*boxState) {}) // there is room
+			m.update(func(*boxState) {}) // wake writers: the box has room
 			return n, true, nil
 		}
 		if done {

@@ -7,7 +7,7 @@ import (
 	"github.com/seed7221b0f9/parley/codex/item"
 )
 
-// A full mailbox makes the writer wait for its reader, and only while there is one.
+// TestMailbox checks that a full mailbox blocks the writer while it has a reader.
 func TestMailbox(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &item.Warning{}
@@ -40,7 +40,7 @@ func TestMailbox(t *testing.T) {
 	})
 }
 
-// The end of the client gets through to a writer that waits.
+// TestMailbox_stop checks that the end of the client unblocks a writer.
 func TestMailbox_stop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &item.Warning{}

@@ -21,11 +21,11 @@ import (
 )
 
 // Options configures a [Client]. The zero value runs the first codex in PATH, with the user's
-// configuration, and declines everything that the server asks for.
+// configuration, and declines all requests of the server.
 type Options struct {
 	// Path is the codex program. Empty means the first codex in PATH.
 	Path string
-	// Args are put before "app-server", for options of codex itself.
+	// Args precede "app-server", for global options of codex.
 	Args []string
 	// Config overrides values of config.toml for this server, by dotted key. Values may be of the
 	// types string, bool, int, int64, float64, []string and []int. They go on the command line,
@@ -35,64 +35,63 @@ type Options struct {
 	Dir string
 	// Env is the server's complete environment, "KEY=value"; nil means that of this process.
 	Env []string
-	// Home is CODEX_HOME, which must exist; empty leaves it to the environment.
+	// Home is CODEX_HOME, which must exist; empty uses the environment.
 	Home string
 	// Spawner starts the process; nil starts a child of this one.
 	Spawner Spawner
 	// Supervisor is the path of a parley command. On Linux the server then runs below a small process of
-	// it, which ends everything that the server has started when the server ends, also when this process
-	// is killed. Without one, what the server has left is found by its process group, by its parent and by a
-	// mark in its environment: a process in another session with an empty environment (env -i setsid)
-	// outlives the server. KeepChildren leaves alone what is not in the server's process group; there is
-	// no supervisor then. Neither has an effect with a Spawner.
+	// that command, which kills everything that the server has started when the server ends, even if this
+	// process is killed. Without it, leftover processes are found by their process group, by their parent
+	// and by a mark in their environment: a process in another session with an empty environment (env -i
+	// setsid) survives the server. KeepChildren spares processes outside of the server's process group; no
+	// supervisor is used then. Neither has an effect with a Spawner.
 	Supervisor   string
 	KeepChildren bool
 
-	// ClientName, ClientTitle and ClientVersion introduce the client. An empty name is
-	// "parley".
+	// ClientName, ClientTitle and ClientVersion identify the client. An empty name is "parley".
 	ClientName, ClientTitle, ClientVersion string
 	// Experimental opts into the experimental API, which dynamic tools and some methods
 	// need, and which changes without notice.
 	Experimental bool
-	// OptOut names notifications that the server shall not send.
+	// OptOut names notifications that the server should not send.
 	OptOut []string
 
-	// Approve decides whether a command, a patch, more permissions or a tool of an MCP
-	// server are allowed. It runs in a goroutine of its own; its context ends when the turn
-	// is interrupted, another client answers, or the connection ends. Nil, an error, a panic
-	// and the end of CallbackTimeout decline.
+	// Approve decides whether a command, a patch, more permissions or a tool of an MCP server are
+	// allowed. It runs on a separate goroutine; its context ends when the turn is interrupted,
+	// another client answers, or the connection ends. Nil, an error, a panic and the end of
+	// CallbackTimeout decline.
 	Approve func(ctx context.Context, a *Approval) (Decision, error)
-	// Ask answers questions of the agent, by the ids of the questions. Nil, an error and a
-	// panic answer with an error, and the agent goes on without.
+	// Ask answers questions of the agent, by the ids of the questions. Nil, an error and a panic
+	// answer with an error, and the agent continues without an answer.
 	Ask func(ctx context.Context, q *item.UserInputRequest) (map[string][]string, error)
 	// Elicit answers questions of MCP servers. Nil, an error and a panic decline.
 	Elicit func(ctx context.Context, e *item.ElicitationRequest) (Elicitation, error)
-	// Handle answers requests that no other callback is for, including unknown ones. Nil answers
-	// them with an error, except for the request for the current time.
+	// Handle answers requests without a specific callback, including unknown ones. Nil answers them
+	// with an error, except for the request for the current time.
 	Handle func(ctx context.Context, r item.Request) (result any, err error)
 
-	// Observe is called with every line of both directions: with those of the server in
-	// their order and before anything else sees them, with those of the client before they
-	// are written. Calls do not overlap. While it runs nothing is read, so it must not wait
-	// for the client. It is for recorders and user interfaces.
+	// Observe is called with every line of both directions: with lines of the server in order and
+	// before any other processing, with lines of the client before they are written. Calls do not
+	// overlap. The client does not read while Observe runs, so it must not wait for the client. It
+	// is for recorders and user interfaces.
 	Observe func(l item.Line, client bool)
 	// OnStderr is called with each line of the server's stderr, in order.
 	OnStderr func(line string)
-	// Logger is where warnings go; nil means slog.Default.
+	// Logger receives warnings; nil means slog.Default.
 	Logger *slog.Logger
 
 	// HandshakeTimeout bounds the start up to the answer of initialize; 0 means 1 minute.
 	HandshakeTimeout time.Duration
-	// CallTimeout bounds a request whose context has no deadline; 0 means 2 minutes.
+	// CallTimeout bounds a request if its context has no deadline; 0 means 2 minutes.
 	CallTimeout time.Duration
-	// CallbackTimeout bounds a callback; 0 means that only the server ends it.
+	// CallbackTimeout bounds a callback; 0 means no timeout, so that only the server ends it.
 	CallbackTimeout time.Duration
-	// CloseGrace is how long Close waits after it has closed the server's input before it
-	// ends the process, and how long it waits for callbacks; 0 means 5 seconds.
+	// CloseGrace is the time that Close waits after closing the server's input before it kills the
+	// process, and the time that it waits for callbacks; 0 means 5 seconds.
 	CloseGrace time.Duration
-	// MaxBuffered is how many bytes of notifications are kept for one reader. While a reader has
-	// more left to read, nothing is read from the server, and nothing is dropped. A turn that is
-	// not being read yet loses its notifications instead: see [ErrOverflow]. 0 means 256 MiB.
+	// MaxBuffered is the limit in bytes of unread notifications per reader. While a reader exceeds
+	// it, the client stops reading from the server and drops no notification. A turn without a
+	// reader yet loses its notifications instead: see [ErrOverflow]. 0 means 256 MiB.
 	MaxBuffered int
 }
 
@@ -124,7 +123,7 @@ func setDefault[T comparable](v *T, def T) {
 	}
 }
 
-// environment is the server's.
+// environment returns the server's environment.
 func (o *Options) environment() []string {
 	env := o.Env
 	if env == nil {
@@ -136,7 +135,7 @@ func (o *Options) environment() []string {
 	return env
 }
 
-// args are the arguments of the process.
+// args returns the arguments of the process.
 func (o *Options) args() ([]string, error) {
 	args := slices.Clone(o.Args)
 	for _, key := range slices.Sorted(maps.Keys(o.Config)) {
@@ -149,7 +148,7 @@ func (o *Options) args() ([]string, error) {
 	return append(args, "app-server"), nil
 }
 
-// tomlValue writes a value as TOML. JSON is TOML for all that is allowed here.
+// tomlValue writes a value as TOML. JSON is valid TOML for the allowed types.
 func tomlValue(v any) (string, error) {
 	switch v := v.(type) {
 	case string, bool, int, int64, float64, []string, []int:

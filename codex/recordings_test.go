@@ -18,10 +18,10 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/e2e/codexcli"
 )
 
-// TestRecordings compares every value that the server wrote with two things: the schema of the
-// program that wrote it, if that is installed, and the rest of the recording, which has each
-// value once more. A changed flag, a time that is off by less than two seconds, and a change in
-// what onceMembers lists go unnoticed here: nothing in a recording tells what they have to be.
+// TestRecordings compares every value that the server wrote with two sources: the schema of the
+// program that wrote it, if that is installed, and the rest of the recording, which repeats each
+// value. It cannot notice a changed flag, a time that is off by less than two seconds, or a change
+// in the members of onceMembers: a recording has no second source for them.
 func TestRecordings(t *testing.T) {
 	schemas, elsewhere := installedSchemas(t), serverTexts(t)
 	for _, r := range codexrec.All(t) {
@@ -41,7 +41,7 @@ func TestRecordings(t *testing.T) {
 	}
 }
 
-// TestRecordings_notices changes one value at a time of what a server wrote.
+// TestRecordings_notices changes one value of a server at a time.
 func TestRecordings_notices(t *testing.T) {
 	r := codexrec.Named(t, "approval_accept")
 	lines := r.Lines(t)
@@ -70,7 +70,7 @@ func TestRecordings_notices(t *testing.T) {
 	}
 }
 
-// installedSchemas are the schemas of the programs that are installed, by version.
+// installedSchemas returns the schemas of the installed programs, by version.
 func installedSchemas(t *testing.T) map[string]*schema {
 	t.Helper()
 	schemas := map[string]*schema{}
@@ -84,8 +84,8 @@ func installedSchemas(t *testing.T) map[string]*schema {
 	return schemas
 }
 
-// serverTexts are the texts in the recordings of the corpus and of the project, with the names of
-// the recordings that have them.
+// serverTexts returns the texts in the recordings of the corpus and of the project, with the names
+// of the recordings.
 func serverTexts(t *testing.T) map[string]map[string]bool {
 	t.Helper()
 	elsewhere := map[string]map[string]bool{}
@@ -108,7 +108,7 @@ func serverTexts(t *testing.T) map[string]map[string]bool {
 
 var agentVersion = regexp.MustCompile(`[^"/]*/(\d+\.\d+\.\d+) \(`)
 
-// serverVersion is the version in the answer to initialize.
+// serverVersion returns the version in the response to initialize.
 func serverVersion(lines []codexrec.Line) string {
 	for _, l := range lines {
 		if m := agentVersion.FindSubmatch(l.Msg); m != nil && !l.Client {
@@ -118,10 +118,10 @@ func serverVersion(lines []codexrec.Line) string {
 	return ""
 }
 
-// recorded is a recording that is compared.
+// recorded is the state of the comparison of one recording.
 type recorded struct {
 	schema    *schema
-	seen      map[string]int // values, and how often they come
+	seen      map[string]int // values and their number of occurrences
 	all       strings.Builder
 	elsewhere map[string]map[string]bool
 	bad       []string
@@ -166,12 +166,12 @@ func (c *recorded) count(t *testing.T, r *codexrec.Recording, lines []codexrec.L
 var uuidText = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
 func decoded(text []byte) (v any) {
-	_ = json.Unmarshal(text, &v) // protocol_errors has lines that are no JSON
+	_ = json.Unmarshal(text, &v) // protocol_errors has lines that are not JSON
 	return v
 }
 
-// each calls f for the strings and numbers of a value, with the path of each and the name of
-// the member it is in.
+// each calls f for the strings and numbers of a value, with the path of each and the name of its
+// member.
 func each(path, name string, v any, f func(path, name string, v any)) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -191,7 +191,7 @@ func each(path, name string, v any, f func(path, name string, v any)) {
 func (c *recorded) check(lines []codexrec.Line) {
 	methods := map[string]string{} // of requests of the client, by id
 	outputs := map[string]string{} // pieces of the output of a command, by item
-	offset := math.NaN()           // between the clocks of the server and of the recorder
+	offset := math.NaN()           // offset between the clocks of the server and of the recorder
 	for _, l := range lines {
 		m, _ := decoded(l.Msg).(map[string]any)
 		method, _ := m["method"].(string)
@@ -216,7 +216,7 @@ func (c *recorded) check(lines []codexrec.Line) {
 		}
 		params, _ := m["params"].(map[string]any)
 		if method == "item/started" && !hasEnd(lines, params["turnId"]) {
-			continue // nothing tells more about an item of a turn that was broken off
+			continue // an item of a turn that was cut off has no second source
 		}
 		each(method, "", m, func(path, name string, v any) {
 			if !c.confirmed(fmt.Sprint(v)) && !slices.Contains(onceMembers, name) && !slices.Contains(onceMembers, path) && !c.schema.names(v) {
@@ -233,8 +233,8 @@ func (c *recorded) check(lines []codexrec.Line) {
 	}
 }
 
-// confirmed reports whether a value comes once more: in the recording, as a part of a text of
-// it, or in another recording.
+// confirmed reports whether a value occurs once more: in the recording, as a part of one of its
+// texts, or in another recording.
 func (c *recorded) confirmed(value string) bool {
 	if m := rolloutPath.FindStringSubmatch(value); m != nil {
 		return c.confirmed(m[1]) && c.confirmed(m[2])
@@ -243,7 +243,7 @@ func (c *recorded) confirmed(value string) bool {
 		c.seen[value] > 1 || len(value) > 1 && len(c.elsewhere[value]) > 1 || len(value) > 8 && strings.Count(c.all.String(), value) > 1
 }
 
-// rpcCodes are the codes of JSON-RPC's own errors.
+// rpcCodes are the error codes of JSON-RPC.
 var rpcCodes = strings.Fields("-32700 -32600 -32601 -32602 -32603")
 
 func number(v any) float64 {
@@ -259,8 +259,8 @@ func hasEnd(lines []codexrec.Line, turn any) bool {
 	})
 }
 
-// checkOutput compares the pieces of a command's output with the whole, unless the server cut
-// the whole.
+// checkOutput compares the pieces of a command's output with the complete output, unless the server
+// cut it.
 func (c *recorded) checkOutput(line int, m map[string]any, method string, pieces map[string]string) {
 	params, _ := m["params"].(map[string]any)
 	switch method {
@@ -276,8 +276,8 @@ func (c *recorded) checkOutput(line int, m map[string]any, method string, pieces
 	}
 }
 
-// onceMembers are members, or paths of members, whose values may come once in a recording: what
-// the server makes up, measures, or says in words.
+// onceMembers are members, or paths of members, with values that may occur once in a recording:
+// values that the server generates or measures, and free text.
 var onceMembers = strings.Fields(`delta durationMs installationId revision processId version currentHash
 	backwardsCursor nextCursor turnsBackwardsCursor itemsBackwardsCursor usedPercent modelContextWindow timeoutSec
 	message additionalDetails header description reason enum text aggregatedOutput
@@ -285,13 +285,13 @@ var onceMembers = strings.Fields(`delta durationMs installationId revision proce
 	item/fileChange/patchUpdated/params/changes/diff item/fileChange/patchUpdated/params/changes/path
 	item/started/params/item/command deprecationNotice/params/summary /result/data/hooks/command`)
 
-// rolloutPath is the path of a session file: CODEX_HOME, and the id of its thread.
+// rolloutPath matches the path of a session file: CODEX_HOME, and the id of its thread.
 var rolloutPath = regexp.MustCompile(`^(/.*/\.codex)/(?:sessions/\d{4}/\d\d/\d\d|archived_sessions)/rollout-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-(` + uuidText.String() + `)[_0-9a-f-]*\.jsonl$`)
 
 // names reports whether a value is a word of the schema.
 func (s *schema) names(v any) bool {
 	if s == nil {
-		return true // then no value that comes once can be judged
+		return true // without a schema no value that occurs once can be judged
 	}
 	if s.words == nil {
 		s.words = map[any]bool{}
@@ -320,7 +320,7 @@ func (s *schema) names(v any) bool {
 	return s.words[v]
 }
 
-// line reports why a message of the server does not fit the schema, "" if it does. asked is the
+// line returns the reason why a message of the server does not fit the schema, or "". asked is the
 // method that a response answers.
 func (s *schema) line(m map[string]any, method, asked string) string {
 	_, hasID := m["id"]
@@ -346,8 +346,8 @@ func (s *schema) line(m map[string]any, method, asked string) string {
 	return s.fits(response, m["result"], "result of "+asked, true)
 }
 
-// fits reports why a value does not fit a part of the schema, "" if it does. An object that is
-// closed has no members but those of the schema, and the times that items have.
+// fits returns the reason why a value does not fit a part of the schema, or "". A closed object has
+// only the members of the schema, and the times of items.
 func (s *schema) fits(n *node, v any, path string, closed bool) string {
 	if n == nil {
 		return ""
@@ -408,7 +408,7 @@ func (s *schema) fitsObject(n *node, v map[string]any, path string, closed bool)
 	return ""
 }
 
-// isType reports whether a value has a type of the schema: a name, a list of them, or none.
+// isType reports whether a value has a type of the schema: a name, a list of names, or any.
 func isType(want, v any) bool {
 	switch want := want.(type) {
 	case []any:

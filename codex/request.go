@@ -14,11 +14,11 @@ import (
 type Elicitation struct {
 	// Action is "accept", "decline" or "cancel".
 	Action string
-	// Content is what the form asked for.
+	// Content holds the values of the form.
 	Content item.JSON
 }
 
-// errResolved is the cause of a callback's context when its request is over.
+// errResolved is the cause of a callback's context when its request has ended.
 var errResolved = errors.New("codex: the request is over")
 
 // ask is a request of the server that is being answered.
@@ -48,7 +48,7 @@ func (c *Client) answer(ctx context.Context, m *jsonrpc.Message) (any, error) {
 	return c.respond(ctx, req)
 }
 
-// respond finds who answers a request.
+// respond calls the callback that answers a request.
 func (c *Client) respond(ctx context.Context, req item.Request) (any, error) {
 	switch req := req.(type) {
 	case *item.CommandApproval:
@@ -76,10 +76,10 @@ func (c *Client) respond(ctx context.Context, req item.Request) (any, error) {
 }
 
 func joinCommand(argv []string) string {
-	return string(item.ValueOf(argv)) // as it is: quoting for a shell would be a guess
+	return string(item.ValueOf(argv)) // as JSON: quoting for a shell would be a guess
 }
 
-// elicit answers a question of an MCP server, or an approval that looks like one.
+// elicit answers a question of an MCP server, or an approval in the form of one.
 func (c *Client) elicit(ctx context.Context, req *item.ElicitationRequest) (any, error) {
 	if meta, ok := req.Approval(); ok {
 		a := &Approval{Kind: ApproveMCPTool, Request: req, Server: req.ServerName, Message: req.Message, Arguments: meta.ToolParams}
@@ -115,7 +115,7 @@ func (c *Client) askUser(ctx context.Context, req *item.UserInputRequest) (any, 
 	return map[string]any{"answers": out}, nil
 }
 
-// handle answers what no callback of its own is for.
+// handle answers requests without a specific callback.
 func (c *Client) handle(ctx context.Context, req item.Request) (any, error) {
 	if c.opts.Handle != nil {
 		return callback(ctx, c, "Handle", func(ctx context.Context) (any, error) { return c.opts.Handle(ctx, req) })

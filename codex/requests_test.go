@@ -21,7 +21,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// everyOption is a value with a distinct value in every field.
+// everyOption returns a value with a distinct value in every field.
 func everyOption[T any]() *T {
 	v := new(T)
 	golden.Fill(reflect.ValueOf(v).Elem(), "x", func(v reflect.Value, name string) bool {
@@ -38,10 +38,10 @@ func everyOption[T any]() *T {
 	return v
 }
 
-// asking is a call of a method that asks the server.
+// asking calls a method that sends a request to the server.
 type asking = func(ctx context.Context, c *codex.Client, th *codex.Thread) (any, error)
 
-// opened returns what is known of a thread that was opened.
+// opened returns the data of an opened thread.
 func opened(th *codex.Thread, err error) (any, error) {
 	if err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func opened(th *codex.Thread, err error) (any, error) {
 	return []any{th.ID(), th.Info()}, nil
 }
 
-// ofClient are the methods of a client that ask the server.
+// ofClient are the methods of a client that send a request.
 var ofClient = map[string]asking{
 	"ArchiveThread": func(ctx context.Context, c *codex.Client, _ *codex.Thread) (any, error) {
 		return nil, c.ArchiveThread(ctx, "id1")
@@ -101,7 +101,7 @@ var ofClient = map[string]asking{
 	},
 }
 
-// ofThread are the methods of a thread that ask the server.
+// ofThread are the methods of a thread that send a request.
 var ofThread = map[string]asking{
 	"SetName": func(ctx context.Context, _ *codex.Client, th *codex.Thread) (any, error) {
 		return nil, th.SetName(ctx, "name")
@@ -147,7 +147,7 @@ var answers = map[string]string{
 	"thread/archive":       `{}`, "thread/unarchive": `{}`, "thread/delete": `{}`, "config/mcpServer/reload": `{}`, "config/value/write": `{}`, "thread/name/set": `{}`, "thread/unsubscribe": `{}`,
 }
 
-// Every method asks the server for the right thing with everything that it was given, and returns everything that it gets. A refusal of the server is its error.
+// TestRequests checks that every method sends the right request with all its arguments, and returns all of the result. A refusal of the server is its error.
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -182,7 +182,7 @@ func TestRequests(t *testing.T) {
 		}
 		if err != nil {
 			fmt.Fprintln(&out, "error", err)
-		} else if text := golden.Line(t, "result", result); !strings.Contains(text, "thread-") { // whose numbers depend on the order
+		} else if text := golden.Line(t, "result", result); !strings.Contains(text, "thread-") { // numbers depend on the order
 			out.WriteString(text)
 		}
 		parts[name] = out.String()

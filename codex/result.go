@@ -7,39 +7,37 @@ import (
 	"github.com/seed7221b0f9/parley/codex/item"
 )
 
-// Result is the outcome of a turn: its status, the agent's last message, its items and what it
-// used.
+// Result is the outcome of a turn: its status, the agent's last message, its items and its usage.
 type Result struct {
 	ThreadID string
 	TurnID   string
 	// Status is item.StatusCompleted, item.StatusInterrupted or item.StatusFailed.
 	Status string
-	// Error is why the turn failed; nil if it did not.
+	// Error is the reason why the turn failed, or nil.
 	Error *item.TurnError
-	// Items are the items of the turn in the order in which they ended, without those of
-	// subagents. The output of commands is completed as [item.Output] describes. Commands that
-	// go on after the turn are not among them.
+	// Items are the items of the turn in the order of their ends, without those of subagents. The
+	// output of commands is completed as [item.Output] describes. Commands that continue after the
+	// turn are not included.
 	Items []item.Item
 	// Cut has the ids of those Items that were cut off.
 	Cut map[string]bool
-	// Text is the agent's last message that is not a commentary. A message that was cut off
-	// counts only if the turn did not complete or has no other message.
+	// Text is the agent's last message that is not a commentary. A message that was cut off counts
+	// only if the turn did not complete or has no other message.
 	Text string
-	// Usage is what the thread has used up to the end of the turn. The server reports no cost.
+	// Usage is the thread's usage up to the end of the turn. The server reports no cost.
 	Usage item.TokenUsage
-	// Diff is the diff of everything that the turn changed, and Plan its plan; empty if
-	// there is none.
+	// Diff is the diff of all changes of the turn, and Plan its plan; both may be empty.
 	Diff string
 	Plan []item.PlanStep
-	// Steered is set when the prompt was added to a turn that ran already.
+	// Steered is set when the prompt was added to a running turn.
 	Steered bool
-	// DurationMs is how long the turn took, 0 if the server did not say.
+	// DurationMs is the duration of the turn, 0 if the server did not report it.
 	DurationMs int64
 
-	cutText string // of the last message that was cut off
+	cutText string // text of the last message that was cut off
 }
 
-// add collects from a notification of the turn's own thread.
+// add collects data from a notification of the turn's thread.
 func (r *Result) add(n item.Notification) {
 	switch n := n.(type) {
 	case *item.ItemCompleted:
@@ -73,7 +71,7 @@ func (r *Result) addItem(i item.Item) {
 	}
 }
 
-// addCut adds an item that was cut off. It may have begun before others that are complete.
+// addCut adds an item that was cut off. It may have started before completed ones.
 func (r *Result) addCut(i item.Item) {
 	if i == nil {
 		return

@@ -6,8 +6,8 @@ import (
 	"github.com/seed7221b0f9/parley/codex/item"
 )
 
-// A message that was cut off is the text of a turn that did not end well, but does not take the place of one that
-// came after it: a steered turn drops the message that ran, and says so at its end.
+// TestResult_text checks that a message that was cut off is the text of a turn that failed, but does not replace
+// a later message: a steered turn drops the running message, and reports it at its end.
 func TestResult_text(t *testing.T) {
 	done := func(text string) item.Notification {
 		return &item.ItemCompleted{Item: &item.AgentMessage{Text: text}}

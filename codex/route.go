@@ -7,46 +7,45 @@ import (
 )
 
 const (
-	maxHeld    = 1000 // notifications of one thread whose owner is not known yet
+	maxHeld    = 1000 // notifications of one thread with an unknown owner
 	maxOrphans = 1000 // such threads
-	maxBacklog = 1000 // notifications of a thread that nothing has read
+	maxBacklog = 1000 // notifications of a thread without a reader
 	maxEarly   = 64   // notifications of a turn that another party started
 )
 
-// routes is everything that decides where a notification goes. It changes only inside
-// Client.update.
+// routes holds the state that routes notifications. It changes only inside Client.update.
 type routes struct {
 	threads map[string]*threadState
 	held    map[string][]item.Notification // by the id of an unknown thread
 	subs    []*mailbox                     // of Client.Notifications
-	asks    map[item.JSON]*ask             // requests that are being answered
+	asks    map[item.JSON]*ask             // requests being answered
 	ended   bool
 	endErr  error
 }
 
-// threadState is one thread, or a subagent.
+// threadState is the state of one thread or subagent.
 type threadState struct {
 	id       string
 	handle   *Thread // nil for a subagent
 	track    tracker
-	origin   *Origin // of a subagent; nil for a thread of the caller's
+	origin   *Origin // of a subagent; nil for a thread of the caller
 	turns    map[string]*turnCore
 	active   *turnCore
-	waiting  []*Turn // prompts that have not been sent
-	sending  bool    // a request that starts a turn is under way
+	waiting  []*Turn // prompts not yet sent
+	sending  bool    // a request that starts a turn is pending
 	expected *Turn   // the next turn that the server starts is this one
 	subs     []*mailbox
 	backlog  []item.Notification
-	lost     int // of the backlog
+	lost     int // number of dropped backlog entries
 }
 
 // Origin is the item that started a subagent, with its thread and turn. ItemID is empty if the
-// server did not name it.
+// server did not report it.
 type Origin struct {
 	ThreadID, TurnID, ItemID string
 }
 
-// delivery is something to do after the state has changed.
+// delivery is an action to run after the state has changed.
 type delivery struct {
 	box *mailbox
 	n   item.Notification
@@ -59,8 +58,8 @@ func (c *Client) update(f func(r *routes)) {
 	f(&c.routes)
 }
 
-// deliver does what was decided. It runs on the goroutine that dispatches, in order, and
-// without the lock: a slow reader makes it wait.
+// deliver runs the deliveries. It runs on the dispatching goroutine, in order, and without the
+// lock: a slow reader blocks it.
 func (c *Client) deliver(list []delivery) {
 	for _, d := range list {
 		if d.box != nil {
@@ -72,7 +71,7 @@ func (c *Client) deliver(list []delivery) {
 	}
 }
 
-// route takes a notification of the server.
+// route handles a notification of the server.
 func (c *Client) route(n item.Notification) {
 	var out []delivery
 	c.update(func(r *routes) {
@@ -89,13 +88,13 @@ func (c *Client) route(n item.Notification) {
 	c.deliver(out)
 }
 
-// toThread passes a notification to its thread, or keeps it until the thread is known.
+// toThread passes a notification to its thread, or holds it until the thread is known.
 func (r *routes) toThread(id string, n item.Notification) []delivery {
 	if id == "" {
 		return nil
 	}
 	if started, ok := n.(*item.ThreadStarted); ok && started.Thread.ParentThreadID != "" && r.threads[id] == nil {
-		// A link without an item is better than none; one with an item may follow.
+		// A link without an item is better than no link; one with an item may follow.
 		if r.threads[started.Thread.ParentThreadID] != nil {
 			return append(r.link(id, &Origin{ThreadID: started.Thread.ParentThreadID}), r.toThread(id, n)...)
 		}
@@ -108,8 +107,8 @@ func (r *routes) toThread(id string, n item.Notification) []delivery {
 	return r.follow(t, n)
 }
 
-// hold keeps a notification of a thread that is not known yet: one that is being started,
-// or a subagent. What is never claimed is another client's.
+// hold stores a notification of an unknown thread: one that is being started, or a subagent.
+// Notifications that are never claimed belong to another client.
 func (r *routes) hold(id string, n item.Notification) {
 	if _, ok := r.held[id]; !ok && len(r.held) >= maxOrphans {
 		return
@@ -136,7 +135,7 @@ func (r *routes) follow(t *threadState, n item.Notification) (out []delivery) {
 	return out
 }
 
-// toOwner shows a subagent's notification to the readers of the thread that it works for.
+// toOwner passes a subagent's notification to the readers of its parent thread.
 func (r *routes) toOwner(t *threadState, n item.Notification) (out []delivery) {
 	turnID := ""
 	for depth := 0; t.origin != nil && depth < maxOrphans; depth++ {
@@ -155,7 +154,7 @@ func (r *routes) toOwner(t *threadState, n item.Notification) (out []delivery) {
 	return append(out, t.toSubs(n, len(out) > 0)...)
 }
 
-// links looks for subagents in an item.
+// links finds the subagents in an item.
 func (r *routes) links(t *threadState, n item.Notification) (out []delivery) {
 	var i item.Item
 	switch n := n.(type) {
@@ -181,7 +180,7 @@ func (r *routes) links(t *threadState, n item.Notification) (out []delivery) {
 	return out
 }
 
-// link makes a thread a subagent and shows what was held back.
+// link makes a thread a subagent and delivers its held notifications.
 func (r *routes) link(id string, from *Origin) (out []delivery) {
 	t := r.threads[id]
 	switch {
@@ -192,12 +191,12 @@ func (r *routes) link(id string, from *Origin) (out []delivery) {
 	case t.origin != nil && t.origin.ItemID == "":
 		t.origin = from
 	default:
-		return nil // known already, or a thread of the caller's
+		return nil // already known, or a thread of the caller
 	}
 	return r.release(t)
 }
 
-// release shows what was held back for a thread.
+// release delivers the held notifications of a thread.
 func (r *routes) release(t *threadState) (out []delivery) {
 	held := r.held[t.id]
 	delete(r.held, t.id)
@@ -207,7 +206,7 @@ func (r *routes) release(t *threadState) (out []delivery) {
 	return out
 }
 
-// askEnds ends the callbacks of a turn that is over.
+// askEnds ends the callbacks of a turn that has ended.
 func (r *routes) askEnds(n item.Notification) (out []delivery) {
 	done, ok := n.(*item.TurnCompleted)
 	if !ok {
@@ -244,8 +243,7 @@ func (t *threadState) show(n item.Notification) (out []delivery) {
 	return out
 }
 
-// turnOf returns the turn that a notification belongs to, and makes one for a turn that
-// nothing here has started.
+// turnOf returns the turn of a notification, and creates one for a turn that was not started here.
 func (t *threadState) turnOf(n item.Notification) *turnCore {
 	id := item.TurnOf(n)
 	if id == "" {
@@ -256,7 +254,7 @@ func (t *threadState) turnOf(n item.Notification) *turnCore {
 		return core
 	}
 	if core == nil && t.active != nil && t.active.awaited {
-		// A review has another id at its start than in its answer [review_inline].
+		// A review has another id at its start than in its response [review_inline].
 		core = t.active
 	}
 	if core == nil {
@@ -273,8 +271,8 @@ func (t *threadState) turnOf(n item.Notification) *turnCore {
 	return core
 }
 
-// toSubs passes a notification to the readers of the thread. What has no reader at all is
-// kept for the next one.
+// toSubs passes a notification to the readers of the thread. Without any reader it is kept for the
+// next one.
 func (t *threadState) toSubs(n item.Notification, read bool) (out []delivery) {
 	for _, box := range t.subs {
 		out = append(out, delivery{box: box, n: n})
@@ -308,7 +306,7 @@ func (t *threadState) endTurn(core *turnCore, done *item.TurnCompleted) (out []d
 	return out
 }
 
-// end ends every thread, because the server has ended.
+// end ends every thread after the exit of the server.
 func (r *routes) end(err error) (out []delivery) {
 	r.ended, r.endErr = true, err
 	for _, t := range r.threads {
@@ -343,7 +341,7 @@ func (r *routes) end(err error) (out []delivery) {
 	return out
 }
 
-// unsubscribe forgets a reader.
+// unsubscribe removes a reader.
 func unsubscribe(list *[]*mailbox, box *mailbox) {
 	*list = slices.DeleteFunc(*list, func(b *mailbox) bool { return b == box })
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/seed7221b0f9/parley/codex/item"
 )
 
-// What a subagent says before its parent is known is shown after the link, in its order.
+// TestRoutes_subagent checks that notifications of a subagent before its parent is known are delivered after the link, in order.
 func TestRoutes_subagent(t *testing.T) {
 	r := &routes{threads: map[string]*threadState{}, held: map[string][]item.Notification{}, asks: map[item.JSON]*ask{}}
 	owner := newThreadState("owner")
@@ -51,7 +51,7 @@ func TestRoutes_subagent(t *testing.T) {
 	}
 }
 
-// A thread that is joined has the turn that runs in it, and no turn that has ended.
+// TestRoutes_adopt checks that a joined thread has its running turn, and no ended turn.
 func TestRoutes_adopt(t *testing.T) {
 	for status, runs := range map[string]bool{item.StatusInProgress: true, item.StatusCompleted: false, item.StatusInterrupted: false, item.StatusFailed: false} {
 		r := &routes{threads: map[string]*threadState{}, held: map[string][]item.Notification{}, asks: map[item.JSON]*ask{}}
@@ -71,7 +71,7 @@ func TestRoutes_adopt(t *testing.T) {
 	}
 }
 
-// The wait for a prompt that is withdrawn from the queue ends at once, and the others stay.
+// TestThread_withdraw checks that the wait for a withdrawn prompt ends at once, and that the other prompts stay.
 func TestThread_withdraw(t *testing.T) {
 	c := &Client{opts: &Options{MaxBuffered: 1 << 20}}
 	s := newThreadState("t")

@@ -33,7 +33,7 @@ type node struct {
 	Definitions map[string]*node `json:"definitions"`
 }
 
-// UnmarshalJSON also takes true, the schema of anything.
+// UnmarshalJSON also accepts true, the schema of any value.
 func (n *node) UnmarshalJSON(text []byte) error {
 	if text[0] != '{' {
 		return nil
@@ -42,13 +42,13 @@ func (n *node) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*plain)(n))
 }
 
-// schema is what a pinned program says about itself.
+// schema is the schema of a pinned program.
 type schema struct {
 	defs  map[string]*node
-	words map[any]bool // of its enumerations, once names has been called
+	words map[any]bool // words of its enumerations, after names was called
 }
 
-// generate makes the schema with a pinned program.
+// generate generates the schema with a pinned program.
 func generate(t *testing.T, version string) *schema {
 	t.Helper()
 	home, out := t.TempDir(), t.TempDir()
@@ -94,7 +94,7 @@ func (s *schema) properties(n *node) map[string]*node {
 	return out
 }
 
-// variant returns the alternative of a union whose member has the value.
+// variant returns the alternative of a union with this value of the member.
 func (s *schema) variant(union, member, value string) *node {
 	if s.defs[union] == nil {
 		return nil
@@ -120,7 +120,7 @@ func fields(t reflect.Type) (list []string) {
 	return list
 }
 
-// missing returns the fields of a struct that a part of the schema does not have.
+// missing returns the fields of a struct that a part of the schema lacks.
 func (s *schema) missing(v any, n *node, except ...string) (list []string) {
 	known := s.properties(n)
 	for _, name := range fields(reflect.TypeOf(v)) {
@@ -131,10 +131,10 @@ func (s *schema) missing(v any, n *node, except ...string) (list []string) {
 	return list
 }
 
-// codex.TestSchema generates the schemas of the pinned programs and fails where what this project
-// names is no longer in the newer one: items, notifications, requests, their members, the
-// methods that are called and their params. What the older one lacks is listed in a file, and
-// that list must be true. make lint runs it.
+// TestSchema generates the schemas of the pinned programs and fails if the newer one lacks a name
+// that this project uses: items, notifications, requests, their members, the called methods and
+// their params. A file lists the names that the older one lacks, and that list must be correct.
+// make lint runs it.
 func TestSchema(t *testing.T) {
 	s := generate(t, codexcli.Newer)
 	for _, d := range s.drift() {
@@ -163,7 +163,7 @@ func TestSchema(t *testing.T) {
 	})
 }
 
-// Whatever of the names drifts is noticed.
+// TestSchema_notices checks that any drift of the names is noticed.
 func TestSchema_notices(t *testing.T) {
 	s := generate(t, codexcli.Newer)
 	for what, change := range map[string]struct {
@@ -190,14 +190,14 @@ func TestSchema_notices(t *testing.T) {
 	}
 }
 
-// forget takes an entry out of a map and returns what puts it back.
+// forget removes an entry from a map and returns a function that restores it.
 func forget(m map[string]*node, key string) func() {
 	old := m[key]
 	delete(m, key)
 	return func() { m[key] = old }
 }
 
-// without takes an alternative out of a union and returns what puts it back.
+// without removes an alternative from a union and returns a function that restores it.
 func without(union *node, s *schema, member, value string) func() {
 	old := union.OneOf
 	union.OneOf = slices.DeleteFunc(slices.Clone(old), func(n *node) bool {
@@ -207,7 +207,7 @@ func without(union *node, s *schema, member, value string) func() {
 	return func() { union.OneOf = old }
 }
 
-// named are the types of this project by their names in the schema.
+// named maps names in the schema to the types of this project.
 var named = map[string]any{
 	"Thread": item.Thread{}, "Turn": item.Turn{}, "TurnError": item.TurnError{}, "ThreadTokenUsage": item.TokenUsage{}, "TokenUsageBreakdown": item.TokenCount{},
 	"ThreadGoal": item.Goal{}, "ThreadSettings": item.Settings{}, "TurnPlanStep": item.PlanStep{}, "HookRunSummary": item.HookRun{}, "HookOutputEntry": item.HookOutput{},
@@ -217,7 +217,7 @@ var named = map[string]any{
 	"ReviewTarget": codex.ReviewTarget{}, "InitializeResponse": codex.Info{},
 }
 
-// drift is what this project names and the schema does not have, sorted.
+// drift returns the names of this project that the schema lacks, sorted.
 func (s *schema) drift() (list []string) {
 	report := func(what string, missing []string) {
 		if len(missing) > 0 {
@@ -265,10 +265,10 @@ func (s *schema) drift() (list []string) {
 	return list
 }
 
-// head are the members that all messages have here, though some have none of them.
+// head are the members of all messages here, though some messages lack them.
 var head = []string{"threadId", "turnId", "itemId", "startedAtMs"}
 
-// message reports what a notification or a request lacks.
+// message reports the missing members of a notification or a request.
 func (s *schema) message(union, method, form string, report func(string, []string)) {
 	n := s.variant(union, "method", method)
 	l, err := item.DecodeServer(fmt.Appendf(nil, form, method))
@@ -279,7 +279,7 @@ func (s *schema) message(union, method, form string, report func(string, []strin
 	report(method, s.missing(l, s.properties(n)["params"], head...))
 }
 
-// calls are the methods that the SDK calls, with the params that it sends.
+// calls are the methods that the SDK calls, with their params.
 var calls = map[string]string{
 	"initialize":              "clientInfo capabilities",
 	"thread/start":            "cwd model modelProvider approvalPolicy approvalsReviewer sandbox baseInstructions developerInstructions personality serviceTier config ephemeral dynamicTools",

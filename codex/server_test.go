@@ -52,7 +52,7 @@ func start(t *testing.T, c *codex.Client) *codex.Thread {
 	return th
 }
 
-// Lines that are not messages, unknown ones and very long ones disturb nothing.
+// TestServer_odd sends lines that are not messages, unknown and very long ones: none causes an error.
 func TestServer_odd(t *testing.T) {
 	long := strings.Repeat("x", 5<<20)
 	c := scripted(t, &codextest.Server{Turn: func(turn *codextest.ServerTurn) {
@@ -83,7 +83,7 @@ func TestServer_odd(t *testing.T) {
 	}
 }
 
-// A server that dies in mid turn: everything that waits ends, with how it died.
+// TestServer_dies ends the server during a turn: everything that waits ends, with the exit status.
 func TestServer_dies(t *testing.T) {
 	for name, die := range map[string]func(s *codextest.Session){
 		"SIGKILL": func(s *codextest.Session) { s.Kill("SIGKILL") },
@@ -126,7 +126,7 @@ func TestServer_dies(t *testing.T) {
 	}
 }
 
-// A server that does not answer: a call ends with its context or its bound, Connect too.
+// TestServer_silent uses a server that does not answer: a call and Connect end with their context or timeout.
 func TestServer_silent(t *testing.T) {
 	hold := make(chan struct{})
 	defer close(hold)
@@ -156,7 +156,7 @@ func TestServer_silent(t *testing.T) {
 	}
 }
 
-// A server that ends during the handshake: the error has the reason.
+// TestServer_diesEarly ends the server during the handshake: the error has the reason.
 func TestServer_diesEarly(t *testing.T) {
 	s := &codextest.Server{Handle: func(n *codextest.Session, c *item.Call) (any, error, bool) {
 		n.Exit(3)
@@ -171,7 +171,7 @@ func TestServer_diesEarly(t *testing.T) {
 	}
 }
 
-// Breaking out of a query interrupts the turn; a prompt that waited goes on after it.
+// TestServer_break leaves the loop of a query, which interrupts the turn; a queued prompt continues after it.
 func TestServer_break(t *testing.T) {
 	c := scripted(t, &codextest.Server{Turn: func(turn *codextest.ServerTurn) {
 		turn.Say("first " + turn.Prompt)
@@ -206,7 +206,7 @@ func TestServer_break(t *testing.T) {
 	}
 }
 
-// A turn that the server starts by itself makes a prompt wait.
+// TestServer_ownTurn checks that a prompt waits for a turn that the server started.
 func TestServer_ownTurn(t *testing.T) {
 	release := make(chan struct{})
 	begun := make(chan struct{})
@@ -255,7 +255,7 @@ func TestServer_ownTurn(t *testing.T) {
 	}
 }
 
-// A reader that does not read holds the server up, and Close gets through.
+// TestServer_backPressure checks that a reader that does not read blocks the server, and that Close still works.
 func TestServer_backPressure(t *testing.T) {
 	sent, reading := make(chan int, 1), make(chan struct{})
 	c := scripted(t, &codextest.Server{Turn: func(turn *codextest.ServerTurn) {
@@ -285,7 +285,7 @@ func TestServer_backPressure(t *testing.T) {
 	}
 }
 
-// A turn whose notifications nothing reads loses them with an error, and only them.
+// TestServer_unread checks that an unread turn loses its notifications with an error, and no other turn does.
 func TestServer_unread(t *testing.T) {
 	c := scripted(t, &codextest.Server{Turn: func(turn *codextest.ServerTurn) {
 		for range 1000 {
@@ -318,7 +318,7 @@ func TestServer_unread(t *testing.T) {
 	}
 }
 
-// A callback that hangs is declined after its time, and does not hold up Close for long.
+// TestServer_slowCallback checks that a hanging callback is declined after its timeout, and delays Close only briefly.
 func TestServer_slowCallback(t *testing.T) {
 	answers := make(chan string, 1)
 	c := scripted(t, &codextest.Server{Turn: func(turn *codextest.ServerTurn) {
@@ -356,7 +356,7 @@ func TestConnect_notFound(t *testing.T) {
 	}
 }
 
-// The recording of a steered turn, replayed: recorded and replayed clients see the same.
+// TestReplay replays the recording of a steered turn: recorded and replayed clients see the same.
 func TestReplay(t *testing.T) {
 	var lines []codextest.Line
 	for _, l := range codexrec.Named(t, "approval_accept").Lines(t) {
@@ -391,7 +391,7 @@ func TestReplay(t *testing.T) {
 	if err := rec.Save(dir); err != nil {
 		t.Fatal(err)
 	}
-	// Each side is as it was; how they interleave depends on who is quicker.
+	// Each side is unchanged; the interleaving depends on timing.
 	methods := func(client bool, lines []codextest.Line) (list []string) {
 		for _, l := range lines {
 			if l.Client == client {

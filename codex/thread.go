@@ -20,9 +20,9 @@ type ThreadOptions struct {
 	CWD string
 	// Model and ModelProvider choose the model.
 	Model, ModelProvider string
-	// ApprovalPolicy is when the agent asks for approval: "untrusted", "on-request" or "never".
+	// ApprovalPolicy determines when the agent asks for approval: "untrusted", "on-request" or "never".
 	ApprovalPolicy string
-	// ApprovalsReviewer is who decides: "user", "auto_review" or "guardian_subagent".
+	// ApprovalsReviewer determines who decides: "user", "auto_review" or "guardian_subagent".
 	ApprovalsReviewer string
 	// Sandbox is "read-only", "workspace-write" or "danger-full-access".
 	Sandbox string
@@ -32,15 +32,15 @@ type ThreadOptions struct {
 	Config map[string]any
 	// Ephemeral keeps the thread in memory only; it cannot be resumed.
 	Ephemeral bool
-	// Personality and ServiceTier are passed to the server as they are.
+	// Personality and ServiceTier are passed to the server unchanged.
 	Personality, ServiceTier string
 	// Tools are functions of this process that the agent and its subagents can call. They need
 	// Options.Experimental and belong to the thread as long as it is loaded; a resumed thread
 	// needs them again. The context of a call ends with the turn and after
 	// Options.CallbackTimeout. [mcptool.CallInfo] returns the call.
 	Tools []mcptool.Tool
-	// Extra has further members of the request, under the names that the server has for them.
-	// They override the fields above.
+	// Extra has further members of the request, under the server's names. They override the fields
+	// above.
 	Extra map[string]any
 }
 
@@ -52,7 +52,7 @@ type Thread struct {
 	tools  map[string]mcptool.Tool
 }
 
-// ThreadInfo is what the server answered when the thread was started, resumed or forked.
+// ThreadInfo is the server's response when the thread was started, resumed or forked.
 // ApprovalPolicy is a JSON string or an object.
 type ThreadInfo struct {
 	Thread          item.Thread `json:"thread"`
@@ -65,7 +65,7 @@ type ThreadInfo struct {
 	ServiceTier     string      `json:"serviceTier"`
 }
 
-// with adds members to the params of a request: those of set that are not zero, then those of extra.
+// with adds members to the params of a request: the non-zero ones of set, then those of extra.
 func with(params, set, extra map[string]any) map[string]any {
 	for name, value := range set {
 		if !reflect.ValueOf(value).IsZero() {
@@ -76,7 +76,7 @@ func with(params, set, extra map[string]any) map[string]any {
 	return params
 }
 
-// params is a request for a thread.
+// params returns the params of a request for a thread.
 func (o *ThreadOptions) params(first map[string]any) map[string]any {
 	if o == nil {
 		return first
@@ -89,8 +89,8 @@ func (o *ThreadOptions) params(first map[string]any) map[string]any {
 	}, o.Extra)
 }
 
-// openThread makes a request that gives a thread, and makes the thread known before
-// anything that follows the answer.
+// openThread makes a request that opens a thread, and registers the thread before any message after
+// the response is processed.
 func (c *Client) openThread(ctx context.Context, method string, params map[string]any, opts *ThreadOptions) (*Thread, error) {
 	t := &Thread{client: c}
 	if opts != nil {
@@ -111,7 +111,7 @@ func (c *Client) openThread(ctx context.Context, method string, params map[strin
 	return t, nil
 }
 
-// adopt makes a thread of the caller's known.
+// adopt registers a thread of the caller.
 func (r *routes) adopt(t *Thread) []delivery {
 	t.id = t.info.Thread.ID
 	s := r.threads[t.id]
@@ -123,7 +123,7 @@ func (r *routes) adopt(t *Thread) []delivery {
 	s.handle = t
 	s.track.status, s.track.name = t.info.Thread.Status, t.info.Thread.Name
 	for _, turn := range t.info.Thread.Turns {
-		if turn.Status == item.StatusInProgress { // it was joined while a turn runs
+		if turn.Status == item.StatusInProgress { // joined during a turn
 			core := newTurnCore(t.id, turn.ID)
 			s.turns[turn.ID], s.active = core, core
 		}
@@ -138,8 +138,8 @@ func (c *Client) StartThread(ctx context.Context, opts *ThreadOptions) (*Thread,
 }
 
 // ResumeThread loads a stored conversation. [Thread.Info] has its turns, unless opts.Extra excludes
-// them. The error is [ErrNoThread] if there is no such thread, and [ErrBusy] if another process is
-// writing to it.
+// them. The error is [ErrNoThread] if the thread does not exist, and [ErrBusy] if another process
+// is writing to it.
 func (c *Client) ResumeThread(ctx context.Context, id string, opts *ThreadOptions) (*Thread, error) {
 	return c.openThread(ctx, "thread/resume", opts.params(map[string]any{"threadId": id}), opts)
 }
@@ -151,29 +151,26 @@ func (c *Client) ForkThread(ctx context.Context, id, lastTurnID string, opts *Th
 	return c.openThread(ctx, "thread/fork", opts.params(p), opts)
 }
 
-// ID returns the thread's id, with which it can be resumed later and by other processes.
+// ID returns the thread's id, with which this or another process can resume it.
 func (t *Thread) ID() string { return t.id }
 
-// Info returns what the server answered when the thread was opened. It does not change with the
-// thread.
+// Info returns the server's response when the thread was opened. It does not change afterwards.
 func (t *Thread) Info() ThreadInfo { return t.info }
 
-// Usage returns the tokens that the thread has used so far, according to the last notification
-// about them.
+// Usage returns the tokens that the thread has used so far, according to the last notification.
 func (t *Thread) Usage() (u item.TokenUsage) {
 	t.client.update(func(r *routes) { u = r.threads[t.id].track.usage })
 	return u
 }
 
-// Status returns what the thread is doing at the moment, according to the last notification
-// about it.
+// Status returns the current status of the thread, according to the last notification.
 func (t *Thread) Status() (s item.Status) {
 	t.client.update(func(r *routes) { s = r.threads[t.id].track.status })
 	return s
 }
 
-// Origin returns the item that started a subagent, by the id of the subagent's thread. It reports
-// false for a thread that is not a subagent, or whose parent is not known yet.
+// Origin returns the item that started a subagent, by the id of the subagent's thread. It returns
+// false for a thread that is not a subagent, or that has an unknown parent.
 func (c *Client) Origin(threadID string) (o Origin, ok bool) {
 	c.update(func(r *routes) {
 		if t := r.threads[threadID]; t != nil && t.origin != nil {
@@ -184,9 +181,9 @@ func (c *Client) Origin(threadID string) (o Origin, ok bool) {
 }
 
 // Notifications yields every notification of the thread and its subagents from this call on,
-// including those of turns that the server starts by itself and those that belong to no turn. It
-// begins with notifications that came before and that nothing has read, at most the last 1,000. The
-// iterator can be used once; several iterators may run at once.
+// including turns that the server starts and notifications without a turn. It starts with earlier
+// unread notifications, at most the last 1,000. The iterator can be used once; several iterators
+// may run at once.
 func (t *Thread) Notifications(ctx context.Context) iter.Seq2[item.Notification, error] {
 	c := t.client
 	box := newMailbox(c.opts.MaxBuffered)
@@ -210,24 +207,23 @@ func (t *Thread) Notifications(ctx context.Context) iter.Seq2[item.Notification,
 	return c.read(ctx, box, func(r *routes) { unsubscribe(&r.threads[t.id].subs, box) })
 }
 
-// Prompt is the input that a turn begins with, and settings that hold from this turn on.
+// Prompt is the input of a turn, with settings that apply from this turn on.
 type Prompt struct {
 	// Input are the parts of the prompt.
 	Input []item.Input
 	// ClientID is returned as the ClientID of the prompt's [item.UserMessage].
 	ClientID string
-	// Model, Effort, ApprovalPolicy, SandboxPolicy, CWD and Summary hold for this turn and
-	// those after it; empty leaves them as they are. SandboxPolicy is the server's object.
+	// Model, Effort, ApprovalPolicy, SandboxPolicy, CWD and Summary apply to this turn and later
+	// ones; empty values have no effect. SandboxPolicy is the server's object.
 	Model, Effort, ApprovalPolicy, CWD, Summary string
 	SandboxPolicy                               item.JSON
 	// OutputSchema is a JSON Schema for the last message.
 	OutputSchema item.JSON
-	// Extra has further members of the request, under the names that the server has for them.
+	// Extra has further members of the request, under the server's names.
 	Extra map[string]any
 }
 
-// Text returns a prompt that consists of a single text. Prompts with images are made from
-// [Prompt] directly.
+// Text returns a prompt with a single text. Use [Prompt] directly for images.
 func Text(s string) *Prompt { return &Prompt{Input: []item.Input{&item.Text{Text: s}}} }
 
 func (p *Prompt) params(threadID string) map[string]any {
@@ -238,9 +234,8 @@ func (p *Prompt) params(threadID string) map[string]any {
 }
 
 // Send sends a prompt. If the thread is idle, Send returns when the server has accepted the prompt.
-// While a turn is running, including one that the server started by itself, the prompt waits in a
-// queue and Send returns at once; [Turn.Started] shows when it was accepted. Prompts are sent in
-// their order.
+// During a turn, including one that the server started, the prompt waits in a queue and Send
+// returns at once; [Turn.Started] reports its acceptance. Prompts are sent in order.
 func (t *Thread) Send(ctx context.Context, p *Prompt) (*Turn, error) {
 	turn := t.newTurn(p)
 	now := false
@@ -287,14 +282,14 @@ func (t *Thread) begin(ctx context.Context, method string, params any, turn *Tur
 	return err
 }
 
-// begun takes the answer to a request that starts a turn.
+// begun handles the response to a request that starts a turn.
 func (s *threadState) begun(turn *Turn, id string, err error) {
 	s.sending = false
 	if err != nil || id == "" {
 		return
 	}
 	core := s.turns[id]
-	steered := core != nil && core.own // added to a turn that ran [turn_while_busy]
+	steered := core != nil && core.own // added to a running turn [turn_while_busy]
 	if core == nil {
 		core = newTurnCore(s.id, id)
 		core.awaited = true
@@ -305,7 +300,7 @@ func (s *threadState) begun(turn *Turn, id string, err error) {
 	turn.join(core, steered)
 }
 
-// pump sends the next prompt that waits, if the thread is free.
+// pump sends the next queued prompt if the thread is idle.
 func (t *Thread) pump() {
 	var next *Turn
 	t.client.update(func(r *routes) {
@@ -317,7 +312,7 @@ func (t *Thread) pump() {
 		s.waiting = slices.Delete(s.waiting, 0, 1)
 		s.sending = true
 		t.client.work.Go(func() {
-			// The prompt's own context has ended with Send; the call has its own bound.
+			// The context of Send has ended; the call has its own timeout.
 			_ = t.start(context.Background(), next)
 		})
 	})
@@ -349,10 +344,10 @@ func (t *Thread) Query(ctx context.Context, prompt string) iter.Seq2[item.Notifi
 	}
 }
 
-// interruptTime bounds the interrupt of a turn that is no longer read.
+// interruptTime bounds the interrupt of an abandoned turn.
 const interruptTime = 10 * time.Second
 
-// abandon interrupts a turn that its reader has left.
+// abandon interrupts a turn after its reader has left.
 func (t *Thread) abandon(ctx context.Context, turn *Turn, over bool) {
 	if over {
 		return
@@ -378,8 +373,8 @@ func (t *Thread) Run(ctx context.Context, prompt string) (*Result, error) {
 	return result, err
 }
 
-// Active returns the turn that is running, including one that the server started by itself, or nil.
-// Notifications that came before may be missing from its [Turn.Notifications].
+// Active returns the running turn, including one that the server started, or nil. Earlier
+// notifications may be missing from its [Turn.Notifications].
 func (t *Thread) Active() (turn *Turn) {
 	t.client.update(func(r *routes) {
 		if core := r.threads[t.id].active; core != nil {
@@ -390,14 +385,14 @@ func (t *Thread) Active() (turn *Turn) {
 	return turn
 }
 
-// activeCore returns the turn that runs, nil if none does.
+// activeCore returns the running turn, or nil.
 func (t *Thread) activeCore() (core *turnCore) {
 	t.client.update(func(r *routes) { core = r.threads[t.id].active })
 	return core
 }
 
-// Interrupt stops the turn that is running; prompts that wait are sent after it. It returns when the
-// server has accepted the interrupt, and returns [ErrNoTurn] if no turn is running.
+// Interrupt stops the running turn; queued prompts are sent after it. It returns when the server has
+// accepted the interrupt, and returns [ErrNoTurn] if no turn is running.
 func (t *Thread) Interrupt(ctx context.Context) error {
 	core := t.activeCore()
 	if core == nil {
@@ -406,8 +401,8 @@ func (t *Thread) Interrupt(ctx context.Context) error {
 	return t.interrupt(ctx, core)
 }
 
-// Steer adds a prompt to the turn that is running. Of the prompt only Input, ClientID and Extra are
-// used. It returns [ErrNoTurn] if no turn is running or the turn has ended meanwhile.
+// Steer adds a prompt to the running turn. It uses only Input, ClientID and Extra of the prompt. It
+// returns [ErrNoTurn] if no turn is running or the turn has ended meanwhile.
 func (t *Thread) Steer(ctx context.Context, p *Prompt) error {
 	core := t.activeCore()
 	if core == nil {
@@ -418,8 +413,8 @@ func (t *Thread) Steer(ctx context.Context, p *Prompt) error {
 	return t.during(ctx, core, "turn/steer", m)
 }
 
-// Compact replaces older parts of the conversation by a summary, in a turn of its own. It returns
-// when that turn has begun, and returns [ErrBusy] if another turn is running.
+// Compact replaces older parts of the conversation by a summary, in a separate turn. It returns
+// when that turn has started, and returns [ErrBusy] if another turn is running.
 func (t *Thread) Compact(ctx context.Context) (*Turn, error) {
 	turn := t.newTurn(nil)
 	if err := t.reserve(turn); err != nil {
@@ -446,8 +441,8 @@ func (t *Thread) Compact(ctx context.Context) (*Turn, error) {
 	return nil, err
 }
 
-// reserve keeps the thread free for a turn. With a turn, the next one that the server starts
-// is taken for it.
+// reserve keeps the thread free for a turn. If expected is set, the next turn that the server
+// starts is this one.
 func (t *Thread) reserve(expected *Turn) (err error) {
 	t.client.update(func(r *routes) {
 		s := r.threads[t.id]
@@ -463,8 +458,8 @@ func (t *Thread) reserve(expected *Turn) (err error) {
 	return err
 }
 
-// ReviewTarget is what a review looks at. Type is uncommittedChanges, baseBranch (with
-// Branch), commit (with SHA and perhaps Title) or custom (with Instructions).
+// ReviewTarget is the subject of a review. Type is uncommittedChanges, baseBranch (with Branch),
+// commit (with SHA and optionally Title) or custom (with Instructions).
 type ReviewTarget struct {
 	Type         string `json:"type"`
 	Branch       string `json:"branch,omitempty"`
@@ -473,8 +468,8 @@ type ReviewTarget struct {
 	Instructions string `json:"instructions,omitempty"`
 }
 
-// Review starts a review, which is a turn of its own. Unlike Send it does not wait for a turn that
-// is running, but returns [ErrBusy].
+// Review starts a review, which is a separate turn. Unlike Send it does not wait for a running
+// turn, but returns [ErrBusy].
 func (t *Thread) Review(ctx context.Context, target ReviewTarget) (*Turn, error) {
 	turn := t.newTurn(nil)
 	if err := t.reserve(nil); err != nil {
@@ -496,14 +491,12 @@ func (t *Thread) Revert(ctx context.Context, beforeTurnID string) (*item.Thread,
 	return &out.Thread, err
 }
 
-// Fork starts a new conversation that begins like this one, up to a turn; see
-// [Client.ForkThread].
+// Fork starts a new conversation with the turns of this one, up to a turn; see [Client.ForkThread].
 func (t *Thread) Fork(ctx context.Context, lastTurnID string, opts *ThreadOptions) (*Thread, error) {
 	return t.client.ForkThread(ctx, t.id, lastTurnID, opts)
 }
 
-// SetName gives the thread a name, which lists of threads show. It replaces the name that it
-// had.
+// SetName sets the name of the thread in lists of threads.
 func (t *Thread) SetName(ctx context.Context, name string) error {
 	return t.client.Call(ctx, "thread/name/set", map[string]string{"threadId": t.id, "name": name}, nil)
 }

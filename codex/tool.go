@@ -11,7 +11,7 @@ import (
 	"github.com/seed7221b0f9/parley/mcptool"
 )
 
-// takeTools checks the tools of a thread and keeps them by name.
+// takeTools checks the tools of a thread and stores them by name.
 func (t *Thread) takeTools(tools []mcptool.Tool) error {
 	if len(tools) == 0 {
 		return nil
@@ -45,7 +45,7 @@ func (c *Client) callTool(ctx context.Context, req *item.ToolCallRequest) any {
 	c.update(func(r *routes) {
 		t := r.threads[req.ThreadID]
 		for depth := 0; t != nil && t.handle == nil && t.origin != nil && depth < maxOrphans; depth++ {
-			t = r.threads[t.origin.ThreadID] // a subagent has the tools of its owner
+			t = r.threads[t.origin.ThreadID] // a subagent has the tools of its parent
 		}
 		if t != nil && t.handle != nil {
 			tool, found = t.handle.tools[req.Tool]
@@ -71,8 +71,8 @@ func failedCall(text string) any {
 	return map[string]any{"contentItems": []item.ToolContent{textContent(text)}, "success": false}
 }
 
-// toolAnswer makes the server's form of a result. Structured content without any other goes
-// as its JSON.
+// toolAnswer converts a result to the server's form. Structured content without other content is
+// sent as its JSON.
 func toolAnswer(r *mcp.CallToolResult) any {
 	content := []item.ToolContent{}
 	for _, c := range r.Content {
@@ -84,8 +84,8 @@ func toolAnswer(r *mcp.CallToolResult) any {
 	return map[string]any{"contentItems": content, "success": !r.IsError}
 }
 
-// toolContent makes the server's form of a block. Blocks that it has no form for go as the
-// text of their JSON, so that the model sees them.
+// toolContent converts a block to the server's form. Blocks without a corresponding form are sent
+// as their JSON text, so that the model sees them.
 func toolContent(c mcp.Content) item.ToolContent {
 	switch c := c.(type) {
 	case *mcp.TextContent:

@@ -10,7 +10,7 @@ import (
 	"github.com/seed7221b0f9/parley/mcptool"
 )
 
-// Whatever a function of package mcptool returns reaches the model.
+// TestToolAnswer checks that every result of a function of package mcptool reaches the model.
 func TestToolAnswer(t *testing.T) {
 	for name, c := range map[string]struct {
 		out  any
@@ -31,7 +31,7 @@ func TestToolAnswer(t *testing.T) {
 	}
 }
 
-// Tools that the model could not tell apart are refused before the server sees them.
+// TestTakeTools checks that tools with indistinguishable names are rejected before the server gets them.
 func TestTakeTools(t *testing.T) {
 	tool := func(name string) mcptool.Tool {
 		return mcptool.NewTool(name, "", func(context.Context, struct{}) (string, error) { return "", nil })

@@ -7,25 +7,25 @@ import (
 	"github.com/seed7221b0f9/parley/codex/item"
 )
 
-// tracker follows one thread: what is open, what it uses. It is pure: it is given what the
-// server says and returns what a reader shall see, which is the same and the ends of items
-// that the server forgets.
+// tracker tracks the open items and the usage of one thread. It is pure: its input are the server's
+// notifications, its output the notifications for a reader, which are the same plus the ends of
+// items that the server omits.
 type tracker struct {
 	open   map[string]map[string]*openItem // by turn and id
-	number int                             // counts starts
+	number int                             // order of the starts
 	status item.Status
 	usage  item.TokenUsage
 	name   string
 }
 
-// openItem is an item that was started and has not ended. Ids are unique in a turn.
+// openItem is a started item that has not ended. Ids are unique in a turn.
 type openItem struct {
 	number     int
 	turnID, id string
 	partial    *item.Partial
 }
 
-// apply returns what a reader sees of a notification.
+// apply returns the notifications for a reader.
 func (t *tracker) apply(n item.Notification) []item.Notification {
 	switch n := n.(type) {
 	case *item.ItemStarted:
@@ -40,7 +40,7 @@ func (t *tracker) apply(n item.Notification) []item.Notification {
 		t.name = n.ThreadName
 	case *item.ErrorNotice:
 		if n.WillRetry {
-			// What was streamed is void: the retry starts new items [error_drop_retry].
+			// The streamed text is void: the retry starts new items [error_drop_retry].
 			return append([]item.Notification{n}, t.cut(n.TurnID, item.CutRetry, streamed)...)
 		}
 	case *item.TurnCompleted:
@@ -67,7 +67,7 @@ func (t *tracker) start(n *item.ItemStarted) {
 	t.open[n.TurnID][id] = &openItem{number: t.number, turnID: n.TurnID, id: id, partial: item.NewPartial(n.Item)}
 }
 
-// find returns an open item, nil if there is none.
+// find returns an open item, or nil.
 func (t *tracker) find(turnID, id string) *openItem { return t.open[turnID][id] }
 
 func (t *tracker) drop(turnID, id string) {
@@ -85,7 +85,7 @@ func (t *tracker) delta(n item.Notification) {
 	}
 }
 
-// streamed reports whether an item is what the model writes, as opposed to what it does.
+// streamed reports whether the model writes the item, in contrast to an action.
 func streamed(i item.Item) bool {
 	switch i.(type) {
 	case *item.AgentMessage, *item.Reasoning, *item.Plan:
@@ -94,8 +94,8 @@ func streamed(i item.Item) bool {
 	return false
 }
 
-// endTurn closes what a turn leaves open. A command of a turn that ended well goes on in
-// the background and is completed later [background_terminal].
+// endTurn closes the open items of a turn. A command of a completed turn continues in the
+// background and is completed later [background_terminal].
 func (t *tracker) endTurn(turn *item.Turn) []item.Notification {
 	return t.cut(turn.ID, item.CutTurnEnded, func(i item.Item) bool {
 		_, command := i.(*item.CommandExecution)
@@ -103,7 +103,7 @@ func (t *tracker) endTurn(turn *item.Turn) []item.Notification {
 	})
 }
 
-// end closes everything, because the server has ended.
+// end closes everything after the exit of the server.
 func (t *tracker) end() (cuts []item.Notification) {
 	for _, turnID := range slices.Sorted(maps.Keys(t.open)) {
 		cuts = append(cuts, t.cut(turnID, item.CutEnd, func(item.Item) bool { return true })...)
@@ -111,7 +111,7 @@ func (t *tracker) end() (cuts []item.Notification) {
 	return cuts
 }
 
-// cut closes the items of a turn that match, as they began.
+// cut closes the matching items of a turn in the order of their starts.
 func (t *tracker) cut(turnID, reason string, match func(item.Item) bool) (cuts []item.Notification) {
 	for _, o := range slices.SortedFunc(maps.Values(t.open[turnID]), func(a, b *openItem) int { return a.number - b.number }) {
 		if match(o.partial.Started()) {

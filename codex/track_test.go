@@ -8,8 +8,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/codexrec"
 )
 
-// Every item of every recording that is started has one end, before or at the end of its
-// turn unless it is a command.
+// TestTracker_recordings checks that every started item of every recording has one end, before or
+// at the end of its turn unless it is a command.
 func TestTracker_recordings(t *testing.T) {
 	cuts := 0
 	for _, r := range codexrec.All(t) {
@@ -67,7 +67,7 @@ func TestTracker_recordings(t *testing.T) {
 	}
 }
 
-// A command of a turn that ended well is not cut; in one that was interrupted it is.
+// TestTracker_background checks that a command is not cut when its turn completes, but when it is interrupted.
 func TestTracker_background(t *testing.T) {
 	for status, want := range map[string]int{item.StatusCompleted: 1, item.StatusInterrupted: 2, item.StatusFailed: 2} {
 		tr := &tracker{}

@@ -11,26 +11,26 @@ import (
 	"github.com/seed7221b0f9/parley/codex/item"
 )
 
-// turnCore is a turn of the server. Several prompts can share one.
+// turnCore is a turn of the server. Several prompts can share it.
 type turnCore struct {
 	id      string
-	own     bool // started from here
-	awaited bool // asked for, and not started yet
+	own     bool // started here
+	awaited bool // requested, and not started yet
 	over    bool
 	boxes   []*mailbox
-	early   []item.Notification // of a turn that is not our own, for callers that join
+	early   []item.Notification // of a turn that was not started here, for callers that join
 	result  *Result
 
 	done chan struct{}
 	once sync.Once
-	err  error // why there is no result
+	err  error // the reason why the turn has no result
 }
 
 func newTurnCore(threadID, id string) *turnCore {
 	return &turnCore{id: id, result: &Result{ThreadID: threadID, TurnID: id}, done: make(chan struct{})}
 }
 
-// finish ends the turn for everybody; err is why it has no end of its own.
+// finish ends the turn for all waiters; err is set if the turn has no end on the wire.
 func (t *turnCore) finish(err error) {
 	t.once.Do(func() {
 		t.err = err
@@ -58,7 +58,7 @@ func (t *Thread) newTurn(p *Prompt) *Turn {
 	return &Turn{thread: t, prompt: p, box: newMailbox(t.client.opts.MaxBuffered), started: make(chan struct{})}
 }
 
-// fail ends a turn that has not been started.
+// fail ends a turn that has not started.
 func (t *Turn) fail(err error) {
 	t.once.Do(func() {
 		t.err = err
@@ -67,7 +67,7 @@ func (t *Turn) fail(err error) {
 	})
 }
 
-// join makes the turn one with a turn of the server. It is called inside Client.update.
+// join attaches the prompt to a turn of the server. It is called inside Client.update.
 func (t *Turn) join(core *turnCore, steered bool) {
 	t.once.Do(func() {
 		t.core, t.steered = core, steered
@@ -80,8 +80,7 @@ func (t *Turn) join(core *turnCore, steered bool) {
 	})
 }
 
-// ID returns the server's id of the turn. It is empty while the prompt waits for a turn
-// before it to end.
+// ID returns the server's id of the turn. It is empty while the prompt is queued.
 func (t *Turn) ID() string {
 	select {
 	case <-t.started:
@@ -94,7 +93,7 @@ func (t *Turn) ID() string {
 }
 
 // Started returns a channel that is closed when the server has accepted the prompt, or when it is
-// certain that it will not. [Turn.Wait] returns the reason.
+// certain that it will not accept it. [Turn.Wait] returns the reason.
 func (t *Turn) Started() <-chan struct{} { return t.started }
 
 // Notifications yields the notifications of the turn and its subagents, of which
@@ -113,12 +112,12 @@ func (t *Turn) Notifications(ctx context.Context) iter.Seq2[item.Notification, e
 }
 
 // Discard drops the notifications of the turn for a caller that does not read them, so that they
-// take no memory. It has no effect once Notifications is in use.
+// use no memory. It has no effect once Notifications is in use.
 func (t *Turn) Discard() { t.box.abandon() }
 
 // Wait waits for the end of the turn and returns its result. The error is a *[TurnError] for a turn
 // that failed and [ErrInterrupted] for one that was interrupted; both come with the result. Wait
-// discards notifications that nothing reads, so use Notifications before it or at the same time.
+// discards unread notifications, so call Notifications before it or concurrently.
 func (t *Turn) Wait(ctx context.Context) (*Result, error) {
 	t.box.abandon()
 	select {
@@ -143,8 +142,8 @@ func (t *Turn) Wait(ctx context.Context) (*Result, error) {
 }
 
 // Interrupt stops the turn, or removes its prompt from the queue. It returns when the server has
-// accepted the interrupt; the end of the turn follows. Commands in the background go on. It is not
-// an error if the turn has ended already.
+// accepted the interrupt; the end of the turn follows. Background commands continue. It is not an
+// error if the turn has ended already.
 func (t *Turn) Interrupt(ctx context.Context) error {
 	if t.thread.withdraw(t) {
 		return nil
@@ -160,12 +159,11 @@ func (t *Turn) Interrupt(ctx context.Context) error {
 	return t.thread.interrupt(ctx, t.core)
 }
 
-// interruptPause is how long an interrupt waits before it is tried again.
+// interruptPause is the pause before an interrupt is retried.
 const interruptPause = 20 * time.Millisecond
 
-// interrupt stops a turn. The server refuses to interrupt a turn that it has announced and
-// not yet begun to work on, as if there were none, so that is tried again until the turn
-// has ended.
+// interrupt stops a turn. The server rejects the interrupt of an announced turn that it has not
+// started to work on, as if no turn were running, so it is retried until the turn has ended.
 func (t *Thread) interrupt(ctx context.Context, core *turnCore) error {
 	err := t.during(ctx, core, "turn/interrupt", map[string]string{"threadId": t.id, "turnId": core.id})
 	if errors.Is(err, ErrNoTurn) {
@@ -174,9 +172,9 @@ func (t *Thread) interrupt(ctx context.Context, core *turnCore) error {
 	return err
 }
 
-// during makes a request about a turn that runs. A turn that was announced a moment ago may
-// not run yet, and the server then says that there is none: it is asked again until the turn
-// has ended, which is [ErrNoTurn].
+// during makes a request about a running turn. A turn that was just announced may not run yet, and
+// the server then reports that no turn is running: the request is retried until the turn has ended,
+// which is [ErrNoTurn].
 func (t *Thread) during(ctx context.Context, core *turnCore, method string, params any) error {
 	if _, ok := ctx.Deadline(); !ok {
 		var cancel context.CancelFunc
@@ -198,7 +196,7 @@ func (t *Thread) during(ctx context.Context, core *turnCore, method string, para
 	}
 }
 
-// withdraw takes a prompt out of the queue; false if it is not there.
+// withdraw removes a prompt from the queue; it returns false if the prompt is not queued.
 func (t *Thread) withdraw(turn *Turn) (ok bool) {
 	t.client.update(func(r *routes) {
 		s := r.threads[t.id]

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// FieldError is a field that cannot stand on a line of a block so that it comes
-// back from there.
+// FieldError reports a field with a value that cannot be written on a line of a block so that Parse
+// returns it.
 type FieldError struct {
 	Kind  Kind
 	Field string // the name of the Go field
@@ -21,11 +21,10 @@ func (e *FieldError) Error() string {
 	return fmt.Sprintf("contextref: %s of %s cannot be %q: %s", e.Field, e.Kind, e.Value, e.Why)
 }
 
-// Build returns the message that has refs before text. Without refs, or with only
-// such as have no line, it is text as it is. A field that would not come back is
-// refused with a [*FieldError]: a path with a line break or a back quote, a page
-// with a space in its address. So is an [Unknown] line that no known one stands
-// beside: a block of such lines alone reads as text.
+// Build returns a message with refs before text. Without refs, or if no ref has a line, it returns
+// text unchanged. It rejects a field that Parse would not return with a [*FieldError]: a path with
+// a line break or a back quote, a page with a space in its address. It also rejects [Unknown] lines
+// without any known one: a block of only such lines is parsed as text.
 func Build(text string, refs []Reference, lang Language) (string, error) {
 	l := labelsOf(lang)
 	var lines []string
@@ -61,13 +60,12 @@ func Build(text string, refs []Reference, lang Language) (string, error) {
 	return b.String(), nil
 }
 
-// ImageSize is the size of a picture as [Image].Size says it: whole kilobytes,
-// rounded up.
+// ImageSize returns the size of a picture for [Image].Size: whole kilobytes, rounded up.
 func ImageSize(bytes int64) string {
 	return strconv.FormatInt((max(bytes, 0)+1023)/1024, 10) + "KB"
 }
 
-// checks collects what is wrong with the fields of one reference.
+// checks collects the errors in the fields of one reference.
 type checks struct {
 	kind Kind
 	err  error
@@ -79,8 +77,7 @@ func (c *checks) refuse(field, value, why string) {
 	}
 }
 
-// text checks that a field stays on its line and holds none of the characters
-// that end it there.
+// text checks that a field stays on its line and has none of the characters that end it.
 func (c *checks) text(field, value, ends string) {
 	switch i := strings.IndexAny(value, ends); {
 	case i >= 0:
@@ -92,7 +89,7 @@ func (c *checks) text(field, value, ends string) {
 	}
 }
 
-// some is text that may not be empty.
+// some is text for a required field.
 func (c *checks) some(field, value, ends string) {
 	if value == "" {
 		c.refuse(field, value, "it is empty")
@@ -100,7 +97,7 @@ func (c *checks) some(field, value, ends string) {
 	c.text(field, value, ends)
 }
 
-// last is some text at the end of a line, where white space may be trimmed.
+// last is some for a field at the end of a line, where white space may be trimmed.
 func (c *checks) last(field, value string) {
 	c.some(field, value, "")
 	if strings.TrimSpace(value) != value {
@@ -114,8 +111,7 @@ func (c *checks) count(field string, n int) {
 	}
 }
 
-// breaksLine reports whether some reader takes r for the end of a line, or leaves
-// it out.
+// breaksLine reports whether some readers treat r as the end of a line, or drop it.
 func breaksLine(r rune) bool {
 	return unicode.IsControl(r) && r != '\t' || r == '\u2028' || r == '\u2029'
 }

@@ -14,14 +14,14 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// golden is a message taken apart.
+// golden is a parsed message.
 type golden struct {
 	Text     string     `json:"text"`
 	Contexts References `json:"contexts"`
 }
 
-// Every message in testdata is taken apart as the file beside it says, and put
-// together again byte for byte.
+// TestGolden parses every message in testdata, compares it with its golden file, and builds it
+// again byte for byte.
 func TestGolden(t *testing.T) {
 	names, err := filepath.Glob(filepath.Join("testdata", "*.txt"))
 	if err != nil || len(names) < 4 {
@@ -66,7 +66,7 @@ func read(t *testing.T, name string) string {
 	return string(text)
 }
 
-// The kinds of the table, each with its own line, are all there are.
+// TestGoldenHoldsEveryKind checks that the golden files contain exactly the known kinds.
 func TestGoldenHoldsEveryKind(t *testing.T) {
 	_, refs := Parse(read(t, filepath.Join("testdata", "seed-table.txt")))
 	seen := map[Kind]bool{}

@@ -1,6 +1,5 @@
-// Package contextref reads and writes the context block of a user message: the
-// quoted list of files, pages, symbols and the like that a front end puts before
-// what the user typed.
+// Package contextref reads and writes the context block of a user message: the quoted list of
+// files, pages, symbols and other references that a front end puts before the user's text.
 //
 //	> **上下文资料**
 //	>
@@ -10,16 +9,14 @@
 //
 //	What the user typed…
 //
-// The second line holds a space after the mark. [Build] makes such a message, [Parse] takes it
-// apart again: the text, the kinds and every field that stands on a line come back as they
-// were. Fields that do not stand on a line travel beside the message in its member contexts,
-// which is [References]; [Join] puts the two together.
+// The second line has a space after the mark. [Build] creates such a message, [Parse] parses it and
+// returns the same text, kinds and fields on the lines. Fields that are not on a line are sent with
+// the message in its member contexts, which is [References]; [Join] merges the two.
 //
-// A message has at most one block, at its start. The one text that does not come
-// back is a text without references that itself begins with a block: it cannot be distinguished
-// from a message with references.
+// A message has at most one block, at its start. A text without references that begins with a block
+// is the only text that Parse does not return unchanged: it cannot be distinguished from a message
+// with references.
 //
-// Labels are Chinese or English. Everything in this package is a pure function and
-// may be used from several goroutines; a Reference must not be changed while another goroutine
-// reads it.
+// Labels are Chinese or English. All functions are pure and may be called from several goroutines;
+// a Reference must not be modified while another goroutine reads it.
 package contextref

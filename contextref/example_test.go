@@ -7,7 +7,7 @@ import (
 	"github.com/seed7221b0f9/parley/contextref"
 )
 
-// A message with what it refers to, and back.
+// Build a message with references, and parse it.
 func Example() {
 	files := 15
 	message, err := contextref.Build("Why does it not compile?", []contextref.Reference{

@@ -11,8 +11,8 @@ import (
 	"github.com/seed7221b0f9/parley/contextref"
 )
 
-// contextref.TestGrowth builds, parses, decodes and joins one, two, four and eight times as much:
-// what is allocated grows with it.
+// TestGrowth builds, parses, decodes and joins one, two, four and eight times a size: allocations
+// are linear in the size.
 func TestGrowth(t *testing.T) {
 	files := func(n int) (refs contextref.References) {
 		for i := range n {
@@ -61,8 +61,8 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-// leastAllocated is what the best of three calls allocates: the runtime and pools that a
-// collection has emptied allocate too.
+// leastAllocated returns the least allocation of three calls: the runtime and pools emptied by a
+// collection allocate too.
 func leastAllocated(f func()) float64 {
 	least := math.Inf(1)
 	for range 3 {

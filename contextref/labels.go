@@ -2,11 +2,10 @@ package contextref
 
 import "strconv"
 
-// Language is the language of the labels in a block. Readers understand all languages,
-// whichever was written.
+// Language is the language of the labels in a block. Parse accepts all languages.
 type Language int
 
-// The languages of the labels. The zero value is Chinese, in which the format was made first.
+// The languages of the labels. The zero value is Chinese, the original language of the format.
 const (
 	Chinese Language = iota
 	English
@@ -54,8 +53,7 @@ func plural(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun + "s"
 }
 
-// labelsOf are the words of a language, the Chinese ones of a language that is
-// none.
+// labelsOf returns the labels of a language; an unknown language has the Chinese ones.
 func labelsOf(l Language) *labels {
 	if l < 0 || int(l) >= len(languages) {
 		l = Chinese
@@ -76,9 +74,9 @@ const (
 	iconWorkspace = "🏠"
 	iconImage     = "🖼"
 
-	warning = "⚠️" // after the output of a terminal that holds an error
+	warning = "⚠️" // follows the output of a terminal with an error
 )
 
-// variation asks for the coloured form of the character before it. Some programs
-// drop it, so it never tells two icons apart.
+// variation selects the coloured form of the preceding character. Some programs drop it, so icons
+// must not differ only by it.
 const variation = "\uFE0F"

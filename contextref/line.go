@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// The line of each kind. What stands there must come back from parseLine.
+// The line of each kind. parseLine must return the fields of these lines.
 
 func (r *File) line(*labels) (string, error) {
 	c := checks{kind: KindFile}
@@ -115,7 +115,7 @@ func inBrackets(s string) string {
 	return " (" + s + ")"
 }
 
-// cutNumber cuts the number of a line off a place: Main.kt:45.
+// cutNumber splits a line number off a location: Main.kt:45.
 func cutNumber(s string) (file string, n int, ok bool) {
 	i := strings.LastIndexByte(s, ':')
 	if i < 0 {
@@ -128,8 +128,8 @@ func cutNumber(s string) (file string, n int, ok bool) {
 	return s[:i], n, true
 }
 
-// foreignIcon reports whether a line begins with an icon that is none of ours: a
-// symbol, with whatever joins it, and a space.
+// foreignIcon reports whether a line begins with an unknown icon: a symbol, with its joiners, and a
+// space.
 func foreignIcon(line string) bool {
 	icon, _, found := strings.Cut(line, " ")
 	first, _ := utf8.DecodeRuneInString(icon)

@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// The block as the format's own expression has it,
+// The block matches the expression of the format,
 //
 //	^> \*\*上下文资料\*\*\n(?:> \n)?((?:> - .+\n)+)\n
 //
-// and what may happen to it on the way: CRLF, white space trimmed at the end of
-// lines and of the message, English labels.
+// and possible changes in transit: CRLF, white space trimmed at the end of lines and of the
+// message, English labels.
 var block = regexp.MustCompile(`\A> \*\*(上下文资料|Context)\*\*[ \t]*\r?\n(?:>[ \t]*\r?\n)?((?:> - [^\r\n]+\r?(?:\n|\z))+)[ \t]*\r?(?:\n|\z)`)
 
-// Parse takes a message apart. A message that does not begin with a block has no
-// references and is its own text, and so is one that merely looks as if it did:
-// every line of the block must be one that [Build] could have written, or begin
-// with an icon that this package does not know, and one at least must be known.
+// Parse splits a message into text and references. A message that does not begin with a block has
+// no references and is returned as text. So is a message that only resembles one: every line of the
+// block must be one that [Build] could have written, or begin with an unknown icon, and at least
+// one line must be known.
 func Parse(message string) (text string, refs []Reference) {
 	if !strings.HasPrefix(message, "> **") {
 		return message, nil
@@ -43,8 +43,8 @@ func Parse(message string) (text string, refs []Reference) {
 	return message[m[1]:], refs
 }
 
-// parseLine reads a line in the language of the header, or else in the other, nil
-// if it is none.
+// parseLine parses a line in the language of the header, or else in the other; it returns nil if
+// the line is invalid.
 func parseLine(s, header string) Reference {
 	for _, own := range []bool{true, false} {
 		for _, l := range languages {
@@ -64,8 +64,8 @@ func parseLine(s, header string) Reference {
 	return nil
 }
 
-// parseIn reads a line and holds it against the line that is made of what was
-// read: whatever the reading took too lightly is not a line.
+// parseIn parses a line and compares it with the line built from the result: this rejects lines
+// that the parser accepted too leniently.
 func parseIn(s string, l *labels) Reference {
 	icon, rest, _ := strings.Cut(s, " ")
 	read := readers[strings.ReplaceAll(icon, variation, "")]
@@ -83,7 +83,7 @@ func parseIn(s string, l *labels) Reference {
 	return r
 }
 
-// canonical leaves out what does not matter in a line.
+// canonical removes insignificant differences from a line.
 func canonical(s string) string {
 	for _, noun := range []string{"file", "line"} {
 		s = strings.ReplaceAll(s, "(1 "+noun+"s)", "(1 "+noun+")")
@@ -91,10 +91,10 @@ func canonical(s string) string {
 	return strings.ReplaceAll(s, variation, "")
 }
 
-// readers read what follows an icon; nil means that it is not a line of the kind.
+// readers parse the text after an icon; nil means that it is not a line of the kind.
 var readers map[string]func(s string, l *labels) Reference
 
-// The table is made here because some of its functions use it.
+// The table is created here because some of its functions use it.
 func init() {
 	readers = map[string]func(s string, l *labels) Reference{
 		bare(iconFile):      readFile,
@@ -169,7 +169,7 @@ func readImage(s string, _ *labels) Reference {
 	return &Image{Name: name, Size: trimBrackets(rest)}
 }
 
-// cutQuoted cuts `name` off the start of s and the space after it.
+// cutQuoted removes `name` and the space after it from the start of s.
 func cutQuoted(s string) (name, rest string) {
 	name, rest, _ = strings.Cut(strings.TrimPrefix(s, "`"), "`")
 	return name, strings.TrimPrefix(rest, " ")
@@ -179,7 +179,7 @@ func trimBrackets(s string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(s, "("), ")")
 }
 
-// leadingInt is the number that s begins with, -1 if it begins with none.
+// leadingInt returns the number at the start of s, or -1.
 func leadingInt(s string) int {
 	end := 0
 	for end < len(s) && '0' <= s[end] && s[end] <= '9' {

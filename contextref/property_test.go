@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// damages are what happens to a message on its way. Each works on lines alone, so
-// that what it does to the whole it does to the text.
+// damages are changes of a message in transit. Each works line by line, so that it changes the text
+// in the same way as the whole message.
 var damages = map[string]func(string) string{
 	"none":           func(s string) string { return s },
 	"CRLF":           func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") },
@@ -24,8 +24,7 @@ var lineEnd = regexp.MustCompile(`(?m)[ \t]+$`)
 
 func trimLines(s string) string { return lineEnd.ReplaceAllString(s, "") }
 
-// What is built is taken apart again, whatever stands on the lines, in both
-// languages and after every damage.
+// TestBuildParse builds and parses random messages, in both languages and after every damage.
 func TestBuildParse(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
@@ -58,7 +57,7 @@ func TestBuildParse(t *testing.T) {
 	}
 }
 
-// A text that begins with no block comes back from a message without references.
+// TestTextAlone checks that a text without a block and references is returned unchanged.
 func TestTextAlone(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for range 2000 {
@@ -86,7 +85,7 @@ func damagedIcons(message, text string) string {
 
 var pieces = strings.Split("a|Main.kt|日本|é|é|🎉|⚠️| |  |/|\\|(|)|[|]|-|:|45|> |>|*|**|#|.|\"|'|<|&|\t|个文件|files| (3 files)|上下文资料|Context|Git |\u00a0|0", "|")
 
-// randomPart is text of one line.
+// randomPart returns text of one line.
 func randomPart(random *rand.Rand, without string) string {
 	for {
 		var b strings.Builder
@@ -107,7 +106,7 @@ func trimmedPart(random *rand.Rand) string {
 	}
 }
 
-// sometimes is a part or nothing.
+// sometimes returns a part or "".
 func sometimes(random *rand.Rand, without string) string {
 	if random.IntN(2) == 0 {
 		return ""

@@ -7,12 +7,12 @@ import (
 	"maps"
 )
 
-// References is the member contexts that a front end keeps beside a message: a
-// JSON array of objects, each with its kind as the member type. Decoding keeps
-// unknown kinds and members, encoding writes them again.
+// References is the member contexts that a front end stores with a message: a JSON array of
+// objects, each with its kind as the member type. Decoding keeps unknown kinds and members,
+// encoding writes them again.
 type References []Reference
 
-// makers make an empty reference of each kind.
+// makers create an empty reference of each kind.
 var makers = map[Kind]func() Reference{
 	KindFile:      func() Reference { return &File{} },
 	KindWeb:       func() Reference { return &Web{} },
@@ -26,8 +26,8 @@ var makers = map[Kind]func() Reference{
 	KindImage:     func() Reference { return &Image{} },
 }
 
-// MarshalJSON writes the references as an array of objects in their order, each with its type
-// as the first member.
+// MarshalJSON writes the references as an array of objects in order, each with its type as the
+// first member.
 func (refs References) MarshalJSON() ([]byte, error) {
 	out := []byte{'['}
 	for i, r := range refs {
@@ -75,7 +75,7 @@ func marshalReference(r Reference) ([]byte, error) {
 	return append(out, '}'), nil
 }
 
-// encode is json.Marshal that leaves <, > and & as they are.
+// encode is json.Marshal without escaping <, > and &.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -84,7 +84,7 @@ func encode(v any) ([]byte, error) {
 	return bytes.TrimSpace(b.Bytes()), err
 }
 
-// appendMembers adds the members of an object to one that is under way.
+// appendMembers appends the members of an object to an unfinished one.
 func appendMembers(out, object []byte) []byte {
 	if inside := object[1 : len(object)-1]; len(inside) > 0 {
 		out = append(append(out, ','), inside...)
@@ -92,8 +92,8 @@ func appendMembers(out, object []byte) []byte {
 	return out
 }
 
-// UnmarshalJSON reads an array of objects. An element that is not an object is an error; a
-// member of another type than its field is kept in Extra.
+// UnmarshalJSON reads an array of objects. An element that is not an object is an error; a member
+// with an unexpected type is kept in Extra.
 func (refs *References) UnmarshalJSON(data []byte) error {
 	var objects []map[string]json.RawMessage
 	if err := json.Unmarshal(data, &objects); err != nil {
@@ -141,15 +141,15 @@ func take(members map[string]json.RawMessage, name string, to *string) {
 	}
 }
 
-// takesMember decodes one member into its field and reports whether r has one that
-// gives it back.
+// takesMember decodes one member into its field and reports whether r has a field that encodes to
+// the same value.
 func takesMember(r Reference, name string, value json.RawMessage) bool {
 	fresh := makers[r.Kind()]()
 	object, err := json.Marshal(map[string]json.RawMessage{name: value})
 	if err != nil || json.Unmarshal(object, fresh) != nil {
 		return false
 	}
-	// Names match without regard to case there; only the exact name is a field's.
+	// encoding/json matches names without case; only the exact name counts.
 	written, err := json.Marshal(fresh)
 	if err != nil {
 		return false
@@ -173,13 +173,12 @@ func sameJSON(a, b json.RawMessage) bool {
 	return json.Unmarshal(a, &s) == nil && json.Unmarshal(b, &t) == nil && s == t
 }
 
-// Join puts together the references that [Parse] found in a message and those kept
-// beside it. Each found one is replaced by the first kept one that has the same
-// line, so that the fields that stand on no line are there; a kept one that stands
-// on no line follows at the end. Both may be nil.
+// Join merges the references that [Parse] found in a message with the kept ones from its contexts.
+// Each found one is replaced by the first kept one with the same line, which also has the fields
+// that are not on the line; kept ones without a line follow at the end. Both may be nil.
 func Join(found, kept []Reference) []Reference {
 	used := make([]bool, len(kept))
-	byLine := map[string][]int{} // the kept ones that are not used yet, in order
+	byLine := map[string][]int{} // indexes of unused kept references, in order
 	for i, k := range kept {
 		if line, ok := lineOf(k); ok {
 			byLine[line] = append(byLine[line], i)
@@ -203,8 +202,7 @@ func Join(found, kept []Reference) []Reference {
 	return out
 }
 
-// lineOf is the line of a reference without what does not matter in it; false if it
-// cannot stand on one.
+// lineOf returns the canonical line of a reference; false if it has none.
 func lineOf(r Reference) (string, bool) {
 	line, err := r.line(labelsOf(Chinese))
 	return canonical(line), err == nil

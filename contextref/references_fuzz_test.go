@@ -7,8 +7,8 @@ import (
 	"github.com/seed7221b0f9/parley/contextref"
 )
 
-// contextref.FuzzReferences decodes any text as contexts: what is decoded is encoded as something
-// that decodes to the same number of references, and joins with itself.
+// FuzzReferences decodes arbitrary text as contexts: the result encodes to text that decodes to the
+// same number of references, and joins with itself.
 func FuzzReferences(f *testing.F) {
 	f.Add([]byte(`[{"type":"FileReference","path":"a.go","x":1},{"type":"new","line":"🧪 x"},{"type":"FolderReference","path":"p","fileCount":3}]`))
 	f.Add([]byte(`[null]`))

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The member contexts of the message in the format's description.
+// kept is the member contexts of the message in the format's description.
 const kept = `[{"type":"FileReference","path":"build.gradle.kts","fullPath":"/Users/user/project/build.gradle.kts","displayType":"TAG"},` +
 	`{"type":"FileReference","path":"src/main/kotlin/Main.kt","fullPath":"/Users/user/project/src/main/kotlin/Main.kt","displayType":"TAG"}]`
 
@@ -46,8 +46,7 @@ func TestReferencesJSON(t *testing.T) {
 	}
 }
 
-// generic decodes JSON. An element without a type is the same as one with an empty
-// one.
+// generic decodes JSON. A missing type equals an empty one.
 func generic(t *testing.T, text string) (list []map[string]any) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(text), &list); err != nil {
@@ -61,8 +60,8 @@ func generic(t *testing.T, text string) (list []map[string]any) {
 	return list
 }
 
-// A transcript keeps the text alone; what front ends keep beside it comes back by
-// its line.
+// TestJoin checks that references parsed from the text of a transcript are matched with the front
+// end's contexts by their lines.
 func TestJoin(t *testing.T) {
 	var beside References
 	if err := json.Unmarshal([]byte(kept), &beside); err != nil {

@@ -36,7 +36,7 @@ func TestAppend_conflict(t *testing.T) {
 	wantRead(t, l, eventlog.Cursor{}, "1=one 2=two")
 }
 
-// eventlog.TestAppend_race has writers that all believe to own the log: each number is written once.
+// TestAppend_race runs writers that all assume to own the log: each number is written once.
 func TestAppend_race(t *testing.T) {
 	s := open(t, nil)
 	const writers, events = 8, 40
@@ -78,7 +78,7 @@ func TestAppend_race(t *testing.T) {
 	}
 }
 
-// eventlog.TestAppend_largeEvents appends events around the size of a part and of many parts. PARLEY_SOAK=1 makes the
+// TestAppend_largeEvents appends events around the size of a part and of many parts. PARLEY_SOAK=1 makes the
 // largest 100 MB.
 func TestAppend_largeEvents(t *testing.T) {
 	largest := short.Count(5_000_000, 5_000_000, 100_000_000)
@@ -109,7 +109,7 @@ func TestAppend_largeEvents(t *testing.T) {
 	}
 }
 
-// eventlog.TestAppend_largeDoesNotStall appends to one log while another takes a large event.
+// TestAppend_largeDoesNotStall appends to one log while another accepts a large event.
 func TestAppend_largeDoesNotStall(t *testing.T) {
 	s := open(t, &eventlog.Options{UnsafeNoSync: true})
 	done := make(chan error, 1)
@@ -189,7 +189,7 @@ func TestDeltas(t *testing.T) {
 	wantRead(t, l, eventlog.Cursor{Seq: 1, Sub: 2}, "1.3=c")
 	appendTexts(t, l, 1, "abc")
 	wantRead(t, l, eventlog.Cursor{}, "1=one 2=abc")
-	wantRead(t, l, eventlog.Cursor{Seq: 1, Sub: 2}, "2=abc") // the whole message replaces the deltas
+	wantRead(t, l, eventlog.Cursor{Seq: 1, Sub: 2}, "2=abc") // the complete message replaces the deltas
 	if err := delta(0, 1, 4, "late"); !errors.Is(err, eventlog.ErrConflict) {
 		t.Errorf("superseded delta: %v", err)
 	}

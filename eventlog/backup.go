@@ -29,9 +29,9 @@ const (
 	backupFormat = 1
 )
 
-// Backup writes all logs and snapshots, as they are at the call, to w, while the store works
-// on; Trim, Delete and PutSnapshot wait for it. Deltas and leases are not part of a backup.
-// In a cluster, an error says so if another node removed events meanwhile.
+// Backup writes all logs and snapshots, as of the call, to w, while the store continues; Trim,
+// Delete and PutSnapshot wait for it. Deltas and leases are not part of a backup. In a cluster it
+// returns an error if another node removed events meanwhile.
 func (s *Store) Backup(ctx context.Context, w io.Writer) error {
 	ctx, end, err := s.begin(ctx)
 	if err != nil {
@@ -77,7 +77,7 @@ func (s *Store) Backup(ctx context.Context, w io.Writer) error {
 	return b.end()
 }
 
-// checkBackup refuses a backup from which events are missing that the store has not lost before.
+// checkBackup rejects a backup with missing events that the store has not lost before.
 func (s *Store) checkBackup(states map[string]uint64, chains map[string]*chain) error {
 	lost := map[string]bool{}
 	for _, d := range s.Damage() {
@@ -91,7 +91,7 @@ func (s *Store) checkBackup(states map[string]uint64, chains map[string]*chain) 
 	return nil
 }
 
-// eachMessage calls f for the messages that a stream has at the call.
+// eachMessage calls f for the messages of a stream at the time of the call.
 func (s *Store) eachMessage(ctx context.Context, stream jetstream.Stream, prefix string, f func(session string, msg []byte) error) error {
 	info, err := stream.Info(ctx)
 	if err != nil {
@@ -118,7 +118,7 @@ func (s *Store) eachMessage(ctx context.Context, stream jetstream.Stream, prefix
 	return nil
 }
 
-// backupWriter writes the frames of a backup and sums them up.
+// backupWriter writes the frames of a backup and computes the checksum.
 type backupWriter struct {
 	io.Writer
 	buf    *bufio.Writer
@@ -183,7 +183,7 @@ func openBackup(r io.Reader) (*backupReader, error) {
 	return b, nil
 }
 
-// next returns the next frame, or io.EOF at the checked end.
+// next returns the next frame, or io.EOF after the verified end.
 func (b *backupReader) next() (frame, error) {
 	kind, err := b.ReadByte()
 	if err != nil {
@@ -250,7 +250,7 @@ func (b *backupReader) finish() error {
 	return io.EOF
 }
 
-// cutOff names the early end of a backup.
+// cutOff returns the error for an early end of a backup.
 func cutOff(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("%w: it is cut off", ErrBackup)

@@ -11,7 +11,7 @@ import (
 	"github.com/seed7221b0f9/parley/eventlog"
 )
 
-// backedUp returns a backup of a store with three logs, one of them trimmed, and what a reader sees in each.
+// backedUp returns a backup of a store with three logs, one of them trimmed, and the content of each.
 func backedUp(t *testing.T) (backup []byte, want map[string]string, cursor eventlog.Cursor) {
 	t.Helper()
 	s := open(t, nil)
@@ -57,7 +57,7 @@ func TestBackup(t *testing.T) {
 	if snapshot, err := s.Log("trimmed").Snapshot(t.Context()); err != nil || snapshot.Seq != 3 || string(snapshot.Data) != "state" {
 		t.Errorf("snapshot %v, %v", snapshot, err)
 	}
-	// The old store may have gone on: its cursors are not those of the restored one.
+	// The old store may have continued: its cursors are invalid in the restored one.
 	if _, err := read(t, s.Log("a"), cursor); !errors.Is(err, eventlog.ErrEpoch) {
 		t.Errorf("cursor of the old store: %v", err)
 	}
@@ -70,8 +70,8 @@ func TestBackup(t *testing.T) {
 	}
 }
 
-// eventlog.TestRestore_damaged cuts a backup off at many places and changes bytes of it: each is refused, and the store stays empty
-// and usable.
+// TestRestore_damaged truncates a backup at many places and changes bytes of it: each is rejected, and the store stays
+// empty and usable.
 func TestRestore_damaged(t *testing.T) {
 	backup, _, _ := backedUp(t)
 	opts := &eventlog.Options{Dir: filepath.Join(t.TempDir(), "data"), UnsafeNoSync: true}
@@ -98,7 +98,7 @@ func TestRestore_damaged(t *testing.T) {
 	appendTexts(t, s.Log("a"), 0, "one")
 }
 
-// eventlog.TestBackup_running makes backups while logs are written, snapshot, trimmed and deleted: each restores to a prefix of every log.
+// TestBackup_running makes backups while logs are written, trimmed, deleted and get snapshots: each restores to a prefix of every log.
 func TestBackup_running(t *testing.T) {
 	s := open(t, nil)
 	stop := make(chan struct{})

@@ -9,13 +9,13 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// The library bounds a call only where its context has no deadline. A request whose answer was lost with
-// the connection would so be waited for until a deadline that may be far away.
+// The library limits a call only if its context has no deadline. A call would otherwise wait for a
+// response that was lost with the connection until a deadline that may be far away.
 
 // errNoAnswer is the cause of a call that the server has not answered in time.
 var errNoAnswer = errors.New("the server has not answered")
 
-// bounds are the bounds of calls to the server: they pass while it is not paused, and wait for the answer for at most limit.
+// bounds are the limits of calls to the server: they wait while it is paused, and at most limit for the response.
 type bounds struct {
 	pause *pause
 	limit time.Duration
@@ -36,7 +36,7 @@ func bounded[T any](ctx context.Context, b bounds, call func(context.Context) (T
 	return v, err
 }
 
-// boundedStream is a stream whose calls to the server have bounds.
+// boundedStream is a stream with limited calls to the server.
 type boundedStream struct {
 	jetstream.Stream
 	bounds
@@ -54,7 +54,7 @@ func (s boundedStream) GetLastMsgForSubject(ctx context.Context, subject string)
 	})
 }
 
-// Info describes the stream.
+// Info returns the description of the stream.
 func (s boundedStream) Info(ctx context.Context, opts ...jetstream.StreamInfoOpt) (*jetstream.StreamInfo, error) {
 	return bounded(ctx, s.bounds, func(ctx context.Context) (*jetstream.StreamInfo, error) { return s.Stream.Info(ctx, opts...) })
 }
@@ -71,12 +71,12 @@ func (s boundedStream) Purge(ctx context.Context, opts ...jetstream.StreamPurgeO
 	return err
 }
 
-// CreateConsumer makes a consumer.
+// CreateConsumer creates a consumer.
 func (s boundedStream) CreateConsumer(ctx context.Context, config jetstream.ConsumerConfig) (jetstream.Consumer, error) {
 	return bounded(ctx, s.bounds, func(ctx context.Context) (jetstream.Consumer, error) { return s.Stream.CreateConsumer(ctx, config) })
 }
 
-// boundedBucket is a bucket whose calls to the server have bounds.
+// boundedBucket is a bucket with limited calls to the server.
 type boundedBucket struct {
 	jetstream.KeyValue
 	bounds
@@ -87,12 +87,12 @@ func (b boundedBucket) Get(ctx context.Context, key string) (jetstream.KeyValueE
 	return bounded(ctx, b.bounds, func(ctx context.Context) (jetstream.KeyValueEntry, error) { return b.KeyValue.Get(ctx, key) })
 }
 
-// Create stores a value where there is none.
+// Create stores a value unless the key exists.
 func (b boundedBucket) Create(ctx context.Context, key string, value []byte, opts ...jetstream.KVCreateOpt) (uint64, error) {
 	return bounded(ctx, b.bounds, func(ctx context.Context) (uint64, error) { return b.KeyValue.Create(ctx, key, value, opts...) })
 }
 
-// Update replaces a value of a known revision.
+// Update replaces the value of a known revision.
 func (b boundedBucket) Update(ctx context.Context, key string, value []byte, revision uint64) (uint64, error) {
 	return bounded(ctx, b.bounds, func(ctx context.Context) (uint64, error) { return b.KeyValue.Update(ctx, key, value, revision) })
 }

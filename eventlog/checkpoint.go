@@ -14,22 +14,22 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// checkpoint is what Close writes about the files of a store, so that Open need not read all
-// of them. While the store is open it has another name: a store without one was not closed cleanly.
+// checkpoint describes the files of a store. Close writes it, so that Open need not read all files.
+// While the store is open it has another name: a store without one was not closed cleanly.
 type checkpoint struct {
 	Files  map[string]fileStamp `json:"files"`
 	Lasts  map[string]uint64    `json:"lasts"`  // the newest event of each session
-	Purged map[string]uint64    `json:"purged"` // by purgeKey: the event before which everything was removed
+	Purged map[string]uint64    `json:"purged"` // by purgeKey: the event before which all events were removed
 	Damage []Damage             `json:"damage,omitempty"`
-	Blocks blockList            `json:"blocks,omitempty"` // that need not be read before the server starts; none if an older program wrote it
+	Blocks blockList            `json:"blocks,omitempty"` // need not be read before the server starts; empty if an older program wrote it
 
-	clean  bool           // whether the files are as they were
-	live   map[string]int // how many messages of each stream are in the files
-	heads  *heads         // what the blocks hold
-	silent bool           // whether it does not have what was removed, because an older program wrote it or it cannot be read
+	clean  bool           // whether the files are unchanged
+	live   map[string]int // number of messages of each stream in the files
+	heads  *heads         // content of the blocks
+	silent bool           // whether it lacks the removals, because an older program wrote it or it cannot be read
 }
 
-// fileStamp tells a file that was changed.
+// fileStamp detects a changed file.
 type fileStamp struct {
 	Size int64     `json:"size"`
 	Time time.Time `json:"time"`
@@ -37,15 +37,15 @@ type fileStamp struct {
 
 const (
 	checkpointName = "checkpoint.json"
-	// baseName is the checkpoint while the store is open: it still says which events there were at least.
+	// baseName is the checkpoint while the store is open: it still lists a lower bound of the events.
 	baseName = "checkpoint.open.json"
 	// indexName is the server's index of a stream, which it trusts.
 	indexName = "index.db"
-	// countTimeout bounds what Close asks the server for the checkpoint.
+	// countTimeout bounds the requests to the server for the checkpoint in Close.
 	countTimeout = 5 * time.Second
 )
 
-// takeCheckpoint reads the checkpoint, makes it the base, and compares it with the files. Where they
+// takeCheckpoint reads the checkpoint, makes it the base, and compares it with the files. If they
 // differ it removes the server's indexes, so that the server reads and checks every message.
 func (d *dataDir) takeCheckpoint() (*checkpoint, error) {
 	c, err := d.readCheckpoint()
@@ -64,8 +64,8 @@ func (d *dataDir) takeCheckpoint() (*checkpoint, error) {
 	return c, errors.Join(d.dropIndex(logStream), d.dropIndex(snapshotStream))
 }
 
-// readCheckpoint returns the checkpoint of the last clean end, or else the base of a store that
-// was not closed, with what its journal adds. One that cannot be read counts as none.
+// readCheckpoint returns the checkpoint of the last clean shutdown, or else the base of a store
+// that was not closed, with the changes of its journal. An unreadable one counts as missing.
 func (d *dataDir) readCheckpoint() (*checkpoint, error) {
 	name, base := filepath.Join(d.path, checkpointName), filepath.Join(d.path, baseName)
 	err := os.Rename(name, base)
@@ -86,7 +86,7 @@ func (d *dataDir) readCheckpoint() (*checkpoint, error) {
 	return c, d.readJournal(c)
 }
 
-// readBase reads a checkpoint; clean is whether there is one.
+// readBase reads a checkpoint; clean reports whether it exists.
 func readBase(name string) (*checkpoint, error) {
 	text, err := os.ReadFile(name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -136,8 +136,8 @@ func (d *dataDir) stamps() (map[string]fileStamp, error) {
 	return files, nil
 }
 
-// writeCheckpoint writes what the store knew before the server stopped; nil is nothing. Without one the next Open looks at everything,
-// as it has to where a block is not what the server stopped with.
+// writeCheckpoint writes the state of the store before the server stopped; it writes no checkpoint if c is nil. Without one the next
+// Open checks everything, which is also necessary if a block differs from its state at the stop of the server.
 func (d *dataDir) writeCheckpoint(c *checkpoint, known blockList, o *Options) error {
 	if c == nil {
 		return nil
@@ -157,7 +157,7 @@ func (d *dataDir) writeCheckpoint(c *checkpoint, known blockList, o *Options) er
 	return writeSynced(filepath.Join(d.path, checkpointName), text)
 }
 
-// countRecords returns the checkpoint of the store without its files, or nil where it cannot be had.
+// countRecords returns the checkpoint of the store without its files, or nil if it is not available.
 func (s *Store) countRecords() *checkpoint {
 	if !s.inspected {
 		return nil
@@ -180,7 +180,7 @@ func (s *Store) countRecords() *checkpoint {
 	return &checkpoint{Lasts: s.journal.lasts, Purged: s.journal.purged, Damage: s.journal.damage}
 }
 
-// hasCut reports whether the server has cut blocks since it was started, or does not answer.
+// hasCut reports whether the server has cut blocks since its start, or does not answer.
 func (s *Store) hasCut(ctx context.Context) bool {
 	for _, stream := range []jetstream.Stream{s.st.log, s.st.snapshot} {
 		info, err := stream.Info(ctx, jetstream.WithDeletedDetails(true))
@@ -191,7 +191,7 @@ func (s *Store) hasCut(ctx context.Context) bool {
 	return false
 }
 
-// brokenStreams returns the streams of which there are files that the server could not open.
+// brokenStreams returns the streams with files that the server could not open.
 func (d *dataDir) brokenStreams(ctx context.Context, js jetstream.JetStream) ([]string, error) {
 	var broken []string
 	for _, stream := range []string{logStream, snapshotStream, deltaStream, leaseStream} {
@@ -208,7 +208,7 @@ func (d *dataDir) brokenStreams(ctx context.Context, js jetstream.JetStream) ([]
 	return broken, nil
 }
 
-// discard deletes the files of streams that can be made again without a loss that counts. It refuses
+// discard deletes the files of streams that can be recreated without a relevant loss. It refuses
 // those of logs and snapshots, which a new stream would overwrite.
 func (d *dataDir) discard(streams []string) error {
 	for _, stream := range streams {

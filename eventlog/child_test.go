@@ -11,10 +11,10 @@ import (
 	"github.com/seed7221b0f9/parley/eventlog"
 )
 
-// childEnv has what a process of this test binary does in place of the tests: a mode, a colon, and the data directory.
+// childEnv selects the task of a child process of this test binary: a mode, a colon, and the data directory.
 const childEnv = "PARLEY_EVENTLOG_CHILD"
 
-// childSessions is how many logs the child of the kill test writes to.
+// childSessions is the number of logs that the child of the kill test writes to.
 const childSessions = 4
 
 // child runs a part of a test in this process and ends it.
@@ -30,13 +30,13 @@ func child(task string) {
 		childAppend(s)
 	case "once":
 		childOnce(s)
-	case "hold": // the directory, until it is killed
+	case "hold": // holds the directory until it is killed
 		fmt.Println("holding")
 		select {}
 	}
 }
 
-// childEvent is the event that the child writes under a number. Some have several parts.
+// childEvent returns the event that the child writes under a number. Some have several parts.
 func childEvent(session int, seq uint64) []byte {
 	event := fmt.Appendf(nil, "%d/%d ", session, seq)
 	if seq%7 == 0 {
@@ -45,7 +45,7 @@ func childEvent(session int, seq uint64) []byte {
 	return event
 }
 
-// childAppend appends to its logs at once and prints every acknowledged number.
+// childAppend appends to its logs concurrently and prints every acknowledged number.
 func childAppend(s *eventlog.Store) {
 	for i := range childSessions {
 		go func() {

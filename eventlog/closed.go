@@ -13,13 +13,14 @@ import (
 	"github.com/seed7221b0f9/parley/eventlog/internal/blockfile"
 )
 
-// blockID names a block.
+// blockID identifies a block.
 type blockID struct {
 	stream string
 	index  int
 }
 
-// closedBlock is a block that the server no longer appends to, as it was when every record had a right checksum and none was missing.
+// closedBlock describes a block that the server no longer appends to, at a time when every record had a valid checksum and none was
+// missing.
 type closedBlock struct {
 	fileStamp
 	Sum   uint32 `json:"sum"` // CRC-32C
@@ -27,7 +28,7 @@ type closedBlock struct {
 	Last  uint64 `json:"last"` // the sequences of its messages
 }
 
-// blockList is the closed blocks of each stream, by their numbers.
+// blockList holds the closed blocks of each stream, by number.
 type blockList map[string]map[int]closedBlock
 
 func (l blockList) add(id blockID, b closedBlock) {
@@ -39,19 +40,19 @@ func (l blockList) add(id blockID, b closedBlock) {
 
 // Tests shorten them.
 var (
-	// dedupeTime is how old the newest message of a block has to be so that the server does not read the block when it starts, to fill its
+	// dedupeTime is the minimum age of the newest message of a block so that the server does not read the block at its start, to fill its
 	// window of message ids.
 	dedupeTime = 2 * time.Second
-	// checkDelay is when the check in the background begins after Open, which has better things to do.
+	// checkDelay is the delay of the background check after Open.
 	checkDelay = time.Second
-	// lookInterval is how often an open store looks whether its blocks are as the server left them.
+	// lookInterval is the interval at which an open store checks its blocks for changes by others than the server.
 	lookInterval = time.Second
 )
 
-// maxForgettable is how many deleted logs the checkpoint has at most before Open reads all blocks, to find out which it can forget.
+// maxForgettable is the number of deleted logs in the checkpoint above which Open reads all blocks, to determine which it can drop.
 const maxForgettable = 10_000
 
-// forgettable returns how many deleted logs the checkpoint has.
+// forgettable returns the number of deleted logs in the checkpoint.
 func (c *checkpoint) forgettable() (n int) {
 	for _, before := range c.Purged {
 		if before == everything {
@@ -61,7 +62,7 @@ func (c *checkpoint) forgettable() (n int) {
 	return n
 }
 
-// describe returns what the list has of a block with these records.
+// describe returns the list entry of a block with these records.
 func describe(stamp fileStamp, data []byte, records []blockfile.Record) closedBlock {
 	b := closedBlock{fileStamp: stamp, Sum: crc32.Checksum(data, castagnoli)}
 	for _, r := range records {
@@ -103,7 +104,7 @@ func (d *dataDir) empty(stream string) bool {
 	return err == nil
 }
 
-// readSound reads a block, and fails with ErrDamaged unless it has every message that the index has of it.
+// readSound reads a block, and fails with ErrDamaged unless it has every message that the index lists for it.
 func (d *dataDir) readSound(id blockID, x *blockfile.Index, buf *[]byte) (b closedBlock, err error) {
 	stamp, err := d.readBlock(id, buf)
 	if err != nil {
@@ -117,8 +118,8 @@ func (d *dataDir) readSound(id blockID, x *blockfile.Index, buf *[]byte) (b clos
 	return describe(stamp, *buf, records), nil
 }
 
-// list returns every block but the last of each stream. A block that is as it was in an earlier list keeps its entry. It fails
-// where a block is damaged.
+// list returns every block but the last of each stream. An unchanged block keeps its entry of an earlier list. It fails if a
+// block is damaged.
 func (d *dataDir) list(before blockList) (blockList, error) {
 	all := blockList{}
 	var buf []byte
@@ -152,9 +153,9 @@ func (d *dataDir) list(before blockList) (blockList, error) {
 	return all, nil
 }
 
-// examineNear checks the blocks that the server reads when it starts with its index: the last one, those with recent messages, those that it
-// may rewrite because most of their messages are deleted; and those that are not in the list. It returns what is left to check, or nil for
-// a store of which every block has to be checked.
+// examineNear checks the blocks that the server reads at a start with its index: the last one, those with recent messages, those that it may
+// rewrite because most of their messages are deleted; and those that are not in the list. It returns the blocks left to check, or nil if
+// every block of the store has to be checked.
 func (d *dataDir) examineNear(c *checkpoint) *unchecked {
 	u := &unchecked{dir: d, left: map[blockID]closedBlock{}, starts: map[string]map[string]int{}}
 	c.live = map[string]int{}
@@ -197,19 +198,19 @@ func (d *dataDir) examineNear(c *checkpoint) *unchecked {
 	return u
 }
 
-// unchecked are the closed blocks that Open has not read, because they are in the list. They are checked in the background, and before the
-// server reads them: it cuts a damaged block at its first bad record. Until then none of them changes, since nothing is removed before
-// all are checked.
+// unchecked holds the closed blocks that Open has not read, because they are in the list. They are checked in the background, and before
+// the server reads them: it cuts a damaged block at its first bad record. Until then none of them changes, since removals wait until all
+// are checked.
 type unchecked struct {
 	dir    *dataDir
-	starts map[string]map[string]int // by stream and subject: the first block that may hold it, when the store was opened
-	buf    []byte                    // of the holder of the store's turn to read blocks
+	starts map[string]map[string]int // by stream and subject: the first block that may contain it, at the time of Open
+	buf    []byte                    // belongs to the holder of the store's turn to read blocks
 
 	mu   sync.Mutex
 	left map[blockID]closedBlock
 }
 
-// from returns the blocks of a stream that are not checked yet, from one with a number on, the newest first.
+// from returns the unchecked blocks of a stream from a number on, newest first.
 func (u *unchecked) from(stream string, number int) (ids []blockID) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -222,7 +223,7 @@ func (u *unchecked) from(stream string, number int) (ids []blockID) {
 	return ids
 }
 
-// check checks a block. It returns ErrDamaged for one that is not as in the list.
+// check checks a block. It returns ErrDamaged for a block that differs from the list.
 func (u *unchecked) check(id blockID) error {
 	err := readInto(&u.buf, u.dir.block(id.stream, id.index))
 	u.mu.Lock()
@@ -238,7 +239,7 @@ func (u *unchecked) check(id blockID) error {
 	return nil
 }
 
-// done forgets the blocks that are left.
+// done drops the remaining blocks.
 func (u *unchecked) done() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -252,8 +253,8 @@ func (u *unchecked) freeBuffer() {
 	}
 }
 
-// ready checks the blocks that the server may read for a session: those from the first that holds it on, also where they hold others, since
-// the server walks through them. A reader of the session never asks for what is before it.
+// ready checks the blocks that the server may read for a session: those from its first block on, including blocks of other sessions, since
+// the server walks through them. A reader of the session never requests earlier blocks.
 func (s *Store) ready(ctx context.Context, session string) error {
 	return s.checked(ctx, func(u *unchecked) (ids []blockID) {
 		for stream, prefix := range blockStreams {
@@ -275,7 +276,7 @@ func (s *Store) readyAll(ctx context.Context, streams ...string) error {
 	})
 }
 
-// checked checks the blocks that pick returns, and mends the store if one is damaged.
+// checked checks the blocks that pick returns, and repairs the store if one is damaged.
 func (s *Store) checked(ctx context.Context, pick func(*unchecked) []blockID) error {
 	u := s.unchecked
 	if u == nil || len(pick(u)) == 0 {
@@ -298,7 +299,7 @@ func (s *Store) checked(ctx context.Context, pick func(*unchecked) []blockID) er
 	return nil
 }
 
-// checkRest checks the blocks that are left, one at a time, until ctx ends. It leaves others half of the time.
+// checkRest checks the remaining blocks, one at a time, until ctx ends. It pauses half of the time for others.
 func (s *Store) checkRest(ctx context.Context, delay time.Duration) {
 	for more := wait(ctx, delay) == nil; more; {
 		more = false

@@ -17,7 +17,7 @@ import (
 	"github.com/seed7221b0f9/parley/eventlog"
 )
 
-// natsServer starts a server that listens on loopback, until the end of the test.
+// natsServer starts a server on loopback until the end of the test.
 func natsServer(t *testing.T, opts *server.Options) *server.Server {
 	t.Helper()
 	opts.Host, opts.NoSigs, opts.NoLog, opts.JetStream = "127.0.0.1", true, true, true
@@ -28,7 +28,7 @@ func natsServer(t *testing.T, opts *server.Options) *server.Server {
 		opts.StoreDir = t.TempDir()
 	}
 	if opts.JetStreamMaxStore == 0 {
-		opts.JetStreamMaxStore = 1 << 40 // else it is a part of what the disk has free
+		opts.JetStreamMaxStore = 1 << 40 // the default is a part of the free disk space
 	}
 	srv, err := server.NewServer(opts)
 	if err != nil {
@@ -42,8 +42,8 @@ func natsServer(t *testing.T, opts *server.Options) *server.Server {
 	return srv
 }
 
-// eventlog.TestCluster_oneServer has two nodes on one server over TCP: they see each other's events, and
-// a replaced owner cannot write.
+// TestCluster_oneServer runs two nodes on one server over TCP: they see each other's events, and a
+// replaced owner cannot write.
 func TestCluster_oneServer(t *testing.T) {
 	srv := natsServer(t, &server.Options{SyncAlways: true})
 	one, two := open(t, &eventlog.Options{URL: srv.ClientURL()}), open(t, &eventlog.Options{URL: srv.ClientURL()})
@@ -56,7 +56,7 @@ func TestCluster_oneServer(t *testing.T) {
 	}
 }
 
-// testTwoNodes has the node one own a log and node two take it over.
+// testTwoNodes makes node one own a log and node two take it over.
 func testTwoNodes(t *testing.T, one, two *eventlog.Store) {
 	t.Helper()
 	lease, err := one.Acquire(t.Context(), "a", "one")
@@ -123,7 +123,7 @@ func testBackupBetween(t *testing.T, s *eventlog.Store) {
 	wantRead(t, open(t, opts).Log("a"), eventlog.Cursor{Seq: 3}, "4=four 5=five")
 }
 
-// eventlog.TestCluster_restart stops the server under a follower and a writer, and starts it again on the same port.
+// TestCluster_restart stops the server under a follower and a writer, and starts it again on the same port.
 func TestCluster_restart(t *testing.T) {
 	config := server.Options{SyncAlways: true, StoreDir: t.TempDir()}
 	first := config
@@ -159,7 +159,7 @@ func TestCluster_restart(t *testing.T) {
 	}
 }
 
-// appendPersistently appends the events from first to last as a writer does that goes by Last after an error.
+// appendPersistently appends the events from first to last like a writer that calls Last after an error.
 func appendPersistently(ctx context.Context, t *testing.T, l *eventlog.Log, first, last uint64) {
 	t.Helper()
 	for seq := first; seq <= last; {
@@ -177,11 +177,11 @@ func appendPersistently(ctx context.Context, t *testing.T, l *eventlog.Log, firs
 	}
 }
 
-// eventlog.TestCluster_noAnswer has calls end after Timeout, though their context has a later deadline, while
-// the server that has taken the connection does not answer.
+// TestCluster_noAnswer checks that calls end after Timeout, although their context has a later
+// deadline, while the server has accepted the connection but does not answer.
 func TestCluster_noAnswer(t *testing.T) {
 	srv := natsServer(t, &server.Options{})
-	s := open(t, &eventlog.Options{URL: srv.ClientURL(), Timeout: 3 * time.Second}) // the server must answer within it first
+	s := open(t, &eventlog.Options{URL: srv.ClientURL(), Timeout: 3 * time.Second}) // the server must first answer within it
 	l := s.Log("a")
 	appendTexts(t, l, 0, "1")
 	lease, err := s.Acquire(t.Context(), "a", "one")
@@ -214,7 +214,7 @@ func TestCluster_noAnswer(t *testing.T) {
 	wg.Wait()
 }
 
-// eventlog.TestCluster_threeServers has three servers with three copies, of which one is stopped.
+// TestCluster_threeServers runs three servers with three copies, and stops one.
 func TestCluster_threeServers(t *testing.T) {
 	servers := startCluster(t, 3)
 	var urls []string
@@ -251,7 +251,7 @@ func lastSoon(ctx context.Context, t *testing.T, l *eventlog.Log) uint64 {
 	}
 }
 
-// startCluster starts servers that know each other, and waits until they have chosen a leader.
+// startCluster starts servers that know each other, and waits until they have elected a leader.
 func startCluster(t *testing.T, n int) []*server.Server {
 	t.Helper()
 	ports := make([]int, n) // every server has to know all others when it starts

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// diskFree returns the bytes that this user may still write to the disk of dir.
+// diskFree returns the number of bytes that this user may still write to the disk of dir.
 func diskFree(dir string) (int64, error) {
 	var st syscall.Statfs_t
 	if err := syscall.Statfs(dir, &st); err != nil {
@@ -16,10 +16,10 @@ func diskFree(dir string) (int64, error) {
 	return int64(st.Bavail) * int64(st.Bsize), nil
 }
 
-// processRuns reports whether there is a process with this id.
+// processRuns reports whether a process with this id exists.
 func processRuns(pid int) bool { return syscall.Kill(pid, 0) != syscall.ESRCH }
 
-// lockFile locks an open file for this process, or reports that another has it.
+// lockFile locks an open file for this process, or reports that another process has locked it.
 func lockFile(f *os.File) (locked bool, err error) {
 	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if err == syscall.EWOULDBLOCK {

@@ -13,7 +13,7 @@ var (
 	getDiskFreeSpaceEx = kernel32.NewProc("GetDiskFreeSpaceExW")
 )
 
-// diskFree returns the bytes that this user may still write to the disk of dir.
+// diskFree returns the number of bytes that this user may still write to the disk of dir.
 func diskFree(dir string) (int64, error) {
 	name, err := syscall.UTF16PtrFromString(dir)
 	if err != nil {
@@ -27,11 +27,11 @@ func diskFree(dir string) (int64, error) {
 	return free, nil
 }
 
-// processRuns reports whether there is a process with this id. Here a lock ends with its process.
+// processRuns returns true: on this system a lock ends with its process.
 func processRuns(int) bool { return true }
 
-// lockFile locks an open file for this process, or reports that another has it. The locked
-// byte is far after the content, which others have to be able to read.
+// lockFile locks an open file for this process, or reports that another process has locked it. The
+// locked byte is far after the content, which others have to be able to read.
 func lockFile(f *os.File) (locked bool, err error) {
 	const (
 		failImmediately  = 1

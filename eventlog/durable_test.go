@@ -20,8 +20,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
-// eventlog.TestKill kills a process that appends, at random points, and looks for everything that it
-// acknowledged. The store is never closed cleanly and goes on from kill to kill. PARLEY_SOAK=1 makes it 200 points.
+// TestKill kills a process that appends, at random points, and checks that all acknowledged events are stored. The
+// store is never closed cleanly and continues from kill to kill. PARLEY_SOAK=1 makes it 200 points.
 func TestKill(t *testing.T) {
 	points := short.Count(3, 10, 200)
 	dir := filepath.Join(t.TempDir(), "data")
@@ -39,11 +39,11 @@ func TestKill(t *testing.T) {
 		for i := range acked {
 			from := checked[i]
 			if point == points-1 {
-				from = 0 // everything once more
+				from = 0 // all events once more
 			}
 			checked[i] = checkChildLog(t, s.Log(fmt.Sprint("s", i)), i, from, acked[i])
 		}
-		// The child opens what was not closed cleanly as well.
+		// The child opens a store that was not closed cleanly as well.
 		if point%2 == 0 {
 			crash(t, dir, s)
 		} else if err := s.Close(t.Context()); err != nil {
@@ -56,7 +56,7 @@ func TestKill(t *testing.T) {
 	t.Logf("%d points, acknowledged %v", points, acked)
 }
 
-// crash closes a store and removes what tells a clean end from a crash.
+// crash closes a store and removes the files that distinguish a clean shutdown from a crash.
 func crash(t *testing.T, dir string, s *eventlog.Store) {
 	t.Helper()
 	if err := errors.Join(s.Close(t.Context()), os.Remove(filepath.Join(dir, "checkpoint.json"))); err != nil {
@@ -107,9 +107,9 @@ func checkChildLog(t *testing.T, l *eventlog.Log, i int, from, acked uint64) uin
 	return seq
 }
 
-// eventlog.TestSynced puts the store on a file system in a file, and copies that file while the store is open, as a power
-// failure would leave it. Everything acknowledged is in the copy; without syncing it is not, which shows that the test can tell.
-// Where file systems cannot be mounted, the system calls of a process are looked at in place of it.
+// TestSynced puts the store on a file system in a file, and copies that file while the store is open, as after a power failure.
+// The copy has everything acknowledged; without syncing it does not, which proves that the test can detect it. Where file
+// systems cannot be mounted, the test checks the system calls of a process instead.
 func TestSynced(t *testing.T) {
 	if why := cannotMount(t); why != "" {
 		t.Logf("no loop mount: %s", why)
@@ -144,7 +144,7 @@ func TestSynced(t *testing.T) {
 	}
 }
 
-// readCopy returns how many events and snapshots are in a store that was not closed.
+// readCopy returns the number of events and snapshots in a store that was not closed.
 func readCopy(t *testing.T, dir string) (uint64, error) {
 	t.Helper()
 	var logged bytes.Buffer
@@ -171,7 +171,7 @@ func readCopy(t *testing.T, dir string) (uint64, error) {
 	return n, nil
 }
 
-// cannotMount returns why file systems in files cannot be mounted here.
+// cannotMount returns the reason why file systems in files cannot be mounted here.
 func cannotMount(t *testing.T) string {
 	t.Helper()
 	if runtime.GOOS != "linux" {
@@ -206,8 +206,8 @@ func run(t *testing.T, name string, args ...string) {
 	}
 }
 
-// testSyncCalls runs a child under strace: between the write of an event and its
-// acknowledgement, the file of the event is synced.
+// testSyncCalls runs a child under strace: between the write of an event and its acknowledgement,
+// the file of the event is synced.
 func testSyncCalls(t *testing.T) {
 	strace, err := exec.LookPath("strace")
 	if err != nil {
@@ -227,7 +227,7 @@ func testSyncCalls(t *testing.T) {
 	checkSyncCalls(t, string(text))
 }
 
-// cannotTest ends a test that cannot be made here. In CI on Linux it must be.
+// cannotTest skips a test that cannot run here. In CI on Linux it fails.
 func cannotTest(t *testing.T, why string) {
 	t.Helper()
 	if os.Getenv("CI") == "true" && runtime.GOOS == "linux" {
@@ -241,11 +241,11 @@ var (
 	writeCall = regexp.MustCompile(`\bp?write(?:64)?\((\d+), "(.*)`)
 )
 
-// checkSyncCalls fails for an acknowledgement before which the file of its event was not synced.
+// checkSyncCalls fails for an acknowledgement without a preceding sync of the event's file.
 func checkSyncCalls(t *testing.T, trace string) {
 	t.Helper()
 	acks, events := 0, 0
-	dirty := "" // the file with an event that is not synced
+	dirty := "" // the file with an unsynced event
 	for line := range strings.Lines(trace) {
 		if m := syncCall.FindStringSubmatch(line); m != nil && m[1] == dirty {
 			dirty = ""
@@ -267,12 +267,12 @@ func checkSyncCalls(t *testing.T, trace string) {
 	}
 }
 
-// eventlog.TestSyncCalls checks the second way to see syncing, so that it works where it is needed.
+// TestSyncCalls runs the alternative check of syncing, so that it works where it is needed.
 func TestSyncCalls(t *testing.T) {
 	testSyncCalls(t)
 }
 
-// eventlog.TestLock opens one directory twice, in this process and in another one.
+// TestLock opens one directory twice, in this process and in another one.
 func TestLock(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	locked := func(pid int) {
@@ -305,7 +305,7 @@ func TestLock(t *testing.T) {
 	open(t, &eventlog.Options{Dir: dir, UnsafeNoSync: true})
 }
 
-// eventlog.TestOpen_noSockets checks that an embedded store neither listens nor connects anywhere.
+// TestOpen_noSockets checks that an embedded store neither listens nor connects.
 func TestOpen_noSockets(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("it takes /proc")

@@ -16,31 +16,31 @@ import (
 )
 
 const (
-	// deltaQuota limits the bytes of deltas; the oldest go first.
+	// deltaQuota limits the bytes of deltas; the oldest are dropped first.
 	deltaQuota = 256 << 20
-	// neverSync is a sync interval for stores that do not sync.
+	// neverSync is the sync interval of stores that do not sync.
 	neverSync = 1000 * time.Hour
-	// minFree is how much room the disk needs before a server that found it full is started again.
+	// minFree is the free disk space in bytes that is required before a server that found the disk full is restarted.
 	minFree = 4 << 20
 )
 
-// embedded is a server in this process that listens nowhere. A server that a write error has
-// stopped is replaced by another one, to which the store's connection finds by itself.
+// embedded is a server in this process without a listener. A server that a write error has stopped
+// is replaced by another one, to which the store's connection reconnects.
 type embedded struct {
 	dir  string
 	opts *Options
 	turn chan struct{} // holds the right to replace the server
-	// mending is set while the server is replaced, until the connection has found the next one.
+	// mending is set while the server is replaced, until the connection has reached the next one.
 	mending atomic.Bool
 
 	restarted atomic.Bool // whether it has replaced a server
-	// prepare is called before the next server is started, until it succeeds; nil for nothing. It belongs to the holder of the turn.
+	// prepare is called before the next server is started, until it succeeds; it may be nil. It belongs to the holder of the turn.
 	prepare func() error
 
 	mu     sync.Mutex
-	nc     *nats.Conn              // of the store; nil before it has one
-	srv    *server.Server          // nil while there is none
-	sound  context.Context         // ends, with the cause, when the server cannot write any more
+	nc     *nats.Conn              // of the store; nil before it is connected
+	srv    *server.Server          // nil while no server runs
+	sound  context.Context         // ends, with the cause, when the server can no longer write
 	broken context.CancelCauseFunc // ends it
 }
 
@@ -51,7 +51,7 @@ func newEmbedded(dir string, o *Options) *embedded {
 	return e
 }
 
-// start starts a server; ctx bounds that alone.
+// start starts a server; ctx bounds only the start.
 func (e *embedded) start(ctx context.Context) error {
 	config := &server.Options{
 		ServerName:             "parley",
@@ -115,14 +115,14 @@ func (e *embedded) fault() context.Context {
 	return e.sound
 }
 
-// fail marks the server as one that cannot write.
+// fail marks the server as unable to write.
 func (e *embedded) fail(text string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.broken(fmt.Errorf("%w: the server cannot write: %s", ErrFull, text))
 }
 
-// InProcessConn connects to the server there is now.
+// InProcessConn connects to the current server.
 func (e *embedded) InProcessConn() (net.Conn, error) {
 	e.mu.Lock()
 	srv := e.srv
@@ -133,7 +133,7 @@ func (e *embedded) InProcessConn() (net.Conn, error) {
 	return srv.InProcessConn()
 }
 
-// mend replaces a server that could not write, once the disk has room again. Until then the error says why.
+// mend replaces a server that could not write, when the disk has room again. Until then it returns the reason.
 func (e *embedded) mend(ctx context.Context) error {
 	if e.fault().Err() == nil && !e.mending.Load() {
 		return nil
@@ -146,7 +146,7 @@ func (e *embedded) mend(ctx context.Context) error {
 	defer func() { e.turn <- struct{}{} }()
 	fault := e.fault()
 	if fault.Err() == nil {
-		return nil // mended meanwhile
+		return nil // replaced meanwhile
 	}
 	free, err := diskFree(e.dir)
 	if err != nil {
@@ -162,7 +162,7 @@ func (e *embedded) mend(ctx context.Context) error {
 	return nil
 }
 
-// salvage replaces the server, and calls prepare while there is none.
+// salvage replaces the server, and calls prepare while no server runs.
 func (e *embedded) salvage(ctx context.Context, prepare func() error) error {
 	select {
 	case <-e.turn:
@@ -195,8 +195,8 @@ func (e *embedded) replace(ctx context.Context) error {
 	return e.found(ctx)
 }
 
-// found waits until the store's connection has found the server there is now: what it sends
-// before is lost, and would be waited for in vain.
+// found waits until the store's connection has reached the current server: earlier requests are
+// lost and would never be answered.
 func (e *embedded) found(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, e.opts.Timeout)
 	defer cancel()
@@ -216,7 +216,7 @@ func (e *embedded) found(ctx context.Context) error {
 	return nil
 }
 
-// connect connects to the embedded server, or to the cluster where there is none.
+// connect connects to the embedded server, or to the cluster if e is nil.
 func connect(e *embedded, o *Options, reconnected func()) (*nats.Conn, error) {
 	options := []nats.Option{
 		nats.Name("parley eventlog"), nats.MaxReconnects(-1), nats.Timeout(o.Timeout),
@@ -241,7 +241,7 @@ func connect(e *embedded, o *Options, reconnected func()) (*nats.Conn, error) {
 	return nats.Connect(o.URL, options...)
 }
 
-// serverLogger passes on what the embedded server says, and drops notices.
+// serverLogger passes the embedded server's messages on, and drops notices.
 type serverLogger struct{ *embedded }
 
 // Noticef drops a notice.
@@ -250,8 +250,7 @@ func (l serverLogger) Noticef(string, ...any) {}
 // Warnf logs a warning.
 func (l serverLogger) Warnf(format string, v ...any) { l.say(slog.LevelWarn, format, v) }
 
-// Errorf logs an error. A stream that could not write answers nothing from then on, and the log is the only
-// place that says so.
+// Errorf logs an error. A stream that could not write stops answering, and only the log reports it.
 func (l serverLogger) Errorf(format string, v ...any) {
 	l.say(slog.LevelError, format, v)
 	if text := fmt.Sprintf(format, v...); strings.Contains(text, "ritical write error") || strings.Contains(text, "JetStream out of") {
@@ -259,7 +258,7 @@ func (l serverLogger) Errorf(format string, v ...any) {
 	}
 }
 
-// Fatalf logs an error; the server does not end the process when it is embedded.
+// Fatalf logs an error; an embedded server does not end the process.
 func (l serverLogger) Fatalf(format string, v ...any) { l.say(slog.LevelError, format, v) }
 
 // Debugf drops a debug message.

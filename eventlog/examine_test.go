@@ -19,7 +19,7 @@ import (
 	"github.com/seed7221b0f9/parley/eventlog"
 )
 
-// TestExamine looks at data directories and servers, good ones and bad ones.
+// TestExamine examines good and bad data directories and servers.
 func TestExamine(t *testing.T) {
 	base := t.TempDir()
 	missing := filepath.Join(base, "not", "yet")
@@ -54,7 +54,7 @@ func TestExamine(t *testing.T) {
 	}
 }
 
-// TestExamine_damaged looks at a store that is closed, before and after a byte of it has changed.
+// TestExamine_damaged examines a closed store, before and after a byte of it has changed.
 func TestExamine_damaged(t *testing.T) {
 	dir, _ := damagedStore(t, 3)
 	examine := func() eventlog.Health {
@@ -112,8 +112,8 @@ func TestExamine_cluster(t *testing.T) {
 	}
 }
 
-// TestOpen_lockOfTheDead opens a directory whose last owner is gone while something still has
-// its lock, as a child does that was being started when its parent was killed.
+// TestOpen_lockOfTheDead opens a directory after the exit of its owner while another process still
+// holds its lock, like a child that was being started when its parent was killed.
 func TestOpen_lockOfTheDead(t *testing.T) {
 	gone := exec.Command("true")
 	if err := gone.Run(); err != nil {

@@ -34,7 +34,7 @@ func Example() {
 	defer done()
 
 	session := store.Log("session-1")
-	// Both events are on disk when Append returns, or none of them.
+	// Both events are on disk when Append returns, or neither.
 	last, err := session.Append(ctx, 0, []byte("hello"), []byte("how are you?"))
 	if err != nil {
 		log.Fatal(err)
@@ -82,7 +82,7 @@ func ExampleLog_Follow() {
 	// 1.2 swer
 }
 
-// A snapshot lets a reader start near the end, and old events be deleted.
+// A snapshot allows a reader to start near the end, and old events to be deleted.
 func ExampleLog_Trim() {
 	ctx := context.Background()
 	store, done := exampleStore()
@@ -176,7 +176,7 @@ func ExampleStore_Backup() {
 	// 1 kept
 }
 
-// Examine reads a store that no server has open, and counts its damaged files.
+// Examine a store that no server has open, and count its damaged files.
 func ExampleExamine() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "eventlog-")

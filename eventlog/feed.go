@@ -10,19 +10,19 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// feed reads the messages of one subject in order, through a consumer that it makes again
-// when the server or the connection loses it.
+// feed reads the messages of one subject in order, through a consumer that it recreates when the
+// server or the connection loses it.
 type feed struct {
 	store    *Store
 	stream   jetstream.Stream
 	subject  string // may have a wildcard
-	next     uint64 // the sequence of the stream to go on at
-	gets     int    // how many messages to ask for one by one before there is a consumer
+	next     uint64 // the next sequence of the stream
+	gets     int    // number of messages to request one by one before using a consumer
 	consumer jetstream.Consumer
 	messages jetstream.MessagesContext
 	unwatch  func() bool   // stops waiting for a reconnection
-	taken    uint64        // messages of this consumer
-	pause    time.Duration // before the next attempt to make a consumer
+	taken    uint64        // number of messages taken from this consumer
+	pause    time.Duration // before the next attempt to create a consumer
 }
 
 // message is a message of a stream.
@@ -30,22 +30,22 @@ type message struct {
 	data    []byte
 	subject string
 	seq     uint64 // in the stream
-	pending uint64 // how many more there were when it was sent
+	pending uint64 // number of later messages at the time when it was sent
 }
 
 const (
-	// feedBytes bounds what a feed has asked for and not yet taken.
+	// feedBytes limits the bytes that a feed has requested and not yet taken.
 	feedBytes = 4 << 20
-	// feedIdle is when the server drops a consumer that is not read from.
+	// feedIdle is the time after which the server drops an unused consumer.
 	feedIdle = time.Minute
-	// feedGets is how many messages of one log are asked for one by one.
+	// feedGets is the number of messages of one log that are requested one by one.
 	feedGets = 64
 	minPause = 50 * time.Millisecond
 	maxPause = 2 * time.Second
 )
 
-// take returns the next message, and waits for it if there is none. It fails only when ctx ends, or
-// the stream is gone.
+// take returns the next message, and waits for it if necessary. It fails only when ctx ends, or the
+// stream was deleted.
 func (f *feed) take(ctx context.Context) (message, error) {
 	for {
 		if f.gets > 0 {
@@ -80,8 +80,8 @@ func (f *feed) take(ctx context.Context) (message, error) {
 	}
 }
 
-// get asks for one message, which is cheaper than a consumer for the few messages that most
-// readers lack. Where there is none, or the request fails, the feed goes on with a consumer.
+// get requests one message, which is cheaper than a consumer for the few messages that most readers
+// lack. If there is no message, or the request fails, the feed continues with a consumer.
 func (f *feed) get(ctx context.Context) (message, bool) {
 	msg, err := f.stream.GetMsg(ctx, max(1, f.next), jetstream.WithGetMsgSubject(f.subject))
 	if err != nil {
@@ -93,7 +93,7 @@ func (f *feed) get(ctx context.Context) (message, bool) {
 	return message{data: msg.Data, subject: msg.Subject, seq: msg.Sequence}, true
 }
 
-// open makes a consumer, and tries again until there is one, ctx ends or the stream is gone.
+// open creates a consumer, and retries until it succeeds, ctx ends or the stream was deleted.
 func (f *feed) open(ctx context.Context) error {
 	for {
 		err := f.tryOpen(ctx)
@@ -150,7 +150,7 @@ func (f *feed) tryOpen(ctx context.Context) error {
 	return nil
 }
 
-// close gives the consumer back. The server drops one that it is not asked to after a minute.
+// close deletes the consumer. The server drops a remaining consumer after a minute.
 func (f *feed) close() {
 	if f.messages != nil {
 		f.unwatch()
@@ -167,5 +167,5 @@ func (f *feed) close() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	_ = f.stream.DeleteConsumer(ctx, name) // it may be gone already
+	_ = f.stream.DeleteConsumer(ctx, name) // it may be deleted already
 }

@@ -2,11 +2,11 @@ package eventlog
 
 import "context"
 
-// gate keeps calls that remove events apart from a backup: either any number of removals pass
-// at a time, or one backup. Waiting ends with the context.
+// gate separates calls that remove events from a backup: either any number of removals pass
+// concurrently, or one backup. Waiting ends with the context.
 type gate struct {
 	turn   chan struct{} // holds the right to enter
-	inside chan int      // holds the number of removals inside, while there are any
+	inside chan int      // holds the number of removals inside, if any
 }
 
 func newGate() gate {
@@ -15,7 +15,7 @@ func newGate() gate {
 	return g
 }
 
-// shared enters beside other shared calls.
+// shared enters together with other shared calls.
 func (g *gate) shared(ctx context.Context) (leave func(), err error) {
 	select {
 	case n := <-g.inside:
@@ -34,7 +34,7 @@ func (g *gate) shared(ctx context.Context) (leave func(), err error) {
 	}, nil
 }
 
-// alone enters when no other call is inside, and keeps others out.
+// alone enters when no other call is inside, and blocks others.
 func (g *gate) alone(ctx context.Context) (leave func(), err error) {
 	select {
 	case <-g.turn:

@@ -6,21 +6,21 @@ import (
 	"github.com/seed7221b0f9/parley/eventlog/internal/blockfile"
 )
 
-// heads is what the check of all blocks finds of logs and snapshots, so that Open need not read them from the server as well. It reads
-// the headers of records alone.
+// heads collects the headers of logs and snapshots during the check of all blocks, so that Open need not read them from the server as
+// well.
 type heads struct {
 	logs   map[string]*headChain
 	kept   census // the messages of logs
 	states map[string]*headState
 }
 
-// headChain is a chain by the headers of its records.
+// headChain is a chain of record headers.
 type headChain struct {
 	chain
 	parts partCounter
 }
 
-// headState is the snapshots of a session that are whole, oldest first.
+// headState holds the complete snapshots of a session, oldest first.
 type headState struct {
 	whole []stateHead
 	parts partCounter
@@ -37,13 +37,13 @@ func newHeads() *heads {
 	return &heads{logs: map[string]*headChain{}, states: map[string]*headState{}}
 }
 
-// partCounter finds the records of which every part is there.
+// partCounter detects the records with all their parts.
 type partCounter struct {
 	head header
 	next uint64
 }
 
-// add takes the next part of a subject and reports whether it completes a record.
+// add adds the next part of a subject and reports whether it completes a record.
 func (p *partCounter) add(h *header) bool {
 	switch {
 	case h.part == 0:
@@ -56,7 +56,7 @@ func (p *partCounter) add(h *header) bool {
 	return h.complete()
 }
 
-// add takes a record of a block, in the order of the stream. What was removed on purpose does not count.
+// add adds a record of a block, in the order of the stream. Removed records do not count.
 func (a *heads) add(stream, session string, h *header, r *blockfile.Record, purged map[string]uint64) {
 	if r.Kind == blockfile.Tombstone {
 		if stream == logStream {
@@ -105,7 +105,7 @@ func (a *heads) found() map[string]*chain {
 	return found
 }
 
-// drop forgets the snapshots that were deleted.
+// drop removes the deleted snapshots.
 func (a *heads) drop(deleted map[uint64]bool) {
 	for _, s := range a.states {
 		var whole []stateHead
@@ -118,7 +118,7 @@ func (a *heads) drop(deleted map[uint64]bool) {
 	}
 }
 
-// snapshot returns the event of the newest snapshot of a log with that epoch; 0 for none.
+// snapshot returns the event of the newest snapshot of a log with that epoch, or 0.
 func (a *heads) snapshot(session string, epoch [8]byte) (seq uint64) {
 	if s := a.states[session]; s != nil {
 		for _, head := range s.whole {

@@ -10,8 +10,8 @@ import (
 	"github.com/seed7221b0f9/parley/eventlog"
 )
 
-// eventlog.TestHeads opens a store that was killed, with logs that were trimmed, deleted and made again, and records of many parts. Open
-// reads the files once and nothing from the server, and finds the same as if it did: also where a file is missing or damaged.
+// TestHeads opens a killed store, with logs that were trimmed, deleted and recreated, and records of many parts. Open reads the
+// files once and no messages from the server, and finds the same as from the server, also if a file is missing or damaged.
 func TestHeads(t *testing.T) {
 	root := t.TempDir()
 	open := func(dir string) *eventlog.Store {
@@ -36,7 +36,7 @@ func TestHeads(t *testing.T) {
 	msgs := func(dir, stream string) string {
 		return filepath.Join(dir, "jetstream", "$G", "streams", stream, "msgs")
 	}
-	lost := uint64(0) // the events of b that were trimmed
+	lost := uint64(0) // the trimmed events of b
 	for _, want := range all["b"] {
 		if want == "" {
 			lost++
@@ -45,7 +45,7 @@ func TestHeads(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		damage func(dir string)
-		want   string // empty for anything
+		want   string // empty matches anything
 	}{
 		{"whole", func(string) {}, "[]"},
 		{"no snapshots", func(dir string) { removeAll(t, msgs(dir, "PARLEY_SNAPSHOT")) },

@@ -12,7 +12,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// inspect looks for lost events, unless the store was closed cleanly and is as it was.
+// inspect searches for lost events, unless the store was closed cleanly and is unchanged.
 func (s *Store) inspect(ctx context.Context, before *checkpoint) error {
 	if !before.clean {
 		found, err := s.chains(ctx, before)
@@ -41,7 +41,7 @@ func (s *Store) inspect(ctx context.Context, before *checkpoint) error {
 	return s.journal.begin(s.dir, before)
 }
 
-// chains returns the logs. Where the server has the messages that are in the blocks, they were read already.
+// chains returns the logs. It does not read them from the server if the server has the same messages as the blocks.
 func (s *Store) chains(ctx context.Context, before *checkpoint) (map[string]*chain, error) {
 	if before.heads != nil && before.heads.holds(before.live[logStream]) && s.st.holds(ctx, before.live) {
 		return before.heads.found(), nil
@@ -50,7 +50,7 @@ func (s *Store) chains(ctx context.Context, before *checkpoint) (map[string]*cha
 	return s.scan(ctx, before.Purged)
 }
 
-// adopt takes the starts of logs for what they were trimmed to, in a store that does not have that.
+// adopt uses the starts of logs as their trim positions, in a store that does not record these.
 func adopt(found map[string]*chain, purged map[string]uint64) {
 	for session, c := range found {
 		if c.first > 1 {
@@ -59,7 +59,7 @@ func adopt(found map[string]*chain, purged map[string]uint64) {
 	}
 }
 
-// removeAgain removes what a scan found of deleted logs and of trimmed events: the server's marks of their removal are lost.
+// removeAgain removes the remains of deleted logs and trimmed events that a scan found: the server's marks of their removal are lost.
 func (s *Store) removeAgain(ctx context.Context, found map[string]*chain, purged map[string]uint64) error {
 	for session, c := range found {
 		if c.removed == 0 {
@@ -81,13 +81,13 @@ func (s *Store) removeAgain(ctx context.Context, found map[string]*chain, purged
 	return nil
 }
 
-// chain is what a scan finds of a log.
+// chain is the result of a scan of a log.
 type chain struct {
 	epoch       [8]byte
 	first, last uint64
 	gaps        []Damage
 	join        joiner
-	removed     uint64 // the sequence of the newest message that was removed on purpose
+	removed     uint64 // the sequence of the newest removed message
 }
 
 func lastsOf(found map[string]*chain) map[string]uint64 {
@@ -100,7 +100,7 @@ func lastsOf(found map[string]*chain) map[string]uint64 {
 	return lasts
 }
 
-// scanStall is how long a scan waits for the next message before it gives up.
+// scanStall is the timeout of a scan for the next message.
 const scanStall = 30 * time.Second
 
 // scan reads all messages of the log.
@@ -143,20 +143,20 @@ func (s *Store) takeWithin(ctx context.Context, f *feed) (message, error) {
 	return f.take(ctx)
 }
 
-// add takes the next message of the log.
+// add adds the next message of the log.
 func (c *chain) add(session string, msg []byte) error {
 	h, data, err := c.join.add(msg)
 	if errors.Is(err, ErrFormat) {
 		return err
 	}
 	if err != nil || data == nil {
-		return nil // what it held is missing in the next record
+		return nil // the next record reveals the missing events
 	}
 	c.record(session, &h)
 	return nil
 }
 
-// record takes the next whole record of the log.
+// record adds the next complete record of the log.
 func (c *chain) record(session string, h *header) {
 	if c.last == 0 {
 		c.first, c.epoch = h.first, h.epoch
@@ -166,7 +166,7 @@ func (c *chain) record(session string, h *header) {
 	c.last = max(c.last, h.last())
 }
 
-// snapshotOf returns the event of the newest snapshot of a session; 0 for none.
+// snapshotOf returns the event of the newest snapshot of a session, or 0.
 func (s *Store) snapshotOf(ctx context.Context, session string, c *chain, before *checkpoint) (uint64, error) {
 	if before.heads != nil {
 		return before.heads.snapshot(session, c.epoch), nil
@@ -178,7 +178,7 @@ func (s *Store) snapshotOf(ctx context.Context, session string, c *chain, before
 	return snapshot.Seq, nil
 }
 
-// compare returns what is missing in the logs that were found, and drops the snapshots of what is lost at their ends.
+// compare returns the events missing in the found logs, and drops the snapshots of events lost at their ends.
 func (s *Store) compare(ctx context.Context, found map[string]*chain, before *checkpoint) ([]Damage, error) {
 	var failed error
 	damage := missing(found, before, func(session string, c *chain) uint64 {
@@ -192,8 +192,8 @@ func (s *Store) compare(ctx context.Context, found map[string]*chain, before *ch
 	return damage, failed
 }
 
-// missing returns what is missing in the logs that were found, by their numbers, their snapshots, and
-// what the last clean end knew of them.
+// missing returns the events missing in the found logs, according to their numbers, their snapshots,
+// and the last clean shutdown.
 func missing(found map[string]*chain, before *checkpoint, snapshotOf func(session string, c *chain) uint64) (damage []Damage) {
 	sessions := maps.Clone(before.Lasts)
 	for session := range found {
@@ -205,7 +205,7 @@ func missing(found map[string]*chain, before *checkpoint, snapshotOf func(sessio
 			c = &chain{}
 		}
 		snapshot := snapshotOf(session, c)
-		// What was trimmed is missing only if the snapshot is, too.
+		// Trimmed events are missing only if the snapshot is missing, too.
 		start := min(max(1, before.Purged[purgeKey(session, c.epoch)]), snapshot+1)
 		if c.first > start {
 			damage = append(damage, Damage{session, start, c.first - 1, "they are not in the store"})
@@ -218,7 +218,7 @@ func missing(found map[string]*chain, before *checkpoint, snapshotOf func(sessio
 	return damage
 }
 
-// accept adds damage to what was known before, and returns what is new.
+// accept adds damage to the known damage, and returns the new part.
 func (c *checkpoint) accept(damage []Damage) (fresh []Damage) {
 	c.Damage = slices.DeleteFunc(c.Damage, func(d Damage) bool { return d.Reason == foundOpen })
 	fresh = slices.DeleteFunc(damage, func(d Damage) bool { return slices.Contains(c.Damage, d) })
@@ -226,8 +226,8 @@ func (c *checkpoint) accept(damage []Damage) (fresh []Damage) {
 	return fresh
 }
 
-// accept adds damage to what was known before. Where it is new, the store gets another epoch and its logs no deltas, since numbers
-// at the end of a log may be used again.
+// accept adds damage to the known damage. If a part is new, the store gets another epoch and the deltas of its logs are dropped,
+// since numbers at the end of a log may be reused.
 func (s *Store) accept(ctx context.Context, before *checkpoint, damage []Damage) error {
 	fresh := before.accept(damage)
 	if len(fresh) == 0 {

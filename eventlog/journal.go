@@ -18,26 +18,26 @@ import (
 )
 
 const (
-	// journalName is the file with what happened since the base was written.
+	// journalName is the file with the changes since the base was written.
 	journalName = "journal"
-	// journalSize is how large it gets before a new base takes its place.
+	// journalSize is the size in bytes at which a new base replaces the journal.
 	journalSize = 1 << 20
-	// everything is the bound of a deleted log.
+	// everything is the removal position of a deleted log.
 	everything = math.MaxUint64
 )
 
-// journal is what a store knows of its logs apart from the server's files: the newest event of each, and what was removed on purpose.
-// After a kill it tells events that are lost from those that were never written, and a deleted log from one to be salvaged. A line
-// has the CRC-32C of the rest and then either session and newest event, which is not synced, or session, epoch and the
-// event before which everything is removed.
+// journal is the store's record of its logs apart from the server's files: the newest event of each, and the removals. After a kill
+// it distinguishes lost events from those that were never written, and a deleted log from one to salvage. A line has the CRC-32C of
+// the rest and then either session and newest event, which is not synced, or session, epoch and the event before which all events are
+// removed.
 type journal struct {
 	mu     sync.Mutex
-	file   *os.File // nil before Open has looked at the store, and for a cluster
+	file   *os.File // nil before Open has checked the store, and for a cluster
 	size   int
 	lasts  map[string]uint64
 	purged map[string]uint64 // by purgeKey
 	damage []Damage
-	// suspect is whether the server's files are no longer what they were, so that the next Open has to look at everything.
+	// suspect reports whether the server's files have changed unexpectedly, so that the next Open has to check everything.
 	suspect bool
 }
 
@@ -45,7 +45,7 @@ func purgeKey(session string, epoch [8]byte) string {
 	return session + " " + hex.EncodeToString(epoch[:])
 }
 
-// apply takes a line of the file. One that is not whole has no effect.
+// apply applies a line of the file. An incomplete line has no effect.
 func (c *checkpoint) apply(line string) {
 	sum, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 	fields := strings.Fields(rest)
@@ -65,7 +65,7 @@ func (c *checkpoint) apply(line string) {
 	}
 }
 
-// readJournal adds what happened since the base to it.
+// readJournal adds the changes since the base to it.
 func (d *dataDir) readJournal(c *checkpoint) error {
 	text, err := os.ReadFile(filepath.Join(d.path, journalName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -91,14 +91,14 @@ func (j *journal) begin(d *dataDir, c *checkpoint) (err error) {
 	return j.rebase()
 }
 
-// checkpoint returns a copy of what is known.
+// checkpoint returns a copy of the state.
 func (j *journal) checkpoint() *checkpoint {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return &checkpoint{Lasts: maps.Clone(j.lasts), Purged: maps.Clone(j.purged), Damage: slices.Clone(j.damage)}
 }
 
-// rebase writes what is known into the base, and empties the file.
+// rebase writes the state into the base, and empties the file.
 func (j *journal) rebase() error {
 	text, err := json.Marshal(&checkpoint{Lasts: j.lasts, Purged: j.purged, Damage: j.damage})
 	if err != nil {
@@ -123,8 +123,8 @@ func (j *journal) note(line string) error {
 	return err
 }
 
-// acked notes the newest event of a log. Without the note a loss may go unnoticed, but the event is stored: an error is no
-// reason to fail.
+// acked records the newest event of a log. Without the record a loss may go unnoticed, but the event is stored: an error
+// is no reason to fail.
 func (j *journal) acked(session string, last uint64) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -134,14 +134,14 @@ func (j *journal) acked(session string, last uint64) {
 	}
 }
 
-// last returns the newest event of a log that was acknowledged; 0 for none.
+// last returns the newest acknowledged event of a log, or 0.
 func (j *journal) last(session string) uint64 {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.lasts[session]
 }
 
-// purging notes, durably, that the events of a log before an event are about to be removed.
+// purging records, durably, that the events of a log before an event will be removed.
 func (j *journal) purging(session string, epoch [8]byte, before uint64) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -157,11 +157,11 @@ func (j *journal) purging(session string, epoch [8]byte, before uint64) error {
 	return errors.Join(j.note(fmt.Sprintf("%s %d", key, before)), j.file.Sync())
 }
 
-// foundOpen is the reason of what a reader misses in an open store. The next Open finds out what is missing in all.
+// foundOpen is the reason for events that a reader misses in an open store. The next Open determines all missing events.
 const foundOpen = "a file was damaged while the store was open"
 
-// missed takes note of events that a reader did not find. Events that were removed on purpose, which the journal knew before, are not
-// lost. It reports whether the loss is a new one.
+// missed records events that a reader did not find. Removed events, which the journal knows, are not lost. It reports whether the
+// loss is new.
 func (j *journal) missed(d Damage, epoch [8]byte) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -174,6 +174,6 @@ func (j *journal) missed(d Damage, epoch [8]byte) bool {
 		}
 	}
 	j.damage, j.suspect = append(j.damage, Damage{d.Session, d.From, d.To, foundOpen}), true
-	_ = j.rebase() // the list is also in memory, and the next Open looks at everything
+	_ = j.rebase() // the list is also in memory, and the next Open checks everything
 	return true
 }

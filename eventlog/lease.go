@@ -11,7 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Lease is the right to write to a session's log while others in the cluster may not. It ends
+// Lease is the exclusive right in a cluster to write to a session's log. It expires
 // Options.LeaseTTL after its last renewal. Its methods may be called from any goroutine.
 type Lease struct {
 	store   *Store
@@ -21,16 +21,16 @@ type Lease struct {
 
 	mu       sync.Mutex
 	revision uint64
-	until    time.Time // by this machine's clock, from before the server set its own
+	until    time.Time // by this machine's clock, taken before the server set its own
 }
 
-// leaseValue is what the bucket holds of a lease.
+// leaseValue is the bucket's value of a lease.
 type leaseValue struct {
 	Owner string `json:"owner"`
 }
 
-// Acquire takes the lease of a session for owner, a name that others see, such as a node's.
-// While another lease is held, also one of the same owner, the error is ErrLeaseHeld; it is not waited for.
+// Acquire takes the lease of a session for owner, a name that others see, such as a node's. If another
+// lease exists, even one of the same owner, it returns ErrLeaseHeld without waiting.
 func (s *Store) Acquire(ctx context.Context, session, owner string) (*Lease, error) {
 	ctx, end, err := s.Log(session).beginWrite(ctx)
 	if err != nil {
@@ -52,11 +52,11 @@ func (s *Store) Acquire(ctx context.Context, session, owner string) (*Lease, err
 	return &Lease{store: s, session: session, value: value, epoch: revision, revision: revision, until: start.Add(s.opts.LeaseTTL)}, nil
 }
 
-// leaseOwner names the owner of a lease, as far as it is still there.
+// leaseOwner returns the owner of a lease, if it still exists.
 func (s *Store) leaseOwner(ctx context.Context, session string) string {
 	var value leaseValue
 	if entry, err := s.st.leases.Get(ctx, session); err == nil {
-		_ = json.Unmarshal(entry.Value(), &value) // an owner that cannot be read has no name
+		_ = json.Unmarshal(entry.Value(), &value) // an unreadable owner has no name
 	}
 	return value.Owner
 }
@@ -76,14 +76,14 @@ func (s *Store) leaseHeld(ctx context.Context, session string) (bool, error) {
 }
 
 // Epoch returns a number that is larger than that of every earlier lease of the store. It is the owner
-// for AppendDelta.
+// argument of AppendDelta.
 func (l *Lease) Epoch() uint64 { return l.epoch }
 
-// Session returns the name of the session that the lease is for, as it was acquired.
+// Session returns the name of the session of the lease.
 func (l *Lease) Session() string { return l.session }
 
-// Renew starts the lease's time again. The error is ErrLeaseLost once another owner may have it; after any
-// other error the lease still has the time that was left.
+// Renew restarts the time of the lease. The error is ErrLeaseLost once another owner may have it; after
+// any other error the lease keeps its remaining time.
 func (l *Lease) Renew(ctx context.Context) error {
 	ctx, end, err := l.store.beginWrite(ctx)
 	if err != nil {
@@ -125,8 +125,8 @@ func (l *Lease) lost() error {
 	return fmt.Errorf("%w: session %s", ErrLeaseLost, l.session)
 }
 
-// Keep renews the lease three times in its time until ctx ends, and then returns ctx's error, or
-// ErrLeaseLost as soon as another owner may have it. The caller runs it in a goroutine of its own.
+// Keep renews the lease three times per LeaseTTL until ctx ends, and then returns ctx's error, or
+// ErrLeaseLost as soon as another owner may have it. The caller runs it on a separate goroutine.
 func (l *Lease) Keep(ctx context.Context) error {
 	ticker := time.NewTicker(l.store.opts.LeaseTTL / 3)
 	defer ticker.Stop()
@@ -148,8 +148,8 @@ func (l *Lease) Keep(ctx context.Context) error {
 	}
 }
 
-// Release gives the lease back, so that others can acquire it at once. Releasing a lost lease
-// is not an error.
+// Release returns the lease, so that others can acquire it at once. Releasing a lost lease is not
+// an error.
 func (l *Lease) Release(ctx context.Context) error {
 	ctx, end, err := l.store.beginWrite(ctx)
 	if err != nil {

@@ -41,7 +41,7 @@ func TestLease(t *testing.T) {
 	}
 }
 
-// eventlog.TestLease_expires lets a lease end by itself while another one is kept.
+// TestLease_expires waits until a lease expires while another one is kept.
 func TestLease_expires(t *testing.T) {
 	s := open(t, &eventlog.Options{UnsafeNoSync: true, LeaseTTL: 600 * time.Millisecond})
 	kept, err := s.Acquire(t.Context(), "kept", "node 1")
@@ -94,8 +94,8 @@ func acquireSoon(t *testing.T, s *eventlog.Store, session string) *eventlog.Leas
 	}
 }
 
-// A lease that has expired by the local clock is lost, even if nobody else holds it yet: its owner may have been
-// suspended, and another one may be about to take it.
+// TestLease_overHere checks that a lease that has expired by the local clock is lost, even if it has no other
+// owner yet: its owner may have been suspended, and another one may be about to take it.
 func TestLease_overHere(t *testing.T) {
 	s := open(t, nil)
 	l, err := s.Acquire(t.Context(), "a", "node 1")

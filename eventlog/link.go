@@ -5,8 +5,7 @@ import (
 	"sync"
 )
 
-// link tells readers that the connection was lost and is there again: the server may have forgotten their consumers, and would
-// say nothing.
+// link informs readers about a lost and restored connection: the server may have dropped their consumers without a notice.
 type link struct {
 	mu    sync.Mutex
 	ended context.CancelFunc
@@ -19,7 +18,7 @@ func newLink() *link {
 	return l
 }
 
-// renew ends the present context and starts another one.
+// renew ends the current context and starts another one.
 func (l *link) renew() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

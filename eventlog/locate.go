@@ -7,8 +7,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// probe returns the first message of a subject at or after a sequence of the stream. The
-// error is jetstream.ErrMsgNotFound where there is none.
+// probe returns the first message of a subject at or after a sequence of the stream. The error is
+// jetstream.ErrMsgNotFound if there is none.
 func probe(ctx context.Context, stream jetstream.Stream, subject string, seq uint64) (uint64, header, error) {
 	msg, err := stream.GetMsg(ctx, seq, jetstream.WithGetMsgSubject(subject))
 	if err != nil {
@@ -18,10 +18,10 @@ func probe(ctx context.Context, stream jetstream.Stream, subject string, seq uin
 	return msg.Sequence, h, err
 }
 
-// locate returns a sequence of the stream from which on the messages of a subject satisfy
-// after, and before which they do not. After must stay true once it is. It is a binary
-// search, of some 20 reads for a million messages. It begins at the subject's first message: the server reads the block of
-// the sequence that it is asked for, also where that holds other subjects alone, and such a block may not be checked yet.
+// locate returns a sequence of the stream from which on the messages of a subject satisfy after, and before which they do
+// not. after must be monotonic. It is a binary search, of about 20 reads for a million messages. It starts at the
+// subject's first message: the server reads the block of the requested sequence, even if that contains only other
+// subjects, and such a block may not be checked yet.
 func locate(ctx context.Context, stream jetstream.Stream, subject string, after func(*header) bool) (uint64, error) {
 	last, err := stream.GetLastMsgForSubject(ctx, subject)
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
@@ -47,12 +47,12 @@ func locate(ctx context.Context, stream jetstream.Stream, subject string, after 
 	return low, nil
 }
 
-// locateEvent returns where to start reading for the event seq: at the record that holds it, or that
-// comes next. An unfinished record has the same first event as the one that took its place, so
-// only that number always grows.
+// locateEvent returns the position to start reading for the event seq: the record that contains it,
+// or the next one. An unfinished record has the same first event as its replacement, so only that
+// number is monotonic.
 func (l *Log) locateEvent(ctx context.Context, seq uint64) (uint64, error) {
 	stream, subject := l.store.st.log, l.subject()
-	var before header // the last message that starts at seq or earlier
+	var before header // the last message that starts at or before seq
 	_, err := locate(ctx, stream, subject, func(h *header) bool {
 		if h.first > seq {
 			return true

@@ -9,17 +9,17 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Log is a handle of the log of one session. It costs nothing to make, and its methods may be called
+// Log is a handle of the log of one session. Creating it is cheap, and its methods may be called
 // from any goroutine.
 type Log struct {
 	store   *Store
 	session string
 }
 
-// Session returns the name of the session that the log belongs to, as it was opened.
+// Session returns the name of the session of the log.
 func (l *Log) Session() string { return l.session }
 
-// Last returns the place after the newest durable event. The error is ErrNotFound for a log without events.
+// Last returns the position after the newest durable event. The error is ErrNotFound for a log without events.
 func (l *Log) Last(ctx context.Context) (Cursor, error) {
 	ctx, end, err := l.begin(ctx)
 	if err != nil {
@@ -54,7 +54,7 @@ func (l *Log) first(ctx context.Context) (uint64, error) {
 	return h.first, l.wrap("reading the oldest event", err)
 }
 
-// info describes the log. The caller has begun a call.
+// info describes the log. The caller has started a call.
 func (l *Log) info(ctx context.Context) (SessionInfo, error) {
 	tip, err := l.tip(ctx)
 	if err != nil {
@@ -72,7 +72,7 @@ func (l *Log) info(ctx context.Context) (SessionInfo, error) {
 
 func (l *Log) notFound() error { return fmt.Errorf("%w: log of session %s", ErrNotFound, l.session) }
 
-// wrap adds what was done and where to an error of the server.
+// wrap adds the operation and the session to an error of the server.
 func (l *Log) wrap(doing string, err error) error {
 	if err == nil {
 		return nil
@@ -96,7 +96,7 @@ func (l *Log) beginWrite(ctx context.Context) (context.Context, func(), error) {
 	return l.checked(l.store.beginWrite(ctx))
 }
 
-// checked checks the blocks of the log before a call that was begun.
+// checked checks the blocks of the log for a started call.
 func (l *Log) checked(ctx context.Context, end func(), err error) (context.Context, func(), error) {
 	if err != nil {
 		return nil, nil, err

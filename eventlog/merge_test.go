@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestReader_merge gives records of both streams to a reader in an order that the streams may have.
+// TestReader_merge passes records of both streams to a reader in an order that the streams may have.
 func TestReader_merge(t *testing.T) {
 	events := func(first uint64, texts ...string) *record { return testRecord(kindEvents, 0, first, 0, texts) }
 	deltas := func(owner, seq, sub uint64, texts ...string) *record {
@@ -55,7 +55,7 @@ func testRecord(k kind, owner, first, sub uint64, texts []string) *record {
 	return rec
 }
 
-// TestChain finds the events that are missing between records.
+// TestChain detects missing events between records.
 func TestChain(t *testing.T) {
 	var c chain
 	for _, first := range []uint64{3, 4, 9, 4, 12} {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// The values that [Options] has by default, for the fields that are zero. Sizes are in bytes.
+// The defaults of [Options]. Sizes are in bytes.
 const (
 	DefaultQuota        = 10 << 30
 	DefaultReserve      = 256 << 20
@@ -17,41 +17,41 @@ const (
 
 // Options configures a store. Dir or URL is required; every other zero field has a default.
 type Options struct {
-	// Dir is the data directory of an embedded server. It is made with mode 0700, and one that
-	// others may enter is changed to it.
+	// Dir is the data directory of an embedded server. It is created with mode 0700, and an
+	// existing directory that others may enter is changed to it.
 	Dir string
-	// URL is the address of a NATS server or cluster to use in place of an embedded one, as in
+	// URL is the address of a NATS server or cluster instead of an embedded one, as in
 	// "nats://a:4222,nats://b:4222". Dir must then be empty.
 	URL string
 	// Credentials and RootCAs are the paths of a NATS credentials file and of a PEM file with
-	// certificate authorities, for URL alone. Both may be empty.
+	// certificate authorities, only for URL. Both may be empty.
 	Credentials, RootCAs string
-	// Replicas is how many servers of the cluster keep a copy; 0 is 1. It applies when the
-	// streams are created.
+	// Replicas is the number of servers of the cluster that keep a copy; 0 is 1. It applies when
+	// the streams are created.
 	Replicas int
 
 	// Quota limits the bytes of all logs and snapshots on disk; 0 is DefaultQuota. With URL it applies when
 	// the streams are created.
 	Quota int64
-	// Reserve is how many bytes of the disk writers leave free; 0 is DefaultReserve, negative is none.
-	// It applies to an embedded server.
+	// Reserve is the number of bytes of the disk that writers leave free; 0 is DefaultReserve,
+	// negative disables it. It applies to an embedded server.
 	Reserve int64
 	// MaxAppend limits the bytes of one call of Append or PutSnapshot; 0 is DefaultMaxAppend.
 	MaxAppend int
-	// SyncInterval is how often deltas are synced; 0 is DefaultSyncInterval. It applies to an embedded server.
+	// SyncInterval is the interval at which deltas are synced; 0 is DefaultSyncInterval. It applies to an embedded server.
 	SyncInterval time.Duration
-	// Timeout bounds each call to the server, also where the deadline of the context is later; 0 is DefaultTimeout.
+	// Timeout bounds each call to the server, even if the deadline of the context is later; 0 is DefaultTimeout.
 	Timeout time.Duration
-	// LeaseTTL is how long a lease lasts that is not renewed; 0 is DefaultLeaseTTL. Stores that share
-	// a cluster use the same.
+	// LeaseTTL is the time after which a lease that is not renewed expires; 0 is DefaultLeaseTTL.
+	// Stores that share a cluster must use the same.
 	LeaseTTL time.Duration
 
 	// Now is the clock for Event.Time; nil is time.Now.
 	Now func() time.Time
 	// Logger receives warnings of the store and of the embedded server; nil discards them.
 	Logger *slog.Logger
-	// UnsafeNoSync turns off syncing, which breaks the promise of Append. It is for tests
-	// that need no durability and for the test that shows the difference.
+	// UnsafeNoSync turns off syncing, which breaks the durability of Append. It is for tests that
+	// need no durability and for the test that shows the difference.
 	UnsafeNoSync bool
 }
 

@@ -5,19 +5,19 @@ import (
 	"sync"
 )
 
-// pause keeps calls away from the embedded server while it is stopped to mend its files: a call that the server has taken and not
-// answered would be waited for in vain. The zero value lets calls pass.
+// pause blocks calls to the embedded server while it is stopped for a repair: a call that the server has accepted and not
+// answered would never return. The zero value does not block.
 type pause struct {
 	mu    sync.Mutex
-	calls int           // under way
-	over  chan struct{} // closed when the pause is over; nil without one
-	idle  chan struct{} // closed when no call is under way; nil where nobody waits for that
+	calls int           // number of running calls
+	over  chan struct{} // closed when the pause ends; nil without one
+	idle  chan struct{} // closed when no call is running; nil without a waiter
 }
 
-// pausedKey marks the context of calls that are made during a pause on purpose.
+// pausedKey marks the context of calls that are allowed during a pause.
 type pausedKey struct{}
 
-// enter waits until there is no pause, and begins a call.
+// enter waits until there is no pause, and starts a call.
 func (p *pause) enter(ctx context.Context) error {
 	if ctx.Value(pausedKey{}) != nil {
 		return nil
@@ -53,7 +53,7 @@ func (p *pause) leave(ctx context.Context) {
 	}
 }
 
-// begin keeps calls from beginning and waits for those under way. Its context passes. There is one pause at a time.
+// begin blocks new calls and waits for the running ones. Calls with its context pass. There is one pause at a time.
 func (p *pause) begin(ctx context.Context) (context.Context, error) {
 	p.mu.Lock()
 	p.over = make(chan struct{})
@@ -73,7 +73,7 @@ func (p *pause) begin(ctx context.Context) (context.Context, error) {
 	}
 }
 
-// end lets calls begin again.
+// end allows calls again.
 func (p *pause) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

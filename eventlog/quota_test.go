@@ -16,8 +16,8 @@ import (
 	"github.com/seed7221b0f9/parley/eventlog"
 )
 
-// eventlog.TestQuota fills a store: it warns before, refuses by name when it is full, reads on, and
-// takes events again after something is deleted.
+// TestQuota fills a store: it warns before, returns a named error when it is full, can still be
+// read, and accepts events again after a deletion.
 func TestQuota(t *testing.T) {
 	var logged bytes.Buffer
 	s := open(t, &eventlog.Options{UnsafeNoSync: true, Quota: 4 << 20, Logger: slog.New(slog.NewTextHandler(&logged, nil))})
@@ -84,8 +84,8 @@ func tmpfs(t *testing.T, size string) string {
 	return dir
 }
 
-// eventlog.TestDiskFull_reserve has a disk that is smaller than the quota: the reserve keeps the server
-// from seeing it full.
+// TestDiskFull_reserve uses a disk that is smaller than the quota: the reserve keeps the server
+// from filling it.
 func TestDiskFull_reserve(t *testing.T) {
 	dir := tmpfs(t, "48m")
 	s := open(t, &eventlog.Options{Dir: filepath.Join(dir, "data"), UnsafeNoSync: true, Reserve: 16 << 20})
@@ -105,8 +105,8 @@ func TestDiskFull_reserve(t *testing.T) {
 	}
 }
 
-// eventlog.TestDiskFull has another program fill the disk under the store. Nothing acknowledged is lost, the error has a name,
-// readers read on, followers go on afterwards, and with room again the store works.
+// TestDiskFull fills the disk of the store with another program. No acknowledged event is lost, the error has a name,
+// readers and followers continue, and with room again the store works.
 func TestDiskFull(t *testing.T) {
 	dir := tmpfs(t, "32m")
 	opts := &eventlog.Options{Dir: filepath.Join(dir, "data"), Reserve: -1}
@@ -136,7 +136,7 @@ func TestDiskFull(t *testing.T) {
 	if !errors.Is(err, eventlog.ErrFull) {
 		t.Errorf("full disk: %v", err)
 	}
-	for range 3 { // it is said again, at once
+	for range 3 { // the error is returned again, at once
 		if _, err := l.Append(t.Context(), last, []byte("no")); !errors.Is(err, eventlog.ErrFull) {
 			t.Errorf("full disk: %v", err)
 		}
@@ -157,7 +157,7 @@ func TestDiskFull(t *testing.T) {
 	began := time.Now()
 	appendTexts(t, l, got.Seq, "works again")
 	if took := time.Since(began); took > 8*time.Second {
-		t.Errorf("the first append with room again took %v", took) // a request to the server that was replaced is waited for 10 s
+		t.Errorf("the first append with room again took %v", took) // a request to the replaced server would wait for 10 s
 	}
 	if got := <-follower; got != "works again <nil>" {
 		t.Errorf("the follower ended with %s", got)

@@ -10,15 +10,15 @@ import (
 )
 
 // Read yields the durable events after the cursor, up to the newest at the time of the call, and then the deltas
-// that follow it. An error is the last element. The sequence starts when it is ranged over, and
-// may be ranged over again.
+// that follow it. An error is the last element. Reading starts when the sequence is ranged over, which may be
+// repeated.
 func (l *Log) Read(ctx context.Context, after Cursor) iter.Seq2[Event, error] {
 	return l.sequence(ctx, after, false)
 }
 
-// Follow yields what Read yields and then every event that is appended later, until ctx ends, the store is
-// closed, or the log is created again. A log that does not exist yet is waited for. Lost connections
-// are restored; the error that ends the sequence is its last element.
+// Follow yields the events of Read and then every later event, until ctx ends, the store is closed, or the
+// log is created again. It waits for a log that does not exist yet. Lost connections are restored; the
+// error that ends the sequence is its last element.
 func (l *Log) Follow(ctx context.Context, after Cursor) iter.Seq2[Event, error] {
 	return l.sequence(ctx, after, true)
 }
@@ -31,7 +31,7 @@ func (l *Log) sequence(ctx context.Context, after Cursor, follow bool) iter.Seq2
 	}
 }
 
-// errStopped ends a reader whose caller has left the loop.
+// errStopped ends a reader after its caller has left the loop.
 var errStopped = errors.New("stopped")
 
 // read yields events until it fails, the caller stops, or everything is read.
@@ -68,7 +68,7 @@ func (l *Log) read(ctx context.Context, after Cursor, follow bool, yield func(Ev
 	return r.readTo(ctx, logs, deltas)
 }
 
-// transient reports whether an error may go away by itself: one of the connection, and not one of the log.
+// transient reports whether an error is temporary: an error of the connection, not of the log.
 func transient(ctx context.Context, err error) bool {
 	if err == nil || ctx.Err() != nil || errors.Is(err, nats.ErrConnectionClosed) {
 		return false
@@ -81,17 +81,17 @@ func transient(ctx context.Context, err error) bool {
 	return true
 }
 
-// plan is where a reader starts in both streams, and where the log ended then.
+// plan is the start of a reader in both streams, and the end of the log at that time.
 type plan struct {
 	empty                  bool
 	logStart, deltaStart   uint64
 	last, logEnd, deltaEnd uint64 // the newest event; the sequences of the newest messages, 0 for none
 }
 
-// plan checks the cursor and finds the place to start.
+// plan checks the cursor and finds the start.
 func (r *reader) plan(ctx context.Context) (plan, error) {
 	l := r.log
-	// The deltas' end comes first: what follows the newest event is then never missed.
+	// The end of the deltas is read first, so that deltas after the newest event are never missed.
 	deltaEnd, err := lastSequence(ctx, l.store.st.delta, l.deltaSubject())
 	if err != nil {
 		return plan{}, l.wrap("reading deltas", err)
@@ -134,7 +134,7 @@ func (r *reader) checkCursor(tip tip) error {
 	return nil
 }
 
-// record is a record as a feed delivers it.
+// record is a record of a feed.
 type record struct {
 	header
 	data   [][]byte // nil for a part that does not complete a record
@@ -142,7 +142,7 @@ type record struct {
 	err    error
 }
 
-// record returns the next record or part of one. An error of the feed is returned, one of the record is in it.
+// record returns the next record or part of one. An error of the feed is returned, an error of the record is in it.
 func (f *feed) record(ctx context.Context, join *joiner) (record, error) {
 	msg, err := f.take(ctx)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
-// eventlog.TestRead_tail reads from every number of logs with random records between each other: it is
-// the tail of the whole.
+// TestRead_tail reads from every number of logs with interleaved random records: the result is the
+// tail of the whole.
 func TestRead_tail(t *testing.T) {
 	s := open(t, nil)
 	random := rand.New(rand.NewPCG(1, 2))
@@ -52,8 +52,8 @@ func TestRead_tail(t *testing.T) {
 	}
 }
 
-// eventlog.TestFollow_everything follows 20 logs from their start, and from the middle, while 20
-// writers append: each event comes exactly once and in order.
+// TestFollow_everything follows 20 logs from their start, and from the middle, while 20 writers
+// append: each event arrives exactly once and in order.
 func TestFollow_everything(t *testing.T) {
 	s := open(t, nil)
 	logs, events := short.Count(5, 20, 20), uint64(short.Count(40, 100, 100))
@@ -91,7 +91,7 @@ func followTo(t *testing.T, l *eventlog.Log, after eventlog.Cursor, last uint64)
 	return after
 }
 
-// eventlog.TestFollow_deltas checks that deltas come between the events that they belong to, and nothing twice.
+// TestFollow_deltas checks that deltas arrive between the events that they belong to, and none twice.
 func TestFollow_deltas(t *testing.T) {
 	s := open(t, nil)
 	l := s.Log("a")
@@ -189,7 +189,7 @@ func followEnd(ctx context.Context, l *eventlog.Log, after eventlog.Cursor, then
 	return errors.New("the sequence ended without an error")
 }
 
-// eventlog.TestFollow_waits follows a log that does not exist yet.
+// TestFollow_waits follows a log that does not exist yet.
 func TestFollow_waits(t *testing.T) {
 	s := open(t, nil)
 	l := s.Log("a")
@@ -206,7 +206,7 @@ func TestFollow_waits(t *testing.T) {
 	followTo(t, l, eventlog.Cursor{}, 5000)
 }
 
-// eventlog.TestSequence_again ranges over one sequence twice, and leaves it early.
+// TestSequence_again ranges over one sequence twice, and leaves it early.
 func TestSequence_again(t *testing.T) {
 	s := open(t, nil)
 	l := s.Log("a")

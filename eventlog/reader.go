@@ -14,15 +14,15 @@ import (
 // strictly increasing numbers.
 type reader struct {
 	log     *Log
-	known   plan    // what was stored at the start
+	known   plan    // state at the start
 	epoch   [8]byte // of the log; zero until the first record
-	cursor  Cursor  // after the event that was yielded last
-	owner   uint64  // the largest of the deltas so far
+	cursor  Cursor  // position after the last yielded event
+	owner   uint64  // the largest owner of the deltas so far
 	pending *record // deltas after an event that is not yielded yet
 	yield   func(Event, error) bool
 }
 
-// follow merges until ctx ends, with a goroutine for each feed.
+// follow merges until ctx ends, with a goroutine per feed.
 func (r *reader) follow(ctx context.Context, logs, deltas *feed) error {
 	ctx, cancel := context.WithCancel(ctx)
 	events, pieces := make(chan record), make(chan record)
@@ -34,8 +34,8 @@ func (r *reader) follow(ctx context.Context, logs, deltas *feed) error {
 	return r.merge(ctx, events, pieces)
 }
 
-// merge yields from both channels. Deltas that are ahead of the log wait, and those after them in the channel: the event
-// that they follow was stored before them, so it comes.
+// merge yields from both channels. Deltas that are ahead of the log wait, and later ones in the channel with them: the
+// event that they follow was stored before them, so it will arrive.
 func (r *reader) merge(ctx context.Context, events, deltas <-chan record) error {
 	for {
 		more := deltas
@@ -57,7 +57,7 @@ func (r *reader) merge(ctx context.Context, events, deltas <-chan record) error 
 	}
 }
 
-// readTo yields the events that the plan has found, and the deltas after them.
+// readTo yields the events of the plan, and the deltas after them.
 func (r *reader) readTo(ctx context.Context, logs, deltas *feed) error {
 	var join joiner
 	for at := uint64(0); at < r.known.logEnd && r.cursor.Seq < r.known.last; {
@@ -73,7 +73,7 @@ func (r *reader) readTo(ctx context.Context, logs, deltas *feed) error {
 	for at := r.known.deltaStart - 1; at < r.known.deltaEnd; {
 		rec, err := r.within(ctx, deltas, &join, r.known.deltaEnd)
 		if errors.Is(err, ErrTrimmed) {
-			return nil // newer events have replaced them
+			return nil // newer events have superseded them
 		}
 		if err == nil {
 			err = r.deltas(&rec)
@@ -86,12 +86,12 @@ func (r *reader) readTo(ctx context.Context, logs, deltas *feed) error {
 	return nil
 }
 
-// stallCheck is how long Read waits for a message before it looks whether that was deleted.
+// stallCheck is the time after which Read checks whether a missing message was deleted.
 const stallCheck = time.Second
 
 var errStall = errors.New("no message")
 
-// within returns the next record of a feed, or ErrTrimmed once the messages up to end were deleted.
+// within returns the next record of a feed, or ErrTrimmed if the messages up to end were deleted.
 func (r *reader) within(ctx context.Context, f *feed, join *joiner, end uint64) (record, error) {
 	for {
 		bound, cancel := context.WithTimeoutCause(ctx, stallCheck, errStall)
@@ -109,12 +109,12 @@ func (r *reader) within(ctx context.Context, f *feed, join *joiner, end uint64) 
 	}
 }
 
-// unreadable returns an error if the server cannot read the next message of a feed, which holds up its consumer for ever. The error
-// names the events up to the next message that can be read; deltas are given up.
+// unreadable returns an error if the server cannot read the next message of a feed, which would block its consumer forever. The
+// error lists the events up to the next readable message; deltas are skipped.
 func (r *reader) unreadable(ctx context.Context, f *feed, end uint64) error {
 	_, _, err := probe(ctx, f.stream, f.subject, max(1, f.next))
 	if !errors.Is(err, jetstream.ErrMsgNotFound) {
-		return nil // it is slow, and nothing else
+		return nil // only slow
 	}
 	if err := r.stillThere(ctx, f.stream, f.subject, end); err != nil {
 		return err
@@ -140,8 +140,7 @@ func (r *reader) unreadable(ctx context.Context, f *feed, end uint64) error {
 	return r.lost(Damage{r.log.session, r.cursor.Seq + 1, to, "their record cannot be read"})
 }
 
-// stillThere returns ErrTrimmed once a subject has no message up to a sequence that the reader has not seen: it was deleted while
-// it was read.
+// stillThere returns ErrTrimmed if a subject has no unread message up to a sequence: it was deleted during the read.
 func (r *reader) stillThere(ctx context.Context, stream jetstream.Stream, subject string, end uint64) error {
 	last, err := lastSequence(ctx, stream, subject)
 	if err == nil && last < end {
@@ -150,7 +149,7 @@ func (r *reader) stillThere(ctx context.Context, stream jetstream.Stream, subjec
 	return r.log.wrap("reading", err)
 }
 
-// events yields the events of a record that come after the cursor.
+// events yields the events of a record after the cursor.
 func (r *reader) events(ctx context.Context, rec *record) error {
 	if rec.err != nil && !errors.Is(rec.err, errRecord) {
 		return rec.err
@@ -183,11 +182,11 @@ func (r *reader) events(ctx context.Context, rec *record) error {
 	return nil
 }
 
-// deltas yields the deltas of a record that are still of use, or keeps it until its event is yielded.
+// deltas yields the deltas of a record that are not superseded, or keeps the record until its event is yielded.
 func (r *reader) deltas(rec *record) error {
 	if rec.err != nil {
 		if errors.Is(rec.err, errRecord) {
-			return nil // a damaged delta is a missing one
+			return nil // a damaged delta counts as missing
 		}
 		return rec.err
 	}
@@ -220,7 +219,7 @@ func (r *reader) emit(e Event) error {
 }
 
 // missing returns an error if the newest events of the start were not among the messages up to a
-// sequence. Elsewhere the next record shows that events are missing, and how many.
+// sequence. In other cases the next record reveals the missing events and their number.
 func (r *reader) missing(seq uint64) error {
 	if seq < r.known.logEnd || r.cursor.Seq >= r.known.last {
 		return nil
@@ -228,7 +227,7 @@ func (r *reader) missing(seq uint64) error {
 	return r.lost(Damage{Session: r.log.session, From: r.cursor.Seq + 1, To: r.known.last, Reason: "their record cannot be read"})
 }
 
-// gap returns the error for events that are not there: they were trimmed if a snapshot holds them, and else lost.
+// gap returns the error for missing events: they were trimmed if a snapshot includes them, and lost otherwise.
 func (r *reader) gap(ctx context.Context, found uint64) error {
 	l, next := r.log, r.cursor.Seq+1
 	oldest, err := l.first(ctx)
@@ -247,7 +246,7 @@ func (r *reader) gap(ctx context.Context, found uint64) error {
 	return r.lost(Damage{Session: l.session, From: next, To: found - 1, Reason: "they are not in the store"})
 }
 
-// lost returns the error for events that are lost, and reports a loss that is new.
+// lost returns the error for lost events, and reports a new loss.
 func (r *reader) lost(d Damage) error {
 	if s := r.log.store; s.journal.missed(d, r.epoch) {
 		s.logDamage(d)

@@ -6,12 +6,12 @@ import (
 	"fmt"
 )
 
-// repairRoom is how much room the disk needs for the copies of damaged blocks, of which each has a few megabytes.
+// repairRoom is the free disk space in bytes required for the copies of damaged blocks, a few megabytes each.
 const repairRoom = 64 << 20
 
-// repair stops the embedded server, salvages its files, starts it again and looks for what is lost. Calls wait meanwhile. It goes on
-// when ctx ends: half of it would cost more than the caller's patience. It reports whether anything was damaged. The caller has the turn
-// to read blocks.
+// repair stops the embedded server, salvages its files, restarts it and searches for lost events. Calls wait meanwhile. It continues
+// when ctx ends, because stopping halfway would be worse than the delay. It reports whether any block was damaged. The caller has the
+// turn to read blocks.
 func (s *Store) repair(ctx context.Context, why error) (found bool, err error) {
 	if free, err := diskFree(s.dir.path); err != nil || free < repairRoom {
 		return false, errors.Join(fmt.Errorf("%w: %d bytes are left to salvage files: %w", ErrFull, free, why), err)
@@ -39,7 +39,7 @@ func (s *Store) repair(ctx context.Context, why error) (found bool, err error) {
 	if err != nil {
 		return found, fmt.Errorf("eventlog: salvaging damaged files: %w", err)
 	}
-	before.clean = false // look for what is lost
+	before.clean = false // search for lost events
 	if err := s.inspect(ctx, before); err != nil {
 		return found, fmt.Errorf("eventlog: looking for what is lost: %w", err)
 	}

@@ -13,19 +13,19 @@ import (
 	"github.com/seed7221b0f9/parley/internal/random"
 )
 
-// maxRestoring is how many messages Restore has under way.
+// maxRestoring is the number of unacknowledged messages of Restore.
 const maxRestoring = 256
 
-// Restore fills the empty store that opts describes with a backup and closes it again. The logs
-// have their old events under their old numbers, and a new epoch. A backup that is cut off or changed is
-// refused with ErrBackup, and the store stays empty.
+// Restore fills the empty store in opts with a backup and closes it again. The logs have their old
+// events under their old numbers, and a new epoch. A truncated or modified backup is rejected with
+// ErrBackup, and the store stays empty.
 func Restore(ctx context.Context, r io.Reader, opts *Options) error {
 	b, err := openBackup(r)
 	if err != nil {
 		return err
 	}
 	o := opts.withDefaults()
-	// Messages are synced together at the end; until then the store says that it is not complete.
+	// Messages are synced together at the end; until then the store is marked as incomplete.
 	durable := !o.UnsafeNoSync
 	o.UnsafeNoSync = o.URL == ""
 	s, err := open(ctx, &o, true)
@@ -67,14 +67,14 @@ func (s *Store) restore(ctx context.Context, b *backupReader) error {
 	return s.st.setMeta(ctx, s.js, map[string]string{metaRestoring: "", metaGeneration: random.Hex(4)})
 }
 
-// undoRestore empties the store again, after the messages that are still on their way.
+// undoRestore empties the store again, after the pending messages.
 func (s *Store) undoRestore(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.opts.Timeout)
 	defer cancel()
 	select {
 	case <-s.js.PublishAsyncComplete():
 	case <-ctx.Done():
-		return context.Cause(ctx) // the store still says that it is not complete
+		return context.Cause(ctx) // the store is still marked as incomplete
 	}
 	if err := errors.Join(s.st.log.Purge(ctx), s.st.snapshot.Purge(ctx)); err != nil {
 		return err
@@ -82,7 +82,7 @@ func (s *Store) undoRestore(ctx context.Context) error {
 	return s.st.setMeta(ctx, s.js, map[string]string{metaRestoring: ""})
 }
 
-// checkEmpty refuses a store with anything in it, also with what a Restore left that was killed.
+// checkEmpty rejects a store with any content, including that of a killed Restore.
 func (s *Store) checkEmpty(ctx context.Context) error {
 	for _, stream := range []jetstream.Stream{s.st.log, s.st.snapshot} {
 		info, err := stream.Info(ctx)
@@ -96,7 +96,7 @@ func (s *Store) checkEmpty(ctx context.Context) error {
 	return nil
 }
 
-// copyFrom publishes the frames of a backup in their order.
+// copyFrom publishes the frames of a backup in order.
 func (s *Store) copyFrom(ctx context.Context, b *backupReader) error {
 	pending := make(chan jetstream.PubAckFuture, maxRestoring)
 	for {

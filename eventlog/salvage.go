@@ -16,15 +16,15 @@ import (
 	"github.com/seed7221b0f9/parley/eventlog/internal/blockfile"
 )
 
-// damagedName is the directory with the blocks as they were before they were salvaged.
+// damagedName is the directory with copies of the blocks before they were salvaged.
 const damagedName = "damaged"
 
-// blockStreams are the streams whose blocks are checked, with the start of their subjects.
+// blockStreams are the streams with checked blocks, with the prefix of their subjects.
 var blockStreams = map[string]string{logStream: logPrefix, snapshotStream: snapshotPrefix}
 
-// salvage checks every block of the store before the server does, which cuts a block at its first bad record. A damaged block is
-// copied aside and written again without what is bad; the server takes the gap for deleted messages, and inspect finds
-// the events that are missing. It forgets deleted logs of which nothing is left on the disk.
+// salvage checks every block of the store before the server, which cuts a block at its first bad record, does. A damaged block
+// is copied to damagedName and rewritten without its bad parts; the server treats the gap as deleted messages, and inspect finds
+// the missing events. It drops deleted logs that have no data left on the disk.
 func (d *dataDir) salvage(ctx context.Context, c *checkpoint, o *Options) error {
 	damaged, err := d.sweep(ctx, c, func(id blockID, data, sound []byte, bad []blockfile.Span) error {
 		return d.rewrite(id, data, sound, bad, o)
@@ -33,8 +33,8 @@ func (d *dataDir) salvage(ctx context.Context, c *checkpoint, o *Options) error 
 	return err
 }
 
-// sweep reads every block of the store into the checkpoint: how many messages there are, which blocks are sound, and the headers of their
-// records. It calls mend with those that are damaged, with their bytes, those of their sound records, and the places between them.
+// sweep reads every block of the store into the checkpoint: the number of messages, the valid blocks, and the headers of their records.
+// It calls mend for damaged blocks, with their bytes, the bytes of their valid records, and the spans between them.
 func (d *dataDir) sweep(ctx context.Context, c *checkpoint, mend func(id blockID, data, sound []byte, bad []blockfile.Span) error) (damaged int, err error) {
 	held := map[string]bool{}
 	c.live, c.Blocks = map[string]int{}, blockList{}
@@ -92,18 +92,18 @@ func (d *dataDir) sweep(ctx context.Context, c *checkpoint, mend func(id blockID
 	return damaged, nil
 }
 
-// block is the name of a block's file.
+// block returns the name of a block's file.
 func (d *dataDir) block(stream string, index int) string {
 	return filepath.Join(d.streamDir(stream), "msgs", strconv.Itoa(index)+".blk")
 }
 
-// soundPart reports whether a message is a part of a record, perhaps of a newer format.
+// soundPart reports whether a message is a part of a record, possibly of a newer format.
 func soundPart(_, payload []byte) bool {
 	_, _, err := decodePart(payload)
 	return err == nil || errors.Is(err, ErrFormat)
 }
 
-// blocks returns the numbers of the blocks of a stream, in their order.
+// blocks returns the numbers of the blocks of a stream, in order.
 func (d *dataDir) blocks(stream string) ([]int, error) {
 	entries, err := os.ReadDir(filepath.Join(d.streamDir(stream), "msgs"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -120,13 +120,13 @@ func (d *dataDir) blocks(stream string) ([]int, error) {
 	return blocks, err
 }
 
-// scanBlock returns the sound records of a block, and the spans that are none.
+// scanBlock returns the valid records of a block, and the invalid spans.
 func scanBlock(id blockID, data []byte) (records []blockfile.Record, bad []blockfile.Span) {
 	b := blockfile.Block{Stream: id.stream, Index: id.index, Prefix: blockStreams[id.stream], Sound: soundPart}
 	return b.Scan(data)
 }
 
-// rewrite copies a damaged block aside and writes it again with its sound records alone.
+// rewrite copies a damaged block to damagedName and rewrites it with only its valid records.
 func (d *dataDir) rewrite(id blockID, data, sound []byte, bad []blockfile.Span, o *Options) error {
 	aside := filepath.Join(d.path, damagedName)
 	if err := os.MkdirAll(aside, 0o700); err != nil {
@@ -140,7 +140,7 @@ func (d *dataDir) rewrite(id blockID, data, sound []byte, bad []blockfile.Span, 
 	return errors.Join(writeSynced(d.block(id.stream, id.index), sound), d.dropIndex(id.stream))
 }
 
-// readBlock reads a block into a buffer, and returns the stamp that its file had before.
+// readBlock reads a block into a buffer, and returns the stamp of its file before the read.
 func (d *dataDir) readBlock(id blockID, buf *[]byte) (fileStamp, error) {
 	name := d.block(id.stream, id.index)
 	stamp, err := stampOf(name)
@@ -150,7 +150,7 @@ func (d *dataDir) readBlock(id blockID, buf *[]byte) (fileStamp, error) {
 	return stamp, readInto(buf, name)
 }
 
-// readInto reads a file into a buffer, which grows if need be.
+// readInto reads a file into a buffer, which grows if necessary.
 func readInto(buf *[]byte, name string) error {
 	f, err := os.Open(name)
 	if err != nil {
@@ -171,9 +171,9 @@ func (d *dataDir) dropIndex(stream string) error {
 	return os.RemoveAll(filepath.Join(d.streamDir(stream), "msgs", indexName))
 }
 
-// census counts the messages of a stream that are in its blocks and not deleted.
+// census counts the messages in the blocks of a stream that are not deleted.
 type census struct {
-	runs    []run // of sequences, in their order
+	runs    []run // ranges of sequences, in order
 	deleted map[uint64]bool
 }
 
@@ -194,7 +194,7 @@ func (c *census) add(r *blockfile.Record) {
 	}
 }
 
-// total counts the messages, also those that are deleted.
+// total counts the messages, including deleted ones.
 func (c *census) total() int {
 	n := 0
 	for _, r := range c.runs {

@@ -18,17 +18,17 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
-// smallBlocks is a quota for which the server makes blocks of 32 kB, largeBlocks one of 4 MB.
+// smallBlocks is a quota for which the server creates blocks of 32 kB, largeBlocks one for blocks of 4 MB.
 const smallBlocks, largeBlocks = 120_000, 100 << 20
 
-// inSnapshot stands for an event that is stored and that the snapshot holds as well.
+// inSnapshot marks a stored event that the snapshot includes as well.
 const inSnapshot = "in the snapshot"
 
-// written is what a test wrote into a store: the events of each log, empty if they were trimmed.
+// written holds the events of each log that a test wrote, empty if they were trimmed.
 type written map[string][]string
 
-// fillStore writes logs with records of many sizes, and if long with some of several parts. One log is trimmed, one deleted, and one
-// deleted and made again.
+// fillStore writes logs with records of many sizes, and if long is set with some of several parts. One log is trimmed, one deleted,
+// and one deleted and recreated.
 func fillStore(t *testing.T, s *eventlog.Store, long bool) written {
 	t.Helper()
 	r := rand.New(rand.NewPCG(1, 2))
@@ -78,7 +78,7 @@ func fillStore(t *testing.T, s *eventlog.Store, long bool) written {
 	return all
 }
 
-// intact returns the events of each log of which every part is in an undamaged record.
+// intact returns the events of each log with all parts in undamaged records.
 func intact(t *testing.T, whole, dir string) map[string]map[string]bool {
 	t.Helper()
 	lost := map[string]bool{}
@@ -118,7 +118,7 @@ func damageBlock(t *testing.T, r *rand.Rand, dir string) (what string) {
 		t.Fatal(err, len(data))
 	}
 	from := r.IntN(len(data))
-	if r.IntN(2) == 0 { // near the start of a record, also where long ones take all the room
+	if r.IntN(2) == 0 { // near the start of a record, also among long ones
 		starts := recordStarts(t, name, data)
 		from = min(len(data)-1, starts[r.IntN(len(starts))]+r.IntN(30))
 	}
@@ -163,8 +163,8 @@ func scanBlock(t *testing.T, name string, data []byte) []blockfile.Record {
 	return records
 }
 
-// eventlog.TestSalvage damages stores that were closed and stores that were killed. No event is missing that is not listed, by Examine before
-// they are opened too, no event is lost whose record is whole, and nothing comes back that was deleted or trimmed.
+// TestSalvage damages closed and killed stores. Every missing event is listed, also by Examine before they are opened, no event with
+// an intact record is lost, and no deleted or trimmed event reappears.
 func TestSalvage(t *testing.T) {
 	t.Run("small blocks", func(t *testing.T) { testSalvage(t, smallBlocks, short.Count(4, 12, 1000)) })
 	if os.Getenv("PARLEY_SOAK") != "" {
@@ -215,8 +215,8 @@ func testSalvage(t *testing.T, quota int64, cases int) {
 	}
 }
 
-// eventlog.TestSalvage_running damages stores that are open, before the server reads the block again. What is lost is listed by the next
-// reader, or else after the next start; no event is lost whose record is whole.
+// TestSalvage_running damages open stores, before the server reads the block again. The next reader lists lost events, or else
+// the next start; no event with an intact record is lost.
 func TestSalvage_running(t *testing.T) {
 	t.Cleanup(eventlog.LookAlways())
 	for seed := range uint64(short.Count(2, 6, 1000)) {
@@ -242,7 +242,7 @@ func runningCase(t *testing.T, r *rand.Rand, name string) {
 	s := reopen(nil)
 	all := fillStore(t, s, false)
 	if r.IntN(4) > 0 {
-		s = reopen(s) // the server reads the files, and not what it has just written
+		s = reopen(s) // the server reads the files, not its cache
 	}
 	if err := os.CopyFS(whole, os.DirFS(dir)); err != nil {
 		t.Fatal(err)
@@ -253,7 +253,7 @@ func runningCase(t *testing.T, r *rand.Rand, name string) {
 		for session := range all {
 			found, err := readAround(t, s.Log(session))
 			if err != nil {
-				break // the server does not answer: that is a report, too
+				break // the server does not answer, which also reports the damage
 			}
 			numbers := slices.Sorted(maps.Keys(found))
 			listed := slices.ContainsFunc(s.Damage(), func(d eventlog.Damage) bool { return d.Session == session })
@@ -311,7 +311,7 @@ func checkSalvaged(t *testing.T, s *eventlog.Store, all written, kept map[string
 	}
 }
 
-// readAround returns the events of a log that can be read.
+// readAround returns the readable events of a log.
 func readAround(t *testing.T, l *eventlog.Log) (map[uint64]string, error) {
 	t.Helper()
 	found := map[uint64]string{}
@@ -343,7 +343,7 @@ func readAround(t *testing.T, l *eventlog.Log) (map[uint64]string, error) {
 	return found, nil
 }
 
-// eventlog.TestSalvage_snapshot loses a snapshot: the events that it stands for, and that were trimmed, are missing.
+// TestSalvage_snapshot loses a snapshot: the trimmed events that it includes are missing.
 func TestSalvage_snapshot(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	s, err := eventlog.Open(t.Context(), &eventlog.Options{Dir: dir, UnsafeNoSync: true})

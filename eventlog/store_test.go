@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// open opens a store that is closed at the end of the test. Without options it does not sync.
+// open opens a store until the end of the test. Without options it does not sync.
 func open(t testing.TB, opts *eventlog.Options) *eventlog.Store {
 	t.Helper()
 	if opts == nil {
@@ -42,7 +42,7 @@ func open(t testing.TB, opts *eventlog.Options) *eventlog.Store {
 	return s
 }
 
-// appendTexts appends each text as an event of its own record.
+// appendTexts appends each text as an event in a separate record.
 func appendTexts(t testing.TB, l *eventlog.Log, expected uint64, texts ...string) {
 	t.Helper()
 	for _, text := range texts {

@@ -25,7 +25,7 @@ const (
 	deltaPrefix    = "parley.delta."
 	snapshotPrefix = "parley.snapshot."
 
-	// deltaAge is how long a delta is kept that TrimDeltas does not free.
+	// deltaAge is the lifetime of a delta that TrimDeltas does not free.
 	deltaAge = 24 * time.Hour
 
 	metaFormat     = "parley_format"
@@ -40,14 +40,14 @@ type streams struct {
 	meta                 atomic.Pointer[map[string]string]
 }
 
-// streamConfigs are the configurations of the streams of a new store, the log first.
+// streamConfigs returns the configurations of the streams of a new store, the log first.
 func streamConfigs(o *Options) []jetstream.StreamConfig {
 	base := jetstream.StreamConfig{
 		Storage:  jetstream.FileStorage,
 		Replicas: o.Replicas,
 		Discard:  jetstream.DiscardNew,
 		MaxBytes: o.Quota,
-		// A direct read may be answered by a replica that is not up to date.
+		// A replica that is not up to date may answer a direct read.
 		AllowDirect: o.Replicas == 1,
 		// The expected sequence replaces the server's window of message ids.
 		Duplicates: 100 * time.Millisecond,
@@ -59,7 +59,7 @@ func streamConfigs(o *Options) []jetstream.StreamConfig {
 	delta.Name, delta.Subjects = deltaStream, []string{deltaPrefix + "*"}
 	delta.Discard, delta.MaxBytes, delta.MaxAge = jetstream.DiscardOld, deltaQuota, deltaAge
 	if o.Replicas == 1 && o.URL == "" {
-		delta.PersistMode = jetstream.AsyncPersistMode // the server refuses it with replicas
+		delta.PersistMode = jetstream.AsyncPersistMode // the server rejects it with replicas
 	}
 	return []jetstream.StreamConfig{log, delta, snapshot}
 }
@@ -123,7 +123,7 @@ func (s *streams) holds(ctx context.Context, live map[string]int) bool {
 	return true
 }
 
-// value returns a value of the metadata of the log's stream; empty if there is none.
+// value returns a value of the metadata of the log's stream, or "".
 func (s *streams) value(key string) string { return (*s.meta.Load())[key] }
 
 func (s *streams) checkMeta() error {
@@ -152,7 +152,7 @@ func (s *streams) setMeta(ctx context.Context, js jetstream.JetStream, changes m
 	return nil
 }
 
-// newGeneration makes all cursors invalid.
+// newGeneration invalidates all cursors.
 func (s *streams) newGeneration(ctx context.Context, js jetstream.JetStream) error {
 	return s.setMeta(ctx, js, map[string]string{metaGeneration: random.Hex(4)})
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Trim deletes events up to seq, as far as whole records go; the newest record stays. The snapshot must
-// hold them: otherwise the error is ErrNoSnapshot.
+// Trim deletes events up to seq in whole records; the newest record stays. The snapshot must include
+// them: otherwise the error is ErrNoSnapshot.
 func (l *Log) Trim(ctx context.Context, seq uint64) error {
 	ctx, end, err := l.beginWrite(ctx)
 	if err != nil {
@@ -87,7 +87,7 @@ func (l *Log) Delete(ctx context.Context) error {
 	return l.wrap("deleting", err)
 }
 
-// forget drops what the store remembers of a log.
+// forget drops the store's state of a log.
 func (s *Store) forget(session string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

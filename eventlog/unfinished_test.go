@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// TestUnfinished has a record between others whose writer died before its last part: it is as if it were not there, for
-// writers and for readers from every number.
+// TestUnfinished stores an incomplete record between others: it is ignored by writers and by readers from every number.
 func TestUnfinished(t *testing.T) {
 	s, err := Open(t.Context(), &Options{Dir: filepath.Join(t.TempDir(), "data"), UnsafeNoSync: true})
 	if err != nil {

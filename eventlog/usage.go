@@ -7,22 +7,22 @@ import (
 	"time"
 )
 
-// room is what is known of the space: measured at most once a second, with what was written since.
+// room is the state of the space: measured at most once a second, plus the bytes written since.
 type room struct {
 	mu       sync.Mutex
 	measured time.Time
 	bytes    int64 // of logs and snapshots
-	free     int64 // of the disk; -1 if it does not count
+	free     int64 // free bytes of the disk; -1 if it does not count
 	warned   bool
 }
 
 const (
 	roomAge = time.Second
-	// warnPercent of the quota is where Usage starts to warn.
+	// warnPercent is the percentage of the quota at which Usage starts to warn.
 	warnPercent = 80
 )
 
-// Usage reports how much room is used and left. Its Warning is set from 80 % of the quota on, and when
+// Usage reports the used and the free space. Its Warning is set from 80 % of the quota on, and when
 // the disk has less than twice the reserve free.
 func (s *Store) Usage(ctx context.Context) (Usage, error) {
 	ctx, end, err := s.begin(ctx)
@@ -59,7 +59,7 @@ func (s *Store) refreshUsage(ctx context.Context) error {
 	return nil
 }
 
-// usage returns what was measured last, with what was written since.
+// usage returns the last measurement, plus the bytes written since.
 func (s *Store) usage() Usage {
 	s.room.mu.Lock()
 	defer s.room.mu.Unlock()
@@ -88,7 +88,7 @@ func (s *Store) warn() {
 	}
 }
 
-// checkRoom returns ErrFull where n more bytes do not fit.
+// checkRoom returns ErrFull if n more bytes do not fit.
 func (s *Store) checkRoom(ctx context.Context, n int) error {
 	s.room.mu.Lock()
 	old := time.Since(s.room.measured) > roomAge
@@ -108,7 +108,7 @@ func (s *Store) checkRoom(ctx context.Context, n int) error {
 	return nil
 }
 
-// wrote counts bytes that were written since the last measurement.
+// wrote counts bytes written since the last measurement.
 func (s *Store) wrote(n int) {
 	s.room.mu.Lock()
 	defer s.room.mu.Unlock()
@@ -118,7 +118,7 @@ func (s *Store) wrote(n int) {
 	}
 }
 
-// freed has the space measured again.
+// freed makes the next call measure the space again.
 func (s *Store) freed() {
 	s.room.mu.Lock()
 	defer s.room.mu.Unlock()

@@ -13,15 +13,15 @@ import (
 	"github.com/seed7221b0f9/parley/eventlog/internal/blockfile"
 )
 
-// watch notices blocks that change while the store is open, by size and time, before the server reads them. The server cuts a block
-// at its first bad record, and where a bit of a sequence is flipped it first fills the memory with the sequences that seem to be missing.
+// watch detects blocks that change while the store is open, by size and time, before the server reads them. The server cuts a block at
+// its first bad record, and if a bit of a sequence is flipped it first fills the memory with the apparently missing sequences.
 type watch struct {
-	turn   chan struct{} // holds the right to read blocks, and what follows
-	blocks blockList     // that were sound when they were read last
+	turn   chan struct{} // holds the right to read blocks, and the fields below
+	blocks blockList     // valid at the last read
 	buf    []byte
 
-	next atomic.Int64 // when to look again, in nanoseconds since 1970
-	off  atomic.Bool  // after a false alarm
+	next atomic.Int64 // time of the next look, in nanoseconds since 1970
+	off  atomic.Bool  // disabled after a false alarm
 }
 
 func newWatch() *watch {
@@ -40,11 +40,11 @@ func (w *watch) enter(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-// lookShare bounds the time that looking takes, as one part of so many.
+// lookShare limits the time spent on looking to one part in lookShare.
 const lookShare = 20
 
-// look reads the blocks that have changed since the last look, if that is some time ago, and mends the store if one is damaged. Where it
-// cannot look the caller goes on. A server that cannot write may leave a part of a record, which the next server removes.
+// look reads the blocks that have changed since the last look, if enough time has passed, and repairs the store if one is damaged. If it
+// cannot look, the caller continues. A server that cannot write may leave a part of a record, which the next server removes.
 func (s *Store) look(ctx context.Context) error {
 	w := s.watch
 	if s.dir == nil || w.off.Load() || time.Now().UnixNano() < w.next.Load() {
@@ -79,8 +79,8 @@ func (s *Store) look(ctx context.Context) error {
 	return err
 }
 
-// lookAt reads the blocks of a stream that have changed. It returns ErrDamaged for one that has a bad record, or lacks
-// messages that the server does not know to be deleted.
+// lookAt reads the changed blocks of a stream. It returns ErrDamaged for a block with a bad record, or without
+// messages that the server does not list as deleted.
 func (s *Store) lookAt(ctx context.Context, stream string) error {
 	indexes, err := s.dir.blocks(stream)
 	if err != nil {
@@ -138,8 +138,7 @@ func (b *closedBlock) without(records []blockfile.Record) (missing []uint64) {
 	return missing
 }
 
-// reread reads a block that has changed, and returns it with the sequences that it had before and has no more; nil for one that goes on
-// changing.
+// reread reads a changed block, and returns it with the sequences that it lost since; nil for a block that keeps changing.
 func (s *Store) reread(ctx context.Context, id blockID, before *closedBlock, last bool) (now *closedBlock, missing []uint64, err error) {
 	var bad []blockfile.Span
 	for range 5 {
@@ -174,7 +173,7 @@ func (s *Store) reread(ctx context.Context, id blockID, before *closedBlock, las
 	return nil, nil, fmt.Errorf("%w: block %d of stream %s", ErrDamaged, id.index, id.stream)
 }
 
-// deleted returns ErrDamaged unless the server knows the messages with these sequences to be deleted.
+// deleted returns ErrDamaged unless the server lists the messages with these sequences as deleted.
 func (s *Store) deleted(ctx context.Context, stream string, seqs []uint64) error {
 	if len(seqs) == 0 {
 		return nil

@@ -13,8 +13,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
-// eventlog.TestWatch appends to sessions, reads, trims and deletes them, all at once, so that the server writes, rewrites and removes blocks while
-// every call looks at them. It is no damage.
+// TestWatch appends to, reads, trims and deletes sessions concurrently, so that the server writes, rewrites and removes blocks while
+// every call checks them. No damage is reported.
 func TestWatch(t *testing.T) {
 	t.Cleanup(eventlog.LookAlways())
 	dir := filepath.Join(t.TempDir(), "data")
@@ -47,7 +47,7 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// eventlog.TestWatch_follow damages a block of a session while others append to another one and follow it: they go on.
+// TestWatch_follow damages a block of a session while others append to another one and follow it: they continue.
 func TestWatch_follow(t *testing.T) {
 	t.Cleanup(eventlog.LookAlways())
 	dir := filepath.Join(t.TempDir(), "data")

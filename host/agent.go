@@ -11,35 +11,35 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// stderrTail is how much of the end of stderr is kept, and how much of it waits for a slow owner.
+// stderrTail is the number of bytes kept of the end of stderr, and the limit of those that wait for a slow owner.
 const stderrTail = 32 << 10
 
-// retryTime is how soon files that could not be written are tried again.
+// retryTime is the interval of retries to write files.
 const retryTime = time.Second
 
-// agent is a running process of the host, or one whose end has not been acknowledged.
+// agent is a running process of the host, or one with an unacknowledged end.
 type agent struct {
 	h       *server
 	number  uint32
 	dir     string // its files
 	process *proc.Supervisor
 	raw     spawn.Process
-	secrets []string      // files that go with the agent
+	secrets []string      // files that are removed with the agent
 	exited  chan struct{} // exit is set
-	done    chan struct{} // the last record is kept
-	room    sync.Cond     // on mu: the spool may have room
+	done    chan struct{} // closed when the last record is kept
+	room    sync.Cond     // on mu: the spool may have space
 
 	mu      sync.Mutex
 	info    Agent
 	spool   spool
-	open    bool   // the agent has written a part of a line
-	tail    []byte // the frames from tailAt to the end of the spool; nil when they are only there
+	open    bool   // the agent has written an incomplete line
+	tail    []byte // the frames from tailAt to the end of the spool; nil if they are only in files
 	tailAt  int64
 	inputs  map[string]*input
 	queue   []*input
 	writing bool
-	closing bool // the input ends after the queue
-	closed  bool // the input takes no more lines
+	closing bool // the input ends after the queued lines
+	closed  bool // the input accepts no more lines
 	exit    *Exit
 	waiting bool // for room
 	killed  bool
@@ -47,18 +47,18 @@ type agent struct {
 	to      attachment
 }
 
-// attachment is the way to the owner.
+// attachment is the connection to the owner.
 type attachment struct {
-	conn   *conn // nil when nobody is attached
-	at     int64 // the place of the next frame to send
+	conn   *conn // nil without an owner
+	at     int64 // the spool position of the next frame to send
 	from   uint64
-	skip   bool // records before from are among the next frames
+	skip   bool // the next frames may include records before from
 	credit int64
 	stderr []byte
-	exited bool // the owner has been told
+	exited bool // the owner was notified
 }
 
-// read takes the output of the agent to its end.
+// read reads the output of the agent to its end.
 func (a *agent) read() {
 	small := make([]byte, 4<<10)
 	buf, large := small, []byte(nil)
@@ -70,7 +70,7 @@ func (a *agent) read() {
 		if err != nil {
 			break
 		}
-		// An agent that is quiet holds a small buffer, a busy one a large one.
+		// Use a small buffer for a quiet agent, a large one for a busy one.
 		switch {
 		case n == len(small) && large == nil:
 			large = getBuffer()
@@ -92,7 +92,7 @@ func (a *agent) read() {
 	a.finish()
 }
 
-// keepOutput keeps what the agent wrote. While there is no room it waits, and so does the agent.
+// keepOutput stores the output of the agent. It blocks while there is no space, and so does the agent.
 func (a *agent) keepOutput(output []byte) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -111,8 +111,8 @@ func (a *agent) keepOutput(output []byte) {
 	}
 }
 
-// keep gives a record its number and keeps it, whatever the limit. mu is held. A record that cannot be written is
-// tried again.
+// keep assigns a number to a record and stores it, ignoring the limit. It retries if the record cannot be
+// written. The caller holds mu.
 func (a *agent) keep(r Record) (number uint64) {
 	for {
 		number, err := a.tryKeep(r)
@@ -136,7 +136,7 @@ func (a *agent) tryKeep(r Record) (uint64, error) {
 	return r.Number, nil
 }
 
-// await waits until the spool may have room. mu is held, and given back meanwhile.
+// await waits until the spool may have space. The caller holds mu, which is released meanwhile.
 func (a *agent) await(err error) {
 	if !a.waiting {
 		a.h.log.Warn("the agent waits: its lines cannot be kept", "agent", a.number, "err", err)
@@ -153,7 +153,7 @@ func (a *agent) await(err error) {
 	a.waiting = false
 }
 
-// show hands frames that were kept just now to the owner, if it has all before them. mu is held.
+// show passes frames that were just stored to the owner, if it has all earlier ones. The caller holds mu.
 func (a *agent) show(frames []byte) {
 	end := a.spool.end
 	before := end - int64(len(frames))
@@ -163,7 +163,7 @@ func (a *agent) show(frames []byte) {
 	if a.tail != nil {
 		a.tail = append(a.tail, frames...)
 		if len(a.tail) > a.h.o.Memory {
-			a.dropTail() // the owner is slow: the files have it
+			a.dropTail() // the owner is slow: it reads from the files
 		}
 	}
 	a.wake()
@@ -182,7 +182,7 @@ func (a *agent) wake() {
 	}
 }
 
-// onStderr keeps what the agent writes to stderr for the owner. Of a slow one's the oldest is dropped.
+// onStderr queues the agent's stderr for the owner. If the owner is slow, the oldest data is dropped.
 func (a *agent) onStderr(text []byte) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -219,7 +219,7 @@ func (a *agent) watch() {
 	a.wake()
 }
 
-// finish keeps the last record, when the output has ended and the process too.
+// finish stores the last record, when the output and the process have ended.
 func (a *agent) finish() {
 	<-a.exited
 	a.mu.Lock()
@@ -232,14 +232,14 @@ func (a *agent) finish() {
 	a.h.agentEnded()
 }
 
-// describe returns the description of the agent. mu is held.
+// describe returns the description of the agent. The caller holds mu.
 func (a *agent) describe() Agent {
 	d := a.info
 	d.Kept, d.Spooled, d.Waits, d.Exit = a.info.Checkpoint+1, a.spool.size(), a.waiting, a.exit
 	return d
 }
 
-// save writes the description for the one who finds the files after the host has died.
+// save writes the description for ReadSpool after the death of the host.
 func (a *agent) save() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -250,7 +250,7 @@ func (a *agent) save() error {
 	return writeFile(filepath.Join(a.dir, agentFile), text)
 }
 
-// end ends the agent and everything that it has started, by asking first.
+// end ends the agent and all its descendants, first with SIGTERM.
 func (a *agent) end() {
 	if err := a.process.Stop(); err != nil {
 		a.h.log.Warn("the agent has not ended", "agent", a.number, "err", err)

@@ -2,7 +2,7 @@ package host
 
 import "fmt"
 
-// attach sends the records from a number on to a connection, after the answer to the request.
+// attach sends the records from a number onward to a connection, after the answer to the request.
 func (a *agent) attach(c *conn, q request) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -40,14 +40,14 @@ func (a *agent) detach() {
 	a.dropTail()
 }
 
-// find returns the place of the first frame that belongs to a record from a number on. mu is held.
+// find returns the position of the first frame of the records from a number onward. The caller holds mu.
 func (a *agent) find(from uint64) (int64, error) {
 	b := getBuffer()
 	defer putBuffer(b)
-	at, line := a.spool.begin(), int64(-1) // where the line begins that is not complete
+	at, line := a.spool.begin(), int64(-1) // the start of an incomplete line
 	for _, s := range a.spool.segments {
 		if s.last < from && !s.open {
-			at = s.begin // it may be passed over, unless it is the last one
+			at = s.begin // it may be skipped, unless it is the last one
 		}
 	}
 	for at < a.spool.end {
@@ -75,7 +75,7 @@ func (a *agent) find(from uint64) (int64, error) {
 	return before(line, at), nil
 }
 
-// before returns the place of an open line, if there is one.
+// before returns the position of an open line, or at if there is none.
 func before(line, at int64) int64 {
 	if line >= 0 {
 		return line
@@ -83,8 +83,8 @@ func before(line, at int64) int64 {
 	return at
 }
 
-// take returns the next frames for a connection, and whether there are more that may be sent. The buffer is the
-// caller's to give back.
+// take returns the next frames for a connection, and whether more may be sent. The caller must return the
+// buffer.
 func (a *agent) take(c *conn) (b []byte, more bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -113,7 +113,7 @@ func (a *agent) take(c *conn) (b []byte, more bool) {
 	return b, a.to.credit > 0 && a.to.at < a.spool.end
 }
 
-// takeFile reads the next frames from the spool. mu is held.
+// takeFile reads the next frames from the spool. The caller holds mu.
 func (a *agent) takeFile() []byte {
 	b := getBuffer()
 	b = b[:cap(b)]
@@ -134,8 +134,8 @@ func (a *agent) takeFile() []byte {
 	return b
 }
 
-// skip takes the records before the first wanted one out of frames. Only those can be there which were complete
-// while the line was open that the first wanted one is, or comes after.
+// skip removes the records before the first wanted one from frames. Such records were completed while the line
+// of the first wanted record, or an earlier one, was still open.
 func (a *agent) skip(b []byte) []byte {
 	kept := b[:0]
 	for len(b) > 0 {

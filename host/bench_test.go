@@ -12,7 +12,7 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// BenchmarkStream reads lines of 300 bytes from a program that writes nothing else, through a host and directly.
+// BenchmarkStream reads lines of 300 bytes from a program that writes only these, through a host and directly.
 func BenchmarkStream(b *testing.B) {
 	stream := func(b *testing.B, s spawn.Spawner) {
 		cmd := shell(`yes "$(printf '%0299d' 0)" | dd bs=300 iflag=fullblock count="$0" 2>/dev/null`)

@@ -9,16 +9,16 @@ import (
 	"path/filepath"
 )
 
-// maxState bounds the owner's own bytes in a checkpoint.
+// maxState limits the owner's state in a checkpoint, in bytes.
 const maxState = 1 << 20
 
-// The files of an agent beside those of its spool.
+// The files of an agent in addition to those of its spool.
 const (
 	agentFile = "agent.json"
 	stateFile = "checkpoint"
 )
 
-// checkpoint keeps the owner's bytes and gives up the records up to number.
+// checkpoint stores the owner's state and discards the records up to number.
 func (a *agent) checkpoint(number uint64, state []byte) error {
 	if len(state) > maxState {
 		return fmt.Errorf("a checkpoint of %d bytes is larger than %d", len(state), maxState)
@@ -28,7 +28,7 @@ func (a *agent) checkpoint(number uint64, state []byte) error {
 	if number > a.info.Last || number < a.info.Checkpoint {
 		return fmt.Errorf("a checkpoint at %d, and the last record is %d, the last checkpoint %d", number, a.info.Last, a.info.Checkpoint)
 	}
-	// Number and bytes are in one file, so that they change together.
+	// Number and state are in one file, so that they change together.
 	text := append(binary.BigEndian.AppendUint64(nil, number), state...)
 	if err := writeFile(filepath.Join(a.dir, stateFile), text); err != nil {
 		return err
@@ -37,7 +37,7 @@ func (a *agent) checkpoint(number uint64, state []byte) error {
 	return nil
 }
 
-// cover gives up the records up to number. mu is held.
+// cover discards the records up to number. The caller holds mu.
 func (a *agent) cover(number uint64) {
 	a.info.Checkpoint = max(a.info.Checkpoint, min(number, a.info.Last))
 	a.forgetInputs()
@@ -50,7 +50,8 @@ func (a *agent) cover(number uint64) {
 	}
 }
 
-// covered is the number up to which records can be removed: a line that waits is still to be read. mu is held.
+// covered returns the number up to which records can be removed: a queued line must still be read. The caller
+// holds mu.
 func (a *agent) covered() uint64 {
 	if len(a.queue) > 0 {
 		return min(a.info.Checkpoint, a.queue[0].Number-1)
@@ -70,7 +71,7 @@ func readState(dir string) (number uint64, state []byte, err error) {
 	return binary.BigEndian.Uint64(text), text[8:], nil
 }
 
-// writeFile replaces a file as a whole. It is not synced: what is to survive is the end of processes, not that of
+// writeFile replaces a file atomically. It does not sync: the file must survive the end of processes, but not of
 // the machine, which ends the agents too.
 func writeFile(path string, text []byte) error {
 	if err := os.WriteFile(path+".new", text, 0o600); err != nil {

@@ -2,7 +2,7 @@ package host
 
 import "time"
 
-// clock is the time, which tests replace.
+// clock is the source of time, which tests replace.
 type clock interface {
 	Now() time.Time
 	AfterFunc(d time.Duration, f func()) timer

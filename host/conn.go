@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// helloTime bounds the greeting of a connection, sendTime one write to an owner that does not read, lastTime one at the
-// end of the connection.
+// helloTime limits the handshake of a connection, sendTime one write to an owner that does not read, lastTime one write
+// at the end of the connection.
 const (
 	helloTime = 10 * time.Second
 	sendTime  = 5 * time.Minute
@@ -22,14 +22,14 @@ type conn struct {
 	h     *server
 	conn  net.Conn
 	guest bool
-	parts map[uint32][]byte // lines to agents that are not complete
+	parts map[uint32][]byte // incomplete lines to agents
 
 	mu     sync.Mutex
 	news   sync.Cond // on mu
-	frames []byte    // answers and notices to send
-	agents []*agent  // which have something to send
+	frames []byte    // queued answers and notices
+	agents []*agent  // agents with data to send
 	known  map[*agent]bool
-	closed bool // after what is to be sent
+	closed bool // closed after the queued data is sent
 }
 
 // serve serves a connection until it ends.
@@ -49,7 +49,7 @@ func (h *server) serve(nc net.Conn) {
 	h.log.Debug("a connection has ended", "err", err)
 }
 
-// receive follows the frames of the other side.
+// receive handles the frames of the other side.
 func (c *conn) receive() error {
 	frames := &frameReader{r: c.conn}
 	_ = c.conn.SetReadDeadline(time.Now().Add(helloTime))
@@ -72,7 +72,7 @@ func (c *conn) receive() error {
 	}
 }
 
-// hello answers the greeting, and makes this connection that of the owner.
+// hello answers the handshake, and makes this connection that of the owner.
 func (c *conn) hello(kind byte, payload []byte) error {
 	var q request
 	if kind != frameRequest || json.Unmarshal(payload, &q) != nil || q.Op != opHello {
@@ -104,7 +104,7 @@ func (h *server) describe() Info {
 	return info
 }
 
-// follow does what a frame asks. An error ends the connection.
+// follow executes a frame. An error ends the connection.
 func (c *conn) follow(kind byte, payload []byte) error {
 	c.h.owning.RLock()
 	defer c.h.owning.RUnlock()
@@ -127,7 +127,7 @@ func (c *conn) follow(kind byte, payload []byte) error {
 	return fmt.Errorf("a frame of type %q", kind)
 }
 
-// write takes a part of a line to an agent.
+// write adds a part of a line to an agent.
 func (c *conn) write(payload []byte) error {
 	f := cursor{b: payload}
 	number, flags, id := f.u32(), f.u8(), f.text()
@@ -158,7 +158,7 @@ func (c *conn) write(payload []byte) error {
 	return nil
 }
 
-// grant lets the host send more of an agent's records, and gives up those that the owner needs no more.
+// grant allows the host to send more of an agent's records, and discards those that the owner no longer needs.
 func (c *conn) grant(payload []byte) error {
 	f := cursor{b: payload}
 	number, bytes, covered := f.u32(), f.u32(), f.u64()
@@ -167,7 +167,7 @@ func (c *conn) grant(payload []byte) error {
 	}
 	a, err := c.h.agent(number)
 	if err != nil {
-		return nil // it was forgotten meanwhile
+		return nil // the agent was forgotten meanwhile
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -197,7 +197,7 @@ func (c *conn) queue(kind byte, v any) {
 	c.news.Signal()
 }
 
-// ready notes that an agent has something to send.
+// ready adds an agent to those with data to send.
 func (c *conn) ready(a *agent) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -208,7 +208,7 @@ func (c *conn) ready(a *agent) {
 	}
 }
 
-// finish ends the connection when what is queued has been sent; abort does so at once.
+// finish ends the connection when all queued data has been sent; abort ends it at once.
 func (c *conn) finish() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -221,7 +221,7 @@ func (c *conn) abort() {
 	c.finish()
 }
 
-// send sends what is queued: answers first, then some of each agent's records in turn.
+// send sends queued data: answers first, then some of each agent's records in turn.
 func (c *conn) send() {
 	defer c.conn.Close() // ends receive
 	for {

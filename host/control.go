@@ -27,15 +27,15 @@ const (
 	signalKill      = "kill"
 )
 
-// request is what an owner asks. Each operation uses a part of it.
+// request is a request of an owner. Each operation uses some of its members.
 type request struct {
 	ID      uint64         `json:"id"`
 	Op      string         `json:"op"`
-	Version int            `json:"version,omitempty"` // hello: the highest that the owner speaks
+	Version int            `json:"version,omitempty"` // hello: the highest version of the owner
 	Epoch   uint64         `json:"epoch,omitempty"`   // hello
 	Agent   uint32         `json:"agent,omitempty"`
 	Window  int64          `json:"window,omitempty"` // spawn, attach: bytes of records that may be sent before a grant
-	From    uint64         `json:"from,omitempty"`   // attach: the first number; 0 for all that are kept
+	From    uint64         `json:"from,omitempty"`   // attach: the first number; 0 means all that are kept
 	Command *spawn.Command `json:"command,omitempty"`
 	Options *AgentOptions  `json:"options,omitempty"` // spawn, orphan
 	Number  uint64         `json:"number,omitempty"`  // checkpoint
@@ -44,7 +44,7 @@ type request struct {
 	Signal  string         `json:"signal,omitempty"`
 }
 
-// answer is what the host answers to a request.
+// answer is the host's answer to a request.
 type answer struct {
 	ID      uint64     `json:"id"`
 	Failure *failure   `json:"error,omitempty"`
@@ -56,7 +56,7 @@ type answer struct {
 	Input   *InputInfo `json:"input,omitempty"`
 }
 
-// notice is what the host tells the owner of an agent.
+// notice is a message of the host to the owner about an agent.
 type notice struct {
 	Agent uint32     `json:"agent"`
 	Input *InputInfo `json:"input,omitempty"`
@@ -65,71 +65,72 @@ type notice struct {
 
 // Info describes a host.
 type Info struct {
-	// ID tells the host from others that the data directory has had.
+	// ID distinguishes the host from other hosts of the data directory.
 	ID      string
 	PID     int
 	Started time.Time
-	// Epoch is that of the last owner, Owned whether it is connected.
+	// Epoch is the epoch of the last owner; Owned reports whether it is connected.
 	Epoch uint64
 	Owned bool
 }
 
 // Agent describes an agent of the host.
 type Agent struct {
-	// Number names the agent. It is not used again in the data directory.
+	// Number identifies the agent. It is never reused in the data directory.
 	Number uint32
-	// Key is the owner's own name for the agent, see AgentOptions.
+	// Key is the owner's name for the agent; see AgentOptions.
 	Key string
 	// Path and Dir are those of the command. Arguments and environment are not kept.
 	Path, Dir string
 	PID       int
 	Started   time.Time
-	// Kept is the first number that is kept, Last the last one. Kept is Last+1 when nothing is.
+	// Kept is the first kept number, Last the last one. Kept is Last+1 if no records are kept.
 	Kept, Last uint64
 	// Checkpoint is the number of the last checkpoint.
 	Checkpoint uint64
-	// Spooled is how many bytes are kept in files, Waits whether the agent waits because they have reached their
-	// limit or cannot be written.
+	// Spooled is the number of bytes in files; Waits reports whether the agent is blocked because they have
+	// reached their limit or cannot be written.
 	Spooled int64
 	Waits   bool
-	// Memory is the resident memory of the agent and of what it started in bytes, 0 if it is not known. It is set
-	// in lists.
+	// Memory is the resident memory of the agent and its descendants in bytes, or 0 if it is unknown. It is set
+	// only in lists.
 	Memory        int64
 	OrphanTimeout time.Duration
-	// Exit is set when the agent has ended.
+	// Exit is set if the agent has ended.
 	Exit *Exit
 }
 
-// AgentOptions are how the host treats an agent.
+// AgentOptions configures how the host treats an agent.
 type AgentOptions struct {
-	// Key is any name that the owner will know the agent by, at most 4 KiB.
+	// Key is the owner's name for the agent, at most 4 KiB.
 	Key string
-	// OrphanTimeout is how long the agent runs without an owner; 0 means that of the host.
+	// OrphanTimeout is how long the agent runs without an owner; 0 means the host's default.
 	OrphanTimeout time.Duration
-	// OrphanInput is written to the agent when that time is over, 30 seconds before it is ended; at most 64 KiB.
+	// OrphanInput is written to the agent after OrphanTimeout, 30 seconds before the agent is ended; at most 64
+	// KiB.
 	OrphanInput []byte
-	// KeepChildren leaves alone what the agent has started when it exits. There is no supervisor then.
+	// KeepChildren spares the agent's descendants when it exits. It disables the supervisor.
 	KeepChildren bool
 }
 
-// InputState is what became of a line to an agent.
+// InputState is the state of a line to an agent.
 type InputState string
 
 // The states of a line to an agent.
 const (
 	// InputUnknown: the host has no line with this id, or a checkpoint has covered it.
 	InputUnknown InputState = "unknown"
-	// InputQueued: the line is in the sequence and is written when the agent reads.
+	// InputQueued: the line is in the sequence and will be written when the agent reads.
 	InputQueued InputState = "queued"
-	// InputWritten: the line is in the agent's input.
+	// InputWritten: the line was written to the agent's input.
 	InputWritten InputState = "written"
-	// InputDropped: the line has not reached the agent, or not as a whole.
+	// InputDropped: the line did not reach the agent completely.
 	InputDropped InputState = "lost"
 )
 
-// InputInfo is what the host knows of a line to an agent.
+// InputInfo is the host's information about a line to an agent.
 type InputInfo struct {
 	ID     string
-	Number uint64 // 0 if it is not known
+	Number uint64 // 0 if unknown
 	State  InputState
 }

@@ -13,24 +13,25 @@ import (
 	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
-// DeadAgent is what a host that is gone has left of an agent: one that ended with it, or whose end nobody acknowledged.
+// DeadAgent is an agent of a host that has ended: it ended with the host, or its end was not acknowledged.
 type DeadAgent struct {
-	// Agent is as it was when the agent started, except for Checkpoint, Kept and Last, which are those of the files.
+	// Agent is the description at the start of the agent, except for Checkpoint, Kept and Last, which come from the
+	// files.
 	Agent
-	// State is what the owner kept with its last checkpoint.
+	// State is the owner's state of its last checkpoint.
 	State []byte
 	dir   string
 }
 
-// ReadSpool returns what hosts that are gone have left of their agents. It may be called while a new host
-// runs, whose agents are not among them. A caller that has stored what it needs calls Remove for each.
+// ReadSpool returns the agents of hosts that have ended. It may be called while a new host runs, and does not return
+// that host's agents. The caller must call Remove for each agent after it has stored its records.
 func ReadSpool(dataDir string) ([]*DeadAgent, error) {
 	dir := filepath.Join(dataDir, folder)
 	dead, err := readAgents(filepath.Join(dir, deadName))
 	if err != nil {
 		return nil, err
 	}
-	// A host that was killed and has no successor yet.
+	// A host was killed and has no successor yet.
 	lock, err := filelock.TryLock(filepath.Join(dir, lockName))
 	switch {
 	case errors.Is(err, filelock.ErrLocked) || errors.Is(err, fs.ErrNotExist):
@@ -50,7 +51,7 @@ func readAgents(dir string) (agents []*DeadAgent, err error) {
 	for _, e := range entries {
 		d, readErr := readAgent(filepath.Join(dir, e.Name()))
 		if errors.Is(readErr, fs.ErrNotExist) {
-			continue // it was about to start
+			continue // its start had not finished
 		}
 		if err = errors.Join(err, readErr); readErr == nil {
 			agents = append(agents, d)
@@ -88,7 +89,7 @@ func readAgent(dir string) (*DeadAgent, error) {
 	return d, nil
 }
 
-// Records returns the records after the last checkpoint, up to the last one that is whole.
+// Records returns the records after the last checkpoint, up to the last complete one.
 func (d *DeadAgent) Records() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		files, err := segmentFiles(d.dir)
@@ -105,7 +106,7 @@ func (d *DeadAgent) Records() iter.Seq2[Record, error] {
 	}
 }
 
-// recordsOf reads a file, and returns false when that is to be the last one.
+// recordsOf reads a file, and returns false if it is the last one to read.
 func (d *DeadAgent) recordsOf(name string, whole *assembler, yield func(Record, error) bool) bool {
 	f, err := os.Open(name)
 	if err != nil {
@@ -136,5 +137,5 @@ func (d *DeadAgent) recordsOf(name string, whole *assembler, yield func(Record, 
 	}
 }
 
-// Remove removes what is left of the agent.
+// Remove removes the files of the agent.
 func (d *DeadAgent) Remove() error { return os.RemoveAll(d.dir) }

@@ -23,7 +23,7 @@ func Enter() {
 	os.Exit(enter(os.Args[1], os.Args[2]))
 }
 
-// canEnter reports that this program has called Enter.
+// canEnter reports whether this program has called Enter.
 var canEnter bool
 
 func enter(dataDir, options string) int {
@@ -35,7 +35,7 @@ func enter(dataDir, options string) int {
 	if o.Supervisor == "" {
 		o.Supervisor = supervise.Self()
 	}
-	// The terminal that the first owner was started in may go.
+	// The terminal of the first owner may be closed.
 	signal.Ignore(syscall.SIGHUP)
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()
@@ -49,16 +49,16 @@ func enter(dataDir, options string) int {
 	return 0
 }
 
-// maxLog is how large the log grows before its last part is kept under another name.
+// maxLog is the size at which the log is renamed and a new one begins.
 const maxLog = 1 << 20
 
 // boundedLog is the log file of a host.
 type boundedLog struct{ path string }
 
-// Write appends a line. The file is opened for each: there are few, and the file can be taken away.
+// Write appends a line. It opens the file each time, because lines are few and the file may be removed.
 func (l *boundedLog) Write(line []byte) (int, error) {
 	if info, err := os.Stat(l.path); err == nil && info.Size() > maxLog {
-		_ = os.Rename(l.path, l.path+".old") // the log goes on where it is
+		_ = os.Rename(l.path, l.path+".old") // on failure the log continues in the same file
 	}
 	f, err := os.OpenFile(l.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {

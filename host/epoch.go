@@ -10,8 +10,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/filelock"
 )
 
-// NextEpoch returns an epoch for [Dial] that is higher than all before for the data directory. It is on disk when
-// NextEpoch returns. It may be called by several processes at once.
+// NextEpoch returns an epoch for [Dial] that is higher than all earlier ones of the data directory. It is on disk
+// when NextEpoch returns. Several processes may call it at once.
 func NextEpoch(dataDir string) (uint64, error) {
 	dir := filepath.Join(dataDir, folder)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -23,7 +23,7 @@ func NextEpoch(dataDir string) (uint64, error) {
 // counter is a file with a number.
 type counter string
 
-// increase returns the number after the one in the file, which it becomes.
+// increase increments the number in the file and returns it.
 func (c counter) increase() (uint64, error) {
 	f, err := filelock.Lock(string(c))
 	if err != nil {
@@ -41,7 +41,7 @@ func nextNumber(f *os.File) (uint64, error) {
 		return 0, fmt.Errorf("%s holds no number: %w", f.Name(), err)
 	}
 	n++
-	// Always as many digits: the number is replaced by one write.
+	// A fixed number of digits, so that one write replaces the number.
 	if _, err := f.WriteAt(fmt.Appendf(nil, "%020d", n), 0); err != nil {
 		return 0, err
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// An owner starts an agent that outlives it, and makes durable what it has read before the host gives it up.
+// An owner starts an agent that outlives it, and stores the records before the host discards them.
 func Example() {
 	own := func(ctx context.Context, dataDir string) error {
 		if err := host.Start(ctx, dataDir, "", host.Options{}); err != nil {

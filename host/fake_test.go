@@ -18,7 +18,7 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// fakeAgent is a process in this one: a function that plays the program.
+// fakeAgent is a simulated process in this one: a function plays the program.
 type fakeAgent struct {
 	inR, outR, errR *io.PipeReader
 	inW, outW, errW *io.PipeWriter
@@ -30,7 +30,7 @@ type fakeAgent struct {
 
 type program func(stdin *bufio.Reader, stdout io.Writer, stderr io.Writer) (code int)
 
-// play is a spawner of programs.
+// play returns a spawner of simulated programs.
 func play(f program) spawn.Spawner {
 	return spawn.Func(func(context.Context, spawn.Command) (spawn.Process, error) {
 		a := &fakeAgent{ended: make(chan struct{}), killed: make(chan struct{})}
@@ -75,7 +75,7 @@ func (a *fakeAgent) Wait() (spawn.ExitStatus, error) {
 	}
 }
 
-// fakeHost is a host in this process without a socket, whose agents are functions.
+// fakeHost is a host in this process without a socket, with functions as agents.
 type fakeHost struct {
 	*server
 	t     testing.TB
@@ -131,7 +131,7 @@ func (h *fakeHost) connect() *Link {
 	return l
 }
 
-// fakeClock is a time that tests move.
+// fakeClock is a clock that tests advance.
 type fakeClock struct {
 	mu     sync.Mutex
 	now    time.Time
@@ -173,7 +173,7 @@ func (t *fakeTimer) Stop() bool {
 	return was
 }
 
-// advance moves the time and calls what is due.
+// advance advances the time and calls due timers.
 func (c *fakeClock) advance(d time.Duration) {
 	c.mu.Lock()
 	c.now = c.now.Add(d)
@@ -191,7 +191,7 @@ func (c *fakeClock) advance(d time.Duration) {
 	}
 }
 
-// awaitTimer waits until a timer of a length is set.
+// awaitTimer waits until a timer with this duration is set.
 func (c *fakeClock) awaitTimer(t testing.TB, want time.Duration) {
 	t.Helper()
 	for ctx := within(t); ; {
@@ -206,7 +206,7 @@ func (c *fakeClock) awaitTimer(t testing.TB, want time.Duration) {
 	}
 }
 
-// cutConn breaks when so many bytes have passed, in both directions together.
+// cutConn breaks after a number of bytes in both directions together.
 type cutConn struct {
 	net.Conn
 	mu   sync.Mutex

@@ -7,10 +7,10 @@ import (
 	"io"
 )
 
-// Version is the highest version of the protocol that this package speaks. It speaks version 1 alone.
+// Version is the highest version of the protocol that this package speaks. It supports only version 1.
 const Version = 1
 
-// The types of a frame: a length of four bytes, which counts what follows, the type and the payload. Numbers are
+// The types of a frame. A frame consists of the length of the rest in four bytes, the type and the payload. Numbers are
 // big-endian.
 const (
 	frameRequest = 'q' // JSON, to the host
@@ -24,18 +24,18 @@ const (
 
 const (
 	headSize = 5
-	// maxFrame bounds a frame: a request holds a command line, or a checkpoint in base64.
+	// maxFrame limits a frame: a request holds a command line, or a checkpoint in base64.
 	maxFrame = 8 << 20
-	// fragment is the most of a line that one frame holds.
+	// fragment is the maximum part of a line in one frame.
 	fragment = 64 << 10
-	// maxID bounds the id of a line to an agent.
+	// maxID limits the id of a line to an agent.
 	maxID = 255
 )
 
-// flagMore is set where the line goes on in another frame.
+// flagMore is set if the line continues in another frame.
 const flagMore = 1
 
-// beginFrame appends the head of a frame whose length endFrame sets.
+// beginFrame appends the header of a frame; endFrame sets its length.
 func beginFrame(b []byte, kind byte) []byte { return append(b, 0, 0, 0, 0, kind) }
 
 func endFrame(b []byte, begin int) []byte {
@@ -43,7 +43,7 @@ func endFrame(b []byte, begin int) []byte {
 	return b
 }
 
-// jsonFrame is a frame with a value in JSON.
+// jsonFrame returns a frame with a value in JSON.
 func jsonFrame(kind byte, v any) ([]byte, error) {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -55,8 +55,8 @@ func jsonFrame(kind byte, v any) ([]byte, error) {
 	return endFrame(append(beginFrame(nil, kind), text...), 0), nil
 }
 
-// frameReader reads frames. A payload is valid until the next call, or for ever where keep is set: then each
-// buffer is used once.
+// frameReader reads frames. A payload is valid until the next call, or permanently if keep is set: then each buffer is used
+// once.
 type frameReader struct {
 	r          io.Reader
 	buf        []byte
@@ -64,7 +64,7 @@ type frameReader struct {
 	keep       bool
 }
 
-// readSize is how much is read at once.
+// readSize is the size of one read.
 const readSize = 64 << 10
 
 func (f *frameReader) next() (kind byte, payload []byte, err error) {
@@ -87,8 +87,7 @@ func (f *frameReader) next() (kind byte, payload []byte, err error) {
 	return frame[4], frame[headSize:], nil
 }
 
-// run returns the data frame that next has returned just now, with those of the same agent that follow it and have been read
-// already. They are taken.
+// run returns the data frame that next has just returned, followed by buffered frames of the same agent. It consumes them.
 func (f *frameReader) run(payload []byte) []byte {
 	begin := f.begin - headSize - len(payload)
 	for {
@@ -100,7 +99,7 @@ func (f *frameReader) run(payload []byte) []byte {
 	}
 }
 
-// fill reads until n bytes are there.
+// fill reads until n bytes are available.
 func (f *frameReader) fill(n int) error {
 	for f.end-f.begin < n {
 		if f.begin == f.end && !f.keep {
@@ -121,7 +120,7 @@ func (f *frameReader) fill(n int) error {
 	return nil
 }
 
-// move makes room for a frame of n bytes. A buffer that was made for a large frame is given up with it.
+// move makes room for a frame of n bytes. It discards a large buffer after its frame.
 func (f *frameReader) move(n int) {
 	rest := f.buf[f.begin:f.end]
 	if size := max(n, readSize); f.keep || size > len(f.buf) || len(f.buf) > 2*readSize {
@@ -131,7 +130,7 @@ func (f *frameReader) move(n int) {
 	f.begin = 0
 }
 
-// cursor takes binary fields from a payload.
+// cursor reads binary fields from a payload.
 type cursor struct {
 	b   []byte
 	bad bool
@@ -151,7 +150,7 @@ func (c *cursor) u8() byte    { return c.take(1)[0] }
 func (c *cursor) u32() uint32 { return binary.BigEndian.Uint32(c.take(4)) }
 func (c *cursor) u64() uint64 { return binary.BigEndian.Uint64(c.take(8)) }
 
-// text takes a string with its length in one byte before it.
+// text reads a string with a one-byte length.
 func (c *cursor) text() string { return string(c.take(int(c.u8()))) }
 
 // writeFrames appends the frames of a line to an agent.
@@ -187,7 +186,7 @@ func appendStderr(b []byte, agent uint32, text []byte) []byte {
 	return endFrame(append(b, text...), begin)
 }
 
-// frameSize is the size of the frame at the beginning of b, if it is whole.
+// frameSize returns the size of the frame at the beginning of b, if it is complete.
 func frameSize(b []byte) (int, bool) {
 	if len(b) < headSize {
 		return 0, false

@@ -21,7 +21,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden sessions")
 
-// goldenAgent writes to stdout or to stderr when it is told to, one at a time.
+// goldenAgent writes to stdout or to stderr on request, one at a time.
 func goldenAgent(stdin *bufio.Reader, stdout, stderr io.Writer) int {
 	for {
 		line, err := stdin.ReadString('\n')
@@ -36,7 +36,7 @@ func goldenAgent(stdin *bufio.Reader, stdout, stderr io.Writer) int {
 	}
 }
 
-// goldenStep is what an owner does, with the number of frames that the host sends for it.
+// goldenStep is an action of an owner, with the number of frames that the host sends for it.
 type goldenStep struct {
 	frames int
 	act    func(t *testing.T, g *goldenOwner)
@@ -47,7 +47,7 @@ type goldenOwner struct {
 	p *Process
 }
 
-// goldenSteps are a session that has every frame and every operation but stop.
+// goldenSteps are a session with every frame and every operation except stop.
 var goldenSteps = []goldenStep{
 	{1, nil}, // the greeting
 	{1, func(t *testing.T, g *goldenOwner) {
@@ -78,7 +78,7 @@ func goldenWrite(t *testing.T, g *goldenOwner, id, line string) {
 	must(t, err)
 }
 
-// goldenHost is a host whose answers are always the same.
+// goldenHost returns a host with deterministic answers.
 func goldenHost(t *testing.T) *fakeHost {
 	t.Helper()
 	h := newFakeHost(t, Options{}, goldenAgent)
@@ -88,8 +88,8 @@ func goldenHost(t *testing.T) *fakeHost {
 	return h
 }
 
-// goldenLog is a session: for each step the frames of the owner and those of the host, the latter sorted because answers
-// and records come in any order.
+// goldenLog is a session: for each step the frames of the owner and those of the host, the latter sorted because the
+// order of answers and records varies.
 type goldenLog [][2][]string
 
 func (g goldenLog) String() string {
@@ -122,7 +122,7 @@ func readGolden(t *testing.T, file string) (g goldenLog) {
 	return g
 }
 
-// takeFrames reads frames as they are.
+// takeFrames reads raw frames.
 func takeFrames(t *testing.T, r *frameReader, n int) (frames []string) {
 	t.Helper()
 	for range n {
@@ -138,7 +138,7 @@ func takeFrames(t *testing.T, r *frameReader, n int) (frames []string) {
 
 const goldenFile = "testdata/session-v1.txt"
 
-// A host answers an owner of each version as it always has. With -update the session of this version is recorded.
+// The host's answers to an owner of each version do not change. With -update the session of this version is recorded.
 func TestGolden_host(t *testing.T) {
 	if *update {
 		recordGolden(t, goldenFile)
@@ -167,7 +167,7 @@ func TestGolden_host(t *testing.T) {
 	}
 }
 
-// An owner sends what it always has, and understands the host of each version.
+// The owner's frames do not change, and it understands the host of each version.
 func TestGolden_owner(t *testing.T) {
 	ours, theirs := net.Pipe()
 	golden := readGolden(t, goldenFile)

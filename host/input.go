@@ -2,16 +2,16 @@ package host
 
 import "os"
 
-// maxInput bounds a line to an agent.
+// maxInput limits a line to an agent.
 const maxInput = 256 << 20
 
 // input is a line to an agent.
 type input struct {
 	InputInfo
-	at int64 // its place in the spool
+	at int64 // its position in the spool
 }
 
-// write takes a line to the agent, once for each id. The line is in the sequence when it returns.
+// write adds a line to the agent, once for each id. The line is in the sequence when it returns.
 func (a *agent) write(id string, line []byte) (InputInfo, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -33,7 +33,7 @@ func (a *agent) write(id string, line []byte) (InputInfo, error) {
 	return in.InputInfo, nil
 }
 
-// closeInput ends the agent's input after the lines that wait.
+// closeInput ends the agent's input after the queued lines.
 func (a *agent) closeInput() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -48,7 +48,7 @@ func (a *agent) closeInput() error {
 	return nil
 }
 
-// startWriting starts what writes to the agent, if it does not run. mu is held.
+// startWriting starts the goroutine that writes to the agent, unless it is running. The caller holds mu.
 func (a *agent) startWriting() {
 	if !a.writing {
 		a.writing = true
@@ -56,7 +56,8 @@ func (a *agent) startWriting() {
 	}
 }
 
-// writeQueue writes the lines that wait and ends with the last of them. Only it waits for an agent that does not read.
+// writeQueue writes the queued lines and returns after the last. Only this goroutine waits for an agent that does not
+// read.
 func (a *agent) writeQueue() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -86,11 +87,11 @@ func (a *agent) writeQueue() {
 	}
 }
 
-// settle sets what became of a line, and tells the owner. mu is held.
+// settle sets the state of a line, and notifies the owner. The caller holds mu.
 func (a *agent) settle(in *input, state InputState) {
 	in.State = state
 	if in.Number <= a.info.Checkpoint {
-		a.cover(a.info.Checkpoint) // which had to leave it
+		a.cover(a.info.Checkpoint) // which had to keep the line
 	}
 	if c := a.to.conn; c != nil {
 		info := in.InputInfo
@@ -98,7 +99,7 @@ func (a *agent) settle(in *input, state InputState) {
 	}
 }
 
-// dropQueue gives up the lines that wait: the agent will not read them. mu is held.
+// dropQueue drops the queued lines, because the agent will not read them. The caller holds mu.
 func (a *agent) dropQueue() {
 	queue := a.queue
 	a.queue = nil
@@ -108,7 +109,7 @@ func (a *agent) dropQueue() {
 	}
 }
 
-// readInput reads a line to the agent from the spool. mu is held.
+// readInput reads a line to the agent from the spool. The caller holds mu.
 func (a *agent) readInput(in *input) ([]byte, error) {
 	b := getBuffer()
 	defer putBuffer(b)
@@ -136,7 +137,7 @@ func (a *agent) readInput(in *input) ([]byte, error) {
 	}
 }
 
-// inputInfo returns what is known of a line.
+// inputInfo returns the information about a line.
 func (a *agent) inputInfo(id string) InputInfo {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -146,7 +147,7 @@ func (a *agent) inputInfo(id string) InputInfo {
 	return InputInfo{ID: id, State: InputUnknown}
 }
 
-// forgetInputs forgets the lines that the checkpoint covers. mu is held.
+// forgetInputs removes the lines that the checkpoint covers. The caller holds mu.
 func (a *agent) forgetInputs() {
 	for id, in := range a.inputs {
 		if in.Number <= a.info.Checkpoint && in.State != InputQueued {

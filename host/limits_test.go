@@ -16,7 +16,7 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// flood writes numbered lines of 1000 bytes, and reports how many it has written.
+// flood writes numbered lines of 1000 bytes, and reports their number.
 func flood(lines int, wrote chan<- int) program {
 	return func(_ *bufio.Reader, stdout, _ io.Writer) int {
 		for i := range lines {
@@ -34,7 +34,7 @@ func flood(lines int, wrote chan<- int) program {
 
 func floodLine(i int) string { return fmt.Sprintf("%-999d\n", i) }
 
-// At the limit of the spool the agent waits. It goes on when a checkpoint makes room, and nothing is lost.
+// At the limit of the spool the agent blocks. It continues when a checkpoint frees space, and no line is lost.
 func TestSpool_full(t *testing.T) {
 	const lines = 500
 	const limit = 100_000
@@ -68,8 +68,8 @@ func TestSpool_full(t *testing.T) {
 	}
 }
 
-// An owner that does not read one agent gets the lines of the others, and later all lines of that one. The host sends
-// no more of them than the window.
+// An owner that does not read one agent gets the lines of the others, and later all lines of that one. The host sends at most
+// the window.
 func TestSlowReader(t *testing.T) {
 	const lines = 3000
 	done := make(chan int, 1)
@@ -128,7 +128,7 @@ func TestLongLine(t *testing.T) {
 	}
 }
 
-// An agent without an owner is sent the bytes that the owner left, is ended half a minute later, and the next owner learns why.
+// An agent without an owner gets the orphan input, is ended half a minute later, and the next owner gets the reason.
 func TestOrphan(t *testing.T) {
 	h := newFakeHost(t, Options{}, talker)
 	clock := newFakeClock()
@@ -198,7 +198,7 @@ func TestIdle(t *testing.T) {
 	}
 }
 
-// A line that waits because the agent does not read holds up nothing, and is lost with the agent, which the sequence has.
+// A queued line does not block others while the agent does not read. It is lost with the agent, and the sequence records that.
 func TestInput_lost(t *testing.T) {
 	release := make(chan struct{})
 	h := newFakeHost(t, Options{}, func(*bufio.Reader, io.Writer, io.Writer) int {
@@ -214,7 +214,7 @@ func TestInput_lost(t *testing.T) {
 			t.Errorf("the line is %+v, %v", info, err)
 		}
 	}
-	must(t, p.Checkpoint(within(t), 2, nil)) // lines that wait are kept all the same
+	must(t, p.Checkpoint(within(t), 2, nil)) // queued lines are kept anyway
 	close(release)
 	for _, want := range []string{"input a x\n", "input b x\n"} {
 		wantNext(t, p, want)
@@ -230,7 +230,7 @@ func TestInput_lost(t *testing.T) {
 	}
 }
 
-// A call ends with its context, and an agent that starts after that is ended.
+// A call ends with its context, and an agent that starts later is ended.
 func TestSpawn_cancelled(t *testing.T) {
 	h, begun, release, ended := newSlowHost(t)
 	l := h.connect()
@@ -252,7 +252,7 @@ func TestSpawn_cancelled(t *testing.T) {
 	}
 }
 
-// A line that waits is written also if a checkpoint covers it meanwhile: its file stays.
+// A queued line is written even if a checkpoint covers it meanwhile: its file is kept.
 func TestInput_covered(t *testing.T) {
 	release := make(chan struct{})
 	h := newFakeHost(t, Options{Spool: 40_000}, func(stdin *bufio.Reader, stdout, stderr io.Writer) int {
@@ -272,7 +272,7 @@ func TestInput_covered(t *testing.T) {
 	}
 }
 
-// The files of a line that is not complete stay, whatever is covered, and go when it is.
+// The files of an incomplete line are kept regardless of checkpoints, and removed when it is complete and covered.
 func TestSpool_openLine(t *testing.T) {
 	s := newSpool(t.TempDir(), 4000)
 	defer s.close()
@@ -293,7 +293,7 @@ func TestSpool_openLine(t *testing.T) {
 	}
 }
 
-// An owner that comes while the agent has its last half minute keeps it.
+// An owner that connects during the agent's last half minute keeps it.
 func TestOrphan_returns(t *testing.T) {
 	h := newFakeHost(t, Options{OrphanTimeout: time.Hour}, talker)
 	clock := newFakeClock()
@@ -325,7 +325,7 @@ func TestOrphan_returns(t *testing.T) {
 	wantNextOf(t, p, "got x\n")
 }
 
-// No frame has more than a fragment of a line.
+// Frames have at most a fragment of a line.
 func TestAppendLines(t *testing.T) {
 	output := []byte(strings.Repeat("x", 2*fragment+1) + "\n" + "short\n" + strings.Repeat("y", fragment))
 	number, open := uint64(4), false
@@ -348,7 +348,7 @@ func TestAppendLines(t *testing.T) {
 	}
 }
 
-// What waits for the owner in memory is bounded.
+// The data that waits for the owner in memory is limited.
 func TestTail(t *testing.T) {
 	c := &conn{known: map[*agent]bool{}}
 	c.news.L = &c.mu

@@ -15,19 +15,19 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// window is how many bytes of an agent's records the host may send before they are read.
+// window is the number of bytes of an agent's records that the host may send before they are read.
 const window = 256 << 10
 
-// Link is a connection to a host. It is a [spawn.Spawner] whose processes outlive it. All methods may be called from
-// any goroutine. When the connection ends, every call on it and on its processes returns [ErrLinkLost]; if another owner
-// is the reason, [Dial] with the same epoch returns [ErrFenced].
+// Link is a connection to a host. It is a [spawn.Spawner] whose processes outlive it. All methods are safe for concurrent use. When the
+// connection ends, every call on it and on its processes returns [ErrLinkLost]; if another owner is the reason, [Dial] with the same epoch
+// returns [ErrFenced].
 type Link struct {
 	conn   net.Conn
 	info   Info
-	prefix string // of the ids of lines without one
+	prefix string // prefix of ids for lines without one
 	done   chan struct{}
 
-	writing sync.Mutex // one frame after the other
+	writing sync.Mutex // serializes frames
 
 	mu        sync.Mutex
 	pending   map[uint64]func(answer) // called with mu held
@@ -36,9 +36,9 @@ type Link struct {
 	err       error
 }
 
-// Dial connects to the host of a data directory as its owner, with an epoch that is higher than those of all owners
-// before; see [NextEpoch]. With epoch 0 it is a guest, who may list the agents and stop the host. ctx bounds the connecting. If there is no host
-// it returns [ErrNotRunning].
+// Dial connects to the host of a data directory as its owner, with an epoch that is higher than those of all earlier owners; see [NextEpoch].
+// With epoch 0 it connects as a guest, who may list the agents and stop the host. ctx applies only to connecting. If there is no host it returns
+// [ErrNotRunning].
 func Dial(ctx context.Context, dataDir string, epoch uint64) (*Link, error) {
 	conn, err := dial(ctx, filepath.Join(dataDir, folder, socketName))
 	switch {
@@ -54,7 +54,7 @@ func Dial(ctx context.Context, dataDir string, epoch uint64) (*Link, error) {
 	return newLink(ctx, conn, epoch)
 }
 
-// newLink greets the host at the other end of a connection.
+// newLink performs the handshake with the host on a connection.
 func newLink(ctx context.Context, conn net.Conn, epoch uint64) (*Link, error) {
 	l := &Link{
 		conn: conn, prefix: random.Hex(6), done: make(chan struct{}),
@@ -76,13 +76,13 @@ func newLink(ctx context.Context, conn net.Conn, epoch uint64) (*Link, error) {
 // Local reports that the host runs its processes on this machine: it is a [spawn.Locality].
 func (l *Link) Local() bool { return true }
 
-// Host describes the host, as it was when the link was made.
+// Host returns the description of the host when the link was made.
 func (l *Link) Host() Info { return l.info }
 
 // Done returns a channel that is closed when the connection has ended.
 func (l *Link) Done() <-chan struct{} { return l.done }
 
-// Err returns why the connection has ended, nil while it has not.
+// Err returns the reason why the connection has ended, or nil while it is open.
 func (l *Link) Err() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -96,7 +96,7 @@ func (l *Link) Close() error {
 	return nil
 }
 
-// Agents lists the agents that run and those whose end was not acknowledged, in the order of their numbers.
+// Agents lists the running agents and those with an unacknowledged end, in the order of their numbers.
 func (l *Link) Agents(ctx context.Context) ([]Agent, error) {
 	r, err := l.call(ctx, request{Op: opList})
 	return r.Agents, err
@@ -108,9 +108,8 @@ func (l *Link) Stop(ctx context.Context) error {
 	return err
 }
 
-// Spawn starts an agent as a plain process: its records are given up as stdout is read, and it is forgotten when it has
-// been waited for and its output was read or closed. The process is a *[Process]. After a program that cannot be started the
-// error is the same as without a host.
+// Spawn starts an agent as a plain process: its records are discarded as stdout is read, and it is forgotten when it has been waited for and its
+// output was read or closed. The process is a *[Process]. The error for a program that cannot be started is the same as without a host.
 func (l *Link) Spawn(ctx context.Context, cmd spawn.Command) (spawn.Process, error) {
 	p, err := l.spawn(ctx, cmd, AgentOptions{}, true)
 	if err != nil {
@@ -119,8 +118,8 @@ func (l *Link) Spawn(ctx context.Context, cmd spawn.Command) (spawn.Process, err
 	return p, nil
 }
 
-// SpawnAgent starts an agent whose records are kept until [Process.Checkpoint] covers them, and which is kept until
-// [Process.Forget]. Path and Dir of the command are relative to the working directory of the caller.
+// SpawnAgent starts an agent. Its records are kept until [Process.Checkpoint] covers them, the agent until [Process.Forget]. Path and Dir of the
+// command are relative to the working directory of the caller.
 func (l *Link) SpawnAgent(ctx context.Context, cmd spawn.Command, o AgentOptions) (*Process, error) {
 	return l.spawn(ctx, cmd, o, false)
 }
@@ -134,18 +133,18 @@ func (l *Link) spawn(ctx context.Context, cmd spawn.Command, o AgentOptions, pla
 		return nil, err
 	}
 	return l.open(ctx, request{Op: opSpawn, Command: &cmd, Options: &o, Window: window}, plain, func(p *Process) {
-		_ = p.Kill() // nobody waits for it any more
+		_ = p.Kill() // no caller waits for it any more
 		p.plain = true
 		_ = p.Stdout().Close()
 		_, _ = p.Wait()
 	})
 }
 
-// open sends a request whose answer makes a process. unwanted is called with one that comes after ctx has ended.
+// open sends a request and returns the process of its answer. It calls unwanted with a process that arrives after ctx has ended.
 func (l *Link) open(ctx context.Context, q request, plain bool, unwanted func(*Process)) (*Process, error) {
 	var p *Process
 	var gaveUp bool
-	// The process is known before the frames that follow the answer are read.
+	// The process is registered before the frames after the answer are read.
 	_, err := l.callWith(ctx, q, func(r answer) {
 		if r.Agent == nil {
 			return
@@ -165,7 +164,7 @@ func (l *Link) open(ctx context.Context, q request, plain bool, unwanted func(*P
 	return p, nil
 }
 
-// absolute makes the paths of a command independent of the working directory, which is not the host's.
+// absolute makes the paths of a command independent of the working directory, which the host does not share.
 func absolute(cmd spawn.Command) (spawn.Command, error) {
 	dir, err := filepath.Abs(cmd.Dir) // of an empty one, that of this process
 	if err != nil {
@@ -178,9 +177,9 @@ func absolute(cmd spawn.Command) (spawn.Command, error) {
 	return cmd, err
 }
 
-// Attach takes over an agent that an owner before has started, or this one. Records come from the number from on; 0 means
-// from the first that is kept. If from is covered by a checkpoint the error is [ErrGone]. An agent can be attached
-// once over a link. What the last checkpoint had is in [Process.State].
+// Attach takes over an agent that this or an earlier owner has started. Records begin with the number from; 0 means the first that is kept. If a
+// checkpoint covers from, the error is [ErrGone]. An agent can be attached once per link. [Process.State] returns the state of the last
+// checkpoint.
 func (l *Link) Attach(ctx context.Context, agent uint32, from uint64) (*Process, error) {
 	return l.open(ctx, request{Op: opAttach, Agent: agent, From: from, Window: window}, false, func(*Process) {})
 }
@@ -190,8 +189,8 @@ func (l *Link) call(ctx context.Context, q request) (answer, error) {
 	return l.callWith(ctx, q, func(answer) {}, func() {})
 }
 
-// callWith is call with a function for the answer, which is called where answers are read, also after ctx has ended. gaveUp
-// is called before, in that case. Both are called with mu held.
+// callWith is like call with a function for the answer, which is called by the goroutine that reads answers, even after ctx has ended. In that
+// case gaveUp is called first. Both are called with mu held.
 func (l *Link) callWith(ctx context.Context, q request, on func(answer), gaveUp func()) (answer, error) {
 	answered := make(chan answer, 1)
 	err := l.request(q, func(r answer) {
@@ -221,7 +220,7 @@ func (l *Link) callWith(ctx context.Context, q request, on func(answer), gaveUp 
 	return answer{}, ctx.Err()
 }
 
-// request sends a request whose answer goes to on.
+// request sends a request and passes its answer to on.
 func (l *Link) request(q request, on func(answer)) error {
 	l.mu.Lock()
 	if l.err != nil {
@@ -244,7 +243,7 @@ func (l *Link) request(q request, on func(answer)) error {
 	return err
 }
 
-// send writes frames. The host reads whatever its agents do.
+// send writes frames. The host always reads them, regardless of its agents.
 func (l *Link) send(frames []byte) error {
 	l.writing.Lock()
 	defer l.writing.Unlock()
@@ -256,7 +255,7 @@ func (l *Link) send(frames []byte) error {
 	return nil
 }
 
-// receive takes what the host sends. It never waits for anybody: records are bounded by the window.
+// receive handles the frames of the host. It never blocks on a consumer, because the window limits records.
 func (l *Link) receive() {
 	frames := &frameReader{r: l.conn, keep: true}
 	for {
@@ -316,7 +315,7 @@ func (l *Link) with(agent uint32, f func(*Process)) {
 	}
 }
 
-// drop forgets a process that the host has forgotten.
+// drop removes a process that the host has forgotten.
 func (l *Link) drop(agent uint32) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

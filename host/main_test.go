@@ -19,7 +19,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// patience bounds what must happen; nothing waits this long unless it is broken.
+// patience limits all waits; only a failing test waits this long.
 const patience = 30 * time.Second
 
 func TestMain(m *testing.M) {
@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// within is a context for what must happen.
+// within returns a context with the time limit of a test step.
 func within(t testing.TB) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -98,7 +98,7 @@ func connect(t testing.TB, dir string) *Link {
 	return l
 }
 
-// shell is a command that runs a script.
+// shell returns a command that runs a script.
 func shell(script string) spawn.Command {
 	return spawn.Command{Path: "/bin/sh", Args: []string{"-c", script}, Env: []string{"PATH=" + os.Getenv("PATH")}}
 }
@@ -112,7 +112,8 @@ func spawnAgent(t testing.TB, l *Link, cmd spawn.Command, o AgentOptions) *Proce
 	return p
 }
 
-// next returns the next record and fails the test if it is not the wanted one, "output one\n" say.
+// wantNext returns the next record and fails the test if it is not the wanted one, such as "output
+// one\n".
 func wantNext(t testing.TB, p *Process, want string) Record {
 	t.Helper()
 	r, err := p.Next(within(t))

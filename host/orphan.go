@@ -2,14 +2,14 @@ package host
 
 import "time"
 
-// orphanGrace is how long an agent has after the bytes that its owner left for this case.
+// orphanGrace is the time that an agent has after its orphan input.
 const orphanGrace = 30 * time.Second
 
 // orphan is the state of an agent without an owner.
 type orphan struct {
 	input []byte
 	timer timer
-	ended bool // the host ended the agent for it
+	ended bool // the host ended the agent because of this
 }
 
 func (o *orphan) stop() {
@@ -19,7 +19,7 @@ func (o *orphan) stop() {
 	}
 }
 
-// setOrphan sets what happens without an owner. mu is held.
+// setOrphan sets the options for an agent without an owner. The caller holds mu.
 func (a *agent) setOrphan(o AgentOptions) {
 	a.orphan.input = o.OrphanInput
 	a.info.OrphanTimeout = o.OrphanTimeout
@@ -28,7 +28,7 @@ func (a *agent) setOrphan(o AgentOptions) {
 	}
 }
 
-// orphaned begins to count the time without an owner.
+// orphaned starts the orphan timeout.
 func (a *agent) orphaned() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -38,14 +38,14 @@ func (a *agent) orphaned() {
 	}
 }
 
-// owned ends the counting.
+// owned stops the orphan timeout.
 func (a *agent) owned() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.orphan.stop()
 }
 
-// warn writes the owner's bytes and gives the agent time to heed them.
+// warn writes the orphan input and starts the grace.
 func (a *agent) warn() {
 	a.h.ifOrphaned(func() {
 		a.h.log.Warn("the agent has had no owner for too long and is ended", "agent", a.number, "key", a.info.Key)
@@ -54,7 +54,7 @@ func (a *agent) warn() {
 		a.orphan.timer = a.h.clock.AfterFunc(orphanGrace, a.giveUp)
 		a.mu.Unlock()
 		if len(input) > 0 {
-			_, _ = a.write("orphan", input) // an agent that takes none is ended all the same
+			_, _ = a.write("orphan", input) // an agent that does not read it is ended anyway
 		}
 	})
 }

@@ -26,7 +26,7 @@ var peerUID = func(conn *net.UnixConn) (uint32, error) {
 	return cred.Uid, nil
 }
 
-// samePeer refuses a process of another user.
+// samePeer returns an error for a process of another user.
 func samePeer(conn net.Conn) error {
 	unix, ok := conn.(*net.UnixConn)
 	if !ok {

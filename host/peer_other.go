@@ -4,5 +4,5 @@ package host
 
 import "net"
 
-// samePeer trusts the rights of the folder that the socket is in: it is open to this user alone.
+// samePeer relies on the permissions of the socket's folder, which only this user can access.
 func samePeer(net.Conn) error { return nil }

@@ -10,9 +10,9 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// Process is an agent of the host, seen by its owner. It is a [spawn.Process]: Stdout has the lines that the agent wrote
-// and nothing else of the sequence. An owner that needs the numbers reads [Process.Next] instead; the two take from the
-// same records. All other methods may be called from any goroutine.
+// Process is an agent of the host, seen by its owner. It is a [spawn.Process]: Stdout has only the lines of the agent, not
+// the other records of the sequence. An owner that needs the numbers calls [Process.Next] instead; both consume the same
+// records. All other methods are safe for concurrent use.
 type Process struct {
 	l      *Link
 	agent  Agent
@@ -24,15 +24,15 @@ type Process struct {
 
 	mu       sync.Mutex
 	news     sync.Cond
-	runs     [][]byte // frames that have come
-	first    part     // the first of them, when it has been taken from there
+	runs     [][]byte // received frames
+	first    part     // the first of them, if it was taken from runs
 	peeked   bool     // first is set
 	whole    assembler
-	last     uint64 // the number of the last record that was taken
-	taken    int    // bytes that were taken and not granted again
+	last     uint64 // the number of the last taken record
+	taken    int    // bytes taken but not granted again
 	ended    bool   // the output has
 	over     bool   // the last record was taken
-	closed   bool   // nobody reads any more
+	closed   bool   // the owner has stopped reading
 	waited   bool
 	forgot   bool
 	exit     *Exit
@@ -42,11 +42,11 @@ type Process struct {
 	inClosed bool
 }
 
-// sent is a line to the agent that is under way.
+// sent is a line on its way to the agent.
 type sent struct {
 	info  InputInfo
 	kept  chan struct{} // it is in the sequence, or never will be
-	final chan struct{} // and it was written, or lost
+	final chan struct{} // it was written, or lost
 }
 
 func newProcess(l *Link, r answer, plain bool) *Process {
@@ -55,7 +55,7 @@ func newProcess(l *Link, r answer, plain bool) *Process {
 	return p
 }
 
-// Agent describes the agent, as it was when it was started or attached.
+// Agent returns the description of the agent when it was started or attached.
 func (p *Process) Agent() Agent { return p.agent }
 
 // State returns the bytes of the last checkpoint before the agent was attached. Its number is Agent().Checkpoint.
@@ -64,21 +64,21 @@ func (p *Process) State() []byte { return p.state }
 // PID returns the id of the agent's process.
 func (p *Process) PID() int { return p.agent.PID }
 
-// Stdin returns the input of the agent. A Write is one line of the sequence, with an id of its own, and returns when it is in
-// the agent's input.
+// Stdin returns the input of the agent. A Write is one line of the sequence, with a generated id, and returns when it was
+// written to the agent's input.
 func (p *Process) Stdin() io.WriteCloser { return stdin{p} }
 
-// Stdout returns what the agent writes.
+// Stdout returns the output of the agent.
 func (p *Process) Stdout() io.ReadCloser { return stdout{p} }
 
-// Stderr returns what the agent writes to stderr from now on. Of what is not read in time the oldest is dropped; at
-// least 32 KiB wait.
+// Stderr returns the agent's stderr from now on. If it is not read in time, the oldest data is dropped; at least the last 32
+// KiB are kept.
 func (p *Process) Stderr() io.ReadCloser { return p.stderr }
 
 // Terminate asks the agent to end: SIGTERM to its group.
 func (p *Process) Terminate() error { return p.signal(signalTerminate) }
 
-// Kill ends the agent and everything that it has started.
+// Kill ends the agent and all its descendants.
 func (p *Process) Kill() error { return p.signal(signalKill) }
 
 func (p *Process) signal(name string) error {
@@ -95,7 +95,7 @@ func (p *Process) signal(name string) error {
 	return err
 }
 
-// Wait returns when the agent has ended, or with an error when the link is lost.
+// Wait waits until the agent has ended. It returns an error if the link is lost.
 func (p *Process) Wait() (spawn.ExitStatus, error) {
 	exit, err := p.Exit(context.Background())
 	p.mu.Lock()
@@ -111,7 +111,7 @@ func (p *Process) Wait() (spawn.ExitStatus, error) {
 	return exit.ExitStatus, nil
 }
 
-// Exit waits for the end of the agent and returns all that is known of it. It may be called many times.
+// Exit waits for the end of the agent and returns its details. It may be called several times.
 func (p *Process) Exit(ctx context.Context) (Exit, error) {
 	select {
 	case <-p.exited:
@@ -127,7 +127,7 @@ func (p *Process) Exit(ctx context.Context) (Exit, error) {
 }
 
 // Next returns the next record of the agent: whole lines of both directions in their order. After [Exited] it returns io.EOF.
-// It must not be called by two goroutines at once.
+// It is not safe for concurrent use.
 func (p *Process) Next(ctx context.Context) (Record, error) {
 	defer context.AfterFunc(ctx, func() {
 		p.mu.Lock()
@@ -146,7 +146,7 @@ func (p *Process) Next(ctx context.Context) (Record, error) {
 	}
 }
 
-// await waits for a part. mu is held.
+// await waits for a part. The caller holds mu.
 func (p *Process) await(ctx context.Context) error {
 	for !p.peek() {
 		switch {
@@ -164,7 +164,7 @@ func (p *Process) await(ctx context.Context) error {
 	return nil
 }
 
-// peek makes the first part that has come first, and reports whether there is one. mu is held.
+// peek moves the first received part to first, and reports whether there is one. The caller holds mu.
 func (p *Process) peek() bool {
 	if p.peeked {
 		return true
@@ -186,8 +186,8 @@ func (p *Process) peek() bool {
 	return true
 }
 
-// pop takes the first part, which there must be, and lets the host send as much again. mu is held, and given back
-// meanwhile: the link fails all processes when it breaks.
+// pop takes the first part, which must exist, and grants the host as much again. The caller holds mu, which is released
+// meanwhile, because a broken link fails all processes.
 func (p *Process) pop() part {
 	first := p.first
 	p.first, p.peeked = part{}, false
@@ -199,7 +199,7 @@ func (p *Process) pop() part {
 	return first
 }
 
-// took counts a part that was taken, and returns what is to be sent for it.
+// took accounts for a taken part and returns the grant to send.
 func (p *Process) took(x part) (grant []byte) {
 	p.taken += x.size
 	if !x.more {
@@ -219,7 +219,7 @@ func (p *Process) took(x part) (grant []byte) {
 	return grant
 }
 
-// add takes frames from the link.
+// add adds frames from the link.
 func (p *Process) add(run []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -229,11 +229,11 @@ func (p *Process) add(run []byte) {
 		return
 	}
 	if grants := p.discard(); grants != nil {
-		go func() { _ = p.l.send(grants) }() // the link reads on meanwhile
+		go func() { _ = p.l.send(grants) }() // so that the link continues to read
 	}
 }
 
-// discard takes all that has come, and returns what is to be sent for it. mu is held.
+// discard takes all received parts and returns the grants to send. The caller holds mu.
 func (p *Process) discard() (grants []byte) {
 	for p.peek() {
 		grants = append(grants, p.took(p.first)...)
@@ -242,7 +242,7 @@ func (p *Process) discard() (grants []byte) {
 	return grants
 }
 
-// note takes a notice from the link.
+// note handles a notice from the link.
 func (p *Process) note(n notice) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -257,7 +257,7 @@ func (p *Process) note(n notice) {
 	}
 }
 
-// fail ends the process for the owner, because the link is lost.
+// fail ends the process for the owner when the link is lost.
 func (p *Process) fail(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -273,14 +273,14 @@ func (p *Process) fail(err error) {
 	p.news.Broadcast()
 }
 
-// Checkpoint tells the host that the owner has made durable all that follows from the records up to number, and needs them no
-// more. The host keeps state, at most 1 MiB, for the next owner. It must not be lower than the one before.
+// Checkpoint tells the host that the owner has durably processed the records up to number and no longer needs them. The host
+// keeps state, at most 1 MiB, for the next owner. number must not decrease.
 func (p *Process) Checkpoint(ctx context.Context, number uint64, state []byte) error {
 	_, err := p.l.call(ctx, request{Op: opCheckpoint, Agent: p.agent.Number, Number: number, State: state})
 	return err
 }
 
-// SetOrphan changes what the host does when the agent has no owner: OrphanTimeout and OrphanInput of the options.
+// SetOrphan changes the options for an agent without an owner: OrphanTimeout and OrphanInput of the options.
 func (p *Process) SetOrphan(ctx context.Context, o AgentOptions) error {
 	_, err := p.l.call(ctx, request{Op: opOrphan, Agent: p.agent.Number, Options: &o})
 	return err
@@ -295,14 +295,14 @@ func (p *Process) Forget(ctx context.Context) error {
 	return err
 }
 
-// forgetPlain forgets a plain process that nobody can learn more of.
+// forgetPlain forgets a plain process that has no more information for its caller.
 func (p *Process) forgetPlain() {
 	p.mu.Lock()
 	forget := p.plain && p.waited && (p.ended || p.closed) && !p.forgot && p.exit != nil && p.err == nil
 	p.forgot = p.forgot || forget
 	p.mu.Unlock()
 	if forget {
-		go func() { _ = p.Forget(context.Background()) }() // it has nothing to report to
+		go func() { _ = p.Forget(context.Background()) }() // errors are ignored
 	}
 }
 

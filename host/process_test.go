@@ -41,7 +41,7 @@ func startHost(t *testing.T, dir string) {
 	})
 }
 
-// awaitNoHost waits until the lock of the host is free.
+// awaitNoHost waits until the lock of the host is released.
 func awaitNoHost(t *testing.T, dir string) {
 	t.Helper()
 	await(t, "the end of the host", func() bool { return !errors.Is(Run(cancelled(), dir, Options{}, nil), ErrRunning) })
@@ -68,8 +68,8 @@ func await(t *testing.T, what string, f func() bool) {
 
 func alive(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
 
-// The host is a process of its own, in another session, without the descriptors and the environment of its starter; there is
-// one for a data directory, also where the path of its socket is too long for the system.
+// The host is a separate process in another session, without the descriptors and the environment of its starter. A data
+// directory has one host, even if the path of its socket is too long for the system.
 func TestStart(t *testing.T) {
 	short.Skip(t, "processes")
 	t.Setenv("HOST_TEST_SECRET", "hidden")
@@ -121,7 +121,7 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// When the host is killed no agent is left and no child of one, and what they wrote can be read, to the last whole line.
+// When the host is killed, no agent and no child of one is left, and their output can be read up to the last complete line.
 func TestKilledHost(t *testing.T) {
 	short.Skip(t, "processes")
 	dir := t.TempDir()
@@ -150,7 +150,7 @@ func TestKilledHost(t *testing.T) {
 		t.Errorf("a host that is gone: %v", err)
 	}
 	wantDead(t, dir)
-	startHost(t, dir) // whose agents are others
+	startHost(t, dir) // a new host with other agents
 	wantDead(t, dir)
 	next := spawnAgent(t, connect(t, dir), shell("exit 0"), AgentOptions{})
 	if next.Agent().Number <= p.Agent().Number {
@@ -163,7 +163,7 @@ func TestKilledHost(t *testing.T) {
 	}
 }
 
-// wantDead is the agent of TestKilledHost.
+// wantDead reads and checks the agent of TestKilledHost.
 func wantDead(t *testing.T, dir string) *DeadAgent {
 	t.Helper()
 	dead, err := ReadSpool(dir)
@@ -185,7 +185,7 @@ func wantDead(t *testing.T, dir string) *DeadAgent {
 	return d
 }
 
-// Frames that were cut in the middle end the spool, and damage is an error.
+// A truncated frame ends the spool, and other damage is an error.
 func TestReadSpool_cut(t *testing.T) {
 	h := newFakeHost(t, Options{}, talker)
 	p := spawnAgent(t, h.connect(), spawn.Command{Path: "x"}, AgentOptions{})
@@ -218,7 +218,7 @@ func TestReadSpool_cut(t *testing.T) {
 	}
 }
 
-// Files that arguments name outlive the owner and its copies, and go with the agent.
+// Files in arguments outlive the owner's copies, and are removed with the agent.
 func TestFiles(t *testing.T) {
 	short.Skip(t, "processes")
 	l := connect(t, runHost(t, Options{}))
@@ -245,7 +245,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// wantNextOf passes over lines to the agent.
+// wantNextOf skips lines to the agent.
 func wantNextOf(t *testing.T, p *Process, output string) {
 	t.Helper()
 	for {
@@ -260,7 +260,7 @@ func wantNextOf(t *testing.T, p *Process, output string) {
 	}
 }
 
-// A program that cannot be started is the same error as without a host.
+// A program that cannot be started gives the same error as without a host.
 func TestSpawn_fails(t *testing.T) {
 	short.Skip(t, "processes")
 	l := connect(t, runHost(t, Options{}))
@@ -272,7 +272,7 @@ func TestSpawn_fails(t *testing.T) {
 	}
 }
 
-// Epochs only grow, also where several processes ask at once.
+// Epochs only grow, also with concurrent processes.
 func TestNextEpoch(t *testing.T) {
 	dir := t.TempDir()
 	seen := make(chan uint64, 40)

@@ -9,19 +9,19 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// Kind tells what a [Record] is.
+// Kind is the kind of a [Record].
 type Kind byte
 
 // The kinds of records.
 const (
 	// Output is a line that the agent wrote, with its line feed. The last one may have none.
 	Output Kind = 1 + iota
-	// Input is a line to the agent, as the owner gave it. It is in the sequence before the agent can read it.
+	// Input is a line to the agent, unchanged. It is in the sequence before the agent can read it.
 	Input
-	// InputLost is a line to the agent that has not reached it, or not as a whole: its input was closed or it has
-	// ended. ID is that of the Input, which comes before.
+	// InputLost is a line to the agent that did not reach it completely, because its input was closed or it has ended.
+	// ID is that of the earlier Input.
 	InputLost
-	// InputClosed is the end of the agent's input, asked for by an owner.
+	// InputClosed is the end of the agent's input, requested by an owner.
 	InputClosed
 	// OutputEnd is the end of the agent's output.
 	OutputEnd
@@ -50,9 +50,9 @@ func (k Kind) String() string {
 
 // Record is one entry of the sequence of an agent.
 type Record struct {
-	// Number counts the records of the agent from 1, in the order in which they were complete.
+	// Number counts the records of the agent from 1, in the order of their completion.
 	Number uint64
-	// Time is when the host had the record, to the microsecond.
+	// Time is the time at which the host stored the record, with microseconds.
 	Time time.Time
 	Kind Kind
 	// ID is the owner's name for a line to the agent.
@@ -64,23 +64,23 @@ type Record struct {
 // Exit is the end of an agent.
 type Exit struct {
 	spawn.ExitStatus
-	// Time is when the host learned of it.
+	// Time is when the host detected it.
 	Time time.Time
-	// Stderr is the end of what the agent wrote to stderr, at most 32 KiB.
+	// Stderr is the end of the agent's stderr, at most 32 KiB.
 	Stderr string
-	// Error is why the status is not known; empty when it is.
+	// Error is the reason why the status is unknown, or "".
 	Error string
-	// Foreign is set when a SIGKILL ended the agent that the host has not sent, OutOfMemory when the system's OOM
-	// killer was at work meanwhile, Orphaned when the host ended the agent because nobody owned it.
+	// Foreign is set if a SIGKILL ended the agent that the host did not send, OutOfMemory if the system's OOM killer was
+	// active meanwhile, Orphaned if the host ended the agent because it had no owner.
 	Foreign, OutOfMemory, Orphaned bool
-	// CPU is the processor time of the agent and of what it started and waited for, MaxMemory the largest
-	// resident memory of one of these processes in bytes. 0 means not known.
+	// CPU is the processor time of the agent and of the descendants that were waited for, MaxMemory the largest resident
+	// memory of one of these processes in bytes. 0 means unknown.
 	CPU       time.Duration
 	MaxMemory int64
 }
 
-// part is a frame of a record: the whole, or a fragment with more set. A fragment of output has no number: the line gets
-// one when it is complete, and another record may be complete before.
+// part is a frame of a record: the whole record, or a fragment with more set. A fragment of output has no number: the
+// line gets one when it is complete, and another record may be completed before.
 type part struct {
 	Record
 	more bool
@@ -102,7 +102,7 @@ func appendPart(b []byte, agent uint32, p part) []byte {
 	return endFrame(append(b, p.Data...), begin)
 }
 
-// parsePart reads the payload of a data frame. Data is a part of it.
+// parsePart decodes the payload of a data frame. Data refers to the payload.
 func parsePart(payload []byte) (agent uint32, p part, err error) {
 	c := cursor{b: payload}
 	p.size = headSize + len(payload)
@@ -119,8 +119,8 @@ func parsePart(payload []byte) (agent uint32, p part, err error) {
 	return agent, p, nil
 }
 
-// appendLines appends the frames of output, fragment by fragment. number and open are the last number and whether a
-// line is open before it, and after it.
+// appendLines appends the frames of output in fragments. number is the last number and open whether a line is open,
+// before and after the output.
 func appendLines(b []byte, agent uint32, now time.Time, output []byte, number *uint64, open *bool) []byte {
 	for len(output) > 0 {
 		p := part{Record: Record{Kind: Output, Time: now}}
@@ -150,7 +150,7 @@ func appendRecord(b []byte, agent uint32, r Record) []byte {
 	return appendPart(b, agent, part{Record: r})
 }
 
-// assembler puts records together from their parts: fragments of a line of the agent and of one to it may mix.
+// assembler joins records from their parts: fragments of a line of the agent and of a line to it may interleave.
 type assembler struct{ open map[Kind][]byte }
 
 func (a *assembler) add(p part) (Record, bool) {

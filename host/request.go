@@ -10,7 +10,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/proc"
 )
 
-// request answers a request. The caller keeps the owner from changing meanwhile.
+// request answers a request. The caller prevents a change of the owner meanwhile.
 func (c *conn) request(q request) {
 	if c.guest && q.Op != opList && q.Op != opStop {
 		c.answer(answer{ID: q.ID, Failure: failureOf(fmt.Errorf("%w: a guest has no agents", ErrFenced))})
@@ -18,7 +18,7 @@ func (c *conn) request(q request) {
 	}
 	switch q.Op {
 	case opSpawn:
-		go c.spawn(q) // which takes milliseconds, and other agents have something to say
+		go c.spawn(q) // a start takes milliseconds and must not delay other agents
 		return
 	case opList:
 		go func() { c.answer(answer{ID: q.ID, Agents: c.h.list()}) }()
@@ -41,7 +41,7 @@ func (c *conn) requestAgent(q request) {
 			return // it has answered
 		}
 	case q.Op == opForget:
-		go c.forget(a, q) // the last record may be a moment away
+		go c.forget(a, q) // the last record may still be written
 		return
 	default:
 		err = c.requestOf(a, q, &r)
@@ -50,7 +50,7 @@ func (c *conn) requestAgent(q request) {
 	c.answer(r)
 }
 
-// requestOf follows a request about an agent.
+// requestOf executes a request about an agent.
 func (c *conn) requestOf(a *agent, q request, r *answer) error {
 	switch q.Op {
 	case opCheckpoint:
@@ -114,8 +114,8 @@ func (c *conn) forget(a *agent, q request) {
 	c.answer(answer{ID: q.ID, Failure: failureOf(c.h.forget(a))})
 }
 
-// adopt attaches an agent that was started for this connection, if it still belongs to the owner. Otherwise nobody
-// knows the agent, and it ends.
+// adopt attaches an agent that was started for this connection, if it still belongs to the owner. Otherwise the
+// agent is ended, because no owner knows it.
 func (c *conn) adopt(a *agent, q request) error {
 	c.h.owning.RLock()
 	defer c.h.owning.RUnlock()

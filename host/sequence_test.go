@@ -19,7 +19,7 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// talker writes a line, answers each line that it reads and says goodbye at the end of its input.
+// talker writes a line, answers each line that it reads, and writes a last line at the end of its input.
 func talker(stdin *bufio.Reader, stdout, stderr io.Writer) int {
 	fmt.Fprintln(stdout, "hello")
 	fmt.Fprintln(stderr, "a note")
@@ -34,7 +34,7 @@ func talker(stdin *bufio.Reader, stdout, stderr io.Writer) int {
 }
 
 // The sequence has both directions in order, the end of input and output, and the exit. The next owner gets it from the number
-// that it names on, and what was kept with the checkpoint; what the checkpoint covers is gone.
+// that it requests, and the state of the checkpoint; covered records are removed.
 func TestAttach(t *testing.T) {
 	h := newFakeHost(t, Options{}, talker)
 	l := h.connect()
@@ -88,7 +88,7 @@ func TestAttach(t *testing.T) {
 	}
 	l.Close()
 
-	l = h.connect() // the report is kept until it is acknowledged
+	l = h.connect() // the exit is kept until it is acknowledged
 	p, err = l.Attach(within(t), agents[0].Number, 7)
 	must(t, err)
 	wantNext(t, p, "exited")
@@ -104,8 +104,7 @@ func TestAttach(t *testing.T) {
 	}
 }
 
-// A line under an id that the host knows is not written again, by the next owner neither, and the host reports what
-// became of it.
+// A line with a known id is not written again, not even for the next owner, and the host reports its state.
 func TestWrite_once(t *testing.T) {
 	h := newFakeHost(t, Options{}, talker)
 	p := spawnAgent(t, h.connect(), spawn.Command{Path: "x"}, AgentOptions{})
@@ -134,7 +133,7 @@ func TestWrite_once(t *testing.T) {
 	wantNext(t, p, "output got two\n")
 }
 
-// An owner with a higher epoch ends the connection of the one before, whose late frames have no effect. One that is not
+// An owner with a higher epoch ends the connection of the previous one, whose late frames have no effect. An epoch that is not
 // higher is refused.
 func TestFencing(t *testing.T) {
 	h := newFakeHost(t, Options{}, talker)
@@ -149,7 +148,7 @@ func TestFencing(t *testing.T) {
 			t.Errorf("epoch %d: %v", epoch, err)
 		}
 	}
-	// What the first owner has sent and the host not yet read.
+	// Frames that the first owner has sent and the host has not read yet.
 	frames := writeFrames(nil, p.Agent().Number, "late", []byte("late\n"))
 	if err := old.follow(frames[4], frames[headSize:]); !errors.Is(err, ErrFenced) {
 		t.Errorf("a late line: %v", err)
@@ -171,7 +170,7 @@ func TestFencing(t *testing.T) {
 	wantNext(t, p, "output got x\n")
 }
 
-// An agent that was started for an owner that is gone by then is ended: nobody would know of it.
+// An agent that starts after its owner has gone is ended, because no owner would know it.
 func TestFencing_start(t *testing.T) {
 	h, begun, release, ended := newSlowHost(t)
 	first := h.connect()
@@ -201,7 +200,7 @@ func TestFencing_start(t *testing.T) {
 	}
 }
 
-// A line that the agent has begun is complete after lines that were written to it meanwhile, and so is its number.
+// If lines are written to the agent while its own line is incomplete, that line is completed later and gets a higher number.
 func TestAttach_openLine(t *testing.T) {
 	long := strings.Repeat("x", fragment+10)
 	h := newFakeHost(t, Options{}, func(stdin *bufio.Reader, stdout, _ io.Writer) int {
@@ -221,7 +220,7 @@ func TestAttach_openLine(t *testing.T) {
 	_, err := p.Write(within(t), "a", []byte(long+"\n"))
 	must(t, err)
 	wantNext(t, p, "input a "+long+"\n")
-	if r, err := p.Next(within(t)); err != nil || r.Number != 3 { // of which Stdout has had the beginning
+	if r, err := p.Next(within(t)); err != nil || r.Number != 3 { // Stdout has read its beginning
 		t.Fatalf("%+v, %v", r, err)
 	}
 	all := []string{"output first\n", "input a " + long + "\n", "output name? is " + long + "\n", "output last\n"}
@@ -236,7 +235,7 @@ func TestAttach_openLine(t *testing.T) {
 	}
 }
 
-// recorder is an agent that keeps what it wrote and read, and writes on its own and in answer.
+// recorder is an agent that records its input and output, and writes by itself and in answer.
 type recorder struct {
 	mu          sync.Mutex
 	wrote, read bytes.Buffer
@@ -277,17 +276,17 @@ func (r *recorder) play(lines int, seed uint64) program {
 	}
 }
 
-// ledger is what an owner has made durable: it survives its connections.
+// ledger holds the records that an owner has made durable: it survives its connections.
 type ledger struct {
 	last    uint64
 	output  bytes.Buffer
 	inputs  []string // ids in their order
-	covered uint64   // the last checkpoint that was asked for
+	covered uint64   // the last requested checkpoint
 	over    bool
 }
 
-// follow attaches and takes records until the link breaks or the agent has ended. Meanwhile it writes the lines that it
-// has not seen in the sequence: the host knows which of them it has.
+// follow attaches and reads records until the link breaks or the agent has ended. Meanwhile it writes the lines that it has
+// not seen in the sequence: the host ignores those that it already has.
 func (b *ledger) follow(t *testing.T, l *Link, agent uint32, lines int, rnd *rand.Rand) error {
 	p, err := l.Attach(within(t), agent, b.last+1)
 	if err != nil {
@@ -298,7 +297,7 @@ func (b *ledger) follow(t *testing.T, l *Link, agent uint32, lines int, rnd *ran
 	}
 	seen := len(b.inputs)
 	written := make(chan error, 1)
-	var wrote atomic.Bool // until then no checkpoint: the host forgets the ids that one covers
+	var wrote atomic.Bool // no checkpoint before that: the host forgets covered ids
 	go func() {
 		for i := seen; i < lines; i++ {
 			if _, err := p.Write(within(t), fmt.Sprint("in-", i), fmt.Appendf(nil, "line %d\n", i)); err != nil {
@@ -344,8 +343,8 @@ func (b *ledger) take(t *testing.T, p *Process, rnd *rand.Rand, wrote *atomic.Bo
 	return nil
 }
 
-// Whatever the byte at which the connections of the owners are cut: the lines that they got together are what the agent wrote,
-// and each line to the agent arrives once.
+// Connections that break at any byte lose no data: together the owners get exactly the lines of the agent, and each line to
+// the agent arrives once.
 func TestCut(t *testing.T) {
 	for seed := range uint64(short.Count(3, 10, 300)) {
 		rnd := rand.New(rand.NewPCG(seed, 2))
@@ -383,7 +382,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// newSlowHost returns a host whose start of an agent closes begun and waits for release. The agent closes ended.
+// newSlowHost returns a host in which the start of an agent closes begun and waits for release. The agent closes ended.
 func newSlowHost(t *testing.T) (h *fakeHost, begun, release, ended chan struct{}) {
 	t.Helper()
 	begun, release, ended = make(chan struct{}), make(chan struct{}), make(chan struct{})

@@ -10,10 +10,10 @@ import (
 	"path/filepath"
 )
 
-// maxSocketPath is the longest path of a socket that every system takes.
+// maxSocketPath is the longest socket path that every system accepts.
 const maxSocketPath = 100
 
-// shorten calls f with a path of the socket that the system takes: that of a link to its folder, if its own is too long.
+// shorten calls f with a socket path that the system accepts: through a link to its folder, if the path is too long.
 func shorten(path string, f func(path string) error) error {
 	if len(path) <= maxSocketPath {
 		return f(path)
@@ -38,7 +38,7 @@ func shorten(path string, f func(path string) error) error {
 	return errors.Join(errors.New("no short path for the socket"), err)
 }
 
-// listen opens the socket. One that is there belongs to a host that was killed: the caller has the lock.
+// listen opens the socket. An existing one belongs to a killed host, because the caller holds the lock.
 func listen(path string) (net.Listener, error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
@@ -51,8 +51,8 @@ func listen(path string) (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.SetUnlinkOnClose(false) // its short path is gone by then
-	// The folder is for this user alone, so that nobody was faster.
+	l.SetUnlinkOnClose(false) // its short path no longer exists then
+	// Only this user can access the folder, so no other process can connect before.
 	if err := os.Chmod(path, 0o600); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}

@@ -18,7 +18,7 @@ import (
 
 const (
 	maxKey = 4 << 10
-	// maxSecret bounds a file that arguments name.
+	// maxSecret limits a file in the arguments.
 	maxSecret = 16 << 20
 )
 
@@ -55,7 +55,7 @@ func (h *server) spawn(ctx context.Context, q request) (*agent, error) {
 	return a, nil
 }
 
-// start starts the process, and makes the agent known.
+// start starts the process and registers the agent.
 func (a *agent) start(ctx context.Context, cmd spawn.Command, o AgentOptions) error {
 	cmd, err := a.takeFiles(cmd)
 	if err == nil {
@@ -87,8 +87,8 @@ func (a *agent) start(ctx context.Context, cmd spawn.Command, o AgentOptions) er
 	return nil
 }
 
-// takeFiles copies the files that the arguments name to where the host keeps them until the agent ends: those of the
-// owner may go with the owner. Files for another user stay, because that user cannot look into the host's folder.
+// takeFiles copies the files in the arguments to the host's folder until the agent ends, because the owner may
+// remove its files. Files for another user are not copied, because that user cannot access the host's folder.
 func (a *agent) takeFiles(cmd spawn.Command) (spawn.Command, error) {
 	cmd.Args = slices.Clone(cmd.Args)
 	for i, path := range cmd.Files {
@@ -117,7 +117,7 @@ func (h *server) forget(a *agent) error {
 	a.mu.Lock()
 	ended := a.exit != nil
 	if ended {
-		a.spool.limit = math.MaxInt64 // nobody makes room any more for what it has left in its output
+		a.spool.limit = math.MaxInt64 // remaining output is discarded, so the limit no longer applies
 		a.room.Broadcast()
 	}
 	a.mu.Unlock()
@@ -129,6 +129,6 @@ func (h *server) forget(a *agent) error {
 	err := errors.Join(a.process.Close(), os.RemoveAll(a.dir))
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	delete(h.agents, a.number) // last: an agent that is not listed has left nothing
+	delete(h.agents, a.number) // last, so that an unlisted agent has no files
 	return err
 }

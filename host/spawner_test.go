@@ -10,7 +10,7 @@ import (
 	"github.com/seed7221b0f9/parley/spawn/spawntest"
 )
 
-// A link is a spawner as package spawn promises it, and forgets its processes when they have ended.
+// A link fulfils the contract of package spawn, and forgets its processes when they have ended.
 func TestLink_conformance(t *testing.T) {
 	short.Skip(t, "processes")
 	dir := runHost(t, Options{})

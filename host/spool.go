@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// segmentSize is how large a file grows before the next one begins. Room comes by whole files.
+// segmentSize is the size at which a new file begins. Space is freed by whole files.
 const segmentSize = 1 << 20
 
 const segmentPrefix = "spool-"
@@ -17,16 +17,16 @@ const segmentPrefix = "spool-"
 // errFull is returned when the files have reached their limit.
 var errFull = errors.New("the spool is full")
 
-// spool keeps the frames of an agent's records in files, as they are on the wire. A place in it is counted from the first
-// byte that was ever kept. Its owner locks it.
+// spool stores the frames of an agent's records in files, in their wire form. A position counts from the first byte ever
+// stored. The caller must lock it.
 type spool struct {
 	dir      string
 	limit    int64
-	piece    int64     // the size of a file
+	piece    int64     // size of a file
 	segments []segment // the oldest first; the last one is written to
 	end      int64
-	file     *os.File // the last one, when it is open
-	old      *os.File // the one that was read last
+	file     *os.File // the last file, if it is open
+	old      *os.File // the file that was read last
 	oldBegin int64
 }
 
@@ -37,15 +37,15 @@ func newSpool(dir string, limit int64) spool {
 // segment is a file of a spool.
 type segment struct {
 	begin int64
-	last  uint64 // the highest number of which it holds a part
-	open  bool   // it holds a part of a line that is not complete yet
+	last  uint64 // the highest number of a record in it
+	open  bool   // it contains a part of an incomplete line
 }
 
 func (s *spool) path(begin int64) string {
 	return filepath.Join(s.dir, fmt.Sprintf("%s%020d", segmentPrefix, begin))
 }
 
-// begin is the first place that is kept.
+// begin returns the first position that is kept.
 func (s *spool) begin() int64 {
 	if len(s.segments) == 0 {
 		return s.end
@@ -55,8 +55,8 @@ func (s *spool) begin() int64 {
 
 func (s *spool) size() int64 { return s.end - s.begin() }
 
-// append keeps frames. last is the number of the last record in them, or before; open tells whether they end in a line
-// that is not complete. If it fails nothing of them is kept. force ignores the limit.
+// append stores frames. last is the number of the last record in or before them; open reports whether they end in an
+// incomplete line. If it fails, none of them is stored. force ignores the limit.
 func (s *spool) append(frames []byte, last uint64, open, force bool) error {
 	if !force && s.size() >= s.limit {
 		return errFull
@@ -69,7 +69,7 @@ func (s *spool) append(frames []byte, last uint64, open, force bool) error {
 		return errors.Join(err, s.file.Truncate(at))
 	}
 	s.end += int64(len(frames))
-	if !open { // the line that earlier files have parts of is complete
+	if !open { // the line with parts in earlier files is complete
 		for i := range s.segments {
 			if s.segments[i].open {
 				s.segments[i].open, s.segments[i].last = false, last
@@ -81,7 +81,7 @@ func (s *spool) append(frames []byte, last uint64, open, force bool) error {
 	return nil
 }
 
-// ready makes the last segment one that can be written to.
+// ready makes the last segment writable.
 func (s *spool) ready() error {
 	if s.file != nil && s.end-s.segments[len(s.segments)-1].begin < s.piece {
 		return nil
@@ -98,7 +98,7 @@ func (s *spool) ready() error {
 	return nil
 }
 
-// read reads frames from a place on, as many whole ones as b has room for, at least one if b has room for the largest.
+// read reads complete frames from a position, as many as fit into b, and at least one if b has room for the largest.
 func (s *spool) read(at int64, b []byte) (int, error) {
 	i, ok := slices.BinarySearchFunc(s.segments, at, func(seg segment, at int64) int { return int(min(max(seg.begin-at, -1), 1)) })
 	if !ok {
@@ -145,7 +145,7 @@ func (s *spool) closeOld() {
 	}
 }
 
-// trim removes the files that hold nothing after the number covered.
+// trim removes the files without records after the number covered.
 func (s *spool) trim(covered uint64) {
 	for len(s.segments) > 0 {
 		first := s.segments[0]
@@ -153,7 +153,7 @@ func (s *spool) trim(covered uint64) {
 			return
 		}
 		if len(s.segments) == 1 {
-			if s.end-first.begin < s.piece/16 { // small enough to go on
+			if s.end-first.begin < s.piece/16 { // small enough to keep
 				return
 			}
 			if s.file != nil {
@@ -164,12 +164,12 @@ func (s *spool) trim(covered uint64) {
 		if s.old != nil && s.oldBegin == first.begin {
 			s.closeOld()
 		}
-		os.Remove(s.path(first.begin)) // one that stays is found by the next server, covered
+		os.Remove(s.path(first.begin)) // a remaining file is found by the next server as covered
 		s.segments = s.segments[1:]
 	}
 }
 
-// close closes the files and keeps them.
+// close closes the files without removing them.
 func (s *spool) close() {
 	s.closeOld()
 	if s.file != nil {
@@ -178,7 +178,7 @@ func (s *spool) close() {
 	}
 }
 
-// wholeFrames returns the length of the frames at the beginning of b that are whole.
+// wholeFrames returns the length of the complete frames at the start of b.
 func wholeFrames(b []byte) int {
 	n := 0
 	for {
@@ -197,7 +197,7 @@ func segmentFiles(dir string) ([]string, error) {
 		return nil, err
 	}
 	var files []string
-	for _, e := range entries { // sorted by name, and so by place
+	for _, e := range entries { // sorted by name, and so by position
 		if strings.HasPrefix(e.Name(), segmentPrefix) {
 			files = append(files, filepath.Join(dir, e.Name()))
 		}

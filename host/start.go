@@ -18,18 +18,18 @@ import (
 	"github.com/seed7221b0f9/parley/internal/supervise"
 )
 
-// Name is the name, the zeroth argument, under which an executable that calls [Enter] is a host.
+// Name is the name, the zeroth argument, under which an executable that calls [Enter] becomes a host.
 const Name = "parley-host"
 
-// startTime bounds the start of a host, startPoll is how often it is asked.
+// startTime limits the start of a host, startPoll is the interval of checks.
 const (
 	startTime = 30 * time.Second
 	startPoll = 5 * time.Millisecond
 )
 
-// Start makes sure that a host runs for a data directory: it returns at once if there is one, and starts one otherwise, in a
-// session of its own, without descriptors of this process and with almost nothing of its environment. executable is a program that
-// calls [Enter], such as the parley command; empty means this one. Start returns when the host answers.
+// Start ensures that a host runs for a data directory: it returns at once if there is one, and otherwise starts one in a new
+// session, without this process's descriptors and with a minimal environment. executable is a program that calls [Enter], such as
+// the parley command; empty means this one. Start returns when the host answers.
 func Start(ctx context.Context, dataDir, executable string, o Options) error {
 	if runtime.GOOS == "windows" {
 		return errors.ErrUnsupported
@@ -56,7 +56,7 @@ func Start(ctx context.Context, dataDir, executable string, o Options) error {
 		}
 		select {
 		case exitErr := <-ended:
-			if ask(ctx, dataDir) == nil { // another one was faster
+			if ask(ctx, dataDir) == nil { // another process was faster
 				return nil
 			}
 			return fmt.Errorf("the host has ended: %w: %s", exitErr, lastLine(dataDir))
@@ -89,7 +89,7 @@ func ask(ctx context.Context, dataDir string) error {
 	return l.Close()
 }
 
-// launch starts the process of a host, detached. What the channel has is its end.
+// launch starts the detached process of a host. The channel reports its end.
 func launch(dataDir, executable string, o Options) (<-chan error, error) {
 	dataDir, err := filepath.Abs(dataDir)
 	if err != nil {
@@ -117,7 +117,7 @@ func launch(dataDir, executable string, o Options) (<-chan error, error) {
 	return ended, nil
 }
 
-// environment is that of the host: it has no secret. Agents have the environment of their command.
+// environment returns the environment of the host, which has no secrets. Agents have the environment of their command.
 func environment() []string {
 	env := []string{"GOGC=50"}
 	for _, kv := range os.Environ() {
@@ -129,7 +129,7 @@ func environment() []string {
 	return env
 }
 
-// LogFile is the file that the host of a data directory writes its log to. It stays below 2 MiB.
+// LogFile returns the log file of the host of a data directory. It stays below 2 MiB.
 func LogFile(dataDir string) string { return filepath.Join(dataDir, folder, logName) }
 
 func lastLine(dataDir string) string {

@@ -7,8 +7,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/proc"
 )
 
-// fromStart keeps the parts of a program that could not be started, so that the owner sees the same error as
-// without a host.
+// fromStart stores the details of a failed start, so that the owner gets the same error as without a host.
 func (f *failure) fromStart(err error) {
 	start, ok := errors.AsType[*proc.StartError](err)
 	if !ok {
@@ -34,7 +33,7 @@ func (f *failure) startError() error {
 	return start
 }
 
-// startCause is the system's error in the words of the host.
+// startCause is the system's error with the host's text.
 type startCause struct {
 	text  string
 	errno syscall.Errno
@@ -42,7 +41,7 @@ type startCause struct {
 
 func (c *startCause) Error() string { return c.text }
 
-// Unwrap returns the system's number of the error, nil if there is none.
+// Unwrap returns the system's error number, or nil.
 func (c *startCause) Unwrap() error {
 	if c.errno == 0 {
 		return nil

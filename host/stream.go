@@ -14,7 +14,7 @@ var errClosed = os.ErrClosed
 // stdout is the output of an agent.
 type stdout struct{ p *Process }
 
-// Read returns what the agent wrote, line feeds and all.
+// Read returns the output of the agent, including line feeds.
 func (s stdout) Read(b []byte) (int, error) {
 	p := s.p
 	n, err := p.readOutput(b)
@@ -34,7 +34,7 @@ func (p *Process) readOutput(b []byte) (n int, err error) {
 		if err := p.await(context.Background()); err != nil {
 			return 0, err
 		}
-		for n < len(b) && !p.ended && p.peek() { // as many lines as there are
+		for n < len(b) && !p.ended && p.peek() { // as many lines as available
 			first := &p.first
 			if first.Kind == Output {
 				m := copy(b[n:], first.Data)
@@ -49,7 +49,7 @@ func (p *Process) readOutput(b []byte) (n int, err error) {
 	return n, nil
 }
 
-// Close gives up what was not read. The agent does not notice.
+// Close discards unread output. It does not affect the agent.
 func (s stdout) Close() error {
 	p := s.p
 	p.mu.Lock()
@@ -67,7 +67,7 @@ func (s stdout) Close() error {
 // stdin is the input of an agent.
 type stdin struct{ p *Process }
 
-// Write writes a line to the agent and waits until it is in the agent's input.
+// Write writes a line to the agent and waits until it was written to the agent's input.
 func (s stdin) Write(b []byte) (int, error) {
 	p := s.p
 	p.mu.Lock()
@@ -98,10 +98,10 @@ func (s stdin) Write(b []byte) (int, error) {
 	return 0, ErrInputClosed
 }
 
-// Close ends the input of the agent after the lines before it, and ends a Write that waits.
+// Close ends the input of the agent after earlier lines, and ends a blocked Write.
 func (s stdin) Close() error { return s.p.CloseInput() }
 
-// CloseInput ends the input of the agent after the lines before it. It does not wait.
+// CloseInput ends the input of the agent after earlier lines. It does not wait.
 func (p *Process) CloseInput() error {
 	p.mu.Lock()
 	was := p.inClosed
@@ -117,10 +117,10 @@ func (p *Process) CloseInput() error {
 	return p.l.request(request{Op: opCloseInput, Agent: p.agent.Number}, func(answer) {})
 }
 
-// Write writes a line to the agent under an id that the owner made, of 1 to 255 bytes. It returns the number of the line when it is in
-// the sequence: from then on the line is written once, whoever owns the agent, as soon as the agent reads. A line with an id that the host
-// knows is not written again. After [ErrLinkLost] the next owner asks [Process.Input], or writes the line again under the same id,
-// before its first checkpoint: the host forgets the ids of lines that a checkpoint covers.
+// Write writes a line to the agent with an id that the owner chose, of 1 to 255 bytes. It returns the number of the line when it is in the
+// sequence: then the line is written exactly once, for any owner, as soon as the agent reads. A line with a known id is not written again.
+// After [ErrLinkLost] the next owner calls [Process.Input], or writes the line again with the same id, before its first checkpoint: the
+// host forgets the ids of lines that a checkpoint covers.
 func (p *Process) Write(ctx context.Context, id string, line []byte) (number uint64, err error) {
 	out, err := p.send(id, line)
 	if err != nil {
@@ -142,7 +142,7 @@ func (p *Process) Write(ctx context.Context, id string, line []byte) (number uin
 	return 0, ErrInputClosed
 }
 
-// Input returns what became of a line to the agent.
+// Input returns the state of a line to the agent.
 func (p *Process) Input(ctx context.Context, id string) (InputInfo, error) {
 	r, err := p.l.call(ctx, request{Op: opInput, Agent: p.agent.Number, Input: id})
 	if err != nil {
@@ -170,7 +170,7 @@ func (p *Process) send(id string, line []byte) (*sent, error) {
 	return out, p.l.send(writeFrames(nil, p.agent.Number, id, line))
 }
 
-// settle takes what the host says of a line. mu is held.
+// settle handles the host's report about a line. The caller holds mu.
 func (p *Process) settle(info InputInfo) {
 	out := p.inputs[info.ID]
 	if out == nil {
@@ -193,7 +193,7 @@ func (s *sent) keep() {
 	}
 }
 
-// settle is for a line that nothing more is to be learned of.
+// settle ends a line with its final state.
 func (s *sent) settle(info InputInfo) {
 	s.info = info
 	s.keep()
@@ -204,7 +204,7 @@ func (s *sent) settle(info InputInfo) {
 	}
 }
 
-// errorStream is what the agent writes to stderr, bounded.
+// errorStream is the agent's stderr, with a limited size.
 type errorStream struct {
 	mu   sync.Mutex
 	news sync.Cond
@@ -240,7 +240,7 @@ func (e *errorStream) end(err error) {
 	e.news.Broadcast()
 }
 
-// Read returns what was written.
+// Read returns available data.
 func (e *errorStream) Read(b []byte) (int, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -254,7 +254,7 @@ func (e *errorStream) Read(b []byte) (int, error) {
 	return 0, e.err
 }
 
-// Close ends a Read that waits.
+// Close ends a blocked Read.
 func (e *errorStream) Close() error {
 	e.end(errClosed)
 	return nil

@@ -6,17 +6,17 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Call describes the call of a tool that runs in this process: its id, its name, and the client
-// that calls.
+// Call describes the call of a tool that runs in this process: its id, its name, and the calling
+// client.
 type Call struct {
 	// ToolUseID is the id of the model's tool_use block.
 	ToolUseID string
 	// Name is the name of the tool at its server.
 	Name string
-	// Meta is the _meta of the call. It must not be changed.
+	// Meta is the _meta of the call. It must not be modified.
 	Meta map[string]any
-	// Session is the MCP session of the client that calls, for logging and for requests to the
-	// client. It is nil for a call without a server, as Codex makes them.
+	// Session is the MCP session of the calling client, for logging and for requests to the client.
+	// It is nil for a call without a server, as from Codex.
 	Session *mcp.ServerSession
 
 	token any
@@ -24,9 +24,8 @@ type Call struct {
 
 type callKey struct{}
 
-// CallInfo returns the call that ctx, the context of a tool, belongs to, or an empty Call for any
-// other context. It works in tools of [NewTool] and in those of any server that is given to a
-// client.
+// CallInfo returns the call of ctx, the context of a tool, or an empty Call for any other context.
+// It works in tools of [NewTool] and in those of any server that is passed to a client.
 func CallInfo(ctx context.Context) *Call {
 	if call, ok := ctx.Value(callKey{}).(*Call); ok {
 		return call
@@ -43,8 +42,8 @@ func withCall(ctx context.Context, req *mcp.CallToolRequest) context.Context {
 	return context.WithValue(ctx, callKey{}, call)
 }
 
-// Progress reports to the client how far the call has come. A total of 0 means that it is not
-// known. Progress does nothing if the client did not ask for progress.
+// Progress reports the progress of the call to the client. A total of 0 means unknown. It has no
+// effect if the client did not request progress.
 func (c *Call) Progress(ctx context.Context, done, total float64, message string) error {
 	if c.token == nil || c.Session == nil {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/seed7221b0f9/parley/mcptool"
 )
 
-// callsTool is a CLI whose model calls one tool and says what came of it.
+// callsTool returns options with a CLI that calls one tool and reports the result.
 func callsTool(server, tool string, args map[string]any) *claude.Options {
 	return &claude.Options{Spawner: claudetest.InProcess(func(cli *claudetest.CLI) int {
 		cli.Handshake()
@@ -28,7 +28,7 @@ func callsTool(server, tool string, args map[string]any) *claude.Options {
 	})}
 }
 
-// A tool is a function; the schema of its input comes from its type.
+// Define a tool as a function; the schema of its input is inferred from its type.
 func ExampleNewTool() {
 	type input struct {
 		City string `json:"city" jsonschema:"the city's name"`
@@ -39,7 +39,7 @@ func ExampleNewTool() {
 	}
 	tool := mcptool.NewTool("weather", "The weather of a city", func(ctx context.Context, in input) (weather, error) {
 		if in.City != "Oslo" {
-			return weather{}, fmt.Errorf("%s is not known", in.City) // the model sees it
+			return weather{}, fmt.Errorf("%s is not known", in.City) // the model sees the error
 		}
 		return weather{Degrees: -3, Sky: "clear"}, nil
 	}, mcptool.Annotations(mcp.ToolAnnotations{ReadOnlyHint: true}))
@@ -55,7 +55,7 @@ func ExampleNewTool() {
 	// Output: {"mcp_response":{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"{\"degrees\":-3,\"sky\":\"clear\"}"}],"structuredContent":{"degrees":-3,"sky":"clear"}}}}
 }
 
-// A server may be used by many clients, and change while they use it.
+// Many clients may use a server, and it may change while they use it.
 func ExampleNewToolServer() {
 	add := mcptool.NewTool("add", "Adds two numbers", func(_ context.Context, in struct{ A, B float64 }) (string, error) {
 		return fmt.Sprint(in.A + in.B), nil
@@ -75,7 +75,7 @@ func ExampleNewToolServer() {
 	// {"mcp_response":{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"5"}]}}}
 }
 
-// Any server of the MCP SDK can be used in the process that it runs in.
+// Use any server of the MCP SDK in the process.
 func ExampleNewToolServer_anyServer() {
 	type input struct {
 		Name string `json:"name"`
@@ -94,7 +94,7 @@ func ExampleNewToolServer_anyServer() {
 	// Output: {"mcp_response":{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"Hello Bo"}]}}}
 }
 
-// A tool tells how far it has come, and which call of the model it is for.
+// Report the progress of a tool, and the call of the model that it belongs to.
 func ExampleCallInfo() {
 	tool := mcptool.NewTool("slow", "Takes its time", func(ctx context.Context, _ struct{}) (string, error) {
 		call := mcptool.CallInfo(ctx)

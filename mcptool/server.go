@@ -16,8 +16,8 @@ import (
 //
 //	claude.MCPServer{Server: mcptool.NewToolServer("calc", "1.0.0", add)}
 //
-// It may be used by many clients at once; each has its own session with it. Of two tools with the
-// same name only the last exists. [Check] reports this, and names that the API refuses.
+// Many clients may use it concurrently; each has a separate session. Of two tools with the same
+// name only the last exists. [Check] reports this, and names that the API rejects.
 func NewToolServer(name, version string, tools ...Tool) *mcp.Server {
 	server := mcp.NewServer(&mcp.Implementation{Name: name, Version: version}, &mcp.ServerOptions{
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: true}},
@@ -33,11 +33,11 @@ func NewToolServer(name, version string, tools ...Tool) *mcp.Server {
 	return server
 }
 
-// mistakes are the errors of servers whose tools cannot work. Their keys keep none alive.
+// mistakes maps servers to the errors of their tools. The keys are weak references.
 var mistakes sync.Map
 
-// Check returns an error if the tools of a server that [NewToolServer] made cannot work, because
-// two of them have the same name or the API refuses a name. It is nil for any other server.
+// Check returns an error if the tools of a server from [NewToolServer] cannot work, because two of
+// them have the same name or the API rejects a name. It returns nil for any other server.
 func Check(server *mcp.Server) error {
 	if err, ok := mistakes.Load(weak.Make(server)); ok {
 		return err.(error)
@@ -45,12 +45,12 @@ func Check(server *mcp.Server) error {
 	return nil
 }
 
-// maxName is the length of the longest name that the API takes.
+// maxName is the length limit of the API for names.
 const maxName = 128
 
 // CheckTools returns an error if tools cannot work together, because two of them have the same name
-// or the API refuses a name. Names are compared as the API sees them, where a dot or a slash is an
-// underscore. A name has at most 128 characters.
+// or the API rejects a name. Names are compared as the API sees them, with dots and slashes as
+// underscores. A name has at most 128 characters.
 func CheckTools(tools []Tool) error {
 	seen := map[string]string{}
 	for _, t := range tools {
@@ -69,7 +69,7 @@ func CheckTools(tools []Tool) error {
 
 var validName = regexp.MustCompile(`^[a-zA-Z0-9_./-]{1,128}$`)
 
-// guarded are the servers that have the guard. Their keys keep none alive.
+// guarded is the set of servers with the guard. The keys are weak references.
 var guarded sync.Map
 
 // Guard prepares a server for use by package claude: a panic in a handler ends only the call and

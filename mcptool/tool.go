@@ -13,31 +13,31 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// Tool is a tool that runs in this process. It may belong to many servers and may be called by
-// many goroutines at once.
+// Tool is a tool that runs in this process. Many servers may share it, and many goroutines may call
+// it concurrently.
 type Tool struct {
 	def  *mcp.Tool
 	call mcp.ToolHandler
 }
 
-// Name returns the name of the tool at its server. Claude Code and its permission rules know it as
-// mcp__server__name.
+// Name returns the name of the tool at its server. In Claude Code and its permission rules the name
+// is mcp__server__name.
 func (t Tool) Name() string { return t.def.Name }
 
-// AddTo adds the tool to a server, in place of one with the same name. Clients that are
-// connected are notified.
+// AddTo adds the tool to a server and replaces one with the same name. Connected clients are
+// notified.
 func (t Tool) AddTo(s *mcp.Server) { s.AddTool(t.def, t.call) }
 
-// Definition returns what a client sees of the tool: its name, its description and the schema of
-// its arguments. It is a shallow copy; what it points to must not be changed.
+// Definition returns the description of the tool for clients: its name, its description and the
+// schema of its arguments. It is a shallow copy; the values it points to must not be modified.
 func (t Tool) Definition() *mcp.Tool {
 	def := *t.def
 	return &def
 }
 
 // Call calls the tool without a server, for agents that do not use MCP for their tools, such as
-// Codex. [CallInfo] returns info in the tool; it must not be nil. Arguments that do not fit the
-// schema, an error and a panic give a result with IsError.
+// Codex. [CallInfo] returns info in the tool; it must not be nil. Invalid arguments, an error and a
+// panic result in IsError.
 func (t Tool) Call(ctx context.Context, info *Call, args json.RawMessage) *mcp.CallToolResult {
 	ctx = context.WithValue(ctx, callKey{}, info)
 	req := &mcp.CallToolRequest{Params: &mcp.CallToolParamsRaw{Name: t.def.Name, Arguments: args}}
@@ -48,19 +48,18 @@ func (t Tool) Call(ctx context.Context, info *Call, args json.RawMessage) *mcp.C
 	return result
 }
 
-// NewTool makes a tool from a function. The schema of its input is inferred from In by
-// [jsonschema.For], unless [InputSchema] gives one; calls with arguments that do not fit the schema
-// are refused, and f is not called. In is a struct or a map, or, to get the arguments as they are,
-// [json.RawMessage] or another type that keeps JSON text.
+// NewTool creates a tool from a function. The schema of its input is inferred from In by
+// [jsonschema.For], unless [InputSchema] sets one; calls with arguments that do not match the
+// schema are rejected without calling f. In is a struct or a map, or, for unparsed arguments,
+// [json.RawMessage] or another type that holds JSON text.
 //
-// The value that f returns becomes the result as [Result] describes it. An error or a panic becomes
-// a result with isError, which the model sees.
+// The return value of f is converted by [Result]. An error or a panic becomes a result with
+// isError, which the model sees.
 //
-// The ctx of f ends when the call is cancelled and when the client is closed; [CallInfo] returns
-// more about the call. f may be called by several goroutines at once. Closing a client waits for
-// the calls that it made.
+// The ctx of f ends when the call is cancelled and when the client is closed; [CallInfo] describes
+// the call. f may be called concurrently. Closing a client waits for its calls.
 //
-// NewTool panics if In has no schema that is an object, or if the schema is not valid.
+// NewTool panics if the schema of In is not an object, or is invalid.
 func NewTool[In, Out any](name, description string, f func(ctx context.Context, in In) (Out, error), opts ...Option) Tool {
 	def := &mcp.Tool{Name: name, Description: description}
 	for _, set := range opts {
@@ -91,12 +90,12 @@ func NewTool[In, Out any](name, description string, f func(ctx context.Context, 
 	return Tool{def, call}
 }
 
-// toolInput turns arguments into the input of a tool.
+// toolInput converts arguments to the input of a tool.
 type toolInput struct {
 	schema *jsonschema.Resolved
 }
 
-// newToolInput also sees to it that the definition has a schema.
+// newToolInput also sets the schema of the definition if it is missing.
 func newToolInput[In any](def *mcp.Tool) (*toolInput, error) {
 	var schema *jsonschema.Schema
 	switch t := reflect.TypeFor[In](); {
@@ -129,7 +128,7 @@ func newToolInput[In any](def *mcp.Tool) (*toolInput, error) {
 	return &toolInput{resolved}, nil
 }
 
-// isText reports whether t keeps the text of JSON, as json.RawMessage does.
+// isText reports whether t holds JSON text, like json.RawMessage.
 func isText(t reflect.Type) bool {
 	return (t.Kind() == reflect.String || t == reflect.TypeFor[json.RawMessage]()) && reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]())
 }
@@ -160,8 +159,7 @@ func (i *toolInput) decode(args json.RawMessage, dst any) error {
 	return json.Unmarshal(args, dst)
 }
 
-// hasDefaults reports whether the defaults of a schema may have changed something
-// below the top.
+// hasDefaults reports whether the defaults of a schema may have changed values below the top.
 func hasDefaults(s *jsonschema.Schema) bool {
 	for _, p := range s.Properties {
 		if p.Default != nil || len(p.Properties) > 0 && hasDefaults(p) {
@@ -171,8 +169,8 @@ func hasDefaults(s *jsonschema.Schema) bool {
 	return false
 }
 
-// Result returns the MCP result for a value that a tool returned. A string becomes text, content
-// blocks and a *mcp.CallToolResult are used as they are, and nil is a result without content. Any
+// Result returns the MCP result for the return value of a tool. A string becomes text, content
+// blocks and a *mcp.CallToolResult are used unchanged, and nil is a result without content. Any
 // other value becomes its JSON as text and, if that is an object, structured content as well.
 func Result(out any) *mcp.CallToolResult {
 	switch v := out.(type) {
@@ -224,8 +222,7 @@ func WithPanicReport(ctx context.Context, report func(value any, stack []byte)) 
 	return context.WithValue(ctx, panicReporter{}, report)
 }
 
-// reportPanic tells the client on whose behalf something panicked. The goroutine
-// is still that of the panic.
+// reportPanic reports a panic to the client of the call. It runs on the goroutine of the panic.
 func reportPanic(ctx context.Context, value any) {
 	if report, ok := ctx.Value(panicReporter{}).(func(value any, stack []byte)); ok {
 		report(value, debug.Stack())

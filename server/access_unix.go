@@ -10,7 +10,7 @@ const (
 	accessWrite = 2
 )
 
-// canRead reports whether the user of this process, which is that of its agents, may read a
+// canRead reports whether the user of this process, which is also that of its agents, may read a
 // file or directory.
 func canRead(path string) bool { return syscall.Access(path, accessRead) == nil }
 

@@ -11,6 +11,6 @@ func canRead(path string) bool {
 	return f.Close() == nil
 }
 
-// canWrite assumes that what can be read can be written: a report must not promise more
-// than it knows.
+// canWrite assumes that a readable file is writable: a report must not promise more protection than
+// it knows of.
 func canWrite(path string) bool { return canRead(path) }

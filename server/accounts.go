@@ -20,27 +20,27 @@ import (
 // ledgerLogName is the log of the rows of the book.
 const ledgerLogName = "ledger"
 
-// ledgerSnapshot is after how many rows the book is stored as a whole.
+// ledgerSnapshot is the number of rows after which the whole book is stored.
 const ledgerSnapshot = 512
 
-// ledgerBatch is how many rows go into one write.
+// ledgerBatch is the number of rows in one write.
 const ledgerBatch = 256
 
-// accounts is the book of the server with its log: what was used, and the limits.
+// accounts is the book of the server with its log: the usage, and the limits.
 type accounts struct {
 	log   session.Log
 	now   func() time.Time
 	price func(agent.Used) (float64, bool)
-	// settings are the limits that the server was started with.
+	// settings are the limits from the start of the server.
 	settings []budget.Limit
-	reserve  budget.Amount // the least that a turn reserves
+	reserve  budget.Amount // the minimum that a turn reserves
 
 	mu      sync.Mutex
 	desk    budget.Desk
 	seq     uint64
 	snapSeq uint64
 	book    budget.Book
-	unsaved [][]byte // rows that count and could not be stored yet
+	unsaved [][]byte // counted rows that could not be stored yet
 }
 
 // openAccounts reads the book. The limits of the settings are not in the log: they are those of
@@ -65,8 +65,8 @@ func openAccounts(ctx context.Context, log session.Log, opts Options) (*accounts
 	return l, l.catchUp(ctx)
 }
 
-// restore makes the book that the snapshot holds, with the limits of the settings and what
-// could not be stored yet. The lock is held.
+// restore restores the book from the snapshot, with the limits of the settings and the rows that
+// could not be stored yet. The caller holds the lock.
 func (l *accounts) restore(ctx context.Context) error {
 	snap, err := l.log.Snapshot(ctx)
 	if err != nil && !session.IsMissing(err) {
@@ -97,12 +97,12 @@ func (l *accounts) restore(ctx context.Context) error {
 	return nil
 }
 
-// settingPrefix begins the ids of limits that the server was started with.
+// settingPrefix is the prefix of the ids of limits from the settings.
 const settingPrefix = "setting:"
 
 func isSetting(id string) bool { return strings.HasPrefix(id, settingPrefix) }
 
-// catchUp reads rows that are in the log and not in the book. The lock is held.
+// catchUp reads rows of the log that are not in the book. The caller holds the lock.
 func (l *accounts) catchUp(ctx context.Context) error { return readOn(ctx, l.readOn, l.restore) }
 
 func (l *accounts) readOn(ctx context.Context) error {
@@ -126,8 +126,8 @@ func (l *accounts) readOn(ctx context.Context) error {
 	return nil
 }
 
-// Add counts rows and stores them. They count also where they cannot be stored; then they
-// are stored with the next ones.
+// Add counts rows and stores them. If they cannot be stored, they still count, and are stored with
+// the next ones.
 func (l *accounts) Add(ctx context.Context, rows ...budget.Row) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -155,7 +155,7 @@ func (l *accounts) save(ctx context.Context) error {
 		batch := l.unsaved[:min(len(l.unsaved), ledgerBatch)]
 		last, err := l.log.Append(ctx, l.seq, batch...)
 		var c *eventlog.ConflictError
-		if errors.As(err, &c) && c.Last > l.seq { // another server of the cluster wrote some
+		if errors.As(err, &c) && c.Last > l.seq { // another server of the cluster wrote rows
 			if err := l.catchUp(ctx); err != nil {
 				return err
 			}
@@ -176,7 +176,7 @@ func (l *accounts) save(ctx context.Context) error {
 	return nil
 }
 
-// Used is the row of an answer.
+// Used returns the row of an answer.
 func (l *accounts) Used(acc budget.Account, u agent.Used) budget.Row {
 	row := budget.Row{Time: l.now(), Account: acc, Amount: budget.Amount{Tokens: u.Total()}}
 	usd, ok := l.price(u)
@@ -188,7 +188,7 @@ func (l *accounts) Used(acc budget.Account, u agent.Used) budget.Row {
 	return row
 }
 
-// Reported brings the account of a session to what its agent says.
+// Reported adjusts the account of a session to the total that its agent reports.
 func (l *accounts) Reported(ctx context.Context, acc budget.Account, total budget.Amount, fresh bool) (budget.Row, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -196,14 +196,14 @@ func (l *accounts) Reported(ctx context.Context, acc budget.Account, total budge
 	return row, l.addLocked(ctx, row)
 }
 
-// Check is where an account stands with the limits that hold for it.
+// Check returns the standings of an account with the limits that apply to it.
 func (l *accounts) Check(acc budget.Account) []budget.Standing {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.book.Check(acc, l.now())
 }
 
-// Reserve decides whether a turn may begin, which may cost as much as the dearest one of its session.
+// Reserve decides whether a turn may start. It reserves the cost of the most expensive turn of its session.
 func (l *accounts) Reserve(acc budget.Account, dearest budget.Amount) budget.Verdict {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -211,21 +211,21 @@ func (l *accounts) Reserve(acc budget.Account, dearest budget.Amount) budget.Ver
 	return l.desk.Reserve(&l.book, acc, cost, l.now())
 }
 
-// Release ends the turn of a session and returns the sessions that wait no longer.
+// Release ends the turn of a session and returns the sessions that no longer wait.
 func (l *accounts) Release(session string) []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.desk.Release(&l.book, session, l.now())
 }
 
-// all is where the limits stand.
+// all returns the standings of all limits.
 func (l *accounts) all() []budget.Standing {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.book.All(l.now())
 }
 
-// Spent is what a session has used, and what its agent said last of that.
+// Spent returns the usage of a session, including the last report of its agent.
 func (l *accounts) Spent(session string) budget.Amount {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// The bounds of one address. A loopback address is that of many programs and of proxies on the same
-// machine, so that only the limit of the whole server holds for its connections.
+// The limits of one address. Many programs and local proxies share a loopback address, so that only
+// the limit of the whole server applies to its connections.
 const (
 	maxAddressConns    = 64
-	maxBadTokens       = 10  // in a minute
+	maxBadTokens       = 10  // per minute
 	maxBadTokensLocal  = 100 // from loopback
 	maxAddressesTries  = 10_000
 	maxBadTokensWindow = time.Minute
 )
 
-// addressKey returns what counts as one address: a host has a whole network of IPv6 addresses.
+// addressKey returns the key that counts as one address: a host has a whole network of IPv6 addresses.
 func addressKey(addr string) (key string, local bool) {
 	a, err := netip.ParseAddr(addr)
 	if err != nil {
@@ -31,7 +31,7 @@ func addressKey(addr string) (key string, local bool) {
 	return a.String(), a.IsLoopback()
 }
 
-// places counts what each address has open.
+// places counts the open connections of each address.
 type places struct {
 	max int
 
@@ -39,7 +39,7 @@ type places struct {
 	open map[string]int
 }
 
-// enter takes a place of an address. It reports false where there is none.
+// enter takes a place of an address. It returns false if none is free.
 func (p *places) enter(addr string) (leave func(), ok bool) {
 	key, local := addressKey(addr)
 	if local {
@@ -63,7 +63,7 @@ func (p *places) enter(addr string) (leave func(), ok bool) {
 	}), true
 }
 
-// tries counts the wrong tokens of each address in a minute.
+// tries counts the wrong tokens of each address per minute.
 type tries struct {
 	now func() time.Time
 
@@ -72,8 +72,8 @@ type tries struct {
 	count map[string]int
 }
 
-// bad counts a wrong token. First reports whether it is the first of the address in this minute, and
-// more whether the address may go on. Where too many addresses try, those that are new may not.
+// bad counts a wrong token. first reports whether it is the first of the address in this minute, and
+// more whether the address may try again. If too many addresses try, new ones may not.
 func (t *tries) bad(addr string) (first, more bool) {
 	key, local := addressKey(addr)
 	t.mu.Lock()

@@ -16,7 +16,7 @@ import (
 // auditLogName is the log of the audit rows.
 const auditLogName = "audit"
 
-// audit keeps a row for every decision: who did what, and how it came out.
+// audit stores a row for every decision: the caller, the action, and the outcome.
 type audit struct {
 	log session.Log
 	mu  sync.Mutex
@@ -33,7 +33,7 @@ func openAudit(ctx context.Context, log session.Log) (*audit, error) {
 	return a, nil
 }
 
-// add stores a row. It is on disk when it returns nil.
+// add stores a row. It is on disk when add returns nil.
 func (a *audit) add(ctx context.Context, row api.AuditRow) error {
 	row.TS = session.Timestamp(time.Now())
 	data, err := json.Marshal(row)
@@ -45,7 +45,7 @@ func (a *audit) add(ctx context.Context, row api.AuditRow) error {
 	for {
 		last, err := a.log.Append(ctx, a.seq, data)
 		var c *eventlog.ConflictError
-		if errors.As(err, &c) && c.Last != a.seq { // another server of the cluster wrote one
+		if errors.As(err, &c) && c.Last != a.seq { // another server of the cluster wrote a row
 			a.seq = c.Last
 			continue
 		}
@@ -56,13 +56,13 @@ func (a *audit) add(ctx context.Context, row api.AuditRow) error {
 	}
 }
 
-// maxAuditPage is how many rows a page has at most, auditScan how many are looked at for one.
+// maxAuditPage is the maximum number of rows of a page, auditScan the number of rows that are read for it.
 const (
 	maxAuditPage = 500
 	auditScan    = 5000
 )
 
-// list returns rows, the newest first. The cursor is the number of the last row looked at.
+// list returns rows, newest first. The cursor is the number of the last row read.
 func (a *audit) list(ctx context.Context, p api.AuditListParams) (api.AuditListResult, error) {
 	a.mu.Lock()
 	end := a.seq

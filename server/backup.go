@@ -10,8 +10,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// backup streams all logs and snapshots to an admin while the server works on. A stream
-// that breaks off is not a backup: its end is part of the format.
+// backup streams all logs and snapshots to an admin while the server continues. An interrupted
+// stream is not a backup: its end is part of the format.
 func (s *Server) backup(w http.ResponseWriter, r *http.Request) error {
 	c, err := s.identify(r)
 	if err != nil {
@@ -36,7 +36,7 @@ func (s *Server) backup(w http.ResponseWriter, r *http.Request) error {
 	out := &deadlineWriter{w, http.NewResponseController(w), s.opts.WriteTimeout}
 	if err := st.Backup(ctx, out); err != nil {
 		s.logger.Error("a backup broke off", "err", err)
-		panic(http.ErrAbortHandler) // the client sees that it is not whole
+		panic(http.ErrAbortHandler) // the client sees that it is incomplete
 	}
 	return nil
 }
@@ -50,6 +50,6 @@ type deadlineWriter struct {
 
 // Write writes within the time limit.
 func (d *deadlineWriter) Write(p []byte) (int, error) {
-	_ = d.rc.SetWriteDeadline(time.Now().Add(d.timeout)) // tests have writers without one
+	_ = d.rc.SetWriteDeadline(time.Now().Add(d.timeout)) // writers of tests do not support it
 	return d.w.Write(p)
 }

@@ -32,8 +32,8 @@ func (h *harness) setBudget(b api.Budget) api.Budget {
 	return r.Budget
 }
 
-// TestBudget_stopsTurn checks that a turn is interrupted when the limit is reached, that
-// nothing begins after it, that a restart does not forget, and that a higher limit frees.
+// TestBudget_stopsTurn checks that a turn is interrupted when the limit is reached, that no turn
+// starts after it, also after a restart, and that a higher limit allows turns again.
 func TestBudget_stopsTurn(t *testing.T) {
 	h := newHarness(t)
 	b := h.setBudget(api.Budget{Scope: budget.ScopeSession, LimitTokens: new(int64(30))})
@@ -60,8 +60,8 @@ func TestBudget_stopsTurn(t *testing.T) {
 	h.refused(api.Conflict, "budget.remove", api.BudgetRef{ID: b.ID})
 }
 
-// TestBudget_lowered checks that a limit that is set holds for turns that run already, and
-// that what waits is kept for a person.
+// TestBudget_lowered checks that a new limit applies to running turns, and that queued inputs are
+// held for a person.
 func TestBudget_lowered(t *testing.T) {
 	h := newHarness(t)
 	id := h.connect()
@@ -78,10 +78,10 @@ func TestBudget_lowered(t *testing.T) {
 	w.says("more")
 }
 
-// TestBudget_shared checks that a limit of a tenant stops all of its sessions and no others,
-// and that it is said before.
+// TestBudget_shared checks that a limit of a tenant stops all of its sessions and no others, after
+// a warning.
 func TestBudget_shared(t *testing.T) {
-	h := newHarness(t, func(o *Options) { o.TurnReserve.Tokens = 1 }) // so that turns run at once
+	h := newHarness(t, func(o *Options) { o.TurnReserve.Tokens = 1 }) // so that turns run concurrently
 	h.setBudget(api.Budget{Scope: budget.ScopeTenant, Target: "acme", Period: budget.PeriodDay, LimitTokens: new(int64(45))})
 	var tk api.TokensCreateResult
 	h.call("tokens.create", api.TokensCreateParams{Role: "operator", Tenant: "acme"}, &tk)
@@ -117,8 +117,8 @@ func TestBudget_shared(t *testing.T) {
 	h.refused(api.InvalidParams, "budget.set", api.BudgetSetParams{Budget: api.Budget{Scope: "server"}})
 }
 
-// TestBudget_warns checks that a limit that comes near is said, in dollars, and that one that
-// only notifies stops nothing; and that settings cannot be changed by clients.
+// TestBudget_warns checks that a warning reports the usage in dollars, that a limit with the action
+// notify stops no turn, and that clients cannot change settings.
 func TestBudget_warns(t *testing.T) {
 	limit, err := budget.ParseLimit("scope=session usd=1 action=notify")
 	if err != nil {
@@ -141,7 +141,7 @@ func TestBudget_warns(t *testing.T) {
 	h.refused(api.Conflict, "budget.remove", api.BudgetRef{ID: limit.ID})
 }
 
-// TestBudget_unpriced checks that a limit in dollars says what it does not see.
+// TestBudget_unpriced checks that a limit in dollars reports unpriced usage.
 func TestBudget_unpriced(t *testing.T) {
 	h := newHarness(t)
 	h.setBudget(api.Budget{Scope: budget.ScopeServer, LimitUSD: new(1.0)})
@@ -151,8 +151,8 @@ func TestBudget_unpriced(t *testing.T) {
 	w.noticed("budget_unpriced")
 }
 
-// meteredProvider is a provider whose agents tell what each answer used, and repeat it in an event
-// before the end of the turn.
+// meteredProvider is a provider with agents that report the usage of each answer, and repeat it in
+// an event before the end of the turn.
 type meteredProvider struct{ agent.Provider }
 
 func (p *meteredProvider) Open(ctx context.Context, opts agent.Options) (agent.Session, error) {
@@ -175,8 +175,8 @@ func (s *meteredSession) Events(ctx context.Context) iter.Seq2[event.Event, erro
 	}
 }
 
-// TestBudget_metered checks that what an agent tells of each answer is counted, and not its events
-// too. Their order is for TestSpending_once of package session.
+// TestBudget_metered checks that an agent's usage reports are counted, and not its events too.
+// Their order is checked by TestSpending_once of package session.
 func TestBudget_metered(t *testing.T) {
 	h := newHarness(t)
 	if err := h.stop(); err != nil {
@@ -196,7 +196,7 @@ func TestBudget_metered(t *testing.T) {
 	}
 }
 
-// limitedProvider is a provider whose first turn fails at a rate limit.
+// limitedProvider is a provider with a first turn that fails at a rate limit.
 type limitedProvider struct {
 	agent.Provider
 	info string
@@ -233,8 +233,8 @@ func (s *limitedSession) Events(ctx context.Context) iter.Seq2[event.Event, erro
 	}
 }
 
-// TestRateLimit_waits checks that a session that was asked to goes on when the limit is
-// reset, and not before.
+// TestRateLimit_waits checks that a session continues when the limit is reset, if requested, and
+// not before.
 func TestRateLimit_waits(t *testing.T) {
 	var mu sync.Mutex
 	now := time.Unix(1_900_000_000, 0)
@@ -274,8 +274,8 @@ func TestRateLimit_waits(t *testing.T) {
 	}
 }
 
-// TestBudget_reserved checks that a prompt waits, and says so, while a turn of another session may use
-// the rest of a budget they share, and that it is sent when that turn ends, however it does.
+// TestBudget_reserved checks that a prompt waits, with a notice, while a turn of another session may
+// use the rest of a shared budget, and that it is sent when that turn ends in any way.
 func TestBudget_reserved(t *testing.T) {
 	for _, end := range []string{"session.interrupt", "session.disconnect", "killed"} {
 		t.Run(end, func(t *testing.T) {

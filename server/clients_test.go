@@ -17,8 +17,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// TestClients_dropAndStall lets clients drop, stall and reconnect at random while sessions
-// stream. Each must end with exactly what the server has.
+// TestClients_dropAndStall makes clients drop, stall and reconnect at random while sessions stream.
+// Each must end with exactly the server's state.
 func TestClients_dropAndStall(t *testing.T) {
 	const turns = 2
 	sessions, clients := short.Count(8, 20, 20), short.Count(16, 50, 50)
@@ -32,7 +32,7 @@ func TestClients_dropAndStall(t *testing.T) {
 	t.Logf("seed %d", seed)
 	ctx, cancel := context.WithTimeout(context.Background(), 8*wait)
 	defer cancel()
-	ended := make(chan struct{})               // all turns have ended, and nothing more comes
+	ended := make(chan struct{})               // all turns have ended
 	final := map[string]api.GetHistoryResult{} // read after ended
 	views := make([]*client.View, clients)
 	var wg sync.WaitGroup
@@ -78,8 +78,8 @@ func TestClients_dropAndStall(t *testing.T) {
 	}
 }
 
-// wander follows a session over connections that break off and stall. When ended is closed
-// it follows to the end.
+// wander follows a session over connections that break and stall. When ended is closed it follows
+// to the end.
 func (h *harness) wander(ctx context.Context, id string, v *client.View, r *rand.Rand, ended <-chan struct{}, final map[string]api.GetHistoryResult, drops *int) {
 	c := h.client(h.token)
 	for {
@@ -120,7 +120,7 @@ func (h *harness) wander(ctx context.Context, id string, v *client.View, r *rand
 		if over || ctx.Err() != nil {
 			return
 		}
-		stall(ctx, time.Duration(r.IntN(200))*time.Millisecond) // away for a while
+		stall(ctx, time.Duration(r.IntN(200))*time.Millisecond) // disconnected for a while
 	}
 }
 
@@ -133,8 +133,8 @@ func stall(ctx context.Context, d time.Duration) {
 	}
 }
 
-// TestViewer_behind checks a viewer that falls out of the ring: it reads the log and then
-// gets the beginning of the block that is streamed.
+// TestViewer_behind checks that a viewer that falls out of the ring reads the log and then gets the
+// beginning of the streamed block.
 func TestViewer_behind(t *testing.T) {
 	h := newHarness(t)
 	id := h.connect()
@@ -182,8 +182,8 @@ func TestViewer_behind(t *testing.T) {
 	w.results(2)
 }
 
-// TestFollow_restart follows a session over a restart of the server: the client comes back
-// by itself and misses nothing.
+// TestFollow_restart follows a session over a restart of the server: the client reconnects and
+// misses no message.
 func TestFollow_restart(t *testing.T) {
 	h := newHarness(t)
 	id := h.connect()
@@ -207,8 +207,8 @@ func TestFollow_restart(t *testing.T) {
 	})
 }
 
-// TestDeltas_joined checks that what an agent says in small pieces reaches viewers in fewer
-// messages, whole and in order.
+// TestDeltas_joined checks that small pieces of an agent reach viewers in fewer messages, complete
+// and in order.
 func TestDeltas_joined(t *testing.T) {
 	h := newHarness(t, func(o *Options) { o.JoinInterval, o.ViewerInterval = 10*time.Second, time.Nanosecond })
 	h.provider.Pause = 2 * time.Millisecond

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// cpuTime is the time that this process has computed for so far.
+// cpuTime returns the CPU time of this process so far.
 func cpuTime(t *testing.T) time.Duration {
 	t.Helper()
 	var u syscall.Rusage

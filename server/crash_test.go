@@ -28,8 +28,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// runChildServer is the server of the tests that kill it. It runs in a process of its own
-// and prints its address.
+// runChildServer is the server of the tests that kill it. It runs in a separate process and prints
+// its address.
 func runChildServer() {
 	dir := os.Getenv("PARLEY_TEST_SERVER")
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
@@ -130,12 +130,12 @@ func (c *child) must(method string, params, result any) {
 	}
 }
 
-// acknowledged is what the server has promised.
+// acknowledged holds the server's acknowledgements.
 type acknowledged struct {
 	mu      sync.Mutex
-	inputs  map[string]string // the session by the id of an input
-	answers map[string]string // the behavior by the id of a request
-	seqs    map[string]uint64 // the largest number of a session
+	inputs  map[string]string // session by the id of an input
+	answers map[string]string // behavior by the id of a request
+	seqs    map[string]uint64 // largest number of each session
 }
 
 // load works on a session until ctx ends.
@@ -204,7 +204,7 @@ func (c *child) replay(session string) (*client.View, []event.Event) {
 	return v, events
 }
 
-// check compares a session with what was promised.
+// check compares a session with the acknowledgements.
 func (c *child) check(session string, acked *acknowledged) {
 	c.t.Helper()
 	v, events := c.replay(session)
@@ -251,8 +251,7 @@ func (c *child) check(session string, acked *acknowledged) {
 	}
 }
 
-// TestKill9 kills the server at random points under load. Nothing that it acknowledged may
-// be missing.
+// TestKill9 kills the server at random points under load. No acknowledged data may be missing.
 func TestKill9(t *testing.T) {
 	kills := short.Count(1, 10, 200)
 	c := newChild(t)
@@ -262,7 +261,7 @@ func TestKill9(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	var sessions []string
 	for i := range kills {
-		if i%20 == 0 { // old sessions get long
+		if i%20 == 0 { // old sessions become long
 			sessions = nil
 			for range 3 {
 				var s api.ConnectResult
@@ -291,9 +290,8 @@ func TestKill9(t *testing.T) {
 	t.Logf("%d kills, %d inputs and %d answers acknowledged", kills, len(acked.inputs), len(acked.answers))
 }
 
-// TestKill9_unknown kills the server while the agent works on an input and has shown
-// nothing of it. Its files decide: where they are silent the input is offered, and not sent
-// again.
+// TestKill9_unknown kills the server while the agent works on an input without any output. Its
+// files decide: if they do not show the input, it is offered, and not sent again.
 func TestKill9_unknown(t *testing.T) {
 	for _, tt := range []struct {
 		env   []string
@@ -330,8 +328,8 @@ func TestKill9_unknown(t *testing.T) {
 	}
 }
 
-// TestSIGTERM ends the server in the middle of turns and open requests: it exits with 0
-// within its bound, and everything can be resumed.
+// TestSIGTERM stops the server during turns and open requests: it exits with 0 within its timeout,
+// and everything can be resumed.
 func TestSIGTERM(t *testing.T) {
 	c := newChild(t)
 	var ids []string
@@ -370,7 +368,7 @@ func TestSIGTERM(t *testing.T) {
 		}
 		var r api.Accepted
 		c.must("session.query", api.QueryParams{SessionID: id, Text: "say resumed"}, &r)
-		if r.Held { // behind the prompt that the end of the server has held
+		if r.Held { // behind the prompt that the shutdown has held
 			c.must("queue.release", api.SessionRef{SessionID: id}, nil)
 		}
 		eventually(t, "the session works again", func() bool {

@@ -24,20 +24,20 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// repoChild is a child whose directory for sessions is a user's repository, with a stash,
-// something in the index, something in the checkout and an untracked file. Three loops work
-// on it: one makes workspaces, one takes hunks back, one commits.
+// repoChild is a child with a user's repository as the directory for sessions, with a stash,
+// changes in the index and the checkout, and an untracked file. Three loops work on it: one creates
+// workspaces, one reverts hunks, one commits.
 type repoChild struct {
 	*child
 	repo   string
 	before map[string]string // the user's files
 
-	made                []string // ids of workspaces that were acknowledged
-	making              int      // the number of the last one that was asked for
+	made                []string // ids of acknowledged workspaces
+	making              int      // the number of the last requested one
 	reverts, commits    api.Workspace
 	reverter, committer string         // sessions in them
-	edit, reverted      int            // the last edit, and the last whose hunk was acknowledged as reverted
-	written             int            // the last text that a commit was asked for
+	edit, reverted      int            // the last edit, and the last one with an acknowledged revert
+	written             int            // the last text of a requested commit
 	acked               map[int]string // commits by that number
 }
 
@@ -71,7 +71,7 @@ func newRepoChild(t *testing.T) *repoChild {
 	return r
 }
 
-// session makes a workspace and a session in it.
+// session creates a workspace and a session in it.
 func (r *repoChild) session() (api.Workspace, string) {
 	r.t.Helper()
 	var ws api.WorkspaceResult
@@ -99,8 +99,8 @@ func (r *repoChild) gitIn(dir string, args ...string) string {
 	return strings.TrimSuffix(string(out), "\n")
 }
 
-// fingerprint is every file of the user's checkout and repository, apart from objects and
-// from what belongs to the server.
+// fingerprint returns every file of the user's checkout and repository, except objects and the
+// server's files.
 func (r *repoChild) fingerprint() map[string]string {
 	r.t.Helper()
 	own := []string{".git/objects", ".git/worktrees", ".git/refs/parley", ".git/refs/heads/parley", ".git/logs/refs/heads/parley"}
@@ -130,7 +130,7 @@ func (r *repoChild) fingerprint() map[string]string {
 	return files
 }
 
-// repeat runs a step until ctx ends or the server does. The server must not refuse it.
+// repeat runs a step until ctx ends or the server exits. The server must not reject it.
 func (r *repoChild) repeat(ctx context.Context, step func(context.Context) error) {
 	for ctx.Err() == nil {
 		if err := step(ctx); err != nil {
@@ -142,7 +142,7 @@ func (r *repoChild) repeat(ctx context.Context, step func(context.Context) error
 	}
 }
 
-// make makes the next workspace.
+// make creates the next workspace.
 func (r *repoChild) make(ctx context.Context) error {
 	r.making++
 	return r.makeAgain(ctx)
@@ -158,7 +158,7 @@ func (r *repoChild) makeAgain(ctx context.Context) error {
 	return err
 }
 
-// edited is the file of the loop that reverts: with both changes, or with the first alone.
+// edited returns the file of the reverting loop: with both changes, or only the first.
 func (r *repoChild) edited(both bool) string {
 	text := strings.Replace(numbered(40), "line 5\n", fmt.Sprintf("five %d\n", r.edit), 1)
 	if both {
@@ -167,7 +167,7 @@ func (r *repoChild) edited(both bool) string {
 	return text
 }
 
-// revert changes a file in two places and takes the second change back.
+// revert changes a file in two places and reverts the second change.
 func (r *repoChild) revert(ctx context.Context) error {
 	r.edit++
 	if err := os.WriteFile(filepath.Join(r.reverts.Path, "a.txt"), []byte(r.edited(true)), 0o600); err != nil {
@@ -212,15 +212,14 @@ func (r *repoChild) commitAgain(ctx context.Context) error {
 	return err
 }
 
-// descendants are the processes that a process has started, with theirs, where /proc lists
-// them.
+// descendants returns the processes below a process, where /proc lists them.
 func descendants(pid int) []*os.Process {
 	children := map[int][]int{}
-	stats, _ := filepath.Glob("/proc/[0-9]*/stat") // elsewhere there are none
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat") // empty on other systems
 	for _, name := range stats {
 		data, err := os.ReadFile(name)
 		if err != nil {
-			continue // it has ended
+			continue // it has exited
 		}
 		fields := strings.Fields(string(data[strings.LastIndexByte(string(data), ')')+1:]))
 		id, _ := strconv.Atoi(filepath.Base(filepath.Dir(name)))
@@ -238,7 +237,7 @@ func descendants(pid int) []*os.Process {
 	return all
 }
 
-// killAll kills the server and, with all set, the git that it runs.
+// killAll kills the server and, with all set, its git processes.
 func (r *repoChild) killAll(all bool) (with int) {
 	var gits []*os.Process
 	if all {
@@ -254,8 +253,8 @@ func (r *repoChild) killAll(all bool) (with int) {
 	return with
 }
 
-// load lets the three loops work until the server is killed after a time, and returns how
-// many processes were killed with it.
+// load runs the three loops until the server is killed after a time, and returns the number of
+// processes killed with it.
 func (r *repoChild) load(after time.Duration, all bool) int {
 	ctx, cancel := context.WithTimeout(context.Background(), wait)
 	defer cancel()
@@ -271,7 +270,7 @@ func (r *repoChild) load(after time.Duration, all bool) int {
 	return with
 }
 
-// checkRepo looks at the user's repository after a restart.
+// checkRepo checks the user's repository after a restart.
 func (r *repoChild) checkRepo() {
 	r.t.Helper()
 	if d := cmp.Diff(r.before, r.fingerprint()); d != "" {
@@ -293,8 +292,7 @@ func (r *repoChild) checkRepo() {
 	}
 }
 
-// checkMade looks at the workspaces: those that were acknowledged are there, and git knows
-// of as many.
+// checkMade checks that the acknowledged workspaces exist, and that git lists as many.
 func (r *repoChild) checkMade() {
 	r.t.Helper()
 	var list api.WorkspaceListResult
@@ -321,7 +319,7 @@ func (r *repoChild) checkMade() {
 	}
 }
 
-// checkFiles looks at what was reverted and committed.
+// checkFiles checks the reverted and committed files.
 func (r *repoChild) checkFiles() {
 	r.t.Helper()
 	data, err := os.ReadFile(filepath.Join(r.reverts.Path, "a.txt"))
@@ -340,7 +338,7 @@ func (r *repoChild) checkFiles() {
 	}
 }
 
-// finish does again what the kill has cut off. All of it must work, and be done once.
+// finish repeats the interrupted operations. All must succeed, with effect once.
 func (r *repoChild) finish() {
 	r.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), wait)
@@ -355,7 +353,7 @@ func (r *repoChild) finish() {
 	if err != nil {
 		r.t.Errorf("reverting again: %v", err)
 	}
-	// A commit that was made and not acknowledged leaves nothing to commit.
+	// After a commit that was made but not acknowledged there is no change to commit.
 	if err := r.commitAgain(ctx); err != nil && client.Reason(err) != api.Conflict {
 		r.t.Errorf("committing again: %v", err)
 	}
@@ -373,9 +371,9 @@ func (r *repoChild) finish() {
 	r.made = nil
 }
 
-// TestKill9Workspace kills the server at random points while workspaces are made, hunks are
-// reverted and commits are written, every other time with the git that it runs. The
-// repository stays whole, the user's part of it as it was, and nothing is lost.
+// TestKill9Workspace kills the server at random points while workspaces are created, hunks are
+// reverted and commits are written, every other time with its git processes. The repository stays
+// intact, the user's part of it unchanged, and no work is lost.
 func TestKill9Workspace(t *testing.T) {
 	kills := short.Count(1, 10, 200)
 	r := newRepoChild(t)

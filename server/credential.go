@@ -7,8 +7,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/keyproxy"
 )
 
-// openKeyProxy starts the proxy that adds the server's key to requests of agents, if the
-// server has one.
+// openKeyProxy starts the proxy that adds the server's key to requests of agents, if the server has
+// a key.
 func (s *Server) openKeyProxy() error {
 	if s.opts.APIKey == "" {
 		return nil
@@ -21,7 +21,7 @@ func (s *Server) openKeyProxy() error {
 	return nil
 }
 
-// closeKeyProxy ends the proxy, after the agents.
+// closeKeyProxy stops the proxy, after the agents.
 func (s *Server) closeKeyProxy() {
 	if s.keys != nil {
 		if err := s.keys.Close(); err != nil {
@@ -30,8 +30,8 @@ func (s *Server) closeKeyProxy() {
 	}
 }
 
-// prepareAgent gives an agent access to its model, through the proxy where the server has a key
-// and by its environment otherwise, and a mark for previews. The access ends with release.
+// prepareAgent gives an agent access to its model, through the proxy if the server has a key and by
+// its environment otherwise, and a mark for previews. release ends the access.
 func (s *Server) prepareAgent(session string, provider agent.Provider, opts *agent.Options) (release func()) {
 	release = func() {}
 	if p, ok := provider.(agent.KeyProxied); ok && s.keys != nil {

@@ -20,22 +20,22 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// crowdOrder says what a process of viewers is to watch.
+// crowdOrder is the task of a process of viewers.
 type crowdOrder struct {
 	URL, Token string
 	Sessions   []string
-	Viewers    int // in all; they share the sessions evenly
-	Seconds    int // how long the sessions stream
-	Text       int // how many bytes of text each viewer has to have in the end
+	Viewers    int // in total; distributed evenly over the sessions
+	Seconds    int // streaming time of the sessions
+	Text       int // number of bytes of text that each viewer must have in the end
 }
 
-// crowdReport is what the viewers saw. Times are in milliseconds.
+// crowdReport is the viewers' report. Times are in milliseconds.
 type crowdReport struct {
 	P50, P99 float64
 	Deltas   int
-	Failed   int    // viewers that were cut off
-	Why      string // of one of them
-	Short    int    // viewers that miss text
+	Failed   int    // number of disconnected viewers
+	Why      string // error of one of them
+	Short    int    // number of viewers with missing text
 }
 
 // crowd is a process of viewers.
@@ -45,8 +45,8 @@ type crowd struct {
 	out bytes.Buffer
 }
 
-// startCrowd starts the viewers. They follow from the beginning, so that it does not matter when
-// each of them is there.
+// startCrowd starts the viewers. They follow from the beginning, so that their start times do not
+// matter.
 func startCrowd(t *testing.T, order crowdOrder) *crowd {
 	t.Helper()
 	data, err := json.Marshal(order)
@@ -59,11 +59,11 @@ func startCrowd(t *testing.T, order crowdOrder) *crowd {
 	if err := c.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = c.cmd.Process.Kill() }) // it has ended, unless the test failed before
+	t.Cleanup(func() { _ = c.cmd.Process.Kill() }) // it has exited, unless the test failed before
 	return c
 }
 
-// wait returns what the viewers saw.
+// wait returns the viewers' report.
 func (c *crowd) wait() (r crowdReport) {
 	c.t.Helper()
 	if err := c.cmd.Wait(); err != nil {
@@ -113,12 +113,12 @@ func runCrowd() {
 	os.Exit(0)
 }
 
-// stampWatcher follows one session. It holds every message against its deltas and keeps none of
-// them, so that hundreds take little memory.
+// stampWatcher follows one session. It compares every message with its deltas and stores none of
+// them, so that hundreds use little memory.
 type stampWatcher struct {
 	cursor  api.Cursor
-	partial string // of the message that is streamed
-	text    int    // bytes of whole messages
+	partial string // text of the streamed message
+	text    int    // bytes of complete messages
 	delays  []time.Duration
 }
 
@@ -141,7 +141,7 @@ func (w *stampWatcher) watch(ctx context.Context, order *crowdOrder, session str
 	return context.Cause(ctx)
 }
 
-// take takes in an event and reports whether it was the last. A gap between two events and a
+// take processes an event and reports whether it was the last. A gap between two events and a
 // message that is not the sum of its deltas are errors.
 func (w *stampWatcher) take(ev client.Event) (done bool, err error) {
 	if a := ev.Attached; a != nil {
@@ -173,7 +173,7 @@ func (w *stampWatcher) take(ev client.Event) (done bool, err error) {
 	return false, nil
 }
 
-// stream takes in a part of a message. A block that begins anew has its text so far.
+// stream processes a part of a message. A restarted block has its text so far.
 func (w *stampWatcher) stream(ev event.Event) {
 	switch ev := ev.(type) {
 	case *event.TextStart:
@@ -186,7 +186,7 @@ func (w *stampWatcher) stream(ev event.Event) {
 	}
 }
 
-// appendDelays appends how old the stamps of a delta are.
+// appendDelays appends the ages of the stamps of a delta.
 func appendDelays(delays []time.Duration, text string) []time.Duration {
 	now := time.Now().UnixNano()
 	for ; len(text) >= stampSize; text = text[stampSize:] {

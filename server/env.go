@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// agentVariables are the variables of the server's environment that agents get. A trailing
-// star stands for the rest of a name. Everything else stays with the server, above all the
-// secrets of other programs.
+// agentVariables are the variables of the server's environment that agents get. A trailing star
+// matches the rest of a name. All other variables stay with the server, above all the secrets of
+// other programs.
 var agentVariables = []string{
 	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_*", "TZ", "TMPDIR", "TMP", "TEMP", "TERM", "NO_COLOR",
 	"SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy",
@@ -17,8 +17,8 @@ var agentVariables = []string{
 	"CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "OPENAI_API_KEY", "CODEX_HOME",
 }
 
-// AgentEnv returns the part of an environment that agents get: an allow-list of what they
-// need to run and to reach their model, and the variables named in addition.
+// AgentEnv returns the part of an environment for agents: an allow-list of the variables that they
+// need to run and to reach their model, and the additional ones.
 func AgentEnv(environ, additional []string) []string {
 	return filterEnv(environ, slices.Concat(agentVariables, additional))
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// A program serves sessions on a port of its own choice until its context ends.
+// Serve sessions on a free port until the context ends.
 func Example() {
 	dir, err := os.MkdirTemp("", "parley")
 	if err != nil {
@@ -65,7 +65,7 @@ func Example() {
 	// <nil>
 }
 
-// Tokens of a tenant run sessions with agents of their own, and see those alone.
+// Tokens of a tenant run sessions with separate agents, and see only those.
 func ExampleTenant() {
 	base, err := os.MkdirTemp("", "tenants")
 	if err != nil {
@@ -74,13 +74,13 @@ func ExampleTenant() {
 	}
 	defer os.RemoveAll(base)
 	open := func(name string) (server.Tenant, error) {
-		dir := filepath.Join(base, fmt.Sprintf("%x", name)) // a name may hold what a path must not
+		dir := filepath.Join(base, fmt.Sprintf("%x", name)) // a name may contain characters that are invalid in a path
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return server.Tenant{}, err
 		}
 		return server.Tenant{Providers: []agent.Provider{&agenttest.Provider{Dir: dir}}, Env: []string{"CLAUDE_CONFIG_DIR=" + dir}}, nil
 	}
-	opts := server.Options{Tenant: open} // with Providers for sessions without a tenant, and the rest
+	opts := server.Options{Tenant: open} // with Providers for sessions without a tenant, and the other options
 	acme, err := opts.Tenant("acme")
 	fmt.Println(acme.Providers[0].Name(), len(acme.Env), err)
 	// Output: sim 1 <nil>

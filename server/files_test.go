@@ -22,7 +22,7 @@ type endless struct {
 	end  func()
 }
 
-// Read gives zero bytes, as a file that was only made long does.
+// Read returns zero bytes, like a sparse file.
 func (e *endless) Read(p []byte) (int, error) {
 	if e.left--; e.left == 0 {
 		e.end()
@@ -34,7 +34,7 @@ func (e *endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A read far into a file that has no end stops with its context.
+// TestReadLines_context checks that a read far into an endless file stops with its context.
 func TestReadLines_context(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	file := &endless{left: 10, end: cancel}
@@ -44,7 +44,7 @@ func TestReadLines_context(t *testing.T) {
 	}
 }
 
-// A line counts once, however long it is.
+// TestReadLines_longLine checks that a line of any length counts once.
 func TestReadLines_longLine(t *testing.T) {
 	text := strings.Repeat("x", 3*maxFileBytes) + "\ntwo\nthree"
 	for start, want := range map[int64]string{2: "two\nthree", 3: "three", 4: ""} {
@@ -55,7 +55,8 @@ func TestReadLines_longLine(t *testing.T) {
 	}
 }
 
-// Every range of small and of too large files: the lines of the range up to the bounds, where it ends, and whether something is left out.
+// TestReadLines_ranges reads every range of small and of too large files: the lines of the range up to the limits, the end, and whether it
+// was truncated.
 func TestReadLines_ranges(t *testing.T) {
 	long := strings.Repeat("y", maxFileBytes/2)
 	files := map[string][]string{
@@ -106,7 +107,7 @@ func TestReadLines_ranges(t *testing.T) {
 	}
 }
 
-// An image that was uploaded once and is named many times does not fill the memory.
+// TestUploads_manyTimes checks that an uploaded image with many references does not fill the memory.
 func TestUploads_manyTimes(t *testing.T) {
 	s := &Server{opts: Options{Dir: t.TempDir()}}
 	dir := s.uploadDir("s-1")
@@ -126,8 +127,8 @@ func TestUploads_manyTimes(t *testing.T) {
 	}
 }
 
-// The directory of a session is checked at each call: it may have become a link to another one, or may
-// be off the list since the session began.
+// TestFiles_jailAtEachCall checks the directory of a session at each call: it may have become a link
+// to another one, or been removed from the list since the session started.
 func TestFiles_jailAtEachCall(t *testing.T) {
 	h := newHarness(t)
 	work, outside := filepath.Join(h.dir, "work", "project"), filepath.Join(h.dir, "outside")

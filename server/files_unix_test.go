@@ -10,7 +10,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// A pipe that an agent puts into its directory, or a link to one, is refused and not waited for.
+// TestFilesRead_pipe checks that a pipe in the agent's directory, or a link to one, is rejected without blocking.
 func TestFilesRead_pipe(t *testing.T) {
 	h := newHarness(t)
 	work := filepath.Join(h.dir, "work")
@@ -26,7 +26,7 @@ func TestFilesRead_pipe(t *testing.T) {
 	}
 }
 
-// A pipe in the place of a file of the server's own is an error, and not waited for.
+// TestState_pipe checks that a pipe in place of a server file is an error and does not block.
 func TestState_pipe(t *testing.T) {
 	path := filepath.Join(t.TempDir(), tokensName)
 	if err := syscall.Mkfifo(path, 0o600); err != nil {

@@ -16,9 +16,9 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// filter decides whether a request may come in before anything else looks at it.
+// filter decides whether a request is admitted before any other processing.
 type filter struct {
-	hosts   []string // names and addresses without a port, or with one
+	hosts   []string // names and addresses, with or without a port
 	origins []string
 	proxies []netip.Prefix
 	cookie  string // the name of the cookie
@@ -51,7 +51,7 @@ func newFilter(opts Options) (*filter, error) {
 	return f, nil
 }
 
-// admit checks Host, then Origin, then that no secret is in the address.
+// admit checks Host, then Origin, then that the address contains no secret.
 func (f *filter) admit(r *http.Request) error {
 	if !f.hostAllowed(r.Host) {
 		return session.Fail(api.AuthFailed, "host %.100q is not allowed; see --allowed-host", r.Host)
@@ -80,8 +80,8 @@ func (f *filter) hostAllowed(host string) bool {
 	return host != "" && (slices.Contains(f.hosts, name) || slices.Contains(f.hosts, host))
 }
 
-// originAllowed compares with the server's own origin. The host was checked before, so that
-// a page whose name was bound to this address cannot pass.
+// originAllowed compares with the server's origin. The host was checked before, so that a page with
+// a name bound to this address cannot pass.
 func (f *filter) originAllowed(origin string, r *http.Request) bool {
 	origin = strings.ToLower(origin)
 	if slices.Contains(f.origins, origin) {
@@ -91,7 +91,7 @@ func (f *filter) originAllowed(origin string, r *http.Request) bool {
 	if r.TLS != nil {
 		return origin == "https://"+host
 	}
-	// A proxy may speak TLS for the server, under a name that is allowed.
+	// A proxy may terminate TLS for the server, under an allowed name.
 	return origin == "http://"+host || origin == "https://"+host && f.fromProxy(r)
 }
 
@@ -103,8 +103,8 @@ func (f *filter) proxy(remote string) bool {
 	return err == nil && slices.ContainsFunc(f.proxies, func(p netip.Prefix) bool { return p.Contains(addr.Addr().Unmap()) })
 }
 
-// remote is the address of the client. What a header says counts from a trusted proxy
-// alone, and then its last hop.
+// remote returns the address of the client. Headers count only from a trusted proxy, and then only
+// the last hop.
 func (f *filter) remote(r *http.Request) string {
 	if f.fromProxy(r) {
 		hops := strings.Split(strings.Join(r.Header["X-Forwarded-For"], ","), ",")
@@ -119,7 +119,7 @@ func (f *filter) remote(r *http.Request) string {
 	return host
 }
 
-// wantJSON refuses a body that a foreign page could send without asking first.
+// wantJSON rejects a body that a foreign page could send without a preflight request.
 func wantJSON(r *http.Request) error {
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || media != "application/json" {
@@ -128,7 +128,7 @@ func wantJSON(r *http.Request) error {
 	return nil
 }
 
-// httpError is a failure with a status of its own.
+// httpError is an error with an HTTP status.
 type httpError struct {
 	status int
 	*session.Failure
@@ -136,7 +136,7 @@ type httpError struct {
 
 func (e *httpError) Unwrap() error { return e.Failure }
 
-// port returns the port that a request came to.
+// port returns the local port of a request.
 func port(r *http.Request) string {
 	if addr, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr); ok {
 		if _, port, err := net.SplitHostPort(addr.String()); err == nil {
@@ -146,8 +146,8 @@ func port(r *http.Request) string {
 	return ""
 }
 
-// identify returns who a request is from: a bearer token, or the cookie of a page of the
-// server's own.
+// identify returns the principal of a request: from a bearer token, or from the cookie of one of
+// the server's pages.
 func (f *filter) identify(t *tokens, r *http.Request) (*principal, error) {
 	if h, ok := r.Header["Authorization"]; ok {
 		value, isBearer := strings.CutPrefix(strings.Join(h, ""), "Bearer ")
@@ -164,8 +164,8 @@ func (f *filter) identify(t *tokens, r *http.Request) (*principal, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A browser says where a request comes from. One that changes something or opens a
-	// socket must come from a page of the server.
+	// A browser reports the origin of a request. A request that changes state or opens a socket
+	// must come from a page of the server.
 	if r.Method != http.MethodGet || r.Header.Get("Upgrade") != "" {
 		if _, ok := r.Header["Origin"]; !ok {
 			return nil, session.Fail(api.AuthFailed, "a request with a cookie needs an Origin")
@@ -178,9 +178,9 @@ func (f *filter) identify(t *tokens, r *http.Request) (*principal, error) {
 	return p, nil
 }
 
-// holder returns who the cookie of a request is of. Cookies do not tell ports apart, and a page
-// on a neighbouring name can set some for this one, so that there may be several of the name:
-// those that are wrong do not count, and two that are good are refused.
+// holder returns the principal of a request's cookie. Cookies do not distinguish ports, and a page
+// on a neighbouring name can set some for this one, so several may have the name: invalid ones are
+// ignored, and two valid ones are rejected.
 func (f *filter) holder(t *tokens, r *http.Request) (*principal, error) {
 	var found *principal
 	cookies := r.CookiesNamed(f.cookie)
@@ -200,5 +200,5 @@ func (f *filter) holder(t *tokens, r *http.Request) (*principal, error) {
 	return found, nil
 }
 
-// maxCookies is how many cookies of the server's name are looked at.
+// maxCookies is the number of cookies with the server's name that are checked.
 const maxCookies = 16

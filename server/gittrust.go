@@ -10,7 +10,7 @@ import (
 )
 
 // gitTrust decides which programs of repositories git runs, and logs those that it does not run,
-// once for each configuration.
+// once per configuration.
 type gitTrust struct {
 	hashes []string
 	logger *slog.Logger
@@ -19,7 +19,7 @@ type gitTrust struct {
 	told map[string]bool // by hash
 }
 
-// maxTold bounds how many configurations are logged: an agent can write any number of them.
+// maxTold limits the number of logged configurations: an agent can write any number of them.
 const maxTold = 100
 
 // allows reports whether git runs the programs.

@@ -12,7 +12,8 @@ import (
 	"github.com/seed7221b0f9/parley/workspace"
 )
 
-// A configuration is logged once, with the names of its settings and without their values, and the log has a bound.
+// TestGitTrust checks that a configuration is logged once, with the names of its settings and without their values, and that the number of
+// logged ones is limited.
 func TestGitTrust(t *testing.T) {
 	var log bytes.Buffer
 	trust := gitTrust{hashes: []string{"good"}, logger: slog.New(slog.NewTextHandler(&log, nil))}
@@ -41,7 +42,8 @@ func TestGitTrust(t *testing.T) {
 	}
 }
 
-// A commit that needs a filter of the repository is a conflict, and the diff lists the file, until the operator trusts the configuration.
+// TestTrustGit checks that a commit that needs a filter of the repository is a conflict, and that the diff lists the file, until the
+// operator trusts the configuration.
 func TestTrustGit(t *testing.T) {
 	var hash string
 	for _, trusted := range []bool{false, true} {

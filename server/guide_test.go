@@ -17,8 +17,8 @@ import (
 
 var guideRequest = regexp.MustCompile("(?s)```http\nPOST /v1/([a-zA-Z.]+)\n\n(.*?)\n```")
 
-// TestGuide runs the requests of docs/guide/workspaces.md in their order, and holds the
-// form of a review in it against the real one.
+// TestGuide runs the requests of docs/guide/workspaces.md in order, and compares the form of a
+// review in it with the real one.
 func TestGuide(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "docs", "guide", "workspaces.md"))
 	if err != nil {
@@ -47,7 +47,7 @@ func TestGuide(t *testing.T) {
 	}
 }
 
-// checkParams fails the test if parameters have a member that the method does not know.
+// checkParams fails the test if parameters have an unknown member.
 func checkParams(t *testing.T, method, body string) {
 	t.Helper()
 	i := slices.IndexFunc(Methods(), func(m Method) bool { return m.Name == method })
@@ -61,8 +61,8 @@ func checkParams(t *testing.T, method, body string) {
 	}
 }
 
-// guideResult takes what the following requests need from an answer, and does what an
-// agent would do in between.
+// guideResult extracts the values that later requests need from a response, and performs the
+// agent's work in between.
 func (r *repoHarness) guideResult(method string, data []byte, values map[string]string) {
 	r.Helper()
 	var result struct {

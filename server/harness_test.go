@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/nats-io/nats-server/v2/server.init.0.func1"))
 }
 
-// wait is how long a test waits for what must happen.
+// wait is the timeout of tests for expected events.
 const wait = 2 * time.Minute
 
 // harness is a server on a loopback port with a scripted agent.
@@ -55,7 +55,7 @@ type harness struct {
 	url      string
 	token    string
 	opts     Options
-	synced   bool         // the log is on disk before it is acknowledged, as in a server; it costs time
+	synced   bool         // the log is synced before it is acknowledged, as in production; slower
 	stop     func() error // drains and waits
 	logs     *syncBuffer
 }
@@ -104,7 +104,7 @@ func newHarness(t *testing.T, change ...func(*Options)) *harness {
 	return h
 }
 
-// start starts the server, again after stop.
+// start starts the server, also again after stop.
 func (h *harness) start() {
 	h.Helper()
 	var err error
@@ -123,7 +123,7 @@ func (h *harness) start() {
 	}
 	addr := "127.0.0.1:0"
 	if h.url != "" {
-		addr = strings.TrimPrefix(h.url, "http://") // the same again
+		addr = strings.TrimPrefix(h.url, "http://") // the same address again
 	}
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
@@ -147,7 +147,7 @@ func (h *harness) start() {
 	})
 }
 
-// restart stops the server gently and starts one on the same data.
+// restart drains the server and starts one on the same data.
 func (h *harness) restart() {
 	h.Helper()
 	if err := h.stop(); err != nil {
@@ -171,7 +171,7 @@ func (h *harness) client(token string) *client.Client {
 	return c
 }
 
-// call calls a method that must succeed.
+// call calls a method and fails the test on an error.
 func (h *harness) call(method string, params, result any) {
 	h.Helper()
 	if err := h.client(h.token).Call(h.ctx(), method, params, result); err != nil {
@@ -188,7 +188,7 @@ func (h *harness) refused(want api.Reason, method string, params any) {
 	}
 }
 
-// connect makes a session.
+// connect creates a session.
 func (h *harness) connect() string {
 	h.Helper()
 	var r api.ConnectResult
@@ -253,7 +253,7 @@ func (w *watcher) stop() {
 	<-w.done
 }
 
-// until waits until the conversation is as wanted.
+// until waits until ok accepts the conversation.
 func (w *watcher) until(what string, ok func(c *event.Conversation) bool) {
 	w.t.Helper()
 	deadline := time.NewTimer(wait)
@@ -291,7 +291,7 @@ func (w *watcher) state(s session.State) {
 	w.until("state "+string(s), func(c *event.Conversation) bool { return c.State == string(s) })
 }
 
-// text is the text of all answers in a conversation.
+// text returns the text of all answers in a conversation.
 func text(c *event.Conversation) string {
 	var b strings.Builder
 	for _, th := range c.Threads {
@@ -312,7 +312,7 @@ func (w *watcher) says(want string) {
 	w.until("the answer "+want, func(c *event.Conversation) bool { return strings.Contains(text(c), want) })
 }
 
-// info is what the server knows of a session without loading it.
+// info returns the server's info of a session without loading it.
 func (h *harness) info(session string) session.Info {
 	h.Helper()
 	info, err := h.server.sessions.Lookup(h.ctx(), session)
@@ -322,7 +322,7 @@ func (h *harness) info(session string) session.Info {
 	return info
 }
 
-// history is the conversation as the server has it.
+// history returns the server's conversation.
 func (h *harness) history(session string) *event.Conversation {
 	h.Helper()
 	var r api.GetHistoryResult
@@ -334,7 +334,7 @@ func (h *harness) history(session string) *event.Conversation {
 	return &c
 }
 
-// do sends an HTTP request as it is.
+// do sends an HTTP request unchanged.
 func (h *harness) do(req *http.Request) (int, http.Header, []byte) {
 	h.Helper()
 	resp, err := http.DefaultClient.Do(req)

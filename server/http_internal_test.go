@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestReadAll checks that a body comes whole, whatever length its sender claims, and that one with a
-// length takes its memory once.
+// TestReadAll checks that a body is read completely for any claimed length, and that a correct
+// length allocates once.
 func TestReadAll(t *testing.T) {
 	large := strings.Repeat("x", 8<<20)
 	for _, c := range []struct {

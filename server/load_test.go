@@ -19,7 +19,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// envInt is a number from the environment, for runs by hand.
+// envInt returns a number from the environment, for manual runs.
 func envInt(name string, value int) int {
 	if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
 		return n
@@ -27,7 +27,7 @@ func envInt(name string, value int) int {
 	return value
 }
 
-// stamped is a provider whose text deltas are the time at which they were made.
+// stamped is a provider with text deltas that contain the time of their creation.
 type stamped struct {
 	agent.Provider
 	every  time.Duration
@@ -71,7 +71,7 @@ func (s *stampedSession) emit(ev event.Event) {
 	}
 }
 
-// stampSize is how many bytes the text of a delta has: a time in nanoseconds and a blank.
+// stampSize is the number of bytes of a delta's text: a time in nanoseconds and a blank.
 const stampSize = 20
 
 // turn streams messages of 50 deltas each.
@@ -120,14 +120,14 @@ func (s *stampedSession) Events(ctx context.Context) iter.Seq2[event.Event, erro
 	}
 }
 
-// TestLoad measures the time from an agent to a viewer while many sessions stream to many
-// viewers, that nothing is lost, and that memory grows with the conversations alone. The viewers
-// run in a process of their own, as they do in life, on the same cores.
+// TestLoad measures the time from an agent to a viewer while many sessions stream to many viewers,
+// and checks that no data is lost, and that memory grows only with the conversations. The viewers
+// run in a separate process, as in production, on the same cores.
 func TestLoad(t *testing.T) {
 	if os.Getenv("PARLEY_SOAK") == "" {
 		t.Skip("set PARLEY_SOAK=1 for the load test")
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(200)) // as parley serve does
+	defer debug.SetGCPercent(debug.SetGCPercent(200)) // as in parley serve
 	sessions, viewers, seconds := envInt("PARLEY_LOAD_SESSIONS", 200), envInt("PARLEY_LOAD_VIEWERS", 400), envInt("PARLEY_LOAD_SECONDS", 300)
 	h := newHarness(t, func(o *Options) { o.MaxAgents = sessions; o.Logger = nil })
 	if err := h.stop(); err != nil {
@@ -157,7 +157,7 @@ func TestLoad(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	deltas := float64(sessions * 50 * seconds)
 	first, last := <-heaps, <-heaps
-	text := uint64(sessions * 50 * seconds * stampSize * 14 / 20) // what came between the two
+	text := uint64(sessions * 50 * seconds * stampSize * 14 / 20) // text received between the two
 	fmt.Printf("server_p99_ms %.1f server_cores %.2f server_cpu_us %.1f server_allocs %.1f p50 %.1f deltas %d heap_early_mb %d heap_late_mb %d text_mb %d\n",
 		seen.P99, cores, float64(cpu.Microseconds())/deltas, float64(after.Mallocs-before.Mallocs)/deltas, seen.P50, seen.Deltas, first>>20, last>>20, text>>20)
 	if seen.Deltas == 0 {
@@ -177,7 +177,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// TestManySessions checks how much memory sessions take that are not in use.
+// TestManySessions checks the memory usage of unused sessions.
 func TestManySessions(t *testing.T) {
 	if os.Getenv("PARLEY_SOAK") == "" {
 		t.Skip("set PARLEY_SOAK=1 for the memory test")

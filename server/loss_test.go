@@ -16,7 +16,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// flip changes a byte of the only block of the log, at the place that find returns.
+// flip changes a byte of the only block of the log, at the offset that find returns.
 func flip(h *harness, find func(data []byte) int) {
 	h.Helper()
 	editBlock(h, func(data []byte) []byte {
@@ -38,7 +38,7 @@ func editBlock(h *harness, change func(data []byte) []byte) {
 	}
 }
 
-// readyz returns what the server reports of itself.
+// readyz returns the server's readiness report.
 func readyz(h *harness) string {
 	h.Helper()
 	resp, err := http.Get(h.url + "/readyz")
@@ -50,7 +50,7 @@ func readyz(h *harness) string {
 	return string(text)
 }
 
-// lostNotices returns the notices that a part of the conversation is lost.
+// lostNotices returns the notices about lost parts of the conversation.
 func lostNotices(c *event.Conversation) (texts []string) {
 	for _, n := range c.Notices {
 		if n.Notice.Code == "log_damaged" {
@@ -60,8 +60,8 @@ func lostNotices(c *event.Conversation) (texts []string) {
 	return texts
 }
 
-// TestLoss damages the log of a session: the rest of the conversation is there, a notice tells people once that a part is
-// lost, the queue is held, old cursors are invalid, and the server reports it. It holds with the snapshot and without.
+// TestLoss damages the log of a session: the rest of the conversation is available, a notice reports the loss once, the
+// queue is held, old cursors are invalid, and the server reports it, with the snapshot and without.
 func TestLoss(t *testing.T) {
 	t.Run("snapshot", func(t *testing.T) { testLoss(t, true) })
 	t.Run("log alone", func(t *testing.T) { testLoss(t, false) })
@@ -118,8 +118,8 @@ func testLoss(t *testing.T, snapshot bool) {
 	}
 }
 
-// TestLoss_whole loses the opening event of a session, and a session as a whole: both are listed, show what is left with a notice, refuse
-// prompts, and can be deleted, after which nothing is reported any more.
+// TestLoss_whole loses the first event of a session, and a session entirely: both are listed, show the remaining content with a notice,
+// reject prompts, and can be deleted, after which no loss is reported any more.
 func TestLoss_whole(t *testing.T) {
 	h := newHarness(t)
 	ids := []string{h.connect(), h.connect()}
@@ -171,8 +171,8 @@ func TestLoss_whole(t *testing.T) {
 	}
 }
 
-// TestLoss_anywhere flips bytes all over the log, which also holds what the server itself keeps: it starts in any case, and
-// lists the session.
+// TestLoss_anywhere flips bytes all over the log, including the server's data: it starts in any case, and lists the
+// session.
 func TestLoss_anywhere(t *testing.T) {
 	h := newHarness(t)
 	id := h.connect()

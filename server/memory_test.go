@@ -16,7 +16,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// archived is an agent whose sessions can be restored from a directory. One that forgets cannot
+// archived is an agent with sessions that can be restored from a directory. A forgetful one cannot
 // continue any session.
 type archived struct {
 	*agenttest.Provider
@@ -40,7 +40,7 @@ func (p *archived) Restore(context.Context, string) error {
 	return os.CopyFS(p.Dir, os.DirFS(p.saved))
 }
 
-// files returns what an agent has written.
+// files returns the files of an agent.
 func (p *archived) files(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder
@@ -58,7 +58,7 @@ func (p *archived) files(t *testing.T) string {
 	return all.String()
 }
 
-// memoryPrompt waits for the question that follows the loss and returns its labels.
+// memoryPrompt waits for the question after the loss and returns its labels.
 func memoryPrompt(h *harness, w *watcher, id string) (request string, labels []string) {
 	h.Helper()
 	w.until("the question", func(c *event.Conversation) bool { return len(c.Prompts) == 1 })
@@ -69,16 +69,16 @@ func memoryPrompt(h *harness, w *watcher, id string) (request string, labels []s
 	return q.RequestID, labels
 }
 
-// TestMemory checks that an agent which has lost the conversation answers nothing before a person
-// has chosen how to continue, and that each choice does what it promises.
+// TestMemory checks that an agent that has lost the conversation gives no answer before a person
+// has chosen how to continue, and that each choice has its documented effect.
 func TestMemory(t *testing.T) {
 	const question = "The agent no longer has this conversation. How do you want to continue?"
 	tests := []struct {
 		name, choice string
 		list         bool // the answer is a list
-		forgets      bool // the agent cannot continue sessions at all
+		forgets      bool // the agent cannot continue any session
 		saved        bool // the archive has a copy
-		crash        bool // the server is started again while the question is open
+		crash        bool // the server is restarted while the question is open
 		answered     bool
 		summary      bool
 	}{

@@ -9,14 +9,14 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// maxBudgets is how many limits there can be.
+// maxBudgets is the maximum number of limits.
 const maxBudgets = 1000
 
-// budgetList lists limits: all of them, or with a session those that hold for it.
+// budgetList lists limits: all of them, or with a session those that apply to it.
 func budgetList(s *Server, ctx context.Context, c *caller, p api.BudgetListParams) (api.BudgetListResult, error) {
 	result := api.BudgetListResult{Budgets: []api.Budget{}}
 	standings := s.accounts.all()
-	if c.tenant != "" { // what others have used is not for it to know
+	if c.tenant != "" { // the usage of others is hidden from it
 		standings = s.accounts.Check(budget.Account{Token: c.account, Tenant: c.tenant})
 	}
 	if p.SessionID != "" {

@@ -20,7 +20,7 @@ type keptHistory struct {
 	agent.History
 }
 
-// histories are those of the caller's providers that have one, or of the one with this name.
+// histories returns those of the caller's providers with a history, or the one with this name.
 func (s *Server) histories(ctx context.Context, c *caller, provider string) ([]keptHistory, error) {
 	providers, err := s.tenants.apart(ctx, c.principal)
 	if err != nil {
@@ -38,7 +38,7 @@ func (s *Server) histories(ctx context.Context, c *caller, provider string) ([]k
 	return all, nil
 }
 
-// inHistory calls f with the histories one after the other until one knows the session.
+// inHistory calls f with the histories one after the other until one has the session.
 func (s *Server) inHistory(ctx context.Context, c *caller, f func(agent.History) error) error {
 	all, err := s.histories(ctx, c, "")
 	if err != nil {
@@ -53,8 +53,8 @@ func (s *Server) inHistory(ctx context.Context, c *caller, f func(agent.History)
 	return err
 }
 
-// paged asks the histories for a page, one history after the other. The cursor names the
-// history and its own cursor.
+// paged requests a page from the histories, one after the other. The cursor contains the history
+// and its cursor.
 func paged[T any](ctx context.Context, s *Server, c *caller, provider, cursor string, ask func(keptHistory, string) ([]T, string, error)) ([]T, string, error) {
 	all, err := s.histories(ctx, c, provider)
 	if err != nil {
@@ -161,7 +161,7 @@ func historyTag(s *Server, ctx context.Context, c *caller, p api.HistoryTagParam
 	return api.Empty{}, s.inHistory(ctx, c, func(h agent.History) error { return h.Tag(ctx, p.Session, p.Tag) })
 }
 
-// historyDelete deletes a session on disk, unless a session of the server stands on it.
+// historyDelete deletes a session on disk, unless a session of the server uses it.
 func historyDelete(s *Server, ctx context.Context, c *caller, p api.HistoryRef) (api.Empty, error) {
 	if s.sessions.HasAgent(ctx, p.Session) {
 		return api.Empty{}, session.Conflict("the session is open here; delete it with session.delete")
@@ -229,7 +229,7 @@ func usageSummary(s *Server, ctx context.Context, c *caller, p api.UsageSummaryP
 			return result, err
 		}
 		for _, u := range rows {
-			result.Rows = append(result.Rows, api.UsageRow(u)) // the same fields, with names for JSON
+			result.Rows = append(result.Rows, api.UsageRow(u)) // the same fields, with JSON names
 		}
 	}
 	if !found {

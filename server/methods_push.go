@@ -19,8 +19,8 @@ func pushKey(s *Server, _ context.Context, _ *caller, _ api.Empty) (api.PushKeyR
 	return api.PushKeyResult{Enabled: true, PublicKey: s.webhooks.push.Public()}, nil
 }
 
-// pushSubscribe stores the subscription of the caller's browser. One with the same endpoint is
-// replaced, if it is of the same account.
+// pushSubscribe stores the subscription of the caller's browser. It replaces one with the same
+// endpoint of the same account.
 func pushSubscribe(s *Server, _ context.Context, c *caller, p api.PushSubscribeParams) (api.Empty, error) {
 	h := s.webhooks
 	if h.push == nil {
@@ -42,7 +42,7 @@ func pushSubscribe(s *Server, _ context.Context, c *caller, p api.PushSubscribeP
 	return api.Empty{}, h.subscribe(k)
 }
 
-// subscribe stores a subscription and serves it from now on.
+// subscribe stores a subscription and starts to serve it.
 func (h *webhooks) subscribe(k subscriber) error {
 	old, ok := h.subscription(k.Push.Account, k.Push.Endpoint)
 	if ok {
@@ -86,8 +86,7 @@ func (h *webhooks) subscription(account, endpoint string) (subscriber, bool) {
 	})
 }
 
-// pushUnsubscribe removes a subscription. One that does not exist is not an error: the browser
-// has ended it.
+// pushUnsubscribe removes a subscription. A missing one is not an error: the browser has ended it.
 func pushUnsubscribe(s *Server, _ context.Context, c *caller, p api.PushUnsubscribeParams) (api.Empty, error) {
 	k, ok := s.webhooks.subscription(c.account, p.Endpoint)
 	if ok {

@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata/methods.txt")
 
-// TestMethods_table checks that every method is there once and that its types can be sent.
+// TestMethods_table checks that every method is listed once and that its types can be sent.
 func TestMethods_table(t *testing.T) {
 	seen := map[string]bool{}
 	for _, m := range Methods() {
@@ -38,8 +38,8 @@ func TestMethods_table(t *testing.T) {
 	}
 }
 
-// TestMethods_access compares who may call which method with testdata/methods.txt: for a token
-// without a tenant, for one of a tenant and for a link to a session, the least role that is let in.
+// TestMethods_access compares the access to each method with testdata/methods.txt: for a token
+// without a tenant, for one of a tenant and for a link to a session, the required role.
 func TestMethods_access(t *testing.T) {
 	var got strings.Builder
 	for _, m := range methods {
@@ -69,7 +69,7 @@ func TestMethods_access(t *testing.T) {
 }
 
 // TestMethods_transports calls every method with every kind of token over HTTP and over a socket: both
-// let in whom the table lets in and refuse everyone else, and the methods that are audited leave a row.
+// admit and reject callers according to the table, and audited methods leave a row.
 func TestMethods_transports(t *testing.T) {
 	reached := session.Fail(api.Unsupported, "reached")
 	for _, m := range methods {

@@ -13,14 +13,14 @@ import (
 	"github.com/seed7221b0f9/parley/webhook"
 )
 
-// The bounds of webhooks.
+// The limits of webhooks.
 const (
 	maxWebhooks = 100
 	minSecret   = 16
 	maxSecret   = 256
 )
 
-// hookEvents are the events that a webhook can be for.
+// hookEvents are the events for webhooks.
 var hookEvents = []string{webhook.NeedsAnswer, webhook.TurnDone, webhook.Failed, webhook.BudgetReached}
 
 func webhooksList(s *Server, _ context.Context, _ *caller, _ api.Empty) (api.WebhooksListResult, error) {
@@ -33,7 +33,7 @@ func webhooksList(s *Server, _ context.Context, _ *caller, _ api.Empty) (api.Web
 	return result, nil
 }
 
-// webhooksSet adds a webhook, or changes the one with its id. What was delivered to it stays.
+// webhooksSet adds a webhook, or changes the one with its id. It keeps its position in the events.
 func webhooksSet(s *Server, _ context.Context, _ *caller, p api.WebhooksSetParams) (api.WebhooksSetResult, error) {
 	w := p.Webhook
 	if err := s.webhooks.client.CheckURL(w.URL); err != nil {
@@ -58,7 +58,7 @@ func webhooksSet(s *Server, _ context.Context, _ *caller, p api.WebhooksSetParam
 	return result, nil
 }
 
-// set stores a webhook and serves it from its place on.
+// set stores a webhook and serves it from its position on.
 func (h *webhooks) set(k subscriber) (subscriber, error) {
 	if k.ID == commandID {
 		return k, session.Conflict("the command is one of the server's settings")
@@ -103,13 +103,13 @@ func (h *webhooks) set(k subscriber) (subscriber, error) {
 	return k, nil
 }
 
-// at is the place of a webhook, -1 if there is none of this id: the subscription of a browser is
-// not one. The lock is held.
+// at returns the index of a webhook, -1 if the id is unknown or belongs to the subscription of a
+// browser. The caller holds the lock.
 func (h *webhooks) at(id string) int {
 	return slices.IndexFunc(h.all, func(k subscriber) bool { return k.ID == id && k.Push == nil })
 }
 
-// count is how many webhooks there are, the command included. The lock is held.
+// count returns the number of webhooks, including the command. The caller holds the lock.
 func (h *webhooks) count() (n int) {
 	for _, k := range h.all {
 		if k.Push == nil {
@@ -119,8 +119,7 @@ func (h *webhooks) count() (n int) {
 	return n
 }
 
-// pause ends the calls of a webhook and waits for their end. It fails if there is none of this
-// id.
+// pause stops the calls of a webhook and waits for their end. It fails if the id is unknown.
 func (h *webhooks) pause(id string) error {
 	if _, ok := h.find(func(k subscriber) bool { return k.ID == id && k.Push == nil }); !ok {
 		return noWebhook(id)
@@ -129,7 +128,7 @@ func (h *webhooks) pause(id string) error {
 	return nil
 }
 
-// halt ends the calls of a webhook. The channel is closed when they have ended.
+// halt stops the calls of a webhook. The channel is closed when they have ended.
 func (h *webhooks) halt(id string) <-chan struct{} {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -151,7 +150,7 @@ func webhooksRemove(s *Server, _ context.Context, _ *caller, p api.WebhookRef) (
 	return api.Empty{}, s.webhooks.remove(p.ID)
 }
 
-// remove ends the calls of a webhook and forgets it.
+// remove stops the calls of a webhook and deletes it.
 func (h *webhooks) remove(id string) error {
 	if err := h.pause(id); err != nil {
 		return err

@@ -45,7 +45,7 @@ func workspaceList(s *Server, _ context.Context, c *caller, _ api.Empty) (api.Wo
 	return result, session.WorkspaceFailure(err)
 }
 
-// workspace returns a workspace that a caller may know of.
+// workspace returns a workspace that a caller may see.
 func (s *Server) workspace(c *caller, id string) (workspace.Workspace, error) {
 	w, err := s.workspaces.Get(id)
 	if err == nil && !c.sees(w.Owner) {

@@ -9,14 +9,14 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// memoryBytes is how much memory the process has from the system, as far as Go knows.
+// memoryBytes returns the memory of the process from the system, according to the Go runtime.
 func memoryBytes() float64 {
 	samples := []runtimemetrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	runtimemetrics.Read(samples)
 	return float64(samples[0].Value.Uint64() - samples[1].Value.Uint64())
 }
 
-// writeGauges writes how the server is now.
+// writeGauges writes the current state of the server.
 func (s *Server) writeGauges(b *strings.Builder) {
 	states, queued, prompts, loaded := map[session.State]int{}, 0, 0, 0
 	for _, st := range []session.State{session.Starting, session.Idle, session.Running, session.RequiresAction, session.Interrupted, session.Draining, session.Failed, session.Ended, session.LostHost} {

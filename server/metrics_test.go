@@ -13,7 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// scrape reads the metrics as Prometheus does.
+// scrape reads the metrics like Prometheus.
 func (h *harness) scrape(token string) (int, string) {
 	h.Helper()
 	req, err := http.NewRequestWithContext(h.ctx(), http.MethodGet, h.url+"/metrics", nil)
@@ -29,8 +29,8 @@ func (h *harness) scrape(token string) (int, string) {
 
 var sampleLine = regexp.MustCompile(`^([a-z_]+)(\{[a-z_]+="(?:[^"\\\n]|\\.)*"(?:,[a-z_]+="(?:[^"\\\n]|\\.)*")*\})? (\S+)$`)
 
-// TestMetrics checks the text format, who may read it, and that every metric that the
-// dashboard names exists after a little work.
+// TestMetrics checks the text format, the access, and that every metric of the dashboard exists
+// after some work.
 func TestMetrics(t *testing.T) {
 	h := newHarness(t)
 	h.setBudget(api.Budget{Scope: "server", LimitTokens: new(int64(1000))})
@@ -95,8 +95,8 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// TestMetrics_labels checks that values of labels are escaped, and that a provider cannot
-// make series without end.
+// TestMetrics_labels checks that label values are escaped, and that a provider cannot create series
+// without limit.
 func TestMetrics_labels(t *testing.T) {
 	if got, want := labels("a", "x\"y\\z\n", "b", ""), `a="x\"y\\z\n",b=""`; got != want {
 		t.Errorf("the labels are %s, want %s", got, want)

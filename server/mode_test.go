@@ -11,7 +11,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// modedProvider is a scripted agent that keeps the modes with which it was started.
+// modedProvider is a scripted agent that records the modes with which it was started.
 type modedProvider struct {
 	*agenttest.Provider
 	mu    sync.Mutex
@@ -34,8 +34,8 @@ func (p *modedProvider) Resume(ctx context.Context, id string, opts agent.Option
 	return p.Provider.Resume(ctx, id, opts)
 }
 
-// TestConnect_mode checks that an agent is told whether somebody chose its mode: the caller, a
-// person later, or the operator.
+// TestConnect_mode checks that an agent is told whether its mode was chosen: by the caller, by a
+// person later, or by the operator.
 func TestConnect_mode(t *testing.T) {
 	t.Parallel()
 	p := &modedProvider{}

@@ -18,8 +18,8 @@ import (
 // object is a JSON object.
 type object = map[string]any
 
-// OpenAPI returns the OpenAPI 3.1 document of the HTTP side, made from the table of
-// methods. It is served as /v1/openapi.json.
+// OpenAPI returns the OpenAPI 3.1 document of the HTTP API, generated from the table of methods. It
+// is served as /v1/openapi.json.
 func OpenAPI() ([]byte, error) { return openAPIDocument() }
 
 var openAPIDocument = sync.OnceValues(makeOpenAPI)
@@ -30,7 +30,7 @@ func openAPI(w http.ResponseWriter, _ *http.Request) error {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(data) // a client that is gone is not a fault
+	_, _ = w.Write(data) // a disconnected client is not a fault
 	return nil
 }
 
@@ -61,11 +61,11 @@ func makeOpenAPI() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Definitions refer to each other where JSON Schema has them.
+	// Definitions refer to each other at the location of JSON Schema.
 	return []byte(strings.ReplaceAll(string(text), `"#/$defs/`, `"#/components/schemas/`)), nil
 }
 
-// componentSchemas are the types of the service by name.
+// componentSchemas returns the types of the service by name.
 func componentSchemas() (map[string]*jsonschema.Schema, error) {
 	b := &schema.Builder{}
 	b.Plain(reflect.TypeFor[event.JSON](), &jsonschema.Schema{})

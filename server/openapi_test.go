@@ -61,7 +61,7 @@ func checkRefs(document map[string]any, v any) error {
 }
 
 // TestOpenAPI_valid checks the document against the schema of OpenAPI and its references, and that
-// both find a fault.
+// both checks detect a fault.
 func TestOpenAPI_valid(t *testing.T) {
 	text, err := OpenAPI()
 	if err != nil {
@@ -98,7 +98,7 @@ func TestOpenAPI_valid(t *testing.T) {
 	}
 }
 
-// TestOpenAPI_types checks that the document has the types that front ends are generated from.
+// TestOpenAPI_types checks that the document has the types from which front ends are generated.
 func TestOpenAPI_types(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "web", "schema", "service.schema.json"))
 	if err != nil {

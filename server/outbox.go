@@ -12,25 +12,26 @@ import (
 	"github.com/seed7221b0f9/parley/webhook"
 )
 
-// outboxLogName is the log of the events that are sent to webhooks.
+// outboxLogName is the log of the events for webhooks.
 const outboxLogName = "outbox"
 
-// outbox is the log of events for webhooks. Each is in it once, after the message of its
-// session that it is about; what a crash kept out of it is added when the session is loaded.
+// outbox is the log of events for webhooks. Each event is stored once, after the related message of
+// its session; events that a crash prevented are added when the session is loaded.
 type outbox struct {
 	log session.Log
 
 	mu      sync.Mutex
 	seq     uint64
 	snapSeq uint64
-	marks   map[string]uint64 // by session: the newest message that is in it
-	changed chan struct{}     // closed and replaced when it has grown
+	marks   map[string]uint64 // by session: the newest included message
+	changed chan struct{}     // closed and replaced when it grows
 	// max and step are maxOutbox and outboxStep, less in tests.
 	max, step uint64
 }
 
-// The size of the outbox: how many of the newest events are kept, and after how many more the
-// older ones are trimmed. A webhook that is further back loses what is trimmed.
+// The size of the outbox: the number of newest events that are kept, and the number of further
+// events after which the older ones are trimmed. A webhook that is further behind loses the trimmed
+// events.
 const (
 	maxOutbox  = 50_000
 	outboxStep = 1000
@@ -44,8 +45,8 @@ func openOutbox(ctx context.Context, log session.Log) (*outbox, error) {
 	return o, o.catchUp(ctx)
 }
 
-// restore reads the snapshot, which has the marks of all events up to its own. The lock is held,
-// or no other goroutine has it.
+// restore reads the snapshot, which has the marks of all events up to its position. The caller
+// holds the lock, or is the only user of the outbox.
 func (o *outbox) restore(ctx context.Context) error {
 	snap, err := o.log.Snapshot(ctx)
 	if err != nil && !session.IsMissing(err) {
@@ -61,8 +62,8 @@ func (o *outbox) restore(ctx context.Context) error {
 	return nil
 }
 
-// trim stores the marks and drops the events that are too many. What fails is tried again
-// after the next event. The lock is held.
+// trim stores the marks and drops the excess events. It is retried after the next event if it
+// fails. The caller holds the lock.
 func (o *outbox) trim(ctx context.Context) {
 	if o.seq < o.max || o.seq-o.snapSeq < o.step {
 		return
@@ -73,19 +74,18 @@ func (o *outbox) trim(ctx context.Context) {
 	}
 }
 
-// forget drops the mark of a session that is deleted.
+// forget drops the mark of a deleted session.
 func (o *outbox) forget(session string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	delete(o.marks, session)
 }
 
-// catchUp reads what is in the log and not known yet. The lock is held, or no other goroutine
-// has it.
+// catchUp reads new events of the log. The caller holds the lock, or is the only user of the outbox.
 func (o *outbox) catchUp(ctx context.Context) error { return readOn(ctx, o.readOn, o.restore) }
 
-// readOn reads on in a log. If another server of the cluster has stored a newer snapshot and
-// trimmed what is before it, it begins again with that.
+// readOn continues to read a log. If another server of the cluster has stored a newer snapshot and
+// trimmed the events before it, it restarts from that.
 func readOn(ctx context.Context, read, restore func(context.Context) error) error {
 	err := read(ctx)
 	if !errors.Is(err, eventlog.ErrTrimmed) {
@@ -136,7 +136,7 @@ func (o *outbox) add(ctx context.Context, events []webhook.Event) error {
 		}
 		last, err := o.log.Append(ctx, o.seq, rows...)
 		var c *eventlog.ConflictError
-		if errors.As(err, &c) && c.Last > o.seq { // another server of the cluster wrote some
+		if errors.As(err, &c) && c.Last > o.seq { // another server of the cluster wrote events
 			if err := o.catchUp(ctx); err != nil {
 				return err
 			}
@@ -153,7 +153,7 @@ func (o *outbox) add(ctx context.Context, events []webhook.Event) error {
 	}
 }
 
-// oldest is the number before that of the oldest event which is kept for certain.
+// oldest returns the number before the oldest event that is kept for certain.
 func (o *outbox) oldest(ctx context.Context) (uint64, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -161,8 +161,8 @@ func (o *outbox) oldest(ctx context.Context) (uint64, error) {
 	return o.seq - min(o.seq, o.max), err
 }
 
-// last is the number of the newest event, and the channel that is closed when there is a
-// newer one.
+// last returns the number of the newest event, and a channel that is closed when there is a newer
+// one.
 func (o *outbox) last() (uint64, <-chan struct{}) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -14,12 +14,12 @@ import (
 	"github.com/seed7221b0f9/parley/webhook"
 )
 
-// outboxLog is a log in memory whose calls can fail. Methods that an outbox does not need are missing.
+// outboxLog is an in-memory log with calls that can fail. It lacks methods that an outbox does not need.
 type outboxLog struct {
 	session.Log
 	events [][]byte // event i is number i+1; nil for one that was trimmed
 	snap   *eventlog.Snapshot
-	fault  func(call string) error // nil for none
+	fault  func(call string) error // may be nil
 }
 
 func (l *outboxLog) fails(call string) error {
@@ -90,7 +90,7 @@ func (l *outboxLog) Trim(_ context.Context, seq uint64) error {
 	return nil
 }
 
-// ids are the events that are kept.
+// ids returns the kept events.
 func (l *outboxLog) ids() (ids []string) {
 	for _, data := range l.events {
 		var ev webhook.Event
@@ -101,9 +101,9 @@ func (l *outboxLog) ids() (ids []string) {
 	return ids
 }
 
-// TestOutbox_faults lets each call of the log fail in turn while events are added: one that could not be
-// stored is not taken for stored and can be added again, each is stored once and in order, and another
-// server that opens the outbox then knows the same.
+// TestOutbox_faults makes each call of the log fail in turn while events are added: an event that could
+// not be stored is not taken for stored and can be added again, each is stored once and in order, and
+// another server that opens the outbox has the same state.
 func TestOutbox_faults(t *testing.T) {
 	add := func(o *outbox, n uint64) error {
 		ev := func(s string, seq uint64) webhook.Event {
@@ -150,7 +150,7 @@ func TestOutbox_faults(t *testing.T) {
 			default:
 				t.Errorf("call %d: nobody is told of a new event", at)
 			}
-			if err := add(o, n); err != nil { // what is stored already
+			if err := add(o, n); err != nil { // already stored
 				t.Fatal(err)
 			}
 		}
@@ -173,7 +173,7 @@ func TestOutbox_faults(t *testing.T) {
 }
 
 // TestOutbox_cluster checks that two servers store each event of a session once, also after one of them
-// has trimmed what the other has not read.
+// has trimmed events that the other has not read.
 func TestOutbox_cluster(t *testing.T) {
 	log := &outboxLog{}
 	open := func() *outbox {
@@ -188,7 +188,7 @@ func TestOutbox_cluster(t *testing.T) {
 	for n := uint64(1); n <= 20; n++ {
 		for _, o := range []*outbox{one, two} {
 			if n <= 10 && o == two {
-				continue // it was away meanwhile
+				continue // it was offline meanwhile
 			}
 			if err := o.add(t.Context(), []webhook.Event{{ID: fmt.Sprint(n), SessionID: "a", Seq: n}}); err != nil {
 				t.Fatal(err)

@@ -17,15 +17,15 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// previews are the servers of agents that clients look at.
+// previews are the previewed servers of agents.
 type previews struct {
 	proxy *preview.Proxy
 
 	mu    sync.Mutex
-	marks map[string]string // by session: what the environment of its agents has
+	marks map[string]string // by session: the mark in the environment of its agents
 }
 
-// openPreviews makes the proxy for previews, if the server has origins for them.
+// openPreviews creates the proxy for previews, if the server has origins for them.
 func (s *Server) openPreviews() {
 	if s.opts.Preview == nil {
 		return
@@ -46,7 +46,7 @@ func (s *Server) closePreviews() {
 	}
 }
 
-// forgetPreviews ends the previews of a session that is deleted.
+// forgetPreviews ends the previews of a deleted session.
 func (s *Server) forgetPreviews(session string) {
 	if s.previews == nil {
 		return
@@ -55,14 +55,14 @@ func (s *Server) forgetPreviews(session string) {
 	s.previews.unmark(session)
 }
 
-// recheckPreviews ends the previews of those whose token was revoked.
+// recheckPreviews ends the previews of revoked tokens.
 func (s *Server) recheckPreviews() {
 	if s.previews != nil {
 		s.previews.proxy.Recheck()
 	}
 }
 
-// mayPreview reports whether the holder of a token may look at previews of a session.
+// mayPreview reports whether the holder of a token may see previews of a session.
 func (s *Server) mayPreview(holder, session string) bool {
 	if s.tokens.holds(holder) < roleOperator {
 		return false
@@ -71,8 +71,8 @@ func (s *Server) mayPreview(holder, session string) bool {
 	return err == nil
 }
 
-// mark gives the agent of a session a mark by which its processes are found. An agent whose
-// environment is its provider's own has none.
+// mark sets a mark for the agent of a session, by which its processes are found. An agent with an
+// environment of its provider has none.
 func (s *Server) mark(session string, opts *agent.Options) {
 	if s.previews == nil || opts.Env == nil {
 		return
@@ -80,7 +80,7 @@ func (s *Server) mark(session string, opts *agent.Options) {
 	opts.Env = append(slices.Clone(opts.Env), ports.Variable+"="+s.previews.mark(session))
 }
 
-// mark returns the mark of a session, which is made when it is first asked for.
+// mark returns the mark of a session, and creates it on first use.
 func (p *previews) mark(session string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -96,7 +96,7 @@ func (p *previews) unmark(session string) {
 	delete(p.marks, session)
 }
 
-// markOf is the mark of a session, empty if its agent was not started yet.
+// markOf returns the mark of a session, empty before the first start of its agent.
 func (p *previews) markOf(session string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -117,7 +117,7 @@ func (p *previews) find(id string) ([]ports.Port, error) {
 }
 
 func previewList(s *Server, ctx context.Context, _ *caller, p api.SessionRef) (api.PreviewListResult, error) {
-	if _, err := s.sessions.Dir(ctx, p.SessionID); err != nil { // it loads
+	if _, err := s.sessions.Dir(ctx, p.SessionID); err != nil { // loads the session
 		return api.PreviewListResult{}, err
 	}
 	result := api.PreviewListResult{Enabled: s.previews != nil, Ports: []api.PreviewPort{}}
@@ -156,7 +156,7 @@ func previewOpen(s *Server, ctx context.Context, c *caller, p api.PreviewOpenPar
 }
 
 // ServePreview serves previews on listeners until ctx ends or the server is closed, and closes
-// them. The listeners must be those that lead to the origins in Options.Preview.
+// them. The listeners must belong to the origins in Options.Preview.
 func (s *Server) ServePreview(ctx context.Context, listeners ...net.Listener) error {
 	if s.previews == nil {
 		return errors.New("server: there are no origins for previews")
@@ -177,7 +177,7 @@ func (s *Server) ServePreview(ctx context.Context, listeners ...net.Listener) er
 	case <-ctx.Done():
 	case <-s.ctx.Done():
 	}
-	_ = hs.Close() // what is under way is cut
+	_ = hs.Close() // running requests are cut
 	for ; ended < len(listeners); ended++ {
 		if e := <-failed; !errors.Is(e, http.ErrServerClosed) {
 			err = errors.Join(err, e)

@@ -24,7 +24,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/preview"
 )
 
-// devVariable makes the test binary a development server, which says its value to whom asks.
+// devVariable makes the test binary a development server that responds with its value.
 const devVariable = "PARLEY_TEST_DEV"
 
 // runDevServer serves until its standard input ends.
@@ -42,7 +42,7 @@ func runDevServer() {
 	_, _ = io.Copy(io.Discard, os.Stdin)
 }
 
-// envProvider is a scripted agent that keeps the environments it was given, in order.
+// envProvider is a scripted agent that records its environments, in order.
 type envProvider struct {
 	*agenttest.Provider
 	mu   sync.Mutex
@@ -65,7 +65,7 @@ func (p *envProvider) Resume(ctx context.Context, id string, opts agent.Options)
 	return p.Provider.Resume(ctx, id, opts)
 }
 
-// last is the environment of the newest agent.
+// last returns the environment of the newest agent.
 func (p *envProvider) last() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -75,7 +75,7 @@ func (p *envProvider) last() []string {
 	return p.envs[len(p.envs)-1]
 }
 
-// develop starts a development server as an agent does. It ends with stop or the test.
+// develop starts a development server like an agent. It ends with stop or the test.
 func develop(t *testing.T, env []string, says string) (port int64, stop func()) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -107,7 +107,7 @@ func develop(t *testing.T, env []string, says string) (port int64, stop func()) 
 	return int64(n), stop
 }
 
-// previewWorld is a server with previews, and a browser for which every name leads to them.
+// previewWorld is a server with previews, and a browser that resolves every name to them.
 type previewWorld struct {
 	*harness
 	agents  *envProvider
@@ -149,7 +149,7 @@ func newPreviewWorld(t *testing.T) *previewWorld {
 	return w
 }
 
-// get fetches a page with a cookie and returns the status, the body and the cookie that came.
+// get fetches a page with a cookie and returns the status, the body and the received cookie.
 func (w *previewWorld) get(address, cookie string) (int, string, string) {
 	w.Helper()
 	req, err := http.NewRequestWithContext(w.ctx(), http.MethodGet, address, nil)
@@ -184,8 +184,8 @@ func (w *previewWorld) look(token, session string, port int64) (origin, cookie s
 	return opened.URL[:strings.Index(opened.URL, "/.parley")], cookie
 }
 
-// TestPreview checks with real processes that the server of an agent is listed and shown to
-// those who may run sessions, and that no other port of the machine can be reached.
+// TestPreview checks with real processes that the server of an agent is listed and shown to those
+// who may run sessions, and that no other port of the machine can be reached.
 func TestPreview(t *testing.T) {
 	w := newPreviewWorld(t)
 	one := w.connect()
@@ -237,7 +237,7 @@ func TestPreview(t *testing.T) {
 	}
 }
 
-// testPreviewRoles checks that viewers get nothing, and that opening leaves an audit row.
+// testPreviewRoles checks that viewers have no access, and that opening leaves an audit row.
 func (w *previewWorld) testPreviewRoles(session string, port int64) {
 	w.Helper()
 	var tk api.TokensCreateResult
@@ -298,8 +298,8 @@ func (w *previewWorld) testPreviewOrigin(origin string) {
 	}
 }
 
-// TestGuard_cookies checks that a cookie which a neighbouring page has added neither keeps the
-// page out nor lets another in.
+// TestGuard_cookies checks that a cookie of a neighbouring page neither blocks the page nor admits
+// another.
 func TestGuard_cookies(t *testing.T) {
 	h := newHarness(t)
 	good, _, err := h.server.tokens.exchange(h.token, "")

@@ -27,8 +27,8 @@ type pushService struct {
 	clock *fakeClock
 
 	mu       sync.Mutex
-	key      string // of the server
-	status   int    // what it answers with
+	key      string // public key of the server
+	status   int    // status of its responses
 	browsers map[string]*webpushtest.Browser
 	got      []pushMessage
 	bad      []error
@@ -59,7 +59,7 @@ func newPushService(t *testing.T, clock *fakeClock) *pushService {
 	return p
 }
 
-// browser makes one that has subscribed at a path.
+// browser returns a browser that has subscribed at a path.
 func (p *pushService) browser(t *testing.T, path string) api.PushSubscribeParams {
 	t.Helper()
 	b, err := webpushtest.NewBrowser(p.URL + path)
@@ -79,7 +79,7 @@ func (p *pushService) answer(status int) {
 	p.status = status
 }
 
-// try waits for a call, and returns what was taken so far.
+// try waits for a call, and returns the messages received so far.
 func (p *pushService) try(t *testing.T) []pushMessage {
 	t.Helper()
 	select {
@@ -114,16 +114,16 @@ func pushHarness(t *testing.T, p *pushService) *harness {
 	return h
 }
 
-// subscriptions is how many browsers are on disk.
+// subscriptions returns the number of browsers on disk.
 func (h *harness) subscriptions() int {
 	h.server.webhooks.mu.Lock()
 	defer h.server.webhooks.mu.Unlock()
 	return len(h.server.webhooks.all) - h.server.webhooks.count()
 }
 
-// TestPush checks that a browser gets what happens, encrypted for it and without text of the
-// conversation; that a service that is down gets it later, over a restart with the same key;
-// and that a subscription that has ended is forgotten.
+// TestPush checks that a browser gets the events, encrypted for it and without text of the
+// conversation; that a service that is down gets them later, after a restart with the same key; and
+// that an ended subscription is deleted.
 func TestPush(t *testing.T) {
 	clock := newFakeClock()
 	p := newPushService(t, clock)
@@ -190,8 +190,8 @@ func TestPush(t *testing.T) {
 	}
 }
 
-// TestPush_final checks that a message which the service will never take is given up at once,
-// and the next one is sent.
+// TestPush_final checks that a message that the service rejects permanently is dropped at once, and
+// the next one is sent.
 func TestPush_final(t *testing.T) {
 	clock := newFakeClock()
 	p := newPushService(t, clock)
@@ -210,7 +210,7 @@ func TestPush_final(t *testing.T) {
 	}
 }
 
-// TestPush_owner checks whose a subscription is: only its account can end it, and it ends with
+// TestPush_owner checks the owner of a subscription: only its account can end it, and it ends with
 // the token.
 func TestPush_owner(t *testing.T) {
 	clock := newFakeClock()
@@ -241,7 +241,7 @@ func TestPush_owner(t *testing.T) {
 	h.call("push.subscribe", own, nil)
 	id := h.connect()
 	w := h.watch(id)
-	h.query(id, "say one") // of no tenant: the viewer of another one does not hear of it
+	h.query(id, "say one") // without a tenant: the viewer of another one does not get it
 	w.results(1)
 	p.try(t)
 	p.try(t)
@@ -267,8 +267,8 @@ func TestPush_owner(t *testing.T) {
 	}
 }
 
-// TestPush_refused checks where messages may not go, who may not subscribe, and a server that
-// sends none.
+// TestPush_refused checks forbidden addresses, callers that may not subscribe, and a server without
+// push.
 func TestPush_refused(t *testing.T) {
 	clock := newFakeClock()
 	p := newPushService(t, clock)
@@ -323,8 +323,8 @@ func TestPush_refused(t *testing.T) {
 	off.start()
 }
 
-// TestPush_title checks that a title is sent as it is up to its bound, and that a longer one is cut
-// between two characters.
+// TestPush_title checks that a title up to the limit is sent unchanged, and that a longer one is
+// cut between two characters.
 func TestPush_title(t *testing.T) {
 	for _, letter := range []string{"a", "é", "界", "\U0001f600"} {
 		for before := range 4 {

@@ -12,27 +12,27 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// findings are what was looked at for a report on isolation.
+// findings are the observations for a report on isolation.
 type findings struct {
 	reach      agent.Reach
 	reachErr   error
 	proxied    bool     // the agent reaches its model through the key proxy
 	variables  []string // names in the agent's environment
-	inspected  bool     // they, and its arguments, were read from the process
-	keySeen    bool     // the server's key was in one of them
-	logins     []string // files with a login that can be read
+	inspected  bool     // environment and arguments were read from the process
+	keySeen    bool     // the server's key was found in them
+	logins     []string // readable files with a login
 	mode       string
 	dirs       []string // of the session
-	writable   []string // of dirs, home, the configuration and the server's data: those that can be written
-	readable   []string // of the same
+	writable   []string // writable ones among dirs, home, the configuration and the server's data
+	readable   []string // readable ones of the same
 	serverData string
-	interfaces []string // that reach other machines
+	interfaces []string // interfaces that reach other machines
 }
 
-// secretNames are names of variables that mostly hold a secret.
+// secretNames are names of variables that usually hold a secret.
 var secretNames = regexp.MustCompile(`(?i)(^|_)(API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|AUTH)(_|$)`)
 
-// report says what the agent can reach. Each check is ok where a bound holds.
+// report returns the agent's reach. A check is ok if the limit is effective.
 func (f *findings) report() api.IsolationResult {
 	r := api.IsolationResult{Read: f.reads(), Write: f.writes(), Network: f.network(), Secrets: f.secrets(), Sandbox: f.reach.Sandbox, Checks: []api.IsolationCheck{}}
 	r.HoldsLogin = len(f.logins) > 0 || !f.proxied && len(r.Secrets) > 0 || f.keySeen
@@ -93,7 +93,7 @@ func (f *findings) checkSandbox(add func(name string, ok bool, format string, ar
 // confined reports whether commands are in a sandbox.
 func (f *findings) confined() bool { return f.reachErr == nil && f.reach.Sandbox == "on" }
 
-// secrets are the names of variables that look like secrets, without the proxy's token.
+// secrets returns the names of variables that look like secrets, without the proxy's token.
 func (f *findings) secrets() []string {
 	names := []string{}
 	for _, name := range f.variables {

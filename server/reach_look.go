@@ -13,7 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// reach says what the agent of a session can read, write and reach, as it is now.
+// reach reports the files and hosts that the agent of a session can currently read, write and reach.
 func reach(s *Server, ctx context.Context, _ *caller, p api.SessionRef) (api.IsolationResult, error) {
 	a, err := s.sessions.Agent(ctx, p.SessionID)
 	if err != nil {
@@ -31,7 +31,7 @@ func reach(s *Server, ctx context.Context, _ *caller, p api.SessionRef) (api.Iso
 	return f.report(), nil
 }
 
-// look does the checks that need the system.
+// look performs the checks that need the system.
 func (f *findings) look(given []string, key string) {
 	env := given
 	if read, found, ok := inspect(f.reach.PID, key); ok {
@@ -61,11 +61,11 @@ func (f *findings) look(given []string, key string) {
 	f.interfaces = outside()
 }
 
-// maxProcess bounds what is read of a process.
+// maxProcess limits the data that is read of a process.
 const maxProcess = 4 << 20
 
-// inspect reads the environment and the arguments of a process, where the system shows
-// them, and looks for the key in both.
+// inspect reads the environment and the arguments of a process, if the system shows them, and
+// searches both for the key.
 func inspect(pid int, key string) (env []string, found, ok bool) {
 	if pid <= 0 {
 		return nil, false, false
@@ -84,7 +84,7 @@ func inspect(pid int, key string) (env []string, found, ok bool) {
 	return env, key != "" && (bytes.Contains(environ, []byte(key)) || bytes.Contains(args, []byte(key))), true
 }
 
-// outside are the interfaces that reach other machines.
+// outside returns the interfaces that reach other machines.
 func outside() []string {
 	all, err := net.Interfaces()
 	if err != nil {

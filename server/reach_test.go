@@ -17,7 +17,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// typical is an agent with the user's login and no bounds but the permissions.
+// typical returns an agent with the user's login and no limits but the permissions.
 func typical() findings {
 	return findings{
 		reach:     agent.Reach{PID: 7, Sandbox: "off", ConfigDir: "/user/.claude"},
@@ -26,7 +26,7 @@ func typical() findings {
 	}
 }
 
-// verdicts are the checks of a report by name.
+// verdicts returns the checks of a report by name.
 func verdicts(r api.IsolationResult) map[string]bool {
 	all := map[string]bool{}
 	for _, c := range r.Checks {
@@ -35,18 +35,18 @@ func verdicts(r api.IsolationResult) map[string]bool {
 	return all
 }
 
-// TestIsolationReport checks what the report says for each setting.
+// TestIsolationReport checks the report for each setting.
 func TestIsolationReport(t *testing.T) {
 	base := map[string]bool{"api_key": false, "environment": true, "login_files": true, "sandbox": false, "permissions": true, "server_data": true, "network": false}
 	for _, tt := range []struct {
 		name    string
 		change  func(*findings)
-		checks  map[string]bool // those that differ from base
+		checks  map[string]bool // checks that differ from base
 		holds   bool
 		secrets []string
-		write   []string // nil: that of base
+		write   []string // nil means that of base
 		network []string
-		says    string // of a check
+		says    string // expected text of a check
 	}{
 		{name: "no bounds", says: "the agent uses, and can read, the login"},
 		{name: "key in the environment", change: func(f *findings) {
@@ -120,7 +120,7 @@ func orDefault(list, other []string) []string {
 	return list
 }
 
-// boundedSession is a session that says what bounds it has.
+// boundedSession is a session that reports its limits.
 type boundedSession struct {
 	agent.Session
 	reach agent.Reach
@@ -138,7 +138,7 @@ func (p *boundedProvider) Open(ctx context.Context, opts agent.Options) (agent.S
 	return boundedSession{s, p.reach}, err
 }
 
-// TestIsolation looks with the system: at a process, at files, and at the directories.
+// TestIsolation checks with the system: a process, files, and the directories.
 func TestIsolation(t *testing.T) {
 	config := t.TempDir()
 	login := filepath.Join(config, "login.json")
@@ -163,7 +163,7 @@ func TestIsolation(t *testing.T) {
 	}
 }
 
-// TestInspect finds a key in the environment of a process, where the system shows it.
+// TestInspect finds a key in the environment of a process, if the system shows it.
 func TestInspect(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux shows the environment of a process")

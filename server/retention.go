@@ -14,16 +14,16 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// retentionInterval is how often the limits are looked at, and measureTime how long one look may take.
+// retentionInterval is the interval at which the limits are enforced, and measureTime the time limit of one run.
 const (
 	retentionInterval = time.Hour
 	measureTime       = 10 * time.Minute
 )
 
-// worktreesDir is where package workspace has the worktrees themselves.
+// worktreesDir is the directory of the worktrees of package workspace.
 var worktreesDir = filepath.Join(workspacesDir, "trees")
 
-// Folders returns the directories of a server's data by kind: what is in [Options].Dir.
+// Folders returns the directories of a server's data by kind, as in [Options].Dir.
 func Folders(dir string) []retention.Kind {
 	kind := func(name, sub string) retention.Kind {
 		path := filepath.Join(dir, sub)
@@ -34,11 +34,11 @@ func Folders(dir string) []retention.Kind {
 		}
 	}
 	spools := kind("spools", shownDir)
-	spools.Oldest = nil // they are emptied when the log has what is in them
+	spools.Oldest = nil // they are emptied when the log has their content
 	return []retention.Kind{kind("uploads", uploadsDir), kind("worktrees", worktreesDir), spools}
 }
 
-// kinds are the kinds of data that the server keeps.
+// kinds returns the kinds of data of the server.
 func (s *Server) kinds() []retention.Kind {
 	all := append([]retention.Kind{{Name: "logs", Measure: s.measureLogs, Oldest: s.oldestSessions, Delete: s.expireSession}}, Folders(s.opts.Dir)...)
 	for i := range all {
@@ -72,7 +72,7 @@ func (s *Server) measureLogs(ctx context.Context) (retention.Size, error) {
 	return size, nil
 }
 
-// quiet reports whether nothing happens in a session: nobody looks at it, and it waits for nobody.
+// quiet reports whether a session is inactive: it has no viewers and no pending work.
 func quiet(i session.Info) bool {
 	switch session.State(i.State) {
 	case session.Idle, session.Ended, session.Interrupted:
@@ -94,7 +94,7 @@ func (s *Server) oldestSessions(ctx context.Context) (ids []string, err error) {
 
 func (s *Server) expireSession(ctx context.Context, id string) error {
 	if i, err := s.sessions.Lookup(ctx, id); err != nil || !quiet(i) {
-		return retention.ErrKept // by now
+		return retention.ErrKept // no longer quiet
 	}
 	_, err := deleteSession(s, ctx, nil, api.SessionDeleteParams{SessionID: id})
 	return err
@@ -107,7 +107,7 @@ func (s *Server) expireUploads(ctx context.Context, id string) error {
 	return s.removeUploads(id)
 }
 
-// expireWorktree removes a worktree unless a session that is not quiet uses it or work in it would be lost. Its branch stays.
+// expireWorktree removes a worktree unless an active session uses it or work in it would be lost. Its branch stays.
 func (s *Server) expireWorktree(ctx context.Context, id string) error {
 	for _, user := range s.sessions.WorkspaceUsers(id) {
 		if i, err := s.sessions.Lookup(ctx, user); err == nil && !quiet(i) {
@@ -121,10 +121,10 @@ func (s *Server) expireWorktree(ctx context.Context, id string) error {
 	return err
 }
 
-// limitCaller is who deletes by a limit, in the audit and in notices.
+// limitCaller is the caller for deletions by a limit, in the audit log and in notices.
 const limitCaller = "limit"
 
-// keepLimits deletes what is over a limit, at the start and every hour, until the server ends.
+// keepLimits deletes data over a limit, at the start and every hour, until the server ends.
 func (s *Server) keepLimits() {
 	if len(s.opts.Limits) == 0 {
 		return
@@ -143,7 +143,7 @@ func (s *Server) keepLimits() {
 	})
 }
 
-// enforceLimits deletes what is over a limit now.
+// enforceLimits deletes data over a limit.
 func (s *Server) enforceLimits(ctx context.Context) {
 	for _, k := range s.kinds() {
 		limit := s.opts.Limits[k.Name]
@@ -166,7 +166,7 @@ func (s *Server) enforceLimits(ctx context.Context) {
 	}
 }
 
-// serverStorage measures what the data of the server takes.
+// serverStorage measures the size of the server's data.
 func serverStorage(s *Server, ctx context.Context, _ *caller, _ api.Empty) (api.ServerStorageResult, error) {
 	result := api.ServerStorageResult{Kinds: []api.StorageKind{}}
 	for _, k := range s.kinds() {

@@ -9,7 +9,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// TestLimits deletes what is over a limit, oldest first, and nothing that is in use; without a limit nothing.
+// TestLimits deletes data over a limit, oldest first, and no data in use; without a limit it deletes no data.
 func TestLimits(t *testing.T) {
 	h := newHarness(t)
 	first, second, open := h.connect(), h.connect(), h.connect()

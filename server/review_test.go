@@ -63,7 +63,7 @@ func TestReview(t *testing.T) {
 		t.Errorf("after a restart: %+v", all)
 	}
 
-	// One comment's line has changed. The others are there, one of them in a hunk that has
+	// The lines of one comment have changed. The others are found, one of them in a hunk that has
 	// grown meanwhile.
 	w := r.watch(id)
 	var sent api.ReviewSendResult
@@ -75,7 +75,7 @@ func TestReview(t *testing.T) {
 	r.refused(api.Conflict, "review.send", api.ReviewSendParams{SessionID: id, IDs: []string{five.ID}})
 	states := func() string {
 		var s []string
-		r.diff(id, api.WorkspaceScope{}) // it waits for the look after the turn
+		r.diff(id, api.WorkspaceScope{}) // waits for the snapshot after the turn
 		for _, c := range r.comments(id) {
 			s = append(s, c.State+c.ResolvedBy)
 		}
@@ -100,7 +100,7 @@ func TestReview(t *testing.T) {
 	r.refused(api.InvalidParams, "review.update", api.ReviewUpdateParams{SessionID: id, ID: old.ID, State: "gone"})
 }
 
-// TestReview_sameKey checks that calls with one key that come at once make one comment, one commit and one prompt, and all succeed.
+// TestReview_sameKey checks that concurrent calls with one key create one comment, one commit and one prompt, and all succeed.
 func TestReview_sameKey(t *testing.T) {
 	r := newRepoHarness(t)
 	ws, id := r.workspace()

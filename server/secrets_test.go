@@ -17,7 +17,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// servers notes the MCP servers and subagents that its agents are started with.
+// servers records the MCP servers and subagents with which its agents are started.
 type servers struct {
 	*agenttest.Provider
 	mu  sync.Mutex
@@ -46,7 +46,7 @@ func (p *servers) last() string {
 	return p.got[len(p.got)-1]
 }
 
-// filesWith returns the files below a directory that hold a text.
+// filesWith returns the files below a directory that contain a text.
 func filesWith(t *testing.T, dir, text string) (names []string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
@@ -66,7 +66,7 @@ func filesWith(t *testing.T, dir, text string) (names []string) {
 }
 
 // TestSecrets checks that passwords of MCP servers reach the agent, also after a restart and in a
-// fork, and are in one file of mode 0600 alone, which is deleted with the session.
+// fork, and are only in one file of mode 0600, which is deleted with the session.
 func TestSecrets(t *testing.T) {
 	const password = "pass-4711-word"
 	p := &servers{}
@@ -122,7 +122,7 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// TestSecrets_lost checks that a session whose file of secrets is gone works, and tells so.
+// TestSecrets_lost checks that a session with a missing file of secrets works, with a notice.
 func TestSecrets_lost(t *testing.T) {
 	h := newHarness(t)
 	var made api.ConnectResult

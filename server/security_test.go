@@ -26,7 +26,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// request is a request for health that would be let in.
+// request returns a request for health that would be admitted.
 func (h *harness) request(change func(*http.Request)) *http.Request {
 	h.Helper()
 	req, err := http.NewRequestWithContext(h.ctx(), http.MethodPost, h.url+"/v1/health", strings.NewReader("{}"))
@@ -315,7 +315,7 @@ func TestBody_tooLarge(t *testing.T) {
 		r.ContentLength = 100 << 20
 	})
 	resp, err := http.DefaultClient.Do(req)
-	if err == nil { // or the server closed the connection while the body was being sent
+	if err == nil { // or the server closed the connection during the request
 		resp.Body.Close()
 		if resp.StatusCode != http.StatusRequestEntityTooLarge {
 			t.Errorf("a body of 100 MB: status %d", resp.StatusCode)
@@ -336,10 +336,10 @@ type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { return copy(p, bytes.Repeat([]byte{' '}, len(p))), nil }
 
-// TestIdleSockets opens many sockets that say nothing: those beyond the bound are refused with
-// a reason, who is in stays in, and memory has a bound. PARLEY_SOAK=1 makes it 10,000.
+// TestIdleSockets opens many silent sockets: those beyond the limit are rejected with a reason,
+// existing ones stay, and memory is limited. PARLEY_SOAK=1 makes it 10,000.
 func TestIdleSockets(t *testing.T) {
-	const most = 10 + 64 // of the listener: a few requests beside the streams
+	const most = 10 + 64 // of the listener: a few requests in addition to the streams
 	sockets := short.Count(200, 1000, 10_000)
 	h := newHarness(t, func(o *Options) { o.MaxConnections, o.HeaderTimeout = most-64, 10*wait })
 	w := h.dial(h.token)
@@ -383,13 +383,13 @@ func TestIdleSockets(t *testing.T) {
 
 func heapInUse() uint64 {
 	runtime.GC()
-	runtime.GC() // what pools kept goes with the second
+	runtime.GC() // the second run frees pooled memory
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc
 }
 
-// TestSlowLoris sends a part of a header: the server gives up after its bound.
+// TestSlowLoris sends a part of a header: the server closes the connection after its timeout.
 func TestSlowLoris(t *testing.T) {
 	h := newHarness(t, func(o *Options) { o.HeaderTimeout = 300 * time.Millisecond })
 	c, err := net.Dial("tcp", strings.TrimPrefix(h.url, "http://"))
@@ -407,8 +407,8 @@ func TestSlowLoris(t *testing.T) {
 	}
 }
 
-// TestHostileOutput checks that what a model says is data on every path, and that no answer
-// is served as a page.
+// TestHostileOutput checks that a model's text is data on every path, and that no response is
+// served as a page.
 func TestHostileOutput(t *testing.T) {
 	h := newHarness(t)
 	id := h.connect()
@@ -495,7 +495,7 @@ func TestHealthEndpoints(t *testing.T) {
 	h.refused2(api.Draining, "session.connect", api.ConnectParams{})
 }
 
-// refused2 is refused for a reason after which the client would try again.
+// refused2 is like refused for a reason after which the client would retry.
 func (h *harness) refused2(want api.Reason, method string, params any) {
 	h.Helper()
 	if _, e := h.post(method, params); e == nil || e.Data.Reason != want {

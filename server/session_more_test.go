@@ -167,7 +167,7 @@ func TestSettings_live(t *testing.T) {
 	h.query(id, "model")
 	w.says("model sim-2 mode plan thinking 99 effort high")
 	w.results(1)
-	h.restart() // what was set holds for the agent that resumes
+	h.restart() // settings apply to the resumed agent
 	w = h.watch(id)
 	h.query(id, "model")
 	w.results(2)
@@ -195,7 +195,7 @@ func TestBypass_allowed(t *testing.T) {
 	w.results(1)
 }
 
-// TestAgent_dies checks that a turn whose agent dies is interrupted, that its partial text
+// TestAgent_dies checks that the turn of an agent that died is interrupted, that its partial text
 // stays, that its requests expire, and that one call continues it.
 func TestAgent_dies(t *testing.T) {
 	h := newHarness(t)
@@ -255,8 +255,8 @@ func TestRestart_holdsQueue(t *testing.T) {
 	w.says("later")
 }
 
-// TestAgent_cutTurn checks that the tool of a turn whose agent died is interrupted, that a prompt
-// that comes then waits behind those that are held, and that this holds after a restart.
+// TestAgent_cutTurn checks that the tool of a turn is interrupted when its agent dies, and that a
+// later prompt waits behind the held ones, also after a restart.
 func TestAgent_cutTurn(t *testing.T) {
 	h := newHarness(t)
 	id := h.connect()
@@ -317,7 +317,7 @@ func TestEviction(t *testing.T) {
 	}
 }
 
-// TestEviction_race sends inputs while the agent is being ended: none is lost or doubted.
+// TestEviction_race sends inputs while the agent is being ended: none is lost or of unknown fate.
 func TestEviction_race(t *testing.T) {
 	h := newHarness(t, func(o *Options) { o.IdleTimeout = time.Millisecond })
 	id := h.connect()
@@ -492,7 +492,7 @@ func TestFork(t *testing.T) {
 	}
 }
 
-// bare is a provider whose sessions have none of the optional groups.
+// bare is a provider with sessions without the optional interfaces.
 type bare struct{ agent.Provider }
 
 func (b bare) Open(ctx context.Context, o agent.Options) (agent.Session, error) {
@@ -528,8 +528,8 @@ func TestUnsupported(t *testing.T) {
 	w.results(1)
 }
 
-// TestBigResult checks results of tools that are large: one that takes many parts of a record
-// passes whole, one of 100 MB is cut and says so. Neither stalls the session.
+// TestBigResult checks large tool results: one with many parts of a record is stored completely,
+// one of 100 MB is cut and marked. Neither blocks the session.
 func TestBigResult(t *testing.T) {
 	h := newHarness(t)
 	id := h.connect()

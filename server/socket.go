@@ -15,13 +15,13 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// The bounds of a socket.
+// The limits of a socket.
 const (
-	maxCalls         = 32  // that run at once
-	maxSubscriptions = 256 // sessions that are followed
+	maxCalls         = 32  // concurrent calls
+	maxSubscriptions = 256 // followed sessions
 )
 
-// socket is a WebSocket connection that speaks JSON-RPC.
+// socket is a WebSocket connection with JSON-RPC.
 type socket struct {
 	srv  *Server
 	conn *websocket.Conn
@@ -30,8 +30,8 @@ type socket struct {
 	held context.Context // ends with the token of the caller
 	wg   sync.WaitGroup
 
-	writing sync.Mutex  // held by the one who writes
-	giveUp  *time.Timer // ends the socket when a write takes too long
+	writing sync.Mutex  // held while writing
+	giveUp  *time.Timer // closes the socket when a write takes too long
 
 	mu       sync.Mutex
 	can      session.Capabilities
@@ -44,7 +44,7 @@ type subscription struct {
 	done   chan struct{}
 }
 
-// request is a JSON-RPC request.
+// rpcRequest is a JSON-RPC request.
 type rpcRequest struct {
 	JSONRPC string          `json:"jsonrpc"`
 	ID      json.RawMessage `json:"id,omitempty"`
@@ -80,10 +80,10 @@ func (s *Server) websocket(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer release()
-	// The filter has checked the origin, with more than the library knows.
+	// The filter has checked the origin, more thoroughly than the library.
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true})
 	if err != nil {
-		return nil // it has answered
+		return nil // it has responded
 	}
 	defer conn.CloseNow()
 	conn.SetReadLimit(s.opts.MaxBody)
@@ -103,17 +103,17 @@ func (s *Server) websocket(w http.ResponseWriter, r *http.Request) error {
 	k.wg.Go(func() { k.ping(cancel) })
 	err = k.read()
 	cancel()
-	_ = conn.CloseNow() // a write that waits for the peer ends
+	_ = conn.CloseNow() // unblocks a write that waits for the peer
 	k.wg.Wait()
 	s.logger.Debug("a socket ended", "by", c.by(), "why", err)
 	return nil
 }
 
-// closeTimeout is how long the peer of a socket has to answer that its token has ended.
+// closeTimeout is the time that the peer has to acknowledge the end of its token.
 const closeTimeout = 500 * time.Millisecond
 
 // endWithToken closes the socket when the token of its caller ends. Subscriptions end at once, and
-// calls are refused.
+// calls are rejected.
 func (k *socket) endWithToken() {
 	<-k.held.Done()
 	if context.Cause(k.held) != errToken {
@@ -124,7 +124,7 @@ func (k *socket) endWithToken() {
 	_ = k.conn.Close(websocket.StatusPolicyViolation, "the token was revoked or has expired")
 }
 
-// ping ends the socket when its peer is gone.
+// ping closes the socket when its peer does not answer.
 func (k *socket) ping(cancel context.CancelFunc) {
 	ticker := time.NewTicker(3 * k.srv.opts.Heartbeat)
 	defer ticker.Stop()
@@ -145,12 +145,12 @@ func (k *socket) ping(cancel context.CancelFunc) {
 	}
 }
 
-// ordered are the methods whose calls on one socket run one after the other, as they came: a
-// client that leaves a session and comes back is there.
+// ordered are the methods with calls that run one after the other on a socket, in order: a client
+// that detaches and attaches again stays attached.
 var ordered = map[string]bool{"session.attach": true, "session.detach": true}
 
-// read reads requests until the socket ends. Each runs by itself, except that those of ordered
-// methods wait for each other; at the bound the reader waits.
+// read reads requests until the socket ends. They run concurrently, except that those of ordered
+// methods wait for each other; at the limit the reader blocks.
 func (k *socket) read() error {
 	places := make(chan struct{}, maxCalls)
 	last := make(chan struct{}) // closed when the newest ordered call has ended
@@ -187,7 +187,7 @@ func (k *socket) read() error {
 	}
 }
 
-// serve answers a request. What follows from the answer comes after it.
+// serve responds to a request. Follow-up messages are sent after the response.
 func (k *socket) serve(req rpcRequest) {
 	c := &caller{principal: k.who, socket: k}
 	then := &afterwards{}
@@ -206,7 +206,7 @@ func (k *socket) serve(req rpcRequest) {
 	}
 }
 
-// afterwards is what a handler leaves to be done after its answer was written.
+// afterwards are the actions of a handler after its response was written.
 type afterwards struct{ all []func() }
 
 type afterwardsKey struct{}
@@ -224,7 +224,7 @@ func (k *socket) respond(id json.RawMessage, result any, e *api.ErrorObject) {
 	k.write(rpcResponse{JSONRPC: "2.0", ID: id, Result: result, Error: e})
 }
 
-// write sends a message within the write time. A peer that takes nothing loses its socket.
+// write sends a message within the write timeout. A peer that does not read loses its socket.
 func (k *socket) write(v any) bool {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -234,8 +234,8 @@ func (k *socket) write(v any) bool {
 	return k.writeRaw(data)
 }
 
-// writeRaw sends a message that is encoded already. The timer bounds it instead of a context,
-// because a context for each message of each viewer costs as much as the message.
+// writeRaw sends an encoded message. A timer bounds it instead of a context, because a context for
+// each message of each viewer costs as much as the message.
 func (k *socket) writeRaw(data []byte) bool {
 	k.writing.Lock()
 	defer k.writing.Unlock()
@@ -252,13 +252,13 @@ func (k *socket) notify(method string, params any) bool {
 	return k.write(notification{JSONRPC: "2.0", Method: method, Params: params})
 }
 
-// sessionAttached is where a session begins that hello resumed.
+// sessionAttached is the start of a session that hello resumed.
 type sessionAttached struct {
 	SessionID string `json:"session_id"`
 	api.AttachResult
 }
 
-// hello notes what the client can do and resumes the sessions that it names.
+// hello records the client's capabilities and resumes the named sessions.
 func (k *socket) hello(ctx context.Context, p api.HelloParams) {
 	k.mu.Lock()
 	for _, name := range p.Capabilities {
@@ -281,13 +281,13 @@ func (k *socket) hello(ctx context.Context, p api.HelloParams) {
 	}
 }
 
-// detached says that a session is not followed any more.
+// detached reports that a session is no longer followed.
 type detached struct {
 	SessionID string     `json:"session_id"`
 	Reason    api.Reason `json:"reason"`
 }
 
-// attach follows a session. Its messages come after the answer.
+// attach follows a session. Its messages follow the response.
 func (k *socket) attach(ctx context.Context, id string, from *api.Cursor) (api.AttachResult, error) {
 	result, start, err := k.subscribe(ctx, id, from)
 	if err == nil {
@@ -296,8 +296,8 @@ func (k *socket) attach(ctx context.Context, id string, from *api.Cursor) (api.A
 	return result, err
 }
 
-// subscribe prepares to follow a session; start begins. One that is followed already is
-// followed anew.
+// subscribe prepares to follow a session; start starts it. A session that is already followed is
+// followed again.
 func (k *socket) subscribe(ctx context.Context, id string, from *api.Cursor) (api.AttachResult, func(), error) {
 	k.detach(id)
 	k.mu.Lock()
@@ -316,7 +316,7 @@ func (k *socket) subscribe(ctx context.Context, id string, from *api.Cursor) (ap
 	old := k.watching[id]
 	k.watching[id] = sub
 	k.mu.Unlock()
-	if old != nil { // attached twice at once
+	if old != nil { // attached twice concurrently
 		old.cancel()
 	}
 	begin := make(chan struct{})

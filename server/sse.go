@@ -15,7 +15,7 @@ import (
 
 func parseNumber(s string) (uint64, error) { return strconv.ParseUint(s, 10, 64) }
 
-// maxWait is how long a poll may wait.
+// maxWait is the maximum time of a poll.
 const maxWait = 60 * time.Second
 
 // events serves the messages of a session: as a stream, or with wait as a poll.
@@ -61,13 +61,13 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	return s.sse(w, r, v, attached)
 }
 
-// pollResult is the answer to a poll.
+// pollResult is the response to a poll.
 type pollResult struct {
 	api.AttachResult
 	Events []json.RawMessage `json:"events"`
 }
 
-// poll waits for messages and answers with them and the cursor for the next poll.
+// poll waits for messages and responds with them and the cursor for the next poll.
 func (s *Server) poll(w http.ResponseWriter, r *http.Request, v *session.Viewer, attached api.AttachResult, wait string) error {
 	n, err := strconv.ParseFloat(wait, 64)
 	if err != nil || n < 0 {
@@ -104,7 +104,7 @@ func (s *Server) poll(w http.ResponseWriter, r *http.Request, v *session.Viewer,
 	return nil
 }
 
-// stream writes server-sent events. Each write has a deadline, so that a dead peer ends.
+// eventStream writes server-sent events. Each write has a deadline, so that the stream of a dead peer ends.
 type eventStream struct {
 	w       http.ResponseWriter
 	rc      *http.ResponseController
@@ -112,12 +112,12 @@ type eventStream struct {
 }
 
 func (e *eventStream) write(format string, args ...any) error {
-	_ = e.rc.SetWriteDeadline(time.Now().Add(e.timeout)) // tests have writers without one
+	_ = e.rc.SetWriteDeadline(time.Now().Add(e.timeout)) // writers of tests do not support it
 	_, err := fmt.Fprintf(e.w, format, args...)
 	return err
 }
 
-// attached says where the stream begins, with a snapshot where it has one.
+// attached writes the start of the stream, with a snapshot if it has one.
 func (e *eventStream) attached(name string, a api.AttachResult) error {
 	data, err := json.Marshal(a)
 	if err != nil {
@@ -126,8 +126,8 @@ func (e *eventStream) attached(name string, a api.AttachResult) error {
 	return e.write("event: %s\nid: %s:%d.%d\ndata: %s\n\n", name, a.Cursor.Epoch, a.Cursor.Seq, a.Cursor.Sub, data)
 }
 
-// sse streams messages until the client or the server ends. A comment at least every
-// heartbeat keeps proxies from closing it.
+// sse streams messages until the client or the server ends. A comment at least every heartbeat
+// keeps proxies from closing it.
 func (s *Server) sse(w http.ResponseWriter, r *http.Request, v *session.Viewer, attached api.AttachResult) error {
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
@@ -148,7 +148,7 @@ func (s *Server) sse(w http.ResponseWriter, r *http.Request, v *session.Viewer, 
 			}
 			name = ""
 		}
-		_ = out.rc.Flush() // the next write says what is wrong
+		_ = out.rc.Flush() // the next write returns the error
 		var items []session.Item
 		items, err = v.Within(ctx, s.opts.Heartbeat)
 		switch {

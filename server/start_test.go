@@ -20,7 +20,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// readStore notes the sessions whose logs are asked for their newest event, as every load does.
+// readStore records the sessions with logs that are read for their newest event, as in every load.
 type readStore struct {
 	session.Store
 	mu   sync.Mutex
@@ -45,8 +45,8 @@ func (l readLog) Last(ctx context.Context) (eventlog.Cursor, error) {
 	return l.Log.Last(ctx)
 }
 
-// startAgain starts a server on the data of a harness that was stopped, calls look, and stops it. It returns what lists show,
-// and the sessions that the start has read.
+// startAgain starts a server on the data of a stopped harness, calls look, and stops it. It returns the lists, and the
+// sessions that the start has read.
 func startAgain(h *harness, look func(*Server)) (all map[string]session.Info, read []string) {
 	h.Helper()
 	store, err := eventlog.Open(h.ctx(), &eventlog.Options{Dir: filepath.Join(h.dir, "log"), UnsafeNoSync: true})
@@ -82,8 +82,8 @@ func startAgain(h *harness, look func(*Server)) (all map[string]session.Info, re
 	return all, read
 }
 
-// TestStart starts a server on sessions in many states. It reads those alone that are not as they were left, and lists show the
-// same as after a start that reads all of them.
+// TestStart starts a server on sessions in many states. It reads only those that have changed, and lists are the same as after
+// a start that reads all of them.
 func TestStart(t *testing.T) {
 	h := newHarness(t)
 	turn := func(id, text string) {
@@ -183,7 +183,7 @@ func appendFile(name, text string) error {
 	return err
 }
 
-// changeGeneration makes the lines of a list those of another store, with a right checksum.
+// changeGeneration changes the lines of a list to those of another store, with a valid checksum.
 func changeGeneration(list string) error {
 	data, err := os.ReadFile(list)
 	var changed []byte

@@ -17,7 +17,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// twoTenants is a server with a token of each of two tenants and a session of each.
+// twoTenants is a server with a token and a session of each of two tenants.
 type twoTenants struct {
 	*repoHarness
 	tokens, sessions map[string]string // by tenant
@@ -61,7 +61,7 @@ func (w *twoTenants) as(tenant, method string, params, result any) {
 	}
 }
 
-// run runs a turn of a tenant's session and returns the agent's id of it.
+// run runs a turn of a tenant's session and returns its agent's session id.
 func (w *twoTenants) run(tenant, text string) string {
 	w.Helper()
 	id := w.sessions[tenant]
@@ -96,8 +96,8 @@ func (w *twoTenants) kept(tenant string) []string {
 	return ids
 }
 
-// TestTenant checks that a tenant sees its own sessions and history alone, also after a
-// restart, and that its agents have their own environment.
+// TestTenant checks that a tenant sees only its own sessions and history, also after a restart, and
+// that its agents have a separate environment.
 func TestTenant(t *testing.T) {
 	w := newTwoTenants(t, true)
 	agentIDs := map[string]string{}
@@ -137,7 +137,7 @@ func TestTenant(t *testing.T) {
 }
 
 // TestTenant_refused calls every method that names a session with one of another tenant. Each
-// answers as if there were none.
+// responds as for an unknown session.
 func TestTenant_refused(t *testing.T) {
 	w := newTwoTenants(t, true)
 	acme, theirs := w.client(w.tokens["acme"]), w.sessions["globex"]
@@ -178,7 +178,7 @@ func TestTenant_refused(t *testing.T) {
 	w.refused(api.InvalidParams, "tokens.create", api.TokensCreateParams{Role: "admin", Tenant: "acme"})
 }
 
-// anySession are methods that take the name of any session: it changes nothing, or less is shown.
+// anySession are methods that accept any session: they have no effect, or show less.
 var anySession = strings.Fields(`session.detach budget.list`)
 
 // namesSession reports whether parameters name a session, of the server or of an agent.
@@ -192,8 +192,8 @@ func namesSession(params reflect.Type) bool {
 	return false
 }
 
-// TestTenant_workspace checks that workspaces belong to the tenant that made them, and links
-// to the session's.
+// TestTenant_workspace checks that workspaces belong to the tenant that created them, and links to
+// that of the session.
 func TestTenant_workspace(t *testing.T) {
 	w := newTwoTenants(t, true)
 	var ws api.WorkspaceResult
@@ -223,8 +223,8 @@ func TestTenant_workspace(t *testing.T) {
 	}
 }
 
-// TestTenant_shared checks that a server without files of their own for tenants does not let
-// them into the history that all share.
+// TestTenant_shared checks that a server without separate files for tenants denies them the shared
+// history.
 func TestTenant_shared(t *testing.T) {
 	w := newTwoTenants(t, false)
 	id := w.run("globex", "say hello")
@@ -239,8 +239,8 @@ func TestTenant_shared(t *testing.T) {
 	}
 }
 
-// TestTenant_alike calls every method that names something with what another tenant has, and with
-// what nobody has: the answers are alike. What a tenant sees of the server does not change with the
+// TestTenant_alike calls every method that names an object with one of another tenant, and with an
+// unknown one: the responses are alike. A tenant's view of the server does not change with the
 // sessions of another.
 func TestTenant_alike(t *testing.T) {
 	w := newTwoTenants(t, true)
@@ -292,7 +292,7 @@ func TestTenant_alike(t *testing.T) {
 	}
 }
 
-// The metadata of a session has a bound, which holds for a fork too.
+// TestMetadata_bound checks the limit of a session's metadata, also for a fork.
 func TestMetadata_bound(t *testing.T) {
 	h := newHarness(t)
 	for size, want := range map[int]api.Reason{maxMetadata: "", maxMetadata + 1: api.InvalidParams} {

@@ -8,7 +8,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// errToken is the refusal of a token that is not known, or has ended.
+// errToken is the rejection of an unknown or ended token.
 var errToken = session.Fail(api.AuthFailed, "the token is missing, wrong or expired")
 
 // holding is a socket or a stream that lasts as long as its token.
@@ -17,7 +17,7 @@ type holding struct {
 	end context.CancelCauseFunc
 }
 
-// find returns a token that has not ended. A cookie ends with the token that it was made from.
+// find returns a token that has not ended. A cookie ends with its token.
 func (t *tokens) find(id string) (token, bool) {
 	tk, ok := t.start, id != "" && t.start.ID == id
 	if i, there := t.place[id]; there {
@@ -35,7 +35,7 @@ func (t *tokens) find(id string) (token, bool) {
 	return tk, true
 }
 
-// current returns an error if the token of a caller has ended, or its rights have changed.
+// current returns an error if the token of a caller has ended, or its access has changed.
 func (t *tokens) current(p *principal) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -47,7 +47,7 @@ func (t *tokens) current(p *principal) error {
 }
 
 // hold returns a context that ends, with errToken as its cause, when the token of a caller ends. The
-// caller releases it.
+// caller must release it.
 func (t *tokens) hold(ctx context.Context, p *principal) (held context.Context, release func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	h := &holding{p.id, cancel}
@@ -63,7 +63,7 @@ func (t *tokens) hold(ctx context.Context, p *principal) (held context.Context, 
 	}
 }
 
-// set replaces the tokens, ends what has lost its token, and waits for the next to expire.
+// set replaces the tokens, ends connections without a valid token, and waits for the next expiry.
 func (t *tokens) set(all []token) {
 	t.all, t.place = all, make(map[string]int, len(all))
 	for i, tk := range all {
@@ -73,7 +73,7 @@ func (t *tokens) set(all []token) {
 	t.await()
 }
 
-// sweep ends the sockets and streams whose token has ended.
+// sweep ends the sockets and streams of ended tokens.
 func (t *tokens) sweep() {
 	for h := range t.held {
 		if _, ok := t.find(h.id); !ok {
@@ -120,11 +120,11 @@ func (t *tokens) watch(ended func()) (stop func()) {
 	return func() { set(false) }
 }
 
-// maxPrinted is how many printed tokens there are. Each start of a server that has crashed before
-// adds one.
+// maxPrinted is the maximum number of printed tokens. Each start of a server after a crash adds
+// one.
 const maxPrinted = 8
 
-// print makes the token of the owner that is printed for a port. It is kept until endPrinted.
+// print creates the owner's token that is printed for a port. It is stored until endPrinted.
 func (t *tokens) print(port string) (string, error) {
 	tk, value, err := t.create(token{Name: "owner", Account: ownerAccount, Role: roleAdmin.String(), Port: port}, 0)
 	if err != nil {
@@ -133,7 +133,7 @@ func (t *tokens) print(port string) (string, error) {
 	t.mu.Lock()
 	printed := 0
 	drop := map[string]bool{}
-	for i := len(t.all) - 1; i >= 0; i-- { // the newest first
+	for i := len(t.all) - 1; i >= 0; i-- { // newest first
 		if old := t.all[i]; old.Port != "" && old.Parent == "" {
 			if printed++; printed > maxPrinted && old.ID != tk.ID {
 				drop[old.ID] = true

@@ -28,7 +28,7 @@ const (
 	traceparent = "00-" + callerTrace + "-" + callerSpan + "-01"
 )
 
-// variable is a variable of the newest agent; empty without one.
+// variable returns a variable of the newest agent, or "".
 func (p *envProvider) variable(name string) string {
 	for _, entry := range p.last() {
 		if value, ok := strings.CutPrefix(entry, name+"="); ok {
@@ -38,7 +38,7 @@ func (p *envProvider) variable(name string) string {
 	return ""
 }
 
-// spans is what was exported.
+// spans are the exported spans.
 type spans struct {
 	t   *testing.T
 	all tracetest.SpanStubs
@@ -59,7 +59,7 @@ func (s spans) named(name string) tracetest.SpanStub {
 	return tracetest.SpanStub{}
 }
 
-// above is the names of a span and those that it is in, up to the caller's.
+// above returns the names of a span and its ancestors, up to the caller's.
 func (s spans) above(name string) string {
 	s.t.Helper()
 	span := s.named(name)
@@ -81,7 +81,7 @@ func (s spans) above(name string) string {
 	return path
 }
 
-// traced is a harness whose server exports into memory.
+// traced is a harness with a server that exports to memory.
 type traced struct {
 	*harness
 	exporter *tracetest.InMemoryExporter
@@ -100,7 +100,7 @@ func newTraced(t *testing.T, on bool) *traced {
 	return r
 }
 
-// callTraced calls a method as a client of HTTP that has a trace.
+// callTraced calls a method like an HTTP client with a trace.
 func (r *traced) callTraced(method string, params, result any) {
 	r.Helper()
 	body, err := json.Marshal(params)
@@ -162,7 +162,7 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// TestTrace_socket takes the trace from each request of a socket, and says why a turn failed.
+// TestTrace_socket uses the trace of each request of a socket, and records the reason of a failed turn.
 func TestTrace_socket(t *testing.T) {
 	r := newTraced(t, true)
 	id := r.connect()
@@ -189,7 +189,7 @@ func TestTrace_socket(t *testing.T) {
 	}
 }
 
-// Without a provider nothing of a caller's trace reaches the agent or the log.
+// TestTrace_off checks that without a provider no caller's trace reaches the agent or the log.
 func TestTrace_off(t *testing.T) {
 	r := newTraced(t, false)
 	id := r.connect()

@@ -72,7 +72,7 @@ func (w *wire) send(text string) {
 	}
 }
 
-// call calls a method and returns its answer; what comes before it is dropped.
+// call calls a method and returns its response; earlier messages are dropped.
 func (w *wire) call(method string, params any) (json.RawMessage, *api.ErrorObject) {
 	w.t.Helper()
 	w.n++
@@ -112,7 +112,7 @@ func (h *harness) post(method string, params any) (json.RawMessage, *api.ErrorOb
 	return nil, &e.Error
 }
 
-// scene is a session in which every method has something to do.
+// scene is a session in which every method has an effect.
 type scene struct {
 	session, task, request, question, queued, prompt, agentID, token string
 }
@@ -141,8 +141,8 @@ func (h *harness) scene() scene {
 	return s
 }
 
-// params are the parameters of methods in a scene. A method that is not here is called with its
-// zero parameters and the session.
+// params returns the parameters of methods in a scene. Other methods are called with zero
+// parameters and the session.
 func (s scene) params() map[string]any {
 	ref := api.SessionRef{SessionID: s.session}
 	hist := api.HistoryRef{Session: s.agentID}
@@ -193,7 +193,7 @@ var want = map[string]api.Reason{
 	"session.archive": api.Conflict, "session.continue": api.Conflict, "session.handBack": api.Unsupported,
 	"budget.remove": api.Conflict, "webhooks.test": api.Conflict, "webhooks.remove": api.Conflict,
 	"queue.reorder": api.Conflict, "queue.sendNow": api.Conflict, "history.delete": api.Conflict, "server.drain": api.Unsupported, "share.revoke": api.Conflict,
-	// The directory of the scene is without git; workspace_test.go has one.
+	// The directory of the scene has no git; workspace_test.go has one.
 	"workspace.create": api.Unsupported, "workspace.diff": api.Unsupported, "workspace.revert": api.Unsupported, "workspace.commit": api.Unsupported,
 	"workspace.remove": api.Unsupported, "review.comment": api.Unsupported, "review.send": api.Unsupported,
 	"review.update": api.InvalidParams, "review.remove": api.InvalidParams,
@@ -201,11 +201,11 @@ var want = map[string]api.Reason{
 	"preview.open": api.Unsupported, "push.subscribe": api.Unsupported, "push.test": api.Unsupported,
 }
 
-// last are the methods that end what others need, in their order.
+// last are the methods that end objects that others need, in order.
 var last = []string{"queue.remove", "permission.respond", "question.respond", "task.stop", "session.interrupt", "session.disconnect", "session.delete"}
 
-// TestMethods calls every method over the WebSocket and over HTTP. The results have the members of testdata/results.txt: those that
-// are there each time, with their values where these are words.
+// TestMethods calls every method over the WebSocket and over HTTP. The results have the members of testdata/results.txt: those
+// present each time, with their values if these are words.
 func TestMethods(t *testing.T) {
 	results := map[string][]string{}
 	for _, transport := range []string{"websocket", "http"} {
@@ -227,7 +227,7 @@ func TestMethods(t *testing.T) {
 				}
 				result, e := call(m.Name, p)
 				if !ok && e != nil && e.Data.Reason != session.InternalError {
-					return // it was reached; with which parameters it works is for its own test
+					return // it was reached; its own test covers the parameters
 				}
 				if reason != "" {
 					if e == nil || e.Data.Reason != reason {
@@ -264,7 +264,7 @@ func TestMethods(t *testing.T) {
 // plainWord matches values that are the same each time: no ids, times and paths.
 var plainWord = regexp.MustCompile(`^[A-Za-z_ ,:()-]{1,60}$`)
 
-// members are the members of a result that have a value, as paths; of those only that another result has as well, unless that is nil.
+// members returns the members of a result with a value, as paths; unless other is nil, only those that it has as well.
 func members(t *testing.T, result json.RawMessage, other []string) []string {
 	t.Helper()
 	var v any
@@ -307,7 +307,7 @@ func members(t *testing.T, result json.RawMessage, other []string) []string {
 	return list
 }
 
-// checkResults compares with testdata/results.txt. With -update it keeps what was there this time as well.
+// checkResults compares with testdata/results.txt. With -update it also keeps the members of this run.
 func checkResults(t *testing.T, results map[string][]string) {
 	t.Helper()
 	const path = "testdata/results.txt"
@@ -340,8 +340,8 @@ func checkResults(t *testing.T, results map[string][]string) {
 	}
 }
 
-// TestEvents_transports follows one session over WebSocket, server-sent events and polls;
-// all give the same messages, and each goes on where it was cut.
+// TestEvents_transports follows one session over WebSocket, server-sent events and polls; all
+// return the same messages, and each continues where it was cut.
 func TestEvents_transports(t *testing.T) {
 	h := newHarness(t)
 	id := h.connect()
@@ -367,8 +367,8 @@ func TestEvents_transports(t *testing.T) {
 	}
 }
 
-// TestSocket_order leaves a session and comes back without waiting for the answer in between, as
-// a page does whose user goes from one view of a session to another.
+// TestSocket_order detaches and attaches a session without waiting for the response in between,
+// like a page that switches between two views of a session.
 func TestSocket_order(t *testing.T) {
 	h := newHarness(t)
 	id := h.connect()
@@ -407,7 +407,7 @@ func (h *harness) viaSocket(id string, from api.Cursor, end uint64) []string {
 	return all
 }
 
-// viaSSE reads two messages per connection and goes on with Last-Event-ID.
+// viaSSE reads two messages per connection and continues with Last-Event-ID.
 func (h *harness) viaSSE(id string, from api.Cursor, end uint64) []string {
 	h.Helper()
 	var all []string
@@ -533,7 +533,7 @@ func TestOpenAPI(t *testing.T) {
 			t.Errorf("%s is missing", m.Name)
 		}
 	}
-	// Every reference leads somewhere, and every schema is one.
+	// Every reference has a target, and every schema is valid.
 	for _, part := range strings.Split(string(body), `"$ref":"`)[1:] {
 		target, _, _ := strings.Cut(part, `"`)
 		name, ok := strings.CutPrefix(target, "#/components/schemas/")

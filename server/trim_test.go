@@ -14,7 +14,7 @@ import (
 	"github.com/seed7221b0f9/parley/webhook"
 )
 
-// openTestStore opens a store of its own.
+// openTestStore opens a separate store.
 func openTestStore(t *testing.T) *eventlog.Store {
 	t.Helper()
 	store, err := eventlog.Open(t.Context(), &eventlog.Options{Dir: filepath.Join(t.TempDir(), "log"), UnsafeNoSync: true})
@@ -31,7 +31,7 @@ func openTestStore(t *testing.T) *eventlog.Store {
 	return store
 }
 
-// kept is how many events a log holds.
+// kept returns the number of events in a log.
 func kept(t *testing.T, store *eventlog.Store, name string) uint64 {
 	t.Helper()
 	first, err := store.Log(name).First(t.Context())
@@ -45,8 +45,8 @@ func kept(t *testing.T, store *eventlog.Store, name string) uint64 {
 	return last.Seq - first + 1
 }
 
-// TestOutbox_trim checks that the outbox does not grow without end, that a new start still
-// knows what was in it, and that another server that wrote less goes on after the trimming.
+// TestOutbox_trim checks that the outbox does not grow without limit, that a new start still knows
+// its events, and that another server that wrote less continues after the trimming.
 func TestOutbox_trim(t *testing.T) {
 	store := openTestStore(t)
 	st := session.StoreOf(store)
@@ -92,7 +92,7 @@ func TestOutbox_trim(t *testing.T) {
 	}
 }
 
-// TestWebhook_trimmed checks that a webhook which is too far back goes on with what is left.
+// TestWebhook_trimmed checks that a webhook that is too far behind continues with the remaining events.
 func TestWebhook_trimmed(t *testing.T) {
 	clock := newFakeClock()
 	r := newReceiver(t, clock)
@@ -122,8 +122,8 @@ func TestWebhook_trimmed(t *testing.T) {
 	}
 }
 
-// TestLedger_trim checks that the rows of the ledger are trimmed when the book holds them, that
-// no amount is lost by it, and that another server that missed the trimming catches up.
+// TestLedger_trim checks that the rows of the ledger are trimmed when the book includes them, that
+// no amount is lost, and that another server that missed the trimming catches up.
 func TestLedger_trim(t *testing.T) {
 	store := openTestStore(t)
 	st := session.StoreOf(store)

@@ -26,12 +26,12 @@ import (
 	"github.com/seed7221b0f9/parley/webhook"
 )
 
-// fakeClock is a clock that a test moves. Its timers fire when it has passed them.
+// fakeClock is a clock that a test advances. Its timers fire when it has passed them.
 type fakeClock struct {
 	mu      sync.Mutex
 	now     time.Time
 	timers  map[chan time.Time]time.Time
-	waiting chan struct{} // has an element when someone began to wait
+	waiting chan struct{} // has an element when a wait has started
 }
 
 func newFakeClock() *fakeClock {
@@ -115,7 +115,7 @@ func (r *receiver) set(down bool) {
 	r.down = down
 }
 
-// got waits until n events have come and returns their types.
+// got waits until n events have arrived and returns their types.
 func (r *receiver) got(t *testing.T, n int) []string {
 	t.Helper()
 	deadline := time.NewTimer(wait)
@@ -149,15 +149,15 @@ func webhookHarness(t *testing.T, clock *fakeClock) *harness {
 	})
 }
 
-// TestWebhook_down checks that a receiver that is down for an hour, while the server is
-// started again too, gets every event once it is back, in order and once.
+// TestWebhook_down checks that a receiver that is down for an hour, during a restart of the server,
+// gets every event afterwards, in order and once.
 func TestWebhook_down(t *testing.T) {
 	clock := newFakeClock()
 	r := newReceiver(t, clock)
 	h := webhookHarness(t, clock)
 	id := h.connect()
 	w := h.watch(id)
-	h.query(id, "say before") // before there is a webhook
+	h.query(id, "say before") // before the webhook exists
 	w.results(1)
 	var set api.WebhooksSetResult
 	h.call("webhooks.set", api.WebhooksSetParams{Webhook: api.Webhook{URL: r.URL + "/hook", Events: []string{}, Enabled: true}}, &set)
@@ -212,8 +212,8 @@ func TestWebhook_down(t *testing.T) {
 	}
 }
 
-// TestWebhook_redirect checks that a receiver which redirects to this machine gets nothing sent
-// there, and that the event waits for it.
+// TestWebhook_redirect checks that a redirect to this machine is not followed, and that the event
+// waits for the receiver.
 func TestWebhook_redirect(t *testing.T) {
 	clock := newFakeClock()
 	reached := make(chan struct{}, 100)
@@ -230,7 +230,7 @@ func TestWebhook_redirect(t *testing.T) {
 	id := h.connect()
 	h.query(id, "say one")
 	h.watch(id).results(1)
-	<-clock.waiting // it failed, and is tried again
+	<-clock.waiting // it failed, and is retried
 	var list api.WebhooksListResult
 	h.call("webhooks.list", api.Empty{}, &list)
 	if len(asked) != 1 || len(reached) != 0 || list.Webhooks[0].Pending != 1 || !strings.Contains(list.Webhooks[0].LastError, "redirect") {
@@ -238,8 +238,8 @@ func TestWebhook_redirect(t *testing.T) {
 	}
 }
 
-// TestWebhook_crash checks that an event whose session was written and whose outbox was not is
-// sent after the next start.
+// TestWebhook_crash checks that an event with a stored session record but no outbox row is sent
+// after the next start.
 func TestWebhook_crash(t *testing.T) {
 	clock := newFakeClock()
 	r := newReceiver(t, clock)
@@ -252,13 +252,13 @@ func TestWebhook_crash(t *testing.T) {
 	w.results(1)
 	r.got(t, 1)
 	for ctx, pending := h.ctx(), int64(1); pending > 0; { // its cursor is on disk
-		var list api.WebhooksListResult // a member that is left out would keep its value
+		var list api.WebhooksListResult // an omitted member would keep its value
 		if err := h.client(h.token).Call(ctx, "webhooks.list", api.Empty{}, &list); err != nil {
 			t.Fatal(err)
 		}
 		pending = list.Webhooks[0].Pending
 	}
-	// What a crash between the two writes leaves: a record and no row in the outbox.
+	// A crash between the two writes leaves a record and no row in the outbox.
 	if err := h.stop(); err != nil {
 		t.Fatal(err)
 	}
@@ -283,7 +283,7 @@ func TestWebhook_crash(t *testing.T) {
 	}
 }
 
-// TestWebhook_methods checks who may set webhooks and where to, and the test call.
+// TestWebhook_methods checks who may set webhooks and their addresses, and the test call.
 func TestWebhook_methods(t *testing.T) {
 	clock := newFakeClock()
 	r := newReceiver(t, clock)
@@ -371,8 +371,8 @@ func TestHookCommand(t *testing.T) {
 	}
 }
 
-// TestWebhook_stop checks how far a webhook is after a call: past an event that was taken, also while
-// the server stops, and before one whose call failed then, so that it comes after the next start.
+// TestWebhook_stop checks the position of a webhook after a call: past an accepted event, also while
+// the server stops, and before one with a failed call, which is sent after the next start.
 func TestWebhook_stop(t *testing.T) {
 	h := webhookHarness(t, newFakeClock())
 	data, err := json.Marshal(webhook.Event{ID: "e", Type: webhook.TurnDone, SessionID: "s-1", Seq: 1})
@@ -384,7 +384,7 @@ func TestWebhook_stop(t *testing.T) {
 		stops    bool
 		cursor   uint64
 		goesOn   bool
-		ofAnyone string // the session that the webhook is for
+		ofAnyone string // the session of the webhook
 	}{
 		"taken":                       {http.StatusOK, false, 7, true, ""},
 		"taken while the server ends": {http.StatusOK, true, 7, true, ""},

@@ -13,8 +13,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// newCLIHarness is a repository with a server whose agent is the real CLI, against an API
-// that plays a script.
+// newCLIHarness returns a repository with a server with the real CLI as agent, against a scripted
+// API.
 func newCLIHarness(t *testing.T, script claudetest.Script) (*repoHarness, *claudetest.FakeAPI) {
 	t.Helper()
 	cli := e2e.CLI(t)
@@ -33,12 +33,12 @@ func newCLIHarness(t *testing.T, script claudetest.Script) (*repoHarness, *claud
 	return newRepoHarness(t, func(o *Options) { o.Providers, o.Env = []agent.Provider{provider}, nil }), model
 }
 
-// bash is a call of the agent that runs a command, for a prompt that has a word in it.
+// bash returns a call of the agent that runs a command, for a prompt that contains a word.
 func bash(word, command string) claudetest.Reply {
 	return claudetest.Use("Bash", map[string]any{"command": command, "description": "Edit"}).When(claudetest.Match{LastIncludes: word})
 }
 
-// agentIn makes a workspace with a session of the CLI that may use Bash.
+// agentIn creates a workspace with a session of the CLI that may use Bash.
 func (r *repoHarness) agentIn() (api.Workspace, string) {
 	r.Helper()
 	var ws api.WorkspaceResult
@@ -59,7 +59,7 @@ func (r *repoHarness) ask(session, text string) string {
 	return turn
 }
 
-// TestAgentsTwoWorktrees: two agents of the real CLI edit the same file of one repository.
+// TestAgentsTwoWorktrees edits the same file of one repository with two agents of the real CLI.
 func TestAgentsTwoWorktrees(t *testing.T) {
 	r, _ := newCLIHarness(t, claudetest.Replies(
 		bash("first-agent", `sed -i -e 's/^line 5$/first/' -e 's/^line 30$/first again/' a.txt`),
@@ -108,8 +108,8 @@ func TestAgentsTwoWorktrees(t *testing.T) {
 	}
 }
 
-// TestAgentReview: three comments on two files go to the real CLI as one prompt and come
-// back resolved; one on a hunk that has changed is refused.
+// TestAgentReview sends three comments on two files to the real CLI as one prompt, which resolves
+// them; one on a changed hunk is rejected.
 func TestAgentReview(t *testing.T) {
 	const fixed = "review-comments-fixed"
 	r, model := newCLIHarness(t, claudetest.Replies(

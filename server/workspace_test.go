@@ -18,8 +18,8 @@ import (
 	"github.com/seed7221b0f9/parley/workspace"
 )
 
-// repoHarness is a harness whose directory for sessions is a repository with files of
-// numbered lines, and with a change of the user's that is not committed.
+// repoHarness is a harness with a repository of numbered lines as the directory for sessions, and
+// an uncommitted change of the user.
 type repoHarness struct {
 	*harness
 	repo string
@@ -63,7 +63,7 @@ func (r *repoHarness) git(dir string, args ...string) string {
 	return strings.TrimSuffix(string(out), "\n")
 }
 
-// workspace makes a workspace and a session in it.
+// workspace creates a workspace and a session in it.
 func (r *repoHarness) workspace() (api.Workspace, string) {
 	r.Helper()
 	var ws api.WorkspaceResult
@@ -79,7 +79,7 @@ func (r *repoHarness) workspace() (api.Workspace, string) {
 	return ws.Workspace, c.SessionID
 }
 
-// turn runs a turn in which an agent does something: it asks for a permission first.
+// turn runs a turn in which an agent performs work: it asks for a permission first.
 func (r *repoHarness) turn(id string, work func()) string {
 	r.Helper()
 	w := r.watch(id)
@@ -100,7 +100,7 @@ func (r *repoHarness) diff(session string, scope api.WorkspaceScope) api.Workspa
 	return d
 }
 
-// fileOf is one file of a diff.
+// fileOf returns one file of a diff.
 func (r *repoHarness) fileOf(d api.WorkspaceDiffResult, path string) api.WorkspaceFile {
 	r.Helper()
 	i := slices.IndexFunc(d.Files, func(f api.WorkspaceFile) bool { return f.Path == path })
@@ -165,10 +165,10 @@ func TestWorkspaceTurns(t *testing.T) {
 	}
 }
 
-// workspaceEvents are the events of files that a viewer has seen.
+// workspaceEvents returns the events of files that a viewer has seen.
 func workspaceEvents(w *watcher) []string {
 	var all []string
-	for _, m := range w.events { // the lock is held by until, or the viewer has stopped
+	for _, m := range w.events { // until holds the lock, or the viewer has stopped
 		var info struct {
 			Workspace *api.WorkspaceEvent
 		}
@@ -227,7 +227,7 @@ func TestWorkspaceRevertAndCommit(t *testing.T) {
 	if len(list.Workspaces) != 1 || !slices.Equal(list.Workspaces[0].Sessions, []string{id}) {
 		t.Errorf("the list is %+v", list)
 	}
-	r.refused(api.Conflict, "workspace.remove", api.WorkspaceRemoveParams{SessionID: id}) // the commit is on no other branch
+	r.refused(api.Conflict, "workspace.remove", api.WorkspaceRemoveParams{SessionID: id}) // no other branch has the commit
 	r.call("workspace.remove", api.WorkspaceRemoveParams{SessionID: id, KeepBranch: true}, nil)
 	if r.git(r.repo, "rev-parse", ws.Branch) != first.Commit {
 		t.Error("the branch is not at the commit")
@@ -235,8 +235,8 @@ func TestWorkspaceRevertAndCommit(t *testing.T) {
 	r.refused(api.InvalidParams, "workspace.diff", api.SessionRef{SessionID: id})
 }
 
-// A session in the user's own checkout shows what has changed since it began, and leaves
-// what the user has changed before alone.
+// TestPlainRepository checks that a session in the user's checkout shows the changes since its
+// start, and leaves earlier changes of the user unchanged.
 func TestPlainRepository(t *testing.T) {
 	r := newRepoHarness(t)
 	id := r.connect()

@@ -9,7 +9,8 @@ import (
 )
 
 // A Spawner decides where the program of an agent runs. This one would run it in a container; it
-// keeps the directory and names the environment, whose values do not belong into arguments.
+// keeps the directory and passes only the names of the environment variables, because values do not
+// belong into arguments.
 func ExampleFunc() {
 	container := func(next spawn.Spawner) spawn.Spawner {
 		return spawn.Func(func(ctx context.Context, cmd spawn.Command) (spawn.Process, error) {

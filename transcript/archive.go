@@ -12,33 +12,31 @@ import (
 	"github.com/seed7221b0f9/parley/internal/claudedir"
 )
 
-// Archive is a copy of the sessions of configuration directories that outlives the
-// CLI's clearing up. It holds the contents of files in compressed pieces named by
-// their SHA-256, so that what is the same is there once, and a note for every
-// [Archive.Save] of what it found. Nothing in it is ever changed or deleted: a save
-// that is killed leaves pieces that nothing names, and two saves at once do not
-// disturb each other. It holds no open file and may be used from any goroutine.
+// Archive is a copy of the sessions of configuration directories that survives the CLI's cleanup.
+// It stores file contents in compressed pieces named by their SHA-256, so that equal content is
+// stored once, and one note per [Archive.Save] that lists the files it found. Pieces and notes are
+// never changed or deleted: a save that is killed leaves unreferenced pieces, and concurrent saves
+// do not disturb each other. An Archive holds no open file and may be used from any goroutine.
 type Archive struct {
 	dir   string
 	files fileSystem
 }
 
-// OpenArchive returns the archive in a directory, which need not exist yet. Nothing is read or
-// written before it is used.
+// OpenArchive returns the archive in a directory, which need not exist yet. It does not read or
+// write the directory.
 func OpenArchive(dir string) *Archive { return &Archive{dir: dir, files: osFiles{dir}} }
 
-// Path returns the directory of the archive, in the form in which [OpenArchive] got it.
+// Path returns the directory of the archive as it was passed to [OpenArchive].
 func (a *Archive) Path() string { return a.dir }
 
-// ArchivedFile is a file in an archive with all its versions, from the one that was saved first
-// to the last.
+// ArchivedFile is a file in an archive with all its versions, oldest first.
 type ArchivedFile struct {
 	Path     string // below projects, with slashes: key/session.jsonl, key/session/…
 	Versions []*FileVersion
 }
 
-// FileVersion is one content of a file. A file that only grew has a single one, the
-// longest; one that was written anew keeps what it had.
+// FileVersion is one content of a file. A file that only grew has a single version, the longest; a
+// file that was rewritten keeps its earlier versions.
 type FileVersion struct {
 	Size     int64     `json:"size"`
 	Modified time.Time `json:"modified"`
@@ -47,11 +45,10 @@ type FileVersion struct {
 	SavedAt  time.Time `json:"savedAt"`
 }
 
-// Latest returns the version that was saved last, which is the one that [Archive.Restore]
-// writes.
+// Latest returns the version that was saved last. [Archive.Restore] writes this version.
 func (f *ArchivedFile) Latest() *FileVersion { return f.Versions[len(f.Versions)-1] }
 
-// SessionID is the session that the file belongs to, "" if it belongs to none.
+// SessionID returns the session that the file belongs to, or "".
 func (f *ArchivedFile) SessionID() string {
 	parts := strings.SplitN(f.Path, "/", 3)
 	if len(parts) < 2 {
@@ -64,36 +61,32 @@ func (f *ArchivedFile) SessionID() string {
 	return id
 }
 
-// IsTranscript reports whether the file is the transcript of its session, rather
-// than something beside it.
+// IsTranscript reports whether the file is the transcript of its session rather than one of its
+// other files.
 func (f *ArchivedFile) IsTranscript() bool {
 	return f.SessionID() != "" && strings.Count(f.Path, "/") == 1
 }
 
-// SaveOptions configures how a configuration directory is saved. A nil pointer stands for the
-// zero value.
+// SaveOptions configures [Archive.Save]. A nil pointer is the zero value.
 type SaveOptions struct {
-	// Progress, if set, is called for every file that was looked at, in order, by the goroutine
-	// that saves.
+	// Progress, if set, is called for every file in order, on the goroutine that called Save.
 	Progress func(done, total int)
 }
 
-// SaveReport reports what [Archive.Save] did: the files that it looked at, what it wrote, and
-// what it could not read.
+// SaveReport reports the files that [Archive.Save] examined, wrote and could not read.
 type SaveReport struct {
-	Files    int           `json:"files"`    // that were looked at
-	Changed  int           `json:"changed"`  // of those, new or changed since the last save
-	Pieces   int           `json:"pieces"`   // that were written
-	Bytes    int64         `json:"bytes"`    // of the changed files
-	Written  int64         `json:"written"`  // to the archive, compressed
+	Files    int           `json:"files"`    // files examined
+	Changed  int           `json:"changed"`  // files new or changed since the last save
+	Pieces   int           `json:"pieces"`   // pieces written
+	Bytes    int64         `json:"bytes"`    // size of the changed files
+	Written  int64         `json:"written"`  // compressed bytes written to the archive
 	Unread   []string      `json:"unread"`   // files that could not be read, and why
 	Duration time.Duration `json:"duration"` // in nanoseconds
 }
 
-// Save puts everything below the projects of a configuration directory into the
-// archive that is not there yet. Files whose size and time have not changed since
-// the last save are not read. A file that cannot be read is in the report and hides
-// no other.
+// Save copies the files below the projects of a configuration directory that the archive does not
+// have yet. It does not read files with the size and time of the last save. It reports a file that
+// cannot be read and continues.
 func (a *Archive) Save(ctx context.Context, d *Dir, opts *SaveOptions) (*SaveReport, error) {
 	if opts == nil {
 		opts = &SaveOptions{}
@@ -135,11 +128,11 @@ func (a *Archive) Save(ctx context.Context, d *Dir, opts *SaveOptions) (*SaveRep
 	return report, nil
 }
 
-// savedFile is what became of a file.
+// savedFile is the outcome of saving one file.
 type savedFile struct {
 	foundFile
 	version  *FileVersion // nil if it has not changed
-	replaces string       // the SHA-256 of the version that it is a longer form of
+	replaces string       // SHA-256 of the version that this one extends
 	pieces   int
 	written  int64
 	err      error // it could not be read
@@ -166,8 +159,7 @@ type foundFile struct {
 	modified time.Time
 }
 
-// regularFiles lists the files below a directory. One that cannot be looked at is
-// left out.
+// regularFiles lists the files below a directory. It skips files that it cannot stat.
 func regularFiles(ctx context.Context, root string) ([]foundFile, error) {
 	var found []foundFile
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -175,11 +167,11 @@ func regularFiles(ctx context.Context, root string) ([]foundFile, error) {
 			return ctx.Err()
 		}
 		if err != nil || !d.Type().IsRegular() || isTemp(d.Name()) {
-			return nil // gone, not ours to read, or being written
+			return nil // removed, not readable, or being written
 		}
 		info, err := d.Info()
 		if err != nil {
-			return nil // gone
+			return nil // removed
 		}
 		rel, err := filepath.Rel(root, path)
 		if err != nil {
@@ -192,7 +184,7 @@ func regularFiles(ctx context.Context, root string) ([]foundFile, error) {
 	return found, err
 }
 
-// isTemp reports whether a file is one that this package is just writing.
+// isTemp reports whether the name is that of a temporary file of this package.
 func isTemp(name string) bool {
 	return strings.HasPrefix(name, ".parley-") && strings.HasSuffix(name, ".tmp")
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/random"
 )
 
-// saveNote is what a save found new or changed. Notes are never changed; the
-// catalogue is what they say together.
+// saveNote lists the new and changed files of one save. Notes never change; the catalogue is the
+// merge of all notes.
 type saveNote struct {
 	Version int          `json:"v"`
 	SavedAt time.Time    `json:"savedAt"`
@@ -31,12 +31,12 @@ type notedFile struct {
 	Replaces string `json:"replaces,omitempty"`
 }
 
-// noteLimit bounds a note; one of a million files is smaller.
+// noteLimit is the size limit of a note in bytes. A note of a million files is smaller.
 const noteLimit = 1 << 30
 
 func (a *Archive) notesDir() string { return filepath.Join(a.dir, "saves") }
 
-// writeNote writes a note: from then on the save is part of the archive.
+// writeNote writes a note, which makes the save part of the archive.
 func (a *Archive) writeNote(note *saveNote) error {
 	text, err := encode(note)
 	if err != nil {
@@ -53,7 +53,7 @@ func (a *Archive) writeNote(note *saveNote) error {
 	return replace(a.files, filepath.Join(a.notesDir(), name), packed)
 }
 
-// catalogue is what the notes say: the files by their paths.
+// catalogue reads the notes and returns the files by path.
 func (a *Archive) catalogue() (map[string]*ArchivedFile, error) {
 	known := map[string]*ArchivedFile{}
 	list, err := os.ReadDir(a.notesDir()) // sorted, so the oldest is first
@@ -86,7 +86,7 @@ func (a *Archive) catalogue() (map[string]*ArchivedFile, error) {
 	return known, nil
 }
 
-// mergeInto adds what a note says about a file.
+// mergeInto adds a file of a note to the known files.
 func (f *notedFile) mergeInto(known map[string]*ArchivedFile) {
 	file := known[f.Path]
 	if file == nil {
@@ -100,8 +100,8 @@ func (f *notedFile) mergeInto(known map[string]*ArchivedFile) {
 	file.Versions = append(file.Versions, &v)
 }
 
-// Files are the files of the archive in the order of their paths, those that are
-// gone from their configuration directory among them.
+// Files returns the files of the archive sorted by path, including files that were deleted from
+// their configuration directory.
 func (a *Archive) Files() ([]*ArchivedFile, error) {
 	known, err := a.catalogue()
 	if err != nil {
@@ -114,8 +114,8 @@ func (a *Archive) Files() ([]*ArchivedFile, error) {
 	return files, nil
 }
 
-// Verify reads all of the archive and checks every file of every version. It
-// returns what is damaged; progress, if not nil, is called for every file.
+// Verify reads the whole archive and checks every version of every file. It returns the damage
+// found; progress, if not nil, is called for every file.
 func (a *Archive) Verify(ctx context.Context, progress func(done, total int)) (damaged []error, err error) {
 	files, err := a.Files()
 	if err != nil {

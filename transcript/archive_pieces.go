@@ -15,8 +15,8 @@ import (
 	"path/filepath"
 )
 
-// pieceSize is how much of a file is one piece. Sessions grow at their ends, so all
-// pieces but the last of a session stay the same.
+// pieceSize is the size of a piece in bytes. Sessions grow at the end, so only the last piece of a
+// session changes.
 const pieceSize = 512 << 10
 
 func (a *Archive) piecePath(sum string) string {
@@ -28,8 +28,8 @@ func sumOf(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// saveFile saves a file unless it is as it was. Of a file that grows meanwhile the
-// part is saved that was there.
+// saveFile saves a file unless it is unchanged. Of a file that grows during the save it saves the
+// part that existed at the start.
 func (a *Archive) saveFile(ctx context.Context, f foundFile, known *ArchivedFile) *savedFile {
 	s := &savedFile{foundFile: f}
 	var last *FileVersion
@@ -41,7 +41,7 @@ func (a *Archive) saveFile(ctx context.Context, f foundFile, known *ArchivedFile
 	}
 	file, err := openRegular(f.path)
 	if err != nil {
-		if !errors.Is(err, fs.ErrNotExist) { // else it is gone
+		if !errors.Is(err, fs.ErrNotExist) { // otherwise the file was removed
 			s.err = fmt.Errorf("%s: %w", f.rel, err)
 		}
 		return s
@@ -51,7 +51,7 @@ func (a *Archive) saveFile(ctx context.Context, f foundFile, known *ArchivedFile
 	return s
 }
 
-// prefixSum tells the sum of the first bytes of what goes through it.
+// prefixSum computes the checksum of the first bytes written to it.
 type prefixSum struct {
 	whole hash.Hash
 	left  int64 // of the prefix
@@ -70,8 +70,8 @@ func (p *prefixSum) add(b []byte) {
 	p.whole.Write(b)
 }
 
-// savePieces saves the content of a file. If it begins with what the file was at the
-// last save, this version takes the place of that one.
+// savePieces saves the content of a file. If the content begins with the last saved version, the
+// new version replaces that one.
 func (a *Archive) savePieces(ctx context.Context, s *savedFile, from io.Reader, last *FileVersion) {
 	v := &FileVersion{Modified: s.modified, Pieces: []string{}}
 	sums := &prefixSum{whole: sha256.New()}
@@ -108,7 +108,7 @@ func (a *Archive) savePieces(ctx context.Context, s *savedFile, from io.Reader, 
 	s.version = v
 }
 
-// savePiece writes a piece, unless it is there.
+// savePiece writes a piece unless the archive has it.
 func (a *Archive) savePiece(s *savedFile, sum string, content []byte) error {
 	path := a.piecePath(sum)
 	if info, err := os.Stat(path); err == nil && info.Size() > 0 {
@@ -141,7 +141,7 @@ func pack(content []byte) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// DamageError is a piece of an archive, or a note, that is not what it was.
+// DamageError reports a piece or a note of an archive with unexpected content.
 type DamageError struct {
 	Path string
 	Err  error
@@ -151,13 +151,12 @@ func (e *DamageError) Error() string {
 	return fmt.Sprintf("transcript: %s is damaged: %v", e.Path, e.Err)
 }
 
-// Unwrap returns the reason why the archive is known to be damaged, such as a checksum that
-// does not match.
+// Unwrap returns the cause, such as a checksum that does not match.
 func (e *DamageError) Unwrap() error { return e.Err }
 
 var errWrongSum = errors.New("its content has another SHA-256 than its name")
 
-// piece reads a piece and checks it.
+// piece reads a piece and checks its checksum.
 func (a *Archive) piece(sum string) ([]byte, error) {
 	if len(sum) != 2*sha256.Size {
 		return nil, &DamageError{a.dir, fmt.Errorf("%q is not the name of a piece", sum)}

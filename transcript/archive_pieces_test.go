@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A piece whose file is whole and holds something else than its name says is damaged.
+// TestPieceOfAnotherName reads a piece that holds the content of another checksum: the piece is damaged.
 func TestPieceOfAnotherName(t *testing.T) {
 	a := OpenArchive(t.TempDir())
 	one, two := sumOf([]byte("one")), sumOf([]byte("two"))

@@ -16,34 +16,32 @@ import (
 	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
-// RestoreOptions selects what is restored, and how. A nil pointer stands for the zero value,
+// RestoreOptions selects the files that [Archive.Restore] writes. A nil pointer is the zero value,
 // which restores everything.
 type RestoreOptions struct {
-	// Sessions are the ids of the sessions that are restored; none is everything.
+	// Sessions are the ids of the sessions to restore; empty restores all.
 	Sessions []string
-	// KeepTimes gives the files the times that they had. Without it they are as old
-	// as their restoring: the CLI deletes by age, and would delete them again.
+	// KeepTimes restores the modification times. Without it the files get the current time: the CLI
+	// deletes by age, and would delete them again.
 	KeepTimes bool
-	// DryRun only says what would be done.
+	// DryRun reports what would be restored without writing.
 	DryRun bool
 	// Progress, if set, is called for every file.
 	Progress func(done, total int)
 }
 
-// RestoreReport reports what [Archive.Restore] did, or would do, with each file. Paths are
-// below the directory projects.
+// RestoreReport reports the result for each file. Paths are relative to the projects directory.
 type RestoreReport struct {
 	Restored []string `json:"restored"`
-	Same     []string `json:"same"`    // were there already, or a longer form of them
-	Differ   []string `json:"differ"`  // are there with another content, which was left
-	Damaged  []string `json:"damaged"` // are damaged in the archive, and how
+	Same     []string `json:"same"`    // exist with the same content or a longer form of it
+	Differ   []string `json:"differ"`  // exist with another content, which is kept
+	Damaged  []string `json:"damaged"` // damaged in the archive, with the damage
 }
 
-// Restore puts files of the archive back into a configuration directory, the latest
-// version of each, checked against its SHA-256 before it gets its name. A file that
-// exists is never touched. What is beside a session comes before its transcript, so
-// that there is a session only when it is whole. The error is [ErrNoSession] if a
-// session that was asked for is not in the archive.
+// Restore writes the latest version of the archived files to a configuration directory and checks
+// each SHA-256 before the file gets its name. It never changes an existing file. A transcript is
+// written after the other files of its session, so that a session is visible only when it is
+// complete. The error is [ErrNoSession] if the archive does not have a requested session.
 func (a *Archive) Restore(ctx context.Context, to *Dir, opts *RestoreOptions) (*RestoreReport, error) {
 	if opts == nil {
 		opts = &RestoreOptions{}
@@ -68,7 +66,7 @@ func (a *Archive) Restore(ctx context.Context, to *Dir, opts *RestoreOptions) (*
 	return report, nil
 }
 
-// wanted are the files of these sessions, of all if none is named.
+// wanted returns the files of the sessions, or all files if sessions is empty.
 func (a *Archive) wanted(sessions []string) ([]*ArchivedFile, error) {
 	files, err := a.Files()
 	if err != nil || len(sessions) == 0 {
@@ -138,8 +136,7 @@ func begins(path string, v *FileVersion) (bool, error) {
 	return n == v.Size && hex.EncodeToString(sum.Sum(nil)) == v.SHA256, err
 }
 
-// unpack writes a version to a new file, and gives it its name when all of it is
-// there and right.
+// unpack writes a version to a temporary file and renames it after the checksum matches.
 func (a *Archive) unpack(ctx context.Context, to *Dir, v *FileVersion, path string) error {
 	if err := to.files.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("transcript: %w", err)
@@ -169,8 +166,8 @@ func (a *Archive) unpack(ctx context.Context, to *Dir, v *FileVersion, path stri
 	return nil
 }
 
-// contents gives the content of a version piece by piece; the error is a
-// [*DamageError] if it is not what was saved.
+// contents calls use with each piece of a version. The error is a [*DamageError] if the content
+// differs from the saved one.
 func (a *Archive) contents(ctx context.Context, v *FileVersion, use func([]byte) error) error {
 	sum := sha256.New()
 	for _, name := range v.Pieces {

@@ -61,7 +61,7 @@ func save(t *testing.T, a *transcript.Archive, d *transcript.Dir) *transcript.Sa
 	return report
 }
 
-// noise does not compress.
+// noise returns n bytes that do not compress.
 func noise(n int) string {
 	rng := rand.New(rand.NewPCG(1, uint64(n)))
 	b := make([]byte, n)
@@ -71,7 +71,7 @@ func noise(n int) string {
 	return string(b)
 }
 
-// transcript.TestArchive saves a directory while it changes, loses it, and gets all of it back.
+// TestArchive saves a directory while it changes, deletes the directory, and restores all of it.
 func TestArchive(t *testing.T) {
 	d, a := transcript.Open(t.TempDir()), transcript.OpenArchive(filepath.Join(t.TempDir(), "archive"))
 	long, short := faultinject.New(1, "/home/dev/a"), faultinject.New(2, "/home/dev/b")
@@ -117,8 +117,8 @@ func TestArchive(t *testing.T) {
 	}
 }
 
-// transcript.TestArchive_versions saves files that grow, change and change back: a file that grew
-// has one version, wherever its pieces end, and the same content is one version.
+// TestArchive_versions saves files that grow, change and change back: a file that grew has one
+// version, wherever its pieces end, and equal content is one version.
 func TestArchive_versions(t *testing.T) {
 	d, a := transcript.Open(t.TempDir()), transcript.OpenArchive(t.TempDir())
 	whole := noise(512 << 10) // one piece
@@ -137,8 +137,7 @@ func TestArchive_versions(t *testing.T) {
 	}
 }
 
-// transcript.TestArchive_emptyPiece saves a piece again whose file is there without its content,
-// as a machine that lost its power may leave it.
+// TestArchive_emptyPiece saves a piece again when its file is empty, as after a power failure.
 func TestArchive_emptyPiece(t *testing.T) {
 	d, a := transcript.Open(t.TempDir()), transcript.OpenArchive(t.TempDir())
 	putFile(t, d, "p/one.txt", "content", time.Now())
@@ -157,7 +156,7 @@ func TestArchive_emptyPiece(t *testing.T) {
 	}
 }
 
-// transcript.TestArchive_newer reads no archive that a later version of the program has written.
+// TestArchive_newer rejects an archive that a later version of the program has written.
 func TestArchive_newer(t *testing.T) {
 	a := transcript.OpenArchive(t.TempDir())
 	var packed bytes.Buffer
@@ -187,7 +186,7 @@ func checkVersions(t *testing.T, a *transcript.Archive, want map[string]int) {
 	}
 }
 
-// transcript.TestRestore puts back one session of many, over nothing that exists.
+// TestRestore restores one session of several and overwrites no existing file.
 func TestRestore(t *testing.T) {
 	d, a := transcript.Open(t.TempDir()), transcript.OpenArchive(t.TempDir())
 	one, two := faultinject.New(3, "/home/dev/p"), faultinject.New(4, "/home/dev/p")
@@ -225,8 +224,7 @@ func TestRestore(t *testing.T) {
 	}
 }
 
-// transcript.TestRestoreDamaged restores nothing of a file whose archive is damaged, and all of
-// the others.
+// TestRestoreDamaged restores all files but the one with damaged pieces.
 func TestRestoreDamaged(t *testing.T) {
 	d, a := transcript.Open(t.TempDir()), transcript.OpenArchive(t.TempDir())
 	for i := range 4 {
@@ -244,7 +242,7 @@ func TestRestoreDamaged(t *testing.T) {
 	for i, damage := range []func(path string) error{
 		os.Remove,
 		func(path string) error { return os.Truncate(path, 9) },
-		func(path string) error { // another piece under this name
+		func(path string) error { // the content of another piece
 			other, err := os.ReadFile(piece(3))
 			if err != nil {
 				return err

@@ -7,14 +7,14 @@ import (
 	"testing"
 )
 
-// TestCancel ends the context before and at many places during every reader, over
-// several shapes: the answer is the error of the context, and no more than a few hundred
-// steps are taken once it has ended, which is far less than 100 ms of work.
+// TestCancel cancels the context before and at many points during every reader, over several
+// shapes. The reader returns the error of the context, and takes at most a few hundred steps after
+// the cancellation, which is far less than 100 ms of work.
 func TestCancel(t *testing.T) {
 	if raceDetector {
 		t.Skip("it counts steps; make test runs it without the race detector")
 	}
-	// One goroutine works at a time, so that the context is asked in a fixed order.
+	// Only one goroutine runs at a time, so the context is checked in a fixed order.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	for _, shape := range []string{"talk", "one uuid", "missing parents", "circles", "calls without results", "compactions", "branches"} {
 		s := writeShape(t, shape, 400)
@@ -49,7 +49,7 @@ func cancelAt(t *testing.T, what string, s *Session, read func(context.Context, 
 	}
 }
 
-// watched notes how many steps there were when the context ended.
+// watched records the number of steps at which the context ended.
 type watched struct {
 	stopping
 	steps *int64
@@ -57,7 +57,6 @@ type watched struct {
 	over  bool
 }
 
-// Err is that of the context.
 func (w *watched) Err() error {
 	err := w.stopping.Err()
 	if err != nil && !w.over {

@@ -14,17 +14,17 @@ import (
 	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
-// ChangeOptions configures where a session is looked for and what may be changed. A nil pointer
-// stands for the zero value.
+// ChangeOptions configures where a session is searched and whether it may be changed. A nil pointer
+// is the zero value.
 type ChangeOptions struct {
-	// Dir is the directory of the session, as in [Filter]. "" looks everywhere.
+	// Dir is the directory of the session, as in [Filter]. "" searches all projects.
 	Dir string
-	// Live allows the change although a process has the session open. Without it
-	// the answer is a [*LiveError].
+	// Live allows the change while a process has the session open. Without it the error is a
+	// [*LiveError].
 	Live bool
 }
 
-// find is the session to change.
+// find returns the session to change.
 func (d *Dir) find(ctx context.Context, id string, opts *ChangeOptions) (*Session, error) {
 	if opts == nil {
 		opts = &ChangeOptions{}
@@ -45,8 +45,8 @@ func (d *Dir) find(ctx context.Context, id string, opts *ChangeOptions) (*Sessio
 	return s, nil
 }
 
-// Rename gives the session a title. It appends one line to the session's file, as
-// the official SDK does; the title is trimmed and must not be empty.
+// Rename sets the title of the session. It appends one line to the session's file, as the official
+// SDK does; the title is trimmed and must not be empty.
 func (d *Dir) Rename(ctx context.Context, id, title string, opts *ChangeOptions) error {
 	title = strings.TrimSpace(title)
 	if title == "" {
@@ -63,9 +63,9 @@ func (d *Dir) Rename(ctx context.Context, id, title string, opts *ChangeOptions)
 	}{"custom-title", title, id})
 }
 
-// Tag gives the session a tag; "" takes it off. It appends one line to the
-// session's file. What cannot be seen in a tag is taken out, as the official SDK
-// does it, and nothing being left is an error.
+// Tag sets the tag of the session; "" removes it. It appends one line to the session's file.
+// Invisible characters are removed as in the official SDK; a tag that is empty after this is an
+// error.
 func (d *Dir) Tag(ctx context.Context, id, tag string, opts *ChangeOptions) error {
 	if tag != "" {
 		if tag = strings.TrimSpace(visible(tag)); tag == "" {
@@ -83,14 +83,14 @@ func (d *Dir) Tag(ctx context.Context, id, tag string, opts *ChangeOptions) erro
 	}{"tag", tag, id})
 }
 
-// Archive marks the session as archived, in a file beside it. A prompt in the
-// session takes the mark off again.
+// Archive marks the session as archived, in a separate file next to the session. A prompt in the
+// session removes the mark.
 func (d *Dir) Archive(ctx context.Context, id string, opts *ChangeOptions) error {
 	return d.setArchived(ctx, id, true, opts)
 }
 
-// Unarchive takes the mark of [Dir.Archive] off again. It writes the mark's file even if the
-// session was not archived.
+// Unarchive removes the mark of [Dir.Archive]. It writes the mark's file even if the session was
+// not archived.
 func (d *Dir) Unarchive(ctx context.Context, id string, opts *ChangeOptions) error {
 	return d.setArchived(ctx, id, false, opts)
 }
@@ -114,10 +114,10 @@ func (d *Dir) setArchived(ctx context.Context, id string, archived bool, opts *C
 	return replace(d.files, filepath.Join(s.sideDir(), "archived.json"), text)
 }
 
-// timestamp is a time as the CLI writes it.
+// timestamp formats a time as the CLI writes it.
 func timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
-// encode is the JSON of v, with < > & as they are.
+// encode returns the JSON of v without escaping <, > and &.
 func encode(v any) ([]byte, error) {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
@@ -173,13 +173,12 @@ func endsTorn(path string) (bool, error) {
 	return last[0] != '\n', nil
 }
 
-// replace puts a file with this text at path, at once: a reader finds the old file or the new
-// one, whole.
+// replace writes a file atomically: a reader finds either the old file or the complete new one.
 func replace(files fileSystem, path string, text []byte) error {
 	return replaceFrom(files, path, bytes.NewReader(text))
 }
 
-// replaceFrom is replace for a text that is read while it is written.
+// replaceFrom is like replace but streams the text.
 func replaceFrom(files fileSystem, path string, text io.WriterTo) error {
 	tmp, err := writeTemp(files, filepath.Dir(path), text)
 	if err != nil {
@@ -191,7 +190,7 @@ func replaceFrom(files fileSystem, path string, text io.WriterTo) error {
 	return nil
 }
 
-// writeTemp writes a new file, safe on the disk, whose name has no meaning to other programs.
+// writeTemp writes and syncs a new file with a temporary name that other programs ignore.
 func writeTemp(files fileSystem, dir string, text io.WriterTo) (path string, err error) {
 	f, err := files.CreateTemp(dir)
 	if err != nil {

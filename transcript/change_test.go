@@ -15,15 +15,14 @@ import (
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
-// titles and tags that a user might think of.
+// words are titles and tags that a user might choose.
 var words = []string{
 	"plain", "  trimmed  ", `"quoted" \ and <tag> & more`, "日本語のタイトル", "👩‍👩‍👧 family", "ｆｕｌｌｗｉｄｔｈ ①",
 	"e\u0301 combined", "zero\u200bwidth\u200djoin", "private\ue000use", "right\u202eto left", "line\nfeed",
 }
 
-// transcript.TestChangesAreRead changes a session with this package and lets the official SDK
-// read it, then the other way round. Both must see the same, and write the same
-// lines.
+// TestChangesAreRead changes a session with this package and reads it with the official SDK, then
+// the other way round. Both must return the same and write the same lines.
 func TestChangesAreRead(t *testing.T) {
 	o := startOfficial(t)
 	id := putSession(t, o.config)
@@ -149,8 +148,7 @@ func TestRestoreOverwritesNothing(t *testing.T) {
 	}
 }
 
-// transcript.TestLiveSession changes no session that a running process has open, unless it is
-// allowed to.
+// TestLiveSession rejects changes to a session that a running process has open, unless Live is set.
 func TestLiveSession(t *testing.T) {
 	dir, id := newSession(t)
 	notes := filepath.Join(dir.Path(), "sessions")
@@ -188,15 +186,15 @@ func TestLiveSession(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := os.Stat("/proc/self/stat"); err == nil {
-		note(os.Getpid(), "1") // a process that had this pid before
+		note(os.Getpid(), "1") // an earlier process with this pid
 		if err := dir.Rename(t.Context(), id, "z", nil); err != nil {
 			t.Error(err)
 		}
 	}
 }
 
-// transcript.TestAppendBehindTornLine renames a session whose last line is torn: the title is
-// a line of its own.
+// TestAppendBehindTornLine renames a session that ends with a torn line: the title is written on a
+// new line.
 func TestAppendBehindTornLine(t *testing.T) {
 	dir, id := newSession(t)
 	s, _ := dir.Session(id)
@@ -246,8 +244,7 @@ func infoOf(t *testing.T, dir *transcript.Dir, id string) *transcript.Info {
 	return info
 }
 
-// compareInfo holds the info of a session against the official one, size and time
-// included.
+// compareInfo compares the info of a session with the official one, including size and time.
 func compareInfo(t *testing.T, o *officialSDK, dir *transcript.Dir, id string) {
 	t.Helper()
 	var want map[string]any
@@ -298,7 +295,7 @@ func appendPrompt(t *testing.T, dir *transcript.Dir, id string, at time.Time) er
 	return err
 }
 
-// tree is every file below a directory with its content.
+// tree returns every file below a directory with its content.
 func tree(t *testing.T, root string) map[string]string {
 	t.Helper()
 	files := map[string]string{}

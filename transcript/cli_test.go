@@ -11,9 +11,8 @@ import (
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
-// transcript.TestCLIGoesOn lets the real CLI go on with sessions that this package changed: a
-// renamed one and a fork. While it runs, the session is live, and not when it has
-// ended.
+// TestCLIGoesOn continues sessions that this package changed with the real CLI: a renamed one and a
+// fork. The session is live while the CLI runs, and not after it exits.
 func TestCLIGoesOn(t *testing.T) {
 	t.Parallel()
 	cli := e2e.CLI(t)
@@ -69,7 +68,7 @@ func TestCLIGoesOn(t *testing.T) {
 	}
 }
 
-// checkGoneOn checks that the model got what was said before, and that the session has it all.
+// checkGoneOn checks that the model got the earlier messages and that the session holds all messages.
 func checkGoneOn(t *testing.T, api *claudetest.FakeAPI, dir *transcript.Dir, id string) {
 	t.Helper()
 	requests := api.Requests()

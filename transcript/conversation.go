@@ -7,18 +7,18 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// ConversationOptions selects what a conversation contains. A nil pointer and the zero value
-// leave the CLI's own notes out.
+// ConversationOptions selects the messages of a conversation. A nil pointer and the zero value omit
+// the CLI's notes.
 type ConversationOptions struct {
-	// System keeps the CLI's own notes: the boundary of a compaction, the output
-	// of a slash command, an error of the API.
+	// System includes the CLI's notes: the boundary of a compaction, the output of a slash command,
+	// an error of the API.
 	System bool
 }
 
-// Conversation is the conversation that the CLI would go on with if the session
-// were resumed: from the last compaction on, without what was rewound, without the
-// talk of subagents. nil stands for the zero options. Bad lines are left out;
-// [Session.Entries] tells of them. It reads the whole file; [Session.Page] does not.
+// Conversation returns the messages that the CLI would continue with if the session were resumed:
+// from the last compaction on, without rewound messages, without messages of subagents. nil is the
+// zero options. It skips bad lines, which [Session.Entries] reports. It reads the whole file;
+// [Session.Page] does not.
 func (s *Session) Conversation(ctx context.Context, opts *ConversationOptions) ([]*Message, error) {
 	w := newWork(ctx)
 	entries, err := goodEntries(w, s.Path)
@@ -60,7 +60,7 @@ func conversation(w *work, lines []Entry, system bool) []*Message {
 	return messages
 }
 
-// threadMessage is a message with what decides whether it is shown.
+// threadMessage is a message with the fields that decide whether it is shown.
 type threadMessage struct {
 	*Message
 	link *Link
@@ -84,7 +84,7 @@ func (m *threadMessage) visible(system bool) bool {
 	return !m.link.IsSidechain && m.link.TeamName == ""
 }
 
-// isOutside reports whether a text comes from outside of the session: such a message is shown
+// isOutside reports whether a message comes from outside of the session: such a message is shown
 // although the CLI marks it as its own.
 func isOutside(origin message.JSON) bool {
 	switch lastString(string(origin), "kind") {
@@ -94,7 +94,7 @@ func isOutside(origin message.JSON) bool {
 	return false
 }
 
-// newMessage is the message that an entry is, as it stands.
+// newMessage returns the message of an entry, unchanged.
 func newMessage(e Entry, l *Link) *threadMessage {
 	m := &Message{Type: e.Kind(), UUID: l.UUID, SessionID: l.SessionID, Timestamp: l.Timestamp, Entry: e}
 	switch e := e.(type) {
@@ -121,7 +121,7 @@ func notNull(j message.JSON) message.JSON {
 	return j
 }
 
-// denial says that the one tool whose result this is did not run.
+// denial returns the metadata of an entry that denies its only tool call, which did not run.
 func denial(e *UserEntry) []message.ToolResultMeta {
 	switch e.ToolDenialKind {
 	case "user-rejected", "permission-rule", "automode-blocked", "automode-unavailable",
@@ -137,8 +137,7 @@ func denial(e *UserEntry) []message.ToolResultMeta {
 	return []message.ToolResultMeta{{ID: ids[0], NonExecutionKind: e.ToolDenialKind}}
 }
 
-// interruptions are how the texts begin that the CLI writes where something was
-// stopped.
+// interruptions are the prefixes of the texts that the CLI writes after an interruption.
 var interruptions = []string{
 	"[Request interrupted by user]", "[Request interrupted by user for tool use]", "[Request interrupted: ",
 	"[Agent call interrupted: ", "[Tool call did not complete: ", "[Tool call interrupted: ",

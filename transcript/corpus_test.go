@@ -15,8 +15,8 @@ import (
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
-// corpusDir is where the trees are: real sessions with the official SDK's answers
-// beside them. PARLEY_TRANSCRIPT_CORPUS names another corpus of the same form.
+// corpusDir returns the directory of the trees: real sessions with the answers of the official SDK.
+// PARLEY_TRANSCRIPT_CORPUS selects another corpus of the same form.
 func corpusDir() string {
 	if dir := os.Getenv("PARLEY_TRANSCRIPT_CORPUS"); dir != "" {
 		return dir
@@ -24,7 +24,7 @@ func corpusDir() string {
 	return filepath.Join("..", "testdata", "transcripts")
 }
 
-// scenarios are the directories of the corpus.
+// scenarios returns the directories of the corpus.
 func scenarios(t *testing.T) []string {
 	t.Helper()
 	list, err := os.ReadDir(corpusDir())
@@ -43,11 +43,11 @@ func scenarios(t *testing.T) []string {
 	return names
 }
 
-// transcript.TestCorpus asks for every tree what the official SDK was asked, and compares.
-// Three things are not compared, because they changed when the trees were copied:
-// fileSize, lastModified (which is set from the expected answer, so that the order
-// of the list is that of the recording), and the paths that only we give. The two answers
-// of the official SDK that have a size and a time must agree.
+// TestCorpus compares the answers for every tree with those of the official SDK. Three things are
+// not compared, because they changed when the trees were copied: fileSize, lastModified (which is
+// set from the expected answer, so that the order of the list is that of the recording), and the
+// paths that only this package returns. The two answers of the official SDK that have a size and a
+// time must agree.
 func TestCorpus(t *testing.T) {
 	for _, name := range scenarios(t) {
 		t.Run(name, func(t *testing.T) {
@@ -64,7 +64,7 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// corpusCase is one tree, in a configuration directory of its own.
+// corpusCase is one tree in a separate configuration directory.
 type corpusCase struct {
 	t    *testing.T
 	from string
@@ -90,7 +90,7 @@ func (c *corpusCase) open() {
 	}
 }
 
-// expected are the names of the files with answers about single sessions.
+// expected returns the names of the files with answers about single sessions.
 func (c *corpusCase) expected() []string {
 	c.t.Helper()
 	files, err := filepath.Glob(filepath.Join(c.from, "expected.*-*.json"))
@@ -185,7 +185,7 @@ func (c *corpusCase) checkSubagents(file string, s *transcript.Session) {
 	}
 	var want []string
 	c.decode(file, &want)
-	slices.Sort(want) // the official SDK gives the order of the directory, which is arbitrary
+	slices.Sort(want) // the official SDK returns the order of the directory, which is arbitrary
 	var got []string
 	for _, a := range agents {
 		got = append(got, a.ID)
@@ -216,8 +216,8 @@ func (c *corpusCase) checkSubagent(file string, s *transcript.Session, id string
 	c.t.Errorf("there is no subagent %s", id)
 }
 
-// compareMessages holds our answer against the official one: the same messages in
-// the same order, and every member equal. Ours may have more, by these rules:
+// compareMessages compares our answer with the official one: the same messages in the same order,
+// and every member equal. Ours may have more, by these rules:
 //
 //   - a system message has its subtype and content: the official answer drops the
 //     text, and with it the output of slash commands;
@@ -277,7 +277,7 @@ func (c *corpusCase) checkLossless() {
 	}
 }
 
-// infoAnswer is an info in the official SDK's form.
+// infoAnswer returns an info in the official SDK's form.
 func infoAnswer(t *testing.T, info *transcript.Info) map[string]any {
 	t.Helper()
 	answer := toMap(t, info)

@@ -18,14 +18,13 @@ import (
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
-// damaged is how many sessions transcript.TestDamagedAsOfficial makes of the corpus.
+// damaged returns the number of sessions that TestDamagedAsOfficial derives from the corpus.
 func damaged() int {
 	return short.Count(25, 100, 1500)
 }
 
-// transcript.TestDamagedAsOfficial damages the sessions of the corpus in every way that a
-// crash, a merge or another program can: the official SDK and this package must
-// still say the same about them.
+// TestDamagedAsOfficial damages the sessions of the corpus in every way that a crash, a merge or
+// another program can: the official SDK and this package must still return the same answers.
 func TestDamagedAsOfficial(t *testing.T) {
 	t.Parallel()
 	o := startOfficial(t)
@@ -69,7 +68,7 @@ func mainFiles(t *testing.T) []string {
 	return files
 }
 
-// compareSession holds our answers about one session against the official ones.
+// compareSession compares our answers about one session with the official ones.
 func compareSession(t *testing.T, o *officialSDK, dir *transcript.Dir, id, what string) {
 	t.Helper()
 	for _, system := range []bool{false, true} {
@@ -143,7 +142,7 @@ func (d *damage) bytes() []byte {
 	return text
 }
 
-// once does one kind of damage.
+// once applies one kind of damage.
 func (d *damage) once() {
 	kinds := []struct {
 		name string
@@ -203,7 +202,7 @@ func (d *damage) move() {
 	d.lines = slices.Insert(slices.Delete(d.lines, i, i+1), d.rng.IntN(len(d.lines)-1), line)
 }
 
-// tree are the indexes of lines of the tree.
+// tree returns the indexes of the lines of the tree.
 func (d *damage) tree() (at []int) {
 	for i, line := range d.lines {
 		if bytes.HasPrefix(line, []byte(`{"parentUuid"`)) && json.Valid(line) {
@@ -249,7 +248,7 @@ func (d *damage) queue() {
 		attachment["delivery_id"] = "delivery"
 	}
 	parent, uuid := d.someUUID(), d.newUUID()
-	for _, i := range d.tree() { // into the chain, not beside it
+	for _, i := range d.tree() { // into the chain, not as a side branch
 		var record map[string]any
 		_ = json.Unmarshal(d.lines[i], &record) // tree checked it
 		if record["parentUuid"] == parent {

@@ -11,22 +11,21 @@ import (
 	"github.com/seed7221b0f9/parley/internal/claudedir"
 )
 
-// ErrNoSession is returned when there is no session with that id, or none where it was looked
-// for. An empty file is not a session.
+// ErrNoSession is returned when no session with that id is found in the searched directories. An
+// empty file is not a session.
 var ErrNoSession = errors.New("transcript: no such session")
 
-// Dir is the view of a configuration directory, in which the CLI keeps its
-// sessions. It holds no open file and may be used from any goroutine.
+// Dir is a configuration directory, in which the CLI keeps its sessions. It holds no open file and
+// may be used from any goroutine.
 type Dir struct {
 	config  string
-	project string // the one project that everything is in, "" if there is none
+	project string // the only project to search, "" for all
 	files   fileSystem
 }
 
-// Open returns the view of a configuration directory. With "" it is the one that
-// the CLI would take: $CLAUDE_CONFIG_DIR, else .claude in the user's home; only
-// then the environment is looked at. Nothing is read yet; a directory that does not
-// exist has no sessions.
+// Open returns the view of a configuration directory. With "" it uses the CLI's directory:
+// $CLAUDE_CONFIG_DIR, else .claude in the user's home; only then it reads the environment. It reads
+// no file; a directory that does not exist has no sessions.
 func Open(configDir string) *Dir {
 	if configDir == "" {
 		config := claudedir.Config(os.Getenv)
@@ -35,14 +34,13 @@ func Open(configDir string) *Dir {
 	return &Dir{config: configDir, files: osFiles{configDir}}
 }
 
-// Path returns the configuration directory of the CLI whose sessions these are, as [Open]
-// determined it.
+// Path returns the configuration directory that [Open] determined.
 func (d *Dir) Path() string { return d.config }
 
 func (d *Dir) projects() string { return claudedir.Projects(d.config) }
 
-// projectDirs are the paths of the directories that may hold sessions. A link to
-// a directory counts.
+// projectDirs returns the paths of the directories that may hold sessions, including links to
+// directories.
 func (d *Dir) projectDirs() ([]string, error) {
 	list, err := os.ReadDir(d.projects())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -60,9 +58,8 @@ func (d *Dir) projectDirs() ([]string, error) {
 	return dirs, nil
 }
 
-// Session finds a session by its id in any project. Where several projects have
-// one of that id, the one that changed last is meant. The error is [ErrNoSession]
-// if there is none.
+// Session finds a session by its id in any project. If several projects have a session of that id,
+// it returns the most recently changed one. The error is [ErrNoSession] if no project has one.
 func (d *Dir) Session(id string) (*Session, error) {
 	dirs, err := d.projectDirs()
 	if err != nil {
@@ -85,7 +82,7 @@ func (d *Dir) sessionIn(id string, dirs []string) (*Session, error) {
 	return newest, nil
 }
 
-// copies are the sessions with an id: there can be one in each project.
+// copies returns the sessions with an id: each project can have one.
 func (d *Dir) copies(id string, dirs []string) []*Session {
 	if !claudedir.ValidID(id) {
 		return nil
@@ -104,7 +101,7 @@ func (d *Dir) copies(id string, dirs []string) []*Session {
 	return found
 }
 
-// sessionAt is the session in a file.
+// sessionAt returns the session in a file.
 func (d *Dir) sessionAt(path string) *Session {
 	return &Session{
 		ID:         strings.TrimSuffix(filepath.Base(path), ".jsonl"),

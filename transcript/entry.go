@@ -14,49 +14,49 @@ import (
 //
 //   - entries of the tree have a uuid and name their parent: *[UserEntry],
 //     *[AssistantEntry], *[SystemEntry], *[AttachmentEntry], *[ProgressEntry];
-//     [LinkOf] gives what they share;
-//   - records beside the tree say something about the session, *[CustomTitleEntry]
-//     or *[CostStateEntry] for example; those that have no type of their own are a
+//     [LinkOf] returns their common fields;
+//   - records outside the tree describe the session, *[CustomTitleEntry]
+//     or *[CostStateEntry] for example; those without a Go type are a
 //     *[RecordEntry];
 //   - a line of a type that this package does not know is an *[UnknownEntry].
 //
-// An entry is read-only and may be used from any goroutine. Its strings are parts
-// of its line; a program that keeps one for long keeps the line in memory and may clone it.
+// An entry is read-only and may be used from any goroutine. Its strings share the memory of its
+// line; a program that keeps one for long should clone it.
 type Entry interface {
-	// Kind is the line's type: user, custom-title, …
+	// Kind returns the line's type: user, custom-title, …
 	Kind() string
 	// Raw returns a copy of the line.
 	Raw() json.RawMessage
-	// Position is where the line is in its file, zero for a text that was parsed.
+	// Position returns the position of the line in its file, zero for a text that was parsed.
 	Position() Position
 
 	line() *source
 }
 
-// source is the line that an entry came from.
+// source is the line of an entry.
 type source struct {
 	text string
 	kind string
 	pos  Position
 }
 
-// Kind is the line's type.
+// Kind returns the line's type.
 func (s *source) Kind() string { return s.kind }
 
 // Raw returns a copy of the line.
 func (s *source) Raw() json.RawMessage { return json.RawMessage(s.text) }
 
-// Position is where the line is in its file.
+// Position returns the position of the line in its file.
 func (s *source) Position() Position { return s.pos }
 
-// Member is the text of one member of the line, for what no field holds; "" if
-// there is none.
+// Member returns the JSON text of one member of the line, for members without a field; "" if the
+// line does not have it.
 func (s *source) Member(name string) message.JSON { return message.JSON(memberOf(s.text, name)) }
 
 func (s *source) line() *source { return s }
 
-// memberOf is the text of a member of an object, "" if there is none. Of several
-// with one name the last counts, as it does for encoding/json and for the CLI.
+// memberOf returns the JSON text of a member of an object, "" if the object does not have it. Of
+// several members with one name the last counts, as in encoding/json and the CLI.
 func memberOf(object, name string) (text string) {
 	d := jsonwire.NewDecoder(object)
 	if d.Kind() != '{' {
@@ -82,7 +82,7 @@ func ParseEntry(line string) (Entry, error) {
 	return e, nil
 }
 
-// parseEntry parses the text of a line, which is part of the entry from then on.
+// parseEntry parses the text of a line. The entry keeps the text.
 func parseEntry(text string, pos Position) (Entry, error) {
 	kind, ok := checkObject(text)
 	if !ok {
@@ -98,9 +98,8 @@ func parseEntry(text string, pos Position) (Entry, error) {
 	return e, nil
 }
 
-// checkObject reports whether a text is a JSON object, and its type. The parts of
-// an entry that are decoded later are only passed over when it is decoded, so what
-// is wrong inside them has to be found here.
+// checkObject reports whether a text is a JSON object, and its type. The parts of an entry that are
+// decoded later are only skipped when it is decoded, so errors inside them have to be found here.
 func checkObject(text string) (kind string, ok bool) {
 	d := jsonwire.NewDecoder(text)
 	if d.Kind() != '{' {
@@ -116,7 +115,7 @@ func checkObject(text string) (kind string, ok bool) {
 	return kind, d.End() == nil
 }
 
-// lastString is the string member of an object, "" if there is none.
+// lastString returns a string member of an object, or "".
 func lastString(object, name string) string {
 	s, _ := jsonwire.NewDecoder(memberOf(object, name)).String()
 	return s
@@ -131,8 +130,7 @@ func syntaxError(text string) error {
 	return errNoObject
 }
 
-// UnknownEntry is a line of a type that this package does not know. All of it is
-// in Raw.
+// UnknownEntry is a line of a type that this package does not know. Raw returns all of it.
 type UnknownEntry struct {
 	source
 	UUID      string `json:"uuid"`
@@ -140,8 +138,8 @@ type UnknownEntry struct {
 	Timestamp string `json:"timestamp"`
 }
 
-// Link holds what the entries of the tree share: their ids, their parents, and where and when
-// they were written.
+// Link holds the fields that entries of the tree share: their ids, their parents, and where and
+// when they were written.
 type Link struct {
 	source
 	UUID       string `json:"uuid"`
@@ -161,7 +159,7 @@ type Link struct {
 	AgentID           string      `json:"agentId"`     // set in the file of a subagent
 	TeamName          string      `json:"teamName"`    // set on lines of a team's other members
 	IsSidechain       bool        `json:"isSidechain"` // not of the main conversation
-	IsMeta            bool        `json:"isMeta"`      // written by the CLI, not meant to be shown
+	IsMeta            bool        `json:"isMeta"`      // written by the CLI and not shown
 	ForkedFrom        *ForkedFrom `json:"forkedFrom"`
 }
 
@@ -171,13 +169,13 @@ type ForkedFrom struct {
 	MessageUUID string `json:"messageUuid"`
 }
 
-// Time is when the entry was written, the zero time if the line does not say.
+// Time returns the time when the entry was written, or the zero time if the line has no valid one.
 func (l *Link) Time() time.Time { return parseTime(l.Timestamp) }
 
 func (l *Link) link() *Link { return l }
 
-// LinkOf is what an entry of the tree has in common with others, nil for an entry
-// that is not in the tree.
+// LinkOf returns the common fields of an entry of the tree, or nil for an entry that is not in the
+// tree.
 func LinkOf(e Entry) *Link {
 	if l, ok := e.(interface{ link() *Link }); ok {
 		return l.link()

@@ -2,24 +2,24 @@ package transcript
 
 import "github.com/seed7221b0f9/parley/claude/message"
 
-// Side holds what the records beside the tree share. Most of them have no time, and none has a
-// parent.
+// Side holds the fields that records outside the tree share. Most of them have no time, and all are
+// without a parent.
 type Side struct {
 	source
 	SessionID string `json:"sessionId"`
 	Timestamp string `json:"timestamp"`
 }
 
-// RecordEntry is a record beside the tree that the CLI is known to write and
-// that has no Go type of its own. Member gives its parts.
+// RecordEntry is a record outside the tree that the CLI is known to write and that has no Go type.
+// Member returns its parts.
 type RecordEntry struct {
 	Side
 	UUID    string `json:"uuid"`
 	AgentID string `json:"agentId"`
 }
 
-// ResultEntry is the result of a run. The CLI prints results and does not keep
-// them; other programs that write this format do.
+// ResultEntry is the result of a run. The CLI prints results but does not store them; other
+// programs that write this format do.
 type ResultEntry struct {
 	Side
 	UUID         string       `json:"uuid"`
@@ -32,8 +32,7 @@ type ResultEntry struct {
 	UsageJSON    message.JSON `json:"usage"`
 }
 
-// SummaryEntry is a summary of the conversation up to a leaf. Today's CLI
-// writes none, older ones did.
+// SummaryEntry is a summary of the conversation up to a leaf. Only older CLIs write it.
 type SummaryEntry struct {
 	Side
 	Summary  string `json:"summary"`
@@ -51,16 +50,16 @@ type QueueOperationEntry struct {
 	DeliveryID  string       `json:"deliveryId"`
 }
 
-// LastPromptEntry records the last prompt so far, so that a list of sessions can show it
-// without reading everything.
+// LastPromptEntry records the last prompt so far, so that a list of sessions can show it without
+// reading the whole file.
 type LastPromptEntry struct {
 	Side
 	LastPrompt string `json:"lastPrompt"`
 	LeafUUID   string `json:"leafUuid"`
 }
 
-// CostStateEntry is the CLI's own bill: of the session so far, and of the
-// session that this one was forked from, before the fork. The last one counts.
+// CostStateEntry is the CLI's bill: of the session so far, and of the session that this one was
+// forked from, before the fork. The last entry counts.
 type CostStateEntry struct {
 	Side
 	TotalCostUSD        float64                       `json:"totalCostUSD"`
@@ -99,7 +98,7 @@ type TagEntry struct {
 	Tag string `json:"tag"`
 }
 
-// ModeEntry records the mode that the session is in from this place of the file on.
+// ModeEntry records the mode of the session from this line on.
 type ModeEntry struct {
 	Side
 	Mode string `json:"mode"`
@@ -119,22 +118,21 @@ type ContinuedInEntry struct {
 	ContinuedInSessionID string `json:"continuedInSessionId"`
 }
 
-// ToolsUsedEntry lists the names of the tools that the session has used up to this place of the
-// file.
+// ToolsUsedEntry lists the names of the tools that the session has used up to this line.
 type ToolsUsedEntry struct {
 	Side
 	Tools []string `json:"tools"`
 }
 
-// ContentReplacementEntry records what stands in place of content that was taken out of the
-// context, undecoded.
+// ContentReplacementEntry records the replacement of content that was removed from the context,
+// undecoded.
 type ContentReplacementEntry struct {
 	Side
 	Replacements message.JSON `json:"replacements"`
 }
 
-// FileHistoryEntry is a state of the files for rewinding, whole (snapshot) or
-// the difference (delta); Kind tells.
+// FileHistoryEntry is a state of the files for rewinding, complete (snapshot) or as a difference
+// (delta), depending on Kind.
 type FileHistoryEntry struct {
 	Side
 	MessageID        string       `json:"messageId"`

@@ -5,26 +5,26 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// UserEntry is a line in the user's role: a prompt, the result of one tool, or a
-// note that the CLI put in.
+// UserEntry is a line in the user's role: a prompt, the result of one tool, or a note that the CLI
+// added.
 type UserEntry struct {
 	Link
-	Message message.UserContent `json:"message"` // a string or blocks, decoded when asked for
+	Message message.UserContent `json:"message"` // a string or blocks, decoded on demand
 
-	// ToolUseResult is the tool's own output: an object, or a string for an error
-	// and for MCP tools. Files of subagents have none.
+	// ToolUseResult is the tool's output: an object, or a string for an error and for MCP tools.
+	// Files of subagents do not have it.
 	ToolUseResult           message.JSON `json:"toolUseResult"`
-	SourceToolAssistantUUID string       `json:"sourceToolAssistantUUID"` // the line whose tool use this answers
+	SourceToolAssistantUUID string       `json:"sourceToolAssistantUUID"` // the line of the tool use that this line answers
 	SourceToolUseID         string       `json:"sourceToolUseID"`
 	PermissionDecision      message.JSON `json:"permissionDecision"`
-	ToolDenialKind          string       `json:"toolDenialKind"` // set: the tool did not run, and why
+	ToolDenialKind          string       `json:"toolDenialKind"` // if set, the reason why the tool did not run
 
 	PermissionMode string       `json:"permissionMode"`
 	PromptSource   string       `json:"promptSource"`
 	TurnOrigin     string       `json:"turnOrigin"`
 	TurnPosition   message.JSON `json:"turnPosition"`
-	Origin         message.JSON `json:"origin"`   // who spoke, if it was not the user
-	Contexts       message.JSON `json:"contexts"` // never written by the CLI; other programs do
+	Origin         message.JSON `json:"origin"`   // the author, if it was not the user
+	Contexts       message.JSON `json:"contexts"` // written by other programs only, never by the CLI
 
 	IsCompactSummary          bool `json:"isCompactSummary"`
 	IsVisibleInTranscriptOnly bool `json:"isVisibleInTranscriptOnly"`
@@ -34,21 +34,20 @@ type UserEntry struct {
 // separator.
 func (e *UserEntry) Text() string { return e.Message.Content.String() }
 
-// AssistantEntry is one block of an answer. The CLI writes a line a block; the
-// lines of one answer share Message.ID, and each repeats the whole answer's usage.
-// [Join] puts them together.
+// AssistantEntry is one block of an answer. The CLI writes one line per block; the lines of one
+// answer share Message.ID, and each repeats the whole answer's usage. [Join] merges them.
 type AssistantEntry struct {
 	Link
 	Message APIMessage `json:"message"`
 
-	RequestID      string `json:"requestId"`  // of the API, absent if it sent none
+	RequestID      string `json:"requestId"`  // of the API, "" if it sent none
 	RequestRef     string `json:"requestRef"` // the id of an api-request record
 	RequestedModel string `json:"requestedModel"`
 	APIBlockIndex  *int64 `json:"apiBlockIndex"`
 	Effort         string `json:"effort"`
 	ThinkingMS     int64  `json:"thinkingDurationMs"`
 
-	IsAPIErrorMessage  bool                   `json:"isApiErrorMessage"` // the text is an error, the CLI wrote it
+	IsAPIErrorMessage  bool                   `json:"isApiErrorMessage"` // the text is an error that the CLI wrote
 	Error              message.AssistantError `json:"error"`
 	APIError           string                 `json:"apiError"`
 	APIErrorStatus     int64                  `json:"apiErrorStatus"`
@@ -68,13 +67,13 @@ func (e *AssistantEntry) Text() string { return e.Message.Content.String() }
 type APIMessage struct {
 	ID         string          `json:"id"`
 	Role       string          `json:"role"`
-	Model      string          `json:"model"` // "<synthetic>" for text that the CLI wrote itself
+	Model      string          `json:"model"` // "<synthetic>" for text that the CLI wrote
 	Content    message.Content `json:"content"`
 	StopReason string          `json:"stop_reason"`
 	UsageJSON  message.JSON    `json:"usage"`
 }
 
-// Usage is the count of tokens of the whole answer, nil if there is none.
+// Usage returns the token counts of the whole answer, or nil if the line has none.
 func (m *APIMessage) Usage() *message.Usage {
 	if m.UsageJSON == "" {
 		return nil
@@ -86,8 +85,8 @@ func (m *APIMessage) Usage() *message.Usage {
 	return u
 }
 
-// SystemEntry is a note of the CLI itself. Its subtype names the kind: compact_boundary,
-// local_command, api_error and others.
+// SystemEntry is a note of the CLI. Its subtype names the kind: compact_boundary, local_command,
+// api_error and others.
 type SystemEntry struct {
 	Link
 	Subtype         string           `json:"subtype"`
@@ -100,12 +99,11 @@ type SystemEntry struct {
 	Origin          message.JSON     `json:"origin"`
 }
 
-// Text returns the text of the note, which is meant for people. It is empty for notes that only
-// have data.
+// Text returns the text of the note for people. It is empty for notes that only have data.
 func (e *SystemEntry) Text() string { return e.Content.String() }
 
-// CompactMetadata describes a compaction: what triggered it, the tokens before and after it,
-// and what it kept.
+// CompactMetadata describes a compaction: its trigger, the tokens before and after it, and the
+// preserved messages.
 type CompactMetadata struct {
 	Trigger           string             `json:"trigger"` // auto, manual
 	PreTokens         int64              `json:"preTokens"`
@@ -122,20 +120,20 @@ type PreservedMessages struct {
 	UUIDs      []string `json:"uuids"`
 }
 
-// PreservedSegment is an older way to say it: the chain from head to tail
-// follows the anchor.
+// PreservedSegment is an older form of [PreservedMessages]: the chain from head to tail follows the
+// anchor.
 type PreservedSegment struct {
 	HeadUUID   string `json:"headUuid"`
 	AnchorUUID string `json:"anchorUuid"`
 	TailUUID   string `json:"tailUuid"`
 }
 
-// AttachmentEntry is something that the CLI put beside the conversation: the
-// environment, a file, a prompt that was queued, …
+// AttachmentEntry is data that the CLI attached to the conversation: the environment, a file, a
+// queued prompt, …
 type AttachmentEntry struct {
 	Link
-	Attachment   message.JSON `json:"attachment"` // an object of the attachment's own shape
-	Rendered     message.JSON `json:"rendered"`   // what the model was shown of it
+	Attachment   message.JSON `json:"attachment"` // an object; its shape depends on the attachment type
+	Rendered     message.JSON `json:"rendered"`   // the text that the model got for it
 	RenderedRole string       `json:"renderedRole"`
 }
 
@@ -145,8 +143,8 @@ func (e *AttachmentEntry) AttachmentType() string {
 	return jsonwire.NewDecoder(string(e.Attachment)).Peek("type")
 }
 
-// ProgressEntry is a report from a tool that was running. Only older CLIs kept these reports in
-// the transcript.
+// ProgressEntry is a progress report of a running tool. Only older CLIs kept these reports in the
+// transcript.
 type ProgressEntry struct {
 	Link
 	Data            message.JSON `json:"data"`

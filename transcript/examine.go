@@ -11,54 +11,50 @@ import (
 	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
-// Fault is a kind of damage to a session. Its text is stable, for programs that compare or
-// store it.
+// Fault is a kind of damage to a session. The values are stable, for programs that compare or store
+// them.
 type Fault string
 
-// The faults that [Session.Examine] finds. Each finding has one of them, and [Session.Repair]
-// can repair most of them.
+// The faults that [Session.Examine] finds. [Session.Repair] can repair most of them.
 const (
 	TornTail         Fault = "torn-tail"          // the file ends in the middle of a line, or without a line feed
 	BadLine          Fault = "bad-line"           // a line that is not a JSON object
-	MissingParent    Fault = "missing-parent"     // an entry follows one that is not there
-	ParentCycle      Fault = "parent-cycle"       // entries follow each other in a circle
+	MissingParent    Fault = "missing-parent"     // the parent of an entry is missing
+	ParentCycle      Fault = "parent-cycle"       // parents form a cycle
 	DuplicateUUID    Fault = "duplicate-uuid"     // two entries have one uuid
-	OrphanToolUse    Fault = "orphan-tool-use"    // a tool was called and there is no result
-	OrphanToolResult Fault = "orphan-tool-result" // there is a result and no call
-	EmptiedThinking  Fault = "emptied-thinking"   // a signature whose thinking is gone
+	OrphanToolUse    Fault = "orphan-tool-use"    // a tool call without a result
+	OrphanToolResult Fault = "orphan-tool-result" // a tool result without a call
+	EmptiedThinking  Fault = "emptied-thinking"   // a signature without its thinking
 	OversizedLine    Fault = "oversized-line"     // a line longer than [ExamineOptions].MaxLine
 )
 
-// Severity is what a finding means for the session: whether it can be shown and resumed in
-// spite of it.
+// Severity is the effect of a finding on the session: whether it can still be shown and resumed.
 type Severity string
 
-// The severities, the worst first.
+// The severities, worst first.
 const (
-	// BreaksResume: a session that is resumed is refused by the API, or goes on
-	// without what was said before.
+	// BreaksResume: the API rejects the resumed session, or it continues without its earlier
+	// messages.
 	BreaksResume Severity = "breaks-resume"
-	// BreaksDisplay: the session can be resumed, but something that was said is not
-	// shown, or a program that reads it stumbles.
+	// BreaksDisplay: the session can be resumed, but a message is not shown, or a program that
+	// reads it fails.
 	BreaksDisplay Severity = "breaks-display"
-	// Harmless means that nothing is affected that is shown to users or that a resumed session
-	// depends on.
+	// Harmless: the finding affects neither the display nor a resumed session.
 	Harmless Severity = "harmless"
 )
 
-// DefaultMaxLine is the length from which a line counts as oversized: a picture of
-// the largest size that the API takes, twice, as the CLI writes it, is below it.
+// DefaultMaxLine is the length in bytes from which a line is oversized. It exceeds a line with the
+// largest picture that the API accepts, which the CLI writes twice.
 const DefaultMaxLine = 16 << 20
 
-// ExamineOptions configures what counts as a fault. The zero value calls lines oversized from
-// [DefaultMaxLine] on.
+// ExamineOptions configures [Session.Examine]. The zero value uses [DefaultMaxLine].
 type ExamineOptions struct {
 	// MaxLine is the length in bytes from which a line is oversized; 0 is
 	// [DefaultMaxLine].
 	MaxLine int
 }
 
-// Finding is one fault of a session: where it is, how severe it is, and a text for people.
+// Finding is one fault of a session: its location, its severity, and a text for people.
 type Finding struct {
 	Fault    Fault    `json:"fault"`
 	Severity Severity `json:"severity"`
@@ -68,7 +64,7 @@ type Finding struct {
 	UUID     string   `json:"uuid,omitempty"` // of the entry, if the line is one
 	Detail   string   `json:"detail"`         // for people
 
-	toolUse string // the id that an orphan is about
+	toolUse string // tool use id of an orphan
 }
 
 // String returns the finding as one line for people: the path and the line, the fault, its
@@ -77,11 +73,11 @@ func (f *Finding) String() string {
 	return fmt.Sprintf("%s:%d: %s (%s): %s", f.Path, f.Line, f.Fault, f.Severity, f.Detail)
 }
 
-// Examine looks for damage in a session and in its subagents. It changes nothing;
-// [Session.Repair] makes a copy without the damage. Findings are in the order of
-// the lines, those of subagents after those of the session; a session in order has none. nil
-// stands for the zero options. The files are read whole, into memory, one at a time. In a
-// session that is being written to, a tool that still runs is a tool without a result.
+// Examine searches a session and its subagents for damage. It only reads; [Session.Repair] makes a
+// copy without the damage. Findings are in the order of the lines, those of subagents after those
+// of the session; an intact session has no findings. nil is the zero options. The files are read
+// into memory, one at a time. In a session that is being written to, a running tool counts as a
+// tool without a result.
 func (s *Session) Examine(ctx context.Context, opts *ExamineOptions) ([]*Finding, error) {
 	w := newWork(ctx)
 	x, err := examineFile(s.Path, newExamination(w, opts))
@@ -103,7 +99,7 @@ func (s *Session) Examine(ctx context.Context, opts *ExamineOptions) ([]*Finding
 	return findings, nil
 }
 
-// fileLine is a line of a session: an entry, or what is wrong with it.
+// fileLine is a line of a session: an entry, or a bad line.
 type fileLine struct {
 	entry Entry // nil for a bad line
 	bad   *LineError
@@ -140,24 +136,24 @@ func readLines(w *work, path string) ([]*fileLine, error) {
 	}
 }
 
-// examination is the look at one file.
+// examination is the state of the examination of one file.
 type examination struct {
 	work     *work
 	path     string
 	maxLine  int
-	agent    bool             // the file is a subagent's
-	outside  map[string]*node // entries of the session, which those of an agent may follow
+	agent    bool             // the file belongs to a subagent
+	outside  map[string]*node // entries of the session, which may be parents of an agent's entries
 	lines    []*fileLine
 	graph    *graph
-	chain    []*node // the conversation that is resumed
+	chain    []*node // the conversation that a resumed session continues
 	onChain  map[*node]bool
-	offChain int      // the index of the first message that is not on it
-	repeated Severity // what a repeated entry means, "" until it is asked for
+	offChain int      // the index of the first message that is not on the chain
+	repeated Severity // severity of a repeated entry, "" until computed
 	findings []*Finding
 }
 
-// agentOptions are the options for a subagent of an examined session: an agent that
-// was forked from the conversation follows an entry of it.
+// agentOptions returns the examination for a subagent of an examined session: a subagent that was
+// forked from the conversation follows an entry of it.
 func agentOptions(opts *ExamineOptions, main *examination) *examination {
 	x := newExamination(main.work, opts)
 	x.agent, x.outside = true, main.graph.byID
@@ -172,7 +168,7 @@ func newExamination(w *work, opts *ExamineOptions) *examination {
 	return x
 }
 
-// examineFile looks at a file in the way that x says.
+// examineFile examines a file with the options in x.
 func examineFile(path string, x *examination) (*examination, error) {
 	lines, err := readLines(x.work, path)
 	if err != nil {
@@ -181,7 +177,7 @@ func examineFile(path string, x *examination) (*examination, error) {
 	return x, x.examine(path, lines)
 }
 
-// examine looks at the lines of a file. The error is that of the context.
+// examine examines the lines of a file. The only error is that of the context.
 func (x *examination) examine(path string, lines []*fileLine) error {
 	x.path, x.lines = path, lines
 	var entries []Entry
@@ -206,8 +202,7 @@ func (x *examination) examine(path string, lines []*fileLine) error {
 	return nil
 }
 
-// lookAtChain notes what is on the conversation, and where the first message is that is
-// not.
+// lookAtChain records the entries of the conversation and the first message that is not part of it.
 func (x *examination) lookAtChain() {
 	x.onChain = make(map[*node]bool, len(x.chain))
 	for _, n := range x.chain {
@@ -230,8 +225,8 @@ func (x *examination) report(fault Fault, severity Severity, pos Position, uuid,
 	return f
 }
 
-// severityOf is what damage to an entry means: on the conversation it breaks the
-// resuming, beside it nothing.
+// severityOf returns the severity of damage to an entry: on the conversation it breaks resuming,
+// elsewhere it is harmless.
 func (x *examination) severityOf(n *node) Severity {
 	if x.onChain[n] {
 		return BreaksResume

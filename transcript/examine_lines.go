@@ -2,7 +2,7 @@ package transcript
 
 import "strings"
 
-// badLines finds lines that are not entries or are too long, and a file that ends in a line.
+// badLines finds lines that are not entries or are too long, and a torn last line.
 func (x *examination) badLines() {
 	for i, l := range x.lines {
 		if x.work.over() {
@@ -23,8 +23,8 @@ func (x *examination) badLines() {
 	}
 }
 
-// lostLine is what the loss of a line means: one that began as an entry of the tree
-// was a part of the conversation.
+// lostLine returns the severity of a lost line: a line that began as an entry of the tree was part
+// of the conversation.
 func lostLine(text string) Severity {
 	if strings.HasPrefix(text, string(treePrefix)) || strings.Contains(text, `"parentUuid":"`) {
 		return BreaksResume
@@ -32,8 +32,8 @@ func lostLine(text string) Severity {
 	return BreaksDisplay
 }
 
-// weight is what the length of a line means. The API takes no message of that size;
-// what else is in the line only slows its readers down.
+// weight returns the severity of an oversized line. The API rejects a message of that size; other
+// content of the line only slows its readers down.
 func (x *examination) weight(l *fileLine) Severity {
 	link := linkOrNil(l.entry)
 	if link == nil {
@@ -45,7 +45,7 @@ func (x *examination) weight(l *fileLine) Severity {
 	return BreaksDisplay
 }
 
-// linkOrNil is LinkOf for an entry that need not be there.
+// linkOrNil is like LinkOf but accepts nil.
 func linkOrNil(e Entry) *Link {
 	if e == nil {
 		return nil

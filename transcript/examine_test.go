@@ -11,8 +11,8 @@ import (
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
-// transcript.TestDoctorClean holds the doctor against sessions in order, as the CLI and the
-// official SDK wrote them: there is nothing to find.
+// TestDoctorClean examines intact sessions, as the CLI and the official SDK wrote them, and finds
+// no fault.
 func TestDoctorClean(t *testing.T) {
 	scenarios, err := os.ReadDir(corpusDir())
 	if err != nil {
@@ -43,11 +43,11 @@ func TestDoctorClean(t *testing.T) {
 	}
 }
 
-// oversized is what counts as oversized in the tests: less than by default, so that
-// they need not write gigabytes.
+// oversized is the limit for lines in the tests: less than the default, so that they need not write
+// gigabytes.
 const oversized = 64 << 10
 
-// writeDamaged writes a session with one fault, as one of a project.
+// writeDamaged writes a session with one fault into a project.
 func writeDamaged(t *testing.T, dir string, seed uint64, fault string) (*transcript.Session, faultinject.Injury) {
 	t.Helper()
 	s := faultinject.New(seed, "/home/dev/project")
@@ -62,7 +62,7 @@ func writeDamaged(t *testing.T, dir string, seed uint64, fault string) (*transcr
 	return transcript.File(path), injury
 }
 
-// found reports whether a finding is of an injury.
+// found returns the finding that reports an injury, or nil.
 func found(findings []*transcript.Finding, fault string, in faultinject.Injury) *transcript.Finding {
 	for _, f := range findings {
 		if string(f.Fault) == fault && (in.Line == f.Line || in.UUID != "" && in.UUID == f.UUID) {
@@ -72,8 +72,8 @@ func found(findings []*transcript.Finding, fault string, in faultinject.Injury) 
 	return nil
 }
 
-// transcript.TestDoctorFinds injects faults into 400 sessions, of each kind into as many;
-// in a long run into a thousand of each kind.
+// TestDoctorFinds injects faults into 400 sessions, each kind into the same number; in a long run
+// into a thousand sessions per kind.
 func TestDoctorFinds(t *testing.T) {
 	sessions := short.Count(100, 400, 1000*(len(faultinject.Faults)+1)) / (len(faultinject.Faults) + 1)
 	opts := &transcript.ExamineOptions{MaxLine: oversized}

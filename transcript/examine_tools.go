@@ -6,8 +6,8 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// toolUses finds calls of tools that have no result: on the conversation none in
-// the conversation, elsewhere none at all.
+// toolUses finds tool calls without a result. A call on the conversation needs a result on the
+// conversation; any other call needs a result anywhere in the file.
 func (x *examination) toolUses() {
 	onChain, anywhere := map[string]bool{}, map[string]bool{}
 	last := 0 // the last message of the file
@@ -28,7 +28,7 @@ func (x *examination) toolUses() {
 			return
 		}
 		if x.agent && n.index == last {
-			continue // the agent was stopped here; the conversation does not go on with it
+			continue // the agent was stopped here; the conversation does not continue from it
 		}
 		for _, id := range n.toolUses() {
 			if x.onChain[n] && !onChain[id] || !anywhere[id] {
@@ -38,7 +38,7 @@ func (x *examination) toolUses() {
 	}
 }
 
-// toolResults finds results of tools whose call is not there, or not before them.
+// toolResults finds tool results without an earlier call.
 func (x *examination) toolResults() {
 	called := map[string]bool{}
 	for _, n := range x.chain {
@@ -75,8 +75,8 @@ func (x *examination) toolResults() {
 	}
 }
 
-// thinking finds thinking whose text is gone while its signature is there: the API
-// refuses it. Where the CLI asked for signatures alone, it is as it should be.
+// thinking finds thinking blocks that have a signature but no text, which the API rejects. They are
+// valid where the CLI requested signatures only.
 func (x *examination) thinking() {
 	for _, n := range x.graph.nodes {
 		if x.work.over() {

@@ -1,6 +1,6 @@
 package transcript
 
-// duplicates finds entries whose uuid another one had before.
+// duplicates finds entries with the uuid of an earlier entry.
 func (x *examination) duplicates() {
 	first := map[string]*fileLine{}
 	for _, l := range x.lines {
@@ -23,8 +23,8 @@ func (x *examination) duplicates() {
 	}
 }
 
-// repeats is what it means that an entry is there twice: nothing, unless its second
-// place is taken for the end of the conversation.
+// repeats returns the severity of a repeated entry: harmless, unless its second position is taken
+// for the end of the conversation.
 func (x *examination) repeats() Severity {
 	if x.repeated == "" {
 		x.repeated = x.weighRepeated()
@@ -50,8 +50,8 @@ func (x *examination) weighRepeated() Severity {
 	return BreaksResume
 }
 
-// hides is what it means that one entry takes the place of another: where both say
-// something and follow different entries, the conversation is another one.
+// hides returns the severity of an entry that replaces another one: if both are messages and have
+// different parents, the conversation changes.
 func (x *examination) hides(earlier, later *fileLine) Severity {
 	a, b := LinkOf(earlier.entry), LinkOf(later.entry)
 	if a.ParentUUID != b.ParentUUID && x.onChain[x.graph.byID[a.UUID]] {
@@ -60,7 +60,7 @@ func (x *examination) hides(earlier, later *fileLine) Severity {
 	return BreaksDisplay
 }
 
-// missingParents finds entries that follow one that is not in the file.
+// missingParents finds entries with a parent that is not in the file.
 func (x *examination) missingParents() {
 	for _, n := range x.graph.nodes {
 		if x.work.over() {
@@ -72,7 +72,7 @@ func (x *examination) missingParents() {
 		}
 		severity := Harmless
 		switch {
-		case x.onChain[n] && x.graph.byID[n.parent] == nil && x.offChain < n.index: // something was said before it
+		case x.onChain[n] && x.graph.byID[n.parent] == nil && x.offChain < n.index: // an earlier message exists
 			severity = BreaksResume
 		case n.isTalk():
 			severity = BreaksDisplay
@@ -81,10 +81,10 @@ func (x *examination) missingParents() {
 	}
 }
 
-// cycles finds circles of parents. A circle is one finding, at its first line.
+// cycles finds cycles of parents. A cycle is one finding, at its first line.
 func (x *examination) cycles() {
 	const (
-		open = 1 + iota // on the way up from the entry that is looked at
+		open = 1 + iota // on the path up from the current entry
 		done
 	)
 	state := map[*node]int{}

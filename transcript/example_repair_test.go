@@ -8,7 +8,7 @@ import (
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
-// A session that the API refuses is looked at and copied without the damage.
+// Examine a session that the API rejects, and copy it without the damage.
 func ExampleSession_Repair() {
 	ctx := context.Background()
 	session, err := transcript.Open("").Session("4f1c2b6e-6f0e-4a53-9d0f-2f5e3a1b7c88")
@@ -31,7 +31,7 @@ func ExampleSession_Repair() {
 	}
 }
 
-// Everything is saved before the CLI deletes it, and a session that is gone comes back.
+// Save all sessions before the CLI deletes them, and restore a deleted one.
 func ExampleArchive() {
 	ctx := context.Background()
 	dir, archive := transcript.Open(""), transcript.OpenArchive("/var/backups/claude")

@@ -20,10 +20,10 @@ func exampleFile() *transcript.Session {
 	return transcript.File(files[0])
 }
 
-// The sessions of a directory, the last one first.
+// List the sessions of a directory, most recent first.
 func ExampleDir_Sessions() {
 	ctx := context.Background()
-	dir := transcript.Open("") // where the CLI of this user keeps them
+	dir := transcript.Open("") // the directory of the current user's CLI
 	for info, err := range dir.Sessions(ctx, transcript.Filter{Dir: ".", Limit: 10}) {
 		if err != nil {
 			log.Fatal(err)
@@ -33,7 +33,7 @@ func ExampleDir_Sessions() {
 	}
 }
 
-// What was said, as a resumed session would go on with it.
+// Read the messages that a resumed session continues with.
 func ExampleSession_Conversation() {
 	messages, err := exampleFile().Conversation(context.Background(), nil)
 	if err != nil {
@@ -49,7 +49,7 @@ func ExampleSession_Conversation() {
 	// assistant: 1 blocks in 1 lines
 }
 
-// Every line of a file; a bad one does not end the reading.
+// Read every line of a file; a bad one does not end the iteration.
 func ExampleSession_Entries() {
 	kinds := map[string]int{}
 	for e, err := range exampleFile().Entries(context.Background()) {
@@ -68,7 +68,7 @@ func ExampleSession_Entries() {
 	// 2 user lines, 2 assistant lines
 }
 
-// Agents inside of agents.
+// Walk the subagents of subagents.
 func ExampleSession_Tree() {
 	tree, err := exampleFile().Tree(context.Background())
 	if err != nil {
@@ -96,8 +96,8 @@ func ExampleSession_Tree() {
 	//   general-purpose - inner
 }
 
-// The last messages of a session, then those before them, without reading more of
-// the file than that takes.
+// Read the last messages of a session, then the messages before them, without reading more of the
+// file than needed.
 func ExampleSession_Page() {
 	ctx, session := context.Background(), exampleFile()
 	q := transcript.PageQuery{Limit: 3}
@@ -117,7 +117,7 @@ func ExampleSession_Page() {
 	// 1 messages
 }
 
-// Where was that again?
+// Search the text of all sessions.
 func ExampleDir_Search() {
 	ctx := context.Background()
 	q := transcript.Query{Text: "deadlock", Roles: []transcript.Role{transcript.RoleAssistant}, Hits: 5}
@@ -130,7 +130,7 @@ func ExampleDir_Search() {
 	}
 }
 
-// A copy of a session up to a message, to try something else from there.
+// Fork a session at a message, to continue from there in another way.
 func ExampleDir_Fork() {
 	ctx, dir := context.Background(), transcript.Open("")
 	session, err := dir.Session("350d4477-5c09-4e94-8c8b-afd2616c048e")

@@ -1,18 +1,16 @@
 package transcript
 
-// families are the children of entries while compactions move them about: all children
-// of an entry can be put under another in one step, so that as many compactions as a
-// file has cost no more than the file is long.
+// families holds the children of entries while compactions move them: all children of an entry move
+// under another in one step, so that the cost of all compactions of a file is linear in its length.
 type families struct {
 	of map[string]*family // by the uuid of the parent
 	in map[*node]*family
 }
 
-// family is a set of children. Sets that were put together have the one at the top in
-// common.
+// family is a set of children. Merged sets share the set at the top.
 type family struct {
 	parent string
-	top    *family // nil for the one at the top
+	top    *family // nil for the top set
 	size   int
 }
 
@@ -27,11 +25,11 @@ func newFamilies(g *graph) *families {
 	return f
 }
 
-// at is the family at the top of one.
+// at returns the top set.
 func (f *family) at() *family {
 	for f.top != nil {
 		if f.top.top != nil {
-			f.top = f.top.top // the next one has it shorter
+			f.top = f.top.top // path compression
 		}
 		f = f.top
 	}
@@ -51,7 +49,7 @@ func (f *families) setParent(n *node, parent string) {
 	f.in[n] = to
 }
 
-// moveChildren puts the children of one entry, all but one, under another.
+// moveChildren moves the children of one entry, except one, under another.
 func (f *families) moveChildren(from string, but *node, to string) {
 	moved := f.of[from]
 	if moved == nil || from == to {
@@ -76,7 +74,7 @@ func (f *families) moveChildren(from string, but *node, to string) {
 	}
 }
 
-// finish tells the nodes their parents.
+// finish sets the parents of the nodes.
 func (f *families) finish(g *graph) {
 	for _, n := range g.nodes {
 		if g.work.over() {

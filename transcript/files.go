@@ -12,26 +12,24 @@ import (
 	"github.com/seed7221b0f9/parley/internal/claudedir"
 )
 
-// TranscriptFile is a file of JSON lines below the projects: that of a session, or
-// that of a subagent.
+// TranscriptFile is a file of JSON lines below the projects: a session or a subagent.
 type TranscriptFile struct {
 	Path       string
 	ProjectKey string
 	SessionID  string
-	AgentID    string // "" for the session's own file
+	AgentID    string // "" for the session
 	Size       int64
 	ModTime    time.Time
 }
 
-// Entries returns an iterator over the lines of the file, with errors as [Session.Entries] has
-// them.
+// Entries returns an iterator over the lines of the file, with the errors of [Session.Entries].
 func (f *TranscriptFile) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 	return fileEntries(ctx, f.Path)
 }
 
-// Files are all files of JSON lines of all sessions and subagents, in the order of
-// their paths: also those that lists leave out, and those of subagents whose session
-// is gone. What cannot be read is left out; an error is the last element.
+// Files yields all files of JSON lines of all sessions and subagents, sorted by path, including
+// files that lists omit and subagents without a session. It skips unreadable files; an error is the
+// last element.
 func (d *Dir) Files(ctx context.Context) iter.Seq2[*TranscriptFile, error] {
 	return func(yield func(*TranscriptFile, error) bool) {
 		projects, err := d.projectDirs()
@@ -67,8 +65,8 @@ func (d *Dir) Files(ctx context.Context) iter.Seq2[*TranscriptFile, error] {
 	}
 }
 
-// transcriptFile is a file of a project directory if it is one of JSON lines, else
-// nil.
+// transcriptFile returns the file of JSON lines at a path of a project directory, or nil if it is
+// another file.
 func transcriptFile(project, path string, e fs.DirEntry) *TranscriptFile {
 	name, ok := strings.CutSuffix(e.Name(), ".jsonl")
 	if !ok || !e.Type().IsRegular() {

@@ -13,29 +13,26 @@ import (
 	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
-// FollowOptions configures how a session is followed. A nil pointer stands for the zero value,
-// which begins at the start.
+// FollowOptions configures [Session.Follow]. A nil pointer is the zero value, which starts at the
+// first line.
 type FollowOptions struct {
-	// New leaves out what is there already.
+	// New skips the existing lines.
 	New bool
-	// From is the offset to begin at, that of an entry's end for example; it must
-	// be the start of a line.
+	// From is the offset to start at, such as the end of an entry; it must be the start of a line.
 	From int64
-	// Interval is how often the file is looked at, 0 is a quarter of a second.
+	// Interval is the polling interval; 0 is 250 ms.
 	Interval time.Duration
 }
 
 // defaultInterval is short for a person and long for a machine.
 const defaultInterval = 250 * time.Millisecond
 
-// ErrTruncated is returned when a session's file is shorter than it was, or another file: it
-// was replaced while it was followed.
+// ErrTruncated is returned when the file of a followed session became shorter or was replaced.
 var ErrTruncated = errors.New("transcript: the file was replaced while it was followed")
 
-// Follow yields the entries of the session and then those that are appended to it,
-// until ctx ends, whose error is the last element. A line is yielded when it is
-// whole; bad lines are [*LineError] values and the iteration goes on. The file is
-// looked at again and again, which works on every file system.
+// Follow yields the entries of the session and then each appended entry until ctx ends; the error
+// of ctx is the last element. It yields a line when it is complete; bad lines are [*LineError]
+// values and the iteration continues. It polls the file, which works on every file system.
 func (s *Session) Follow(ctx context.Context, opts *FollowOptions) iter.Seq2[Entry, error] {
 	if opts == nil {
 		opts = &FollowOptions{}
@@ -51,17 +48,17 @@ func (s *Session) Follow(ctx context.Context, opts *FollowOptions) iter.Seq2[Ent
 	}
 }
 
-// follower reads what is appended to a file.
+// follower reads the lines appended to a file.
 type follower struct {
 	path     string
-	offset   int64 // of the first byte that was not yielded
-	number   int   // of the last line that was, negative: unknown
+	offset   int64 // of the first byte not yet yielded
+	number   int   // of the last yielded line, negative if unknown
 	interval time.Duration
 	first    os.FileInfo
-	size     int64 // of the file when it was last read
+	size     int64 // of the file at the last read
 }
 
-// run follows the file; the error is nil only if the range was broken off.
+// run follows the file; the error is nil only if the caller stopped the iteration.
 func (f *follower) run(ctx context.Context, onlyNew bool, yield func(Entry, error) bool) error {
 	file, err := regularfile.Open(f.path)
 	if err != nil {
@@ -82,7 +79,7 @@ func (f *follower) run(ctx context.Context, onlyNew bool, yield func(Entry, erro
 	tick := time.NewTicker(f.interval)
 	defer tick.Stop()
 	for {
-		// A line that is being written is read again when there is more of it.
+		// An incomplete line is read again when the file has grown.
 		if now, err := file.Stat(); err != nil || now.Size() != f.size {
 			if err == nil {
 				f.size = now.Size()
@@ -106,7 +103,7 @@ func (f *follower) run(ctx context.Context, onlyNew bool, yield func(Entry, erro
 	}
 }
 
-// readOn yields the whole lines after the offset; false if the range was broken off.
+// readOn yields the complete lines after the offset; it returns false if the caller stopped the iteration.
 func (f *follower) readOn(ctx context.Context, file *os.File, yield func(Entry, error) bool) (bool, error) {
 	r := newLineReader(contextReader{ctx, io.NewSectionReader(file, f.offset, 1<<62)}, f.offset)
 	r.number = f.number
@@ -116,7 +113,7 @@ func (f *follower) readOn(ctx context.Context, file *os.File, yield func(Entry, 
 		}
 		l, err := r.next()
 		if errors.Is(err, io.EOF) || err == nil && l.torn {
-			return true, nil // the rest of the line comes later
+			return true, nil // the rest of the line follows later
 		}
 		if err != nil {
 			return false, fmt.Errorf("transcript: %w", err)
@@ -132,8 +129,8 @@ func (f *follower) readOn(ctx context.Context, file *os.File, yield func(Entry, 
 	}
 }
 
-// lastLineStart is where the last line of a file begins that is not finished: the
-// end, or less if a line is being written.
+// lastLineStart returns the offset of the incomplete last line, or the size of the file if the last
+// line is complete.
 func lastLineStart(file *os.File, size int64) (int64, error) {
 	buf := make([]byte, endSize)
 	for end := size; end > 0; {

@@ -10,22 +10,20 @@ import (
 	"github.com/seed7221b0f9/parley/internal/random"
 )
 
-// ForkOptions configures what a fork contains and how it is called. A nil pointer stands for
-// the zero value.
+// ForkOptions configures [Dir.Fork]. A nil pointer is the zero value.
 type ForkOptions struct {
-	// Dir is the directory of the session, as in [Filter]. "" looks everywhere.
+	// Dir is the directory of the session, as in [Filter]. "" searches all projects.
 	Dir string
-	// UpTo, if set, is the uuid of the last message that the fork has. With the
-	// boundary of a compaction the fork has what was before it.
+	// UpTo, if set, is the uuid of the last message of the fork. With the boundary of a compaction
+	// the fork has the messages before it.
 	UpTo string
-	// Title is the fork's title. "" is the session's title followed by (fork).
+	// Title is the fork's title. "" uses the session's title followed by (fork).
 	Title string
 }
 
-// Fork copies a session, or its beginning, into a new one beside it, as the
-// official SDK does: every entry gets a new uuid and says what it is the copy of;
-// sidechains, subagents and file history are not copied. The session itself is only read and
-// may be live.
+// Fork copies a session, or its beginning, into a new one in the same directory, as the official
+// SDK does: every entry gets a new uuid and names its original; sidechains, subagents and file
+// history are not copied. The session is only read and may be live.
 func (d *Dir) Fork(ctx context.Context, id string, opts *ForkOptions) (*Session, error) {
 	if opts == nil {
 		opts = &ForkOptions{}
@@ -60,7 +58,7 @@ func (d *Dir) Fork(ctx context.Context, id string, opts *ForkOptions) (*Session,
 	return d.sessionAt(path), nil
 }
 
-// forkTitle is the title of a fork of the session.
+// forkTitle returns the default title of a fork of the session.
 func (s *Session) forkTitle() (string, error) {
 	f, err := openRegular(s.Path)
 	if err != nil {
@@ -86,12 +84,12 @@ type forker struct {
 	from  *Session
 	id    string
 	now   string
-	tree  []Entry           // what is copied
-	side  sideRecords       // what goes on beside the tree
-	uuids map[string]string // new ones by old ones
+	tree  []Entry           // entries to copy
+	side  sideRecords       // records outside the tree
+	uuids map[string]string // new uuids by old ones
 }
 
-// collect decides what is copied.
+// collect selects the entries to copy.
 func (f *forker) collect(entries []Entry, upTo string) error {
 	for _, e := range entries {
 		if f.work.over() {
@@ -131,7 +129,7 @@ func (f *forker) collect(entries []Entry, upTo string) error {
 	return nil
 }
 
-// lines are the lines of the fork, without its title.
+// lines returns the lines of the fork, without its title.
 func (f *forker) lines() []string {
 	byID := map[string]Entry{}
 	last := 0
@@ -157,9 +155,9 @@ func (f *forker) lines() []string {
 	return append(lines, f.sideLines()...)
 }
 
-// parent is the text of the new parent's uuid for an old one: reports of progress are
-// not copied, and what hung off one hangs off what it hung off. What was found for those
-// is kept in parents: ways up meet.
+// parent returns the JSON of the new parent's uuid for an old one. Progress reports are not copied;
+// their children move to the parent of the report. Results are cached in parents, because paths
+// share their upper part.
 func (f *forker) parent(uuid string, byID map[string]Entry, parents map[string]string) string {
 	var way []string
 	found := "null"
@@ -176,7 +174,7 @@ func (f *forker) parent(uuid string, byID map[string]Entry, parents map[string]s
 			found = quote(f.uuids[id])
 			break
 		}
-		parents[id] = "null" // a circle leads nowhere
+		parents[id] = "null" // a cycle has no root
 		way = append(way, id)
 		id = LinkOf(p).ParentUUID
 	}
@@ -186,7 +184,7 @@ func (f *forker) parent(uuid string, byID map[string]Entry, parents map[string]s
 	return found
 }
 
-// copy is the line of the fork for an entry.
+// copy returns the line of the fork for an entry.
 func (f *forker) copy(e Entry, parent string, last bool) string {
 	l := LinkOf(e)
 	o := parseObject(l.text)
@@ -222,7 +220,7 @@ func (f *forker) copy(e Entry, parent string, last bool) string {
 	return o.text()
 }
 
-// mapped is the text of the new uuid for an old one, or other if there is none.
+// mapped returns the JSON of the new uuid for an old one, or other if the uuid is unknown.
 func (f *forker) mapped(uuid, other string) string {
 	if id, ok := f.uuids[uuid]; ok {
 		return quote(id)
@@ -230,8 +228,7 @@ func (f *forker) mapped(uuid, other string) string {
 	return other
 }
 
-// mappedText is a text of JSON with the uuids in it replaced: a string, or an array
-// of strings.
+// mappedText replaces the uuids in a JSON string or an array of strings.
 func (f *forker) mappedText(text string) string {
 	if list := elements(text); list != nil {
 		for i, e := range list {
@@ -242,7 +239,7 @@ func (f *forker) mappedText(text string) string {
 	return f.mapped(stringOf(text), text)
 }
 
-// compactMetadata is what a compaction says about itself, with new uuids.
+// compactMetadata returns the metadata of a compaction with new uuids.
 func (f *forker) compactMetadata(text string) string {
 	o := parseObject(text)
 	for part, members := range map[string][]string{
@@ -264,7 +261,7 @@ func (f *forker) compactMetadata(text string) string {
 	return o.text()
 }
 
-// attachment is an attachment with new uuids.
+// attachment returns an attachment with new uuids.
 func (f *forker) attachment(e *AttachmentEntry) string {
 	switch e.AttachmentType() {
 	case "deferred_tools_record":

@@ -7,27 +7,26 @@ import (
 	"github.com/seed7221b0f9/parley/internal/random"
 )
 
-// cutter leaves out the branches beside the way to the end of a fork, so far as
-// they would be taken for the conversation.
+// cutter removes side branches that would be taken for the conversation of a fork.
 type cutter struct {
 	work     *work
 	list     []Entry
-	plain    []Entry // as the fork will have them
+	plain    []Entry // as they will be in the fork
 	byID     map[string]Entry
-	children map[string][]string // uuids by that of their parent
-	live     map[string]bool     // on the way to the end
-	wanted   []*node             // the conversation that the fork shall have
+	children map[string][]string // uuids by the uuid of their parent
+	live     map[string]bool     // on the path to the end
+	wanted   []*node             // the conversation that the fork should have
 	index    map[string]int
-	start    int // where the conversation begins
+	start    int // the start of the conversation
 	leftOut  map[string]bool
-	named    map[string]bool // what compactions are about
-	stale    bool            // something that compactions are about was left out
+	named    map[string]bool // uuids that compactions refer to
+	stale    bool            // an entry that a compaction refers to was removed
 	compared int
 }
 
-// maxCompared bounds how often a conversation is made to see whether it is the one that
-// is wanted, and how often everything is looked at anew because a compaction was left
-// out. After that all branches go, those that do no harm as well.
+// maxCompared limits how often a conversation is built to compare it with the wanted one, and how
+// often the cut restarts because a compaction was removed. After that all side branches are
+// removed, harmless ones too.
 const maxCompared = 32
 
 func withoutBranches(w *work, list []Entry) []Entry {
@@ -107,14 +106,14 @@ func (c *cutter) add(i int, e Entry) {
 	}
 }
 
-// mayGo reports whether an entry is beside the way and within the conversation.
+// mayGo reports whether an entry is within the conversation but not on the path to its end.
 func (c *cutter) mayGo(e Entry) bool {
 	id := LinkOf(e).UUID
 	return !c.live[id] && c.index[id] >= c.start
 }
 
-// leaveOut leaves an entry out, what it alone leads to, and what hangs off that. It
-// returns the uuids of all.
+// leaveOut removes an entry, its ancestors up to the path to the end, and all their descendants. It
+// returns the removed uuids.
 func (c *cutter) leaveOut(e Entry) (gone []string) {
 	for ; e != nil && c.mayGo(e) && !c.leftOut[LinkOf(e).UUID]; e = c.byID[LinkOf(e).ParentUUID] {
 		c.leftOut[LinkOf(e).UUID] = true
@@ -132,14 +131,14 @@ func (c *cutter) leaveOut(e Entry) (gone []string) {
 	return gone
 }
 
-// left are the entries that were not left out.
+// left returns the entries that were not removed.
 func (c *cutter) left() []Entry {
 	return slices.DeleteFunc(slices.Clone(c.list), func(e Entry) bool { return c.leftOut[LinkOf(e).UUID] })
 }
 
-// cut leaves branches out, the one that would be taken for the conversation first, until
-// the conversation is the one that is wanted, or the branch must stay. It is false if
-// everything has to be looked at anew: something that a compaction is about is gone.
+// cut removes branches, starting with the branch that would be taken for the conversation, until
+// the conversation is the wanted one or the branch must stay. It returns false if the cut must
+// restart because an entry that a compaction refers to was removed.
 func (c *cutter) cut() bool {
 	plain := slices.DeleteFunc(slices.Clone(c.plain), func(e Entry) bool { return c.leftOut[LinkOf(e).UUID] })
 	g := newGraph(c.work, plain)
@@ -173,12 +172,11 @@ func (c *cutter) cut() bool {
 	return true
 }
 
-// fringe are the entries of the main conversation that none of it follows, the last in
-// the file first.
+// fringe holds the entries of the main conversation without a follower, last in the file first.
 type fringe struct {
 	g         *graph
 	ends      []*node
-	followers map[string]int // of the main conversation, by the uuid that they follow
+	followers map[string]int // number of followers in the main conversation, by parent uuid
 }
 
 func newFringe(g *graph) *fringe {
@@ -197,7 +195,7 @@ func newFringe(g *graph) *fringe {
 	return f
 }
 
-// upToTalk is the message that an end leads to, nil if it leads to none, or is gone.
+// upToTalk returns the message that an end leads to, or nil if it leads to none or was removed.
 func (f *fringe) upToTalk(end *node, leftOut map[string]bool, talks map[*node]*node) *node {
 	if leftOut[end.link.UUID] {
 		return nil
@@ -205,7 +203,7 @@ func (f *fringe) upToTalk(end *node, leftOut map[string]bool, talks map[*node]*n
 	return f.g.upToTalk(end, talks)
 }
 
-// without takes entries off that were left out: what they followed may be an end now.
+// without removes entries: their parents may become ends.
 func (f *fringe) without(gone []string, leftOut map[string]bool) {
 	for _, id := range gone {
 		n := f.g.byID[id]
@@ -220,10 +218,10 @@ func (f *fringe) without(gone []string, leftOut map[string]bool) {
 	}
 }
 
-// Len is how many ends there are.
+// Len returns the number of ends.
 func (f *fringe) Len() int { return len(f.ends) }
 
-// Less orders ends by their places in the file, the last one first.
+// Less orders ends by their position in the file, last first.
 func (f *fringe) Less(i, j int) bool { return f.ends[i].index > f.ends[j].index }
 
 // Swap swaps two ends.
@@ -232,7 +230,7 @@ func (f *fringe) Swap(i, j int) { f.ends[i], f.ends[j] = f.ends[j], f.ends[i] }
 // Push adds an end.
 func (f *fringe) Push(n any) { f.ends = append(f.ends, n.(*node)) }
 
-// Pop takes an end off.
+// Pop removes an end.
 func (f *fringe) Pop() any {
 	n := f.ends[len(f.ends)-1]
 	f.ends = f.ends[:len(f.ends)-1]

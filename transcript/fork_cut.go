@@ -4,8 +4,8 @@ import (
 	"slices"
 )
 
-// cutAt is the beginning of a session up to a message, such that the message is
-// the end of its conversation.
+// cutAt returns the beginning of a session up to a message, such that the message is the end of its
+// conversation.
 func cutAt(w *work, tree []Entry, uuid string) ([]Entry, error) {
 	at := indexOfMessage(w, tree, uuid)
 	if at < 0 {
@@ -16,8 +16,8 @@ func cutAt(w *work, tree []Entry, uuid string) ([]Entry, error) {
 	return withoutBranches(w, cut), nil
 }
 
-// indexOfMessage is where a message is in the file. It is first looked for in the conversation
-// and after it, then everywhere; the uuid of a queued prompt will do.
+// indexOfMessage returns the index of a message in the file. It searches the conversation and the
+// entries after it first, then all entries; it also accepts the uuid of a queued prompt.
 func indexOfMessage(w *work, tree []Entry, uuid string) int {
 	first := map[string]int{}
 	for i, e := range tree {
@@ -45,7 +45,7 @@ func indexOfMessage(w *work, tree []Entry, uuid string) int {
 	return -1
 }
 
-// conversation is the chain to the leaf with what ran in parallel.
+// conversation returns the chain to the leaf with parallel branches.
 func (g *graph) conversation() []*node {
 	leaf := g.leaf()
 	if leaf == nil {
@@ -54,7 +54,7 @@ func (g *graph) conversation() []*node {
 	return g.withParallel(g.chain(leaf))
 }
 
-// boundaryOf is an entry as the boundary of a compaction, nil if it is none.
+// boundaryOf returns an entry as the boundary of a compaction, or nil.
 func boundaryOf(e Entry) *SystemEntry {
 	s, ok := e.(*SystemEntry)
 	if !ok || s.Subtype != "compact_boundary" {
@@ -63,7 +63,7 @@ func boundaryOf(e Entry) *SystemEntry {
 	return s
 }
 
-// anchor is the uuid that preserved messages follow, "" if none are.
+// anchor returns the uuid that preserved messages follow, or "" if no messages are preserved.
 func (s *SystemEntry) anchor() string {
 	switch m := s.CompactMetadata; {
 	case m == nil:
@@ -75,7 +75,7 @@ func (s *SystemEntry) anchor() string {
 	return ""
 }
 
-// preserved are the uuids of messages that a compaction preserved.
+// preserved returns the uuids of messages that a compaction preserved.
 func (s *SystemEntry) preserved() (uuids []string) {
 	m := s.CompactMetadata
 	if m == nil {
@@ -90,14 +90,14 @@ func (s *SystemEntry) preserved() (uuids []string) {
 	return uuids
 }
 
-// isMark reports whether a boundary only marks a place, and nothing was compacted.
+// isMark reports whether a boundary only marks a position without a compaction.
 func (s *SystemEntry) isMark() bool {
 	m := s.CompactMetadata
 	return m != nil && m.DurationMS != nil && *m.DurationMS == 0 && s.anchor() == s.UUID
 }
 
-// beforeBoundary is, of a list that ends in a compaction before anything was said,
-// what the compaction found: the conversation before it.
+// beforeBoundary returns the conversation before the compaction, for a list that ends in a
+// compaction before any later message.
 func beforeBoundary(list []Entry) []Entry {
 	talk := -1
 	for i, e := range list {
@@ -144,8 +144,8 @@ func lastIndex(list []Entry, is func(Entry) bool) int {
 	return -1
 }
 
-// withoutPreserved takes the preserved messages off the compaction whose summary
-// is the end: they would come after it.
+// withoutPreserved removes the preserved messages from the compaction with the summary end: they
+// would follow it.
 func withoutPreserved(list []Entry, end string) []Entry {
 	out := slices.Clone(list)
 	for i, e := range out {
@@ -164,7 +164,7 @@ func withoutPreserved(list []Entry, end string) []Entry {
 	return out
 }
 
-// plainEntry is an entry without what marks it as part of another session.
+// plainEntry returns an entry without the marks of another session.
 func plainEntry(e Entry) Entry {
 	l := LinkOf(e)
 	if l.TeamName == "" && !l.IsSidechain {

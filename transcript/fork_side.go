@@ -5,11 +5,11 @@ import (
 	"github.com/seed7221b0f9/parley/internal/random"
 )
 
-// sideRecords is what a session says beside its tree that its forks go on with.
+// sideRecords are the records outside the tree that forks keep.
 type sideRecords struct {
 	suppressed   bool
 	replacements []string
-	atis         string // texts of JSON, "" for none
+	atis         string // JSON texts, "" if missing
 	tools        string
 	relocated    string
 	flow         []string // records of data flow
@@ -21,7 +21,7 @@ type sideRecords struct {
 	known        map[string]bool // those in ancestors
 }
 
-// add takes what is of use in a record of the session.
+// add keeps the relevant data of a record of the session.
 func (r *sideRecords) add(e Entry, session string) {
 	o := e.line()
 	member := func(name string) string { return string(o.Member(name)) }
@@ -66,7 +66,7 @@ func (r *sideRecords) addFlow(kind string, records []string, snapshot bool) {
 	}
 }
 
-// forked remembers the session that an entry was forked from.
+// forked records the session that an entry was forked from.
 func (r *sideRecords) forked(l *Link) {
 	if l.ForkedFrom == nil || l.ForkedFrom.SessionID == "" || r.known[l.ForkedFrom.SessionID] {
 		return
@@ -78,7 +78,7 @@ func (r *sideRecords) forked(l *Link) {
 	r.ancestors = append(r.ancestors, l.ForkedFrom.SessionID)
 }
 
-// record is a line of the fork beside the tree: names and texts of members in turn.
+// record returns a line of the fork outside the tree: names and JSON values of members alternate.
 func (f *forker) record(kind string, members ...string) string {
 	o := parseObject("{}")
 	o.setString("type", kind)
@@ -89,8 +89,7 @@ func (f *forker) record(kind string, members ...string) string {
 	return o.text()
 }
 
-// sideLines are the lines of the fork beside the tree, in the official SDK's
-// order.
+// sideLines returns the lines of the fork outside the tree, in the official SDK's order.
 func (f *forker) sideLines() (lines []string) {
 	r := &f.side
 	if len(r.replacements) > 0 {
@@ -117,7 +116,7 @@ func (f *forker) sideLines() (lines []string) {
 	return lines
 }
 
-// derivedFrom are the sessions that the fork comes from, each once.
+// derivedFrom returns the ancestors of the fork, each once.
 func (f *forker) derivedFrom() []string {
 	list := f.side.derived
 	seen := map[string]bool{}
@@ -137,7 +136,7 @@ func (f *forker) derivedFrom() []string {
 	return list
 }
 
-// stringOf is the value of a JSON string, "" for any other text.
+// stringOf returns the value of a JSON string, "" for any other JSON.
 func stringOf(text string) string {
 	s, _ := jsonwire.NewDecoder(text).String()
 	return s

@@ -15,9 +15,8 @@ import (
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
-// transcript.TestForkAsOfficial forks the sessions of the corpus, as they are and damaged,
-// whole and at a message, with this package and with the official SDK, and compares
-// the files line by line.
+// TestForkAsOfficial forks the sessions of the corpus, intact and damaged, entirely and at a
+// message, with this package and with the official SDK, and compares the files line by line.
 func TestForkAsOfficial(t *testing.T) {
 	t.Parallel()
 	o := startOfficial(t)
@@ -56,7 +55,7 @@ func TestForkAsOfficial(t *testing.T) {
 
 func sessionOf(path string) string { return strings.TrimSuffix(filepath.Base(path), ".jsonl") }
 
-// forkPoint is "" for all of the session, or the uuid of some entry.
+// forkPoint returns "" for the whole session, or the uuid of an entry.
 func (d *damage) forkPoint() string {
 	if d.rng.IntN(3) == 0 {
 		return ""
@@ -95,8 +94,8 @@ func compareForks(t *testing.T, o *officialSDK, dir *transcript.Dir, id, upTo, w
 	}
 }
 
-// forkLines are the lines of a fork with every new id replaced by the old one and
-// the time of the fork taken out.
+// forkLines returns the lines of a fork with every new id replaced by the old one and without the
+// time of the fork.
 func forkLines(t *testing.T, s *transcript.Session) (lines []map[string]any) {
 	t.Helper()
 	text, err := os.ReadFile(s.Path)
@@ -151,7 +150,7 @@ func TestForkUnknownMessage(t *testing.T) {
 	}
 }
 
-// newSession is a configuration directory with one session of the corpus in it.
+// newSession returns a configuration directory with one session of the corpus.
 func newSession(t *testing.T) (*transcript.Dir, string) {
 	t.Helper()
 	config := t.TempDir()

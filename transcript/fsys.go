@@ -13,29 +13,27 @@ import (
 	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
-// sidecarLimit is the size from which a small file beside a session, or a note about
-// one, is not read: all that the CLI writes are far smaller.
+// sidecarLimit is the size in bytes from which small files of a session are not read: all that the
+// CLI writes are far smaller.
 const sidecarLimit = 1 << 20
 
-// openRegular opens a session file for reading. A link is not followed, and what is not
-// a regular file is an error: a pipe would hold the list up.
+// openRegular opens a session file for reading. It does not follow links, and returns an error for
+// anything but a regular file: a pipe would block.
 func openRegular(path string) (*os.File, error) { return regularfile.OpenNoFollow(path) }
 
-// ErrLinked is returned when a change would have gone through a symbolic link below the
-// configuration directory, the archive or the cache: it could end anywhere. Links are followed
-// for reading only.
+// ErrLinked is returned when a change would follow a symbolic link below the configuration
+// directory, the archive or the cache. Links are followed for reading only.
 var ErrLinked = errors.New("transcript: a symbolic link is not followed for writing")
 
-// fileSystem is everything that this package does to files other than read them.
-// Whatever changes something goes through it, one call a step, so that a test can
-// stop the process, as it were, before, in and after every step.
+// fileSystem is the set of operations of this package that change files. Every change is one call,
+// so that a test can simulate a kill before, during and after every step.
 type fileSystem interface {
-	// Append opens a file that exists for writing at its end.
+	// Append opens an existing file for writing at its end.
 	Append(path string) (writeFile, error)
-	// CreateTemp makes a new file with mode 0600 in a directory; its name is none
-	// that anybody takes for a session.
+	// CreateTemp creates a file with mode 0600 in a directory; its name cannot be mistaken for a
+	// session.
 	CreateTemp(dir string) (writeFile, error)
-	// Rename moves a file or directory; what has the new name is replaced.
+	// Rename moves a file or directory and replaces the target.
 	Rename(from, to string) error
 	MkdirAll(path string, mode fs.FileMode) error
 	Remove(path string) error
@@ -50,13 +48,12 @@ type writeFile interface {
 	Sync() error
 }
 
-// osFiles is the file system of the system below one directory. Nothing outside of it
-// is changed, and no link in it is followed: a path with one is [ErrLinked]. A link that
-// is put there between the look and the change leads to nothing outside either, since
-// the change is made through an os.Root.
+// osFiles is the operating system's file system below one directory. It changes no file outside of
+// the directory and follows no link: a path with one is [ErrLinked]. A link that appears between
+// the check and the change cannot escape either, because the change is made through an os.Root.
 type osFiles struct{ root string }
 
-// in opens the root for a change to path, and gives the path below it.
+// in opens the root for a change to path, and returns the path relative to it.
 func (o osFiles) in(path string) (*os.Root, string, error) {
 	rel, err := filepath.Rel(o.root, path)
 	if err != nil {
@@ -76,8 +73,7 @@ func (o osFiles) in(path string) (*os.Root, string, error) {
 	return root, rel, nil
 }
 
-// noLinks checks that no directory on the way down is a link. What is not there yet is
-// none.
+// noLinks checks that no directory on the path is a link. A missing directory is not a link.
 func noLinks(root *os.Root, dir string) error {
 	if dir == "." {
 		return nil
@@ -115,7 +111,7 @@ func (o osFiles) Append(path string) (writeFile, error) {
 	if !was.Mode().IsRegular() {
 		return nil, &fs.PathError{Op: "append", Path: path, Err: regularfile.ErrNotRegular}
 	}
-	// Without O_CREATE: a session that is gone must not come back as one line.
+	// Without O_CREATE: a deleted session must not reappear with one line.
 	f, err := root.OpenFile(rel, os.O_WRONLY|os.O_APPEND|regularfile.NonBlocking, 0)
 	if err != nil {
 		return nil, err
@@ -145,13 +141,13 @@ func (o osFiles) CreateTemp(dir string) (writeFile, error) {
 	return &tempFile{f, name}, nil
 }
 
-// tempFile is a file that knows its whole path.
+// tempFile is a file that has its full path as name.
 type tempFile struct {
 	*os.File
 	path string
 }
 
-// Name is the path of the file.
+// Name returns the full path of the file.
 func (f *tempFile) Name() string { return f.path }
 
 func (o osFiles) Rename(from, to string) error {

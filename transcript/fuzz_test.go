@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// FuzzEntry decodes lines. encoding/json is the judge of what is an object, the line
-// itself of what is kept.
+// FuzzEntry decodes lines. encoding/json decides whether a line is an object, and Raw must equal
+// the line.
 func FuzzEntry(f *testing.F) {
 	for _, line := range []string{
 		`{"parentUuid":null,"type":"user","uuid":"u","message":{"role":"user","content":"hi"},"timestamp":"2026-11-15T01:48:25.304Z"}`,
@@ -44,7 +44,7 @@ func FuzzEntry(f *testing.F) {
 		if e.Kind() != kind {
 			t.Errorf("%q is a %q, want %q", line, e.Kind(), kind)
 		}
-		// Nothing that reads entries may fall over one.
+		// No reader of entries may panic on it.
 		conversation(newWork(t.Context()), []Entry{e, e}, true)
 		pieces(e)
 		if LinkOf(e) != nil {
@@ -56,7 +56,7 @@ func FuzzEntry(f *testing.F) {
 	})
 }
 
-// FuzzReader splits bytes into lines: nothing is lost, and the places are right.
+// FuzzReader splits bytes into lines: no byte is lost, and the positions are right.
 func FuzzReader(f *testing.F) {
 	f.Add([]byte("{}\n\n {\"a\":1}\r\ntorn"), 3)
 	f.Add([]byte("\x00\x00{}\n"), 1)
@@ -84,7 +84,7 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// slowReader gives a few bytes at a time.
+// slowReader returns a few bytes at a time.
 type slowReader struct {
 	rest []byte
 	step int
@@ -99,8 +99,8 @@ func (r *slowReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// FuzzMatch searches a text for a query, in every way in which the text can be
-// written. Whatever is in the text has to be found in its bytes.
+// FuzzMatch searches a text for a query, in every JSON encoding of the text. A query that is in the
+// text has to be found in its bytes.
 func FuzzMatch(f *testing.F) {
 	f.Add("Find the NEEDLE in the haystack", "needle")
 	f.Add("日本語 and \"quoted\"", "本語 A")
@@ -135,7 +135,7 @@ func FuzzMatch(f *testing.F) {
 	})
 }
 
-// writings are ways to write a text as JSON: as it is, and with everything escaped.
+// writings returns JSON encodings of a text: plain, and with everything escaped.
 func writings(t *testing.T, text string) [][]byte {
 	t.Helper()
 	plain, err := encode(text)

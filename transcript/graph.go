@@ -7,12 +7,12 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// node is an entry of the tree with what the walk over the tree needs of it.
+// node is an entry of the tree with the data that a walk needs.
 type node struct {
 	entry  Entry
 	link   *Link
 	kind   string
-	parent string // of the entry, or what a compaction made of it
+	parent string // of the entry, possibly changed by a compaction
 	index  int    // of the last entry with this uuid, in the file
 	seq    int    // of the first entry with this uuid, among the nodes
 }
@@ -20,13 +20,13 @@ type node struct {
 // graph is the tree of a session as the official SDK sees it.
 type graph struct {
 	work   *work
-	nodes  []*node // in the order in which their uuids first came
+	nodes  []*node // in the order of the first occurrence of their uuids
 	byID   map[string]*node
-	unsure bool // the end was chosen although a later one led to an entry that is not there
+	unsure bool // the end was chosen although a later one led to a missing entry
 }
 
-// newGraph takes the entries of the tree out of the entries of a file. A later
-// entry with the same uuid takes the earlier one's place.
+// newGraph collects the entries of the tree. A later entry replaces an earlier one with the same
+// uuid.
 func newGraph(w *work, entries []Entry) *graph {
 	g := &graph{work: w, byID: make(map[string]*node, len(entries))}
 	for i, e := range entries {
@@ -49,7 +49,7 @@ func newGraph(w *work, entries []Entry) *graph {
 	return g
 }
 
-// relink moves the messages that compactions preserved after their summaries.
+// relink moves the preserved messages of compactions after their summaries.
 func (g *graph) relink() {
 	if !slices.ContainsFunc(g.nodes, func(n *node) bool { return len(boundaryUUIDs(n.entry)) > 0 }) {
 		return
@@ -76,7 +76,7 @@ func (g *graph) relink() {
 	f.finish(g)
 }
 
-// boundaryUUIDs are the uuids that the boundary of a compaction names as preserved.
+// boundaryUUIDs returns the uuids that the boundary of a compaction lists as preserved.
 func boundaryUUIDs(e Entry) []string {
 	if b := boundaryOf(e); b != nil {
 		return b.preserved()
@@ -117,15 +117,15 @@ func (n *node) mainThread() bool {
 	return !ok || a.AttachmentType() != "fork_briefing"
 }
 
-// leaf is the last message of the conversation.
+// leaf returns the last message of the conversation.
 func (g *graph) leaf() *node {
 	leaf, _ := g.ends()
 	return leaf
 }
 
-// ends are the last message of the conversation and the entry that leads to it: of
-// the entries that nothing follows, the one latest in the file that leads up to a
-// message. In a file without a main conversation there is no such entry.
+// ends returns the last message of the conversation and the entry that leads to it: of the entries
+// without a follower, the latest in the file that leads up to a message. A file without a main
+// conversation has no such entry.
 func (g *graph) ends() (leaf, terminal *node) {
 	parents := map[string]bool{}
 	for _, n := range g.nodes {
@@ -162,7 +162,7 @@ func (g *graph) ends() (leaf, terminal *node) {
 	return g.anyLeaf(), nil
 }
 
-// anyLeaf is the leaf of a file that has no main conversation.
+// anyLeaf returns the leaf of a file that has no main conversation.
 func (g *graph) anyLeaf() *node {
 	parents := map[string]bool{}
 	for _, n := range g.nodes {
@@ -192,8 +192,8 @@ func (g *graph) anyLeaf() *node {
 	return best
 }
 
-// upToTalk is the first message on the way up from n, nil if there is none. What was
-// found is kept in talks: the ways up meet.
+// upToTalk returns the first message on the path up from n, or nil. Results are cached in talks,
+// because paths share their upper part.
 func (g *graph) upToTalk(n *node, talks map[*node]*node) *node {
 	var way []*node
 	var found *node
@@ -206,7 +206,7 @@ func (g *graph) upToTalk(n *node, talks map[*node]*node) *node {
 			found = n
 			break
 		}
-		talks[n] = nil // a circle leads nowhere
+		talks[n] = nil // a cycle has no root
 		way = append(way, n)
 	}
 	for _, m := range way {
@@ -222,7 +222,7 @@ func later(a, b *node) *node {
 	return a
 }
 
-// chain is the way from the root to n. A cycle ends it.
+// chain returns the path from the root to n. It stops at a cycle.
 func (g *graph) chain(n *node) []*node {
 	var chain []*node
 	seen := map[*node]bool{}
@@ -234,7 +234,7 @@ func (g *graph) chain(n *node) []*node {
 	return chain
 }
 
-// messageID is the API's id of an answer, "" for other lines.
+// messageID returns the API's id of an answer, "" for other lines.
 func (n *node) messageID() string {
 	if a, ok := n.entry.(*AssistantEntry); ok {
 		return a.Message.ID
@@ -242,7 +242,7 @@ func (n *node) messageID() string {
 	return ""
 }
 
-// toolUses are the ids of the tools that an answer calls.
+// toolUses returns the ids of the tool calls of an answer.
 func (n *node) toolUses() (ids []string) {
 	a, ok := n.entry.(*AssistantEntry)
 	if !ok || !strings.Contains(a.text, `"tool_use"`) {
@@ -256,7 +256,7 @@ func (n *node) toolUses() (ids []string) {
 	return ids
 }
 
-// toolResults are the ids of the tool uses that a line has results of.
+// toolResults returns the tool use ids of the results in a line.
 func (n *node) toolResults() (ids []string) {
 	u, ok := n.entry.(*UserEntry)
 	if !ok || !strings.Contains(u.text, `"tool_result"`) {

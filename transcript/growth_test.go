@@ -19,10 +19,10 @@ type growing struct {
 	last  string
 }
 
-// id is a uuid for a name.
+// id returns a uuid for a name.
 func (g *growing) id(name string) string { return "u-" + name }
 
-// add adds a line of the tree; parent "" is a root.
+// add adds a line of the tree; it is a root if parent is "".
 func (g *growing) add(kind, name, parent string, members map[string]any) {
 	g.t.Helper()
 	m := map[string]any{
@@ -61,12 +61,12 @@ func result(id string) map[string]any {
 	return map[string]any{"type": "tool_result", "tool_use_id": id, "content": "needle"}
 }
 
-// agentLine is all that a subagent says.
+// agentLine is the only line of a subagent.
 const agentLine = `{"type":"user","uuid":"u-agent","parentUuid":null,"isSidechain":true,"message":{"role":"user","content":"needle"}}`
 
 const growthID = "00000000-0000-4000-8000-00000000aaaa"
 
-// shapes are sessions that grow with n, each in something that a file can have many of.
+// shapes are sessions of size n, each with many of one thing that a file can contain.
 var shapes = map[string]func(g *growing, n int){
 	"talk": func(g *growing, n int) {
 		parent := ""
@@ -287,8 +287,8 @@ var shapes = map[string]func(g *growing, n int){
 	},
 }
 
-// write puts a session of a shape, with a tenth as many subagents, into a directory of
-// its own.
+// writeShape writes a session of a shape, with a tenth as many subagents, into a separate
+// directory.
 func writeShape(t *testing.T, shape string, n int) *Session {
 	t.Helper()
 	g := &growing{t: t}
@@ -316,7 +316,7 @@ func writeShape(t *testing.T, shape string, n int) *Session {
 	return d.sessionAt(path)
 }
 
-// readers are the functions over what a file says. last is the uuid of the last entry.
+// readers are the functions that read a file. last is the uuid of the last entry.
 var readers = map[string]func(ctx context.Context, s *Session) error{
 	"list": func(ctx context.Context, s *Session) error {
 		for _, err := range s.dir.Sessions(ctx, Filter{}) {
@@ -382,7 +382,7 @@ var readers = map[string]func(ctx context.Context, s *Session) error{
 	},
 }
 
-// lastUUID is the uuid of the last entry of a file.
+// lastUUID returns the uuid of the last entry of a file.
 func lastUUID(s *Session) (uuid string) {
 	for e := range s.Entries(context.Background()) {
 		if l := linkOrNil(e); l != nil {
@@ -392,8 +392,8 @@ func lastUUID(s *Session) (uuid string) {
 	return uuid
 }
 
-// TestGrowth runs every reader over every shape at one, two, four and eight times a
-// size: the steps that it takes and the bytes that it allocates grow with the size.
+// TestGrowth runs every reader over every shape at one, two, four and eight times a size: steps and
+// allocated bytes are linear in the size.
 func TestGrowth(t *testing.T) {
 	if raceDetector {
 		t.Skip("it counts steps; make test runs it without the race detector")
@@ -406,7 +406,7 @@ func TestGrowth(t *testing.T) {
 				sessions = append(sessions, writeShape(t, shape, size*times))
 			}
 			for name, read := range readers {
-				slack := 1.4 // some room for the logarithm
+				slack := 1.4 // slack for the logarithm
 				if name == "page" {
 					slack = 3.5 // a small file is read at once, a larger one in windows, each twice as long
 				}
@@ -441,8 +441,7 @@ func measure(t *testing.T, name string, s *Session, read func(context.Context, *
 	return float64(count), float64(after.TotalAlloc - before.TotalAlloc)
 }
 
-// stopping is a context that ends when it has been asked a number of times, and then
-// counts how often it is asked again.
+// stopping is a context that ends after a number of calls to Err, and then counts further calls.
 type stopping struct {
 	context.Context
 	left  *int64
@@ -453,10 +452,10 @@ func stopAfter(ctx context.Context, n int64) stopping {
 	return stopping{ctx, &n, make(chan struct{})}
 }
 
-// Done is closed when the context has ended.
+// Done returns a channel that is closed when the context ends.
 func (s stopping) Done() <-chan struct{} { return s.ended }
 
-// Err is nil until the context was asked often enough.
+// Err returns nil for the first calls.
 func (s stopping) Err() error {
 	*s.left--
 	if *s.left == -1 {

@@ -14,12 +14,12 @@ import (
 	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
-// indexHeader begins an index file. Another version of the format has another one.
+// indexHeader is the first line of an index file. It identifies the version of the format.
 const indexHeader = "parley session index 1\n"
 
-// Index remembers what [Dir.Sessions] found in each file, together with the size
-// and the time of the file and of what is beside it: a list with an index reads only
-// the files that are new or have changed. It may be used by several lists at once.
+// Index caches the results of [Dir.Sessions] per file, together with the size and the time of the
+// file and its sidecars: a list with an index reads only files that are new or have changed.
+// Several lists may use it concurrently.
 type Index struct {
 	path  string
 	files fileSystem
@@ -29,26 +29,25 @@ type Index struct {
 	changed bool
 }
 
-// indexRecord is what the index knows about a file.
+// indexRecord is the cached result for a file.
 type indexRecord struct {
 	stamp stamp
-	start bool  // info has the directory that tells projects with one key apart
-	info  *Info // nil: lists leave the file out
+	start bool  // info has the directory that distinguishes projects with one key
+	info  *Info // nil if lists omit the file
 	used  bool
 }
 
-// stamp is what a file and its sidecars looked like. Sessions are appended to, so
-// the size alone tells nearly always; offset is how much of the file was there to
-// be looked at.
+// stamp identifies the state of a file and its sidecars. Sessions are only appended to, so the size
+// is nearly always sufficient; offset is the size of the file when it was read.
 type stamp struct {
 	offset, modified         int64
 	titleSize, titleModified int64
 	markSize, markModified   int64
 }
 
-// OpenIndex opens the index in a cache directory of the caller's, which is made if
-// need be. An index that is missing, broken or of another version is empty: it
-// only costs time.
+// OpenIndex opens the index in a cache directory of the caller and creates the directory if needed.
+// An index that is missing, broken or of another version is treated as empty, which only costs
+// time.
 func OpenIndex(cacheDir string) (*Index, error) {
 	if err := os.MkdirAll(cacheDir, 0o700); err != nil {
 		return nil, fmt.Errorf("transcript: %w", err)
@@ -64,8 +63,8 @@ func OpenIndex(cacheDir string) (*Index, error) {
 	return ix, nil
 }
 
-// Save writes the index to its file if it has changed. [Dir.Sessions] does it when
-// it has come to its end.
+// Save writes the index to its file if it has changed. [Dir.Sessions] calls it when the iteration
+// is complete.
 func (ix *Index) Save() error {
 	if ix == nil {
 		return nil
@@ -82,7 +81,7 @@ func (ix *Index) Save() error {
 	return nil
 }
 
-// stampOf is what a candidate looks like now.
+// stampOf returns the current stamp of a candidate.
 func stampOf(c *candidate) stamp {
 	s := stamp{offset: c.size, modified: c.mtime}
 	if c.hasSide {
@@ -101,7 +100,7 @@ func sizeAndTime(path string) (size, modified int64) {
 	return info.Size(), info.ModTime().UnixNano()
 }
 
-// lookup is what the index knows about a candidate, if that still holds.
+// lookup returns the cached info of a candidate if its stamp still matches.
 func (ix *Index) lookup(c *candidate) (info *Info, ok bool) {
 	if ix == nil {
 		return nil, false
@@ -121,8 +120,8 @@ func (ix *Index) lookup(c *candidate) (info *Info, ok bool) {
 	return &copied, true
 }
 
-// store remembers what was found, under the stamp that lookup took before it was
-// read: a file that grew in between is read again next time.
+// store caches a result under the stamp that lookup took before the file was read: a file that grew
+// in between is read again next time.
 func (ix *Index) store(c *candidate, info *Info) {
 	if ix == nil {
 		return
@@ -138,7 +137,7 @@ func (ix *Index) store(c *candidate, info *Info) {
 	ix.changed = true
 }
 
-// forget drops the files that a list of everything did not come across.
+// forget drops files that a complete list did not see.
 func (ix *Index) forget() {
 	if ix == nil {
 		return
@@ -178,14 +177,14 @@ func (ix *Index) encode() []byte {
 	return w
 }
 
-// texts are the strings of an info that an index keeps.
+// texts returns the strings of an info that the index stores.
 func (i *Info) texts() []*string {
 	return []*string{
 		&i.Summary, &i.CustomTitle, &i.FirstPrompt, &i.GitBranch, &i.CWD, &i.Tag, &i.LastCWD, &i.continuedIn, &i.startCWD,
 	}
 }
 
-// decode reads the records. Where it finds the file broken it forgets everything.
+// decode reads the records. If the file is broken it drops all records.
 func (ix *Index) decode(body string) {
 	r := &indexReader{rest: body}
 	for r.rest != "" && !r.bad {
@@ -222,7 +221,7 @@ func (w *indexWriter) text(s string) {
 	*w = append(*w, s...)
 }
 
-// indexReader reads what indexWriter wrote. Its strings are parts of the file.
+// indexReader reads the encoding of indexWriter. Its strings share the memory of the file.
 type indexReader struct {
 	rest string
 	bad  bool

@@ -16,7 +16,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude"
 )
 
-// writeSessionAt writes a session of one prompt that began in a directory.
+// writeSessionAt writes a session of one prompt that started in a directory.
 func writeSessionAt(t *testing.T, d *Dir, key, id, cwd string, at time.Time) string {
 	t.Helper()
 	path := filepath.Join(d.projects(), key, id+".jsonl")
@@ -35,7 +35,7 @@ func writeSessionAt(t *testing.T, d *Dir, key, id, cwd string, at time.Time) str
 
 func numbered(i int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", i) }
 
-// listed are the ids of a list.
+// listed returns the ids of a list.
 func listed(t *testing.T, d *Dir, f Filter) (ids []string) {
 	t.Helper()
 	for info, err := range d.Sessions(t.Context(), f) {
@@ -49,8 +49,8 @@ func listed(t *testing.T, d *Dir, f Filter) (ids []string) {
 
 var noon = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 
-// Sessions that changed at one time are in the order of their ids, the highest first, as
-// the official SDK has them.
+// TestListOrder lists sessions with equal times in descending order of their ids, as the official
+// SDK does.
 func TestListOrder(t *testing.T) {
 	d := Open(t.TempDir())
 	for i := range 3 {
@@ -62,7 +62,7 @@ func TestListOrder(t *testing.T) {
 	}
 }
 
-// Since is the first time that is wanted, Until the first that is not.
+// TestSinceUntil checks that Since is inclusive and Until exclusive.
 func TestSinceUntil(t *testing.T) {
 	d := Open(t.TempDir())
 	for i := range 3 {
@@ -73,9 +73,9 @@ func TestSinceUntil(t *testing.T) {
 	}
 }
 
-// A list that was not of everything leaves in the index what it did not come across.
+// TestIndexAfterPartOfAList checks that an incomplete list keeps the index records of files that it did not see.
 func TestIndexAfterPartOfAList(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // so that a list runs ahead of nothing
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // so that a list does not read ahead
 	for name, filter := range map[string]Filter{
 		"limit": {Limit: 1}, "since": {Since: noon.Add(2 * time.Minute)}, "until": {Until: noon.Add(time.Minute)}, "directory": {Dir: "/p", NoWorktrees: true},
 	} {
@@ -96,7 +96,7 @@ func TestIndexAfterPartOfAList(t *testing.T) {
 			t.Fatalf("%d sessions", n)
 		}
 		list(filter)
-		// Something is new, so that the index is written.
+		// A new session, so that the index is written.
 		writeSessionAt(t, d, "-p", numbered(7), "/p", noon.Add(time.Hour))
 		list(filter)
 		ix, err := OpenIndex(cache)
@@ -107,7 +107,7 @@ func TestIndexAfterPartOfAList(t *testing.T) {
 			t.Errorf("%s: the index has %d files", name, len(ix.records))
 		}
 	}
-	// A list of everything forgets what is gone.
+	// A complete list drops deleted files.
 	d, cache := Open(t.TempDir()), t.TempDir()
 	gone := writeSessionAt(t, d, "-p", numbered(0), "/p", noon)
 	writeSessionAt(t, d, "-p", numbered(1), "/p", noon)
@@ -124,8 +124,8 @@ func TestIndexAfterPartOfAList(t *testing.T) {
 	}
 }
 
-// Two directories can have one key. An index that was made without a directory does not
-// tell them apart, and is not asked to.
+// TestIndexAndDirectory lists two directories with one key. An index that was made without a
+// directory cannot distinguish them and is not used for this.
 func TestIndexAndDirectory(t *testing.T) {
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -160,7 +160,7 @@ func TestIndexAndDirectory(t *testing.T) {
 	}
 }
 
-// A file that was written anew with as many bytes is saved anew.
+// TestArchiveSameSize saves a file again that was rewritten with the same size.
 func TestArchiveSameSize(t *testing.T) {
 	d, a := Open(t.TempDir()), OpenArchive(t.TempDir())
 	path := writeSessionAt(t, d, "-p", numbered(1), "/one", noon)
@@ -194,7 +194,7 @@ func TestArchiveSameSize(t *testing.T) {
 	}
 }
 
-// Restore never takes the place of a session that is there.
+// TestRestoreOverSession checks that Restore never replaces an existing session.
 func TestRestoreOverSession(t *testing.T) {
 	d := Open(t.TempDir())
 	writeSessionAt(t, d, "-p", numbered(1), "/one", noon)
@@ -213,13 +213,13 @@ func TestRestoreOverSession(t *testing.T) {
 	}
 }
 
-// asking is a context that calls a function the first time that it is waited for.
+// asking is a context that calls a function on the first call of Done.
 type asking struct {
 	context.Context
 	first func()
 }
 
-// Done is that of the context.
+// Done calls the function and returns the channel of the context.
 func (a *asking) Done() <-chan struct{} {
 	if f := a.first; f != nil {
 		a.first = nil
@@ -228,8 +228,8 @@ func (a *asking) Done() <-chan struct{} {
 	return a.Context.Done()
 }
 
-// A line that is being written is yielded when it is whole, also if what there is of it
-// could be one.
+// TestFollowTorn checks that an incomplete line is not yielded before it is complete, even if its
+// beginning is a valid line.
 func TestFollowTorn(t *testing.T) {
 	for _, parts := range [][2]string{{`{"type":"tag","tag":"`, `x"}` + "\n"}, {`{"type":"tag","tag":"x"}`, "\n"}} {
 		d := Open(t.TempDir())

@@ -20,37 +20,36 @@ import (
 	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
-// endSize is how much of a file's start and of its end a list looks at. The CLI
-// writes what lists need again and again for that reason.
+// endSize is the number of bytes that a list reads from the start and the end of a file. For this
+// reason the CLI repeats the records that lists need.
 const endSize = 64 << 10
 
-// nearby is how far apart members of one line are that are written together.
+// nearby is the maximum distance in bytes between members of one line that are written together.
 const nearby = 4 << 10
 
-// Info is what a list says about a session: all that the official SDK's
-// SDKSessionInfo has, and where the session is. It comes from the first and the
-// last 64 KiB of the file, so a title that was given long ago and not repeated
-// is not seen, as in the CLI's own lists.
+// Info describes a session in a list: all fields of the official SDK's SDKSessionInfo, and the
+// location of the session. It is read from the first and the last 64 KiB of the file, so an old
+// title that was not repeated is not found, as in the CLI's lists.
 type Info struct {
 	SessionID    string
-	Summary      string    // what to show: the title, else a prompt; never empty
+	Summary      string    // the text to show: the title, else a prompt; never empty
 	LastModified time.Time // of the file, to the millisecond
 	FileSize     int64
 	CustomTitle  string
 	FirstPrompt  string // shortened to 200 units of UTF-16
 	GitBranch    string // the last one; HEAD outside of a repository
-	CWD          string // where the session began, or was moved to
+	CWD          string // the directory in which the session started, or to which it moved
 	Tag          string
-	CreatedAt    time.Time // zero if no line says
-	Archived     *bool     // nil: it never was; false: it was, and has been taken out or talked in since
+	CreatedAt    time.Time // zero if no line has a time
+	Archived     *bool     // nil: never archived; false: unarchived or prompted since
 
 	Path         string // of the file
 	ProjectKey   string // the name of the directory that holds it
-	LastCWD      string // where the agent was last
-	Programmatic bool   // begun by a program, not by a person in a terminal
+	LastCWD      string // the last working directory of the agent
+	Programmatic bool   // started by a program, not by a person in a terminal
 
 	continuedIn string
-	startCWD    string // as a member says it, for telling directories with one key apart
+	startCWD    string // as written, to distinguish directories with one key
 }
 
 // wireInfo is the official SDK's form.
@@ -73,8 +72,8 @@ type wireInfo struct {
 	Programmatic bool   `json:"programmatic,omitempty"`
 }
 
-// MarshalJSON writes the official SDK's form, times in milliseconds, and the
-// members that it does not have.
+// MarshalJSON writes the official SDK's form, with times in milliseconds, and the additional
+// members.
 func (i *Info) MarshalJSON() ([]byte, error) {
 	w := wireInfo{
 		SessionID: i.SessionID, Summary: i.Summary, LastModified: i.LastModified.UnixMilli(), FileSize: i.FileSize,
@@ -88,8 +87,8 @@ func (i *Info) MarshalJSON() ([]byte, error) {
 	return json.Marshal(w)
 }
 
-// Info reads what a list says about the session. The error is [ErrNoSession] for
-// a file that lists leave out: one of a subagent, or one without a prompt or title.
+// Info returns the list entry of the session. The error is [ErrNoSession] for a file that lists
+// omit: a subagent, or a file without a prompt or title.
 func (s *Session) Info(ctx context.Context) (*Info, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -104,9 +103,9 @@ func (s *Session) Info(ctx context.Context) (*Info, error) {
 	return info, nil
 }
 
-// ends are the first and the last bytes of a file.
+// ends holds the first and the last bytes of a file.
 type ends struct {
-	head, tail part // of a small file both are all of it
+	head, tail part // for a small file both are the whole file
 	buf        [2 * endSize]byte
 }
 
@@ -131,8 +130,8 @@ func (e *ends) read(f *os.File, size int64) error {
 	return nil
 }
 
-// readInfo reads what a list says about a session file; nil if lists leave it out.
-// project is the directory that was asked for, "" if none was.
+// readInfo reads the info of a session file; it returns nil if lists omit the file. project is the
+// requested directory, or "".
 func readInfo(path, project string) (*Info, error) {
 	f, err := openRegular(path)
 	if err != nil {
@@ -160,7 +159,7 @@ func readInfo(path, project string) (*Info, error) {
 	return info, nil
 }
 
-// info takes what a list says out of the ends of a file.
+// info extracts the info from the ends of a file.
 func (e *ends) info(path, project string) *Info {
 	first, _, _ := bytes.Cut(e.head.text, []byte("\n"))
 	if has(first, `"isSidechain":true`, `"isSidechain": true`) {
@@ -183,7 +182,7 @@ func (e *ends) info(path, project string) *Info {
 	branch, at := lastTextOf(e.tail.text, "gitBranch")
 	i.GitBranch = firstOf(branch, func() string { return firstText(e.head.text, "gitBranch") })
 	if at >= 0 {
-		i.LastCWD, _ = lastTextOf(e.tail.text[max(0, at-nearby):at], "cwd") // the CLI writes it just before
+		i.LastCWD, _ = lastTextOf(e.tail.text[max(0, at-nearby):at], "cwd") // the CLI writes cwd just before
 	}
 	moved, _ := e.tail.lastRecord("relocated", "relocatedCwd", false)
 	i.CWD = firstOf(moved, func() string { return firstText(e.head.text, "cwd") }, func() string { return project })
@@ -207,8 +206,7 @@ func firstOf(s string, others ...func() string) string {
 	return s
 }
 
-// title is the session's title: that of the tail, of the sidecar, of the head, and
-// after them the model's.
+// title returns the session's title: from the tail, the sidecar, the head, or the model's title.
 func (e *ends) title(side string) string {
 	title, ok := e.tail.lastTitle("custom-title", "customTitle")
 	if !ok {
@@ -230,15 +228,15 @@ func (e *ends) title(side string) string {
 	return title
 }
 
-// sidecarTitle is the title that the CLI keeps beside the file, where it cannot
-// scroll out of the tail.
+// sidecarTitle returns the title that the CLI keeps in a separate file, where it cannot scroll out
+// of the tail.
 func sidecarTitle(side string) string {
 	text, err := regularfile.Read(filepath.Join(side, "custom-title.json"), sidecarLimit)
 	if err != nil || !jsonwire.Valid(string(text)) {
 		return ""
 	}
 	title := strings.TrimSpace(lastString(string(text), "customTitle"))
-	// What cannot be seen becomes one space, and of the rest 200 characters stay.
+	// Runs of invisible characters become one space, and the title is cut to 200 characters.
 	title = strings.Join(strings.FieldsFunc(title, func(r rune) bool {
 		return unicode.In(r, unicode.Cc, unicode.Cf) || r == '\u2028' || r == '\u2029'
 	}), " ")
@@ -248,11 +246,11 @@ func sidecarTitle(side string) string {
 	return strings.TrimSpace(title)
 }
 
-// maxArchived is the size from which an archived.json is none.
+// maxArchived is the size in bytes from which an archived.json is ignored.
 const maxArchived = 4 << 10
 
-// archived tells whether the session is marked as archived; nil if it never was. A
-// prompt since then takes it out.
+// archived reports whether the session is marked as archived; nil if it never was. A later prompt
+// removes the mark.
 func (e *ends) archived(side string) *bool {
 	text, err := regularfile.Read(filepath.Join(side, "archived.json"), maxArchived)
 	if err != nil {
@@ -270,7 +268,7 @@ func (e *ends) archived(side string) *bool {
 	return &still
 }
 
-// programmatic tells whether a program began the session, or a daemon did.
+// programmatic reports whether a program or a daemon started the session.
 func (e *ends) programmatic() bool {
 	entrypoint := firstText(e.head.text, "entrypoint")
 	if entrypoint == "" {
@@ -291,8 +289,8 @@ func (e *ends) programmatic() bool {
 	return kind == "daemon" || kind == "daemon-worker"
 }
 
-// continuedIn is the session that took over from this one, "" if none did or if
-// this one was talked in since.
+// continuedIn returns the session that continues this one, or "" if no session does or this one has
+// a later prompt.
 func (e *ends) continuedIn() string {
 	if !slices.ContainsFunc(e.tail.lines, func(l line) bool { return l.mayBe("continued-in") }) {
 		return ""

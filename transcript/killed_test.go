@@ -15,20 +15,20 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
-// errKilled is what a process that is dead gets from every call, so to speak.
+// errKilled is the error of every call after the simulated kill.
 var errKilled = errors.New("killed")
 
-// killer is a file system that stops working at a step, as if the process had been
-// killed there. A write can be killed in its middle.
+// killer is a file system that fails from a step on, as if the process had been killed there. A
+// write can fail halfway.
 type killer struct {
 	osFiles
-	step   int // how many were begun
-	killAt int // the step that is the last, 0 for never
+	step   int // number of steps begun
+	killAt int // the last step, 0 for never
 	during bool
 	after  bool
 }
 
-// begin reports whether the next step may be done at all, and whether only half.
+// begin reports whether the next step may be done, and whether only half of it.
 func (k *killer) begin() (half bool, err error) {
 	k.step++
 	switch {
@@ -40,7 +40,7 @@ func (k *killer) begin() (half bool, err error) {
 	return k.during, nil
 }
 
-// do is a step that is done or not; only writes have a middle.
+// do performs an atomic step; only writes can be half done.
 func (k *killer) do(step func() error) error {
 	if half, err := k.begin(); half || err != nil {
 		return errKilled
@@ -102,7 +102,7 @@ func (f *killedFile) Write(p []byte) (n int, err error) {
 
 func (f *killedFile) Sync() error { return f.k.do(f.writeFile.Sync) }
 
-// Close closes: the system does it for a process that is killed.
+// Close always closes: the operating system closes the files of a killed process.
 func (f *killedFile) Close() error {
 	err := f.writeFile.Close()
 	if f.k.killAt != 0 && f.k.step >= f.k.killAt {
@@ -111,8 +111,8 @@ func (f *killedFile) Close() error {
 	return err
 }
 
-// allowed is what an operation may do to the files that exist: append to the
-// session's file, replace a sidecar, move or delete the session's files.
+// allowed lists the changes that an operation may make to existing files: append to the session's
+// file, replace a sidecar, move or delete the session's files.
 type allowed struct{ appends, replaces, moves, deletes bool }
 
 // changes are all operations that write.
@@ -120,7 +120,7 @@ var changes = []struct {
 	name    string
 	prepare func(t *testing.T, d *Dir, id string)
 	change  func(ctx context.Context, d *Dir, id string) error
-	done    func(t *testing.T, d *Dir, id string) bool // what is so when it was done
+	done    func(t *testing.T, d *Dir, id string) bool // reports whether the operation is complete
 	allowed
 }{
 	{name: "rename", done: titled("a new title"), allowed: allowed{appends: true}, change: func(ctx context.Context, d *Dir, id string) error { return d.Rename(ctx, id, "a new title", nil) }},
@@ -139,7 +139,7 @@ var changes = []struct {
 	}},
 }
 
-// titled is true when a session's title ends so.
+// titled returns a check that a session's title has a suffix.
 func titled(end string) func(t *testing.T, d *Dir, id string) bool {
 	return func(t *testing.T, d *Dir, _ string) bool {
 		for info, err := range d.Sessions(t.Context(), Filter{}) {
@@ -163,8 +163,7 @@ func archived(want bool) func(t *testing.T, d *Dir, id string) bool {
 	}
 }
 
-// trashed is true when so many sessions are in the trash, and the session is there, or
-// not, accordingly.
+// trashed returns a check that n sessions are in the trash.
 func trashed(n int) func(t *testing.T, d *Dir, id string) bool {
 	return func(t *testing.T, d *Dir, _ string) bool {
 		list, err := d.Trash()
@@ -198,8 +197,8 @@ func infoOf(t *testing.T, d *Dir, id string) *Info {
 	return info
 }
 
-// checkAgain does an operation that was killed once more. It works, or there is nothing
-// left to do; either way everything is then as it should be.
+// checkAgain repeats a killed operation. It succeeds or has no work left; either way the final
+// state is correct.
 func checkAgain(t *testing.T, d *Dir, id string, change func(context.Context, *Dir, string) error, done func(*testing.T, *Dir, string) bool) {
 	t.Helper()
 	if err := change(t.Context(), d, id); err != nil && !errors.Is(err, ErrNoSession) {
@@ -217,7 +216,7 @@ func trashIt(t *testing.T, d *Dir, id string) {
 	}
 }
 
-// indexIt lists once, and lets there be something to write the next time.
+// indexIt lists once and then makes a change, so that the next list writes the index.
 func indexIt(t *testing.T, d *Dir, id string) {
 	t.Helper()
 	if err := listWithIndex(t.Context(), d); err != nil {
@@ -249,9 +248,9 @@ func archiveIt(t *testing.T, d *Dir, id string) {
 	}
 }
 
-// TestKilledAnywhere kills every operation that writes before, in and after each of
-// its steps. Every file that existed is unchanged, where it was or, when it was being
-// moved, at the other place; the session is readable; and doing it again works.
+// TestKilledAnywhere kills every operation that writes before, during and after each of its steps.
+// Every file that existed is unchanged, at its old or, if it was being moved, at its new place; the
+// session is readable; and a second run succeeds.
 func TestKilledAnywhere(t *testing.T) {
 	for _, c := range changes {
 		t.Run(c.name, func(t *testing.T) {
@@ -286,7 +285,7 @@ func TestKilledAnywhere(t *testing.T) {
 	}
 }
 
-// checkKilled checks that the files from before are as they were.
+// checkKilled checks that the existing files are unchanged.
 func checkKilled(t *testing.T, d *Dir, before map[string]string, id string, may allowed) {
 	t.Helper()
 	now := filesBelow(t, d.config)
@@ -318,12 +317,12 @@ func checkKilled(t *testing.T, d *Dir, before map[string]string, id string, may 
 	checkReadable(t, d, id)
 }
 
-// checkNew checks that a file that was not there before is whole: what has the name of a
-// session is one, with all of its messages and its title.
+// checkNew checks that a new file is complete: a file with the name of a session has all of its
+// messages and its title.
 func checkNew(t *testing.T, d *Dir, path, text string, before map[string]string) {
 	t.Helper()
 	switch {
-	case movedTo(before, path, text): // it was somewhere else
+	case movedTo(before, path, text): // moved from another place
 	case filepath.Ext(path) == ".jsonl":
 		s := d.sessionAt(path)
 		findings, err := s.Examine(t.Context(), nil)
@@ -344,7 +343,7 @@ func checkNew(t *testing.T, d *Dir, path, text string, before map[string]string)
 	}
 }
 
-// movedTo reports whether a file is somewhere under its own name with its content.
+// movedTo reports whether a file exists elsewhere with the same name and content.
 func movedTo(now map[string]string, path, text string) bool {
 	for p, got := range now {
 		if p != path && filepath.Base(p) == filepath.Base(path) && got == text {
@@ -369,8 +368,7 @@ func checkReadable(t *testing.T, d *Dir, id string) {
 	}
 }
 
-// TestAgainAfterKill deletes a session whose deletion was killed, and gets it back
-// whole.
+// TestAgainAfterKill deletes a session again after a killed deletion, and restores it completely.
 func TestAgainAfterKill(t *testing.T) {
 	for killAt := 1; killAt < 10; killAt++ {
 		d, id, _ := twoSessions(t)
@@ -394,8 +392,7 @@ func TestAgainAfterKill(t *testing.T) {
 	t.Error("a deletion has no end")
 }
 
-// twoSessions is a configuration directory with two sessions, the first with
-// subagents.
+// twoSessions returns a configuration directory with two sessions, the first with subagents.
 func twoSessions(t *testing.T) (d *Dir, id, other string) {
 	t.Helper()
 	config := t.TempDir()

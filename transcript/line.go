@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// keptOfBad is how much of a bad line its error holds.
+// keptOfBad is the number of bytes of a bad line that its error holds.
 const keptOfBad = 4 << 10
 
 // Position is the place of a line in its file: its number, the offset of its first byte, and
@@ -19,15 +19,14 @@ type Position struct {
 	Size   int   // of the line in bytes, without its line feed
 }
 
-// LineError is returned for a line that is not an entry: it is not JSON, it is not an object,
-// or it is a last line that was never finished. It is the one error after which a reading goes
-// on.
+// LineError is returned for a line that is not an entry: it is not JSON, it is not an object, or it
+// is an incomplete last line. It is the only error after which reading continues.
 type LineError struct {
 	Path string // the file, "" if the text was not read from one
 	Position
 	Torn bool   // the file ends in the middle of the line
 	Text string // the first 4 KiB of the line
-	Err  error  // what is wrong with it
+	Err  error  // the cause
 }
 
 func (e *LineError) Error() string {
@@ -41,7 +40,7 @@ func (e *LineError) Error() string {
 // Unwrap returns the reason why the line is not an entry, such as a syntax error of its JSON.
 func (e *LineError) Unwrap() error { return e.Err }
 
-// errNoObject is the cause of a line that is JSON but no object.
+// errNoObject is the cause for a line that is JSON but not an object.
 var errNoObject = errors.New("no JSON object")
 
 func lineError(path string, l rawLine, err error) *LineError {
@@ -51,30 +50,30 @@ func lineError(path string, l rawLine, err error) *LineError {
 	}
 }
 
-// rawLine is a line of a file. Its text is good until the next line is read.
+// rawLine is a line of a file. Its text is valid until the next line is read.
 type rawLine struct {
 	text []byte
 	pos  Position
 	torn bool // no line feed ends it
 }
 
-// lineReader splits a stream into lines of any length. Lines of nothing but
-// white space are passed over but counted.
+// lineReader splits a stream into lines of any length. Lines of only white space are skipped but
+// counted.
 type lineReader struct {
 	src    io.Reader
 	buf    []byte
-	start  int // of what is not yet looked at
-	end    int // of what was read
+	start  int // start of the unread part of the buffer
+	end    int // end of the data in the buffer
 	offset int64
-	number int // of the last line; negative: unknown
+	number int // number of the last line; negative: unknown
 	err    error
 }
 
-// readSize is how much is asked for at once.
+// readSize is the size of a read in bytes.
 const readSize = 256 << 10
 
-// newLineReader reads lines from src, whose first byte is at offset in its file.
-// Unless that is 0 the lines have no numbers.
+// newLineReader reads lines from src. offset is the position of its first byte in the file; unless
+// it is 0, the lines have no numbers.
 func newLineReader(src io.Reader, offset int64) *lineReader {
 	r := &lineReader{src: src, offset: offset}
 	if offset > 0 {
@@ -83,8 +82,8 @@ func newLineReader(src io.Reader, offset int64) *lineReader {
 	return r
 }
 
-// next returns the next line, io.EOF after the last one. A byte order mark at the start of the file
-// is left out.
+// next returns the next line, or io.EOF after the last one. It skips a byte order mark at the start
+// of the file.
 func (r *lineReader) next() (rawLine, error) {
 	for {
 		l, err := r.line()
@@ -116,7 +115,7 @@ func (r *lineReader) line() (rawLine, error) {
 	}
 }
 
-// take cuts the next line, n bytes without its line feed.
+// take returns the next line, n bytes without its line feed.
 func (r *lineReader) take(n int, torn bool) rawLine {
 	if r.number >= 0 {
 		r.number++
@@ -134,7 +133,7 @@ func (r *lineReader) take(n int, torn bool) rawLine {
 	return l
 }
 
-// fill reads more after what is there; false at the end of the source.
+// fill reads more data into the buffer; it returns false at the end of the source.
 func (r *lineReader) fill() bool {
 	if r.err != nil {
 		return false
@@ -160,8 +159,8 @@ func (r *lineReader) fill() bool {
 	return false
 }
 
-// trimLine cuts what is not text from both ends of a line. A hole that a crash left in a file
-// reads as zero bytes; they count as white space, as for the CLI.
+// trimLine removes white space from both ends of a line. A hole that a crash left in a file reads
+// as zero bytes; they count as white space, as for the CLI.
 func trimLine(b []byte) []byte {
 	for len(b) > 0 && b[0] <= ' ' {
 		b = b[1:]

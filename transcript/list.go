@@ -13,30 +13,30 @@ import (
 )
 
 // Filter selects sessions by their directory, their origin, their age and more. The zero value
-// selects all of them.
+// selects all sessions.
 type Filter struct {
-	// Dir is a directory: the sessions that were begun there, and in the other
-	// worktrees of its git repository. "" is everywhere.
+	// Dir is a directory: select sessions that were started there or in the other worktrees of its
+	// git repository. "" is everywhere.
 	Dir string
-	// NoWorktrees leaves the other worktrees of Dir out.
+	// NoWorktrees excludes the other worktrees of Dir.
 	NoWorktrees bool
-	// NoProgrammatic leaves out what programs began, through an SDK or a daemon.
+	// NoProgrammatic excludes sessions that programs started, through an SDK or a daemon.
 	NoProgrammatic bool
-	// Branch, if set, wants sessions that were last on this branch.
+	// Branch, if set, selects sessions with this last branch.
 	Branch string
-	// Since and Until, if not zero, want sessions that changed in between.
+	// Since and Until, if not zero, select sessions that changed in between. Since is inclusive, Until exclusive.
 	Since, Until time.Time
-	// Offset and Limit page through the list; a Limit of 0 is none.
+	// Offset and Limit page through the list; a Limit of 0 is unlimited.
 	Offset, Limit int
-	// Index, if set, remembers what the list found, so that the next one reads
-	// only what has changed since; see [OpenIndex].
+	// Index, if set, caches the results, so that the next list reads only changed files; see
+	// [OpenIndex].
 	Index *Index
 }
 
-// Sessions lists sessions, the one that changed last first. Only the ends of each
-// file are read, and only as many files as are ranged over. A file that cannot be
-// read, has no prompt or title, belongs to a subagent, or was continued in another
-// session is left out. An error is the last element.
+// Sessions lists sessions, most recently changed first. It reads only the ends of each file, and
+// only as many files as the caller ranges over. It omits a file that cannot be read, has no prompt
+// or title, belongs to a subagent, or was continued in another session. An error is the last
+// element.
 func (d *Dir) Sessions(ctx context.Context, filter Filter) iter.Seq2[*Info, error] {
 	return func(yield func(*Info, error) bool) {
 		found, err := d.candidates(ctx, &filter)
@@ -87,13 +87,13 @@ type candidate struct {
 	modified time.Time // to the millisecond
 	mtime    int64     // the same, to the nanosecond
 	size     int64
-	stamp    stamp    // what the index goes by
-	hasSide  bool     // there is a directory of the session's name
-	project  string   // the directory that was asked for, "" for everywhere
+	stamp    stamp    // key in the index
+	hasSide  bool     // the session has a sidecar directory
+	project  string   // the requested directory, "" for everywhere
 	trees    []string // its worktrees
 }
 
-// candidates are the session files that a filter may want, newest first.
+// candidates returns the session files that a filter may select, newest first.
 func (d *Dir) candidates(ctx context.Context, filter *Filter) ([]*candidate, error) {
 	projects, trees, err := d.projectsFor(ctx, filter)
 	if err != nil {
@@ -120,12 +120,11 @@ func (d *Dir) candidates(ctx context.Context, filter *Filter) ([]*candidate, err
 	return all, nil
 }
 
-// project is a directory that holds sessions, and the directory that they are of,
-// "" if that was not asked for.
+// project is a directory with sessions, and the requested working directory that they belong to, or
+// "".
 type project struct{ dir, of string }
 
-// listProject lists the session files of a project. One that cannot be read has
-// none.
+// listProject lists the session files of a project. An unreadable project has no files.
 func listProject(p project) []*candidate {
 	list, err := os.ReadDir(p.dir)
 	if err != nil {
@@ -155,8 +154,8 @@ func listProject(p project) []*candidate {
 	return found
 }
 
-// info reads what the list says about the file, or takes it from the index; nil
-// if the file is left out.
+// info reads the info of the file or takes it from the index; it returns nil if lists omit the
+// file.
 func (c *candidate) info(f *Filter) *Info {
 	info, ok := f.Index.lookup(c)
 	if !ok {
@@ -176,8 +175,7 @@ func (c *candidate) info(f *Filter) *Info {
 	return info
 }
 
-// continued reports whether the session that is said to have taken over exists
-// and has something in it.
+// continued reports whether the session that continues this one exists and is not empty.
 func (c *candidate) continued(info *Info) bool {
 	if info.continuedIn == "" {
 		return false

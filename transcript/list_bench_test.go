@@ -7,7 +7,7 @@ import (
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
-// benchDir is a configuration directory to measure with, PARLEY_BENCH_CONFIG.
+// benchDir returns the configuration directory to measure with, PARLEY_BENCH_CONFIG.
 func benchDir(b *testing.B) *transcript.Dir {
 	b.Helper()
 	config := os.Getenv("PARLEY_BENCH_CONFIG")
@@ -36,8 +36,7 @@ func BenchmarkList(b *testing.B) {
 	}
 }
 
-// transcript.BenchmarkListIndexed is every list but the first, the reading of the index
-// included.
+// BenchmarkListIndexed measures every list but the first, including the reading of the index.
 func BenchmarkListIndexed(b *testing.B) {
 	dir, cache := benchDir(b), b.TempDir()
 	indexed := func() {

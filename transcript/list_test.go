@@ -17,7 +17,7 @@ import (
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
-// ids are the ids of a list, in order.
+// ids returns the ids of a list, in order.
 func ids(t *testing.T, dir *transcript.Dir, f transcript.Filter) []string {
 	t.Helper()
 	list := []string{}
@@ -30,7 +30,7 @@ func ids(t *testing.T, dir *transcript.Dir, f transcript.Filter) []string {
 	return list
 }
 
-// officialIDs are the ids of the official SDK's list.
+// officialIDs returns the ids of the official SDK's list.
 func (o *officialSDK) ids(opts map[string]any) []string {
 	o.t.Helper()
 	var list []struct{ SessionID string }
@@ -42,8 +42,8 @@ func (o *officialSDK) ids(opts map[string]any) []string {
 	return got
 }
 
-// transcript.TestListAsOfficial lists by directory, worktree and page, with directories that
-// share a key, as the official SDK does.
+// TestListAsOfficial lists by directory, worktree and page, with directories that share a key, and
+// compares with the official SDK.
 func TestListAsOfficial(t *testing.T) {
 	t.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
 	t.Setenv("GIT_CONFIG_SYSTEM", os.DevNull)
@@ -54,7 +54,7 @@ func TestListAsOfficial(t *testing.T) {
 		t.Fatal(err)
 	}
 	repo, tree := filepath.Join(root, "repo"), filepath.Join(root, "tree")
-	// The last two have one key.
+	// The last two share one key.
 	dirs := []string{repo, tree, filepath.Join(root, "a b"), filepath.Join(root, "a-b"), filepath.Join(repo, "below")}
 	for _, d := range dirs {
 		if d == tree {
@@ -93,8 +93,8 @@ func TestListAsOfficial(t *testing.T) {
 	}
 }
 
-// transcript.TestListOlderKeys lists sessions of a long path under the key of an older CLI,
-// which had another hash, and under a name that the environment gives.
+// TestListOlderKeys lists sessions of a long path under the key of an older CLI, which used another
+// hash, and under a name that the environment sets.
 func TestListOlderKeys(t *testing.T) {
 	o := startOfficial(t)
 	dir := transcript.Open(o.config)
@@ -114,7 +114,7 @@ func TestListOlderKeys(t *testing.T) {
 	}
 }
 
-// age makes a session so many hours old.
+// age sets the age of a session in hours.
 func age(t *testing.T, dir *transcript.Dir, id string, hours int) {
 	t.Helper()
 	s, err := dir.Session(id)
@@ -136,8 +136,8 @@ func git(t *testing.T, dir string, args ...string) {
 	}
 }
 
-// transcript.TestListLeavesOut holds what lists leave out against the official SDK: sessions
-// that go on elsewhere, that programs began, that are not sessions.
+// TestListLeavesOut compares omitted files with the official SDK: sessions that continue elsewhere,
+// that programs started, that are not sessions.
 func TestListLeavesOut(t *testing.T) {
 	o := startOfficial(t)
 	dir := transcript.Open(o.config)
@@ -155,13 +155,13 @@ func TestListLeavesOut(t *testing.T) {
 	prompt := `{"parentUuid":null,"type":"user","uuid":"u","entrypoint":"cli","message":{"role":"user","content":"hello"}}`
 	answer := `{"parentUuid":"u","type":"assistant","uuid":"a","message":{"id":"m","stop_reason":"end_turn","content":[]}}`
 	put(0, prompt)
-	put(1, prompt, `{"type":"continued-in","continuedInSessionId":"`+pathID(0)+`"}`)         // gone on
-	put(2, prompt, `{"type":"continued-in","continuedInSessionId":"`+pathID(99)+`"}`)        // to nowhere
-	put(3, prompt, `{"type":"continued-in","continuedInSessionId":"`+pathID(0)+`"}`, answer) // but talked in
+	put(1, prompt, `{"type":"continued-in","continuedInSessionId":"`+pathID(0)+`"}`)         // continued
+	put(2, prompt, `{"type":"continued-in","continuedInSessionId":"`+pathID(99)+`"}`)        // in a missing session
+	put(3, prompt, `{"type":"continued-in","continuedInSessionId":"`+pathID(0)+`"}`, answer) // with a later prompt
 	put(4, strings.Replace(prompt, "cli", "sdk-py", 1))
 	put(5, strings.Replace(prompt, `"type":"user"`, `"sessionKind":"daemon","type":"user"`, 1))
 	put(6, strings.Replace(prompt, `"type"`, `"isSidechain":true,"type"`, 1))
-	put(7, answer) // nothing to show
+	put(7, answer) // no prompt to show
 	put(8, strings.Replace(prompt, `"hello"`, `[{"type":"image","source":{}}]`, 1))
 	put(9, strings.Replace(prompt, `hello`, `<command-name>/clear</command-name>`, 1))
 	put(10, strings.Replace(prompt, `hello`, `<bash-input>ls -l</bash-input>`, 1))
@@ -183,7 +183,7 @@ func TestListLeavesOut(t *testing.T) {
 	}
 }
 
-// transcript.TestIndex lists with an index: the same list, and only what changed is read.
+// TestIndex lists with an index: the list is the same, and only changed files are read.
 func TestIndex(t *testing.T) {
 	config, cache := t.TempDir(), filepath.Join(t.TempDir(), "cache")
 	dir := transcript.Open(config)
@@ -277,7 +277,7 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-// transcript.TestListEnds breaks lists off and lets their context end.
+// TestListEnds stops lists early and cancels their context.
 func TestListEnds(t *testing.T) {
 	config := t.TempDir()
 	for i := range 200 {

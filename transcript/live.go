@@ -10,11 +10,11 @@ import (
 	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
-// ErrLive is returned when a process has the session open and the options do not allow to
-// change it nevertheless. The error is a [*LiveError].
+// ErrLive is returned when a process has the session open and the options do not allow the change.
+// The error is a [*LiveError].
 var ErrLive = errors.New("transcript: the session is live")
 
-// Live is a process that has a session open, as the CLI itself notes it.
+// Live is a process that has a session open, as recorded by the CLI.
 type Live struct {
 	PID    int
 	Status string // busy, idle, …
@@ -33,24 +33,22 @@ func (e *LiveError) Error() string {
 	return fmt.Sprintf("transcript: session %s is live: process %d has it open since %s", e.SessionID, e.PID, e.Since.Format(time.DateTime))
 }
 
-// Is reports whether target is [ErrLive], which callers can test for if they do not need the
-// process.
+// Is reports whether target is [ErrLive], for callers that do not need the process.
 func (e *LiveError) Is(target error) bool { return target == ErrLive }
 
-// Live tells whether a CLI of this machine has the session open. CLIs that are too
-// old to note it are not seen.
+// Live reports whether a CLI on this machine has the session open. It cannot detect CLIs that are
+// too old to record it.
 func (d *Dir) Live(id string) (Live, bool) {
 	live, ok := d.live(func(session string) bool { return session == id })[id]
 	return live, ok
 }
 
-// LiveSessions returns the sessions that CLIs of this machine have open at the moment, by their
-// ids.
+// LiveSessions returns the sessions that CLIs on this machine have open, by id.
 func (d *Dir) LiveSessions() map[string]Live {
 	return d.live(func(string) bool { return true })
 }
 
-// live reads the notes of the CLIs that run, of the sessions that are wanted.
+// live reads the records of the running CLIs for the wanted sessions.
 func (d *Dir) live(wanted func(id string) bool) map[string]Live {
 	all := map[string]Live{}
 	files, _ := filepath.Glob(filepath.Join(globQuote(d.config), "sessions", "*.json"))

@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// running reports whether a process exists, and is the one that began at start, in
-// the kernel's ticks: pids are used again. Where the system does not tell, it is.
+// running reports whether a process exists and started at start, in the kernel's ticks, because
+// pids are reused. It does not check the start where the system does not report it.
 func running(pid int, start string) bool {
 	if pid <= 0 {
 		return false
@@ -23,9 +23,9 @@ func running(pid int, start string) bool {
 	if err != nil || start == "" {
 		return true
 	}
-	// The name of the program, in brackets, can hold anything.
+	// The program name, in parentheses, can contain any character.
 	_, rest, _ := strings.Cut(string(stat[strings.LastIndexByte(string(stat), ')')+1:]), " ")
 	fields := strings.Fields(rest)
-	const startField = 19 // counted from the state, which is the first after the name
+	const startField = 19 // counted from the state, the first field after the name
 	return len(fields) <= startField || fields[0] != "Z" && fields[startField] == start
 }

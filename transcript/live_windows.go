@@ -8,6 +8,6 @@ func running(pid int, _ string) bool {
 	if err != nil {
 		return false
 	}
-	_ = p.Release() // it is not waited for
+	_ = p.Release() // the process is not waited for
 	return true
 }

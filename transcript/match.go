@@ -9,26 +9,24 @@ import (
 	"unicode/utf8"
 )
 
-// matcher looks for a text in lines of JSON, where it may be written with other
-// case and with escapes. It first looks at the bytes, for something that every
-// such line has to have; what passes is decoded and looked at again.
+// matcher searches a text in lines of JSON, ignoring case and escapes. It first searches the bytes
+// for something that every matching line contains; it decodes and searches the lines that pass.
 type matcher struct {
 	text   string
-	exact  bool     // case counts
+	exact  bool     // case-sensitive
 	anchor [2]byte  // the rarest letter of a plain run, in both cases
-	run    []byte   // the run, in lower case, if there is one
-	at     int      // of the anchor in it
-	forms  [][]byte // without a run: how a character of the text can be written
+	run    []byte   // the run, in lower case, if any
+	at     int      // of the anchor in run
+	forms  [][]byte // without a run: the encodings of one character of the text
 	codes  []string // and the hexadecimal digits of its escapes
-	folded []rune   // the text without its case
-	border []int    // for each beginning of it, the longest shorter one that ends it
+	folded []rune   // the case-folded text
+	border []int    // for each prefix, the length of the longest proper prefix that is also its suffix
 }
 
-// maxRun is how much of a plain run is looked for in the bytes.
+// maxRun is the length of a plain run that is searched in the bytes.
 const maxRun = 32
 
-// rarity orders letters and digits, the rarest first: as they are in English and in
-// code, roughly.
+// rarity orders letters and digits, rarest first, roughly as in English and in code.
 const rarity = "QZXJKVBYWGPFMUCDLHRSNIOATE9876543210qzxjkvbywgpfmucdlhrsnioate"
 
 func newMatcher(text string, exact bool) *matcher {
@@ -39,7 +37,7 @@ func newMatcher(text string, exact bool) *matcher {
 			m.run = []byte(strings.ToLower(run))
 		}
 	}
-	// A part of what must be there must be there too, and is compared in no time.
+	// A part of a required run is required too, and is compared faster.
 	if len(m.run) > maxRun {
 		m.run = m.run[:maxRun]
 	}
@@ -58,14 +56,13 @@ func newMatcher(text string, exact bool) *matcher {
 	return m
 }
 
-// isPlain reports whether a character is written as itself in all JSON that people
-// meet.
+// isPlain reports whether usual JSON encoders write a character unescaped.
 func isPlain(r rune) bool {
 	return r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r))
 }
 
-// setForms finds the ways to write one character of a text that has no plain one: in
-// each case, as it is and escaped.
+// setForms sets the encodings of one character for a text without a plain one: in each case,
+// unescaped and escaped.
 func (m *matcher) setForms() {
 	best := rune(-1)
 	for _, r := range m.text {
@@ -83,7 +80,7 @@ func (m *matcher) setForms() {
 	}
 }
 
-// hexCode is what stands in an escape after \u, of a pair in the first one.
+// hexCode returns the digits of an escape after \u; for a surrogate pair those of the first.
 func hexCode(r rune) string {
 	if r > 0xffff {
 		r = 0xd800 + (r-0x10000)>>10
@@ -91,7 +88,7 @@ func hexCode(r rune) string {
 	return fmt.Sprintf("%04x", r)
 }
 
-// indexCode is the place of an escape of one of the codes.
+// indexCode returns the index of an escape with one of the codes, or -1.
 func indexCode(b []byte, codes []string) int {
 	for from := 0; ; {
 		i := bytes.Index(b[from:], []byte(`\u`))
@@ -109,8 +106,8 @@ func indexCode(b []byte, codes []string) int {
 	}
 }
 
-// index is the place of something in b that a match needs, -1 if there is none. It
-// can be at or before the match, or inside of it.
+// index returns the index of something in b that a match requires, or -1. It can be at, before or
+// inside the match.
 func (m *matcher) index(b []byte) int {
 	first := -1
 	note := func(i int) {
@@ -141,7 +138,7 @@ func (m *matcher) index(b []byte) int {
 	return first
 }
 
-// indexRun is the place of the run in b, found by one of its letters.
+// indexRun returns the index of the run in b; it searches for one of its letters first.
 func (m *matcher) indexRun(b []byte, c byte) int {
 	for from := m.at; from < len(b); {
 		i := bytes.IndexByte(b[from:], c)
@@ -161,8 +158,8 @@ func (m *matcher) indexRun(b []byte, c byte) int {
 	return -1
 }
 
-// indexEscapedPlain is the place of a letter or digit that is escaped although it
-// need not be: it is unusual, but it is JSON.
+// indexEscapedPlain returns the index of a letter or digit that is escaped unnecessarily, which is
+// unusual but valid JSON.
 func indexEscapedPlain(b []byte) int {
 	pattern := []byte(`\u00`)
 	for from := 0; ; {
@@ -178,13 +175,13 @@ func indexEscapedPlain(b []byte) int {
 	}
 }
 
-// find is the first match in a decoded text.
+// find returns the first match in a decoded text.
 func (m *matcher) find(s string) (start, end int, ok bool) {
 	if m.exact {
 		i := strings.Index(s, m.text)
 		return i, i + len(m.text), i >= 0
 	}
-	// Knuth, Morris and Pratt: no character is looked at twice.
+	// Knuth, Morris and Pratt: each character is read once.
 	matched, count := 0, 0
 	for i, r := range s {
 		r = folded(r)
@@ -203,7 +200,7 @@ func (m *matcher) find(s string) (start, end int, ok bool) {
 	return 0, 0, false
 }
 
-// runeOffset is where the character number n begins.
+// runeOffset returns the byte offset of character n.
 func runeOffset(s string, n int) int {
 	for i := range s {
 		if n == 0 {
@@ -214,8 +211,8 @@ func runeOffset(s string, n int) int {
 	return len(s)
 }
 
-// setFolded prepares the text for a search without regard to case: its characters, and
-// for each beginning of it the length of the longest shorter one that also ends it.
+// setFolded prepares a search that ignores case: the folded characters, and for each prefix the
+// length of the longest proper prefix that is also its suffix.
 func (m *matcher) setFolded() {
 	for _, r := range m.text {
 		m.folded = append(m.folded, folded(r))
@@ -232,8 +229,8 @@ func (m *matcher) setFolded() {
 	}
 }
 
-// folded stands for a character in every case. What is ASCII has no case outside of it,
-// so that bytes can be looked for: K is not the Kelvin sign.
+// folded returns one representative of a character for all cases. ASCII characters fold only to
+// ASCII, so that bytes can be searched: K does not match the Kelvin sign.
 func folded(r rune) rune {
 	if r < utf8.RuneSelf {
 		if 'A' <= r && r <= 'Z' {

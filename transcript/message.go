@@ -8,36 +8,36 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// Message is one message of a conversation: what the official SDK gives for it,
-// and the entry that it comes from. It is read-only.
+// Message is one message of a conversation: the official SDK's data, and the entry that it comes
+// from. It is read-only.
 type Message struct {
 	Type      string // user, assistant, system
 	UUID      string
 	SessionID string
 	Timestamp string // as written; Time parses it
-	// Message is the API's message as it was written, role and content; "" for
-	// type system, whose text is in Entry. Content decodes it.
+	// Message is the API's message as written, role and content; "" for type system, which has its
+	// text in Entry. Content decodes it.
 	Message         message.JSON
 	ParentToolUseID string // in a subagent: the tool use that started it
 	ParentAgentID   string // in a subagent of a subagent: the agent that started it
 
-	IsCompactSummary        bool // the summary of what was before
-	IsMeta                  bool // not for showing as it is
-	IsQueuedCommand         bool // a prompt that was sent while the agent was at work
-	IsCompletedLocalCommand bool // a slash command that the CLI ran by itself, or its output
+	IsCompactSummary        bool // the summary of the messages before a compaction
+	IsMeta                  bool // not shown as is
+	IsQueuedCommand         bool // a prompt that was sent during a turn
+	IsCompletedLocalCommand bool // a slash command that the CLI ran without the model, or its output
 	ToolResultMeta          []message.ToolResultMeta
-	Origin                  message.JSON // who spoke, if it was not the user
+	Origin                  message.JSON // the author, if it was not the user
 
 	// Entry is the line: a *[UserEntry], *[AssistantEntry], *[SystemEntry], or an
 	// *[AttachmentEntry] for a queued command.
 	Entry Entry
 }
 
-// Time is when the message was written, the zero time if the line does not say.
+// Time returns the time when the message was written, or the zero time if the line has no valid one.
 func (m *Message) Time() time.Time { return parseTime(m.Timestamp) }
 
-// Content is the content of the message. That of a system message is its text,
-// which the official SDK leaves out.
+// Content returns the content of the message. For a system message this is its text, which the
+// official SDK omits.
 func (m *Message) Content() message.Content {
 	if e, ok := m.Entry.(*SystemEntry); ok && m.Message == "" {
 		return e.Content
@@ -47,8 +47,8 @@ func (m *Message) Content() message.Content {
 	return body.Content
 }
 
-// Text returns the text of the message's text blocks, joined without a separator. Other blocks
-// are left out.
+// Text returns the text of the message's text blocks, joined without a separator. Other blocks are
+// skipped.
 func (m *Message) Text() string { return m.Content().String() }
 
 // MessageID returns the API's id of an assistant message, which its lines share, or "" for
@@ -80,8 +80,8 @@ type wireMessage struct {
 	Content message.JSON `json:"content,omitempty"`
 }
 
-// MarshalJSON writes the message in the form in which the official SDK gives it.
-// A system message has its subtype and content besides.
+// MarshalJSON writes the message in the official SDK's form. A system message has its subtype and
+// content in addition.
 func (m *Message) MarshalJSON() ([]byte, error) {
 	w := wireMessage{
 		Type: m.Type, UUID: m.UUID, SessionID: m.SessionID, Message: m.Message,
@@ -103,11 +103,11 @@ func orNull(s string) *string {
 	return &s
 }
 
-// Joined is one message as the API saw it: the lines of one answer, or a single
-// line of anything else.
+// Joined is one message as the API saw it: all lines of one answer, or a single line of another
+// type.
 type Joined struct {
 	*Message            // the first line
-	Lines    []*Message // all of them, in order
+	Lines    []*Message // all lines, in order
 }
 
 // Blocks returns the content blocks of all lines of the message, in order. A plain string
@@ -125,9 +125,9 @@ func (j *Joined) Blocks() []message.ContentBlock {
 	return blocks
 }
 
-// Join puts the lines of each answer together: lines of type assistant with one
-// message id become one message, where the first of them is. The results of tools
-// that ran before the answer was complete follow it.
+// Join merges the lines of each answer: assistant lines with one message id become one message at
+// the position of the first. The results of tools that ran before the answer was complete follow
+// it.
 func Join(messages []*Message) []*Joined {
 	var joined []*Joined
 	byID := map[string]*Joined{}

@@ -7,11 +7,11 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// object is a JSON object whose members keep their order and their text, so that a
-// copy of a line differs from it only where it was changed.
+// object is a JSON object that preserves the order and the text of its members, so that a copy of a
+// line differs only where it was changed.
 type object struct {
 	names  []string
-	values map[string]string // texts of JSON
+	values map[string]string // JSON texts
 }
 
 func parseObject(text string) *object {
@@ -27,7 +27,7 @@ func parseObject(text string) *object {
 	return o
 }
 
-// set changes a member where it is, or adds it at the end.
+// set changes a member in place, or adds it at the end.
 func (o *object) set(name, text string) {
 	if _, ok := o.values[name]; !ok {
 		o.names = append(o.names, name)
@@ -44,13 +44,13 @@ func (o *object) remove(names ...string) {
 	o.names = slices.DeleteFunc(o.names, func(name string) bool { return !o.has(name) })
 }
 
-// has reports whether there is such a member.
+// has reports whether the object has the member.
 func (o *object) has(name string) bool {
 	_, ok := o.values[name]
 	return ok
 }
 
-// text is the object as one line.
+// text returns the object as one line.
 func (o *object) text() string {
 	var b strings.Builder
 	b.WriteByte('{')
@@ -67,19 +67,19 @@ func (o *object) text() string {
 	return b.String()
 }
 
-// quote is the JSON of a string.
+// quote returns the JSON of a string.
 func quote(s string) string {
 	text, err := encode(s)
 	if err != nil {
-		return `""` // a string always has a JSON
+		return `""` // cannot happen for a string
 	}
 	return string(text)
 }
 
-// array is the JSON of an array whose elements are texts of JSON.
+// array returns the JSON of an array with these elements, which are JSON texts.
 func array(texts []string) string { return "[" + strings.Join(texts, ",") + "]" }
 
-// elements are the texts of the elements of an array, nil if it is none.
+// elements returns the JSON texts of the elements of an array, or nil if the text is not an array.
 func elements(text string) []string {
 	d := jsonwire.NewDecoder(text)
 	if d.Kind() != '[' {

@@ -17,8 +17,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
-// officialSDK is the official TypeScript SDK in a process of its own, on a
-// configuration directory of its own.
+// officialSDK is a process with the official TypeScript SDK and a separate configuration directory.
 type officialSDK struct {
 	t      *testing.T
 	config string
@@ -27,7 +26,7 @@ type officialSDK struct {
 	stderr strings.Builder
 }
 
-// startOfficial starts the SDK. It is gone when the test ends.
+// startOfficial starts the SDK, which stops when the test ends.
 func startOfficial(t *testing.T) *officialSDK {
 	t.Helper()
 	node, module := requireSDK(t)
@@ -60,8 +59,8 @@ func startOfficial(t *testing.T) *officialSDK {
 	return o
 }
 
-// ask calls a function of the SDK and decodes its answer into dst, unless that is
-// nil. The error is what the function threw.
+// ask calls a function of the SDK and decodes its answer into dst, unless that is nil. The error is
+// the exception that the function threw.
 func (o *officialSDK) ask(dst any, fn string, args ...any) error {
 	o.t.Helper()
 	o.send(fn, args...)
@@ -104,7 +103,7 @@ func (o *officialSDK) receive(dst any) error {
 	return nil
 }
 
-// must is ask for a call that has to work.
+// must is like ask but fails the test on an error.
 func (o *officialSDK) must(dst any, fn string, args ...any) {
 	o.t.Helper()
 	if err := o.ask(dst, fn, args...); err != nil {

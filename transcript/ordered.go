@@ -7,9 +7,8 @@ import (
 	"sync"
 )
 
-// ordered yields f of every item, in the order of the items, worked out by a few
-// goroutines at once that run only a little ahead of the range. When the range
-// ends, they have ended. It ends early with ctx.
+// ordered yields f of every item, in the order of the items. A few goroutines compute f and run
+// only a little ahead of the caller; they exit before ordered returns. It ends early with ctx.
 func ordered[T, R any](ctx context.Context, items []T, f func(T) R) iter.Seq[R] {
 	return func(yield func(R) bool) {
 		workers := min(runtime.GOMAXPROCS(0), 8, len(items))
@@ -26,8 +25,8 @@ func ordered[T, R any](ctx context.Context, items []T, f func(T) R) iter.Seq[R] 
 		defer group.Wait()
 		defer cancel()
 
-		// A ring of places for results; a place is free again when its result was
-		// taken, so no worker runs further ahead than the ring is long.
+		// A ring of result slots; a slot is free again when its result was taken, so no worker runs
+		// further ahead than the length of the ring.
 		const ahead = 16
 		ring := make([]chan R, workers*ahead)
 		for i := range ring {

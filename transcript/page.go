@@ -14,16 +14,16 @@ import (
 	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
-// Cursor is a place in a session between two pages. Cursors are opaque: the two ends have a
-// name, the others come from a [Page].
+// Cursor is a position in a session between two pages. Cursors are opaque: the two ends have a
+// constant, the others come from a [Page].
 type Cursor string
 
 const (
-	// PageEnd is the cursor of the end of a conversation: the page has its last messages, and
-	// More goes towards the start.
+	// PageEnd is the cursor of the end of a conversation: the page has its last messages, and More
+	// leads towards the start.
 	PageEnd Cursor = ""
-	// PageStart is the cursor of the start of the file: the page has the first messages, and
-	// More goes on from there.
+	// PageStart is the cursor of the start of the file: the page has the first messages, and More
+	// leads towards the end.
 	PageStart Cursor = "start"
 )
 
@@ -32,40 +32,37 @@ const (
 	afterCursor  = "after:"  // an offset in the file
 )
 
-// defaultPage is how many messages a page has by default.
+// defaultPage is the default number of messages of a page.
 const defaultPage = 100
 
-// PageQuery selects the page of a conversation that is wanted. The zero value selects the last
-// 100 messages.
+// PageQuery selects a page of a conversation. The zero value selects the last 100 messages.
 type PageQuery struct {
 	From   Cursor
-	Limit  int  // how many messages at most, 0 is 100
-	System bool // with the CLI's own notes, as in [ConversationOptions]
+	Limit  int  // maximum number of messages, 0 is 100
+	System bool // include the CLI's notes, as in [ConversationOptions]
 }
 
-// Page is a part of the messages of a session, in their order, and the cursor of the page after
-// it.
+// Page is a part of the messages of a session, in order, and the cursor of the next page.
 type Page struct {
 	Messages []*Message
-	// More is where the next page in the same direction is, "" if this was the
-	// last.
+	// More is the cursor of the next page in the same direction, "" after the last.
 	More Cursor
-	// BytesRead is how much of the file was read for the page.
+	// BytesRead is the number of bytes of the file that were read for the page.
 	BytesRead int64
 }
 
 // ErrNoMessage is returned when a cursor or an option names a message that the session does not
-// have, or has no more: it may have been rewound or compacted since.
+// have; it may have been rewound or compacted since.
 var ErrNoMessage = errors.New("transcript: no such message")
 
-// Page reads some messages and no more of the file than it takes.
+// Page reads one page of messages and only the necessary part of the file.
 //
-// From the end, pages go back through the conversation that
-// [Session.Conversation] gives, message for message, to where that begins.
+// From the end, pages lead back through the messages that [Session.Conversation] returns, up to the
+// first.
 //
-// From the start, pages go through the file as it was written. Which branch the
-// conversation took is decided at its end, so these pages have them all: what was
-// rewound, and what was before a compaction.
+// From the start, pages follow the order of the file. The branch of the conversation is known only
+// at the end of the file, so these pages include all branches: rewound messages, and messages
+// before a compaction.
 func (s *Session) Page(ctx context.Context, q PageQuery) (*Page, error) {
 	if q.Limit <= 0 {
 		q.Limit = defaultPage
@@ -90,7 +87,7 @@ func (s *Session) Page(ctx context.Context, q PageQuery) (*Page, error) {
 	return w.page(before, q)
 }
 
-// offset is where pages that go forward begin, if the cursor is of one.
+// offset returns the start of a page that leads forward, if the cursor is of this kind.
 func (c Cursor) offset() (int64, bool) {
 	if c == PageStart {
 		return 0, true
@@ -147,22 +144,22 @@ func pageForward(ctx context.Context, path string, f *os.File, offset int64, q P
 
 const (
 	firstWindow = 256 << 10
-	// margin is how many messages before a page have to be known: what stands at
-	// the top of the window may depend on lines above it.
+	// margin is the number of messages before a page that have to be known: messages at the top of
+	// the window may depend on lines above it.
 	margin = 16
 )
 
-// window is the end of a file, as much of it as was needed so far.
+// window is the part of a file, up to its end, that was read so far.
 type window struct {
 	work    *work
 	src     io.ReaderAt
 	low     int64  // everything from here on was read
-	partial []byte // from low on: the end of a line that begins before
+	partial []byte // data at low: the end of a line that begins before it
 	entries []Entry
 	read    int64
 }
 
-// grow reads n bytes more, before what was read.
+// grow reads n bytes before the window.
 func (w *window) grow(n int64) error {
 	n = min(n, w.low)
 	buf := make([]byte, int(n)+len(w.partial))
@@ -192,7 +189,7 @@ func (w *window) grow(n int64) error {
 		}
 		l, err := r.next()
 		if err != nil {
-			break // the end; bytes in memory have no other
+			break // io.EOF is the only possible error
 		}
 		if e, err := parseEntry(string(l.text), l.pos); err == nil {
 			found = append(found, spoken(e))
@@ -232,8 +229,8 @@ func (w *window) page(before string, q PageQuery) (*Page, error) {
 	}
 }
 
-// reachesRoot reports whether the conversation begins inside the window: what is
-// above it cannot matter.
+// reachesRoot reports whether the conversation begins inside the window, so that lines above cannot
+// matter.
 func (w *window) reachesRoot() bool {
 	g := newGraph(w.work, w.entries)
 	leaf, _ := g.ends()
@@ -244,8 +241,7 @@ func (w *window) reachesRoot() bool {
 	return len(chain) > 0 && chain[0].parent == ""
 }
 
-// certain reports whether messages stay what they are, whatever is above the
-// window.
+// certain reports whether no line above the window can change the messages.
 func (w *window) certain(messages []*Message) bool {
 	g := newGraph(w.work, w.entries)
 	leaf, _ := g.ends()
@@ -261,8 +257,7 @@ func (w *window) certain(messages []*Message) bool {
 	return true
 }
 
-// preservedKnown reports whether the messages that the compactions in the window
-// preserved are in the window too.
+// preservedKnown reports whether the window contains all messages that its compactions preserved.
 func (w *window) preservedKnown(g *graph) bool {
 	for _, n := range g.nodes {
 		b := boundaryOf(n.entry)

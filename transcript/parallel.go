@@ -5,28 +5,28 @@ import (
 	"strings"
 )
 
-// parallel adds to a chain what hangs beside it: the CLI runs the tools of one
-// answer at the same time, each result hangs off its own line of the answer, and
-// the conversation goes on from only one of them.
+// parallel adds parallel branches to a chain: the CLI runs the tools of one answer at the same
+// time, each result follows its line of the answer, and the conversation continues from only one of
+// them.
 type parallel struct {
 	g       *graph
 	inChain map[*node]bool
 	answers map[string][]*node  // the lines of each answer, by message id
 	callers map[string]*node    // by tool use id; nil if two answers claim it
 	results map[string][]*node  // by the uuid of the line that called the tool
-	known   map[called]bool     // what is in results
-	ids     map[called][]string // of a result: the tool use ids that an answer called
-	done    map[string]bool     // tool use ids whose result is in the chain
+	known   map[called]bool     // results already collected
+	ids     map[called][]string // tool use ids of a result that an answer called
+	done    map[string]bool     // tool use ids with a result in the chain
 }
 
-// called is a result and who called its tool: the uuid of a line, or the id of an answer.
+// called is a result and the caller of its tool: the uuid of a line, or the id of an answer.
 type called struct {
 	by     string
 	result *node
 }
 
-// withParallel is the chain with every line of its answers, and the results of
-// every tool that they call.
+// withParallel returns the chain with every line of its answers and the results of all their tool
+// calls.
 func (g *graph) withParallel(chain []*node) []*node {
 	last := map[string]*node{} // the last line of each answer on the chain
 	for _, n := range chain {
@@ -73,7 +73,7 @@ func (g *graph) withParallel(chain []*node) []*node {
 	return out
 }
 
-// collect finds the answers and the results of tools.
+// collect collects the answers and the tool results.
 func (p *parallel) collect() {
 	var results []*node
 	for _, n := range p.g.nodes {
@@ -114,7 +114,7 @@ func (p *parallel) collect() {
 	}
 }
 
-// addOwn adds a result to the line that called its tool, if both are of one agent.
+// addOwn adds a result to the line that called its tool, if both belong to one agent.
 func (p *parallel) addOwn(caller, result *node) {
 	if caller != nil && caller.link.IsSidechain == result.link.IsSidechain && caller.link.AgentID == result.link.AgentID {
 		p.addResult(caller.link.UUID, result)
@@ -128,8 +128,8 @@ func (p *parallel) addResult(uuid string, n *node) {
 	}
 }
 
-// missingOf are the lines of an answer that are not in the chain, then the results
-// of its tools that are not.
+// missingOf returns the lines of an answer that are not in the chain, then the missing results of
+// its tools.
 func (p *parallel) missingOf(answer []*node) []*node {
 	own := map[string]bool{}
 	var lines []*node
@@ -166,8 +166,8 @@ func (p *parallel) missingOf(answer []*node) []*node {
 	return missing
 }
 
-// unanswered are those of the results from elsewhere that answer a call of this
-// answer which has no result yet.
+// unanswered filters the results from elsewhere for those that answer a call of this answer without
+// a result.
 func (p *parallel) unanswered(answer string, below, elsewhere []*node) (kept []*node) {
 	if len(elsewhere) == 0 {
 		return nil

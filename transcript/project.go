@@ -16,11 +16,11 @@ import (
 	"github.com/seed7221b0f9/parley/internal/claudedir"
 )
 
-// worktreeLimit is how long git may take to list worktrees.
+// worktreeLimit is the timeout of git for listing worktrees.
 const worktreeLimit = 5 * time.Second
 
-// SessionIn finds a session of a directory by its id, also in the other worktrees
-// of the directory's git repository. The error is [ErrNoSession] if there is none.
+// SessionIn finds a session of a directory by its id, including the other worktrees of the
+// directory's git repository. The error is [ErrNoSession] if the session is not found.
 func (d *Dir) SessionIn(ctx context.Context, dir, id string) (*Session, error) {
 	projects, _, err := d.projectsFor(ctx, &Filter{Dir: dir})
 	if err != nil {
@@ -33,8 +33,8 @@ func (d *Dir) SessionIn(ctx context.Context, dir, id string) (*Session, error) {
 	return d.sessionIn(id, dirs)
 }
 
-// projectsFor are the project directories that a filter wants, and the worktrees
-// of the directory that it names.
+// projectsFor returns the project directories that a filter selects, and the worktrees of its
+// directory.
 func (d *Dir) projectsFor(ctx context.Context, filter *Filter) (found []project, trees []string, err error) {
 	if filter.Dir == "" {
 		all, err := d.projectDirs()
@@ -68,9 +68,9 @@ func (d *Dir) projectsFor(ctx context.Context, filter *Filter) (found []project,
 	return found, trees, nil
 }
 
-// projectDirsOf are the project directories that hold sessions of a directory: the
-// one with its key, and for a long path those whose key differs only in the hash, as
-// older CLIs wrote it, if a session in them says that it is of that directory.
+// projectDirsOf returns the project directories with sessions of a directory: the one with its key
+// and, for a long path, those with a key that differs only in the hash, as older CLIs wrote it, if
+// a session in them names that directory.
 func (d *Dir) projectDirsOf(path string) (found []string, err error) {
 	key := claudedir.ProjectKey(path)
 	for _, name := range []string{d.project, key} {
@@ -95,7 +95,7 @@ func (d *Dir) projectDirsOf(path string) (found []string, err error) {
 	return found, nil
 }
 
-// sameName compares names of files as the system does.
+// sameName compares file names as the operating system does.
 func sameName(a, b string) bool {
 	if runtime.GOOS == "windows" {
 		return strings.EqualFold(a, b)
@@ -103,8 +103,7 @@ func sameName(a, b string) bool {
 	return a == b
 }
 
-// holdsSessionOf reports whether a session of a project directory says that it is
-// of the directory path.
+// holdsSessionOf reports whether a session of a project directory names the directory path.
 func holdsSessionOf(dir, path string) bool {
 	files, _ := filepath.Glob(filepath.Join(globQuote(dir), "*.jsonl"))
 	for _, file := range files {
@@ -116,17 +115,17 @@ func holdsSessionOf(dir, path string) bool {
 	return false
 }
 
-// globQuote takes the meaning off the characters that a glob pattern knows.
+// globQuote escapes the special characters of glob patterns.
 func globQuote(path string) string {
 	return strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]").Replace(path)
 }
 
-// worktrees are the worktrees of the git repository that dir is in, none if it is
-// in none or git is not there.
+// worktrees returns the worktrees of the git repository of dir. It returns nil if dir is not in a
+// repository or git is not installed.
 func worktrees(ctx context.Context, dir string) (trees []string) {
 	ctx, cancel := context.WithTimeout(ctx, worktreeLimit)
 	defer cancel()
-	// The repository may be anybody's: nothing that it configures is run.
+	// The repository is untrusted: programs in its configuration must not run.
 	cmd := exec.CommandContext(ctx, "git", "-c", "core.hooksPath="+os.DevNull, "-c", "core.fsmonitor=", "worktree", "list", "--porcelain")
 	cmd.Dir = dir
 	cmd.WaitDelay = time.Second
@@ -142,8 +141,8 @@ func worktrees(ctx context.Context, dir string) (trees []string) {
 	return trees
 }
 
-// ofAnother reports whether the session is of another directory that exists and
-// has the same key: keys are not unique.
+// ofAnother reports whether the session belongs to another existing directory with the same key:
+// keys are not unique.
 func (c *candidate) ofAnother(info *Info) bool {
 	if c.project == "" || info.startCWD == "" || samePath(info.startCWD, c.project) || claudedir.Dashes(info.startCWD) != claudedir.Dashes(c.project) {
 		return false
@@ -173,7 +172,7 @@ func within(path, dir string) bool {
 	return path == dir || strings.HasPrefix(path, dir+"/")
 }
 
-// maxTreeSearch is how far into a file hasTree looks before it believes.
+// maxTreeSearch is the number of bytes that hasTree reads before it assumes a tree.
 const maxTreeSearch = 16 << 20
 
 // hasTree reports whether a session file has an entry of the tree.

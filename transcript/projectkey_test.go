@@ -18,8 +18,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// alphabets are what directories are named with: spaces and dots, CJK, emoji of
-// one and of many code points, combining marks in both normal forms.
+// alphabets are characters of directory names: spaces and dots, CJK, emoji of one and of many code
+// points, combining marks in both normal forms.
 var alphabets = [][]string{
 	{"a", "Z", "0", "_", "-", " ", ".", "(", ")", "+", "@", "'", "~", "%", "&"},
 	{"日", "本", "語", "한", "글", "中", "文", "。"},
@@ -27,8 +27,8 @@ var alphabets = [][]string{
 	{norm.NFC.String("é"), norm.NFD.String("é"), norm.NFC.String("ü"), norm.NFD.String("ü"), norm.NFD.String("が"), "ñ", "ß", "ﬁ"},
 }
 
-// generatePath makes a path below root, sometimes a long one: of 250 units of
-// UTF-16 and more, so that its key is cut.
+// generatePath returns a path below root, sometimes with 250 or more UTF-16 units, so that its key
+// is cut.
 func generatePath(rng *rand.Rand, root string, i int) string {
 	length := 1 + rng.IntN(40)
 	if i%4 == 0 {
@@ -49,8 +49,8 @@ func generatePath(rng *rand.Rand, root string, i int) string {
 	return filepath.Join(path, "x"+name+"x")
 }
 
-// transcript.TestProjectKeyAsOfficial puts a session under the key of each of 200 generated
-// directories, in a long run of 1,000. The official SDK finds each, and so do we.
+// TestProjectKeyAsOfficial puts a session under the key of each of 200 generated directories, in a
+// long run of 1,000. The official SDK and this package find each.
 func TestProjectKeyAsOfficial(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -81,7 +81,7 @@ func TestProjectKeyAsOfficial(t *testing.T) {
 	if long < paths/10 {
 		t.Errorf("only %d of %d paths are long", long, paths)
 	}
-	// A few questions ahead, so that neither side waits for the other.
+	// Send a few questions ahead, so that neither side waits for the other.
 	sent := 0
 	for i, path := range generated {
 		for ; sent < min(paths, i+20); sent++ {
@@ -128,8 +128,8 @@ func putPrompt(t *testing.T, project, id, cwd string) {
 	}
 }
 
-// transcript.TestProjectKeyAsCLI lets the real CLI run in six generated directories, in a long run
-// in 20: its session is under our key.
+// TestProjectKeyAsCLI runs the real CLI in six generated directories, in a long run in 20: its
+// session is under our key.
 func TestProjectKeyAsCLI(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -157,7 +157,7 @@ func TestProjectKeyAsCLI(t *testing.T) {
 	group.Wait()
 }
 
-// runIn runs the CLI in a directory and looks for its session there.
+// runIn runs the CLI in a directory and checks that its session is in that project.
 func runIn(t *testing.T, cli, url, path, home string) error {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return err

@@ -10,11 +10,11 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// maxPrompt is how much of a prompt stands in a list, in UTF-16 units.
+// maxPrompt is the length limit of a prompt in a list, in UTF-16 units.
 const maxPrompt = 200
 
 var (
-	// notPrompt matches what the CLI or a program put in, and no person typed.
+	// notPrompt matches texts that the CLI or a program inserted.
 	notPrompt   = regexp.MustCompile(`^(?:\s*<[a-z][\w-]*[\s>]|\[Request interrupted by user[^\]]*\])`)
 	commandName = regexp.MustCompile(`<command-name>(.*?)</command-name>`)
 	bashInput   = regexp.MustCompile(`(?s)<bash-input>(.*?)</bash-input>`)
@@ -35,8 +35,7 @@ func has(line []byte, any ...string) bool {
 	return false
 }
 
-// firstPrompt is the first thing that a person asked, shortened for a list. A
-// slash command stands in if there is nothing else.
+// firstPrompt returns the first prompt of a person, shortened for a list, or else a slash command.
 func (p *part) firstPrompt() string {
 	command := ""
 	for i := range p.lines {
@@ -55,7 +54,7 @@ func (p *part) firstPrompt() string {
 	return command
 }
 
-// attachmentPrompt names what the first prompt consists of if it has no text.
+// attachmentPrompt describes the content of the first prompt if it has no text.
 func (p *part) attachmentPrompt() string {
 	for i := range p.lines {
 		line := p.lines[i].text
@@ -70,8 +69,8 @@ func (p *part) attachmentPrompt() string {
 	return ""
 }
 
-// promptOf is what a person asked in an entry, shortened; ok is false if there was no prompt.
-// The name of a slash command is put into command if that is empty.
+// promptOf returns the prompt of a person in an entry, shortened; ok is false if the entry has no
+// prompt. It sets command to the name of a slash command if that is empty.
 func promptOf(e Entry, command *string) (prompt string, ok bool) {
 	u, isUser := e.(*UserEntry)
 	if !isUser || u.IsMeta || u.IsCompactSummary {
@@ -114,7 +113,7 @@ func promptOfContent(content message.Content, command *string) (prompt string, o
 	return "", false
 }
 
-// shorten cuts a text to what a list shows, never inside a character.
+// shorten cuts a text to the length for lists, never inside a character.
 func shorten(s string) string {
 	if len(s) <= maxPrompt {
 		return s
@@ -128,8 +127,8 @@ func shorten(s string) string {
 	return s
 }
 
-// unwrapPastes takes the marks off that the CLI puts around pasted text:
-// <pasted_content id="0a1b"> and its end, each on a line of its own.
+// unwrapPastes removes the marks that the CLI puts around pasted text: <pasted_content id="0a1b">
+// and its end, each on a separate line.
 func unwrapPastes(s string) string {
 	const opening = `<pasted_content id="`
 	var b strings.Builder
@@ -161,7 +160,7 @@ func unwrapPastes(s string) string {
 	return b.String() + s
 }
 
-// trimLineFeeds takes up to two line feeds off one end.
+// trimLineFeeds removes up to two line feeds from one end.
 func trimLineFeeds(s string, trim func(s, feed string) string) string {
 	return trim(trim(s, "\n"), "\n")
 }
@@ -170,8 +169,8 @@ func isHex(s string) bool {
 	return strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// askedAfter is what an archived session is looked through for: whether a person
-// has said something in it since.
+// askedAfter reports whether a person sent a prompt after a time, in milliseconds, which ends the
+// archiving of a session.
 func (p *part) askedAfter(ms int64) bool {
 	for i := range p.lines {
 		line := p.lines[i].text
@@ -191,13 +190,13 @@ func (p *part) askedAfter(ms int64) bool {
 	return false
 }
 
-// notAsked are the members that a line has, and not false, if no person typed it.
+// notAsked are the members that mark a line as not typed by a person, unless they are false.
 var notAsked = []string{
 	"isCompactSummary", "isSidechain", "isVirtual", "isVisibleInTranscriptOnly", "isMeta", "textNotTyped", "handedOff",
 	"queueSkipAttachments", "persist", "wakeupSource", "scheduledTaskId", "toolUseResult",
 }
 
-// isAsked reports whether a person said something in an entry.
+// isAsked reports whether an entry is a prompt of a person.
 func isAsked(e Entry) bool {
 	var content message.Content
 	var origin message.JSON
@@ -230,8 +229,8 @@ func isAsked(e Entry) bool {
 	return hasQuestion(content, origin != "")
 }
 
-// hasQuestion reports whether a content asks for something: a text that a person
-// can have typed, an image, a document.
+// hasQuestion reports whether a content is a prompt: a text that a person can have typed, an image,
+// a document.
 func hasQuestion(content message.Content, byHuman bool) bool {
 	for _, b := range content.Blocks() {
 		switch b.(type) {

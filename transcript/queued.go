@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// delivered counts the queued prompts that were taken up in the middle of a turn:
-// the CLI notes it when it removes them from the queue. A prompt can be in a file
-// several times; the last copies are those that were taken up.
+// delivered counts the queued prompts that were delivered in the middle of a turn: the CLI records
+// it when it removes them from the queue. A prompt can be in a file several times; the last copies
+// are the delivered ones.
 type delivered struct {
 	byDelivery map[string]int  // by delivery id
 	bySource   map[string]int  // by the uuid of the prompt
-	entries    map[string]bool // uuids of the copies that a delivery id means
+	entries    map[string]bool // uuids of the copies that a delivery id refers to
 }
 
 func deliveries(w *work, entries []Entry) *delivered {
 	d := &delivered{byDelivery: map[string]int{}, bySource: map[string]int{}, entries: map[string]bool{}}
 	copies := map[string][]string{} // uuids by delivery id
-	known := map[[2]string]bool{}   // what is in copies
+	known := map[[2]string]bool{}   // pairs already in copies
 	texts := map[string]string{}    // attachments by source
 	mixed := map[string]bool{}      // sources with different attachments
 	for _, e := range entries {
@@ -69,8 +69,7 @@ func (d *delivered) count(op *QueueOperationEntry) {
 	}
 }
 
-// inThread tells, by index, of the queued prompts that the notes speak of whether
-// they were taken up.
+// inThread reports, by index, which of the recorded queued prompts were delivered.
 func (d *delivered) inThread(nodes []*node) map[int]bool {
 	known := map[int]bool{}
 	if d == nil {
@@ -97,8 +96,8 @@ func (d *delivered) inThread(nodes []*node) map[int]bool {
 	return known
 }
 
-// trailing are the queued prompts after the last message: they have no answer, and the
-// conversation goes on with them. Those that lead to another branch belong there.
+// trailing returns the queued prompts after the last message: they have no answer, and the
+// conversation continues with them. Prompts that lead to another branch belong to that branch.
 func (g *graph) trailing(chain []*node, leaf *node) []*node {
 	children := map[string][]*node{}
 	in := map[*node]bool{}
@@ -131,8 +130,8 @@ func (g *graph) trailing(chain []*node, leaf *node) []*node {
 	return g.queuedBelow(leaf, children, in, elsewhere)
 }
 
-// queuedBelow are the queued prompts below a node, each before what is below it, the
-// older before the younger. What is in was seen before.
+// queuedBelow returns the queued prompts below a node, each before its descendants, oldest first.
+// It skips the nodes of the set in, and adds the visited ones.
 func (g *graph) queuedBelow(leaf *node, children map[string][]*node, in, elsewhere map[*node]bool) (found []*node) {
 	for todo := []*node{leaf}; len(todo) > 0 && !g.work.over(); {
 		n := todo[len(todo)-1]

@@ -18,8 +18,8 @@ import (
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
-// transcript.TestPagesAreTheConversation reads every session of the corpus in pages from its
-// end: together they are the conversation.
+// TestPagesAreTheConversation reads every session of the corpus in pages from its end: together
+// they are the conversation.
 func TestPagesAreTheConversation(t *testing.T) {
 	files := mainFiles(t)
 	for i := 0; i < len(files); i += short.Every(4) {
@@ -40,7 +40,7 @@ func TestPagesAreTheConversation(t *testing.T) {
 	}
 }
 
-// allPages are the messages of all pages, in the order of the session.
+// allPages returns the messages of all pages, in the order of the session.
 func allPages(t *testing.T, s *transcript.Session, q transcript.PageQuery, back bool) (all []*transcript.Message) {
 	t.Helper()
 	for {
@@ -70,7 +70,7 @@ func uuids(messages []*transcript.Message) (ids []string) {
 	return ids
 }
 
-// transcript.TestPageReadsLittle opens the last messages of a long session, and the first.
+// TestPageReadsLittle reads the last messages of a long session, and the first.
 func TestPageReadsLittle(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "11111111-0000-4000-8000-000000000000.jsonl")
 	const turns = 5_000
@@ -116,7 +116,7 @@ func TestPageReadsLittle(t *testing.T) {
 	}
 }
 
-// writeLong writes a session of many turns, each a prompt, a note and an answer.
+// writeLong writes a session of many turns, each with a prompt, a note and an answer.
 func writeLong(t *testing.T, path string, turns int) {
 	t.Helper()
 	var b strings.Builder
@@ -134,9 +134,8 @@ func writeLong(t *testing.T, path string, turns int) {
 	}
 }
 
-// transcript.TestPageNeedsWhatIsAbove has, in the last bytes of a file, only notes that hang
-// off a message far above, and another branch that ends there: the page is of the
-// branch that the file ends with.
+// TestPageNeedsWhatIsAbove reads a file that ends with notes on a message far above, and with the
+// end of another branch: the page shows the branch that the file ends with.
 func TestPageNeedsWhatIsAbove(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "11111111-0000-4000-8000-000000000000.jsonl")
 	writeLong(t, path, 500)
@@ -165,7 +164,7 @@ func TestPageNeedsWhatIsAbove(t *testing.T) {
 	}
 }
 
-// transcript.TestFollow appends to a file while it is followed.
+// TestFollow appends to a file while it is followed.
 func TestFollow(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "11111111-0000-4000-8000-000000000000.jsonl")
 	write := func(text string) {
@@ -190,7 +189,7 @@ func TestFollow(t *testing.T) {
 			switch {
 			case errors.As(err, &bad):
 				seen = append(seen, "bad")
-				// The line that is torn now is finished while the follower waits.
+				// The torn line is completed while the follower waits.
 				time.AfterFunc(time.Second, func() { write(`g","tag":"two"}` + "\n") })
 			case errors.Is(err, context.Canceled):
 				seen = append(seen, "canceled")
@@ -208,7 +207,7 @@ func TestFollow(t *testing.T) {
 			t.Error(diff)
 		}
 	})
-	write(`{"type":"tag",`) // torn when the next one begins to look
+	write(`{"type":"tag",`) // torn when the next follower starts
 	synctest.Test(t, func(t *testing.T) {
 		time.AfterFunc(time.Second, func() { write(`"tag":"three"}` + "\n") })
 		for e, err := range transcript.File(path).Follow(t.Context(), &transcript.FollowOptions{New: true}) {
@@ -251,8 +250,8 @@ func TestFollow(t *testing.T) {
 	})
 }
 
-// transcript.TestTree checks the shape of trees: everything is in them once, subagents are
-// where they were started, the conversation is marked.
+// TestTree checks the shape of trees: every entry is in them once, subagents are below the call
+// that started them, the conversation is marked.
 func TestTree(t *testing.T) {
 	for _, path := range mainFiles(t) {
 		s := transcript.File(path)
@@ -323,7 +322,7 @@ func TestTreeOfCycle(t *testing.T) {
 	}
 }
 
-// transcript.TestLongLines reads a line of 20 MB between two short ones.
+// TestLongLines reads a line of 20 MB between two short ones.
 func TestLongLines(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "11111111-0000-4000-8000-000000000000.jsonl")
 	long := `{"type":"user","uuid":"u","parentUuid":null,"message":{"role":"user","content":"` + strings.Repeat("x", 20<<20) + `"}}`
@@ -343,8 +342,8 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
-// transcript.TestByteOrderMark reads a file that an editor has begun with a byte order mark; in the
-// middle of a file it is a part of its line.
+// TestByteOrderMark reads a file that an editor started with a byte order mark; in the middle of a
+// file the mark is part of its line.
 func TestByteOrderMark(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "11111111-0000-4000-8000-000000000000.jsonl")
 	if err := os.WriteFile(path, []byte("\ufeff{\"type\":\"tag\",\"tag\":\"a\"}\n{\"type\":\"tag\",\"tag\":\"b\"}\n\ufeff{}\n"), 0o600); err != nil {
@@ -363,7 +362,7 @@ func TestByteOrderMark(t *testing.T) {
 	}
 }
 
-// transcript.TestSeedEntries decodes the kinds of line of older and other writers.
+// TestSeedEntries decodes the kinds of line of older and other writers.
 func TestSeedEntries(t *testing.T) {
 	e, err := transcript.ParseEntry(`{"type":"assistant","uuid":"44c59e05","sessionId":"350d4477","message":{"id":"msg_1","role":"assistant","content":[{"type":"text","text":"2"},{"type":"tool_use","id":"toolu_1","name":"Read","input":{"file_path":"/x"}}],"usage":{"input_tokens":3,"output_tokens":4}}}`)
 	if err != nil {

@@ -11,24 +11,23 @@ import (
 	"github.com/seed7221b0f9/parley/internal/random"
 )
 
-// RepairOptions configures how a session is repaired, and what counts as a fault. A nil pointer
-// stands for the zero value.
+// RepairOptions configures [Session.Repair] and its faults. A nil pointer is the zero value.
 type RepairOptions struct {
 	ExamineOptions
-	// DryRun only says what would be changed and writes nothing.
+	// DryRun reports the changes without writing.
 	DryRun bool
-	// Title is the title of the repaired session. "" is the session's title followed by
+	// Title is the title of the repaired session. "" uses the session's title followed by
 	// (repaired).
 	Title string
 }
 
-// Repair reports what [Session.Repair] did: the faults that it found, its changes, and the
+// Repair reports the result of [Session.Repair]: the faults that it found, its changes, and the
 // repaired copy.
 type Repair struct {
-	Findings []*Finding // what was wrong
-	Changes  []*Change  // what was done about it
-	Left     []*Finding // what is still wrong; nothing, as far as is known
-	Session  *Session   // the repaired session; nil if nothing was wrong, or in a dry run
+	Findings []*Finding // the faults
+	Changes  []*Change  // the changes that repair them
+	Left     []*Finding // the remaining faults; no known case leaves any
+	Session  *Session   // the repaired session; nil in a dry run or without faults
 }
 
 // Change is one difference between a session and its repaired copy: a line that was removed,
@@ -50,7 +49,7 @@ type MemberChange struct {
 	Before, After string // texts of JSON, "" where the line has no such member
 }
 
-// Members are the members in which the line before and the line after differ. It is empty for a
+// Members returns the members that differ between the line before and after. It returns nil for a
 // line that is not a JSON object.
 func (c *Change) Members() (list []MemberChange) {
 	before, after := parseObject(c.Before), parseObject(c.After)
@@ -67,20 +66,20 @@ func (c *Change) Members() (list []MemberChange) {
 	return list
 }
 
-// Repair copies a session into a new one beside it, without the damage that
-// [Session.Examine] finds, its subagents with it:
+// Repair copies a session and its subagents into a new session in the same directory, without the
+// damage that [Session.Examine] finds:
 //
-//   - lines that are not entries are left out; a record that was glued to one is
+//   - lines that are not entries are dropped; a record that was glued to one is
 //     kept;
-//   - entries that lost their parent, or are in a circle, follow the entry before
+//   - entries that lost their parent, or are in a cycle, follow the entry before
 //     them;
 //   - of two different entries with one uuid the later gets a new one;
-//   - a call without a result gets one that says so; a result without its call
-//     becomes text; thinking that lost its text goes;
+//   - a call without a result gets one that reports the loss; a result without its call
+//     becomes text; thinking that lost its text is dropped;
 //   - long texts in oversized lines are cut.
 //
-// The session itself is only read. Entries keep their uuids, so that usage counts
-// them once. If nothing is wrong, nothing is written.
+// The session is only read. Entries keep their uuids, so that usage counts them once. Without
+// faults, Repair writes no file.
 func (s *Session) Repair(ctx context.Context, opts *RepairOptions) (*Repair, error) {
 	if opts == nil {
 		opts = &RepairOptions{}
@@ -109,7 +108,7 @@ func (s *Session) Repair(ctx context.Context, opts *RepairOptions) (*Repair, err
 	return &r.result, nil
 }
 
-// repair is the repair of a session.
+// repair is the state of the repair of a session.
 type repair struct {
 	from   *Session
 	id     string // of the new session
@@ -118,7 +117,7 @@ type repair struct {
 	result Repair
 }
 
-// file repairs one file in memory, and returns what it looks like then.
+// file repairs one file in memory, and returns the examination of the result.
 func (r *repair) file(path string, as *examination) (*examination, error) {
 	lines, err := readLines(as.work, path)
 	if err != nil {
@@ -143,8 +142,8 @@ func (r *repair) file(path string, as *examination) (*examination, error) {
 	return last, nil
 }
 
-// write writes the new session: what is beside it first, the transcript last, so
-// that there is a session only when it is whole.
+// write writes the new session: the transcript last, after its other files, so that the session is
+// visible only when it is complete.
 func (r *repair) write(ctx context.Context) error {
 	side := filepath.Join(filepath.Dir(r.from.Path), r.id)
 	for _, p := range r.files[1:] {
@@ -168,7 +167,7 @@ func (r *repair) write(ctx context.Context) error {
 	return nil
 }
 
-// title is the record of the new session's title.
+// title returns the record of the new session's title.
 func (r *repair) title() string {
 	title := strings.TrimSpace(r.opts.Title)
 	if title == "" {
@@ -189,7 +188,7 @@ func (r *repair) put(path, text string) error {
 	return replace(files, path, []byte(text))
 }
 
-// copyFile copies a file, whatever its size.
+// copyFile copies a file of any size.
 func (r *repair) copyFile(ctx context.Context, from, to string) error {
 	f, err := openRegular(from)
 	if err != nil {
@@ -203,8 +202,8 @@ func (r *repair) copyFile(ctx context.Context, from, to string) error {
 	return replaceFrom(files, to, contextReader{ctx, f})
 }
 
-// copySide copies what else is beside the session: notes about subagents, output of
-// tools, the title. The mark of the archive is not copied.
+// copySide copies the other files of the session: metadata of subagents, output of tools, the
+// title. It does not copy the mark of an archived session.
 func (r *repair) copySide(ctx context.Context, to string) error {
 	return filepath.WalkDir(r.from.sideDir(), func(path string, d fs.DirEntry, err error) error {
 		if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
-// transcript.FuzzRepair repairs any bytes: it ends, nothing is left to find, and the file is as
-// it was.
+// FuzzRepair repairs arbitrary bytes: the repair ends, no fault is left, and the original file is
+// unchanged.
 func FuzzRepair(f *testing.F) {
 	for seed, fault := range faultinject.Faults {
 		s := faultinject.New(uint64(seed), "/p")

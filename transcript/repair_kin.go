@@ -2,20 +2,20 @@ package transcript
 
 import "slices"
 
-// kin knows which entries of a file hang together, and finds the entry that another one
-// most likely followed. Entries of which one leads up to the other are relatives.
+// kin holds the connected entries of a file, and finds the most likely parent of an entry. Two
+// entries are relatives if one leads up to the other.
 type kin struct {
 	lines    []*operated
 	place    map[*operated]int
-	top      map[string]string      // on the way to the one that stands for all relatives
+	top      map[string]string      // links towards the representative of the relatives
 	byUUID   map[string]*operated   // the last line under each uuid
 	callers  map[string][]*operated // by tool use id, in the order of the file
 	answers  map[string][]*operated // by message id, in the order of the file
-	siblings map[side][]*operated   // by the side that they are on, in the order of the file
+	siblings map[side][]*operated   // by side, in the order of the file
 	work     *work
 }
 
-// side is what entries have in common that may follow each other.
+// side holds the fields that are equal for entries that may follow each other.
 type side struct {
 	sidechain bool
 	team      string
@@ -23,9 +23,8 @@ type side struct {
 
 func sideOf(l *Link) side { return side{l.IsSidechain, l.TeamName} }
 
-// lookBack is how many entries before an entry are looked at for one that it may follow.
-// Those that are passed over follow it themselves, which only happens in a file whose
-// lines are out of order.
+// lookBack is the number of earlier entries that are considered as a parent. Skipped entries are
+// descendants, which only happens in a file with lines out of order.
 const lookBack = 64
 
 func newKin(p *surgeon) *kin {
@@ -60,7 +59,7 @@ func newKin(p *surgeon) *kin {
 	return k
 }
 
-// relative stands for all relatives of an entry.
+// relative returns the representative of the relatives of an entry.
 func (k *kin) relative(uuid string) string {
 	for {
 		top, ok := k.top[uuid]
@@ -68,7 +67,7 @@ func (k *kin) relative(uuid string) string {
 			return uuid
 		}
 		if above, ok := k.top[top]; ok {
-			k.top[uuid] = above // the next one has it shorter
+			k.top[uuid] = above // path compression
 		}
 		uuid = top
 	}
@@ -84,9 +83,9 @@ func (k *kin) join(a, b string) {
 	}
 }
 
-// likelyParent is the line that called the tool, for a result; the line before in
-// the same answer; else the entry before it in the file. None of them is a relative: an
-// entry that lost its parent, or is in a circle, is above all of its relatives.
+// likelyParent returns the line that called the tool, for a result; else the previous line of the
+// same answer; else the previous entry in the file. Relatives are excluded: an entry that lost its
+// parent, or is in a cycle, is above all of its relatives.
 func (k *kin) likelyParent(l *operated) string {
 	n := &node{entry: l.entry, link: LinkOf(l.entry)}
 	if results := n.toolResults(); len(results) > 0 {
@@ -102,7 +101,7 @@ func (k *kin) likelyParent(l *operated) string {
 	return k.before(l, k.siblings[sideOf(n.link)])
 }
 
-// before is the uuid of the last of some lines that is before l and may be its parent.
+// before returns the uuid of the last line before l that may be its parent.
 func (k *kin) before(l *operated, list []*operated) string {
 	link := LinkOf(l.entry)
 	at, _ := slices.BinarySearchFunc(list, k.place[l], func(o *operated, place int) int { return k.place[o] - place })
@@ -115,10 +114,10 @@ func (k *kin) before(l *operated, list []*operated) string {
 	return ""
 }
 
-// circle is a circle of parents.
+// circle is a cycle of parents.
 type circle struct{ broken bool }
 
-// circles are the circles that entries are in, by uuid.
+// circles returns the cycles of parents by the uuids of their entries.
 func (k *kin) circles() map[string]*circle {
 	found := map[string]*circle{}
 	const open, done = 1, 2

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// shrink cuts the texts of a line that is too long. A record beside the tree goes:
-// it says nothing that anybody reads.
+// shrink cuts the texts of an oversized line. It drops a record outside the tree, because no reader
+// needs it.
 func (p *surgeon) shrink(l *operated, f *Finding) {
 	if linkOrNil(l.entry) == nil {
 		p.remove(f.Fault, l, "a record beside the conversation that is too long")
@@ -22,12 +22,12 @@ func (p *surgeon) shrink(l *operated, f *Finding) {
 	p.remove(f.Fault, l, "it cannot be made short enough")
 }
 
-// maxShortened is how deep in a line single texts are cut. What is nested deeper and too
-// long goes as a whole: the CLI writes nothing of the kind.
+// maxShortened is the nesting depth up to which single texts are cut. Deeper values that are too
+// long are removed entirely; the CLI never writes them.
 const maxShortened = 32
 
-// shortened is a JSON value in which strings are no longer than limit. What may only
-// be whole, pictures and thinking, is replaced.
+// shortened returns a JSON value with strings of at most limit bytes. Values that cannot be cut,
+// such as pictures and thinking, are replaced.
 func shortened(text string, limit, depth int) string {
 	if len(text) <= limit {
 		return text

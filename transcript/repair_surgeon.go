@@ -5,16 +5,15 @@ import (
 	"strings"
 )
 
-// surgeon repairs the lines of one file, in memory, fault by fault. All findings of a
-// fault are cured together: what one cure needs to know of the other lines is looked up
-// once for all of them.
+// surgeon repairs the lines of one file in memory, one kind of fault at a time. All findings of a
+// fault are repaired together, so that the required lookups are made once.
 type surgeon struct {
 	path     string
-	as       *examination // how the file is looked at
+	as       *examination // options of the examination
 	work     *work
-	lines    []*operated // in the order of the file, those that were removed among them
+	lines    []*operated // in the order of the file, including removed lines
 	numbered map[int]*operated
-	added    map[string]*operated // lines that are new, by uuid
+	added    map[string]*operated // new lines, by uuid
 	gone     map[string]string    // the parents of entries that were removed, by uuid
 	changes  []*Change
 }
@@ -22,9 +21,9 @@ type surgeon struct {
 // operated is a line under repair.
 type operated struct {
 	fileLine
-	number  int         // in the file; 0 for a line that is new
-	removed bool        // it is no longer there
-	after   []*operated // new lines that come next, the last one first
+	number  int         // in the file; 0 for a new line
+	removed bool        // the line is deleted
+	after   []*operated // new lines that follow, last first
 }
 
 func newSurgeon(path string, lines []*fileLine, as *examination) *surgeon {
@@ -40,8 +39,8 @@ func newSurgeon(path string, lines []*fileLine, as *examination) *surgeon {
 	return p
 }
 
-// settle puts new lines where they belong and forgets those that were removed. What
-// followed one of these follows what it followed, and no compaction preserves it.
+// settle inserts new lines at their positions and drops removed ones. Entries that followed a
+// removed entry follow its parent, and compactions no longer list it as preserved.
 func (p *surgeon) settle(fault Fault) {
 	lines := make([]*operated, 0, len(p.lines))
 	for _, l := range p.lines {
@@ -76,8 +75,8 @@ func (p *surgeon) settle(fault Fault) {
 	clear(p.gone)
 }
 
-// heir is the nearest entry above a removed one that is still there, "" if there is
-// none. What is found is kept: ways up meet.
+// heir returns the nearest remaining ancestor of a removed entry, or "". Results are cached,
+// because paths share their upper part.
 func (p *surgeon) heir(uuid string) string {
 	var way []string
 	seen := map[string]bool{}
@@ -87,7 +86,7 @@ func (p *surgeon) heir(uuid string) string {
 			break
 		}
 		if seen[uuid] {
-			uuid = "" // a circle
+			uuid = "" // a cycle
 			break
 		}
 		seen[uuid] = true
@@ -100,7 +99,7 @@ func (p *surgeon) heir(uuid string) string {
 	return uuid
 }
 
-// asLines are the lines as they are now.
+// asLines returns the current lines.
 func (p *surgeon) asLines() []*fileLine {
 	var lines []*fileLine
 	for _, l := range p.lines {
@@ -109,7 +108,7 @@ func (p *surgeon) asLines() []*fileLine {
 	return lines
 }
 
-// examine looks at the lines as they are now.
+// examine examines the current lines.
 func (p *surgeon) examine() (*examination, error) {
 	x := &examination{work: p.work, maxLine: p.as.maxLine, agent: p.as.agent, outside: p.as.outside}
 	return x, x.examine(p.path, p.asLines())
@@ -121,8 +120,7 @@ type patient struct {
 	finding *Finding
 }
 
-// operations are the cures, in the order in which they are tried: what they need to
-// be right is cured before.
+// operations are the repairs in the order in which they are tried: each relies on the earlier ones.
 var operations = []struct {
 	fault Fault
 	cure  func(p *surgeon, x *examination, patients []patient)
@@ -138,7 +136,7 @@ var operations = []struct {
 	{OrphanToolUse, (*surgeon).addResults},
 }
 
-// each makes a cure for many lines of one that looks at its own line alone.
+// each applies a repair of a single line to many lines.
 func each(cure func(p *surgeon, l *operated, f *Finding)) func(*surgeon, *examination, []patient) {
 	return func(p *surgeon, _ *examination, patients []patient) {
 		for _, one := range patients {
@@ -150,8 +148,7 @@ func each(cure func(p *surgeon, l *operated, f *Finding)) func(*surgeon, *examin
 	}
 }
 
-// rounds bounds how often the lines are looked at again: a cure can bring to light
-// what was hidden.
+// rounds limits how often the lines are examined again: a repair can reveal hidden faults.
 const rounds = 40
 
 func (p *surgeon) operate(x *examination) error {
@@ -167,7 +164,7 @@ func (p *surgeon) operate(x *examination) error {
 	return nil
 }
 
-// cureOne cures all findings of the first fault of the list; false if there are none.
+// cureOne repairs all findings of the first fault of the list; it returns false if there are no findings.
 func (p *surgeon) cureOne(x *examination) bool {
 	for _, op := range operations {
 		var patients []patient
@@ -185,9 +182,8 @@ func (p *surgeon) cureOne(x *examination) bool {
 	return false
 }
 
-// at is the line of a finding. Lines keep their numbers, so that findings and
-// changes say where in the file they are; a new line has none and is found by its
-// uuid.
+// at returns the line of a finding. Lines keep their numbers, so that findings and changes refer to
+// the file; a new line has no number and is found by its uuid.
 func (p *surgeon) at(f *Finding) *operated {
 	if f.Line == 0 {
 		return p.added[f.UUID]
@@ -199,7 +195,7 @@ func (p *surgeon) note(fault Fault, l *operated, action, before, after, note str
 	p.changes = append(p.changes, &Change{Fault: fault, Path: p.path, Line: l.number, Action: action, Note: note, Before: before, After: after})
 }
 
-// lineText is the text of a line, good or bad.
+// lineText returns the text of a line, good or bad.
 func (l *operated) lineText() string {
 	if l.entry != nil {
 		return l.entry.line().text
@@ -207,20 +203,20 @@ func (l *operated) lineText() string {
 	return l.text
 }
 
-// change gives a line another text.
+// change replaces the text of a line.
 func (p *surgeon) change(fault Fault, l *operated, text, note string) {
 	before := l.lineText()
 	pos := l.pos
 	pos.Size = len(text)
 	e, err := parseEntry(text, pos)
 	if err != nil {
-		return // no cure makes bad JSON of good
+		return // no repair turns valid JSON into invalid JSON
 	}
 	l.entry, l.bad, l.text, l.torn, l.pos = e, nil, "", false, pos
 	p.note(fault, l, "changed", before, text, note)
 }
 
-// setParent lets an entry follow another one, "" for none.
+// setParent sets the parent of an entry, "" for a root.
 func (p *surgeon) setParent(fault Fault, l *operated, parent, note string) {
 	o := parseObject(l.entry.line().text)
 	o.set("parentUuid", orNullText(parent))
@@ -234,8 +230,7 @@ func orNullText(s string) string {
 	return quote(s)
 }
 
-// remove takes a line out. What followed it follows what it followed, when the cure is
-// over.
+// remove removes a line. When the repair ends, entries that followed it follow its parent.
 func (p *surgeon) remove(fault Fault, l *operated, note string) {
 	l.removed = true
 	p.note(fault, l, "removed", l.lineText(), "", note)
@@ -244,8 +239,8 @@ func (p *surgeon) remove(fault Fault, l *operated, note string) {
 	}
 }
 
-// unpreserve takes the entries that were removed off the list of those that a compaction
-// preserved: with one that is not there the whole list counts for nothing.
+// unpreserve removes deleted entries from the list of preserved messages of a compaction: one
+// missing entry invalidates the whole list.
 func (p *surgeon) unpreserve(fault Fault, l *operated) {
 	b := boundaryOf(l.entry)
 	if b == nil || b.CompactMetadata == nil || b.CompactMetadata.PreservedMessages == nil {
@@ -270,8 +265,8 @@ func (p *surgeon) unpreserve(fault Fault, l *operated) {
 	p.change(fault, l, o.text(), "it preserved a line that was removed")
 }
 
-// text is the repaired file, as the file of another session. Its file history is not copied:
-// the files that it names belong to the session.
+// text returns the repaired file as the file of another session. File history is not copied: the
+// files that it names belong to the original session.
 func (p *surgeon) text(session, id string) string {
 	var b strings.Builder
 	for _, l := range p.lines {

@@ -18,8 +18,8 @@ import (
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
-// transcript.TestRepair repairs sessions with each kind of fault: the copy has none, the
-// session is as it was, and nothing is lost that could be read.
+// TestRepair repairs sessions with each kind of fault: the copy has no fault, the session is
+// unchanged, and all readable content is kept.
 func TestRepair(t *testing.T) {
 	opts := &transcript.RepairOptions{ExamineOptions: transcript.ExamineOptions{MaxLine: oversized}}
 	for _, fault := range faultinject.Faults {
@@ -51,7 +51,7 @@ func TestRepair(t *testing.T) {
 	}
 }
 
-// checkRepaired looks at a repaired session anew.
+// checkRepaired examines a repaired session again.
 func checkRepaired(t *testing.T, s *transcript.Session, done *transcript.Repair, opts *transcript.ExamineOptions) {
 	t.Helper()
 	findings, err := done.Session.Examine(t.Context(), opts)
@@ -66,9 +66,9 @@ func checkRepaired(t *testing.T, s *transcript.Session, done *transcript.Repair,
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A repair brings back what a fault hides. It takes out only what cannot be
-	// sent: lines of nothing but empty thinking, results without a call.
-	// Where an entry stands twice, another conversation than the last may be taken for it.
+	// A repair restores hidden messages. It removes only lines that cannot be sent: lines with only
+	// empty thinking, and results without a call. Where an entry occurs twice, another conversation
+	// than the last may be chosen.
 	other := slices.ContainsFunc(done.Findings, func(f *transcript.Finding) bool {
 		return f.Fault == transcript.DuplicateUUID && f.Severity == transcript.BreaksResume
 	})
@@ -85,7 +85,7 @@ func checkRepaired(t *testing.T, s *transcript.Session, done *transcript.Repair,
 	}
 }
 
-// transcript.TestRepairNothing finds nothing to do in sessions in order.
+// TestRepairNothing finds no fault in intact sessions.
 func TestRepairNothing(t *testing.T) {
 	dir := t.TempDir()
 	s, _ := writeDamaged(t, dir, 1, "")
@@ -98,7 +98,7 @@ func TestRepairNothing(t *testing.T) {
 	}
 }
 
-// transcript.TestRepairDryRun says what would be done, and does nothing.
+// TestRepairDryRun reports the changes without making them.
 func TestRepairDryRun(t *testing.T) {
 	dir := t.TempDir()
 	s, injury := writeDamaged(t, dir, 3, "missing-parent")
@@ -116,7 +116,7 @@ func TestRepairDryRun(t *testing.T) {
 	}
 }
 
-// transcript.TestRepairGlued keeps a record that was appended to a torn line.
+// TestRepairGlued keeps a record that was appended to a torn line.
 func TestRepairGlued(t *testing.T) {
 	dir := t.TempDir()
 	s, _ := writeDamaged(t, dir, 5, "torn-tail")
@@ -143,8 +143,8 @@ func TestRepairGlued(t *testing.T) {
 	}
 }
 
-// transcript.TestRepair_beside copies what is beside a session, but for the mark that it is archived,
-// and for the history of files, which stays with the session that made it.
+// TestRepair_beside copies the other files of a session, except the mark that it is archived and
+// the history of files, which stay with the original.
 func TestRepair_beside(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "projects", "-home-dev-project")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -179,8 +179,8 @@ func TestRepair_beside(t *testing.T) {
 	}
 }
 
-// checkSendable checks a conversation by the rules of the API: the calls of an answer
-// are answered before anything else is said, and nothing else is answered.
+// checkSendable checks a conversation by the rules of the API: the calls of an answer are answered
+// first, and only calls are answered.
 func checkSendable(t *testing.T, messages []*transcript.Message) {
 	t.Helper()
 	open := map[string]bool{}
@@ -210,8 +210,8 @@ func checkSendable(t *testing.T, messages []*transcript.Message) {
 	}
 }
 
-// transcript.TestRepairAnything damages the sessions of the corpus in many ways at once. What is
-// left of them after the repair has no damage; and repairing it finds nothing to do.
+// TestRepairAnything damages the sessions of the corpus in many ways at once. The repaired sessions
+// have no fault, and a second repair finds no fault.
 func TestRepairAnything(t *testing.T) {
 	sources := mainFiles(t)
 	dir := filepath.Join(t.TempDir(), "projects", "-home-dev-project")

@@ -6,21 +6,21 @@ import (
 	"github.com/seed7221b0f9/parley/internal/random"
 )
 
-// content are the blocks of the message of a line, as texts; nil if it is a string.
+// content returns the blocks of the message of a line as JSON texts; nil if the content is a string.
 func (l *operated) content() (o, message *object, blocks []string) {
 	o = parseObject(l.entry.line().text)
 	message = parseObject(o.values["message"])
 	return o, message, elements(message.values["content"])
 }
 
-// setContent is the line with other blocks.
+// setContent returns the line with other blocks.
 func setContent(o, message *object, blocks []string) string {
 	message.set("content", array(blocks))
 	o.set("message", message.text())
 	return o.text()
 }
 
-// dropThinking takes thinking out that lost its text.
+// dropThinking removes thinking that lost its text.
 func (p *surgeon) dropThinking(l *operated, f *Finding) {
 	o, message, blocks := l.content()
 	kept := slices.DeleteFunc(blocks, func(b string) bool {
@@ -33,11 +33,10 @@ func (p *surgeon) dropThinking(l *operated, f *Finding) {
 	p.change(f.Fault, l, setContent(o, message, kept), "without the thinking that lost its text")
 }
 
-// lostCall stands before the result of a tool whose call is not there.
+// lostCall precedes the result of a tool without a call.
 const lostCall = "[The result of a tool whose call was lost]"
 
-// resultsToText makes text of the results of tools whose calls are not there: the model
-// may have relied on them.
+// resultsToText converts tool results without a call to text: the model may have relied on them.
 func (p *surgeon) resultsToText(_ *examination, patients []patient) {
 	lost := map[*operated]map[string]bool{} // tool use ids
 	for _, one := range patients {
@@ -57,7 +56,7 @@ func (p *surgeon) resultsToText(_ *examination, patients []patient) {
 	}
 }
 
-// resultToText makes text of those results of a line that are of these tool uses.
+// resultToText converts the results of a line for these tool uses to text.
 func (p *surgeon) resultToText(l *operated, ids map[string]bool) {
 	o, message, blocks := l.content()
 	var out []string
@@ -87,17 +86,17 @@ func (p *surgeon) resultToText(l *operated, ids map[string]bool) {
 	}
 	if results == 0 {
 		o.remove("toolUseResult", "sourceToolAssistantUUID", "sourceToolUseID")
-		o.set("isMeta", "true") // the user did not say it
+		o.set("isMeta", "true") // not a prompt of the user
 	}
 	p.change(OrphanToolResult, l, setContent(o, message, out), "the result is text now")
 }
 
 func textBlock(s string) string { return `{"type":"text","text":` + quote(s) + `}` }
 
-// lostResult is the result of a tool whose result is not there.
+// lostResult is the text of the result that is added for a tool call without one.
 const lostResult = "The result of this tool was lost. It may have run, in part or to its end."
 
-// addResults answers calls that have no result.
+// addResults adds results for calls that have none.
 func (p *surgeon) addResults(_ *examination, patients []patient) {
 	children := map[string][]*operated{}
 	for _, l := range p.lines {
@@ -123,7 +122,7 @@ func (p *surgeon) addResults(_ *examination, patients []patient) {
 	}
 }
 
-// addResult puts a result after a call.
+// addResult inserts a result after a call.
 func (p *surgeon) addResult(l *operated, call *object, f *Finding) *operated {
 	link := LinkOf(l.entry)
 	block := parseObject(`{"type":"tool_result"}`)
@@ -146,7 +145,7 @@ func (p *surgeon) addResult(l *operated, call *object, f *Finding) *operated {
 	}
 	e, err := parseEntry(o.text(), Position{Size: len(o.text())})
 	if err != nil {
-		return nil // it was just made
+		return nil // it was just encoded
 	}
 	added := &operated{fileLine: fileLine{entry: e, pos: e.Position()}}
 	l.after = append(l.after, added)
@@ -155,7 +154,7 @@ func (p *surgeon) addResult(l *operated, call *object, f *Finding) *operated {
 	return added
 }
 
-// moveBehind lets what went on from a call go on from its result.
+// moveBehind moves the entries that followed a call below its result.
 func (p *surgeon) moveBehind(call, result *operated, children []*operated) {
 	from := &node{entry: call.entry, link: LinkOf(call.entry)}
 	for _, c := range children {

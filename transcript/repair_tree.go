@@ -6,10 +6,9 @@ import (
 	"github.com/seed7221b0f9/parley/internal/random"
 )
 
-// dropBad takes a line out that is not an entry. If a whole line was glued to it, that one
-// stays.
+// dropBad removes a line that is not an entry. It keeps a complete line that was glued to it.
 func (p *surgeon) dropBad(l *operated, f *Finding) {
-	if l.entry != nil { // all that is missing is the line feed
+	if l.entry != nil { // only the line feed is missing
 		l.torn = false
 		p.note(f.Fault, l, "changed", l.lineText(), l.lineText(), "a line feed ends it now")
 		return
@@ -21,11 +20,11 @@ func (p *surgeon) dropBad(l *operated, f *Finding) {
 	p.remove(f.Fault, l, "what is left of it cannot be read")
 }
 
-// maxGlued is how many places of a broken line are tried at which another may begin.
-// A line that was appended is the last one; what is inside of it looks otherwise.
+// maxGlued is the number of positions in a broken line that are tried as the start of another line.
+// An appended line is the last one; text inside a line looks different.
 const maxGlued = 16
 
-// gluedLine is the line that was appended to a broken one, "" if there is none.
+// gluedLine returns the line that was appended to a broken one, or "".
 func gluedLine(text string) string {
 	b := []byte(text)
 	for _, prefix := range [][]byte{treePrefix, typePrefix} {
@@ -35,7 +34,7 @@ func gluedLine(text string) string {
 			if i <= 0 {
 				break
 			}
-			// Inside of a line such a text stands after one of these.
+			// Inside a line such a text follows one of these.
 			if bytes.IndexByte([]byte(`:,[\"`), b[i-1]) < 0 {
 				tried++
 				if _, ok := checkObject(text[i:]); ok {
@@ -48,15 +47,15 @@ func gluedLine(text string) string {
 	return ""
 }
 
-// renameAll gives entries a uuid of their own, line by line. What comes after such an entry and
-// follows the uuid that it had means this one: the latest before it.
+// renameAll gives entries new uuids, line by line. Later entries that refer to the old uuid mean
+// the latest entry before them and are updated.
 func (p *surgeon) renameAll(_ *examination, patients []patient) {
 	sick := make(map[*operated]*Finding, len(patients))
 	for _, one := range patients {
 		sick[one.line] = one.finding
 	}
-	fresh := map[string]string{} // new uuids by those that later entries still name
-	seen := map[string]bool{}    // texts of the lines before
+	fresh := map[string]string{} // new uuids by the old uuids that later entries refer to
+	seen := map[string]bool{}    // texts of the earlier lines
 	for _, l := range p.lines {
 		link := linkOrNil(l.entry)
 		if link == nil {
@@ -65,14 +64,14 @@ func (p *surgeon) renameAll(_ *examination, patients []patient) {
 		if p.work.over() {
 			return
 		}
-		delete(fresh, link.UUID) // the next one under this uuid
+		delete(fresh, link.UUID) // the next entry with this uuid
 		if uuid, ok := fresh[link.ParentUUID]; ok {
 			p.setParent(DuplicateUUID, l, uuid, "it follows the entry that got a new uuid")
 			link = LinkOf(l.entry)
 		}
 		if sick[l] != nil {
 			if seen[l.lineText()] {
-				// Without a look at what follows it: that follows the other one.
+				// Not with remove: its followers belong to the other entry.
 				l.removed = true
 				p.note(DuplicateUUID, l, "removed", l.lineText(), "", "the same line is there before")
 				continue
@@ -87,8 +86,7 @@ func (p *surgeon) renameAll(_ *examination, patients []patient) {
 	}
 }
 
-// relinkAll lets entries that lost their parent follow the ones that they most likely
-// followed.
+// relinkAll attaches entries that lost their parent to their most likely parents.
 func (p *surgeon) relinkAll(_ *examination, patients []patient) {
 	k := newKin(p)
 	for _, one := range patients {
@@ -99,7 +97,7 @@ func (p *surgeon) relinkAll(_ *examination, patients []patient) {
 	}
 }
 
-// relink lets an entry follow the one that it most likely followed.
+// relink attaches an entry to its most likely parent.
 func (p *surgeon) relink(k *kin, one patient) {
 	parent := k.likelyParent(one.line)
 	note := "it follows the entry before it now"
@@ -110,8 +108,8 @@ func (p *surgeon) relink(k *kin, one patient) {
 	p.setParent(one.finding.Fault, one.line, parent, note)
 }
 
-// breakCircles lets the first entry of each circle follow what is before it. A circle
-// that is only there because of what a compaction says it preserved is the compaction's.
+// breakCircles attaches the first entry of each cycle to the entry before it. A cycle that exists
+// only because of the preserved messages of a compaction is broken at the compaction.
 func (p *surgeon) breakCircles(x *examination, patients []patient) {
 	k := newKin(p)
 	circles := k.circles()
@@ -143,7 +141,7 @@ func (p *surgeon) breakCircles(x *examination, patients []patient) {
 	}
 }
 
-// preserving are the boundaries of compactions by the uuids that they name.
+// preserving returns the boundaries of compactions by the uuids that they preserve.
 func (p *surgeon) preserving() map[string][]*operated {
 	lines := map[string][]*operated{}
 	for _, l := range p.lines {
@@ -160,7 +158,7 @@ func (p *surgeon) preserving() map[string][]*operated {
 	return lines
 }
 
-// forgetPreserved takes the list of preserved messages off a compaction.
+// forgetPreserved removes the list of preserved messages from a compaction.
 func (p *surgeon) forgetPreserved(fault Fault, l *operated) {
 	b := boundaryOf(l.entry)
 	if b == nil {

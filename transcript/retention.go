@@ -16,23 +16,21 @@ import (
 // cleanupPeriodDays is not set.
 const DefaultCleanupDays = 30
 
-// Retention is how long the CLI keeps sessions. It deletes older ones when it is
-// started.
+// Retention is the time that the CLI keeps sessions. It deletes older ones when it starts.
 type Retention struct {
 	Days   int    `json:"days"`
-	Source string `json:"source,omitempty"` // the file that says so, "" for the default
-	// Paused, if set, is why the CLI deletes nothing at the moment: a file of
-	// settings that it cannot make sense of.
+	Source string `json:"source,omitempty"` // the settings file, "" for the default
+	// Paused, if set, is the reason why the CLI currently deletes no sessions: a settings file that
+	// it cannot parse.
 	Paused string `json:"paused,omitempty"`
 }
 
-// Expires is when a file that changed last at a time is old enough to be deleted.
+// Expires returns the time at which a file with this modification time is old enough to be deleted.
 func (r Retention) Expires(modified time.Time) time.Time { return modified.AddDate(0, 0, r.Days) }
 
-// Retention reads how long the CLI keeps the sessions of this directory: what the
-// organisation's settings say, else the user's. A CLI that runs in a directory whose
-// own settings say something else goes by those; sessions of the desktop program are
-// kept longer.
+// Retention reads how long the CLI keeps the sessions of this directory: from the organisation's
+// settings, else the user's. A CLI that runs in a directory with different settings uses those;
+// sessions of the desktop program are kept longer.
 func (d *Dir) Retention() Retention {
 	for _, path := range []string{managedSettings(), filepath.Join(d.config, "settings.json")} {
 		days, err := cleanupDays(path)
@@ -46,10 +44,10 @@ func (d *Dir) Retention() Retention {
 	return Retention{Days: DefaultCleanupDays}
 }
 
-// settingsLimit is the size from which a file of settings is not read.
+// settingsLimit is the size in bytes from which a settings file is not read.
 const settingsLimit = 16 << 20
 
-// cleanupDays is what a file of settings says, 0 if it says nothing.
+// cleanupDays returns the value in a settings file, 0 if it is not set.
 func cleanupDays(path string) (int, error) {
 	text, err := regularfile.Read(path, settingsLimit)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -74,7 +72,7 @@ func cleanupDays(path string) (int, error) {
 	}
 }
 
-// managedSettings is where an organisation puts settings.
+// managedSettings returns the path of the organisation's settings.
 func managedSettings() string {
 	switch runtime.GOOS {
 	case "darwin":

@@ -8,12 +8,12 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// The functions of this file look for single members in the first or the last
-// bytes of a file without decoding what is around them. They follow the official
-// SDK to the letter, also where it looks at text and not at members, since a list
-// that differs from the CLI's own would be worse than a wrong branch in a list.
+// The functions of this file search the first or the last bytes of a file for single members
+// without decoding the rest. They follow the official SDK exactly, even where it matches text
+// instead of members, because a list that differs from the CLI's list would be worse than a wrong
+// branch in a list.
 
-// firstText is the value of the first text "key":"…" in b.
+// firstText returns the value of the first text "key":"…" in b.
 func firstText(b []byte, key string) string {
 	for _, pattern := range []string{`"` + key + `":"`, `"` + key + `": "`} {
 		if i := bytes.Index(b, []byte(pattern)); i >= 0 {
@@ -25,15 +25,14 @@ func firstText(b []byte, key string) string {
 	return ""
 }
 
-// lastTextStep is how much of the end is looked through at once: what is looked
-// for is nearly always in the last few lines.
+// lastTextStep is the number of bytes that are searched at once, from the end: the text is nearly
+// always in the last few lines.
 const lastTextStep = 8 << 10
 
-// lastTextOf is the value of the last text "key":"…" in b, and where it is; -1 if
-// there is none.
+// lastTextOf returns the value of the last text "key":"…" in b, and its index, or -1.
 func lastTextOf(b []byte, key string) (value string, at int) {
 	pattern := []byte(`"` + key + `":"`)
-	// Quotes are everywhere; a capital letter inside of the key is quickly found.
+	// Quotes are frequent; an upper-case letter of the key is found faster.
 	skip := max(0, strings.IndexFunc(string(pattern), unicode.IsUpper))
 	for end := len(b); end > 0; {
 		start := max(0, end-lastTextStep)
@@ -61,8 +60,8 @@ func lastTextOf(b []byte, key string) (value string, at int) {
 	return "", -1
 }
 
-// textAt is the value of the JSON string whose opening quote is just before b;
-// false if it has no end.
+// textAt returns the value of the JSON string with its opening quote just before b; false if it is
+// not terminated.
 func textAt(b []byte) (string, bool) {
 	for i := 0; i < len(b); i++ {
 		switch b[i] {
@@ -88,12 +87,12 @@ type line struct {
 	kind string // the type, if the line begins with it; tree for an entry of the tree; else ""
 }
 
-// part is the first or the last bytes of a file, and its lines in order. The first
-// line and the last one can be parts of lines.
+// part is the first or the last bytes of a file, and its lines in order. The first and the last
+// line can be incomplete.
 type part struct {
 	text     []byte
 	lines    []line
-	noTitles bool // it was looked, and there are none
+	noTitles bool // the search found no titles
 }
 
 // tree is the kind of a line that begins as entries of the tree do.
@@ -115,21 +114,20 @@ func (p *part) split(text []byte) {
 	}
 }
 
-// The CLI begins a record beside the tree with its type, and an entry of the tree
-// with its parent.
+// The CLI starts a record outside the tree with its type, and an entry of the tree with its parent.
 var (
 	typePrefix = []byte(`{"type":"`)
 	treePrefix = []byte(`{"parentUuid":`)
 )
 
-// kindOf is the kind of a line by how it begins. The types that lists ask for are
-// known; the others need no name.
+// kindOf returns the kind of a line from its beginning. It distinguishes only the types that lists
+// need.
 func kindOf(text []byte) string {
 	if bytes.HasPrefix(text, treePrefix) {
 		return tree
 	}
 	if text[0] != '{' && text[0] > ' ' {
-		return "(other)" // the rest of a line that was cut
+		return "(other)" // the rest of a cut line
 	}
 	rest, ok := bytes.CutPrefix(text, typePrefix)
 	if !ok {
@@ -162,8 +160,8 @@ func (l *line) mayBe(kind string) bool {
 	return has(l.text, `"type":"`+kind+`"`, `"type": "`+kind+`"`)
 }
 
-// hasGlued reports whether a record of a type stands in the middle of a line: it was
-// appended to a line that had been torn.
+// hasGlued reports whether a record of a type is in the middle of a line: it was appended to a torn
+// line.
 func (p *part) hasGlued(kind string) bool {
 	pattern := []byte(`{"type":"` + kind + `"`)
 	for at := 0; ; {
@@ -178,8 +176,8 @@ func (p *part) hasGlued(kind string) bool {
 	}
 }
 
-// lastRecord is the string member of the last record of a type; ok is false if
-// there is none. glued also takes a record that was appended to a torn line.
+// lastRecord returns a string member of the last record of a type; ok is false if there is no such
+// record. With glued it also accepts a record that was appended to a torn line.
 func (p *part) lastRecord(kind, member string, glued bool) (value string, ok bool) {
 	glued = glued && p.hasGlued(kind)
 	for i := len(p.lines) - 1; i >= 0; i-- {
@@ -201,8 +199,8 @@ func (p *part) lastRecord(kind, member string, glued bool) (value string, ok boo
 	return "", false
 }
 
-// lastTitle is lastRecord for titles: most files have none, and their name has a
-// capital letter, which is quickly looked for.
+// lastTitle is lastRecord for titles: most files do not have one, and the upper-case letter of
+// their type makes the search fast.
 func (p *part) lastTitle(kind, member string) (value string, ok bool) {
 	if p.noTitles || !bytes.Contains(p.text, []byte(`Title":`)) {
 		p.noTitles = true
@@ -211,8 +209,7 @@ func (p *part) lastTitle(kind, member string) (value string, ok bool) {
 	return p.lastRecord(kind, member, true)
 }
 
-// lastMember is the string member of the last line that has one of that name,
-// whatever its type.
+// lastMember returns the string member of the last line that has it, of any type.
 func (p *part) lastMember(member string) string {
 	pattern := []byte(`"` + member + `":`)
 	for i := len(p.lines) - 1; i >= 0; i-- {
@@ -226,7 +223,7 @@ func (p *part) lastMember(member string) string {
 	return ""
 }
 
-// firstMember is the string member of the first line that has one of that name.
+// firstMember returns the string member of the first line that has it.
 func (p *part) firstMember(member string) string {
 	pattern := []byte(`"` + member + `":`)
 	for _, l := range p.lines {
@@ -240,8 +237,8 @@ func (p *part) firstMember(member string) string {
 	return ""
 }
 
-// recordMember is the string member of a line, if the line has that type; kind ""
-// is any. valid is false for a line that is not JSON.
+// recordMember returns a string member of a line, if the line has that type; kind "" matches any.
+// valid is false for a line that is not JSON.
 func recordMember(line []byte, kind, member string) (value string, ok, valid bool) {
 	text := string(line)
 	if !jsonwire.Valid(text) {

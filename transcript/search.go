@@ -17,47 +17,46 @@ import (
 	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
-// Query is what [Dir.Search] looks for: a text, in which sessions, in whose words, and how many
-// hits at most.
+// Query configures [Dir.Search]: the text, the sessions and roles to search, and the maximum number
+// of hits.
 type Query struct {
-	// Text is what has to be there, as it stands. It must not be empty.
+	// Text is searched literally. It must not be empty.
 	Text string
-	// CaseSensitive tells upper case from lower.
+	// CaseSensitive makes the search case-sensitive.
 	CaseSensitive bool
-	// Filter is which sessions are looked through. Its Since and Until are about
-	// when something was said; Offset and Limit are not used.
+	// Filter selects the sessions to search. Its Since and Until apply to the time of an entry;
+	// Offset and Limit are not used.
 	Filter
-	// Roles, if set, are in whose words.
+	// Roles, if set, limits the search to these roles.
 	Roles []Role
-	// Tool, if set, wants uses and results of this tool.
+	// Tool, if set, limits the search to uses and results of this tool.
 	Tool string
-	// MainOnly leaves subagents out.
+	// MainOnly excludes subagents.
 	MainOnly bool
-	// Hits is how many are wanted, 0 is all.
+	// Hits is the maximum number of hits, 0 is unlimited.
 	Hits int
 }
 
-// Hit is a place where a text was found. An entry gives at most one.
+// Hit is a match. An entry yields at most one.
 type Hit struct {
 	Session *Info
-	AgentID string // set: in a subagent
+	AgentID string // set for a match in a subagent
 	Entry   Entry
 	UUID    string
-	Time    time.Time // zero if the line does not say
+	Time    time.Time // zero if the line has no time
 	Role    Role
 	Tool    string // the tool, in its input or output
 	// Snippet is the text around the match, in one line; the match is
 	// Snippet[Start:End].
 	Snippet    string
 	Start, End int
-	// Resume is the command that goes on with the session.
+	// Resume is the command that resumes the session.
 	Resume string
 }
 
-// Search looks through the text of sessions, the one that changed last first, each in the order
-// of its file, subagents last. Case does not count unless asked for, and it makes no difference
-// how a character is written in the file. Hits are found while they are ranged over. An error
-// is the last element.
+// Search searches the text of sessions, most recently changed first, each in the order of its file,
+// subagents last. It ignores case unless CaseSensitive is set, and decodes escapes in the file.
+// Hits are found during the iteration. An error is the last element.
 func (d *Dir) Search(ctx context.Context, q Query) iter.Seq2[*Hit, error] {
 	return func(yield func(*Hit, error) bool) {
 		if q.Text == "" {
@@ -65,7 +64,7 @@ func (d *Dir) Search(ctx context.Context, q Query) iter.Seq2[*Hit, error] {
 			return
 		}
 		filter := q.Filter
-		filter.Until = time.Time{} // a later change does not hide what was said before
+		filter.Until = time.Time{} // a later change does not hide earlier messages
 		found, err := d.candidates(ctx, &filter)
 		if err != nil {
 			yield(nil, err)
@@ -93,29 +92,29 @@ func (d *Dir) Search(ctx context.Context, q Query) iter.Seq2[*Hit, error] {
 	}
 }
 
-// search is a search at work.
+// search is the state of a running search.
 type search struct {
 	ctx context.Context
 	Query
 	match *matcher
-	left  int // hits that are still wanted, if Hits is not 0
+	left  int // remaining hits, if Hits is not 0
 	yield func(*Hit, error) bool
 }
 
-// files are the files of a session in which the text may be.
+// files are the files of a session that may contain the text.
 type files struct {
 	*candidate
-	main   int64 // where in the main file to begin, -1 for not at all
+	main   int64 // offset to start at in the main file, -1 to skip it
 	agents []agentFile
 }
 
-// agentFile is the file of a subagent, and where in it to begin.
+// agentFile is the file of a subagent, and the offset to start at.
 type agentFile struct {
 	*Subagent
 	from int64
 }
 
-// filesWith looks at the bytes of a session's files; nil if the text is in none.
+// filesWith searches the bytes of a session's files; it returns nil if none contains the text.
 func (s *search) filesWith(c *candidate) *files {
 	w := newWork(s.ctx)
 	f := &files{candidate: c, main: s.firstIn(w, c.path)}
@@ -135,13 +134,13 @@ func (s *search) filesWith(c *candidate) *files {
 	return f
 }
 
-// blockSize is how much of a file is looked through at once.
+// blockSize is the number of bytes that are searched at once.
 const blockSize = 1 << 20
 
 var blocks = sync.Pool{New: func() any { b := make([]byte, blockSize); return &b }}
 
-// firstIn is the start of the first line of a file in which the text may be, -1 if
-// there is none. A file that cannot be read has none.
+// firstIn returns the start of the first line of a file that may contain the text, or -1. It
+// returns -1 for an unreadable file.
 func (s *search) firstIn(w *work, path string) int64 {
 	f, err := openRegular(path)
 	if err != nil {
@@ -150,7 +149,7 @@ func (s *search) firstIn(w *work, path string) int64 {
 	defer f.Close()
 	block := blocks.Get().(*[]byte)
 	defer blocks.Put(block)
-	// What a match needs may lie across two blocks.
+	// A match may span two blocks.
 	overlap := max(len(s.match.run), 16)
 	var offset, lineStart int64
 	kept := 0
@@ -178,8 +177,8 @@ func (s *search) firstIn(w *work, path string) int64 {
 	}
 }
 
-// session yields the hits of a session; false if the range was broken off or has
-// all that it wanted.
+// session yields the hits of a session; it returns false if the caller stopped or all requested
+// hits were found.
 func (s *search) session(ctx context.Context, info *Info, f *files) bool {
 	if f.main >= 0 && !s.file(ctx, info, f.path, "", f.main) {
 		return false
@@ -196,7 +195,7 @@ func (s *search) session(ctx context.Context, info *Info, f *files) bool {
 func (s *search) file(ctx context.Context, info *Info, path, agent string, from int64) bool {
 	f, err := regularfile.Open(path)
 	if err != nil {
-		return true // it is gone since
+		return true // deleted since
 	}
 	defer f.Close()
 	w := newWork(ctx)
@@ -236,7 +235,7 @@ func (s *search) file(ctx context.Context, info *Info, path, agent string, from 
 	}
 }
 
-// hit is the first match in an entry, nil if there is none that is wanted.
+// hit returns the first match in an entry, or nil.
 func (s *search) hit(e Entry, tools *toolNames) *Hit {
 	h := &Hit{Entry: e, Time: parseTime(timestampOf(e))}
 	if l := LinkOf(e); l != nil {
@@ -266,7 +265,7 @@ func (s *search) hit(e Entry, tools *toolNames) *Hit {
 	return nil
 }
 
-// timestampOf is when an entry says that it was written.
+// timestampOf returns the timestamp of an entry.
 func timestampOf(e Entry) string {
 	if l := LinkOf(e); l != nil {
 		return l.Timestamp
@@ -274,11 +273,11 @@ func timestampOf(e Entry) string {
 	return stringOf(string(e.line().Member("timestamp")))
 }
 
-// around is how much of the text on each side of a match a snippet has.
+// around is the length of the text on each side of a match in a snippet.
 const around = 80
 
-// snippet is the text around a match, with white space as single spaces, and where
-// the match is in it.
+// snippet returns the text around a match, with white space as single spaces, and the position of
+// the match.
 func snippet(text string, start, end int) (s string, from, to int) {
 	low, high := max(0, start-around), min(len(text), end+around)
 	for low > 0 && !utf8.RuneStart(text[low]) {
@@ -292,7 +291,7 @@ func snippet(text string, start, end int) (s string, from, to int) {
 	return before + match + strings.TrimRight(after, " "), len(before), len(before) + len(match)
 }
 
-// oneLine makes white space of any length one space, also at the ends.
+// oneLine replaces each run of white space by one space, also at the ends.
 func oneLine(s string) string {
 	var b strings.Builder
 	space := false
@@ -313,7 +312,7 @@ func oneLine(s string) string {
 	return b.String()
 }
 
-// toolNames are the names of the tools that a file's tool uses call, read on demand.
+// toolNames maps the tool uses of a file to the names of their tools, read on demand.
 type toolNames struct {
 	work  *work
 	path  string
@@ -331,7 +330,7 @@ func (t *toolNames) of(use string) string {
 func (t *toolNames) read() {
 	f, err := regularfile.Open(t.path)
 	if err != nil {
-		return // it is gone since
+		return // deleted since
 	}
 	defer f.Close()
 	r := newLineReader(contextReader{t.work.ctx, f}, 0)
@@ -357,8 +356,8 @@ func (t *toolNames) read() {
 	}
 }
 
-// ResumeCommand is the shell command that goes on with the session: it has to be run
-// where the session began.
+// ResumeCommand returns the shell command that resumes the session. It has to be run in the
+// directory in which the session started.
 func (i *Info) ResumeCommand() string {
 	command := "claude --resume " + i.SessionID
 	if i.CWD == "" {
@@ -367,7 +366,7 @@ func (i *Info) ResumeCommand() string {
 	return "cd " + shellQuote(i.CWD) + " && " + command
 }
 
-// shellQuote is a word of a POSIX shell.
+// shellQuote quotes a word for a POSIX shell.
 func shellQuote(s string) string {
 	plain := func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+:@%,=", r))

@@ -13,8 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
-// library is a configuration directory with some sessions that have something to
-// find.
+// library returns a configuration directory with some sessions to search.
 func library(t *testing.T) *transcript.Dir {
 	t.Helper()
 	config := t.TempDir()
@@ -120,8 +119,8 @@ func TestSearchHit(t *testing.T) {
 	}
 }
 
-// transcript.TestSearchHit_wholeCharacters cuts the text around a match between characters, not
-// inside of them.
+// TestSearchHit_wholeCharacters cuts the text around a match between characters, not inside of
+// them.
 func TestSearchHit_wholeCharacters(t *testing.T) {
 	dir := transcript.Open(t.TempDir())
 	text := strings.Repeat("漢", 100) + "needle" + strings.Repeat("字", 100)
@@ -140,8 +139,8 @@ func TestSearchHit_wholeCharacters(t *testing.T) {
 	}
 }
 
-// transcript.TestSearchFindsAll looks for pieces of every text in the corpus: what is there is
-// found, however the file writes it.
+// TestSearchFindsAll searches for pieces of every text in the corpus: all are found, in every JSON
+// encoding.
 func TestSearchFindsAll(t *testing.T) {
 	config := t.TempDir()
 	var texts []string
@@ -191,7 +190,7 @@ func TestSearchFindsAll(t *testing.T) {
 	}
 }
 
-// escapeAll writes every line again with all letters of its strings escaped.
+// escapeAll rewrites every line with all letters of its strings escaped.
 func escapeAll(t *testing.T, text string) string {
 	t.Helper()
 	var out strings.Builder
@@ -202,7 +201,7 @@ func escapeAll(t *testing.T, text string) string {
 		}
 		if m, ok := v["message"].(map[string]any); ok {
 			if s, ok := m["content"].(string); ok {
-				m["content"] = "\x00" + s // marks what is to be escaped
+				m["content"] = "\x00" + s // marks strings to escape
 			}
 		}
 		plain, err := json.Marshal(v)

@@ -7,14 +7,14 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// Role is the kind of text in which a search found something: whose words they are, or a title.
+// Role is the kind of text that contains a match: its author, or a title.
 type Role string
 
 // The roles that the texts of a session have. A [Query] can be limited to some of them.
 const (
 	RoleUser      Role = "user"
-	RoleAssistant Role = "assistant" // what the model said and thought
-	RoleTool      Role = "tool"      // what tools were given and what they gave back
+	RoleAssistant Role = "assistant" // text and thinking of the model
+	RoleTool      Role = "tool"      // input and output of tools
 	RoleSystem    Role = "system"    // the CLI's notes
 	RoleTitle     Role = "title"     // titles and summaries of the session
 )
@@ -23,12 +23,12 @@ const (
 type piece struct {
 	role Role
 	text string
-	tool string // of a tool use: its name
-	use  string // of a tool result: the id of the use
+	tool string // name of a tool use
+	use  string // tool use id of a tool result
 }
 
-// pieces are the texts of an entry, decoded. What the CLI only keeps for itself,
-// copies of requests for example, has none.
+// pieces returns the decoded texts of an entry. Internal data of the CLI, such as copies of
+// requests, is not searched.
 func pieces(e Entry) []piece {
 	switch e := e.(type) {
 	case *UserEntry:
@@ -71,7 +71,7 @@ func contentPieces(content message.Content, role Role) (list []piece) {
 		case *message.ToolResult:
 			list = append(list, piece{role: RoleTool, text: b.Content.String(), use: b.ToolUseID})
 		case *message.Image, *message.Document:
-			// Pictures and files are not text.
+			// Pictures and files are not searched.
 		default:
 			if b != nil {
 				list = append(list, piece{role: role, text: stringsIn(string(b.Raw()))})
@@ -81,8 +81,7 @@ func contentPieces(content message.Content, role Role) (list []piece) {
 	return list
 }
 
-// stringsIn are all strings of a text of JSON, members' names left out, a line
-// each.
+// stringsIn returns all strings of a JSON text, one per line, without member names.
 func stringsIn(text string) string {
 	var b strings.Builder
 	d := jsonwire.NewDecoder(text)

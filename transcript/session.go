@@ -12,9 +12,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
-// Session is a session on disk. It holds no open file; each method reads anew, so
-// a session that grows is seen as far as it has grown. It may be used from any
-// goroutine.
+// Session is a session on disk. It holds no open file; each method reads the file again and
+// includes lines appended since. It may be used from any goroutine.
 type Session struct {
 	ID         string
 	Path       string // of the main transcript
@@ -24,19 +23,19 @@ type Session struct {
 	modified int64
 }
 
-// File is the session in a file that need not be in a configuration directory.
-// Its id is the file's name without .jsonl; its subagents are where the CLI would
-// put them, in a directory of that name beside the file.
+// File returns the session in a file that need not be in a configuration directory. Its id is the
+// file's name without .jsonl; its subagents are in a directory of that name next to the file, as
+// the CLI writes them.
 func File(path string) *Session {
 	return Open(filepath.Dir(filepath.Dir(filepath.Dir(path)))).sessionAt(path)
 }
 
-// sideDir is the directory beside the transcript: subagents, sidecars, output.
+// sideDir returns the directory with the session's other files: subagents, sidecars, output.
 func (s *Session) sideDir() string { return strings.TrimSuffix(s.Path, ".jsonl") }
 
-// Entries are the lines of the session in the order of the file. A bad line is
-// yielded as a [*LineError] and the iteration goes on; any other error is the
-// last element. Nothing is held but the line at hand.
+// Entries yields the lines of the session in the order of the file. A bad line is yielded as a
+// [*LineError] and the iteration continues; any other error is the last element. Only the current
+// line is in memory.
 func (s *Session) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 	return fileEntries(ctx, s.Path)
 }
@@ -53,7 +52,7 @@ func fileEntries(ctx context.Context, path string) iter.Seq2[Entry, error] {
 	}
 }
 
-// readEntries yields what r has to its end; false if the range was broken off.
+// readEntries yields the entries of r to its end; it returns false if the caller stopped the iteration.
 func readEntries(ctx context.Context, path string, r *lineReader, yield func(Entry, error) bool) bool {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -78,7 +77,7 @@ func readEntries(ctx context.Context, path string, r *lineReader, yield func(Ent
 	}
 }
 
-// goodEntries reads the entries of a file and leaves bad lines out.
+// goodEntries reads the entries of a file and skips bad lines.
 func goodEntries(w *work, path string) ([]Entry, error) {
 	var entries []Entry
 	var bad *LineError

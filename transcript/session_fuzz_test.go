@@ -19,8 +19,8 @@ func seeds(f *testing.F) {
 	}
 }
 
-// FuzzSession lets every reader look at any file: none falls over, and none takes more
-// steps than the file has bytes, times a constant.
+// FuzzSession runs every reader on an arbitrary file: none panics, and the number of steps is
+// linear in the size of the file.
 func FuzzSession(f *testing.F) {
 	seeds(f)
 	config := f.TempDir()
@@ -54,8 +54,8 @@ func FuzzSession(f *testing.F) {
 	})
 }
 
-// FuzzIndex reads any file as an index: it is broken and empty, or it is written again as
-// one that says the same.
+// FuzzIndex reads an arbitrary file as an index: it is broken and thus empty, or encoding it again
+// gives the same content.
 func FuzzIndex(f *testing.F) {
 	ix := &Index{records: map[string]*indexRecord{"/p/x.jsonl": {start: true, info: &Info{Summary: "s"}}, "/p/y.jsonl": {}}}
 	f.Add(strings.TrimPrefix(string(ix.encode()), indexHeader))
@@ -76,7 +76,7 @@ func FuzzIndex(f *testing.F) {
 	})
 }
 
-// FuzzSide reads any file as each of those beside a session.
+// FuzzSide reads an arbitrary file as each of the sidecars of a session.
 func FuzzSide(f *testing.F) {
 	for _, text := range []string{`{"customTitle":"x"}`, `{"archived":true,"at":"2026-11-01T10:00:00.000Z"}`, `{"toolUseId":"t"}`, `{"pid":1,"sessionId":"x"}`,
 		`{"sessionId":"` + growthID + `","projectKey":"..","deletedAt":"2026-11-01T10:00:00Z"}`, `{"sessionId":"` + growthID + `","projectKey":"","deletedAt":"2026-11-01T10:00:00Z"}`, `{"cleanupPeriodDays":1e99}`, "\x1f\x8b\x08"} {

@@ -9,12 +9,12 @@ import (
 	"testing"
 )
 
-// severityTable has, for every fault, sessions in which it means one thing and sessions in
-// which it means another, with all that the doctor says about them.
+// severityTable has, for every fault, sessions in which it has different severities, with all
+// expected findings.
 var severityTable = []struct {
 	name  string
 	file  func(g *growing)
-	tail  string           // what follows the last line
+	tail  string           // text after the last line
 	agent func(g *growing) // a subagent, nil for none
 	want  []string         // fault, severity, line, uuid
 }{
@@ -130,10 +130,10 @@ var (
 
 func say(text string) map[string]any { return map[string]any{"type": "text", "text": text} }
 
-// raw adds a line as it stands.
+// raw adds a line unchanged.
 func (g *growing) raw(line string) { g.lines = append(g.lines, line) }
 
-// TestSeverity holds the doctor to the table: all findings, and nothing else.
+// TestSeverity compares the findings with the table: all of them, and no others.
 func TestSeverity(t *testing.T) {
 	faults := map[Fault]bool{}
 	for _, tt := range severityTable {

@@ -14,28 +14,26 @@ import (
 	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
-// Subagent is an agent that a session started: a file of its own beside the
-// session's.
+// Subagent is an agent that a session started. It has a separate file.
 type Subagent struct {
 	ID   string // agentId
 	Path string
 	AgentMeta
 }
 
-// AgentMeta is what the CLI notes about a subagent, beside its file. All of it is
-// missing where it did not.
+// AgentMeta is the CLI's metadata of a subagent, in a separate file. All fields are empty if the
+// file is missing.
 type AgentMeta struct {
 	AgentType     string       `json:"agentType"`
 	Description   string       `json:"description"`
 	ToolUseID     string       `json:"toolUseId"`     // the call that started it
-	ParentAgentID string       `json:"parentAgentId"` // set: it was started by another subagent
+	ParentAgentID string       `json:"parentAgentId"` // set if another subagent started it
 	SpawnDepth    int64        `json:"spawnDepth"`
 	WorktreePath  string       `json:"worktreePath"`
-	Meta          message.JSON `json:"-"` // all of it
+	Meta          message.JSON `json:"-"` // the complete metadata
 }
 
-// Subagents are the subagents of the session, those that subagents started among
-// them, in the order of their paths.
+// Subagents returns the subagents of the session, including nested ones, sorted by path.
 func (s *Session) Subagents() ([]*Subagent, error) { return s.subagents(newWork(context.Background())) }
 
 func (s *Session) subagents(w *work) ([]*Subagent, error) {
@@ -73,14 +71,14 @@ func newSubagent(id, path string) *Subagent {
 	return a
 }
 
-// Entries returns an iterator over the lines of the subagent's own file, with errors as
-// [Session.Entries] has them.
+// Entries returns an iterator over the lines of the subagent's file, with the errors of
+// [Session.Entries].
 func (a *Subagent) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 	return fileEntries(ctx, a.Path)
 }
 
-// Conversation is what was said in the subagent, the last message's way up to the
-// root, notes for the model included.
+// Conversation returns the messages of the subagent, from the root to the last message, including
+// notes for the model.
 func (a *Subagent) Conversation(ctx context.Context) ([]*Message, error) {
 	w := newWork(ctx)
 	entries, err := goodEntries(w, a.Path)
@@ -119,7 +117,7 @@ func (a *Subagent) Conversation(ctx context.Context) ([]*Message, error) {
 	return messages, nil
 }
 
-// plainID is the id if it looks like one, else "".
+// plainID returns s if it has the form of an id, else "".
 func plainID(s string) string {
 	if len(s) > 128 {
 		return ""

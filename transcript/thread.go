@@ -14,11 +14,10 @@ type thread struct {
 	nodes     []*node
 	trailing  map[*node]bool // after the last message
 	delivered *delivered     // nil in a subagent
-	keepMeta  bool           // of a subagent everything is shown
+	keepMeta  bool           // for a subagent, which shows everything
 }
 
-// messages are the messages of all nodes, in order; those that are none have the
-// type of their line.
+// messages returns the messages of all nodes, in order; other nodes have the type of their line.
 func (t *thread) messages() []*threadMessage {
 	commands := t.localCommands()
 	answered := t.answered(commands)
@@ -47,8 +46,8 @@ func (t *thread) messages() []*threadMessage {
 	return out
 }
 
-// localCommand tells the lines apart that a slash command leaves when the CLI runs
-// it by itself: a caveat, the record of the command, its output.
+// localCommand classifies the lines of a slash command that the CLI runs without the model: a
+// caveat, the record of the command, its output.
 func localCommand(n *node) string {
 	u, ok := n.entry.(*UserEntry)
 	if !ok || u.PromptSource != "" {
@@ -79,11 +78,11 @@ func lastText(c message.Content) string {
 	return ""
 }
 
-// localCommands are the indexes of records of slash commands and their output: they
-// follow a caveat, the record first.
+// localCommands returns the indexes of records of slash commands and their output: they follow a
+// caveat, the record first.
 func (t *thread) localCommands() map[int]bool {
 	found := map[int]bool{}
-	warned, recorded := false, false // a caveat was there; a record followed it
+	warned, recorded := false, false // a caveat was seen; a record followed it
 	for i, n := range t.nodes {
 		if t.work.over() {
 			break
@@ -114,8 +113,8 @@ func (t *thread) localCommands() map[int]bool {
 	return found
 }
 
-// answered tells for each index whether the next thing said is an answer, rather
-// than a prompt: a queued prompt before an answer was taken up.
+// answered reports for each index whether the next message is an answer rather than a prompt: a
+// queued prompt before an answer was delivered.
 func (t *thread) answered(commands map[int]bool) []bool {
 	out := make([]bool, len(t.nodes))
 	reply := false
@@ -138,8 +137,7 @@ func (t *thread) answered(commands map[int]bool) []bool {
 	return out
 }
 
-// saysInterrupted reports whether a message is nothing but the note that
-// something was stopped.
+// saysInterrupted reports whether a message consists only of the note about an interruption.
 func saysInterrupted(c message.Content) bool {
 	if c.IsText() {
 		return isInterruption(c.String())
@@ -162,8 +160,7 @@ func saysInterrupted(c message.Content) bool {
 	return len(blocks) > 0
 }
 
-// queuedCommand is the attachment of a prompt that was sent while the agent was at
-// work.
+// queuedCommand is the attachment of a prompt that was sent during a turn.
 type queuedCommand struct {
 	Type            string       `json:"type"`
 	Prompt          message.JSON `json:"prompt"`
@@ -175,7 +172,7 @@ type queuedCommand struct {
 	ForwardedIntent message.JSON `json:"forwardedIntent"`
 }
 
-// queuedOf is the queued prompt of an entry, nil if it is none.
+// queuedOf returns the queued prompt of an entry, or nil.
 func queuedOf(e Entry) *queuedCommand {
 	a, ok := e.(*AttachmentEntry)
 	if !ok || a.AttachmentType() != "queued_command" {
@@ -186,7 +183,7 @@ func queuedOf(e Entry) *queuedCommand {
 	return q
 }
 
-// queued is the message of a queued prompt; any other message is returned as it is.
+// queued returns the message of a queued prompt; it returns any other message unchanged.
 func (t *thread) queued(m *threadMessage, uuids map[string]bool) *threadMessage {
 	q := queuedOf(m.Entry)
 	if q == nil || q.IsMeta && !t.keepMeta && !isOutside(q.Origin) ||
@@ -197,7 +194,7 @@ func (t *thread) queued(m *threadMessage, uuids map[string]bool) *threadMessage 
 	uuid := m.UUID
 	if q.SourceUUID != "" && q.SourceUUID != uuid {
 		if uuid = q.SourceUUID; uuids[uuid] {
-			return m // the prompt itself is there
+			return m // the prompt has its own message
 		}
 	}
 	uuids[uuid] = true

@@ -15,17 +15,15 @@ import (
 	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
-// DeleteOptions configures how a session is deleted. A nil pointer stands for the zero value,
-// which moves it to the trash.
+// DeleteOptions configures [Dir.Delete]. A nil pointer is the zero value, which moves the session
+// to the trash.
 type DeleteOptions struct {
 	ChangeOptions
-	// Permanently deletes the files, as the official SDK does. Without it they go
-	// to the trash.
+	// Permanently deletes the files, as the official SDK does, instead of moving them to the trash.
 	Permanently bool
 }
 
-// Trashed is a deleted session in the trash. [Dir.Restore] puts it back into the project that
-// held it.
+// Trashed is a deleted session in the trash. [Dir.Restore] moves it back to its project.
 type Trashed struct {
 	SessionID  string    `json:"sessionId"`
 	ProjectKey string    `json:"projectKey"` // the directory that held it
@@ -34,15 +32,14 @@ type Trashed struct {
 	dir string // in the trash
 }
 
-// trash is the directory of deleted sessions. It is in the configuration directory,
-// so that moving there is a rename.
+// trash returns the directory of deleted sessions. It is in the configuration directory, so that
+// moving a session there is a rename.
 func (d *Dir) trash() string { return filepath.Join(d.config, "parley-trash") }
 
 const trashNote = "deleted.json"
 
-// Delete takes a session away, its file and the directory beside it: subagents,
-// sidecars, output of tools. They are moved to the trash, from which [Dir.Restore]
-// gets them back.
+// Delete moves a session to the trash: its file and the directory with its subagents, sidecars and
+// output of tools. [Dir.Restore] moves them back.
 func (d *Dir) Delete(ctx context.Context, id string, opts *DeleteOptions) error {
 	if opts == nil {
 		opts = &DeleteOptions{}
@@ -76,8 +73,8 @@ func (d *Dir) moveToTrash(s *Session) error {
 	if err := replace(d.files, filepath.Join(t.dir, trashNote), note); err != nil {
 		return err
 	}
-	// The file first: from then on the session is gone. A directory that still exists is where
-	// Restore would put it.
+	// The file first: from then on the session is deleted. Restore expects a remaining directory at
+	// its original place.
 	for _, path := range []string{s.Path, s.sideDir()} {
 		err := d.files.Rename(path, filepath.Join(t.dir, filepath.Base(path)))
 		if err != nil && !(path == s.sideDir() && errors.Is(err, fs.ErrNotExist)) {
@@ -87,7 +84,7 @@ func (d *Dir) moveToTrash(s *Session) error {
 	return nil
 }
 
-// Trash lists the deleted sessions that can be restored, the one that was deleted last first.
+// Trash lists the deleted sessions that can be restored, most recently deleted first.
 func (d *Dir) Trash() ([]*Trashed, error) {
 	list, err := os.ReadDir(d.trash())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -111,15 +108,14 @@ func (d *Dir) Trash() ([]*Trashed, error) {
 	return found, nil
 }
 
-// isName reports whether a key from a note is the name of a directory, and leads
-// nowhere else.
+// isName reports whether a key from a note is a plain directory name that cannot lead elsewhere.
 func isName(key string) bool {
 	return key != "." && filepath.IsLocal(key) && filepath.Base(key) == key
 }
 
-// Restore gets a deleted session back to where it was. If it was deleted several
-// times, the last one is meant. The error is [ErrNoSession] if the trash has none,
-// and fs.ErrExist if there is one of that id where it was.
+// Restore moves a deleted session back. If it was deleted several times, it restores the most
+// recent one. The error is [ErrNoSession] if the trash does not have it, and fs.ErrExist if a
+// session of that id exists at its place.
 func (d *Dir) Restore(id string) error {
 	list, err := d.Trash()
 	if err != nil {
@@ -134,8 +130,8 @@ func (d *Dir) Restore(id string) error {
 	if err := d.files.MkdirAll(project, 0o700); err != nil {
 		return fmt.Errorf("transcript: %w", err)
 	}
-	// The directory first: the session comes back whole. It is not in the trash if
-	// there was none, or if it never got there.
+	// The directory first, so that the session reappears complete. The trash has no directory if
+	// the session had none, or if the deletion was interrupted.
 	for _, name := range []string{id, id + ".jsonl"} {
 		from, to := filepath.Join(t.dir, name), filepath.Join(project, name)
 		if _, err := os.Lstat(from); errors.Is(err, fs.ErrNotExist) {

@@ -11,8 +11,8 @@ import (
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
-// transcript.TestTrash_lastDeletedFirst deletes two sessions of one id: the one that was deleted
-// last comes back, and the time of deletion decides what is cleared away.
+// TestTrash_lastDeletedFirst deletes two sessions of one id: the most recently deleted one is
+// restored, and EmptyTrash goes by the time of deletion.
 func TestTrash_lastDeletedFirst(t *testing.T) {
 	dir, id := newSession(t)
 	s, err := dir.Session(id)
@@ -56,7 +56,7 @@ func TestTrash_lastDeletedFirst(t *testing.T) {
 	}
 }
 
-// transcript.TestDeletePermanently leaves nothing of a session, not even its subagents.
+// TestDeletePermanently deletes all files of a session, including its subagents.
 func TestDeletePermanently(t *testing.T) {
 	dir, id := newSession(t)
 	s, err := dir.Session(id)

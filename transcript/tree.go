@@ -5,18 +5,17 @@ import (
 	"errors"
 )
 
-// Tree is everything that was ever said in a session, and what hangs on what.
+// Tree holds all entries that were ever part of a session, and their structure.
 type Tree struct {
-	// Roots are the entries that have no parent, or whose parent is not in the
-	// file, in the order of the file: the start, each compaction, a part that lost
-	// its beginning.
+	// Roots are the entries without a parent in the file, in the order of the file: the start, each
+	// compaction, a part that lost its beginning.
 	Roots []*Node
-	// Leaf is where the conversation ends, nil if nothing was said.
+	// Leaf is the end of the conversation, nil if the session has no messages.
 	Leaf *Node
-	// ForkedFrom is the session that this one was forked from, "" if none was.
+	// ForkedFrom is the session that this one was forked from, or "".
 	ForkedFrom string
-	// Subagents are the trees of subagents that no entry here is known to have
-	// started. The others are at the node that did.
+	// Subagents are the trees of subagents without a known starting entry. The others are at the
+	// node that started them.
 	Subagents []*AgentTree
 	// Bad are the lines that are not entries.
 	Bad []*LineError
@@ -25,25 +24,23 @@ type Tree struct {
 	calls map[string]*Node // by tool use id, the first entry that has it
 }
 
-// Node is an entry of a tree. The branches of a session are the nodes with more
-// than one child.
+// Node is an entry of a tree. A session branches at nodes with more than one child.
 type Node struct {
 	Entry    Entry
 	Link     *Link
 	Parent   *Node // nil for a root
 	Children []*Node
-	// Current is true on the way from a root to the leaf: the conversation, and
-	// beside it the tools that ran at the same time.
+	// Current is true on the path from a root to the leaf: the conversation, and the results of
+	// tools that ran in parallel.
 	Current bool
-	// Missing is true if the entry names a parent that is not there, or if its
-	// parents lead back to it: it is a root because it has to be somewhere.
+	// Missing is true if the entry names a missing parent, or is part of a cycle of parents; it is
+	// then made a root.
 	Missing bool
 	// Subagents are the agents that a tool use of this entry started.
 	Subagents []*AgentTree
 }
 
-// AgentTree is the tree of entries of one subagent, which has a file of its own beside the
-// session's.
+// AgentTree is the tree of entries of one subagent.
 type AgentTree struct {
 	*Subagent
 	*Tree
@@ -52,8 +49,8 @@ type AgentTree struct {
 // Node returns the node of the entry with this uuid, or nil if the tree has no such entry.
 func (t *Tree) Node(uuid string) *Node { return t.byID[uuid] }
 
-// Tree reads the session and its subagents whole, nested as they were started. A
-// uuid that occurs twice is the later entry.
+// Tree reads the session and its subagents completely, nested as they were started. For a uuid that
+// occurs twice it uses the later entry.
 func (s *Session) Tree(ctx context.Context) (*Tree, error) {
 	w := newWork(ctx)
 	t, err := readTree(w, s.Path)
@@ -88,8 +85,8 @@ func (s *Session) Tree(ctx context.Context) (*Tree, error) {
 	return t, nil
 }
 
-// circularAgents are the agents whose parents lead back to them: they are nowhere below
-// the session, and are put there.
+// circularAgents returns one agent per cycle of parent agents, to be attached to the session: such
+// agents are not reachable from it.
 func circularAgents(trees []*AgentTree, byID map[string]*AgentTree) map[*AgentTree]bool {
 	lost := map[*AgentTree]bool{}
 	const onWay, done = 1, 2
@@ -102,7 +99,7 @@ func circularAgents(trees []*AgentTree, byID map[string]*AgentTree) map[*AgentTr
 			way = append(way, a)
 		}
 		if a != nil && state[a] == onWay {
-			lost[a] = true // one of the circle: the others are below it
+			lost[a] = true // one of the cycle: the others are below it
 		}
 		for _, m := range way {
 			state[m] = done
@@ -111,8 +108,8 @@ func circularAgents(trees []*AgentTree, byID map[string]*AgentTree) map[*AgentTr
 	return lost
 }
 
-// attach puts the tree of a subagent where it was started: in the session, or in
-// the subagent parent.
+// attach adds the tree of a subagent at the entry that started it: in the session, or in the
+// subagent parent.
 func (t *Tree) attach(a, parent *AgentTree) {
 	in := t
 	if parent != nil && parent != a {
@@ -125,7 +122,7 @@ func (t *Tree) attach(a, parent *AgentTree) {
 	in.Subagents = append(in.Subagents, a)
 }
 
-// toolUse is the entry that calls a tool under an id.
+// toolUse returns the entry with a tool call of this id.
 func (t *Tree) toolUse(id string) *Node {
 	if id == "" {
 		return nil
@@ -157,8 +154,8 @@ func readTree(w *work, path string) (*Tree, error) {
 	return t, nil
 }
 
-// build makes nodes of a graph. The parents are those of the file, not what
-// compactions made of them.
+// build makes nodes of a graph. The parents are those in the file, not those changed by
+// compactions.
 func (t *Tree) build(g *graph) {
 	for _, n := range g.nodes {
 		if g.work.over() {
@@ -200,8 +197,7 @@ func (t *Tree) build(g *graph) {
 	}
 }
 
-// cutCycles makes a root of one entry of every cycle: the one that comes first in
-// the file on the way around.
+// cutCycles makes one entry of every cycle a root: the first in the file.
 func (t *Tree) cutCycles(g *graph) {
 	const onWay, done = 1, 2
 	state := make(map[*Node]int, len(t.byID))

@@ -7,15 +7,14 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// composed is the text with its characters in their composed form (NFC).
+// composed returns the text in composed form (NFC).
 func composed(s string) string { return norm.NFC.String(s) }
 
-// visibleRounds is how often visible looks again whether something is left.
+// visibleRounds limits how often visible repeats the removal.
 const visibleRounds = 10
 
-// visible is the text in its compatibility form (NFKC) without format characters,
-// those of private use and those that do not exist: a tag must not look like
-// another one and be different. What is ASCII stays as it is.
+// visible returns the text in its compatibility form (NFKC) without format, private-use and
+// unassigned characters: different tags must not look the same. ASCII characters are unchanged.
 func visible(s string) string {
 	if strings.IndexFunc(s, func(r rune) bool { return r > unicode.MaxASCII }) < 0 {
 		return s
@@ -35,7 +34,7 @@ func visible(s string) string {
 	return s
 }
 
-// assigned reports whether a code point stands for something.
+// assigned reports whether a code point is assigned.
 func assigned(r rune) bool {
 	return unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.P, unicode.S, unicode.Z, unicode.C)
 }

@@ -2,9 +2,8 @@ package transcript
 
 import "strings"
 
-// spoken is an entry as a conversation takes it: what was said in a voice call is
-// written as a note of the CLI, and is a prompt, or one that waits for its turn. Any
-// other entry is returned as it is.
+// spoken returns an entry as conversations see it: the CLI writes speech of a voice call as a note,
+// which becomes a prompt or a queued prompt. Any other entry is returned unchanged.
 func spoken(e Entry) Entry {
 	s, ok := e.(*SystemEntry)
 	if !ok || s.Subtype != "voice_call_talk" || !s.Content.IsText() || lastString(string(s.Origin), "kind") != "voice-call" {
@@ -41,7 +40,7 @@ func spoken(e Entry) Entry {
 	return orElse(waiting, s)
 }
 
-// orElse is the entry of an object that was made of another entry's line.
+// orElse parses an object that was derived from an entry's line; it returns the entry if that fails.
 func orElse(o *object, from *SystemEntry) Entry {
 	e, err := parseEntry(o.text(), from.pos)
 	if err != nil {

@@ -6,21 +6,20 @@ import (
 	"sync/atomic"
 )
 
-// work is one call over a session: it ends with its context, and counts what it does.
-// Every loop over what a file says takes a step for each turn. One call is the work of
-// one goroutine.
+// work is the state of one call over a session: it ends with its context, and counts steps. Every
+// loop over the contents of a file takes one step per iteration. A work belongs to one goroutine.
 type work struct {
 	ctx   context.Context
 	steps int64
-	total *int64 // where a test has the steps counted, nil elsewhere
+	total *int64 // step counter of a test, nil otherwise
 	err   error
 }
 
-// stepsBetween is how many steps are taken between two looks at the context. A step is
-// a line, an entry or a block: a few microseconds.
+// stepsBetween is the number of steps between two checks of the context. A step is a line, an entry
+// or a block: a few microseconds.
 const stepsBetween = 256
 
-// stepCounter is the key under which a context has a *int64 that steps are added to.
+// stepCounter is the context key of a *int64 that counts steps.
 type stepCounter struct{}
 
 func newWork(ctx context.Context) *work {
@@ -30,8 +29,8 @@ func newWork(ctx context.Context) *work {
 	return w
 }
 
-// over takes a step, and reports whether the context has ended; err then says why.
-// A function that sees it returns what there is so far, and the caller at the top the error.
+// over takes a step and reports whether the context has ended; err is then set. Functions that see
+// true return their partial result, and the outermost caller returns the error.
 func (w *work) over() bool {
 	w.steps++
 	if w.total != nil {
@@ -51,16 +50,16 @@ func (w *work) ended() bool {
 	return w.err != nil
 }
 
-// chunk is how much is read or written between two looks at a context.
+// chunk is the number of bytes between two checks of the context.
 const chunk = 1 << 20
 
-// contextReader reads until its context ends, in parts of at most [chunk] bytes.
+// contextReader reads until its context ends, at most [chunk] bytes at a time.
 type contextReader struct {
 	ctx context.Context
 	src io.Reader
 }
 
-// Read reads a part.
+// Read reads at most [chunk] bytes.
 func (r contextReader) Read(p []byte) (int, error) {
 	if err := r.ctx.Err(); err != nil {
 		return 0, err
@@ -68,7 +67,7 @@ func (r contextReader) Read(p []byte) (int, error) {
 	return r.src.Read(p[:min(len(p), chunk)])
 }
 
-// WriteTo writes all that there is to w, part by part.
+// WriteTo writes all data to w in chunks.
 func (r contextReader) WriteTo(w io.Writer) (int64, error) {
 	return io.Copy(w, struct{ io.Reader }{r})
 }

@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// maxReplays is how many ids are remembered. A receiver of more events within the window
-// forgets the oldest.
+// maxReplays is the number of stored ids. With more events within the window, the oldest are
+// dropped.
 const maxReplays = 100_000
 
-// Replays remembers the ids of events, so that a receiver acts on each of them once: a call
-// that was recorded by others and is sent again within the window of [Verify], or an event whose
-// answer was lost. The zero value is ready to be used, from any goroutine.
+// Replays stores the ids of events, so that a receiver acts on each of them once: it detects a call
+// that an attacker recorded and sends again within the window of [Verify], and an event that is
+// repeated because the response was lost. The zero value is ready to use, from any goroutine.
 type Replays struct {
 	mu    sync.Mutex
 	seen  map[string]bool
-	order []replay // the oldest first
+	order []replay // oldest first
 }
 
 type replay struct {
@@ -23,9 +23,9 @@ type replay struct {
 	at time.Time
 }
 
-// Seen reports whether the event with this id was seen within the last two windows, and
-// remembers it. A window of 0 is [DefaultWindow]. Call it after Verify, and answer what was seen
-// with a status of 2xx.
+// Seen reports whether the event with this id was seen within the last two windows, and stores the
+// id. A window of 0 is [DefaultWindow]. Call it after Verify, and respond to repeated events with a
+// status of 2xx.
 func (r *Replays) Seen(id string, now time.Time, window time.Duration) bool {
 	if window <= 0 {
 		window = DefaultWindow

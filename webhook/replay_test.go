@@ -9,8 +9,8 @@ import (
 	"github.com/seed7221b0f9/parley/webhook"
 )
 
-// TestReplays checks that a call which is sent again within the window, where its signature is
-// still good, is noticed, and that ids are forgotten when no signature can be good any more.
+// TestReplays checks that a call that is repeated within the window, while its signature is valid,
+// is detected, and that ids are dropped when no signature can be valid any more.
 func TestReplays(t *testing.T) {
 	at := time.Unix(1_900_000_000, 0)
 	body := []byte(`{"id":"s-1-7"}`)
@@ -46,7 +46,7 @@ func ExampleReplays() {
 	// Output: false true
 }
 
-// TestReplays_model compares with a plain list: an event is seen if it came within the last two windows, both ends included.
+// TestReplays_model compares with a plain list: an event is seen if it arrived within the last two windows, both ends included.
 func TestReplays_model(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 0))

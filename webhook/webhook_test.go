@@ -10,7 +10,7 @@ import (
 	"github.com/seed7221b0f9/parley/webhook"
 )
 
-// TestVerify checks that what is forged, changed or replayed is refused.
+// TestVerify checks that forged, modified and replayed calls are rejected.
 func TestVerify(t *testing.T) {
 	at := time.Unix(1_900_000_000, 0)
 	body := []byte(`{"id":"s-1-7"}`)
@@ -50,7 +50,7 @@ func ExampleVerify() {
 	// webhook: the signature is not valid: the body was not signed with the secret
 }
 
-// A signature is good from one window before its time to one window after it, both ends included.
+// TestVerify_window checks that a signature is valid from one window before its time to one window after it, both ends included.
 func TestVerify_window(t *testing.T) {
 	at := time.Unix(1_900_000_000, 0)
 	body := []byte("{}")
@@ -68,7 +68,7 @@ func TestVerify_window(t *testing.T) {
 	}
 }
 
-// The text of the error names the reason.
+// TestVerify_reason checks that the error text names the reason.
 func TestVerify_reason(t *testing.T) {
 	at := time.Unix(10, 0)
 	good := webhook.Sign("secret", at, nil)

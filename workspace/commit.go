@@ -14,32 +14,32 @@ import (
 // 64 KiB.
 type CommitOptions struct {
 	Message string
-	// Files are the paths to commit, as [Tree.Diff] names them; nil is all that differ from
+	// Files are the paths to commit, as [Tree.Diff] names them; nil commits all that differ from
 	// HEAD.
 	Files []string
-	// Session adds the trailer "Parley-Session: " with this text, unless it is empty.
+	// Session, unless empty, is the value of the added trailer "Parley-Session".
 	Session string
 }
 
 // Committed is the commit that [Tree.Commit] has made, with the files in it and the output of hooks.
 type Committed struct {
 	Commit string // its id
-	Branch string // empty if none is checked out
+	Branch string // empty for a detached HEAD
 	Files  []string
 	Output string // of hooks
 }
 
-// Trailer is the name of the trailer in the message of a commit that names the session; see
+// Trailer is the name of the trailer of a commit message that names the session; see
 // CommitOptions.Session.
 const Trailer = "Parley-Session"
 
-// maxMessage bounds the message of a commit.
+// maxMessage is the size limit of a commit message in bytes.
 const maxMessage = 64 << 10
 
-// Commit commits changed files with the user's git, which signs the commit and runs hooks as the user
-// has configured, and as the repository has if it is trusted. What the index has of other files stays
-// there. The error is [ErrNothing] if there is nothing to commit, [ErrFilter] if a file needs a filter
-// that is not trusted, and a [*GitError] if a hook refuses; then no commit is made.
+// Commit commits changed files with the user's git, which signs the commit and runs hooks as
+// configured by the user and, if it is trusted, by the repository. Other files in the index stay
+// there. The error is [ErrNothing] if there is no change to commit, [ErrFilter] if a file needs a
+// filter that is not trusted, and a [*GitError] if a hook rejects the commit; then no commit is made.
 func (t *Tree) Commit(ctx context.Context, o CommitOptions) (Committed, error) {
 	if err := checkMessage(o); err != nil {
 		return Committed{}, err
@@ -77,7 +77,7 @@ func checkMessage(o CommitOptions) error {
 	return nil
 }
 
-// committing returns the paths to commit: those that were named, or all that have changed.
+// committing returns the paths to commit: the named ones, or all that have changed.
 func (t *Tree) committing(ctx context.Context, g *guard, named []string) ([]string, error) {
 	d, _, err := t.diff(ctx, "HEAD", "")
 	if err != nil {
@@ -124,7 +124,7 @@ func (t *Tree) committing(ctx context.Context, g *guard, named []string) ([]stri
 // message writes the message to a file and returns its name.
 func (t *Tree) message(ctx context.Context, o CommitOptions) (string, error) {
 	text := []byte(strings.TrimRight(o.Message, "\n") + "\n")
-	scratch := filepath.Join(t.m.opts.Dir, scratchDir) // in no repository, whose trailers may be programs
+	scratch := filepath.Join(t.m.opts.Dir, scratchDir) // outside of any repository, where trailers may be programs
 	if o.Session != "" {
 		var err error
 		text, err = t.m.git.run(ctx, command{dir: scratch, env: []string{"GIT_CEILING_DIRECTORIES=" + t.m.opts.Dir},
@@ -162,8 +162,8 @@ func (t *Tree) commit(ctx context.Context, g *guard, files []string, message str
 	return Committed{Commit: commit, Branch: branch, Files: files, Output: strings.ToValidUTF8(string(out), "�")}, nil
 }
 
-// noteCommit says in the record of a workspace whether a commit is being made in it: if git
-// is killed then, its locks can be removed.
+// noteCommit records that a commit in the workspace starts or has ended: if git is killed during
+// the commit, its locks can be removed.
 func (t *Tree) noteCommit(begins bool) error {
 	if t.id == "" {
 		return nil

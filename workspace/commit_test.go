@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// hook puts a hook into the user's repository, and trusts it.
+// hook adds a hook to the user's repository, and trusts it.
 func (w *world) hook(name, script string) {
 	w.Helper()
 	w.trusted.Store(true)
@@ -73,7 +73,7 @@ func TestCommit(t *testing.T) {
 	w.consistent()
 }
 
-// A hook can refuse, and a commit is signed where that is configured.
+// TestCommitHooksAndSigning checks that a hook can reject a commit, and that a commit is signed if configured.
 func TestCommitHooksAndSigning(t *testing.T) {
 	w := newWorld(t)
 	w.hook("pre-commit", "echo not today >&2; exit 1")
@@ -99,7 +99,7 @@ func TestCommitHooksAndSigning(t *testing.T) {
 	}
 }
 
-// Two agents on one file of one repository do not see each other.
+// TestTwoWorktrees checks that two agents on one file of one repository do not see each other's changes.
 func TestTwoWorktrees(t *testing.T) {
 	w := newWorld(t)
 	same := w.untouched()

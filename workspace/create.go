@@ -13,27 +13,27 @@ import (
 	"github.com/seed7221b0f9/parley/internal/random"
 )
 
-// CreateOptions describes the worktree that [Manager.Create] makes. Repo is required; every other
+// CreateOptions describes the worktree that [Manager.Create] creates. Repo is required; every other
 // field may be empty.
 type CreateOptions struct {
 	// Repo is a directory in the working tree of a repository, as an absolute path.
 	Repo string
-	// Base is the commit that the worktree begins at; empty means HEAD of Repo.
+	// Base is the commit at which the worktree starts; empty means HEAD of Repo.
 	Base string
 	// Branch is the branch to create; empty means parley/ and the digits of the id. If Base is
-	// empty, a branch that exists is checked out.
+	// empty, an existing branch is checked out.
 	Branch string
 	// Setup is a shell command that is run in the worktree. If it fails, the worktree is removed
 	// again; if the process is killed meanwhile, the worktree stays.
 	Setup string
-	// Owner is kept with the workspace, for a caller who shows workspaces to their owners.
+	// Owner is stored with the workspace, for a caller that shows workspaces to their owners.
 	Owner string
-	// ID is "w-" and 8 to 40 hexadecimal digits; empty means a new one. A second call with the
-	// same ID returns the workspace of the first.
+	// ID is "w-" and 8 to 40 hexadecimal digits; empty means a new one. A second call with the same
+	// ID returns the workspace of the first.
 	ID string
 }
 
-// maxSetupOutput is how much of the output of a setup command is kept, from its end.
+// maxSetupOutput is the number of bytes that are kept from the end of a setup command's output.
 const maxSetupOutput = 64 << 10
 
 // Create creates a worktree and runs its setup command. The repository gets a branch and a worktree;
@@ -69,7 +69,7 @@ func (m *Manager) Create(ctx context.Context, o CreateOptions) (Workspace, error
 	return r.Workspace, m.save(r)
 }
 
-// make makes the worktree. One at a time is made, so that no two want the same branch.
+// make creates the worktree. Only one is created at a time, so that no two use the same branch.
 func (m *Manager) make(ctx context.Context, o CreateOptions) (record, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -88,7 +88,7 @@ func (m *Manager) make(ctx context.Context, o CreateOptions) (record, error) {
 	return r, nil
 }
 
-// plan checks the options and returns the record to begin with.
+// plan checks the options and returns the initial record.
 func (m *Manager) plan(ctx context.Context, o CreateOptions) (record, error) {
 	top, err := m.toplevel(ctx, o.Repo)
 	if err != nil {
@@ -124,7 +124,7 @@ func (m *Manager) plan(ctx context.Context, o CreateOptions) (record, error) {
 	return r, err
 }
 
-// commitOf returns the id of the commit that a name stands for.
+// commitOf returns the id of the named commit.
 func (m *Manager) commitOf(ctx context.Context, dir, name string) (string, error) {
 	if err := checkName("commit", name); err != nil {
 		return "", err
@@ -136,8 +136,8 @@ func (m *Manager) commitOf(ctx context.Context, dir, name string) (string, error
 	return strings.TrimPrefix(id, "--end-of-options\n"), nil // some versions print it
 }
 
-// addWorktree lets git make the worktree. Without --no-track it would write to the
-// configuration of the repository when the base is a remote branch.
+// addWorktree creates the worktree with git. Without --no-track it would write to the configuration
+// of the repository if the base is a remote branch.
 func (m *Manager) addWorktree(ctx context.Context, r record) error {
 	args := []string{"worktree", "add", "--quiet", "--no-track", "-b", r.Branch, "--", r.Path, r.Base}
 	if !r.NewBranch {
@@ -165,7 +165,7 @@ func (m *Manager) setup(ctx context.Context, r record) (string, error) {
 	ownGroup(cmd, nil, true)
 	err := cmd.Run()
 	if errors.Is(err, exec.ErrWaitDelay) && cmd.ProcessState.Success() {
-		err = nil // something that it has started keeps the pipe
+		err = nil // a process that it has started keeps the pipe open
 	}
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
@@ -199,14 +199,13 @@ func (t *tail) String() string {
 	return string(data)
 }
 
-// undo takes a worktree away that was not used yet, or whatever git has made of it.
+// undo removes a worktree that was not used yet, including a partial one.
 func (m *Manager) undo(ctx context.Context, r record) error {
 	if err := m.dropWorktree(r, r.Path); err != nil {
 		return err
 	}
 	if r.NewBranch {
-		// Only while it is where it began, and it is not checked out: then there is nothing on
-		// it.
+		// Only if it still is at its start and is not checked out: then it has no commits.
 		list, err := m.git.line(ctx, r.CommonDir, "worktree", "list", "--porcelain")
 		if err != nil || strings.Contains(list+"\n", "\nbranch refs/heads/"+r.Branch+"\n") {
 			return errors.Join(err, m.forget(r.ID))
@@ -218,8 +217,8 @@ func (m *Manager) undo(ctx context.Context, r record) error {
 	return m.forget(r.ID)
 }
 
-// dropWorktree removes a directory and what git knows of it as a worktree. git worktree
-// prune would remove those of others too.
+// dropWorktree removes a directory and git's worktree metadata. git worktree prune would remove
+// those of others too.
 func (m *Manager) dropWorktree(r record, dir string) error {
 	if err := removeAll(dir); err != nil {
 		return err
@@ -227,15 +226,15 @@ func (m *Manager) dropWorktree(r record, dir string) error {
 	if err := os.RemoveAll(m.adminDir(r)); err != nil {
 		return fmt.Errorf("workspace: %w", err)
 	}
-	_ = os.Remove(filepath.Dir(m.adminDir(r))) // as git does, if it was the last one
+	_ = os.Remove(filepath.Dir(m.adminDir(r))) // as git does after the last one
 	return nil
 }
 
-// deleteRef deletes a ref if it is there with this value.
+// deleteRef deletes a ref if it exists with this value.
 func (m *Manager) deleteRef(ctx context.Context, repo, ref, value string) error {
 	now, err := m.git.line(ctx, repo, "rev-parse", "--verify", "--quiet", ref)
 	if err != nil || now != value {
-		return nil // it is gone, or belongs to another process now
+		return nil // it was deleted, or belongs to another process now
 	}
 	_, err = m.git.line(ctx, repo, "update-ref", "-d", ref, value)
 	return err

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// The values of File.Kind: the way in which a [File] has changed.
+// The values of File.Kind: the kind of change of a [File].
 const (
 	Added    = "add"
 	Updated  = "update" // its content, its mode, or both
@@ -25,17 +25,17 @@ const (
 // too large. Sizes are in bytes.
 type File struct {
 	Path      string
-	OldPath   string // of one that was moved
+	OldPath   string // for a moved file
 	Kind      string
-	OldMode   string // as git has it: 100644, 100755, 120000, 160000; empty where there is none
+	OldMode   string // git's mode: 100644, 100755, 120000, 160000; empty if the file does not exist
 	NewMode   string
 	OldSize   int64
 	NewSize   int64
-	Binary    bool // it is not text, so there are no hunks
-	Large     bool // it is larger than what is compared line by line
-	Truncated bool // it has more hunks than are shown
-	Untracked bool // git does not know it yet
-	Added     int  // lines, of the hunks that are shown
+	Binary    bool // not text, so without hunks
+	Large     bool // too large for a comparison line by line
+	Truncated bool // has more hunks than shown
+	Untracked bool // not known to git yet
+	Added     int  // number of lines in the shown hunks
 	Removed   int
 	Hunks     []Hunk
 
@@ -47,32 +47,32 @@ type File struct {
 type Diff struct {
 	From, To  string // ids of trees
 	Files     []File
-	Left      []LeftOut // when the new side is the working tree as it is
-	Truncated bool      // there are more changes than are shown
+	Left      []LeftOut // if the new side is the current working tree
+	Truncated bool      // there are more changes than shown
 }
 
-// Bounds of a diff.
+// Limits of a diff.
 const (
 	maxDiffFiles = 3000
 	maxDiffBytes = 8 << 20
-	maxFileBytes = 1 << 20 // of hunks of one file
-	maxTextFile  = 2 << 20 // a file that is larger is not compared line by line
+	maxFileBytes = 1 << 20 // bytes of hunks of one file
+	maxTextFile  = 2 << 20 // a larger file is not compared line by line
 	maxRawBytes  = 4 << 20
 )
 
 var treeID = regexp.MustCompile(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
 
-// Diff compares two states of the tree. From and to are ids of trees or commits, such as
-// [State.Tree] or [Workspace.Base]; HEAD is the commit that is checked out, an empty from means
-// no files at all, and an empty to is the directory as it is now.
+// Diff compares two states of the tree. from and to are ids of trees or commits, such as
+// [State.Tree] or [Workspace.Base]; HEAD is the checked out commit, an empty from means no files,
+// and an empty to is the current directory.
 func (t *Tree) Diff(ctx context.Context, from, to string) (Diff, error) {
 	defer t.m.hold(t.dir)()
 	d, _, err := t.diff(ctx, from, to)
 	return d, err
 }
 
-// diff is Diff for who holds the tree. It returns the state of the directory too, where it
-// was looked at.
+// diff is Diff for a caller that holds the tree. It also returns the state of the directory, if it
+// was read.
 func (t *Tree) diff(ctx context.Context, from, to string) (Diff, State, error) {
 	from, err := t.treeOf(ctx, from)
 	if err != nil {
@@ -95,7 +95,7 @@ func (t *Tree) diff(ctx context.Context, from, to string) (Diff, State, error) {
 	return d, now, err
 }
 
-// treeOf returns the id of the tree that a caller has named.
+// treeOf returns the id of the tree of a name.
 func (t *Tree) treeOf(ctx context.Context, name string) (string, error) {
 	if name == "" || name == "HEAD" && !t.born(ctx) {
 		out, err := t.m.git.run(ctx, command{dir: t.dir, args: []string{"hash-object", "-t", "tree", "-w", "--stdin"}, stdin: strings.NewReader("")})
@@ -161,7 +161,7 @@ func (t *Tree) sizes(ctx context.Context, files []File) error {
 	size := map[string]int64{}
 	for line := range strings.SplitSeq(string(out), "\n") {
 		id, n, _ := strings.Cut(line, " ")
-		if v, err := strconv.ParseInt(n, 10, 64); err == nil { // the missing one is of a side without a file
+		if v, err := strconv.ParseInt(n, 10, 64); err == nil { // a missing size means that the side has no file
 			size[id] = v
 		}
 	}
@@ -185,8 +185,7 @@ func (d Diff) file(path string) (File, bool) {
 	return File{}, false
 }
 
-// Commit is a commit as a list shows it: its id, the first line of its message, its author and its
-// time.
+// Commit is a commit in a list: its id, the first line of its message, its author and its time.
 type Commit struct {
 	ID      string
 	Subject string
@@ -194,11 +193,11 @@ type Commit struct {
 	Time    string // RFC 3339
 }
 
-// maxCommits is how many commits a list has at most, the newest ones.
+// maxCommits is the maximum number of commits in a list, the newest ones.
 const maxCommits = 200
 
-// Commits returns the commits from base, the id of a commit, to the one that is checked out, without
-// base itself. The newest is first, and there are at most 200.
+// Commits returns the commits from base, the id of a commit, to the checked out one, without base.
+// The newest is first; there are at most 200.
 func (t *Tree) Commits(ctx context.Context, base string) ([]Commit, error) {
 	if !treeID.MatchString(base) {
 		return nil, invalid("commit %q", base)

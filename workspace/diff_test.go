@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// brief is a file of a diff in one line.
+// brief formats a file of a diff in one line.
 func brief(f File) string {
 	s := fmt.Sprintf("%s %s", f.Kind, f.Path)
 	if f.OldPath != "" {
@@ -90,7 +90,7 @@ func TestDiff(t *testing.T) {
 	w.consistent()
 }
 
-// An id names a hunk as long as it is the same, whatever happens above it.
+// TestHunkIDs checks that an id identifies a hunk as long as it is unchanged, despite changes above it.
 func TestHunkIDs(t *testing.T) {
 	w := newWorld(t)
 	ws, tree := w.create(CreateOptions{})
@@ -116,8 +116,8 @@ func TestHunkIDs(t *testing.T) {
 	}
 }
 
-// A snapshot has what was there at its time, also a change that leaves size and time of a
-// file alone as far as an index can tell, and survives git gc.
+// TestSnapshots checks that a snapshot has the files at its time, including a change that an index
+// cannot detect by size and time, and survives git gc.
 func TestSnapshots(t *testing.T) {
 	w := newWorld(t)
 	tree, err := w.Tree(w.ctx(), w.repo, "s-plain")
@@ -149,8 +149,8 @@ func TestSnapshots(t *testing.T) {
 	}
 }
 
-// A file that was changed in the moment in which the index was written, with the same size
-// and time, is seen as changed, as git itself does.
+// TestSnapshotRacy checks that a file that was changed at the moment when the index was written,
+// with the same size and time, is detected as changed, as by git.
 func TestSnapshotRacy(t *testing.T) {
 	w := newWorld(t)
 	w.git("config", "core.trustctime", "false")
@@ -178,8 +178,8 @@ func TestSnapshotRacy(t *testing.T) {
 	}
 }
 
-// Looking at a user's checkout, with everything a checkout can have, changes none of it. A
-// session in a directory below the top sees that directory alone.
+// TestPlainDirectory checks that reading a user's checkout, with everything a checkout can have,
+// changes none of it, and that a session in a subdirectory sees only that directory.
 func TestPlainDirectory(t *testing.T) {
 	w := newWorld(t)
 	same := w.untouched()
@@ -212,7 +212,7 @@ func TestPlainDirectory(t *testing.T) {
 	}
 }
 
-// A repository without a commit has everything as new.
+// TestUnborn checks that everything in a repository without a commit is new.
 func TestUnborn(t *testing.T) {
 	w := newWorld(t)
 	dir := filepath.Join(w.dir, "unborn")
@@ -235,7 +235,7 @@ func TestUnborn(t *testing.T) {
 	}
 }
 
-// More than is shown is said.
+// TestDiffBounds checks that a truncated diff is marked.
 func TestDiffBounds(t *testing.T) {
 	w := newWorld(t)
 	ws, tree := w.create(CreateOptions{})

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// gitVariables are the variables that git and its hooks get. A trailing star stands for the
-// rest of a name. GIT_DIR and its like are never among them: they would point git at
-// another repository.
+// gitVariables are the variables that git and its hooks get. A trailing star matches the rest of a
+// name. GIT_DIR and similar variables are never included: they would point git at another
+// repository.
 var gitVariables = []string{
 	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_*", "TZ", "TMPDIR", "TMP", "TEMP",
 	"XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR", "SSH_AUTH_SOCK", "GNUPGHOME", "GPG_TTY",
@@ -16,8 +16,8 @@ var gitVariables = []string{
 	"SYSTEMROOT", "SystemRoot", "COMSPEC", "PATHEXT", "APPDATA", "LOCALAPPDATA", "USERPROFILE", "PROGRAMFILES", "PROGRAMDATA", "WINDIR",
 }
 
-// gitEnv returns the part of an environment that git gets. Git asks nobody, starts no editor, and
-// fetches nothing: an object that a partial clone lacks is an error.
+// gitEnv returns the environment of git. Git does not prompt, starts no editor, and fetches no
+// objects: an object that a partial clone lacks is an error.
 func gitEnv(environ []string) []string {
 	env := slices.DeleteFunc(slices.Clone(environ), func(entry string) bool {
 		name, _, ok := strings.Cut(entry, "=")

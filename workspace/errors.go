@@ -6,45 +6,42 @@ import (
 	"strings"
 )
 
-// ErrNoGit is returned for a directory that does not belong to a git working tree, so that
-// nothing can be compared, taken back or committed in it.
+// ErrNoGit is returned for a directory that is not in a git working tree.
 var ErrNoGit = errors.New("workspace: the directory is not in a git working tree")
 
-// ErrNotFound is returned when there is no workspace with the id, no such commit, or no such
-// file among those that have changed.
+// ErrNotFound is returned when a workspace, a commit, or a changed file does not exist.
 var ErrNotFound = errors.New("workspace: not found")
 
-// ErrInvalid is returned for a name, path or message that cannot be used, before git sees
-// any of it.
+// ErrInvalid is returned for an invalid name, path or message, before it is passed to git.
 var ErrInvalid = errors.New("workspace: invalid")
 
-// ErrExists is returned by [Manager.Create] when the branch that it should create exists already,
-// because no existing branch is moved.
+// ErrExists is returned by [Manager.Create] when the branch to create exists, because it never
+// moves an existing branch.
 var ErrExists = errors.New("workspace: the branch exists")
 
-// ErrNothing is returned by [Tree.Commit] when there is nothing to commit, and by
-// [Tree.Revert] when a file is as it was.
+// ErrNothing is returned by [Tree.Commit] when there are no changes to commit, and by [Tree.Revert]
+// when a file is unchanged.
 var ErrNothing = errors.New("workspace: nothing has changed")
 
-// ErrStale is returned, as a [*StaleError], when the hunk that was named does not exist any more
-// because the file has changed since.
+// ErrStale is returned, as a [*StaleError], when the named hunk no longer exists because the file
+// has changed since.
 var ErrStale = errors.New("workspace: the hunk has changed")
 
-// ErrUnsafe is returned when a change would have to follow a symbolic link, or would touch a
-// file of a kind that cannot be put back.
+// ErrUnsafe is returned when a change would have to follow a symbolic link, or would affect a file
+// of a kind that cannot be restored.
 var ErrUnsafe = errors.New("workspace: the file cannot be changed safely")
 
 // ErrLoss is returned by [Manager.Remove], as a [*LossError], when removing the workspace would lose
 // work and RemoveOptions.Force is not set.
 var ErrLoss = errors.New("workspace: work would be lost")
 
-// ErrFilter is returned when a file needs a filter that the repository names, such as that of Git
-// LFS installed with --local, and [Options.Trust] does not allow it. The file would be committed or
-// written as it must not be.
+// ErrFilter is returned when a file needs a filter of the repository, such as that of Git LFS
+// installed with --local, and [Options.Trust] does not allow it. The file would be committed or
+// written with wrong content.
 var ErrFilter = errors.New("workspace: a filter of the repository is not trusted")
 
-// StaleError is returned when a hunk does not exist any more. Hunks are those that are in its place
-// now; there are none if its lines are the same as in the base again.
+// StaleError is returned when a hunk no longer exists. Hunks are the current ones at its position,
+// empty if its lines equal the base again.
 type StaleError struct {
 	File  string
 	Hunk  string
@@ -61,7 +58,7 @@ func (e *StaleError) Is(target error) bool { return target == ErrStale }
 // LossError is returned when work would be lost if the workspace were removed. Files and Commits
 // list at most 20 each; More is set if there are others.
 type LossError struct {
-	Files   []string // with changes that are in no commit, or untracked
+	Files   []string // with uncommitted changes, or untracked
 	Commits []string // that no other branch, tag or remote has
 	More    bool
 }
@@ -84,7 +81,7 @@ func (e *LossError) Error() string {
 func (e *LossError) Is(target error) bool { return target == ErrLoss }
 
 // SetupError is returned by [Manager.Create] when the setup command of a new workspace failed. The
-// workspace was removed again. Output is at most the last 64 KiB of what the command wrote.
+// workspace was removed again. Output is at most the last 64 KiB of the command's output.
 type SetupError struct {
 	Output string
 	Err    error
@@ -98,7 +95,7 @@ func (e *SetupError) Error() string {
 func (e *SetupError) Unwrap() error { return e.Err }
 
 // GitError is returned when a git command fails, with its output. This includes a commit that a hook
-// refused.
+// rejected.
 type GitError struct {
 	Command string
 	Exit    int

@@ -11,8 +11,7 @@ import (
 	"github.com/seed7221b0f9/parley/workspace"
 )
 
-// A worktree is made for an agent, and what the agent changes is shown, taken back in part
-// and committed.
+// Create a worktree for an agent, show the agent's changes, revert a part and commit.
 func Example() {
 	dir, err := os.MkdirTemp("", "example-")
 	if err != nil {
@@ -39,7 +38,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for name, text := range map[string]string{"greeting": "hello, world\n", "noise": "noise\n"} { // the agent at work
+	for name, text := range map[string]string{"greeting": "hello, world\n", "noise": "noise\n"} { // the agent's work
 		if err := os.WriteFile(filepath.Join(ws.Path, name), []byte(text), 0o600); err != nil {
 			log.Fatal(err)
 		}

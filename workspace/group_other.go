@@ -7,6 +7,6 @@ import (
 	"os/exec"
 )
 
-// ownGroup leaves a command as it is: there are no process groups, and descriptors are not
+// ownGroup leaves the command unchanged: there are no process groups, and descriptors are not
 // inherited.
 func ownGroup(*exec.Cmd, *os.File, bool) {}

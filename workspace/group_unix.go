@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// ownGroup gives a command a process group of its own, which ends with its context: gently,
+// ownGroup puts a command into a separate process group, which ends with its context: with SIGTERM,
 // so that git removes its lock files, or with kill set at once. It inherits lock.
 func ownGroup(cmd *exec.Cmd, lock *os.File, kill bool) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

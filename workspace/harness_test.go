@@ -26,17 +26,17 @@ func TestMain(m *testing.M) {
 	e2e.VerifyMain(m)
 }
 
-// world is a user's repository and a manager, with an environment from nothing.
+// world is a user's repository and a manager, with a minimal environment.
 type world struct {
 	*testing.T
 	*Manager
 	dir, repo string
 	env       []string
 	opts      Options
-	trusted   atomic.Bool // the programs of the repository
+	trusted   atomic.Bool // whether the programs of the repository are trusted
 }
 
-// lines is a file of numbered lines.
+// lines returns a file of numbered lines.
 func lines(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -45,8 +45,8 @@ func lines(n int) string {
 	return b.String()
 }
 
-// newWorld makes a repository with two commits, a stash, something in the index, something
-// in the checkout and an untracked file.
+// newWorld creates a repository with two commits, a stash, changes in the index and the checkout,
+// and an untracked file.
 func newWorld(t *testing.T, change ...func(*Options)) *world {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -140,7 +140,7 @@ func (w *world) gitIn(dir string, args ...string) string {
 	return strings.TrimSuffix(string(out), "\n")
 }
 
-// create makes a workspace that must succeed.
+// create creates a workspace and fails the test on an error.
 func (w *world) create(o CreateOptions) (Workspace, *Tree) {
 	w.Helper()
 	o.Repo = w.repo
@@ -183,8 +183,8 @@ func (w *world) diff(t *Tree, from, to string) Diff {
 	return d
 }
 
-// untouched returns a function that fails the test if anything of the user's checkout,
-// index, stash, branches or configuration is not as it was, byte for byte and in its time.
+// untouched returns a function that fails the test if any part of the user's checkout, index,
+// stash, branches or configuration has changed, including times.
 func (w *world) untouched() func() {
 	w.Helper()
 	before := w.fingerprint()
@@ -196,8 +196,8 @@ func (w *world) untouched() func() {
 	}
 }
 
-// fingerprint is all files of the checkout with what the repository has beside objects,
-// without what belongs to the manager.
+// fingerprint returns all files of the checkout and of the repository except objects, without the
+// manager's files.
 func (w *world) fingerprint() map[string]string {
 	w.Helper()
 	files := map[string]string{}
@@ -228,7 +228,7 @@ func (w *world) fingerprint() map[string]string {
 	return files
 }
 
-// consistent fails the test if git finds anything wrong.
+// consistent fails the test if git reports any problem.
 func (w *world) consistent() {
 	w.Helper()
 	if out := w.git("fsck", "--full", "--strict", "--no-dangling"); strings.Contains(out, "error") || strings.Contains(out, "missing") {

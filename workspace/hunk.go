@@ -8,17 +8,17 @@ import (
 	"strings"
 )
 
-// Hunk is a group of lines of a file that have changed together, with up to three unchanged lines
-// before and after them.
+// Hunk is a group of adjacent changed lines of a file, with up to three unchanged lines before and
+// after them.
 type Hunk struct {
-	// ID stays the same as long as the hunk does. It depends on the path, the place in the base
-	// and all lines, but not on the hunks before it in the file.
+	// ID stays the same as long as the hunk does. It depends on the path, the position in the base
+	// and all lines, but not on earlier hunks of the file.
 	ID       string
 	OldStart int // counted from 1; if OldLines is 0, the line before
 	OldLines int
 	NewStart int
 	NewLines int
-	Section  string   // the heading that git shows, mostly the function around it
+	Section  string   // git's heading, usually the enclosing function
 	Lines    []string // each begins with ' ', '-' or '+'; one with '\' follows a line without a line feed
 }
 
@@ -32,7 +32,7 @@ func (h *Hunk) identify(path string) {
 	h.ID = fmt.Sprintf("%d.%d.%s", h.OldStart, h.OldLines, hex.EncodeToString(sum.Sum(nil)[:8]))
 }
 
-// place returns the lines of the base that the hunk with an id is about.
+// place returns the lines of the base for the id of a hunk.
 func place(id string) (start, lines int, ok bool) {
 	parts := strings.Split(id, ".")
 	if len(parts) != 3 {
@@ -46,8 +46,8 @@ func place(id string) (start, lines int, ok bool) {
 	return start, lines, err == nil
 }
 
-// Near returns the hunks that overlap the place of the hunk with this id, in the lines of the base.
-// It finds what has become of a hunk that has changed.
+// Near returns the hunks that overlap the position of the hunk with this id, in the lines of the
+// base. It finds the current form of a changed hunk.
 func Near(hunks []Hunk, id string) []Hunk {
 	start, lines, ok := place(id)
 	near := []Hunk{}
@@ -69,7 +69,7 @@ const (
 )
 
 // Code returns the lines from first to last of one side of the hunk, counted from 1 in the file. It
-// reports false if the hunk does not show all of them.
+// returns false if the hunk does not show all of them.
 func (h Hunk) Code(side Side, first, last int) ([]string, bool) {
 	n, other := h.NewStart, byte('-')
 	if side == Old {
@@ -91,7 +91,7 @@ func (h Hunk) Code(side Side, first, last int) ([]string, bool) {
 // Touches reports whether the hunk removes any of the lines from first to last of its old side, or
 // adds lines between two of them. Lines are counted from 1 in the file.
 func (h Hunk) Touches(first, last int) bool {
-	n := h.OldStart // of the next line of the old side
+	n := h.OldStart // number of the next line of the old side
 	if h.OldLines == 0 {
 		n++
 	}
@@ -114,8 +114,8 @@ func (h Hunk) Touches(first, last int) bool {
 	return false
 }
 
-// without returns the text of the new side of a file with a hunk taken back. It reports
-// false where the text is not what the hunk was made from.
+// without returns the new text of a file with a hunk reverted. It returns false if the text does
+// not match the hunk.
 func (h Hunk) without(text string) (string, bool) {
 	lines := strings.SplitAfter(text, "\n")
 	if lines[len(lines)-1] == "" {

@@ -17,7 +17,7 @@ import (
 
 const killedID = "w-0123456789ab"
 
-// runKilled does one thing in a process of its own, which is killed at a point of it.
+// runKilled performs one operation in a separate process, which is killed at a point of it.
 func runKilled(dir string) {
 	point := os.Getenv("PARLEY_TEST_POINT")
 	step = func(p string) {
@@ -68,15 +68,15 @@ func killedOp(ctx context.Context, m *Manager, dir, op string) error {
 	return errors.New("no such thing to do")
 }
 
-// kill lets a process do something and be killed at a point of it; empty is a kill from
-// elsewhere. Then it opens the data directory again.
+// kill runs an operation in a process that is killed at a point of it; an empty point means a kill
+// from outside. Then it opens the data directory again.
 func (w *world) kill(op, point string) {
 	w.Helper()
 	w.killed(op, point)
 	w.open()
 }
 
-// killed is kill without the opening.
+// killed is kill without opening the directory.
 func (w *world) killed(op, point string) {
 	w.Helper()
 	if err := w.Manager.Close(); err != nil {
@@ -169,8 +169,7 @@ func TestKilledCommit(t *testing.T) {
 	}
 }
 
-// committed checks that a commit was made or not, that nothing is lost, and that the next
-// one works.
+// committed checks whether a commit was made, that no work is lost, and that the next commit works.
 func (w *world) committed(ws Workspace, made bool) {
 	w.Helper()
 	w.consistent()
@@ -195,11 +194,11 @@ func (w *world) committed(ws Workspace, made bool) {
 	}
 }
 
-// A git that outlives its manager is waited for.
+// TestKilledGitGoesOn checks that Open waits for a git that outlives its manager.
 func TestKilledGitGoesOn(t *testing.T) {
 	w, ws, _ := killedWorld(t)
 	release := filepath.Join(w.dir, "release")
-	// It ends when the test says so, or after a minute.
+	// It ends when the test allows it, or after a minute.
 	w.hook("pre-commit", fmt.Sprintf("test -e %[1]s || exit 0; pid=$(cat %[1]s); rm %[1]s; kill -9 $pid; n=0; while ! test -e %[2]s && test $n -lt 1200; do n=$((n+1)); sleep 0.05; done",
 		filepath.Join(w.dir, "pid"), release))
 	same := w.untouched()
@@ -215,7 +214,7 @@ func TestKilledGitGoesOn(t *testing.T) {
 	same()
 }
 
-// A git that is killed with its manager leaves a lock, which is removed.
+// TestKilledInGit checks that the lock of a git that was killed with its manager is removed.
 func TestKilledInGit(t *testing.T) {
 	short.Skip(t, "itself, and git again and again")
 	t.Run("commit", func(t *testing.T) {
@@ -241,8 +240,8 @@ func TestKilledInGit(t *testing.T) {
 	})
 }
 
-// A git that is killed while it holds the lock of a ref leaves that too. The hook runs when
-// git has the lock.
+// TestKilledInRefLock checks that the lock of a ref is removed after git was killed. The hook runs
+// while git has the lock.
 func TestKilledInRefLock(t *testing.T) {
 	short.Skip(t, "itself, and git again and again")
 	for _, op := range []string{"commit", "create"} {
@@ -271,7 +270,7 @@ func TestKilledInRefLock(t *testing.T) {
 	}
 }
 
-// The lock of a snapshot's ref that a killed git has left does not stop the next snapshot.
+// TestKilledInSnapshot checks that the lock of a snapshot's ref from a killed git does not block the next snapshot.
 func TestKilledInSnapshot(t *testing.T) {
 	w, ws, tree := killedWorld(t)
 	s, err := tree.Snapshot(w.ctx())

@@ -10,9 +10,9 @@ import (
 	"sync"
 )
 
-// cleanRefs removes the locks of an owner's refs that a killed git has left, once for each
-// owner. Only this manager writes these refs, and no git of a manager before it runs any
-// more, or this one would not have the lock of the data directory.
+// cleanRefs removes the locks of a killed git on an owner's refs, once per owner. Only this manager
+// writes these refs, and no git of an earlier manager is running, or this one would not have the
+// lock of the data directory.
 func (m *Manager) cleanRefs(common, owner string) error {
 	type result struct {
 		sync.Once
@@ -27,14 +27,14 @@ func (m *Manager) cleanRefs(common, owner string) error {
 	return r.err
 }
 
-// cleanBranch removes the lock of the branch of a workspace, which a git that was killed
-// while it made the branch or a commit on it has left. Nothing else writes the branch: it is
-// checked out in the workspace.
+// cleanBranch removes the lock on the branch of a workspace from a git that was killed while it
+// created the branch or a commit. No other process writes the branch: it is checked out in the
+// workspace.
 func cleanBranch(r record) error {
 	return removeFiles(filepath.Join(r.CommonDir, "refs", "heads", filepath.FromSlash(r.Branch)) + ".lock")
 }
 
-// removeFiles removes files that may be gone already.
+// removeFiles removes files that may not exist.
 func removeFiles(names ...string) error {
 	for _, name := range names {
 		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -44,9 +44,8 @@ func removeFiles(names ...string) error {
 	return nil
 }
 
-// filesIn returns the paths of the files in a directory whose names have a beginning and an
-// end. A directory that is not there has none. Unlike a glob it takes any name of the
-// directory.
+// filesIn returns the paths of the files in a directory with a prefix and a suffix. A missing
+// directory is empty. Unlike a glob it accepts any directory name.
 func filesIn(dir, prefix, suffix string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -15,8 +15,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/filelock"
 )
 
-// The defaults of [Options]: the time limits for a git command and for a setup command, and the
-// size of the largest file in a snapshot, in bytes.
+// The defaults of [Options]: the timeouts of a git command and of a setup command, and the size of
+// the largest file in a snapshot, in bytes.
 const (
 	DefaultTimeout      = 2 * time.Minute
 	DefaultSetupTimeout = 10 * time.Minute
@@ -25,27 +25,26 @@ const (
 
 // Options configures a [Manager]. Dir is required; every other field has a default.
 type Options struct {
-	// Dir is the data directory. It is made with mode 0700, and belongs to one manager
-	// at a time.
+	// Dir is the data directory. It is created with mode 0700, and belongs to one manager at a
+	// time.
 	Dir string
 	// Git is the program; empty means git in the PATH of this process.
 	Git string
-	// Env is an environment of which git gets the variables on an allow-list; nil means that of
+	// Env is an environment, from which git gets the variables on an allow-list; nil means that of
 	// this process. SetupEnv is the complete environment of setup commands; nil means git's.
 	Env, SetupEnv []string
-	// Ceilings are directories at which git stops when it looks for the repository of a
-	// directory below them.
+	// Ceilings are directories at which git stops searching for the repository of a subdirectory.
 	Ceilings []string
 	// Trust decides whether git runs the programs of a repository; nil means never. It is called
-	// for each operation with what the repository has then, from any goroutine.
+	// for each operation with the current programs, from any goroutine.
 	Trust func(Programs) bool
 	// Timeout bounds each git command with its hooks, and the wait for the git commands of a
 	// manager that was killed. SetupTimeout bounds a setup command. 0 means the default.
 	Timeout, SetupTimeout time.Duration
-	// MaxFile is the size in bytes of the largest file that is part of a snapshot. Larger files
-	// are left out and listed in a diff. 0 means the default.
+	// MaxFile is the size limit in bytes of a file in a snapshot. Larger files are omitted and
+	// listed in a diff. 0 means the default.
 	MaxFile int64
-	// Logger receives what [Open] repaired after a crash; nil discards it.
+	// Logger receives the repairs of [Open] after a crash; nil discards them.
 	Logger *slog.Logger
 }
 
@@ -56,13 +55,13 @@ type Manager struct {
 	git  git
 	lock *filelock.File
 
-	mu      sync.Mutex // held while git makes a worktree
-	trees   sync.Map   // by directory, *sync.Mutex: held while a tree is looked at or changed
-	cleaned sync.Map   // owners whose refs have no locks of a killed git any more
+	mu      sync.Mutex // held while git creates a worktree
+	trees   sync.Map   // by directory, *sync.Mutex: held while a tree is read or changed
+	cleaned sync.Map   // owners with refs that have been cleaned of locks
 }
 
-// Open opens a data directory and finishes or undoes what a manager that was killed has left there.
-// It waits at most Options.Timeout for git processes of such a manager, and for another manager to
+// Open opens a data directory and finishes or undoes the incomplete changes of a killed manager. It
+// waits at most Options.Timeout for git processes of such a manager, and for another manager to
 // close the directory.
 func Open(ctx context.Context, opts Options) (*Manager, error) {
 	if opts.Env == nil {
@@ -99,7 +98,7 @@ func Open(ctx context.Context, opts Options) (*Manager, error) {
 		m.git.path = "git"
 	}
 	if path, err := exec.LookPath(m.git.path); err == nil {
-		m.git.path = path // else each command says that there is none
+		m.git.path = path // otherwise each command reports that git is missing
 	}
 	if m.lock, err = m.acquire(ctx); err != nil {
 		return nil, err
@@ -143,7 +142,7 @@ const (
 	scratchDir = "scratch" // messages of commits, and inputs of merges
 )
 
-// privateDirs makes the data directory and returns its path without symbolic links.
+// privateDirs creates the data directory and returns its path without symbolic links.
 func privateDirs(dir string) (string, error) {
 	if dir == "" {
 		return "", invalid("there is no data directory")

@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// blob returns the content of a file in a snapshot, as git has it.
+// blob returns the content of a file in a snapshot, in git's form.
 func (t *Tree) blob(ctx context.Context, id string) (string, error) {
 	out, err := t.m.git.run(ctx, command{dir: t.dir, args: []string{"cat-file", "blob", id}})
 	return string(out), err
 }
 
-// entry returns mode and id of a file in a tree; both are empty if it is not there.
+// entry returns mode and id of a file in a tree; both are empty if it does not exist.
 func (t *Tree) entry(ctx context.Context, tree, path string) (mode, id string, err error) {
 	out, err := t.m.git.run(ctx, command{dir: t.dir, args: []string{"ls-tree", "-z", tree, "--", path}})
 	if err != nil {
@@ -30,8 +30,8 @@ func (t *Tree) entry(ctx context.Context, tree, path string) (mode, id string, e
 	return "", "", nil
 }
 
-// smudged returns a content as git would write it to the file: with the line ends and the
-// filters that are configured for the path. The error is [ErrFilter] if one of them is not run.
+// smudged returns a content in the form that git would write to the file: with the configured line
+// ends and filters of the path. The error is [ErrFilter] if one of the filters is not run.
 func (t *Tree) smudged(ctx context.Context, path, text string) ([]byte, error) {
 	g, err := t.m.guard(ctx, t.dir)
 	if err != nil {
@@ -56,8 +56,7 @@ func (t *Tree) smudged(ctx context.Context, path, text string) ([]byte, error) {
 	return t.m.git.run(ctx, command{dir: t.top, guard: g, args: []string{"cat-file", "--filters", "--path=" + full, strings.TrimSpace(string(id))}})
 }
 
-// merge brings what leads from one text to another into a third one. It reports false where
-// that is in conflict with what leads to the third.
+// merge applies the changes between two texts to a third one. It returns false on a conflict.
 func (t *Tree) merge(ctx context.Context, current, from, to string) (string, bool, error) {
 	dir, err := os.MkdirTemp(filepath.Join(t.m.opts.Dir, scratchDir), "merge-")
 	if err != nil {

@@ -40,8 +40,8 @@ func parseRaw(raw string) []File {
 	return files
 }
 
-// parsePatch reads the output of git diff-tree -p into files, which are in the same order.
-// Whole says that the output was not cut. It reports whether something was left out.
+// parsePatch reads the output of git diff-tree -p into files, which are in the same order. whole is
+// set if the output was not cut. It reports whether any hunk was omitted.
 func parsePatch(files []File, patch string, whole bool) (cut bool) {
 	r := &patchReader{rest: patch, whole: whole}
 	for i := range files {
@@ -59,7 +59,7 @@ func parsePatch(files []File, patch string, whole bool) (cut bool) {
 			r.hunks(f)
 		}
 		if f.Kind == Retyped {
-			f.Hunks = []Hunk{} // there is nothing in between to go back to
+			f.Hunks = []Hunk{} // without hunks there is no part to revert
 		}
 		cut = cut || f.Truncated
 	}
@@ -72,8 +72,7 @@ type patchReader struct {
 	whole bool
 }
 
-// peek returns the next line without its line feed. A last line that may have been cut is
-// none.
+// peek returns the next line without its line feed. It ignores a last line that may have been cut.
 func (r *patchReader) peek() (string, bool) {
 	line, _, ended := strings.Cut(r.rest, "\n")
 	return line, ended || r.whole && line != ""
@@ -83,7 +82,7 @@ func (r *patchReader) skip() {
 	_, r.rest, _ = strings.Cut(r.rest, "\n")
 }
 
-// header reads up to the hunks of the next file. It reports false at the end.
+// header reads up to the hunks of the next file. It returns false at the end.
 func (r *patchReader) header(f *File) bool {
 	line, ok := r.peek()
 	if !ok || !strings.HasPrefix(line, "diff --git ") {
@@ -122,7 +121,7 @@ func (r *patchReader) hunks(f *File) {
 			size += len(line)
 		}
 		if f.Truncated = f.Truncated || size > maxFileBytes; f.Truncated {
-			continue // to the next file
+			continue // skip to the next file
 		}
 		h.identify(f.Path)
 		for _, line := range h.Lines {
@@ -137,8 +136,8 @@ func (r *patchReader) hunks(f *File) {
 	}
 }
 
-// lines reads the lines of a hunk. Its header has their number, so that a line of a file that
-// looks like a header is none.
+// lines reads the lines of a hunk. Its header has their number, so that a line of the file that
+// looks like a header is not mistaken for one.
 func (r *patchReader) lines(h *Hunk) bool {
 	for older, newer := h.OldLines, h.NewLines; ; {
 		line, ok := r.peek()

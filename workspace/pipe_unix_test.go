@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A pipe in the place of a record is an error, and not waited for.
+// TestLoad_pipe checks that a pipe in place of a record is an error and does not block.
 func TestLoad_pipe(t *testing.T) {
 	m := &Manager{opts: Options{Dir: t.TempDir()}}
 	const id = "w-0123456789abcdef"

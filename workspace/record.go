@@ -14,36 +14,36 @@ import (
 	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
-// Workspace is a git worktree that [Manager.Create] made for a session. Its directory is in the data
-// directory of its manager.
+// Workspace is a git worktree that [Manager.Create] created for a session. Its directory is in the
+// data directory of its manager.
 type Workspace struct {
 	ID     string `json:"id"`
 	Path   string `json:"path"`
-	Repo   string `json:"repo"`   // the working tree that it was made from
-	Base   string `json:"base"`   // the commit that it began at
-	Branch string `json:"branch"` // that is checked out in it
+	Repo   string `json:"repo"`   // the working tree from which it was created
+	Base   string `json:"base"`   // the commit at which it started
+	Branch string `json:"branch"` // the checked out branch
 	Setup  string `json:"setup,omitempty"`
-	Owner  string `json:"owner,omitempty"`  // of whom it is, in the caller's words
-	Output string `json:"output,omitempty"` // of the setup command, the end of it
+	Owner  string `json:"owner,omitempty"`  // the owner, as passed by the caller
+	Output string `json:"output,omitempty"` // the end of the setup command's output
 }
 
-// State of a record.
+// The states of a record.
 const (
-	making    = "making"   // git may have made a part of it
+	making    = "making"   // git may have created a part of it
 	settingUp = "setup"    // the setup command runs
 	ready     = "ready"    // it can be used
-	removing  = "removing" // it is in the trash, or about to be
+	removing  = "removing" // in the trash, or about to be moved there
 )
 
-// record is what the manager knows of a worktree. It is on disk before git does anything.
+// record is the manager's data of a worktree. It is on disk before git runs.
 type record struct {
 	Workspace
 	State      string `json:"state"`
-	NewBranch  bool   `json:"new_branch,omitempty"`  // the branch was made for it
+	NewBranch  bool   `json:"new_branch,omitempty"`  // the branch was created for it
 	CommonDir  string `json:"common_dir"`            // the repository
-	KeepBranch bool   `json:"keep_branch,omitempty"` // while removing
-	Tip        string `json:"tip,omitempty"`         // of the branch, while removing
-	Commit     bool   `json:"commit,omitempty"`      // a commit is being made in it
+	KeepBranch bool   `json:"keep_branch,omitempty"` // set while removing
+	Tip        string `json:"tip,omitempty"`         // of the branch, set while removing
+	Commit     bool   `json:"commit,omitempty"`      // a commit is being made
 }
 
 var validID = regexp.MustCompile(`^w-[0-9a-f]{8,40}$`)
@@ -52,7 +52,7 @@ func (m *Manager) recordPath(id string) string {
 	return filepath.Join(m.opts.Dir, recordsDir, id+".json")
 }
 
-// save writes a record, so that a reader sees it whole or not at all.
+// save writes a record atomically.
 func (m *Manager) save(r record) error {
 	data, err := json.Marshal(r)
 	if err != nil {
@@ -61,7 +61,7 @@ func (m *Manager) save(r record) error {
 	return writeSynced(m.recordPath(r.ID), data)
 }
 
-// writeSynced replaces a file of the data directory by one that is on disk.
+// writeSynced replaces a file of the data directory and syncs it.
 func writeSynced(path string, data []byte) error {
 	tmp := path + ".tmp"
 	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
@@ -79,7 +79,7 @@ func writeSynced(path string, data []byte) error {
 	return nil
 }
 
-// maxRecord is the size of a record or a journal.
+// maxRecord is the size limit of a record or a journal in bytes.
 const maxRecord = 16 << 20
 
 func (m *Manager) load(id string) (record, error) {
@@ -120,8 +120,8 @@ func (m *Manager) records() ([]record, error) {
 	return all, nil
 }
 
-// Get returns the workspace with an id. The error matches [ErrNotFound] if there is none, or if it
-// is still being created or removed.
+// Get returns the workspace with an id. The error matches [ErrNotFound] if it does not exist, or is
+// still being created or removed.
 func (m *Manager) Get(id string) (Workspace, error) {
 	r, err := m.load(id)
 	if err == nil && r.State != ready {
@@ -130,8 +130,7 @@ func (m *Manager) Get(id string) (Workspace, error) {
 	return r.Workspace, err
 }
 
-// List returns all workspaces in the order of their ids, without those that are still being created
-// or removed.
+// List returns all workspaces sorted by id, without those that are still being created or removed.
 func (m *Manager) List() ([]Workspace, error) {
 	all, err := m.records()
 	if err != nil {
@@ -146,7 +145,7 @@ func (m *Manager) List() ([]Workspace, error) {
 	return list, nil
 }
 
-// recover brings everything in order that a killed process has left.
+// recover finishes or undoes the incomplete changes of a killed process.
 func (m *Manager) recover(ctx context.Context) error {
 	if err := m.recoverFiles(); err != nil {
 		return err
@@ -161,7 +160,7 @@ func (m *Manager) recover(ctx context.Context) error {
 	}
 	for _, r := range all {
 		if err := m.recoverOne(ctx, r); err != nil {
-			// A repository that is gone or unmounted must not keep the others from work.
+			// A missing or unmounted repository must not block the others.
 			m.opts.Logger.Warn("a workspace was left as it is", "workspace", r.ID, "state", r.State, "err", err)
 		}
 	}
@@ -170,7 +169,7 @@ func (m *Manager) recover(ctx context.Context) error {
 
 func (m *Manager) recoverOne(ctx context.Context, r record) error {
 	switch r.State {
-	case making: // it was not seen by anyone
+	case making: // no caller has seen it
 		m.opts.Logger.Info("a workspace that was being made is undone", "workspace", r.ID)
 		if r.NewBranch {
 			if err := cleanBranch(r); err != nil {
@@ -200,7 +199,7 @@ func (m *Manager) recoverOne(ctx context.Context, r record) error {
 	return nil
 }
 
-// adminDir is where git keeps what it knows of a worktree. Its name is that of the
+// adminDir returns git's metadata directory of a worktree. Its name is that of the worktree's
 // directory, which is unique.
 func (m *Manager) adminDir(r record) string {
 	return filepath.Join(r.CommonDir, "worktrees", r.ID)

@@ -10,17 +10,17 @@ import (
 	"strings"
 )
 
-// RemoveOptions decides what may be lost with a workspace. The zero value loses nothing.
+// RemoveOptions decides what may be lost with a workspace. The zero value loses no work.
 type RemoveOptions struct {
 	// Force removes the workspace with all work in it, and its branch.
 	Force bool
-	// KeepBranch keeps the branch, so that the commits on it are not lost.
+	// KeepBranch keeps the branch, so that its commits are not lost.
 	KeepBranch bool
 }
 
-// Remove removes a worktree and, if [Manager.Create] made it, its branch. It returns a [*LossError]
-// if changes, untracked files or commits would be lost, unless RemoveOptions.Force is set. Files
-// that git ignores are removed without asking.
+// Remove removes a worktree and, if [Manager.Create] created it, its branch. It returns a
+// [*LossError] if changes, untracked files or commits would be lost, unless RemoveOptions.Force is
+// set. Files that git ignores are removed without asking.
 func (m *Manager) Remove(ctx context.Context, id string, o RemoveOptions) error {
 	defer m.hold(filepath.Join(m.opts.Dir, treesDir, id))()
 	r, err := m.load(id)
@@ -50,7 +50,7 @@ func (m *Manager) Remove(ctx context.Context, id string, o RemoveOptions) error 
 
 func (m *Manager) trash(r record) string { return filepath.Join(m.opts.Dir, trashDir, r.ID) }
 
-// finishRemove removes what is left of a worktree that was moved into the trash.
+// finishRemove removes the rest of a worktree that was moved to the trash.
 func (m *Manager) finishRemove(ctx context.Context, r record) error {
 	if err := m.dropWorktree(r, m.trash(r)); err != nil {
 		return err
@@ -67,11 +67,11 @@ func (m *Manager) finishRemove(ctx context.Context, r record) error {
 	return m.forget(r.ID)
 }
 
-// maxLoss is how much of what would be lost an error names.
+// maxLoss is the number of lost files and commits that an error lists.
 const maxLoss = 20
 
-// checkLoss returns what would be lost with a worktree. One whose directory was removed by
-// other means has its commits left to lose.
+// checkLoss returns an error with the work that would be lost with a worktree. If its directory was
+// removed by other means, its commits can still be lost.
 func (m *Manager) checkLoss(ctx context.Context, r record, o RemoveOptions) error {
 	if o.Force {
 		return nil
@@ -123,7 +123,7 @@ func (m *Manager) checkLoss(ctx context.Context, r record, o RemoveOptions) erro
 	return nil
 }
 
-// unique returns commits that are reached from tips and from no ref that stays.
+// unique returns commits that are reachable from tips and from no ref that stays.
 func (m *Manager) unique(ctx context.Context, r record, tips []string, keep bool) ([]string, error) {
 	if len(tips) == 0 {
 		return nil, nil
@@ -141,13 +141,13 @@ func (m *Manager) unique(ctx context.Context, r record, tips []string, keep bool
 	return strings.Fields(out), nil
 }
 
-// globEscape makes a pattern that matches a name alone. Of what a pattern can have, only
-// these may stand in the name of a branch.
+// globEscape returns a pattern that matches only the name. Branch names can contain only these
+// special characters.
 func globEscape(name string) string {
 	return strings.NewReplacer("]", "\\]", "{", "\\{", "}", "\\}").Replace(name)
 }
 
-// removeAll removes a directory, also where directories in it cannot be written to.
+// removeAll removes a directory, including directories without write permission.
 func removeAll(dir string) error {
 	err := os.RemoveAll(dir)
 	if err == nil || !errors.Is(err, fs.ErrPermission) {

@@ -14,22 +14,21 @@ import (
 	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
-// replacement is a file of a tree as it is to be.
+// replacement is the new content of a file of a tree.
 type replacement struct {
 	path string
-	mode string // as git has it; empty deletes the file
+	mode string // git's mode; empty deletes the file
 	data []byte // or the target of a link
 }
 
-// journal names a file in a user's directory that a killed process may leave there.
+// journal names a temporary file in a user's directory that a killed process may leave there.
 type journal struct {
 	Dir string `json:"dir"`
 	Tmp string `json:"tmp"`
 }
 
-// replace puts a file into its place with one rename, so that a reader sees the old one or
-// the new one. What was there, a link too, is replaced and never written through. The guard
-// is called right before.
+// replace replaces a file with one rename, so that a reader sees the old one or the new one. An
+// existing file or link is replaced and never written through. guard is called right before.
 func (t *Tree) replace(r replacement, guard func() error) error {
 	if err := checkPath(r.path); err != nil {
 		return err
@@ -63,8 +62,8 @@ func (t *Tree) replace(r replacement, guard func() error) error {
 	return t.rename(root, r, old, guard)
 }
 
-// rename writes the new file beside the old one and moves it into its place. A journal says
-// where it is until then.
+// rename writes the new file to a temporary name and renames it. A journal records the name until
+// then.
 func (t *Tree) rename(root *os.Root, r replacement, old fs.FileInfo, guard func() error) (err error) {
 	name := filepath.FromSlash(r.path)
 	if err := root.MkdirAll(filepath.Dir(name), 0o777); err != nil {
@@ -82,7 +81,7 @@ func (t *Tree) rename(root *os.Root, r replacement, old fs.FileInfo, guard func(
 	}
 	defer func() {
 		if err != nil {
-			_ = root.Remove(tmp) // it may have been renamed, or not made
+			_ = root.Remove(tmp) // it may have been renamed, or not created
 		}
 		err = errors.Join(err, os.Remove(note))
 	}()
@@ -101,8 +100,8 @@ func (t *Tree) rename(root *os.Root, r replacement, old fs.FileInfo, guard func(
 	return nil
 }
 
-// writeNew writes a file that is not there yet. Its permissions are those of the old one,
-// apart from the right to execute.
+// writeNew writes a new file. Its permissions are those of the old one, except for the execute
+// permission.
 func writeNew(root *os.Root, tmp string, r replacement, old fs.FileInfo) error {
 	if r.mode == modeLink {
 		if err := root.Symlink(string(r.data), tmp); err != nil {
@@ -132,7 +131,7 @@ func writeNew(root *os.Root, tmp string, r replacement, old fs.FileInfo) error {
 	return nil
 }
 
-// recoverFiles removes files that a killed process had written and not put into place.
+// recoverFiles removes temporary files of a killed process.
 func (m *Manager) recoverFiles() error {
 	notes, err := filesIn(filepath.Join(m.opts.Dir, recordsDir), "f-", ".json")
 	if err != nil {
@@ -146,8 +145,8 @@ func (m *Manager) recoverFiles() error {
 		var j journal
 		base := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(note), "f-"), ".json")
 		if json.Unmarshal(data, &j) == nil && filepath.Base(j.Tmp) == ".parley-"+base+".tmp" {
-			if root, err := os.OpenRoot(j.Dir); err == nil { // else the directory is gone
-				_ = root.Remove(j.Tmp) // it may not have been made
+			if root, err := os.OpenRoot(j.Dir); err == nil { // otherwise the directory does not exist
+				_ = root.Remove(j.Tmp) // it may not have been created
 				_ = root.Close()
 			}
 		}

@@ -11,16 +11,16 @@ import (
 
 // RevertOptions selects the change that [Tree.Revert] reverts. File is required.
 type RevertOptions struct {
-	// From and To are the states that were compared, as in [Tree.Diff]. If To is empty, the
-	// change is that of the files as they are now; otherwise the file may have changed since,
-	// as long as it was not in the lines of the hunk.
+	// From and To are the compared states, as in [Tree.Diff]. If To is empty, the change is that of
+	// the current files; otherwise the file may have changed since, except in the lines of the
+	// hunk.
 	From, To string
 	// File is the path of the file, and Hunk the id of one of its hunks; an empty Hunk means
 	// the whole file.
 	File, Hunk string
 }
 
-// Revert reverts a hunk or all changes of a file and leaves everything else as it is. It returns
+// Revert reverts a hunk or all changes of a file and leaves everything else unchanged. It returns
 // the state before, with which it can be undone. The error is a [*StaleError] if the hunk has
 // changed since it was shown or the file changes during the call, [ErrNothing] if the file has not
 // changed, and [ErrUnsafe] if the file cannot be replaced safely.
@@ -77,7 +77,7 @@ func (t *Tree) Revert(ctx context.Context, o RevertOptions) (before State, err e
 	return now, nil
 }
 
-// leftOut refuses a file that the snapshot does not have as it is.
+// leftOut rejects a file that is not in the snapshot with its current content.
 func leftOut(s State, path string) error {
 	for _, l := range s.Left {
 		if l.Path == path || strings.HasPrefix(path, l.Path+"/") {
@@ -94,7 +94,7 @@ type reverting struct {
 	from, to, now string
 }
 
-// plan returns what has to be written, the file that was named last.
+// plan returns the files to write, the named one last.
 func (r *reverting) plan(ctx context.Context, f File) ([]replacement, error) {
 	if r.Hunk != "" {
 		h, err := r.find(f)
@@ -109,7 +109,7 @@ func (r *reverting) plan(ctx context.Context, f File) ([]replacement, error) {
 	return r.file(ctx, f)
 }
 
-// find returns the hunk that was named.
+// find returns the named hunk.
 func (r *reverting) find(f File) (Hunk, error) {
 	for _, h := range f.Hunks {
 		if h.ID == r.Hunk {
@@ -119,7 +119,7 @@ func (r *reverting) find(f File) (Hunk, error) {
 	return Hunk{}, &StaleError{File: f.Path, Hunk: r.Hunk, Hunks: Near(f.Hunks, r.Hunk)}
 }
 
-// stale is the error for a hunk that cannot be taken back from the file as it is now.
+// stale returns the error for a hunk that cannot be reverted in the current file.
 func (r *reverting) stale(ctx context.Context) error {
 	e := &StaleError{File: r.File, Hunk: r.Hunk, Hunks: []Hunk{}}
 	if now, err := r.tree.snapshot(ctx); err == nil {
@@ -133,7 +133,7 @@ func (r *reverting) stale(ctx context.Context) error {
 	return e
 }
 
-// hunk returns the file as it is now without a hunk.
+// hunk returns the current file without a hunk.
 func (r *reverting) hunk(ctx context.Context, f File, h Hunk) (replacement, error) {
 	shown, err := r.tree.blob(ctx, f.newBlob)
 	if err != nil {
@@ -170,7 +170,7 @@ func (r *reverting) hunk(ctx context.Context, f File, h Hunk) (replacement, erro
 	return replacement{path: f.Path, mode: mode, data: data}, err
 }
 
-// file returns what brings a whole file back to where it was.
+// file returns the replacements that revert a whole file.
 func (r *reverting) file(ctx context.Context, f File) ([]replacement, error) {
 	if r.now != r.to {
 		mode, blob, err := r.tree.entry(ctx, r.now, f.Path)
@@ -208,7 +208,7 @@ func (r *reverting) file(ctx context.Context, f File) ([]replacement, error) {
 	return []replacement{back}, nil
 }
 
-// seen is what the system says of a file; nil if there is none.
+// seen returns the current info of a file; nil if it does not exist.
 func (t *Tree) seen(path string) fs.FileInfo {
 	info, err := os.Lstat(filepath.Join(t.dir, filepath.FromSlash(path)))
 	if err != nil {
@@ -217,7 +217,7 @@ func (t *Tree) seen(path string) fs.FileInfo {
 	return info
 }
 
-// unchanged returns an error if the file is not the one that the snapshot was made of.
+// unchanged returns an error if the file differs from the one in the snapshot.
 func (r *reverting) unchanged(ctx context.Context, was fs.FileInfo) error {
 	is := r.tree.seen(r.File)
 	same := was == nil && is == nil

@@ -13,7 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
-// hunksOf are the hunks of a file against the base.
+// hunksOf returns the hunks of a file against the base.
 func (w *world) hunksOf(ws Workspace, t *Tree, file string) []Hunk {
 	w.Helper()
 	f, ok := w.diff(t, ws.Base, "").file(file)
@@ -100,7 +100,7 @@ func TestRevertFile(t *testing.T) {
 	if got := w.get(tree, "a.txt"); got != lines(40) {
 		t.Errorf("a.txt is %q", got)
 	}
-	// A hunk is taken back with its line ends, and one hunk that is the whole file with it.
+	// A hunk is reverted with its line ends, also if it is the whole file.
 	w.put(tree, "w.crlf", "one\r\nTWO\r\n")
 	w.put(tree, "added", "x\n")
 	if err := os.Remove(path("sub/b.txt")); err != nil {
@@ -119,8 +119,8 @@ func TestRevertFile(t *testing.T) {
 	}
 }
 
-// A hunk of an earlier turn can be taken back while others come later, unless they are in
-// the same place.
+// TestRevertTurn checks that a hunk of an earlier turn can be reverted despite later ones, unless
+// they overlap.
 func TestRevertTurn(t *testing.T) {
 	w := newWorld(t)
 	_, tree := w.create(CreateOptions{})
@@ -182,7 +182,7 @@ func TestRevertRefuses(t *testing.T) {
 	}
 }
 
-// A file that changes between the look at it and the rename is not overwritten.
+// TestRevertRace checks that a file that changes between the check and the rename is not overwritten.
 func TestRevertRace(t *testing.T) {
 	w := newWorld(t)
 	ws, tree := w.create(CreateOptions{})
@@ -204,8 +204,8 @@ func TestRevertRace(t *testing.T) {
 	}
 }
 
-// Whatever was edited: taking hunks back one by one, in any order, leads to the base, and
-// none of them changes another.
+// TestRevertProperty checks that reverting the hunks of any edit one by one, in any order, leads to
+// the base, and that none changes another.
 func TestRevertProperty(t *testing.T) {
 	w := newWorld(t)
 	ws, tree := w.create(CreateOptions{})
@@ -269,15 +269,15 @@ func TestHunkLines(t *testing.T) {
 	}
 }
 
-// TestHunk_without reverts hunks without context lines: additions, removals and changes,
-// at each place of a file, with and without a newline at its end.
+// TestHunk_without reverts hunks without context lines: additions, removals and changes, at each
+// position of a file, with and without a newline at its end.
 func TestHunk_without(t *testing.T) {
 	for _, end := range []string{"\n", ""} {
 		base := []string{"a\n", "b\n", "c" + end}
 		for at := range 4 {
 			for from := at; from <= 3; from++ { // the lines from at to from are new
 				for _, old := range [][]string{nil, {"x\n"}, {"x\n", "y\n"}} {
-					if from == at && old == nil || end == "" && at == 3 { // nothing, or a line after one without an end
+					if from == at && old == nil || end == "" && at == 3 { // empty, or a line after one without an end
 						continue
 					}
 					if end == "" && from == 3 && old != nil {
@@ -285,7 +285,7 @@ func TestHunk_without(t *testing.T) {
 					}
 					h := Hunk{NewStart: at + 1, NewLines: from - at}
 					if h.NewLines == 0 {
-						h.NewStart = at // as git counts: the line before
+						h.NewStart = at // git counts the line before
 					}
 					for _, line := range old {
 						h.Lines = append(h.Lines, "-"+strings.TrimSuffix(line, "\n"))
@@ -317,8 +317,8 @@ func TestHunk_without(t *testing.T) {
 	}
 }
 
-// TestLeftOut checks which files cannot be taken back: those that the snapshot left out, and everything
-// below a directory that it left out.
+// TestLeftOut checks which files cannot be reverted: those that the snapshot omitted, and everything
+// below an omitted directory.
 func TestLeftOut(t *testing.T) {
 	s := State{Left: []LeftOut{{Path: "dir", Why: "a repository"}, {Path: "big.bin", Why: "too large"}}}
 	for path, refused := range map[string]bool{"dir": true, "dir/a": true, "dir/a/b": true, "big.bin": true, "dirty": false, "dir.txt": false, "a/dir": false, "big.bin.txt": false, "a": false} {

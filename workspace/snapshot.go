@@ -14,7 +14,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
-// State is the content of all files of a tree at one moment, as a tree object of git. Left lists the
+// State is the content of all files of a tree at one moment, as a git tree object. Left lists the
 // files that are not part of it.
 type State struct {
 	Tree string // its id
@@ -24,30 +24,30 @@ type State struct {
 }
 
 // LeftOut is a file that is not part of a snapshot because it is too large, not readable, a separate
-// repository, or needs a filter that is not trusted. If the index has the file, the snapshot has it
-// as it is in the index.
+// repository, or needs a filter that is not trusted. If the index has the file, the snapshot has the
+// version of the index.
 type LeftOut struct {
 	Path string
 	Size int64
 	Why  string // large, unreadable, repository, or NeedsFilter
 }
 
-// NeedsFilter is LeftOut.Why of a file that would get other content in git: a filter that only the
-// repository names, such as that of Git LFS installed with --local, is not run.
+// NeedsFilter is LeftOut.Why of a file that would have other content in git: a filter of the
+// repository only, such as that of Git LFS installed with --local, is not run.
 const NeedsFilter = "filter"
 
-// snapshotTries is how often a snapshot is tried while files change under it.
+// snapshotTries is the number of attempts of a snapshot while files change.
 const snapshotTries = 3
 
-// Snapshot stores the files of the directory as they are now, including untracked files and without
-// ignored ones. It only reads the working tree and its index. The snapshot is kept until
-// [Manager.Forget] is called for its owner.
+// Snapshot stores the current files of the directory, including untracked files and without ignored
+// ones. It only reads the working tree and its index. The snapshot is kept until [Manager.Forget]
+// is called for its owner.
 func (t *Tree) Snapshot(ctx context.Context) (State, error) {
 	defer t.m.hold(t.dir)()
 	return t.snapshot(ctx)
 }
 
-// snapshot is Snapshot for who holds the tree.
+// snapshot is Snapshot for a caller that holds the tree.
 func (t *Tree) snapshot(ctx context.Context) (State, error) {
 	var failed error
 	for range snapshotTries {
@@ -100,7 +100,7 @@ func (t *Tree) trySnapshot(ctx context.Context) (State, error) {
 	}
 	changed = slices.DeleteFunc(changed, func(path string) bool {
 		info := t.seen(path)
-		if !found[path] || info == nil { // git needs no filter for a file that is gone
+		if !found[path] || info == nil { // git needs no filter for a deleted file
 			return false
 		}
 		s.Left = append(s.Left, LeftOut{Path: path, Size: info.Size(), Why: NeedsFilter})
@@ -114,7 +114,7 @@ func (t *Tree) trySnapshot(ctx context.Context) (State, error) {
 	return s, err
 }
 
-// stage brings files into an index as they are now; those that are gone are taken out.
+// stage updates an index to the current files, and removes deleted ones.
 func (t *Tree) stage(ctx context.Context, g *guard, env, files []string) error {
 	root, err := os.OpenRoot(t.dir)
 	if err != nil {
@@ -124,7 +124,7 @@ func (t *Tree) stage(ctx context.Context, g *guard, env, files []string) error {
 	var gone, there []string
 	for _, path := range files {
 		_, err := root.Lstat(filepath.FromSlash(path))
-		if err != nil || noLinks(root, path) != nil { // what a link points to is not in the tree
+		if err != nil || noLinks(root, path) != nil { // the target of a link is not in the tree
 			gone = append(gone, path)
 		} else {
 			there = append(there, path)
@@ -164,14 +164,14 @@ func (t *Tree) leaveOut(path string) (LeftOut, bool) {
 		return LeftOut{Path: path, Size: info.Size(), Why: "unreadable"}, true
 	}
 	if err == nil {
-		_ = f.Close() // it was only tried
+		_ = f.Close() // only opened to check
 	}
 	return LeftOut{}, false
 }
 
-// copyIndex makes the private index a copy of the working tree's. It gets the same time:
-// git takes a file for changed if that is not older than the index, and a younger index
-// would hide what was changed in the moment after it was written.
+// copyIndex copies the working tree's index to the private index. It gets the same time: git treats
+// a file as changed if it is not older than the index, and a newer index would hide changes right
+// after it was written.
 func (t *Tree) copyIndex() (err error) {
 	private := t.privateIndex()
 	for _, name := range []string{private, private + ".lock"} {
@@ -181,7 +181,7 @@ func (t *Tree) copyIndex() (err error) {
 	}
 	from, err := regularfile.Open(t.index)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // nothing was ever added
+		return nil // no file was ever added
 	}
 	if err != nil {
 		return fmt.Errorf("workspace: %w", err)

@@ -50,8 +50,8 @@ func TestCreate(t *testing.T) {
 	}
 }
 
-// A base that is a remote branch must not make git write to the configuration, and a branch
-// that exists is checked out where nothing else is asked for.
+// TestCreateBranches checks that a remote branch as base does not make git write to the
+// configuration, and that an existing branch is checked out without a base.
 func TestCreateBranches(t *testing.T) {
 	w := newWorld(t)
 	w.git("update-ref", "refs/remotes/origin/topic", "HEAD")
@@ -68,7 +68,7 @@ func TestCreateBranches(t *testing.T) {
 	if err := w.Remove(w.ctx(), ws.ID, RemoveOptions{Force: true}); err != nil {
 		t.Fatal(err)
 	}
-	w.git("rev-parse", "--verify", "refs/heads/kept") // a branch that was there stays
+	w.git("rev-parse", "--verify", "refs/heads/kept") // an existing branch stays
 }
 
 func TestCreateRefuses(t *testing.T) {
@@ -196,8 +196,8 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// TestRemove_head checks that the commits of a branch count as loss wherever HEAD is, and also if the
-// directory is gone.
+// TestRemove_head checks that the commits of a branch count as loss for any HEAD, and also if the
+// directory was removed.
 func TestRemove_head(t *testing.T) {
 	w := newWorld(t)
 	for name, move := range map[string]func(ws Workspace){

@@ -8,10 +8,9 @@ import (
 	"github.com/seed7221b0f9/parley/agent/simagent"
 )
 
-// A provider proves in its own tests that a server can use it. Checks without a prompt are skipped,
-// each with its name.
+// Run the suite in the tests of a provider. Checks without a prompt are skipped by name.
 func ExampleRun() {
-	_ = func(t *testing.T) { // TestSuite of the package of the provider
+	_ = func(t *testing.T) { // TestSuite in the provider's package
 		agenttest.Run(t, func(t *testing.T) agenttest.Subject {
 			return agenttest.Subject{
 				Provider: &simagent.Provider{Pace: -1},

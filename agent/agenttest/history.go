@@ -14,7 +14,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/random"
 )
 
-// History returns access to the sessions whose files are in Dir. Without Dir there are none.
+// History returns the sessions with files in Dir. Without Dir it is empty.
 func (p *Provider) History() agent.History { return history{p} }
 
 type history struct{ p *Provider }
@@ -42,7 +42,7 @@ func (h history) List(_ context.Context, q agent.HistoryQuery) ([]agent.HistoryI
 	return page(all, q, func(i agent.HistoryInfo) string { return i.ID })
 }
 
-// page cuts a page out of a list. The cursor is the id of the last element before it.
+// page returns a page of a list. The cursor is the id of the last element of the previous page.
 func page[T any](all []T, q agent.HistoryQuery, id func(T) string) ([]T, string, error) {
 	if q.Cursor != "" {
 		i := slices.IndexFunc(all, func(v T) bool { return id(v) == q.Cursor })
@@ -128,7 +128,7 @@ func (h history) Load(_ context.Context, id string, pg agent.HistoryPage) (agent
 	}}, nil
 }
 
-// event is a line as an event.
+// event converts a line to an event.
 func (l line) event(session string) event.Event {
 	h := event.Header{UUID: l.UUID, SessionID: session}
 	if l.Role == "user" {

@@ -13,7 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// The scripted provider and its sessions have every group.
+// The scripted provider and its sessions implement all optional interfaces.
 var (
 	_ agent.Resumer         = (*Provider)(nil)
 	_ agent.Witness         = (*Provider)(nil)
@@ -33,8 +33,8 @@ var (
 	_ agent.Titler          = (*Session)(nil)
 )
 
-// Fork copies the session's file, up to a message or as a whole. Sessions without a file cannot
-// be forked.
+// Fork copies the session's file, up to a message or entirely. Sessions without a file cannot be
+// forked.
 func (s *Session) Fork(_ context.Context, at string) (string, error) {
 	if s.provider.Dir == "" {
 		return "", fmt.Errorf("%w: sessions without a file cannot be forked", agent.ErrUnsupported)
@@ -42,8 +42,7 @@ func (s *Session) Fork(_ context.Context, at string) (string, error) {
 	return s.provider.fork(s.id, at)
 }
 
-// Rewind reports one file, which the agent pretends to have changed, for any prompt of the
-// session. It changes nothing.
+// Rewind reports one pretended change of a file for any prompt of the session. It changes no file.
 func (s *Session) Rewind(_ context.Context, uuid string, _ bool) (agent.Rewound, error) {
 	lines, err := s.provider.read(s.id)
 	if err != nil {
@@ -55,11 +54,10 @@ func (s *Session) Rewind(_ context.Context, uuid string, _ bool) (agent.Rewound,
 	return agent.Rewound{CanRewind: true, FilesChanged: []string{filepath.Join(s.opts.Dir, "file.txt")}, Insertions: 1}, nil
 }
 
-// Background moves nothing and returns false, because no tool of the scripted agent takes long.
+// Background returns false, because no tool of the scripted agent takes long.
 func (s *Session) Background(context.Context) (bool, error) { return false, nil }
 
-// StopTask marks a task of the scripted agent as ended. Tasks that it does not have are
-// [agent.ErrNotFound].
+// StopTask marks a task of the scripted agent as ended. Unknown tasks are [agent.ErrNotFound].
 func (s *Session) StopTask(_ context.Context, taskID string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -70,13 +68,13 @@ func (s *Session) StopTask(_ context.Context, taskID string) error {
 		return fmt.Errorf("%w: task %s", agent.ErrNotFound, taskID)
 	}
 	s.tasks[taskID] = false
-	s.kit.Update(func() []event.Event { // does not wait: the consumer may wait for this call
+	s.kit.Update(func() []event.Event { // does not block: the consumer may wait for this call
 		return []event.Event{s.sign(&event.TaskNotification{TaskID: taskID, Status: "stopped"})}
 	})
 	return nil
 }
 
-// TaskOutput returns a piece of the fixed output that each task of the scripted agent has.
+// TaskOutput returns a piece of the fixed output of every task of the scripted agent.
 func (s *Session) TaskOutput(_ context.Context, taskID string, offset, limit int64) (agent.TaskOutput, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,13 +93,12 @@ func (s *Session) TaskOutput(_ context.Context, taskID string, offset, limit int
 	return agent.TaskOutput{Text: output[offset:end], Next: end, EOF: !running && end == int64(len(output))}, nil
 }
 
-// ContextUsage returns figures that never change, in the form that the Claude CLI has for them.
+// ContextUsage returns constant figures in the form of the Claude CLI.
 func (s *Session) ContextUsage(context.Context) (json.RawMessage, error) {
 	return json.RawMessage(`{"totalTokens":1000,"maxTokens":200000}`), nil
 }
 
-// MCPStatus returns the description of the only server of the scripted agent, which is always
-// connected.
+// MCPStatus returns the description of the scripted agent's only server, which is always connected.
 func (s *Session) MCPStatus(context.Context) ([]json.RawMessage, error) {
 	return []json.RawMessage{json.RawMessage(`{"name":"demo","status":"connected"}`)}, nil
 }
@@ -113,10 +110,10 @@ func mcpServer(name string) error {
 	return nil
 }
 
-// MCPReconnect accepts the name of the only server and does nothing. Other names are an error.
+// MCPReconnect accepts the name of the only server and has no effect. Other names are an error.
 func (s *Session) MCPReconnect(_ context.Context, server string) error { return mcpServer(server) }
 
-// MCPToggle accepts the name of the only server and does nothing. Other names are an error.
+// MCPToggle accepts the name of the only server and has no effect. Other names are an error.
 func (s *Session) MCPToggle(_ context.Context, server string, _ bool) error { return mcpServer(server) }
 
 // MCPTools returns the only tool of the only server, which the scripted agent never calls.
@@ -129,24 +126,22 @@ func (s *Session) MCPTools(_ context.Context, server string) ([]agent.MCPTool, e
 	return []agent.MCPTool{{Server: "demo", Name: "echo", Description: "says it again", InputSchema: json.RawMessage(`{"type":"object"}`)}}, nil
 }
 
-// Models returns the two models that the scripted agent claims to have, the first of which is
-// the default.
+// Models returns the two models of the scripted agent; the first is the default.
 func (s *Session) Models(context.Context) ([]agent.Entry, error) {
 	return []agent.Entry{{Name: "sim-1", Description: "the default"}, {Name: "sim-2"}}, nil
 }
 
-// Commands returns the only command that the scripted agent claims to have, which is compact.
+// Commands returns the only command of the scripted agent, compact.
 func (s *Session) Commands(context.Context) ([]agent.Entry, error) {
 	return []agent.Entry{{Name: "compact"}}, nil
 }
 
-// Agents returns the only subagent that the scripted agent claims to have, which is
-// general-purpose.
+// Agents returns the only subagent of the scripted agent, general-purpose.
 func (s *Session) Agents(context.Context) ([]agent.Entry, error) {
 	return []agent.Entry{{Name: "general-purpose"}}, nil
 }
 
-// Title makes a title of a prompt. A prompt that begins with "untitled" has none.
+// Title derives a title from a prompt. A prompt that begins with "untitled" has none.
 func (s *Session) Title(_ context.Context, prompt string) (string, error) {
 	if strings.HasPrefix(prompt, "untitled") {
 		return "", fmt.Errorf("%w: no title", agent.ErrUnsupported)
@@ -154,8 +149,7 @@ func (s *Session) Title(_ context.Context, prompt string) (string, error) {
 	return "On " + prompt, nil
 }
 
-// Usage returns one row for each session on disk, with tokens and a cost that are always the
-// same.
+// Usage returns one row for each session on disk, with constant tokens and cost.
 func (p *Provider) Usage(ctx context.Context, q agent.UsageQuery) ([]agent.Usage, error) {
 	sessions, _, err := p.History().List(ctx, agent.HistoryQuery{Project: q.Project})
 	if err != nil {

@@ -17,28 +17,27 @@ import (
 	"github.com/seed7221b0f9/parley/internal/random"
 )
 
-// Provider is a scripted provider. Its fields are set before use and not changed. The
-// zero value keeps its files in memory only as long as its sessions live: set Dir for
-// sessions that can be resumed.
+// Provider is a scripted provider. Its fields must not be changed after the first use. The zero
+// value keeps its sessions in memory while they run: set Dir for sessions that can be resumed.
 type Provider struct {
 	// ProviderName is the name in events; empty is "sim".
 	ProviderName string
-	// Dir is where the sessions' files are. It must exist.
+	// Dir is the directory of the sessions' files. It must exist.
 	Dir string
 	// Pause is the time between two deltas of an answer; 0 is none.
 	Pause time.Duration
-	// OpenDelay is how long Open and Resume take.
+	// OpenDelay is the time that Open and Resume take.
 	OpenDelay time.Duration
-	// Forgetful makes the files silent about prompts, so that after a crash no one can
-	// tell whether a prompt was received.
+	// Forgetful omits prompts from the files, so that after a crash it is unknown whether a prompt
+	// was received.
 	Forgetful bool
 
 	mu       sync.Mutex
-	sessions map[string]*Session // those that run, by id
+	sessions map[string]*Session // running sessions by id
 	opened   int
 }
 
-// Name returns the name that the provider was given, or "sim" if it was given none.
+// Name returns ProviderName, or "sim" if it is empty.
 func (p *Provider) Name() string {
 	if p.ProviderName == "" {
 		return "sim"
@@ -46,7 +45,7 @@ func (p *Provider) Name() string {
 	return p.ProviderName
 }
 
-// Open starts a session. The first word of each prompt says what the agent does with it:
+// Open starts a session. The first word of each prompt determines the agent's action:
 //
 //	say TEXT…     answers with the text
 //	count N       answers with N words, one delta each
@@ -74,7 +73,7 @@ func (p *Provider) Open(ctx context.Context, opts agent.Options) (agent.Session,
 	return p.start(ctx, id, opts)
 }
 
-// Resume continues a session whose file is in Dir, or a copy of it if opts.Fork is set.
+// Resume continues a session with a file in Dir, or a copy of it if opts.Fork is set.
 func (p *Provider) Resume(ctx context.Context, id string, opts agent.Options) (agent.Session, error) {
 	if _, err := p.read(id); err != nil {
 		return nil, err
@@ -117,22 +116,21 @@ func (p *Provider) start(ctx context.Context, id string, opts agent.Options) (ag
 	return s, nil
 }
 
-// Running returns the number of sessions that have not ended, so that tests can look for leaks.
+// Running returns the number of sessions that have not ended, so that tests can detect leaks.
 func (p *Provider) Running() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.sessions)
 }
 
-// Opened returns how many sessions were opened or resumed so far, including those that have
-// ended.
+// Opened returns the number of sessions opened or resumed so far, including ended ones.
 func (p *Provider) Opened() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.opened
 }
 
-// Session returns a running session by its id, or nil if no session with that id is running.
+// Session returns the running session with the id, or nil.
 func (p *Provider) Session(id string) *Session {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -145,8 +143,7 @@ func (p *Provider) ended(id string) {
 	delete(p.sessions, id)
 }
 
-// Delivered looks for a prompt in the session's file. Without a file it is not known whether it
-// arrived.
+// Delivered searches the session's file for a prompt. Without a file the result is unknown.
 func (p *Provider) Delivered(_ context.Context, sessionID, uuid string) (agent.Delivery, error) {
 	lines, err := p.read(sessionID)
 	if errors.Is(err, agent.ErrNotFound) {

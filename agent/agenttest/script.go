@@ -10,7 +10,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/random"
 )
 
-// say streams an answer and ends it with the whole message.
+// say streams an answer and then emits the complete message.
 func (t *turn) say(thinking, text string) error {
 	if err := t.stream(thinking, text); err != nil {
 		return err
@@ -24,7 +24,7 @@ func (t *turn) say(thinking, text string) error {
 	return t.whole(text, blocks)
 }
 
-// whole is the whole message after it was streamed.
+// whole emits the complete message after it was streamed.
 func (t *turn) whole(text string, blocks []event.IndexedBlock) error {
 	uuid := random.UUID()
 	if err := t.s.provider.write(t.s.id, line{Role: "assistant", UUID: uuid, Text: text}); err != nil {
@@ -44,8 +44,8 @@ func (t *turn) header(uuid string) event.Header {
 	return event.Header{MessageID: t.messageID, UUID: uuid}
 }
 
-// stream streams an answer word by word, if deltas are wanted. Cut off, it stops what it
-// has begun.
+// stream streams an answer word by word, if deltas are enabled. If it is interrupted, it stops the
+// open blocks.
 func (t *turn) stream(thinking, text string) error {
 	t.messageID = t.number("msg")
 	if !t.s.opts.Partial {
@@ -89,7 +89,7 @@ func (t *turn) block(index int64, thinking bool, text string) error {
 	return t.ended()
 }
 
-// tool uses a tool, after asking for permission if ask is set.
+// tool uses a tool, and asks for permission first if ask is set.
 func (t *turn) tool(name string, ask bool, output string) error {
 	if name == "" {
 		name = "Bash"
@@ -127,14 +127,14 @@ func (t *turn) tool(name string, ask bool, output string) error {
 	return t.say("", "I have used "+name+".")
 }
 
-// asks reports whether the permission mode wants a person to be asked.
+// asks reports whether the permission mode requires asking a person.
 func (s *Session) asks() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.mode != "bypassPermissions"
 }
 
-// permission asks for permission; the string is why it was denied.
+// permission asks for permission; denied is the reason of a denial.
 func (t *turn) permission(name, toolUseID string, input jsonText) (denied string, err error) {
 	id := t.number("req")
 	a, err := t.ask(id, &event.PermissionRequest{
@@ -155,7 +155,7 @@ func (t *turn) permission(name, toolUseID string, input jsonText) (denied string
 	return denied, err
 }
 
-// ask opens a request and waits for its answer, which is nil if it was withdrawn.
+// ask opens a request and waits for its answer, which is nil if the request was withdrawn.
 func (t *turn) ask(id string, ask event.Event) (agent.Answer, error) {
 	t.emit(ask)
 	r := t.s.kit.Request(id)
@@ -169,7 +169,7 @@ func (t *turn) ask(id string, ask event.Event) (agent.Answer, error) {
 	return a, nil
 }
 
-// question asks the person something and answers with what was said.
+// question asks the person something and replies with the answer.
 func (t *turn) question(word string) error {
 	id := t.number("req")
 	if word == "plan" {

@@ -23,8 +23,8 @@ func TestProvider(t *testing.T) {
 	})
 }
 
-// TestInterrupt_early interrupts inputs right after they were sent, some before and some after their turn begins. Each
-// of them ends, and the input that follows it runs.
+// TestInterrupt_early interrupts inputs right after they were sent, some before and some after the start of their
+// turn. Each of them ends, and the following input runs.
 func TestInterrupt_early(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()

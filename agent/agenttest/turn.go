@@ -15,7 +15,7 @@ import (
 
 var errInterrupted = errors.New("agenttest: interrupted")
 
-// run is the agent: it works on one input after the other until it is stopped.
+// run is the agent's loop: it processes one input after the other until it is stopped.
 func (s *Session) run() {
 	var failed error
 	defer func() { s.kit.End(failed, nil) }()
@@ -38,8 +38,8 @@ func (s *Session) run() {
 	}
 }
 
-// next takes the first input of the queue and begins its turn, which an interrupt ends. The
-// context is nil where there is no input.
+// next takes the first input of the queue and starts its turn, which an interrupt ends. The context
+// is nil without an input.
 func (s *Session) next() (agent.Input, context.Context) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,7 +66,7 @@ type turn struct {
 	began     time.Time
 }
 
-// turn returns an error only if the agent dies of it.
+// turn returns an error only if the agent dies.
 func (s *Session) turn(ctx context.Context, in agent.Input) error {
 	s.mu.Lock()
 	t := &turn{s: s, ctx: ctx, began: time.Now()}
@@ -89,7 +89,7 @@ func (s *Session) turn(ctx context.Context, in agent.Input) error {
 	return nil
 }
 
-// work does what the first word of a prompt says.
+// work performs the action of the first word of a prompt.
 func (t *turn) work(prompt string) error {
 	word, rest, _ := strings.Cut(prompt, " ")
 	n, _ := strconv.Atoi(rest)
@@ -117,7 +117,7 @@ func (t *turn) work(prompt string) error {
 		<-t.ctx.Done()
 		return errInterrupted
 	case "cut":
-		_ = t.stream("", words(n)) // an interrupt does not save it
+		_ = t.stream("", words(n)) // an interrupt does not prevent the crash
 		return errDied
 	case "die":
 		return errDied
@@ -144,7 +144,7 @@ func (t *turn) settings() string {
 	return fmt.Sprintf("model %s mode %s thinking %s", t.s.model, t.s.mode, thinking)
 }
 
-// words are n words that differ.
+// words returns n distinct words.
 func words(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -156,7 +156,7 @@ func words(n int) string {
 	return b.String()
 }
 
-// ended reports why the turn cannot go on.
+// ended returns the reason why the turn cannot continue, or nil.
 func (t *turn) ended() error {
 	if t.ctx.Err() != nil {
 		return errInterrupted
@@ -179,7 +179,7 @@ func (t *turn) pause() error {
 	}
 }
 
-// emit gives an event to the consumer. After the end of the session there is none.
+// emit passes an event to the consumer. After the end of the session it has no effect.
 func (t *turn) emit(ev event.Event) {
 	t.s.kit.Add(func() []event.Event {
 		if t.s.kit.Context().Err() != nil {
@@ -189,7 +189,7 @@ func (t *turn) emit(ev event.Event) {
 	})
 }
 
-// sign names the session and the provider in an event.
+// sign sets the session and the provider of an event.
 func (s *Session) sign(ev event.Event) event.Event {
 	h := ev.Head()
 	h.SessionID, h.Provider = s.id, s.provider.Name()

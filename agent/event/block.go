@@ -33,8 +33,8 @@ func decodeBlocks(data []byte) ([]wireBlock, error) {
 	return blocks, nil
 }
 
-// blockOr returns the block of a JSON text, or another where the text is absent. A block with a
-// member of a strange type is sent as an unknown one.
+// blockOr returns the block of a JSON text, or other if the text is absent. A block with a member
+// of an unexpected type is sent as an unknown one.
 func blockOr(raw JSON, blockType string, other wireBlock) wireBlock {
 	if raw == "" {
 		return other
@@ -50,7 +50,7 @@ func blockOr(raw JSON, blockType string, other wireBlock) wireBlock {
 	return b
 }
 
-// toolBlock returns the call of a tool. Members of the API's block that have no field are added.
+// toolBlock returns a tool call. Members of the API's block without a field are added.
 func toolBlock(h *Header, c *Content) *wireToolUse {
 	b := &wireToolUse{
 		BlockType: c.Type, ID: c.ToolUseID, ToolName: c.Name, ToolType: ToolType(h.Provider, c.Name), Name: c.Name,
@@ -62,7 +62,7 @@ func toolBlock(h *Header, c *Content) *wireToolUse {
 	return b
 }
 
-// contentBlock returns a whole block.
+// contentBlock returns a complete block.
 func contentBlock(h *Header, c *Content) wireBlock {
 	switch c.Type {
 	case "tool_use", "server_tool_use", "mcp_tool_use":
@@ -71,13 +71,13 @@ func contentBlock(h *Header, c *Content) wireBlock {
 		return blockOr(c.Raw, c.Type, &wireText{Text: c.Text})
 	case "thinking":
 		return blockOr(c.Raw, c.Type, &wireThinking{Thinking: c.Text, Signature: c.Signature, Summary: c.Summary})
-	case "tool_result": // results are messages; one that is not is sent as it is
+	case "tool_result": // results are messages; any other is sent unchanged
 		return &wireUnknownBlock{OriginalType: c.Type, Data: clean(c.Raw)}
 	}
 	return blockOr(c.Raw, c.Type, &wireUnknownBlock{OriginalType: c.Type})
 }
 
-// contentOf returns a block that was decoded.
+// contentOf returns the content of a decoded block.
 func contentOf(b wireBlock) Content {
 	c := Content{Type: typeName(b), Raw: text(b)}
 	switch b := b.(type) {

@@ -11,10 +11,9 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// Canonical returns the one form of a JSON text that all texts of the same value
-// share (RFC 8785): members sorted by UTF-16 units, numbers as JavaScript prints
-// them, no escape that is not needed. Numbers are doubles, as there; one that is too
-// large for a double becomes null, as there.
+// Canonical returns the canonical form of a JSON text (RFC 8785), which is equal for all texts of
+// the same value: members sorted by UTF-16 units, numbers as JavaScript prints them, no unnecessary
+// escapes. Numbers are doubles; a number that is too large becomes null, as in JavaScript.
 func Canonical(data []byte) ([]byte, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()

@@ -14,17 +14,17 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// Extra holds the members of a JSON object that have no field, by name. It is nil if there are
-// none. They are written after the known members, sorted by name.
+// Extra holds the members of a JSON object without a field, by name. It is nil if there are none.
+// They are written after the known members, sorted by name.
 type Extra map[string]json.RawMessage
 
 // layout describes the JSON object of a struct type.
 type layout struct {
-	wireType string // the constant member "type"; empty for a type that has none or computes it
+	wireType string // the constant member "type"; empty for a type without one or with a computed one
 	subtype  string // a constant member after it
 	fields   []field
 	extra    []int // the field of type Extra
-	rest     []int // the provider's message, from which members without a field are copied; nil if there is none
+	rest     []int // the provider's message, from which members without a field are copied; nil if the type has none
 }
 
 // field is one member of an object.
@@ -36,8 +36,8 @@ type field struct {
 
 var layouts sync.Map // of *layout by reflect.Type
 
-// layoutOf returns the layout of a struct type: its fields in their order, with the members of
-// an embedded Header where its tag "wire" puts them.
+// layoutOf returns the layout of a struct type: its fields in order, with the members of an
+// embedded Header at the positions of its tag "wire".
 func layoutOf(t reflect.Type) *layout {
 	if l, ok := layouts.Load(t); ok {
 		return l.(*layout)
@@ -76,9 +76,9 @@ func headerField(name string) reflect.StructField {
 	return f
 }
 
-// headFields returns the members of a Header that a message has after its own. A tag is a list
-// of parent, session and uuid; "session<cwd" puts the member before another one. The provider is
-// the last member of every message, and "provider?" leaves out one that is empty.
+// headFields returns the members of a Header that follow those of the message. A tag is a list of
+// parent, session and uuid; "session<cwd" puts the member before another one. The provider is the
+// last member of every message, and "provider?" omits it if it is empty.
 func headFields(tag string, before map[string]field) []field {
 	var all []field
 	provider := field{append([]int{0}, headerField("Provider").Index...), "provider", false}
@@ -136,7 +136,7 @@ func appendWire(dst []byte, v any) ([]byte, error) {
 		}
 	}
 	extra := l.extraOf(rv)
-	if len(extra) == 0 { // sorting nothing allocates
+	if len(extra) == 0 { // avoids the allocation of sorting
 		return append(w.dst, '}'), nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(extra)) {
@@ -170,8 +170,8 @@ func (l *layout) has(name string) bool {
 	return slices.ContainsFunc(l.fields, func(f field) bool { return f.name == name })
 }
 
-// extraOf returns the members that a value has beyond its fields: those that were decoded, and
-// those of the provider's message.
+// extraOf returns the members of a value without a field: decoded ones, and those of the provider's
+// message.
 func (l *layout) extraOf(rv reflect.Value) Extra {
 	var extra Extra
 	if l.extra != nil {
@@ -192,7 +192,7 @@ func (l *layout) extraOf(rv reflect.Value) Extra {
 	return rest
 }
 
-// leftover returns the members of a JSON object that the layout has no field for.
+// leftover returns the members of a JSON object without a field in the layout.
 func (l *layout) leftover(data JSON) Extra {
 	var members map[string]json.RawMessage
 	if data == "" || json.Unmarshal([]byte(data), &members) != nil {
@@ -207,14 +207,14 @@ func (l *layout) leftover(data JSON) Extra {
 	return members
 }
 
-// appendCompact appends a JSON text without space between its tokens, so that a message is one line.
+// appendCompact appends a JSON text without white space between its tokens, so that a message is one line.
 func appendCompact(dst, text []byte) ([]byte, error) {
 	b := bytes.NewBuffer(dst)
 	err := json.Compact(b, text)
 	return b.Bytes(), err
 }
 
-// compact returns a JSON text without space between its tokens, and null for one that is invalid.
+// compact returns a JSON text without white space between its tokens, and null for an invalid one.
 func compact(data []byte) JSON {
 	var b bytes.Buffer
 	if json.Compact(&b, data) != nil {
@@ -223,18 +223,18 @@ func compact(data []byte) JSON {
 	return JSON(b.String())
 }
 
-// clean returns a JSON text in the form that messages have: compact, and absent for null.
+// clean returns a JSON text in the form of messages: compact, and absent for null.
 func clean(j JSON) JSON {
 	if j == "" || j == "null" {
 		return ""
 	}
-	if isCompact(j) { // nearly always, and it may be large
+	if isCompact(j) { // the usual case; the text may be large
 		return j
 	}
 	return compact([]byte(j))
 }
 
-// isCompact reports whether a text is JSON without space between its tokens.
+// isCompact reports whether a text is JSON without white space between its tokens.
 func isCompact(j JSON) bool {
 	for i := 0; i < len(j); i++ {
 		switch j[i] {
@@ -268,7 +268,7 @@ func isEmpty(v reflect.Value) bool {
 
 func appendValue(dst []byte, v reflect.Value) ([]byte, error) {
 	switch {
-	case v.Type() == stringType: // without the copy that an interface holds
+	case v.Type() == stringType: // avoids the copy of a conversion to an interface
 		return jsonwire.AppendString(dst, v.String()), nil
 	case v.Type() == jsonType:
 		if j := clean(JSON(v.String())); j != "" {
@@ -297,8 +297,8 @@ func appendValue(dst []byte, v reflect.Value) ([]byte, error) {
 	return jsonwire.AppendJSON(dst, tidied(v).Interface())
 }
 
-// tidied returns a list of structs with their JSON texts in the form that messages have, and any
-// other value as it is.
+// tidied returns a list of structs with their JSON texts in the form of messages, and any other
+// value unchanged.
 func tidied(v reflect.Value) reflect.Value {
 	if v.Kind() != reflect.Slice || v.Type().Elem().Kind() != reflect.Struct {
 		return v
@@ -338,8 +338,8 @@ var (
 	errNoList   = errors.New("event: not a JSON list")
 )
 
-// fill decodes an object that was checked to be JSON into the struct that v points to. Members
-// without a field go to its Extra, and the whole text to a field that holds the provider's message.
+// fill decodes an object of valid JSON into the struct that v points to. Members without a field go
+// to its Extra, and the whole text to a field for the provider's message.
 func fill(data []byte, v any) error {
 	members, err := membersOf(data)
 	if err != nil {
@@ -372,13 +372,13 @@ func fill(data []byte, v any) error {
 		return nil
 	}
 	for name, raw := range members {
-		members[name] = bytes.Clone(raw) // a kept member does not hold the message in memory
+		members[name] = bytes.Clone(raw) // a copy does not keep the message in memory
 	}
 	rv.FieldByIndex(l.extra).Set(reflect.ValueOf(Extra(members)))
 	return nil
 }
 
-// setValue decodes a member. The unions have decode tables.
+// setValue decodes a member. The unions use decode tables.
 func setValue(dst reflect.Value, raw []byte) error {
 	var err error
 	switch p := dst.Addr().Interface().(type) {
@@ -398,7 +398,7 @@ func setValue(dst reflect.Value, raw []byte) error {
 	return err
 }
 
-// decodeUnion decodes an object by its type, and one of a type that the table lacks with unknown.
+// decodeUnion decodes an object by its type, and calls unknown for a type that is not in the table.
 func decodeUnion[T any](data []byte, table jsonwire.Table[T], unknown func(string, JSON) T) (T, error) {
 	var none T
 	typ, err := typeOf(data)
@@ -413,7 +413,7 @@ func decodeUnion[T any](data []byte, table jsonwire.Table[T], unknown func(strin
 	return v, fill(data, v)
 }
 
-// typeOf returns the type of an object, and "" if it names none.
+// typeOf returns the type of an object, or "".
 func typeOf(data []byte) (string, error) {
 	members, err := membersOf(data)
 	if err != nil {
@@ -425,8 +425,7 @@ func typeOf(data []byte) (string, error) {
 	return JSON(members["type"]).Text(), nil
 }
 
-// membersOf returns the members of an object that was checked to be JSON, as parts of data. Null
-// has none.
+// membersOf returns the members of an object of valid JSON, as parts of data. Null has no members.
 func membersOf(data []byte) (map[string]json.RawMessage, error) {
 	d := jsonwire.NewDecoder(string(data))
 	switch d.Kind() {
@@ -458,7 +457,7 @@ func valid(data []byte) error {
 	return nil
 }
 
-// Members returns the members of an event's message that have no field.
+// Members returns the members of an event's message without a field.
 func Members(ev Event) Extra {
 	rv := reflect.ValueOf(ev).Elem()
 	return layoutOf(rv.Type()).extraOf(rv)

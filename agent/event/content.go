@@ -6,8 +6,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// ContentOf returns a block in the terms of this package, from its JSON. A text that is
-// not a block has no type.
+// ContentOf decodes a block from its JSON. A text that is not a block has no type.
 func ContentOf(block JSON) Content {
 	c := Content{Raw: NewJSON(string(block))}
 	d := jsonwire.NewDecoder(string(c.Raw))
@@ -38,20 +37,19 @@ func ContentOf(block JSON) Content {
 	return c
 }
 
-// TextContent returns a text as a content block of type text, with the JSON that the API would
-// have for it.
+// TextContent returns a content block of type text, with the API's JSON for it.
 func TextContent(s string) Content {
 	return Content{Type: "text", Text: s, Raw: `{"type":"text","text":` + Quote(s) + `}`}
 }
 
-// IsTool reports whether a block of this type calls a tool: of the agent, of the API, or of an
+// IsTool reports whether a block of this type is a tool call: of the agent, of the API, or of an
 // MCP server.
 func IsTool(blockType string) bool {
 	return blockType == "tool_use" || blockType == "server_tool_use" || blockType == "mcp_tool_use"
 }
 
-// isServerResult reports whether a block of this type is the result of a tool on the
-// API's side, which stands in the same message as its call.
+// isServerResult reports whether a block of this type is the result of a server-side tool, which is
+// in the same message as its call.
 func isServerResult(blockType string) bool {
 	return strings.HasSuffix(blockType, "_tool_result")
 }

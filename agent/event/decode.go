@@ -2,23 +2,23 @@ package event
 
 import "fmt"
 
-// maxMessageDepth is how deep a message nests at most: the JSON of an event, and what a message
-// has around it.
+// maxMessageDepth is the nesting limit of a message: the JSON of an event, and the message around
+// it.
 const maxMessageDepth = 2 * MaxDepth
 
 var errDeep = fmt.Errorf("event: the message nests deeper than %d levels", maxMessageDepth)
 
-// Decoder reads the messages of one session as events, in their order. It is the inverse of an
-// [Encoder]: the events fold to the same conversation. The zero value is ready to use. A Decoder
-// is not safe for concurrent use.
+// Decoder decodes the messages of one session to events, in order. It is the inverse of an
+// [Encoder]: the events fold to the same conversation. The zero value is ready to use. A Decoder is
+// not safe for concurrent use.
 type Decoder struct {
-	current map[string]string // the message that is streamed, by parent tool use
+	current map[string]string // the streamed message, by parent tool use
 }
 
-// Decode returns the events of one message: mostly one, several for a user message with results of
-// tools, none for a message that means nothing by itself. A message, block or delta of an unknown
-// type is not an error. Decode returns an error for text that is not JSON or nests too deeply, and
-// for a member with the wrong JSON type, which the error names.
+// Decode returns the events of one message: usually one, several for a user message with tool
+// results, none for a message without a meaning on its own. A message, block or delta of an unknown
+// type is not an error. Decode returns an error for text that is not JSON or is nested too deeply,
+// and for a member with the wrong JSON type, which the error names.
 func (d *Decoder) Decode(data []byte) ([]Event, error) {
 	if ev, ok := d.DecodeDelta(data); ok {
 		return []Event{ev}, nil
@@ -67,8 +67,8 @@ func (d *Decoder) Decode(data []byte) ([]Event, error) {
 	return []Event{ev}, nil
 }
 
-// Unmarshal decodes the message of an event that is one message with its members, which must be
-// of the type of ev.
+// Unmarshal decodes the message of an event that is one message with its members, which must be of
+// the type of ev.
 func Unmarshal(data []byte, ev Event) error {
 	if err := fill(data, ev); err != nil {
 		return err

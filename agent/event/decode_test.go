@@ -12,8 +12,8 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// fill gives every field of a struct a value that no other field of it has, so that none is
-// forgotten and none is taken for another.
+// fill sets every field of a struct to a distinct value, so that no field can be forgotten or
+// confused.
 func fill(v reflect.Value, name string) {
 	switch {
 	case v.Type() == reflect.TypeFor[event.JSON]():
@@ -45,8 +45,8 @@ func fill(v reflect.Value, name string) {
 	}
 }
 
-// TestRoundTrip encodes and decodes every event that is one message with its members: empty,
-// with all of its fields, and with each of them alone.
+// TestRoundTrip encodes and decodes every event that is one message with its members: empty, with
+// all of its fields, and with each of them alone.
 func TestRoundTrip(t *testing.T) {
 	for _, s := range event.Shapes() {
 		if s.Union != reflect.TypeFor[event.Event]() || !reflect.PointerTo(s.Type).Implements(s.Union) {
@@ -68,7 +68,7 @@ func TestRoundTrip(t *testing.T) {
 
 func roundTrip(t *testing.T, ev event.Event, s event.Shape) {
 	t.Helper()
-	// What the message has no member for comes back empty.
+	// Fields without a member in the message are empty after decoding.
 	sent := reflect.New(s.Type)
 	sent.Elem().Set(reflect.ValueOf(ev).Elem())
 	head := sent.Interface().(event.Event).Head()
@@ -119,14 +119,14 @@ func TestDecode_errors(t *testing.T) {
 	}
 }
 
-// deltaLines have the form of the quick way.
+// deltaLines have the form of the fast path.
 var deltaLines = []string{
 	`{"type":"stream_event","uuid":"u","session_id":"s","event":{"type":"content_block_delta","index":3,"delta":{"type":"text_delta","text":"a \"b\" é \u00e9 \ud83d"}},"provider":"claude"}`,
 	`{"type":"stream_event","uuid":"u","session_id":"","event":{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":""}},"parent_tool_use_id":"p","api_message_id":"m","provider":"sim"}`,
 	`{"type":"stream_event","uuid":"u","session_id":"s","event":{"type":"content_block_delta","index":-1,"delta":{"type":"input_json_delta","partial_json":"{\"a\":"}},"api_message_id":"m","provider":""}`,
 }
 
-// otherLines begin like a delta and are not one that the short way may read.
+// otherLines begin like a delta but must not be read by the fast path.
 var otherLines = []string{
 	`{"type":"stream_event","uuid":"u","session_id":"s","event":{"type":"content_block_delta","index":3,"delta":{"type":"text_delta","text":"a","new":1}},"provider":"claude"}`,
 	`{"type":"stream_event","uuid":"u","session_id":"s","event":{"type":"content_block_delta","index":3,"delta":{"type":"text_delta","text":"a"}},"provider":"claude","new":1}`,
@@ -138,8 +138,8 @@ var otherLines = []string{
 	`{"type":"stream_event","uuid":"u","session_id":"s","event":{"type":"content_block_delta","index":3,"delta":{"type":"signature_delta","signature":"a"}},"provider":"claude"}`,
 }
 
-// TestDecode_deltas checks that the quick way decodes only what it may, and gives what the tables
-// give.
+// TestDecode_deltas checks that the fast path decodes only its own form, with the result of the
+// tables.
 func TestDecode_deltas(t *testing.T) {
 	for _, line := range deltaLines {
 		ev, ok := new(event.Decoder).DecodeDelta([]byte(line))
@@ -169,7 +169,7 @@ func BenchmarkDecode_delta(b *testing.B) {
 	}
 }
 
-// An empty list is not an absent one.
+// TestRoundTrip_emptyLists checks that an empty list is not an absent one.
 func TestRoundTrip_emptyLists(t *testing.T) {
 	for _, tt := range []struct {
 		ev   event.Event
@@ -197,8 +197,8 @@ func TestRoundTrip_emptyLists(t *testing.T) {
 	}
 }
 
-// Every field of an event is a member of its message, but for the provider's own message and for these,
-// which are made of another member when the message is read.
+// TestRoundTrip_fields checks that every field of an event is a member of its message, except for the
+// provider's message and for fields that are derived from another member when the message is read.
 func TestRoundTrip_fields(t *testing.T) {
 	var without []string
 	for _, s := range event.Shapes() {

@@ -7,7 +7,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// An event of a stream that does not name its message belongs to the one that began last in its thread.
+// TestDecoder_namesTheMessage checks that a stream event without a message id belongs to the last started message of its thread.
 func TestDecoder_namesTheMessage(t *testing.T) {
 	begin := func(parent, id string) string {
 		return fmt.Sprintf(`{"type":"stream_event","event":{"type":"message_start","message":{"id":%q}},"parent_tool_use_id":%q}`, id, parent)

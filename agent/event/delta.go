@@ -8,9 +8,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// A stream event with a delta, in pieces. Nearly all messages of a live session are such: they
-// are written and read in exactly this form without the tables of the codec, and any other form
-// goes through the tables.
+// The parts of a stream event with a delta. Nearly all messages of a live session have this form:
+// exactly this form is written and read without the tables of the codec, any other form with them.
 const (
 	deltaUUIDHead     = `{"type":"stream_event","uuid":`
 	textDeltaHead     = `,"delta":{"type":"text_delta","text":`
@@ -49,7 +48,7 @@ func (e *Encoder) appendDelta(dst []byte, f *deltaFrame) []byte {
 	return f.append(dst)
 }
 
-// size is about how many bytes the message has: enough unless the text is full of escapes.
+// size estimates the size of the message in bytes: sufficient unless the text has many escapes.
 func (f *deltaFrame) size() int {
 	h := f.header
 	return 240 + len(h.Provider) + len(h.SessionID) + len(h.ParentToolUseID) + len(h.MessageID) + len(f.text) + len(f.text)/16
@@ -86,7 +85,7 @@ func SameBlock(a, b Event) bool {
 }
 
 // WithText returns a copy of a text, thinking or input delta with another text, and any other event
-// as it is.
+// unchanged.
 func WithText(ev Event, text string) Event {
 	switch ev := ev.(type) {
 	case *TextDelta:
@@ -99,7 +98,7 @@ func WithText(ev Event, text string) Event {
 	return ev
 }
 
-// Join returns one delta for two that follow each other, and false if they do not add to the same
+// Join merges two consecutive deltas into one, and returns false if they do not add to the same
 // block in the same way.
 func Join(a, b Event) (Event, bool) {
 	if !SameBlock(a, b) {
@@ -120,8 +119,8 @@ func Reframe(msg []byte, ev Event) ([]byte, bool) {
 	return f.append(bytes.Clone(head)), true
 }
 
-// DecodeDelta decodes the message of a text, thinking or input delta in the form that an
-// [Encoder] gives it. It reports false for any other message.
+// DecodeDelta decodes the message of a text, thinking or input delta in the form of an [Encoder].
+// It returns false for any other message.
 func (d *Decoder) DecodeDelta(data []byte) (Event, bool) {
 	if !bytes.HasPrefix(data, []byte(deltaUUIDHead)) {
 		return nil, false
@@ -180,7 +179,7 @@ func optional(d *jsonwire.Decoder, head string, dst *string) bool {
 	return !d.Literal(head) || member(d, dst)
 }
 
-// integer reads a number without fraction and exponent, which is what an int64 takes.
+// integer reads a number without fraction and exponent, as for an int64.
 func integer(d *jsonwire.Decoder) (int64, bool) {
 	start := d.Offset()
 	n, ok := d.Int()

@@ -1,20 +1,20 @@
 package event
 
-// keep returns a copy of an event as its message has it, for a conversation: it shares no memory
-// with the line that the event was made from, and it does not hold the provider's message.
+// keep returns a copy of an event in the form of its message, for a conversation: it shares no
+// memory with the line of the event, and it does not hold the provider's message.
 func keep[T any, E interface {
 	*T
 	Event
 }](ev E) E {
 	data, err := marshalEvent(ev)
-	if err != nil { // a member that is not JSON, which no decoder gives
+	if err != nil { // a member that is not JSON, which no decoder returns
 		c := *ev
 		return &c
 	}
 	return decoded[T, E](data)
 }
 
-// decoded returns the event of a message that [marshalEvent] has written.
+// decoded returns the event of a message of [marshalEvent].
 func decoded[T any, E interface {
 	*T
 	Event
@@ -24,12 +24,12 @@ func decoded[T any, E interface {
 	return c
 }
 
-// maxMembers is how many members an event has after which a later one adds no others to it.
+// maxMembers is the number of members of an event above which a later event adds no new ones.
 const maxMembers = 256
 
-// over returns an event with the members of a later one laid over it. Members that are null or an
-// empty string say nothing. Names that no earlier event had are left out if there would be more
-// than maxMembers: otherwise an agent that uses a new name in each event makes the fold quadratic.
+// over merges the members of a later event into an event. Members that are null or an empty string
+// have no effect. New names are dropped if the result would have more than maxMembers: otherwise an
+// agent that uses a new name in each event makes the fold quadratic.
 func over[T any, E interface {
 	*T
 	Event
@@ -80,7 +80,7 @@ func marshalEvent(ev Event) ([]byte, error) {
 	return Marshal(ev)
 }
 
-// unmarshalEvent decodes the message of an event, without a copy of it in the member Data.
+// unmarshalEvent decodes the message of an event, without storing a copy of it in the member Data.
 func unmarshalEvent(data []byte, ev Event) error {
 	switch ev := ev.(type) {
 	case *UserMessage:
@@ -115,7 +115,7 @@ func unmarshalEvent(data []byte, ev Event) error {
 	return nil
 }
 
-// NewPrompt returns the prompt of an event, and false for one that does not ask a person.
+// NewPrompt returns the prompt of an event, and false for an event that is not a request to a person.
 func NewPrompt(ev Event) (Prompt, bool) {
 	switch ev := ev.(type) {
 	case *PermissionRequest:
@@ -126,7 +126,7 @@ func NewPrompt(ev Event) (Prompt, bool) {
 	return Prompt{}, false
 }
 
-// Event returns the event that asks, and nil for an empty prompt.
+// Event returns the event of the request, and nil for an empty prompt.
 func (p *Prompt) Event() Event {
 	switch {
 	case p.Permission != nil:
@@ -137,10 +137,10 @@ func (p *Prompt) Event() Event {
 	return nil
 }
 
-// RequestID returns the id that the answer has to name.
+// RequestID returns the id of the request for the answer.
 func (p *Prompt) RequestID() string { return p.key().requestID }
 
-// ToolUseID returns the tool call that the request is about, and "" if there is none.
+// ToolUseID returns the tool call of the request, or "".
 func (p *Prompt) ToolUseID() string {
 	switch {
 	case p.Permission != nil:
@@ -169,7 +169,7 @@ func (p Prompt) MarshalJSON() ([]byte, error) {
 	return []byte("null"), nil
 }
 
-// UnmarshalJSON decodes the message of one of the two events. Any other value gives an empty prompt.
+// UnmarshalJSON decodes the message of one of the two events. Any other value results in an empty prompt.
 func (p *Prompt) UnmarshalJSON(data []byte) error {
 	*p = Prompt{}
 	switch MessageType(data) {

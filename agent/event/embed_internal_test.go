@@ -10,8 +10,8 @@ import (
 	"unsafe"
 )
 
-// fillStrings sets every string and JSON text below v to a part of line, and makes lists, pointers
-// and maps that have one element.
+// fillStrings sets every string and JSON text below v to a part of line, and creates lists,
+// pointers and maps with one element.
 func fillStrings(v reflect.Value, line string) {
 	switch v.Kind() {
 	case reflect.String:
@@ -75,7 +75,7 @@ func shared(v reflect.Value, line string) (found []string) {
 	return found
 }
 
-// What a conversation keeps of an event holds no line in memory, and has the same message.
+// TestKeep_copies checks that the kept copy of an event does not keep its line in memory, and has the same message.
 func TestKeep_copies(t *testing.T) {
 	line := strings.Clone(`a "1234567" b` + strings.Repeat("x", 1000))
 	check := func(name string, ev, kept Event) {
@@ -117,7 +117,7 @@ func TestKeep_copies(t *testing.T) {
 	check("assistant", assistant, keep(assistant))
 }
 
-// A state of another version is refused.
+// TestConversation_version checks that a state of another version is rejected.
 func TestConversation_version(t *testing.T) {
 	var c Conversation
 	c.Apply(&SessionState{State: "idle"})
@@ -133,7 +133,7 @@ func TestConversation_version(t *testing.T) {
 	}
 }
 
-// Events that each have a member of another name do not make the conversation grow with each of them.
+// TestOver_names checks that events with ever new member names do not let the conversation grow without limit.
 func TestOver_names(t *testing.T) {
 	var c Conversation
 	for i := range 2 * maxMembers {
@@ -148,8 +148,8 @@ func TestOver_names(t *testing.T) {
 	}
 }
 
-// TestClean checks that a text that is compact already is what compact makes of it, and that any other
-// is not taken for one.
+// TestClean checks that compact returns a compact text unchanged, and that no other text is taken for
+// compact.
 func TestClean(t *testing.T) {
 	for _, text := range []JSON{
 		`"x"`, `"a b"`, `"\" "`, `"\\"`, ` "x"`, `"x" `, `"x" ,`, `["a" ,1]`, `["a","b c"]`, `{"a":{"b":[1,true,null]}}`, `{"a" :1}`, "{\"a\":1\n}",

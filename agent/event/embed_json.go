@@ -1,6 +1,6 @@
 package event
 
-// The events that a [Conversation] holds have the JSON of their message.
+// The events in a [Conversation] have the JSON of their message.
 
 func (e *AssistantMessage) MarshalJSON() ([]byte, error) { return marshalEvent(e) }
 func (e *CompactBoundary) MarshalJSON() ([]byte, error)  { return marshalEvent(e) }

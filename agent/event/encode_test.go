@@ -11,7 +11,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// send converts events and returns the JSON of their messages.
+// send encodes events and returns the JSON of their messages.
 func send(t *testing.T, c *event.Encoder, events ...event.Event) []string {
 	t.Helper()
 	var lines []string
@@ -27,7 +27,7 @@ func send(t *testing.T, c *event.Encoder, events ...event.Event) []string {
 	return lines
 }
 
-// A tool's progress is output. It must not come as input, and not as text.
+// TestToolProgress_isOutput checks that a tool's progress is sent as output, not as input or text.
 func TestToolProgress_isOutput(t *testing.T) {
 	progress := &event.ToolProgress{Header: event.Header{Provider: "claude"}, ToolUseID: "toolu_1", ToolName: "Bash", ElapsedSeconds: 2.5, Output: "42% done"}
 	if got := send(t, event.NewEncoder("00000000", 0), progress); len(got) != 0 {
@@ -40,8 +40,8 @@ func TestToolProgress_isOutput(t *testing.T) {
 	}
 }
 
-// The result of a tool is a user's message with a tool_result block; nothing of it is
-// dropped.
+// TestToolComplete_hasItsResult checks that a tool result is a user message with a complete
+// tool_result block.
 func TestToolComplete_hasItsResult(t *testing.T) {
 	got := send(t, event.NewEncoder("00000000", 0), &event.ToolComplete{
 		Header: event.Header{Provider: "claude", ParentToolUseID: "toolu_0", UUID: "u1", SessionID: "s"}, ToolUseID: "toolu_1", IsError: true,
@@ -55,7 +55,7 @@ func TestToolComplete_hasItsResult(t *testing.T) {
 	}
 }
 
-// The end of a message is two events, also where the wire had half of them.
+// TestMessageComplete_isTwoEvents checks that the end of a message is two events, also if the wire had only one of them.
 func TestMessageComplete_isTwoEvents(t *testing.T) {
 	one := int64(1)
 	for _, ev := range []*event.MessageComplete{
@@ -79,8 +79,8 @@ func TestMessageComplete_isTwoEvents(t *testing.T) {
 	}
 }
 
-// Indexes are the API's own: two tools and a text between them keep theirs, and two
-// threads with the same indexes keep apart.
+// TestIndexes checks that indexes are those of the API: two tools and a text between them keep
+// theirs, and two threads with the same indexes stay separate.
 func TestIndexes(t *testing.T) {
 	lines := `{"type":"stream_event","event":{"type":"message_start","message":{"id":"m1","model":"x","content":[]}},"session_id":"s","parent_tool_use_id":null}
 {"type":"stream_event","event":{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t0","name":"Read","input":{}}},"session_id":"s","parent_tool_use_id":null,"api_message_id":"m1"}
@@ -120,7 +120,7 @@ func TestIndexes(t *testing.T) {
 	}
 }
 
-// What is unknown has one shape everywhere: as message, event, delta and block.
+// TestUnknown_hasOneShape checks that unknown messages, events, deltas and blocks have one shape.
 func TestUnknown_hasOneShape(t *testing.T) {
 	lines := `{"type":"future_message","x":1}
 {"type":"stream_event","event":{"type":"future_event","x":1},"session_id":"s"}
@@ -147,7 +147,7 @@ func TestUnknown_hasOneShape(t *testing.T) {
 			t.Errorf("nothing has %s in\n%s", w, strings.Join(all, "\n"))
 		}
 	}
-	// A newer server's types decode to the same shape.
+	// Types of a newer server decode to the same shape.
 	got, err := new(event.Decoder).Decode([]byte(`{"type":"newer","x":{"a":1}}`))
 	if diff := cmp.Diff([]event.Event{&event.Unknown{OriginalType: "newer", Data: `{"type":"newer","x":{"a":1}}`}}, got); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
@@ -174,7 +174,7 @@ func TestUUIDs(t *testing.T) {
 	}
 }
 
-// TestDelta_isMessage compares the quick form of deltas with the one that the tables give.
+// TestDelta_isMessage compares the fast path for deltas with the tables.
 func TestDelta_isMessage(t *testing.T) {
 	h := event.Header{SessionID: "s\u2028\"", ParentToolUseID: "p", MessageID: "m", Provider: "x"}
 	for _, ev := range []event.Event{
@@ -191,7 +191,7 @@ func TestDelta_isMessage(t *testing.T) {
 		if diff := cmp.Diff([]event.Event{ev}, back); err != nil || diff != "" {
 			t.Errorf("decoded: %v (-want +got):\n%s", err, diff)
 		}
-		slow, err := new(event.Decoder).Decode([]byte(" " + quick)) // not the form that the quick way takes
+		slow, err := new(event.Decoder).Decode([]byte(" " + quick)) // not the form of the fast path
 		if diff := cmp.Diff(back, slow); err != nil || diff != "" {
 			t.Errorf("by the tables: %v (-quick +slow):\n%s", err, diff)
 		}

@@ -1,13 +1,13 @@
 package event
 
-// SystemInit says what a session has, at the beginning of a turn. A list that is nil
-// was not on the wire; one that is empty was, and had no element.
+// SystemInit describes the session at the start of a turn. A nil list was absent on the wire; an
+// empty one was present without elements.
 type SystemInit struct {
 	Header         `wire:"session<cwd,uuid"`
 	CWD            string      `json:"cwd"`
 	Model          string      `json:"model"`
 	PermissionMode string      `json:"permissionMode"`
-	Sandbox        string      `json:"sandbox,omitempty"` // what commands may reach, where the provider has that apart from the mode
+	Sandbox        string      `json:"sandbox,omitempty"` // restrictions of commands, if the provider has them in addition to the mode
 	APIKeySource   string      `json:"apiKeySource"`
 	Tools          []string    `json:"tools,omitempty"`
 	MCPServers     []MCPServer `json:"mcp_servers,omitempty"`
@@ -16,36 +16,35 @@ type SystemInit struct {
 	Skills         []string    `json:"skills,omitempty"`
 	OutputStyle    string      `json:"output_style,omitempty"`
 	CLIVersion     string      `json:"claude_code_version,omitempty"` // of the agent's program
-	Data           JSON        `json:"-" wire:"rest"`                 // the whole message
+	Data           JSON        `json:"-" wire:"rest"`                 // the complete message
 }
 
-// MCPServer is an MCP server of the session with the status of its connection and, if that
-// failed, the error.
+// MCPServer is an MCP server of the session with the status of its connection and, if that failed,
+// the error.
 type MCPServer struct {
 	Name   string `json:"name"`
 	Status string `json:"status"`
-	Error  string `json:"error,omitempty"` // why it failed
+	Error  string `json:"error,omitempty"` // the reason of a failure
 }
 
-// Status says what the agent is doing. An empty one means that it is done with it.
+// Status reports the agent's current activity. An empty one means that it has ended.
 type Status struct {
 	Header         `wire:"session,uuid"`
 	Status         string `json:"status"`                   // requesting, compacting, reviewing, …
-	PermissionMode string `json:"permissionMode,omitempty"` // empty where it has not changed
+	PermissionMode string `json:"permissionMode,omitempty"` // empty if unchanged
 	Data           JSON   `json:"-" wire:"rest"`
 }
 
-// CompactBoundary marks the place at which the conversation was compacted. What came before is
-// now a summary.
+// CompactBoundary marks the place at which the conversation was compacted. A summary replaces
+// everything before it.
 type CompactBoundary struct {
 	Header    `wire:"session<compact_metadata,uuid"`
-	Metadata  JSON   `json:"compact_metadata"` // all that the provider says of it
-	Trigger   string `json:"-"`                // manual, auto; empty where it is not known
-	PreTokens *int64 `json:"-"`                // nil where it is not known
+	Metadata  JSON   `json:"compact_metadata"` // the provider's complete metadata
+	Trigger   string `json:"-"`                // manual, auto; empty if unknown
+	PreTokens *int64 `json:"-"`                // nil if unknown
 }
 
-// TaskStarted reports that a task has begun: a subagent, or a command that runs in the
-// background.
+// TaskStarted reports the start of a task: a subagent, or a command that runs in the background.
 type TaskStarted struct {
 	Header         `wire:"session"`
 	TaskID         string `json:"task_id"`
@@ -58,7 +57,7 @@ type TaskStarted struct {
 	Data           JSON   `json:"-" wire:"rest"`
 }
 
-// TaskProgress reports what a task is doing at the moment and what it has used so far.
+// TaskProgress reports the current activity of a task and its usage so far.
 type TaskProgress struct {
 	Header       `wire:"session"`
 	TaskID       string `json:"task_id"`
@@ -69,8 +68,8 @@ type TaskProgress struct {
 	Data         JSON   `json:"-" wire:"rest"`
 }
 
-// TaskUpdated changes members of a task. Those that are empty have not changed since the last
-// event about it.
+// TaskUpdated changes members of a task. Empty members have not changed since the last event about
+// it.
 type TaskUpdated struct {
 	Header         `wire:"session"`
 	TaskID         string `json:"task_id"`
@@ -81,8 +80,8 @@ type TaskUpdated struct {
 	Data           JSON   `json:"-" wire:"rest"`
 }
 
-// TaskNotification reports that a task has ended, with its status, a summary, and the file with
-// its output.
+// TaskNotification reports that a task has ended, with its status, a summary, and the file with its
+// output.
 type TaskNotification struct {
 	Header     `wire:"session"`
 	TaskID     string `json:"task_id"`
@@ -93,31 +92,30 @@ type TaskNotification struct {
 	Data       JSON   `json:"-" wire:"rest"`
 }
 
-// RateLimit reports the state of one of the account's limits. Info is what the provider says of
-// it, undecoded.
+// RateLimit reports the state of one of the account's limits. Info is the provider's description,
+// undecoded.
 type RateLimit struct {
 	Header `wire:"session"`
 	Info   JSON `json:"rate_limit_info"`
 }
 
-// SessionState says what the session does now. The set is open: idle, running,
+// SessionState reports the current state of the session. The set is open: idle, running,
 // requires_action from an agent, more from a server.
 type SessionState struct {
 	Header `wire:"session"`
 	State  string `json:"state"`
 }
 
-// QueueChanged is the whole queue of the inputs that wait, in their order. It replaces any
-// earlier one. A client with [CapabilityQueueUpdated] gets it only where nothing of the queue is as it was, else
-// [QueueUpdated].
+// QueueChanged is the complete queue of waiting inputs, in order. It replaces any earlier one. A client with
+// [CapabilityQueueUpdated] gets it only if no part of the queue is unchanged, else [QueueUpdated].
 type QueueChanged struct {
 	Header `wire:"session"`
 	Items  []QueueItem `json:"items"`
 }
 
-// QueueUpdated is a change of the queue. An item that is new comes last; one that has changed keeps
-// its place, and without a content the content that it had. An item of a removed id waits no
-// longer. Order is present if the order has changed in another way: the ids of all that wait.
+// QueueUpdated is a change of the queue. A new item is last; a changed one keeps its position and,
+// if it has no content, its content. Removed items no longer wait. Order is present if the order
+// has changed in another way: the ids of all waiting items.
 type QueueUpdated struct {
 	Header  `wire:"session"`
 	Items   []QueueItem `json:"items,omitempty"`
@@ -131,11 +129,11 @@ type QueueItem struct {
 	ID       string `json:"id"`
 	Content  JSON   `json:"content,omitempty"` // a string or blocks
 	Priority string `json:"priority,omitempty"`
-	Status   string `json:"status,omitempty"` // held, unknown: it waits for a person; empty is queued
+	Status   string `json:"status,omitempty"` // held or unknown: it waits for a person; empty is queued
 }
 
-// SessionInfo says what has changed about a session. A member that is nil has not
-// changed; one that points to an empty value was taken away.
+// SessionInfo reports changes of a session. A nil member has not changed; one that points to an
+// empty value was removed.
 type SessionInfo struct {
 	Header         `wire:"session,uuid"`
 	Title          *string     `json:"title,omitempty"`
@@ -143,10 +141,10 @@ type SessionInfo struct {
 	PermissionMode *string     `json:"permissionMode,omitempty"`
 	Sandbox        *string     `json:"sandbox,omitempty"`
 	CWD            *string     `json:"cwd,omitempty"`
-	Goal           *string     `json:"goal,omitempty"`        // what the agent works towards by itself
-	Archived       *bool       `json:"archived,omitempty"`    // put away
-	Deleted        *bool       `json:"deleted,omitempty"`     // gone from the provider's history
-	MCPServers     []MCPServer `json:"mcp_servers,omitempty"` // all of them with how they are now
-	Commands       JSON        `json:"commands,omitempty"`    // the commands that can be called now, as the provider describes them
-	Data           JSON        `json:"-" wire:"rest"`         // the whole message
+	Goal           *string     `json:"goal,omitempty"`        // the goal that the agent pursues without prompts
+	Archived       *bool       `json:"archived,omitempty"`    // moved to the archive
+	Deleted        *bool       `json:"deleted,omitempty"`     // deleted from the provider's history
+	MCPServers     []MCPServer `json:"mcp_servers,omitempty"` // all servers with their current status
+	Commands       JSON        `json:"commands,omitempty"`    // the available commands, as the provider describes them
+	Data           JSON        `json:"-" wire:"rest"`         // the complete message
 }

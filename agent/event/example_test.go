@@ -6,7 +6,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// Events of any provider fold to what a screen shows.
+// Fold events of any provider to the state of a screen.
 func ExampleConversation() {
 	h := event.Header{Provider: "codex", MessageID: "msg_1"}
 	var conv event.Conversation
@@ -35,7 +35,7 @@ func ExampleConversation() {
 	// true no sandbox
 }
 
-// A rewind takes a message and all after it back.
+// A rewind removes a message and all after it.
 func ExampleTruncate() {
 	var conv event.Conversation
 	for _, text := range []string{"one", "two", "three"} {
@@ -48,7 +48,7 @@ func ExampleTruncate() {
 	// Output: one
 }
 
-// A client that names CapabilityQueueUpdated keeps the queue by its changes.
+// A client with CapabilityQueueUpdated updates its queue by changes.
 func ExampleQueueUpdated_Apply() {
 	queue := []event.QueueItem{{ID: "a", Content: `"first"`}, {ID: "b", Content: `"second"`}}
 	change := event.QueueUpdated{Removed: []string{"a"}, Items: []event.QueueItem{{ID: "c", Content: `"third"`}}}

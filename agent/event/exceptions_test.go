@@ -11,7 +11,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// TestExceptions holds the events that are not one message with their members against a golden
+// TestExceptions compares the events that are not one message with their members with a golden
 // file: the messages of each event, and the events that these messages decode to.
 func TestExceptions(t *testing.T) {
 	h := event.Header{Provider: "claude", SessionID: "s", MessageID: "m", ParentToolUseID: "p", UUID: "u"}

@@ -7,7 +7,7 @@ func (c *Conversation) assistant(ev *AssistantMessage) {
 	c.retract(ev.ParentToolUseID, ev.Supersedes)
 	m := c.answer(&ev.Header, Complete)
 	if m.whole == 0 {
-		// Whole lines give the order, also where a message was streamed before.
+		// Complete lines determine the order, also if a message was streamed before.
 		c.toEnd(m)
 	}
 	for i := range ev.Blocks {
@@ -22,7 +22,7 @@ func (c *Conversation) assistant(ev *AssistantMessage) {
 	}
 }
 
-// confirm makes a block what a line says.
+// confirm sets a block to the content of a line.
 func (c *Conversation) confirm(m *messageIndex, ev *AssistantMessage, whole *IndexedBlock) {
 	b := c.ensure(m, whole.Index, whole.Block.Type)
 	m.count(b, -1)
@@ -35,7 +35,7 @@ func (c *Conversation) confirm(m *messageIndex, ev *AssistantMessage, whole *Ind
 	}
 }
 
-// describe sets what a line says of the whole message.
+// describe sets the fields of the whole message from a line.
 func (m *Message) describe(ev *AssistantMessage) {
 	if ev.Model != "" {
 		m.Model = kept(ev.Model)
@@ -49,7 +49,7 @@ func (m *Message) describe(ev *AssistantMessage) {
 	m.Line = over(m.Line, &line)
 }
 
-// fill makes a block what a whole block says, and forgets what deltas gave.
+// fill sets a block to a complete block, and drops the content of its deltas.
 func (c *Conversation) fill(b *Block, content *Content) {
 	tool := b.Tool
 	*b = Block{Index: b.Index, Type: kept(content.Type)}
@@ -81,8 +81,7 @@ func (c *Conversation) fill(b *Block, content *Content) {
 	}
 }
 
-// serverResult completes a tool of the API's side, whose result is a block of the
-// same message.
+// serverResult completes a server-side tool, which has its result in a block of the same message.
 func (c *Conversation) serverResult(content *Content) {
 	t := c.index.tools[content.ToolUseID]
 	if content.ToolUseID == "" || t == nil || !isServerResult(content.Type) {
@@ -97,7 +96,7 @@ func (c *Conversation) serverResult(content *Content) {
 	}
 }
 
-// retract takes back the lines of the given uuids.
+// retract removes the lines with the given uuids.
 func (c *Conversation) retract(parent string, uuids []string) {
 	for _, uuid := range uuids {
 		key := lineKey{parent, uuid}
@@ -163,7 +162,7 @@ func (t *ToolCall) finish(r *ToolResult) {
 	}
 }
 
-// adopt gives a tool the last result that came before its call.
+// adopt moves the last result that preceded its call to the tool.
 func (c *Conversation) adopt(tool *ToolCall) {
 	for refs := c.index.orphans[tool.ID]; len(refs) > 0; {
 		c.index.steps++

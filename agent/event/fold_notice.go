@@ -2,11 +2,11 @@ package event
 
 import "slices"
 
-// maxRows is how many notices and runs of hooks a conversation keeps. Older ones are
+// maxRows is the number of notices and hook runs that a conversation keeps. Older ones are only
 // counted.
 const maxRows = 100
 
-// applyNotice folds what is beside the conversation.
+// applyNotice folds events outside the conversation.
 func (c *Conversation) applyNotice(ev Event) {
 	switch ev := ev.(type) {
 	case *Notice:
@@ -49,7 +49,7 @@ func (c *Conversation) hook(ev *Hook) {
 	h.Hook = over(h.Hook, &hook)
 	if ev.State == HookFinished {
 		if ev.Output != "" {
-			h.Output = NewText(ev.Output) // all of it
+			h.Output = NewText(ev.Output) // the complete output
 		}
 	} else {
 		h.Output.Append(ev.Output)

@@ -2,8 +2,8 @@ package event
 
 import "strings"
 
-// delta returns the block that a delta adds to, nil if it is whole already. One
-// whose start was missed begins here.
+// delta returns the block that a delta adds to, or nil if it is already complete. A block with a
+// missed start is started here.
 func (c *Conversation) delta(h *Header, at int64, blockType string) *Block {
 	x := c.index
 	if x.block == nil || x.block.Index != at || x.message != h.MessageID || x.parent != h.ParentToolUseID {
@@ -20,7 +20,7 @@ func (c *Conversation) delta(h *Header, at int64, blockType string) *Block {
 func (c *Conversation) messageStart(ev *MessageStart) {
 	c.Retry = nil
 	m := c.answer(&ev.Header, Streaming)
-	// A start of a message that is there: what is not whole of it is streamed again.
+	// A second start of a message: its incomplete blocks are streamed again.
 	c.dropPartial(m, minIndex)
 	m.message.State = Streaming
 	if ev.Model != "" {
@@ -31,7 +31,7 @@ func (c *Conversation) messageStart(ev *MessageStart) {
 // minIndex is below every index.
 const minIndex = -1 << 63
 
-// start begins a block anew, unless it is whole already.
+// start starts a block again, unless it is already complete.
 func (c *Conversation) start(h *Header, at int64, blockType string, fill func(*Block)) {
 	m := c.answer(h, Streaming)
 	b := c.ensure(m, at, blockType)
@@ -47,7 +47,7 @@ func (c *Conversation) start(h *Header, at int64, blockType string, fill func(*B
 	c.index.block = nil
 }
 
-// tool returns the tool call of a block, with what is known of it by now.
+// tool returns the tool call of a block, with the data known so far.
 func (c *Conversation) tool(b *Block, id, name string) *ToolCall {
 	if b.Tool == nil {
 		b.Tool = &ToolCall{Status: ToolInProgress, ToolType: ToolType(c.Provider, "")}
@@ -64,7 +64,7 @@ func (c *Conversation) tool(b *Block, id, name string) *ToolCall {
 	return b.Tool
 }
 
-// add adds a delta of another kind than text and input.
+// add adds a delta other than text and input.
 func (b *Block) add(ev *BlockDelta) {
 	switch ev.DeltaType {
 	case "signature_delta":
@@ -80,7 +80,7 @@ func (b *Block) add(ev *BlockDelta) {
 	b.Deltas = append(b.Deltas, keptJSON(ev.Delta))
 }
 
-// stop ends a block. The text of a tool's input that is JSON now becomes its input.
+// stop ends a block. If the text of a tool's input is valid JSON, it becomes the input.
 func (m *messageIndex) stop(b *Block, incomplete bool) {
 	switch {
 	case b.Whole || b.State != Streaming:
@@ -95,7 +95,7 @@ func (m *messageIndex) stop(b *Block, incomplete bool) {
 	}
 }
 
-// end notes how an answer ended, as far as it is known.
+// end records how an answer ended, as far as known.
 func (m *Message) end(stopReason string, usage JSON) {
 	if stopReason != "" {
 		m.StopReason = kept(stopReason)
@@ -116,7 +116,7 @@ func (c *Conversation) messageComplete(ev *MessageComplete) {
 	}
 	for _, b := range m.open {
 		if m.has(b) {
-			m.stop(b, true) // has an effect where its own stop is missing
+			m.stop(b, true) // has an effect only if its stop is missing
 		}
 	}
 	c.index.steps += int64(len(m.open))

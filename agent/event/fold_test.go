@@ -14,7 +14,7 @@ func folded(events ...event.Event) *event.Conversation {
 	return c
 }
 
-// TestFold_totals checks which figures of results are added up and which are of the whole session.
+// TestFold_totals checks which figures of results are added up and which are totals of the session.
 func TestFold_totals(t *testing.T) {
 	result := func(n int64) event.Event {
 		cost := float64(n)
@@ -33,8 +33,8 @@ func TestFold_totals(t *testing.T) {
 	}
 }
 
-// TestFold_usageOfNextTurn checks that the usage of a turn is gone when the next one begins, and
-// that of the session remains.
+// TestFold_usageOfNextTurn checks that the next turn resets the usage of a turn, but not that of
+// the session.
 func TestFold_usageOfNextTurn(t *testing.T) {
 	n, cost := int64(7), 1.5
 	c := folded(
@@ -60,8 +60,8 @@ func TestFold_usageOfNextTurn(t *testing.T) {
 	}
 }
 
-// TestFold_decision checks that an answer is noted at the tool of its request, also where the answer
-// does not name the tool.
+// TestFold_decision checks that an answer is recorded at the tool of its request, even if it does
+// not name the tool.
 func TestFold_decision(t *testing.T) {
 	for name, named := range map[string]string{"named": "tool", "not named": ""} {
 		c := folded(
@@ -77,8 +77,8 @@ func TestFold_decision(t *testing.T) {
 	}
 }
 
-// TestFold_turnAfterClear checks that a turn after a truncation of everything is a new one, also with
-// the id of a turn that is gone.
+// TestFold_turnAfterClear checks that a turn after a complete truncation is a new one, even with the
+// id of a removed turn.
 func TestFold_turnAfterClear(t *testing.T) {
 	c := folded(&event.TurnStart{TurnID: "t1"}, &event.Truncate{All: true, Reason: "clear"}, &event.TurnStart{TurnID: "t1"}, &event.ResultMessage{})
 	if len(c.Turns) != 1 || !c.Turns[0].Done {
@@ -86,7 +86,7 @@ func TestFold_turnAfterClear(t *testing.T) {
 	}
 }
 
-// TestFold_agentEnds checks that what an agent did not end has ended when none runs any more.
+// TestFold_agentEnds checks that everything an agent left open has ended when no agent is running.
 func TestFold_agentEnds(t *testing.T) {
 	for _, state := range []string{"starting", "interrupted", "failed", "ended"} {
 		c := folded(

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// applyTurn folds what is about turns.
+// applyTurn folds events about turns.
 func (c *Conversation) applyTurn(ev Event) {
 	switch ev := ev.(type) {
 	case *TurnStart:
@@ -33,20 +33,20 @@ func (c *Conversation) turnStart(ev *TurnStart) {
 	}
 	c.beginTurn(&Turn{ID: id, Start: keep(ev), Restart: c.Restarts})
 	if u := c.index.users[ev.PromptID]; u != nil && ev.PromptID != "" {
-		// The prompt came before the turn that it began.
+		// The prompt preceded the turn that it started.
 		c.inTurn(u.ref, c.turn())
 	}
 	c.Retry = nil
-	if u := c.Usage; u != nil { // the window is as full as it was, the turn has used nothing yet
+	if u := c.Usage; u != nil { // the context is unchanged, the turn has no usage yet
 		u.TurnID, u.InputTokens, u.OutputTokens, u.CacheCreationInputTokens, u.CacheReadInputTokens = "", nil, nil, nil, nil
 		u.ReasoningTokens, u.Data = nil, ""
 	}
 }
 
-// again is the id of a turn that an agent has used again since it was started again.
+// again returns the id for a turn id that a restarted agent has reused.
 func (c *Conversation) again(id string) string { return id + "#" + strconv.FormatInt(c.Restarts, 10) }
 
-// findTurn returns the turn that an agent means by an id, nil if there is none.
+// findTurn returns the turn that an agent refers to by an id, or nil.
 func (c *Conversation) findTurn(id string) *Turn {
 	if c.Restarts > 0 {
 		if t := c.index.turns[c.again(id)]; t != nil {
@@ -76,7 +76,7 @@ func (c *Conversation) turnDiff(ev *TurnDiff) {
 	t.Changes = append(t.Changes, keep(ev).Files...)
 }
 
-// truncate takes a part of the conversation back.
+// truncate removes a part of the conversation.
 func (c *Conversation) truncate(ev *Truncate) {
 	switch {
 	case ev.From != "":
@@ -95,8 +95,8 @@ func (c *Conversation) truncate(ev *Truncate) {
 	}
 }
 
-// cutFrom removes the message of a uuid and all after it in its thread. Turns that began
-// after it go as well.
+// cutFrom removes the message with a uuid and all after it in its thread. Turns that started after
+// it are removed as well.
 func (c *Conversation) cutFrom(parent, uuid string) {
 	var ref itemRef
 	if u := c.index.users[uuid]; u != nil {
@@ -129,8 +129,8 @@ func (c *Conversation) cutFrom(parent, uuid string) {
 	}
 }
 
-// turnPlace returns where a turn stands, looked for from the end: what is after it is
-// removed then.
+// turnPlace returns the index of a turn. It searches from the end, because everything after it is
+// removed next.
 func (c *Conversation) turnPlace(t *Turn) int {
 	for i := len(c.Turns) - 1; i >= 0; i-- {
 		c.index.steps++
@@ -152,7 +152,7 @@ func (c *Conversation) cutTurns(id string) {
 	for _, gone := range c.Turns[at:] {
 		for _, ref := range c.index.byTurn[gone.ID] {
 			c.index.steps++
-			if ref.item.TurnID == gone.ID { // a prompt can have gone to a later turn
+			if ref.item.TurnID == gone.ID { // a prompt may have moved to a later turn
 				c.forget(ref)
 			}
 		}
@@ -163,7 +163,7 @@ func (c *Conversation) cutTurns(id string) {
 	c.index.liveTurns = min(c.index.liveTurns, at)
 }
 
-// indexTurns finds the items of each turn.
+// indexTurns indexes the items by turn.
 func (c *Conversation) indexTurns() {
 	x := c.index
 	if x.byTurn != nil {
@@ -180,8 +180,7 @@ func (c *Conversation) indexTurns() {
 	}
 }
 
-// forget takes an item out of the conversation, with the threads of the subagents that
-// it called.
+// forget removes an item from the conversation, with the threads of the subagents that it called.
 func (c *Conversation) forget(ref itemRef) {
 	if _, ok := c.position(ref); !ok || c.index.threads[ref.thread.thread.ParentToolUseID] != ref.thread {
 		return
@@ -207,7 +206,7 @@ func (c *Conversation) forget(ref itemRef) {
 	c.emptied(ref.thread)
 }
 
-// forgetThread takes the thread of a subagent out of the conversation.
+// forgetThread removes the thread of a subagent from the conversation.
 func (c *Conversation) forgetThread(parent string) {
 	t := c.index.threads[parent]
 	if t == nil || parent == "" {

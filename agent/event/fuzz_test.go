@@ -6,8 +6,8 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// FuzzDecode decodes anything. What decodes can be folded, and a message that is not part of a
-// stream has the same bytes when it is encoded, decoded and encoded again.
+// FuzzDecode decodes arbitrary input. Decoded events can be folded, and a message that is not part
+// of a stream has the same bytes when it is encoded, decoded and encoded again.
 func FuzzDecode(f *testing.F) {
 	for _, ev := range goldenEvents {
 		line, err := event.Marshal(ev)
@@ -38,12 +38,12 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// checkStable checks that an event has the same messages after it was encoded and decoded.
+// checkStable checks that an event has the same messages after encoding and decoding.
 func checkStable(t *testing.T, ev event.Event) {
 	t.Helper()
 	once := send(t, event.NewEncoder("00000000", 0, event.CapabilityOutputDelta), ev)
 	if len(once) != 1 {
-		return // the end of an answer has two, a delta of it none
+		return // the end of an answer has two, its delta none
 	}
 	back, err := new(event.Decoder).Decode([]byte(once[0]))
 	if err != nil || len(back) != 1 {

@@ -9,8 +9,8 @@ import (
 
 func ptr[T any](v T) *T { return &v }
 
-// goldenEvents are the events that the message format has a message of its own for since
-// turns, plans and notices are in it. Each has a golden file of its message.
+// goldenEvents are the events with a separate message since turns, plans and notices are part of
+// the format. Each has a golden file of its message.
 var goldenEvents = map[string]event.Event{
 	"turn_start": &event.TurnStart{Header: goldenHead(), TurnID: "turn-1", By: event.ByQueue, PromptID: "prompt-1"},
 	"plan": &event.Plan{Header: goldenHead(), ToolUseID: "toolu_1", Entries: []event.PlanEntry{

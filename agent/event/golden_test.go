@@ -14,7 +14,7 @@ import (
 
 var cost = 0.015
 
-// compacted is a golden file in one line.
+// compacted returns a golden file in one line.
 func compacted(t *testing.T, name string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", "golden", name+".json"))
@@ -28,8 +28,8 @@ func compacted(t *testing.T, name string) string {
 	return b.String()
 }
 
-// TestGolden_live makes the examples from events. A live stream adds the API's names
-// of things: they are taken off before the comparison, and nothing else is.
+// TestGolden_live creates the examples from events. A live stream adds the API's names; only these
+// are removed before the comparison.
 func TestGolden_live(t *testing.T) {
 	h := event.Header{Provider: "claude", SessionID: "sess-xyz"}
 	tests := map[string]event.Event{

@@ -1,23 +1,23 @@
 package event
 
-// index finds things in a conversation. It is made from the conversation alone, so a
-// decoded one has the same.
+// index locates elements of a conversation. It is derived from the conversation alone, so that a
+// decoded one has the same index.
 type index struct {
 	threads  map[string]*threadIndex
 	messages map[messageKey]*messageIndex
 	users    map[string]*userIndex // by uuid
 	tools    map[string]*ToolCall
-	// restartOf has the Restart of tools in the conversation that the index was made from.
+	// restartOf has the Restart of tools in the conversation from which the index was built.
 	restartOf map[string]int64
-	orphans   map[string][]itemRef // results without their tool, by tool use
+	orphans   map[string][]itemRef // results without their call, by tool use
 	lines     map[lineKey][]lineRef
 	tasks     map[string]*Task
 	prompts   map[promptKey]*Prompt
 	hooks     map[string]*HookRun
 	turns     map[string]*Turn
-	byTurn    map[string][]itemRef // made when it is needed first
+	byTurn    map[string][]itemRef // created on first use
 
-	// What may run: the calls since the agent began, and from which turn on.
+	// Elements that may be running: the calls since the agent started, and the first turn.
 	calls     []*ToolCall
 	liveTurns int
 
@@ -26,15 +26,15 @@ type index struct {
 	dirtyMessages map[*messageIndex]bool
 	threadsDirty  bool
 	promptsDirty  bool
-	// Those of the event that is being applied, to be put in order where they are small.
+	// Lists changed by the current event; small ones are ordered at once.
 	touchedThreads  []*threadIndex
 	touchedMessages []*messageIndex
 
-	// The block that the last delta went to: the next one most likely does too.
+	// The block of the last delta: the next delta is likely for the same block.
 	parent, message string
 	block           *Block
 
-	steps int64 // counts what grows with the conversation, for tests
+	steps int64 // counts operations that grow with the conversation, for tests
 }
 
 type messageKey struct {
@@ -42,7 +42,7 @@ type messageKey struct {
 	restart    int64
 }
 
-// lineKey names a line of the provider in a thread.
+// lineKey identifies a line of the provider in a thread.
 type lineKey struct{ parent, uuid string }
 
 type promptKey struct {
@@ -62,13 +62,13 @@ type lineRef struct {
 	block   *Block
 }
 
-// userIndex is a message of the user's side.
+// userIndex is a message in the user's role.
 type userIndex struct {
 	message *Message
 	ref     itemRef
 }
 
-// ready makes the conversation one that events can be applied to.
+// ready prepares the conversation for events.
 func (c *Conversation) ready() {
 	if c.index != nil {
 		return
@@ -103,7 +103,7 @@ func (c *Conversation) ready() {
 	c.index.restartOf = nil
 }
 
-// noThreads forgets everything that is found by way of threads.
+// noThreads clears the parts of the index that depend on threads.
 func (x *index) noThreads() {
 	x.threads, x.messages = map[string]*threadIndex{}, map[messageKey]*messageIndex{}
 	x.users, x.tools, x.orphans, x.lines, x.byTurn = nil, nil, nil, nil, nil
@@ -113,7 +113,7 @@ func (x *index) noThreads() {
 	x.touchedThreads, x.touchedMessages, x.threadsDirty = nil, nil, false
 }
 
-// put sets an element of a map, which is made when it is needed first.
+// put sets an element of a map, and creates the map on first use.
 func put[K comparable, V any](m *map[K]V, key K, value V) {
 	if *m == nil {
 		*m = map[K]V{}
@@ -128,7 +128,7 @@ func notNil[T any](list []T) []T {
 	return list
 }
 
-// item finds what is in an item.
+// item indexes the content of an item.
 func (x *index) item(t *threadIndex, it *Item) {
 	x.steps++
 	switch m := it.Message; {
@@ -157,7 +157,7 @@ func (x *index) item(t *threadIndex, it *Item) {
 	}
 }
 
-// tool finds a call of a conversation that was decoded. Of calls with one id the last counts.
+// tool indexes a call of a decoded conversation. Of calls with one id the last counts.
 func (x *index) tool(t *ToolCall, restart int64) {
 	if t.Status == ToolInProgress {
 		x.calls = append(x.calls, t)
@@ -171,7 +171,7 @@ func (x *index) tool(t *ToolCall, restart int64) {
 	}
 }
 
-// line notes which line has confirmed a block.
+// line records the line that confirmed a block.
 func (x *index) line(m *messageIndex, b *Block) {
 	if b.UUID != "" {
 		key := lineKey{m.ref.thread.thread.ParentToolUseID, b.UUID}
@@ -179,8 +179,7 @@ func (x *index) line(m *messageIndex, b *Block) {
 	}
 }
 
-// Thread returns the thread of a subagent by the tool use that it answers, the main
-// thread for "", nil if there is none.
+// Thread returns the thread of a subagent by its tool use, the main thread for "", or nil.
 func (c *Conversation) Thread(parentToolUseID string) *Thread {
 	c.Settle()
 	if t := c.index.threads[parentToolUseID]; t != nil {
@@ -189,14 +188,13 @@ func (c *Conversation) Thread(parentToolUseID string) *Thread {
 	return nil
 }
 
-// Tool returns the call of a tool by its id, nil if it has not been seen.
+// Tool returns the tool call with the id, or nil.
 func (c *Conversation) Tool(id string) *ToolCall {
 	c.ready()
 	return c.index.tools[id]
 }
 
-// answer returns an assistant's message, a new one in the given state if there is
-// none.
+// answer returns an assistant's message, and adds one in the given state if it is new.
 func (c *Conversation) answer(h *Header, state State) *messageIndex {
 	if m := c.known(h); m != nil {
 		return m
@@ -207,12 +205,12 @@ func (c *Conversation) answer(h *Header, state State) *messageIndex {
 	return mi
 }
 
-// known returns an assistant's message, nil if there is none.
+// known returns an assistant's message, or nil.
 func (c *Conversation) known(h *Header) *messageIndex {
 	return c.index.messages[messageKey{h.ParentToolUseID, h.MessageID, c.Restarts}]
 }
 
-// turn returns the turn that runs or ran last, nil before the first.
+// turn returns the running or last turn, nil before the first.
 func (c *Conversation) turn() *Turn {
 	if len(c.Turns) == 0 {
 		return nil

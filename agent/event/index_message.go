@@ -6,21 +6,21 @@ import (
 	"slices"
 )
 
-// messageIndex is what is known of an assistant's message beside its blocks.
+// messageIndex holds the state of an assistant's message in addition to its blocks.
 type messageIndex struct {
 	message *Message
 	ref     itemRef
-	gone    bool             // it was removed
-	blocks  map[int64]*Block // while the list is not in order
-	open    []*Block         // that have begun, until the message is complete
-	partial partialBlocks    // that are not whole; ones that are by now are skipped
-	n       int              // how many blocks there are
-	whole   int              // how many are whole
-	live    int              // how many stream
-	broken  int              // how many are incomplete
+	gone    bool             // the message was removed
+	blocks  map[int64]*Block // used while the list is not in order
+	open    []*Block         // started blocks, until the message is complete
+	partial partialBlocks    // incomplete blocks; may contain completed ones, which are skipped
+	n       int              // number of blocks
+	whole   int              // number of complete blocks
+	live    int              // number of streaming blocks
+	broken  int              // number of incomplete blocks
 }
 
-// partialBlocks gives the block with the highest index.
+// partialBlocks is a heap by highest index.
 type partialBlocks []*Block
 
 func (h partialBlocks) Len() int           { return len(h) }
@@ -34,7 +34,7 @@ func (h *partialBlocks) Pop() any {
 	return b
 }
 
-// count adds a block to the counts, or with -1 takes it away.
+// count adds n to the counts of a block's state.
 func (m *messageIndex) count(b *Block, n int) {
 	m.n += n
 	if b.Whole {
@@ -48,14 +48,14 @@ func (m *messageIndex) count(b *Block, n int) {
 	}
 }
 
-// change changes how far a block is.
+// change changes the state of a block.
 func (m *messageIndex) change(b *Block, state State, whole bool) {
 	m.count(b, -1)
 	b.State, b.Whole = state, whole
 	m.count(b, 1)
 }
 
-// pending notes a block that is not whole or has not stopped.
+// pending records a block that is not complete or has not stopped.
 func (m *messageIndex) pending(b *Block) {
 	if b.State == Streaming {
 		m.open = append(m.open, b)
@@ -65,7 +65,7 @@ func (m *messageIndex) pending(b *Block) {
 	}
 }
 
-// find returns the block of an index, nil if there is none.
+// find returns the block with the index, or nil.
 func (m *messageIndex) find(index int64) *Block {
 	if m.blocks != nil {
 		return m.blocks[index]
@@ -73,10 +73,10 @@ func (m *messageIndex) find(index int64) *Block {
 	return m.message.Block(index)
 }
 
-// has reports whether a block is still there.
+// has reports whether a block is still part of the message.
 func (m *messageIndex) has(b *Block) bool { return !m.gone && m.find(b.Index) == b }
 
-// ensure returns the block of an index, a new one that streams if there is none.
+// ensure returns the block with the index, and adds a streaming one if it is new.
 func (c *Conversation) ensure(m *messageIndex, index int64, blockType string) *Block {
 	if b := m.find(index); b != nil {
 		return b
@@ -104,7 +104,7 @@ func (c *Conversation) ensure(m *messageIndex, index int64, blockType string) *B
 	return b
 }
 
-// unsettle lets blocks leave and come without moving others.
+// unsettle switches to a map, so that blocks can be added and removed without moving others.
 func (c *Conversation) unsettle(m *messageIndex) {
 	if m.blocks != nil {
 		return
@@ -130,14 +130,14 @@ func (c *Conversation) drop(m *messageIndex, b *Block) {
 	c.index.block = nil
 }
 
-// forgetTool forgets the call of a block that goes or begins anew.
+// forgetTool removes the call of a block that is removed or restarted.
 func (c *Conversation) forgetTool(b *Block) {
 	if b.Tool != nil && c.index.tools[b.Tool.ID] == b.Tool {
 		delete(c.index.tools, b.Tool.ID)
 	}
 }
 
-// dropPartial removes the blocks that are not whole, from an index on.
+// dropPartial removes the incomplete blocks from an index on.
 func (c *Conversation) dropPartial(m *messageIndex, from int64) {
 	for len(m.partial) > 0 && m.partial[0].Index >= from {
 		c.index.steps++
@@ -148,7 +148,7 @@ func (c *Conversation) dropPartial(m *messageIndex, from int64) {
 	}
 }
 
-// settleBlocks puts the blocks of a message in order.
+// settleBlocks restores the order of the blocks of a message.
 func (c *Conversation) settleBlocks(m *messageIndex) {
 	list := m.message.Blocks
 	c.index.steps += int64(len(list))
@@ -158,12 +158,12 @@ func (c *Conversation) settleBlocks(m *messageIndex) {
 	delete(c.index.dirtyMessages, m)
 }
 
-// at returns where the block of an index is or belongs.
+// at returns the position of the block with the index, or the position to insert it.
 func (m *Message) at(index int64) (int, bool) {
 	return slices.BinarySearchFunc(m.Blocks, index, func(b *Block, index int64) int { return cmp.Compare(b.Index, index) })
 }
 
-// Timestamp returns when the message was written, and "" if its events do not tell.
+// Timestamp returns the time when the message was written, or "" if its events do not have it.
 func (m *Message) Timestamp() string {
 	switch {
 	case m.User != nil:
@@ -174,8 +174,7 @@ func (m *Message) Timestamp() string {
 	return ""
 }
 
-// Block returns the block with this index in the message, or nil if the message has no such
-// block yet.
+// Block returns the block with this index, or nil if the message does not have it yet.
 func (m *Message) Block(index int64) *Block {
 	if i, ok := m.at(index); ok {
 		return m.Blocks[i]

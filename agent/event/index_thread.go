@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// smallList is how long a list is that is put in order at once. In a longer one what
-// leaves or comes in the middle waits for [Conversation.Settle], so that n changes do
-// not move n² elements.
+// smallList is the length up to which a list is ordered at once. In longer lists, removals and
+// insertions in the middle wait for [Conversation.Settle], so that n changes do not move n²
+// elements.
 const smallList = 512
 
-// threadIndex is what is known of a thread beside its items.
+// threadIndex holds the state of a thread in addition to its items.
 type threadIndex struct {
 	thread *Thread
-	at     map[*Item]int // where an item is; made when it is needed first
-	from   int           // the first place that is not in order
+	at     map[*Item]int // positions of items; created on first use
+	from   int           // the first position that is not in order
 }
 
-// thread returns the thread of a parent tool use, a new one if there is none.
+// thread returns the thread of a parent tool use, and adds it if it is new.
 func (c *Conversation) thread(parent string) *threadIndex {
 	x := c.index
 	t := x.threads[parent]
@@ -46,7 +46,7 @@ func (c *Conversation) thread(parent string) *threadIndex {
 	return t
 }
 
-// add adds an item to the end of a thread, in the turn that runs.
+// add appends an item to a thread, in the running turn.
 func (c *Conversation) add(parent string, it *Item) itemRef {
 	t := c.thread(parent)
 	ref := itemRef{t, it}
@@ -55,7 +55,7 @@ func (c *Conversation) add(parent string, it *Item) itemRef {
 	return ref
 }
 
-// inTurn notes that an item belongs to a turn.
+// inTurn records the turn of an item.
 func (c *Conversation) inTurn(ref itemRef, turn *Turn) {
 	if turn == nil || ref.item.TurnID == turn.ID {
 		return
@@ -73,7 +73,7 @@ func (t *threadIndex) push(it *Item) {
 	t.thread.Items = append(t.thread.Items, it)
 }
 
-// position returns where an item is, false if it is not there.
+// position returns the index of an item; false if it was removed.
 func (c *Conversation) position(ref itemRef) (int, bool) {
 	t := ref.thread
 	if t.at == nil {
@@ -87,7 +87,7 @@ func (c *Conversation) position(ref itemRef) (int, bool) {
 	return i, ok
 }
 
-// leave takes an item out of its thread, once [Conversation.Settle] has been there.
+// leave removes an item from its thread; [Conversation.Settle] completes the removal.
 func (c *Conversation) leave(ref itemRef) {
 	i, ok := c.position(ref)
 	if !ok {
@@ -103,7 +103,7 @@ func (c *Conversation) leave(ref itemRef) {
 	c.index.touchedThreads = append(c.index.touchedThreads, t)
 }
 
-// toEnd moves a message to the end of its thread, into the turn that runs.
+// toEnd moves a message to the end of its thread, into the running turn.
 func (c *Conversation) toEnd(m *messageIndex) {
 	c.inTurn(m.ref, c.turn())
 	items := m.ref.thread.thread.Items
@@ -114,7 +114,7 @@ func (c *Conversation) toEnd(m *messageIndex) {
 	m.ref.thread.push(m.ref.item)
 }
 
-// remove takes a message out of the conversation.
+// remove removes a message from the conversation.
 func (c *Conversation) remove(m *messageIndex) {
 	t := m.ref.thread
 	c.leave(m.ref)
@@ -124,7 +124,7 @@ func (c *Conversation) remove(m *messageIndex) {
 	c.emptied(t)
 }
 
-// emptied takes a thread of a subagent out of the conversation if it has no items.
+// emptied removes a subagent's thread from the conversation if it has no items.
 func (c *Conversation) emptied(t *threadIndex) {
 	parent := t.thread.ParentToolUseID
 	if parent == "" || t.at == nil || len(t.at) > 0 || c.index.threads[parent] != t {
@@ -135,7 +135,7 @@ func (c *Conversation) emptied(t *threadIndex) {
 	c.index.threadsDirty = true
 }
 
-// settleItems puts the items of a thread in order.
+// settleItems restores the order of the items of a thread.
 func (c *Conversation) settleItems(t *threadIndex) {
 	items := t.thread.Items
 	n := t.from

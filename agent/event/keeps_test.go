@@ -8,8 +8,8 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// TestDecode_bufferReused checks that the members without a field do not change with the buffer of
-// the message, which a reader uses again for the next one.
+// TestDecode_bufferReused checks that members without a field do not change when the reader reuses
+// the buffer of the message.
 func TestDecode_bufferReused(t *testing.T) {
 	for _, line := range []string{
 		`{"type":"notice","severity":"info","text":"x","provider":"claude","future":"kept"}`,
@@ -30,8 +30,8 @@ func TestDecode_bufferReused(t *testing.T) {
 	}
 }
 
-// TestMarshal_extraBeforeData checks which value a member has that is in Extra and in the provider's
-// message: that of Extra.
+// TestMarshal_extraBeforeData checks that a member in Extra takes precedence over the provider's
+// message.
 func TestMarshal_extraBeforeData(t *testing.T) {
 	ev := &event.Notice{Header: event.Header{Extra: event.Extra{"both": json.RawMessage(`"extra"`)}}, Data: `{"both":"data","own":"data"}`}
 	line, err := event.Marshal(ev)
@@ -47,8 +47,8 @@ func TestMarshal_extraBeforeData(t *testing.T) {
 	}
 }
 
-// TestEncode_readOnly checks that the encoder does not change an event, which others read at the
-// same time.
+// TestEncode_readOnly checks that the encoder does not modify an event, which others read
+// concurrently.
 func TestEncode_readOnly(t *testing.T) {
 	spaced := event.JSON(`{ "a": 1 }`)
 	makers := map[string]func() event.Event{

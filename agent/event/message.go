@@ -13,7 +13,7 @@ func userMessage(ev *UserMessage) *wireUser {
 	return m
 }
 
-// toolMessage returns the result of a tool, a message in the role of the user.
+// toolMessage returns the result of a tool as a message in the user's role.
 func toolMessage(ev *ToolComplete) *wireUser {
 	return &wireUser{
 		Message: wireContent{Content: []wireBlock{
@@ -37,7 +37,7 @@ func assistantMessage(ev *AssistantMessage) *wireAssistant {
 	return m
 }
 
-// userEvents returns the results of tools in a user message, and an event for its other blocks.
+// userEvents returns the tool results of a user message, and an event for its other blocks.
 func userEvents(m *wireUser) []Event {
 	h := Header{Provider: m.Provider, ParentToolUseID: m.ParentToolUseID, SessionID: m.SessionID, UUID: m.UUID, Extra: m.Extra}
 	ev := &UserMessage{

@@ -1,15 +1,15 @@
 package event
 
-// Resolution is how a request ended.
+// Resolution is the outcome of a request.
 type Resolution struct {
-	Behavior string // ResolvedAllow, ResolvedDeny, …; of a question also accept, decline, cancel
-	Scope    string // of a permission
-	Message  string // of a permission
-	Answers  JSON   // of a question
+	Behavior string // ResolvedAllow, ResolvedDeny, …; for a question also accept, decline, cancel
+	Scope    string // for a permission
+	Message  string // for a permission
+	Answers  JSON   // for a question
 	By       string // who answered
 }
 
-// ResolvedID returns the id of the request that an event ends, empty if it ends none.
+// ResolvedID returns the id of the request that an event ends, or "".
 func ResolvedID(ev Event) string {
 	switch ev := ev.(type) {
 	case *PermissionResolved:

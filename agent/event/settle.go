@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Settle puts all lists in order. [Conversation.MarshalJSON] and [Conversation.Thread]
-// do it by themselves; a program that reads the lists of a conversation that may be large calls
-// it first. It costs nothing where they are in order.
+// Settle restores the order of all lists. [Conversation.MarshalJSON] and [Conversation.Thread] call
+// it; a program that reads the lists of a possibly large conversation directly has to call it
+// first. It is cheap if the lists are in order.
 func (c *Conversation) Settle() {
 	c.ready()
 	x := c.index
@@ -25,16 +25,14 @@ func (c *Conversation) Settle() {
 	}
 }
 
-// Steps returns how many steps the fold has taken that can grow with the conversation:
-// elements passed, moved or sorted. It is at most n log n for n events, and there to
-// check that.
+// Steps returns the number of steps of the fold that can grow with the conversation: elements
+// visited, moved or sorted. It is at most n log n for n events, and exists to check this.
 func (c *Conversation) Steps() int64 {
 	c.ready()
 	return c.index.steps
 }
 
-// settleSmall puts the lists in order that an event has changed, as far as they are
-// small.
+// settleSmall restores the order of small lists that an event has changed.
 func (c *Conversation) settleSmall() {
 	x := c.index
 	for _, t := range x.touchedThreads {

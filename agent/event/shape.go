@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Shape is the JSON object of a type on the wire, from which schemas and types of other languages
-// are made.
+// Shape is the JSON object of a type on the wire, for generators of schemas and types of other
+// languages.
 type Shape struct {
-	Name  string       // as front ends know it
+	Name  string       // the name in front ends
 	Type  reflect.Type // the Go type
-	Form  reflect.Type // a struct with the members of the object, in their order
-	Union reflect.Type // the interface whose variant it is; nil if there is none
+	Form  reflect.Type // a struct with the members of the object, in order
+	Union reflect.Type // the interface of which it is a variant, or nil
 	Types []string     // the values of its member type in the union
 }
 

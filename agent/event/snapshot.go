@@ -9,7 +9,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// MarshalJSON writes the whole state as JSON, from which [Conversation.UnmarshalJSON] and the
+// MarshalJSON writes the complete state as JSON, from which [Conversation.UnmarshalJSON] and the
 // TypeScript client can continue.
 func (c *Conversation) MarshalJSON() ([]byte, error) {
 	c.Settle()
@@ -17,12 +17,12 @@ func (c *Conversation) MarshalJSON() ([]byte, error) {
 	return jsonwire.Marshal((*plain)(c))
 }
 
-// ErrVersion is the error of decoding a [Conversation] of another [ConversationVersion]. The events
-// that it was folded from give it in the form of this version.
+// ErrVersion is returned when decoding a [Conversation] of another [ConversationVersion]. Folding
+// its events again creates it in the current version.
 var ErrVersion = errors.New("event: the conversation has another version")
 
-// UnmarshalJSON replaces the conversation by a state that MarshalJSON has written, ready for
-// further events. It returns [ErrVersion] for a state of another version.
+// UnmarshalJSON replaces the conversation by a state of MarshalJSON, ready for further events. It
+// returns [ErrVersion] for a state of another version.
 func (c *Conversation) UnmarshalJSON(data []byte) error {
 	type plain Conversation
 	var p plain
@@ -38,8 +38,8 @@ func (c *Conversation) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// clean drops what a state from elsewhere may hold and this package never writes:
-// nulls in lists, and kinds without their member.
+// clean removes values that a foreign state may contain and this package never writes: nulls in
+// lists, and kinds without their member.
 func (c *Conversation) clean() {
 	c.Threads = withoutNil(c.Threads)
 	for _, t := range c.Threads {
@@ -56,7 +56,7 @@ func (c *Conversation) clean() {
 	c.Notices = slices.DeleteFunc(c.Notices, func(n NoticeRow) bool { return n.Notice == nil })
 }
 
-// withoutNil is a list without its nils.
+// withoutNil returns a list without its nil elements.
 func withoutNil[T any](list []*T) []*T {
 	kept := make([]*T, 0, len(list))
 	for _, v := range list {

@@ -2,7 +2,7 @@ package event
 
 import "reflect"
 
-// streamEvent returns an event of a stream as the API has it, and nil for any other event.
+// streamEvent returns an event in the form of the API's stream, and nil for any other event.
 func streamEvent(ev Event) wireEvent {
 	switch ev := ev.(type) {
 	case *BlockDelta:
@@ -44,8 +44,8 @@ func blockDelta(ev *BlockDelta) wireDelta {
 	return d
 }
 
-// messageDelta returns the first of the two messages that end an answer. A client that gets one
-// without the other waits, so both are always sent.
+// messageDelta returns the first of the two messages that end an answer. A client that gets only
+// one of them waits, so both are always sent.
 func messageDelta(ev *MessageComplete) *wireMessageDelta {
 	delta := &wireMessageDelta{Delta: `{"stop_reason":null}`}
 	if ev.Delta != "" {
@@ -64,7 +64,7 @@ func messageDelta(ev *MessageComplete) *wireMessageDelta {
 	return delta
 }
 
-// event returns an event of a stream, and nil for one that has no meaning by itself.
+// event returns an event of a stream, and nil for one without a meaning on its own.
 func (d *Decoder) event(m *wireStream) Event {
 	h := Header{Provider: m.Provider, ParentToolUseID: m.ParentToolUseID, MessageID: m.APIMessageID, SessionID: m.SessionID, Extra: m.Extra}
 	if h.MessageID == "" {
@@ -103,7 +103,7 @@ func startEvent(h Header, e *wireBlockStart) Event {
 		return nil
 	}
 	c := contentOf(e.ContentBlock)
-	switch { // by the content: a block with a member of a strange type is unknown, but has a type
+	switch { // by the content: a block with a member of an unexpected type is unknown, but has a type
 	case c.Type == "text":
 		return &TextStart{Header: h, Index: e.Index, Text: c.Text, Block: c.Raw}
 	case c.Type == "thinking":

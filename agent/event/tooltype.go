@@ -2,17 +2,16 @@ package event
 
 import "strings"
 
-// irregularTools are the tools whose wire name is not that of their type.
+// irregularTools maps tools to wire names that are not derived from their type.
 var irregularTools = map[string]string{
 	"ListMcpResourcesTool": "CLAUDE_LIST_MCP_RESOURCES",
 	"ReadMcpResourceTool":  "CLAUDE_READ_MCP_RESOURCE",
 }
 
-// ToolType names the kind of a tool as front ends choose a card by: CLAUDE_BASH for
-// Bash of the provider claude, CODEX_ and ACP_ for those, MCP for the tools of MCP
-// servers, UNKNOWN for a name that is not an identifier. The simulated agent has
-// Claude's tools. A tool that is newer than this package has a type too: that of its
-// provider and its name in upper case.
+// ToolType returns the kind of a tool by which front ends choose a card: CLAUDE_BASH for Bash of
+// the provider claude, the prefixes CODEX_ and ACP_ for those, MCP for the tools of MCP servers,
+// UNKNOWN for a name that is not an identifier. The simulated agent has Claude's tools. A tool that
+// is newer than this package has a type too: the prefix of its provider and its name in upper case.
 func ToolType(provider, name string) string {
 	if strings.HasPrefix(name, "mcp__") {
 		return "MCP"
@@ -27,10 +26,10 @@ func ToolType(provider, name string) string {
 	return prefix + UpperSnake(name)
 }
 
-// claudeTools begins the types of Claude's tools.
+// claudeTools is the prefix of the types of Claude's tools.
 const claudeTools = "CLAUDE_"
 
-// toolPrefix is how the types of a provider's tools begin.
+// toolPrefix returns the prefix of the types of a provider's tools.
 func toolPrefix(provider string) string {
 	name, _, _ := strings.Cut(provider, ":")
 	if name == "" || name == "sim" || !isIdentifier(name) {
@@ -50,8 +49,8 @@ func isIdentifier(name string) bool {
 	return name != ""
 }
 
-// UpperSnake returns a name in capital letters with underscores between its words: WEB_FETCH
-// for WebFetch, LSP for LSP, MCP_TOOL for MCPTool.
+// UpperSnake returns a name in upper case with underscores between its words: WEB_FETCH for
+// WebFetch, LSP for LSP, MCP_TOOL for MCPTool.
 func UpperSnake(name string) string {
 	var b strings.Builder
 	for i := range len(name) {

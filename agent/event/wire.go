@@ -7,9 +7,9 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// Most events are one message on the wire, with the members of their struct. The types here are
-// the messages that differ: those of the role user and of the model, which hold blocks, and the
-// events of the API's stream.
+// Most events are one message on the wire, with the members of their struct. The types here are the
+// messages that differ: those of the user and of the model, which hold blocks, and the events of
+// the API's stream.
 
 // wireObject is a struct that the codec writes as a JSON object.
 type wireObject interface{ onWire() }
@@ -129,7 +129,7 @@ type wireUnknownEvent struct {
 	object
 }
 
-// wireDelta is what a wireBlockDelta adds to a block.
+// wireDelta is the addition of a wireBlockDelta to a block.
 type wireDelta interface{ wireObject }
 
 type wireTextDelta struct {
@@ -178,8 +178,8 @@ type wireThinking struct {
 	object
 }
 
-// wireToolUse is a call of a tool. In a content_block_start its input is null, because it follows
-// in deltas.
+// wireToolUse is a tool call. In a content_block_start its input is null, because it follows in
+// deltas.
 type wireToolUse struct {
 	BlockType string `json:"-"` // tool_use, server_tool_use, mcp_tool_use
 	ID        string `json:"id"`
@@ -288,7 +288,7 @@ var events = jsonwire.Table[Event]{
 	"unknown":             func() Event { return new(Unknown) },
 }
 
-// wireTypes has the type on the wire of every struct with one, by the type of a pointer to it.
+// wireTypes maps pointer types of structs to their type on the wire.
 var wireTypes = func() map[reflect.Type]string {
 	all := map[reflect.Type]string{
 		reflect.TypeFor[*wireUser](): "user", reflect.TypeFor[*wireAssistant](): "assistant", reflect.TypeFor[*wireStream](): "stream_event",
@@ -296,6 +296,6 @@ var wireTypes = func() map[reflect.Type]string {
 	for _, names := range []map[reflect.Type]string{wireEvents.Names(), wireDeltas.Names(), wireBlocks.Names(), events.Names()} {
 		maps.Copy(all, names)
 	}
-	delete(all, reflect.TypeFor[*wireToolUse]()) // it has several
+	delete(all, reflect.TypeFor[*wireToolUse]()) // it has several types
 	return all
 }()

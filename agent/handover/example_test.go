@@ -7,7 +7,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/handover"
 )
 
-// A conversation with one agent becomes the first prompt of a session with another.
+// Convert a conversation with one agent to the first prompt of a session with another.
 func Example() {
 	c := &event.Conversation{}
 	c.Apply(&event.UserMessage{Header: event.Header{Provider: "codex", UUID: "1"}, IsPrompt: true, Blocks: []event.Content{{Type: "text", Text: "Fix the race in pool.go."}}})

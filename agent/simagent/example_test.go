@@ -9,7 +9,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/simagent"
 )
 
-// A session without a model: it asks for permission as a real agent does.
+// Run a session without a model: it asks for permission like a real agent.
 func Example() {
 	provider := &simagent.Provider{Pace: -1}
 	session, err := provider.Open(context.Background(), agent.Options{})

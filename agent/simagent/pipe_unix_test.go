@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A pipe in the place of a session is an error, and not waited for.
+// TestPrompts_pipe checks that a pipe in place of a session is an error and does not block.
 func TestPrompts_pipe(t *testing.T) {
 	const id = "00000000-0000-4000-8000-000000000001"
 	p := &Provider{Dir: t.TempDir()}

@@ -1,9 +1,9 @@
-// Package simagent is the simulated agent as an agent.Provider: canned tours instead of a
-// model, spoken over the protocol of the Claude CLI inside this process.
+// Package simagent implements agent.Provider for the simulated agent: canned tours instead of a
+// model, in the protocol of the Claude CLI inside this process.
 //
-// It asks no model, spends nothing and works only in a temporary directory of its own.
-// Its sessions can be resumed where the provider has a directory; what was said in them is
-// not remembered, because no tour depends on it.
+// It uses no model and no tokens, and works only in a temporary directory. Its sessions can be
+// resumed if the provider has a directory; their messages are not stored, because no tour depends
+// on them.
 package simagent
 
 import (
@@ -28,20 +28,19 @@ import (
 	"github.com/seed7221b0f9/parley/internal/sim"
 )
 
-// Name is the name of the provider in events, in the messages of a server and on the command
-// line.
+// Name is the name of the provider in events, in server messages and on the command line.
 const Name = "sim"
 
-// Note is a sentence that tells a person what this agent is: a simulation without a model.
+// Note is a sentence that explains this agent to people: a simulation without a model.
 const Note = sim.Disclosure
 
-// Provider starts sessions of the simulated agent. Its fields are set before use and not
-// changed; its methods may be called from any goroutine.
+// Provider starts sessions of the simulated agent. Its fields must not be changed after the first
+// use; its methods may be called from any goroutine.
 type Provider struct {
-	// Dir holds one small file for each session, the uuids of its prompts. Without it
-	// sessions cannot be resumed.
+	// Dir holds one small file per session with the uuids of its prompts. Without it sessions
+	// cannot be resumed.
 	Dir string
-	// Pace is the time between two pieces of text; 0 is 25 ms, a negative one none.
+	// Pace is the time between two pieces of text; 0 is 25 ms, a negative value disables the pause.
 	Pace time.Duration
 
 	once  sync.Once
@@ -55,14 +54,13 @@ var (
 	_ agent.Simulator = (*Provider)(nil)
 )
 
-// Name returns "sim", which is the name of the provider in events and in the messages of a
-// server.
+// Name returns "sim", the name of the provider in events and in server messages.
 func (p *Provider) Name() string { return Name }
 
 // Simulated returns true: the sessions of this provider follow a script and have no model.
 func (p *Provider) Simulated() bool { return true }
 
-// claude is the provider of the CLI that is simulated.
+// claude returns the provider of the simulated CLI.
 func (p *Provider) claude() *claudeagent.Provider {
 	p.once.Do(func() {
 		p.inner = &claudeagent.Provider{As: Name, Options: claude.Options{
@@ -72,7 +70,7 @@ func (p *Provider) claude() *claudeagent.Provider {
 	return p.inner
 }
 
-// env is the environment of the simulated CLI, which has nothing of the caller's.
+// env returns the environment of the simulated CLI, without the caller's variables.
 func (p *Provider) env() map[string]string {
 	env := map[string]string{}
 	switch {
@@ -84,8 +82,8 @@ func (p *Provider) env() map[string]string {
 	return env
 }
 
-// Open starts a simulated agent. Of the options it takes what concerns the conversation;
-// it has no environment, no MCP servers and no subagents.
+// Open starts a simulated agent. It uses only the options about the conversation; it has no
+// environment, no MCP servers and no subagents.
 func (p *Provider) Open(ctx context.Context, opts agent.Options) (agent.Session, error) {
 	s, err := p.claude().Open(ctx, agent.Options{ID: opts.ID, Mode: opts.Mode, AllowBypass: opts.AllowBypass, Model: opts.Model, Partial: opts.Partial})
 	if err != nil {
@@ -111,8 +109,8 @@ func (p *Provider) Resume(ctx context.Context, id string, opts agent.Options) (a
 	return p.Open(ctx, opts)
 }
 
-// Delivered looks for a prompt, by its uuid, in the session's file, which notes each prompt it
-// took.
+// Delivered searches the session's file, which lists each accepted prompt, for the uuid of a
+// prompt.
 func (p *Provider) Delivered(_ context.Context, sessionID, uuid string) (agent.Delivery, error) {
 	prompts, err := p.prompts(sessionID)
 	if err != nil && !errors.Is(err, agent.ErrNotFound) {
@@ -124,17 +122,15 @@ func (p *Provider) Delivered(_ context.Context, sessionID, uuid string) (agent.D
 	return agent.DeliveryUnknown, nil
 }
 
-// Models returns the one model that the simulated agent claims to have. No model exists.
+// Models returns the simulated agent's only model. No model exists.
 func (p *Provider) Models(ctx context.Context) ([]agent.Entry, error) { return p.claude().Models(ctx) }
 
-// Commands returns the slash commands that the simulated agent lists, as the real CLI lists its
-// own.
+// Commands returns the slash commands of the simulated agent, in the form of the real CLI.
 func (p *Provider) Commands(ctx context.Context) ([]agent.Entry, error) {
 	return p.claude().Commands(ctx)
 }
 
-// Agents returns an empty list, because the simulated agent has no subagents that could be
-// started.
+// Agents returns an empty list, because the simulated agent has no subagents.
 func (p *Provider) Agents(ctx context.Context) ([]agent.Entry, error) { return p.claude().Agents(ctx) }
 
 var validID = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
@@ -160,7 +156,7 @@ func (p *Provider) note(id, uuid string) error {
 	return errors.Join(err, f.Close())
 }
 
-// prompts are the uuids of a session's prompts.
+// prompts returns the uuids of a session's prompts.
 func (p *Provider) prompts(id string) (map[string]bool, error) {
 	missing := fmt.Errorf("%w: session %q", agent.ErrNotFound, id)
 	if p.Dir == "" || !validID.MatchString(id) {

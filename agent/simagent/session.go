@@ -8,8 +8,8 @@ import (
 	"github.com/seed7221b0f9/parley/claude/claudeagent"
 )
 
-// Session is a simulated agent. It can do less than one of Claude: what the simulated CLI
-// does not know is not among its methods.
+// Session is a simulated agent. It has fewer features than Claude: it lacks methods that the
+// simulated CLI does not support.
 type Session struct {
 	agent.Session
 	inner *claudeagent.Session
@@ -23,7 +23,7 @@ var (
 	_ agent.Catalog         = (*Session)(nil)
 )
 
-// Send gives the simulated agent a prompt and notes its uuid in the session's file for
+// Send sends a prompt to the simulated agent and records its uuid in the session's file for
 // [Provider.Delivered].
 func (s *Session) Send(ctx context.Context, in agent.Input) error {
 	if err := s.inner.Send(ctx, in); err != nil {
@@ -32,31 +32,27 @@ func (s *Session) Send(ctx context.Context, in agent.Input) error {
 	return s.p.note(s.ID(), in.UUID)
 }
 
-// SetModel changes the name that the agent gives its model, and returns it. It has no other
-// effect.
+// SetModel changes the reported name of the model, and returns it. It has no other effect.
 func (s *Session) SetModel(ctx context.Context, model string) (string, error) {
 	return s.inner.SetModel(ctx, model)
 }
 
-// Modes returns the permission modes of the session, as its simulated CLI has them.
+// Modes returns the permission modes of the simulated CLI.
 func (s *Session) Modes() []string { return s.inner.Modes() }
 
-// SetMode changes the permission mode. The simulated agent shows the mode but does not act on
-// it.
+// SetMode changes the permission mode. The simulated agent shows the mode but ignores it.
 func (s *Session) SetMode(ctx context.Context, mode string) error { return s.inner.SetMode(ctx, mode) }
 
-// ContextUsage returns what the simulated agent claims to have in its context, as JSON.
+// ContextUsage returns the simulated agent's context usage, as JSON.
 func (s *Session) ContextUsage(ctx context.Context) (json.RawMessage, error) {
 	return s.inner.ContextUsage(ctx)
 }
 
-// Models returns the one model that the simulated agent claims to have. No model exists.
+// Models returns the simulated agent's only model. No model exists.
 func (s *Session) Models(ctx context.Context) ([]agent.Entry, error) { return s.inner.Models(ctx) }
 
-// Commands returns the slash commands that the simulated agent lists, as the real CLI lists its
-// own.
+// Commands returns the slash commands of the simulated agent, in the form of the real CLI.
 func (s *Session) Commands(ctx context.Context) ([]agent.Entry, error) { return s.inner.Commands(ctx) }
 
-// Agents returns an empty list, because the simulated agent has no subagents that could be
-// started.
+// Agents returns an empty list, because the simulated agent has no subagents.
 func (s *Session) Agents(ctx context.Context) ([]agent.Entry, error) { return s.inner.Agents(ctx) }

@@ -10,8 +10,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// TestProvider runs the acceptance suite. The agent has no MCP server that could ask, no
-// tasks, and no process that could die.
+// TestProvider runs the acceptance suite. The agent has no MCP server, no tasks, and no process
+// that could exit.
 func TestProvider(t *testing.T) {
 	agenttest.Run(t, func(t *testing.T) agenttest.Subject {
 		return agenttest.Subject{

@@ -12,16 +12,16 @@ import (
 	"github.com/seed7221b0f9/parley/claude"
 )
 
-// timed are calls to the first message, starts of the same program by the same runtime, and
-// the same dialogue with it without an SDK.
+// timed holds the times of calls to the first message, of starts of the same program by the same
+// runtime, and of the same dialogue without an SDK.
 type timed struct {
 	QueryMS []float64 `json:"query_ms"`
 	SpawnMS []float64 `json:"spawn_ms"`
 	BareMS  []float64 `json:"bare_ms"`
 }
 
-// first times the three in turn. Each begins as often as the others, so that what one leaves
-// over falls on all.
+// first measures the three in turn. Each is first equally often, so that side effects are
+// distributed evenly.
 func first(ctx context.Context, cli string, calls int) (*timed, error) {
 	t := &timed{}
 	kinds := []struct {
@@ -39,7 +39,7 @@ func first(ctx context.Context, cli string, calls int) (*timed, error) {
 			if err != nil {
 				return nil, err
 			}
-			if i > 0 { // the first warms up
+			if i > 0 { // the first is a warm-up
 				*k.ms = append(*k.ms, ms)
 			}
 		}
@@ -47,7 +47,7 @@ func first(ctx context.Context, cli string, calls int) (*timed, error) {
 	return t, nil
 }
 
-// spawnTime is from the start of the program to its first byte.
+// spawnTime returns the time from the start of the program to its first byte.
 func spawnTime(cli string) (ms float64, err error) {
 	cmd := exec.Command(cli, "--spawn")
 	out, err := cmd.StdoutPipe()
@@ -66,8 +66,8 @@ func spawnTime(cli string) (ms float64, err error) {
 	return ms, nil
 }
 
-// queryTime is from the call of Query to its first message. The rest is read too, so that
-// nothing of one call is left when the next begins.
+// queryTime returns the time from the call of Query to its first message. The rest is read too, so
+// that calls do not overlap.
 func queryTime(ctx context.Context, cli string) (ms float64, err error) {
 	begin := time.Now()
 	for _, err := range claude.Query(ctx, "go", &claude.Options{CLIPath: cli, IncludePartialMessages: true}) {
@@ -84,8 +84,8 @@ func queryTime(ctx context.Context, cli string) (ms float64, err error) {
 	return ms, nil
 }
 
-// bareTime is from the start of the program to the first line after its answer to initialize,
-// with a pipe and nothing else: what no SDK can be faster than.
+// bareTime returns the time from the start of the program to the first line after its response to
+// initialize, with only a pipe: the lower bound for any SDK.
 func bareTime(cli string) (ms float64, err error) {
 	cmd := exec.Command(cli)
 	in, err := cmd.StdinPipe()
@@ -102,7 +102,7 @@ func bareTime(cli string) (ms float64, err error) {
 	}
 	_, writeErr := io.WriteString(in, dialogue)
 	lines := bufio.NewReaderSize(out, 64<<10)
-	for range 3 { // the answer, the running state, which is the SDK's own, and a message
+	for range 3 { // the response, the running state, which only the SDK uses, and a message
 		if _, err = lines.ReadSlice('\n'); err != nil {
 			break
 		}

@@ -9,12 +9,12 @@ import (
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
-// historied is what is measured of session files, in seconds. ts/consumer.mjs has Sessions
-// and ListS.
+// historied holds the measurements of session files, in seconds. ts/consumer.mjs has Sessions and
+// ListS.
 type historied struct {
 	Sessions  int     `json:"sessions"`
 	ListS     float64 `json:"list_s"`
-	AgainS    float64 `json:"again_s"` // with the index of the list before, opened anew
+	AgainS    float64 `json:"again_s"` // with the index of the previous list, reopened
 	SearchS   float64 `json:"search_s"`
 	Hits      int     `json:"hits"`
 	LastS     float64 `json:"last_s"`
@@ -22,15 +22,15 @@ type historied struct {
 	LastCount int     `json:"last_count"`
 }
 
-// rareWord is in one session of the corpus at most.
+// rareWord occurs in at most one session of the corpus.
 const rareWord = "zyzzyva"
 
-// history lists and searches the sessions of the configuration directory, and opens the end
-// of a big one.
+// history lists and searches the sessions of the configuration directory, and opens the end of a
+// large one.
 func history(ctx context.Context, big string) (*historied, error) {
 	h := &historied{}
 	dir := transcript.Open("")
-	if _, _, err := list(ctx, dir, nil); err != nil { // warms up
+	if _, _, err := list(ctx, dir, nil); err != nil { // warm-up
 		return nil, err
 	}
 	var err error
@@ -68,7 +68,7 @@ func list(ctx context.Context, dir *transcript.Dir, index *transcript.Index) (n 
 	return n, time.Since(begin).Seconds(), nil
 }
 
-// listAgain times a list whose index was written by one before it, with reading the index.
+// listAgain measures a list with the index of an earlier one, including reading the index.
 func listAgain(ctx context.Context, dir *transcript.Dir, want int) (seconds float64, err error) {
 	cache, err := os.MkdirTemp("", "index")
 	if err != nil {

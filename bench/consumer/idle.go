@@ -10,21 +10,21 @@ import (
 	"github.com/seed7221b0f9/parley/claude"
 )
 
-// idled is what the clients that are held cost together.
+// idled is the total cost of the idle clients.
 type idled struct {
 	Clients    int    `json:"clients"`
 	Heap       int64  `json:"heap"`
 	Stack      int64  `json:"stack"`
 	Goroutines int    `json:"goroutines"`
 	Threads    int    `json:"threads"`
-	Limit      string `json:"limit,omitempty"` // why there are fewer than asked for
+	Limit      string `json:"limit,omitempty"` // the reason why there are fewer than requested
 }
 
-// connecting is how many clients are started at a time.
+// connecting is the number of clients started concurrently.
 const connecting = 8
 
 func idle(ctx context.Context, cli string, n int) (*idled, error) {
-	// One client before the count: what is made once for all belongs to no client.
+	// Connect one client before measuring, to exclude one-time costs.
 	warm, err := claude.Connect(ctx, &claude.Options{CLIPath: cli})
 	if err != nil {
 		return nil, err
@@ -68,8 +68,8 @@ func footprint() idled {
 	}
 }
 
-// connect connects n clients, or as many as the machine allows; then with the error that
-// the first refused one gave.
+// connect connects n clients, or as many as the machine allows; then it also returns the first
+// error.
 func connect(ctx context.Context, cli string, n int) (clients []*claude.Client, failed error) {
 	var mu sync.Mutex
 	var work sync.WaitGroup

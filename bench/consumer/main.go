@@ -1,11 +1,11 @@
-// Consumer is Parley's side of the benchmark; ts/consumer.mjs and python/consumer.py are the
-// others'. It prints what it measured as one JSON object.
+// Consumer is Parley's side of the benchmark; ts/consumer.mjs and python/consumer.py are the other
+// sides. It prints its measurements as one JSON object.
 //
 //	consumer stream  read one stream
 //	consumer first   time first messages
 //	consumer idle    hold idle clients
 //	consumer history list, search and open session files
-//	consumer warm    time first messages of a CLI that was started ahead
+//	consumer warm    time first messages of a prestarted CLI
 package main
 
 import (

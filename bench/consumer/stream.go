@@ -10,18 +10,18 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// streamed is what the consumer of a stream counted and measured.
+// streamed holds the counts and measurements of the consumer of a stream.
 type streamed struct {
 	Messages  int            `json:"messages"`
 	TextBytes int            `json:"text_bytes"`
 	Tools     map[string]int `json:"tools"`
-	EndNS     int64          `json:"end_ns"` // when the result arrived
-	CPUS      float64        `json:"cpu_s"`  // used from the call of Query to then
+	EndNS     int64          `json:"end_ns"` // arrival of the result
+	CPUS      float64        `json:"cpu_s"`  // CPU time from the call of Query to the result
 }
 
-// stream counts messages, the bytes of every text delta's text, and tools by the name in
-// every whole tool use, as the other sides do. It does not ask for Raw: the line is kept
-// with the message, as the others keep the object.
+// stream counts messages, the bytes of every text delta's text, and tools by the name in every
+// complete tool use, like the other sides. It does not call Raw: the message keeps its line, as the
+// others keep the object.
 func stream(ctx context.Context, cli, profile string) (*streamed, error) {
 	if profile != "" {
 		f, err := os.Create(profile)

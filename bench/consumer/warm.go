@@ -10,14 +10,14 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// warmed are calls to the first message with a CLI that is started for them, and with one that
-// was started ahead.
+// warmed holds the times of calls to the first message with a newly started CLI, and with a
+// prestarted one.
 type warmed struct {
 	ColdMS []float64 `json:"cold_ms"`
 	WarmMS []float64 `json:"warm_ms"`
 }
 
-// warm times both in turn.
+// warm measures both in turn.
 func warm(ctx context.Context, cli string, calls int) (*warmed, error) {
 	t := &warmed{}
 	opts := &claude.Options{CLIPath: cli}
@@ -40,7 +40,7 @@ func warm(ctx context.Context, cli string, calls int) (*warmed, error) {
 	return t, nil
 }
 
-// firstOf is from a call to its first message. The rest is read too.
+// firstOf returns the time from a call to its first message. The rest is read too.
 func firstOf(call func() iter.Seq2[message.Message, error]) (ms float64, err error) {
 	begin := time.Now()
 	for _, err := range call() {

@@ -1,8 +1,7 @@
-// Package corpus writes a tree of session transcripts that looks like two years of
-// work with Claude Code: prompts, answers split over several lines, tool results,
-// attachments and request records, subagents in files of their own, forks that
-// repeat the lines of another session, failed requests, compactions, and the CLI's
-// own bill. The same [Spec] gives the same bytes.
+// Package corpus writes a tree of session transcripts that looks like two years of work with Claude
+// Code: prompts, answers split over several lines, tool results, attachments and request records,
+// subagents in separate files, forks that repeat the lines of another session, failed requests,
+// compactions, and the CLI's bill. The same [Spec] results in the same bytes.
 //
 // Shapes and key orders are those of CLI 2.1.325 and, for every fourth session, of
 // CLI 1.0. Names, paths and texts are made up.
@@ -23,24 +22,22 @@ import (
 	"time"
 )
 
-// Spec describes what a corpus holds. The same Spec always makes the same corpus, byte for
-// byte.
+// Spec describes a corpus. The same Spec always results in the same corpus, byte for byte.
 type Spec struct {
-	Seed      uint64 // another seed is another corpus
+	Seed      uint64 // another seed results in another corpus
 	Sessions  int
-	Subagents int   // files of subagents, over all sessions
-	Bytes     int64 // of all files together, roughly
+	Subagents int   // number of subagent files, over all sessions
+	Bytes     int64 // approximate size of all files
 	Projects  int
-	Days      int // over which the sessions are spread
+	Days      int // number of days over which the sessions are distributed
 }
 
-// Full is the corpus that the figures of the benchmark are made with: 1.4 GB.
+// Full returns the corpus for the figures of the benchmark: 1.4 GB.
 func Full() Spec {
 	return Spec{Seed: 1, Sessions: 2000, Subagents: 2400, Bytes: 1_400_000_000, Projects: 40, Days: 700}
 }
 
-// Scale is a corpus of a fraction of the sessions, each as long as before. There is
-// always at least one.
+// Scale returns a corpus with a fraction of the sessions, each of the same length, at least one.
 func (s Spec) Scale(by float64) Spec {
 	part := func(n int) int { return max(1, int(math.Round(float64(n)*by))) }
 	s.Sessions, s.Subagents, s.Projects = part(s.Sessions), part(s.Subagents), max(2, part(s.Projects))
@@ -48,14 +45,13 @@ func (s Spec) Scale(by float64) Spec {
 	return s
 }
 
-// Tokens counts the tokens of answers by kind, each answer counted once however many lines
-// repeat it.
+// Tokens counts the tokens of answers by kind, each answer once, no matter how many lines repeat
+// it.
 type Tokens struct {
 	Input, Output, CacheRead, CacheWrite5m, CacheWrite1h int64
 }
 
-// Total returns the sum of all kinds of tokens, which is what a report over the corpus must
-// find.
+// Total returns the sum of all kinds of tokens, which a report over the corpus must find.
 func (t Tokens) Total() int64 {
 	return t.Input + t.Output + t.CacheRead + t.CacheWrite5m + t.CacheWrite1h
 }
@@ -68,8 +64,8 @@ func (t *Tokens) add(u Tokens) {
 	t.CacheWrite1h += u.CacheWrite1h
 }
 
-// Manifest is what is in a corpus, counted while it was written, for comparison with what a
-// reader finds.
+// Manifest describes the content of a corpus, counted while it was written, for comparison with the
+// result of a reader.
 type Manifest struct {
 	Spec     Spec
 	Files    int
@@ -112,12 +108,11 @@ func (m *Manifest) merge(o *Manifest) {
 	}
 }
 
-// manifestName is the file that is written last, beside the directory projects.
+// manifestName is the file that is written last, next to the projects directory.
 const manifestName = "corpus.json"
 
-// Ensure writes a corpus into a directory of its own below dir unless it is there
-// already, and returns that directory, which is a configuration directory of the
-// CLI, and the manifest.
+// Ensure writes a corpus into a separate directory below dir unless it exists, and returns that
+// directory, which is a configuration directory of the CLI, and the manifest.
 func Ensure(ctx context.Context, dir string, spec Spec) (string, *Manifest, error) {
 	dir = filepath.Join(dir, fmt.Sprintf("corpus-v%d-%d-%d-%d-%d", version, spec.Seed, spec.Sessions, spec.Subagents, spec.Bytes))
 	text, err := os.ReadFile(filepath.Join(dir, manifestName))
@@ -136,11 +131,11 @@ func Ensure(ctx context.Context, dir string, spec Spec) (string, *Manifest, erro
 	return dir, m, err
 }
 
-// version changes when the same Spec gives other bytes than before.
+// version changes when the same Spec results in different bytes.
 const version = 1
 
-// Write writes a corpus into dir, several sessions at a time. The manifest is
-// written last: a corpus without one is the rest of something broken off.
+// Write writes a corpus into dir, several sessions concurrently. The manifest is written last: a
+// corpus without one is incomplete.
 func Write(ctx context.Context, dir string, spec Spec) (*Manifest, error) {
 	plans := plan(spec)
 	var (
@@ -180,19 +175,19 @@ func Write(ctx context.Context, dir string, spec Spec) (*Manifest, error) {
 	return whole, os.WriteFile(filepath.Join(dir, manifestName), append(text, '\n'), 0o600)
 }
 
-// sessionPlan is what is fixed about a session before any is written.
+// sessionPlan holds the properties of a session that are fixed before any session is written.
 type sessionPlan struct {
 	spec      Spec
 	index     int
 	bytes     int64 // of the main file
 	subagents int
 	agentSize int64 // of each subagent's file
-	forkOf    int   // the index of another session, -1 for none
-	newUUIDs  bool  // the fork is one of the SDK's
-	forked    bool  // it is a fork, or has one
+	forkOf    int   // the index of the original session, or -1
+	newUUIDs  bool  // a fork by the SDK
+	forked    bool  // the session is a fork, or has one
 }
 
-// plan spreads bytes and subagents over the sessions: a few are very long.
+// plan distributes bytes and subagents over the sessions: a few are very long.
 func plan(spec Spec) []sessionPlan {
 	random := rand.New(rand.NewPCG(spec.Seed, 0xc0ffee))
 	plans, weights, sum := make([]sessionPlan, spec.Sessions), make([]float64, spec.Sessions), 0.0
@@ -205,8 +200,7 @@ func plan(spec Spec) []sessionPlan {
 			plans[i].forked, plans[i-1].forked = true, true
 		}
 	}
-	// What is written is a little more than what is planned: a session ends with a
-	// whole run.
+	// The result is slightly larger than planned: a session ends with a complete run.
 	target := spec.Bytes * 15 / 16
 	agentBytes := target / 4
 	for i := range plans {
@@ -219,8 +213,8 @@ func plan(spec Spec) []sessionPlan {
 	return plans
 }
 
-// cwd is the directory of a project. The longer ones have spaces and letters that
-// the name of the directory below projects does not keep.
+// cwd returns the directory of a project. The longer ones have spaces and letters that the name of
+// the directory below projects does not keep.
 func (s Spec) cwd(project int) string {
 	names := []string{"api", "web app", "tools/cli", "données", "日本語", "parser-v2", "infra", "docs"}
 	return fmt.Sprintf("/home/dev/%s-%d", names[project%len(names)], project)

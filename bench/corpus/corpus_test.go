@@ -15,7 +15,7 @@ import (
 
 var small = Full().Scale(0.01)
 
-// hashTree is the hash of all files below a directory, with their names.
+// hashTree returns the hash of all files below a directory, with their names.
 func hashTree(t *testing.T, dir string) string {
 	t.Helper()
 	h := sha256.New()
@@ -58,7 +58,7 @@ func TestSameBytes(t *testing.T) {
 	}
 }
 
-// answerLine is what the oracle reads of a line.
+// answerLine holds the members of a line that the oracle reads.
 type answerLine struct {
 	Type, SessionID, RequestID, Version string
 	IsSidechain                         bool
@@ -76,8 +76,8 @@ type answerLine struct {
 	}
 }
 
-// Every line is JSON, everything that is promised is there, and the manifest says
-// what is in it.
+// TestManifest checks that every line is JSON, that all promised content exists, and that the
+// manifest matches.
 func TestManifest(t *testing.T) {
 	dir := t.TempDir()
 	m, err := Write(t.Context(), dir, small)
@@ -121,7 +121,7 @@ func TestManifest(t *testing.T) {
 	}
 }
 
-// readLines reads a file with another decoder than any program that is measured.
+// readLines reads a file with a different decoder than the measured programs.
 func readLines(t *testing.T, name string, seen map[string]int, most map[string]answerLine) (lines, size int64) {
 	t.Helper()
 	f, err := os.Open(name)

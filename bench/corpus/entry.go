@@ -12,7 +12,7 @@ const stamp = "2006-01-02T15:04:05.000Z"
 
 func (s *session) now() string { return s.clock.Format(stamp) }
 
-// put writes the line that was made. Forks have the lines of the tree only.
+// put writes the current line. Forks have only the lines of the tree.
 func (s *session) put(line []byte, tree bool) {
 	s.line = line[:0]
 	line = append(line, '\n')
@@ -20,7 +20,7 @@ func (s *session) put(line []byte, tree bool) {
 	if s.err != nil || s.repeats && !tree {
 		return
 	}
-	if s.repeats && s.newUUIDs { // after what decides about the rest of the session
+	if s.repeats && s.newUUIDs { // after the random choices that determine the rest of the session
 		line = fmt.Appendf(line[:len(line)-2], `,"forkedFrom":{"sessionId":"%s","messageUuid":"%s"}}`+"\n", s.origin, s.parent)
 	}
 	s.manifest.Lines++
@@ -33,7 +33,7 @@ func (s *session) side(format string, args ...any) {
 	s.put(fmt.Appendf(s.line[:0], format, args...), false)
 }
 
-// open begins a line of the tree; its uuid is the parent of the next.
+// open starts a line of the tree; its uuid is the parent of the next.
 func (s *session) open() (line []byte, uuid string) {
 	b := append(s.line[:0], `{"parentUuid":`...)
 	b = appendQuoted(b, s.parent)
@@ -62,7 +62,7 @@ func (s *session) close(b []byte) {
 	s.put(append(b, '}'), true)
 }
 
-// begin is what a new run of the CLI writes first.
+// begin writes the first lines of a run of the CLI.
 func (s *session) begin() {
 	if s.old || s.agent != "" {
 		return

@@ -13,10 +13,10 @@ import (
 	"github.com/seed7221b0f9/parley/internal/claudedir"
 )
 
-// newest is the day on which the newest session begins.
+// newest is the day on which the newest session starts.
 var newest = time.Date(2026, 6, 30, 0, 0, 0, 0, time.UTC)
 
-// models are the answering models with how often each is taken.
+// models are the answering models with their cumulative frequency.
 var models = []struct {
 	name string
 	upTo int // of 100
@@ -48,23 +48,23 @@ type session struct {
 	prompt   string // promptId
 	old      bool   // the shapes of CLI 1.0
 	clock    time.Time
-	parent   string // uuid of the line before in the tree
+	parent   string // uuid of the previous line of the tree
 	uuids    func(string) string
 	writer   *bufio.Writer
 	manifest *Manifest
-	repeats  bool  // the lines of another session: only those of the tree are written, nothing is counted
-	limit    int64 // where repeating ends
+	repeats  bool  // repeats the lines of another session: only those of the tree are written, without counting
+	limit    int64 // end of the repetition
 	origin   string
 	line     []byte
 	written  int64
 	bill     map[string]*billed
-	agents   int // subagents so far
+	agents   int // number of subagents so far
 	used     Tokens
 	folder   string
 	err      error
 }
 
-// newSession is the session of a plan; the same plan is the same session.
+// newSession returns the session of a plan; the same plan results in the same session.
 func newSession(p sessionPlan) *session {
 	random := rand.New(rand.NewPCG(p.spec.Seed, uint64(p.index)+1))
 	s := &session{
@@ -82,7 +82,7 @@ func newSession(p sessionPlan) *session {
 // writeSession writes the files of one session.
 func writeSession(projects string, plans []sessionPlan, i int) (*Manifest, error) {
 	s := newSession(plans[i])
-	if s.forkOf >= 0 { // a fork lives beside the session that it was made of
+	if s.forkOf >= 0 { // a fork is in the directory of its original
 		s.cwd = newSession(plans[s.forkOf]).cwd
 	}
 	dir := filepath.Join(projects, claudedir.Dashes(s.cwd))
@@ -96,7 +96,7 @@ func writeSession(projects string, plans []sessionPlan, i int) (*Manifest, error
 	return s.manifest, err
 }
 
-// toFile lets write write a file.
+// toFile creates a file and calls write.
 func (s *session) toFile(name string, write func()) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return err
@@ -111,14 +111,14 @@ func (s *session) toFile(name string, write func()) error {
 	return errors.Join(s.err, s.writer.Flush(), f.Close())
 }
 
-// repeat writes the beginning of another session's tree under this one's id: what
-// resuming with a fork leaves.
+// repeat writes the beginning of another session's tree under this one's id, as resuming with a
+// fork does.
 func (s *session) repeat(p sessionPlan) {
 	o := newSession(p)
 	if later := o.clock.Add(60 * 24 * time.Hour); s.clock.Before(later) {
 		s.clock = later
 	}
-	if !s.newUUIDs { // the CLI's own forks begin with records of the new session
+	if !s.newUUIDs { // forks by the CLI start with records of the new session
 		s.side(`{"type":"mode","mode":"normal","sessionId":"%s"}`, s.id)
 		s.side(`{"type":"queue-operation","operation":"enqueue","timestamp":"%s","sessionId":"%s","content":"go on"}`, s.now(), s.id)
 	}
@@ -132,7 +132,7 @@ func (s *session) repeat(p sessionPlan) {
 	s.written = o.limit
 	s.manifest.Lines += o.manifest.Lines
 	s.manifest.Bytes += o.manifest.Bytes
-	// The CLI goes on with the bill of the session that was forked.
+	// The CLI continues the bill of the original session.
 	for model, b := range o.bill {
 		copied := *b
 		s.bill[model] = &copied
@@ -142,8 +142,7 @@ func (s *session) repeat(p sessionPlan) {
 	}
 }
 
-// run writes runs of the CLI, one after the other in the same file, until the session
-// is as planned.
+// run writes consecutive runs of the CLI into the same file until the session is complete.
 func (s *session) run() {
 	for again := false; !again || s.unfinished() && !s.stopped(); again = true {
 		s.begin()
@@ -158,18 +157,18 @@ func (s *session) run() {
 	}
 }
 
-// unfinished reports whether the session is not yet as planned.
+// unfinished reports whether the session is not yet complete.
 func (s *session) unfinished() bool { return s.written < s.bytes || s.agents < s.subagents }
 
-// stopped reports whether no more is to be written.
+// stopped reports whether writing must stop.
 func (s *session) stopped() bool { return s.err != nil || s.repeats && s.written >= s.limit }
 
-// pause lets up to most pass.
+// pause advances the clock by least plus a random time below most.
 func (s *session) pause(most, least time.Duration) {
 	s.clock = s.clock.Add(least + time.Duration(s.random.Int64N(int64(most)))).Truncate(time.Millisecond)
 }
 
-// turn is a prompt and the steps of the model up to its last answer.
+// turn writes a prompt and the steps of the model up to its last answer.
 func (s *session) turn() {
 	s.prompt = randomUUID(s.random)
 	s.userPrompt()
@@ -187,7 +186,7 @@ func (s *session) turn() {
 	s.pause(10*time.Minute, 5*time.Second)
 }
 
-// subagent writes the file of a subagent and returns its id and what it used.
+// subagent writes the file of a subagent and returns its id and its usage.
 func (s *session) subagent(toolUse string) (id string, used Tokens) {
 	id = "a" + randomHex(s.random, 16)
 	s.agents++
@@ -199,7 +198,7 @@ func (s *session) subagent(toolUse string) (id string, used Tokens) {
 	if random.IntN(2) == 0 {
 		a.model = models[3].name
 	}
-	if s.repeats { // a fork has none of the subagents' files
+	if s.repeats { // a fork has no subagent files
 		a.writer, a.manifest = bufio.NewWriter(io.Discard), newManifest(s.spec)
 		a.errand()
 	} else {
@@ -211,7 +210,7 @@ func (s *session) subagent(toolUse string) (id string, used Tokens) {
 	return id, a.used
 }
 
-// errand is what a subagent does.
+// errand writes the work of a subagent.
 func (s *session) errand() {
 	s.userPrompt()
 	for again := true; again && s.err == nil; again = s.written < s.agentSize {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// sentences and code are pieces of texts as they stand inside a JSON string.
+// sentences and code are pieces of texts, escaped for a JSON string.
 var (
 	sentences = []string{
 		`The test fails because the deadline is checked before the context is done.`,
@@ -51,7 +51,7 @@ const (
 	idDigits  = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz123456789"
 )
 
-// randomID is a prefix and n characters.
+// randomID returns a prefix and n characters.
 func randomID(random *rand.Rand, prefix string, n int) string {
 	b := make([]byte, 0, len(prefix)+n)
 	b = append(b, prefix...)
@@ -79,7 +79,7 @@ func randomUUID(random *rand.Rand) string {
 	return string(b)
 }
 
-// randomHex is n digits.
+// randomHex returns n digits.
 func randomHex(random *rand.Rand, n int) string {
 	b := make([]byte, n)
 	for i := range b {

@@ -1,5 +1,5 @@
-// Package engines compares ways to decode the CLI's lines. It is a module of its
-// own so that the engines that were not chosen stay out of Parley's.
+// Package engines compares ways to decode the CLI's lines. It is a separate module, so that the
+// rejected engines are not dependencies of Parley.
 package engines
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/seed7221b0f9/parley/claude"
 )
 
-// message has the members that a consumer of a stream reads. Bodies that few
-// look at stay raw, as in Parley.
+// message has the members that a consumer of a stream reads. Bodies that are rarely used stay raw,
+// as in Parley.
 type message struct {
 	Type            string `json:"type"`
 	UUID            string `json:"uuid"`
@@ -47,7 +47,7 @@ type message struct {
 
 const ids = `"session_id":"335709b6-5234-418b-a7fc-c538f4dec9a8","uuid":"049bbed1-d0ad-40c9-a1af-f833c5c11d2e"`
 
-// lines is a stream in small: deltas, whole answers, tool results of 4 to 50 KB.
+// lines returns a small stream: deltas, complete answers, tool results of 4 to 50 KB.
 func lines() (all [][]byte, size int64) {
 	output := strings.Repeat(`   1\tfunc main() { fmt.Println(\"hello\") }\n`, 1000)
 	for i := range 200 {
@@ -69,7 +69,7 @@ func lines() (all [][]byte, size int64) {
 	return all, size
 }
 
-// cut shortens s without cutting an escape in two.
+// cut shortens s without splitting an escape.
 func cut(s string, n int) string { return strings.TrimRight(s[:min(n, len(s))], `\`) }
 
 func bench(b *testing.B, decode func(line []byte) error) {

@@ -1,13 +1,13 @@
-// Firehose is a CLI that costs nothing: it answers initialize with a recorded answer, and
-// a prompt with a file that was made before, written as fast as the pipe takes it. Then it
-// waits for the end of its input and exits.
+// Firehose is a CLI with minimal cost: it answers initialize with a recorded response, and a prompt
+// with a prepared file, written as fast as the pipe accepts it. Then it waits for the end of its
+// input and exits.
 //
 //	FIREHOSE_INIT    the body of the answer to initialize
 //	FIREHOSE_STREAM  the lines that answer a prompt, to the result and the idle state
-//	FIREHOSE_STAMP   where to note when the first byte of the stream was written
+//	FIREHOSE_STAMP   the file for the time of the first byte of the stream
 //
-// With the argument --spawn it writes one byte when it is ready to read its input, and
-// exits: what starting it costs.
+// With the argument --spawn it writes one byte when it is ready to read its input, and exits, to
+// measure the cost of its start.
 package main
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/seed7221b0f9/parley/bench/internal/meter"
 )
 
-// pieceSize is how much one write gives the pipe, many times what fits into it.
+// pieceSize is the size of one write, many times the capacity of the pipe.
 const pieceSize = 1 << 20
 
 func main() {
@@ -38,10 +38,10 @@ func main() {
 	}
 }
 
-// cli is what the firehose needs in memory before the clock runs.
+// cli holds the data that the firehose needs in memory before the measurement.
 type cli struct {
 	init, stream []byte
-	room         []byte // for an answer
+	room         []byte // buffer for a response
 	stamp        *os.File
 }
 
@@ -79,8 +79,8 @@ func (c cli) run() (err error) {
 	return lines.Err()
 }
 
-// answer answers a control request: initialize with the recording, others with nothing.
-// The request id is looked for and not decoded; a decoder would take longer than the rest.
+// answer answers a control request: initialize with the recording, others with an empty response.
+// The request id is searched and not decoded; a decoder would take longer than the rest.
 func (c cli) answer(line []byte) error {
 	const member = `"request_id":"`
 	compact := bytes.Replace(line, []byte(`"request_id": "`), []byte(member), 1)
@@ -101,7 +101,7 @@ func (c cli) answer(line []byte) error {
 	return err
 }
 
-// pour notes the time and writes the stream.
+// pour records the time and writes the stream.
 func (c cli) pour() error {
 	if c.stamp != nil {
 		if _, err := c.stamp.WriteString(strconv.FormatInt(meter.Now(), 10)); err != nil {

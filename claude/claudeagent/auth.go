@@ -13,11 +13,10 @@ import (
 	"github.com/seed7221b0f9/parley/internal/proc"
 )
 
-// logoutWait bounds Logout where its context does not.
+// logoutWait limits Logout if its context has no earlier deadline.
 const logoutWait = time.Minute
 
-// Logout runs the CLI's own logout command, which may take a minute at most, and forgets the
-// login.
+// Logout runs the CLI's logout command, for at most a minute, and discards the cached login.
 func (p *Provider) Logout(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, logoutWait)
 	defer cancel()
@@ -35,7 +34,7 @@ func (p *Provider) Logout(ctx context.Context) error {
 	return nil
 }
 
-// environ is the environment of the provider's CLIs.
+// environ returns the environment of the provider's CLIs.
 func (p *Provider) environ() []string {
 	var env []string
 	if !p.Options.CleanEnv {

@@ -7,7 +7,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// A block of an input is decoded, whatever its type, and one that is not a block is refused.
+// A block of any type is decoded, and an invalid block is an error.
 func TestBlock(t *testing.T) {
 	text, err := block(json.RawMessage(`{"type":"text","text":"hi"}`))
 	if b, ok := text.(*message.Text); err != nil || !ok || b.Text != "hi" {

@@ -36,7 +36,7 @@ func (h history) Locate(_ context.Context, id string) (string, error) {
 	return s.ID, nil
 }
 
-// Index returns what lists remember from one time to the next, nil if there is no place for it.
+// Index returns the cache of session lists, or nil if there is no directory for it.
 func Index() *transcript.Index {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -116,7 +116,7 @@ func (h history) Show(ctx context.Context, id string, o agent.HistoryShow) (agen
 	return t, nil
 }
 
-// partOf returns a block as a part, without a kind if it is not shown.
+// partOf returns a block as a part, with an empty kind if it is not shown.
 func partOf(b message.ContentBlock, thinking bool) agent.HistoryPart {
 	switch b := b.(type) {
 	case *message.Text:
@@ -138,7 +138,7 @@ func partOf(b message.ContentBlock, thinking bool) agent.HistoryPart {
 	return agent.HistoryPart{}
 }
 
-// ToolLine returns the most telling member of the input of a tool, or all of it.
+// ToolLine returns the most informative member of a tool's input, or all of it.
 func ToolLine(input message.JSON) string {
 	var m map[string]any
 	if input.Decode(&m) != nil {
@@ -164,7 +164,7 @@ func speaker(m *transcript.Message) string {
 	return m.Type
 }
 
-// match is a place in JSON.
+// match is a search match in JSON.
 type match struct {
 	SessionID string          `json:"sessionId"`
 	Title     string          `json:"title"`

@@ -25,28 +25,27 @@ func (s *Session) Agents(context.Context) ([]agent.Entry, error) {
 	return agents(s.client.ServerInfo()), s.kit.Alive()
 }
 
-// Models returns the models that a new session could use. The first call of the three
-// starts a CLI for a moment and remembers what it says.
+// Models returns the models that a new session could use. The first call of Models, Commands or Agents starts a
+// CLI briefly and caches its answer.
 func (p *Provider) Models(ctx context.Context) ([]agent.Entry, error) {
 	info, err := p.info(ctx)
 	return models(info), err
 }
 
-// Commands returns the slash commands that a new session would have; see [Provider.Models] for
-// how they are found.
+// Commands returns the slash commands that a new session would have; see [Provider.Models].
 func (p *Provider) Commands(ctx context.Context) ([]agent.Entry, error) {
 	info, err := p.info(ctx)
 	return commands(info), err
 }
 
-// Agents returns the subagents that a new session would have; see [Provider.Models] for how
-// they are found.
+// Agents returns the subagents that a new session would have; see [Provider.Models].
 func (p *Provider) Agents(ctx context.Context) ([]agent.Entry, error) {
 	info, err := p.info(ctx)
 	return agents(info), err
 }
 
-// info returns what a CLI says of itself, nothing after an error. One is asked at a time, until one has answered.
+// info returns the information that a CLI reports, or nil after an error. It starts one CLI at a time, until one
+// has answered.
 func (p *Provider) info(ctx context.Context) (*claude.ServerInfo, error) {
 	p.mu.Lock()
 	if p.asking == nil {

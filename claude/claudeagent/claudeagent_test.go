@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// probe is an MCP server whose tool asks the person something.
+// probe returns an MCP server with a tool that asks a person.
 func probe() *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "probe", Version: "1"}, nil)
 	mcp.AddTool(s, &mcp.Tool{Name: "ask", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}},
@@ -34,7 +34,7 @@ func probe() *mcp.Server {
 	return s
 }
 
-// dying opens sessions whose CLI is killed, as by a crash, after a prompt.
+// dying opens sessions with a CLI that is killed after a prompt, like in a crash.
 type dying struct{ agent.Provider }
 
 func (d dying) Open(ctx context.Context, opts agent.Options) (agent.Session, error) {
@@ -59,7 +59,7 @@ func when(text string, r claudetest.Reply) claudetest.Reply {
 	return r.When(claudetest.Match{LastIncludes: text})
 }
 
-// script answers each prompt of the suite, and everything else with a text.
+// script answers each prompt of the suite, and all other prompts with a text.
 func script() claudetest.Script {
 	questions := map[string]any{"questions": []any{map[string]any{
 		"question": "Which colour?", "header": "Colour", "multiSelect": false,
@@ -93,7 +93,7 @@ func subject(t *testing.T) agenttest.Subject {
 	mode := ""
 	switch path.Base(t.Name()) {
 	case "plan":
-		mode = "plan" // in other modes there is no plan to approve
+		mode = "plan" // other modes have no plan to approve
 	case "die":
 		provider = dying{provider}
 	}
@@ -106,5 +106,5 @@ func subject(t *testing.T) agenttest.Subject {
 	}
 }
 
-// TestProvider runs the acceptance suite against the real CLI.
+// TestProvider runs the acceptance suite with the real CLI.
 func TestProvider(t *testing.T) { agenttest.Run(t, subject) }

@@ -16,8 +16,8 @@ var (
 	_ agent.Canceler = (*Session)(nil)
 )
 
-// Connect starts a CLI with exactly the provider's Options, which a program that offers the CLI's
-// own flags needs. Unless ask is set, the CLI denies what it would ask for. Errors are those of
+// Connect starts a CLI with exactly the provider's Options, for programs that offer the CLI's
+// flags. Unless ask is set, the CLI denies calls that need permission. It returns the errors of
 // [claude.Connect]; onLine may be nil, see [agent.Options].
 func (p *Provider) Connect(ctx context.Context, ask bool, onLine func(json.RawMessage)) (agent.Session, error) {
 	o := p.Options
@@ -34,7 +34,7 @@ func (p *Provider) Connect(ctx context.Context, ask bool, onLine func(json.RawMe
 	return s, nil
 }
 
-// begin takes over a CLI that has started.
+// begin starts the session of a started CLI.
 func (s *Session) begin(client *claude.Client) {
 	s.client = client
 	p := s.provider
@@ -47,7 +47,7 @@ func (s *Session) begin(client *claude.Client) {
 	s.run()
 }
 
-// Finish closes the input of the CLI, which then finishes what it has begun and exits.
+// Finish closes the input of the CLI, which then finishes its prompts and exits.
 func (s *Session) Finish(context.Context) error {
 	if err := s.kit.Alive(); err != nil {
 		return err

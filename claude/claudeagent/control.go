@@ -41,8 +41,8 @@ func (s *Session) SetModel(ctx context.Context, model string) (string, error) {
 	return cmp.Or(model, "default"), nil
 }
 
-// Modes returns the permission modes of the session. The mode auto is among them where a
-// model of the session has it.
+// Modes returns the permission modes of the session. They include auto if a model of the session
+// supports it.
 func (s *Session) Modes() []string {
 	list := modes(s.opts.AllowBypass)
 	if !slices.ContainsFunc(s.client.ServerInfo().Models, func(m claude.ModelInfo) bool { return m.SupportsAutoMode }) {
@@ -51,8 +51,8 @@ func (s *Session) Modes() []string {
 	return list
 }
 
-// SetMode changes the permission mode of the session. A mode that [Session.Modes] does not
-// return is [agent.ErrInvalid].
+// SetMode changes the permission mode of the session. The error for a mode that [Session.Modes]
+// does not return is [agent.ErrInvalid].
 func (s *Session) SetMode(ctx context.Context, mode string) error {
 	if err := s.kit.Choose("mode", mode, s.Modes()); err != nil {
 		return err
@@ -60,7 +60,8 @@ func (s *Session) SetMode(ctx context.Context, mode string) error {
 	return s.failed(s.client.SetPermissionMode(ctx, message.PermissionMode(mode)))
 }
 
-// SetThinking sets the most tokens to think with; nil is the default, 0 is none.
+// SetThinking sets the maximum number of thinking tokens; nil means the default, 0 disables
+// thinking.
 func (s *Session) SetThinking(ctx context.Context, tokens *int64) error {
 	if err := s.kit.Alive(); err != nil {
 		return err
@@ -77,12 +78,12 @@ func (s *Session) Efforts() []string { return efforts() }
 
 func efforts() []string { return []string{"low", "medium", "high", "xhigh", "max"} }
 
-// SetEffort changes the effort for the rest of the session; empty is the model's own.
+// SetEffort changes the effort for the rest of the session; empty means the model's default.
 func (s *Session) SetEffort(ctx context.Context, effort string) error {
 	if err := s.kit.Choose("effort", effort, append(efforts(), "")); err != nil {
 		return err
 	}
-	settings := map[string]any{"effortLevel": nil} // null takes an earlier one back
+	settings := map[string]any{"effortLevel": nil} // null removes an earlier value
 	if effort != "" {
 		settings["effortLevel"] = effort
 	}
@@ -98,8 +99,8 @@ func (s *Session) Tune(ctx context.Context, settings map[string]json.RawMessage)
 	return s.failed(s.client.ApplyFlagSettings(ctx, settings))
 }
 
-// Fork copies the session as it is in the CLI's files, up to the message at or as a whole, and
-// returns the id of the copy.
+// Fork copies the session in the CLI's files, completely or up to the message at, and returns
+// the id of the copy.
 func (s *Session) Fork(ctx context.Context, at string) (string, error) {
 	if err := s.kit.Alive(); err != nil {
 		return "", err
@@ -111,8 +112,8 @@ func (s *Session) Fork(ctx context.Context, at string) (string, error) {
 	return fork.ID, nil
 }
 
-// Rewind puts the files that the CLI's tools have changed back to what they were when a
-// prompt was sent. The conversation stays.
+// Rewind restores the files that the CLI's tools have changed to their content when a prompt was
+// sent. It does not change the conversation.
 func (s *Session) Rewind(ctx context.Context, uuid string, dryRun bool) (agent.Rewound, error) {
 	rewind := s.client.RewindFiles
 	if dryRun {
@@ -125,13 +126,12 @@ func (s *Session) Rewind(ctx context.Context, uuid string, dryRun bool) (agent.R
 	return agent.Rewound{CanRewind: r.CanRewind, FilesChanged: r.FilesChanged, Insertions: r.Insertions, Deletions: r.Deletions, Error: r.Error}, nil
 }
 
-// Background moves all tools that run in the foreground to the background, and reports whether
-// there were any.
+// Background moves all foreground tools to the background, and reports whether there were any.
 func (s *Session) Background(ctx context.Context) (bool, error) {
 	return ask(s, func() (bool, error) { return s.client.MoveToBackground(ctx, "") })
 }
 
-// task finds a task, also one inside of another.
+// task finds a task, including nested ones.
 func (s *Session) task(id string) (*claude.Task, error) {
 	if err := s.kit.Alive(); err != nil {
 		return nil, err
@@ -154,8 +154,8 @@ func (s *Session) StopTask(ctx context.Context, taskID string) error {
 	return s.failed(s.client.StopTask(ctx, taskID))
 }
 
-// TaskOutput returns a piece of the output of a task. The CLI gives only the last 8 KiB; if the
-// offset is before them, the text begins with a note of the bytes that are missing.
+// TaskOutput returns a piece of the output of a task. The CLI keeps only the last 8 KiB; if the
+// offset is before them, the text begins with a note about the missing bytes.
 func (s *Session) TaskOutput(ctx context.Context, taskID string, offset, limit int64) (agent.TaskOutput, error) {
 	t, err := s.task(taskID)
 	if err != nil {
@@ -168,7 +168,7 @@ func (s *Session) TaskOutput(ctx context.Context, taskID string, offset, limit i
 	return piece(out, !t.Live(), offset, limit), nil
 }
 
-// piece cuts a piece out of the end of an output.
+// piece returns a piece of the end of an output.
 func piece(out *claude.TaskOutput, ended bool, offset, limit int64) agent.TaskOutput {
 	total := max(out.TotalBytes, int64(len(out.Output)))
 	start := total - int64(len(out.Output))
@@ -185,7 +185,7 @@ func piece(out *claude.TaskOutput, ended bool, offset, limit int64) agent.TaskOu
 	return agent.TaskOutput{Text: note + text, Next: next, EOF: ended && next == total}
 }
 
-// ContextUsage returns the CLI's quick estimate of what fills the context window, as JSON.
+// ContextUsage returns the CLI's quick estimate of the contents of the context window, as JSON.
 func (s *Session) ContextUsage(ctx context.Context) (json.RawMessage, error) {
 	usage, err := ask(s, func() (*claude.ContextUsage, error) {
 		return s.client.FetchContextUsage(ctx, claude.ContextDetailSummary)
@@ -196,8 +196,8 @@ func (s *Session) ContextUsage(ctx context.Context) (json.RawMessage, error) {
 	return usage.Raw().Bytes(), nil
 }
 
-// Title asks a small model for a title after the prompt. It is returned only, not given to the
-// session.
+// Title asks a small model for a title for the prompt. It only returns the title and does not
+// set it.
 func (s *Session) Title(ctx context.Context, prompt string) (string, error) {
 	return ask(s, func() (string, error) { return s.client.SuggestSessionTitle(ctx, prompt) })
 }
@@ -211,8 +211,8 @@ func (s *Session) servers(ctx context.Context, name string) ([]claude.MCPServerS
 	return agentkit.Server(list, name, func(m *claude.MCPServerStatus) string { return m.Name })
 }
 
-// MCPStatus returns the CLI's description of each MCP server, without how it is
-// configured: that can hold secrets.
+// MCPStatus returns the CLI's description of each MCP server, without its configuration, which
+// can hold secrets.
 func (s *Session) MCPStatus(ctx context.Context) ([]json.RawMessage, error) {
 	servers, err := s.servers(ctx, "")
 	if err != nil {
@@ -228,8 +228,7 @@ func (s *Session) MCPStatus(ctx context.Context) ([]json.RawMessage, error) {
 	return list, nil
 }
 
-// MCPReconnect connects an MCP server of the session again. The server has to be named and to
-// exist.
+// MCPReconnect connects an MCP server of the session again. The server must exist.
 func (s *Session) MCPReconnect(ctx context.Context, server string) error {
 	if _, err := s.servers(ctx, server); err != nil || server == "" {
 		return cmp.Or(err, fmt.Errorf("%w: no server is named", agent.ErrInvalid))
@@ -237,8 +236,7 @@ func (s *Session) MCPReconnect(ctx context.Context, server string) error {
 	return s.failed(s.client.ReconnectMCPServer(ctx, server))
 }
 
-// MCPToggle turns an MCP server of the session on or off. The server has to be named and to
-// exist.
+// MCPToggle enables or disables an MCP server of the session. The server must exist.
 func (s *Session) MCPToggle(ctx context.Context, server string, enabled bool) error {
 	if _, err := s.servers(ctx, server); err != nil || server == "" {
 		return cmp.Or(err, fmt.Errorf("%w: no server is named", agent.ErrInvalid))

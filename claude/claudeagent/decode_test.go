@@ -16,7 +16,8 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// counted counts the lines that a process writes, without those of the control protocol.
+// counted counts the lines that a process writes, except for those of the control
+// protocol.
 type counted struct {
 	spawn.Process
 	lines *atomic.Int64

@@ -1,9 +1,9 @@
-// Package claudeagent is the agent.Provider of Claude Code, on package claude.
+// Package claudeagent implements the agent.Provider of Claude Code with package claude.
 //
-// Each session has a CLI of its own. Package claudeui turns its messages into events. A request
-// of the CLI stays open until Session.Answer was called or the CLI withdrew it. A request that
-// is open when the CLI dies is resolved as cancelled, never as allowed.
+// Each session has its own CLI. Package claudeevent converts its messages to events. A request
+// of the CLI stays open until Session.Answer is called or the CLI cancels it. A request that is
+// open when the CLI dies is resolved as cancelled, never as allowed.
 //
-// Past sessions, the delivery of prompts and whether a session is open elsewhere are read
-// from the CLI's own files by package transcript.
+// Package transcript reads past sessions, the delivery of prompts and whether a session is open
+// elsewhere from the CLI's files.
 package claudeagent

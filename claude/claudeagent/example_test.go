@@ -11,8 +11,8 @@ import (
 	"github.com/seed7221b0f9/parley/claude/claudetest"
 )
 
-// A prompt and its answer as events. The CLI is a scripted one here; without a Spawner it
-// is the one that is installed.
+// A prompt and its answer as events. The CLI is scripted here; without a Spawner it is
+// the installed one.
 func Example() {
 	cli := claudetest.InProcess(func(cli *claudetest.CLI) int {
 		if _, err := cli.Handshake(); err != nil {

@@ -17,11 +17,11 @@ const (
 	changingTools = "Edit|MultiEdit|Write"
 )
 
-// filesTimeout is how long the CLI waits for what is called around a tool.
+// filesTimeout is the CLI's time limit for the functions called around a tool.
 const filesTimeout = time.Minute
 
-// withFiles adds hooks that call f around the tools that use files. The CLI decides as ever
-// whether a tool may run; a hook that fails does not keep it from running.
+// withFiles adds hooks that call f around the tools that use files. They do not affect
+// permissions; a failing hook does not prevent the tool from running.
 func withFiles(own *hook.Hooks, f agent.Files) *hook.Hooks {
 	all := own.Clone()
 	if all == nil {
@@ -48,7 +48,7 @@ func withFiles(own *hook.Hooks, f agent.Files) *hook.Hooks {
 	return all
 }
 
-// filePath is the absolute path of the file that a tool's input names; empty if none.
+// filePath returns the absolute path of the file that a tool's input names, or "".
 func filePath(dir string, input message.JSON) string {
 	var in struct {
 		FilePath string `json:"file_path"`

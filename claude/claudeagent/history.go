@@ -20,7 +20,7 @@ import (
 	"github.com/seed7221b0f9/parley/transcript/usage"
 )
 
-// defaultPage is how many rows a list has where no limit is given.
+// defaultPage is the default number of rows of a list.
 const defaultPage = 100
 
 // History returns access to the sessions on disk below the CLI's configuration directory,
@@ -32,7 +32,7 @@ type history struct {
 	dir *transcript.Dir
 }
 
-// span is the part of a list that a query wants.
+// span returns the requested part of a list.
 func span(q agent.HistoryQuery) (offset, limit int, err error) {
 	if q.Cursor != "" {
 		if offset, err = strconv.Atoi(q.Cursor); err != nil || offset < 0 {
@@ -45,7 +45,7 @@ func span(q agent.HistoryQuery) (offset, limit int, err error) {
 	return offset, limit, nil
 }
 
-// List returns a page of sessions. The query is looked for in their titles and prompts.
+// List returns a page of sessions. It searches the query in their titles and prompts.
 func (h history) List(ctx context.Context, q agent.HistoryQuery) (list []agent.HistoryInfo, cursor string, err error) {
 	offset, limit, err := span(q)
 	if err != nil {
@@ -108,8 +108,8 @@ type line struct {
 	raw  message.JSON
 }
 
-// Load reads a page of a session. A page that is the whole conversation has what
-// subagents said as well.
+// Load reads a page of a session. A page with the whole conversation includes the messages of
+// subagents.
 func (h history) Load(ctx context.Context, id string, page agent.HistoryPage) (agent.HistoryEvents, error) {
 	s, err := h.dir.Session(id)
 	if err != nil {
@@ -127,7 +127,7 @@ func (h history) Load(ctx context.Context, id string, page agent.HistoryPage) (a
 	return agent.HistoryEvents{HasMore: from > 0, Events: h.events(ctx, s, lines[from:to], whole)}, nil
 }
 
-// branch is the conversation that ends with a message, or the newest one.
+// branch returns the conversation that ends with a message, or the newest one.
 func branch(ctx context.Context, s *transcript.Session, leaf string) (lines []line, err error) {
 	if leaf == "" {
 		messages, err := s.Conversation(ctx, &transcript.ConversationOptions{System: true})
@@ -151,7 +151,7 @@ func branch(ctx context.Context, s *transcript.Session, leaf string) (lines []li
 	return lines, nil
 }
 
-// cut finds the part of a conversation that a page wants.
+// cut finds the part of a conversation for a page.
 func cut(lines []line, page agent.HistoryPage) (from, to int, err error) {
 	find := func(uuid string) int {
 		return slices.IndexFunc(lines, func(l line) bool { return l.uuid == uuid })
@@ -212,8 +212,8 @@ func (h history) events(ctx context.Context, s *transcript.Session, lines []line
 	}
 }
 
-// markPrompts marks the message that began a turn of the user as a prompt, as it was when
-// the session was live. It takes and returns the prompt of the last turn.
+// markPrompts marks the message that began a turn of the user as a prompt, like in the live
+// session. It takes and returns the prompt of the last turn.
 func markPrompts(events []event.Event, prompt string) string {
 	for _, ev := range events {
 		switch ev := ev.(type) {
@@ -228,23 +228,23 @@ func markPrompts(events []event.Event, prompt string) string {
 	return prompt
 }
 
-// Rename gives a session a title.
+// Rename sets the title of a session.
 func (h history) Rename(ctx context.Context, id, title string) error {
 	return translate(h.dir.Rename(ctx, id, title, &transcript.ChangeOptions{Live: true}))
 }
 
-// Tag gives a session a tag.
+// Tag sets the tag of a session.
 func (h history) Tag(ctx context.Context, id, tag string) error {
 	return translate(h.dir.Tag(ctx, id, tag, &transcript.ChangeOptions{Live: true}))
 }
 
-// Delete moves a session to the trash of package transcript. One that is open is
+// Delete moves a session to the trash of package transcript. The error for an open session is
 // agent.ErrBusy.
 func (h history) Delete(ctx context.Context, id string) error {
 	return translate(h.dir.Delete(ctx, id, nil))
 }
 
-// Search looks through the text of all sessions.
+// Search searches the text of all sessions.
 func (h history) Search(ctx context.Context, q agent.HistoryQuery) (hits []agent.HistoryHit, cursor string, err error) {
 	offset, limit, err := span(q)
 	if err != nil {
@@ -318,7 +318,7 @@ func (p *Provider) Usage(ctx context.Context, q agent.UsageQuery) ([]agent.Usage
 	return list, nil
 }
 
-// byBlock is not a group of reports: blocks are cut by pauses too.
+// byBlock is not a group of reports, because pauses also end blocks.
 const byBlock usage.By = "block"
 
 func usageOf(group string, s usage.Sum) agent.Usage {

@@ -22,7 +22,7 @@ func (p *Provider) Live(_ context.Context, sessionID string) (*agent.Live, error
 	return &agent.Live{PID: live.PID, Since: live.Since, Entry: "cli"}, nil
 }
 
-// LiveSessions returns the sessions that are open in processes which this provider has not
+// LiveSessions returns the sessions that are open in processes that this provider has not
 // started, by their ids.
 func (p *Provider) LiveSessions(context.Context) (map[string]agent.Live, error) {
 	all := map[string]agent.Live{}
@@ -34,8 +34,8 @@ func (p *Provider) LiveSessions(context.Context) (map[string]agent.Live, error) 
 	return all, nil
 }
 
-// Follow yields the events of a session from its start and goes on while another process
-// writes it, until ctx ends. What subagents say is not among them; History has it.
+// Follow yields the events of a session from its start, and new ones while another process writes
+// it, until ctx ends. They do not include messages of subagents, which History has.
 func (p *Provider) Follow(ctx context.Context, sessionID string) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
 		s, err := p.dir().Session(sessionID)
@@ -47,7 +47,7 @@ func (p *Provider) Follow(ctx context.Context, sessionID string) iter.Seq2[event
 		prompt := ""
 		for e, err := range s.Follow(ctx, nil) {
 			if _, bad := errors.AsType[*transcript.LineError](err); bad {
-				continue // History says more of lines that cannot be read
+				continue // History reports unreadable lines
 			}
 			if err != nil {
 				if ctx.Err() == nil {

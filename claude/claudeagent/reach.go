@@ -14,14 +14,14 @@ var (
 	_ agent.Reacher    = (*Session)(nil)
 )
 
-// credentials are the variables that give the CLI access to a model, or another one.
+// credentials are the variables that give the CLI access to a model or select another one.
 var credentials = []string{
 	"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "ANTHROPIC_CUSTOM_HEADERS", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_USE_BEDROCK",
 	"CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY", "NO_PROXY", "no_proxy",
 }
 
 // ProxyEnv returns env with the address and token of the proxy in place of credentials. Requests to
-// loopback do not use any other proxy that env has.
+// loopback do not use other proxies in env.
 func (p *Provider) ProxyEnv(env []string, baseURL, token string) []string {
 	var out []string
 	direct := "127.0.0.1,localhost"
@@ -37,8 +37,8 @@ func (p *Provider) ProxyEnv(env []string, baseURL, token string) []string {
 	return append(out, "ANTHROPIC_BASE_URL="+baseURL, "ANTHROPIC_API_KEY="+token, "NO_PROXY="+direct, "no_proxy="+direct)
 }
 
-// Reach asks the CLI for the rules of its sandbox, and returns them with the places where it keeps
-// its settings and its login.
+// Reach asks the CLI for the rules of its sandbox, and returns them with the locations of its
+// settings and its login.
 func (s *Session) Reach(ctx context.Context) (agent.Reach, error) {
 	dir := s.provider.configDir()
 	for _, entry := range s.opts.Env {

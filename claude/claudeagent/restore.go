@@ -12,7 +12,8 @@ func (p *Provider) Restorable(ctx context.Context, sessionID string) bool {
 	return p.restore(ctx, sessionID, true) == nil
 }
 
-// Restore gets the session back from the archive. Its files count as new: the CLI deletes by age.
+// Restore restores the session from the archive. Its files get the current time, because the CLI
+// deletes by age.
 func (p *Provider) Restore(ctx context.Context, sessionID string) error {
 	return p.restore(ctx, sessionID, false)
 }

@@ -94,8 +94,7 @@ func await[T event.Event](o *opened) T {
 
 const firstUUID = "11111111-1111-4111-8111-111111111111"
 
-// TestHistory has a session written by the real CLI and reads and changes it in every way
-// that the interface has.
+// TestHistory reads and changes a session of the real CLI with every method of the interface.
 func TestHistory(t *testing.T) {
 	o := open(t, claudetest.Replies(claudetest.Say("An answer about walruses."), claudetest.Say("Another one.")), agent.Options{})
 	o.send(firstUUID, "tell me of walruses")
@@ -217,7 +216,7 @@ func checkPages(t *testing.T, h agent.History, id string) {
 	}
 }
 
-// TestControl calls what a session of the real CLI can do besides talking.
+// TestControl calls all control methods of a session of the real CLI.
 func TestControl(t *testing.T) {
 	o := open(t, claudetest.Replies(
 		claudetest.Use("Write", map[string]any{"file_path": "made.txt", "content": "one\n"}), claudetest.Say("Done.")), agent.Options{Mode: "acceptEdits"})
@@ -269,8 +268,8 @@ func TestControl(t *testing.T) {
 	}
 }
 
-// TestBypass checks that no option and no answer leads to bypassPermissions unless it was
-// allowed at the start.
+// TestBypass checks that no option and no answer leads to bypassPermissions unless the start
+// allowed it.
 func TestBypass(t *testing.T) {
 	p := &claudeagent.Provider{}
 	if _, err := p.Open(t.Context(), agent.Options{Mode: "bypassPermissions"}); !errors.Is(err, agent.ErrInvalid) {
@@ -308,8 +307,8 @@ func TestBypass(t *testing.T) {
 	}
 }
 
-// TestInterrupt interrupts a prompt at once after it was sent, before the CLI has begun it:
-// the turn ends as interrupted, not with the answer.
+// TestInterrupt interrupts a prompt right after it was sent, before the CLI has begun it: the
+// turn ends as interrupted, not with the answer.
 func TestInterrupt(t *testing.T) {
 	wait := claudetest.Say("An answer that comes too late.")
 	wait.Hold = claudetest.HoldMid
@@ -323,14 +322,14 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// simulated is a provider whose CLI runs in this process, as fast as can be.
+// simulated returns a provider with a CLI that runs in this process without delays.
 func simulated() *claudeagent.Provider {
 	return &claudeagent.Provider{Options: claude.Options{
 		Spawner: claudetest.InProcess(sim.Program), CLIPath: "simulated", CleanEnv: true, Env: map[string]string{sim.PaceVariable: "0"},
 	}}
 }
 
-// TestInterrupt_early is the same for a CLI that forgets an interrupt when no prompt has
+// TestInterrupt_early is the same for a CLI that loses an interrupt while no prompt has
 // begun.
 func TestInterrupt_early(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
@@ -365,8 +364,7 @@ func TestInterrupt_early(t *testing.T) {
 	}
 }
 
-// TestOrder checks that a request comes after the tool use that it is about, also from an
-// agent that writes both at once.
+// TestOrder checks that a request follows its tool use, even if an agent writes both at once.
 func TestOrder(t *testing.T) {
 	p := simulated()
 	for range 100 {
@@ -419,7 +417,7 @@ func TestOpen_loggedOut(t *testing.T) {
 	}
 }
 
-// TestSweep checks that running CLIs are noted, for the server that comes after a crash.
+// TestSweep checks that running CLIs are recorded for the server after a crash.
 func TestSweep(t *testing.T) {
 	o := open(t, claudetest.Replies(), agent.Options{})
 	p := &claudeagent.Provider{Options: o.p.Options, RegistryDir: filepath.Join(t.TempDir(), "agents")}
@@ -441,7 +439,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// TestAnswer_once answers a request of which the CLI keeps no rule: no scope can promise one.
+// TestAnswer_once answers a request for which the CLI stores no rule: no scope is possible.
 func TestAnswer_once(t *testing.T) {
 	program := func(cli *claudetest.CLI) int {
 		if _, err := cli.Handshake(); err != nil {

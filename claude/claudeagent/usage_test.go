@@ -12,7 +12,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude/claudeagent"
 )
 
-// Blocks are named by the hour that they begin at, and pauses between them have no row.
+// Blocks are named by their start hour, and pauses between them have no row.
 func TestUsage_blocks(t *testing.T) {
 	const id = "0e0e0e0e-2222-4222-8222-222222222222"
 	var b strings.Builder

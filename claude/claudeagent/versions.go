@@ -7,7 +7,7 @@ import (
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
-// versions are the prompts of a tree that stand beside others in the same place, in the
+// versions returns the prompts of a tree that have alternatives in the same position, in the
 // order of the tree.
 func versions(tree *transcript.Tree) (list []agent.HistoryVersion) {
 	leaf := leaves(tree)
@@ -65,7 +65,7 @@ func leaves(tree *transcript.Tree) map[*transcript.Node]*transcript.Node {
 	return leaf
 }
 
-// isPrompt reports whether an entry is what a person wrote.
+// isPrompt reports whether a person wrote an entry.
 func isPrompt(n *transcript.Node) bool {
 	var line struct {
 		Type           string          `json:"type"`

@@ -12,8 +12,8 @@ import (
 	"github.com/seed7221b0f9/parley/claude/claudeagent"
 )
 
-// A prompt that was edited and sent again has versions, each with the end of what followed;
-// results of tools beside each other are none.
+// A prompt that was edited and sent again has versions, each with the end of its branch;
+// parallel tool results are not versions.
 func TestVersions(t *testing.T) {
 	const id = "0e0e0e0e-1111-4111-8111-111111111111"
 	var b strings.Builder

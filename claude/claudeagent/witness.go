@@ -20,9 +20,9 @@ func matches(i *transcript.Info, query string) bool {
 	return strings.Contains(strings.ToLower(i.Summary+"\n"+i.FirstPrompt+"\n"+i.Tag), strings.ToLower(query))
 }
 
-// Delivered looks for the uuid of a prompt in the session's file: as a line of its own or
-// as the source of a queued command. Where it is not there the answer is
-// agent.DeliveryUnknown: a line that is missing is not taken as proof.
+// Delivered searches the uuid of a prompt in the session's file: as a separate line or as
+// the source of a queued command. If it is missing, the result is agent.DeliveryUnknown,
+// because that is no proof.
 func (p *Provider) Delivered(ctx context.Context, sessionID, uuid string) (agent.Delivery, error) {
 	s, err := p.dir().Session(sessionID)
 	if errors.Is(err, transcript.ErrNoSession) {
@@ -46,7 +46,7 @@ func (p *Provider) Delivered(ctx context.Context, sessionID, uuid string) (agent
 	return agent.DeliveryUnknown, nil
 }
 
-// queued is the uuid of the prompt that an attachment holds, "" if it holds none.
+// queued returns the uuid of the prompt in an attachment, or "".
 func queued(e transcript.Entry) string {
 	a, ok := e.(*transcript.AttachmentEntry)
 	if !ok || a.AttachmentType() != "queued_command" {

@@ -14,8 +14,8 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// TestBytes checks that the messages of every recording have the bytes that logs and front ends
-// have since commit d034065: testdata/messages.sha256 was made by it.
+// TestBytes checks that the messages of every recording keep the bytes that logs and front ends
+// rely on: testdata/messages.sha256 was written at commit d034065.
 func TestBytes(t *testing.T) {
 	sums, err := os.ReadFile(filepath.Join("testdata", "messages.sha256"))
 	if err != nil {

@@ -8,18 +8,18 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// Provider is the provider in the events of a [Converter] that is given no other.
+// Provider is the default provider in the events of a [Converter].
 const Provider = "claude"
 
-// Converter makes events from messages and prompts, in their order. The zero value
-// is ready. It is for one goroutine.
+// Converter converts messages and prompts to events, in order. The zero value is ready to
+// use. It is not safe for concurrent use.
 //
-// It keeps what it needs to keep two promises. Each start has its stop: where the
-// wire has none, because the stream was cut, it is made at the end of the turn or of
-// the stream and marked incomplete. And each whole message names the indexes of its
-// blocks, so that a block that was streamed before is confirmed and not repeated.
+// It guarantees two properties. Each start has a stop: if the wire has none, because the
+// stream was cut off, Converter adds one at the end of the turn or of the stream, marked
+// incomplete. And each whole message has the indexes of its blocks, so that it confirms
+// streamed blocks instead of repeating them.
 type Converter struct {
-	// Provider is the provider in the events; empty is claude. It is set before the
+	// Provider is the provider in the events. The default is claude. Set it before the
 	// first call.
 	Provider string
 
@@ -28,15 +28,15 @@ type Converter struct {
 	unnamed int                      // counts messages without an id
 	turn    liveTurn
 	session liveSession
-	tools   map[string]liveTool // calls whose results say more than themselves, by tool use
+	tools   map[string]liveTool // calls that may emit further events with their result, by tool use
 	tasks   taskList
 	out     []event.Event
-	steps   int64 // counts what can grow with the session, for tests
+	steps   int64 // counts steps that can grow with the session, for tests
 }
 
-// Events are the events of a stream of messages, which begins with the given
-// prompts. An error of the stream becomes a *[event.Error], the last event. Like the
-// messages, the events can be ranged over once.
+// Events returns the events of a stream of messages that begins with the given prompts.
+// An error of the stream becomes an *[event.Error], the last event. The events can be
+// ranged over once.
 func Events(messages iter.Seq2[message.Message, error], prompts ...message.UserInput) iter.Seq[event.Event] {
 	return func(yield func(event.Event) bool) {
 		var c Converter
@@ -67,8 +67,8 @@ func Events(messages iter.Seq2[message.Message, error], prompts ...message.UserI
 	}
 }
 
-// Add returns the events of a message. The slice is good until the next call of a
-// method; the events are good for ever.
+// Add returns the events of a message. The slice is valid until the next method call; the
+// events stay valid.
 func (c *Converter) Add(m message.Message) []event.Event {
 	c.out = c.out[:0]
 	switch m := m.(type) {
@@ -88,9 +88,9 @@ func (c *Converter) Add(m message.Message) []event.Event {
 	return c.out
 }
 
-// Prompt returns the events of a prompt that the caller sends. Prompts are not on
-// the CLI's output; where they are read back, the uuid joins the two. The slice is
-// good until the next call of a method.
+// Prompt returns the events of a prompt that the caller sends. The CLI's output has no
+// prompts unless it replays them; the uuid then identifies the replay. The slice is valid
+// until the next method call.
 func (c *Converter) Prompt(in message.UserInput) []event.Event {
 	c.out = c.out[:0]
 	if in.Raw != nil {
@@ -108,7 +108,7 @@ func (c *Converter) Prompt(in message.UserInput) []event.Event {
 	return c.out
 }
 
-// rawPrompt is a prompt that the caller has as a line.
+// rawPrompt converts a prompt given as a raw line.
 func (c *Converter) rawPrompt(in message.UserInput) {
 	m, err := message.Decode(in.Raw)
 	u, ok := m.(*message.User)
@@ -130,10 +130,9 @@ func (c *Converter) rawPrompt(in message.UserInput) {
 	}
 }
 
-// Emit passes on an event that is not made from a message: a permission request, a
-// change of the queue. It is here so that all events of a session come from one
-// place. An event without a provider gets the converter's. The slice is good until the
-// next call of a method.
+// Emit returns an event that does not come from a message, such as a permission request
+// or a change of the queue, so that all events of a session have one source. An event
+// without a provider gets the converter's. The slice is valid until the next method call.
 func (c *Converter) Emit(ev event.Event) []event.Event {
 	c.out = c.out[:0]
 	if provider := ev.Head().Provider; provider != "" {
@@ -144,8 +143,8 @@ func (c *Converter) Emit(ev event.Event) []event.Event {
 	return c.out
 }
 
-// End returns the events that end the stream: the stops that are missing, and an
-// *[event.Error] if it ended with one. The slice is good until the next call of a method.
+// End returns the events that end the stream: the missing stops, and an *[event.Error] if
+// err is not nil. The slice is valid until the next method call.
 func (c *Converter) End(err error) []event.Event {
 	c.out = c.out[:0]
 	for _, parent := range c.parents() {
@@ -165,7 +164,7 @@ func (c *Converter) emit(ev event.Event) {
 	c.out = append(c.out, ev)
 }
 
-// named is the first id that is not empty, or one that no API gives.
+// named returns the first nonempty id, or a generated one that no API uses.
 func (c *Converter) named(ids ...string) string {
 	for _, id := range ids {
 		if id != "" {

@@ -7,12 +7,11 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// Entry returns the events of one line of a session file, so that a session that is
-// loaded looks like the one that was live. The lines are to come in the order of the
-// conversation, which is not that of the file: package transcript gives it. The tool
-// use is that of the subagent that the file is of, empty for the session's own.
-// Records that are not part of the conversation have no events. The slice is good
-// until the next call of a method.
+// Entry returns the events of one line of a session file, so that a loaded session looks
+// like the live one. Lines must be in the order of the conversation, which differs from
+// the order of the file: package transcript returns it. The tool use is that of the
+// subagent that wrote the file, or empty for the session's main file. Records outside the
+// conversation have no events. The slice is valid until the next method call.
 func (c *Converter) Entry(entry message.JSON, parentToolUseID string) []event.Event {
 	c.out = c.out[:0]
 	line := event.NewJSON(string(entry))
@@ -37,13 +36,13 @@ func (c *Converter) Entry(entry message.JSON, parentToolUseID string) []event.Ev
 	return c.out
 }
 
-// entryMembers are the members of an entry that a message has under another name.
+// entryMembers maps members of an entry to the names that messages use.
 var entryMembers = map[string]string{
 	"message": "message", "timestamp": "timestamp", "error": "error", "isMeta": "isMeta", "origin": "origin",
 	"toolUseResult": "tool_use_result", "isAbortedMidStream": "aborted", "agentId": "agent_id",
 }
 
-// decoded is an entry as the message that the CLI wrote for it.
+// decoded converts an entry to the message that the CLI wrote for it.
 func decoded(typ string, h event.Header, line event.JSON) message.Message {
 	var b strings.Builder
 	b.WriteString(`{"type":"` + typ + `","uuid":` + string(event.Quote(h.UUID)) + `,"session_id":` + string(event.Quote(h.SessionID)))
@@ -69,7 +68,7 @@ func (c *Converter) assistantEntry(h event.Header, line event.JSON) {
 		return
 	}
 	if index, ok := line.Member("apiBlockIndex"); ok && len(m.Message.Content) == 1 && m.Message.Content[0] != nil {
-		// The file knows the index; what is not on this branch leaves a gap.
+		// The file has the index; an entry outside this branch leaves a gap.
 		at := count("{\"i\":"+index+"}", "i")
 		if msg := c.thread(h.ParentToolUseID).message(m.Message.ID); m.Message.ID != "" && msg.block(at) == nil {
 			content := contentOf(m.Message.Content[0])
@@ -87,7 +86,7 @@ func (c *Converter) systemEntry(h event.Header, line event.JSON, str func(string
 	case "informational":
 		c.emit(notice(h, str("level"), str("content"), str("tag"), str("toolUseID"), line))
 	case "local_command":
-		// Live, the output of such a command is an answer that no model gave.
+		// In a live session the output of such a command is an answer without a model.
 		if output := commandOutput(str("content")); output != "" {
 			h.MessageID = h.UUID
 			c.emit(&event.AssistantMessage{Header: h, Model: "<synthetic>", Timestamp: str("timestamp"),
@@ -98,21 +97,21 @@ func (c *Converter) systemEntry(h event.Header, line event.JSON, str func(string
 	}
 }
 
-// commandOutput is the text between the marks around the output of a slash command.
+// commandOutput returns the text between the tags around the output of a slash command.
 func commandOutput(content string) string {
 	for _, name := range []string{"local-command-stdout", "local-command-stderr"} {
 		if _, rest, ok := strings.Cut(content, "<"+name+">"); ok {
 			if i := strings.LastIndex(rest, "</"+name+">"); i >= 0 {
 				rest = rest[:i]
 			}
-			return strings.TrimSpace(rest) // as it is live
+			return strings.TrimSpace(rest) // as in a live session
 		}
 	}
 	return content
 }
 
-// attachment is a prompt that was sent while the agent was at work; other attachments
-// are for the model alone.
+// attachment converts a prompt that was sent while the agent was working; it ignores
+// other attachments, which only the model reads.
 func (c *Converter) attachment(h event.Header, line event.JSON) {
 	a, _ := line.Member("attachment")
 	kind, _ := a.Member("type")
@@ -126,7 +125,7 @@ func (c *Converter) attachment(h event.Header, line event.JSON) {
 	}
 }
 
-// snakeCase is a JSON object with its keys, at all depths, as the wire spells them:
+// snakeCase returns a JSON object with all keys in the wire's spelling, at all depths:
 // pre_tokens for preTokens.
 func snakeCase(object event.JSON) event.JSON {
 	var v any

@@ -9,77 +9,77 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// keptMessages is how many messages of a thread that are complete are remembered. The
-// lines of one message follow each other, so that few would do.
+// keptMessages is the number of complete messages that a thread remembers. The lines of one
+// message follow each other, so a few are enough.
 const keptMessages = 64
 
-// What is kept here outlives the lines that it comes from, so it is copied.
+// The state below outlives the lines that it comes from, so strings are copied.
 
-// liveThread is what a converter knows of the main thread or of a subagent.
+// liveThread is the state of the main thread or of a subagent.
 type liveThread struct {
 	byID map[string]*liveMessage
-	open []*liveMessage // that are streamed, the newest last; ones that are not any more are skipped
-	idle []idleMessage  // that are not, the oldest first; ones that are streamed again are skipped
-	n    int            // how many of idle count
+	open []*liveMessage // streaming messages, newest last; may contain ended ones, which are skipped
+	idle []idleMessage  // complete messages, oldest first; may contain streaming ones, which are skipped
+	n    int            // number of entries of idle that count
 	c    *Converter
 }
 
-// idleMessage is an entry of a thread's queue of messages to forget.
+// idleMessage is an entry in a thread's queue of messages to forget.
 type idleMessage struct {
 	m    *liveMessage
-	turn int // that of the message when it was put there
+	turn int // the message's turn when it was queued
 }
 
-// liveMessage is what a converter knows of a message.
+// liveMessage is the state of a message.
 type liveMessage struct {
 	id        string
 	turn      int                    // counts how often it became idle
 	streaming bool                   // started and not yet complete
-	end       *event.MessageComplete // what message_delta said, until message_stop
-	usage     event.JSON             // what message_start said
+	end       *event.MessageComplete // the end from message_delta, until message_stop
+	usage     event.JSON             // usage of message_start
 	model     string
-	last      *liveBlock // the one of the last lookup
+	last      *liveBlock // the block of the last lookup
 	blocks    map[int64]*liveBlock
-	open      map[int64]*liveBlock // those that have not stopped
+	open      map[int64]*liveBlock // blocks without a stop
 	max       int64                // the highest index
 	waiting   map[waitKey]*blockHeap
 	whole     map[wholeKey]*liveBlock
 	c         *Converter
 }
 
-// liveBlock is what a converter knows of a block.
+// liveBlock is the state of a block.
 type liveBlock struct {
 	index     int64
 	blockType string
 	toolUseID string
 	open      bool   // started and not yet stopped
-	whole     bool   // its whole line was there
+	whole     bool   // its whole line has arrived
 	input     []byte // of a tool, while open
 	given     event.JSON
 }
 
-// waitKey is what a block that is not whole can be confirmed by: the type of its whole,
-// or the id of its tool use.
+// waitKey selects the whole blocks that can confirm an incomplete block: by type, or by the id
+// of the tool use.
 type waitKey struct {
 	open  bool
 	class blockClass
 }
 
-// blockClass says which whole blocks a block can be confirmed by: those of a type, or
-// those of a tool use. One whose start was missed has no type or no id.
+// blockClass tells which whole blocks can confirm a block: those of a type, or those of a tool
+// use. A block with a missing start has no type or no id.
 type blockClass struct {
 	tool bool
 	name string
 }
 
-// wholeKey finds a whole block again: by its tool use, or by its line, its type and its
-// place among those of that type in the line.
+// wholeKey identifies a whole block: by its tool use, or by its line, its type and its position
+// among the blocks of that type in the line.
 type wholeKey struct {
 	toolUseID, uuid, blockType string
 	nth                        int
 }
 
-// blockHeap gives the block with the lowest index.
+// blockHeap is a heap of blocks ordered by index.
 type blockHeap []*liveBlock
 
 func (h blockHeap) Len() int           { return len(h) }
@@ -105,10 +105,10 @@ func (c *Converter) thread(parent string) *liveThread {
 	return t
 }
 
-// parents lists the threads, so that the same state always gives the same order.
+// parents lists the threads in sorted order, so that equal states give equal output.
 func (c *Converter) parents() []string { return slices.Sorted(maps.Keys(c.threads)) }
 
-// message returns the message of an id, a new one if there is none.
+// message returns the message with an id and creates it if necessary.
 func (t *liveThread) message(id string) *liveMessage {
 	if m := t.byID[id]; m != nil {
 		return m
@@ -119,8 +119,8 @@ func (t *liveThread) message(id string) *liveMessage {
 	return m
 }
 
-// rest puts a message that is not streamed to those that can be forgotten, and forgets
-// the oldest if they are too many.
+// rest queues a message that is not streaming to be forgotten, and forgets the oldest one if
+// the queue is too long.
 func (t *liveThread) rest(m *liveMessage) {
 	m.turn++
 	t.idle = append(t.idle, idleMessage{m, m.turn})
@@ -137,7 +137,7 @@ func (t *liveThread) rest(m *liveMessage) {
 	}
 }
 
-// begin makes a message one that is streamed.
+// begin marks a message as streaming.
 func (t *liveThread) begin(m *liveMessage) {
 	if m.streaming {
 		return
@@ -150,13 +150,13 @@ func (t *liveThread) begin(m *liveMessage) {
 	t.open = append(t.open, m)
 }
 
-// end makes a message one that is not streamed.
+// end marks a message as no longer streaming.
 func (t *liveThread) end(m *liveMessage) {
 	m.streaming, m.end = false, nil
 	t.rest(m)
 }
 
-// current returns the message that is being streamed, nil if none is.
+// current returns the message that is being streamed, or nil.
 func (t *liveThread) current() *liveMessage {
 	for len(t.open) > 0 {
 		if m := t.open[len(t.open)-1]; m.streaming {
@@ -175,7 +175,7 @@ func (t *liveThread) streaming() []*liveMessage {
 	return slices.Clone(t.open)
 }
 
-// block returns the block of an index, nil if there is none.
+// block returns the block of an index, or nil.
 func (m *liveMessage) block(index int64) *liveBlock {
 	if m.last != nil && m.last.index == index {
 		return m.last
@@ -200,7 +200,7 @@ func (m *liveMessage) put(b *liveBlock) {
 	}
 }
 
-// setOpen makes a block one that has not stopped, or one that has.
+// setOpen marks a block as open or stopped.
 func (m *liveMessage) setOpen(b *liveBlock, open bool) {
 	b.open = open
 	if open {
@@ -220,7 +220,7 @@ func (m *liveMessage) unstopped() []*liveBlock {
 	return slices.SortedFunc(maps.Values(m.open), func(a, b *liveBlock) int { return cmp.Compare(a.index, b.index) })
 }
 
-// wait notes what a block can be confirmed by now.
+// wait registers a block under the key of the whole blocks that can confirm it.
 func (m *liveMessage) wait(b *liveBlock) {
 	if b.whole {
 		return
@@ -243,7 +243,7 @@ func (b *liveBlock) class() blockClass {
 	return blockClass{false, b.blockType}
 }
 
-// first returns the first block that waits under a key, nil if none does.
+// first returns the first block that waits under a key, or nil.
 func (m *liveMessage) first(key waitKey) *liveBlock {
 	h := m.waiting[key]
 	for h != nil && h.Len() > 0 {
@@ -257,8 +257,8 @@ func (m *liveMessage) first(key waitKey) *liveBlock {
 	return nil
 }
 
-// place returns the block that a whole block is the whole of: the one that was there
-// before, the one that it confirms, or a new one after all others.
+// place returns the block for a whole block: an existing one with the same key, the one that it
+// confirms, or a new one after all others.
 func (m *liveMessage) place(content *event.Content, key wholeKey) *liveBlock {
 	b := m.whole[key]
 	if b == nil || m.blocks[b.index] != b {
@@ -279,8 +279,8 @@ func (m *liveMessage) place(content *event.Content, key wholeKey) *liveBlock {
 	return b
 }
 
-// confirmed returns the block that a whole block confirms, nil if there is none. The
-// CLI writes the whole line before it ends the block, so one that is open comes first.
+// confirmed returns the block that a whole block confirms, or nil. It prefers open blocks,
+// because the CLI writes the whole line before the stop of the block.
 func (m *liveMessage) confirmed(content *event.Content) *liveBlock {
 	classes := []blockClass{{false, content.Type}, {false, ""}}
 	if event.IsTool(content.Type) {
@@ -300,14 +300,14 @@ func (m *liveMessage) confirmed(content *event.Content) *liveBlock {
 	return nil
 }
 
-// lineKeys gives the keys of the blocks of one line.
+// lineKeys generates the keys of the blocks of one line.
 type lineKeys struct {
 	uuid string
 	seen map[string]int
 }
 
 // next returns the key of the next block of the line. A block that cannot be distinguished from
-// others has none.
+// others has an empty key.
 func (l *lineKeys) next(content *event.Content) wholeKey {
 	if event.IsTool(content.Type) {
 		return wholeKey{toolUseID: content.ToolUseID}

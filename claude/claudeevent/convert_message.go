@@ -6,7 +6,7 @@ import (
 )
 
 func (c *Converter) assistant(m *message.Assistant) {
-	id := c.named(m.Message.ID, m.UUID) // without an id it is a message of its own
+	id := c.named(m.Message.ID, m.UUID) // a message without an id is distinct from all others
 	ev := &event.AssistantMessage{
 		Header:     event.Header{ParentToolUseID: m.ParentToolUseID, MessageID: id, SessionID: m.SessionID, UUID: m.UUID},
 		Model:      m.Message.Model,
@@ -22,7 +22,7 @@ func (c *Converter) assistant(m *message.Assistant) {
 		ev.Usage = usage
 	}
 	if m.ParentToolUseID == "" && usage != "" && string(m.Error) == "" {
-		// What went in is known when an answer begins, what came out at its end.
+		// The input tokens are known when an answer begins, the output tokens at its end.
 		if n := tokensOf(usage).context(); n > 0 {
 			c.turn.context = &n
 		}
@@ -35,7 +35,7 @@ func (c *Converter) assistant(m *message.Assistant) {
 		}
 		content := contentOf(block)
 		b := msg.place(&content, keys.next(&content))
-		if event.IsTool(content.Type) && b.open { // its stop is still to come
+		if event.IsTool(content.Type) && b.open { // its stop event follows
 			b.input, b.given = nil, event.JSON(kept(string(content.Input)))
 		}
 		c.called(m.ParentToolUseID, &content)
@@ -44,7 +44,7 @@ func (c *Converter) assistant(m *message.Assistant) {
 	c.emit(ev)
 }
 
-// usageOf is the usage of the API's message in a line.
+// usageOf returns the usage of the API's message in a line.
 func usageOf(line event.JSON) event.JSON {
 	message, _ := line.Member("message")
 	usage, _ := message.Member("usage")
@@ -94,8 +94,8 @@ func (c *Converter) user(m *message.User) {
 }
 
 func (c *Converter) result(m *message.Result) {
-	// The main loop is over: what it left open is cut off. Subagents in the background
-	// go on.
+	// The main loop has ended: cut off its open messages. Subagents in the background
+	// continue.
 	if c.threads[""] != nil {
 		c.cut("")
 	}
@@ -133,7 +133,7 @@ func (c *Converter) result(m *message.Result) {
 	c.turn.joined(append(m.UserMessageUUIDs, m.UserMessageUUID)...)
 }
 
-// cost is the cost of the session so far, nil where the line does not say it.
+// cost returns the cost of the session so far, or nil if the line has none.
 func cost(line event.JSON) *float64 {
 	j, ok := line.Member("total_cost_usd")
 	if !ok || j == "null" {

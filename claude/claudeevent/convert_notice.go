@@ -8,7 +8,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// note converts messages beside the conversation, and all that is left.
+// note converts notices and passes other messages on to hook.
 func (c *Converter) note(h event.Header, raw event.JSON, m message.Message) {
 	switch m := m.(type) {
 	case *message.Informational:
@@ -40,7 +40,7 @@ func (c *Converter) note(h event.Header, raw event.JSON, m message.Message) {
 	}
 }
 
-// severities are the CLI's words for how much a notice matters.
+// severities maps the CLI's levels of a notice to severities.
 var severities = map[string]string{
 	"warning": event.NoticeWarning, "error": event.NoticeError, "high": event.NoticeWarning, "immediate": event.NoticeWarning,
 }
@@ -62,7 +62,7 @@ func retry(h event.Header, raw event.JSON, m *message.APIRetry) *event.Retry {
 	return ev
 }
 
-// hook converts messages about hooks, and all that is left.
+// hook converts messages about hooks and passes other messages on to rest.
 func (c *Converter) hook(h event.Header, raw event.JSON, m message.Message) {
 	switch m := m.(type) {
 	case *message.HookStarted:
@@ -79,7 +79,7 @@ func (c *Converter) hook(h event.Header, raw event.JSON, m message.Message) {
 	}
 }
 
-// rest converts what changes the session, and keeps what is not known.
+// rest converts changes of the session and keeps unknown messages.
 func (c *Converter) rest(h event.Header, raw event.JSON, m message.Message) {
 	switch m := m.(type) {
 	case *message.SessionTitleChanged:

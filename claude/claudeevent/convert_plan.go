@@ -8,21 +8,21 @@ import (
 	"github.com/seed7221b0f9/parley/claude/tool"
 )
 
-// maxPlan is how many entries a plan shows that is put together from the task tools.
-// Each change shows the whole plan, so without a bound n tasks would be n² entries.
+// maxPlan limits the entries that a plan of the task tools shows. Each change shows the
+// whole plan, so n tasks would be n² entries without a limit.
 const maxPlan = 100
 
-// taskList is the plan that the task tools keep. All agents of a session share it.
+// taskList is the plan of the task tools. All agents of a session share it.
 type taskList struct {
-	order []*event.PlanEntry // as they were made; ones that are gone are skipped
+	order []*event.PlanEntry // in order of creation; deleted ones are skipped
 	byID  map[string]*event.PlanEntry
 	steps int64
 }
 
-// maxBlockedBy is how many entries are shown that come before another.
+// maxBlockedBy limits the blocking entries that are shown for an entry.
 const maxBlockedBy = 100
 
-// todos is the result of TodoWrite, which has the whole list.
+// todos converts the result of TodoWrite, which has the whole list.
 func (c *Converter) todos(t liveTool, r *event.ToolComplete) {
 	var input tool.TodoWriteInput
 	var result tool.TodoWriteResult
@@ -42,7 +42,7 @@ func (c *Converter) todos(t liveTool, r *event.ToolComplete) {
 	c.emit(ev)
 }
 
-// taskTool is the result of a task tool.
+// taskTool converts the result of a task tool.
 func (c *Converter) taskTool(t liveTool, r *event.ToolComplete) {
 	changed := false
 	switch t.name {
@@ -69,8 +69,8 @@ func (c *Converter) taskTool(t liveTool, r *event.ToolComplete) {
 	c.emit(ev)
 }
 
-// live are the last entries, maxPlan of them if there are so many. Entries that are gone
-// are taken out on the way, so that each is passed once.
+// live returns the last entries, at most maxPlan. It drops deleted entries on the way, so
+// that each is visited once.
 func (l *taskList) live() []*event.PlanEntry {
 	var last []*event.PlanEntry
 	i := len(l.order)
@@ -85,7 +85,7 @@ func (l *taskList) live() []*event.PlanEntry {
 	return last
 }
 
-// entry is the entry of an id, a new one if there is none.
+// entry returns the entry with an id and creates it if necessary.
 func (l *taskList) entry(id string) *event.PlanEntry {
 	e := l.byID[id]
 	if e == nil {
@@ -99,7 +99,7 @@ func (l *taskList) entry(id string) *event.PlanEntry {
 	return e
 }
 
-// put takes over what a result says of a task.
+// put updates an entry from a task in a result.
 func (l *taskList) put(t *tool.ListedTask) bool {
 	if t.ID == "" {
 		return false
@@ -159,7 +159,7 @@ func (l *taskList) update(input, toolUseResult event.JSON) bool {
 	return true
 }
 
-// list takes over all tasks: one that is not there is gone.
+// list replaces all tasks: it deletes those that the result omits.
 func (l *taskList) list(toolUseResult event.JSON) bool {
 	var result tool.TaskListResult
 	if toolUseResult.Decode(&result) != nil || result.Tasks == nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/seed7221b0f9/parley/claude/tool"
 )
 
-// pendingPrompt is a request of the CLI that has no answer yet.
+// pendingPrompt is a request of the CLI without an answer.
 type pendingPrompt struct {
-	kind      string // that of its event, hookCallback for a hook
+	kind      string // the kind of its event; hookCallback for a hook
 	event     string // of a hook
 	toolUseID string
 }
@@ -32,10 +32,9 @@ func (f fields) raw(key string) event.JSON {
 	return event.Present(string(j))
 }
 
-// Ask returns the events of a request of the CLI: of one that a person has to answer,
-// which is the request of a control_request with the subtype can_use_tool or
-// elicitation, and of one that runs a hook, hook_callback. Other requests have none. The
-// slice is good until the next call of a method.
+// Ask returns the events of a control_request of the CLI: with the subtype can_use_tool
+// or elicitation, which a person has to answer, or hook_callback, which runs a hook.
+// Other requests have no events. The slice is valid until the next method call.
 func (c *Converter) Ask(requestID string, request message.JSON) []event.Event {
 	c.out = c.out[:0]
 	f := fields(event.NewJSON(string(request)))
@@ -75,11 +74,10 @@ func (c *Converter) Ask(requestID string, request message.JSON) []event.Event {
 	return c.out
 }
 
-// Answer returns the events of an answer to a request that [Converter.Ask] was given:
-// the response that goes to the CLI, as the wire has it, and who gave it. A response
-// that is absent means that the request was taken back. An answer to a request that is
-// not open has none: the first counts. The slice is good until the next call of a
-// method.
+// Answer returns the events of an answer to a request that [Converter.Ask] was given: the
+// response in its wire form, and who gave it. An absent response means that the CLI
+// cancelled the request. Only the first answer to a request has events. The slice is
+// valid until the next method call.
 func (c *Converter) Answer(requestID string, response message.JSON, by string) []event.Event {
 	c.out = c.out[:0]
 	p, ok := c.pending[requestID]
@@ -111,7 +109,7 @@ func (c *Converter) Answer(requestID string, response message.JSON, by string) [
 	return c.out
 }
 
-// scopeOf is how long an answer holds that changes permissions.
+// scopeOf returns the scope of an answer that changes permissions.
 func scopeOf(updates event.JSON) string {
 	scope := ""
 	for _, u := range updates.Elements() {
@@ -123,7 +121,7 @@ func scopeOf(updates event.JSON) string {
 	return scope
 }
 
-// decisionOf is what the output of a hook decides, and what it says about that.
+// decisionOf returns the decision in the output of a hook, and its reason.
 func decisionOf(output event.JSON) (decision, message string) {
 	f := fields(output)
 	specific := fields(f.raw("hookSpecificOutput"))
@@ -141,7 +139,7 @@ func decisionOf(output event.JSON) (decision, message string) {
 	return "", ""
 }
 
-// questionsOf are the questions of the model.
+// questionsOf returns the questions of the model.
 func questionsOf(list event.JSON) []event.Question {
 	var all []event.Question
 	for _, raw := range list.Elements() {
@@ -161,8 +159,8 @@ func questionsOf(list event.JSON) []event.Question {
 	return all
 }
 
-// suggestionsOf are the changes of permissions that the CLI suggests: all of them, each
-// with what it does. There are none in a request whose answer it keeps no rule of.
+// suggestionsOf returns the permission updates that the CLI suggests, each with a
+// description. A request for which the CLI stores no rule has none.
 func suggestionsOf(request fields) []event.Suggestion {
 	if request.raw("suppress_always_allow_rule") == "true" {
 		return nil
@@ -183,7 +181,7 @@ func suggestionsOf(request fields) []event.Suggestion {
 	return all
 }
 
-// ruleOf is a rule as settings write it.
+// ruleOf formats a rule as in settings.
 func ruleOf(f fields) string {
 	if content := f.str("ruleContent"); content != "" {
 		return f.str("toolName") + "(" + content + ")"
@@ -191,7 +189,7 @@ func ruleOf(f fields) string {
 	return f.str("toolName")
 }
 
-// texts are the strings of a list.
+// texts returns the strings of a list.
 func texts(list event.JSON) []string {
 	var all []string
 	for _, j := range list.Elements() {
@@ -200,13 +198,13 @@ func texts(list event.JSON) []string {
 	return all
 }
 
-// places is the time for which a change of permissions holds.
+// places maps the destination of a permission update to its scope.
 var places = map[string]string{
 	"session": "for this session", "localSettings": "in this project, for you", "projectSettings": "in this project, for everyone",
 	"userSettings": "in all projects", "cliArg": "for this session",
 }
 
-// describe is the kind of a suggestion and what it does, for a person.
+// describe returns the kind of a suggestion and a description for a person.
 func describe(wireType string, s *event.Suggestion) (kind, label string) {
 	verb := map[string]string{
 		"addRules": "Always " + cmp.Or(s.Behavior, "allow"), "replaceRules": "Replace the rules to " + cmp.Or(s.Behavior, "allow") + " by",

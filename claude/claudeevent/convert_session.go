@@ -7,7 +7,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// liveSession is what a converter knows of the session, to see what changes.
+// liveSession is the state of the session, kept to detect changes.
 type liveSession struct {
 	begun              bool
 	model, mode, cwd   string
@@ -15,7 +15,7 @@ type liveSession struct {
 	contextWindowSizes map[string]int64 // by model
 }
 
-// pointer is a text that has changed, nil for an empty one.
+// pointer returns a pointer to a changed text, or nil for an empty one.
 func pointer(s string) *string {
 	if s == "" {
 		return nil
@@ -39,7 +39,8 @@ func (c *Converter) init(h event.Header, raw event.JSON, m *message.Init) {
 	c.session.begun = true
 }
 
-// changed shows what is not as it was. What a session begins with is not a change.
+// changed emits the members that differ from the state. The initial values of a session
+// are not a change.
 func (c *Converter) changed(h event.Header, info *event.SessionInfo) {
 	s, ev := &c.session, &event.SessionInfo{Header: h}
 	update := func(known *string, now *string) *string {
@@ -62,7 +63,7 @@ func (c *Converter) changed(h event.Header, info *event.SessionInfo) {
 	}
 }
 
-// windows notes how large the context windows of models are.
+// windows records the sizes of the models' context windows.
 func (s *liveSession) windows(modelUsage event.JSON) {
 	var models map[string]struct {
 		ContextWindow float64 `json:"contextWindow"`
@@ -80,7 +81,7 @@ func (s *liveSession) windows(modelUsage event.JSON) {
 	}
 }
 
-// window is the size of a model's context window, nil where it is not known.
+// window returns the size of a model's context window, or nil if it is unknown.
 func (s *liveSession) window(model string) *int64 {
 	n, ok := s.contextWindowSizes[model]
 	if !ok {

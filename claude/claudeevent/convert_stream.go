@@ -40,8 +40,8 @@ func (c *Converter) stream(m *message.StreamEvent) {
 	}
 }
 
-// streaming returns the message that an event of the stream belongs to, and puts
-// its id into the head. One whose start was missed is started here.
+// streaming returns the message that an event of the stream belongs to, and sets its id
+// in the header. It starts a message if the start event is missing.
 func (c *Converter) streaming(t *liveThread, h *event.Header) *liveMessage {
 	msg := t.current()
 	if msg != nil && (h.MessageID == "" || msg.id == h.MessageID) {
@@ -62,7 +62,7 @@ func (c *Converter) streaming(t *liveThread, h *event.Header) *liveMessage {
 }
 
 func (c *Converter) messageStart(t *liveThread, h event.Header, e *message.MessageStart) {
-	// A new answer begins where the last one has no end: that one broke off.
+	// A new answer while the last one has no end: the last one broke off.
 	if old := t.current(); old != nil {
 		c.cutMessage(t, h, old)
 	}
@@ -116,7 +116,7 @@ func (c *Converter) blockDelta(msg *liveMessage, h event.Header, e *message.Cont
 	}
 }
 
-// deltaType is the type of a delta that has no event of its own, and its JSON.
+// deltaType returns the type and the JSON of a delta that has no specific event.
 func deltaType(d message.Delta) (string, event.JSON) {
 	raw := rawOf(d)
 	typ := ""
@@ -133,8 +133,8 @@ func deltaType(d message.Delta) (string, event.JSON) {
 	return typ, retyped(raw, typ)
 }
 
-// opened returns the block of a delta. One whose start was missed is started here,
-// with the type that its delta is for.
+// opened returns the block of a delta. It starts a block if the start event is missing,
+// with the type that the delta implies.
 func (c *Converter) opened(msg *liveMessage, h event.Header, index int64, blockType string) *liveBlock {
 	b := msg.block(index)
 	if b != nil && b.open {
@@ -192,14 +192,14 @@ func (c *Converter) messageStop(t *liveThread, msg *liveMessage, h event.Header,
 	c.answered(h, msg.model, msg.usage, end.Usage)
 }
 
-// stopBlocks ends the blocks that are open although their message ends.
+// stopBlocks stops the open blocks of a message that ends.
 func (c *Converter) stopBlocks(h event.Header, msg *liveMessage) {
 	for _, b := range msg.unstopped() {
 		c.blockStop(msg, h, b, true)
 	}
 }
 
-// cut ends what is open in a thread.
+// cut stops all open blocks and messages of a thread.
 func (c *Converter) cut(parent string) {
 	t := c.threads[parent]
 	for _, msg := range t.streaming() {

@@ -7,14 +7,14 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// other converts messages about the session rather than of it.
+// other converts messages about the session.
 func (c *Converter) other(m message.Message) {
 	h := event.Header{SessionID: m.Head().SessionID, UUID: m.Head().UUID}
 	raw := rawOf(m)
 	switch m := m.(type) {
 	case *message.KeepAlive, *message.ControlRequest, *message.ControlResponse,
 		*message.ControlCancelRequest, *message.TranscriptMirror:
-		// The protocol's own lines say nothing of the conversation.
+		// Protocol messages that are not part of the conversation.
 	case *message.Init:
 		c.beginTurn("", m.SessionID, m.UUID)
 		c.init(h, raw, m)
@@ -43,7 +43,7 @@ func (c *Converter) other(m message.Message) {
 	}
 }
 
-// compactBoundary is the mark of a compaction.
+// compactBoundary returns the event of a compaction.
 func compactBoundary(h event.Header, metadata event.JSON) *event.CompactBoundary {
 	trigger, _ := metadata.Member("trigger")
 	ev := &event.CompactBoundary{Header: h, Trigger: trigger.Text(), Metadata: metadata}
@@ -77,7 +77,7 @@ func (c *Converter) task(h event.Header, raw event.JSON, m message.Message) {
 	}
 }
 
-// errorText is the text of an error that is mostly a string.
+// errorText returns the text of an error, which usually is a JSON string.
 func errorText(j message.JSON) string {
 	if s := j.Text(); s != "" {
 		return s

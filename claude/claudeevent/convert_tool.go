@@ -8,14 +8,14 @@ import (
 	"github.com/seed7221b0f9/parley/claude/tool"
 )
 
-// liveTool is a call whose result changes files or the plan.
+// liveTool is a call with a result that can change files or the plan.
 type liveTool struct {
 	name   string
 	parent string
 	input  event.JSON
 }
 
-// called notes a call whose result will say more than itself.
+// called records a call with a result that emits further events.
 func (c *Converter) called(parent string, content *event.Content) {
 	if content.Type != "tool_use" || content.ToolUseID == "" || toolResults[content.Name] == nil {
 		return
@@ -26,7 +26,7 @@ func (c *Converter) called(parent string, content *event.Content) {
 	c.tools[kept(content.ToolUseID)] = liveTool{kept(content.Name), kept(parent), event.JSON(kept(string(content.Input)))}
 }
 
-// returned shows what the result of a call changed.
+// returned emits the changes that the result of a call made.
 func (c *Converter) returned(r *event.ToolComplete) {
 	t, ok := c.tools[r.ToolUseID]
 	if !ok {
@@ -38,10 +38,10 @@ func (c *Converter) returned(r *event.ToolComplete) {
 	}
 }
 
-// toolResults are the tools whose results change files or the plan.
+// toolResults holds the tools with results that change files or the plan.
 var toolResults map[string]func(*Converter, liveTool, *event.ToolComplete)
 
-func init() { // it refers to itself
+func init() { // the table refers to itself
 	toolResults = map[string]func(*Converter, liveTool, *event.ToolComplete){
 		tool.Edit: (*Converter).edited, "MultiEdit": (*Converter).edited, tool.Write: (*Converter).edited,
 		tool.NotebookEdit: (*Converter).notebook, tool.TodoWrite: (*Converter).todos,
@@ -50,7 +50,7 @@ func init() { // it refers to itself
 	}
 }
 
-// diff shows a change of a file.
+// diff emits the change of a file.
 func (c *Converter) diff(r *event.ToolComplete, f event.FileChange) {
 	if f.Path == "" {
 		return
@@ -63,9 +63,9 @@ func (c *Converter) diff(r *event.ToolComplete, f event.FileChange) {
 	c.emit(&event.TurnDiff{Header: h, TurnID: c.turn.id, ToolUseID: r.ToolUseID, Files: []event.FileChange{f}})
 }
 
-// edited is the result of Edit and Write.
+// edited handles the result of Edit and Write.
 func (c *Converter) edited(_ liveTool, r *event.ToolComplete) {
-	var result tool.WriteResult // that of Edit has these members too, but for the type
+	var result tool.WriteResult // Edit has the same members except the type
 	if r.ToolUseResult.Decode(&result) != nil {
 		return
 	}
@@ -82,7 +82,7 @@ func (c *Converter) edited(_ liveTool, r *event.ToolComplete) {
 	c.diff(r, f)
 }
 
-// notebook is the result of NotebookEdit, which has the whole file twice.
+// notebook handles the result of NotebookEdit, which has the whole file before and after.
 func (c *Converter) notebook(_ liveTool, r *event.ToolComplete) {
 	var result tool.NotebookEditResult
 	if r.ToolUseResult.Decode(&result) != nil || result.Error != "" {
@@ -98,11 +98,11 @@ func notNil(list []string) []string {
 	return list
 }
 
-// contextLines is how many lines that did not change stand around those that did.
+// contextLines is the number of unchanged lines around a change.
 const contextLines = 3
 
-// lineDiff is the difference of two texts as one hunk: all lines between the first and
-// the last that differ. Texts that are equal have none.
+// lineDiff returns the difference of two texts as one hunk: all lines between the first
+// and the last that differ. It returns nil for equal texts.
 func lineDiff(old, updated string) []event.Hunk {
 	a, b := linesOf(old), linesOf(updated)
 	head := 0

@@ -11,44 +11,44 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// liveTurn is what a converter knows of the turn that runs.
+// liveTurn is the state of the current turn.
 type liveTurn struct {
 	id      string
 	n       int             // counts turns
-	open    bool            // begun, and without a result
+	open    bool            // begun, without a result
 	used    map[string]bool // ids of turns
-	prompts []queuedPrompt  // that have begun no turn yet
-	told    bool            // a prompt was seen: turns without one are not the user's
+	prompts []queuedPrompt  // prompts that have not begun a turn
+	told    bool            // a prompt was seen: turns without one come from the agent or a task
 	task    bool            // a task has ended since the last turn began
-	sum     tokens          // of the answers so far
+	sum     tokens          // sum over the answers so far
 	context *int64          // tokens in the context window after the last answer
 }
 
-// queuedPrompt is a prompt that has begun no turn yet.
+// queuedPrompt is a prompt that has not begun a turn.
 type queuedPrompt struct {
 	uuid   string
-	queued bool // it was sent while a turn ran
+	queued bool // sent while a turn was running
 }
 
-// queue notes a prompt that is to begin a turn.
+// queue records a prompt that will begin a turn.
 func (t *liveTurn) queue(uuid string) {
 	t.told = true
 	t.prompts = append(t.prompts, queuedPrompt{kept(uuid), t.open || len(t.prompts) > 0})
 }
 
-// joined takes prompts away that a turn has dealt with.
+// joined removes the prompts that a turn has processed.
 func (t *liveTurn) joined(uuids ...string) {
 	done := map[string]bool{}
 	for _, uuid := range uuids {
 		done[uuid] = uuid != ""
 	}
-	// Those that are dealt with stand first: prompts are taken in their order.
+	// Processed prompts are at the front, because the CLI takes prompts in order.
 	for len(t.prompts) > 0 && done[t.prompts[0].uuid] {
 		t.prompts = t.prompts[1:]
 	}
 }
 
-// begun says who began a turn, and with which prompt.
+// begun returns who began a turn, and the id of its prompt.
 func (t *liveTurn) begun() (by, prompt string) {
 	switch {
 	case len(t.prompts) > 0:
@@ -63,10 +63,10 @@ func (t *liveTurn) begun() (by, prompt string) {
 	case t.told:
 		return event.ByAgent, ""
 	}
-	return event.ByUser, "" // prompts are not shown to this converter
+	return event.ByUser, "" // this converter gets no prompts
 }
 
-// beginTurn begins a turn of the main thread, unless one runs.
+// beginTurn begins a turn of the main thread, unless one is running.
 func (c *Converter) beginTurn(parent, sessionID, uuid string) {
 	if c.turn.open || parent != "" {
 		return
@@ -75,7 +75,7 @@ func (c *Converter) beginTurn(parent, sessionID, uuid string) {
 	c.startTurn(event.Header{SessionID: sessionID}, by, prompt, uuid)
 }
 
-// startTurn begins a turn. Its id is that of its prompt or of its first line.
+// startTurn begins a turn. Its id is the id of its prompt or of its first line.
 func (c *Converter) startTurn(h event.Header, by, prompt, line string) {
 	t := &c.turn
 	t.n++
@@ -91,7 +91,7 @@ func (c *Converter) startTurn(h event.Header, by, prompt, line string) {
 	c.emit(&event.TurnStart{Header: h, TurnID: t.id, By: by, PromptID: prompt})
 }
 
-// promptEntry begins a turn of a session file, where a person's prompt does.
+// promptEntry begins a turn at a person's prompt in a session file.
 func (c *Converter) promptEntry(h event.Header, line event.JSON, m *message.User) {
 	summary, _ := line.Member("isCompactSummary")
 	if h.ParentToolUseID != "" || m.IsMeta || m.IsSynthetic || summary == "true" {
@@ -111,8 +111,8 @@ func (c *Converter) promptEntry(h event.Header, line event.JSON, m *message.User
 	c.startTurn(event.Header{SessionID: h.SessionID}, by, h.UUID, h.UUID)
 }
 
-// promptText is the text that a user's message begins with; false if it has a result of
-// a tool, or nothing.
+// promptText returns the first text of a user's message. It returns false for a message
+// with a tool result or without blocks.
 func promptText(m *message.User) (string, bool) {
 	content := m.Message.Content
 	if content.IsText() {
@@ -133,7 +133,7 @@ func promptText(m *message.User) (string, bool) {
 // tokens are counts of tokens.
 type tokens struct{ input, output, cacheCreation, cacheRead int64 }
 
-// tokensOf are the counts of a usage of the API.
+// tokensOf returns the counts of a usage of the API.
 func tokensOf(usage event.JSON) tokens {
 	return tokens{
 		input: count(usage, "input_tokens"), output: count(usage, "output_tokens"),
@@ -141,8 +141,8 @@ func tokensOf(usage event.JSON) tokens {
 	}
 }
 
-// count is a member that is a count: 0 where it is none, at most what a double can tell
-// from its neighbours.
+// count returns a member that is a count: 0 if it is not a number, at most 2^53, the
+// limit of exact integers in a double.
 func count(object event.JSON, key string) int64 { return int64(min(max(object.Number(key), 0), 1<<53)) }
 
 func plus(a, b int64) int64 { return min(a, math.MaxInt64-b) + b }
@@ -152,12 +152,12 @@ func (t *tokens) add(other tokens) {
 	t.cacheCreation, t.cacheRead = plus(t.cacheCreation, other.cacheCreation), plus(t.cacheRead, other.cacheRead)
 }
 
-// context is how many tokens stand in the context window after an answer.
+// context returns the number of tokens in the context window after an answer.
 func (t tokens) context() int64 {
 	return plus(plus(t.input, t.output), plus(t.cacheCreation, t.cacheRead))
 }
 
-// answered adds the usage of an answer of the main thread to its turn and shows it.
+// answered adds the usage of an answer of the main thread to its turn and emits the sum.
 func (c *Converter) answered(h event.Header, model string, start, end event.JSON) {
 	if end == "" || h.ParentToolUseID != "" {
 		return
@@ -172,7 +172,7 @@ func (c *Converter) answered(h event.Header, model string, start, end event.JSON
 	c.emit(c.usage(event.Header{SessionID: h.SessionID}, model, c.turn.sum))
 }
 
-// usage is what the turn has used so far.
+// usage returns the usage of the turn so far.
 func (c *Converter) usage(h event.Header, model string, sum tokens) *event.Usage {
 	model = cmp.Or(model, c.session.model)
 	return &event.Usage{

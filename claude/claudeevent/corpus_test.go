@@ -10,8 +10,8 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// corpus is where the recordings are: a scenario a folder. PARLEY_WIRE_CORPUS names
-// other ones of the same form.
+// corpus returns the folder of the recordings, one folder per scenario.
+// PARLEY_WIRE_CORPUS overrides it.
 func corpus() string {
 	if dir := os.Getenv("PARLEY_WIRE_CORPUS"); dir != "" {
 		return dir
@@ -38,7 +38,7 @@ func scenarios(tb testing.TB, dir string) []string {
 	return names
 }
 
-// readLines returns the lines of a file that are not blank; none if it is not there.
+// readLines returns the nonblank lines of a file, or nil if the file does not exist.
 func readLines(tb testing.TB, name string) []string {
 	tb.Helper()
 	data, err := os.ReadFile(name)
@@ -57,7 +57,7 @@ func readLines(tb testing.TB, name string) []string {
 	return lines
 }
 
-// stdoutFiles are the outputs of all processes of a scenario.
+// stdoutFiles returns the output files of all processes of a scenario.
 func stdoutFiles(tb testing.TB, dir string) []string {
 	tb.Helper()
 	more, err := filepath.Glob(filepath.Join(dir, "spawn*", "stdout.jsonl"))
@@ -67,7 +67,7 @@ func stdoutFiles(tb testing.TB, dir string) []string {
 	return append([]string{filepath.Join(dir, "stdout.jsonl")}, more...)
 }
 
-// decode decodes lines as the SDK does: one that is not a JSON object is not a message.
+// decode decodes lines like the SDK; lines that are not JSON objects are not messages.
 func decode(lines []string) []message.Message {
 	var messages []message.Message
 	for _, line := range lines {

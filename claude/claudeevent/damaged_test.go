@@ -11,7 +11,7 @@ import (
 
 var jsonValue = regexp.MustCompile(`":(?:"(?:[^"\\]|\\.)*"|[0-9.]+|true|false|null|\{\}|\[\])`)
 
-// damage puts another value in the place of one member of a line, or cuts the line.
+// damage replaces the value of one member of a line, or cuts the line.
 func damage(r *rand.Rand, line string) string {
 	places := jsonValue.FindAllStringIndex(line, -1)
 	if len(places) == 0 || r.IntN(20) == 0 {
@@ -22,7 +22,7 @@ func damage(r *rand.Rand, line string) string {
 	return line[:p[0]] + `":` + values[r.IntN(len(values))] + line[p[1]:]
 }
 
-// Whatever the lines hold, both folds come to the same state.
+// Both folds reach the same state for damaged lines.
 func TestProperty_damaged(t *testing.T) {
 	var cases []nodefold.Case
 	want := map[string]string{}
@@ -39,7 +39,7 @@ func TestProperty_damaged(t *testing.T) {
 		checkPairs(t, run)
 		checkRoundTrip(t, run)
 		if sharesTools(run.conv) {
-			continue // it cannot be known which of two calls with one id a result is for
+			continue // ambiguous: two calls with the same id share a result
 		}
 		name := fmt.Sprintf("session %d", seed)
 		cases = append(cases, nodefold.Case{Name: name, Messages: run.lines})

@@ -1,14 +1,14 @@
-// Package claudeevent makes the events of package ui from what Claude says: messages of
-// the CLI, prompts that are sent to it, and the lines of session files.
+// Package claudeevent converts Claude's data to the events of package event: messages of
+// the CLI, prompts sent to it, and the lines of session files.
 //
 //	var conv event.Conversation
 //	for ev := range claudeevent.Events(claude.Query(ctx, "hello", opts)) {
 //		conv.Apply(ev)
 //	}
 //
-// A session that was saved comes from its file: [Converter.Entry] takes the lines that
-// package transcript gives, and the conversation is the one that was live.
+// [Converter.Entry] loads a saved session: it takes the lines of the file in the order
+// that package transcript returns, and gives the same conversation as the live session.
 //
-// It is pure: no I/O, no clock, no goroutine, no random number. The same input gives
-// the same events. Time and memory grow with the input and not with its square.
+// The package is pure: no I/O, no clock, no goroutines, no random numbers. The same input
+// gives the same events. Time and memory are not quadratic in the input.
 package claudeevent

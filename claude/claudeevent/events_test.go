@@ -14,7 +14,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// kindsOf are the types of events, without their package.
+// kindsOf returns the type names of events, without their package.
 func kindsOf(events []event.Event) []string {
 	var all []string
 	for _, ev := range events {
@@ -24,9 +24,9 @@ func kindsOf(events []event.Event) []string {
 }
 
 // producers names, for each event that is not part of a stream of the API, recordings that
-// produce it: scenarios of the wire, or session files with what was live meanwhile. Plans
-// are live scenarios of internal/test/e2e (TestEvents_taskPlan, TestEvents_todoPlan): in all
-// recordings the tools that make one are turned off.
+// produce it: scenarios of the wire, or session files with the live output. Plans are live
+// scenarios of internal/test/e2e (TestEvents_taskPlan, TestEvents_todoPlan): all recordings
+// disable the tools that make one.
 var producers = map[string][]string{
 	"TurnStart":   {"wire/simple-string", "wire/streaming-queued", "transcripts/slash"},
 	"TurnDiff":    {"wire/can-write", "transcripts/edit", "transcripts/write"},
@@ -38,7 +38,7 @@ var producers = map[string][]string{
 	"Truncate":    {"transcripts/slash"},
 }
 
-// recordedEvents are the events of a recording.
+// recordedEvents returns the events of a recording.
 func recordedEvents(t *testing.T, name string) []event.Event {
 	t.Helper()
 	kind, scenario, _ := strings.Cut(name, "/")
@@ -49,7 +49,7 @@ func recordedEvents(t *testing.T, name string) []event.Event {
 	return convert(t, dialogue(t, dir)).events
 }
 
-// Each event is produced by recordings of Claude.
+// Recordings of Claude produce each event.
 func TestRecordings_produce(t *testing.T) {
 	for event, names := range producers {
 		for _, name := range names {
@@ -60,8 +60,8 @@ func TestRecordings_produce(t *testing.T) {
 	}
 }
 
-// feed gives lines to a converter and returns copies of the events; a line that begins
-// with > is a prompt.
+// feed gives lines to a converter and returns copies of the events; a line with the prefix >
+// is a prompt.
 func feed(t *testing.T, c *claudeevent.Converter, lines ...string) []event.Event {
 	t.Helper()
 	var all []event.Event
@@ -96,7 +96,7 @@ const (
 	taskEnded  = `{"type":"system","subtype":"task_notification","task_id":"k","status":"completed","session_id":"s"}`
 )
 
-// A turn says who began it: the user, a prompt that waited, a task that ended, the agent.
+// TurnStart reports who began a turn: the user, a queued prompt, a finished task, the agent.
 func TestTurnStart(t *testing.T) {
 	var c claudeevent.Converter
 	var got []string
@@ -114,7 +114,7 @@ func TestTurnStart(t *testing.T) {
 	if turns := onlyOf[*event.TurnStart](feed(t, &blind, initLine, resultLine, initLine)); len(turns) != 2 || turns[1].By != event.ByUser || turns[0].TurnID == turns[1].TurnID {
 		t.Errorf("without prompts: %+v", turns)
 	}
-	// Two prompts that the CLI merged into one turn began one turn.
+	// Two prompts that the CLI merged begin one turn.
 	var merged claudeevent.Converter
 	turns := onlyOf[*event.TurnStart](feed(t, &merged, ">a", ">b", initLine,
 		`{"type":"result","subtype":"success","session_id":"s","user_message_uuids":["a","b"]}`, initLine))
@@ -123,7 +123,7 @@ func TestTurnStart(t *testing.T) {
 	}
 }
 
-// The provider of every event is the converter's.
+// Every event has the provider of the converter.
 func TestProvider(t *testing.T) {
 	c := claudeevent.Converter{Provider: "sim"}
 	events := feed(t, &c, ">p1", initLine, resultLine, `{"type":"future"}`)
@@ -141,7 +141,7 @@ func TestProvider(t *testing.T) {
 	}
 }
 
-// tool is a call of a tool and its result.
+// tool returns the lines of a tool call and its result.
 func tool(id, name, input, result, structured string) []string {
 	return []string{
 		fmt.Sprintf(`{"type":"assistant","message":{"id":"m-%s","content":[{"type":"tool_use","id":"%s","name":"%s","input":%s}]},"session_id":"s"}`, id, id, name, input),
@@ -149,7 +149,7 @@ func tool(id, name, input, result, structured string) []string {
 	}
 }
 
-// The plan is put together from the results of TodoWrite and the task tools.
+// TodoWrite and the task tools build the plan.
 func TestPlan(t *testing.T) {
 	var c claudeevent.Converter
 	plan := func(lines []string) string {
@@ -184,7 +184,7 @@ func TestPlan(t *testing.T) {
 			t.Errorf("%s\ngives %q, want %q", tt.lines[0], got, tt.want)
 		}
 	}
-	// A long list is cut to its end, and says so.
+	// A long list keeps only its end and is marked as truncated.
 	var long claudeevent.Converter
 	var last *event.Plan
 	for i := range 150 {
@@ -197,7 +197,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// What a turn changed comes from the results of Edit, Write and NotebookEdit.
+// The results of Edit, Write and NotebookEdit give the changes of a turn.
 func TestTurnDiff(t *testing.T) {
 	var c claudeevent.Converter
 	diff := func(lines []string) []event.FileChange {
@@ -232,7 +232,7 @@ func TestTurnDiff(t *testing.T) {
 	}
 }
 
-// Usage is shown while a turn runs, and what is not known is absent.
+// Usage is emitted while a turn runs, and unknown values are absent.
 func TestUsage(t *testing.T) {
 	var c claudeevent.Converter
 	steps := script(`

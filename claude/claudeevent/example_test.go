@@ -9,7 +9,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// A streamed answer is shown as it comes; its whole line adds nothing.
+// A streamed answer is shown while it arrives; its whole line adds no text.
 func ExampleConverter() {
 	lines := []string{
 		`{"type":"stream_event","event":{"type":"message_start","message":{"id":"msg_1","model":"m"}}}`,

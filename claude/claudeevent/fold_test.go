@@ -16,8 +16,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/nodefold"
 )
 
-// script makes steps from short lines: an event of message m1 if it begins with a
-// quote, a whole message for anything else.
+// script builds steps from short lines: an event of message m1 if the line begins with a quote, else a
+// whole message.
 func script(text string) []step {
 	var steps []step
 	for line := range strings.Lines(text) {
@@ -33,7 +33,7 @@ func script(text string) []step {
 	return steps
 }
 
-// outline is a conversation in short: one line an item.
+// outline returns a short form of a conversation, one line per item.
 func outline(conv *event.Conversation) string {
 	var b strings.Builder
 	for _, thread := range conv.Threads {
@@ -169,8 +169,7 @@ func TestFold(t *testing.T) {
 	}
 }
 
-// Nothing that a message holds makes the TypeScript fold throw, and what it does not
-// know it keeps.
+// No message makes the TypeScript fold throw, and it keeps unknown members.
 func TestFold_unknownInNode(t *testing.T) {
 	messages := `null|7|"x"|[]|{}|{"type":7}|{"type":"newer","x":1}|{"type":"user"}|{"type":"user","message":5}|{"type":"user","message":{"content":[null,7,{"type":"tool_result"}]}}
 |{"type":"assistant"}|{"type":"assistant","message":{"content":"x"},"indexes":"y"}|{"type":"assistant","message":{"content":[null,{"type":"tool_use"}]}}|{"type":"stream_event"}
@@ -196,7 +195,7 @@ func TestFold_unknownInNode(t *testing.T) {
 	}
 }
 
-// Texts that are not messages of today come out of the decoder as unknown.
+// The decoder returns unknown for texts that are not current messages.
 func TestDecodeInNode(t *testing.T) {
 	c := nodefold.Case{Messages: []json.RawMessage{[]byte(`"{"`), []byte(`"7"`), []byte(`"{\"type\":\"newer\",\"x\":1}"`),
 		[]byte(`"{\"type\":\"toString\"}"`), []byte(`"{\"type\":\"session_state\",\"state\":\"idle\"}"`)}}
@@ -210,7 +209,8 @@ func TestDecodeInNode(t *testing.T) {
 	}
 }
 
-// keptEvents are messages that a conversation keeps as one event, each with a member that no fold knows.
+// keptEvents are messages that a conversation keeps as one event, each with a member that the folds do
+// not know.
 var keptEvents = []string{
 	`{"type":"system_init","cwd":"/p","model":"m","permissionMode":"default","apiKeySource":"","tools":["Bash"],"mcp_servers":[{"name":"a","status":"b"}]`,
 	`{"type":"notice","severity":"info","text":"n"`, `{"type":"retry","attempt":1`, `{"type":"hook","hook_id":"h","state":"started","output":"o"`,
@@ -224,8 +224,8 @@ var keptEvents = []string{
 	`{"type":"assistant","message":{"content":[{"type":"text","text":"x"}],"model":"m"},"id":"m","indexes":[0],"uuid":"u","timestamp":"t"`,
 }
 
-// A member that an event gets needs no change of a fold: the item has it, in Go and in TypeScript,
-// also after a later event of the same thing, and in a snapshot.
+// A new member of an event needs no change in a fold: the item has it in Go and in TypeScript, also
+// after a later event for the same item, and in a snapshot.
 func TestFold_newMember(t *testing.T) {
 	var cases []nodefold.Case
 	want := map[string]string{}
@@ -339,7 +339,7 @@ func TestEvents(t *testing.T) {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
 	for range claudeevent.Events(messages(`{"type":"keep_alive"}`, `{"type":"x"}`), claude.Text("hi")) {
-		break // leaving early is not a mistake
+		break // stopping early is not an error
 	}
 }
 
@@ -396,7 +396,7 @@ func TestCanonical(t *testing.T) {
 	}
 }
 
-// repeated is an agent that is started again in the middle of a turn and uses its ids again.
+// repeated is the output of an agent that restarts in the middle of a turn and reuses its ids.
 var repeated = []string{
 	`{"type":"session_state","state":"starting"}`,
 	`{"type":"turn_start","turn_id":"t","by":"user"}`,
@@ -425,8 +425,8 @@ var repeated = []string{
 	`{"type":"truncate","turn_id":"t"}`,
 }
 
-// TestFold_repeatedIDs checks that an agent that was started again changes nothing of what was
-// said before where it uses its ids again, in both folds and from every snapshot.
+// TestFold_repeatedIDs checks that a restarted agent that reuses its ids does not change earlier items,
+// in both folds and from every snapshot.
 func TestFold_repeatedIDs(t *testing.T) {
 	var d event.Decoder
 	var conv event.Conversation
@@ -443,7 +443,7 @@ func TestFold_repeatedIDs(t *testing.T) {
 		c.Messages = append(c.Messages, line)
 		if i < len(repeated)-2 {
 			snapshot := canonical(t, &conv)
-			conv = event.Conversation{} // whatever comes next follows from the snapshot alone
+			conv = event.Conversation{} // later state follows from the snapshot alone
 			if err := json.Unmarshal([]byte(snapshot), &conv); err != nil {
 				t.Fatal(err)
 			}

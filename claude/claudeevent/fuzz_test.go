@@ -10,9 +10,9 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// claudeevent.FuzzFold sends lines of anything through the converter, the messages and the fold.
-// Nothing may panic; starts have their stops; the state encodes, and goes on from its
-// encoding; messages fold to what events fold to, and come back from their JSON.
+// claudeevent.FuzzFold sends arbitrary lines through the converter, the messages and the fold.
+// They must not panic; every start has a stop; the state encodes and continues from its
+// encoding; messages and events fold to the same state; messages survive a JSON round trip.
 func FuzzFold(f *testing.F) {
 	for i, tt := range foldTests {
 		var lines []string
@@ -36,7 +36,7 @@ func FuzzFold(f *testing.F) {
 		checkRoundTrip(t, r)
 		state := canonical(t, r.conv)
 		if sharesTools(r.conv) {
-			return // it cannot be known which of two calls with one id a result is for
+			return // ambiguous: two calls with the same id share a result
 		}
 		if got := foldCut(t, r.events, cut); canonicalText(t, got) != state {
 			t.Errorf("cut at %d (-whole +cut):\n%s", cut, diffJSON(t, state, got))
@@ -82,7 +82,7 @@ func canonicalText(t *testing.T, text string) string {
 	return string(out)
 }
 
-// claudeevent.FuzzSnapshot goes on from states of anything.
+// claudeevent.FuzzSnapshot continues folding from arbitrary states.
 func FuzzSnapshot(f *testing.F) {
 	r := convert(f, generated(1, true, true))
 	state, err := json.Marshal(r.conv)
@@ -105,7 +105,7 @@ func FuzzSnapshot(f *testing.F) {
 	})
 }
 
-// claudeevent.FuzzEntry sends lines of a session file of anything to the fold.
+// claudeevent.FuzzEntry sends arbitrary session file lines to the fold.
 func FuzzEntry(f *testing.F) {
 	f.Add(`{"type":"assistant","apiBlockIndex":3,"uuid":"u","message":{"id":"m","content":[{"type":"text","text":"x"}]}}`)
 	f.Add(`{"type":"user","toolUseResult":"x","message":{"content":"hi"}}`)

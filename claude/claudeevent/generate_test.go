@@ -10,17 +10,17 @@ import (
 // genLine is a line of a generated session.
 type genLine struct {
 	text       string
-	streamOnly bool // there with partial messages only
+	streamOnly bool // only with partial messages
 }
 
-// generator makes sessions as the CLI writes them: several subagents at once, tools in
+// generator produces sessions in the form of the CLI: several subagents at once, tools in
 // parallel, retries, interrupts, compaction, unknown kinds. The same seed gives the same
 // session.
 type generator struct {
 	r       *rand.Rand
-	actors  []*actor // each has its lines in order; those of several interleave
+	actors  []*actor // each has ordered lines; lines of several actors interleave
 	n       int      // counts ids
-	cutting bool     // also leave things that only a dead process leaves
+	cutting bool     // include the traces of a killed process
 }
 
 // actor is the main loop, a subagent, or the CLI itself.
@@ -114,7 +114,7 @@ func (g *generator) start(a *actor) string {
 	return id
 }
 
-// turn is answers with their tools, and what else happens in a turn of the main loop.
+// turn adds answers with their tools, and the other messages of a turn of the main loop.
 func (g *generator) turn(a *actor) {
 	a.add(false, `{"type":"system","subtype":"init","session_id":"s","uuid":"%s","cwd":"/p","model":"m","permissionMode":"default","tools":["Bash"],"mcp_servers":[]}`, g.uuid())
 	for range 1 + g.r.IntN(3) {
@@ -138,7 +138,7 @@ func (g *generator) result(a *actor, subtype string, isError bool) {
 		subtype, isError, g.id(), g.uuid(), g.id())
 }
 
-// answer is one answer of the model; depth is how deep subagents may nest.
+// answer adds one answer of the model; depth limits the nesting of subagents.
 func (g *generator) answer(a *actor, depth int) {
 	id := g.start(a)
 	var tools []string
@@ -169,7 +169,7 @@ func (g *generator) besideResult() string {
 	return `,{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAAA"}},{"type":"text","text":"beside"}`
 }
 
-// words is text with what is hard: escapes, emoji, lines, HTML.
+// words returns text with difficult characters: escapes, emoji, newlines, HTML.
 func (g *generator) words() string {
 	list := strings.Split(`hello|wörld|😀|a "quoted" \ thing|<b>&amp;</b>|`+"\u2028|line\nbreak|\ttab|日本|é|\u0000", "|")
 	var b strings.Builder
@@ -191,7 +191,7 @@ func (g *generator) pieces(s string) []string {
 	return all
 }
 
-// block is one block; it returns the id of a tool that wants a result.
+// block adds one block and returns the id of a tool that needs a result.
 func (g *generator) block(a *actor, id string, index, depth int) string {
 	switch g.r.IntN(6) {
 	case 0:
@@ -220,13 +220,13 @@ func (g *generator) deltas(typ, key, s string) []string {
 	return all
 }
 
-// whole streams a block and writes its line before its stop, as the CLI does.
+// whole streams a block and writes its line before its stop, like the CLI.
 func (g *generator) whole(a *actor, id string, index int, start, whole string, deltas ...string) {
 	var late []string
 	a.event(id, `"type":"content_block_start","index":%d,"content_block":%s`, index, start)
 	for i, d := range deltas {
 		if i == len(deltas)-1 && g.r.IntN(8) == 0 {
-			late = append(late, d) // after the whole line, where it must add nothing
+			late = append(late, d) // after the whole line, where it must have no effect
 			continue
 		}
 		a.event(id, `"type":"content_block_delta","index":%d,"delta":%s`, index, d)
@@ -236,7 +236,7 @@ func (g *generator) whole(a *actor, id string, index int, start, whole string, d
 	for _, d := range late {
 		a.event(id, `"type":"content_block_delta","index":%d,"delta":%s`, index, d)
 	}
-	if g.r.IntN(8) > 0 { // else the end of the message has to do it
+	if g.r.IntN(8) > 0 { // otherwise the end of the message stops the block
 		a.event(id, `"type":"content_block_stop","index":%d`, index)
 	}
 }
@@ -262,7 +262,7 @@ func (g *generator) tool(a *actor, id string, index, depth int) string {
 	return tool
 }
 
-// retry is an answer that breaks off; what was streamed of it is void.
+// retry adds an answer that breaks off and is retried, which voids the streamed part.
 func (g *generator) retry(a *actor) {
 	id := g.start(a)
 	a.event(id, `"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}`)
@@ -278,7 +278,7 @@ func (g *generator) compaction(a *actor) {
 	a.add(false, `{"type":"user","message":{"role":"user","content":[{"type":"text","text":"summary"}]},"isSynthetic":true,"parent_tool_use_id":null,"session_id":"s","uuid":"%s"}`, g.uuid())
 }
 
-// interrupt cuts an answer off: its line comes, marked, and no end of its stream.
+// interrupt cuts off an answer: its line is marked, and its stream has no end.
 func (g *generator) interrupt(a *actor) {
 	id := g.start(a)
 	s := g.words() + "."
@@ -291,7 +291,7 @@ func (g *generator) interrupt(a *actor) {
 	g.result(a, "error_during_execution", true)
 }
 
-// broken is what a process leaves that dies in the middle of a tool's input.
+// broken adds the lines of a process that dies in the middle of a tool's input.
 func (g *generator) broken(a *actor) {
 	id := g.start(a)
 	a.event(id, `"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"toolu_broken","name":"Bash","input":{}}`)

@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// folded is the conversation that a run folds to, in lines.
+// folded returns the conversation of a run as text lines.
 func folded(t *testing.T, r *run) string {
 	t.Helper()
 	var out strings.Builder
@@ -45,7 +45,7 @@ func folded(t *testing.T, r *run) string {
 	return out.String()
 }
 
-// What the recordings fold to, as a whole. Their messages are in messages.sha256.
+// The recordings fold to the golden conversations. Their messages are in messages.sha256.
 func TestGolden_recordings(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join("..", "..", "testdata", "wire")
@@ -62,7 +62,8 @@ func TestGolden_recordings(t *testing.T) {
 	parts.Check(t, "testdata/recordings.txt", *update)
 }
 
-// What each event folds to: alone, twice, and with a distinct value in every field, after a message with a tool that runs; and the rows of other protocols.
+// Each event folds to its golden state: alone, twice, and with a distinct value in every field, after a message with a running tool; so do the rows of
+// other protocols.
 func TestGolden_events(t *testing.T) {
 	t.Parallel()
 	parts := golden.Parts{}
@@ -95,7 +96,7 @@ func TestGolden_events(t *testing.T) {
 	parts.Check(t, "testdata/events.txt", *update)
 }
 
-// fillJSON gives the fields that hold JSON an object.
+// fillJSON sets the fields of type JSON to an object.
 func fillJSON(v reflect.Value, name string) bool {
 	if v.Type() == reflect.TypeFor[event.JSON]() {
 		v.SetString(`{"` + name + `":1}`)

@@ -20,7 +20,7 @@ func textLine(message, uuid, more string) string {
 	return fmt.Sprintf(`{"type":"assistant","message":{"id":"%s","content":[{"type":"text","text":"x"}]},"uuid":"%s"%s}`, message, uuid, more)
 }
 
-// growthCases are sessions of n parts that are as hard as possible to fold.
+// growthCases are worst cases of sessions with n parts.
 var growthCases = map[string]func(n int) []string{
 	"blocks streamed, then whole": func(n int) []string {
 		lines := startLines("", "m")
@@ -96,7 +96,7 @@ var growthCases = map[string]func(n int) []string{
 	},
 }
 
-// growthEvents are events that no message of Claude makes in such numbers.
+// growthEvents are events that Claude's messages never produce in such numbers.
 var growthEvents = map[string]func(n int) []event.Event{
 	"requests asked, then answered": func(n int) []event.Event {
 		var all []event.Event
@@ -140,7 +140,7 @@ var growthEvents = map[string]func(n int) []event.Event{
 // growthSizes are 1x, 2x, 4x and 8x.
 var growthSizes = []int{600, 1200, 2400, 4800}
 
-// checkGrowth fails if steps grow faster than n log n, with a fifth to spare.
+// checkGrowth fails if steps grow faster than n log n, with a tolerance of 20 %.
 func checkGrowth(t *testing.T, what string, steps []float64) {
 	t.Helper()
 	for i := 1; i < len(steps); i++ {
@@ -152,10 +152,10 @@ func checkGrowth(t *testing.T, what string, steps []float64) {
 	}
 }
 
-// measured are the steps of one session.
+// measured holds the steps of one session at each size.
 type measured struct{ convert, fold, node, bytes []float64 }
 
-// Converter, both folds and rpc take at most n log n steps, whatever the session is.
+// Converter, both folds and rpc take at most n log n steps for any session.
 func TestGrowth(t *testing.T) {
 	if raceDetector {
 		t.Skip("it counts steps; make test runs it without the race detector")
@@ -223,7 +223,7 @@ func foldSteps(t *testing.T, events []event.Event) (steps, bytes float64, lines 
 	return float64(conv.Steps()), float64(after.TotalAlloc - before.TotalAlloc), lines
 }
 
-// taskLines make tasks, delete some and change one.
+// taskLines creates tasks, deletes some and changes one.
 func taskLines(n int) []string {
 	var lines []string
 	for i := range n / 2 {
@@ -247,8 +247,8 @@ func TestGrowth_tasks(t *testing.T) {
 	checkGrowth(t, "tasks", steps)
 }
 
-// JSON that nests too deep is kept as a text and folds to the same in both folds; a
-// message that does is refused.
+// JSON with too many levels is kept as text and folds to the same state in both folds; a
+// message with too many levels is an error.
 func TestDepth(t *testing.T) {
 	deep := strings.Repeat("[", 1_000_000) + strings.Repeat("]", 1_000_000)
 	for n, want := range map[int]bool{event.MaxDepth: false, event.MaxDepth + 1: true} {

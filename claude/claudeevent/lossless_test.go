@@ -14,8 +14,8 @@ type blockKey struct {
 	index           int64
 }
 
-// checkPairs checks that each start has its stop, that deltas stand between the two,
-// and that the end of a message comes after those of its blocks, as two messages.
+// checkPairs checks that each start has a stop, that deltas are between the two, and that
+// message_delta and message_stop follow the stops of all blocks.
 func checkPairs(t *testing.T, r *run) {
 	t.Helper()
 	messages, blocks := map[blockKey]bool{}, map[blockKey]bool{}
@@ -65,7 +65,8 @@ func checkPairs(t *testing.T, r *run) {
 	checkEnds(t, r.lines)
 }
 
-// blockEvent says what an event is to a block.
+// blockEvent returns the index of the block that an event concerns, and its role: start,
+// delta or stop.
 func blockEvent(ev event.Event) (index int64, kind string) {
 	switch ev := ev.(type) {
 	case *event.TextStart:
@@ -99,7 +100,7 @@ func checkEnds(t *testing.T, lines []json.RawMessage) {
 	for _, line := range lines {
 		var m struct{ Event struct{ Type string } }
 		if err := json.Unmarshal(line, &m); err != nil {
-			m.Event.Type = "" // another message has an event of another kind
+			m.Event.Type = "" // in other messages, event has another JSON type
 		}
 		if (before == "message_delta") != (m.Event.Type == "message_stop") {
 			t.Errorf("message_delta and message_stop do not come together: %s", line)
@@ -111,7 +112,7 @@ func checkEnds(t *testing.T, lines []json.RawMessage) {
 	}
 }
 
-// wholeLine is a line of the CLI with a whole message, read without any package of
+// wholeLine is a line of the CLI with a whole message, decoded without any package of
 // this module.
 type wholeLine struct {
 	Type    string
@@ -138,7 +139,7 @@ func (l *wholeLine) blocks() []map[string]any {
 	return nil
 }
 
-// ledger counts what was said and what is shown. A thing is its text.
+// ledger counts texts: the CLI's output adds, the conversation subtracts.
 type ledger map[string]int
 
 func (l ledger) add(n int, parts ...any) {
@@ -156,8 +157,8 @@ func checkLossless(t *testing.T, r *run, steps []step) {
 	checkDeltas(t, r.events)
 }
 
-// checkShown compares the conversation with the whole messages of the CLI's lines:
-// each block, tool input, result and image is there once.
+// checkShown compares the conversation with the whole messages of the CLI's lines: each
+// block, tool input, result and image occurs once.
 func checkShown(t *testing.T, r *run, steps []step) {
 	t.Helper()
 	book := ledger{}
@@ -175,8 +176,8 @@ func checkShown(t *testing.T, r *run, steps []step) {
 	}
 }
 
-// wholeLines are the lines with whole messages, each once: a prompt that is read back
-// is the same as the one that was sent. Gone are those that the CLI took back.
+// wholeLines returns the lines with whole messages, each once: a replayed prompt equals
+// the sent one. gone holds the messages that the CLI retracted.
 func wholeLines(steps []step) (lines []*wholeLine, gone map[string]bool) {
 	seen := map[string]bool{}
 	gone = map[string]bool{}
@@ -196,7 +197,7 @@ func wholeLines(steps []step) (lines []*wholeLine, gone map[string]bool) {
 	return lines, gone
 }
 
-// said enters the blocks of a line.
+// said adds the blocks of a line to the ledger.
 func said(book ledger, l *wholeLine) {
 	results := 0
 	for _, b := range l.blocks() {
@@ -211,7 +212,7 @@ func said(book ledger, l *wholeLine) {
 			isError, _ := b["is_error"].(bool)
 			structured := value(l.ToolUseResult)
 			if results++; results > 1 {
-				structured = nil // it is that of the first
+				structured = nil // belongs to the first result
 			}
 			book.add(1, "result", str(b["tool_use_id"]), b["content"], isError, structured, l.UUID)
 		default:
@@ -231,7 +232,7 @@ func value(j []byte) any {
 	return v
 }
 
-// shown takes what a conversation shows out of the book.
+// shown subtracts the items of a conversation from the ledger.
 func shown(t *testing.T, book ledger, conv *event.Conversation) {
 	t.Helper()
 	for _, thread := range conv.Threads {
@@ -251,14 +252,14 @@ func shown(t *testing.T, book ledger, conv *event.Conversation) {
 
 func shownBlock(book ledger, parent, role string, b *event.Block) {
 	switch {
-	case !b.Whole: // never said as a whole: the stream was cut
+	case !b.Whole: // has no whole line: the stream was cut off
 	case b.Type == "text":
 		book.add(-1, role, parent, "text", b.Text.String())
 	case b.Type == "thinking":
 		book.add(-1, role, parent, "thinking", b.Text.String(), b.Signature.String())
 	case b.Tool != nil:
 		book.add(-1, role, parent, "tool", b.Tool.ID, b.Tool.Name, b.Tool.Input.Value())
-		if b.Tool.Status != event.ToolInProgress && b.Type == "tool_use" { // others have a block for it
+		if b.Tool.Status != event.ToolInProgress && b.Type == "tool_use" { // other tools have a block for it
 			book.add(-1, "result", b.Tool.ID, b.Tool.Result.Value(), b.Tool.Status == event.ToolFailed, b.Tool.ToolUseResult.Value(), b.Tool.ResultUUID)
 		}
 	default:
@@ -266,7 +267,7 @@ func shownBlock(book ledger, parent, role string, b *event.Block) {
 	}
 }
 
-// checkDeltas checks that the deltas of a block give the whole block.
+// checkDeltas checks that the deltas of a block add up to the whole block.
 func checkDeltas(t *testing.T, events []event.Event) {
 	t.Helper()
 	given := map[blockKey]*strings.Builder{}

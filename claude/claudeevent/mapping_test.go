@@ -10,16 +10,16 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/nodefold"
 )
 
-// head is the header of another provider's event.
+// head returns the header of another provider's event.
 func head(provider string) event.Header { return event.Header{Provider: provider, SessionID: "s"} }
 
-// mapped is a message of another provider and the events that carry it, with what a
-// screen has to have then. It shows that the event has a place for what the message
-// says; the converters are packages of their own.
+// mapped is a message of another provider, the events that carry it, and the expected
+// state. It shows that the events can hold the data of the message; separate packages do
+// the conversion.
 type mapped struct {
 	row    string
 	events []event.Event
-	want   string // part of the state's canonical JSON; empty where nothing is shown
+	want   string // part of the state's canonical JSON; empty if the state has no trace of it
 }
 
 func codex() event.Header { return head("codex") }
@@ -79,9 +79,9 @@ var codexRows = []mapped{
 
 func acp() event.Header { return head("acp:gemini") }
 
-// acpRows has a row for each row of the Agent Client Protocol that says something of a
-// conversation. The rows about the connection and about starting agents are not here:
-// they are a protocol's and a server's, not events.
+// acpRows has a row for each row of the Agent Client Protocol that concerns a
+// conversation. It omits the rows about the connection and about starting agents, which
+// have no events.
 var acpRows = []mapped{
 	{"stop reasons", []event.Event{&event.ResultMessage{Header: acp(), Subtype: "success", StopReason: "max_tokens"}}, `"stop_reason":"max_tokens"`},
 	{"agent_message_chunk, agent_thought_chunk, messageId", []event.Event{&event.MessageStart{Header: event.Header{MessageID: "m"}}, &event.ThinkingDelta{Header: event.Header{MessageID: "m"}, Thinking: "hm"}, &event.TextDelta{Header: event.Header{MessageID: "m"}, Index: 1, Text: "x"}}, `"id":"m"`},
@@ -110,11 +110,11 @@ var acpRows = []mapped{
 
 func ptr[T any](v T) *T { return &v }
 
-// zeroFigure is a figure that must be absent where it is not known.
+// zeroFigure matches a number that must be absent if it is unknown.
 var zeroFigure = regexp.MustCompile(`"(costUsd|cost_usd|total_cost_usd|pre_tokens)":0[,}]`)
 
-// Each message of Codex and of the Agent Client Protocol has an event that carries it, in
-// both folds, and none of them is an unknown one.
+// Each message of Codex and of the Agent Client Protocol has an event other than the
+// unknown event, in both folds.
 func TestMapping(t *testing.T) {
 	var cases []nodefold.Case
 	want := map[string]string{}

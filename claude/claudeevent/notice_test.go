@@ -11,7 +11,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude/claudeevent"
 )
 
-// What stands beside the conversation is never an item of it.
+// Notices are never items of the conversation.
 func TestNotice_isNotAnItem(t *testing.T) {
 	var c claudeevent.Converter
 	var conv event.Conversation
@@ -58,7 +58,7 @@ func TestNotice_isNotAnItem(t *testing.T) {
 	}
 }
 
-// Hooks of the SDK's own process are shown from the request to the answer.
+// Hooks that run in the SDK's process are shown from the request to the answer.
 func TestHook_callback(t *testing.T) {
 	for response, want := range map[string]string{
 		`{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"r"}}`: "finished success ask r",
@@ -82,7 +82,8 @@ func TestHook_callback(t *testing.T) {
 	}
 }
 
-// A permission request shows the whole bundle of suggestions and which are rules.
+// A permission request has the whole bundle of suggestions and marks those that are
+// rules.
 func TestSuggestions(t *testing.T) {
 	var request *event.PermissionRequest
 	for _, ev := range onlyOf[*event.PermissionRequest](recordedEvents(t, "wire/can-suggestions")) {
@@ -122,7 +123,7 @@ func TestSuggestions(t *testing.T) {
 	}
 }
 
-// An answer has a time for which it holds.
+// An answer has a scope.
 func TestAnswer_scope(t *testing.T) {
 	for response, want := range map[string]string{
 		`{"behavior":"allow"}`: "allow ",
@@ -139,7 +140,7 @@ func TestAnswer_scope(t *testing.T) {
 	}
 }
 
-// SessionInfo shows what changes, not what a session begins with.
+// SessionInfo reports changes, not the initial values of a session.
 func TestSessionInfo(t *testing.T) {
 	var c claudeevent.Converter
 	if n := len(onlyOf[*event.SessionInfo](feed(t, &c, initLine))); n != 0 {

@@ -12,10 +12,10 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/nodefold"
 )
 
-// ui2claude is a JSON text in the terms of package claude.
+// ui2claude converts a JSON text to the JSON type of package message.
 func ui2claude(text string) message.JSON { return message.JSON(text) }
 
-// order is what begins and ends in events, with the thread and the message.
+// order lists the starts and stops in events, with the thread and the message.
 func order(events []event.Event) []string {
 	var all []string
 	for _, ev := range events {
@@ -49,8 +49,8 @@ func startLines(parent, message string, blocks ...int) []string {
 	return lines
 }
 
-// An answer that has no end is cut off when the next one begins, before that one begins,
-// its blocks first and by their index.
+// A new answer first cuts off an answer without an end, its blocks in the order of their
+// index.
 func TestOrder_newAnswer(t *testing.T) {
 	var c claudeevent.Converter
 	lines := append(startLines("", "m1", 2, 0, 1), startLines("", "m2")...)
@@ -60,8 +60,8 @@ func TestOrder_newAnswer(t *testing.T) {
 	}
 }
 
-// A result ends what the main loop left open, before the result, and leaves subagents in
-// the background alone: they go on and end with the stream.
+// A result first ends the open messages of the main loop and leaves subagents in the
+// background alone: they end with the stream.
 func TestOrder_result(t *testing.T) {
 	var c claudeevent.Converter
 	lines := append(startLines("", "m1", 0), startLines("agent", "m1", 0)...)
@@ -83,7 +83,7 @@ func TestOrder_end(t *testing.T) {
 	}
 }
 
-// The structured output of a line belongs to its first result alone.
+// The structured output of a line belongs only to its first result.
 func TestOrder_toolUseResult(t *testing.T) {
 	var c claudeevent.Converter
 	line := `{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"a","content":"1"},{"type":"tool_result","tool_use_id":"b","content":"2"}]},"tool_use_result":{"x":1}}`
@@ -92,7 +92,7 @@ func TestOrder_toolUseResult(t *testing.T) {
 	}
 }
 
-// Two blocks of the same type in one line are two blocks, also when the line comes again.
+// Two blocks of the same type in one line are two blocks, also when the line is repeated.
 func TestOrder_twoTextsInOneLine(t *testing.T) {
 	line := `{"type":"assistant","message":{"id":"m1","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]},"uuid":"u1"}`
 	r := convert(t, []step{{line: line}, {line: line}})
@@ -101,7 +101,7 @@ func TestOrder_twoTextsInOneLine(t *testing.T) {
 	}
 }
 
-// A log whose stream events do not name their message is read by the last start.
+// Stream events without a message id belong to the last started message.
 func TestReader_withoutMessageID(t *testing.T) {
 	log := `{"type":"stream_event","event":{"type":"message_start","message":{"id":"m1","content":[]}},"parent_tool_use_id":"p"}
 {"type":"stream_event","event":{"type":"message_start","message":{"id":"m2","content":[]}}}

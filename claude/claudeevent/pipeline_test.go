@@ -12,14 +12,14 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// step is one thing that a converter is given: a line of the CLI, or one to it.
+// step is one input of a converter: a line from the CLI, or one to it.
 type step struct {
 	in   bool
 	line string
 }
 
-// dialogue returns the lines of a process in the order of its timeline, those of the
-// output alone where there is none.
+// dialogue returns the lines of a process in the order of its timeline, or only the
+// output lines if there is no timeline.
 func dialogue(tb testing.TB, dir string) []step {
 	tb.Helper()
 	out, in := readLines(tb, filepath.Join(dir, "stdout.jsonl")), rawLines(tb, filepath.Join(dir, "stdin.jsonl"))
@@ -47,7 +47,7 @@ func dialogue(tb testing.TB, dir string) []step {
 	return steps
 }
 
-// rawLines are the lines of a file with the blank ones, so that their numbers hold.
+// rawLines returns the lines of a file including blank ones, so that line numbers match.
 func rawLines(tb testing.TB, name string) []string {
 	tb.Helper()
 	if len(readLines(tb, name)) == 0 {
@@ -56,7 +56,7 @@ func rawLines(tb testing.TB, name string) []string {
 	return strings.Split(string(mustRead(tb, name)), "\n")
 }
 
-// tell tells a converter of a step, as a program between the CLI and a screen does.
+// tell gives a step to a converter, as a program between the CLI and a screen does.
 func tell(c *claudeevent.Converter, s step) []event.Event {
 	m, err := message.Decode([]byte(s.line))
 	if err != nil {
@@ -85,14 +85,14 @@ func tell(c *claudeevent.Converter, s step) []event.Event {
 	return c.Add(m)
 }
 
-// run is a dialogue on its way to a screen.
+// run holds the stages of a dialogue from the CLI to a screen.
 type run struct {
 	events []event.Event
 	lines  []json.RawMessage // the messages
 	conv   *event.Conversation
 }
 
-// convert sends steps all the way.
+// convert sends steps through all stages.
 func convert(tb testing.TB, steps []step) *run {
 	tb.Helper()
 	var c claudeevent.Converter
@@ -103,7 +103,7 @@ func convert(tb testing.TB, steps []step) *run {
 	return follow(tb, append(events, c.End(nil)...))
 }
 
-// follow sends events the rest of the way.
+// follow sends events through the remaining stages.
 func follow(tb testing.TB, events []event.Event) *run {
 	tb.Helper()
 	r := &run{events: events, conv: &event.Conversation{}}
@@ -130,7 +130,7 @@ func follow(tb testing.TB, events []event.Event) *run {
 	return r
 }
 
-// canonical is the canonical JSON of a conversation.
+// canonical returns the canonical JSON of a conversation.
 func canonical(tb testing.TB, c *event.Conversation) string {
 	tb.Helper()
 	text, err := json.Marshal(c)

@@ -11,7 +11,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
-// generated are the steps of a generated session, with partial messages or without.
+// generated returns the steps of a generated session, with partial messages or without.
 func generated(seed uint64, cutting, partial bool) []step {
 	var steps []step
 	for _, l := range newGenerator(seed, cutting).session() {
@@ -24,8 +24,8 @@ func generated(seed uint64, cutting, partial bool) []step {
 
 const sessions = 25
 
-// Cutting the stream anywhere, encoding the state and going on gives the same state,
-// in both folds; so does folding twice, to the same bytes.
+// Cutting the stream anywhere, encoding the state and continuing from it gives the same
+// state in both folds, byte for byte. So does folding twice.
 func TestProperty_cut(t *testing.T) {
 	var cases []nodefold.Case
 	want := map[string]string{}
@@ -67,8 +67,7 @@ func TestProperty_cut(t *testing.T) {
 	}
 }
 
-// A state that one fold has come to is one that the other can go on from, whichever
-// message was the last.
+// After any message, one fold can continue from the state of the other.
 func TestProperty_handover(t *testing.T) {
 	type handover struct {
 		r  *run
@@ -112,7 +111,7 @@ func TestProperty_handover(t *testing.T) {
 	}
 }
 
-// uniqueCases drops cases of the same name.
+// uniqueCases drops cases with the same name.
 func uniqueCases(cases []nodefold.Case) []nodefold.Case {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(cases, func(c nodefold.Case) bool {
@@ -122,7 +121,7 @@ func uniqueCases(cases []nodefold.Case) []nodefold.Case {
 	})
 }
 
-// foldCut folds events with the state encoded and decoded after some of them.
+// foldCut folds events and encodes and decodes the state after some of them.
 func foldCut(t *testing.T, events []event.Event, cut int) string {
 	t.Helper()
 	conv := &event.Conversation{}
@@ -146,9 +145,9 @@ func foldCut(t *testing.T, events []event.Event, cut int) string {
 	return string(text)
 }
 
-// Whole messages alone give the same conversation as partial ones. Left out is what
-// the wire says in stream events only: how an answer ended, what it used, and events of
-// the stream that are not known.
+// Whole messages alone give the same conversation as partial ones. The comparison omits
+// data that only stream events have: the end and the usage of an answer, and unknown
+// events of the stream.
 func TestProperty_wholeIsPartial(t *testing.T) {
 	for seed := range uint64(short.Count(8, 2*sessions, 2*sessions)) {
 		partial := convert(t, generated(seed, false, true))

@@ -11,7 +11,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/nodefold"
 )
 
-// TestRecordings sends every recording through event, its JSON and both folds.
+// TestRecordings sends every recording through the events, their JSON and both folds.
 func TestRecordings(t *testing.T) {
 	dir := corpus()
 	runs, dialogues := map[string]*run{}, map[string][]step{}
@@ -51,11 +51,11 @@ func TestRecordings(t *testing.T) {
 	}
 }
 
-// everySnapshot is how many messages a recording has at most of which every snapshot is
-// gone on from; in a longer one it is every eighth of them.
+// everySnapshot is the number of messages up to which a recording is continued from every
+// snapshot; a longer one is continued from every eighth.
 const everySnapshot = 150
 
-// checkSnapshots goes on from the state after each message and has to come to the same.
+// checkSnapshots continues from the state after each message and expects the same final state.
 func checkSnapshots(t *testing.T, r *run, want string) {
 	t.Helper()
 	step := 1
@@ -85,7 +85,7 @@ func checkSnapshots(t *testing.T, r *run, want string) {
 	}
 }
 
-// refold folds messages by way of the events that they decode to.
+// refold decodes messages to events and folds them.
 func refold(tb testing.TB, lines []json.RawMessage) *event.Conversation {
 	tb.Helper()
 	conv := &event.Conversation{}
@@ -112,8 +112,8 @@ func decodeLine(tb testing.TB, d *event.Decoder, line []byte) []event.Event {
 	return events
 }
 
-// checkRoundTrip checks that each message that is not part of a stream has the same bytes after
-// it was decoded and encoded.
+// checkRoundTrip checks that each message that is not part of a stream survives a round trip
+// byte for byte.
 func checkRoundTrip(t *testing.T, r *run) {
 	t.Helper()
 	var d event.Decoder

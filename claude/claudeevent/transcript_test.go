@@ -15,8 +15,8 @@ import (
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
-// transcripts is where the trees of session files are, with what the CLI wrote to its
-// output meanwhile. PARLEY_TRANSCRIPT_CORPUS names other ones of the same form.
+// transcripts returns the folder with the trees of session files and the CLI's live output.
+// PARLEY_TRANSCRIPT_CORPUS overrides it.
 func transcripts() string {
 	if dir := os.Getenv("PARLEY_TRANSCRIPT_CORPUS"); dir != "" {
 		return dir
@@ -24,15 +24,15 @@ func transcripts() string {
 	return filepath.Join("..", "..", "testdata", "transcripts")
 }
 
-// claudeevent.TestTranscripts compares a session that was live with the same one from its file:
-// blocks of answers, tool calls, their inputs, results and states, and their order.
+// claudeevent.TestTranscripts compares a live session with the same session loaded from its
+// file: blocks of answers, tool calls, their inputs, results and states, and their order.
 func TestTranscripts(t *testing.T) {
 	var sessions []*savedSession
 	var cases []nodefold.Case
 	for _, name := range scenarios(t, transcripts()) {
 		dir := filepath.Join(transcripts(), name)
 		if _, err := os.Stat(filepath.Join(dir, "stdout.jsonl")); err != nil {
-			continue // made by the SDK's functions: nothing was live
+			continue // made by the SDK's functions: no live output exists
 		}
 		files, err := filepath.Glob(filepath.Join(dir, "projects", "*", "*.jsonl"))
 		if err != nil {
@@ -60,7 +60,7 @@ func TestTranscripts(t *testing.T) {
 	}
 }
 
-// savedSession is a session file on its way to a screen.
+// savedSession holds the stages of a session file on its way to a screen.
 type savedSession struct {
 	dir, id string
 	lines   map[string]message.JSON // by uuid
@@ -76,7 +76,7 @@ func newSavedSession(t *testing.T, dir, file string) *savedSession {
 
 func (s *savedSession) name() string { return filepath.Base(s.dir) + "/" + s.id[:min(8, len(s.id))] }
 
-// part is what is compared of a block.
+// part holds the compared members of a block.
 type part struct {
 	UUID, Type, Text, Signature string
 	Tool                        *toolPart
@@ -88,7 +88,7 @@ type toolPart struct {
 	Input, Result, ToolUseResult any
 }
 
-// parts are the blocks of answers in each thread, in order.
+// parts returns the blocks of answers in each thread, in order.
 func parts(conv *event.Conversation) map[string][]part {
 	all := map[string][]part{}
 	for _, thread := range conv.Threads {
@@ -101,7 +101,7 @@ func parts(conv *event.Conversation) map[string][]part {
 				if b.Tool != nil {
 					p.Tool = &toolPart{b.Tool.ID, b.Tool.Name, b.Tool.Status, b.Tool.Input.Value(), b.Tool.Result.Value(), b.Tool.ToolUseResult.Value()}
 					if thread.ParentToolUseID != "" {
-						p.Tool.ToolUseResult = nil // files of subagents have none
+						p.Tool.ToolUseResult = nil // files of subagents do not have it
 					}
 				}
 				all[thread.ParentToolUseID] = append(all[thread.ParentToolUseID], p)
@@ -131,7 +131,7 @@ func compareSession(t *testing.T, s *savedSession) {
 		}
 		want := saved[parent]
 		if parent != "" {
-			// The output has less of a subagent than its file.
+			// The live output has less of a subagent than its file.
 			want = only(want, liveParts)
 		}
 		if diff := cmp.Diff(kept, want); diff != "" {
@@ -169,8 +169,8 @@ func entriesByUUID(t *testing.T, file string) map[string]message.JSON {
 	return lines
 }
 
-// foldLive folds what the CLI wrote in a session. What a fork took over was live in
-// the session that it was forked from.
+// foldLive folds the live output of a session. A fork includes the live output of its parent
+// session.
 func foldLive(t *testing.T, dir, session string, lines map[string]message.JSON) *event.Conversation {
 	t.Helper()
 	var c claudeevent.Converter
@@ -181,7 +181,7 @@ func foldLive(t *testing.T, dir, session string, lines map[string]message.JSON) 
 		}
 		for _, ev := range c.Add(m) {
 			if cut, ok := ev.(*event.Truncate); ok && cut.All {
-				continue // the file of the session has what was before the reset
+				continue // the session's file has the part before the reset
 			}
 			conv.Apply(ev)
 		}
@@ -192,8 +192,7 @@ func foldLive(t *testing.T, dir, session string, lines map[string]message.JSON) 
 	return conv
 }
 
-// foldFile folds a session file and those of its subagents, in the order that package
-// transcript gives.
+// foldFile folds a session file and those of its subagents in the order of package transcript.
 func foldFile(t *testing.T, file string) *run {
 	t.Helper()
 	var c claudeevent.Converter

@@ -1,6 +1,6 @@
-// Package claude/claudeotel tells OpenTelemetry what happens in sessions of package
-// claude: spans for sessions, turns, answers of the model, tools and subagents,
-// metrics, and the W3C trace context for the CLI.
+// Package claude/claudeotel exports sessions of package claude to OpenTelemetry: spans for
+// sessions, turns, answers of the model, tools and subagents, metrics, and the W3C trace
+// context for the CLI.
 //
 //	opts := &claude.Options{Trace: claudeotel.Trace()}
 //	for msg, err := range claude.Query(ctx, "What is 2 + 2?", opts) { … }
@@ -17,14 +17,13 @@
 //	        ├── claude.mcp          a tool of this process
 //	        └── invoke_agent TYPE   a subagent, with answers and tools of its own
 //
-// A session is a child of the span in the context that it was begun with. A turn
-// has a link to the span in the context that its prompt was sent with, where that
-// is another one; a task in the background, which may outlive its turn, is a child
-// of the session with a link to its tool.
+// A session is a child of the span in the context that started it. A turn has a link to the
+// span in the context that sent its prompt, if that is another span. A task in the background
+// may outlive its turn, so it is a child of the session with a link to its tool.
 //
-// Names and attributes follow the GenAI conventions of OpenTelemetry where there
-// are some; all others begin with "claude.". What is said, by whomever, is left
-// out unless [WithContent] asks for it.
+// Names and attributes follow the GenAI conventions of OpenTelemetry where they exist; all
+// others begin with "claude.". Spans have no content of conversations unless [WithContent] is
+// set.
 package claudeotel
 
 import (
@@ -45,8 +44,7 @@ import (
 // its spans.
 const Scope = "github.com/seed7221b0f9/parley/claude/claudeotel"
 
-// Option changes what the function [Trace] does. Without options it uses the global providers
-// of OpenTelemetry.
+// Option configures [Trace]. Without options it uses the global providers of OpenTelemetry.
 type Option func(*bridge)
 
 // WithTracerProvider returns an option that takes tracers from p. The default is the global
@@ -61,10 +59,9 @@ func WithMeterProvider(p metric.MeterProvider) Option {
 	return func(b *bridge) { b.meters = p }
 }
 
-// WithContent puts prompts, answers, tools' inputs and results, descriptions of
-// tasks and texts of errors into spans, each passed through edit first; nil takes
-// them as they are. They hold whatever people and files say: mind who can read
-// the spans.
+// WithContent puts prompts, answers, tools' inputs and results, descriptions of tasks and texts
+// of errors into spans, each passed through edit first; a nil edit leaves them unchanged. They
+// may contain anything that users and files contain, so consider who can read the spans.
 func WithContent(edit func(text string) string) Option {
 	return func(b *bridge) {
 		if b.edit = edit; edit == nil {
@@ -79,8 +76,8 @@ func WithAttributes(attrs ...attribute.KeyValue) Option {
 	return func(b *bridge) { b.attrs = append(b.attrs, attrs...) }
 }
 
-// Trace is a [claude.Trace] that tells OpenTelemetry, for any number of sessions.
-// Errors of making instruments go to [otel.Handle].
+// Trace returns a [claude.Trace] that exports any number of sessions to OpenTelemetry. It
+// passes errors of creating instruments to [otel.Handle].
 func Trace(opts ...Option) *claude.Trace {
 	b := &bridge{}
 	for _, o := range opts {
@@ -97,7 +94,7 @@ func Trace(opts ...Option) *claude.Trace {
 	return &claude.Trace{Session: b.session}
 }
 
-// Instrument is a copy of opts, which may be nil, with its Trace set to [Trace].
+// Instrument returns a copy of opts, which may be nil, with its Trace set to [Trace].
 func Instrument(opts *claude.Options, with ...Option) *claude.Options {
 	c := claude.Options{}
 	if opts != nil {
@@ -107,19 +104,19 @@ func Instrument(opts *claude.Options, with ...Option) *claude.Options {
 	return &c
 }
 
-// bridge is what sessions share.
+// bridge is the state that all sessions of a Trace share.
 type bridge struct {
 	tracers trace.TracerProvider
 	meters  metric.MeterProvider
 	attrs   []attribute.KeyValue
-	edit    func(string) string // nil: content is left out
+	edit    func(string) string // nil: no content in spans
 
 	tracer trace.Tracer
 	instruments
 }
 
-// environ is the trace context of ctx as variables of the environment. Those
-// that the caller has inherited are of another span: an empty one replaces them.
+// environ returns the trace context of ctx as environment variables. An empty variable
+// overrides one that the caller inherited, which belongs to another span.
 func environ(ctx context.Context) map[string]string {
 	carrier := propagation.MapCarrier{}
 	propagation.TraceContext{}.Inject(ctx, carrier)
@@ -133,7 +130,7 @@ func environ(ctx context.Context) map[string]string {
 	return env
 }
 
-// errorType is the kind of an error, which holds nothing that was said.
+// errorType returns the kind of an error, without content of the conversation.
 func errorType(err error) string {
 	if result, ok := errors.AsType[*message.ResultError](err); ok {
 		return resultType(result.Result)
@@ -165,7 +162,7 @@ func errorType(err error) string {
 	return "_OTHER"
 }
 
-// resultType is why a turn failed.
+// resultType returns the reason why a turn failed.
 func resultType(m *message.Result) string {
 	if m.Subtype != message.ResultSuccess {
 		return string(m.Subtype)

@@ -15,13 +15,13 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 )
 
-// fake are options with which a program stands in for the CLI.
+// fake returns options that run a program in place of the CLI.
 func fake(program claudetest.Program) *claude.Options {
 	return &claude.Options{Spawner: claudetest.InProcess(program), Logger: slog.New(slog.DiscardHandler)}
 }
 
-// working is a CLI whose turn has a tool that fails and a task in the background,
-// which outlives it.
+// working simulates a CLI with a turn that has a failing tool and a background task, which
+// outlives the turn.
 func working(cli *claudetest.CLI) int {
 	cli.Handshake()
 	if _, err := cli.Prompt(); err != nil {
@@ -91,7 +91,7 @@ func TestSpans(t *testing.T) {
 	}
 }
 
-// models is the name of the model in the answers.
+// models returns the model name in the answers.
 func models(c *collector) string {
 	for _, s := range c.spans() {
 		if model, ok := strings.CutPrefix(s.Name(), "chat "); ok {
@@ -101,7 +101,7 @@ func models(c *collector) string {
 	return "?"
 }
 
-// sorted makes the order of spans that begin together no matter.
+// sorted sorts spans that begin at the same time.
 func sorted(tree string) string {
 	lines := strings.Split(tree, "\n")
 	counts := map[string]int{}
@@ -129,8 +129,8 @@ func TestContent(t *testing.T) {
 	}
 }
 
-// claudeotel.TestSessions: one Trace serves sessions side by side; each CLI gets its own span,
-// whatever the caller has inherited.
+// claudeotel.TestSessions: one Trace serves several sessions at once; each CLI gets the
+// context of its own span, regardless of variables that the caller inherited.
 func TestSessions(t *testing.T) {
 	t.Setenv("TRACEPARENT", "00-00000000000000000000000000000001-0000000000000001-01")
 	t.Setenv("TRACESTATE", "stale=1")
@@ -231,8 +231,8 @@ func TestNotFound(t *testing.T) {
 	}
 }
 
-// claudeotel.TestPromptIsLinked: a turn belongs to its session, and is linked to the span
-// from which its prompt was sent.
+// claudeotel.TestPromptIsLinked: a turn belongs to its session, and has a link to the span
+// that sent its prompt.
 func TestPromptIsLinked(t *testing.T) {
 	c := newCollector(t)
 	client, err := claude.Connect(t.Context(), claudeotel.Instrument(fake(func(cli *claudetest.CLI) int {
@@ -261,8 +261,8 @@ func TestPromptIsLinked(t *testing.T) {
 	}
 }
 
-// claudeotel.TestNobodyListens: without an SDK nothing is passed to the CLI, and what the
-// caller has inherited stays.
+// claudeotel.TestNobodyListens: without an SDK the CLI gets no trace context, and inherited
+// variables are unchanged.
 func TestNobodyListens(t *testing.T) {
 	const inherited = "00-00000000000000000000000000000001-0000000000000001-01"
 	t.Setenv("TRACEPARENT", inherited)

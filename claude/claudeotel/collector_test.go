@@ -39,14 +39,14 @@ func (c *collector) options() []claudeotel.Option {
 	return []claudeotel.Option{claudeotel.WithTracerProvider(c.tracers), claudeotel.WithMeterProvider(c.meters)}
 }
 
-// spans are what was exported, in the order of their start.
+// spans returns the exported spans in the order of their start.
 func (c *collector) spans() []sdktrace.ReadOnlySpan {
 	spans := c.exporter.GetSpans().Snapshots()
 	slices.SortStableFunc(spans, func(a, b sdktrace.ReadOnlySpan) int { return a.StartTime().Compare(b.StartTime()) })
 	return spans
 }
 
-// find is the only span of a name.
+// find returns the only span with a name.
 func (c *collector) find(name string) sdktrace.ReadOnlySpan {
 	c.t.Helper()
 	var found []sdktrace.ReadOnlySpan
@@ -61,7 +61,7 @@ func (c *collector) find(name string) sdktrace.ReadOnlySpan {
 	return found[0]
 }
 
-// tree draws the spans below each other, with the attributes that are in show.
+// tree formats the spans as a tree with the attributes in show.
 func (c *collector) tree(show ...attribute.Key) string {
 	var b strings.Builder
 	spans := c.spans()
@@ -97,7 +97,7 @@ func notes(s sdktrace.ReadOnlySpan, show []attribute.Key) string {
 	return b.String()
 }
 
-// text is a value without the last digits of a sum.
+// text formats a value, rounding away the last digits of a sum.
 func text(v attribute.Value) string {
 	if v.Type() == attribute.FLOAT64 {
 		return fmt.Sprintf("%.6g", v.AsFloat64())
@@ -105,8 +105,8 @@ func text(v attribute.Value) string {
 	return v.Emit()
 }
 
-// covered checks that every span lies inside of its parent, and that all are in
-// one trace.
+// covered checks that every span is inside its parent's time, and that all have the same
+// trace.
 func (c *collector) covered() {
 	c.t.Helper()
 	byID := map[trace.SpanID]sdktrace.ReadOnlySpan{}
@@ -127,7 +127,7 @@ func (c *collector) covered() {
 	}
 }
 
-// measured are the sums of counters, and of histograms their counts, by name and
+// measured returns the sums of counters and the counts of histograms, by name and
 // attributes.
 func (c *collector) measured() map[string]float64 {
 	c.t.Helper()

@@ -9,7 +9,8 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 )
 
-// content is an attribute with a text, if that is wanted and there is one.
+// content returns an attribute with a text, or none if content is disabled or the text is
+// empty.
 func (b *bridge) content(key attribute.Key, text func() string) []attribute.KeyValue {
 	if b.edit == nil {
 		return nil
@@ -17,7 +18,7 @@ func (b *bridge) content(key attribute.Key, text func() string) []attribute.KeyV
 	return add(nil, key, b.edit(text()))
 }
 
-// part and chatMessage are the form that the conventions give to what is said.
+// part and chatMessage are the form of messages in the conventions.
 type (
 	part struct {
 		Type    string `json:"type"`
@@ -29,7 +30,8 @@ type (
 	}
 )
 
-// said is an attribute with a message, if that is wanted and there is one.
+// said returns an attribute with a message, or none if content is disabled or the text is
+// empty.
 func (b *bridge) said(key attribute.Key, role string, text func() string) []attribute.KeyValue {
 	if b.edit == nil {
 		return nil
@@ -38,7 +40,7 @@ func (b *bridge) said(key attribute.Key, role string, text func() string) []attr
 	if t == "" {
 		return nil
 	}
-	j, _ := json.Marshal([]chatMessage{{role, []part{{"text", t}}}}) // strings always have a JSON
+	j, _ := json.Marshal([]chatMessage{{role, []part{{"text", t}}}}) // cannot fail for strings
 	return add(nil, key, string(j))
 }
 
@@ -58,13 +60,13 @@ func promptsText(prompts []claude.PromptTrace) string {
 				Content message.JSON `json:"content"`
 			} `json:"message"`
 		}
-		_ = p.Line.Decode(&line) // what is not a prompt has no text
+		_ = p.Line.Decode(&line) // a line that is not a prompt has no text
 		texts = append(texts, contentText(line.Message.Content))
 	}
 	return strings.Join(texts, "\n")
 }
 
-// contentText is the text of a prompt: itself, or that of its blocks.
+// contentText returns the text of a prompt: the string, or the texts of its blocks.
 func contentText(content message.JSON) string {
 	var text string
 	if content.Decode(&text) == nil {
@@ -73,7 +75,7 @@ func contentText(content message.JSON) string {
 	var blocks []struct {
 		Text string `json:"text"`
 	}
-	_ = content.Decode(&blocks) // neither is not what the CLI takes
+	_ = content.Decode(&blocks) // the CLI accepts no other forms
 	for _, b := range blocks {
 		text += b.Text
 	}

@@ -13,13 +13,13 @@ import (
 	"github.com/seed7221b0f9/parley/claude/claudetest"
 )
 
-// Every session that is begun with these options is traced. With a global tracer
-// provider the option is not needed.
+// Every session with these options is traced. The option is not needed with a global
+// tracer provider.
 func ExampleTrace() {
 	exporter := tracetest.NewInMemoryExporter()
 	provider := trace.NewTracerProvider(trace.WithSyncer(exporter))
 	opts := &claude.Options{Trace: claudeotel.Trace(claudeotel.WithTracerProvider(provider))}
-	opts.Spawner = claudetest.InProcess(claudetest.Program(func(cli *claudetest.CLI) int { // stands in for the CLI
+	opts.Spawner = claudetest.InProcess(claudetest.Program(func(cli *claudetest.CLI) int { // in place of the CLI
 		cli.Handshake()
 		cli.Prompt()
 		cli.Turn("4")

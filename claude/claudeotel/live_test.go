@@ -25,14 +25,14 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// shown are the attributes that are the same in each run.
+// shown are the attributes that are equal in each run.
 var shown = []attribute.Key{
 	"gen_ai.operation.name", "gen_ai.agent.name", "gen_ai.tool.name", "gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens",
 	"gen_ai.response.finish_reasons", "gen_ai.response.model", "claude.turn.subtype", "claude.turn.steps", "claude.turn.cost",
 	"claude.permission.answer", "claude.hook.event", "claude.task.background", "error.type",
 }
 
-// liveOptions are those of the real CLI against a scripted API.
+// liveOptions returns options for the real CLI with a scripted API.
 func liveOptions(t *testing.T, replies ...claudetest.Reply) *claude.Options {
 	t.Helper()
 	cli := e2e.CLI(t)
@@ -45,7 +45,8 @@ func liveOptions(t *testing.T, replies ...claudetest.Reply) *claude.Options {
 	return opts
 }
 
-// claudeotel.TestLiveTrace is a turn with a tool, and a subagent with one, of the real CLI.
+// claudeotel.TestLiveTrace traces a turn of the real CLI with a tool, and a subagent with a
+// tool.
 func TestLiveTrace(t *testing.T) {
 	c := newCollector(t)
 	opts := liveOptions(t,
@@ -73,7 +74,7 @@ func TestLiveTrace(t *testing.T) {
 	c.covered()
 	golden(t, "turn.golden", c.tree(shown...)+"\n"+counted(c.measured()))
 
-	// The spans' tokens are the result's, each counted once.
+	// The spans have the tokens of the result, each counted once.
 	var output int64
 	for _, s := range c.spans() {
 		for _, a := range s.Attributes() {
@@ -87,8 +88,8 @@ func TestLiveTrace(t *testing.T) {
 	}
 }
 
-// claudeotel.TestLiveContext: the CLI's own spans, where it is set to export them, are below
-// the session's.
+// claudeotel.TestLiveContext: the CLI's own spans, if it exports them, are below the
+// session's span.
 func TestLiveContext(t *testing.T) {
 	c := newCollector(t)
 	bodies := make(chan string, 100)
@@ -120,7 +121,7 @@ func TestLiveContext(t *testing.T) {
 	}
 }
 
-// counted are the measurements that are the same in each run.
+// counted returns the measurements that are equal in each run.
 func counted(m map[string]float64) string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(m)) {

@@ -11,7 +11,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude"
 )
 
-// instruments are what is measured.
+// instruments holds the metric instruments.
 type instruments struct {
 	sessions   metric.Int64UpDownCounter
 	start      metric.Float64Histogram
@@ -33,7 +33,7 @@ type instruments struct {
 	slow       metric.Int64Counter
 }
 
-// seconds are the bounds of histograms of durations: from a hook to a long turn.
+// seconds are the bucket bounds of duration histograms, from a short hook to a long turn.
 var seconds = metric.WithExplicitBucketBoundaries(0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800)
 
 func (i *instruments) newInstruments(m metric.Meter) {
@@ -62,7 +62,7 @@ func (i *instruments) newInstruments(m metric.Meter) {
 	i.slow = made(m.Int64Counter("claude.buffered", metric.WithUnit("{session}"), metric.WithDescription("Sessions whose reader was too slow.")))
 }
 
-// made is an instrument. The API gives one that does nothing beside an error.
+// made returns an instrument. With an error the API returns a no-op instrument.
 func made[I any](i I, err error) I {
 	if err != nil {
 		otel.Handle(err)
@@ -70,8 +70,8 @@ func made[I any](i I, err error) I {
 	return i
 }
 
-// spend counts what a turn has used. It is counted here and not with the
-// answers, whose usage is not always whole.
+// spend counts the usage of a turn. It uses the result, because the usage of answers can
+// be incomplete.
 func (i *instruments) spend(ctx context.Context, end claude.TurnEndTrace) {
 	if len(end.ModelUsage) == 0 && end.CostUSD > 0 {
 		i.cost.Add(ctx, end.CostUSD)

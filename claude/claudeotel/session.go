@@ -13,23 +13,22 @@ import (
 	"github.com/seed7221b0f9/parley/claude"
 )
 
-// session has the open spans of one session. Its methods are called one after
-// another.
+// session holds the open spans of one session. Its methods are not called concurrently.
 type session struct {
 	*bridge
-	caller trace.SpanContext // in whose context it was begun
+	caller trace.SpanContext // the span in the context that started the session
 	agent  string            // the main one
 	root   open
 	turn   open            // the zero value between turns
 	tools  map[string]open // by the id of the call
-	tasks  map[string]open // subagents, by the id of the call that they are
-	others map[string]open // tasks of no call, by their id
-	queued int64           // prompts whose turn has not begun
+	tasks  map[string]open // subagents, by the id of their Agent call
+	others map[string]open // tasks without a call, by their id
+	queued int64           // prompts without a turn so far
 
 	prompts int // of the turn, when it began
 }
 
-// open is a span that has not ended, and the context that it is in.
+// open is a span that has not ended, with its context.
 type open struct {
 	span trace.Span
 	ctx  context.Context
@@ -64,7 +63,8 @@ func (b *bridge) begin(ctx context.Context, name string, at time.Time, attrs []a
 	return open{span, ctx}
 }
 
-// end ends a span, as failed if kind is set. text, with content, says more.
+// end ends a span and marks it as failed if kind is set. With content enabled, text is
+// the description of the failure.
 func (b *bridge) end(o open, at time.Time, kind, text string) {
 	if kind != "" {
 		o.span.SetAttributes(semconv.ErrorTypeKey.String(kind))
@@ -78,12 +78,12 @@ func (b *bridge) end(o open, at time.Time, kind, text string) {
 	o.span.End(trace.WithTimestamp(at))
 }
 
-// whole is a span that is known from its start to its end.
+// whole records a span with a known start and end.
 func (b *bridge) whole(ctx context.Context, name string, p claude.Period, err error, attrs []attribute.KeyValue, opts ...trace.SpanStartOption) {
 	b.end(b.begin(ctx, name, p.Begin, attrs, opts...), p.End, failure(err), errorText(err))
 }
 
-// failure is the kind of an error, "" if there is none.
+// failure returns the kind of an error, or "" for nil.
 func failure(err error) string {
 	if err == nil {
 		return ""
@@ -98,8 +98,8 @@ func errorText(err error) string {
 	return err.Error()
 }
 
-// inside is the context of a conversation: the subagent of a call, or the main
-// one.
+// inside returns the context of a conversation: the span of a subagent's call, or the
+// current turn.
 func (s *session) inside(call string) context.Context {
 	if call == "" {
 		return s.current()
@@ -110,7 +110,7 @@ func (s *session) inside(call string) context.Context {
 	return s.at(call)
 }
 
-// at is the context of a call of a tool.
+// at returns the context of a tool call.
 func (s *session) at(call string) context.Context {
 	if tool, ok := s.tools[call]; ok {
 		return tool.ctx
@@ -118,7 +118,7 @@ func (s *session) at(call string) context.Context {
 	return s.current()
 }
 
-// current is the context of the turn, or of the session if there is none.
+// current returns the context of the turn, or of the session between turns.
 func (s *session) current() context.Context {
 	if s.turn.span != nil {
 		return s.turn.ctx
@@ -140,8 +140,7 @@ func (s *session) handshakeEnded(e claude.HandshakeTrace) {
 	}
 }
 
-// failed is the attribute of a measurement that says why something failed, if
-// it did.
+// failed returns the measurement attribute with the kind of failure, or none for "".
 func failed(kind string) metric.MeasurementOption {
 	if kind == "" {
 		return metric.WithAttributes()

@@ -17,7 +17,7 @@ func (s *session) toolBegun(e claude.ToolBeginTrace) {
 	s.tools[e.ToolUseID] = s.begin(s.inside(e.ParentToolUseID), "execute_tool "+e.Name, e.At, attrs)
 }
 
-// toolType is extension for tools of MCP servers, which others have written.
+// toolType returns extension for tools of MCP servers.
 func toolType(name string) string {
 	if strings.HasPrefix(name, "mcp__") {
 		return "extension"

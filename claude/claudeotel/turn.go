@@ -17,7 +17,7 @@ func (s *session) prompted(e claude.PromptTrace) {
 
 func (s *session) cancelled(claude.PromptTrace) { s.wait(-1) }
 
-// wait counts prompts that wait.
+// wait adds n to the number of waiting prompts.
 func (s *session) wait(n int) {
 	s.queued += int64(n)
 	s.waiting.Add(s.root.ctx, int64(n))
@@ -41,7 +41,7 @@ func (s *session) turnBegun(e claude.TurnBeginTrace) {
 	}
 }
 
-// linked links a turn with the spans that its prompts come from.
+// linked returns links to the spans of a turn's prompts.
 func (s *session) linked(prompts []claude.PromptTrace) trace.SpanStartOption {
 	var links []trace.Link
 	for _, p := range prompts {
@@ -83,7 +83,7 @@ func (s *session) turnEnded(e claude.TurnEndTrace) {
 			kind, text = resultType(m), m.Text()
 		}
 	}
-	s.wait(s.prompts - len(e.Prompts)) // those that came while it ran
+	s.wait(s.prompts - len(e.Prompts)) // prompts that joined the running turn
 	s.turnDuration(e, kind)
 	s.spend(s.turn.ctx, e)
 	s.end(s.turn, e.End, kind, text)
@@ -94,7 +94,8 @@ func (s *session) turnDuration(e claude.TurnEndTrace, kind string) {
 	s.bridge.turn.Record(s.turn.ctx, e.Duration().Seconds(), metric.WithAttributes(semconv.GenAIAgentName(s.agent)), failed(kind))
 }
 
-// generated is a span of its own for each answer: they are reported when they are complete.
+// generated records a finished span for each answer: answers are reported when they are
+// complete.
 func (s *session) generated(e claude.GenerationTrace) {
 	attrs := []attribute.KeyValue{semconv.GenAIOperationNameChat, semconv.GenAIProviderNameAnthropic, semconv.GenAIRequestModel(e.Model), semconv.GenAIResponseModel(e.Model)}
 	attrs = add(attrs, semconv.GenAIResponseIDKey, e.ID)
@@ -114,9 +115,8 @@ func (s *session) generated(e claude.GenerationTrace) {
 		metric.WithAttributes(semconv.GenAIOperationNameChat, semconv.GenAIProviderNameAnthropic, semconv.GenAIRequestModel(e.Model)), failed(string(e.Err)))
 }
 
-// usage are the tokens of an answer. Those that are read from the cache and
-// written to it count as input. Output tokens are left out where the stream has only the number
-// at the start.
+// usage returns the token attributes of an answer. Tokens read from or written to the cache
+// count as input. It omits output tokens if the stream has only the number at the start.
 func usage(e claude.GenerationTrace) []attribute.KeyValue {
 	u := e.Usage
 	if u == nil || e.Err != "" {
@@ -133,7 +133,7 @@ func usage(e claude.GenerationTrace) []attribute.KeyValue {
 	return attrs
 }
 
-// add adds an attribute that has a value.
+// add appends an attribute unless its value is empty.
 func add(attrs []attribute.KeyValue, key attribute.Key, value string) []attribute.KeyValue {
 	if value == "" {
 		return attrs

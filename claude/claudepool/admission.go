@@ -5,18 +5,19 @@ import (
 	"github.com/seed7221b0f9/parley/internal/admission"
 )
 
-// Admission bounds how many CLIs run at once, fairly among tenants; [claude.Options] takes one. It
-// may be shared by everything in a program.
+// Admission limits the number of concurrent CLIs, fairly among tenants; see [claude.Options]. A
+// program may share one between all its sessions and pools.
 //
 // Acquire waits for places and returns the function that releases them, TryAcquire never waits,
-// State returns a snapshot, and Close ends the waiting with [claude.ErrClosed].
+// State returns a snapshot, and Close makes waiting calls return [claude.ErrClosed].
 type Admission = admission.Admission
 
-// AdmissionWaiting is a caller that waits for places of an [Admission].
+// AdmissionWaiting is a caller waiting for places of an [Admission].
 type AdmissionWaiting = admission.Waiting
 
-// AdmissionState is a snapshot of an [Admission]: its places, those that are held, and who waits.
+// AdmissionState is a snapshot of an [Admission]: its places, the held ones, and the waiting
+// callers.
 type AdmissionState = admission.State
 
-// NewAdmission returns an Admission with this number of places. Fewer than one count as one.
+// NewAdmission returns an Admission with this number of places. Values below 1 mean 1.
 func NewAdmission(places int64) *Admission { return admission.New(places, claude.ErrClosed, nil) }

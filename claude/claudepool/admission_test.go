@@ -17,7 +17,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude/claudetest"
 )
 
-// admitted is a list of who was admitted, in order.
+// admitted records the admitted callers in order.
 type admitted struct {
 	mu  sync.Mutex
 	who []string
@@ -48,7 +48,7 @@ func TestAdmissionIsFair(t *testing.T) {
 				got.add(tenant)
 				release()
 			})
-			<-time.After(time.Millisecond) // the order of arrival is fixed
+			<-time.After(time.Millisecond) // fixes the order of arrival
 			synctest.Wait()
 		}
 		for _, tenant := range strings.Fields("a a a a b b c") {
@@ -67,8 +67,8 @@ func TestAdmissionIsFair(t *testing.T) {
 	})
 }
 
-// claudepool.TestAdmissionOfOneAtATime: a tenant that asks again as soon as it is done has
-// no advantage over one that asks for many at once.
+// claudepool.TestAdmissionOfOneAtATime: a tenant that requests again as soon as it is done
+// has no advantage over one with many pending requests.
 func TestAdmissionOfOneAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := claudepool.NewAdmission(1)
@@ -100,7 +100,7 @@ func TestAdmissionOfOneAtATime(t *testing.T) {
 	})
 }
 
-// claudepool.TestAdmissionOfHeavyOnes: a heavy one is not passed by light ones for ever.
+// claudepool.TestAdmissionOfHeavyOnes: small requests do not starve a large one.
 func TestAdmissionOfHeavyOnes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := claudepool.NewAdmission(4)
@@ -111,7 +111,7 @@ func TestAdmissionOfHeavyOnes(t *testing.T) {
 		var got admitted
 		var all sync.WaitGroup
 		all.Go(func() {
-			release, err := a.Acquire(t.Context(), "heavy", 100) // which is all of it
+			release, err := a.Acquire(t.Context(), "heavy", 100) // the whole capacity
 			if err != nil {
 				t.Error(err)
 				return
@@ -174,7 +174,7 @@ func TestAdmissionLeave(t *testing.T) {
 	})
 }
 
-// claudepool.TestAdmissionNeverOver: whatever happens, no more than the capacity is held.
+// claudepool.TestAdmissionNeverOver: the held places never exceed the capacity.
 func TestAdmissionNeverOver(t *testing.T) {
 	a := claudepool.NewAdmission(5)
 	var held atomic.Int64
@@ -204,8 +204,8 @@ func TestAdmissionNeverOver(t *testing.T) {
 	}
 }
 
-// claudepool.TestAdmissionBeforeTheStart: the process is started when there is a place, and
-// the place is free again when the process has ended.
+// claudepool.TestAdmissionBeforeTheStart: a process starts only when it has a place, and
+// releases the place when it has ended.
 func TestAdmissionBeforeTheStart(t *testing.T) {
 	opts := claudetest.FakeCLI("hello")
 	admission := claudepool.NewAdmission(1)

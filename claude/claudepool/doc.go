@@ -1,5 +1,5 @@
-// Package claude/claudepool keeps Claude CLIs started ahead and shares them out. A [Pool] holds CLIs that
-// are ready, by a key over every option, and replaces those that die, grow or become old; a [Lease]
-// is a conversation on one of them, which is resumed on a new CLI where that is due. [Admission]
-// bounds how many run at once and is fair among tenants.
+// Package claude/claudepool keeps a pool of started Claude CLIs. A [Pool] holds ready CLIs by a key over
+// every option, and replaces those that die, grow or become old. A [Lease] is a conversation on one of
+// them; a new CLI resumes it when [Options.Recycle] requires that. [Admission] limits the number of
+// concurrent CLIs, fairly among tenants.
 package claudepool

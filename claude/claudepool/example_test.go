@@ -21,7 +21,7 @@ func ExamplePool() {
 	defer pool.Close() // waits for everything
 
 	opts := claudetest.FakeCLI("hello")
-	opts.Tenant = "acme" // whose processes no other tenant gets
+	opts.Tenant = "acme" // tenants never share a process
 	if err := pool.Warm(ctx, opts); err != nil {
 		log.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func ExamplePool() {
 	// Output: you said hi true
 }
 
-// No more than four CLIs at once, shared fairly between tenants.
+// At most four CLIs at once, shared fairly between tenants.
 func ExampleAdmission() {
 	admission := claudepool.NewAdmission(4)
 	opts := claudetest.FakeCLI("hello")

@@ -10,8 +10,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/deadline"
 )
 
-// place takes a place for a CLI. Where there is none, that of one which waits is
-// made free.
+// place acquires a place for a CLI. If none is free, it discards the oldest ready CLI and
+// waits.
 func (p *Pool) place(ctx context.Context, tenant string) (release func(), err error) {
 	if release, ok := p.places.TryAcquire(1); ok {
 		return release, nil
@@ -27,7 +27,7 @@ func (p *Pool) place(ctx context.Context, tenant string) (release func(), err er
 	return p.places.Acquire(ctx, tenant, 1)
 }
 
-// oldest is the CLI that has waited longest, nil if there is none.
+// oldest returns the CLI that has waited longest, or nil.
 func (p *Pool) oldest() (oldest *spare) {
 	p.update(func() {
 		for _, sh := range p.shelves {
@@ -39,14 +39,14 @@ func (p *Pool) oldest() (oldest *spare) {
 	return oldest
 }
 
-// keep keeps the shelves in order until the pool is closed.
+// keep checks and refills the shelves periodically until the pool is closed.
 func (p *Pool) keep() {
 	every := p.opts.CheckEvery
 	if every == 0 || p.opts.IdleTime > 0 && p.opts.IdleTime < every {
 		every = p.opts.IdleTime
 	}
 	if every == 0 {
-		every = defaultPoolCheck // for what has to be started again
+		every = defaultPoolCheck // to retry failed starts
 	}
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
@@ -66,7 +66,7 @@ func (p *Pool) keep() {
 	}
 }
 
-// forget clears the shelves that were not asked for.
+// forget removes the shelves that were not used for IdleTime.
 func (p *Pool) forget() {
 	var spares []*spare
 	p.update(func() {
@@ -88,7 +88,7 @@ func (p *Pool) forget() {
 	})
 }
 
-// check asks everything that waits whether it is well.
+// check pings all ready CLIs.
 func (p *Pool) check() {
 	if p.opts.CheckEvery == 0 {
 		return
@@ -113,7 +113,7 @@ func (p *Pool) check() {
 	})
 }
 
-// each does something with many CLIs at once and waits for all.
+// each calls f for many CLIs concurrently and waits for all.
 func (p *Pool) each(spares []*spare, f func(*spare)) {
 	var all sync.WaitGroup
 	for _, s := range spares {

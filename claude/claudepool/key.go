@@ -14,19 +14,18 @@ import (
 	"github.com/seed7221b0f9/parley/claude"
 )
 
-// lateBinding are the options that a process which runs already can be brought
-// to, and how. Only whether they are set at all counts in a pool's key. Every
-// other option is bound when the process starts, and its value is in the key.
+// lateBinding lists the options that can be changed in a running process, and how. The pool's
+// key includes only whether they are set. Every other option is fixed when the process starts,
+// and the key includes its value.
 var lateBinding = map[string]string{
 	"Model":          "set_model, when the process is taken",
 	"PermissionMode": "set_permission_mode, when the process is taken",
 }
 
-// poolKey is what a process started with these options is bound to: each field
-// of the options, the environment that it inherits and the directory that it
-// starts in. Two that have the same key can stand in for each other. Functions and objects that
-// are not plain data count by their identity: another closure is another key. The key is a hash
-// and reveals nothing of the secrets in it.
+// poolKey returns a hash over everything that is fixed when a process starts: each field of the
+// options, the inherited environment and the working directory. Processes with the same key are
+// interchangeable. Functions and objects that are not plain data count by identity: another
+// closure is another key. The hash does not reveal the secrets in it.
 func poolKey(o *claude.Options) string {
 	f := fingerprint{h: sha256.New()}
 	v := reflect.ValueOf(o).Elem()
@@ -50,7 +49,7 @@ func poolKey(o *claude.Options) string {
 // fingerprint hashes a value so that different values give different hashes.
 type fingerprint struct{ h hash.Hash }
 
-// text writes a string together with its length, so that none runs into the next.
+// text writes a string prefixed by its length, so that adjacent strings cannot run together.
 func (f fingerprint) text(s string) { fmt.Fprintf(f.h, "%d:%s", len(s), s) }
 
 func (f fingerprint) value(v reflect.Value) {
@@ -74,8 +73,8 @@ func (f fingerprint) value(v reflect.Value) {
 	}
 }
 
-// dynamic writes what is in an interface. A pointer refers to an object of the caller, except
-// for prompts, which are data.
+// dynamic writes the value in an interface. A pointer counts by identity, except for prompts,
+// which are data.
 func (f fingerprint) dynamic(v reflect.Value) {
 	if v.IsNil() {
 		f.text("nil")
@@ -123,7 +122,7 @@ func (f fingerprint) entries(v reflect.Value) {
 	}
 }
 
-// pointer writes what is pointed to where that is plain data, else the pointer.
+// pointer writes the value that v points to if it is plain data, else the pointer.
 func (f fingerprint) pointer(v reflect.Value) {
 	switch {
 	case v.IsNil():
@@ -136,8 +135,8 @@ func (f fingerprint) pointer(v reflect.Value) {
 	}
 }
 
-// plain reports whether a type is data alone. A struct that does not belong to the SDK, or
-// has fields that no other package can set, holds state.
+// plain reports whether a type is plain data. A struct outside of the SDK, or with unexported
+// fields, holds state.
 func plain(t reflect.Type) bool {
 	if t.Kind() != reflect.Struct {
 		return t.PkgPath() == "" && t.Kind() != reflect.Pointer
@@ -154,9 +153,9 @@ func plain(t reflect.Type) bool {
 	return true
 }
 
-// funcIdentity is the address of a closure, nil for a nil function. reflect
-// itself gives that of the code, which all closures of one place share. One that cannot be
-// identified gets an identity that no other has.
+// funcIdentity returns the address of a closure, nil for a nil function. reflect returns the
+// address of the code, which all closures of one function literal share. A closure that cannot
+// be identified gets a unique identity.
 func funcIdentity(v reflect.Value) unsafe.Pointer {
 	if v.IsNil() {
 		return nil

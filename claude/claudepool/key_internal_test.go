@@ -17,8 +17,7 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// changed are two values of a type that differ, for fields that reflection
-// cannot make up.
+// changed holds two different values of each type that reflection cannot construct.
 var changed = map[reflect.Type]any{
 	reflect.TypeFor[claude.Transport]():    claude.ProcessTransport(nil),
 	reflect.TypeFor[spawn.Spawner]():       claude.LocalSpawner,
@@ -32,8 +31,8 @@ type fileStore struct {
 	Dir string
 }
 
-// differ are values of a type that are not its zero value and differ from each
-// other as much as the type allows.
+// differ returns values of a type that differ from its zero value and from each other, as
+// many as the type allows.
 func differ(t *testing.T, typ reflect.Type) (values []reflect.Value) {
 	t.Helper()
 	if v, ok := changed[typ]; ok {
@@ -86,7 +85,7 @@ func differ(t *testing.T, typ reflect.Type) (values []reflect.Value) {
 	return []reflect.Value{v}
 }
 
-// differStruct are structs of which one field each is changed.
+// differStruct returns structs with one changed field each.
 func differStruct(t *testing.T, typ reflect.Type) (values []reflect.Value) {
 	for f := range typ.Fields() {
 		if !f.IsExported() || typ.PkgPath() != reflect.TypeFor[claude.Options]().PkgPath() || f.Type == reflect.TypeFor[*mcp.Server]() {
@@ -101,8 +100,8 @@ func differStruct(t *testing.T, typ reflect.Type) (values []reflect.Value) {
 	return values
 }
 
-// TestPoolKeyHasEveryOption changes every field of the options, and every field
-// in those: each value has a key of its own, unless it can be bound later on.
+// TestPoolKeyHasEveryOption changes every field of the options, and every field in those:
+// each value has a distinct key, unless it can be changed later.
 func TestPoolKeyHasEveryOption(t *testing.T) {
 	seen := map[string]string{poolKey(&claude.Options{}): "no options"}
 	for f := range reflect.TypeFor[claude.Options]().Fields() {
@@ -207,7 +206,7 @@ type httpTransport struct{ client *http.Client }
 
 func (httpTransport) Connect(context.Context) (claude.Conn, error) { return nil, claude.ErrClosed }
 
-// Two working directories are two keys, also where the options fix PWD.
+// Two working directories give two keys, even if the options fix PWD.
 func TestPoolKeyHasTheDirectory(t *testing.T) {
 	fixed := &claude.Options{Env: map[string]string{"PWD": "/fixed", "OLDPWD": ""}}
 	t.Chdir(t.TempDir())

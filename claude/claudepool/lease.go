@@ -11,20 +11,19 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// Recycle says when the CLI of a conversation is replaced by a new one that
-// resumes its session: before a turn, and only while the session is idle. Zero
-// fields say nothing. A session that is not persisted is never recycled.
+// Recycle sets the limits after which a new CLI replaces that of a conversation and resumes its
+// session. That happens before a turn, and only while the session is idle. Zero fields mean no
+// limit. A session that is not persisted is never recycled.
 type Recycle struct {
-	Memory int64         // bytes over which the process tree has grown, see [claude.Client.MeasureMemory]
-	Turns  int           // that it has served
-	Age    time.Duration // since it was started or taken
+	Memory int64         // in bytes, for the growth of the process tree; see [claude.Client.MeasureMemory]
+	Turns  int           // served turns
+	Age    time.Duration // since the CLI was started or taken
 }
 
-// RecycleReason is the reason for which the CLI of a conversation was replaced by another one
-// that resumes it.
+// RecycleReason is the reason why the CLI of a conversation was replaced.
 type RecycleReason string
 
-// The reasons for which a CLI is replaced: a limit of the options was reached, or it had ended.
+// The reasons to replace a CLI: it reached a limit of the options, or it ended.
 const (
 	RecycleMemory RecycleReason = "memory"
 	RecycleTurns  RecycleReason = "turns"
@@ -32,17 +31,16 @@ const (
 	RecycleEnded  RecycleReason = "ended" // it had died
 )
 
-// Lease is a conversation with a CLI of a [Pool]. Where the CLI has died, or has
-// become one that [Options.Recycle] replaces, the next turn is served by a new
-// one that resumes the session. All methods may be called from any goroutine. It
-// must be closed, which ends its CLI.
+// Lease is a conversation with a CLI of a [Pool]. If the CLI has died or reached a limit of
+// [Options.Recycle], a new one resumes the session and serves the next turn. All methods are
+// safe for concurrent use. The caller must close it, which ends its CLI.
 type Lease struct {
 	pool    *Pool
 	opts    *claude.Options
 	release func()
 	warm    bool
 
-	sending chan struct{} // holds a token while a prompt is sent or the CLI replaced
+	sending chan struct{} // holds a token while a prompt is sent or the CLI is replaced
 	ending  context.CancelCauseFunc
 	ended   context.Context
 
@@ -53,8 +51,8 @@ type Lease struct {
 	closed bool
 }
 
-// Connect begins a conversation, with a CLI that is ready for these options or a
-// new one. The context bounds that alone.
+// Connect begins a conversation with a CLI that is ready for these options, or with a new one.
+// The context applies only to this call.
 func (p *Pool) Connect(ctx context.Context, opts *claude.Options) (*Lease, error) {
 	opts = opts.Clone()
 	if err := opts.Check(); err != nil {
@@ -77,7 +75,7 @@ func (p *Pool) Connect(ctx context.Context, opts *claude.Options) (*Lease, error
 	return l, nil
 }
 
-// begin gives the conversation a CLI that is ready, else a new one.
+// begin gives the conversation a ready CLI, or starts one.
 func (l *Lease) begin(ctx context.Context) error {
 	for s := l.pool.pick(l.opts); s != nil; s = l.pool.pick(l.opts) {
 		c, err := s.connect(ctx, l.opts)
@@ -93,7 +91,7 @@ func (l *Lease) begin(ctx context.Context) error {
 	return l.start(ctx)
 }
 
-// start gives the conversation a CLI that is started for it.
+// start starts a new CLI for the conversation.
 func (l *Lease) start(ctx context.Context) error {
 	release, err := l.pool.place(ctx, l.opts.Tenant)
 	if err != nil {
@@ -108,23 +106,23 @@ func (l *Lease) start(ctx context.Context) error {
 	return nil
 }
 
-// pick takes a CLI that is ready for these options, nil if there is none.
+// pick takes a CLI that is ready for these options, or nil.
 func (p *Pool) pick(opts *claude.Options) (s *spare) {
 	p.update(func() {
 		sh := p.ask(opts)
 		if n := len(sh.spares); n > 0 {
-			s = sh.spares[n-1] // the others grow old and go if they are not needed
+			s = sh.spares[n-1] // the newest one: the others age and are removed if they are not needed
 			p.unshelve(s)
 		}
 		if named(opts) && len(sh.spares)+sh.starting == 0 {
-			delete(p.shelves, poolKey(opts)) // it will not be asked for again
+			delete(p.shelves, poolKey(opts)) // options of a single session are used once
 		}
 		p.refill(sh)
 	})
 	return s
 }
 
-// enter notes a conversation; false when the pool is closed.
+// enter registers a conversation. It returns false if the pool is closed.
 func (p *Pool) enter(l *Lease) (open bool) {
 	p.update(func() {
 		if open = !p.closed; !open {
@@ -140,8 +138,7 @@ func (p *Pool) enter(l *Lease) (open bool) {
 	return open
 }
 
-// connect makes a client of a CLI that was ready, and brings it to what the
-// options say beyond its key.
+// connect makes a client of a ready CLI, and applies the options that its key does not cover.
 func (s *spare) connect(ctx context.Context, opts *claude.Options) (*claude.Client, error) {
 	c, err := s.warm.Connect(ctx)
 	if err != nil {
@@ -203,26 +200,25 @@ func (l *Lease) Send(ctx context.Context, in message.UserInput) (*claude.Turn, e
 	return t, err
 }
 
-// Client is the client of the CLI that serves the conversation now. It is for
-// control requests; a CLI that is replaced takes its client with it.
+// Client returns the client of the CLI that serves the conversation now. Use it for control
+// requests. Replacing the CLI closes its client.
 func (l *Lease) Client() *claude.Client {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.client
 }
 
-// Warm reports whether the conversation began with a CLI that was ready, so that it did not
-// wait for a start.
+// Warm reports whether the conversation began with a ready CLI and did not wait for a start.
 func (l *Lease) Warm() bool { return l.warm }
 
-// Close ends the conversation and its CLI, as [claude.Client.Close] does, and gives its
-// place back.
+// Close ends the conversation and its CLI, as [claude.Client.Close] does, and releases its
+// place.
 func (l *Lease) Close() error {
 	l.ending(claude.ErrClosed)
-	l.Client().Close() // which ends a prompt that is being sent
+	l.Client().Close() // aborts a prompt that is being sent
 	l.sending <- struct{}{}
 	defer func() { <-l.sending }()
-	l.Client().Close() // it may have been replaced
+	l.Client().Close() // the client may have been replaced
 	l.mu.Lock()
 	first := !l.closed
 	l.closed = true
@@ -234,7 +230,7 @@ func (l *Lease) Close() error {
 	return nil
 }
 
-// due is why the CLI is to be replaced, "" if it is not.
+// due returns the reason to replace the CLI, or "".
 func (l *Lease) due(ctx context.Context) RecycleReason {
 	c := l.Client()
 	l.mu.Lock()
@@ -246,7 +242,7 @@ func (l *Lease) due(ctx context.Context) RecycleReason {
 	if c.View().Phase == claude.PhaseEnded {
 		return RecycleEnded
 	}
-	// A CLI that got no prompt has no session to resume.
+	// A CLI without a prompt has no session to resume.
 	if why := l.pool.opts.Recycle.due(c, turns, age); why != "" && turns > 0 && c.WaitSettled(ctx) {
 		return why
 	}
@@ -267,8 +263,7 @@ func (r Recycle) due(c *claude.Client, turns int, age time.Duration) RecycleReas
 	return ""
 }
 
-// recycle replaces the CLI if that is due; the caller holds sending. The place
-// is kept.
+// recycle replaces the CLI if that is due; the caller holds sending. The lease keeps its place.
 func (l *Lease) recycle(ctx context.Context) error {
 	why := l.due(ctx)
 	if why == "" {
@@ -281,7 +276,7 @@ func (l *Lease) recycle(ctx context.Context) error {
 	old.Close()
 	c, err := claude.Connect(ctx, resuming(l.opts, old.SessionID()))
 	if err != nil {
-		return err // the next turn tries again
+		return err // the next turn retries
 	}
 	l.mu.Lock()
 	l.client, l.turns, l.since = c, 0, time.Now()
@@ -293,7 +288,7 @@ func (l *Lease) recycle(ctx context.Context) error {
 	return nil
 }
 
-// resuming are the options with which a new CLI goes on with a session.
+// resuming returns the options with which a new CLI resumes a session.
 func resuming(o *claude.Options, session string) *claude.Options {
 	if session == "" {
 		return o

@@ -12,15 +12,14 @@ import (
 	"github.com/seed7221b0f9/parley/internal/deadline"
 )
 
-// Pool keeps CLIs ready, so that conversations begin without the wait for a
-// start. Ready ones are kept apart by everything that a process is bound to when
-// it starts: every field of its [claude.Options], the tenant among them, the environment
-// and the directory. Only the model and the permission mode are changed when one
-// is taken. Functions count by identity: options whose callbacks are made anew for
-// each request find nothing that is ready, and give each request its own.
+// Pool keeps CLIs ready, so that conversations begin without waiting for a start. A ready CLI
+// serves only equal options: every field of its [claude.Options], including the tenant, the
+// environment and the directory must match. Only the model and the permission mode are changed
+// when a CLI is taken. Functions count by identity: options with new callbacks for each request
+// never match a ready CLI.
 //
-// A CLI serves one conversation and ends with it; none ever serves two tenants.
-// All methods may be called from any goroutine. A Pool must be closed.
+// A CLI serves one conversation and ends with it; it never serves two tenants. All methods are
+// safe for concurrent use. A Pool must be closed.
 type Pool struct {
 	opts   Options
 	places *Admission
@@ -35,45 +34,44 @@ type Pool struct {
 	stats   Stats
 }
 
-// Options configures how a [Pool] keeps its CLIs. The zero value starts nothing ahead and
-// bounds nothing.
+// Options configures a [Pool]. The zero value starts no CLIs ahead and sets no limits.
 type Options struct {
-	// Min is how many CLIs are kept ready for options that have been asked for,
-	// with Pool.Warm or by a conversation. Options that name a session are used
-	// once and nothing is kept ready for them.
+	// Min is the number of CLIs to keep ready for each distinct options value that was passed
+	// to Pool.Warm or used by a conversation. Options that name a session are used once, so the
+	// pool keeps no CLIs for them.
 	Min int
-	// Max bounds all CLIs, ready ones and those in use; 0 means no bound. A conversation that
-	// finds no place takes that of a ready one of another kind, or waits; tenants take turns.
+	// Max limits all CLIs, ready and in use; 0 means no limit. At the limit, a new conversation
+	// takes the place of a ready CLI with other options, or waits; tenants take turns.
 	Max int
-	// IdleTime is how long options stay in the pool that are not asked for, with what is ready
-	// for them: 5 min.
+	// IdleTime is how long the pool keeps unused options and their ready CLIs. The default is 5
+	// min.
 	IdleTime time.Duration
-	// CheckEvery is how often ready CLIs are asked whether they are well, 30 s;
-	// CheckTimeout is for the answer, 5 s. One that does not answer is replaced.
+	// CheckEvery is the interval of health checks of ready CLIs, by default 30 s; CheckTimeout
+	// is the time limit of one, by default 5 s. A CLI that does not answer is replaced.
 	CheckEvery   time.Duration
 	CheckTimeout time.Duration
-	// Recycle says when the CLI of a conversation is replaced between two turns.
+	// Recycle sets when the CLI of a conversation is replaced between two turns.
 	Recycle Recycle
-	// OnRecycle is called with the new CLI of a conversation before its next turn
-	// is sent, for what control requests have changed in the old one. Its error
-	// is that of the turn.
+	// OnRecycle is called with the new CLI of a conversation before its next turn is sent, to
+	// repeat the control requests that changed the old one. If it fails, the turn fails with
+	// its error.
 	OnRecycle func(ctx context.Context, c *claude.Client, why RecycleReason) error
-	// Logger gets warnings; nil is [slog.Default].
+	// Logger receives warnings; nil means [slog.Default].
 	Logger *slog.Logger
 }
 
-// Stats counts what a [Pool] has at the moment and what it has done since it was made.
+// Stats holds the current counts of a [Pool] and its totals since it was created.
 type Stats struct {
-	Ready    int // CLIs that wait for a conversation
-	Starting int // that are being started ahead
+	Ready    int // CLIs waiting for a conversation
+	Starting int // CLIs being started ahead
 	InUse    int // conversations
-	Waiting  int // conversations that wait for a place
+	Waiting  int // conversations waiting for a place
 
-	Hits      int64 // conversations that found a CLI ready
-	Misses    int64 // that had to start one
-	Lost      int64 // ready ones that died or did not answer
-	Discarded int64 // ready ones that made room or were not asked for
-	Recycled  int64 // CLIs that were replaced between turns
+	Hits      int64 // conversations that got a ready CLI
+	Misses    int64 // conversations that had to start one
+	Lost      int64 // ready CLIs that died or did not answer
+	Discarded int64 // ready CLIs removed to make room or after IdleTime
+	Recycled  int64 // CLIs replaced between turns
 }
 
 // The defaults of Options.
@@ -83,25 +81,25 @@ const (
 	defaultCheckTime = 5 * time.Second
 )
 
-// shelf is what is ready for one key.
+// shelf holds the ready CLIs of one key.
 type shelf struct {
-	opts     *claude.Options // which also keeps alive whatever the key has the address of
+	opts     *claude.Options // also keeps the objects alive that the key identifies by address
 	spares   []*spare        // the oldest first
 	starting int
 	asked    time.Time
 }
 
-// spare is a CLI that waits for a conversation.
+// spare is a ready CLI.
 type spare struct {
 	warm    *claude.Warm
 	opts    *claude.Options
 	since   time.Time
 	release func()
-	left    chan struct{} // closed when it is on its shelf no longer
+	left    chan struct{} // closed when it leaves its shelf
 }
 
-// New returns a pool with these options. It starts no CLI before the first conversation is
-// asked for.
+// New returns a pool with these options. It starts no CLI before the first call of Warm or
+// Connect.
 func New(opts Options) *Pool {
 	opts.IdleTime = deadline.Or(opts.IdleTime, defaultPoolIdle)
 	opts.CheckEvery = deadline.Or(opts.CheckEvery, defaultPoolCheck)
@@ -124,8 +122,8 @@ func (p *Pool) update(f func()) {
 	f()
 }
 
-// Warm has the pool keep CLIs ready for these options and waits until one is.
-// The error is that of [claude.Prewarm], or that of waiting for a place.
+// Warm makes the pool keep CLIs ready for these options and waits until one is ready. It
+// returns the error of [claude.Prewarm] or of waiting for a place.
 func (p *Pool) Warm(ctx context.Context, opts *claude.Options) error {
 	opts = opts.Clone()
 	if err := opts.Check(); err != nil {
@@ -156,8 +154,7 @@ func (p *Pool) Warm(ctx context.Context, opts *claude.Options) error {
 	return p.start(ctx, sh, release)
 }
 
-// Stats returns the counts of the pool at this moment. It does not wait for CLIs that are
-// starting.
+// Stats returns the current counts. It does not wait for CLIs that are starting.
 func (p *Pool) Stats() (st Stats) {
 	waiting := len(p.places.State().Waiting)
 	p.update(func() {
@@ -171,9 +168,9 @@ func (p *Pool) Stats() (st Stats) {
 	return st
 }
 
-// Close ends everything: what is ready, what is being started, conversations under way, and the
-// callers that wait for a place, which get [claude.ErrClosed]. It returns when all of it is
-// gone, and may be called many times.
+// Close ends ready and starting CLIs and running conversations. Callers that wait for a place
+// get [claude.ErrClosed]. It returns when all processes have ended, and may be called several
+// times.
 func (p *Pool) Close() error {
 	var spares []*spare
 	var leases []*Lease
@@ -200,7 +197,7 @@ func (p *Pool) Close() error {
 	return nil
 }
 
-// call begins a call that Close ends and waits for.
+// call begins a call that Close cancels and waits for.
 func (p *Pool) call(ctx context.Context) (_ context.Context, leave func(), err error) {
 	if !p.begin() {
 		return nil, nil, claude.ErrClosed
@@ -210,7 +207,7 @@ func (p *Pool) call(ctx context.Context) (_ context.Context, leave func(), err e
 	return ctx, func() { stop(); cancel(nil); p.work.Done() }, nil
 }
 
-// begin counts something that Close waits for; false when the pool is closed.
+// begin counts work that Close waits for. It returns false if the pool is closed.
 func (p *Pool) begin() (open bool) {
 	p.update(func() {
 		if open = !p.closed; open {
@@ -220,7 +217,7 @@ func (p *Pool) begin() (open bool) {
 	return open
 }
 
-// ask is the shelf of these options; it runs inside update.
+// ask returns the shelf of these options and creates it if necessary; it runs inside update.
 func (p *Pool) ask(opts *claude.Options) *shelf {
 	key := poolKey(opts)
 	sh := p.shelves[key]
@@ -232,11 +229,11 @@ func (p *Pool) ask(opts *claude.Options) *shelf {
 	return sh
 }
 
-// named reports whether options are for one session alone.
+// named reports whether options name a session.
 func named(o *claude.Options) bool { return o.SessionID != "" || o.Resume != "" || o.Continue }
 
-// refill starts what is missing on a shelf, as far as there are places without a waiting
-// caller; it runs inside update.
+// refill starts missing CLIs of a shelf while places are free without waiting; it runs inside
+// update.
 func (p *Pool) refill(sh *shelf) {
 	if p.closed || named(sh.opts) {
 		return
@@ -255,7 +252,7 @@ func (p *Pool) refill(sh *shelf) {
 	}
 }
 
-// start starts a CLI for a shelf, whose starting has been counted.
+// start starts a CLI for a shelf. The caller has already counted it in starting.
 func (p *Pool) start(ctx context.Context, sh *shelf, release func()) error {
 	w, err := claude.Prewarm(ctx, sh.opts)
 	if err != nil {
@@ -264,7 +261,7 @@ func (p *Pool) start(ctx context.Context, sh *shelf, release func()) error {
 		return err
 	}
 	s := &spare{warm: w, opts: sh.opts, since: time.Now(), release: release, left: make(chan struct{})}
-	wanted := len(p.places.State().Waiting) > 0 // its place, by a caller
+	wanted := len(p.places.State().Waiting) > 0 // a caller waits for a place
 	var closed bool
 	p.update(func() {
 		sh.starting--
@@ -282,7 +279,7 @@ func (p *Pool) start(ctx context.Context, sh *shelf, release func()) error {
 	return nil
 }
 
-// watchSpare notices when a CLI that waits to be used dies.
+// watchSpare discards a ready CLI when it dies.
 func (p *Pool) watchSpare(s *spare) {
 	select {
 	case <-s.left:
@@ -294,7 +291,7 @@ func (p *Pool) watchSpare(s *spare) {
 	}
 }
 
-// unshelve takes a CLI off its shelf, for one of those who want to; it runs
+// unshelve removes a CLI from its shelf. Only the first of several callers gets true. It runs
 // inside update.
 func (p *Pool) unshelve(s *spare) bool {
 	for _, sh := range p.shelves {
@@ -307,7 +304,7 @@ func (p *Pool) unshelve(s *spare) bool {
 	return false
 }
 
-// discard ends a CLI that waits, unless it has been taken, and waits for that.
+// discard ends a ready CLI, unless it has been taken, and waits for its end.
 func (p *Pool) discard(s *spare) (was bool) {
 	p.update(func() { was = p.unshelve(s) })
 	if was {

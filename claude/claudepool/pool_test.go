@@ -18,13 +18,13 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// house is a program for pools: it knows how many of it were started, for whom,
-// and lets the test end or deafen them.
+// house is a program for pools. It records its processes and their prompts, and the test can
+// kill them or stop their answers.
 type house struct {
 	mu      sync.Mutex
 	started int
 	resumed []string
-	tenants map[string][]string // by process, what was said to it
+	tenants map[string][]string // prompts by process
 	live    map[string]chan bool
 	deaf    bool
 }
@@ -35,10 +35,10 @@ func (h *house) options(tenant string) *claude.Options {
 	return &claude.Options{Spawner: h, CleanEnv: true, Logger: hushed, Tenant: tenant}
 }
 
-// hushed is one logger for all: another would be another key.
+// hushed is the only logger of the tests: another one would change the key.
 var hushed = slog.New(slog.DiscardHandler)
 
-// Spawn makes a house a spawner, the same for all its options.
+// Spawn makes a house a spawner. All its options share it.
 func (h *house) Spawn(ctx context.Context, cmd spawn.Command) (spawn.Process, error) {
 	return claudetest.InProcess(h.program).Spawn(ctx, cmd)
 }
@@ -122,7 +122,7 @@ func lease(t *testing.T, p *claudepool.Pool, opts *claude.Options) *claudepool.L
 	return l
 }
 
-// say is the answer to a prompt.
+// say sends a prompt and returns the answer.
 func say(t *testing.T, l *claudepool.Lease, prompt string) string {
 	t.Helper()
 	var answer string
@@ -137,7 +137,7 @@ func say(t *testing.T, l *claudepool.Lease, prompt string) string {
 	return answer
 }
 
-// poolTest runs a test with a pool and checks that closing it leaves nothing.
+// poolTest runs a test with a pool and checks that Close leaves no process or goroutine.
 func poolTest(t *testing.T, opts claudepool.Options, f func(t *testing.T, h *house, p *claudepool.Pool)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -187,8 +187,8 @@ func TestPoolKeepsReady(t *testing.T) {
 	})
 }
 
-// claudepool.TestPoolKeepsTenantsApart: many conversations of several tenants, and no process
-// has heard two of them.
+// claudepool.TestPoolKeepsTenantsApart: many conversations of several tenants never share a
+// process.
 func TestPoolKeepsTenantsApart(t *testing.T) {
 	poolTest(t, claudepool.Options{Min: 1, Max: 6}, func(t *testing.T, h *house, p *claudepool.Pool) {
 		var all sync.WaitGroup
@@ -230,11 +230,11 @@ func TestPoolKeepsTenantsApart(t *testing.T) {
 func TestPoolMax(t *testing.T) {
 	poolTest(t, claudepool.Options{Min: 1, Max: 2}, func(t *testing.T, h *house, p *claudepool.Pool) {
 		a := lease(t, p, h.options("a"))
-		synctest.Wait() // one more is ready for a
+		synctest.Wait() // one more is ready for tenant a
 		if _, live := h.count(); live != 2 {
 			t.Fatalf("%d processes", live)
 		}
-		b := lease(t, p, h.options("b")) // which takes its place
+		b := lease(t, p, h.options("b")) // takes the place of the ready one
 		synctest.Wait()
 		if st := p.Stats(); st.Ready != 0 || st.Discarded != 1 || st.InUse != 2 {
 			t.Errorf("%+v", st)
@@ -383,8 +383,8 @@ func TestPoolRecycles(t *testing.T) {
 	})
 }
 
-// claudepool.TestPoolRecyclesNothingThatIsBusy: a conversation whose turn runs keeps its
-// process, and one that is not persisted always does.
+// claudepool.TestPoolRecyclesNothingThatIsBusy: a conversation keeps its process while a turn
+// runs, and always if it is not persisted.
 func TestPoolRecyclesNothingThatIsBusy(t *testing.T) {
 	poolTest(t, claudepool.Options{Recycle: claudepool.Recycle{Turns: 1}}, func(t *testing.T, h *house, p *claudepool.Pool) {
 		opts := h.options("a")
@@ -430,7 +430,7 @@ func TestPoolCloseEndsEverybody(t *testing.T) {
 	})
 }
 
-// pass waits for so long, in the time of the test.
+// pass waits for a duration in the test's fake time.
 func pass(t *testing.T, d time.Duration) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), d)

@@ -21,11 +21,11 @@ import (
 	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
-// Dir is a session store in a directory, on a disk or a volume that several
-// machines share if that has locks (flock). Its files are what the CLI itself
-// writes below projects: <project>/<session>.jsonl, and <subpath>.jsonl below
-// <project>/<session> for subagents. Beside them lie a summary, a lock and the
-// number of the last claim. Directories have mode 0700, files 0600.
+// Dir is a session store in a directory, on a disk or a volume that several machines share if
+// that has locks (flock). Its files have the layout of the CLI's directory projects:
+// <project>/<session>.jsonl, and <subpath>.jsonl below <project>/<session> for subagents. Each
+// session also has a summary, a lock and a file with the number of the last claim. Directories
+// have mode 0700, files 0600.
 type Dir struct {
 	root string
 
@@ -33,18 +33,18 @@ type Dir struct {
 	read map[claude.SessionKey]*readFile
 }
 
-// readFile is what is known of a transcript: its uuids up to a place.
+// readFile caches the uuids of a transcript up to an offset.
 type readFile struct {
 	info  fs.FileInfo
 	end   int64
 	uuids map[string]bool
 }
 
-// maxReadFiles bounds how many transcripts' uuids are kept.
+// maxReadFiles limits the number of transcripts with cached uuids.
 const maxReadFiles = 256
 
-// NewDir returns the store in a directory, which is created for this user only if it does not
-// exist.
+// NewDir returns the store in a directory. It creates the directory with access for this user
+// only if it does not exist.
 func NewDir(root string) (*Dir, error) {
 	root, err := filepath.Abs(root)
 	if err != nil {
@@ -67,7 +67,7 @@ func (d *Dir) transcript(key claude.SessionKey) string {
 	return filepath.Join(d.session(key, ""), filepath.FromSlash(key.Subpath)+".jsonl")
 }
 
-// locked runs f while no other caller, of this process or another, changes the session.
+// locked runs f while it holds the lock of the session against this and other processes.
 func (d *Dir) locked(key claude.SessionKey, f func() error) error {
 	if err := Check(key); err != nil {
 		return err
@@ -86,8 +86,8 @@ func (d *Dir) locked(key claude.SessionKey, f func() error) error {
 	return f()
 }
 
-// noLinks checks that no directory on the way down to a transcript is a symbolic link:
-// what is written would end anywhere. The root itself may be one.
+// noLinks checks that no directory between the root and a transcript is a symbolic link, which
+// could redirect writes. The root itself may be a link.
 func (d *Dir) noLinks(key claude.SessionKey) error {
 	rel, err := filepath.Rel(d.root, d.transcript(key))
 	if err != nil {
@@ -110,8 +110,8 @@ func (d *Dir) noLinks(key claude.SessionKey) error {
 	return nil
 }
 
-// Append adds entries after those that are there. Entries with a uuid that the transcript has
-// already are left out.
+// Append appends entries to a transcript. It omits entries with a uuid that the transcript
+// already has.
 func (d *Dir) Append(_ context.Context, key claude.SessionKey, entries []json.RawMessage) error {
 	if len(entries) == 0 {
 		return nil
@@ -142,7 +142,8 @@ func (d *Dir) append(key claude.SessionKey, entries []json.RawMessage) error {
 		d.forget(key) // it has uuids that were not written
 		return err
 	}
-	// Under mu as well: the next writer of this process sees what was done under the file's lock.
+	// Hold mu as well, so that the next writer of this process sees the changes made under the
+	// file lock.
 	d.mu.Lock()
 	known.end += int64(len(text))
 	d.mu.Unlock()
@@ -153,7 +154,7 @@ func (d *Dir) append(key claude.SessionKey, entries []json.RawMessage) error {
 }
 
 func write(f *os.File, text []byte, at int64) error {
-	// What an append that was broken off has left is written over.
+	// Overwrite the rest of an interrupted append.
 	if err := f.Truncate(at); err != nil {
 		return err
 	}
@@ -163,8 +164,8 @@ func write(f *os.File, text []byte, at int64) error {
 	return f.Sync()
 }
 
-// catchUp reads what was written to a transcript since it was last looked at.
-// The session is locked.
+// catchUp reads the part of a transcript that was written since the last look. The session is
+// locked.
 func (d *Dir) catchUp(key claude.SessionKey, f *os.File) (*readFile, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -208,7 +209,7 @@ func lines(entries []json.RawMessage) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// whole are the whole lines of a transcript, and where they end.
+// whole returns the complete lines of a transcript, and the offset of their end.
 func whole(r io.Reader) (entries []json.RawMessage, end int64, err error) {
 	text, err := io.ReadAll(r)
 	if err != nil {
@@ -223,7 +224,7 @@ func whole(r io.Reader) (entries []json.RawMessage, end int64, err error) {
 	return entries, int64(len(text)), nil
 }
 
-// FindSession returns the projects that have a main transcript of the session, none if there is
+// FindSession returns the projects that have a main transcript of the session, or nil if there is
 // no such session.
 func (d *Dir) FindSession(_ context.Context, sessionID string) (projects []string, err error) {
 	if err := Check(claude.SessionKey{ProjectKey: "any", SessionID: sessionID}); err != nil {
@@ -288,8 +289,8 @@ func (d *Dir) ListSessions(_ context.Context, projectKey string) ([]claude.Store
 	return list, nil
 }
 
-// ListSubkeys returns the subpaths of a session's subagents, sorted. The main transcript is not
-// among them.
+// ListSubkeys returns the subpaths of a session's subagents, sorted. They do not include the main
+// transcript.
 func (d *Dir) ListSubkeys(_ context.Context, key claude.SessionKey) ([]string, error) {
 	key.Subpath = ""
 	if err := Check(key); err != nil {
@@ -316,7 +317,7 @@ func (d *Dir) ListSubkeys(_ context.Context, key claude.SessionKey) ([]string, e
 // subagents as well.
 func (d *Dir) Delete(_ context.Context, key claude.SessionKey) error {
 	return d.locked(key, func() error {
-		d.forget(key) // an inode may be used again
+		d.forget(key) // the inode may be reused
 		err := os.Remove(d.transcript(key))
 		if errors.Is(err, fs.ErrNotExist) {
 			err = nil
@@ -339,7 +340,7 @@ func (d *Dir) forgetSession(key claude.SessionKey) {
 	maps.DeleteFunc(d.read, func(k claude.SessionKey, _ *readFile) bool { return sessionOf(k) == sessionOf(key) })
 }
 
-// modTime is when a main transcript was written last.
+// modTime returns the time of the last write to a main transcript.
 func (d *Dir) modTime(key claude.SessionKey) (time.Time, error) {
 	info, err := os.Stat(d.transcript(key))
 	if err != nil {

@@ -15,14 +15,14 @@ import (
 	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
-// dirSummary is a summary's file, in the form of the official TypeScript SDK.
+// dirSummary is the content of a summary file, in the form of the official TypeScript SDK.
 type dirSummary struct {
 	SessionID string          `json:"sessionId"`
 	MTime     int64           `json:"mtime"` // milliseconds since 1970, rounded up
 	Data      json.RawMessage `json:"data"`
 }
 
-// summarize takes entries that were just written into the session's summary.
+// summarize adds entries that were just written to the session's summary.
 func (d *Dir) summarize(key claude.SessionKey, entries []json.RawMessage) error {
 	at, err := d.modTime(key)
 	if err != nil {
@@ -31,7 +31,7 @@ func (d *Dir) summarize(key claude.SessionKey, entries []json.RawMessage) error 
 	path := d.session(key, ".summary")
 	prev, err := readSummary(path)
 	if err != nil {
-		// It is missing, or broken: the transcript has everything that it had.
+		// It is missing or invalid: rebuild it from the transcript.
 		if entries, err = d.Load(context.Background(), key); err != nil {
 			return err
 		}
@@ -49,8 +49,8 @@ func (d *Dir) summarize(key claude.SessionKey, entries []json.RawMessage) error 
 	return replace(path, text)
 }
 
-// summaryLimit is the size from which a summary or a claim is not read: what is written
-// here is far smaller.
+// summaryLimit is the maximum size of a summary or a claim file that is read; this package
+// writes far smaller ones.
 const summaryLimit = 16 << 20
 
 func readSummary(path string) (*claude.StoredSummary, error) {
@@ -65,7 +65,7 @@ func readSummary(path string) (*claude.StoredSummary, error) {
 	return &claude.StoredSummary{SessionID: s.SessionID, ModTime: time.UnixMilli(s.MTime), Data: s.Data}, nil
 }
 
-// replace writes a file so that a reader sees the old one or the new one.
+// replace writes a file atomically: a reader sees the old content or the new one.
 func replace(path string, text []byte) error {
 	tmp, err := os.CreateTemp(filepath.Dir(path), ".tmp-*") // mode 0600
 	if err != nil {
@@ -81,8 +81,8 @@ func replace(path string, text []byte) error {
 	return err
 }
 
-// ListSummaries returns the summaries of all sessions of a project, which are kept beside their
-// transcripts.
+// ListSummaries returns the summaries of all sessions of a project, which are stored next to
+// their transcripts.
 func (d *Dir) ListSummaries(ctx context.Context, projectKey string) ([]claude.StoredSummary, error) {
 	sessions, err := d.ListSessions(ctx, projectKey)
 	if err != nil {
@@ -93,7 +93,7 @@ func (d *Dir) ListSummaries(ctx context.Context, projectKey string) ([]claude.St
 		key := claude.SessionKey{ProjectKey: projectKey, SessionID: s.SessionID}
 		sum, err := readSummary(d.session(key, ".summary"))
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // a transcript that was put here by other means
+			continue // a transcript that was not written by this store
 		}
 		if err != nil {
 			return nil, err
@@ -118,7 +118,7 @@ func (d *Dir) Claim(_ context.Context, key claude.SessionKey) (claude.SessionSto
 	return w, err
 }
 
-// claim is the number of the last claim, 0 if there is none.
+// claim returns the number of the last claim, or 0.
 func (d *Dir) claim(key claude.SessionKey) (uint64, error) {
 	text, err := regularfile.ReadNoFollow(d.session(key, ".claim"), summaryLimit)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -130,14 +130,14 @@ func (d *Dir) claim(key claude.SessionKey) (uint64, error) {
 	return strconv.ParseUint(strings.TrimSpace(string(text)), 10, 64)
 }
 
-// dirWriter is a store whose appends to one session are fenced.
+// dirWriter is a Dir with fenced appends to one session.
 type dirWriter struct {
 	*Dir
 	key   sessionKey
 	claim uint64
 }
 
-// Append adds entries unless the session was claimed again.
+// Append adds entries unless another writer has claimed the session.
 func (w *dirWriter) Append(_ context.Context, key claude.SessionKey, entries []json.RawMessage) error {
 	if len(entries) == 0 {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"github.com/seed7221b0f9/parley/claude/claudestore"
 )
 
-// A session goes on in another process, or on another machine: what it needs is
-// the store, the id and the directory that the session belongs to.
+// A session continues in another process or on another machine, with the store, the
+// session id and the directory of the session.
 func ExampleNewDir() {
 	store, err := claudestore.NewDir("/var/lib/agents/sessions")
 	if err != nil {
@@ -36,7 +36,7 @@ func ExampleMemory() {
 	ctx := context.Background()
 	key := claude.SessionKey{ProjectKey: claude.ProjectKey(os.TempDir()), SessionID: "0a1b2c3d-0000-4000-8000-000000000000"}
 	prompt := json.RawMessage(`{"type":"user","uuid":"u1","message":{"content":"Hello"}}`)
-	for range 2 { // an entry that is there is left out
+	for range 2 { // an entry with a known uuid is omitted
 		if err := store.Append(ctx, key, []json.RawMessage{prompt}); err != nil {
 			log.Fatal(err)
 		}

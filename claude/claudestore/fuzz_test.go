@@ -10,8 +10,8 @@ import (
 	"github.com/seed7221b0f9/parley/claude/claudestore"
 )
 
-// claudestore.FuzzDir finds any text in the files of a store: it is loaded or refused, and what is
-// appended is there afterwards.
+// claudestore.FuzzDir puts arbitrary text in the files of a store: Load returns it or an error,
+// and appended entries can be loaded afterwards.
 func FuzzDir(f *testing.F) {
 	f.Add([]byte("{\"uuid\":\"a\"}\n{\"uuid\":\"a\"}\ntorn"))
 	f.Add([]byte("1\n"))
@@ -39,7 +39,7 @@ func FuzzDir(f *testing.F) {
 		_, _ = d.ListSummaries(t.Context(), "-p")
 		_, _ = d.Claim(t.Context(), key)
 		if d.Append(t.Context(), key, []json.RawMessage{json.RawMessage(`{"n":1}`)}) != nil {
-			return // what is there is no transcript
+			return // the text is not a transcript
 		}
 		after, err := d.Load(t.Context(), key)
 		if err != nil || len(after) < len(before) || string(after[len(after)-1]) != `{"n":1}` {

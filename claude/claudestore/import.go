@@ -18,30 +18,29 @@ import (
 	"github.com/seed7221b0f9/parley/internal/ndjson"
 )
 
-// A batch that is imported has at most so many entries and bytes.
+// The limits of an imported batch, in entries and bytes.
 const (
 	batchEntries = 500
 	batchBytes   = 1 << 20
 )
 
-// ImportOptions configures where [ImportSession] finds a session. A nil pointer stands for the
-// defaults of the CLI.
+// ImportOptions configures where [ImportSession] searches a session. A nil pointer means the
+// CLI's defaults.
 type ImportOptions struct {
-	// ConfigDir is the CLI's configuration directory; "" is that of this process.
+	// ConfigDir is the CLI's configuration directory; "" means that of this process.
 	ConfigDir string
-	// Dir is the directory that the session belongs to; "" looks for it in all.
+	// Dir is the directory of the session; "" searches all directories.
 	Dir string
-	// MainOnly leaves the subagents' transcripts out.
+	// MainOnly omits the subagents' transcripts.
 	MainOnly bool
-	// Skipped is called for each line that is not JSON, which is not imported. Empty lines are
-	// not counted.
+	// Skipped is called for each line that is not JSON and not empty. Such lines are not
+	// imported.
 	Skipped func(file string, line int)
 }
 
-// ImportSession appends a session of the CLI's own to a store, where it can be
-// resumed from then on, and returns its key. The project of the key is the
-// directory that the CLI keeps the session in. A session that was imported
-// before is completed: what a store has it leaves out by its uuid.
+// ImportSession copies a session from the CLI's disk to a store, from which it can then be
+// resumed, and returns its key. The project of the key is the CLI's directory of the session.
+// A repeated import adds only new entries, because stores omit entries with a known uuid.
 func ImportSession(ctx context.Context, store claude.SessionStore, sessionID string, opts *ImportOptions) (claude.SessionKey, error) {
 	if opts == nil {
 		opts = &ImportOptions{}
@@ -68,9 +67,9 @@ func ImportSession(ctx context.Context, store claude.SessionStore, sessionID str
 	return key, nil
 }
 
-// find is the file of a session. A directory may have two projects: the one that the
-// environment names for all directories, which only this process's own configuration
-// directory can have, and the one of its key.
+// find returns the file of a session. A directory may have two projects: the fixed one that
+// the environment sets for all directories, which applies only to this process's configuration
+// directory, and the one of its key.
 func (o *ImportOptions) find(id string) (string, error) {
 	projects, names := claudedir.Projects(o.ConfigDir), []string{claudedir.ProjectKey(o.Dir)}
 	if o.ConfigDir == "" {
@@ -101,7 +100,7 @@ type importer struct {
 	skipped func(file string, line int)
 }
 
-// transcript appends a file batch by batch.
+// transcript appends a file in batches.
 func (im *importer) transcript(ctx context.Context, file string, key claude.SessionKey) error {
 	f, err := regularfile.Open(file)
 	if err != nil {
@@ -146,7 +145,7 @@ func (im *importer) append(ctx context.Context, key claude.SessionKey, batch []j
 	return im.store.Append(ctx, key, batch)
 }
 
-// subagents appends the transcripts below a session, each with its metadata after it.
+// subagents appends the transcripts below a session, each followed by its metadata.
 func (im *importer) subagents(ctx context.Context, session string, key claude.SessionKey) error {
 	root := filepath.Join(session, "subagents")
 	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -172,7 +171,7 @@ func (im *importer) subagents(ctx context.Context, session string, key claude.Se
 	})
 }
 
-// maxMetadata is the most that is read of a file beside a transcript.
+// maxMetadata limits the size of a metadata file of a transcript.
 const maxMetadata = 16 << 20
 
 func (im *importer) metadata(ctx context.Context, file string, key claude.SessionKey) error {

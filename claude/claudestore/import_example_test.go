@@ -11,7 +11,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude/claudestore"
 )
 
-// Sessions that the CLI has kept so far are put into a store.
+// Copy sessions from the CLI's disk to a store.
 func ExampleImportSession() {
 	var store claude.SessionStore // of package claudestore, for example
 	key, err := claudestore.ImportSession(context.Background(), store, "0a1b2c3d-0000-4000-8000-000000000000", &claudestore.ImportOptions{
@@ -23,7 +23,7 @@ func ExampleImportSession() {
 	fmt.Println("resume it with", key.SessionID)
 }
 
-// FoldSummary is what a store calls when it appends to a main transcript.
+// A store calls FoldSummary when it appends to a main transcript.
 func ExampleFoldSummary() {
 	key := claude.SessionKey{ProjectKey: "-src-project", SessionID: "s"}
 	written := time.Now() // by the store's clock

@@ -16,7 +16,7 @@ import (
 
 const importedID = "11111111-1111-4111-8111-111111111111"
 
-// batchStore remembers the batches of each transcript.
+// batchStore records the batches of each transcript.
 type batchStore map[string][][]json.RawMessage
 
 func (s batchStore) Append(_ context.Context, key claude.SessionKey, entries []json.RawMessage) error {
@@ -59,7 +59,7 @@ func TestImportSession(t *testing.T) {
 	for _, b := range store["-some-where/1111/"] {
 		sizes = append(sizes, len(b))
 	}
-	// Line 1202 is not JSON, the last one torn off.
+	// Line 1202 is not JSON, and the last line is cut off.
 	if fmt.Sprint(sizes) != "[500 500 202 2]" || fmt.Sprint(skipped) != "[1202 1206]" {
 		t.Errorf("batches of %v, skipped %v", sizes, skipped)
 	}

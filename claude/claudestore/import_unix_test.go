@@ -13,7 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
-// A pipe in the place of a transcript is refused and not waited for.
+// A named pipe in place of a transcript is an error and does not block.
 func TestImportSession_pipe(t *testing.T) {
 	config := t.TempDir()
 	project := filepath.Join(config, "projects", "-some-where")

@@ -10,8 +10,8 @@ import (
 	"github.com/seed7221b0f9/parley/claude"
 )
 
-// Check refuses a key that could name something outside of its project or its
-// session where keys become paths. Stores of your own may want to call it.
+// Check returns an error for a key that, used as a path, could name a file outside of its
+// project or session. Custom stores should call it.
 func Check(key claude.SessionKey) error {
 	parts := append([]string{key.ProjectKey, key.SessionID}, strings.Split(key.Subpath, "/")...)
 	if key.Subpath == "" {
@@ -38,7 +38,7 @@ func UUID(entry json.RawMessage) string {
 	return id
 }
 
-// fresh are the entries whose uuid is not known yet, which it is then.
+// fresh returns the entries with an unknown uuid or none, and adds their uuids to known.
 func fresh(known map[string]bool, entries []json.RawMessage) []json.RawMessage {
 	var out []json.RawMessage
 	for _, e := range entries {

@@ -10,8 +10,8 @@ import (
 	"github.com/seed7221b0f9/parley/claude"
 )
 
-// Memory is a session store in memory, for tests and for processes whose
-// sessions need not outlive them. Its zero value is empty.
+// Memory is a session store in memory, for tests and for sessions that may end with the
+// process. Its zero value is empty.
 type Memory struct {
 	mu       sync.Mutex
 	sessions map[sessionKey]*memorySession
@@ -35,18 +35,18 @@ type memoryTranscript struct {
 	uuids   map[string]bool
 }
 
-// NewMemory returns an empty store in memory. It is lost with the process, so it serves tests.
+// NewMemory returns an empty store in memory. Its content is lost when the process ends.
 func NewMemory() *Memory { return &Memory{} }
 
-// Append adds entries after those that are there. Entries with a uuid that the transcript has
-// already are left out.
+// Append appends entries to a transcript. It omits entries with a uuid that the transcript
+// already has.
 func (m *Memory) Append(_ context.Context, key claude.SessionKey, entries []json.RawMessage) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.append(key, entries)
 }
 
-// session is a session, made where there is none.
+// session returns the session of a key and creates it if necessary.
 func (m *Memory) session(key claude.SessionKey) *memorySession {
 	s := m.sessions[sessionOf(key)]
 	if s == nil {
@@ -85,7 +85,8 @@ func (m *Memory) append(key claude.SessionKey, entries []json.RawMessage) error 
 	return nil
 }
 
-// now is the time, later than the last one: what was written last is the newest.
+// now returns the current time, but always later than its last result, so that times order the
+// writes.
 func (m *Memory) now() time.Time {
 	now := time.Now().Truncate(time.Millisecond)
 	if !now.After(m.last) {
@@ -125,8 +126,8 @@ func (m *Memory) ListSessions(_ context.Context, projectKey string) ([]claude.St
 	return list, nil
 }
 
-// FindSession returns the projects that have a main transcript of the session, none if there is
-// no such session.
+// FindSession returns the projects that have a main transcript of the session, or nil if there
+// is no such session.
 func (m *Memory) FindSession(_ context.Context, sessionID string) (projects []string, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -154,8 +155,8 @@ func (m *Memory) ListSummaries(_ context.Context, projectKey string) ([]claude.S
 	return list, nil
 }
 
-// ListSubkeys returns the subpaths of a session's subagents, sorted. The main transcript is not
-// among them.
+// ListSubkeys returns the subpaths of a session's subagents, sorted. They do not include the
+// main transcript.
 func (m *Memory) ListSubkeys(_ context.Context, key claude.SessionKey) ([]string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -198,14 +199,14 @@ func (m *Memory) Claim(_ context.Context, key claude.SessionKey) (claude.Session
 	return &memoryWriter{Memory: m, key: sessionOf(key), claim: s.claim}, nil
 }
 
-// memoryWriter is a store whose appends to one session are fenced.
+// memoryWriter is a Memory with fenced appends to one session.
 type memoryWriter struct {
 	*Memory
 	key   sessionKey
 	claim uint64
 }
 
-// Append adds entries unless the session was claimed again.
+// Append adds entries unless another writer has claimed the session.
 func (w *memoryWriter) Append(_ context.Context, key claude.SessionKey, entries []json.RawMessage) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -22,8 +22,7 @@ import (
 
 func TestMain(m *testing.M) { e2e.VerifyMain(m) }
 
-// official is the official TypeScript SDK's store in memory, in a process of its
-// own.
+// official is the in-memory store of the official TypeScript SDK, in a separate process.
 type official struct {
 	t   *testing.T
 	in  io.Writer
@@ -99,7 +98,8 @@ func (o *official) do(c call) (answer any) {
 	return answer
 }
 
-// ours does the same call to a store of ours, with the same form of answer.
+// ours makes the same call to this package's store and returns the answer in the same
+// form.
 func ours(t *testing.T, s *claudestore.Memory, c call) (answer any) {
 	t.Helper()
 	key := claude.SessionKey{ProjectKey: c.Key.Project, SessionID: c.Key.Session, Subpath: c.Key.Subpath}
@@ -154,7 +154,7 @@ func sessions(t *testing.T, s *claudestore.Memory, c call) ([]string, error) {
 	return ids, err
 }
 
-// summaryEntries are entries of all kinds that a summary looks at.
+// summaryEntries are entries of all kinds that affect a summary.
 var summaryEntries = []string{
 	`{"type":"user","timestamp":"2026-01-02T03:04:05.678Z","cwd":"/one","message":{"content":"Hello\n there "}}`,
 	`{"type":"user","timestamp":"2026-01-02T03:04:05+02:00","isSidechain":true,"message":{"content":[{"type":"text","text":" "},{"type":"text","text":"Blocks"}]}}`,
@@ -183,7 +183,7 @@ func randomEntries(r *rand.Rand) (entries []json.RawMessage) {
 	return entries
 }
 
-// Random calls have the same answers. What differs is below.
+// Random calls give the same answers. The differences are tested below.
 func TestOfficial(t *testing.T) {
 	o := startOfficial(t)
 	ops := []string{"append", "append", "append", "append", "load", "sessions", "newest", "subkeys", "summaries", "delete"}
@@ -209,7 +209,8 @@ func TestOfficial(t *testing.T) {
 	}
 }
 
-// Where the official store in memory does not keep its own contract, ours does.
+// The official in-memory store violates its contract in some cases; this package's store
+// does not.
 func TestOfficialDiffers(t *testing.T) {
 	o := startOfficial(t)
 	key := wireKey{Project: "p", Session: "s"}

@@ -30,7 +30,7 @@ func TestDir(t *testing.T) {
 	claudetest.TestSessionStore(t, func(t *testing.T) claude.SessionStore { return newDir(t, t.TempDir()) })
 }
 
-// Two stores on one directory are as good as one.
+// Two stores on one directory behave like one.
 func TestDirShared(t *testing.T) {
 	claudetest.TestSessionStore(t, func(t *testing.T) claude.SessionStore {
 		root := t.TempDir()
@@ -54,7 +54,7 @@ func load(t *testing.T, s claude.SessionStore) (text string) {
 	return text
 }
 
-// A writer that died in the middle of a line leaves no half entry.
+// A writer that dies in the middle of a line leaves no partial entry.
 func TestDirTornTail(t *testing.T) {
 	root := t.TempDir()
 	d := newDir(t, root)
@@ -82,8 +82,8 @@ func TestDirTornTail(t *testing.T) {
 	}
 }
 
-// A transcript that another program has made shorter goes on at its end, and what is gone can be
-// written again.
+// A transcript that another program truncated continues at its end, and the removed entries can be
+// appended again.
 func TestDirShortened(t *testing.T) {
 	root := t.TempDir()
 	d := newDir(t, root)
@@ -99,7 +99,7 @@ func TestDirShortened(t *testing.T) {
 	if got := load(t, d); got != `{"uuid":"1"}{"uuid":"2"}{"uuid":"3"}` {
 		t.Errorf("loaded %q", got)
 	}
-	// Another file in its place, which is longer.
+	// A longer file replaces the transcript.
 	other, path := filepath.Join(root, "other"), filepath.Join(root, "-w", "s.jsonl")
 	if err := os.WriteFile(other, []byte(`{"uuid":"a name that is longer than all the others together"}`+"\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -115,7 +115,7 @@ func TestDirShortened(t *testing.T) {
 	}
 }
 
-// What an append that failed was to write can be appended again.
+// The entries of a failed append can be appended again.
 func TestDirFailedAppend(t *testing.T) {
 	d := newDir(t, t.TempDir())
 	if err := d.Append(t.Context(), key, []json.RawMessage{entry("1"), json.RawMessage("{")}); err == nil {
@@ -131,7 +131,7 @@ func TestDirFailedAppend(t *testing.T) {
 	}
 }
 
-// A session that was deleted leaves no summary to one of the same id, and a summary that cannot be
+// A deleted session leaves no summary to a new one with the same id, and a summary that cannot be
 // removed is an error.
 func TestDelete_summary(t *testing.T) {
 	said := func(text string) []json.RawMessage {
@@ -165,8 +165,8 @@ func TestDelete_summary(t *testing.T) {
 	}
 }
 
-// A summary that is missing or broken is made anew from all of the transcript. Its time is not before
-// that of the transcript, or it would look out of date.
+// A missing or invalid summary is rebuilt from the whole transcript. Its time is not before that of
+// the transcript, or it would look outdated.
 func TestDirSummary(t *testing.T) {
 	root := t.TempDir()
 	d := newDir(t, root)

@@ -14,7 +14,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude/claudetest"
 )
 
-// faultyStore is a store in memory with one fault.
+// faultyStore is an in-memory store with one fault.
 type faultyStore struct {
 	*claudestore.Memory
 	fault string
@@ -67,7 +67,7 @@ func (s *faultyStore) Claim(ctx context.Context, key claude.SessionKey) (claude.
 
 const faultVariable = "PARLEY_STORE_FAULT"
 
-// claudestore.TestFaulty is run by claudestore.TestSuiteFindsFaults, in a process of its own.
+// claudestore.TestFaulty is run by claudestore.TestSuiteFindsFaults in a child process.
 func TestFaulty(t *testing.T) {
 	fault := os.Getenv(faultVariable)
 	if fault == "" {
@@ -78,7 +78,7 @@ func TestFaulty(t *testing.T) {
 	})
 }
 
-// The contract that a store breaks is the one that fails.
+// A faulty store fails exactly the contract that it violates.
 func TestSuiteFindsFaults(t *testing.T) {
 	for _, fault := range []string{"01_append_load", "02_unknown", "03_call_order", "05_subpath_apart", "06_projects_apart",
 		"09_delete", "11_delete_subpath", "15_uuid_once", "17_fencing"} {

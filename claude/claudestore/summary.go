@@ -28,10 +28,9 @@ type SummaryData struct {
 	Tag               string `json:"tag,omitempty"`
 }
 
-// FoldSummary is prev, the summary of a session or nil, with what entries of its
-// main transcript add to it. A zero modTime keeps that of prev. It changes
-// nothing that it is given. Entries that are not JSON objects add nothing, and members of Data
-// that this package does not know stay.
+// FoldSummary returns prev, the summary of a session or nil, updated with entries of its main
+// transcript. A zero modTime keeps that of prev. It does not modify its arguments. It ignores
+// entries that are not JSON objects, and keeps unknown members of Data.
 func FoldSummary(prev *claude.StoredSummary, key claude.SessionKey, entries []json.RawMessage, modTime time.Time) (claude.StoredSummary, error) {
 	out := claude.StoredSummary{SessionID: key.SessionID, ModTime: modTime}
 	data := map[string]any{}
@@ -59,8 +58,8 @@ func FoldSummary(prev *claude.StoredSummary, key claude.SessionKey, entries []js
 	return out, err
 }
 
-// summaryEntry is what a summary needs of an entry. Members of another type than
-// they should have are as good as missing.
+// summaryEntry holds the members of an entry. A member of an unexpected type counts as
+// missing.
 type summaryEntry map[string]json.RawMessage
 
 func (e summaryEntry) text(name string) (s string, ok bool) {
@@ -110,8 +109,8 @@ var (
 	noPrompt    = regexp.MustCompile(`^(?:\s*<[a-z][\w-]*[\s>]|\[Request interrupted by user[^\]]*\])`)
 )
 
-// foldPrompt notes the first thing that the user said, and until there is one
-// the first command.
+// foldPrompt records the first prompt of the user, or the first command until there is a
+// prompt.
 func (e summaryEntry) foldPrompt(data map[string]any) {
 	if _, locked := data["firstPromptLocked"]; locked {
 		return
@@ -141,7 +140,7 @@ func (e summaryEntry) foldPrompt(data map[string]any) {
 	}
 }
 
-// texts are the texts of a prompt; the result of a tool is none.
+// texts returns the texts of a prompt, or nil for the result of a tool.
 func (e summaryEntry) texts() []string {
 	var m struct{ Content json.RawMessage }
 	if json.Unmarshal(e["message"], &m) != nil {
@@ -169,8 +168,8 @@ func (e summaryEntry) texts() []string {
 	return texts
 }
 
-// maxFirstPrompt is the length of a first prompt, in UTF-16 units as the official
-// SDK counts.
+// maxFirstPrompt is the maximum length of a first prompt, in UTF-16 units like in the official
+// SDK.
 const maxFirstPrompt = 200
 
 func shortPrompt(s string) string {

@@ -9,7 +9,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// built is one message of everything that a builder builds.
+// built returns one message from each method of a builder.
 func built() []message.Message {
 	b := claudetest.NewBuilder()
 	all := []message.Message{
@@ -27,7 +27,7 @@ func built() []message.Message {
 	return append(all, b.StreamToolUse(b.ToolUseID(), "Read", map[string]any{"file_path": "p"}, 4)...)
 }
 
-// What is built is what is decoded, has ids of its own, and is the same each time.
+// Built messages equal their decoded form, have unique ids, and are the same each time.
 func TestBuilder(t *testing.T) {
 	again, uuids := built(), map[string]bool{}
 	for i, m := range built() {
@@ -53,7 +53,7 @@ func TestBuilder(t *testing.T) {
 	}
 }
 
-// The parts of a stream put together are its whole message.
+// The parts of a stream add up to its whole message.
 func TestBuilderStream(t *testing.T) {
 	input := map[string]any{"file_path": "ünï.txt", "n": 1.0}
 	var whole, parts string

@@ -8,9 +8,9 @@ import (
 	"github.com/seed7221b0f9/parley/internal/proc"
 )
 
-// FindCLI returns the path of the real CLI for a test: the one that the environment variable PARLEY_CLI names, else
-// the pinned one that this project's scripts/install-cli has put into the cache, else a claude on the caller's PATH
-// or where installers put it. A PARLEY_CLI that is not a file is an error, never a reason to take another one.
+// FindCLI returns the path of the real CLI for a test: the one in the environment variable PARLEY_CLI, else the
+// pinned one in the cache of this project's scripts/install-cli, else a claude on the caller's PATH or in the
+// directories of installers. A PARLEY_CLI that is not a file is an error.
 func FindCLI() (string, error) {
 	if path := os.Getenv("PARLEY_CLI"); path != "" {
 		if err := clipath.CheckFile(path); err != nil {

@@ -1,18 +1,18 @@
-// Package claudetest tests programs that drive the Claude Code CLI, without a
-// token spent and without a network.
+// Package claudetest helps to test programs that drive the Claude Code CLI, without
+// spending tokens and without a network.
 //
-// [FakeCLI] is a CLI written in Go: the test's own executable, started once more
-// as a real process that speaks the CLI's protocol. What it says is a [Program],
-// which plays on its [CLI]; what goes wrong with CLIs in the field is there to be
-// put together: slow starts, missing and late answers, bursts, lines of 100 MB,
-// torn characters, junk, unknown types, exits, signals, grandchildren. [InProcess]
-// runs the same programs inside the test, also in a testing/synctest bubble.
+// [FakeCLI] is a CLI written in Go: it starts the test's executable again as a real
+// process that speaks the CLI's protocol. A [Program] decides its behavior through a
+// [CLI], which has methods for the faults of real CLIs: slow starts, missing and late
+// answers, bursts, lines of 100 MB, torn characters, junk, unknown types, exits, signals,
+// grandchildren. [InProcess] runs the same programs inside the test, also in a
+// testing/synctest bubble.
 //
 // [Builder] builds messages as the CLI writes them, for a fake CLI or for tests of
 // code that only takes messages.
 //
-// [Recorder] writes down a session with any CLI, with secrets taken out by a
-// [Redactor], and [Replayer] plays it.
+// [Recorder] records a session with any CLI, with secrets removed by a [Redactor], and
+// [Replayer] plays it back.
 //
 // [FakeAPI] is a scripted Anthropic Messages API on the loopback interface. The
 // real CLI talks to it when ANTHROPIC_BASE_URL names it, and [HermeticEnv] builds

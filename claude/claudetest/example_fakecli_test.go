@@ -14,7 +14,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// A fake CLI is a function. In the tests of a package claudetest.TestMain makes it known:
+// A fake CLI is a function. In the tests of a package, TestMain registers it:
 //
 //	func claudetest.TestMain(m *testing.M) {
 //		claudetest.Main(m, map[string]claudetest.Program{"echo": echo})
@@ -40,8 +40,8 @@ func ExampleFakeCLI() {
 	// Output: You said: hello
 }
 
-// The CLI dies in the middle of a turn: the program under test sees what it had
-// written, and then how it ended.
+// The CLI dies in the middle of a turn: the program under test gets the messages up to
+// there, and then the exit error.
 func ExampleInProcess() {
 	program := func(cli *claudetest.CLI) int {
 		cli.Handshake()
@@ -72,7 +72,7 @@ func ExampleInProcess() {
 	// exit 3 out of memory
 }
 
-// A control request of the program under test is answered by a function; an unknown one is
+// A function answers a control request of the program under test; an unknown request is
 // refused as the real CLI does.
 func ExampleCLI_OnControl() {
 	program := func(cli *claudetest.CLI) int {
@@ -96,9 +96,9 @@ func ExampleCLI_OnControl() {
 	// true
 }
 
-// A session is recorded once, with the real CLI, and played from then on.
+// A session is recorded once with the real CLI and then replayed.
 func ExampleRecorder() {
-	var cassette bytes.Buffer // a file, in earnest
+	var cassette bytes.Buffer // a file in a real test
 	program := func(cli *claudetest.CLI) int { return echo(cli) }
 	opts := &claude.Options{Spawner: claudetest.InProcess(program)}
 
@@ -141,7 +141,7 @@ func ExampleBuilder() {
 	// result: 100 bytes
 }
 
-// A redactor is useful on its own, for logs.
+// A redactor is also useful alone, for logs.
 func ExampleRedactor() {
 	r := claudetest.NewRedactor("hunter2")
 	fmt.Fprintln(os.Stdout, r.Text(`curl -H "x-api-key: abc123" https://ada:hunter2@example.com`))

@@ -44,7 +44,7 @@ func ExampleFakeAPI() {
 }
 
 // A script in Go: a rate limit, a turn with a tool, and the answer of a subagent,
-// whose requests are known by its system prompt.
+// recognized by its system prompt.
 func ExampleScript() {
 	script := claudetest.Replies(
 		claudetest.Fail(429, "rate_limit_error", "slow down").Times(2),

@@ -17,17 +17,16 @@ import (
 // FakeAPI is a scripted Anthropic Messages API on the loopback interface, with
 // streaming. It drives the real CLI when ANTHROPIC_BASE_URL is its URL.
 //
-// A POST to /v1/messages with tools belongs to the main conversation and takes
-// the next reply of the [Script]; when none is left the answer is the text
-// SCRIPT EXHAUSTED. Requests without tools (titles, classifiers), probes for a
-// single token and /v1/messages/count_tokens are side requests: they get a
-// harmless answer and take no reply, unless the script says otherwise. Any HEAD
-// is 200, anything else 404.
+// A POST to /v1/messages with tools belongs to the main conversation and takes the next reply
+// of the [Script]; when none is left the answer is the text SCRIPT EXHAUSTED. Requests without
+// tools (titles, classifiers), probes for a single token and /v1/messages/count_tokens are
+// side requests: they get a default answer and take no reply, unless the script sets
+// otherwise. Any HEAD request gets 200, any other request 404.
 //
-// Message ids are given when a message begins, to side requests too; an error, a
-// reset and a client that hangs up before the message begins use up no id.
+// Message ids are assigned when a message begins, also to side requests; an error, a reset and
+// a client that hangs up before the message begins use no id.
 //
-// All methods may be called from any goroutine.
+// All methods are safe for concurrent use.
 type FakeAPI struct {
 	script Script
 	url    string
@@ -39,13 +38,13 @@ type FakeAPI struct {
 	mu       sync.Mutex
 	slots    []replySlot
 	requests []APIRequest
-	main     int           // requests of the main conversation among them
+	main     int           // number of requests of the main conversation
 	changed  chan struct{} // closed and replaced when a request arrives
 	messages int           // message ids given
 	tools    int           // tool ids given
 }
 
-// replySlot is a reply of the script with how often it was taken.
+// replySlot is a reply of the script and the number of times it was taken.
 type replySlot struct {
 	reply Reply
 	first int // index of its first repetition, counted over single replies
@@ -53,25 +52,24 @@ type replySlot struct {
 	used  int
 }
 
-// APIRequest is a request that a [FakeAPI] received, with credentials redacted. It must not be
-// changed.
+// APIRequest is a request that a [FakeAPI] received, with credentials redacted. It is
+// read-only.
 type APIRequest struct {
 	Method string
 	Path   string // with the query
-	// Header is the request's, with the values of credentials redacted.
+	// Header is the header of the request, with the values of credentials redacted.
 	Header http.Header
-	// Body is the body as it came; nil if there was none.
+	// Body is the unchanged body; nil if there was none.
 	Body json.RawMessage
-	// Side is true for everything that is not of the main conversation.
+	// Side is true for requests outside the main conversation.
 	Side bool
 	// Reply is the index of the reply that the request took, where a reply with
 	// Repeat n counts as n, and -1 if it took none.
 	Reply int
 }
 
-// NewFakeAPI starts a fake API on a free port of 127.0.0.1. It is an error if
-// the script makes no sense. The caller closes it; the script must not be
-// changed before that.
+// NewFakeAPI starts a fake API on a free port of 127.0.0.1. It returns an error for an invalid
+// script. The caller closes it and must not change the script before that.
 func NewFakeAPI(script Script) (*FakeAPI, error) {
 	if err := script.check(); err != nil {
 		return nil, err
@@ -90,7 +88,7 @@ func NewFakeAPI(script Script) (*FakeAPI, error) {
 	a.server = &http.Server{
 		Handler:   http.HandlerFunc(a.serve),
 		ConnState: a.countConn,
-		// Broken connections are what many scripts are about.
+		// Many scripts break connections on purpose.
 		ErrorLog: log.New(io.Discard, "", 0),
 	}
 	a.close = sync.OnceValue(a.shutdown)
@@ -101,8 +99,8 @@ func NewFakeAPI(script Script) (*FakeAPI, error) {
 	return a, nil
 }
 
-// StartFakeAPI is [NewFakeAPI] for a test: it fails the test if the API cannot
-// be started, and closes the API with the test.
+// StartFakeAPI calls [NewFakeAPI] for a test: it fails the test if the API cannot be started,
+// and closes the API when the test ends.
 func StartFakeAPI(tb testing.TB, script Script) *FakeAPI {
 	tb.Helper()
 	a, err := NewFakeAPI(script)
@@ -139,8 +137,8 @@ func (a *FakeAPI) Requests() []APIRequest {
 	return slices.Clone(a.requests)
 }
 
-// Unused is the number of replies that no request took, where a reply with
-// Repeat n counts as n.
+// Unused returns the number of replies that no request took, where a reply with Repeat n
+// counts as n.
 func (a *FakeAPI) Unused() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -172,14 +170,13 @@ func (a *FakeAPI) WaitRequests(ctx context.Context, n int) error {
 	}
 }
 
-// Close hangs up every connection, ends every delay and hold, and returns when
-// nothing of the API runs any more. More calls have no effect.
+// Close closes all connections, ends all delays and holds, and returns when all goroutines of
+// the API have ended. Further calls have no effect.
 func (a *FakeAPI) Close() error { return a.close() }
 
 func (a *FakeAPI) shutdown() error {
 	err := a.server.Close()
-	// Connections are counted in the accept loop: only after its end is the
-	// count complete.
+	// The accept loop counts connections: the count is complete only after its end.
 	<-a.served
 	a.conns.Wait()
 	if err != nil && !errors.Is(err, net.ErrClosed) {

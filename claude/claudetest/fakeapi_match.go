@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// apiAsk is the part of a request for a message that decides about its answer.
+// apiAsk holds the members of a message request that select its answer.
 type apiAsk struct {
 	Model     string            `json:"model"`
 	MaxTokens int               `json:"max_tokens"`
@@ -21,8 +21,7 @@ type apiTurn struct {
 	Content json.RawMessage `json:"content"`
 }
 
-// side tells whether the script treats the request as no part of the main
-// conversation.
+// side reports whether the request is a side request.
 func (s Script) side(q apiAsk) bool {
 	switch {
 	case s.AllMain:
@@ -66,8 +65,7 @@ func (s Script) sideText() string {
 	if s.SideText != "" {
 		return s.SideText
 	}
-	// An answer that the CLI can read both as a title and as the verdict
-	// whether a new topic began.
+	// An answer that the CLI can read both as a title and as a verdict about a new topic.
 	return `{"title":"Fake title","isNewTopic":false}`
 }
 
@@ -79,8 +77,8 @@ func (m *Match) fits(q apiAsk, side bool) bool {
 		(m.AnyIncludes == "" || includes(m.AnyIncludes, q.contents()...))
 }
 
-// lastUser is the content of the last user message. The CLI appends messages
-// with role system, so that it need not be the last message.
+// lastUser returns the content of the last user message. The CLI appends messages with
+// role system, so it need not be the last message.
 func (q apiAsk) lastUser() json.RawMessage {
 	for i := len(q.Messages) - 1; i >= 0; i-- {
 		if q.Messages[i].Role == "user" {
@@ -98,7 +96,7 @@ func (q apiAsk) contents() []json.RawMessage {
 	return contents
 }
 
-// includes tells whether a string somewhere in the values contains text.
+// includes reports whether a string in the values contains text.
 func includes(text string, values ...json.RawMessage) bool {
 	for _, data := range values {
 		var value any

@@ -11,7 +11,7 @@ import (
 
 const harmless = `{"title":"Fake title","isNewTopic":false}`
 
-// TestSides has which requests take replies, and which get a harmless answer.
+// TestSides checks which requests take replies, and which get the default answer.
 func TestSides(t *testing.T) {
 	sideReply := claudetest.Say("for the side").When(claudetest.Match{Side: true})
 	for _, tc := range []struct {
@@ -69,7 +69,7 @@ func TestSides(t *testing.T) {
 	}
 }
 
-// TestSideIDs: an answer to a side request is a message with a number of its own.
+// TestSideIDs: an answer to a side request has its own message id.
 func TestSideIDs(t *testing.T) {
 	api := start(t, claudetest.Say("a"), claudetest.Say("b"))
 	for i, body := range []string{plain, noTools, plain} {
@@ -120,7 +120,7 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// TestMatchIndexes: indexes count repetitions, and replies left of a taken one stay.
+// TestMatchIndexes: indexes count repetitions, and replies before a taken one remain.
 func TestMatchIndexes(t *testing.T) {
 	api := start(t,
 		claudetest.Say("other model").Times(3).When(claudetest.Match{Model: "m2"}),

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// apiMessage is a reply with everything settled: ids, model, deltas.
+// apiMessage is a reply with its ids, model and deltas resolved.
 type apiMessage struct {
 	id, model  string
 	stopReason string
@@ -17,8 +17,8 @@ type apiMessage struct {
 	parts      []apiPart
 }
 
-// apiPart is a content block in the two forms in which it is sent: in pieces, and
-// whole in an answer that is not streamed.
+// apiPart is a content block in its two forms: as deltas, and whole for an answer that is
+// not streamed.
 type apiPart struct {
 	start  any
 	deltas []any
@@ -31,7 +31,7 @@ type apiEvent struct {
 	data json.RawMessage
 }
 
-// The wire's shapes, with the members in the order in which the API writes them.
+// The wire types, with the members in the API's order.
 type (
 	envelope struct {
 		ID           string          `json:"id"`
@@ -73,7 +73,7 @@ type (
 	}
 )
 
-// begin settles a reply for a request, using up the ids it needs.
+// begin resolves a reply for a request and assigns its ids.
 func (a *FakeAPI) begin(r Reply, q apiAsk) apiMessage {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -97,7 +97,7 @@ func (a *FakeAPI) begin(r Reply, q apiAsk) apiMessage {
 	return m
 }
 
-// part settles one block. The caller holds a.mu.
+// part resolves one block. The caller holds a.mu.
 func (a *FakeAPI) part(b Block) apiPart {
 	switch {
 	case b.Raw != nil:
@@ -162,7 +162,7 @@ func (b Block) toolPart(id string) apiPart {
 	return p
 }
 
-// input is the text of the tool's input, compact as the API writes it.
+// input returns the text of the tool's input, in the API's compact form.
 func (c *ToolCall) input() string {
 	switch {
 	case c.RawInput != nil:
@@ -172,7 +172,7 @@ func (c *ToolCall) input() string {
 	}
 	var buf bytes.Buffer
 	if err := json.Compact(&buf, c.Input); err != nil {
-		return string(c.Input) // not reached: the script was checked
+		return string(c.Input) // unreachable: the script was checked
 	}
 	return buf.String()
 }
@@ -200,12 +200,12 @@ func (b Block) pieces(content string) []string {
 	return pieces
 }
 
-// envelope is the message as JSON without content.
+// envelope returns the message as JSON without content.
 func (m apiMessage) envelope() envelope {
 	return envelope{ID: m.id, Type: "message", Role: "assistant", Model: m.model, Content: []any{}}
 }
 
-// whole is the message as an answer that is not streamed.
+// whole returns the message as an answer that is not streamed.
 func (m apiMessage) whole() json.RawMessage {
 	e := m.envelope()
 	for _, p := range m.parts {
@@ -215,7 +215,7 @@ func (m apiMessage) whole() json.RawMessage {
 	return mustEncode(e)
 }
 
-// events is the message as a stream.
+// events returns the message as a stream.
 func (m apiMessage) events() []apiEvent {
 	type object = map[string]any
 	var events []apiEvent
@@ -260,7 +260,7 @@ type (
 	}
 )
 
-// usageJSON is the default usage with others laid over it, later ones on top.
+// usageJSON returns the default usage overridden by the maps; later maps win.
 func usageJSON(over ...map[string]any) json.RawMessage {
 	names := []string{"input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens"}
 	usage := map[string]any{names[0]: 10, names[1]: 0, names[2]: 0, names[3]: 5}

@@ -9,14 +9,14 @@ import (
 )
 
 const (
-	// requestID is the id that every answer has in its request-id header.
+	// requestID is the value of the request-id header of every answer.
 	requestID = "req_fake"
-	// maxBody is well above the 32 MB that the real API takes.
+	// maxBody is well above the API's limit of 32 MB.
 	maxBody = 64 << 20
 )
 
-// serve answers one request. Its context ends when the client hangs up and when
-// the API is closed, and all waiting with it.
+// serve answers one request. Its context, which bounds all waits, ends when the client
+// hangs up or the API is closed.
 func (a *FakeAPI) serve(w http.ResponseWriter, req *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, req.Body, maxBody))
 	w.Header().Set("Request-Id", requestID)
@@ -65,15 +65,15 @@ func (a *FakeAPI) serveMessage(w http.ResponseWriter, req *http.Request, body []
 		r.stream(ctx, w, m.events())
 		return
 	}
-	// What a stream would be held up by in its middle comes before an answer in one piece.
+	// The hold in the middle of a stream comes before an answer that is not streamed.
 	if r.Hold == HoldMid && !r.hold(ctx) {
 		return
 	}
 	writeJSON(w, http.StatusOK, m.whole())
 }
 
-// admit records a request for a message and finds its reply, in one step so that
-// the order of the requests is the order of the replies.
+// admit records a message request and selects its reply atomically, so that replies follow
+// the order of the requests.
 func (a *FakeAPI) admit(req *http.Request, body []byte, q apiAsk) Reply {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -89,7 +89,7 @@ func (a *FakeAPI) record(req *http.Request, body []byte, side bool, reply int) {
 	a.note(req, body, side, reply)
 }
 
-// note adds to the requests. The caller holds a.mu.
+// note records a request. The caller holds a.mu.
 func (a *FakeAPI) note(req *http.Request, body []byte, side bool, reply int) {
 	if len(body) == 0 {
 		body = nil
@@ -105,8 +105,8 @@ func (a *FakeAPI) note(req *http.Request, body []byte, side bool, reply int) {
 	a.changed = make(chan struct{})
 }
 
-// redact is a copy of the header without the values of credentials: requests are printed by
-// failing tests, and a real key may be sent to this API by mistake.
+// redact returns a copy of the header without the values of credentials: failing tests
+// print requests, and a client may send a real key to this API by mistake.
 func redact(header http.Header) http.Header {
 	header = header.Clone()
 	for _, name := range []string{"X-Api-Key", "Authorization", "Proxy-Authorization", "Cookie"} {
@@ -135,7 +135,7 @@ func writeJSON(w http.ResponseWriter, status int, body json.RawMessage) {
 	writeBody(w, status, "application/json", body)
 }
 
-// writeBody answers; an error means that the client is gone, which is its right.
+// writeBody writes an answer. It ignores errors, because the client may hang up.
 func writeBody(w http.ResponseWriter, status int, contentType string, body []byte) {
 	setDefault(w, "Content-Type", contentType)
 	w.WriteHeader(status)

@@ -15,7 +15,7 @@ const (
 	defaultHoldAfter = 3
 )
 
-// streamFault is how a stream ends before its time.
+// streamFault is the way in which a stream ends early.
 type streamFault int
 
 const (
@@ -26,7 +26,7 @@ const (
 	faultSSEError
 )
 
-// stream sends the events, as far as the reply's faults let it.
+// stream sends the events until a fault of the reply.
 func (r Reply) stream(ctx context.Context, w http.ResponseWriter, events []apiEvent) {
 	setDefault(w, "Content-Type", "text/event-stream; charset=utf-8")
 	setDefault(w, "Cache-Control", "no-cache")
@@ -54,7 +54,7 @@ func (r Reply) stream(ctx context.Context, w http.ResponseWriter, events []apiEv
 	r.strike(w, fault, events[min(end, len(events)-1)])
 }
 
-// cut is the number of events that are sent, of n, and what comes then.
+// cut returns the number of events to send, of n, and the fault after them.
 func (r Reply) cut(n int) (end int, kind streamFault) {
 	end = n
 	for _, f := range []struct {
@@ -70,7 +70,7 @@ func (r Reply) cut(n int) (end int, kind streamFault) {
 	return end, kind
 }
 
-// errorAfter is the number of events before the error event, of n, or nil.
+// errorAfter returns the number of events before the error event, of n, or nil.
 func (r Reply) errorAfter(n int) *int {
 	if r.SSEErrorAfter == nil && r.SSEError != nil {
 		return new(n - 2) // before message_delta and message_stop
@@ -78,14 +78,14 @@ func (r Reply) errorAfter(n int) *int {
 	return r.SSEErrorAfter
 }
 
-// strike ends the stream with a fault; next is the event that would have come.
+// strike ends the stream with a fault; next is the event that would have been next.
 func (r Reply) strike(w http.ResponseWriter, kind streamFault, next apiEvent) {
 	switch kind {
 	case faultDrop:
 		// The server then closes the connection without ending the body.
 		panic(http.ErrAbortHandler)
 	case faultMalformed:
-		// The blank line makes the client read the half as an event.
+		// The blank line makes the client read the half event as an event.
 		_, _ = fmt.Fprintf(w, "event: %s\ndata: %s\n\n", next.name, next.data[:len(next.data)/2])
 	case faultSSEError:
 		_, _ = fmt.Fprintf(w, "event: error\ndata: %s\n\n", r.sseError())
@@ -96,10 +96,10 @@ func (r Reply) sseError() json.RawMessage {
 	if r.SSEError == nil {
 		return errorBody("overloaded_error", "Overloaded")
 	}
-	return mustEncode(r.SSEError) // on one line, as an event's data must be
+	return mustEncode(r.SSEError) // on one line, as event data requires
 }
 
-// holdAt is the number of events before the hold, of n that are sent, or -1.
+// holdAt returns the number of events before the hold, of n that are sent, or -1.
 func (r Reply) holdAt(n int) int {
 	switch {
 	case r.Hold != HoldMid:
@@ -111,7 +111,8 @@ func (r Reply) holdAt(n int) int {
 	}
 }
 
-// hold waits for the client to hang up; true means that it did not.
+// hold waits until the client hangs up or the hold ends; it returns true in the second
+// case.
 func (r Reply) hold(ctx context.Context) bool {
 	d := defaultHold
 	if r.HoldMS > 0 {

@@ -25,7 +25,7 @@ const (
 	probe    = `{"model":"m1","max_tokens":1,"tools":[{"name":"Bash"}],"messages":[{"role":"user","content":"hi"}]}`
 )
 
-// client does not keep connections, so that each answer is one connection.
+// client does not reuse connections, so that each answer has its own.
 var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 
 func do(ctx context.Context, api *claudetest.FakeAPI, method, path, body string) (*http.Response, error) {
@@ -36,8 +36,8 @@ func do(ctx context.Context, api *claudetest.FakeAPI, method, path, body string)
 	return client.Do(req)
 }
 
-// post asks for a message and returns the whole answer; err is that of the
-// request or of its body.
+// post requests a message and returns the whole answer; err is the error of the request
+// or of reading the body.
 func post(t *testing.T, api *claudetest.FakeAPI, body string) (resp *http.Response, answer string, err error) {
 	t.Helper()
 	resp, err = do(t.Context(), api, http.MethodPost, "/v1/messages?beta=true", body)
@@ -49,7 +49,7 @@ func post(t *testing.T, api *claudetest.FakeAPI, body string) (resp *http.Respon
 	return resp, string(data), err
 }
 
-// mustPost is post where nothing may go wrong.
+// mustPost is post that fails the test on any error.
 func mustPost(t *testing.T, api *claudetest.FakeAPI, body string) string {
 	t.Helper()
 	resp, answer, err := post(t, api, body)
@@ -62,7 +62,8 @@ func mustPost(t *testing.T, api *claudetest.FakeAPI, body string) string {
 	return answer
 }
 
-// events is the data of each event of a stream, whose type must be its name.
+// events returns the data of each event of a stream and checks that its type equals its
+// name.
 func events(t *testing.T, stream string) []string {
 	t.Helper()
 	var all []string
@@ -76,7 +77,7 @@ func events(t *testing.T, stream string) []string {
 	return all
 }
 
-// text is the text of an answer that was not streamed.
+// text returns the text of an answer that was not streamed.
 func text(t *testing.T, answer string) string {
 	t.Helper()
 	var m struct {
@@ -123,7 +124,7 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// blockCases are the deltas of each kind of block, and the block in one piece.
+// blockCases are the deltas of each kind of block, and the whole block.
 var blockCases = []struct {
 	name   string
 	block  claudetest.Block
@@ -257,7 +258,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestFaults has the stream of "abcdef" in three deltas, broken in each way.
+// TestFaults breaks the stream of "abcdef" in three deltas in each way.
 func TestFaults(t *testing.T) {
 	const overloaded = `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"},"request_id":"req_fake"}`
 	for _, tc := range []struct {
@@ -265,7 +266,7 @@ func TestFaults(t *testing.T) {
 		reply  claudetest.Reply
 		events int
 		broken bool   // the body ends with an error
-		tail   string // data of what comes after the events
+		tail   string // data after the events
 	}{
 		{name: "none", events: 8},
 		{name: "drop", reply: claudetest.Reply{DropAfter: new(4)}, events: 4, broken: true},
@@ -318,7 +319,7 @@ func TestReset(t *testing.T) {
 	}
 }
 
-// TestHangUp has clients that hang up on replies that would be held for long.
+// TestHangUp has clients that hang up on held replies.
 func TestHangUp(t *testing.T) {
 	api := start(t,
 		claudetest.Reply{Hold: claudetest.HoldBefore},
@@ -427,7 +428,7 @@ func TestNewFakeAPIChecks(t *testing.T) {
 	}
 }
 
-// TestRequests has what is recorded, also of requests that take no reply.
+// TestRequests checks the recorded requests, including those that take no reply.
 func TestRequests(t *testing.T) {
 	api := start(t, claudetest.Say("a"))
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, api.URL()+"/v1/messages?beta=true", bytes.NewBufferString(plain))

@@ -34,7 +34,7 @@ var programs = map[string]claudetest.Program{
 	"raw":          rawProgram,
 }
 
-// echo answers every prompt with itself.
+// echo repeats every prompt.
 func echo(cli *claudetest.CLI) int {
 	if _, err := cli.Handshake(); err != nil {
 		return 1
@@ -92,7 +92,7 @@ func terminated(cli *claudetest.CLI) int {
 	return 143
 }
 
-// rawProgram does everything itself.
+// rawProgram implements the protocol without helpers.
 func rawProgram(cli *claudetest.CLI) int {
 	for {
 		line, err := cli.ReadLine()
@@ -209,7 +209,7 @@ func TestFakeCLIVersion(t *testing.T) {
 	}
 }
 
-// Names that no program has are the test's mistake.
+// An unknown program name is an error of the test.
 func TestFakeCLIUnknownProgram(t *testing.T) {
 	defer func() {
 		if r := fmt.Sprint(recover()); !strings.Contains(r, `no program "nobody"; there are echo,`) {
@@ -219,8 +219,7 @@ func TestFakeCLIUnknownProgram(t *testing.T) {
 	claudetest.FakeCLI("nobody")
 }
 
-// lines runs a program in this process with the given input and returns what it
-// wrote.
+// lines runs a program in this process with the given input and returns its output.
 func lines(t *testing.T, program claudetest.Program, args []string, input string) []string {
 	t.Helper()
 	p, err := claudetest.InProcess(program).Spawn(t.Context(), spawn.Command{
@@ -244,7 +243,7 @@ func lines(t *testing.T, program claudetest.Program, args []string, input string
 	return strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
 }
 
-// recordedKinds are the kinds of the lines that the real CLI wrote.
+// recordedKinds returns the kinds of the lines that the real CLI wrote.
 func recordedKinds(t *testing.T, scenario string) []string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("..", "..", "testdata", "wire", scenario, "stdout.jsonl"))
@@ -275,7 +274,7 @@ func kindsOf(t *testing.T, lines []string) (kinds []string) {
 	return kinds
 }
 
-// A turn looks as it does in the recordings of the real CLI.
+// A turn matches the recordings of the real CLI.
 func TestFakeCLITurnAsRecorded(t *testing.T) {
 	const hello = `{"request_id":"1","type":"control_request","request":{"subtype":"initialize"}}` + "\n"
 	got := kindsOf(t, lines(t, echo, nil, hello+`{"type":"user","message":{"role":"user","content":"hi"}}`+"\n"))
@@ -321,7 +320,7 @@ func TestFakeCLIFlags(t *testing.T) {
 	}
 }
 
-// The SDK answers a request of the CLI, also one that it does not know.
+// The SDK answers a request of the CLI, including an unknown one.
 func TestFakeCLIRequest(t *testing.T) {
 	for m, err := range claude.Query(t.Context(), "go", quiet(claudetest.FakeCLI("permission"))) {
 		if err != nil {
@@ -363,7 +362,7 @@ func TestInProcessEnds(t *testing.T) {
 			t.Errorf("%s: got %v", code, err)
 		}
 	}
-	// One that does not end by itself is ended with its streams.
+	// Closing its streams ends a program that does not end by itself.
 	forever := func(cli *claudetest.CLI) int {
 		_, _ = cli.Handshake()
 		<-cli.InputEnd()

@@ -14,22 +14,21 @@ import (
 	"github.com/seed7221b0f9/parley/claude"
 )
 
-// HermeticEnv is a complete environment for running the real CLI on a Unix-like
-// system against a fake API, for [exec.Cmd].Env. It is built from nothing: the
-// caller's variables, credentials and settings play no part, only the place of a
-// node program in the caller's PATH does, for tool servers written for Node.
+// HermeticEnv returns a complete environment for running the real CLI on a Unix-like system
+// against a fake API, for [exec.Cmd].Env. It does not use the caller's variables, credentials
+// and settings, except for the directory of a node program in the caller's PATH, for tool
+// servers written for Node.
 //
-// HOME, CLAUDE_CONFIG_DIR, TMPDIR and CLAUDE_CODE_TMPDIR are directories below
-// dir, which are created, for the owner only. The key is a dummy. A baseURL that
-// is not on the loopback interface is an error. Variables may be appended; of two
-// with one name the later counts.
+// HOME, CLAUDE_CONFIG_DIR, TMPDIR and CLAUDE_CODE_TMPDIR are directories below dir, which it
+// creates with access for the owner only. The API key is a dummy. A baseURL that is not on the
+// loopback interface is an error. The caller may append variables; of two with the same name
+// the later counts.
 //
-// GIT_CEILING_DIRECTORIES is dir, so that git finds no repository above it. The CLI
-// looks for one by itself: the working directory should be one that [IsolateProject]
-// was called for.
+// GIT_CEILING_DIRECTORIES is dir, so that git finds no repository above it. The CLI searches
+// for one by itself, so call [IsolateProject] for the working directory.
 //
-// In a test the CLI's JavaScript engine neither optimises code nor collects garbage on
-// more threads. A conversation of a few turns takes less of the processor without them.
+// In a test it disables the optimizing compiler and the concurrent garbage collector of the
+// CLI's JavaScript engine, so that a conversation of a few turns uses less CPU time.
 func HermeticEnv(dir, baseURL string) (env []string, err error) {
 	if err := checkLoopback(baseURL); err != nil {
 		return nil, fmt.Errorf("claudetest: base URL %q: %w", baseURL, err)
@@ -79,7 +78,7 @@ func checkLoopback(baseURL string) error {
 	return nil
 }
 
-// hermeticPath is the system's own directories and the one of node.
+// hermeticPath returns a PATH with the system's directories and the directory of node.
 func hermeticPath() string {
 	dirs := []string{"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"}
 	if node, err := exec.LookPath("node"); err == nil && filepath.IsAbs(node) {
@@ -90,10 +89,10 @@ func hermeticPath() string {
 	return strings.Join(dirs, string(filepath.ListSeparator))
 }
 
-// HermeticOptions are options with which the real CLI runs in the environment of
-// [HermeticEnv], in a new directory below dir that [IsolateProject] was called for,
-// and in nothing else. CLIPath is that of [FindCLI]; it is empty where there is no
-// CLI, which the start then reports. A test that sets another Dir calls IsolateProject for it.
+// HermeticOptions returns options that run the real CLI in exactly the environment of
+// [HermeticEnv], in a new isolated directory below dir. CLIPath is the result of [FindCLI]; if
+// there is no CLI, it is empty and starting a session fails. A test that sets another Dir
+// should call [IsolateProject] for it.
 func HermeticOptions(dir, baseURL string) (*claude.Options, error) {
 	environ, err := HermeticEnv(dir, baseURL)
 	if err != nil {
@@ -112,15 +111,15 @@ func HermeticOptions(dir, baseURL string) (*claude.Options, error) {
 	}
 	opts.CLIPath, err = FindCLI()
 	if err != nil && os.Getenv("PARLEY_CLI") == "" {
-		return opts, nil // the start says better what is missing
+		return opts, nil // starting the CLI gives a better error
 	}
 	return opts, err
 }
 
-// IsolateProject makes dir a project of its own, and dir itself where it does not
-// exist. The CLI takes the nearest directory with a .git in it, upwards, for the
-// project: it reads and writes the settings there, and names its memory after it. An
-// empty .git in dir ends that search; git itself takes it for nothing.
+// IsolateProject makes dir a separate project and creates it if it does not exist. The CLI
+// uses the nearest directory with a .git, upwards, as the project: it reads and writes the
+// settings there, and names its memory after it. An empty .git in dir ends that search; git
+// itself ignores it.
 func IsolateProject(dir string) error {
 	if err := os.MkdirAll(filepath.Join(dir, ".git"), 0o700); err != nil {
 		return fmt.Errorf("claudetest: %w", err)

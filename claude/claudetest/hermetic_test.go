@@ -134,7 +134,7 @@ func TestFindCLI(t *testing.T) {
 	}
 	cached, err := clipath.Cached()
 	if err != nil {
-		t.Skip(err) // there is no CLI for this system
+		t.Skip(err) // no CLI exists for this system
 	}
 	if place(cached); find() != cached {
 		t.Errorf("in the cache: %s", find())

@@ -19,22 +19,21 @@ import (
 type Entry struct {
 	// MS is the time since the connection was opened, in milliseconds.
 	MS float64 `json:"t_ms"`
-	// Dir is "in" for what the CLI was sent, "out" for what it wrote, "proc" for
-	// the rest.
+	// Dir is "in" for lines to the CLI, "out" for lines from the CLI, "proc" for other events.
 	Dir string `json:"dir"`
-	// Line is the line, Text the line where it is not JSON.
+	// Line is the line if it is JSON, else Text is.
 	Line json.RawMessage `json:"line,omitempty"`
 	Text string          `json:"text,omitempty"`
-	// Event is set where there is no line: "start", "eof" at the end of the
-	// input, "exit" at the end of the CLI.
+	// Event is set for an entry without a line: "start", "eof" at the end of the input, "exit"
+	// at the end of the CLI.
 	Event string `json:"ev,omitempty"`
-	// Of an exit: how the CLI ended, as in claude.ExitError; Error is what broke
-	// the connection instead.
+	// For an exit: the exit status as in claude.ExitError. Error is the error that broke the
+	// connection instead.
 	Code   int    `json:"code,omitempty"`
 	Signal string `json:"signal,omitempty"`
 	Stderr string `json:"stderr,omitempty"`
 	Error  string `json:"error,omitempty"`
-	// Of a start: the format of the recording.
+	// For a start: the format of the recording.
 	Format int `json:"format,omitempty"`
 }
 
@@ -58,7 +57,7 @@ func newEntry(m tape.Moment) Entry {
 	return e
 }
 
-// moment returns the moment of an entry, without how the CLI ended.
+// moment returns the moment of an entry, without the exit status.
 func (e *Entry) moment() tape.Moment {
 	m := tape.Moment{Event: tape.Event{Dir: e.Dir, Ev: e.Event, TMS: e.MS}}
 	if e.Event != "" {
@@ -76,19 +75,19 @@ func (e *Entry) moment() tape.Moment {
 	return m
 }
 
-// recordingFormat is the format that is written and read.
+// recordingFormat is the current format.
 const recordingFormat = 1
 
-// Recorder is a [claude.Transport] that writes down what goes through another
-// one, each connection as JSON lines of [Entry], redacted. That a recording
-// cannot be written does not disturb the session; see Err.
+// Recorder is a [claude.Transport] that records the lines of another one, each connection as
+// redacted JSON lines of [Entry]. A failure to write the recording does not affect the
+// session; see Err.
 //
 //	opts.Transport = claudetest.NewRecorder(claude.ProcessTransport(opts), file)
 //
-// Partial messages are redacted as a whole and written down when their block has
-// ended, because a secret may be in pieces there.
+// Partial messages are redacted together and written when their block has ended, because a
+// secret may be split between them.
 type Recorder struct {
-	// Redactor is what redacts; nil is NewRedactor(). It is set before the first
+	// Redactor removes the secrets; nil means NewRedactor(). Set it before the first
 	// connection.
 	Redactor *Redactor
 
@@ -109,9 +108,8 @@ func NewRecorder(next claude.Transport, w io.Writer) *Recorder {
 	return r
 }
 
-// NewDirRecorder records each connection of a transport to a file of its own in
-// dir, which is created: 001.jsonl, 002.jsonl, … Files that are there are
-// overwritten.
+// NewDirRecorder records each connection of a transport to a separate file in dir: 001.jsonl,
+// 002.jsonl, … It creates dir and overwrites existing files.
 func NewDirRecorder(next claude.Transport, dir string) *Recorder {
 	r := &Recorder{next: next}
 	r.open = func() (io.WriteCloser, error) {
@@ -131,8 +129,7 @@ type nopCloser struct{ io.Writer }
 
 func (nopCloser) Close() error { return nil }
 
-// Err returns the first error that kept a recording from being written, or nil if there was
-// none.
+// Err returns the first error of writing a recording, or nil.
 func (r *Recorder) Err() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -147,8 +144,8 @@ func (r *Recorder) fail(err error) {
 	}
 }
 
-// Connect opens a connection of the recorded transport and records everything that is sent and
-// received over it.
+// Connect opens a connection of the recorded transport and records all lines in both
+// directions.
 func (r *Recorder) Connect(ctx context.Context) (claude.Conn, error) {
 	r.once.Do(func() {
 		if r.Redactor == nil {
@@ -177,8 +174,8 @@ type recorderConn struct {
 	tape *tape.Recorder
 	eof  sync.Once
 
-	w    io.WriteCloser // used by add alone, like the rest
-	held []Entry        // not written yet, because a block is open
+	w    io.WriteCloser // used only by add, like the fields below
+	held []Entry        // waits for the end of an open block
 	size int            // bytes of held
 }
 
@@ -193,7 +190,7 @@ func (c *recorderConn) Read(ctx context.Context) (json.RawMessage, error) {
 }
 
 func (c *recorderConn) Write(ctx context.Context, line json.RawMessage) error {
-	c.tape.Line("in", string(line)) // before it is written: an answer must not precede it
+	c.tape.Line("in", string(line)) // before it is written: an answer must follow it in the recording
 	return c.Conn.Write(ctx, line)
 }
 
@@ -215,7 +212,7 @@ func exitMoment(err error) tape.Moment {
 	return m
 }
 
-// add writes a moment, now or when the block that is open has ended.
+// add writes a moment, immediately or when the open block has ended.
 func (c *recorderConn) add(m tape.Moment) {
 	e := newEntry(m)
 	c.held = append(c.held, e)

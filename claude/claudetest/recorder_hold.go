@@ -9,10 +9,10 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// maxHeld bounds how much of a recording waits for the end of a block.
+// maxHeld limits the size of the entries that wait for the end of a block, in bytes.
 const maxHeld = 8 << 20
 
-// partial is what the recorder looks at in a line with a part of a message.
+// partial holds the members of a partial message that the recorder needs.
 type partial struct {
 	Type  string `json:"type"`
 	Event struct {
@@ -22,7 +22,7 @@ type partial struct {
 	} `json:"event"`
 }
 
-// deltaTexts are the members of deltas that put together give a text.
+// deltaTexts are the members of deltas that concatenate to a text.
 var deltaTexts = []string{"text", "thinking", "partial_json"}
 
 func parsePartial(e Entry) (p partial, ok bool) {
@@ -40,12 +40,12 @@ func (c *recorderConn) blockOpen(e Entry) bool {
 	if p, ok := parsePartial(e); ok {
 		return p.Event.Type == "content_block_delta"
 	}
-	// Something else in the middle of a block: what was held stays held, but not after the end
-	// of a turn that was broken off.
+	// Another line in the middle of a block: keep the held entries, except at the end of an
+	// aborted turn.
 	return len(c.held) > 1 && !strings.Contains(string(e.Line), `"type":"result"`)
 }
 
-// flush writes what was held.
+// flush writes the held entries.
 func (c *recorderConn) flush() {
 	entries := c.held
 	c.held, c.size = nil, 0
@@ -68,8 +68,8 @@ func (c *recorderConn) write(e Entry) {
 	c.r.fail(err)
 }
 
-// joinDeltas redacts the texts that are spread over several deltas. A text that
-// changes moves into its first delta.
+// joinDeltas redacts texts that are split over several deltas. A changed text moves into its
+// first delta.
 func (c *recorderConn) joinDeltas(entries []Entry) {
 	type text struct {
 		parts   []string
@@ -111,7 +111,7 @@ func (c *recorderConn) joinDeltas(entries []Entry) {
 	}
 }
 
-// withDelta is a line with another text in its delta.
+// withDelta returns a line with another text in its delta.
 func withDelta(line json.RawMessage, name, text string) json.RawMessage {
 	members := map[string]json.RawMessage{}
 	if json.Unmarshal(line, &members) != nil {

@@ -51,7 +51,7 @@ func record(t *testing.T, program claudetest.Program, prompt string) (recording 
 	return b.Bytes(), got, err
 }
 
-// gather is what an iterator yields, as lines.
+// gather returns the messages of an iterator as lines.
 func gather(seq iter.Seq2[message.Message, error]) (lines []string, err error) {
 	for m, e := range seq {
 		if e != nil {
@@ -77,7 +77,7 @@ func TestRecorderRedacts(t *testing.T) {
 	if bytes.Contains(recording, []byte("ada@corp")) {
 		t.Error("the address of the account is left in the recording")
 	}
-	// Pieces of secrets that are split over lines.
+	// Pieces of secrets that are split over several lines.
 	for _, piece := range []string{`"-api03-made"`, `"up-0000 "`, `is sk-ant`} {
 		if bytes.Contains(recording, []byte(piece)) {
 			t.Errorf("%s is left in the recording", piece)
@@ -144,7 +144,7 @@ type brokenWriter struct{}
 
 func (brokenWriter) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
 
-// A recording that cannot be written does not disturb the session.
+// A failure to write the recording does not affect the session.
 func TestRecorderThatFails(t *testing.T) {
 	opts := quiet(&claude.Options{Spawner: claudetest.InProcess(echo)})
 	rec := claudetest.NewRecorder(claude.ProcessTransport(opts), brokenWriter{})
@@ -155,7 +155,7 @@ func TestRecorderThatFails(t *testing.T) {
 	if !errors.Is(rec.Err(), io.ErrShortWrite) {
 		t.Errorf("Err is %v", rec.Err())
 	}
-	// Of several errors it is the first.
+	// Err returns the first of several errors.
 	worse := &worseWriter{}
 	opts.Transport = nil
 	rec = claudetest.NewRecorder(claude.ProcessTransport(opts), worse)
@@ -168,7 +168,7 @@ func TestRecorderThatFails(t *testing.T) {
 	}
 }
 
-// worseWriter fails each time with another error.
+// worseWriter returns another error each time.
 type worseWriter struct{ n int }
 
 func (w *worseWriter) Write([]byte) (int, error) {
@@ -185,7 +185,7 @@ func replayer(t *testing.T, recording []byte) *claudetest.Replayer {
 	return r
 }
 
-// The same program gets the same messages from a recording, as often as it likes.
+// The same program gets the same messages from a recording, any number of times.
 func TestReplay(t *testing.T) {
 	recording, got, _ := record(t, streams, "hello")
 	play := replayer(t, recording)
@@ -197,7 +197,7 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// How the CLI ended is played too.
+// A replay includes the exit status of the CLI.
 func TestReplayExit(t *testing.T) {
 	dies := func(cli *claudetest.CLI) int {
 		_, _ = cli.Handshake()
@@ -217,7 +217,7 @@ func TestReplayExit(t *testing.T) {
 	}
 }
 
-// converse is a program of the SDK with control requests and two turns.
+// converse runs two turns with control requests.
 func converse(ctx context.Context, opts *claude.Options, model string) (out []string, err error) {
 	client, err := claude.Connect(ctx, opts)
 	if err != nil {
@@ -242,7 +242,7 @@ func converse(ctx context.Context, opts *claude.Options, model string) (out []st
 	return out, errors.Join(client.CloseInput(), client.Wait())
 }
 
-// The ids of a second run are others: those of the recording are rewritten.
+// A second run has other ids: the replayer rewrites those of the recording.
 func TestReplayConversation(t *testing.T) {
 	var b bytes.Buffer
 	opts := quiet(&claude.Options{Spawner: claudetest.InProcess(echo)})
@@ -257,14 +257,15 @@ func TestReplayConversation(t *testing.T) {
 		t.Errorf("%v, %v, %s", err, play.Err(), diff)
 	}
 
-	// Strict: another content is an error, and says which.
+	// Strict: different content is an error that names it.
 	_, err = converse(t.Context(), quiet(&claude.Options{Transport: play}), "other")
 	mismatch, ok := errors.AsType[*claudetest.ReplayError](play.Err())
 	if err == nil || !ok || !strings.Contains(string(mismatch.Got), "other") || !strings.Contains(mismatch.Error(), "want") {
 		t.Errorf("strict: %v, %v", err, play.Err())
 	}
 
-	// Lenient: it is not, and what is not in the recording is refused.
+	// Lenient: different content is accepted, and requests that are not in the recording
+	// are refused.
 	play = replayer(t, b.Bytes())
 	play.Lenient = true
 	got, err = converse(t.Context(), quiet(&claude.Options{Transport: play}), "other")
@@ -281,7 +282,7 @@ func TestReplayConversation(t *testing.T) {
 	client.Close()
 }
 
-// Strict: what is not in the recording, and what is missing, are errors.
+// Strict: additional lines and missing lines are errors.
 func TestReplayStrict(t *testing.T) {
 	recording, _, _ := record(t, echo, "hello")
 	play := replayer(t, recording)

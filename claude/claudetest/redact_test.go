@@ -12,8 +12,8 @@ import (
 	"github.com/seed7221b0f9/parley/claude/claudetest"
 )
 
-// secret is one row of the corpus: a text, what may not be left of it, and what
-// must be. All values are made up.
+// secret is one row of the corpus: a text, the parts that must be redacted, and the parts
+// that must remain. All values are made up.
 type secret struct {
 	Name    string
 	Text    string
@@ -38,7 +38,7 @@ func readCorpus(tb testing.TB, name string) (rows []secret) {
 	return rows
 }
 
-// check checks what was made of the row's text.
+// check checks the redacted text of a row.
 func (s *secret) check(t *testing.T, how, got string) {
 	t.Helper()
 	for _, part := range s.Secrets {
@@ -73,7 +73,7 @@ func TestRedactCorpus(t *testing.T) {
 			}
 			row.check(t, how, stringsOf(v))
 		}
-		// Tools put JSON into strings of JSON.
+		// Tools nest JSON in JSON strings.
 		inner := string(mustJSON(t, map[string]any{"stdout": row.Text}))
 		var outer struct{ Content string }
 		if err := json.Unmarshal(r.JSON(mustJSON(t, map[string]any{"content": inner})), &outer); err != nil {
@@ -87,7 +87,7 @@ func TestRedactCorpus(t *testing.T) {
 	}
 }
 
-// stringsOf is every string of a decoded value.
+// stringsOf returns every string of a decoded value.
 func stringsOf(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -171,8 +171,7 @@ func TestRedactOwnSecrets(t *testing.T) {
 	}
 }
 
-// Whatever goes in, JSON comes out as JSON of the same shape, and a second time
-// changes nothing.
+// JSON keeps valid JSON valid and in the same shape for any input, and is idempotent.
 func FuzzRedactJSON(f *testing.F) {
 	for _, row := range readCorpus(f, "secrets.jsonl") {
 		f.Add(mustJSON(f, row))
@@ -193,7 +192,7 @@ func FuzzRedactJSON(f *testing.F) {
 	})
 }
 
-// shape is a value's punctuation.
+// shape returns the punctuation of a JSON value.
 func shape(data []byte) string {
 	var b strings.Builder
 	dec := json.NewDecoder(strings.NewReader(string(data)))

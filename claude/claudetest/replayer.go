@@ -17,25 +17,22 @@ import (
 	"github.com/seed7221b0f9/parley/internal/ndjson"
 )
 
-// Replayer is a [claude.Transport] that plays recordings of a [Recorder] to a
-// program, without a CLI. What the CLI wrote comes in the recorded order, each
-// line as soon as everything has been sent that the CLI had been sent before it:
-// prompts are matched by their order, control requests by subtype and order,
-// answers by the request that they answer. The ids that the program chose take
-// the place of the recorded ones. Time plays no part.
+// Replayer is a [claude.Transport] that plays recordings of a [Recorder] to a program, without
+// a CLI. The CLI's lines arrive in the recorded order, each as soon as the program has sent
+// all lines that the CLI had received before it: prompts are matched by their order, control
+// requests by subtype and order, answers by the request that they answer. The program's ids
+// replace the recorded ones. Recorded times are ignored.
 //
-// A program that sends something earlier than the recorded one did gets the
-// answer when its turn comes. One that sends it later, because it first waits for a message
-// that was recorded after it, waits for ever; answers to its control requests it need not wait
-// for.
+// A program that sends a line earlier than in the recording gets the answer at the recorded
+// position. A program that sends a line later, because it first waits for a message that was
+// recorded after it, blocks forever; this does not apply to answers to its control requests.
 type Replayer struct {
-	// Lenient takes what the program sends by its kind alone. A control request
-	// that is not in the recording is refused, other lines are ignored, and what
-	// the program has not sent by the end of its input is passed over. Otherwise
-	// each of these, and a line with another content, is a *[ReplayError].
+	// Lenient compares the program's lines only by kind. Control requests that are not in the
+	// recording are refused, other additional lines are ignored, and missing lines at the end
+	// of the input are skipped. Without Lenient each of these, and a line with different
+	// content, is a *[ReplayError].
 	Lenient bool
-	// Redactor redacts what the program sends before it is compared; nil is
-	// NewRedactor().
+	// Redactor redacts the program's lines before they are compared; nil means NewRedactor().
 	Redactor *Redactor
 
 	mu         sync.Mutex
@@ -44,12 +41,12 @@ type Replayer struct {
 	err        error
 }
 
-// ReplayError is returned when a program does not do what the recorded one did: it sends
-// something else, or nothing.
+// ReplayError is returned when a program differs from the recording: it sends another line, or
+// misses one.
 type ReplayError struct {
 	What string
-	Got  json.RawMessage // what the program sent; nil if it did not
-	Want json.RawMessage // what the recorded one sent; nil if nothing
+	Got  json.RawMessage // the program's line; nil if it is missing
+	Want json.RawMessage // the recorded line; nil if there is none
 }
 
 func (e *ReplayError) Error() string {
@@ -63,8 +60,8 @@ func (e *ReplayError) Error() string {
 	return s
 }
 
-// NewReplayer reads the recordings of a [NewRecorder]. Where there is one, every
-// connection plays it; where there are several, each connection plays the next.
+// NewReplayer reads the recordings of a [NewRecorder]. Every connection plays a single
+// recording again; of several, each connection plays the next.
 func NewReplayer(r io.Reader) (*Replayer, error) {
 	recordings, err := readRecordings(r)
 	if err != nil {
@@ -76,7 +73,7 @@ func NewReplayer(r io.Reader) (*Replayer, error) {
 // NewDirReplayer returns a transport that plays the recordings of a [NewDirRecorder]. Each
 // connection plays the next one.
 func NewDirReplayer(dir string) (*Replayer, error) {
-	names, err := fs.Glob(os.DirFS(dir), "*.jsonl") // the directory's own name is not a pattern
+	names, err := fs.Glob(os.DirFS(dir), "*.jsonl") // the directory name is not a pattern
 	if err != nil {
 		return nil, fmt.Errorf("claudetest: recordings in %s: %w", dir, err)
 	}
@@ -99,10 +96,10 @@ func NewDirReplayer(dir string) (*Replayer, error) {
 	return all, nil
 }
 
-// maxLine bounds a line of a recording.
+// maxLine limits a line of a recording, in bytes.
 const maxLine = 1 << 30
 
-// readRecordings reads recordings, each of which begins with its start.
+// readRecordings reads recordings, each of which begins with a start event.
 func readRecordings(r io.Reader) (recordings [][]Entry, err error) {
 	lines := ndjson.NewReader(r, maxLine)
 	for n := 1; ; n++ {
@@ -135,8 +132,8 @@ func readRecordings(r io.Reader) (recordings [][]Entry, err error) {
 	return recordings, nil
 }
 
-// Err returns the first *[ReplayError] of all connections, or nil if the program did what was
-// recorded.
+// Err returns the first *[ReplayError] of all connections, or nil if the program matched the
+// recordings.
 func (r *Replayer) Err() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

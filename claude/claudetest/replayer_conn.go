@@ -15,7 +15,7 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// replayConn plays one recording. The player calls the functions of its protocol, which use ids.
+// replayConn plays one recording. The player calls the protocol functions, which use ids.
 type replayConn struct {
 	r       *Replayer
 	player  *tape.Player
@@ -62,7 +62,7 @@ func newReplayConn(ctx context.Context, r *Replayer, recording []Entry) (*replay
 	return c, nil
 }
 
-// sentLine has the members of a line to the CLI that matter here.
+// sentLine has the members of a line to the CLI that identify it.
 type sentLine struct {
 	Type      string `json:"type"`
 	RequestID string `json:"request_id"`
@@ -76,11 +76,11 @@ type sentLine struct {
 }
 
 func parseSent(line json.RawMessage) (l sentLine) {
-	_ = json.Unmarshal(line, &l) // what is not an object has no kind
+	_ = json.Unmarshal(line, &l) // a line that is not an object has no kind
 	return l
 }
 
-// kind is what a line is matched by.
+// kind returns the key by which a line is matched.
 func (l sentLine) kind() string {
 	switch l.Type {
 	case "control_request":
@@ -91,7 +91,7 @@ func (l sentLine) kind() string {
 	return l.Type
 }
 
-// take compares a line of the program with the recorded one and learns its ids.
+// take compares a line of the program with the recorded one and records its ids.
 func (c *replayConn) take(line, recorded, _ string) (reply string, err error) {
 	got := parseSent([]byte(line))
 	switch {
@@ -110,7 +110,7 @@ func (c *replayConn) take(line, recorded, _ string) (reply string, err error) {
 	return "", nil
 }
 
-// learn remembers which id stands for a recorded one.
+// learn records the program's id for a recorded one.
 func (c *replayConn) learn(recorded, own string) {
 	if recorded != "" && own != "" && recorded != own {
 		c.ids = append(c.ids, `"`+recorded+`"`, `"`+own+`"`)
@@ -126,13 +126,13 @@ func (c *replayConn) rename(line string, direction int) string {
 	return line
 }
 
-// same reports whether the program's line is the recorded one, apart from ids.
+// same reports whether the program's line equals the recorded one, apart from ids.
 func (c *replayConn) same(got, want string) bool {
 	text := []byte(c.rename(got, 1))
 	return reflect.DeepEqual(plainLine(c.r.Redactor.JSON(text)), plainLine([]byte(want)))
 }
 
-// plainLine is a line without the members that differ from run to run.
+// plainLine returns a line without the members that differ from run to run.
 func plainLine(line []byte) any {
 	var v map[string]any
 	if json.Unmarshal(line, &v) != nil {
@@ -169,7 +169,7 @@ func (c *replayConn) Read(context.Context) (json.RawMessage, error) {
 	return nil, io.EOF
 }
 
-// failed returns how the program differed from the recording, and notes it.
+// failed returns the difference between the program and the recording, and records it.
 func (c *replayConn) failed() error {
 	err := c.player.Err()
 	if err != nil {
@@ -188,7 +188,7 @@ func (c *replayConn) Write(_ context.Context, line json.RawMessage) error {
 
 func (c *replayConn) CloseWrite() error { return c.process.Stdin().Close() }
 
-// Close ends the replay where it is; what was not played is not missed.
+// Close ends the replay; unplayed lines are not an error.
 func (c *replayConn) Close() error {
 	c.closed.Store(true)
 	err := errors.Join(c.process.Kill(), c.process.Stdout().Close())

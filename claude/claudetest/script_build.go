@@ -7,18 +7,18 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// Replies returns a script that consists of these replies, which are given in their order.
+// Replies returns a script of these replies, in order.
 func Replies(replies ...Reply) Script { return Script{Replies: replies} }
 
 // Say returns a reply that consists of a single text, which is streamed as the real API does.
 func Say(text string) Reply { return Reply{Blocks: []Block{Text(text)}} }
 
-// Use returns a reply that calls one tool with this input; see [ToolUse] for what it may be.
+// Use returns a reply that calls one tool with this input; see [ToolUse] for valid inputs.
 func Use(tool string, input any) Reply { return Reply{Blocks: []Block{ToolUse(tool, input)}} }
 
-// Fail is a reply with an HTTP error in the API's own form, for example
-// Fail(429, "rate_limit_error", "slow down"). The CLI repeats most failed
-// requests, a 400 too: see [Reply.Times].
+// Fail returns a reply with an HTTP error in the API's form, for example Fail(429,
+// "rate_limit_error", "slow down"). The CLI retries most failed requests, even with status
+// 400: see [Reply.Times].
 func Fail(status int, kind, message string) Reply {
 	return Reply{Error: &APIError{Status: status, Body: errorBody(kind, message)}}
 }
@@ -29,7 +29,7 @@ func (r Reply) Times(n int) Reply {
 	return r
 }
 
-// When returns the reply for requests that match m only. Other requests pass it over.
+// When returns the reply for requests that match m only. Other requests skip it.
 func (r Reply) When(m Match) Reply {
 	r.Match = &m
 	return r
@@ -42,8 +42,8 @@ func Text(text string) Block { return Block{Text: &text} }
 // API accepts.
 func Thinking(text string) Block { return Block{Thinking: &text, Signature: "c2lnbmF0dXJl"} }
 
-// ToolUse is a call of a tool with input, which is anything that encodes to a
-// JSON object; nil is an empty one. It panics if input cannot be encoded.
+// ToolUse returns a call of a tool with input, which is anything that encodes to a JSON
+// object; nil means an empty one. It panics if input cannot be encoded.
 func ToolUse(name string, input any) Block {
 	call := &ToolCall{Name: name}
 	if input != nil {
@@ -52,17 +52,17 @@ func ToolUse(name string, input any) Block {
 	return Block{ToolUse: call}
 }
 
-// Raw is a content block of any type, known to the CLI or not, from anything
-// that encodes to a JSON object. It panics if block cannot be encoded.
+// Raw returns a content block of any type, known to the CLI or not, from anything that
+// encodes to a JSON object. It panics if block cannot be encoded.
 func Raw(block any) Block { return Block{Raw: mustEncode(block)} }
 
-// Chunked returns the block in the form that is streamed in deltas of n code points each.
+// Chunked returns the block, streamed in deltas of n code points each.
 func (b Block) Chunked(n int) Block {
 	b.Chunk = n
 	return b
 }
 
-// errorBody is an error as the API writes it.
+// errorBody returns an error in the API's form.
 func errorBody(kind, message string) json.RawMessage {
 	type detail struct {
 		Type    string `json:"type"`
@@ -75,7 +75,7 @@ func errorBody(kind, message string) json.RawMessage {
 	}{"error", detail{kind, message}, requestID})
 }
 
-// mustEncode writes compact JSON that leaves <, > and & as they are, as the API does.
+// mustEncode returns compact JSON without escapes for <, > and &, like the API.
 func mustEncode(v any) json.RawMessage {
 	data, err := jsonwire.Marshal(v)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// check says what is wrong with the first reply that makes no sense, so that a
-// mistake in a script is not met as a strange run of the CLI.
+// check returns an error for the first invalid reply, so that a mistake in a script does
+// not show up as strange behavior of the CLI.
 func (s Script) check() error {
 	for i, r := range s.Replies {
 		if err := r.check(); err != nil {

@@ -109,7 +109,7 @@ func TestReadScript(t *testing.T) {
 		claudetest.Say("from fallback"),
 		claudetest.Say("x"),
 	)
-	// Files are indented, and white space means nothing.
+	// Files are indented; white space is insignificant.
 	compact := cmp.Transformer("compact", func(m json.RawMessage) (v any) {
 		_ = json.Unmarshal(m, &v)
 		return v

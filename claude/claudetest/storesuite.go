@@ -13,11 +13,11 @@ import (
 	"github.com/seed7221b0f9/parley/claude/claudestore"
 )
 
-// TestSessionStore checks that a store does what [claude.SessionStore] and its
-// optional interfaces ask for. Contracts 1 to 14 are those of the official
-// SDKs; 15 to 17 are idempotence by uuid, concurrent append and fencing. Those
-// of an optional interface that the store does not have are skipped. open makes
-// an empty store for each contract, and cleans up with t.
+// TestSessionStore checks that a store satisfies the contracts of [claude.SessionStore]
+// and its optional interfaces. Contracts 1 to 14 are those of the official SDKs; 15 to 17
+// are idempotence by uuid, concurrent append and fencing. It skips the contracts of
+// optional interfaces that the store does not implement. open returns an empty store for
+// each contract and registers its cleanup with t.
 func TestSessionStore(t *testing.T, open func(t *testing.T) claude.SessionStore) {
 	t.Helper()
 	for _, c := range storeContracts {
@@ -49,7 +49,7 @@ var storeContracts = []struct {
 	{"18_find_session", (*storeSuite).findSession},
 }
 
-// storeSuite is one contract on a store of its own.
+// storeSuite checks one contract with a new store.
 type storeSuite struct {
 	*testing.T
 	ctx   context.Context
@@ -83,7 +83,7 @@ func (s *storeSuite) load(key claude.SessionKey) []json.RawMessage {
 	return entries
 }
 
-// want compares a transcript as JSON: the order of members is free.
+// want compares a transcript as JSON, ignoring the order of members.
 func (s *storeSuite) want(key claude.SessionKey, entries ...json.RawMessage) {
 	s.Helper()
 	got := s.load(key)
@@ -104,8 +104,8 @@ func storeValues(t *testing.T, entries []json.RawMessage) (values []any) {
 	return values
 }
 
-// storeAs is the store with an optional interface; without it the contract is
-// skipped.
+// storeAs returns the store with an optional interface; it skips the contract if the
+// store does not implement it.
 func storeAs[I any](s *storeSuite) I {
 	s.Helper()
 	i, ok := s.store.(I)
@@ -241,7 +241,7 @@ func (s *storeSuite) deleteOne() {
 	if got := s.load(storeMain); got != nil {
 		s.Errorf("a deleted session has %q", got)
 	}
-	s.append(storeMain, storeEntry(1)) // what was deleted is not a duplicate
+	s.append(storeMain, storeEntry(1)) // a deleted entry is not a duplicate
 	s.want(storeMain, storeEntry(1))
 }
 
@@ -263,7 +263,7 @@ func (s *storeSuite) deleteCascades() {
 func (s *storeSuite) deleteSubpath() {
 	d := storeAs[claude.SessionDeleter](s)
 	other := storeMain
-	other.Subpath = "subagents/agent-10" // agent-1 is the beginning of its name
+	other.Subpath = "subagents/agent-10" // agent-1 is a prefix of its name
 	s.append(storeMain, storeEntry(1))
 	s.append(storeSub, storeEntry(2))
 	s.append(other, storeEntry(3))
@@ -345,7 +345,7 @@ func (s *storeSuite) sameData(got, want json.RawMessage) {
 	}
 }
 
-// summaryTime: a summary older than its session would be taken for a stale one.
+// summaryTime: a summary older than its session would count as outdated.
 func (s *storeSuite) summaryTime(sum *claude.StoredSummary) {
 	s.Helper()
 	l, ok := s.store.(claude.SessionLister)

@@ -18,8 +18,9 @@ type FullStore interface {
 	claude.SessionClaimer
 }
 
-// AlternateStores is a store whose calls go to stores in turn: stores of one
-// place, as processes on several machines have them, for [TestSessionStore].
+// AlternateStores returns a store for [TestSessionStore] that passes its calls to the
+// given stores in turn. These must share their data, like the stores of processes on
+// several machines.
 func AlternateStores(stores ...FullStore) FullStore { return &alternate{stores: stores} }
 
 type alternate struct {

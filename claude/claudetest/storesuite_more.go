@@ -13,17 +13,17 @@ import (
 func (s *storeSuite) uuidOnce() {
 	title := json.RawMessage(`{"type":"custom-title","customTitle":"x"}`)
 	s.append(storeMain, storeEntry(1), storeEntry(2))
-	s.append(storeMain, storeEntry(2), storeEntry(3), storeEntry(3), title) // tried again, and more
+	s.append(storeMain, storeEntry(2), storeEntry(3), storeEntry(3), title) // a retry with a further entry
 	s.append(storeMain, storeEntry(1), title)
 	s.want(storeMain, storeEntry(1), storeEntry(2), storeEntry(3), title, title)
-	s.append(storeSub, storeEntry(1)) // a uuid is one of its transcript
+	s.append(storeSub, storeEntry(1)) // a uuid is unique only within its transcript
 	s.want(storeSub, storeEntry(1))
 	s.append(storeTwo, storeEntry(1))
 	s.want(storeTwo, storeEntry(1))
 }
 
-// concurrentAppend: nothing is lost or torn apart, and each writer's entries are
-// in its order.
+// concurrentAppend: no entry is lost or split, and the entries of each writer keep their
+// order.
 func (s *storeSuite) concurrentAppend() {
 	const writers, batches, size = 6, 5, 4
 	var wg sync.WaitGroup

@@ -11,7 +11,7 @@ import (
 )
 
 // Invocation is one call of a hook by the CLI, with the functions that a session provides for it.
-// Programs do not need it: package claude makes one for each request of the CLI.
+// Package claude creates one for each request of the CLI; programs do not need it.
 type Invocation struct {
 	Event    Event
 	CallID   string
@@ -37,16 +37,15 @@ func (m Matcher[In, Out]) call(ctx context.Context, i int, c *Invocation) ([]byt
 	return nil, err
 }
 
-// hookGrace is for the CLI to give up a hook at its timeout, which refuses the
-// call as well. A CLI that does not is answered for it.
+// hookGrace is the time after a hook's timeout in which the CLI itself cancels the hook and
+// refuses the call. If the CLI does not, the hook fails here.
 const hookGrace = 5 * time.Second
 
-// errHookGone is the failure of a hook that ended its goroutine.
+// errHookGone is the error of a hook that ended its goroutine.
 var errHookGone = errors.New("the hook did not return")
 
-// run calls a hook and waits for it no longer than its context lasts. It has a
-// goroutine of its own: one that never returns, or ends its goroutine, must
-// still be answered for.
+// run calls a hook and waits for it at most until ctx ends. The hook runs in a new goroutine: a
+// hook that never returns, or ends its goroutine, must still be answered.
 func (m Matcher[In, Out]) run(ctx context.Context, hook Func[In, Out], in *In, c *Invocation) (*Out, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -79,8 +78,8 @@ func (m Matcher[In, Out]) run(ctx context.Context, hook Func[In, Out], in *In, c
 	}
 }
 
-// encode writes the answer. An output that the CLI would throw away is a failure
-// here, unless the caller wants failures to change nothing.
+// encode writes the answer. An output that the CLI would discard is an error, unless OnFailure is
+// set.
 func (m Matcher[In, Out]) encode(event Event, out *Out) ([]byte, error) {
 	if out == nil {
 		return []byte("{}"), nil

@@ -16,8 +16,8 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// fires is a simulated CLI that calls the first hook with an input for every
-// prompt, and says what the hook has answered.
+// fires returns a simulated CLI that calls the first hook with an input for every prompt,
+// and replies with the answer of the hook.
 func fires(input string) spawn.Spawner {
 	return claudetest.InProcess(func(cli *claudetest.CLI) int {
 		if _, err := cli.Handshake(); err != nil {
@@ -37,7 +37,7 @@ func fires(input string) spawn.Spawner {
 	})
 }
 
-// show runs a prompt and prints what came of it.
+// show runs a prompt and prints the result.
 func show(opts *claude.Options) {
 	result, err := claude.Run(context.Background(), "clean up", opts)
 	if err != nil {
@@ -48,7 +48,7 @@ func show(opts *claude.Options) {
 
 const deletes = `{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"rm -rf build"},"tool_use_id":"toolu_1"}`
 
-// Refuse some tool calls, whatever the permissions say.
+// Refuse some tool calls, regardless of the permission rules.
 func ExamplePreToolUseFunc() {
 	guard := func(_ context.Context, in *hook.PreToolUseInput) (*hook.PreToolUseOutput, error) {
 		input, err := tool.Decode(in)
@@ -86,7 +86,7 @@ func ExamplePreToolUseOutput() {
 	// {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","updatedInput":{"command":"echo would run: rm -rf build"}}}
 }
 
-// A hook that fails refuses what it was asked about, unless OnFailure is set.
+// A failing hook refuses the tool call, prompt or change, unless OnFailure is set.
 func ExampleRefuse() {
 	broken := func(context.Context, *hook.PreToolUseInput) (*hook.PreToolUseOutput, error) {
 		return nil, errors.New("no policy")
@@ -100,8 +100,8 @@ func ExampleRefuse() {
 	// warning: no policy
 }
 
-// Answer a request for permission in the place of the user, and have the same
-// call allowed from now on.
+// Answer a request for permission in place of the user, and allow the same call from now
+// on.
 func ExamplePermissionRequestOutput() {
 	always := func(_ context.Context, in *hook.PermissionRequestInput) (*hook.PermissionRequestOutput, error) {
 		return &hook.PermissionRequestOutput{Decision: &hook.PermissionRequestDecision{
@@ -156,7 +156,7 @@ func ExampleStopOutput() {
 	// {}
 }
 
-// Hear of what happens without a say in it, and without holding it up.
+// Observe events without a decision and without delaying them.
 func ExampleOutput() {
 	audit := func(_ context.Context, in *hook.PostToolUseInput) (*hook.PostToolUseOutput, error) {
 		fmt.Println(in.ToolName, in.ToolInput)

@@ -10,7 +10,8 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// FuzzCall calls a hook with what a CLI may send. The hook is called for every object, and its answer is JSON.
+// FuzzCall calls a hook with arbitrary input from a CLI. Every JSON object reaches the hook, and the answer is
+// JSON.
 func FuzzCall(f *testing.F) {
 	for _, text := range []string{
 		`{"hook_event_name":"PreToolUse","session_id":"s","cwd":"/","tool_name":"Bash","tool_input":{"command":"ls"},"tool_use_id":"t"}`,

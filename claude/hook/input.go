@@ -5,13 +5,13 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// Input is what every hook receives, embedded in the input of each event. It is read-only. Its
-// strings are substrings of the CLI's line and keep that line in memory.
+// Input holds the members that every hook receives. The input of each event embeds it. It is
+// read-only. Its strings are substrings of the CLI's line and keep that line in memory.
 type Input struct {
 	SessionID      string `json:"session_id"`
 	TranscriptPath string `json:"transcript_path"`
 	CWD            string `json:"cwd"`
-	// PromptID is the same for everything that happens because of one prompt.
+	// PromptID is the same for all events that one prompt causes.
 	PromptID       string                 `json:"prompt_id,omitempty"`
 	PermissionMode message.PermissionMode `json:"permission_mode,omitempty"`
 	// AgentID is set only inside a subagent, AgentType also in a session that runs as an agent.
@@ -24,8 +24,8 @@ type Input struct {
 	raw    message.JSON
 }
 
-// Effort is how hard the model thinks in the turn of the event: low, medium, high, xhigh or
-// max.
+// Effort is the thinking effort of the model in the turn of the event: low, medium, high, xhigh
+// or max.
 type Effort struct {
 	Level string `json:"level"` // low, medium, high, xhigh, max
 }
@@ -34,7 +34,7 @@ type Effort struct {
 // not know.
 func (h *Input) Raw() message.JSON { return h.raw }
 
-// CallID returns the tool_use_id that the CLI sends beside the input. For an event about a tool
+// CallID returns the tool_use_id that the CLI sends with the input. For an event about a tool
 // call it is the id of the call, even if the input has none; for other events it is a random id.
 func (h *Input) CallID() string { return h.callID }
 

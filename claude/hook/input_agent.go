@@ -12,8 +12,8 @@ type StopInput struct {
 // StopInfo describes the end of a turn of the main conversation or of a subagent. It is embedded
 // in [StopInput] and [SubagentStopInput].
 type StopInfo struct {
-	// StopHookActive is set when the turn goes on only because a hook kept it from ending. A
-	// hook that does not look at it can keep a turn going forever.
+	// StopHookActive is set when the turn continues only because a hook prevented its end. A hook
+	// that ignores it can keep a turn running forever.
 	StopHookActive       bool   `json:"stop_hook_active"`
 	LastAssistantMessage string `json:"last_assistant_message,omitempty"`
 	// BackgroundTasks are still running; SessionCrons will wake the session.
@@ -21,8 +21,8 @@ type StopInfo struct {
 	SessionCrons    []SessionCronSummary    `json:"session_crons,omitempty"`
 }
 
-// BackgroundTaskSummary is a task that runs in the background: what it is and its status. The CLI
-// shortens long texts.
+// BackgroundTaskSummary is a task that runs in the background: its kind, description and status.
+// The CLI shortens long texts.
 type BackgroundTaskSummary struct {
 	ID          string `json:"id"`
 	Type        string `json:"type"` // shell, subagent, monitor, workflow, ...
@@ -35,8 +35,7 @@ type BackgroundTaskSummary struct {
 	Name        string `json:"name,omitempty"`       // of a workflow
 }
 
-// SessionCronSummary is a scheduled prompt that will wake the session, once or again and again,
-// as the schedule says.
+// SessionCronSummary is a scheduled prompt that will wake the session, once or repeatedly.
 type SessionCronSummary struct {
 	ID        string `json:"id"`
 	Schedule  string `json:"schedule"`
@@ -65,16 +64,15 @@ type SubagentStopInput struct {
 	AgentTranscriptPath string `json:"agent_transcript_path"`
 }
 
-// TeammateIdleInput is the input of a TeammateIdle hook. An agent of a team has nothing to do
-// at the moment.
+// TeammateIdleInput is the input of a TeammateIdle hook. An agent of a team is idle.
 type TeammateIdleInput struct {
 	Input
 	TeammateName string `json:"teammate_name"`
 	TeamName     string `json:"team_name"`
 }
 
-// TaskCreatedInput is the input of a TaskCreated hook. It describes an entry that is new in the
-// list of tasks.
+// TaskCreatedInput is the input of a TaskCreated hook. It describes a new entry in the list of
+// tasks.
 type TaskCreatedInput struct {
 	Input
 	Task

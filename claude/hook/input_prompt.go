@@ -2,8 +2,8 @@ package hook
 
 import "github.com/seed7221b0f9/parley/claude/message"
 
-// PromptSource says who wrote a prompt. The set is open: a newer CLI
-// may send values that have no constant here.
+// PromptSource is the author of a prompt. The set is open: a newer CLI may send values that have
+// no constant here.
 type PromptSource string
 
 // The sources that are known. A newer CLI may send others, so a switch over them needs a default.
@@ -25,7 +25,7 @@ type UserPromptSubmitInput struct {
 	SessionTitle string       `json:"session_title,omitempty"`
 }
 
-// ExpansionType says what a prompt is made from. The set is open: a newer CLI
+// ExpansionType is the kind of command that expands into a prompt. The set is open: a newer CLI
 // may send values that have no constant here.
 type ExpansionType string
 
@@ -66,8 +66,8 @@ type MessageDisplayInput struct {
 	Delta     string `json:"delta"`
 }
 
-// ElicitationInput is the input of an Elicitation hook: a question of an MCP server that has
-// not been put to the user yet.
+// ElicitationInput is the input of an Elicitation hook: a question of an MCP server that the user
+// has not seen yet.
 type ElicitationInput struct {
 	Input
 	MCPServerName   string                  `json:"mcp_server_name"`

@@ -27,8 +27,8 @@ type SessionStartInput struct {
 	EstimatedCacheWriteUSD   *float64           `json:"estimated_cache_write_usd,omitempty"`
 }
 
-// ExitReason says why a session ends. The set is open: a newer CLI
-// may send values that have no constant here.
+// ExitReason is the reason why a session ends. The set is open: a newer CLI may send values that
+// have no constant here.
 type ExitReason string
 
 // The reasons that are known. A newer CLI may send others, so a switch over them needs a default.
@@ -47,8 +47,8 @@ type SessionEndInput struct {
 	Reason ExitReason `json:"reason"`
 }
 
-// SetupTrigger says why the CLI sets itself up. The set is open: a newer CLI
-// may send values that have no constant here.
+// SetupTrigger is the reason for a setup. The set is open: a newer CLI may send values that have
+// no constant here.
 type SetupTrigger string
 
 // The triggers that are known. A newer CLI may send others, so a switch over them needs a default.
@@ -64,8 +64,8 @@ type SetupInput struct {
 	Trigger SetupTrigger `json:"trigger"`
 }
 
-// CompactTrigger says whether a user asked for a conversation to be compacted, or the context was
-// full. The set is open: a newer CLI may send values that have no constant here.
+// CompactTrigger tells whether a user requested the compaction or the context was full. The set is
+// open: a newer CLI may send values that have no constant here.
 type CompactTrigger string
 
 // The triggers that are known. A newer CLI may send others, so a switch over them needs a default.
@@ -83,15 +83,15 @@ type PreCompactInput struct {
 }
 
 // PostCompactInput is the input of a PostCompact hook, with the summary that replaces the
-// conversation up to there.
+// conversation so far.
 type PostCompactInput struct {
 	Input
 	Trigger        CompactTrigger `json:"trigger"`
 	CompactSummary string         `json:"compact_summary"`
 }
 
-// ModelSwitchSource says who changes the model. The set is open: a newer CLI
-// may send values that have no constant here.
+// ModelSwitchSource is the cause of a model change. The set is open: a newer CLI may send values
+// that have no constant here.
 type ModelSwitchSource string
 
 // The sources that are known. A newer CLI may send others, so a switch over them needs a default.
@@ -103,12 +103,12 @@ const (
 	SwitchByResume  ModelSwitchSource = "resume" // PostModelSwitch only
 )
 
-// ModelSwitch describes a change of the model: from which to which, who asked for it, and what
-// it costs.
+// ModelSwitch describes a change of the model: the old and the new model, the cause, and the
+// estimated cost.
 type ModelSwitch struct {
 	FromModel      string            `json:"from_model"`
 	ToModel        string            `json:"to_model"`
-	RequestedModel *string           `json:"requested_model"` // as it was asked for; nil: the default
+	RequestedModel *string           `json:"requested_model"` // as requested; nil: the default
 	Source         ModelSwitchSource `json:"source"`
 	// ContextTokens go to the new model with the next request; EstimatedCacheWriteUSD is the
 	// cost of caching them there, without the answer.
@@ -126,8 +126,7 @@ type PreModelSwitchInput struct {
 	ModelSwitch
 }
 
-// PostModelSwitchInput is the input of a PostModelSwitch hook: a change of the model that has
-// happened.
+// PostModelSwitchInput is the input of a PostModelSwitch hook: a completed change of the model.
 type PostModelSwitchInput struct {
 	Input
 	ModelSwitch

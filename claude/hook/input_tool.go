@@ -2,8 +2,7 @@ package hook
 
 import "github.com/seed7221b0f9/parley/claude/message"
 
-// ToolCall is the tool call that an event is about. It is embedded in the inputs of all events
-// about one call.
+// ToolCall is the tool call of an event. The inputs of all events for a single call embed it.
 type ToolCall struct {
 	ToolName  string                 `json:"tool_name"`
 	ToolInput message.JSON           `json:"tool_input"`

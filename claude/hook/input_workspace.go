@@ -1,7 +1,7 @@
 package hook
 
-// ConfigSource says which configuration has changed. The set is open: a newer CLI
-// may send values that have no constant here.
+// ConfigSource is the configuration that changed. The set is open: a newer CLI may send values
+// that have no constant here.
 type ConfigSource string
 
 // The sources that are known. A newer CLI may send others, so a switch over them needs a default.
@@ -21,8 +21,8 @@ type ConfigChangeInput struct {
 	FilePath string       `json:"file_path,omitempty"`
 }
 
-// MemoryType says whose a file of instructions is. The set is open: a newer CLI
-// may send values that have no constant here.
+// MemoryType is the owner of a file of instructions. The set is open: a newer CLI may send values
+// that have no constant here.
 type MemoryType string
 
 // The types that are known. A newer CLI may send others, so a switch over them needs a default.
@@ -33,8 +33,8 @@ const (
 	MemoryManaged MemoryType = "Managed"
 )
 
-// LoadReason says why a file of instructions was read. The set is open: a newer CLI
-// may send values that have no constant here.
+// LoadReason is the reason why a file of instructions was read. The set is open: a newer CLI may
+// send values that have no constant here.
 type LoadReason string
 
 // The reasons that are known. A newer CLI may send others, so a switch over them needs a default.
@@ -54,7 +54,7 @@ type InstructionsLoadedInput struct {
 	MemoryType      MemoryType `json:"memory_type"`
 	LoadReason      LoadReason `json:"load_reason"`
 	Globs           []string   `json:"globs,omitempty"`
-	TriggerFilePath string     `json:"trigger_file_path,omitempty"` // the file whose reading made the CLI load it
+	TriggerFilePath string     `json:"trigger_file_path,omitempty"` // the file that the CLI read before loading this one
 	ParentFilePath  string     `json:"parent_file_path,omitempty"`  // the file that includes it
 }
 
@@ -66,8 +66,8 @@ type CwdChangedInput struct {
 	NewCWD string `json:"new_cwd"`
 }
 
-// FileEvent says what happened to a file. The set is open: a newer CLI
-// may send values that have no constant here.
+// FileEvent is the kind of change to a file. The set is open: a newer CLI may send values that
+// have no constant here.
 type FileEvent string
 
 // The events that are known. A newer CLI may send others, so a switch over them needs a default.
@@ -77,8 +77,8 @@ const (
 	FileUnlink FileEvent = "unlink"
 )
 
-// FileChangedInput is the input of a FileChanged hook. A file has changed that is watched because
-// a matcher names it, or because the WatchPaths of an output did.
+// FileChangedInput is the input of a FileChanged hook. A watched file has changed: one that a
+// matcher or the WatchPaths of an output names.
 type FileChangedInput struct {
 	Input
 	FilePath string    `json:"file_path"`
@@ -95,8 +95,8 @@ const (
 	DirectoryByRepoRoot     DirectorySource = "register_repo_root" // the control request
 )
 
-// DirectoryAddedInput is the input of a DirectoryAdded hook. Tools may now use a directory
-// beside the working directory.
+// DirectoryAddedInput is the input of a DirectoryAdded hook. Tools may now use another directory
+// in addition to the working directory.
 type DirectoryAddedInput struct {
 	Input
 	Directory string          `json:"directory"`

@@ -7,25 +7,24 @@ import (
 	"time"
 )
 
-// Func is a hook. It is called, in a goroutine of its own, when the event that it is registered for
-// happens. Its input describes the event; its output can change what happens, and nil changes
-// nothing. The context ends when the CLI stops waiting, at the latest 5 s after the Timeout of the
-// [Matcher] if it has one, and when the session ends. The end of the session waits for hooks that
-// still run.
+// Func is a hook. It is called in a new goroutine for each event that it is registered for. Its
+// input describes the event; its output can change the CLI's behavior, and nil leaves it unchanged.
+// The context ends when the CLI stops waiting, at the latest 5 s after the Timeout of the [Matcher]
+// if it has one, and when the session ends. The session waits for running hooks before it ends.
 //
-// [OnFailure] describes what an error or a panic does.
+// [OnFailure] describes the effect of an error or a panic.
 type Func[In, Out any] func(ctx context.Context, in *In) (*Out, error)
 
-// Matcher is a list of hooks of one event, with a pattern that selects when they are called and
-// their time limit.
+// Matcher is a list of hooks of one event, with the pattern that selects the events and their time
+// limit.
 type Matcher[In, Out any] struct {
-	// Matcher is a pattern for what the event is about: the names of tools for tool events, the
-	// kind or the source for most others. "" matches everything.
+	// Matcher is a pattern for the subject of the event: the tool name for tool events, the kind or
+	// the source for most others. "" matches all.
 	Matcher string
 	Hooks   []Func[In, Out]
-	// Timeout is how long the CLI waits for each hook; 0 is the CLI's default, and then the hook
-	// has no time limit on this side. If the CLI waits longer than Timeout, the hook fails 5 s
-	// after it.
+	// Timeout is how long the CLI waits for each hook; 0 means the CLI's default, and then this
+	// package sets no time limit. If the CLI waits longer than Timeout, the hook fails 5 s after
+	// it.
 	Timeout   time.Duration
 	OnFailure OnFailure
 }
@@ -36,26 +35,26 @@ func On[In, Out any](matcher string, hooks ...Func[In, Out]) []Matcher[In, Out] 
 	return []Matcher[In, Out]{{Matcher: matcher, Hooks: hooks}}
 }
 
-// OnFailure decides what happens when a hook fails: it returns an error, panics, does not return
-// before its Timeout, or returns an output that the CLI would discard.
+// OnFailure decides the effect of a failing hook: one that returns an error, panics, does not
+// return before its Timeout, or returns an output that the CLI would discard.
 //
-// With the zero value a failure refuses what these events are about: a failing hook of PreToolUse
-// or PermissionRequest denies the call, one of UserPromptSubmit blocks the prompt, one of
+// With the zero value a failure refuses the action: a failing hook of PreToolUse or
+// PermissionRequest denies the call, one of UserPromptSubmit blocks the prompt, one of
 // PreModelSwitch denies the change, and one of Elicitation declines. For other events the error is
-// reported to the CLI, which shows a warning and goes on.
+// reported to the CLI, which shows a warning and continues.
 type OnFailure string
 
-// The values of OnFailure other than the zero value, which is the safest one.
+// The values of OnFailure other than the zero value, which is the safest.
 const (
-	// Continue reports the error to the CLI, which shows a warning and goes on, so that the tool
-	// runs. The official SDKs do the same.
+	// Continue reports the error to the CLI, which shows a warning and continues, so the tool runs.
+	// The official SDKs do the same.
 	Continue OnFailure = "continue"
-	// Block makes the CLI block what the event guards. A session with a CLI that does not support
-	// this fails with a *claude.OnFailureError; prompts wait until it is known.
+	// Block makes the CLI block the action that the event guards. A session with a CLI that does
+	// not support this fails with a *claude.OnFailureError; prompts wait until the CLI has reported
+	// its support.
 	Block OnFailure = "block"
 )
 
-// anyMatcher is a Matcher of any event.
 type anyMatcher interface {
 	registration() Registration
 	hooks() int

@@ -12,32 +12,31 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// Output is the part that the outputs of all events have in common. Fields that are not set are
-// not sent: the zero Output changes nothing.
+// Output holds the members that the outputs of all events share. Unset fields are not sent: the
+// zero Output has no effect.
 //
 // The CLI discards an answer with a null in it as a whole, and would run a tool that the answer
-// refused. Only this package encodes outputs, and it writes no null.
+// refused. So only this package encodes outputs, and it never writes null.
 type Output struct {
 	// Continue ends the turn if it is false, with StopReason. It does not keep a tool from
 	// running.
 	Continue       *bool
 	SuppressOutput bool
 	StopReason     string
-	// Decision is for events whose output has no decision of its own. Reason belongs to it.
+	// Decision is for events without a specific decision in their output. Reason explains it.
 	Decision Decision
 	Reason   string
 	// SystemMessage is shown to the user.
 	SystemMessage string
 	// TerminalSequence is written to the CLI's terminal, if it is a notification or a title.
 	TerminalSequence string
-	// Async lets the CLI go on without an answer; AsyncTimeout limits the work in the
-	// background. Nothing else may be set in an output with Async.
+	// Async makes the CLI continue without an answer; AsyncTimeout limits the work in the
+	// background. An output with Async must have no other fields set.
 	Async        bool
 	AsyncTimeout time.Duration
 }
 
-// Decision is the general decision in a hook's output, for events that have no decision of
-// their own.
+// Decision is the general decision in a hook's output, for events without a specific decision.
 type Decision string
 
 // The decisions that the CLI accepts; it discards an answer with any other. DecisionApprove is a
@@ -48,8 +47,7 @@ const (
 )
 
 // OtherOutput is the output for an event that this package has no type for. Specific is the object
-// of its hookSpecificOutput; the name of the event is added to it, and members that are null are
-// left out.
+// of its hookSpecificOutput; Encode adds the name of the event and omits null members.
 type OtherOutput struct {
 	Output
 	Specific message.JSON
@@ -57,7 +55,7 @@ type OtherOutput struct {
 
 func (o *Output) common() *Output { return o }
 
-// syncOutput is Output on the wire.
+// syncOutput is the wire form of Output.
 type syncOutput struct {
 	Continue           *bool        `json:"continue,omitempty"`
 	SuppressOutput     bool         `json:"suppressOutput,omitempty"`
@@ -69,7 +67,7 @@ type syncOutput struct {
 	HookSpecificOutput message.JSON `json:"hookSpecificOutput,omitempty"`
 }
 
-// asyncOutput is the output of a hook that goes on in the background.
+// asyncOutput is the output of a hook that continues in the background.
 type asyncOutput struct {
 	Async        bool   `json:"async"`
 	AsyncTimeout *int64 `json:"asyncTimeout,omitempty"` // milliseconds
@@ -100,8 +98,8 @@ func Encode(event Event, out AnyOutput) ([]byte, error) {
 		SystemMessage: c.SystemMessage, TerminalSequence: c.TerminalSequence, Reason: c.Reason, HookSpecificOutput: specific})
 }
 
-// encodeSpecific is the hookSpecificOutput, "" if there is nothing to say in it.
-// The CLI throws away one that does not name its event.
+// encodeSpecific returns the hookSpecificOutput, or "" if it would be empty. The CLI discards one
+// that does not name its event.
 func encodeSpecific(event Event, out any) (message.JSON, error) {
 	var text []byte
 	var err error
@@ -121,8 +119,8 @@ func encodeSpecific(event Event, out any) (message.JSON, error) {
 	return message.JSON(`{"hookEventName":` + string(head) + "," + string(members) + "}"), err
 }
 
-// membersWithout are the members of an object without those that are null and
-// the one called skip. What is null itself has no members.
+// membersWithout returns the members of an object except null members and the one named skip. It
+// returns no members for null.
 func membersWithout(object []byte, skip string) ([]byte, error) {
 	d := jsonwire.NewDecoder(string(object))
 	switch d.Kind() {
@@ -152,7 +150,8 @@ func membersWithout(object []byte, skip string) ([]byte, error) {
 	return kept.Bytes(), d.Err()
 }
 
-// objectOnly refuses a value that the CLI takes only as an object.
+// objectOnly returns an error unless v encodes to a JSON object, the only form that the CLI
+// accepts.
 func objectOnly(field string, v any) error {
 	if v == nil {
 		return nil
@@ -167,8 +166,8 @@ func objectOnly(field string, v any) error {
 	return nil
 }
 
-// oneOf refuses a decision that the CLI does not know: it would throw the answer
-// away with everything in it.
+// oneOf returns an error for a decision that the CLI does not know, because the CLI would discard
+// the whole answer.
 func oneOf[T ~string](field string, v T, known ...T) error {
 	if v == "" || slices.Contains(known, v) {
 		return nil
@@ -181,7 +180,7 @@ type refuser interface {
 	refuse(reason string) AnyOutput
 }
 
-// Refuse returns an output of the type of out that refuses what the event is about, with a reason.
+// Refuse returns an output of the type of out that refuses the action of the event, with a reason.
 // It is nil for events that a failed hook does not refuse; see [OnFailure].
 func Refuse(out AnyOutput, reason string) AnyOutput {
 	if r, ok := out.(refuser); ok {

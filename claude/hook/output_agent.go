@@ -7,14 +7,14 @@ type StopOutput struct {
 	AdditionalContext string `json:"additionalContext,omitempty"`
 }
 
-// StopFailureOutput is the output of a StopFailure hook. It has no members of its own: the turn
-// has failed already.
+// StopFailureOutput is the output of a StopFailure hook. It has no members beyond those of
+// [Output], because the turn has already failed.
 type StopFailureOutput struct {
 	Output `json:"-"`
 }
 
-// SubagentStartOutput is the output of a SubagentStart hook. AdditionalContext is added to what
-// the subagent reads at its start.
+// SubagentStartOutput is the output of a SubagentStart hook. AdditionalContext is added to the
+// subagent's initial context.
 type SubagentStartOutput struct {
 	Output            `json:"-"`
 	AdditionalContext string `json:"additionalContext,omitempty"`

@@ -12,7 +12,7 @@ type UserPromptSubmitOutput struct {
 	Output            `json:"-"`
 	AdditionalContext string `json:"additionalContext,omitempty"`
 	SessionTitle      string `json:"sessionTitle,omitempty"`
-	// SuppressOriginalPrompt leaves the text of a refused prompt out of the message about it.
+	// SuppressOriginalPrompt omits the text of a refused prompt from the message about it.
 	SuppressOriginalPrompt bool `json:"suppressOriginalPrompt,omitempty"`
 }
 
@@ -39,11 +39,11 @@ type NotificationOutput struct {
 	AdditionalContext string `json:"additionalContext,omitempty"`
 }
 
-// MessageDisplayOutput is the output of a MessageDisplay hook. It replaces what is shown of an
-// answer, not the answer itself.
+// MessageDisplayOutput is the output of a MessageDisplay hook. It changes the displayed text, not
+// the answer itself.
 type MessageDisplayOutput struct {
 	Output         `json:"-"`
-	DisplayContent *string `json:"displayContent,omitempty"` // nil: the lines as they are
+	DisplayContent *string `json:"displayContent,omitempty"` // nil: the lines are unchanged
 }
 
 // ElicitationOutput is the output of an Elicitation hook. The only Action that the CLI accepts from
@@ -77,7 +77,7 @@ func (*ElicitationResultOutput) refuse(reason string) AnyOutput {
 
 func (o *ElicitationResultOutput) common() *Output { return declined(&o.Output, o.Action) }
 
-// declined makes a refusal one that the CLI takes from a callback.
+// declined sets the members with which the CLI accepts a refusal from a callback.
 func declined(o *Output, action message.ElicitationAction) *Output {
 	if action != message.ElicitationDecline || o.Decision != "" || o.Async {
 		return o

@@ -8,7 +8,7 @@ type SessionStartOutput struct {
 	InitialUserMessage string   `json:"initialUserMessage,omitempty"`
 	SessionTitle       string   `json:"sessionTitle,omitempty"`
 	WatchPaths         []string `json:"watchPaths,omitzero"`    // files to watch for FileChanged; nil keeps them
-	ReloadSkills       bool     `json:"reloadSkills,omitempty"` // look for skills again
+	ReloadSkills       bool     `json:"reloadSkills,omitempty"` // search for skills again
 }
 
 // SessionEndOutput is the output of a SessionEnd hook. It has no members beyond those of
@@ -17,8 +17,7 @@ type SessionEndOutput struct {
 	Output `json:"-"`
 }
 
-// SetupOutput is the output of a Setup hook. AdditionalContext is added to what the model
-// reads.
+// SetupOutput is the output of a Setup hook. AdditionalContext is added to the model's context.
 type SetupOutput struct {
 	Output            `json:"-"`
 	AdditionalContext string `json:"additionalContext,omitempty"`

@@ -7,8 +7,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// PermissionDecision is what a hook decides about a tool call or a change of the model. The zero
-// value decides nothing.
+// PermissionDecision is a hook's decision about a tool call or a change of the model. The zero
+// value is no decision.
 type PermissionDecision string
 
 // The decisions about a tool call that the CLI knows. Without one, the rules and the permission
@@ -46,11 +46,11 @@ func (o *PreToolUseOutput) check() error {
 type PostToolUseOutput struct {
 	Output            `json:"-"`
 	AdditionalContext string `json:"additionalContext,omitempty"`
-	// ClassifierContext is shown to the classifier of the permission mode auto.
-	// Put nothing into it that comes from a tool or from the model.
+	// ClassifierContext is shown to the classifier of the permission mode auto. It must not contain
+	// text from a tool or from the model.
 	ClassifierContext string `json:"classifierContext,omitempty"`
 	// UpdatedToolOutput replaces the result. The CLI ignores it unless it has the shape of the
-	// result of the tool. UpdatedMCPToolOutput is its older form for tools of MCP servers.
+	// tool's result. UpdatedMCPToolOutput is its older form for tools of MCP servers.
 	UpdatedToolOutput    any `json:"updatedToolOutput,omitempty"`
 	UpdatedMCPToolOutput any `json:"updatedMCPToolOutput,omitempty"`
 }
@@ -70,7 +70,7 @@ type PostToolBatchOutput struct {
 }
 
 // PermissionRequestOutput is the output of a PermissionRequest hook, which can answer the request.
-// Its Decision belongs to the event and hides the one of [Output]; nil leaves the answer to others.
+// Its Decision is specific to the event and hides the one of [Output]; nil means no decision.
 type PermissionRequestOutput struct {
 	Output   `json:"-"`
 	Decision *PermissionRequestDecision `json:"decision,omitempty"`
@@ -80,8 +80,8 @@ func (*PermissionRequestOutput) refuse(reason string) AnyOutput {
 	return &PermissionRequestOutput{Decision: &PermissionRequestDecision{Behavior: DecisionDeny, Message: reason}}
 }
 
-// PermissionRequestDecision answers a request for permission in place of the user: it allows
-// the call, perhaps changed, or denies it.
+// PermissionRequestDecision answers a request for permission in place of the user: it allows the
+// call, optionally changed, or denies it.
 type PermissionRequestDecision struct {
 	Behavior PermissionDecision // DecisionAllow or DecisionDeny
 	// UpdatedInput replaces the call's whole input when it is allowed. It must

@@ -13,7 +13,7 @@ type InstructionsLoadedOutput struct {
 }
 
 // CwdChangedOutput names files to watch. The CLI takes them from command hooks only, and calls
-// callbacks for this event only where settings have a hook for it or for FileChanged as well.
+// callbacks for this event only if the settings also have a hook for it or for FileChanged.
 type CwdChangedOutput struct {
 	Output     `json:"-"`
 	WatchPaths []string `json:"watchPaths,omitzero"` // nil keeps them, empty watches none

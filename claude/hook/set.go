@@ -46,12 +46,12 @@ type Hooks struct {
 	DirectoryAdded      []Matcher[DirectoryAddedInput, DirectoryAddedOutput]
 	MessageDisplay      []Matcher[MessageDisplayInput, MessageDisplayOutput]
 
-	// Other has the hooks of events that this package has no type for, by the name of the event.
+	// Other holds the hooks of events that this package has no type for, by event name.
 	Other map[string][]Matcher[OtherInput, OtherOutput]
 }
 
-// all yields every matcher with its event, in the order in which hooks are
-// numbered: that of the fields, then Other by name.
+// all yields every matcher with its event, in the order of their ids: the fields in order, then
+// Other by name.
 func (h *Hooks) all(yield func(Event, anyMatcher) bool) {
 	if h == nil {
 		return
@@ -75,8 +75,7 @@ func (h *Hooks) all(yield func(Event, anyMatcher) bool) {
 	}
 }
 
-// Clone returns a copy that later changes of the caller do not reach. The functions themselves
-// are shared.
+// Clone returns a copy that is independent of later changes to h. The functions are shared.
 func (h *Hooks) Clone() *Hooks {
 	if h == nil {
 		return nil
@@ -191,8 +190,8 @@ type (
 	// SessionStartFunc is called after /clear and when the conversation was compacted, but not when
 	// the CLI starts. It can add context and a first prompt.
 	SessionStartFunc = Func[SessionStartInput, SessionStartOutput]
-	// SessionEndFunc is called at /clear, but not when the CLI ends, with the reason. It can no
-	// longer change the session.
+	// SessionEndFunc is called at /clear, with the reason, but not when the CLI ends. It cannot
+	// change the session.
 	SessionEndFunc = Func[SessionEndInput, SessionEndOutput]
 	// StopFunc is called before a turn ends. It can keep the turn going and give the model the
 	// reason.
@@ -200,17 +199,17 @@ type (
 	// StopFailureFunc is called after an error of the API ended a turn, in place of a
 	// [StopFunc].
 	StopFailureFunc = Func[StopFailureInput, StopFailureOutput]
-	// SubagentStartFunc is called when a subagent starts. It can add context to what the
-	// subagent reads at its start.
+	// SubagentStartFunc is called when a subagent starts. It can add context to the subagent's
+	// first prompt.
 	SubagentStartFunc = Func[SubagentStartInput, SubagentStartOutput]
 	// SubagentStopFunc is called before a subagent ends. It can keep the subagent going, as a
-	// [StopFunc] does a turn.
+	// [StopFunc] does for a turn.
 	SubagentStopFunc = Func[SubagentStopInput, SubagentStopOutput]
 	// PreCompactFunc is called before the conversation is compacted, whether a user asked for
 	// it or the context is full.
 	PreCompactFunc = Func[PreCompactInput, PreCompactOutput]
 	// PostCompactFunc is called after the conversation was compacted, with the summary that
-	// takes the place of what came before.
+	// replaces the earlier messages.
 	PostCompactFunc = Func[PostCompactInput, PostCompactOutput]
 	// PreModelSwitchFunc is called before the model of the session changes. It can refuse the
 	// change and give the reason.
@@ -221,14 +220,14 @@ type (
 	// PermissionRequestFunc is called when the CLI would ask for permission. It can answer in
 	// place of the user.
 	PermissionRequestFunc = Func[PermissionRequestInput, PermissionRequestOutput]
-	// PermissionDeniedFunc is called after a tool call was denied. It can let the model try the
-	// call again.
+	// PermissionDeniedFunc is called after a tool call was denied. It can ask the model to retry
+	// the call.
 	PermissionDeniedFunc = Func[PermissionDeniedInput, PermissionDeniedOutput]
 	// SetupFunc is called when the CLI sets up a project, for the first time or for
 	// maintenance.
 	SetupFunc = Func[SetupInput, SetupOutput]
-	// TeammateIdleFunc is called when an agent of a team has nothing to do, with the names of
-	// both.
+	// TeammateIdleFunc is called when an agent of a team is idle, with the names of the agent and
+	// the team.
 	TeammateIdleFunc = Func[TeammateIdleInput, TeammateIdleOutput]
 	// TaskCreatedFunc is called when a task is added to the agent's list, with its subject and
 	// its description.
@@ -236,7 +235,7 @@ type (
 	// TaskCompletedFunc is called when a task of the agent's list is about to be marked as
 	// completed, with its subject and its description.
 	TaskCompletedFunc = Func[TaskCompletedInput, TaskCompletedOutput]
-	// ElicitationFunc is called when an MCP server asks the user something. It can decline in
+	// ElicitationFunc is called when an MCP server asks the user a question. It can decline in
 	// place of the user.
 	ElicitationFunc = Func[ElicitationInput, ElicitationOutput]
 	// ElicitationResultFunc is called before an MCP server gets the user's answer. It can turn
@@ -252,7 +251,7 @@ type (
 	// created, when the CLI no longer needs it.
 	WorktreeRemoveFunc = Func[WorktreeRemoveInput, WorktreeRemoveOutput]
 	// InstructionsLoadedFunc is called when the CLI has read a file of instructions, with the
-	// reason for which it was read.
+	// reason.
 	InstructionsLoadedFunc = Func[InstructionsLoadedInput, InstructionsLoadedOutput]
 	// CwdChangedFunc is called when the working directory of the session has changed. It can
 	// name files to watch.
@@ -260,13 +259,13 @@ type (
 	// FileChangedFunc is called when a file that is being watched was changed, added or
 	// removed.
 	FileChangedFunc = Func[FileChangedInput, FileChangedOutput]
-	// DirectoryAddedFunc is called when a directory was added to those that tools may use
-	// beside the working directory.
+	// DirectoryAddedFunc is called when a directory was added to the directories that tools may
+	// use.
 	DirectoryAddedFunc = Func[DirectoryAddedInput, DirectoryAddedOutput]
-	// MessageDisplayFunc is called with lines of an answer as they are shown. It can replace
-	// what is shown.
+	// MessageDisplayFunc is called with lines of an answer as they are displayed. It can replace
+	// the displayed text.
 	MessageDisplayFunc = Func[MessageDisplayInput, MessageDisplayOutput]
-	// OtherFunc is called for an event that this package has no type for, which [Hooks.Other]
-	// names.
+	// OtherFunc is called for an event that this package has no type for, registered in
+	// [Hooks.Other].
 	OtherFunc = Func[OtherInput, OtherOutput]
 )

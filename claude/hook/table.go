@@ -9,8 +9,8 @@ import (
 // after [NewTable], so it may be used by several goroutines.
 type Table struct {
 	byID   map[string]hookEntry
-	Events map[Event][]Registration // as the initialize request has them, nil if there are none
-	Blocks bool                     // a hook has OnFailure Block
+	Events map[Event][]Registration // in the form of the initialize request; nil without hooks
+	Blocks bool                     // a hook with OnFailure Block exists
 }
 
 // hookEntry is one hook of a table.
@@ -20,8 +20,8 @@ type hookEntry struct {
 	i       int // of the hook in its matcher
 }
 
-// NewTable gives the hooks of a session their ids, in the order of the fields of [Hooks], and puts
-// them into the form that the initialize request has.
+// NewTable assigns ids to the hooks of a session in the order of the fields of [Hooks], and
+// converts them to the form of the initialize request.
 func NewTable(hooks *Hooks) Table {
 	var t Table
 	for event, m := range hooks.all {
@@ -40,8 +40,8 @@ func NewTable(hooks *Hooks) Table {
 	return t
 }
 
-// Any reports whether there is at least one hook that the CLI may call, so that initialize has
-// to name it.
+// Any reports whether at least one hook is registered, so that the initialize request has to list
+// hooks.
 func (t *Table) Any() bool { return t.Events != nil }
 
 // Call calls the hook with an id and returns the answer for the CLI. It sets the event of c. If no

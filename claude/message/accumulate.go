@@ -10,9 +10,9 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// Accumulator joins the events of streamed answers into whole messages. Answers that interleave
-// are kept apart by their parent tool use; of each it keeps the newest answer. The zero value is
-// ready to use. An Accumulator must not be used by several goroutines at once.
+// Accumulator joins the events of streamed answers into whole messages. It keeps the newest
+// answer of each parent tool use, so answers may interleave. The zero value is ready to use. An
+// Accumulator must not be used by several goroutines at once.
 type Accumulator struct {
 	answers map[string]*partialAnswer // by parent tool use
 }
@@ -23,7 +23,7 @@ type partialAnswer struct {
 	ended   bool
 }
 
-// partialBlock is a block in the making.
+// partialBlock is a block that has started and may still receive deltas.
 type partialBlock struct {
 	start     ContentBlock
 	text      strings.Builder // text, thinking, the tool's input, a summary
@@ -33,9 +33,9 @@ type partialBlock struct {
 	ended     bool
 }
 
-// Add adds a message and reports whether it was a *[StreamEvent]; other messages change nothing.
-// A message_start begins the answer of its parent again, so a retry replaces an answer that
-// broke off. Events of an answer whose start was not added are ignored.
+// Add adds a message and reports whether it was a *[StreamEvent]; it ignores other messages. A
+// message_start restarts the answer of its parent, so a retry replaces an answer that broke off.
+// Events of an answer without an added start are ignored.
 func (a *Accumulator) Add(m Message) bool {
 	ev, ok := m.(*StreamEvent)
 	if !ok {
@@ -47,7 +47,7 @@ func (a *Accumulator) Add(m Message) bool {
 	}
 	answer := a.answers[ev.ParentToolUseID]
 	if answer == nil {
-		return true // it began before we looked
+		return true // the answer began before the first event that was added
 	}
 	answer.add(ev.Event)
 	return true
@@ -103,7 +103,7 @@ func (b *partialBlock) add(d Delta) {
 
 // Message returns the newest answer of a parent tool use, or of the main conversation if the id
 // is empty, as far as it has arrived. It is nil if no answer has begun. Its content has the
-// blocks in order, unfinished ones with what has arrived of them.
+// blocks in order, including the received part of unfinished ones.
 func (a *Accumulator) Message(parentToolUseID string) *APIMessage {
 	p := a.answers[parentToolUseID]
 	if p == nil {
@@ -144,7 +144,7 @@ func (a *Accumulator) Done(parentToolUseID string) bool {
 	return p != nil && p.ended
 }
 
-// block builds the block from its start and what was added.
+// block returns the block that the start event and the received deltas make.
 func (b *partialBlock) block() ContentBlock {
 	switch s := b.start.(type) {
 	case *Text:
@@ -161,11 +161,11 @@ func (b *partialBlock) block() ContentBlock {
 		return &Compaction{Content: s.Content + b.text.String(), EncryptedContent: s.EncryptedContent + b.encrypted.String(),
 			Signature: s.Signature + b.signature.String(), ToolChanges: s.ToolChanges}
 	}
-	return b.start // whole from its start
+	return b.start // the start event had the whole block
 }
 
-// input is a tool's input once it is whole. Text that is not JSON takes the form that the CLI
-// gives it [invalid-tool-input].
+// input returns a tool's complete input. Text that is not JSON takes the form that the CLI gives
+// it [invalid-tool-input].
 func (b *partialBlock) input(start JSON) JSON {
 	text := b.text.String()
 	switch {
@@ -178,7 +178,7 @@ func (b *partialBlock) input(start JSON) JSON {
 	}
 	form, err := jsonwire.Marshal(map[string]any{"__unparsedToolInput": map[string]any{"raw": text, "len": len(text)}})
 	if err != nil {
-		return "" // cannot be: strings and numbers encode
+		return "" // unreachable: strings and numbers always encode
 	}
 	return JSON(form)
 }

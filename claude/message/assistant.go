@@ -1,8 +1,8 @@
 package message
 
 // Assistant is a part of the model's answer. The CLI writes one line for each finished content
-// block, and all lines of one answer have the same Message.ID. Message.Usage is what was known
-// when the answer began; the final numbers are in the [Result].
+// block, and all lines of one answer have the same Message.ID. Message.Usage has the numbers
+// known when the answer began; the final numbers are in the [Result].
 type Assistant struct {
 	Header
 	Message         APIMessage     `json:"message"`
@@ -76,8 +76,8 @@ const (
 	ErrorCloudCredential      AssistantError = "cloud_credential_error"
 )
 
-// ToolUseMeta gives the names of a tool and its server as people should see them, for one tool
-// call of the message.
+// ToolUseMeta gives the names of a tool and its server for display, for one tool call of the
+// message.
 type ToolUseMeta struct {
 	ID                string `json:"id"`
 	ToolName          string `json:"tool_name,omitempty"`
@@ -137,15 +137,15 @@ type ContextPart struct {
 	Tokens     int64  `json:"tokens"`
 }
 
-// UsageReport holds what the command /usage shows: the usage of the session and, undecoded, the
-// rate limits of the account.
+// UsageReport holds the output of the command /usage: the usage of the session and, undecoded,
+// the rate limits of the account.
 type UsageReport struct {
 	Session    SessionUsage `json:"session"`
 	RateLimits JSON         `json:"rate_limits,omitempty"`
 }
 
-// SessionUsage is what a session has used so far: its cost, the time it took, the lines it
-// changed, and tokens by model.
+// SessionUsage holds a session's totals so far: cost, durations, changed lines, and tokens by
+// model.
 type SessionUsage struct {
 	TotalCostUSD       float64               `json:"total_cost_usd"`
 	TotalAPIDurationMS int64                 `json:"total_api_duration_ms"`

@@ -15,17 +15,17 @@ type ContentBlock interface {
 	block() *blockText
 }
 
-// InputBlock is a block that may stand in a user's message: *[Text],
-// *[Image], *[Document], *[ToolResult], *[UnknownBlock].
+// InputBlock is a block that a user's message may contain: *[Text], *[Image], *[Document],
+// *[ToolResult], *[UnknownBlock].
 type InputBlock interface {
 	ContentBlock
 	inputBlock()
 }
 
-// blockText is the part of the line that a block came from.
+// blockText is the JSON text that a block was decoded from.
 type blockText struct{ text string }
 
-// Raw returns a copy of the text, nil if there is none.
+// Raw returns a copy of the text, or nil if the block was not decoded.
 func (b *blockText) Raw() json.RawMessage { return JSON(b.text).Bytes() }
 
 func (b *blockText) block() *blockText { return b }
@@ -59,8 +59,8 @@ type Citation struct {
 	SearchIndex     *int64 `json:"search_result_index,omitempty"`
 }
 
-// Thinking is a block of the model's thoughts. Signature proves to the API that they are the
-// model's own.
+// Thinking is a block of the model's thoughts. Signature proves to the API that the model wrote
+// them.
 type Thinking struct {
 	blockText
 	Thinking  string `json:"thinking"`
@@ -74,8 +74,8 @@ type RedactedThinking struct {
 	Data string `json:"data"`
 }
 
-// ToolUse is a call of a tool. Input is the tool's own shape; input that was not JSON at all
-// arrives as {"__unparsedToolInput":{"raw":…}}.
+// ToolUse is a call of a tool. Each tool defines the shape of its Input; input that was not
+// JSON arrives as {"__unparsedToolInput":{"raw":…}}.
 type ToolUse struct {
 	blockText
 	ID          string `json:"id"`
@@ -166,8 +166,8 @@ type Fallback struct {
 	Trigger JSON `json:"trigger,omitempty"`
 }
 
-// Source is where the data of an image or a document comes from. Type decides which of the
-// other members are set.
+// Source holds or names the data of an image or a document. Type decides which of the other
+// members are set.
 type Source struct {
 	Type      string `json:"type"` // base64, url, file, text, content
 	MediaType string `json:"media_type,omitempty"`
@@ -253,7 +253,7 @@ func newServerToolResult() ContentBlock { return new(ServerToolResult) }
 
 var _ = jsonwire.Register(decodeBlock)
 
-// decodeBlock decodes the value ahead, whatever it is, into a block; null is nil.
+// decodeBlock decodes the next value of any JSON type into a block; null gives nil.
 func decodeBlock(d *jsonwire.Decoder) ContentBlock {
 	if d.Null() {
 		return nil

@@ -11,8 +11,8 @@ import (
 // call. The zero value means that there is no content.
 type Content struct {
 	raw    JSON
-	text   string         // of a content that was built
-	blocks []ContentBlock // of a content that was built
+	text   string         // set by TextContent
+	blocks []ContentBlock // set by BlockContent
 }
 
 // TextContent returns a content that is a single string, as the wire has it for most prompts
@@ -43,7 +43,7 @@ func (c Content) Blocks() []ContentBlock {
 		return c.blocks
 	}
 	var blocks []ContentBlock
-	_ = jsonwire.Unmarshal(string(c.raw), &blocks) // the line was valid
+	_ = jsonwire.Unmarshal(string(c.raw), &blocks) // cannot fail: the line was valid
 	return blocks
 }
 
@@ -60,8 +60,8 @@ func (c Content) String() string {
 	return TextOf(c.Blocks())
 }
 
-// IsZero reports whether there is no content at all, as opposed to an empty list of blocks. It
-// serves the option omitzero.
+// IsZero reports whether there is no content, as opposed to an empty list of blocks. The struct
+// tag option omitzero uses it.
 func (c Content) IsZero() bool { return c.raw == "" && c.text == "" && c.blocks == nil }
 
 // MarshalJSON writes the content byte for byte as it was read, or encodes it if it was built by

@@ -7,7 +7,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// Content is read by encoding/json as it is by Decode, and written as it was read.
+// encoding/json and Decode read the same Content, and encoding writes the original bytes.
 func TestContent_JSON(t *testing.T) {
 	for text, want := range map[string]string{
 		`"hi"`: "hi",
@@ -28,7 +28,7 @@ func TestContent_JSON(t *testing.T) {
 	}
 }
 
-// A raw prompt that is not an object is refused, and an id is written as JSON whatever is in it.
+// A raw prompt that is not an object is an error, and an id with special characters is escaped.
 func TestUserInput_Raw(t *testing.T) {
 	if line, err := (message.UserInput{Raw: json.RawMessage("null"), UUID: "u"}).Line(); err == nil {
 		t.Errorf("null became %s", line)
@@ -40,7 +40,7 @@ func TestUserInput_Raw(t *testing.T) {
 	}
 }
 
-// A summary that is streamed has everything that a whole one has.
+// A streamed summary has all members of a whole one.
 func TestAccumulator_compaction(t *testing.T) {
 	var acc message.Accumulator
 	for _, event := range []string{
@@ -62,8 +62,8 @@ func TestAccumulator_compaction(t *testing.T) {
 	}
 }
 
-// The input of a tool that is streamed is there when it is whole, and not before: half of it could be
-// another one.
+// The input of a streamed tool call is set only when it is complete, because a prefix could be valid
+// JSON with another meaning.
 func TestAccumulator_input(t *testing.T) {
 	for _, kind := range []string{"tool_use", "server_tool_use", "mcp_tool_use"} {
 		for text, want := range map[string]message.JSON{`{"a":1}`: `{"a":1}`, `1`: `1`, `{"a":`: `{"__unparsedToolInput":{"len":5,"raw":"{\"a\":"}}`} {

@@ -1,24 +1,24 @@
-// Package message has the types of what the Claude Code CLI says: one message for each line
-// of its output, the content blocks inside, the events and deltas of a stream, token counts,
-// and the prompts that go the other way.
+// Package message has the types of the Claude Code CLI's output: one message for each line of
+// its output, the content blocks inside, the events and deltas of a stream, token counts, and
+// the prompts sent to the CLI.
 //
 // [Decode] decodes a line. [Message], [ContentBlock], [Event] and [Delta] are closed sets of
-// pointer types, each with a type for what is unknown: *[Unknown] for a message, *[System] for
+// pointer types, each with a type for unknown values: *[Unknown] for a message, *[System] for
 // a system message of an unknown subtype, *[UnknownBlock], *[UnknownEvent], *[UnknownDelta].
-// A newer CLI never breaks a program, and nothing that it says is lost: Raw returns the line
-// byte for byte and [Encode] writes it again.
+// The output of a newer CLI decodes without errors or loss: Raw returns the line byte for byte
+// and [Encode] writes it again.
 //
 // A decoded value is read-only and may be read by several goroutines. Its strings are parts of
 // its line, so a program that keeps one for longer than the message should clone it with
-// [strings.Clone]. Members whose shape belongs to someone else, such as the input of a tool,
-// have the type [JSON] and are decoded when asked for; package claude/tool has their types.
-// [Accumulator] puts streamed answers together again.
+// [strings.Clone]. Members with a shape that this package does not define, such as the input
+// of a tool, have the type [JSON] and are decoded on demand; package claude/tool has their
+// types. [Accumulator] joins streamed answers.
 //
 // # Names
 //
-// A Go name is the wire's name without what the package says already. The table has every name
-// beside those of the official SDKs; names that start with SDK are TypeScript's. The design
-// documents that this project began with use Python's names.
+// A Go name is the wire's name without the words that the package name implies. The table maps
+// every name to those of the official SDKs; names that start with SDK are TypeScript's. The
+// design documents that this project began with use Python's names.
 //
 //	wire                              Go                          official SDKs
 //

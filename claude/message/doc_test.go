@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestNames holds the table in the package comment to the decode tables: each wire name
-// stands there beside the Go name that it decodes into.
+// TestNames compares the table in the package comment with the decode tables: each wire
+// name must be next to the Go name that it decodes into.
 func TestNames(t *testing.T) {
 	data, err := os.ReadFile("doc.go")
 	if err != nil {

@@ -1,7 +1,7 @@
 package message
 
-// ElicitationAction is how a user answered a question of an MCP server. The set is open: a newer
-// CLI may send values that have no constant here.
+// ElicitationAction is the kind of answer that a user gave to a question of an MCP server. The
+// set is open: a newer CLI may send values that have no constant here.
 type ElicitationAction string
 
 // The answers that are known. A newer CLI may send others, so a switch over them needs a default.

@@ -28,7 +28,7 @@ func recorded(scenario string) iter.Seq2[message.Message, error] {
 	}
 }
 
-// Every kind of block that a conversation has.
+// A type switch over all kinds of blocks in a conversation.
 func ExampleContentBlock() {
 	for msg, err := range recorded("parallel-tools") {
 		if err != nil {
@@ -62,7 +62,7 @@ func ExampleContentBlock() {
 	// text: Done.
 }
 
-// blocks are the blocks of whatever has some.
+// blocks returns the content blocks of a message, or nil for a message without content.
 func blocks(msg message.Message) []message.ContentBlock {
 	switch msg := msg.(type) {
 	case *message.Assistant:
@@ -73,7 +73,7 @@ func blocks(msg message.Message) []message.ContentBlock {
 	return nil
 }
 
-// A tool's input is decoded when it is asked for.
+// A tool's input is decoded on demand.
 func ExampleToolUse() {
 	for msg, err := range recorded("tool-error") {
 		if err != nil {
@@ -94,7 +94,7 @@ func ExampleToolUse() {
 	// Output: Bash runs echo out; echo err >&2; exit 3
 }
 
-// Thinking, when the model is asked for it.
+// Thinking blocks arrive if the options enable thinking.
 func ExampleThinking() {
 	for msg, err := range recorded("partial-thinking") {
 		if err != nil {
@@ -109,7 +109,7 @@ func ExampleThinking() {
 	// Output: Claude's thinking: Let me think about it.
 }
 
-// Text as it is written, with partial messages.
+// Text deltas arrive while the model writes, with partial messages enabled.
 func ExampleStreamEvent() {
 	for msg, err := range recorded("partial-tool") {
 		if err != nil {
@@ -159,8 +159,7 @@ func ExampleAccumulator() {
 	// {"command":"echo hi","description":"say hi"}
 }
 
-// Messages about the session have types of their own, and all of them the
-// subtype and the whole line.
+// Messages about the session have specific types that share the subtype and the raw line.
 func ExampleSystem() {
 	for msg, err := range recorded("agent-forward-text") {
 		if err != nil {
@@ -192,7 +191,7 @@ func ExampleSystem() {
 	// system session_state_changed with 6 members
 }
 
-// Prompts come back with their uuid when the CLI is asked to replay them.
+// The CLI can repeat prompts with their uuid.
 func ExampleUser() {
 	for msg, err := range recorded("replay-user-messages") {
 		if err != nil {
@@ -207,7 +206,7 @@ func ExampleUser() {
 	// user said: two id: 33333333-3333-4333-8333-333333333333
 }
 
-// What a turn took and how it ended.
+// The result holds the outcome, cost and usage of a turn.
 func ExampleResult() {
 	for msg, err := range recorded("simple-string") {
 		if err != nil {
@@ -232,7 +231,7 @@ func ExampleResult() {
 	// tokens: 10 in, 5 out
 }
 
-// A message of a newer CLI is data: nothing breaks and nothing is lost.
+// A message type of a newer CLI decodes into Unknown, with its whole line.
 func ExampleUnknown() {
 	msg, err := message.Decode([]byte(`{"type":"from_the_future","mood":"good"}`))
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// messageTypes is the one decode table: the wire's name of a message, with the
-// subtype for system messages, and its Go type.
+// messageTypes is the decode table of messages: it maps the wire name, with the subtype
+// for system messages, to the Go type.
 var messageTypes = jsonwire.Table[Message]{
 	"assistant":              create[Assistant],
 	"user":                   create[User],
@@ -69,7 +69,7 @@ func create[T any, M interface {
 	return M(new(T))
 }
 
-// messageKinds is the table the other way round.
+// messageKinds maps the Go types back to the wire names.
 var messageKinds = messageTypes.Names()
 
 func kindOf(m Message) string { return messageKinds[reflect.TypeOf(m)] }

@@ -14,8 +14,8 @@ import (
 
 var update = flag.Bool("update", false, "write the expected files of TestMarshal")
 
-// Every type of the decode tables, empty and with all its fields set, is written as
-// testdata/marshal.txt says, by json.Marshal and, for a message, by Encode.
+// json.Marshal, and Encode for messages, write every type of the decode tables, empty and
+// with all fields set, as recorded in testdata/marshal.txt.
 func TestMarshal(t *testing.T) {
 	file := filepath.Join("testdata", "marshal.txt")
 	got := strings.Join(marshalled(t), "\n") + "\n"
@@ -57,8 +57,8 @@ func marshalled(t *testing.T) (lines []string) {
 	return lines
 }
 
-// marshalledTypes has a new value of each type of the decode tables, and of those that
-// take what the tables do not know.
+// marshalledTypes returns a new value of each type in the decode tables, and of the types
+// for unknown values.
 func marshalledTypes() map[string]any {
 	all := map[string]any{"system/*": new(System), "*": new(Unknown), "block *": new(UnknownBlock),
 		"event *": new(UnknownEvent), "delta *": new(UnknownDelta)}
@@ -77,7 +77,7 @@ func marshalledTypes() map[string]any {
 	return all
 }
 
-// setAll sets every field to something that is not its zero value.
+// setAll sets every field to a value other than its zero value.
 func setAll(v reflect.Value, depth int) {
 	if depth > 6 || !v.CanSet() {
 		return

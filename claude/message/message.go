@@ -18,7 +18,7 @@ var errNoObject = errors.New("not a JSON object")
 // substrings of its line: a program that keeps one of them for longer than the message should
 // copy it with [strings.Clone].
 type Message interface {
-	// Head returns what every message has in common.
+	// Head returns the members that all messages share.
 	Head() *Header
 	// Raw returns a copy of the line, byte for byte; nil for a message that was
 	// built and not decoded.
@@ -27,7 +27,7 @@ type Message interface {
 	message()
 }
 
-// Header is what all messages have in common. Both members are empty on the types that have
+// Header holds the members that all messages share. Both are empty on the types that have
 // neither on the wire: keep_alive, transcript_mirror and the control messages.
 type Header struct {
 	UUID      string `json:"uuid,omitempty"`
@@ -58,7 +58,7 @@ type Unknown struct {
 	Type string `json:"type"`
 }
 
-// Decode decodes the line of the message into what dst points to, by the rules of
+// Decode decodes the line of the message into the value that dst points to, by the rules of
 // [json.Unmarshal].
 func (m *Unknown) Decode(dst any) error { return JSON(m.line).Decode(dst) }
 
@@ -77,7 +77,7 @@ type BadLine struct {
 	Err    error // a *DecodeError
 }
 
-// keptOfBad is how much of a bad line is kept.
+// keptOfBad is the number of bytes kept of a bad line.
 const keptOfBad = 4 << 10
 
 // NewBadLine returns the message for a line of size bytes that begins with text and
@@ -116,7 +116,7 @@ func DecodeLine(line string) Message {
 	return m
 }
 
-// newMessage decodes the object ahead into the type that its wire type names.
+// newMessage decodes the next object into the Go type of its wire type.
 func newMessage(d *jsonwire.Decoder, typ string) Message {
 	kind := typ
 	if typ == "system" {
@@ -152,8 +152,8 @@ func Kind(m Message) string {
 }
 
 // Clone returns a shallow copy of m without its line, so that its fields can be changed and
-// [Encode] encodes the fields. Blocks and events inside are shared with m; to change one, put a
-// new one in its place.
+// [Encode] encodes the fields. Blocks and events inside are shared with m; replace one instead
+// of changing it.
 func Clone[T any, M interface {
 	*T
 	Message

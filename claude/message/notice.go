@@ -1,7 +1,6 @@
 package message
 
-// ToolProgress is a sign of life from a tool that is still running, with the seconds since the
-// call began.
+// ToolProgress reports that a tool is still running, and the seconds since the call began.
 type ToolProgress struct {
 	Header
 	ToolUseID          string         `json:"tool_use_id"`
@@ -14,7 +13,7 @@ type ToolProgress struct {
 	SubagentRetry      *SubagentRetry `json:"subagent_retry,omitempty"`
 }
 
-// SubagentRetry is an API call of a subagent that failed and that is tried again after a delay.
+// SubagentRetry describes a failed API call of a subagent that the CLI will retry after a delay.
 type SubagentRetry struct {
 	AgentID       string  `json:"agent_id"`
 	Attempt       int64   `json:"attempt"`
@@ -24,16 +23,16 @@ type SubagentRetry struct {
 	ErrorCategory string  `json:"error_category"`
 }
 
-// ToolUseSummary sums up several tool calls in one sentence for people. PrecedingToolUseIDs are
-// the calls that it is about.
+// ToolUseSummary summarizes several tool calls in one sentence for display. PrecedingToolUseIDs
+// are the ids of those calls.
 type ToolUseSummary struct {
 	Header
 	Summary             string   `json:"summary"`
 	PrecedingToolUseIDs []string `json:"preceding_tool_use_ids"`
 }
 
-// AuthStatus reports the progress of a login that the CLI performs: whether it is still under
-// way, its output, and its error.
+// AuthStatus reports the progress of a login that the CLI performs: whether it is in progress,
+// its output, and its error.
 type AuthStatus struct {
 	Header
 	IsAuthenticating bool     `json:"isAuthenticating"`
@@ -68,8 +67,8 @@ type RateLimitInfo struct {
 	HasChargeableSavedPaymentMethod bool    `json:"hasChargeableSavedPaymentMethod,omitempty"`
 }
 
-// PromptSuggestion proposes what the user could say next. It comes after the result, and only
-// with claude.Options.PromptSuggestions.
+// PromptSuggestion proposes the user's next prompt. It follows the result, and only with
+// claude.Options.PromptSuggestions.
 type PromptSuggestion struct {
 	Header
 	Suggestion string `json:"suggestion"`
@@ -85,8 +84,7 @@ type ConversationReset struct {
 	Timestamp         string `json:"timestamp,omitempty"`
 }
 
-// ActiveGoal reports the goal that the session works for from now on. Value is nil when there
-// is none any more.
+// ActiveGoal reports the session's new goal. Value is nil when the goal was removed.
 type ActiveGoal struct {
 	Header
 	Value *Goal `json:"value"`
@@ -102,8 +100,8 @@ type Goal struct {
 	LastReason    string  `json:"last_reason,omitempty"`
 }
 
-// CommandState is where a prompt stands in the CLI's queue. The set is open: a newer CLI
-// may send values that have no constant here.
+// CommandState is the state of a prompt in the CLI's queue. The set is open: a newer CLI may
+// send values that have no constant here.
 type CommandState string
 
 // The states that are known. A newer CLI may send others, so a switch over them needs a default.
@@ -114,16 +112,16 @@ const (
 	CommandCancelled CommandState = "cancelled"
 )
 
-// CommandLifecycle follows one prompt through the CLI's queue. Only
-// prompts that were sent with a uuid have it.
+// CommandLifecycle follows one prompt through the CLI's queue. The CLI sends it only for prompts
+// with a uuid.
 type CommandLifecycle struct {
 	Header
 	CommandUUID string       `json:"command_uuid"` // the prompt's uuid
 	State       CommandState `json:"state"`
 }
 
-// AutocompactState is about automatic compaction. Its members are not documented, so it has no
-// fields; Raw returns the line.
+// AutocompactState reports the state of automatic compaction. Its members are not documented, so
+// it has no fields; Raw returns the line.
 type AutocompactState struct{ Header }
 
 // KeepAlive shows that the CLI is alive. It carries no information except, during the start, a
@@ -170,8 +168,8 @@ type ControlResponseBody struct {
 	PendingElicitationRequests []JSON `json:"pending_elicitation_requests,omitempty"`
 }
 
-// ControlCancelRequest withdraws a [ControlRequest] of its sender that was not answered yet.
-// Package claude consumes it and does not deliver it.
+// ControlCancelRequest cancels a pending [ControlRequest] of the same sender. Package claude
+// consumes it and does not deliver it.
 type ControlCancelRequest struct {
 	Header
 	RequestID string `json:"request_id"`

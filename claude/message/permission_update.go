@@ -18,8 +18,8 @@ type MCPProvenance struct {
 // used: Rules and Behavior for rules, Mode for [UpdateSetMode], Directories for directories.
 // Destination is always needed.
 //
-// An update that came from the CLI is sent back as it came, including members that have no field
-// here; fields that the program has changed have their new values.
+// An update that the CLI sent is encoded unchanged, including members that have no field here;
+// only fields that the program changed get their new values.
 type PermissionUpdate struct {
 	Type        PermissionUpdateType
 	Rules       []PermissionRule
@@ -35,8 +35,8 @@ type PermissionUpdate struct {
 // may send values that have no constant here.
 type PermissionUpdateType string
 
-// The kinds of updates that are known. Each uses those fields of [PermissionUpdate] that its
-// name says.
+// The kinds of updates that are known. The name of each tells which fields of [PermissionUpdate]
+// it uses.
 const (
 	UpdateAddRules          PermissionUpdateType = "addRules"
 	UpdateReplaceRules      PermissionUpdateType = "replaceRules"
@@ -46,8 +46,8 @@ const (
 	UpdateRemoveDirectories PermissionUpdateType = "removeDirectories"
 )
 
-// PermissionDestination is where an update is kept. The set is open: a newer CLI
-// may send values that have no constant here.
+// PermissionDestination is the place that stores an update. The set is open: a newer CLI may
+// send values that have no constant here.
 type PermissionDestination string
 
 // The destinations that are known. An update in one of the settings outlives the session; the
@@ -60,8 +60,8 @@ const (
 	DestinationCLIArg          PermissionDestination = "cliArg"
 )
 
-// PermissionBehavior is what a rule does. The set is open: a newer CLI
-// may send values that have no constant here.
+// PermissionBehavior is the effect of a rule. The set is open: a newer CLI may send values that
+// have no constant here.
 type PermissionBehavior string
 
 // The behaviors of rules: the tool runs without asking, it does not run, or permission is asked
@@ -72,8 +72,8 @@ const (
 	BehaviorAsk   PermissionBehavior = "ask"
 )
 
-// PermissionRule is a permission rule: a tool, or only those calls of it that match RuleContent
-// if that is set.
+// PermissionRule is a permission rule: a tool, limited to the calls that match RuleContent if
+// that is set.
 type PermissionRule struct {
 	ToolName    string `json:"toolName"`
 	RuleContent string `json:"ruleContent,omitempty"`
@@ -118,7 +118,7 @@ func (u *PermissionUpdate) UnmarshalJSON(text []byte) error {
 	return jsonwire.Unmarshal(string(text), u)
 }
 
-// unchanged reports whether u is still what it was decoded from.
+// unchanged reports whether u equals the text that it was decoded from.
 func (u *PermissionUpdate) unchanged() bool {
 	if u.raw == "" {
 		return false

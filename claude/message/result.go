@@ -2,11 +2,11 @@ package message
 
 import "strings"
 
-// ResultError is returned for a turn that failed, that is, whose [Result] has IsError set. Result
-// holds what is known about the turn, such as the subtype and the error texts.
+// ResultError is returned for a turn that failed, that is, for a [Result] with IsError set. Result
+// holds the details, such as the subtype and the error texts.
 type ResultError struct{ Result *Result }
 
-// Result is the last message of a turn. Only IsError says whether the turn failed: a turn that
+// Result is the last message of a turn. Only IsError reports whether the turn failed: a turn that
 // an API error ended has the subtype success, the text of the error in Result and its HTTP status
 // in APIErrorStatus.
 //
@@ -53,8 +53,8 @@ type Result struct {
 	ResultTimings
 }
 
-// ResultTimings holds what the CLI measured during a turn: times in milliseconds, which are 0 if
-// they were not measured, and the tokens of the first request.
+// ResultTimings holds the CLI's measurements of a turn: times in milliseconds, which are 0 if they
+// were not measured, and the tokens of the first request.
 type ResultTimings struct {
 	TTFTMS                      int64  `json:"ttft_ms,omitempty"`
 	TTFTStreamMS                int64  `json:"ttft_stream_ms,omitempty"`
@@ -97,8 +97,8 @@ const (
 // constant here.
 type TerminalReason string
 
-// The terminal reasons that programs ask for most. The two aborted ones mean an interrupt, while
-// the model was answering or while tools were running.
+// The terminal reasons that programs need most. The two aborted ones mean an interrupt while the
+// model was answering or while tools were running.
 const (
 	TerminalCompleted        TerminalReason = "completed"
 	TerminalAbortedStreaming TerminalReason = "aborted_streaming"
@@ -127,8 +127,8 @@ type DeferredToolUse struct {
 	Input JSON   `json:"input"`
 }
 
-// InvalidConfigFile names the configuration file that kept the CLI from starting, and the
-// backup of it if there is one.
+// InvalidConfigFile names the configuration file that prevented the CLI from starting, and its
+// backup if one exists.
 type InvalidConfigFile struct {
 	Path           string `json:"path"`
 	IsGlobal       bool   `json:"is_global"`
@@ -151,16 +151,15 @@ type SubagentStats struct {
 	ByType              map[string]int64   `json:"by_type,omitempty"`
 }
 
-// SubagentsRequested counts the requested subagents by where they were to run: in the
-// background, in the foreground, or unsaid.
+// SubagentsRequested counts the requested subagents by the requested mode: background, foreground,
+// or unspecified.
 type SubagentsRequested struct {
 	Background int64 `json:"background"`
 	Foreground int64 `json:"foreground"`
 	Unset      int64 `json:"unset"`
 }
 
-// SubagentsRefused counts the subagents that were not started, by the limit that kept them from
-// it.
+// SubagentsRefused counts the subagents that were not started, by the limit that prevented it.
 type SubagentsRefused struct {
 	Budget           int64 `json:"budget"`
 	ConcurrencyLimit int64 `json:"concurrency_limit"`
@@ -175,7 +174,7 @@ type SubagentsKilled struct {
 	User   int64 `json:"user"`
 }
 
-// Text returns what a person should read: the answer, or the texts of the errors joined by "; "
+// Text returns the text to show to a person: the answer, or the texts of the errors joined by "; "
 // if the subtype is an error.
 func (m *Result) Text() string {
 	if m.Subtype != ResultSuccess && len(m.Errors) > 0 {
@@ -184,8 +183,8 @@ func (m *Result) Text() string {
 	return m.Result
 }
 
-// Err returns nil for a turn that went well and a *[ResultError] that holds the result for one
-// that failed.
+// Err returns nil for a successful turn and a *[ResultError] that holds the result for one that
+// failed.
 func (m *Result) Err() error {
 	if !m.IsError {
 		return nil

@@ -23,8 +23,8 @@ type StreamEvent struct {
 	OwedRows         JSON             `json:"owed_rows,omitempty"`
 }
 
-// AbandonedBlocks names the blocks of a broken answer that will not be finished: those from an
-// index on.
+// AbandonedBlocks names the blocks of a broken answer that will not be finished: all blocks from
+// an index on.
 type AbandonedBlocks struct {
 	APIMessageID   string `json:"api_message_id"`
 	FromBlockIndex int64  `json:"from_block_index"`
@@ -50,10 +50,10 @@ type Event interface {
 	event() *eventText
 }
 
-// eventText is the part of the line that an event came from.
+// eventText is the JSON text that an event was decoded from.
 type eventText struct{ text string }
 
-// Raw returns a copy of the text, nil if there is none.
+// Raw returns a copy of the text, or nil if the event was not decoded.
 func (e *eventText) Raw() json.RawMessage { return JSON(e.text).Bytes() }
 
 func (e *eventText) event() *eventText { return e }
@@ -88,8 +88,7 @@ type ContentBlockStop struct {
 	Index int64 `json:"index"`
 }
 
-// MessageDelta is the event with what is known only at the end of an answer: the stop reason
-// and the usage.
+// MessageDelta is the event at the end of an answer, with the stop reason and the usage.
 type MessageDelta struct {
 	eventText
 	Delta                MessageDeltaFields `json:"delta"`
@@ -98,8 +97,8 @@ type MessageDelta struct {
 	InputTransformations JSON               `json:"input_transformations,omitempty"`
 }
 
-// MessageDeltaFields holds the reason why an answer ended, and the stop sequence if it was one
-// of those.
+// MessageDeltaFields holds the reason why an answer ended, and the stop sequence if one ended
+// it.
 type MessageDeltaFields struct {
 	StopReason   string `json:"stop_reason,omitempty"`
 	StopSequence string `json:"stop_sequence,omitempty"`
@@ -111,8 +110,7 @@ type MessageDeltaFields struct {
 // has the details.
 type MessageStop struct{ eventText }
 
-// Ping is an event without content that the API sends to keep a stream alive while nothing else
-// happens.
+// Ping is an event without content that the API sends to keep an idle stream alive.
 type Ping struct{ eventText }
 
 // StreamError is an error of the API in the middle of a stream. The answer that it interrupts
@@ -136,7 +134,7 @@ type UnknownEvent struct {
 	Type string `json:"type"`
 }
 
-// Delta is what a *[ContentBlockDelta] adds. The set of types is closed; a
+// Delta is the piece that a *[ContentBlockDelta] adds to a block. The set of types is closed; a
 // delta that this package does not know is an *[UnknownDelta].
 type Delta interface {
 	// Raw returns a copy of the delta's text, nil for a delta that was built.
@@ -145,10 +143,10 @@ type Delta interface {
 	delta() *deltaText
 }
 
-// deltaText is the part of the line that a delta came from.
+// deltaText is the JSON text that a delta was decoded from.
 type deltaText struct{ text string }
 
-// Raw returns a copy of the text, nil if there is none.
+// Raw returns a copy of the text, or nil if the delta was not decoded.
 func (d *deltaText) Raw() json.RawMessage { return JSON(d.text).Bytes() }
 
 func (d *deltaText) delta() *deltaText { return d }
@@ -160,16 +158,16 @@ type TextDelta struct {
 	Text string `json:"text"`
 }
 
-// ThinkingDelta is a piece of text that is added to a [Thinking] block. EstimatedTokens may be
-// all that it has.
+// ThinkingDelta is a piece of text that is added to a [Thinking] block. It may have only
+// EstimatedTokens.
 type ThinkingDelta struct {
 	deltaText
 	Thinking        string `json:"thinking"`
 	EstimatedTokens int64  `json:"estimated_tokens,omitempty"`
 }
 
-// SignatureDelta is the signature of a [Thinking] block, or a piece of it, which comes after
-// the thoughts.
+// SignatureDelta is the signature of a [Thinking] block, or a piece of it, which follows the
+// thoughts.
 type SignatureDelta struct {
 	deltaText
 	Signature string `json:"signature"`

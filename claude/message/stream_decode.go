@@ -2,23 +2,23 @@ package message
 
 import "github.com/seed7221b0f9/parley/internal/jsonwire"
 
-// textDelta is a whole text delta in one allocation: in a stream with partial
-// messages nearly every line is one.
+// textDelta holds a whole text delta in one allocation, because nearly every line of a stream
+// with partial messages is one.
 type textDelta struct {
 	message StreamEvent
 	event   ContentBlockDelta
 	delta   TextDelta
 }
 
-// A text delta as the CLI writes it.
+// The parts of a text delta line as the CLI writes it.
 const (
 	eventHead = `{"type":"stream_event","event":`
 	deltaHead = `{"type":"content_block_delta","index":`
 	textHead  = `{"type":"text_delta","text":`
 )
 
-// decodeTextDelta decodes a line that has the form of nearly all lines, without
-// the tables. It returns nil for any other, which is then decoded by them.
+// decodeTextDelta decodes the most frequent form of a line without the decode tables. It
+// returns nil for any other form; the caller then uses the tables.
 func decodeTextDelta(line string) *StreamEvent {
 	d := jsonwire.NewDecoder(line)
 	if !d.Literal(eventHead) || !d.Literal(deltaHead) {
@@ -51,7 +51,8 @@ func decodeTextDelta(line string) *StreamEvent {
 	return &all.message
 }
 
-// rest decodes the members after the event; false if there is one that this path does not know.
+// rest decodes the members after the event. It returns false for a member that this path does
+// not know.
 func (m *StreamEvent) rest(d *jsonwire.Decoder) bool {
 	if before := *d; !m.quickRest(d) {
 		*d = before

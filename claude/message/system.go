@@ -19,8 +19,8 @@ func (m *System) Data() map[string]any {
 // interface{ AsSystem() *System }, matches all of them.
 func (m *System) AsSystem() *System { return m }
 
-// Init is the first message of every turn, not only of the first one. It lists what the session
-// has: its model, permission mode, tools, MCP servers, commands and plugins.
+// Init is the first message of every turn, not only of the first one. It lists the session's
+// model, permission mode, tools, MCP servers, commands and plugins.
 type Init struct {
 	System
 	CWD                     string            `json:"cwd"`
@@ -82,21 +82,21 @@ type PluginError struct {
 	ManagedLock JSON   `json:"managed_lock,omitempty"`
 }
 
-// PermissionMode decides what happens to a tool call that no permission rule decides. The set is
-// open: a newer CLI may send values that have no constant here.
+// PermissionMode decides tool calls that no permission rule matches. The set is open: a newer CLI
+// may send values that have no constant here.
 type PermissionMode string
 
 // The modes that are known. A newer CLI may send others, so a switch over them needs a default.
 const (
-	ModeDefault           PermissionMode = "default"           // permission is asked for
-	ModeAcceptEdits       PermissionMode = "acceptEdits"       // edits of files run, the rest asks
-	ModeBypassPermissions PermissionMode = "bypassPermissions" // everything runs
-	ModePlan              PermissionMode = "plan"              // the agent plans and changes nothing
+	ModeDefault           PermissionMode = "default"           // asks for permission
+	ModeAcceptEdits       PermissionMode = "acceptEdits"       // runs file edits without asking, asks for the rest
+	ModeBypassPermissions PermissionMode = "bypassPermissions" // runs all calls without asking
+	ModePlan              PermissionMode = "plan"              // the agent plans and makes no changes
 	ModeDontAsk           PermissionMode = "dontAsk"           // a call that would ask is denied
 	ModeAuto              PermissionMode = "auto"              // a classifier decides
 )
 
-// Status reports what the CLI is doing: "requesting" before each API call, "compacting" while it
+// Status reports the CLI's activity: "requesting" before each API call, "compacting" while it
 // compacts the conversation, or "" when only PermissionMode has changed.
 type Status struct {
 	System
@@ -108,16 +108,16 @@ type Status struct {
 	UserMessageUUIDs   []string       `json:"user_message_uuids,omitempty"`
 }
 
-// CompactBoundary marks the place at which the conversation was compacted: what came before is
-// replaced by a summary.
+// CompactBoundary marks the place at which the conversation was compacted: a summary replaces the
+// messages before it.
 type CompactBoundary struct {
 	System
 	CompactMetadata   CompactMetadata `json:"compact_metadata"`
 	LogicalParentUUID string          `json:"logical_parent_uuid,omitempty"`
 }
 
-// CompactMetadata describes a compaction: why it happened, the tokens before and after it, and
-// the messages that were kept.
+// CompactMetadata describes a compaction: its trigger, the tokens before and after it, and the
+// messages that were kept.
 type CompactMetadata struct {
 	Trigger                 string             `json:"trigger"` // manual, auto
 	PreTokens               int64              `json:"pre_tokens"`
@@ -144,8 +144,7 @@ type PreservedMessages struct {
 	AllUUIDs   []string `json:"all_uuids,omitempty"`
 }
 
-// APIRetry reports that a request to the API failed and will be made again after a delay, and
-// why it failed.
+// APIRetry reports that a request to the API failed, why, and when the CLI will retry it.
 type APIRetry struct {
 	System
 	Attempt      int64          `json:"attempt"`
@@ -163,8 +162,8 @@ type NoResponse struct {
 	RetryWaitMS float64 `json:"retry_wait_ms"`
 }
 
-// ControlRequestProgress reports that the CLI is still at work on a control request, or makes a
-// request to the API again for it.
+// ControlRequestProgress reports that the CLI is still working on a control request, or retries a
+// request to the API for it.
 type ControlRequestProgress struct {
 	System
 	RequestID    string  `json:"request_id"`
@@ -176,7 +175,8 @@ type ControlRequestProgress struct {
 }
 
 // ModelRefusalFallback reports that a model refused to answer and that another one answers in its
-// place. A program must remove the messages of RetractedMessageUUIDs from what it shows or keeps.
+// place. A program must remove the messages of RetractedMessageUUIDs from its display and its
+// storage.
 type ModelRefusalFallback struct {
 	System
 	Trigger                string   `json:"trigger"`
@@ -231,8 +231,8 @@ type HookStarted struct {
 	HookEvent string `json:"hook_event"`
 }
 
-// HookProgress holds what a command hook has written to its standard output and standard error
-// while it is still running.
+// HookProgress holds the standard output and standard error so far of a command hook that is
+// still running.
 type HookProgress struct {
 	System
 	HookID    string `json:"hook_id"`

@@ -10,8 +10,8 @@ type SlashCommand struct {
 	Builtin      bool     `json:"builtin,omitempty"`
 }
 
-// SessionState is what a session is doing. The set is open: a newer CLI
-// may send values that have no constant here.
+// SessionState is the activity of a session. The set is open: a newer CLI may send values that
+// have no constant here.
 type SessionState string
 
 // The states that are known. A newer CLI may send others, so a switch over them needs a default.
@@ -22,7 +22,7 @@ const (
 )
 
 // SessionStateChanged reports that the session began to work, to wait for a person, or to be
-// idle. Package claude consumes those with SDKHostOnly, which it asked for itself, and does not
+// idle. Package claude consumes those with SDKHostOnly, which it requested itself, and does not
 // deliver them.
 type SessionStateChanged struct {
 	System
@@ -37,8 +37,8 @@ type SessionTitleChanged struct {
 	Title string `json:"title"`
 }
 
-// ThinkingTokens is a running estimate of the tokens that the model is thinking, in total and
-// since the last estimate.
+// ThinkingTokens is a running estimate of the model's thinking tokens, in total and since the
+// last estimate.
 type ThinkingTokens struct {
 	System
 	EstimatedTokens      int64  `json:"estimated_tokens"`
@@ -83,7 +83,7 @@ type Informational struct {
 	PromptSubmitOutcome *PromptSubmitOutcome `json:"prompt_submit_outcome,omitempty"`
 }
 
-// PromptSubmitOutcome reports what a UserPromptSubmit hook did to a prompt, and whether the
+// PromptSubmitOutcome reports the effect of a UserPromptSubmit hook on a prompt, and whether the
 // prompt was kept.
 type PromptSubmitOutcome struct {
 	Kind       string `json:"kind"`
@@ -91,8 +91,8 @@ type PromptSubmitOutcome struct {
 	Reason     string `json:"reason,omitempty"`
 }
 
-// PluginInstall reports the progress of installing plugins. Name and Error are set where it is
-// about a single plugin.
+// PluginInstall reports the progress of installing plugins. Name and Error are set if it
+// concerns a single plugin.
 type PluginInstall struct {
 	System
 	Status string `json:"status"` // started, installed, failed, completed
@@ -137,7 +137,7 @@ type PersistedFile struct {
 	Error    string `json:"error,omitempty"`
 }
 
-// MemoryRecall lists the memories that the CLI brought into the context, as they are or in a
+// MemoryRecall lists the memories that the CLI brought into the context, verbatim or as a
 // synthesis.
 type MemoryRecall struct {
 	System
@@ -145,7 +145,7 @@ type MemoryRecall struct {
 	Memories []Memory `json:"memories"`
 }
 
-// Memory is one memory that was brought into the context: its file, whose it is, and perhaps
+// Memory is one memory that was brought into the context: its file, its scope, and optionally
 // its content.
 type Memory struct {
 	Path    string `json:"path"`
@@ -153,8 +153,8 @@ type Memory struct {
 	Content string `json:"content,omitempty"`
 }
 
-// MirrorError reports that a session store did not take a batch of entries. It is written by
-// SDKs, not by the CLI.
+// MirrorError reports that a session store rejected a batch of entries. It is written by SDKs,
+// not by the CLI.
 type MirrorError struct {
 	System
 	Error string    `json:"error"`
@@ -169,8 +169,8 @@ type MirrorKey struct {
 	Subpath    string `json:"subpath,omitempty"`
 }
 
-// SessionWritesLost is sent at the end when the disk was full, and lists what the CLI could not
-// write.
+// SessionWritesLost lists the files that the CLI could not write because the disk was full. The
+// CLI sends it when it exits.
 type SessionWritesLost struct {
 	System
 	ErrorCode            string   `json:"error_code"` // ENOSPC, EDQUOT

@@ -45,7 +45,7 @@ type TaskStarted struct {
 	Ambient        bool   `json:"ambient,omitempty"`
 }
 
-// TaskProgress reports what a task is doing at the moment and what it has used so far.
+// TaskProgress reports the current activity of a task and its usage so far.
 type TaskProgress struct {
 	System
 	TaskID       string    `json:"task_id"`
@@ -58,16 +58,16 @@ type TaskProgress struct {
 	Summary      string    `json:"summary,omitempty"`
 }
 
-// TaskUsage is what a task has used so far: tokens in total, the number of tool calls, and the
-// time in milliseconds.
+// TaskUsage is the usage of a task so far: total tokens, the number of tool calls, and the time
+// in milliseconds.
 type TaskUsage struct {
 	TotalTokens int64 `json:"total_tokens"`
 	ToolUses    int64 `json:"tool_uses"`
 	DurationMS  int64 `json:"duration_ms"`
 }
 
-// TaskUpdated reports members of a task that have changed. It may be the only message about the
-// end of a task.
+// TaskUpdated reports the changed members of a task. It may be the only message about the end of
+// a task.
 type TaskUpdated struct {
 	System
 	TaskID string    `json:"task_id"`
@@ -75,8 +75,7 @@ type TaskUpdated struct {
 	Patch  TaskPatch `json:"patch"`
 }
 
-// TaskPatch holds the members of a task that have changed. Those that are not set are as they
-// were.
+// TaskPatch holds the members of a task that have changed. Unset members are unchanged.
 type TaskPatch struct {
 	Status         TaskStatus `json:"status,omitempty"`
 	Description    string     `json:"description,omitempty"`
@@ -123,7 +122,7 @@ type BackgroundTasksChanged struct {
 }
 
 // BackgroundTask is one entry of [BackgroundTasksChanged]: a subagent or a command that runs
-// while the conversation goes on.
+// while the conversation continues.
 type BackgroundTask struct {
 	TaskID       string `json:"task_id"`
 	TaskType     string `json:"task_type"`

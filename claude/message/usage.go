@@ -24,20 +24,19 @@ type CacheCreation struct {
 	Ephemeral5mInputTokens int64 `json:"ephemeral_5m_input_tokens"`
 }
 
-// OutputTokensDetails splits the output tokens. ThinkingTokens are those that the model used
-// for thinking; they are billed as output.
+// OutputTokensDetails splits the output tokens. ThinkingTokens is the part used for thinking,
+// which is billed as output.
 type OutputTokensDetails struct {
 	ThinkingTokens int64 `json:"thinking_tokens"`
 }
 
-// ServerToolUsage counts the calls of tools that ran on the API's side during one answer, by
-// the tool.
+// ServerToolUsage counts the tool calls that the API ran during one answer, by tool.
 type ServerToolUsage struct {
 	WebSearchRequests int64 `json:"web_search_requests"`
 	WebFetchRequests  int64 `json:"web_fetch_requests"`
 }
 
-// UsageIteration is the usage of one step inside a single request, where the API made several,
+// UsageIteration is the usage of one step of a request that the API handled in several steps,
 // such as a compaction.
 type UsageIteration struct {
 	Type                     string         `json:"type"` // message, compaction, …
@@ -49,8 +48,8 @@ type UsageIteration struct {
 	CacheCreation            *CacheCreation `json:"cache_creation,omitempty"`
 }
 
-// ModelUsage is what one model has used and cost so far, in US dollars, in all agents of the
-// process.
+// ModelUsage is the usage of one model so far and its cost in US dollars, over all agents of
+// the process.
 type ModelUsage struct {
 	InputTokens                         int64   `json:"inputTokens"`
 	OutputTokens                        int64   `json:"outputTokens"`

@@ -37,24 +37,24 @@ type UserContent struct {
 // separator.
 func (m *User) Text() string { return m.Message.Content.String() }
 
-// ToolResultMeta reports how it was decided whether a tool may run. NonExecutionKind is set if
-// it did not.
+// ToolResultMeta reports the permission decision for a tool call. NonExecutionKind is set if the
+// tool did not run.
 type ToolResultMeta struct {
 	ID                 string              `json:"id"`
 	PermissionDecision *PermissionDecision `json:"permission_decision,omitempty"`
-	NonExecutionKind   string              `json:"non_execution_kind,omitempty"` // set: the tool did not run, and why
+	NonExecutionKind   string              `json:"non_execution_kind,omitempty"` // set if the tool did not run: the reason
 }
 
-// PermissionDecision is a decision about one tool call: what was decided, by which source, and
-// for which kind of reason.
+// PermissionDecision is a decision about one tool call: the outcome, its source, and the kind of
+// reason.
 type PermissionDecision struct {
 	Decision   string `json:"decision"`
 	Source     string `json:"source"`
 	ReasonType string `json:"reason_type,omitempty"`
 }
 
-// Priority says when a queued prompt is taken. The set is open: a newer CLI
-// may send values that have no constant here.
+// Priority decides when the CLI takes a queued prompt. The set is open: a newer CLI may send values
+// that have no constant here.
 type Priority string
 
 // The priorities that are known. A newer CLI may send others, so a switch over them needs a default.
@@ -64,7 +64,7 @@ const (
 	PriorityLater Priority = "later"
 )
 
-// Origin names what started a turn, such as a person, another agent or a task. Kind decides which
+// Origin names the source of a turn, such as a person, another agent or a task. Kind decides which
 // of the other members are set. Prompts that a program sends have no origin.
 type Origin struct {
 	Kind            string `json:"kind"` // human, channel, peer, task-notification, coordinator, observer, auto-continuation, …

@@ -2,8 +2,8 @@ package tool
 
 import "github.com/seed7221b0f9/parley/claude/message"
 
-// AgentInput is the input of Agent, which older CLIs call Task. Prompt is the work that the
-// subagent is to do.
+// AgentInput is the input of Agent, which older CLIs call Task. Prompt is the task for the
+// subagent.
 type AgentInput struct {
 	Description     string                 `json:"description"`
 	Prompt          string                 `json:"prompt"`
@@ -18,7 +18,7 @@ type AgentInput struct {
 }
 
 // AgentResult is the result of Agent. Status decides which members are set: the comment of each
-// names the statuses. The totals of the session include Usage already, so do not add it to them.
+// member lists the statuses. The totals of the session already include Usage.
 type AgentResult struct {
 	Status           string   `json:"status"`                     // completed, async_launched, remote_launched
 	Prompt           string   `json:"prompt"`                     // always
@@ -28,7 +28,7 @@ type AgentResult struct {
 	CanContinueAgent bool     `json:"canContinueAgent,omitempty"` // completed, async_launched
 
 	AgentType          string                 `json:"agentType,omitempty"`          // completed
-	Content            []message.ContentBlock `json:"content,omitempty"`            // completed: what the agent said last
+	Content            []message.ContentBlock `json:"content,omitempty"`            // completed: the agent's last message
 	TotalToolUseCount  int64                  `json:"totalToolUseCount,omitempty"`  // completed
 	TotalDurationMS    int64                  `json:"totalDurationMs,omitempty"`    // completed
 	TotalTokens        int64                  `json:"totalTokens,omitempty"`        // completed
@@ -53,8 +53,8 @@ type AgentResult struct {
 // after it. It is empty unless Status is completed.
 func (r *AgentResult) Text() string { return message.TextOf(r.Content) }
 
-// AgentToolStats counts what an agent did with its tools: how often it read, searched and
-// edited, and the lines it changed.
+// AgentToolStats counts an agent's tool calls by kind (read, search, edit) and the lines that it
+// changed.
 type AgentToolStats struct {
 	ReadCount      int64  `json:"readCount"`
 	SearchCount    int64  `json:"searchCount"`
@@ -101,14 +101,13 @@ type WorkflowResult struct {
 	Error         string `json:"error,omitempty"`
 }
 
-// ReportFindingsInput is the input of ReportFindings: what a review found, and the effort at
-// which it was made.
+// ReportFindingsInput is the input of ReportFindings: the findings of a review, and its effort.
 type ReportFindingsInput struct {
 	Level    string    `json:"level,omitempty"` // low, medium, high, xhigh, max
 	Findings []Finding `json:"findings"`
 }
 
-// Finding is one problem that a review found: where it is, what it is, and how it fails.
+// Finding is one problem that a review found: its place, a description, and how the code fails.
 type Finding struct {
 	File            string `json:"file"`
 	Line            *int64 `json:"line,omitempty"`
@@ -120,8 +119,8 @@ type Finding struct {
 	Outcome         string `json:"outcome,omitempty"` // fixed, skipped, no_change_needed
 }
 
-// ReportFindingsResult is the result of ReportFindings: the number of findings that were taken,
-// and the findings themselves.
+// ReportFindingsResult is the result of ReportFindings: the number of accepted findings, and the
+// findings themselves.
 type ReportFindingsResult struct {
 	Count    int64     `json:"count"`
 	Level    string    `json:"level,omitempty"`

@@ -27,8 +27,8 @@ type ArtifactInput struct {
 	Contract     string       `json:"contract,omitempty"`     // latest, or a version
 }
 
-// ArtifactResult is the result of Artifact. The members are grouped by action, and those of the
-// action of the call are set.
+// ArtifactResult is the result of Artifact. The members are grouped by action, and only those of
+// the call's action are set.
 type ArtifactResult struct {
 	// publish
 	URL                string          `json:"url,omitempty"`
@@ -86,8 +86,7 @@ type ArtifactResult struct {
 	Pin *ArtifactPin `json:"pin,omitempty"`
 }
 
-// ArtifactStored describes what the store holds of an artifact: the contract that it follows
-// and its capabilities.
+// ArtifactStored describes a stored artifact: its contract and its capabilities.
 type ArtifactStored struct {
 	Contract          string       `json:"contract"`
 	PreferredContract string       `json:"preferredContract,omitempty"`
@@ -96,8 +95,7 @@ type ArtifactStored struct {
 	Read              string       `json:"read,omitempty"`
 }
 
-// ListedArtifact is one artifact in a list: its title and address, and whether it is the user's
-// own.
+// ListedArtifact is one artifact in a list: its title and address, and whether the user owns it.
 type ListedArtifact struct {
 	Title                   string `json:"title"`
 	URL                     string `json:"url"`
@@ -149,7 +147,7 @@ type ArtifactUnwatch struct {
 	WasWatching bool   `json:"was_watching"`
 }
 
-// WatchedArtifact is an artifact that is being watched. Rail is the way in which, and decides
+// WatchedArtifact is an artifact that is being watched. Rail is the kind of watch and decides
 // which members are set.
 type WatchedArtifact struct {
 	URL            string       `json:"url"`
@@ -183,14 +181,14 @@ type ArtifactArm struct {
 	At            *int64   `json:"at,omitempty"`
 }
 
-// ArtifactURL names an artifact by its address. It is the result where an action has nothing
-// else to report.
+// ArtifactURL names an artifact by its address. It is the result of actions that report only the
+// address.
 type ArtifactURL struct {
 	URL string `json:"url"`
 }
 
-// ArtifactAsset is a file beside an artifact. The action decides how much of it is known: the
-// comments name the actions.
+// ArtifactAsset is a file attached to an artifact. The action decides which members are set:
+// their comments list the actions.
 type ArtifactAsset struct {
 	ID            string `json:"id"`
 	URL           string `json:"url,omitempty"`  // upload, list
@@ -206,15 +204,14 @@ type ArtifactAsset struct {
 	Foreign       bool   `json:"foreign,omitempty"`
 }
 
-// ArtifactUploads reports, for each of several files that were uploaded beside an artifact,
-// what became of it.
+// ArtifactUploads reports the outcome of uploading several files to an artifact, for each file.
 type ArtifactUploads struct {
 	URL     string           `json:"url"`
 	Results []ArtifactUpload `json:"results"`
 }
 
-// ArtifactUpload reports what became of one of several files that were uploaded. Status decides
-// which of the other members are set.
+// ArtifactUpload reports the outcome for one of several uploaded files. Status decides which of
+// the other members are set.
 type ArtifactUpload struct {
 	FilePath    string `json:"file_path"`
 	Status      string `json:"status"` // uploaded, failed, not_attempted
@@ -229,8 +226,8 @@ type ArtifactUpload struct {
 	MayBeStored bool   `json:"may_be_stored,omitempty"`
 }
 
-// ArtifactAssetList lists the files beside an artifact, a page at a time, and the space that
-// they take.
+// ArtifactAssetList is one page of the list of an artifact's files, with the space that they
+// use.
 type ArtifactAssetList struct {
 	URL           string             `json:"url"`
 	Assets        []ArtifactAsset    `json:"assets"`
@@ -240,8 +237,8 @@ type ArtifactAssetList struct {
 	OutsideWriter bool               `json:"outside_writer,omitempty"`
 }
 
-// ArtifactAssetUsage is the number and the size of the files beside an artifact, and the limits
-// for both.
+// ArtifactAssetUsage is the number and the size of the files attached to an artifact, and the
+// limits for both.
 type ArtifactAssetUsage struct {
 	Files    int64 `json:"files"`
 	Bytes    int64 `json:"bytes"`
@@ -249,15 +246,13 @@ type ArtifactAssetUsage struct {
 	MaxBytes int64 `json:"max_bytes"`
 }
 
-// ArtifactAssetGone reports whether a file beside an artifact was deleted, with the id of the
-// file.
+// ArtifactAssetGone reports whether a file of an artifact was deleted, with the id of the file.
 type ArtifactAssetGone struct {
 	ID      string `json:"id"`
 	Deleted bool   `json:"deleted"`
 }
 
-// ArtifactPin reports whether an artifact is pinned after an action that pins it or takes the
-// pin away.
+// ArtifactPin reports whether an artifact is pinned after the action.
 type ArtifactPin struct {
 	Action string `json:"action"` // pin, unpin
 	URL    string `json:"url"`

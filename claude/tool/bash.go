@@ -13,8 +13,8 @@ type BashInput struct {
 }
 
 // BashResult is the result of a Bash command that succeeded or runs in the background. A command
-// that exits with an error has an *[ErrorResult] instead. Where the CLI mixes the two streams,
-// Stdout holds both.
+// that exits with an error has an *[ErrorResult] instead. Stdout also holds the standard error
+// if the CLI merges the two streams.
 type BashResult struct {
 	Stdout                          string        `json:"stdout"`
 	Stderr                          string        `json:"stderr"`
@@ -38,8 +38,8 @@ type BashResult struct {
 	GitOperation                    *GitOperation `json:"gitOperation,omitempty"`
 }
 
-// GitOperation is what a command did to a repository, as far as the CLI noticed. Any number of
-// its members may be set.
+// GitOperation describes the changes to a git repository that the CLI detected in a command. Any
+// number of its members may be set.
 type GitOperation struct {
 	Commit *GitCommit      `json:"commit,omitempty"`
 	Push   *GitPush        `json:"push,omitempty"`
@@ -66,16 +66,15 @@ type GitBranch struct {
 	Action string `json:"action"` // merged, rebased
 }
 
-// GitPullRequest is a pull request that a command has created or changed, with what was done to
-// it.
+// GitPullRequest is a pull request that a command has created or changed, with the action.
 type GitPullRequest struct {
 	Number int64  `json:"number"`
 	URL    string `json:"url,omitempty"`
 	Action string `json:"action"` // created, edited, merged, commented, closed, reopened, ready, draft, auto-merge-enabled, auto-merge-disabled
 }
 
-// MonitorInput is the input of Monitor: a command or a WebSocket whose lines reach the model as
-// events while it continues to work.
+// MonitorInput is the input of Monitor: a command or a WebSocket. Each line of its output
+// reaches the model as an event while the model continues to work.
 type MonitorInput struct {
 	Description string         `json:"description"`
 	TimeoutMS   int64          `json:"timeout_ms"`

@@ -12,7 +12,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude/tool"
 )
 
-// What the agent is about to do, in the types of its tools.
+// Decode gives each tool call its Go type.
 func ExampleDecode() {
 	calls := []*message.ToolUse{
 		{Name: "Bash", Input: `{"command":"go test ./...","timeout":60000}`},
@@ -39,7 +39,7 @@ func ExampleDecode() {
 	// calls mcp__calc__add with {"a":2,"b":3}
 }
 
-// The input of a tool of one's own, in a type of one's own.
+// The input of a custom tool, decoded into a caller's type.
 func ExampleDecodeAs() {
 	call := &message.ToolUse{Name: "mcp__calc__add", Input: `{"a":2,"b":3}`}
 	in, err := tool.DecodeAs[struct{ A, B int }](call)
@@ -50,7 +50,7 @@ func ExampleDecodeAs() {
 	// Output: 5
 }
 
-// What the tools gave back. The result does not name its tool; the call does.
+// A result does not name its tool, so the program keeps the names of the calls.
 func ExampleDecodeResultOf() {
 	tools := map[string]string{} // the tool of each call
 	for msg, err := range recorded("ask-user-question") {
@@ -109,7 +109,7 @@ func recorded(scenario string) iter.Seq2[message.Message, error] {
 	}
 }
 
-// A matcher that was written years ago may name a tool as it was called then.
+// An old matcher may use a former name of a tool.
 func ExampleNamesOf() {
 	fmt.Println(tool.NamesOf("TaskStop"), tool.NamesOf("KillBash"), tool.NamesOf("mcp__db__query"))
 	// Output: [TaskStop KillBash KillShell] [TaskStop KillBash KillShell] [mcp__db__query]

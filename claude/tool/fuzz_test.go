@@ -8,8 +8,8 @@ import (
 	"github.com/seed7221b0f9/parley/claude/tool"
 )
 
-// FuzzDecode decodes inputs and results of any tool. JSON is never lost: what does not fit a type of this package is an
-// unknown value that has its text.
+// FuzzDecode decodes inputs and results of any tool. JSON is never lost: a value that fits no type of this package
+// becomes an unknown value with its text.
 func FuzzDecode(f *testing.F) {
 	for _, name := range []string{tool.Bash, tool.Edit, tool.AskUserQuestion, "mcp__a__b", "New"} {
 		for _, text := range []string{

@@ -8,8 +8,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// toolInputs is the decode table of inputs, by canonical name. Tools whose input is not
-// documented are not in it.
+// toolInputs is the decode table of inputs, by canonical name. It omits tools with undocumented
+// input.
 var toolInputs = map[string]func() any{
 	Agent:                    func() any { return new(AgentInput) },
 	Artifact:                 func() any { return new(ArtifactInput) },
@@ -60,20 +60,20 @@ var toolInputs = map[string]func() any{
 }
 
 // UnknownInput is the input of a tool that this package has no type for: a tool of an MCP server,
-// a tool of a newer CLI, or StructuredOutput, whose shape is the schema of the caller. It is also
-// an input that is not an object.
+// a tool of a newer CLI, or StructuredOutput, for which the caller defines the schema. It also
+// holds input that is not an object.
 type UnknownInput struct {
 	Name  string
 	Input message.JSON
 }
 
-// UnparsedInput is an input that was not valid JSON, because the model wrote something else or
-// was cut off. The tool does not run and has an error as its result. [Decode] returns an
+// UnparsedInput is an input that was not valid JSON, because the model wrote invalid JSON or was
+// cut off. The tool does not run and has an error as its result. [Decode] returns an
 // UnparsedInput as the value, [DecodeAs] as the error.
 type UnparsedInput struct {
 	Name string // of the tool
-	Text string // what the model wrote; the CLI may have shortened it
-	Len  int64  // the length before it was shortened
+	Text string // the model's text, possibly shortened by the CLI
+	Len  int64  // the length before shortening
 }
 
 func (u *UnparsedInput) Error() string {
@@ -82,12 +82,12 @@ func (u *UnparsedInput) Error() string {
 
 // Decode decodes the input of a call and returns a pointer to the type of the tool: *[BashInput]
 // for Bash, *[EditInput] for Edit, and so on. An older name of a tool counts as its current one,
-// as [Canonical] has it. For any other tool it returns an *[UnknownInput], and for an input that
-// the model did not write as JSON an *[UnparsedInput].
+// see [Canonical]. For any other tool it returns an *[UnknownInput], and for an input that is not
+// valid JSON an *[UnparsedInput].
 //
-// Unknown members are ignored, and a member of another type than its field leaves the field
-// zero; the JSON of the call still has all of them. Decode returns an error only for a call that
-// a program built without an input, or with one that is not JSON.
+// Unknown members are ignored, and a member of another type than its field leaves the field zero;
+// the JSON of the call still has all of them. Decode returns an error only for a call that the
+// program built without input or with invalid JSON.
 func Decode(c Call) (any, error) {
 	name, input := c.Call()
 	return DecodeInput(name, input)
@@ -100,8 +100,8 @@ type Call interface {
 	Call() (name string, input message.JSON)
 }
 
-// DecodeInput decodes the input of the tool with this name, as [Decode] does for a call. It is
-// for inputs from elsewhere, such as a transcript.
+// DecodeInput decodes the input of the tool with this name, as [Decode] does for a call. Use it
+// for inputs from other sources, such as a transcript.
 func DecodeInput(name string, input message.JSON) (any, error) {
 	if input == "" {
 		return nil, fmt.Errorf("claude: the call of tool %s has no input", name)
@@ -123,9 +123,9 @@ func DecodeInput(name string, input message.JSON) (any, error) {
 }
 
 // DecodeAs decodes the input of a call into a T by the rules of [encoding/json.Unmarshal], so it
-// fails on a member of the wrong type, unlike [Decode]. It does not look at the name of the tool:
-// T may be a type of the caller, for a tool of an MCP server. For an input that the model did not
-// write as JSON the error is an *[UnparsedInput].
+// fails on a member of the wrong type, unlike [Decode]. It ignores the name of the tool, so T may
+// be a caller's type for a tool of an MCP server. For an input that is not valid JSON the error
+// is an *[UnparsedInput].
 func DecodeAs[T any](c Call) (*T, error) {
 	name, input := c.Call()
 	if input == "" {
@@ -141,12 +141,12 @@ func DecodeAs[T any](c Call) (*T, error) {
 	return v, nil
 }
 
-// unparsedKey is the only member of an input that stands for one that was not JSON; see the
-// recording invalid-tool-input.
+// unparsedKey is the only member of the object that the CLI substitutes for input that was not
+// JSON; see the recording invalid-tool-input.
 const unparsedKey = "__unparsedToolInput"
 
-// unparsedInput is what such an input says, nil for any other. The search keeps
-// large inputs from being scanned twice.
+// unparsedInput decodes such an object; it returns nil for any other input. The string search
+// first avoids parsing large inputs twice.
 func unparsedInput(name string, input message.JSON) *UnparsedInput {
 	if !strings.Contains(string(input), `"`+unparsedKey+`"`) {
 		return nil

@@ -11,8 +11,7 @@ type MCPResult struct {
 	ResourceLinks     []message.ResourceLink `json:"resourceLinks,omitempty"`
 }
 
-// ListMCPResourcesInput is the input of ListMcpResourcesTool: the server whose resources are
-// listed, or all of them.
+// ListMCPResourcesInput is the input of ListMcpResourcesTool: the server to list, or all servers.
 type ListMCPResourcesInput struct {
 	Server string `json:"server,omitempty"` // "": all of them
 }
@@ -21,8 +20,8 @@ type ListMCPResourcesInput struct {
 // resources of one server or of all.
 type ListMCPResourcesResult []ListedResource
 
-// ListedResource is a resource of an MCP server as it is listed, with its address and type but
-// without contents.
+// ListedResource is a resource in a list of an MCP server, with its address and type but without
+// contents.
 type ListedResource struct {
 	URI         string `json:"uri"`
 	Name        string `json:"name"`
@@ -45,8 +44,8 @@ type ReadMCPResourceResult struct {
 	Error    string             `json:"error,omitempty"`
 }
 
-// ResourceContents is one part of what a resource holds: text, or the path of the file to which
-// the CLI saved its bytes.
+// ResourceContents is one part of a resource: text, or the path of the file to which the CLI
+// saved its bytes.
 type ResourceContents struct {
 	URI         string `json:"uri"`
 	MIMEType    string `json:"mimeType,omitempty"`
@@ -68,18 +67,16 @@ type ReadMCPResourceDirResult struct {
 	Error     string           `json:"error,omitempty"`
 }
 
-// RefreshMCPToolsInput is the input of RefreshMcpTools: the server to ask for its tools again,
-// or all of them.
+// RefreshMCPToolsInput is the input of RefreshMcpTools: the server to refresh, or all.
 type RefreshMCPToolsInput struct {
 	Server string `json:"server,omitempty"` // "": all of them
 }
 
 // RefreshMCPToolsResult is the result of RefreshMcpTools, which is an array with an entry for
-// each server that was asked.
+// each refreshed server.
 type RefreshMCPToolsResult []RefreshedServer
 
-// RefreshedServer is an MCP server that was asked for its tools again, with the tools that were
-// added and removed.
+// RefreshedServer is an MCP server with the tools that the refresh added and removed.
 type RefreshedServer struct {
 	Server    string   `json:"server"`
 	Status    string   `json:"status"` // refreshed, error, not_connected

@@ -67,7 +67,7 @@ const (
 	Write                    = "Write"
 )
 
-// legacyTools maps names that the CLI still takes to the ones of today.
+// legacyTools maps older names that the CLI still accepts to the current ones.
 var legacyTools = map[string]string{
 	"Task":               Agent, // still the name in the tools of system/init
 	"KillShell":          TaskStop,
@@ -80,8 +80,8 @@ var legacyTools = map[string]string{
 }
 
 // Canonical returns the current name of a tool, such as Agent for Task or TaskStop for KillShell.
-// Any other name is returned as it is. The CLI itself mixes old and new names: [message.Init]
-// lists Task, but a call says Agent.
+// Any other name is returned unchanged. The CLI itself mixes old and new names: [message.Init]
+// lists Task, but a call has the name Agent.
 func Canonical(name string) string {
 	if now, ok := legacyTools[name]; ok {
 		return now
@@ -89,8 +89,8 @@ func Canonical(name string) string {
 	return name
 }
 
-// NamesOf returns all names of a tool: the current one first, then the former ones, by which
-// matchers of hooks may still know it.
+// NamesOf returns all names of a tool: the current one first, then the former ones, which
+// matchers of hooks may still use.
 func NamesOf(name string) []string {
 	now := Canonical(name)
 	names := []string{now}

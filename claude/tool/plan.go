@@ -18,23 +18,23 @@ type Question struct {
 	MultiSelect bool             `json:"multiSelect"`
 }
 
-// QuestionOption is one answer that the user may choose: a short label, an explanation, and
-// perhaps a preview.
+// QuestionOption is one answer that the user may choose: a short label, an explanation, and an
+// optional preview.
 type QuestionOption struct {
 	Label       string `json:"label"`
 	Description string `json:"description"`
 	Preview     string `json:"preview,omitempty"`
 }
 
-// QuestionAnnotation is what a user added to an answer, or the reason why there is none.
+// QuestionAnnotation is a user's note on an answer, or the reason why the answer is missing.
 type QuestionAnnotation struct {
 	Preview    string `json:"preview,omitempty"`
 	Notes      string `json:"notes,omitempty"`
 	Unanswered string `json:"unanswered,omitempty"` // skipped, replied_in_chat, dismissed
 }
 
-// QuestionMetadata records what made the agent ask. Source is a name that the CLI chooses, and
-// may be empty.
+// QuestionMetadata records why the agent asked. Source is a name that the CLI chooses, and may be
+// empty.
 type QuestionMetadata struct {
 	Source string `json:"source,omitempty"`
 }
@@ -46,11 +46,11 @@ type AskUserQuestionResult struct {
 	Answers      map[string]string             `json:"answers"` // by the text of the question
 	Response     string                        `json:"response,omitempty"`
 	Annotations  map[string]QuestionAnnotation `json:"annotations,omitempty"`
-	AFKTimeoutMS int64                         `json:"afkTimeoutMs,omitempty"` // set: there was no answer for this time
+	AFKTimeoutMS int64                         `json:"afkTimeoutMs,omitempty"` // set if the question timed out: the time limit
 }
 
-// EnterPlanModeInput is the input of EnterPlanMode, which takes no arguments. The session plans
-// without changing anything from then on.
+// EnterPlanModeInput is the input of EnterPlanMode, which takes no arguments. From then on the
+// session plans and makes no changes.
 type EnterPlanModeInput struct{}
 
 // EnterPlanModeResult is the result of EnterPlanMode: a text that tells the model what to do in
@@ -109,7 +109,7 @@ type ExitWorktreeInput struct {
 	DiscardChanges bool   `json:"discard_changes,omitempty"`
 }
 
-// ExitWorktreeResult is the result of ExitWorktree: what became of the worktree, and the
+// ExitWorktreeResult is the result of ExitWorktree: the action taken on the worktree, and the
 // directory that the session returns to.
 type ExitWorktreeResult struct {
 	Action           string `json:"action"` // keep, remove
@@ -122,7 +122,7 @@ type ExitWorktreeResult struct {
 	Message          string `json:"message"`
 }
 
-// ProposeGoalInput is the input of ProposeGoal: the condition under which the work is done, and
+// ProposeGoalInput is the input of ProposeGoal: the condition that completes the work, and
 // whether the user is asked.
 type ProposeGoalInput struct {
 	Condition string `json:"condition"`

@@ -2,7 +2,7 @@ package tool
 
 import "github.com/seed7221b0f9/parley/claude/message"
 
-// ProjectsInput is the input of Projects. Method is what to do, and decides which of the other
+// ProjectsInput is the input of Projects. Method is the operation and decides which of the other
 // members are set.
 type ProjectsInput struct {
 	Method        string  `json:"method"` // project_info, project_read, project_search, project_write, project_delete, project_memory_list, project_memory_read
@@ -15,7 +15,7 @@ type ProjectsInput struct {
 }
 
 // ProjectsResult is the result of Projects. Method decides which members are set: the comment of
-// each names the methods, without their prefix project_.
+// each member lists the methods without the prefix project_.
 type ProjectsResult struct {
 	Method    string `json:"method"`
 	Notice    string `json:"notice,omitempty"`
@@ -58,8 +58,8 @@ type ProjectFile struct {
 	Truncated bool   `json:"truncated,omitempty"`  // project_memory_list
 }
 
-// ProjectSyncSource is a place from which a project takes its files. Config depends on Type and
-// is kept undecoded.
+// ProjectSyncSource is a source of a project's files. Config depends on Type and is kept
+// undecoded.
 type ProjectSyncSource struct {
 	Type   string       `json:"type"`
 	Config message.JSON `json:"config"`

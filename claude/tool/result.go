@@ -9,12 +9,12 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// ErrNoResult is returned when a message has no tool_use_result: it is not the result of a tool,
-// or it comes from a subagent, whose messages have only the block for the model.
+// ErrNoResult is returned when a message has no tool_use_result: it is not the result of a tool, or
+// it belongs to a subagent; those messages have only the block for the model.
 var ErrNoResult = errors.New("claude: the message has no tool_use_result")
 
-// toolResults is the decode table of results that are objects, by canonical
-// name. Tools whose result is not documented are not in it.
+// toolResults is the decode table of results that are objects, by canonical name. It omits tools
+// with undocumented results.
 var toolResults = map[string]func() any{
 	Agent:                    func() any { return new(AgentResult) },
 	Artifact:                 func() any { return new(ArtifactResult) },
@@ -77,16 +77,15 @@ type TextResult struct{ Text string }
 // it.
 type ContentResult struct{ Blocks []message.ContentBlock }
 
-// UnknownResult is a result that this package has no type for, because the tool is not documented
-// or is newer than this package.
+// UnknownResult is the result of a tool that is undocumented or newer than this package.
 type UnknownResult struct {
 	Name string // of the tool
 	JSON message.JSON
 }
 
-// DecodeResultOf decodes m.ToolUseResult, the structured output of the tool whose result the
-// message is. The message does not name the tool; its name is in the *[message.ToolUse] whose ID
-// is the ToolUseID of the message's *[message.ToolResult]. It returns one of
+// DecodeResultOf decodes m.ToolUseResult, the structured output of a tool. The message does not name
+// the tool; its name is in the *[message.ToolUse] with the ID that equals the ToolUseID of the
+// message's *[message.ToolResult]. It returns one of
 //
 //   - a pointer to the type of the tool, *[BashResult] for Bash, *[EditResult] for Edit and so
 //     on; an older name of a tool counts as its current one
@@ -101,8 +100,8 @@ func DecodeResultOf(m *message.User, toolName string) (any, error) {
 	return DecodeResult(toolName, m.ToolUseResult, hasToolError(m))
 }
 
-// hasToolError reports whether a block of the message is a tool's failure. The
-// CLI writes a message for each result, so there is one block to ask.
+// hasToolError reports whether the tool result in the message is an error. The CLI writes a message
+// for each result, so the first result block decides.
 func hasToolError(m *message.User) bool {
 	return slices.ContainsFunc(m.Message.Content.Blocks(), func(b message.ContentBlock) bool {
 		r, ok := b.(*message.ToolResult)
@@ -110,10 +109,10 @@ func hasToolError(m *message.User) bool {
 	})
 }
 
-// DecodeResult decodes the result of the tool with this name, as [DecodeResultOf] does for that of
-// a message. It is for results from elsewhere, such as a hook or a transcript. A string is an
+// DecodeResult decodes the result of the tool with this name, as [DecodeResultOf] does for a
+// message. Use it for results from other sources, such as a hook or a transcript. A string is an
 // *[ErrorResult] if isError is set. The error is [ErrNoResult] for an empty result. The text must be
-// valid JSON, as it is in messages; not every syntax error in other text is reported.
+// valid JSON, like in messages; not every syntax error in other text is reported.
 func DecodeResult(toolName string, result message.JSON, isError bool) (any, error) {
 	if result == "" {
 		return nil, ErrNoResult
@@ -172,8 +171,8 @@ func decodeListResult(d *jsonwire.Decoder, name string, result message.JSON) any
 	return v
 }
 
-// isBlockList reports whether every element of an array is an object with a
-// type, which is what makes it a block.
+// isBlockList reports whether every element of an array is an object with a type, as a content block
+// is.
 func isBlockList(list message.JSON) bool {
 	d := jsonwire.NewDecoder(string(list))
 	for e := d.Elements(); e.Next(); d.Skip() {

@@ -56,14 +56,14 @@ type CronJob struct {
 	NextFireAt    int64  `json:"nextFireAt,omitempty"` // milliseconds since 1970
 }
 
-// ScheduleWakeupInput is the input of ScheduleWakeup: after what time, and with which prompt,
-// the agent goes on by itself.
+// ScheduleWakeupInput is the input of ScheduleWakeup: the delay, and the prompt with which the
+// agent continues.
 type ScheduleWakeupInput struct {
 	DelaySeconds *float64 `json:"delaySeconds,omitempty"`
 	Reason       string   `json:"reason,omitempty"`
 	Prompt       string   `json:"prompt,omitempty"`
-	Stop         bool     `json:"stop,omitempty"` // end the loop instead of going on
-	Noop         *bool    `json:"noop,omitempty"` // true: nothing had changed this time
+	Stop         bool     `json:"stop,omitempty"` // end the loop instead of continuing
+	Noop         *bool    `json:"noop,omitempty"` // true: there was no change this time
 }
 
 // ScheduleWakeupResult is the result of ScheduleWakeup: the time of the wakeup, and whether the
@@ -101,8 +101,8 @@ type PushNotificationInput struct {
 	Status  string `json:"status,omitempty"` // proactive
 }
 
-// PushNotificationResult is the result of PushNotification: where the notification was sent, or
-// the reason why it was not.
+// PushNotificationResult is the result of PushNotification: the targets of the notification, or
+// the reason why it was not sent.
 type PushNotificationResult struct {
 	Message        string `json:"message"`
 	PushSent       *bool  `json:"pushSent,omitempty"`
@@ -112,19 +112,18 @@ type PushNotificationResult struct {
 }
 
 // ReadNotificationsInput is the input of ReadNotifications, which takes no arguments and
-// returns what waits for the agent.
+// returns queued notifications.
 type ReadNotificationsInput struct{}
 
-// ReadNotificationsResult is the result of ReadNotifications: some of the notifications that
-// waited, and how many remain.
+// ReadNotificationsResult is the result of ReadNotifications: some of the queued notifications,
+// and the number that remain.
 type ReadNotificationsResult struct {
 	Notifications []QueuedNotification `json:"notifications"`
 	Remaining     int64                `json:"remaining"`
 	ReadAt        string               `json:"read_at,omitempty"`
 }
 
-// QueuedNotification is a notification that waited for the agent: where it comes from, its
-// text, and its times.
+// QueuedNotification is a notification queued for the agent: its source, text, and times.
 type QueuedNotification struct {
 	NotificationID string `json:"notification_id"`
 	Origin         string `json:"origin"`
@@ -144,7 +143,7 @@ type SendFeedbackInput struct {
 	TaskCategory string `json:"task_category,omitempty"`
 }
 
-// SendFeedbackResult is the result of SendFeedback: whether the feedback was taken, and a
+// SendFeedbackResult is the result of SendFeedback: whether the feedback was accepted, and a
 // message about it.
 type SendFeedbackResult struct {
 	Success bool   `json:"success"`

@@ -1,21 +1,20 @@
 package tool
 
-// GlobInput is the input of Glob: a pattern for file names, and the directory below which to
-// look.
+// GlobInput is the input of Glob: a pattern for file names, and the directory to search.
 type GlobInput struct {
 	Pattern string `json:"pattern"`
 	Path    string `json:"path,omitempty"`
 }
 
-// GlobResult is the result of Glob: the files that match, up to a limit, and how many there
-// are.
+// GlobResult is the result of Glob: the files that match, up to a limit, and their total
+// number.
 type GlobResult struct {
 	DurationMS      int64    `json:"durationMs"`
 	NumFiles        int64    `json:"numFiles"`
 	Filenames       []string `json:"filenames"`
 	Truncated       bool     `json:"truncated"`
 	TotalMatches    *int64   `json:"totalMatches,omitempty"`
-	CountIsComplete *bool    `json:"countIsComplete,omitempty"` // false: there are more than TotalMatches
+	CountIsComplete *bool    `json:"countIsComplete,omitempty"` // false: more files match than TotalMatches
 	TimedOut        bool     `json:"timedOut,omitempty"`
 }
 
@@ -55,8 +54,8 @@ type GrepResult struct {
 	TimedOut      bool     `json:"timedOut,omitempty"`
 }
 
-// ToolSearchInput is the input of ToolSearch, which finds tools that the model was not shown at
-// the start.
+// ToolSearchInput is the input of ToolSearch, which finds tools that were not offered to the
+// model at the start.
 type ToolSearchInput struct {
 	Query      string `json:"query"`
 	MaxResults *int64 `json:"max_results,omitempty"`

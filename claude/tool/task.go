@@ -32,7 +32,7 @@ type Todo struct {
 	ActiveForm string `json:"activeForm"`
 }
 
-// TodoWriteResult is the result of TodoWrite: the whole list as it was before and as it is now.
+// TodoWriteResult is the result of TodoWrite: the whole list before and after the call.
 type TodoWriteResult struct {
 	OldTodos []Todo `json:"oldTodos"`
 	NewTodos []Todo `json:"newTodos"`
@@ -47,8 +47,7 @@ type TaskCreateInput struct {
 	Metadata    map[string]message.JSON `json:"metadata,omitempty"`
 }
 
-// TaskCreateResult is the result of TaskCreate: the new task of the list with the id that it
-// got.
+// TaskCreateResult is the result of TaskCreate: the new task of the list with its id.
 type TaskCreateResult struct {
 	Task ListedTask `json:"task"`
 }
@@ -69,14 +68,13 @@ type TaskGetInput struct {
 	TaskID string `json:"taskId"`
 }
 
-// TaskGetResult is the result of TaskGet: the task with all its members, or nil if there is
-// none.
+// TaskGetResult is the result of TaskGet: the task with all its members, or nil if it does not
+// exist.
 type TaskGetResult struct {
 	Task *ListedTask `json:"task"` // nil: there is none
 }
 
-// TaskUpdateInput is the input of TaskUpdate. Members that are absent leave the task as it is
-// in that respect.
+// TaskUpdateInput is the input of TaskUpdate. Absent members are not changed.
 type TaskUpdateInput struct {
 	TaskID       string                  `json:"taskId"`
 	Subject      *string                 `json:"subject,omitempty"`

@@ -7,8 +7,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// WebFetchInput is the input of WebFetch: the address of a page, and a prompt that says what to
-// extract from it.
+// WebFetchInput is the input of WebFetch: the address of a page, and a prompt that describes
+// what to extract from it.
 type WebFetchInput struct {
 	URL    string `json:"url"`
 	Prompt string `json:"prompt"`
@@ -27,8 +27,7 @@ type WebFetchResult struct {
 	ArtifactRead *ArtifactRead `json:"artifactRead,omitempty"`
 }
 
-// WebSearchInput is the input of WebSearch: the query, and the domains to which the results are
-// limited or not.
+// WebSearchInput is the input of WebSearch: the query, and the allowed and the blocked domains.
 type WebSearchInput struct {
 	Query          string   `json:"query"`
 	AllowedDomains []string `json:"allowed_domains,omitempty"`
@@ -54,8 +53,8 @@ type WebSearchEntry struct {
 	raw message.JSON
 }
 
-// WebSearchHit is a page that a search found: its title and its address, and a snippet where
-// hooks see it.
+// WebSearchHit is a page that a search found: its title and its address, and, only for hooks, a
+// snippet.
 type WebSearchHit struct {
 	Title   string `json:"title"`
 	URL     string `json:"url"`

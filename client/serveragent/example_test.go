@@ -16,8 +16,7 @@ import (
 	"github.com/seed7221b0f9/parley/server"
 )
 
-// The sessions of a server are used like those of an agent on this machine: what talks to one can
-// talk to the other.
+// Use the sessions of a server like those of a local agent: the same code works with both.
 func Example() {
 	dir, err := os.MkdirTemp("", "parley")
 	if err != nil {

@@ -15,8 +15,9 @@ var (
 	_ agent.Canceler = (*Session)(nil)
 )
 
-// join takes over what the server has of the session when it is attached. What is still open
-// begins the events: the state, the queue and the requests, and that a part of the conversation is lost.
+// join takes over the server's state of the session when it is attached. The first events report
+// everything open: the state, the queue and the requests, and whether a part of the conversation is
+// lost.
 func (s *Session) join(at *api.AttachResult) error {
 	if at.Snapshot == "" {
 		return nil
@@ -45,18 +46,17 @@ func (s *Session) join(at *api.AttachResult) error {
 	return nil
 }
 
-// Past returns the conversation that the server had when this view was opened, or nil if it had
-// none.
+// Past returns the server's conversation at the time when this view was opened, or nil.
 func (s *Session) Past() *event.Conversation { return s.past }
 
 // Continue resumes the interrupted turn of the session at the server.
 func (s *Session) Continue(ctx context.Context) error { return s.refer(ctx, "session.continue") }
 
-// Release runs the inputs of the session that the server holds back.
+// Release runs the held inputs of the session at the server.
 func (s *Session) Release(ctx context.Context) error { return s.refer(ctx, "queue.release") }
 
-// Cancel removes an input from the queue of the server. The uuid is that of the input, or its id
-// in the queue.
+// Cancel removes an input from the queue of the server. The uuid is that of the input, or its id in
+// the queue.
 func (s *Session) Cancel(ctx context.Context, uuid string) error {
 	if err := s.kit.Alive(); err != nil {
 		return err

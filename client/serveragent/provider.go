@@ -1,7 +1,7 @@
-// Package serveragent is the provider for sessions of a Parley server. All viewers of a session see
-// the prompts that are sent through it, and it sees theirs.
+// Package serveragent implements agent.Provider for sessions of a Parley server. All viewers of a
+// session see the prompts that are sent through it, and it sees theirs.
 //
-// Closing a session only ends the view; the session goes on at the server.
+// Closing a session only ends the view; the session continues at the server.
 package serveragent
 
 import (
@@ -29,12 +29,10 @@ var (
 	_ agent.HistoryKeeper = (*Provider)(nil)
 )
 
-// Name returns "server". The events of its sessions have the name of the agent that runs at the
-// server.
+// Name returns "server". The events of its sessions have the name of the agent at the server.
 func (p *Provider) Name() string { return "server" }
 
-// Open creates a new session at the server with these options. It lives on when the client is
-// gone.
+// Open creates a new session at the server with these options. It continues without the client.
 func (p *Provider) Open(ctx context.Context, opts agent.Options) (agent.Session, error) {
 	partial := opts.Partial
 	params := api.ConnectParams{
@@ -46,8 +44,8 @@ func (p *Provider) Open(ctx context.Context, opts agent.Options) (agent.Session,
 	return p.connect(ctx, params)
 }
 
-// Resume opens a view of a session of the server. If its agent has ended, it is started again with
-// the next prompt. With opts.Fork the server makes a copy, which is a new session there.
+// Resume opens a view of a session of the server. If its agent has ended, the next prompt restarts
+// it. With opts.Fork the server creates a copy, which is a new session there.
 func (p *Provider) Resume(ctx context.Context, id string, opts agent.Options) (agent.Session, error) {
 	info, err := p.find(ctx, id)
 	if err != nil {
@@ -67,7 +65,7 @@ func (p *Provider) Resume(ctx context.Context, id string, opts agent.Options) (a
 	return p.attach(ctx, id, modes, info.PermissionMode)
 }
 
-// find returns what the server says of a session.
+// find returns the server's summary of a session.
 func (p *Provider) find(ctx context.Context, id string) (*api.SessionSummary, error) {
 	var r api.ListResult
 	if err := p.call(ctx, "session.list", api.ListParams{}, &r); err != nil {
@@ -94,7 +92,7 @@ func (p *Provider) call(ctx context.Context, method string, params, result any) 
 	return translate(p.Client.Call(ctx, method, params, result))
 }
 
-// translate makes a refusal of the server an error of package agent.
+// translate converts a rejection of the server to an error of package agent.
 func translate(err error) error {
 	if err == nil {
 		return nil
@@ -110,10 +108,10 @@ func translate(err error) error {
 	return err
 }
 
-// History returns access to the sessions that the server has and that it finds on its disk.
+// History returns the sessions of the server and those on its disk.
 func (p *Provider) History() agent.History { return history{p} }
 
-// history reads sessions of the server. It changes none.
+// history reads sessions of the server.
 type history struct{ p *Provider }
 
 // List returns all sessions of the server, or those of a directory.
@@ -133,7 +131,7 @@ func (h history) List(ctx context.Context, q agent.HistoryQuery) ([]agent.Histor
 	return list, "", nil
 }
 
-// Load yields the conversation that the server shows, as events of whole messages.
+// Load returns the server's conversation as events of complete messages.
 func (h history) Load(ctx context.Context, id string, _ agent.HistoryPage) (agent.HistoryEvents, error) {
 	var r api.GetHistoryResult
 	if err := h.p.call(ctx, "session.getHistory", api.SessionRef{SessionID: id}, &r); err != nil {
@@ -146,7 +144,7 @@ func (h history) Load(ctx context.Context, id string, _ agent.HistoryPage) (agen
 	return agent.HistoryEvents{Events: conversationEvents(c)}, nil
 }
 
-// conversationEvents are events that fold to the main thread of a conversation.
+// conversationEvents yields events that fold to the main thread of a conversation.
 func conversationEvents(c *event.Conversation) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
 		thread := c.Thread("")
@@ -163,7 +161,7 @@ func conversationEvents(c *event.Conversation) iter.Seq2[event.Event, error] {
 	}
 }
 
-// itemEvents are the events of one thing in a conversation.
+// itemEvents returns the events of one item of a conversation.
 func itemEvents(item *event.Item, provider string) []event.Event {
 	m := item.Message
 	if m == nil {
@@ -219,7 +217,7 @@ func (h history) Metadata(ctx context.Context, id string) (agent.HistoryMetadata
 	return agent.HistoryMetadata{}, errors.Join(err, agent.ErrNotFound)
 }
 
-// Rename gives a session a title.
+// Rename sets the title of a session.
 func (h history) Rename(ctx context.Context, id, title string) error {
 	return h.p.call(ctx, "session.rename", api.SessionRenameParams{SessionID: id, Title: title}, nil)
 }
@@ -229,15 +227,15 @@ func (h history) Delete(ctx context.Context, id string) error {
 	return h.p.call(ctx, "session.delete", api.SessionRef{SessionID: id}, nil)
 }
 
-// Tag, Search and Export are not offered.
+// Tag is not supported.
 func (history) Tag(context.Context, string, string) error { return agent.ErrUnsupported }
 
-// Search is not offered.
+// Search is not supported.
 func (history) Search(context.Context, agent.HistoryQuery) ([]agent.HistoryHit, string, error) {
 	return nil, "", agent.ErrUnsupported
 }
 
-// Export is not offered.
+// Export is not supported.
 func (history) Export(context.Context, string, string) (agent.HistoryExport, error) {
 	return agent.HistoryExport{}, agent.ErrUnsupported
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// TestRename checks that events have the caller's id of a prompt wherever the server's is, and other
-// ids as they are.
+// TestRename checks that events have the caller's id of a prompt instead of the server's, and other
+// ids unchanged.
 func TestRename(t *testing.T) {
 	s := &Session{prompts: map[string]string{"server-1": "own-1"}}
 	for _, c := range []struct{ ev, want event.Event }{

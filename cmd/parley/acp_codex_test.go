@@ -34,8 +34,8 @@ func promptCodex(t *testing.T, program string, home *codextest.Home, text string
 	return ctx, s
 }
 
-// TestACP_codex runs parley acp with the real codex as an editor would: text arrives, a
-// command is asked for once, and it runs only when it was allowed.
+// TestACP_codex runs parley acp with the real codex as an editor would: text arrives, a command
+// asks for permission once, and runs only if it is allowed.
 func TestACP_codex(t *testing.T) {
 	program := codexcli.Require(t, codexcli.Newer)
 	for name, allow := range map[string]bool{"allowed": true, "declined": false} {
@@ -72,8 +72,8 @@ func TestACP_codex(t *testing.T) {
 	}
 }
 
-// TestACP_codexChange runs parley acp with the real codex: before a file is changed, the editor has
-// its path, its place and the diff, and after it the diff as well.
+// TestACP_codexChange runs parley acp with the real codex: before a file is changed, the editor
+// gets its path, its location and the diff, and afterwards the diff again.
 func TestACP_codexChange(t *testing.T) {
 	program := codexcli.Require(t, codexcli.Newer)
 	api := codextest.NewAPI(t)
@@ -114,7 +114,7 @@ func TestACP_codexChange(t *testing.T) {
 	}
 }
 
-// conversationText is what the agent said.
+// conversationText returns the text of the agent.
 func conversationText(c *event.Conversation) string {
 	var b strings.Builder
 	for _, th := range c.Threads {

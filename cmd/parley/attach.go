@@ -42,7 +42,7 @@ func newAttach(code *int) *cobra.Command {
 	return cmd
 }
 
-// chatRemote makes a session on a server and attaches to it.
+// chatRemote creates a session on a server and attaches to it.
 func chatRemote(ctx context.Context, c *client.Client, out io.Writer, code *int) error {
 	s, err := (&serveragent.Provider{Client: c}).Open(ctx, agent.Options{Partial: true})
 	if err != nil {

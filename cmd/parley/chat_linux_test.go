@@ -17,19 +17,19 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/e2e"
 )
 
-// person sits at a terminal with a program.
+// person is a simulated user at a terminal with a program.
 type person struct {
 	t      *testing.T
 	ctx    context.Context
 	screen *os.File
 	seen   *watcher
 	cmd    *exec.Cmd
-	read   chan struct{} // closed when no process has the terminal open any more
-	from   int           // what was seen before is not waited for
+	read   chan struct{} // closed when all processes have closed the terminal
+	from   int           // offset after the last seen text
 	dir    string
 }
 
-// sitDown starts parley on a terminal, without anything of the caller's.
+// sitDown starts parley on a terminal, with a clean environment.
 func sitDown(t *testing.T, apiURL string, env []string, args ...string) *person {
 	t.Helper()
 	dir := t.TempDir()
@@ -61,7 +61,7 @@ func sitDown(t *testing.T, apiURL string, env []string, args ...string) *person 
 	return p
 }
 
-// sees waits until a text appears after what was waited for before.
+// sees waits until a text appears after the previous one.
 func (p *person) sees(texts ...string) {
 	p.t.Helper()
 	for _, text := range texts {
@@ -93,7 +93,7 @@ func (p *person) resizes(columns, rows uint16) {
 	ioctl(p.t, p.screen, syscall.TIOCSWINSZ, unsafe.Pointer(&size))
 }
 
-// leaves is ends of a program that had changed the terminal.
+// leaves is like ends for a program that had changed the terminal.
 func (p *person) leaves(code int) string {
 	p.t.Helper()
 	all := p.ends(code)
@@ -103,10 +103,10 @@ func (p *person) leaves(code int) string {
 	return all
 }
 
-// ends waits for the end of the program and returns all that was to be seen.
+// ends waits for the end of the program and returns all its output.
 func (p *person) ends(code int) string {
 	p.t.Helper()
-	_ = p.cmd.Wait() // the code says it
+	_ = p.cmd.Wait() // the exit code has the outcome
 	<-p.read
 	all := p.seen.text()
 	if got := p.cmd.ProcessState.ExitCode(); got != code {
@@ -125,7 +125,7 @@ func TestChatOnTerminal(t *testing.T) {
 	p.types("y\r")
 	p.sees("## What you have seen", "• text that comes", "✓ 0.")
 
-	// What is typed while the agent is busy queues, and can be taken back.
+	// Input is queued while the agent is busy, and can be cancelled.
 	p.types("wait\r")
 	p.sees("Waiting.", "Ctrl-C interrupts")
 	p.types("think now\r")
@@ -137,11 +137,11 @@ func TestChatOnTerminal(t *testing.T) {
 	p.types("a draft")
 	p.sees("> a draft")
 
-	// Ctrl-C breaks the turn off and nothing else; the next one runs.
+	// Ctrl-C only aborts the turn; the next one runs.
 	p.types("\x03")
 	p.sees("interrupting", "interrupted", "> think now", "three steps", "✓ ", "> a draft")
 
-	// In a narrower terminal what follows is narrower.
+	// After a resize the output has the new width.
 	p.resizes(30, 20)
 	p.types("\x15markdown\r")
 	p.sees("> markdown", strings.Repeat("─", 30)+"\r\n", "The end.", "✓ 0.")

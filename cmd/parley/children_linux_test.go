@@ -27,8 +27,8 @@ import (
 // escapes are the ways in which a command leaves the process $P in the background.
 var escapes = []string{`sh -c "$P" &`, `(nohup sh -c "$P" &)`, `(setsid sh -c "$P" &)`, `(env -i sh -c "$P" &)`, `(setsid env -i sh -c "$P" &)`}
 
-// escapee is a CLI that leaves processes behind: the simulated agent, after it has started one in each way.
-// The processes note their ids in dir.
+// escapee is a CLI that leaves processes behind: it starts a process in each way and then runs the simulated agent. The
+// processes write their ids to dir.
 type escapee struct{ program, dir string }
 
 func newEscapee(t *testing.T) escapee {
@@ -55,7 +55,7 @@ func newEscapee(t *testing.T) escapee {
 	return e
 }
 
-// started waits until the agent runs, and returns the processes that it has left.
+// started waits until the agent runs, and returns the leftover processes.
 func (e escapee) started(t *testing.T) map[int]string {
 	t.Helper()
 	for end := time.After(time.Minute); ; {
@@ -70,7 +70,7 @@ func (e escapee) started(t *testing.T) map[int]string {
 	}
 }
 
-// running are the processes that run, and how they were started.
+// running returns the running processes with their command lines.
 func (e escapee) running(t *testing.T) map[int]string {
 	t.Helper()
 	notes, err := filepath.Glob(filepath.Join(e.dir, "*-*"))
@@ -89,7 +89,7 @@ func (e escapee) running(t *testing.T) map[int]string {
 	return running
 }
 
-// gone fails the test if a process that the agent has left runs after patience.
+// gone fails the test if a leftover process still runs after patience.
 func (e escapee) gone(t *testing.T, after string, patience time.Duration) {
 	t.Helper()
 	for end := time.After(patience); ; {
@@ -105,7 +105,7 @@ func (e escapee) gone(t *testing.T, after string, patience time.Duration) {
 	}
 }
 
-// parleyCommand is a command in a world without other agents.
+// parleyCommand returns a command in an environment without other agents.
 func parleyCommand(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
@@ -122,7 +122,7 @@ func parleyCommand(t *testing.T, args ...string) *exec.Cmd {
 func TestSupervisorIsFirst(t *testing.T) {
 	cmd := parleyCommand(t)
 	cmd.Args[0], cmd.Env = supervise.Name, append(cmd.Env, "GODEBUG=inittrace=1")
-	out, _ := cmd.CombinedOutput() // it fails: there is nobody who tells it what to start
+	out, _ := cmd.CombinedOutput() // fails because no program tells it what to start
 	var before []string
 	for line := range strings.Lines(string(out)) {
 		if name, ok := strings.CutPrefix(line, "init "); ok {
@@ -134,7 +134,7 @@ func TestSupervisorIsFirst(t *testing.T) {
 	}
 }
 
-// TestRun_children: what an agent leaves in the background ends with parley run, chat and acp, however they end. Codex and
+// TestRun_children: background processes of an agent end with parley run, chat and acp, regardless of how these end. Codex and
 // the agent of the Agent Client Protocol never answer here.
 func TestRun_children(t *testing.T) {
 	newSession := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}` + "\n" +
@@ -144,7 +144,7 @@ func TestRun_children(t *testing.T) {
 		args   []string
 		input  string
 		sig    syscall.Signal // 0: the input ends
-		within time.Duration  // 0: nothing is left when the command has ended
+		within time.Duration  // 0: no process is left when the command has ended
 	}{
 		{"run", []string{"run", "--cli", "AGENT", "hello"}, "", 0, 0},
 		{"run, kept", []string{"run", "--keep-children", "--cli", "AGENT", "hello"}, "", 0, 0},
@@ -195,7 +195,7 @@ func TestRun_children(t *testing.T) {
 	}
 }
 
-// escaping starts a server with an escapee, and returns it and a function that connects a session and waits for its processes.
+// escaping starts a server with an escapee. It returns a function that connects a session and waits for its processes.
 func escaping(t *testing.T, more ...string) (e escapee, cmd *exec.Cmd, c *client.Client, connect func() (id string)) {
 	t.Helper()
 	e = newEscapee(t)
@@ -217,7 +217,7 @@ func escaping(t *testing.T, more ...string) (e escapee, cmd *exec.Cmd, c *client
 	}
 }
 
-// TestServe_children: it ends with the session's agent and with the server.
+// TestServe_children: background processes end with the session's agent and with the server.
 func TestServe_children(t *testing.T) {
 	e, cmd, c, connect := escaping(t, "--idle-timeout", "1s")
 	if err := c.Call(t.Context(), "session.disconnect", map[string]string{"session_id": connect()}, nil); err != nil {

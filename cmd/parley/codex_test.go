@@ -41,7 +41,7 @@ func TestCodex(t *testing.T) {
 	})
 }
 
-// setupCodex makes the environment of a script: nothing of the caller's is in it.
+// setupCodex sets up the environment of a script, without the caller's variables.
 func setupCodex(t *testing.T, env *testscript.Env, api *codextest.API, program string) error {
 	bin, _, _ := strings.Cut(env.Getenv("PATH"), string(os.PathListSeparator))
 	home := codextest.NewHome(t, api, "")

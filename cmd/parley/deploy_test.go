@@ -16,7 +16,7 @@ import (
 
 var deployDir = filepath.Join("..", "..", "deploy")
 
-// unit reads a unit: its settings, in order.
+// unit reads the settings of a unit in order.
 func unit(t *testing.T, name string) (settings [][2]string) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(deployDir, name))
@@ -42,7 +42,7 @@ func unit(t *testing.T, name string) (settings [][2]string) {
 	return settings
 }
 
-// serveLine checks that a command line is one of parley serve that would be taken.
+// serveLine checks that parley serve accepts a command line.
 func serveLine(t *testing.T, from string, words []string) *serve.Settings {
 	t.Helper()
 	if len(words) < 2 || filepath.Base(words[0]) != "parley" || words[1] != "serve" {
@@ -62,8 +62,8 @@ func serveLine(t *testing.T, from string, words []string) *serve.Settings {
 	return f
 }
 
-// TestUnits checks the units of systemd: their flags exist, they are stopped gently within
-// the time that the server takes, and systemd itself finds no fault where it is installed.
+// TestUnits checks the units of systemd: their flags exist, they give the server enough time
+// to stop, and systemd, if it is installed, finds no fault.
 func TestUnits(t *testing.T) {
 	for name, hardened := range map[string]bool{"parley.service": true, "parley-user.service": false} {
 		values := map[string]string{}
@@ -90,7 +90,7 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-// verifyUnit lets systemd look at a unit, with programs that exist here.
+// verifyUnit checks a unit with systemd, with programs that exist here.
 func verifyUnit(t *testing.T, name, start string) {
 	t.Helper()
 	program, err := exec.LookPath("systemd-analyze")
@@ -126,8 +126,8 @@ func verifyUnit(t *testing.T, name, start string) {
 	}
 }
 
-// TestContainerfile checks that the image does not run as root, looks after its health, keeps
-// its data in a volume, and starts a server with flags that exist.
+// TestContainerfile checks that the image does not run as root, has a health check, keeps its
+// data in a volume, and starts a server with existing flags.
 func TestContainerfile(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join(deployDir, "Containerfile"))
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
-// The reference has every command and every flag, and is what the command would write now.
+// The reference has every command and every flag, and is current.
 func TestReference(t *testing.T) {
 	var code int
 	root := newRoot(&code)
@@ -50,14 +50,14 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// notRun are snippets of pages that tests of the repository demand as they are, with the reason why
-// they are not run here. Others say it themselves, after their fence.
+// notRun are snippets that other tests require unchanged, with the reason why they are not run here.
+// Other snippets have the reason after their fence.
 var notRun = map[string]string{
 	"README.md: make run": "make run serves until it is stopped, and make test runs this test",
 }
 
-// Every shell line of the README and of docs runs, unless its fence says why not: without a network,
-// without a CLI, in a home of its own that holds recorded sessions.
+// Every shell line of the README and of docs runs, unless its fence has a reason why not: without a
+// network, without a CLI, in a temporary home with recorded sessions.
 func TestShellSnippets(t *testing.T) {
 	root := os.DirFS(filepath.Join("..", ".."))
 	pages, err := guide.Pages(root)
@@ -100,10 +100,10 @@ func TestShellSnippets(t *testing.T) {
 	}})
 }
 
-// exampleSession is how pages name a session, and recordedSession is the one that is there.
+// exampleSession is the session id in pages, recordedSession the existing one.
 const exampleSession, recordedSession = "4f1c", "028132b0"
 
-// exampleAddress is how pages name a server; the test's has another port.
+// exampleAddress is the server address in pages; the test's server has another port.
 const exampleAddress = "http://127.0.0.1:7717"
 
 // startServer is a script that starts a server with the simulated agent, waits until it has printed
@@ -116,7 +116,7 @@ address=$(sed -n 's|^Parley serves on \(http://[^ ]*\)\. .*|\1|p' serve.log)
 $(grep -o 'export PARLEY_TOKEN=.*' serve.log)
 `
 
-// shellScript returns the commands of a page that are to be run.
+// shellScript returns the commands of a page to run.
 func shellScript(t *testing.T, page, text string) (script string) {
 	t.Helper()
 	serves := false

@@ -15,17 +15,17 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
-// trick is a text that would set a title, clear the screen, change colours, hide
-// what follows and turn it around.
+// trick is a text that would set a title, clear the screen, change colours, hide text and reverse its
+// direction.
 const trick = "evil\x1b]0;owned\x07\x1b[2J\x1b[35m\x1b[8m\u009b2J\u202e\uFDD031\uFDD1\x7f\b\r!"
 
-// kept are members that have to stay what they are for a line to be understood.
+// kept are members that must not change, so that a line stays valid.
 var kept = []string{
 	"type", "subtype", "uuid", "parentUuid", "logicalParentUuid", "sessionId", "session_id", "timestamp", "id", "tool_use_id", "role",
 	"request_id", "requestId", "sourceToolAssistantUUID", "leafUuid", "parent_tool_use_id", "user_message_uuid", "event", "stop_reason", "terminal_reason",
 }
 
-// plant puts the trick into every string of a value that may have it.
+// plant inserts the trick into every string of a value, except for kept members.
 func plant(name string, v any) any {
 	switch v := v.(type) {
 	case string:
@@ -44,8 +44,8 @@ func plant(name string, v any) any {
 	return v
 }
 
-// plantLines plants the trick in every line of JSON. Characters that JSON does not
-// need to escape stand there as they are, as in the lines of the CLI.
+// plantLines plants the trick in every line of JSON. Characters that JSON does not need to escape are
+// not escaped, as in the lines of the CLI.
 func plantLines(t *testing.T, text string) string {
 	t.Helper()
 	var b strings.Builder
@@ -64,26 +64,25 @@ func plantLines(t *testing.T, text string) string {
 	return b.String()
 }
 
-// seenOn is what a program shows on a terminal, without the looks and the progress
-// that are the program's own.
+// seenOn returns the terminal output of a program, without the program's own styles and progress.
 func seenOn(t *testing.T, env []string, typed string, args ...string) (plain string, code int) {
 	t.Helper()
 	p := sitDown(t, "http://127.0.0.1:9", env, args...)
 	if typed != "" {
 		p.types(typed)
 	}
-	_ = p.cmd.Wait() // the code says it
+	_ = p.cmd.Wait() // the exit code has the outcome
 	<-p.read
 	text := ownSequences.ReplaceAllString(strings.ReplaceAll(p.seen.text(), "\r\n", "\n"), "")
 	return text, p.cmd.ProcessState.ExitCode()
 }
 
-// ownSequences are those that the program writes itself: looks that hide nothing,
+// ownSequences are the escape sequences that the program itself writes: styles that hide no text,
 // progress, and the end of paste mode.
 var ownSequences = regexp.MustCompile(`\r\x1b\[K|\x1b\[(?:0|1|2|3|4|7|9|31|32|33|36)(?:;(?:1|2|3|4|9|36))*m|\x1b\[\?2004[hl]`)
 
-// No string of a session, of a file name or of a directory works on the terminal,
-// whatever command shows it, as text and as JSON.
+// No string of a session, of a file name or of a directory controls the terminal, in any command, as
+// text and as JSON.
 func TestHostileSessions(t *testing.T) {
 	config := t.TempDir()
 	project := filepath.Join(config, "projects", "-home-"+strings.ReplaceAll(trick, "/", ""))
@@ -123,7 +122,7 @@ func TestHostileSessions(t *testing.T) {
 	for i, id := range ids {
 		verbs := []string{"show --thinking --full --system", "export", "repair --dry-run", "tail -n 100", "tree --all", "rename ID x" + trick, "tag ID y" + trick}
 		if i > 1 {
-			verbs = verbs[:3] // what shows most of a session, and what says its fault
+			verbs = verbs[:3] // the commands that show most of a session, and its faults
 		}
 		for _, c := range verbs {
 			if verb, rest, renames := strings.Cut(c, " ID "); renames {
@@ -153,7 +152,7 @@ func TestHostileSessions(t *testing.T) {
 	}
 }
 
-// pipedSessions checks that what was said in a session is cleaned in a pipe too, unless --raw is given.
+// pipedSessions checks that the text of a session is also sanitized in a pipe, unless --raw is given.
 func pipedSessions(t *testing.T, env []string, id string) {
 	t.Helper()
 	parley := linkedProgram(t)
@@ -174,7 +173,7 @@ func pipedSessions(t *testing.T, env []string, id string) {
 	}
 }
 
-// Nor does any string that the CLI says, in text, JSON and chat.
+// No string of the CLI controls the terminal, in text, JSON and chat.
 func TestHostileCLI(t *testing.T) {
 	names := []string{"parallel-tools", "partial-thinking", "api-429-then-ok", "unknown-content-block", "ask-user-question", "api-400"}
 	for i := 0; i < len(names); i += short.Every(3) {
@@ -201,7 +200,7 @@ func TestHostileCLI(t *testing.T) {
 	}
 }
 
-// doctor shows names of files and what a program says of itself.
+// doctor shows file names and the output of programs.
 func TestHostileDoctor(t *testing.T) {
 	cli := filepath.Join(t.TempDir(), "claude"+strings.ReplaceAll(trick, "/", ""))
 	if err := os.WriteFile(cli, []byte("#!/bin/sh\nprintf '2.1.0 evil\\033[2J\\n'\nprintf 'evil\\033[2J\\n' >&2\nexit 3\n"), 0o700); err != nil {

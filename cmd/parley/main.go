@@ -1,4 +1,5 @@
-// Command parley runs coding agents that speak the Claude Agent SDK protocol.
+// Command parley runs coding agents: Claude Code, Codex, and agents of the Agent Client
+// Protocol.
 package main
 
 import (
@@ -10,7 +11,7 @@ import (
 	_ "github.com/seed7221b0f9/parley/internal/supervise/first" // makes this executable the supervisor of its agents
 )
 
-// programs are what processes of this executable can be beside the command.
+// programs are the other programs that this executable can run.
 var programs = map[string]fakecli.Program{sim.Name: sim.Program}
 
 func main() {

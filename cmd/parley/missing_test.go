@@ -13,7 +13,8 @@ import (
 	"github.com/seed7221b0f9/parley/agent"
 )
 
-// linkedProgram returns the path under which the test binary is the command; TestMain has made it.
+// linkedProgram returns the path under which the test binary runs as the command; TestMain has
+// created it.
 func linkedProgram(t *testing.T) string {
 	t.Helper()
 	name, err := exec.LookPath("parley")
@@ -56,8 +57,8 @@ func TestACP_missing(t *testing.T) {
 	}
 }
 
-// TestCLIVariable checks that every command that starts the CLI takes the one that PARLEY_CLI or
-// --cli names, and never another in its place.
+// TestCLIVariable checks that every command that starts the CLI uses the one in PARLEY_CLI or
+// --cli, and never another one.
 func TestCLIVariable(t *testing.T) {
 	parley := linkedProgram(t)
 	for name, args := range map[string][]string{

@@ -16,11 +16,11 @@ import (
 	"unsafe"
 )
 
-// noRouteVariable makes the test binary the process that has no route out.
+// noRouteVariable makes the test binary run inside of the network without a route.
 const noRouteVariable = "PARLEY_TEST_NO_ROUTE"
 
-// TestServe_noRoute starts a server where no network but loopback exists, and counts what
-// it tries to send before it listens: nothing. A session of the simulated agent works there.
+// TestServe_noRoute starts a server in a network that has only loopback, and checks that it
+// sends no packets before it listens. A session of the simulated agent works there.
 func TestServe_noRoute(t *testing.T) {
 	if os.Getenv(noRouteVariable) != "" {
 		serveWithoutRoute(t)
@@ -40,7 +40,7 @@ func TestServe_noRoute(t *testing.T) {
 	serveTraced(t, refused)
 }
 
-// runWithoutRoute runs this test again in a network of its own.
+// runWithoutRoute runs this test again in a new network namespace.
 func runWithoutRoute(t *testing.T, flags uintptr) (string, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
@@ -63,7 +63,7 @@ func runWithoutRoute(t *testing.T, flags uintptr) (string, error) {
 	return string(out), err
 }
 
-// serveWithoutRoute is the test inside of the network without a route.
+// serveWithoutRoute runs inside of the network without a route.
 func serveWithoutRoute(t *testing.T) {
 	loopbackUp(t)
 	t.Setenv("PARLEY_SIM_PACE", "0")
@@ -79,7 +79,7 @@ func serveWithoutRoute(t *testing.T) {
 	}
 }
 
-// loopbackUp switches the loopback interface of a new network on.
+// loopbackUp enables the loopback interface of a new network.
 func loopbackUp(t *testing.T) {
 	t.Helper()
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_DGRAM, 0)
@@ -99,14 +99,13 @@ func loopbackUp(t *testing.T) {
 	}
 }
 
-// sentCounters are the counters of the kernel that tell of a process that wants to reach
-// another one.
+// sentCounters are the kernel counters of outgoing traffic.
 var sentCounters = map[string]bool{
 	"Tcp ActiveOpens": true, "Udp OutDatagrams": true, "Ip OutNoRoutes": true, "Icmp OutMsgs": true,
 	"Udp6OutDatagrams": true, "Ip6OutNoRoutes": true,
 }
 
-// networkCalls are the counters of this network that are not zero.
+// networkCalls returns the nonzero counters of this network.
 func networkCalls(t *testing.T) map[string]string {
 	t.Helper()
 	sent := map[string]string{}
@@ -138,7 +137,7 @@ var (
 	tracedConnect = regexp.MustCompile(`\b(connect|sendto|sendmsg|sendmmsg)\(.*AF_INET`)
 )
 
-// serveTraced is the test where no network of its own can be had: it watches the system calls.
+// serveTraced traces the system calls instead, if no network namespace can be created.
 func serveTraced(t *testing.T, refused []string) {
 	strace, err := exec.LookPath("strace")
 	if err != nil {

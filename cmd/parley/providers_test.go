@@ -20,7 +20,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// greeting is what a server prints; its address is sent when it is there.
+// greeting is the output of a server; its address is sent when it appears.
 type greeting struct {
 	mu      sync.Mutex
 	text    bytes.Buffer
@@ -85,7 +85,8 @@ func serveUntil(t *testing.T, f *serve.Settings) (c *client.Client, out *greetin
 	return nil, nil, nil
 }
 
-// converse sends a prompt, allows what is asked and returns the view after the turn.
+// converse sends a prompt, allows all permission requests and returns the view after the
+// turn.
 func converse(t *testing.T, c *client.Client, text string) (view client.View, allowed int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -124,7 +125,7 @@ func converse(t *testing.T, c *client.Client, text string) (view client.View, al
 	return view, allowed
 }
 
-// claudeWorld is a place where the real CLI runs against a scripted API, and a server for it.
+// claudeWorld is an environment for the real CLI with a scripted API, and a server for it.
 type claudeWorld struct {
 	cli, project string
 	env          map[string]string
@@ -183,8 +184,8 @@ func newClaudeWorld(t *testing.T, script claudetest.Script) *claudeWorld {
 	return w
 }
 
-// TestServe_claude serves the real CLI against a scripted API: a prompt is answered and a
-// tool runs because a person allowed it over HTTP.
+// TestServe_claude serves the real CLI against a scripted API: a prompt is answered, and a
+// tool runs after it was allowed over HTTP.
 func TestServe_claude(t *testing.T) {
 	w := serveClaude(t, claudetest.Replies(
 		claudetest.Use("Bash", map[string]any{"command": "touch made", "description": "Make a file"}), claudetest.Say("I made it.")))
@@ -205,7 +206,7 @@ func TestServe_claude(t *testing.T) {
 }
 
 // TestServe_simulated checks that a machine without the CLI gets the simulated agent, that
-// this is said on the terminal and to clients, and that what the first page offers works.
+// the terminal and clients report it, and that the suggestions of the first page work.
 func TestServe_simulated(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", "/usr/bin:/bin")

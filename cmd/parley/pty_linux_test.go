@@ -44,8 +44,8 @@ func ioctl(t *testing.T, f *os.File, request uintptr, arg unsafe.Pointer) {
 	}
 }
 
-// onTerminal runs parley on a terminal, types text when something has appeared,
-// and returns what was to be seen and the exit code.
+// onTerminal runs parley on a terminal, types text when something has appeared, and
+// returns the output and the exit code.
 func onTerminal(t *testing.T, script claudetest.Script, env []string, seen, typed string, args ...string) (string, int) {
 	t.Helper()
 	cli := e2e.CLI(t)
@@ -82,11 +82,11 @@ func onTerminal(t *testing.T, script claudetest.Script, env []string, seen, type
 			}
 			typed = ""
 		}
-		if err != nil { // EIO when no process has the terminal open any more
+		if err != nil { // EIO after all processes have closed the terminal
 			break
 		}
 	}
-	_ = cmd.Wait() // the code says it
+	_ = cmd.Wait() // the exit code has the outcome
 	return strings.ReplaceAll(all.String(), "\r\n", "\n"), cmd.ProcessState.ExitCode()
 }
 
@@ -131,8 +131,8 @@ func TestTerminalInterrupt(t *testing.T) {
 	}
 }
 
-// On a terminal a person sees that there is no CLI, and may look around; a program
-// that reads JSON there gets nothing that was made up.
+// On a terminal a person sees that there is no CLI, and gets the simulated agent; with
+// JSON output there are no simulated answers.
 func TestTerminalWithoutCLI(t *testing.T) {
 	p := sitDown(t, "http://127.0.0.1:9", []string{"NO_COLOR=1"}, "run", "hello")
 	if all := p.ends(0); !strings.Contains(all, "There is no claude on this machine") || !strings.Contains(all, "simulated agent") {

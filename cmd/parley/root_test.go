@@ -9,7 +9,7 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
-// A word that is no command is an error, also with --help, below every command that has commands.
+// An unknown command is an error, also with --help, below every command with subcommands.
 func TestUnknownCommand(t *testing.T) {
 	code := term.ExitOK
 	var paths [][]string

@@ -12,7 +12,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// address is that of the server, with its token.
+// address returns the address of the server with its token.
 func (s *simServer) address() string {
 	s.Helper()
 	text, err := os.ReadFile(filepath.Join(s.data, "address"))
@@ -22,7 +22,7 @@ func (s *simServer) address() string {
 	return strings.TrimSpace(string(text))
 }
 
-// sessions are the ids of all sessions.
+// sessions returns the ids of all sessions.
 func (s *simServer) sessions() (ids []string) {
 	s.Helper()
 	var r api.ListResult
@@ -33,7 +33,7 @@ func (s *simServer) sessions() (ids []string) {
 	return ids
 }
 
-// TestRun_server runs prompts in sessions on a server, as with an agent of this machine.
+// TestRun_server runs prompts in sessions on a server, like with a local agent.
 func TestRun_server(t *testing.T) {
 	s := newSimServer(t)
 	out, said, code := s.start("", "run", "--server", s.address(), "markdown").wait()
@@ -71,7 +71,7 @@ func TestRun_server(t *testing.T) {
 }
 
 // A prompt that waits for the turn of another client ends when it is removed from the queue, or
-// taken back by Ctrl-C or the timeout. The turn goes on.
+// cancelled by Ctrl-C or the timeout. The turn continues.
 func TestRun_serverQueue(t *testing.T) {
 	s := newSimServer(t)
 	id := s.talking("wait", "running")

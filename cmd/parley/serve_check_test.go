@@ -13,7 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/serve"
 )
 
-// examineServerWith makes the checks of a server with these flags.
+// examineServerWith runs the checks of a server with these flags.
 func examineServerWith(t *testing.T, args ...string) map[string]doctor.Check {
 	t.Helper()
 	f := &serve.Examiner{}
@@ -40,7 +40,7 @@ func writeTestFile(t *testing.T, text string, mode os.FileMode, name ...string) 
 	}
 }
 
-// TestDoctor_server makes every check of a server find what is good and what is wrong.
+// TestDoctor_server tests every check of a server with valid and invalid settings.
 func TestDoctor_server(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -97,7 +97,7 @@ func TestDoctor_server(t *testing.T) {
 	}
 }
 
-// TestDoctor_running checks a machine where the server runs: nothing is wrong, and no token
+// TestDoctor_running checks a machine where the server runs: no check fails, and no token
 // is shown.
 func TestDoctor_running(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")

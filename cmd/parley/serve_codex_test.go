@@ -34,8 +34,9 @@ func serveCodex(t *testing.T, api *codextest.API) (*client.Client, *codextest.Ho
 	return c, home
 }
 
-// TestServe_codex runs a session with Codex over the server beside one with another agent:
-// both are offered, say who they are, and what Codex cannot do is refused by name.
+// TestServe_codex runs a session with Codex on the server next to one with another agent:
+// both are offered, report their names, and operations that Codex does not support are
+// refused by name.
 func TestServe_codex(t *testing.T) {
 	model := codextest.NewAPI(t)
 	model.ReplyTo("make a file", codextest.Calls(codextest.EscalatedCommand("call_1", "touch made", "May I?")), codextest.Say("I made it."))

@@ -16,7 +16,7 @@ import (
 )
 
 // TestServe_key checks with the real CLI that an agent works with the server's key and that
-// neither its environment nor its arguments, nor those of what it starts, hold the key.
+// the key is not in its environment and arguments, or in those of its children.
 func TestServe_key(t *testing.T) {
 	const key = "sk-ant-test-key-of-the-server-1234"
 	dir := t.TempDir()
@@ -71,7 +71,7 @@ func TestServe_key(t *testing.T) {
 	}
 }
 
-// TestServe_login checks that the report of an agent without the proxy says that it holds
+// TestServe_login checks that the report of an agent without the proxy shows that it holds
 // the login.
 func TestServe_login(t *testing.T) {
 	w := serveClaude(t, claudetest.Replies(claudetest.Say("Hello.")))
@@ -91,8 +91,8 @@ func TestServe_login(t *testing.T) {
 	}
 }
 
-// claudeProcesses are the processes of this test's CLI: they have its directory and are
-// children of the test.
+// claudeProcesses returns the processes of this test's CLI: children of the test in its
+// directory.
 func claudeProcesses(t *testing.T, project string) []int {
 	t.Helper()
 	entries, err := os.ReadDir("/proc")

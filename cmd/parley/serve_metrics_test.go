@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestServe_metricsListen reads the metrics without a token at an address of their own, where
-// nothing else is.
+// TestServe_metricsListen reads the metrics without a token at a separate address, which
+// serves no other paths.
 func TestServe_metricsListen(t *testing.T) {
 	dir := t.TempDir()
 	f := serveFlagsFor(t, "--listen", "127.0.0.1:0", "--data", filepath.Join(dir, "data"), "--dir", dir, "--log-level", "error", "--agent", "sim", "--metrics-listen", "127.0.0.1:0")

@@ -13,7 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// mainRequests is how many requests of the main conversation the API has got.
+// mainRequests returns the number of requests of the main conversation.
 func mainRequests(api *claudetest.FakeAPI) int {
 	n := 0
 	for _, r := range api.Requests() {
@@ -25,7 +25,7 @@ func mainRequests(api *claudetest.FakeAPI) int {
 }
 
 // TestServe_budget checks with the real CLI that a turn of many requests is stopped within
-// one request of the limit, and that a server that is started again still knows.
+// one request of the limit, and that the limit also applies after a restart of the server.
 func TestServe_budget(t *testing.T) {
 	for name, limit := range map[string]string{
 		"tokens":  "scope=session tokens=5000",

@@ -25,7 +25,7 @@ func TestServe_otel(t *testing.T) {
 	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()
-		_, _ = io.Copy(&sent, r.Body) // what is missing is looked for
+		_, _ = io.Copy(&sent, r.Body) // the test checks for missing parts
 	}))
 	defer collector.Close()
 	dir := t.TempDir()
@@ -49,7 +49,7 @@ func TestServe_otel(t *testing.T) {
 	if err != nil || resp.StatusCode != http.StatusOK {
 		t.Fatalf("%v, %v", resp, err)
 	}
-	_ = resp.Body.Close() // the status was what mattered
+	_ = resp.Body.Close() // only the status matters
 	untilTurns(t, c, session.SessionID, 1)
 	stop()
 	http.DefaultClient.CloseIdleConnections()
@@ -70,7 +70,7 @@ func TestServe_otel(t *testing.T) {
 	}
 }
 
-// untilTurns waits until so many turns of a session have ended.
+// untilTurns waits until a number of turns of a session have ended.
 func untilTurns(t *testing.T, c *client.Client, session string, turns int64) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

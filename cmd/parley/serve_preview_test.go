@@ -19,8 +19,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// TestServe_preview checks with the real CLI that a server which the agent has started in the
-// background is found by its port and shown.
+// TestServe_preview checks with the real CLI that a background server of the agent is found
+// by its port and shown.
 func TestServe_preview(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("previews find the ports of an agent on Linux alone")

@@ -14,7 +14,7 @@ import (
 )
 
 // TestServe_tenants runs the real CLI for two tenants: each has its transcripts in its own
-// directory, lists and resumes its own sessions, and not those of the other.
+// directory, and lists and resumes only its own sessions.
 func TestServe_tenants(t *testing.T) {
 	w := newClaudeWorld(t, claudetest.Replies(claudetest.Say("Hello.").Times(20)))
 	own := filepath.Join(t.TempDir(), "globex files")

@@ -28,8 +28,8 @@ func serveFlagsFor(t *testing.T, args ...string) *serve.Settings {
 	return f
 }
 
-// TestServe runs the command as a person does: the address is printed within five seconds,
-// a session works, and the end is clean.
+// TestServe runs the command like a person: it prints the address within five seconds, a
+// session works, and it exits cleanly.
 func TestServe(t *testing.T) {
 	t.Setenv("PARLEY_SIM_PACE", "0")
 	dir := t.TempDir()

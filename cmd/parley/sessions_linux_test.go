@@ -12,8 +12,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/faultinject"
 )
 
-// hostileSessions is a configuration directory with sessions whose texts would play
-// tricks on a terminal: one in order, one broken.
+// hostileSessions returns a configuration directory with sessions that contain control
+// sequences: an intact one and a damaged one.
 func hostileSessions(t *testing.T) (dir, id string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -41,12 +41,12 @@ func hostileSessions(t *testing.T) (dir, id string) {
 	return dir, id
 }
 
-// bar is progress and its end, which a slow machine shows.
+// bar matches progress and its end, which a slow machine shows.
 var bar = regexp.MustCompile(`\r\x1b\[K([a-z ]+: [0-9]+ of [0-9]+)?`)
 
 var sgr = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 
-// Every command fits the terminal and lets nothing of a session work on it.
+// The output of every command fits the terminal, and no text of a session controls it.
 func TestSessionsOnTerminal(t *testing.T) {
 	dir, id := hostileSessions(t)
 	for _, tt := range []struct {
@@ -66,7 +66,7 @@ func TestSessionsOnTerminal(t *testing.T) {
 	} {
 		for _, env := range []string{"NO_COLOR=", "NO_COLOR=1"} {
 			p := sitDown(t, "http://127.0.0.1:9", []string{"CLAUDE_CONFIG_DIR=" + dir, env}, append([]string{"sessions"}, strings.Fields(tt.args)...)...)
-			_ = p.cmd.Wait() // the code says it
+			_ = p.cmd.Wait() // the exit code has the outcome
 			<-p.read
 			seen := bar.ReplaceAllString(strings.ReplaceAll(p.seen.text(), "\r\n", "\n"), "")
 			if code := p.cmd.ProcessState.ExitCode(); code != tt.code {

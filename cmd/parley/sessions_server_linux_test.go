@@ -11,8 +11,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// TestSessions_server lists the sessions of a server, and reads one through the interface that
-// every agent's history has.
+// TestSessions_server lists the sessions of a server, and reads one through the interface
+// agent.History.
 func TestSessions_server(t *testing.T) {
 	s := newSimServer(t)
 	var r api.ConnectResult

@@ -20,13 +20,13 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// seat is a place at a terminal with one agent.
+// seat is a terminal with one agent.
 type seat struct {
-	// sit starts a conversation whose agent answers as the scenario needs.
+	// sit starts a conversation with an agent that answers as the scenario needs.
 	sit    func(t *testing.T, scenario string) *person
-	always string            // the answer that allows calls like this from then on
-	picks  [][2]string       // what is seen of the questions, and the answers
-	cannot map[string]string // scenarios that the agent cannot do, with the reason
+	always string            // the answer that always allows similar calls
+	picks  [][2]string       // the visible texts of the questions, and the answers
+	cannot map[string]string // unsupported scenarios, with the reason
 }
 
 const (
@@ -35,7 +35,7 @@ const (
 	noEvil  = "the texts of the simulated agent are fixed and harmless"
 )
 
-// claudeScript is what the model answers in a scenario.
+// claudeScript returns the model's replies in a scenario.
 func claudeScript(scenario string) claudetest.Script {
 	say := func(text string) claudetest.Reply {
 		return claudetest.Reply{Blocks: []claudetest.Block{claudetest.Text(text).Chunked(5)}}
@@ -122,10 +122,11 @@ func sitAtServer(t *testing.T, _ string) *person {
 	return sitDown(t, "http://127.0.0.1:9", []string{"NO_COLOR=1"}, "attach", "--data", s.data, r.SessionID)
 }
 
-// seats are the agents that a person can talk with.
+// seats are the agents of the suite.
 var seats = map[string]seat{
 	"claude": {sit: sitWithClaude, always: "a", picks: [][2]string{{"2. Blue", "2"}}},
-	// Its model asks in the plan mode of the experimental API only. Its MCP servers ask with forms.
+	// Its model asks questions only in the plan mode of the experimental API. Its MCP servers ask
+	// with forms.
 	"codex": {sit: sitWithCodex, always: "s", picks: [][2]string{{"a form with 1 field", "y"}, {"2. Blue", "2"}}},
 	"sim":   {sit: sitWithSim, always: "a", picks: [][2]string{{"2. Blue", "2"}, {"skips", "1"}}, cannot: map[string]string{"hostile": noEvil}},
 	"acp": {sit: sitWithACP, always: "a", cannot: map[string]string{"hostile": noEvil}, picks: [][2]string{ // a form
@@ -136,7 +137,7 @@ var seats = map[string]seat{
 	}},
 }
 
-// scenarios are what a person does with every agent. The program is left by Ctrl-D after each.
+// scenarios are the actions of a person with every agent. Each ends with Ctrl-D.
 var scenarios = map[string]func(p *person, s seat){
 	"markdown": func(p *person, _ seat) {
 		p.types("markdown\r")
@@ -236,7 +237,7 @@ var scenarios = map[string]func(p *person, s seat){
 	},
 }
 
-// killsAgent kills the processes that the program has started.
+// killsAgent kills the child processes of the program.
 func (p *person) killsAgent() {
 	p.t.Helper()
 	killed := 0
@@ -286,7 +287,7 @@ func TestTerminalSuite(t *testing.T) {
 	}
 }
 
-// What was said before is rendered as the rest is.
+// Earlier messages are rendered like new ones.
 func TestAttach_past(t *testing.T) {
 	s := newSimServer(t)
 	var r api.ConnectResult
@@ -305,8 +306,8 @@ func TestAttach_past(t *testing.T) {
 	}
 }
 
-// TestAttach_memory checks that a person at a terminal learns that the agent has lost the
-// conversation, and chooses how it goes on.
+// TestAttach_memory checks that a person at a terminal sees that the agent has lost the
+// conversation, and chooses how to continue.
 func TestAttach_memory(t *testing.T) {
 	s := newSimServer(t)
 	var r api.ConnectResult
@@ -330,7 +331,7 @@ func TestAttach_memory(t *testing.T) {
 	p.leaves(term.ExitOK)
 }
 
-// A command that neither the program nor the agent has is refused, and not sent as a prompt.
+// A command that neither the program nor the agent knows is refused and not sent as a prompt.
 func TestAttach_unknownCommand(t *testing.T) {
 	s := newSimServer(t)
 	var r api.ConnectResult

@@ -15,7 +15,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// terminalTest is a session that goes from a terminal to a server and back.
+// terminalTest is a session that moves from a terminal to a server and back.
 type terminalTest struct {
 	*testing.T
 	*claudeWorld
@@ -25,7 +25,7 @@ type terminalTest struct {
 	session  string // the server's id
 }
 
-// open opens the session in a CLI outside of the server, as a person does in a terminal.
+// open opens the session in a CLI outside of the server, like a person in a terminal.
 func (x *terminalTest) open(resume string) {
 	x.Helper()
 	o := &claude.Options{CLIPath: x.cli, Env: x.env, CleanEnv: true, Dir: x.project, Resume: resume}
@@ -39,7 +39,7 @@ func (x *terminalTest) open(resume string) {
 	x.Cleanup(func() { _ = x.terminal.Close() }) // the test closes it, unless it failed
 }
 
-// say types a prompt in the terminal and waits for the end of the turn.
+// say sends a prompt in the terminal and waits for the end of the turn.
 func (x *terminalTest) say(prompt string) {
 	x.Helper()
 	for _, err := range x.terminal.Query(x.ctx, prompt) {
@@ -64,7 +64,7 @@ func (x *terminalTest) refused(method string, params any) {
 	}
 }
 
-// live is where the server says that the session is open.
+// live returns the place where the session is open according to the server.
 func (x *terminalTest) live() string {
 	x.Helper()
 	var list api.ListResult
@@ -78,7 +78,7 @@ func (x *terminalTest) live() string {
 	return ""
 }
 
-// until waits for something that must happen.
+// until waits for a condition.
 func (x *terminalTest) until(what string, ok func() bool) {
 	x.Helper()
 	tick := time.NewTicker(100 * time.Millisecond)
@@ -92,7 +92,7 @@ func (x *terminalTest) until(what string, ok func() bool) {
 	}
 }
 
-// texts are the texts of the conversation that the server has, in order.
+// texts returns the texts of the conversation that the server has, in order.
 func (x *terminalTest) texts() []string {
 	x.Helper()
 	var history api.GetHistoryResult
@@ -117,15 +117,15 @@ func (x *terminalTest) texts() []string {
 	return texts
 }
 
-// has waits until the conversation is exactly this.
+// has waits until the conversation equals want.
 func (x *terminalTest) has(want ...string) {
 	x.Helper()
 	x.until(strings.Join(want, ", "), func() bool { return slices.Equal(x.texts(), want) })
 }
 
 // TestServe_terminal takes a session of the real CLI from a terminal to the server and back:
-// it is shown as open there, followed as it grows, taken over when it is free, handed back,
-// and each word of it is in the server's log once.
+// the server shows it as open there, follows its growth, takes it over when it is free, and
+// hands it back; the server's log has each text once.
 func TestServe_terminal(t *testing.T) {
 	w := serveClaude(t, claudetest.Replies(claudetest.Say("A1"), claudetest.Say("A2"), claudetest.Say("A3"), claudetest.Say("A4"), claudetest.Say("A5")))
 	ctx, cancel := context.WithTimeout(context.Background(), 4*time.Minute)

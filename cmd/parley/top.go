@@ -40,7 +40,7 @@ func newTop(code *int) *cobra.Command {
 		}
 		return nil
 	}
-	// A server that does not answer is shown, and asked again.
+	// An unreachable server is reported and retried.
 	cmd.RunE = withClient(code, &f, func(ctx context.Context, c *client.Client, _ io.Writer, _ []string) error { return top.Show(ctx, c, o) })
 	cmd.Flags().BoolVar(&o.Once, "once", false, "print one table and end")
 	cmd.Flags().BoolVar(&o.JSON, "json", false, "print one JSON object and end")

@@ -19,7 +19,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// simServer is a server with the simulated agent, and how other programs reach it.
+// simServer is a server with the simulated agent, and its environment for other programs.
 type simServer struct {
 	flags []string
 	stop  func()
@@ -61,7 +61,7 @@ func (s *simServer) call(method string, params, result any) {
 	}
 }
 
-// start starts the command, without a terminal and with this input.
+// start starts the command without a terminal, with this input.
 func (s *simServer) start(input string, args ...string) *program {
 	s.Helper()
 	path, err := exec.LookPath("parley") // TestMain has put it there
@@ -78,7 +78,7 @@ func (s *simServer) start(input string, args ...string) *program {
 	return p
 }
 
-// program is the command while it runs.
+// program is the running command.
 type program struct {
 	s               *simServer
 	cmd             *exec.Cmd
@@ -101,7 +101,7 @@ func (s *simServer) parley(args ...string) (stdout, stderr string, code int) {
 	return s.start("", append(args, "--data", s.data)...).wait()
 }
 
-// until follows a session until its conversation is as wanted.
+// until follows a session until its conversation satisfies ok.
 func (s *simServer) until(session string, ok func(c *event.Conversation) bool) {
 	s.Helper()
 	ctx, cancel := context.WithTimeout(s.Context(), waitLimit)
@@ -120,7 +120,7 @@ func (s *simServer) until(session string, ok func(c *event.Conversation) bool) {
 	}
 }
 
-// talking makes a session with a prompt and returns it in a state.
+// talking creates a session with a prompt and returns it in a state.
 func (s *simServer) talking(prompt, state string) string {
 	s.Helper()
 	var r api.ConnectResult
@@ -130,7 +130,7 @@ func (s *simServer) talking(prompt, state string) string {
 	return r.SessionID
 }
 
-// asking makes a session whose agent waits for a person.
+// asking creates a session with an agent that waits for a person.
 func (s *simServer) asking() string {
 	s.Helper()
 	return s.talking("tool Bash", "requires_action")
@@ -159,7 +159,7 @@ func TestTop(t *testing.T) {
 	}
 }
 
-// On a terminal the view is live, follows the size, and Ctrl-C puts the terminal back.
+// On a terminal the view is live and follows resizes, and Ctrl-C restores the terminal.
 func TestTop_terminal(t *testing.T) {
 	s := newSimServer(t)
 	id := s.asking()

@@ -8,7 +8,7 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
-// corpusDir is a small generated corpus.
+// corpusDir returns a small generated corpus.
 func corpusDir(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -18,7 +18,7 @@ func corpusDir(t *testing.T) string {
 	return dir
 }
 
-// On a terminal there are colours, a plot and rows that fit; --live draws again until
+// On a terminal the output has colours, a chart and fitting rows; --live redraws until
 // Ctrl-C.
 func TestLedgerTerminal(t *testing.T) {
 	dir := corpusDir(t)

@@ -7,11 +7,11 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
-// version and commit are stamped by the linker, as scripts/dist does it. Without a stamp the
-// version is that of the source, and the commit is what the Go tool has recorded.
+// version and commit are set by the linker in scripts/dist. By default the version is that
+// of the source, and the commit is the one that the Go tool recorded.
 var version, commit string
 
-// thisBuild is the program that runs.
+// thisBuild returns the build of this program.
 func thisBuild() build.Info { return build.Running(version, commit) }
 
 func newVersion() *cobra.Command {

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// TestArgumentsAreNamed calls every command with too few and too many arguments. What it
-// says has the command in it, and is not the library's "accepts 1 arg(s), received 0".
+// TestArgumentsAreNamed calls every command with too few and too many arguments. The
+// error names the command, and is not the library's "accepts 1 arg(s), received 0".
 func TestArgumentsAreNamed(t *testing.T) {
 	var code int
 	refused := 0
@@ -39,7 +39,7 @@ func TestArgumentsAreNamed(t *testing.T) {
 	}
 }
 
-// TestFailureSaysErrorOnce: the word of the one who reports is enough.
+// TestFailureSaysErrorOnce: an error has a single prefix "error".
 func TestFailureSaysErrorOnce(t *testing.T) {
 	p := &term.Pen{}
 	for text, want := range map[string]string{

@@ -17,8 +17,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// exitConflict is the exit code of a command about files that are not as they were thought to
-// be.
+// exitConflict is the exit code of a command on files that have changed meanwhile.
 const exitConflict = 5
 
 const workspaceCodes = `
@@ -29,7 +28,7 @@ Exit codes:
     5  the files are not as was thought: a hunk has changed since, work would be lost, a turn
        runs, or there is nothing to do`
 
-// aboutFiles makes the RunE of a command about files on a server: run returns the answer and its
+// aboutFiles returns the RunE of a command on files of a server: run returns the answer and its
 // text.
 func aboutFiles(code *int, f *remote.Flags, asJSON *bool, run func(ctx context.Context, c *client.Client, args []string) (any, string, error)) func(*cobra.Command, []string) error {
 	return onServer(code, f, func(ctx context.Context, c *client.Client, out io.Writer, args []string) error {
@@ -48,7 +47,7 @@ func aboutFiles(code *int, f *remote.Flags, asJSON *bool, run func(ctx context.C
 	})
 }
 
-// diffPen paints a diff.
+// diffPen returns the pen for a diff.
 func diffPen(noColor bool) *term.Pen {
 	return term.NewPen(term.StandardOutput(), term.WantColor(noColor, os.Getenv))
 }

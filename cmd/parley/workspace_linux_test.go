@@ -13,7 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// git runs git in a directory, without anything of the caller's.
+// git runs git in a directory with a clean environment.
 func (s *simServer) git(dir, stdin string, args ...string) string {
 	s.Helper()
 	cmd := exec.CommandContext(s.Context(), "git", args...)
@@ -25,7 +25,7 @@ func (s *simServer) git(dir, stdin string, args ...string) string {
 	return string(out)
 }
 
-// worktree makes a repository, a workspace of it and a session there.
+// worktree creates a repository, a workspace of it and a session there.
 func (s *simServer) worktree() (api.Workspace, string) {
 	s.Helper()
 	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"config", "user.name", "U"}, {"config", "user.email", "u@example.invalid"}} {
@@ -58,8 +58,8 @@ func (s *simServer) write(dir, name, text string) {
 
 var hunkID = regexp.MustCompile(`\[hunk (\S+)\]`)
 
-// TestWorkspaceCommands shows, reverts, commits and removes as a person does, and gives the
-// diff to git.
+// TestWorkspaceCommands shows, reverts, commits and removes changes, and passes the diff to
+// git.
 func TestWorkspaceCommands(t *testing.T) {
 	s := newSimServer(t)
 	ws, id := s.worktree()
@@ -72,7 +72,7 @@ func TestWorkspaceCommands(t *testing.T) {
 	if code != 0 || complaints != "" || len(hunks) != 3 || !strings.Contains(diff, "\n-line e\n+five\n") || strings.Contains(diff, "\x1b") {
 		t.Fatalf("exit code %d, %q\n%s", code, complaints, diff)
 	}
-	s.git(s.dir, diff, "apply", "--check") // what git does not understand it refuses
+	s.git(s.dir, diff, "apply", "--check") // git refuses invalid input
 	s.git(s.dir, diff, "apply", "--stat")
 	if out, _, code := s.parley("diff", "--stat", id); code != 0 || !strings.Contains(out, "update +2     -2     a.txt\n") || !strings.HasSuffix(out, "2 files, +3 -2\n") {
 		t.Errorf("exit code %d\n%s", code, out)
@@ -115,7 +115,7 @@ func TestWorkspaceCommands(t *testing.T) {
 	}
 }
 
-// On a terminal a diff has colours, and what files hold cannot do anything to the terminal.
+// On a terminal a diff has colours, and the content of files cannot control the terminal.
 func TestDiff_terminal(t *testing.T) {
 	s := newSimServer(t)
 	ws, id := s.worktree()

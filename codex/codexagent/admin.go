@@ -12,8 +12,7 @@ import (
 
 var _ agent.Forker = (*Session)(nil)
 
-// admin runs f with a server that only lives for it. The files are Codex's: only its program
-// changes them.
+// admin runs f with a temporary server. The files belong to Codex: only its program changes them.
 func (p *Provider) admin(ctx context.Context, f func(c *codex.Client) error) error {
 	c, err := codex.Connect(ctx, &p.Options)
 	if err != nil {
@@ -22,7 +21,7 @@ func (p *Provider) admin(ctx context.Context, f func(c *codex.Client) error) err
 	return errors.Join(translate(f(c)), c.Close())
 }
 
-// Rename gives a thread a name.
+// Rename sets the name of a thread.
 func (h history) Rename(ctx context.Context, id, title string) error {
 	if _, err := h.read(ctx, id); err != nil {
 		return err
@@ -32,7 +31,7 @@ func (h history) Rename(ctx context.Context, id, title string) error {
 	})
 }
 
-// Delete archives a thread: Codex has no trash, and what it deletes is gone.
+// Delete archives a thread: Codex has no trash, and its deletions are permanent.
 func (h history) Delete(ctx context.Context, id string) error {
 	if _, err := h.read(ctx, id); err != nil {
 		return err
@@ -40,10 +39,10 @@ func (h history) Delete(ctx context.Context, id string) error {
 	return h.p.admin(ctx, func(c *codex.Client) error { return c.ArchiveThread(ctx, id) })
 }
 
-// Tag is agent.ErrUnsupported: threads have no tags.
+// Tag returns agent.ErrUnsupported: threads have no tags.
 func (h history) Tag(context.Context, string, string) error { return unsupported("tagging a thread") }
 
-// Fork copies the thread up to and with the turn of a message, or all of it.
+// Fork copies the thread up to and including the turn of a message, or all of it.
 func (s *Session) Fork(ctx context.Context, at string) (id string, err error) {
 	if err := s.kit.Alive(); err != nil {
 		return "", err
@@ -62,8 +61,8 @@ func (s *Session) Fork(ctx context.Context, at string) (id string, err error) {
 	return id, err
 }
 
-// turnOf finds the turn of a message: a thread is cut between turns, never inside of one. An
-// empty message is the end.
+// turnOf returns the turn of a message, because a thread can be cut only between turns. An empty
+// message means the end.
 func (p *Provider) turnOf(ctx context.Context, threadID, message string) (string, error) {
 	if message == "" {
 		return "", nil
@@ -78,7 +77,7 @@ func (p *Provider) turnOf(ctx context.Context, threadID, message string) (string
 	return "", fmt.Errorf("%w: message %s", agent.ErrNotFound, message)
 }
 
-// turnIndex is the place of the turn that has an id, or a message with it; -1 if none does.
+// turnIndex returns the index of the turn that has the id, or a message with the id; -1 if no turn matches.
 func turnIndex(turns []item.Turn, key string) int {
 	for n, t := range turns {
 		if t.ID == key {

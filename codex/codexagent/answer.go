@@ -13,8 +13,8 @@ import (
 	"github.com/seed7221b0f9/parley/codex/item"
 )
 
-// Answer answers an open request of the server, which its id names, with the type that its kind
-// needs.
+// Answer answers the open request of the server with this id. The type of the answer must match the
+// kind of the request.
 func (s *Session) Answer(ctx context.Context, requestID string, a agent.Answer) error {
 	if err := s.kit.Check(requestID, a); err != nil {
 		return err
@@ -28,8 +28,8 @@ func (s *Session) Answer(ctx context.Context, requestID string, a agent.Answer) 
 	return s.kit.Answer(ctx, requestID, a)
 }
 
-// wait waits for the answer to a request of the server. The request was opened when its
-// line was observed, which is before any callback runs.
+// wait waits for the answer to a request of the server. The request was opened when its line was
+// observed, which happens before any callback runs.
 func (s *Session) wait(ctx context.Context, id item.JSON) (agent.Answer, error) {
 	r := s.kit.Request(codexevent.RequestID(id))
 	if r == nil {
@@ -47,7 +47,7 @@ func (s *Session) approve(ctx context.Context, a *codex.Approval) (codex.Decisio
 	return decide(p, a), nil
 }
 
-// decide makes a decision of an answer: the choice that was taken, or else its scope.
+// decide converts an answer to a decision: the selected choice, or else its scope.
 func decide(p *agent.PermissionAnswer, a *codex.Approval) codex.Decision {
 	switch {
 	case !p.Allow && p.Interrupt:
@@ -101,7 +101,7 @@ func (s *Session) ask(ctx context.Context, q *item.UserInputRequest) (map[string
 		if json.Unmarshal(raw, &text) == nil {
 			list = []string{text}
 		} else {
-			_ = json.Unmarshal(raw, &list) // another type is not an answer
+			_ = json.Unmarshal(raw, &list) // any other type is not an answer
 		}
 		if list != nil {
 			out[one.ID] = list

@@ -134,7 +134,7 @@ func wireRow(s *rollout.Session, title string) *row {
 	return wire
 }
 
-// Show returns a thread. A heading has all that one speaker says until another does.
+// Show returns a thread. Consecutive parts of one speaker share a heading.
 func (h history) Show(ctx context.Context, id string, o agent.HistoryShow) (t agent.HistoryText, err error) {
 	if o.JSON {
 		e, err := h.Export(ctx, id, "json")
@@ -157,7 +157,7 @@ func (h history) Show(ctx context.Context, id string, o agent.HistoryShow) (t ag
 			group++
 		}
 		p := agent.HistoryPart{Kind: agent.PartText, Group: group, By: by, Text: e.Text}
-		p.Time, _ = time.Parse(time.RFC3339Nano, e.Time) // zero where it is not known
+		p.Time, _ = time.Parse(time.RFC3339Nano, e.Time) // zero if unknown
 		switch e.Kind {
 		case prose.Tool:
 			p.Kind, p.Name = agent.PartTool, e.Name
@@ -247,7 +247,7 @@ func (h history) Meter() (agent.Meter, error) {
 
 type meter struct{ *rollout.Meter }
 
-// Next counts what was read from the cache once: Codex counts it as input too.
+// Next counts cached tokens once: Codex also counts them as input.
 func (m meter) Next(ctx context.Context) iter.Seq2[agent.Metering, error] {
 	return func(yield func(agent.Metering, error) bool) {
 		for r, err := range m.Meter.Next(ctx) {

@@ -60,7 +60,7 @@ func (p *tapped) Open(ctx context.Context, opts agent.Options) (agent.Session, e
 	return s, err
 }
 
-// kill ends the server of the last session as a crash would.
+// kill kills the server of the last session, as in a crash.
 func (p *tapped) kill(t *testing.T) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -105,13 +105,13 @@ func subject(t *testing.T) (agenttest.Subject, *tapped) {
 	}, p
 }
 
-// absent are the checks of package agenttest that Codex has nothing for, and why.
+// absent lists the checks of package agenttest that do not apply to Codex, with the reason.
 var absent = map[string]string{
 	"plan": "a plan of Codex is an item of text; no request waits for its approval",
 	"task": "a command that outlives its turn has no task: only the experimental API lists and ends them",
 }
 
-// codexagent.TestAgent runs the suite of package agenttest with the real program.
+// TestAgent runs the suite of package agenttest with the real program.
 func TestAgent(t *testing.T) {
 	agenttest.Run(t, func(t *testing.T) agenttest.Subject {
 		check := path.Base(t.Name())
@@ -119,7 +119,7 @@ func TestAgent(t *testing.T) {
 			t.Skip("not a part of Codex: ", why)
 		}
 		s, p := subject(t)
-		if check == "question" { // the agent asks only while it plans
+		if check == "question" { // the agent asks only in plan mode
 			s.Options.Mode = "plan"
 			p.Options.Experimental = true
 		}
@@ -127,7 +127,7 @@ func TestAgent(t *testing.T) {
 	})
 }
 
-// What Codex does not have is not claimed.
+// TestCapabilities checks that missing features are not claimed.
 func TestCapabilities(t *testing.T) {
 	s, _ := subject(t)
 	session, err := s.Provider.Open(t.Context(), s.Options)
@@ -184,7 +184,7 @@ func TestCapabilities(t *testing.T) {
 	}
 }
 
-// said is the text of a conversation.
+// said returns the text of a conversation.
 func said(c *event.Conversation) (text string) {
 	for _, th := range c.Threads {
 		for _, i := range th.Items {

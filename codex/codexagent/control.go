@@ -11,7 +11,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/agentkit"
 )
 
-// SetModel changes the model from the next prompt on. Empty is the thread's first one.
+// SetModel changes the model from the next prompt on. An empty model means the thread's first one.
 func (s *Session) SetModel(_ context.Context, model string) (string, error) {
 	if err := s.kit.Alive(); err != nil {
 		return "", err
@@ -27,8 +27,7 @@ func (s *Session) SetModel(_ context.Context, model string) (string, error) {
 // allow it.
 func (s *Session) Modes() []string { return modes(s.opts.AllowBypass) }
 
-// SetMode changes the permission mode from the next prompt on. A turn that is running keeps its
-// mode.
+// SetMode changes the permission mode from the next prompt on. A running turn keeps its mode.
 func (s *Session) SetMode(_ context.Context, mode string) error {
 	if err := s.kit.Choose("mode", mode, s.Modes()); err != nil {
 		return err
@@ -37,15 +36,13 @@ func (s *Session) SetMode(_ context.Context, mode string) error {
 	return nil
 }
 
-// efforts are the reasoning efforts that Codex knows; a model may know only some.
+// efforts are the reasoning efforts of Codex; a model may support only some.
 var efforts = []string{"minimal", "low", "medium", "high", "xhigh"}
 
-// Efforts returns the reasoning efforts that Codex knows. A model may support only some of
-// them.
+// Efforts returns the reasoning efforts of Codex. A model may support only some of them.
 func (s *Session) Efforts() []string { return efforts }
 
-// SetEffort changes the reasoning effort from the next prompt on. A turn that is running keeps
-// its effort.
+// SetEffort changes the reasoning effort from the next prompt on. A running turn keeps its effort.
 func (s *Session) SetEffort(_ context.Context, effort string) error {
 	if err := s.kit.Choose("effort", effort, append(slices.Clone(efforts), "")); err != nil {
 		return err
@@ -71,7 +68,7 @@ func (s *Session) SetThinking(ctx context.Context, tokens *int64) error {
 	return s.SetEffort(ctx, effort)
 }
 
-// Models returns the server's catalogue of models, without those that are hidden from users.
+// Models returns the server's catalogue of models, without the hidden ones.
 func (s *Session) Models(ctx context.Context) ([]agent.Entry, error) {
 	models, err := s.client.Models(ctx, false)
 	return agentkit.Entries(models, func(m *codex.Model) (string, string) { return m.Model, m.Description }), translate(err)
@@ -83,7 +80,7 @@ func (s *Session) Commands(context.Context) ([]agent.Entry, error) { return nil,
 // Agents returns an empty list, because Codex does not list the subagents that it can start.
 func (s *Session) Agents(context.Context) ([]agent.Entry, error) { return nil, s.kit.Alive() }
 
-// servers returns the MCP servers, or the one with a name.
+// servers returns the MCP servers, or the one with the name.
 func (s *Session) servers(ctx context.Context, name string) ([]codex.MCPServer, error) {
 	list, err := s.client.MCPServers(ctx)
 	if err != nil {
@@ -92,7 +89,7 @@ func (s *Session) servers(ctx context.Context, name string) ([]codex.MCPServer, 
 	return agentkit.Server(list, name, func(m *codex.MCPServer) string { return m.Name })
 }
 
-// named returns an error unless a name is that of an MCP server.
+// named returns an error unless an MCP server has the name.
 func (s *Session) named(ctx context.Context, name string) error {
 	_, err := s.servers(ctx, name)
 	if err == nil && name == "" {
@@ -101,8 +98,7 @@ func (s *Session) named(ctx context.Context, name string) error {
 	return err
 }
 
-// MCPStatus returns what the server says about each of its MCP servers, as one JSON object for
-// each.
+// MCPStatus returns the server's report about each of its MCP servers, as one JSON object each.
 func (s *Session) MCPStatus(ctx context.Context) ([]json.RawMessage, error) {
 	servers, err := s.servers(ctx, "")
 	if err != nil {
@@ -119,8 +115,8 @@ func (s *Session) MCPStatus(ctx context.Context) ([]json.RawMessage, error) {
 	return list, nil
 }
 
-// MCPReconnect makes the server read its configuration again, which connects all MCP servers
-// again, not only the named one.
+// MCPReconnect makes the server reload its configuration, which reconnects all MCP servers, not
+// only the named one.
 func (s *Session) MCPReconnect(ctx context.Context, server string) error {
 	if err := s.named(ctx, server); err != nil {
 		return err
@@ -128,7 +124,7 @@ func (s *Session) MCPReconnect(ctx context.Context, server string) error {
 	return translate(s.client.ReloadMCPServers(ctx))
 }
 
-// MCPToggle always fails with agent.ErrUnsupported: a server can be turned off only in the
+// MCPToggle always returns agent.ErrUnsupported: a server can be turned off only in the
 // configuration.
 func (s *Session) MCPToggle(ctx context.Context, server string, _ bool) error {
 	if err := s.named(ctx, server); err != nil {
@@ -137,7 +133,7 @@ func (s *Session) MCPToggle(ctx context.Context, server string, _ bool) error {
 	return fmt.Errorf("%w: turning an MCP server on or off", agent.ErrUnsupported)
 }
 
-// MCPTools returns the tools of one MCP server, or those of all servers if none is named.
+// MCPTools returns the tools of one MCP server, or of all servers if the name is empty.
 func (s *Session) MCPTools(ctx context.Context, server string) ([]agent.MCPTool, error) {
 	servers, err := s.servers(ctx, server)
 	if err != nil {
@@ -150,7 +146,7 @@ func (s *Session) MCPTools(ctx context.Context, server string) ([]agent.MCPTool,
 				Description string          `json:"description"`
 				InputSchema json.RawMessage `json:"inputSchema"`
 			}
-			_ = raw.Decode(&tool) // what is not there is not shown
+			_ = raw.Decode(&tool) // missing members are not shown
 			list = append(list, agent.MCPTool{Server: m.Name, Name: name, Description: tool.Description, InputSchema: tool.InputSchema})
 		}
 	}

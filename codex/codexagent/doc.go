@@ -1,12 +1,12 @@
-// Package codexagent makes Codex an agent.Provider.
+// Package codexagent implements agent.Provider for Codex.
 //
-// Each session has a server of its own, so that sessions have their own environments and
-// the death of one server ends one session. Answers to requests, prompts and interrupts go
-// through package codex; the events are those of package codex/codexevent.
+// Each session has a separate server, so that sessions have separate environments and the exit of
+// one server ends one session. Answers to requests, prompts and interrupts go through package
+// codex; the events are those of package codex/codexevent.
 //
-// What Codex does not have is not in a session's interfaces, and agent.CapabilitiesOf says
-// so: hooks in this process, a guard for tools, rewinding files, moving a command to the
-// background, tasks, titles. A plan is text and never waits for an approval. An allow cannot
-// change the input of a command. With the experimental API, the mode plan makes turns of
-// planning, in which the agent asks questions.
+// A session does not implement the interfaces of features that Codex does not have, and
+// agent.CapabilitiesOf reports them as missing: hooks in this process, a guard for tools, rewinding
+// files, moving a command to the background, tasks, titles. A plan is text and never waits for an
+// approval. An allow cannot change the input of a command. With the experimental API, the mode plan
+// starts planning turns, in which the agent asks questions.
 package codexagent

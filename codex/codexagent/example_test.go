@@ -12,10 +12,10 @@ import (
 	"github.com/seed7221b0f9/parley/codex/codextest"
 )
 
-// A prompt and its answer as events. The program is a scripted one here; without a Spawner it is
-// the one that is installed.
+// Send a prompt and read the answer as events. This example uses a scripted program; without a
+// Spawner the installed one is used.
 func Example() {
-	self, err := os.Executable() // a path that exists
+	self, err := os.Executable() // an existing path
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -17,8 +17,8 @@ import (
 	"github.com/seed7221b0f9/parley/codex/rollout"
 )
 
-// History returns the threads on disk. They are read without a server; renaming one and
-// archiving one, which stands for deleting, start a server for it.
+// History returns the threads on disk. Reading them needs no server; renaming and deleting, which
+// archives, start a temporary server.
 func (p *Provider) History() agent.History { return history{p} }
 
 type history struct{ p *Provider }
@@ -77,7 +77,7 @@ func (h history) read(ctx context.Context, id string) (*rollout.Conversation, er
 	case errors.Is(err, rollout.ErrNoSession):
 		return nil, fmt.Errorf("%w: %w", agent.ErrNotFound, err)
 	case errors.Is(err, rollout.ErrMissingBase):
-		return c, nil // what there is
+		return c, nil // the readable part
 	}
 	return c, err
 }
@@ -94,8 +94,8 @@ func (h history) Metadata(ctx context.Context, id string) (agent.HistoryMetadata
 	return m, nil
 }
 
-// Load pages by turns: Before and After are the ids of turns or of messages in them, and
-// Limit counts messages, rounded up to whole turns.
+// Load pages by turns: Before and After are the ids of turns or of their messages, and Limit counts
+// messages, rounded up to whole turns.
 func (h history) Load(ctx context.Context, id string, page agent.HistoryPage) (agent.HistoryEvents, error) {
 	c, err := h.read(ctx, id)
 	if err != nil {
@@ -125,8 +125,8 @@ func (h history) Load(ctx context.Context, id string, page agent.HistoryPage) (a
 	}}, nil
 }
 
-// limit takes turns until there are enough messages, from the end, or from the start for a
-// page after a message.
+// limit selects turns until they have enough messages, from the end, or from the start for a page
+// after a message.
 func limit(turns []item.Turn, start, end int, page agent.HistoryPage) (int, int) {
 	if page.Limit <= 0 || start >= end {
 		return start, max(start, end)
@@ -153,7 +153,7 @@ func unsupported(what string) error { return fmt.Errorf("%w: %s", agent.ErrUnsup
 // Usage adds up the tokens of past requests by day, model or project. The files have no cost.
 func (p *Provider) Usage(ctx context.Context, q agent.UsageQuery) ([]agent.Usage, error) {
 	if q.GroupBy == "block" {
-		return nil, nil // its limits do not count blocks
+		return nil, nil // its limits have no blocks
 	}
 	home, err := p.home()
 	if err != nil {
@@ -165,7 +165,7 @@ func (p *Provider) Usage(ctx context.Context, q agent.UsageQuery) ([]agent.Usage
 			if ctx.Err() != nil {
 				return nil, err
 			}
-			continue // a file that is not a rollout
+			continue // the file is not a rollout
 		}
 		if q.Project != "" && r.CWD != q.Project || !q.Since.IsZero() && r.Time.Before(q.Since) || !q.Until.IsZero() && r.Time.After(q.Until) {
 			continue

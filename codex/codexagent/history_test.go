@@ -43,7 +43,7 @@ func follow(t *testing.T, s agent.Session) chan event.Event {
 	return events
 }
 
-// Threads on disk can be named, searched, exported, copied up to a message and archived.
+// TestHistory renames, searches, exports, forks and archives threads on disk.
 func TestHistory(t *testing.T) {
 	s, p := subject(t)
 	session, err := p.Open(t.Context(), s.Options)
@@ -65,7 +65,7 @@ func TestHistory(t *testing.T) {
 	if _, err := session.(agent.Forker).Fork(t.Context(), "nothing"); !errors.Is(err, agent.ErrNotFound) {
 		t.Errorf("a fork up to no message: %v", err)
 	}
-	say(t, session, events, "uuid-3", "go on") // the session is not disturbed
+	say(t, session, events, "uuid-3", "go on") // the session still works
 	if m, err := h.Metadata(t.Context(), id); err != nil || m.Messages != 6 {
 		t.Errorf("the thread after its fork: %+v, %v", m, err)
 	}

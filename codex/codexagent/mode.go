@@ -10,8 +10,8 @@ import (
 // The permission modes.
 const (
 	modeDefault = "default"
-	modeEdits   = "acceptEdits" // as default: edits in the workspace are never asked for
-	modePlan    = "plan"        // nothing is changed
+	modeEdits   = "acceptEdits" // like default: edits in the workspace never need approval
+	modePlan    = "plan"        // read-only
 	modeBypass  = "bypassPermissions"
 )
 
@@ -23,12 +23,12 @@ func modes(bypass bool) []string {
 	return list
 }
 
-// policies are the words for Codex's own approval policies. A session whose policy and sandbox
-// are those of no mode says one of them, and can be resumed with it.
+// policies are Codex's approval policies. A session with a policy and a sandbox that match no mode
+// reports one of them, and can be resumed with it.
 var policies = []string{"untrusted", "on-request", "never", "on-failure", "granular"}
 
-// permissions are the approval policy and the sandbox of a mode. An empty mode leaves both
-// to the configuration, a policy of Codex's own the sandbox.
+// permissions returns the approval policy and the sandbox of a mode. An empty mode leaves both to
+// the configuration; one of Codex's policies leaves the sandbox to it.
 func permissions(mode string) (policy, sandbox string) {
 	switch mode {
 	case modeDefault, modeEdits:
@@ -47,11 +47,11 @@ var sandboxPolicies = map[string]item.JSON{
 	"workspace-write": `{"type":"workspaceWrite"}`, "read-only": `{"type":"readOnly"}`, "danger-full-access": `{"type":"dangerFullAccess"}`,
 }
 
-// sandboxes are the names of sandboxes by the types of their policies.
+// sandboxes maps the types of sandbox policies to the names of the sandboxes.
 var sandboxes = map[string]string{"workspaceWrite": "workspace-write", "readOnly": "read-only", "dangerFullAccess": "danger-full-access"}
 
-// modeOf is the mode of an approval policy and a sandbox: the session's own if it has both,
-// else the first that has, else the policy. That everything is allowed is a mode only where
+// modeOf returns the mode of an approval policy and a sandbox: the session's mode if it matches,
+// else the first that matches, else the policy. The mode that allows everything is returned only if
 // the caller allows it.
 func (s *Session) modeOf(policy, sandbox string) string {
 	fits := func(mode string) bool {
@@ -69,7 +69,7 @@ func (s *Session) modeOf(policy, sandbox string) string {
 	return policy
 }
 
-// nameMode puts the mode in the place of the approval policy.
+// nameMode replaces the approval policy in an event by the mode.
 func (s *Session) nameMode(ev event.Event) {
 	switch ev := ev.(type) {
 	case *event.SystemInit:

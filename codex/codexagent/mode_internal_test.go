@@ -9,7 +9,7 @@ import (
 	"github.com/seed7221b0f9/parley/codex"
 )
 
-// Events name a mode that the session can be resumed with.
+// TestNameMode checks that events name a mode with which the session can be resumed.
 func TestNameMode(t *testing.T) {
 	for _, c := range []struct {
 		own             string
@@ -20,7 +20,7 @@ func TestNameMode(t *testing.T) {
 		{"", false, "on-request", "workspaceWrite", "default"},
 		{"acceptEdits", false, "on-request", "workspaceWrite", "acceptEdits"},
 		{"plan", false, "on-request", "readOnly", "plan"},
-		{"default", false, "on-request", "readOnly", "plan"}, // the configuration says more than the mode
+		{"default", false, "on-request", "readOnly", "plan"}, // the configuration overrides the mode
 		{"", false, "never", "dangerFullAccess", "never"},
 		{"", true, "never", "dangerFullAccess", "bypassPermissions"},
 		{"", false, "untrusted", "workspaceWrite", "untrusted"},
@@ -39,7 +39,7 @@ func TestNameMode(t *testing.T) {
 	}
 }
 
-// The sessions on disk are those of the environment that the servers have.
+// TestHome checks that the sessions on disk are those of the servers' environment.
 func TestHome(t *testing.T) {
 	t.Setenv("CODEX_HOME", "/mine")
 	for _, c := range []struct {

@@ -16,8 +16,8 @@ import (
 	"github.com/seed7221b0f9/parley/codex/item"
 )
 
-// Search looks through what was said and done in all threads, whatever the case of letters. A
-// cursor is how many hits came before. Without a limit there are 100 hits on a page.
+// Search searches the text and the tools of all threads, ignoring case. The cursor is the number of
+// hits before the page. The default limit of a page is 100 hits.
 func (h history) Search(ctx context.Context, q agent.HistoryQuery) (hits []agent.HistoryHit, cursor string, err error) {
 	skip, err := strconv.Atoi(q.Cursor)
 	switch {
@@ -40,7 +40,7 @@ func (h history) Search(ctx context.Context, q agent.HistoryQuery) (hits []agent
 			if ctx.Err() != nil {
 				return nil, "", err
 			}
-			continue // a file that is not a rollout
+			continue // the file is not a rollout
 		}
 		if q.Project != "" && q.Project != s.CWD {
 			continue
@@ -62,7 +62,7 @@ func (h history) Search(ctx context.Context, q agent.HistoryQuery) (hits []agent
 	return hits, "", nil
 }
 
-// searchThread returns the places of one thread.
+// searchThread returns the matches in one thread.
 func (h history) searchThread(ctx context.Context, id, text string) (hits []agent.HistoryHit, err error) {
 	c, err := h.fold(ctx, id)
 	if err != nil {
@@ -79,16 +79,16 @@ func (h history) searchThread(ctx context.Context, id, text string) (hits []agen
 	return hits, nil
 }
 
-// around is how many bytes of a text an excerpt has before and after what was found.
+// around is the number of bytes before and after a match in an excerpt.
 const around = 80
 
-// find returns the surroundings of a text, whatever its case.
+// find returns an excerpt around a text, ignoring case.
 func find(in, text string) (string, bool) {
 	i := strings.Index(strings.ToLower(in), strings.ToLower(text))
 	if i < 0 {
 		return "", false
 	}
-	// Lower case can have another length; then the excerpt is a little beside it.
+	// Lower case can have another length; then the excerpt is slightly off.
 	from, to := max(0, min(i, len(in))-around), min(len(in), i+len(text)+around)
 	return strings.ToValidUTF8(strings.Join(strings.Fields(in[from:to]), " "), ""), true
 }
@@ -107,8 +107,8 @@ func (h history) fold(ctx context.Context, id string) (*event.Conversation, erro
 	return out, nil
 }
 
-// Export renders a thread as markdown, or as json with the items as package codex/item has
-// them. There is no html.
+// Export renders a thread as markdown, or as json with the items of package codex/item. It does not
+// support html.
 func (h history) Export(ctx context.Context, id, format string) (agent.HistoryExport, error) {
 	switch format {
 	case "markdown":

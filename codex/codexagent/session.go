@@ -16,21 +16,21 @@ import (
 	"github.com/seed7221b0f9/parley/internal/agentkit"
 )
 
-// Session is a Codex thread with a server of its own. Its Close is bounded by
-// codex.Options.CloseGrace for each step.
+// Session is a Codex thread with a separate server. Each step of its Close takes at most
+// codex.Options.CloseGrace.
 type Session struct {
 	provider *Provider
 	opts     agent.Options
 	client   *codex.Client
 	thread   *codex.Thread
 
-	kit     *agentkit.Session // its methods guard what follows
+	kit     *agentkit.Session // its methods guard the fields below
 	conv    codexevent.Converter
 	sent    []*sentInput
 	mode    string
 	model   string
 	effort  string
-	planned bool // the last prompt began a turn of planning
+	planned bool // the last prompt started a planning turn
 }
 
 var (
@@ -54,7 +54,7 @@ func newSession(p *Provider, opts agent.Options) *Session {
 	return s
 }
 
-// run waits for the end of the server.
+// run waits for the server to end.
 func (s *Session) run() {
 	go func() {
 		<-s.client.Done()
@@ -66,8 +66,8 @@ func (s *Session) run() {
 	}()
 }
 
-// observe makes events of the lines of client and server. When the consumer is too slow, the
-// server waits.
+// observe converts the lines of client and server to events. It blocks the server while the
+// consumer is too slow.
 func (s *Session) observe(l item.Line, client bool) {
 	if client {
 		s.kit.Update(func() []event.Event { return s.conv.Client(l) })
@@ -76,8 +76,8 @@ func (s *Session) observe(l item.Line, client bool) {
 	s.kit.Add(func() []event.Event { return s.conv.Server(l) })
 }
 
-// ID returns the thread's id, with which the session can be resumed and which its files have in
-// their names.
+// ID returns the thread's id, with which the session can be resumed. It is part of the names of its
+// files.
 func (s *Session) ID() string { return s.thread.ID() }
 
 // PID returns the process id of the session's server, or 0 if the spawner did not report one.
@@ -87,7 +87,7 @@ func (s *Session) PID() int { return s.client.PID() }
 // is an error.
 func (s *Session) Events(ctx context.Context) iter.Seq2[event.Event, error] { return s.kit.Events(ctx) }
 
-// Send gives the thread a prompt, which waits in this process while a turn is running.
+// Send sends a prompt to the thread. During a turn the prompt waits in a queue of this process.
 func (s *Session) Send(ctx context.Context, in agent.Input) error {
 	if err := s.kit.Alive(); err != nil {
 		return err
@@ -115,9 +115,9 @@ func (s *Session) Send(ctx context.Context, in agent.Input) error {
 	return nil
 }
 
-// collaboration is what makes a turn one of planning, in which the agent asks the person
-// questions, and what ends that. It is part of the experimental API; without that, the mode
-// plan is a sandbox in which nothing can be written.
+// collaboration returns the parameters that start or end planning turns, in which the agent asks
+// questions. They are part of the experimental API; without it, the mode plan is a read-only
+// sandbox.
 func (s *Session) collaboration() map[string]any {
 	plans := cmp.Or(s.mode, s.opts.Mode) == modePlan
 	if !s.provider.Options.Experimental || !plans && !s.planned {
@@ -135,7 +135,7 @@ func (s *Session) collaboration() map[string]any {
 	return map[string]any{"collaborationMode": map[string]any{"mode": mode, "settings": settings}}
 }
 
-// prompt makes a prompt of an input.
+// prompt converts an input to a prompt.
 func prompt(in agent.Input) (*codex.Prompt, error) {
 	blocks, err := agentkit.Blocks(in)
 	if err != nil {
@@ -159,8 +159,8 @@ func prompt(in agent.Input) (*codex.Prompt, error) {
 	return p, nil
 }
 
-// Interrupt stops the turn that is running. Prompts that wait are sent after it. Without a turn
-// it does nothing.
+// Interrupt stops the running turn. Queued prompts are sent after it. Without a turn it has no
+// effect.
 func (s *Session) Interrupt(ctx context.Context) (agent.Interrupted, error) {
 	if err := s.kit.Alive(); err != nil {
 		return agent.Interrupted{}, err
@@ -180,8 +180,7 @@ func (s *Session) Interrupt(ctx context.Context) (agent.Interrupted, error) {
 	return out, translate(err)
 }
 
-// Close ends the server of the session and returns when it is gone. It may be called many
-// times.
+// Close ends the server of the session and returns after its exit. It may be called several times.
 func (s *Session) Close() error {
 	s.kit.Stop(nil)
 	err := s.client.Close()

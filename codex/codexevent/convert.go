@@ -9,35 +9,35 @@ import (
 	"github.com/seed7221b0f9/parley/codex/item"
 )
 
-// Provider is the name of the provider in the events that this package makes, and in the
-// sessions of a server.
+// Provider is the name of the provider in the events of this package, and in the sessions of a
+// server.
 const Provider = "codex"
 
-// Converter makes events from the lines of one thread and its subagents, in their order.
-// The zero value is ready. It is for one goroutine.
+// Converter converts the lines of one thread and its subagents to events, in order. The zero value
+// is ready to use. It is not safe for concurrent use.
 type Converter struct {
-	// ThreadID is the thread to follow; empty is the first that the client starts, resumes
-	// or forks, or that the server names. It is set before the first call.
+	// ThreadID is the thread to follow; empty means the first thread that the client starts,
+	// resumes or forks, or that the server names. It must be set before the first call.
 	ThreadID string
-	// SkipHistory leaves out the turns that a resumed thread has already. It is set before
-	// the first call.
+	// SkipHistory omits the existing turns of a resumed thread. It must be set before the first
+	// call.
 	SkipHistory bool
 
 	model   string
 	inited  bool
 	threads map[string]*thread // the followed one and its subagents
 	held    map[string][]item.Line
-	calls   map[item.JSON]*item.Call // of the client, without an answer
-	asks    map[item.JSON]*ask       // of the server, without an answer
-	order   []item.JSON              // of asks
-	ids     map[string]string        // which item has an id: thread, turn and item
-	seen    map[string]bool          // turns that events were given of; true once they have ended
+	calls   map[item.JSON]*item.Call // requests of the client without a response
+	asks    map[item.JSON]*ask       // requests of the server without an answer
+	order   []item.JSON              // keys of asks in order
+	ids     map[string]string        // thread, turn and item of each id
+	seen    map[string]bool          // turns with events; true after their end
 	mine    map[string]string        // turns that the client started, with their prompts
-	review  string                   // a review that was asked for and has not begun
-	compact bool                     // a compaction that was asked for
-	revert  string                   // the turn that the client reverts to before
+	review  string                   // id of a requested review that has not started
+	compact bool                     // a compaction was requested
+	revert  string                   // the turn before which the client reverts
 	usage   item.TokenUsage
-	base    item.TokenCount // the thread's tokens when the turn began
+	base    item.TokenCount // the thread's tokens at the start of the turn
 	servers []event.MCPServer
 	turnID  string
 	answer  string // the last message of the turn
@@ -48,7 +48,7 @@ type Converter struct {
 // thread is the followed thread or a subagent.
 type thread struct {
 	id     string
-	parent string // the tool use that a subagent belongs to
+	parent string // the tool use that started the subagent
 	open   openItems
 	mcp    map[string]*openItem // the last call of each MCP server
 }
@@ -58,8 +58,8 @@ const (
 	maxThreads = 1000   // such threads
 )
 
-// Server returns the events of what the server said. The slice is good until the next call
-// of a method; the events are good for ever.
+// Server returns the events of a line from the server. The slice is valid until the next call of a
+// method; the events remain valid.
 func (c *Converter) Server(l item.Line) []event.Event {
 	c.begin()
 	switch l := l.(type) {
@@ -73,8 +73,8 @@ func (c *Converter) Server(l item.Line) []event.Event {
 	return c.out
 }
 
-// Client returns the events of a line that the client sent: a prompt, or the answer to a
-// request of the agent.
+// Client returns the events of a line from the client: a prompt, or the answer to a request of the
+// agent.
 func (c *Converter) Client(l item.Line) []event.Event {
 	c.begin()
 	switch l := l.(type) {
@@ -110,12 +110,12 @@ func (c *Converter) root() *thread {
 
 func (c *Converter) emit(ev event.Event) { c.out = append(c.out, ev) }
 
-// head is the head of an event of a thread.
+// head returns the header of an event of a thread.
 func (c *Converter) head(t *thread) event.Header {
 	return event.Header{Provider: Provider, SessionID: c.ThreadID, ParentToolUseID: t.parent}
 }
 
-// route finds the thread of a line. What concerns no thread concerns all.
+// route finds the thread of a line. A line without a thread belongs to the followed one.
 func (c *Converter) route(id string, l item.Line) {
 	if started, ok := l.(*item.ThreadStarted); ok && c.ThreadID == "" && started.Thread.ParentThreadID == "" {
 		c.ThreadID = id
@@ -131,7 +131,7 @@ func (c *Converter) route(id string, l item.Line) {
 		c.line(t, l)
 		return
 	}
-	// Another thread, or a subagent whose parent is not known yet.
+	// Another thread, or a subagent with an unknown parent.
 	if _, ok := c.held[id]; (ok || len(c.held) < maxThreads) && len(c.held[id]) < maxHeld {
 		c.held[id] = append(c.held[id], l)
 	}
@@ -144,7 +144,7 @@ func (c *Converter) rootOrNone() *thread {
 	return c.root()
 }
 
-// link makes a thread a subagent and gives what was held back.
+// link makes a thread a subagent and emits the events of the held lines.
 func (c *Converter) link(id, toolUseID string) {
 	if id == "" || id == c.ThreadID || c.threads[id] != nil {
 		return
@@ -158,7 +158,7 @@ func (c *Converter) link(id, toolUseID string) {
 	}
 }
 
-// line gives the events of a line of a known thread.
+// line emits the events of a line of a known thread.
 func (c *Converter) line(t *thread, l item.Line) {
 	switch l := l.(type) {
 	case item.Request:
@@ -168,10 +168,10 @@ func (c *Converter) line(t *thread, l item.Line) {
 	}
 }
 
-// call keeps what the answers and the server's notifications do not repeat.
+// call records data that responses and notifications do not repeat.
 func (c *Converter) call(l *item.Call) {
 	if l.Method == "initialize" {
-		c.ended() // another server: nothing of the one before goes on
+		c.ended() // another server: everything of the previous one has ended
 	}
 	if l.ID != "" {
 		c.calls[l.ID] = l
@@ -192,7 +192,7 @@ func (c *Converter) call(l *item.Call) {
 	}
 }
 
-// response takes the server's answer to a call.
+// response handles the server's response to a call.
 func (c *Converter) response(r *item.Response) {
 	call := c.calls[r.ID]
 	delete(c.calls, r.ID)
@@ -207,7 +207,7 @@ func (c *Converter) response(r *item.Response) {
 	}
 }
 
-// opened takes the answer that a thread is there.
+// opened handles the response that opens a thread.
 func (c *Converter) opened(r *item.Response) {
 	var info struct {
 		Thread         item.Thread `json:"thread"`
@@ -242,7 +242,7 @@ func (c *Converter) opened(r *item.Response) {
 	}
 }
 
-// word is a policy in a word: its own, or the name of its only member.
+// word returns a policy as one word: the string, or the name of its only member.
 func word(j item.JSON) string {
 	var s string
 	if j.IsNull() || j.Decode(&s) == nil {
@@ -256,7 +256,7 @@ func word(j item.JSON) string {
 	return ""
 }
 
-// sandbox is the type of a sandbox policy.
+// sandbox returns the type of a sandbox policy.
 func sandbox(j item.JSON) string {
 	var p struct {
 		Type string `json:"type"`
@@ -267,7 +267,7 @@ func sandbox(j item.JSON) string {
 	return p.Type
 }
 
-// started notes a turn that the client has started.
+// started records a turn that the client has started.
 func (c *Converter) started(call *item.Call, r *item.Response) {
 	var p struct {
 		ThreadID string `json:"threadId"`
@@ -286,8 +286,7 @@ func (c *Converter) started(call *item.Call, r *item.Response) {
 	}
 }
 
-// Turns returns the events of turns that were read back from a thread, as if they had just
-// happened.
+// Turns returns the events of turns that were read from a thread, as if they had just happened.
 func (c *Converter) Turns(threadID string, turns []item.Turn) []event.Event {
 	c.ThreadID = cmp.Or(c.ThreadID, threadID)
 	c.begin()
@@ -297,8 +296,8 @@ func (c *Converter) Turns(threadID string, turns []item.Turn) []event.Event {
 	return c.out
 }
 
-// history gives the events of a turn that was read back, unless it was followed before. One
-// that was followed and never ended, because its server died, gets its end.
+// history emits the events of a turn that was read, unless it was followed before. A followed turn
+// that never ended, because its server exited, gets its end.
 func (c *Converter) history(t *thread, turn *item.Turn) {
 	ended, followed := c.seen[turn.ID]
 	c.seen[turn.ID] = turn.Status != item.StatusInProgress
@@ -320,8 +319,8 @@ func (c *Converter) history(t *thread, turn *item.Turn) {
 	}
 }
 
-// End returns the events of the end of the connection: what is open is closed, requests
-// without an answer have expired, and err, if it is not nil, is the last event.
+// End returns the events at the end of the connection: it closes open items, expires requests
+// without an answer, and ends with err if it is not nil.
 func (c *Converter) End(err error) []event.Event {
 	c.begin()
 	c.ended()

@@ -40,7 +40,7 @@ func ExampleConverter() {
 	// *event.ResultMessage
 }
 
-// feed gives lines to a converter: "> " begins one of the client.
+// feed passes lines to a converter: "> " marks a line of the client.
 func feed(t *testing.T, c *codexevent.Converter, lines ...string) (events []event.Event) {
 	t.Helper()
 	for _, line := range lines {
@@ -85,7 +85,7 @@ func texts(conv *event.Conversation) (list []string) {
 	return list
 }
 
-// What is reverted is gone from the fold, and only that.
+// TestRevert checks that a revert removes the reverted turns from the fold, and only these.
 func TestRevert(t *testing.T) {
 	lines := codexrec.Named(t, "revert").Lines(t)
 	r := convert(t, lines, roots(t, lines)[0])
@@ -98,14 +98,14 @@ func TestRevert(t *testing.T) {
 	if len(before) != 4 || len(got) != 4 || !slices.Equal(before[:2], got[:2]) || slices.Contains(got, before[3]) {
 		t.Errorf("before %q, after %q", before, got)
 	}
-	// Another client's revert cannot be followed, and is said.
+	// A revert of another client cannot be followed; the converter emits a notice.
 	c := &codexevent.Converter{ThreadID: "t"}
 	if n, ok := feed(t, c, `{"method":"thread/reverted","params":{"threadId":"t"}}`)[0].(*event.Notice); !ok || n.Severity != event.NoticeWarning {
 		t.Errorf("%+v", n)
 	}
 }
 
-// A subagent's events come after the call that started it, in their order and below it.
+// TestSubagent checks that a subagent's events follow the call that started it, in order and below it.
 func TestSubagent(t *testing.T) {
 	lines := codexrec.Named(t, "subagent").Lines(t)
 	r := convert(t, lines, roots(t, lines)[0])
@@ -126,7 +126,7 @@ func TestSubagent(t *testing.T) {
 	}
 }
 
-// What a subagent says before its parent is known is not lost.
+// TestSubagent_held checks that events of a subagent before its parent is known are not lost.
 func TestSubagent_held(t *testing.T) {
 	c := &codexevent.Converter{ThreadID: "t"}
 	child := func(method, params string) string {
@@ -147,7 +147,7 @@ func TestSubagent_held(t *testing.T) {
 	checkPairs(t, events)
 }
 
-// A turn's usage is what it used itself, also in a fork, which begins with tokens.
+// TestUsage checks that the usage of a turn excludes earlier turns, also in a fork, which starts with tokens.
 func TestUsage(t *testing.T) {
 	c := &codexevent.Converter{ThreadID: "t"}
 	usage := func(turn string, total, last int) string {
@@ -206,7 +206,7 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// An answer to a secret question is in no event.
+// TestSecret checks that no event has the answer to a secret question.
 func TestSecret(t *testing.T) {
 	c := &codexevent.Converter{ThreadID: "t"}
 	events := feed(t, c,
@@ -218,7 +218,7 @@ func TestSecret(t *testing.T) {
 	}
 }
 
-// Unknown things are data, and other threads are not.
+// TestUnknown checks that unknown messages are kept, and that those of other threads are ignored.
 func TestUnknown(t *testing.T) {
 	c := &codexevent.Converter{ThreadID: "t"}
 	events := feed(t, c,
@@ -236,7 +236,7 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
-// The longer of two outputs stays, marked, when the server has cut its own.
+// TestCutOutput checks that the longer of two outputs is kept and marked when the server has cut its output.
 func TestCutOutput(t *testing.T) {
 	c := &codexevent.Converter{ThreadID: "t"}
 	long := strings.Repeat("0123456789abcde\n", 90_000) // 1.4 MB
@@ -253,7 +253,7 @@ func TestCutOutput(t *testing.T) {
 	if tool == nil || !tool.Truncated || tool.Result.Text() != long || tool.ToolType != "CODEX_COMMAND_EXECUTION" {
 		t.Errorf("truncated %v, %d bytes, %s", tool.Truncated, len(tool.Result.Text()), tool.ToolType)
 	}
-	// A command that goes on after its turn ends later.
+	// A command that outlives its turn ends later.
 	c = &codexevent.Converter{ThreadID: "t"}
 	events := feed(t, c, at("item/started", cmd(nil)), `{"method":"turn/completed","params":{"threadId":"t","turn":{"id":"u","status":"completed"}}}`)
 	if s := fold(events).Tool("c").Status; s != event.ToolInProgress {
@@ -282,7 +282,7 @@ func TestDiffFiles(t *testing.T) {
 	}
 }
 
-// codexevent.FuzzConverter: whatever the two sides say, nothing panics, and each start has its stop.
+// FuzzConverter checks that no input panics, and that each start has its stop.
 func FuzzConverter(f *testing.F) {
 	f.Add(`{"method":"item/started","params":{"threadId":"t","turnId":"u","item":{"type":"reasoning","id":"r"}}}`, `{"method":"item/reasoning/textDelta","params":{"threadId":"t","turnId":"u","itemId":"r","contentIndex":-5,"delta":"x"}}`)
 	f.Add(`{"method":"turn/diff/updated","params":{"threadId":"t","diff":"\ndiff --git "}}`, `{"method":"turn/completed","params":{"threadId":"t"}}`)
@@ -303,8 +303,7 @@ func FuzzConverter(f *testing.F) {
 	})
 }
 
-// TestConverter_Explain checks that a refusal has the reason that was given for it, which is not on
-// the wire.
+// TestConverter_Explain checks that a refusal has the given reason, which is not on the wire.
 func TestConverter_Explain(t *testing.T) {
 	for _, r := range codexrec.All(t) {
 		if !strings.HasSuffix(r.Title(), "approval_cancel") {

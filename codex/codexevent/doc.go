@@ -1,14 +1,13 @@
-// Package codexevent makes UI events from what `codex app-server` and its client say.
+// Package codexevent converts the messages between `codex app-server` and its client to UI events.
 //
-// A [Converter] follows one thread and its subagents. It is given the lines of both
-// directions in their order, because the server does not say everything: that an approval
-// is over comes from the server, how it was answered only from the client; that turns were
-// taken out, and which. A caller that drives Codex through an SDK gives it notifications,
-// requests and answers one by one.
+// A [Converter] follows one thread and its subagents. It needs the lines of both directions in
+// order, because the server does not repeat everything: the server reports the end of an approval,
+// but only the client's line has the answer; the server reports a revert, but not the turns. A
+// caller that drives Codex through an SDK passes notifications, requests and answers one by one.
 //
-// The converter is pure. Each start has its stop: an item that the server leaves open is
-// closed at the end of its turn and marked incomplete. The output of a command is completed
-// from the finished item. What a subagent says is held back until its parent is known. What
-// has no place in a conversation, such as the state of remote control, is left out by name;
-// what is not known is a *[event.Unknown] with its bytes.
+// The converter is pure. Each start has its stop: an item that the server leaves open is closed at
+// the end of its turn and marked incomplete. The output of a command is completed from the finished
+// item. Messages of a subagent are held until its parent is known. Messages that do not belong to a
+// conversation, such as the state of remote control, are omitted by name; unknown messages become
+// an *[event.Unknown] with their bytes.
 package codexevent

@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// messagesOf are events as clients get them.
+// messagesOf returns the messages of events as clients get them.
 func messagesOf(t *testing.T, events []event.Event) string {
 	t.Helper()
 	enc := event.NewEncoder("0a1b2c3d", 0, event.CapabilityOutputDelta)
@@ -36,7 +36,7 @@ func messagesOf(t *testing.T, events []event.Event) string {
 	return out.String()
 }
 
-// The messages of the recorded threads, as a whole.
+// TestGolden_recordings compares all messages of the recorded threads.
 func TestGolden_recordings(t *testing.T) {
 	t.Parallel()
 	parts, seen := golden.Parts{}, golden.Forms{}
@@ -51,7 +51,7 @@ func TestGolden_recordings(t *testing.T) {
 	parts.Check(t, "testdata/recordings.txt", *update)
 }
 
-// filled is JSON with a distinct value in every member that a type has.
+// filled returns JSON with a distinct value in every member of a type.
 func filled(t reflect.Type, name string) any {
 	switch {
 	case t == reflect.TypeFor[item.JSON]():
@@ -95,7 +95,7 @@ func filled(t reflect.Type, name string) any {
 	return nil
 }
 
-// line is a message of the server, decoded.
+// line returns a decoded message of the server.
 func line(t *testing.T, v any) item.Line {
 	t.Helper()
 	text, err := json.Marshal(v)
@@ -109,7 +109,7 @@ func line(t *testing.T, v any) item.Line {
 	return l
 }
 
-// made are params of a type for a thread, a turn and an item that the converter knows.
+// made returns params of a type for a thread, a turn and an item that the converter knows.
 func made(t reflect.Type) map[string]any {
 	params, _ := filled(t.Elem(), "x").(map[string]any)
 	for member, id := range map[string]string{"threadId": "t", "turnId": "u", "itemId": "i", "conversationId": "t"} {
@@ -120,7 +120,8 @@ func made(t reflect.Type) map[string]any {
 	return params
 }
 
-// The messages of every notification and request with a distinct value in every member, in a turn with a command.
+// TestGolden_methods compares the messages of every notification and request with a distinct value in every member, in a turn with a
+// command.
 func TestGolden_methods(t *testing.T) {
 	t.Parallel()
 	parts := golden.Parts{}
@@ -143,7 +144,7 @@ func TestGolden_methods(t *testing.T) {
 	parts.Check(t, "testdata/methods.txt", *update)
 }
 
-// inTurn are the messages of a line, and of the same again, in a turn with a command that runs; and those of the end.
+// inTurn returns the messages of a line, sent twice, in a turn with a running command, and the messages of the end.
 func inTurn(t *testing.T, messages ...any) string {
 	t.Helper()
 	c := &codexevent.Converter{ThreadID: "t"}
@@ -159,7 +160,8 @@ func inTurn(t *testing.T, messages ...any) string {
 	return messagesOf(t, append(events, c.End(errors.New("gone"))...))
 }
 
-// The messages of every kind of item with a distinct value in every member and in every state: begun, ended, and read from history.
+// TestGolden_items compares the messages of every kind of item with a distinct value in every member and in every state: started,
+// completed, and read from history.
 func TestGolden_items(t *testing.T) {
 	t.Parallel()
 	parts := golden.Parts{}
@@ -186,7 +188,7 @@ func TestGolden_items(t *testing.T) {
 	parts.Check(t, "testdata/items.txt", *update)
 }
 
-// history are the messages of a turn that was read.
+// history returns the messages of a turn that was read from history.
 func history(t *testing.T, one map[string]any) string {
 	t.Helper()
 	l := line(t, map[string]any{"method": "turn/completed", "params": map[string]any{"threadId": "t", "turn": map[string]any{"id": "u", "status": "completed", "items": []any{one}}}})

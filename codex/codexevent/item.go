@@ -11,22 +11,22 @@ import (
 
 // openItem is an item that was started and has not ended.
 type openItem struct {
-	number     int // counts starts
+	number     int // order of the starts
 	turnID, id string
 	key        string // its id in the events
 	partial    *item.Partial
-	blocks     map[blockKey]int64 // of reasoning: the indexes of its parts
-	begun      bool               // its message has been started
+	blocks     map[blockKey]int64 // for reasoning: the indexes of its parts
+	begun      bool               // its message has started
 }
 
-// blockKey is a part of reasoning: of the summary or of the reasoning itself.
+// blockKey identifies a part of the reasoning or of its summary.
 type blockKey struct {
 	summary bool
 	index   int64
 }
 
-// key returns the id of an item in the events. Ids are unique in a turn only; one that
-// was used in another turn gets the turn's id as well.
+// key returns the id of an item in the events. Ids are unique only within a turn; an id that
+// another turn has used gets the turn's id as well.
 func (c *Converter) key(t *thread, turnID, id string) string {
 	place := t.id + " " + turnID
 	for key := id; ; key += "@" + turnID {
@@ -46,7 +46,7 @@ type openItems struct {
 	number int
 }
 
-// find returns an open item of a thread, nil if there is none.
+// find returns an open item of a thread, or nil.
 func (t *thread) find(turnID, id string) *openItem { return t.open.turns[turnID][id] }
 
 func (c *Converter) openItem(t *thread, turnID string, i item.Item) *openItem {
@@ -78,12 +78,12 @@ func (t *thread) close(o *openItem) {
 	}
 }
 
-// inOrder returns open items as they began: those of a turn.
+// inOrder returns the open items of a turn in the order of their starts.
 func (t *thread) inOrder(turnID string) []*openItem {
 	return slices.SortedFunc(maps.Values(t.open.turns[turnID]), func(a, b *openItem) int { return a.number - b.number })
 }
 
-// itemStarted begins an item.
+// itemStarted handles the start of an item.
 func (c *Converter) itemStarted(t *thread, n *item.ItemStarted) {
 	if n.Item == nil {
 		return
@@ -95,7 +95,7 @@ func (c *Converter) itemStarted(t *thread, n *item.ItemStarted) {
 		o = nil
 	}
 	if o != nil && o.begun {
-		// A patch is announced before it is started; now its input is known.
+		// A patch is announced before its start; now its input is known.
 		if call, ok := toolOf(n.Item); ok {
 			c.confirm(t, o, call)
 		}
@@ -122,7 +122,7 @@ func (c *Converter) itemStarted(t *thread, n *item.ItemStarted) {
 	}
 }
 
-// messageHead is the head of an event of an item's message.
+// messageHead returns the header of an event of an item's message.
 func (c *Converter) messageHead(t *thread, o *openItem) event.Header {
 	h := c.head(t)
 	h.MessageID = o.key
@@ -134,7 +134,7 @@ func (c *Converter) startMessage(t *thread, o *openItem) {
 	c.emit(&event.MessageStart{Header: c.messageHead(t, o), Model: c.model})
 }
 
-// userMessage gives a prompt. That of a subagent was written by an agent.
+// userMessage emits a prompt. The prompt of a subagent was written by an agent.
 func (c *Converter) userMessage(t *thread, o *openItem, i *item.UserMessage) {
 	h := c.head(t)
 	h.UUID = o.key
@@ -145,7 +145,7 @@ func (c *Converter) userMessage(t *thread, o *openItem, i *item.UserMessage) {
 	c.emit(&event.UserMessage{Header: h, Blocks: inputs(i.Content), IsPrompt: t.parent == "", IsSynthetic: t.parent != ""})
 }
 
-// inputs are the parts of a prompt.
+// inputs converts the parts of a prompt.
 func inputs(list []item.Input) []event.Content {
 	blocks := []event.Content{}
 	for _, in := range list {
@@ -178,14 +178,14 @@ func inputs(list []item.Input) []event.Content {
 	return blocks
 }
 
-// delta adds to an open item.
+// delta adds a delta to an open item.
 func (c *Converter) delta(t *thread, n item.Notification) {
 	o := t.find(n.Head().TurnID, item.ItemOf(n))
 	if o == nil {
 		if p, ok := n.(*item.FileChangePatchUpdated); ok {
 			c.announced(t, p)
 		}
-		return // late, or of an item whose start was missed: the completed item has it all
+		return // late, or the start of the item was missed: the completed item has the full text
 	}
 	if !fits(o.partial.Started(), n) {
 		return
@@ -218,7 +218,7 @@ func (c *Converter) delta(t *thread, n item.Notification) {
 	}
 }
 
-// fits reports whether a delta is one of the item's type.
+// fits reports whether a delta matches the item's type.
 func fits(i item.Item, n item.Notification) (ok bool) {
 	switch n.(type) {
 	case *item.AgentMessageDelta:
@@ -237,7 +237,7 @@ func fits(i item.Item, n item.Notification) (ok bool) {
 	return ok
 }
 
-// announced begins a patch that the model is still writing.
+// announced starts a patch that the model is still writing.
 func (c *Converter) announced(t *thread, n *item.FileChangePatchUpdated) {
 	i := &item.FileChange{ItemHead: item.ItemHead{ID: n.ItemID}, Changes: n.Changes, Status: item.StatusInProgress}
 	o := c.openItem(t, n.TurnID, i)
@@ -245,7 +245,7 @@ func (c *Converter) announced(t *thread, n *item.FileChangePatchUpdated) {
 	c.startTool(t, o, tool)
 }
 
-// part returns the index of a part of reasoning, which it begins.
+// part returns the index of a part of the reasoning, and starts the part if needed.
 func (c *Converter) part(t *thread, o *openItem, key blockKey) int64 {
 	if at, ok := o.blocks[key]; ok {
 		return at
@@ -256,7 +256,7 @@ func (c *Converter) part(t *thread, o *openItem, key blockKey) int64 {
 	return at
 }
 
-// completed ends an item.
+// completed handles the end of an item.
 func (c *Converter) completed(t *thread, n *item.ItemCompleted) {
 	if n.Item == nil {
 		return
@@ -306,14 +306,14 @@ func (c *Converter) endText(t *thread, o *openItem, incomplete bool, abandoned *
 	c.emit(&event.MessageComplete{Header: h, Incomplete: incomplete, AbandonedFrom: abandoned})
 }
 
-// whole gives a message as it is in the end.
+// whole emits the final message.
 func (c *Converter) whole(t *thread, o *openItem, phase string, blocks ...event.IndexedBlock) {
 	h := c.messageHead(t, o)
 	h.UUID = o.key
 	c.emit(&event.AssistantMessage{Header: h, Model: c.model, Phase: phase, Blocks: blocks})
 }
 
-// endReasoning ends reasoning, with the parts that were not streamed.
+// endReasoning ends reasoning and emits the parts that were not streamed.
 func (c *Converter) endReasoning(t *thread, o *openItem, i *item.Reasoning) {
 	var blocks []event.IndexedBlock
 	add := func(summary bool, parts []string) {
@@ -360,7 +360,7 @@ func (c *Converter) stopReasoning(t *thread, o *openItem, incomplete bool, aband
 	c.emit(&event.MessageComplete{Header: h, Incomplete: incomplete, AbandonedFrom: abandoned})
 }
 
-// completedOther ends an item that is neither said nor thought.
+// completedOther ends an item other than a message or reasoning.
 func (c *Converter) completedOther(t *thread, o *openItem, i item.Item) {
 	switch i := i.(type) {
 	case *item.ContextCompaction:
@@ -409,7 +409,7 @@ func (c *Converter) cut(t *thread, o *openItem, reason string) {
 	t.close(o)
 	var abandoned *int64
 	if reason == item.CutRetry {
-		abandoned = new(int64) // a new message takes its place
+		abandoned = new(int64) // a new message replaces it
 	}
 	switch i := o.partial.Started().(type) {
 	case *item.AgentMessage, *item.Plan:

@@ -11,7 +11,7 @@ import (
 	"github.com/seed7221b0f9/parley/codex/item"
 )
 
-// notification gives the events of a notification.
+// notification emits the events of a notification.
 func (c *Converter) notification(t *thread, n item.Notification) {
 	switch n := n.(type) {
 	case *item.ItemStarted:
@@ -50,11 +50,11 @@ func (c *Converter) notification(t *thread, n item.Notification) {
 
 func (c *Converter) turnStarted(t *thread, n *item.TurnStarted) {
 	if t.parent != "" {
-		return // a turn of a subagent is part of its owner's
+		return // a turn of a subagent is part of its owner's turn
 	}
 	id, by := n.Turn.ID, event.ByAgent
 	if c.review != "" {
-		id = c.review // the other notifications and the end have the id of the answer
+		id = c.review // the other notifications and the end have the id of the response
 		c.review = ""
 	}
 	prompt, ours := c.mine[id]
@@ -66,7 +66,7 @@ func (c *Converter) turnStarted(t *thread, n *item.TurnStarted) {
 	c.emit(&event.TurnStart{Header: c.head(t), TurnID: id, By: by, PromptID: prompt})
 }
 
-// starting reports whether the client has asked for a turn and has no answer yet.
+// starting reports whether the client has requested a turn and has no response yet.
 func (c *Converter) starting() bool {
 	for _, call := range c.calls {
 		if call.Method == "turn/start" {
@@ -78,7 +78,7 @@ func (c *Converter) starting() bool {
 
 func (c *Converter) turnCompleted(t *thread, n *item.TurnCompleted) {
 	c.cutTurn(t, n.Turn.ID, item.CutTurnEnded, func(i item.Item) bool {
-		// A command of a turn that ended well goes on in the background.
+		// A command of a completed turn continues in the background.
 		_, command := i.(*item.CommandExecution)
 		return !command || n.Turn.Status != item.StatusCompleted
 	})
@@ -137,14 +137,14 @@ func minus(a, b item.TokenCount) item.TokenCount {
 	}
 }
 
-// tokens gives what a turn has used. There is no cost on the wire, so there is none here.
+// tokens emits the usage of a turn. The wire has no cost.
 func (c *Converter) tokens(t *thread, n *item.ThreadTokenUsageUpdated) {
 	if t.parent != "" {
 		return
 	}
 	c.usage = n.TokenUsage
 	if c.turnID == "" {
-		c.base = n.TokenUsage.Total // what a fork or a resumed thread begins with
+		c.base = n.TokenUsage.Total // the initial count of a fork or a resumed thread
 	}
 	used := minus(c.usage.Total, c.base)
 	fresh := used.InputTokens - used.CachedInputTokens
@@ -170,7 +170,7 @@ func (c *Converter) plan(t *thread, n *item.TurnPlanUpdated) {
 // attempts matches the server's "Reconnecting... 1/2".
 var attempts = regexp.MustCompile(`(\d+)/(\d+)`)
 
-// errorNotice gives a retry. An error without one is said with the end of its turn.
+// errorNotice emits a retry. An error without a retry is reported at the end of its turn.
 func (c *Converter) errorNotice(t *thread, n *item.ErrorNotice) {
 	if !n.WillRetry {
 		if t.parent == "" {
@@ -199,7 +199,7 @@ func (c *Converter) errorNotice(t *thread, n *item.ErrorNotice) {
 	c.emit(r)
 }
 
-// session gives what is about the session, the server or nothing that is known.
+// session handles notifications about the session or the server, and unknown ones.
 func (c *Converter) session(t *thread, n item.Notification) {
 	h := c.head(t)
 	data := event.NewJSON(string(n.Raw()))
@@ -243,7 +243,7 @@ func (c *Converter) session(t *thread, n item.Notification) {
 	}
 }
 
-// state gives what the followed thread is doing.
+// state emits the state of the followed thread.
 func (c *Converter) state(t *thread, s item.Status) {
 	if t.parent != "" {
 		return
@@ -268,7 +268,7 @@ func (c *Converter) settings(info *event.SessionInfo, s *item.Settings) {
 	c.model = s.Model
 }
 
-// server notes how an MCP server is and returns all of them.
+// server records the status of an MCP server and returns all of them.
 func (c *Converter) server(n *item.MCPServerStatusUpdated) []event.MCPServer {
 	s := event.MCPServer{Name: n.Name, Status: n.Status, Error: n.Error}
 	if i := slices.IndexFunc(c.servers, func(o event.MCPServer) bool { return o.Name == n.Name }); i >= 0 {
@@ -279,7 +279,7 @@ func (c *Converter) server(n *item.MCPServerStatusUpdated) []event.MCPServer {
 	return slices.Clone(c.servers)
 }
 
-// notice gives what a person should know beside the conversation.
+// notice emits notices for people that are not part of the conversation.
 func (c *Converter) notice(t *thread, n item.Notification) {
 	h := c.head(t)
 	data := event.NewJSON(string(n.Raw()))
@@ -315,7 +315,7 @@ func (c *Converter) notice(t *thread, n item.Notification) {
 		// Servers that send it send the item too.
 	case *item.ThreadReadStateChanged, *item.RemoteControlStatusChanged, *item.SkillsChanged, *item.AccountUpdated,
 		*item.AccountLoginCompleted, *item.ThreadAttachmentUpdated, *item.ThreadProjectUpdated:
-		// Nothing that a conversation shows.
+		// Not part of a conversation.
 	default:
 		c.emit(&event.Unknown{Header: h, OriginalType: item.Method(n), Data: data})
 	}
@@ -325,7 +325,7 @@ func join(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(slices.Clone(parts), func(s string) bool { return s == "" }), "\n")
 }
 
-// reverted takes turns back. Only the client that asked for it knows which.
+// reverted removes turns. Only the client that requested the revert knows which.
 func (c *Converter) reverted(t *thread, note func(severity, text string)) {
 	if c.revert == "" {
 		note(event.NoticeWarning, "Turns were taken out of the conversation by another client.")

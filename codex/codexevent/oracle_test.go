@@ -11,9 +11,9 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/codexrec"
 )
 
-// oracle is what a conversation must have, found by a walk of the JSON.
+// oracle is the expected content of a conversation, computed by a walk over the JSON.
 type oracle struct {
-	texts     []string // messages of the agent, also cut ones
+	texts     []string // messages of the agent, including cut ones
 	prompts   []string
 	reasoning []string
 	tools     []string // name, input, output, failed
@@ -47,7 +47,7 @@ type walker struct {
 	oracle
 	thread   string
 	children map[string]bool
-	open     map[string]object // items without an end, by turn and id
+	open     map[string]object // items that have not ended, by turn and id
 	deltas   map[string]string
 	asks     map[string]object
 	turnsOf  map[string]bool
@@ -122,7 +122,7 @@ func (w *walker) see(m object) {
 		}
 	case !w.ours(m):
 	case m["id"] != nil && method != "":
-		if old := w.asks[id]; old != nil { // of a server that is gone
+		if old := w.asks[id]; old != nil { // a request of an earlier server
 			w.over(old, "expired")
 		}
 		w.asks[id] = m
@@ -190,13 +190,13 @@ func (w *walker) notification(method string, m object) {
 	}
 }
 
-// cut is an item that never ends.
+// cut handles an item that never ends.
 func (w *walker) cut(key string) {
 	i := w.open[key]
 	delete(w.open, key)
 	switch i["type"] {
 	case "userMessage":
-		w.end("", i) // its start has all of it
+		w.end("", i) // its start is complete
 	case "agentMessage", "plan":
 		w.texts = append(w.texts, w.deltas[key])
 	case "commandExecution", "fileChange", "mcpToolCall", "dynamicToolCall", "collabAgentToolCall":
@@ -262,14 +262,14 @@ func isPermission(ask object) bool {
 	return false
 }
 
-// over is a request that ends without an answer of the client.
+// over handles a request that ends without an answer of the client.
 func (w *walker) over(ask object, how string) {
 	if isPermission(ask) {
 		w.decisions = append(w.decisions, text(ask, "params", "itemId")+" "+how)
 	}
 }
 
-// decide is what the client answered.
+// decide records the client's answer.
 func (w *walker) decide(ask, answer object) {
 	if !isPermission(ask) {
 		return
@@ -283,7 +283,7 @@ func (w *walker) decide(ask, answer object) {
 	w.decisions = append(w.decisions, text(ask, "params", "itemId")+" "+behavior)
 }
 
-// seen is the same, found in a fold.
+// seen returns the same data from a fold.
 func seen(r *run) *oracle {
 	o := &oracle{}
 	r.conv.Settle()
@@ -372,12 +372,12 @@ func (o *oracle) block(b *event.Block) {
 	}
 }
 
-// check holds a fold against the walk.
+// check compares a fold with the walk.
 func (o *oracle) check(t *testing.T, r *run) {
 	t.Helper()
 	got := seen(r)
 	if o.reverted {
-		return // what is gone is checked by codexevent.TestRevert
+		return // reverted turns are checked by TestRevert
 	}
 	same := func(what string, want, got []string) {
 		want, got = slices.Sorted(slices.Values(want)), slices.Sorted(slices.Values(got))
@@ -391,7 +391,7 @@ func (o *oracle) check(t *testing.T, r *run) {
 	same("prompts", o.prompts, got.prompts)
 	same("reasoning", o.reasoning, got.reasoning)
 	same("tools", o.tools, got.tools)
-	// The request of an MCP tool does not name its call; only the sense is compared.
+	// The request of an MCP tool does not name its call; only the kind of answer is compared.
 	sense := func(list []string) (out []string) {
 		for _, s := range list {
 			out = append(out, s[strings.LastIndex(s, " ")+1:])
@@ -399,7 +399,7 @@ func (o *oracle) check(t *testing.T, r *run) {
 		return out
 	}
 	same("decisions", sense(o.decisions), sense(got.decisions))
-	// Turns that were read back have results too.
+	// Turns read from history have results too.
 	for _, want := range o.results {
 		i := slices.Index(got.results, want)
 		if i < 0 {

@@ -14,7 +14,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/nodefold"
 )
 
-// run is a recording of one thread on its way to a screen.
+// run is one thread of a recording with its events, messages and folds.
 type run struct {
 	thread string
 	events []event.Event
@@ -22,7 +22,7 @@ type run struct {
 	conv   *event.Conversation
 }
 
-// convert sends the lines of a recording all the way, for one thread.
+// convert converts the lines of a recording for one thread.
 func convert(t *testing.T, lines []codexrec.Line, thread string) *run {
 	t.Helper()
 	c := &codexevent.Converter{ThreadID: thread}
@@ -82,8 +82,8 @@ func roots(t *testing.T, lines []codexrec.Line) []string {
 	return list
 }
 
-// TestRecordings sends every recording through the events, the messages and both folds.
-// What is folded is compared with a walk of the JSON that knows nothing of the types.
+// TestRecordings converts every recording to events, messages and both folds. It compares the folds
+// with a walk over the JSON that does not use the types.
 func TestRecordings(t *testing.T) {
 	var cases []nodefold.Case
 	all := map[string][]*run{} // by recording
@@ -209,12 +209,11 @@ func diffJSON(t *testing.T, want, got string) string {
 	return cmp.Diff(w, g)
 }
 
-// statuses are those of turns and items on the wire.
+// statuses are the statuses of turns and items on the wire.
 var statuses = []string{"", "inProgress", "completed", "interrupted", "failed", "declined"}
 
-// checkStream checks that the lines of a recording agree with each other: the pieces of a
-// message with the whole, the start of a command with its end, the summary of a turn with its
-// items.
+// checkStream checks that the lines of a recording agree with each other: the deltas of a message
+// with the final text, the start of a command with its end, the summary of a turn with its items.
 func checkStream(t *testing.T, lines []codexrec.Line) {
 	t.Helper()
 	type thing struct{ ID, Type, Text, Command, Status string }
@@ -275,6 +274,6 @@ func checkStream(t *testing.T, lines []codexrec.Line) {
 }
 
 func value(raw json.RawMessage) (s string) {
-	_ = json.Unmarshal(raw, &s) // what is not a text is another delta
+	_ = json.Unmarshal(raw, &s) // a delta that is not a string is of another kind
 	return s
 }

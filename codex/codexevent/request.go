@@ -13,15 +13,14 @@ type ask struct {
 	turnID     string
 	toolUseID  string
 	permission bool
-	why        string          // the reason of a refusal, which the server is not told
-	secret     map[string]bool // questions whose answers are not to be shown
+	why        string          // the reason of a refusal, which is not sent to the server
+	secret     map[string]bool // ids of questions with secret answers
 }
 
-// RequestID returns the id that a request of the agent has in the events, made from its id on
-// the wire.
+// RequestID returns the id of a request in the events, derived from its id on the wire.
 func RequestID(id item.JSON) string { return "codex-" + string(id) }
 
-// Explain notes why a request is about to be refused. The answer on the wire has no place for it.
+// Explain records the reason for a refusal that follows. The answer on the wire has no field for it.
 func (c *Converter) Explain(requestID, why string) {
 	for id, a := range c.asks {
 		if RequestID(id) == requestID {
@@ -30,7 +29,7 @@ func (c *Converter) Explain(requestID, why string) {
 	}
 }
 
-// request gives a request of the server.
+// request handles a request of the server.
 func (c *Converter) request(t *thread, r item.Request) {
 	a := &ask{thread: t, turnID: r.Head().TurnID}
 	switch r := r.(type) {
@@ -61,14 +60,14 @@ func (c *Converter) request(t *thread, r item.Request) {
 	case *item.UserInputRequest:
 		c.questions(t, a, r)
 	case *item.ToolCallRequest:
-		// The item of the call says it all.
+		// The item of the call has all the data.
 	default:
 		c.emit(&event.Unknown{Header: c.head(t), OriginalType: item.RequestMethod(r), Data: event.NewJSON(string(r.Raw()))})
 	}
 }
 
-// keep remembers a request until it is over. One with the same id is of a server that is
-// gone.
+// keep stores a request until it is resolved. An earlier request with the same id belongs to a
+// previous server.
 func (c *Converter) keep(id item.JSON, a *ask) {
 	c.expire(id, event.ResolvedExpired)
 	c.order = append(c.order, id)
@@ -80,7 +79,7 @@ func (c *Converter) forget(id item.JSON) {
 	c.order = slices.DeleteFunc(c.order, func(o item.JSON) bool { return o == id })
 }
 
-// permission gives a request for a permission.
+// permission emits a request for a permission.
 func (c *Converter) permission(t *thread, a *ask, r item.Request, p *event.PermissionRequest) {
 	h := r.Head()
 	if p.ToolUseID == "" && h.ItemID != "" {
@@ -90,7 +89,7 @@ func (c *Converter) permission(t *thread, a *ask, r item.Request, p *event.Permi
 	c.keep(h.ID, a)
 	p.Header, p.RequestID, p.Data = c.head(t), RequestID(h.ID), event.NewJSON(string(r.Raw()))
 	if command, _ := p.Input.Member("command"); p.Input == "" && p.Profile == "" || p.ToolName == commandTool && command.Text() == "" {
-		p.Request = p.Data // nothing else tells what is to be allowed
+		p.Request = p.Data // no other field describes the permission
 	}
 	c.emit(p)
 }
@@ -99,7 +98,7 @@ func choice(id, label, behavior, scope string, data any) event.Choice {
 	return event.Choice{ID: id, Label: label, Behavior: behavior, Scope: scope, Data: event.Encoded(data)}
 }
 
-// baseChoices are the decisions that every approval of a command or a patch takes.
+// baseChoices returns the decisions that every approval of a command or a patch accepts.
 func baseChoices() []event.Choice {
 	return []event.Choice{
 		choice("accept", "Allow", event.ResolvedAllow, event.ScopeOnce, "accept"),
@@ -109,7 +108,7 @@ func baseChoices() []event.Choice {
 	}
 }
 
-// commandChoices add the amendments that the server proposes.
+// commandChoices adds the amendments that the server proposes.
 func commandChoices(r *item.CommandApproval) []event.Choice {
 	list := baseChoices()
 	if len(r.ProposedExecpolicyAmendment) > 0 {
@@ -144,7 +143,7 @@ func mcpChoices() []event.Choice {
 	}
 }
 
-// elicitation gives a question of an MCP server, or the approval of one of its tools.
+// elicitation emits a question of an MCP server, or the approval of one of its tools.
 func (c *Converter) elicitation(t *thread, a *ask, r *item.ElicitationRequest) {
 	meta, isApproval := r.Approval()
 	if !isApproval {
@@ -158,7 +157,7 @@ func (c *Converter) elicitation(t *thread, a *ask, r *item.ElicitationRequest) {
 	p := &event.PermissionRequest{
 		Kind: event.PermissionTool, ToolName: "mcp__" + r.ServerName, Description: r.Message, Input: event.Present(string(meta.ToolParams)), Choices: mcpChoices(),
 	}
-	// The request does not name the call; it is the one of this server that has begun last.
+	// The request does not name the call; it is the last started one of this server.
 	if o := t.mcp[r.ServerName]; o != nil && t.find(o.turnID, o.id) == o {
 		if call, ok := toolOf(o.partial.Started()); ok {
 			p.ToolUseID, p.ToolName = o.key, call.name
@@ -167,7 +166,7 @@ func (c *Converter) elicitation(t *thread, a *ask, r *item.ElicitationRequest) {
 	c.permission(t, a, r, p)
 }
 
-// questions gives questions of the agent.
+// questions emits questions of the agent.
 func (c *Converter) questions(t *thread, a *ask, r *item.UserInputRequest) {
 	q := &event.QuestionRequest{
 		Header: c.head(t), Kind: event.QuestionAsk, RequestID: RequestID(r.ID), Blocking: &r.IsBlocking, Data: event.NewJSON(string(r.Raw())),
@@ -185,7 +184,7 @@ func (c *Converter) questions(t *thread, a *ask, r *item.UserInputRequest) {
 	c.emit(q)
 }
 
-// answered takes the client's answer to a request.
+// answered handles the client's answer to a request.
 func (c *Converter) answered(r *item.Response) {
 	a := c.asks[r.ID]
 	if a == nil {
@@ -207,13 +206,13 @@ func (c *Converter) answered(r *item.Response) {
 	c.resolve(r.ID, a, end)
 }
 
-// resolve gives the end of a request.
+// resolve emits the end of a request.
 func (c *Converter) resolve(id item.JSON, a *ask, end event.Resolution) {
 	c.emit(event.Resolve(c.head(a.thread), !a.permission, RequestID(id), a.toolUseID, end))
 }
 
-// decision reads an answer to an approval: a decision, granted permissions, or the action
-// of an elicitation. What is not clearly an allow is a refusal.
+// decision parses an answer to an approval: a decision, granted permissions, or the action of an
+// elicitation. An answer that is not clearly an allow is a refusal.
 func decision(result item.JSON) (behavior, scope string) {
 	var a struct {
 		Decision    item.JSON `json:"decision"`
@@ -280,7 +279,7 @@ func allowsHost(j item.JSON) bool {
 	return d.Apply.Amendment.Action == "allow"
 }
 
-// answers reads an answer to questions, or to an elicitation, without secrets.
+// answers parses an answer to questions, or to an elicitation, and removes secrets.
 func (a *ask) answers(result item.JSON) (action string, answers event.JSON) {
 	var r struct {
 		Action  string    `json:"action"`
@@ -304,11 +303,11 @@ func (a *ask) answers(result item.JSON) (action string, answers event.JSON) {
 	return "accept", event.Encoded(out)
 }
 
-// resolved takes the server's word that a request is over. If the client has answered, that
-// has been said; otherwise another client did, or the server took it back.
+// resolved handles the server's notification that a request has ended. If the client has not
+// answered it, another client did, or the server withdrew it.
 func (c *Converter) resolved(id item.JSON) { c.expire(id, event.ResolvedUnknown) }
 
-// expire ends a request that has no answer from here.
+// expire ends a request without an answer of this client.
 func (c *Converter) expire(id item.JSON, behavior string) {
 	a := c.asks[id]
 	if a == nil {

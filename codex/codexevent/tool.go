@@ -9,13 +9,13 @@ import (
 	"github.com/seed7221b0f9/parley/codex/item"
 )
 
-// The names of the tools that the server has items of their own for.
+// The names of the tools that have their own item types.
 const (
 	commandTool = "commandExecution"
 	patchTool   = "fileChange"
 )
 
-// tool is an item as a call of a tool.
+// tool is an item as a tool call.
 type tool struct {
 	name, title, kind string
 	input             event.JSON
@@ -30,7 +30,7 @@ func changesInput(changes []item.Change) event.JSON {
 	return input(map[string]any{"changes": changes})
 }
 
-// toolOf returns an item as a call of a tool; false if it is none.
+// toolOf returns an item as a tool call; false if it is another kind of item.
 func toolOf(i item.Item) (tool, bool) {
 	switch i := i.(type) {
 	case *item.CommandExecution:
@@ -66,7 +66,7 @@ func notNil[T any](list []T) []T {
 	return list
 }
 
-// startTool begins a call, whose input is whole from the start.
+// startTool starts a call. Its input is complete from the start.
 func (c *Converter) startTool(t *thread, o *openItem, call tool) {
 	c.startMessage(t, o)
 	h := c.messageHead(t, o)
@@ -76,7 +76,7 @@ func (c *Converter) startTool(t *thread, o *openItem, call tool) {
 	c.emit(&event.MessageComplete{Header: h})
 }
 
-// confirm gives a call with its input as it is now.
+// confirm emits a call with its current input.
 func (c *Converter) confirm(t *thread, o *openItem, call tool) {
 	c.whole(t, o, "", event.IndexedBlock{Block: event.Content{
 		Type: "tool_use", ToolUseID: o.key, Name: call.name, Title: call.title, Kind: call.kind, Input: call.input,
@@ -84,7 +84,7 @@ func (c *Converter) confirm(t *thread, o *openItem, call tool) {
 	}})
 }
 
-// endTool gives a call as it is in the end, and its result.
+// endTool emits the final state of a call, and its result.
 func (c *Converter) endTool(t *thread, o *openItem, i item.Item) {
 	call, ok := toolOf(i)
 	if !ok {
@@ -110,7 +110,7 @@ func (c *Converter) endTool(t *thread, o *openItem, i item.Item) {
 	}
 }
 
-// result is what a finished call gave back, and whether that is an error.
+// result returns the output of a finished call, and whether it is an error.
 func result(i item.Item) (content event.JSON, failed bool) {
 	switch i := i.(type) {
 	case *item.CommandExecution:
@@ -155,7 +155,7 @@ func mcpResult(i *item.MCPToolCall) (event.JSON, bool) {
 	return "", failed
 }
 
-// cutTool ends a call that the server left open. Its output so far stays.
+// cutTool ends a call that the server left open. Its output so far is kept.
 func (c *Converter) cutTool(t *thread, o *openItem, reason string) {
 	h := c.head(t)
 	h.UUID = o.key
@@ -165,7 +165,7 @@ func (c *Converter) cutTool(t *thread, o *openItem, reason string) {
 	})
 }
 
-// activity gives what a subagent of the newer kind does, and names its thread.
+// activity emits the activity of a subagent of the newer kind, and links its thread.
 func (c *Converter) activity(t *thread, key string, i *item.SubAgentActivity) {
 	h := c.head(t)
 	data := event.NewJSON(string(item.ValueOf(i)))
@@ -186,7 +186,7 @@ func (c *Converter) activity(t *thread, key string, i *item.SubAgentActivity) {
 	c.link(i.AgentThreadID, key)
 }
 
-// diffFiles splits a unified diff of git's form by file. Together the parts are the diff.
+// diffFiles splits a git diff by file. The concatenated parts are the diff.
 func diffFiles(diff string) []event.FileChange {
 	const mark = "diff --git "
 	files := []event.FileChange{}
@@ -224,7 +224,7 @@ func diffFile(part string) event.FileChange {
 		case strings.HasPrefix(line, "+++ b/"):
 			to = line[len("+++ b/"):]
 		case strings.HasPrefix(line, "diff --git a/"):
-			// The two names are alike unless the file moved, which the lines below say.
+			// The two names are equal unless the file moved, which the lines below report.
 			names := line[len("diff --git a/"):]
 			if half := (len(names) - len(" b/")) / 2; half > 0 && names[half:half+len(" b/")] == " b/" {
 				from = names[:half]

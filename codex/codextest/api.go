@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// API is a Responses API that answers from a script, on the loopback interface. Its methods may
-// be called from any goroutine.
+// API is a scripted Responses API on the loopback interface. Its methods may be called from any
+// goroutine.
 type API struct {
 	tb  testing.TB
 	srv *httptest.Server
@@ -24,7 +24,7 @@ type API struct {
 	closing  chan struct{}
 }
 
-// APIRequest is a request that the [API] received, with its headers and its body as they came.
+// APIRequest is a request that the [API] received, with its headers and its body.
 type APIRequest struct {
 	Path string
 	// Body is the JSON of the request. Its member input is the conversation.
@@ -33,14 +33,14 @@ type APIRequest struct {
 	Header http.Header
 }
 
-// script is what requests that contain a text, or are those of subagents, are answered with, in turn.
+// script holds the replies to requests that contain a text, or that come from subagents, in order.
 type script struct {
 	match    string
 	subagent bool
 	replies  []Reply
 }
 
-// fits reports whether a request is one of the script's.
+// fits reports whether a request matches the script.
 func (s *script) fits(r *http.Request, body []byte) bool {
 	if s.subagent {
 		return r.Header.Get("X-Openai-Subagent") != ""
@@ -48,7 +48,7 @@ func (s *script) fits(r *http.Request, body []byte) bool {
 	return s.match == "" || strings.Contains(lastPrompt(body), s.match)
 }
 
-// NewAPI starts an API. It ends with the test, which fails if a request found no reply.
+// NewAPI starts an API. It stops at the end of the test, which fails if a request found no reply.
 func NewAPI(tb testing.TB) *API {
 	a := &API{tb: tb, closing: make(chan struct{})}
 	a.srv = httptest.NewServer(http.HandlerFunc(a.serve))
@@ -65,26 +65,24 @@ func NewAPI(tb testing.TB) *API {
 	return a
 }
 
-// URL returns the base address of the API, which belongs into the configuration of a model
-// provider.
+// URL returns the base address of the API for the configuration of a model provider.
 func (a *API) URL() string { return a.srv.URL + "/v1" }
 
-// Reply adds replies for requests of any kind, in their order. See [API.ReplyTo] for which
-// script answers.
+// Reply adds replies for all requests, in order. [API.ReplyTo] describes which script answers.
 func (a *API) Reply(replies ...Reply) { a.ReplyTo("", replies...) }
 
-// ReplyTo adds replies for requests whose last prompt contains a text. Of the scripts that
-// match a request the one that was added last and has a reply left answers.
+// ReplyTo adds replies for requests with a text in the last prompt. Of the matching scripts, the
+// last added one that has a reply left answers.
 func (a *API) ReplyTo(match string, replies ...Reply) {
 	a.add(&script{match: match}, replies)
 }
 
-// ReplyToSubagents adds replies for requests of subagents, which come at any time beside their parent's.
+// ReplyToSubagents adds replies for requests of subagents, which arrive concurrently with those of their parent.
 func (a *API) ReplyToSubagents(replies ...Reply) {
 	a.add(&script{subagent: true}, replies)
 }
 
-// add adds replies to the script that fits the same requests, which may be a new one.
+// add adds replies to the script for the same requests, and creates it if needed.
 func (a *API) add(to *script, replies []Reply) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -98,8 +96,7 @@ func (a *API) add(to *script, replies []Reply) {
 	a.scripts = append(a.scripts, to)
 }
 
-// Requests returns the requests that the API has received so far, in the order of their
-// arrival.
+// Requests returns the requests received so far, in order of arrival.
 func (a *API) Requests() []*APIRequest {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -126,7 +123,7 @@ func (a *API) next(r *http.Request, body []byte) (Reply, bool) {
 	return Reply{}, false
 }
 
-// lastPrompt is the JSON of the last message in the user's role.
+// lastPrompt returns the JSON of the last message in the user's role.
 func lastPrompt(body []byte) string {
 	var request struct {
 		Input []json.RawMessage `json:"input"`
@@ -151,7 +148,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !strings.HasSuffix(r.URL.Path, "/responses") {
-		http.NotFound(w, r) // the catalogue of models; the program has its own
+		http.NotFound(w, r) // the catalogue of models; the program has a built-in one
 		return
 	}
 	reply, ok := a.next(r, body)
@@ -189,7 +186,7 @@ func (a *API) stream(w http.ResponseWriter, r *http.Request, reply Reply) {
 			continue
 		}
 		if e.Drop {
-			panic(http.ErrAbortHandler) // the connection breaks
+			panic(http.ErrAbortHandler) // breaks the connection
 		}
 		data, err := json.Marshal(e.Data)
 		if err != nil {

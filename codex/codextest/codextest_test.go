@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("net/http.(*persistConn).readLoop"), goleak.IgnoreTopFunction("net/http.(*persistConn).writeLoop"))
 }
 
-// A recording of a scripted server is played back to another client, which sees the same.
+// Replay a recording of a scripted server to another client, which sees the same.
 func ExampleReplay() {
 	self, err := os.Executable()
 	if err != nil {
@@ -102,7 +102,7 @@ func TestAPI(t *testing.T) {
 	}
 }
 
-// A request without a reply fails its test.
+// TestAPI_missing checks that a request without a reply fails its test.
 func TestAPI_missing(t *testing.T) {
 	fake := &failing{TB: t}
 	api := codextest.NewAPI(fake)
@@ -117,7 +117,7 @@ func TestAPI_missing(t *testing.T) {
 	}
 }
 
-// failing is a test that may fail.
+// failing is a testing.TB that may fail.
 type failing struct {
 	testing.TB
 	failed  bool
@@ -127,7 +127,7 @@ type failing struct {
 func (f *failing) Errorf(string, ...any) { f.failed = true }
 func (f *failing) Cleanup(fn func())     { f.cleanup = append(f.cleanup, fn) }
 
-// Another order of requests than the recorded one is an error, not a wrong answer.
+// TestReplay_differs checks that a different order of requests is an error, not a wrong answer.
 func TestReplay_differs(t *testing.T) {
 	lines := []codextest.Line{
 		{Seq: 1, Client: true, Msg: json.RawMessage(`{"id":1,"method":"initialize"}`)},

@@ -11,26 +11,26 @@ import (
 	"github.com/seed7221b0f9/parley/codex"
 )
 
-// Home is a set of directories in which the real codex program runs apart from the user's own
+// Home is a set of directories in which the real codex program runs, separate from the user's
 // configuration.
 type Home struct {
-	// Root holds all of it. Codex is CODEX_HOME, Project a trusted directory to work in.
+	// Root holds all directories. Codex is CODEX_HOME, Project a trusted working directory.
 	Root, Codex, Project string
 
 	api *API
 }
 
-// NewHome makes a home whose only model provider is the API. config is added to its
+// NewHome creates a home with the API as the only model provider. config is appended to its
 // config.toml and may be empty.
 func NewHome(tb testing.TB, api *API, config string) *Home {
 	tb.Helper()
-	// The program gets real paths from the system, so links are resolved before.
+	// The program gets real paths from the system, so links are resolved first.
 	root, err := filepath.EvalSymlinks(tb.TempDir())
 	if err != nil {
 		tb.Fatal(err)
 	}
 	h := &Home{Root: root, Codex: filepath.Join(root, "home", ".codex"), Project: filepath.Join(root, "project"), api: api}
-	// The program refuses to put helpers below its temporary directory, so that is a third.
+	// The program refuses to put helpers below its temporary directory, which is therefore separate.
 	for _, dir := range []string{h.Codex, h.Project, filepath.Join(root, "tmp")} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			tb.Fatal(err)
@@ -45,8 +45,8 @@ func NewHome(tb testing.TB, api *API, config string) *Home {
 // Model is the model of the hermetic configuration. It uses function tools, not code mode.
 const Model = "gpt-5.5"
 
-// config is config.toml: keys first, then tables. The three features ask the network at
-// the start if they are on.
+// config returns config.toml: keys first, then tables. The three features would use the network at
+// the start.
 func (h *Home) config(more string) string {
 	var keys, tables []string
 	into := &keys
@@ -82,8 +82,8 @@ trust_level = "trusted"
 `, Model, strings.Join(keys, "\n"), h.api.URL(), h.Project, strings.Join(tables, "\n"))
 }
 
-// Env is the environment of the program, made from nothing. What is not loopback is sent
-// to a proxy that does not exist.
+// Env returns the complete environment of the program. Requests to other hosts than loopback go to
+// a proxy that does not exist.
 func (h *Home) Env() []string {
 	const nowhere = "http://127.0.0.1:9"
 	env := []string{
@@ -99,7 +99,7 @@ func (h *Home) Env() []string {
 	return env
 }
 
-// Options are options that run the program at path in the home. Logs go to the test.
+// Options returns options that run the program at path in the home. Logs go to the test.
 func (h *Home) Options(tb testing.TB, path string) *codex.Options {
 	return &codex.Options{
 		Path: path, Env: h.Env(), Dir: h.Project, ClientName: "parley_test", ClientVersion: "1",
@@ -107,7 +107,7 @@ func (h *Home) Options(tb testing.TB, path string) *codex.Options {
 	}
 }
 
-// Hermetic makes a home and returns options for it, for tests that need no more than that.
+// Hermetic creates a home and returns options for it.
 func Hermetic(tb testing.TB, api *API, path string) (*codex.Options, *Home) {
 	tb.Helper()
 	h := NewHome(tb, api, "")

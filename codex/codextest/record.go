@@ -19,8 +19,8 @@ import (
 // Line is one line of a recording. Seq orders both directions, T is in seconds.
 type Line = tape.Line
 
-// Recorder is a Spawner that records what client and server say. Its methods may be
-// called from any goroutine.
+// Recorder is a Spawner that records the lines of client and server. Its methods may be called from
+// any goroutine.
 type Recorder struct {
 	// Next starts the process; nil starts a child of this one.
 	Next spawn.Spawner
@@ -31,8 +31,7 @@ type Recorder struct {
 	lines []Line
 }
 
-// Spawn starts a process with the next spawner and records what is written to it and what it
-// writes.
+// Spawn starts a process with the next spawner and records its input and output.
 func (r *Recorder) Spawn(ctx context.Context, cmd spawn.Command) (spawn.Process, error) {
 	next := r.Next
 	if next == nil {
@@ -46,7 +45,7 @@ func (r *Recorder) Spawn(ctx context.Context, cmd spawn.Command) (spawn.Process,
 	return r.tape.Tap(p), nil
 }
 
-// Lines returns what was written so far in both directions, in its order, as a copy.
+// Lines returns a copy of the lines recorded so far in both directions, in order.
 func (r *Recorder) Lines() []Line {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -63,8 +62,8 @@ func (r *Recorder) add(m tape.Moment) {
 	r.lines = append(r.lines, Line{Seq: len(r.lines) + 1, T: m.TMS / 1000, Msg: msg, Client: m.Dir == "in"})
 }
 
-// Save writes client.jsonl and server.jsonl into a directory, which it makes. Files that
-// are there are not replaced.
+// Save writes client.jsonl and server.jsonl into a directory, which it creates. It does not replace
+// existing files.
 func (r *Recorder) Save(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err

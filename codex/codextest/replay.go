@@ -10,12 +10,12 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// Replay is a Spawner that plays the server's part of a recording: it says what the server
-// said, each line after the lines of the client that it came after. The ids of requests are
-// those of the client that is there, not those of the recording.
+// Replay is a Spawner that plays the server's side of a recording: it writes each line of the
+// server after the lines of the client that preceded it. It replaces the request ids of the
+// recording by those of the current client.
 //
-// The client must make the same requests in the same order. One that differs ends the run;
-// Err says why.
+// The client must make the same requests in the same order. A difference ends the run; Err returns
+// the reason.
 type Replay struct {
 	process *tape.Process
 
@@ -23,14 +23,14 @@ type Replay struct {
 	player *tape.Player // of the last run
 }
 
-// NewReplay returns a spawner that plays these lines to each client. The lines must be in their
-// recorded order.
+// NewReplay returns a spawner that plays these lines to each client. The lines must be in recorded
+// order.
 func NewReplay(lines []Line) *Replay {
 	var moments []tape.Moment
 	for _, l := range lines {
 		var m message
 		if json.Unmarshal(l.Msg, &m) != nil {
-			continue // was not a message
+			continue // not a message
 		}
 		moment := tape.Moment{Event: tape.Event{Dir: "out", Ev: "line"}, Line: string(l.Msg)}
 		if l.Client {
@@ -49,7 +49,7 @@ func NewReplay(lines []Line) *Replay {
 	return &Replay{process: tape.NewProcess(moments)}
 }
 
-// Err is why the last run ended before the recording did; nil if it did not.
+// Err returns the reason why the last run ended early, or nil.
 func (r *Replay) Err() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -59,8 +59,8 @@ func (r *Replay) Err() error {
 	return fmt.Errorf("codextest: replay: %w", r.player.Err())
 }
 
-// Spawn starts a run that plays the recorded lines from the start, without a process of the
-// system.
+// Spawn starts a run that plays the recorded lines from the start, without an operating system
+// process.
 func (r *Replay) Spawn(ctx context.Context, cmd spawn.Command) (spawn.Process, error) {
 	p := tape.NewPlayer(r.process, tape.Hints{})
 	p.Protocol = protocol
@@ -75,7 +75,7 @@ type message struct {
 	Method string          `json:"method"`
 }
 
-// protocol matches requests and notifications by method, and answers by their id.
+// protocol matches requests and notifications by method, and responses by id.
 var protocol = &tape.Protocol{
 	Key: key,
 	Rewrite: func(line, _, own string) string {
@@ -108,7 +108,7 @@ var protocol = &tape.Protocol{
 
 func key(line string) (key, id string) {
 	var m message
-	_ = json.Unmarshal([]byte(line), &m) // one that is not a message has no method
+	_ = json.Unmarshal([]byte(line), &m) // a line that is not a message has no method
 	if m.Method == "" {
 		return "the answer to " + string(m.ID), ""
 	}

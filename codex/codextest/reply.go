@@ -7,25 +7,24 @@ import (
 	"sync/atomic"
 )
 
-// Reply is what the API answers one request with: events of a stream, or an error with a
-// status.
+// Reply is the API's response to one request: events of a stream, or an error with a status.
 type Reply struct {
 	Events []Event
-	// Status, Body and Header are those of an answer that is not a stream.
+	// Status, Body and Header belong to a response that is not a stream.
 	Status int
 	Body   string
 	Header map[string]string
-	// Do is called before the reply is sent; nil does nothing.
+	// Do is called before the reply is sent; nil has no effect.
 	Do func()
-	// Repeat answers all further requests of the script with the same.
+	// Repeat uses the reply for all further requests of the script.
 	Repeat bool
 }
 
-// Event is an event of the stream, a pause in it, or its sudden end.
+// Event is an event of the stream, a pause in it, or a broken connection.
 type Event struct {
 	// Data is the event; its member type names it.
 	Data map[string]any
-	// Wait holds the stream until the channel is closed.
+	// Wait blocks the stream until the channel is closed.
 	Wait <-chan struct{}
 	// Drop breaks the connection.
 	Drop bool
@@ -33,8 +32,7 @@ type Event struct {
 
 var replies atomic.Int64
 
-// Usage is the number of tokens, by kind, that a reply of the scripted [API] reports for
-// itself.
+// Usage holds the token counts, by kind, that a reply of the scripted [API] reports.
 type Usage struct{ Input, Cached, Output, Reasoning int }
 
 // Stream returns a reply with the given events between its start and its end, and the tokens
@@ -52,7 +50,7 @@ func Stream(u Usage, events ...Event) Reply {
 	}}})}
 }
 
-// defaultUsage is what replies report that do not say.
+// defaultUsage is the usage of replies without one.
 var defaultUsage = Usage{Input: 100, Output: 20}
 
 // Say returns a reply with one message of the agent, streamed with a delta for each part.
@@ -107,8 +105,8 @@ func itemEvent(typ string, item map[string]any) Event {
 	return Event{Data: map[string]any{"type": typ, "output_index": 0, "item": item}}
 }
 
-// Call are the events of a call of a function, with its arguments as any JSON value. A tool
-// of an MCP server has the namespace "mcp__" and the server's name.
+// Call returns the events of a function call with its arguments as any JSON value. A tool of an MCP
+// server has the namespace "mcp__" and the server's name.
 func Call(callID, namespace, name string, args any) []Event {
 	text, err := json.Marshal(args)
 	if err != nil {
@@ -127,13 +125,13 @@ func Command(callID, cmd string) []Event {
 	return Call(callID, "", "exec_command", map[string]any{"cmd": cmd})
 }
 
-// EscalatedCommand are the events of a command that asks to run outside the sandbox, for
-// which the client is asked.
+// EscalatedCommand returns the events of a command that requests to run outside the sandbox, which
+// needs an approval of the client.
 func EscalatedCommand(callID, cmd, why string) []Event {
 	return Call(callID, "", "exec_command", map[string]any{"cmd": cmd, "sandbox_permissions": "require_escalated", "justification": why})
 }
 
-// Patch are the events of a patch in the form that begins with "*** Begin Patch".
+// Patch returns the events of a patch in the form that begins with "*** Begin Patch".
 func Patch(callID, patch string) []Event {
 	item := func(input string) map[string]any {
 		return map[string]any{"type": "custom_tool_call", "id": "ct_" + callID, "call_id": callID, "name": "apply_patch", "input": input}
@@ -145,8 +143,8 @@ func Patch(callID, patch string) []Event {
 	}
 }
 
-// SearchTools are the events of a search for tools that are not loaded at the start, as
-// those for agents are.
+// SearchTools returns the events of a search for tools that are not loaded at the start, such as
+// those for agents.
 func SearchTools(callID, query string) []Event {
 	return []Event{itemEvent("response.output_item.done", map[string]any{
 		"type": "tool_search_call", "id": "ts_" + callID, "call_id": callID, "execution": "client", "arguments": map[string]any{"query": query},

@@ -13,25 +13,24 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// Server is a scripted app-server in this process. It is a Spawner for codex.Options, with
-// any existing file as the Path. The zero value greets, starts threads and ends every turn
-// at once.
+// Server is a scripted app-server in this process. It is a Spawner for codex.Options, with any
+// existing file as the Path. The zero value answers the handshake, starts threads and ends every
+// turn at once.
 type Server struct {
-	// Turn plays a turn, in a goroutine of its own. The turn is completed when it returns.
+	// Turn plays a turn on a separate goroutine. The turn is completed when it returns.
 	Turn func(t *ServerTurn)
-	// Handle answers requests before the server does. handled false leaves it to the server.
+	// Handle answers requests before the server does. If handled is false, the server answers.
 	Handle func(s *Session, c *item.Call) (result any, err error, handled bool)
 
 	mu       sync.Mutex
 	sessions []*Session
 }
 
-// Session is one run of a [Server], from the spawning of its process to the exit, with a client
-// of its own.
+// Session is one run of a [Server] with one client, from the start of its process to the exit.
 type Session struct {
 	server *Server
 	conn   *jsonrpc.Conn
-	out    io.WriteCloser // of the server, for lines that are not messages
+	out    io.WriteCloser // the server's output, for lines that are not messages
 
 	mu     sync.Mutex
 	nextID int
@@ -43,8 +42,8 @@ type Session struct {
 	status spawn.ExitStatus
 }
 
-// ServerTurn is a turn that a script of the [Server] plays: its ids, its prompt, and methods to
-// report what happens.
+// ServerTurn is a turn that a script of the [Server] plays: its ids, its prompt, and methods that
+// send its events.
 type ServerTurn struct {
 	*Session
 	ThreadID, TurnID string
@@ -56,7 +55,7 @@ type ServerTurn struct {
 	ended bool
 }
 
-// Spawn starts a run of the server, without a process of the system. Each run is a [Session].
+// Spawn starts a run of the server without an operating system process. Each run is a [Session].
 func (s *Server) Spawn(context.Context, spawn.Command) (spawn.Process, error) {
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
@@ -70,27 +69,27 @@ func (s *Server) Spawn(context.Context, spawn.Command) (spawn.Process, error) {
 	s.sessions = append(s.sessions, n)
 	s.mu.Unlock()
 	go func() {
-		<-n.conn.Done() // the end of the input ends a server
+		<-n.conn.Done() // a server exits when its input ends
 		n.Exit(0)
 	}()
 	return &serverProcess{session: n, stdin: inW, stdout: outR}, nil
 }
 
-// Sessions returns the runs of the server so far, in the order in which they were started.
+// Sessions returns the runs of the server so far, in order of their start.
 func (s *Server) Sessions() []*Session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]*Session(nil), s.sessions...)
 }
 
-// sharedWriter leaves the closing of the output to Exit.
+// sharedWriter ignores Close; Exit closes the output.
 type sharedWriter struct{ w io.Writer }
 
 func (s *sharedWriter) Write(p []byte) (int, error) { return s.w.Write(p) }
 
 func (s *sharedWriter) Close() error { return nil }
 
-// note keeps what the client asked.
+// note records a request of the client.
 func (s *Session) note(m *jsonrpc.Message) *item.Call {
 	c := &item.Call{ID: item.JSON(m.ID), Method: m.Method, Params: item.JSON(m.Params)}
 	s.mu.Lock()
@@ -99,7 +98,7 @@ func (s *Session) note(m *jsonrpc.Message) *item.Call {
 	return c
 }
 
-// Calls returns the requests and notifications that the client has sent so far, in their order.
+// Calls returns the requests and notifications of the client so far, in order.
 func (s *Session) Calls() []*item.Call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -150,7 +149,7 @@ func (s *Session) thread(id, cwd string) any {
 	}
 }
 
-// start plays a turn after its answer has been written.
+// start plays a turn after its response has been written.
 func (s *Session) start(threadID string, input []item.Input) any {
 	t := &ServerTurn{Session: s, ThreadID: threadID, TurnID: s.id("turn"), Interrupted: make(chan struct{})}
 	for _, in := range input {
@@ -188,7 +187,7 @@ func (t *ServerTurn) state(status string, failure any) map[string]any {
 	return map[string]any{"id": t.TurnID, "items": []any{}, "status": status, "error": failure}
 }
 
-// End ends the turn with a status and, if it failed, the error. Later calls do nothing.
+// End ends the turn with a status and, if it failed, the error. Later calls have no effect.
 func (t *ServerTurn) End(status string, failure any) {
 	t.mu.Lock()
 	ended := t.ended
@@ -200,8 +199,7 @@ func (t *ServerTurn) End(status string, failure any) {
 	}
 }
 
-// About sends a notification with these fields and the ids of the thread and the turn added to
-// them.
+// About sends a notification with these fields and the ids of the thread and the turn.
 func (t *ServerTurn) About(method string, fields map[string]any) {
 	p := map[string]any{"threadId": t.ThreadID, "turnId": t.TurnID}
 	for k, v := range fields {
@@ -210,7 +208,7 @@ func (t *ServerTurn) About(method string, fields map[string]any) {
 	t.Notify(method, p)
 }
 
-// Say sends a whole message of the agent: the start of its item, one delta, and its end.
+// Say sends a complete message of the agent: the start of its item, one delta, and its end.
 func (t *ServerTurn) Say(text string) {
 	id := t.id("msg")
 	t.About("item/started", map[string]any{"item": &item.AgentMessage{ItemHead: item.ItemHead{ID: id}}, "startedAtMs": 1})
@@ -218,24 +216,23 @@ func (t *ServerTurn) Say(text string) {
 	t.About("item/completed", map[string]any{"item": &item.AgentMessage{ItemHead: item.ItemHead{ID: id}, Text: text}, "completedAtMs": 1})
 }
 
-// Notify sends a notification to the client. It is not an error if the client is gone.
+// Notify sends a notification to the client. It ignores a closed connection.
 func (s *Session) Notify(method string, params any) {
 	_ = s.conn.Notify(context.Background(), method, params)
 }
 
-// Ask sends a request to the client and waits for its answer, or for the end of the context.
+// Ask sends a request to the client and waits for its response, or for the end of the context.
 func (s *Session) Ask(ctx context.Context, method string, params any) (json.RawMessage, error) {
 	return s.conn.Call(ctx, method, params)
 }
 
-// Line writes a line as it is, between the others. It may be anything, including text that is
-// not JSON.
+// Line writes a raw line between the others, including text that is not JSON.
 func (s *Session) Line(line string) { _, _ = io.WriteString(s.out, line+"\n") }
 
-// Exit ends the server with an exit code, as a process that ends by itself would.
+// Exit ends the server with an exit code, like a process that exits.
 func (s *Session) Exit(code int) { s.end(spawn.ExitStatus{Code: code}) }
 
-// Kill ends the server as a signal would, which is given by its name, such as "SIGKILL".
+// Kill ends the server like a signal, given by its name, such as "SIGKILL".
 func (s *Session) Kill(signal string) { s.end(spawn.ExitStatus{Code: -1, Signal: signal}) }
 
 func (s *Session) end(status spawn.ExitStatus) {
@@ -247,7 +244,7 @@ func (s *Session) end(status spawn.ExitStatus) {
 	})
 }
 
-// serverProcess is a Session as a process.
+// serverProcess adapts a Session to a process.
 type serverProcess struct {
 	session *Session
 	stdin   *io.PipeWriter

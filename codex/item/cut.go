@@ -9,13 +9,13 @@ import (
 // of them.
 const (
 	CutTurnEnded = "turnEnded" // the turn ended, interrupted or not, and the item was open
-	CutRetry     = "retry"     // the server asks the model again, and starts a new item
-	CutEnd       = "end"       // the server itself ended
+	CutRetry     = "retry"     // the server repeats the request to the model and starts a new item
+	CutEnd       = "end"       // the server exited
 )
 
 // ItemCut reports that an item will not be completed. The server does not send it, but leaves such
-// an item open. Package codex makes one, so that every item that was started also ends. Item is the
-// item as far as it came, with the text of its deltas.
+// an item open. Package codex creates one, so that every started item also ends. Item is the
+// incomplete item, with the text of its deltas.
 //
 // A command that was cut off may still be running. If it is completed later, its [ItemCompleted]
 // follows.
@@ -25,16 +25,16 @@ type ItemCut struct {
 	Reason string `json:"reason"`
 }
 
-// omitted matches what the server writes in place of the middle of an output over 1 MiB.
+// omitted matches the server's marker for the omitted middle of an output over 1 MiB.
 var omitted = regexp.MustCompile(`\n\.\.\. \d+ bytes omitted \.\.\.\n`)
 
-// maxOutput is how much of an output the server keeps.
+// maxOutput is the number of bytes of an output that the server keeps.
 const maxOutput = 1 << 20
 
 // Output returns the output of a command, given the joined deltas and the output of the completed
-// item, which is nil if there is none. The deltas can lack what the command wrote at its start, and
-// the item has at most 1 MiB. Output returns that of the item, unless it was shortened and the
-// deltas are longer. truncated reports whether something is or may be missing.
+// item, which may be nil. The deltas can lack the start of the output, and the item has at most 1
+// MiB. Output returns that of the item, unless it was shortened and the deltas are longer.
+// truncated reports whether a part is or may be missing.
 func Output(deltas string, aggregated *string) (text string, truncated bool) {
 	switch {
 	case aggregated == nil:
@@ -47,8 +47,8 @@ func Output(deltas string, aggregated *string) (text string, truncated bool) {
 	return *aggregated, true
 }
 
-// cutOutput reports whether the server has cut an output. The command may have written the
-// marker itself, so the length counts too.
+// cutOutput reports whether the server has cut an output. The command may have written the marker,
+// so the length counts too.
 func cutOutput(s string) bool {
 	if len(s) < maxOutput {
 		return false
@@ -56,8 +56,8 @@ func cutOutput(s string) bool {
 	return omitted.MatchString(s[maxOutput/2-8 : min(len(s), maxOutput/2+64)])
 }
 
-// Partial is an item that is not completed yet, with the text of its deltas. [NewPartial] makes
-// one; the zero value is not usable. It must not be used by several goroutines at once.
+// Partial is an incomplete item with the text of its deltas. [NewPartial] creates one; the zero
+// value is not usable. It is not safe for concurrent use.
 type Partial struct {
 	item    Item
 	text    strings.Builder
@@ -65,15 +65,14 @@ type Partial struct {
 	content []*strings.Builder
 }
 
-// NewPartial returns a partial item that begins as an [ItemStarted] has it, and to which deltas
-// can be added.
+// NewPartial returns a partial item from the item of an [ItemStarted].
 func NewPartial(i Item) *Partial { return &Partial{item: i} }
 
-// maxParts guards against an index that would need as much memory as it is large.
+// maxParts limits the index of a part, and thereby the memory.
 const maxParts = 10_000
 
-// Add adds a delta to the item. The caller passes only notifications of this item; those that are
-// not deltas change nothing.
+// Add adds a delta to the item. The caller passes only notifications of this item; other
+// notifications than deltas have no effect.
 func (p *Partial) Add(n Notification) {
 	switch n := n.(type) {
 	case *AgentMessageDelta:
@@ -108,11 +107,11 @@ func addPart(parts *[]*strings.Builder, index int64, delta string) {
 // Text returns the deltas so far, joined, of a message, a plan or the output of a command.
 func (p *Partial) Text() string { return p.text.String() }
 
-// Started returns the item as it started, without the text of its deltas. A *[FileChange] has the
+// Started returns the item at its start, without the text of its deltas. A *[FileChange] has the
 // changes of its newest [FileChangePatchUpdated].
 func (p *Partial) Started() Item { return p.item }
 
-// Item returns the item with what its deltas have added. An item that has deltas has no Raw text.
+// Item returns the item with its deltas. An item that has deltas has no Raw text.
 func (p *Partial) Item() Item {
 	switch i := p.item.(type) {
 	case *AgentMessage:

@@ -16,9 +16,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/codexrec"
 )
 
-// TestDecode decodes every line of every recording: nothing that the package names is
-// unknown, encoding gives the bytes back, and each typed field is what a walk of the JSON
-// with encoding/json finds.
+// TestDecode decodes every line of every recording: all named types are known, encoding returns the
+// same bytes, and each typed field equals the result of a walk over the JSON with encoding/json.
 func TestDecode(t *testing.T) {
 	census := map[string]int{}
 	for _, r := range codexrec.All(t) {
@@ -102,8 +101,8 @@ func checkServer(census map[string]int, msg []byte) []string {
 	return append(bad, w.bad...)
 }
 
-// unnamed matches the notifications that the package leaves unknown on purpose: parts of the
-// server that a conversation has nothing to do with.
+// unnamed matches the notifications that the package intentionally leaves unknown: parts of the
+// server that are not related to a conversation.
 var unnamed = regexp.MustCompile(`^(thread/(realtime|environment|prediction)/|(command/exec|process|fs|app|project|fuzzyFileSearch|windows|windowsSandbox|externalAgentConfig|mcpServer/event|account/gatewayOAuth)/)`)
 
 // unnamedMembers are members on the wire that the types leave in Raw.
@@ -117,13 +116,13 @@ func sameBytes(got, want []byte) []string {
 	return nil
 }
 
-// walk compares Go values with what encoding/json decoded.
+// walk compares Go values with the result of encoding/json.
 type walk struct {
 	census map[string]int
 	bad    []string
 }
 
-// result checks threads and turns in answers.
+// result checks threads and turns in responses.
 func (w *walk) result(r *item.Response, tree any) []string {
 	var got struct {
 		Thread *item.Thread  `json:"thread"`

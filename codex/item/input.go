@@ -11,7 +11,7 @@ import (
 //
 //sumtype:decl
 type Input interface {
-	// Raw returns a copy of the part's text, nil for a part that was built.
+	// Raw returns a copy of the part's text, nil for a part that was not decoded.
 	Raw() json.RawMessage
 
 	input() *inputText
@@ -19,7 +19,7 @@ type Input interface {
 
 type inputText struct{ text string }
 
-// Raw returns a copy of the part's text, nil for a part that was built.
+// Raw returns a copy of the part's text, nil for a part that was not decoded.
 func (t *inputText) Raw() json.RawMessage { return JSON(t.text).Bytes() }
 
 func (t *inputText) input() *inputText { return t }
@@ -31,7 +31,7 @@ type Text struct {
 	TextElements JSON   `json:"text_elements,omitempty"`
 }
 
-// Image is an image by its address, which may be a data: address, or by the id of a file.
+// Image is an image by its address, which may be a data: URL, or by the id of a file.
 type Image struct {
 	inputText
 	URL    string `json:"url,omitempty"`
@@ -60,14 +60,14 @@ type LocalAudio struct {
 	Path string `json:"path"`
 }
 
-// Skill names a skill, by its name and path, that the agent is to use in the turn.
+// Skill names a skill, by its name and path, that the agent should use in the turn.
 type Skill struct {
 	inputText
 	Name string `json:"name"`
 	Path string `json:"path"`
 }
 
-// Mention names something that the prompt is about, such as a file or an app, by its path.
+// Mention refers to something in the prompt, such as a file or an app, by its path.
 type Mention struct {
 	inputText
 	Name string `json:"name"`
@@ -114,8 +114,7 @@ func (i *LocalAudio) MarshalJSON() ([]byte, error) { return encodePart(i.text, "
 func (i *Skill) MarshalJSON() ([]byte, error)      { return encodePart(i.text, "skill", i) }
 func (i *Mention) MarshalJSON() ([]byte, error)    { return encodePart(i.text, "mention", i) }
 
-// MarshalJSON returns the text that the part was decoded from, byte for byte, or the JSON of
-// one that was built.
+// MarshalJSON returns the text that the part was decoded from, byte for byte, or the JSON field.
 func (i *UnknownInput) MarshalJSON() ([]byte, error) {
 	if i.text != "" {
 		return []byte(i.text), nil

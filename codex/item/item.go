@@ -14,16 +14,16 @@ import (
 //
 //sumtype:decl
 type Item interface {
-	// Head returns what every item has.
+	// Head returns the common fields of items.
 	Head() *ItemHead
-	// Raw returns a copy of the item's text, nil for an item that was built.
+	// Raw returns a copy of the item's text, nil for an item that was not decoded.
 	Raw() json.RawMessage
 
 	item()
 }
 
-// ItemHead is what every item has. The two times are on the wire although no schema of
-// version 0.144 names them; they are nil where the wire has null.
+// ItemHead holds the common fields of items. The two times are on the wire although the schema of
+// version 0.144 does not have them; they are nil where the wire has null.
 type ItemHead struct {
 	ID            string `json:"id"`
 	StartedAtMs   *int64 `json:"startedAtMs,omitempty"`
@@ -32,16 +32,15 @@ type ItemHead struct {
 	text string
 }
 
-// Head returns h itself. It gives all items, which embed an ItemHead, the method of the
-// interface [Item].
+// Head returns h. It implements [Item] for all types that embed an ItemHead.
 func (h *ItemHead) Head() *ItemHead { return h }
 
-// Raw returns a copy of the item's text, nil for an item that was built.
+// Raw returns a copy of the item's text, nil for an item that was not decoded.
 func (h *ItemHead) Raw() json.RawMessage { return JSON(h.text).Bytes() }
 
 func (*ItemHead) item() {}
 
-// UnknownItem is an item of a type that this package does not know. All of it is in Raw.
+// UnknownItem is an item of an unknown type. Raw returns all of it.
 type UnknownItem struct {
 	ItemHead
 	Type string `json:"type"`
@@ -72,8 +71,8 @@ var itemTypes = jsonwire.Table[Item]{
 
 var itemNames = itemTypes.Names()
 
-// Kind returns the name that an item's type has on the wire, such as "commandExecution", also
-// for unknown items.
+// Kind returns the name of an item's type on the wire, such as "commandExecution", including
+// unknown types.
 func Kind(i Item) string {
 	if u, ok := i.(*UnknownItem); ok {
 		return u.Type
@@ -86,7 +85,7 @@ func Kinds() []string { return slices.Collect(maps.Keys(itemTypes)) }
 
 var _ = jsonwire.Register(decodeItem)
 
-// decodeItem decodes the value ahead, whatever it is, into an item; null is nil.
+// decodeItem decodes the next value, of any type, into an item; null is nil.
 func decodeItem(d *jsonwire.Decoder) Item {
 	if d.Null() {
 		return nil

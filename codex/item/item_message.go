@@ -1,7 +1,7 @@
 package item
 
-// UserMessage is a prompt, also one that a hook or a goal made. ClientID is the
-// clientUserMessageId that came with the prompt.
+// UserMessage is a prompt, including prompts of a hook or a goal. ClientID is the
+// clientUserMessageId of the prompt.
 type UserMessage struct {
 	ItemHead
 	ClientID string  `json:"clientId,omitempty"`
@@ -22,15 +22,14 @@ type HookFragment struct {
 	Text      string `json:"text"`
 }
 
-// The phases of an agent's message: a remark while it works, a part of its answer, or the
-// answer itself.
+// The phases of an agent's message: a comment while it works, a part of its answer, or the answer.
 const (
 	PhaseCommentary    = "commentary"
 	PhasePartialAnswer = "partial_answer"
 	PhaseFinalAnswer   = "final_answer"
 )
 
-// AgentMessage is something the agent says. Phase is one of the Phase constants, or empty.
+// AgentMessage is a message of the agent. Phase is one of the Phase constants, or empty.
 type AgentMessage struct {
 	ItemHead
 	Text           string `json:"text"`
@@ -40,8 +39,8 @@ type AgentMessage struct {
 	Questions      JSON   `json:"questions,omitempty"`
 }
 
-// FunctionCallOutput is an item with the output of a tool that the client put into the
-// conversation itself.
+// FunctionCallOutput is an item with the output of a tool that the client added to the
+// conversation.
 type FunctionCallOutput struct {
 	ItemHead
 	Name      string `json:"name"`
@@ -55,16 +54,16 @@ type Plan struct {
 	Text string `json:"text"`
 }
 
-// Reasoning is what the model thought: the parts of its summary, and where the provider
-// shows them the parts of the reasoning itself.
+// Reasoning is the model's reasoning: the parts of its summary and, if the provider shows them, the
+// parts of the reasoning.
 type Reasoning struct {
 	ItemHead
 	Summary []string `json:"summary"`
 	Content []string `json:"content"`
 }
 
-// EnteredReviewMode is an item that marks the start of a review. Review is what is being
-// reviewed.
+// EnteredReviewMode is an item that marks the start of a review. Review is the subject of the
+// review.
 type EnteredReviewMode struct {
 	ItemHead
 	Review string `json:"review"`
@@ -77,8 +76,8 @@ type ExitedReviewMode struct {
 	Review string `json:"review"`
 }
 
-// ContextCompaction is an item that marks where older parts of the conversation were replaced
-// by a summary.
+// ContextCompaction is an item that marks the place where older parts of the conversation were
+// replaced by a summary.
 type ContextCompaction struct{ ItemHead }
 
 func (i *UserMessage) MarshalJSON() ([]byte, error)  { return encodePart(i.text, "userMessage", i) }

@@ -26,7 +26,7 @@ func ExampleDecodeServer() {
 	// Output: call_1 ls completed 0
 }
 
-// What is not known keeps its bytes, whichever union it belongs to.
+// TestUnknown checks that unknown values of every union keep their bytes.
 func TestUnknown(t *testing.T) {
 	line := `{"method":"item/started","params":{"threadId":"t","turnId":"u","item":{"type":"hologram","id":"h","x":[1, 2]}},"emittedAtMs":5}`
 	l, err := item.DecodeServer([]byte(line))
@@ -69,7 +69,7 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
-// Members of another type than their field leave it zero and stay in the text.
+// TestWrongTypes checks that members with an unexpected type leave their field zero and stay in the text.
 func TestWrongTypes(t *testing.T) {
 	i, err := item.Decode([]byte(`{"type":"commandExecution","id":5,"command":["ls"],"exitCode":"0","commandActions":{},"status":"new"}`))
 	if err != nil {
@@ -87,7 +87,7 @@ func TestWrongTypes(t *testing.T) {
 	}
 }
 
-// Every kind decodes to its own type, and a built item encodes with its kind.
+// TestKinds checks that every kind decodes to its type, and that a constructed item encodes with its kind.
 func TestKinds(t *testing.T) {
 	kinds := item.Kinds()
 	if len(kinds) != 19 || len(item.RequestMethods()) != 11 {
@@ -160,7 +160,7 @@ func TestErrorInfo(t *testing.T) {
 	}
 }
 
-// An elicitation with an approval kind is a permission, whatever the kind is.
+// TestElicitation_approval checks that an elicitation with any approval kind is a permission.
 func TestElicitation_approval(t *testing.T) {
 	for meta, want := range map[string]bool{
 		`null`: false, `{}`: false, `{"other":1}`: false,
@@ -178,7 +178,7 @@ func TestElicitation_approval(t *testing.T) {
 	}
 }
 
-// item.FuzzDecode: no input panics, and what decodes keeps its bytes.
+// FuzzDecode checks that no input panics, and that decoded values keep their bytes.
 func FuzzDecode(f *testing.F) {
 	f.Add(`{"method":"item/started","params":{"item":{"type":"fileChange","changes":[{"kind":{"type":"add"}}]}}}`)
 	f.Add(`{"id":1,"method":"item/tool/requestUserInput","params":{"questions":[{"options":[{}]}]}}`)

@@ -13,8 +13,8 @@ const (
 // CommandExecution is a command that the agent runs, or that the user ran with
 // thread/shellCommand. It can outlive its turn.
 //
-// AggregatedOutput is stdout and stderr in one, cut at 1 MiB by the server; it is nil
-// while the command runs. The output deltas of a command need not add up to it.
+// AggregatedOutput combines stdout and stderr, cut at 1 MiB by the server; it is nil while the
+// command runs. The output deltas of a command need not add up to it.
 type CommandExecution struct {
 	ItemHead
 	Command          string          `json:"command"`
@@ -30,8 +30,8 @@ type CommandExecution struct {
 	ScriptPath       string          `json:"scriptPath,omitempty"`
 }
 
-// CommandAction is the server's guess at what a part of a command does. Type is read, listFiles,
-// search or unknown, and decides which of the other members are set.
+// CommandAction is the server's guess at the effect of a part of a command. Type is read,
+// listFiles, search or unknown, and determines which other members are set.
 type CommandAction struct {
 	Type    string `json:"type"`
 	Command string `json:"command"`
@@ -48,8 +48,8 @@ type FileChange struct {
 	Status  string   `json:"status"`
 }
 
-// Change is what a patch does to one file. Diff is a unified diff for an update and the
-// whole text of the file for an addition or a deletion.
+// Change is the change of a patch to one file. Diff is a unified diff for an update and the whole
+// text of the file for an addition or a deletion.
 type Change struct {
 	Path string     `json:"path"`
 	Kind ChangeKind `json:"kind"`
@@ -80,7 +80,7 @@ type MCPToolCall struct {
 	MCPAppUI          JSON       `json:"mcpAppUi,omitempty"`
 }
 
-// MCPResult is what a tool of an MCP server returned. Content is a list of MCP content blocks,
+// MCPResult is the result of a tool of an MCP server. Content is a list of MCP content blocks,
 // undecoded.
 type MCPResult struct {
 	Content           []JSON `json:"content"`
@@ -93,8 +93,8 @@ type MCPError struct {
 	Message string `json:"message"`
 }
 
-// DynamicToolCall is an item for a call of a tool that the client itself serves, with its
-// arguments and result.
+// DynamicToolCall is an item for a call of a tool that the client serves, with its arguments and
+// result.
 type DynamicToolCall struct {
 	ItemHead
 	Namespace    string        `json:"namespace,omitempty"`
@@ -107,7 +107,7 @@ type DynamicToolCall struct {
 }
 
 // ToolContent is a part of the result of a dynamic tool. Type is inputText, inputImage or
-// inputAudio, and decides which of the other members is set.
+// inputAudio, and determines which other member is set.
 type ToolContent struct {
 	Type     string  `json:"type"`
 	Text     *string `json:"text,omitempty"`
@@ -115,9 +115,9 @@ type ToolContent struct {
 	AudioURL string  `json:"audioUrl,omitempty"`
 }
 
-// CollabAgentToolCall is something the agent does with other agents. Tool is spawnAgent,
-// sendInput, resumeAgent, wait, closeAgent or one of the newer ones. The ids of the agents
-// that it started are known only when the item is completed.
+// CollabAgentToolCall is an interaction of the agent with other agents. Tool is spawnAgent,
+// sendInput, resumeAgent, wait, closeAgent or one of the newer ones. The ids of the agents that it
+// started are known only when the item is completed.
 type CollabAgentToolCall struct {
 	ItemHead
 	Tool              string                `json:"tool"`
@@ -137,7 +137,7 @@ type AgentState struct {
 	Message string `json:"message,omitempty"`
 }
 
-// SubAgentActivity is an item that reports that a subagent began, received a message or ended,
+// SubAgentActivity is an item that reports that a subagent started, received a message or ended,
 // and names its thread.
 type SubAgentActivity struct {
 	ItemHead
@@ -148,7 +148,7 @@ type SubAgentActivity struct {
 	ReasoningEffort string `json:"reasoningEffort,omitempty"`
 }
 
-// WebSearch is an item for a search in the web that the provider of the model runs itself.
+// WebSearch is an item for a web search by the provider of the model.
 type WebSearch struct {
 	ItemHead
 	Query   string        `json:"query"`
@@ -156,8 +156,8 @@ type WebSearch struct {
 	Results []JSON        `json:"results,omitempty"`
 }
 
-// SearchAction is what a web search did. Type is search, openPage, findInPage or other, and
-// decides what else is set.
+// SearchAction is the action of a web search. Type is search, openPage, findInPage or other, and
+// determines which other members are set.
 type SearchAction struct {
 	Type    string   `json:"type"`
 	Query   string   `json:"query,omitempty"`
@@ -166,21 +166,20 @@ type SearchAction struct {
 	Pattern string   `json:"pattern,omitempty"`
 }
 
-// ImageView is an item for an image file on the server's machine that the agent looked at.
+// ImageView is an item for an image file on the server's machine that the agent viewed.
 type ImageView struct {
 	ItemHead
 	Path string `json:"path"`
 }
 
-// Sleep is an item for a pause that the agent made on purpose, with its duration in
-// milliseconds.
+// Sleep is an item for an intended pause of the agent, with its duration in milliseconds.
 type Sleep struct {
 	ItemHead
 	DurationMs int64 `json:"durationMs"`
 }
 
-// ImageGeneration is an image that the provider of the model made. Result is the image in base64;
-// a newer server sends FileID instead.
+// ImageGeneration is an image that the provider of the model generated. Result is the image in
+// base64; a newer server sends FileID instead.
 type ImageGeneration struct {
 	ItemHead
 	Status                string `json:"status"`

@@ -11,8 +11,8 @@ import (
 // the text "null". The methods Decode and Value decode it.
 type JSON = jsonwire.JSON
 
-// ValueOf encodes a Go value as JSON. It panics for a value that JSON cannot hold, such
-// as a channel, which is a mistake of the program.
+// ValueOf encodes a Go value as JSON. It panics for a value that JSON cannot represent, such as a
+// channel, which is a programming error.
 func ValueOf(v any) JSON {
 	b, err := jsonwire.Marshal(v)
 	if err != nil {
@@ -21,9 +21,9 @@ func ValueOf(v any) JSON {
 	return JSON(b)
 }
 
-// encodePart returns the text that a value was decoded from, or if it was built its type and the
-// fields of the struct that v points to. MarshalJSON of each item and each part of an input calls
-// it: a method that is promoted from an embedded struct would see the embedded fields only.
+// encodePart returns the text that a value was decoded from, or for a constructed value its type
+// and the fields of the struct that v points to. MarshalJSON of each item and each part of an input
+// calls it: a method promoted from an embedded struct would see only the embedded fields.
 func encodePart(text, typ string, v any) ([]byte, error) {
 	if text != "" {
 		return []byte(text), nil

@@ -36,17 +36,16 @@ func notObject(s string, err error) error {
 	return &DecodeError{Text: clip(s), Err: err}
 }
 
-// Response is an answer, of the server or of the client. Exactly one of Result and Error
-// is set.
+// Response is a response of the server or of the client. Exactly one of Result and Error is set.
 type Response struct {
-	ID     JSON // as it came: a number or a string
+	ID     JSON // as received: a number or a string
 	Result JSON
 	Error  *RPCError
 
 	line string
 }
 
-// Raw returns a copy of the whole line, nil for a response that was built.
+// Raw returns a copy of the whole line, nil for a response that was not decoded.
 func (r *Response) Raw() json.RawMessage { return JSON(r.line).Bytes() }
 
 // RPCError is the error of a [Response]. Nearly all errors of the server have the code -32600 and
@@ -66,7 +65,7 @@ type Call struct {
 	line string
 }
 
-// Raw returns a copy of the whole line, nil for a call that was built.
+// Raw returns a copy of the whole line, nil for a call that was not decoded.
 func (c *Call) Raw() json.RawMessage { return JSON(c.line).Bytes() }
 
 type envelope struct {
@@ -78,7 +77,7 @@ type envelope struct {
 	EmittedAtMs int64  `json:"emittedAtMs"`
 }
 
-// open reads the parts of a line.
+// open splits a line into its parts.
 func open(line string) (*envelope, error) {
 	d := jsonwire.NewDecoder(line)
 	if d.Kind() != '{' {
@@ -90,7 +89,7 @@ func open(line string) (*envelope, error) {
 		return nil, &DecodeError{Text: clip(line), Err: err}
 	}
 	if !jsonwire.Valid(line) {
-		// The parts are only looked through for their ends.
+		// Decoding only skips over the parts, so their syntax is checked here.
 		return nil, &DecodeError{Text: clip(line), Err: errors.New("not valid JSON")}
 	}
 	return e, nil
@@ -146,7 +145,7 @@ func DecodeClient(line []byte) (Line, error) {
 	return &Call{ID: e.ID, Method: e.Method, Params: e.Params, line: s}, nil
 }
 
-// errNil keeps a nil *Response from becoming a Line that is not nil.
+// errNil keeps a nil *Response from becoming a non-nil Line.
 func errNil(r *Response, err error) (Line, error) {
 	if err != nil {
 		return nil, err
@@ -154,9 +153,9 @@ func errNil(r *Response, err error) (Line, error) {
 	return r, nil
 }
 
-// DecodeValue decodes the result of a response, or any other part of a line, into what dst points
-// to. Items and inputs in it get their own types. A member of another type than its field leaves
-// the field zero. The error is a *[DecodeError].
+// DecodeValue decodes the result of a response, or any other part of a line, into the value that
+// dst points to. Items and inputs in it get their concrete types. A member with an unexpected type
+// leaves its field zero. The error is a *[DecodeError].
 func DecodeValue(text JSON, dst any) error {
 	if err := jsonwire.Unmarshal(string(text), dst); err != nil {
 		return &DecodeError{Text: clip(string(text)), Err: err}

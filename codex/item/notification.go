@@ -14,39 +14,37 @@ import (
 //
 //sumtype:decl
 type Notification interface {
-	// Head returns what every notification has.
+	// Head returns the common fields of notifications.
 	Head() *Note
-	// Raw returns a copy of the whole line, nil for a notification that was built.
+	// Raw returns a copy of the whole line, nil for a notification that was not decoded.
 	Raw() json.RawMessage
 
 	notification()
 }
 
-// Note is what all notifications have in common. The ids are empty if a notification is about no
-// thread or no turn, and for a few that have them elsewhere: use [ThreadOf] and [TurnOf].
+// Note holds the common fields of notifications. The ids are empty if a notification is not about a
+// thread or a turn, and for a few that have them elsewhere: use [ThreadOf] and [TurnOf].
 type Note struct {
 	ThreadID    string `json:"threadId,omitempty"`
 	TurnID      string `json:"turnId,omitempty"`
-	EmittedAtMs int64  `json:"-"` // beside params on the wire; 0 in older versions
+	EmittedAtMs int64  `json:"-"` // next to params on the wire; 0 in older versions
 
 	line string
 }
 
-// Head returns n itself. It gives all notifications, which embed a Note, the method of the
-// interface [Notification].
+// Head returns n. It implements [Notification] for all types that embed a Note.
 func (n *Note) Head() *Note { return n }
 
-// Raw returns a copy of the whole line, nil for a notification that was built.
+// Raw returns a copy of the whole line, nil for a notification that was not decoded.
 func (n *Note) Raw() json.RawMessage { return JSON(n.line).Bytes() }
 
-// Size returns the length in bytes of the line that was decoded, or 0 for a notification that
-// was built.
+// Size returns the length in bytes of the decoded line, or 0 for a notification that was not
+// decoded.
 func (n *Note) Size() int { return len(n.line) }
 
 func (*Note) notification() {}
 
-// UnknownNotification is a notification with a method that this package does not know.
-// All of it is in Raw.
+// UnknownNotification is a notification with an unknown method. Raw returns all of it.
 type UnknownNotification struct {
 	Note
 	Method string `json:"-"`
@@ -116,8 +114,8 @@ var notificationTypes = jsonwire.Table[Notification]{
 
 var notificationNames = notificationTypes.Names()
 
-// Method returns the name that a notification has on the wire, such as "turn/started", also for
-// unknown ones.
+// Method returns the name of a notification on the wire, such as "turn/started", including unknown
+// ones.
 func Method(n Notification) string {
 	switch n := n.(type) {
 	case *UnknownNotification:
@@ -132,8 +130,7 @@ func Method(n Notification) string {
 // particular order.
 func Methods() []string { return slices.Collect(maps.Keys(notificationTypes)) }
 
-// ThreadOf returns the id of the thread that a notification is about, or "" if it is about
-// none.
+// ThreadOf returns the id of the thread of a notification, or "".
 func ThreadOf(n Notification) string {
 	if n, ok := n.(*ThreadStarted); ok {
 		return n.Thread.ID
@@ -141,7 +138,7 @@ func ThreadOf(n Notification) string {
 	return n.Head().ThreadID
 }
 
-// TurnOf returns the id of the turn that a notification is about, or "" if it is about none.
+// TurnOf returns the id of the turn of a notification, or "".
 func TurnOf(n Notification) string {
 	switch n := n.(type) {
 	case *TurnStarted:
@@ -167,8 +164,8 @@ func newNotification(e *envelope, line string) Notification {
 	return n
 }
 
-// EncodeNotification returns the line of a notification: byte for byte the one that it was
-// decoded from, or its fields if it was built.
+// EncodeNotification returns the line of a notification: the original bytes if it was decoded, or
+// else its fields.
 func EncodeNotification(n Notification) ([]byte, error) {
 	if raw := n.Raw(); raw != nil {
 		return raw, nil
@@ -185,7 +182,7 @@ func EncodeNotification(n Notification) ([]byte, error) {
 	return append(append(append(line, `,"params":`...), b...), '}'), nil
 }
 
-// ItemOf returns the id of the item that a notification is about, or "" if it is about none.
+// ItemOf returns the id of the item of a notification, or "".
 func ItemOf(n Notification) string {
 	switch n := n.(type) {
 	case *ItemStarted:

@@ -1,38 +1,36 @@
 package item
 
-// ItemStarted reports that an item has begun, with what is known of it then. Deltas may follow.
+// ItemStarted reports the start of an item, with the data known at that time. Deltas may follow.
 type ItemStarted struct {
 	Note
 	Item        Item  `json:"item"`
 	StartedAtMs int64 `json:"startedAtMs"`
 }
 
-// ItemCompleted reports that an item has ended, with its final content. It does not come for an item
-// that was cut off, except for commands that go on, and it can come after the end of the turn.
+// ItemCompleted reports the end of an item, with its final content. It is not sent for an item that
+// was cut off, except for commands that continue, and it can follow the end of the turn.
 type ItemCompleted struct {
 	Note
 	Item          Item  `json:"item"`
 	CompletedAtMs int64 `json:"completedAtMs"`
 }
 
-// AgentMessageDelta is the next piece of the text of an agent's message, which the item with
-// this id holds.
+// AgentMessageDelta is the next piece of the text of an agent's message, the item with this id.
 type AgentMessageDelta struct {
 	Note
 	ItemID string `json:"itemId"`
 	Delta  string `json:"delta"`
 }
 
-// PlanDelta is the next piece of the text of a plan that the agent proposes, of the item with
-// this id.
+// PlanDelta is the next piece of the text of a proposed plan, the item with this id.
 type PlanDelta struct {
 	Note
 	ItemID string `json:"itemId"`
 	Delta  string `json:"delta"`
 }
 
-// ReasoningSummaryDelta is the next piece of one part of a summary of the reasoning, by the
-// index of the part.
+// ReasoningSummaryDelta is the next piece of one part of a reasoning summary, by the index of the
+// part.
 type ReasoningSummaryDelta struct {
 	Note
 	ItemID       string `json:"itemId"`
@@ -40,16 +38,15 @@ type ReasoningSummaryDelta struct {
 	SummaryIndex int64  `json:"summaryIndex"`
 }
 
-// ReasoningSummaryPartAdded reports that a new part of the summary of the reasoning begins,
-// with its index.
+// ReasoningSummaryPartAdded reports the start of a new part of the reasoning summary, with its
+// index.
 type ReasoningSummaryPartAdded struct {
 	Note
 	ItemID       string `json:"itemId"`
 	SummaryIndex int64  `json:"summaryIndex"`
 }
 
-// ReasoningTextDelta is the next piece of one part of the reasoning itself, by the index of the
-// part.
+// ReasoningTextDelta is the next piece of one part of the reasoning, by the index of the part.
 type ReasoningTextDelta struct {
 	Note
 	ItemID       string `json:"itemId"`
@@ -57,16 +54,15 @@ type ReasoningTextDelta struct {
 	ContentIndex int64  `json:"contentIndex"`
 }
 
-// CommandOutputDelta is the next piece of a command's output. The deltas can lack what the command
-// wrote at its start, which the completed item has; see [Output].
+// CommandOutputDelta is the next piece of a command's output. The deltas can lack the start of the
+// output, which the completed item has; see [Output].
 type CommandOutputDelta struct {
 	Note
 	ItemID string `json:"itemId"`
 	Delta  string `json:"delta"`
 }
 
-// TerminalInteraction is input that the agent sent to the standard input of a command that is
-// running.
+// TerminalInteraction is input that the agent sent to the standard input of a running command.
 type TerminalInteraction struct {
 	Note
 	ItemID    string `json:"itemId"`
@@ -74,38 +70,36 @@ type TerminalInteraction struct {
 	Stdin     string `json:"stdin"`
 }
 
-// FileChangeOutputDelta is the next piece of the output of applying a patch, of the item with
-// this id.
+// FileChangeOutputDelta is the next piece of the output of applying a patch, the item with this id.
 type FileChangeOutputDelta struct {
 	Note
 	ItemID string `json:"itemId"`
 	Delta  string `json:"delta"`
 }
 
-// FileChangePatchUpdated is a patch as far as the model has written it: a snapshot, not a
-// delta.
+// FileChangePatchUpdated is the part of a patch that the model has written so far: a snapshot, not
+// a delta.
 type FileChangePatchUpdated struct {
 	Note
 	ItemID  string   `json:"itemId"`
 	Changes []Change `json:"changes"`
 }
 
-// MCPToolCallProgress is a message of an MCP server about a call that is still running, meant
-// for people.
+// MCPToolCallProgress is a message for people from an MCP server about a running call.
 type MCPToolCallProgress struct {
 	Note
 	ItemID  string `json:"itemId"`
 	Message string `json:"message"`
 }
 
-// RequestResolved reports that a request of the server is over, but not with which answer. RequestID
-// is the JSON of the request's id.
+// RequestResolved reports that a request of the server has ended, without its answer. RequestID is
+// the JSON of the request's id.
 type RequestResolved struct {
 	Note
 	RequestID JSON `json:"requestId"`
 }
 
-// AutoReviewStarted reports that a reviewing agent has begun to examine an action that needs
+// AutoReviewStarted reports that a reviewing agent has started to examine an action that needs
 // approval.
 type AutoReviewStarted struct {
 	Note
@@ -116,8 +110,8 @@ type AutoReviewStarted struct {
 	StartedAtMs  int64  `json:"startedAtMs"`
 }
 
-// AutoReviewCompleted reports what a reviewing agent decided about an action that needs
-// approval, and the source of it.
+// AutoReviewCompleted reports the decision of a reviewing agent about an action that needs
+// approval, and its source.
 type AutoReviewCompleted struct {
 	Note
 	ReviewID       string `json:"reviewId"`
@@ -129,8 +123,8 @@ type AutoReviewCompleted struct {
 	CompletedAtMs  int64  `json:"completedAtMs"`
 }
 
-// StrictReviewRequired reports that the approvals of the turn are reviewed more strictly from
-// now on.
+// StrictReviewRequired reports that the approvals of the turn are reviewed more strictly from this
+// point on.
 type StrictReviewRequired struct {
 	Note
 	StartedAtMs int64 `json:"startedAtMs"`

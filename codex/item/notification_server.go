@@ -1,29 +1,26 @@
 package item
 
-// Warning is a warning of the server that users should see, as a message about the thread or in
-// general.
+// Warning is a warning of the server for users, about the thread or in general.
 type Warning struct {
 	Note
 	Message string `json:"message"`
 }
 
-// GuardianWarning is a warning of the agent that reviews approvals, as a message that users
-// should see.
+// GuardianWarning is a warning for users from the agent that reviews approvals.
 type GuardianWarning struct {
 	Note
 	Message string `json:"message"`
 }
 
-// DeprecationNotice reports that something in use will be removed, with details where the
-// server gives them.
+// DeprecationNotice reports that a feature in use will be removed, with details if the server has
+// them.
 type DeprecationNotice struct {
 	Note
 	Summary string `json:"summary"`
 	Details string `json:"details,omitempty"`
 }
 
-// ConfigWarning reports that something is wrong with the configuration or the machine, and the
-// file if there is one.
+// ConfigWarning reports a problem with the configuration or the machine, and the file if known.
 type ConfigWarning struct {
 	Note
 	Summary string `json:"summary"`
@@ -52,8 +49,7 @@ type MCPOAuthLoginCompleted struct {
 	LoginID string `json:"loginId,omitempty"`
 }
 
-// AccountUpdated reports that the server uses another account from now on, or none, and the
-// plan of it.
+// AccountUpdated reports that the server uses another account, or none, and its plan.
 type AccountUpdated struct {
 	Note
 	AuthMode string `json:"authMode,omitempty"`
@@ -69,8 +65,8 @@ type AccountLoginCompleted struct {
 	LoginID string `json:"loginId,omitempty"`
 }
 
-// RateLimitsUpdated reports how much of the limits is used up. The shape of RateLimits differs
-// by provider and plan.
+// RateLimitsUpdated reports the used share of the limits. The shape of RateLimits depends on
+// provider and plan.
 type RateLimitsUpdated struct {
 	Note
 	RateLimits JSON `json:"rateLimits"`
@@ -80,8 +76,8 @@ type RateLimitsUpdated struct {
 // the server.
 type SkillsChanged struct{ Note }
 
-// RemoteControlStatusChanged reports whether the server can be controlled from elsewhere, and
-// under which name.
+// RemoteControlStatusChanged reports whether the server can be controlled remotely, and under which
+// name.
 type RemoteControlStatusChanged struct {
 	Note
 	Status         string `json:"status"`

@@ -1,14 +1,13 @@
 package item
 
-// ThreadStarted reports that a thread was started, forked or resumed, with what the server
-// knows about it.
+// ThreadStarted reports that a thread was started, forked or resumed, with the server's description
+// of it.
 type ThreadStarted struct {
 	Note
 	Thread Thread `json:"thread"`
 }
 
-// ThreadStatusChanged reports what a thread is doing from now on: idle, active, or not loaded
-// any more.
+// ThreadStatusChanged reports the new status of a thread: idle, active, or not loaded.
 type ThreadStatusChanged struct {
 	Note
 	Status Status `json:"status"`
@@ -21,54 +20,50 @@ type ThreadReadStateChanged struct {
 	ReadState JSON `json:"readState"`
 }
 
-// ThreadArchived reports that a thread was moved to the archive, by this client or by another
-// one.
+// ThreadArchived reports that a thread was moved to the archive, by this client or another.
 type ThreadArchived struct{ Note }
 
-// ThreadUnarchived reports that a thread was taken out of the archive, by this client or by
-// another one.
+// ThreadUnarchived reports that a thread was moved out of the archive, by this client or another.
 type ThreadUnarchived struct{ Note }
 
-// ThreadDeleted reports that a thread was deleted for good, by this client or by another one.
+// ThreadDeleted reports that a thread was deleted permanently, by this client or another.
 type ThreadDeleted struct{ Note }
 
-// ThreadClosed reports that the server has unloaded a thread. It has to be resumed before its
-// next turn.
+// ThreadClosed reports that the server has unloaded a thread. It has to be resumed before its next
+// turn.
 type ThreadClosed struct{ Note }
 
 // ThreadReverted reports that turns were removed from a thread. It does not name them: a client that
-// did not ask for it has to read the thread again.
+// did not request it has to read the thread again.
 type ThreadReverted struct{ Note }
 
-// ThreadNameUpdated reports that a thread has another name from now on, or none if it is empty.
+// ThreadNameUpdated reports the new name of a thread, empty for none.
 type ThreadNameUpdated struct {
 	Note
 	ThreadName string `json:"threadName,omitempty"`
 }
 
-// ThreadGoalUpdated reports that a thread has got a goal, or that the goal or its state has
-// changed.
+// ThreadGoalUpdated reports that the goal of a thread, or its state, was set or changed.
 type ThreadGoalUpdated struct {
 	Note
 	Goal Goal `json:"goal"`
 }
 
-// ThreadGoalCleared reports that a thread has no goal any more. A [ThreadGoalUpdated] reports a
-// new one.
+// ThreadGoalCleared reports that a thread no longer has a goal. A [ThreadGoalUpdated] reports a new
+// one.
 type ThreadGoalCleared struct{ Note }
 
-// ThreadQueueChanged reports that the server's queue of prompts for a thread has changed. It
-// does not have the contents.
+// ThreadQueueChanged reports that the server's queue of prompts for a thread has changed, without
+// its contents.
 type ThreadQueueChanged struct{ Note }
 
-// ThreadSettingsUpdated reports the settings with which the next turns of a thread run, such as
-// the model.
+// ThreadSettingsUpdated reports the settings of the next turns of a thread, such as the model.
 type ThreadSettingsUpdated struct {
 	Note
 	ThreadSettings Settings `json:"threadSettings"`
 }
 
-// ThreadTokenUsageUpdated reports the tokens that a thread has used. It comes once for each
+// ThreadTokenUsageUpdated reports the tokens that a thread has used. The server sends it once per
 // request to the model.
 type ThreadTokenUsageUpdated struct {
 	Note
@@ -76,11 +71,11 @@ type ThreadTokenUsageUpdated struct {
 }
 
 // ThreadCompacted reports that a thread was compacted. Newer servers send the item
-// contextCompaction instead of it.
+// contextCompaction instead.
 type ThreadCompacted struct{ Note }
 
-// ThreadAttachmentUpdated reports that an attachment of a thread was added or has changed, and
-// names it.
+// ThreadAttachmentUpdated reports that an attachment of a thread was added or changed, and names
+// it.
 type ThreadAttachmentUpdated struct {
 	Note
 	AttachmentID   string `json:"attachmentId"`
@@ -89,8 +84,7 @@ type ThreadAttachmentUpdated struct {
 	Operation      string `json:"operation"`
 }
 
-// ThreadProjectUpdated reports that a thread belongs to another project from now on, or to
-// none.
+// ThreadProjectUpdated reports the new project of a thread, or none.
 type ThreadProjectUpdated struct {
 	Note
 	ProjectID string `json:"projectId"`

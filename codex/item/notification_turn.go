@@ -1,20 +1,19 @@
 package item
 
-// TurnStarted reports that a turn has begun, including one that this client did not ask for.
+// TurnStarted reports the start of a turn, including turns that this client did not request.
 type TurnStarted struct {
 	Note
 	Turn Turn `json:"turn"`
 }
 
 // TurnCompleted reports the end of a turn, whether it completed, failed or was interrupted. The items
-// of its turn are at most the last message. Commands can go on after it.
+// of its turn are at most the last message. Commands can continue after it.
 type TurnCompleted struct {
 	Note
 	Turn Turn `json:"turn"`
 }
 
-// TurnDiffUpdated is the unified diff of everything that the turn has changed so far. It
-// replaces earlier ones.
+// TurnDiffUpdated is the unified diff of all changes of the turn so far. It replaces earlier ones.
 type TurnDiffUpdated struct {
 	Note
 	Diff string `json:"diff"`
@@ -27,37 +26,35 @@ type TurnPlanUpdated struct {
 	Plan        []PlanStep `json:"plan"`
 }
 
-// TurnModerationMetadata is what the moderation of the provider reported about a turn, in its
-// own undecoded form.
+// TurnModerationMetadata is the report of the provider's moderation about a turn, undecoded.
 type TurnModerationMetadata struct {
 	Note
 	Metadata JSON `json:"metadata"`
 }
 
-// ErrorNotice reports an error in a turn. With WillRetry the server tries again, and what it has
-// streamed before is void; otherwise the turn fails.
+// ErrorNotice reports an error in a turn. With WillRetry the server retries, and text streamed
+// before is void; otherwise the turn fails.
 type ErrorNotice struct {
 	Note
 	Error     TurnError `json:"error"`
 	WillRetry bool      `json:"willRetry"`
 }
 
-// HookStarted reports that a hook has started to run. The [HookCompleted] with the same id ends
-// the run.
+// HookStarted reports the start of a run of a hook. The [HookCompleted] with the same id ends the
+// run.
 type HookStarted struct {
 	Note
 	Run HookRun `json:"run"`
 }
 
-// HookCompleted reports the end of a run of a hook: its outcome, its output, and whether it
-// blocked something.
+// HookCompleted reports the end of a run of a hook: its outcome, its output, and whether it blocked
+// an action.
 type HookCompleted struct {
 	Note
 	Run HookRun `json:"run"`
 }
 
-// ModelRerouted reports that another model than the one that was asked answers, and the reason
-// for it.
+// ModelRerouted reports that another model than the requested one answers, and the reason.
 type ModelRerouted struct {
 	Note
 	FromModel string `json:"fromModel"`
@@ -65,15 +62,14 @@ type ModelRerouted struct {
 	Reason    JSON   `json:"reason"`
 }
 
-// ModelVerification reports what the provider has verified about the user for this turn,
-// undecoded.
+// ModelVerification reports the provider's verification of the user for this turn, undecoded.
 type ModelVerification struct {
 	Note
 	Verifications []JSON `json:"verifications"`
 }
 
-// ModelSafetyBuffering reports that the provider holds the answer back while it checks it, and
-// for what reasons.
+// ModelSafetyBuffering reports that the provider delays the answer while it checks it, and the
+// reasons.
 type ModelSafetyBuffering struct {
 	Note
 	Model           string   `json:"model"`
@@ -90,8 +86,8 @@ type AuthRecoveryStarted struct {
 	Message  string `json:"message"`
 }
 
-// AuthRecoveryCompleted reports that the login with the provider was renewed, so that requests
-// can go on.
+// AuthRecoveryCompleted reports that the login with the provider was renewed, so that requests can
+// continue.
 type AuthRecoveryCompleted struct {
 	Note
 	Provider string `json:"provider"`

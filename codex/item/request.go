@@ -14,15 +14,15 @@ import (
 //
 //sumtype:decl
 type Request interface {
-	// Head returns what every request has.
+	// Head returns the common fields of requests.
 	Head() *Ask
-	// Raw returns a copy of the whole line, nil for a request that was built.
+	// Raw returns a copy of the whole line, nil for a request that was not decoded.
 	Raw() json.RawMessage
 
 	request()
 }
 
-// Ask holds what all requests of the server have in common. ID is the JSON of the request's id.
+// Ask holds the common fields of the server's requests. ID is the JSON of the request's id.
 type Ask struct {
 	ID          JSON   `json:"-"`
 	ThreadID    string `json:"threadId,omitempty"`
@@ -33,11 +33,10 @@ type Ask struct {
 	line string
 }
 
-// Head returns a itself. It gives all requests, which embed an Ask, the method of the interface
-// [Request].
+// Head returns a. It implements [Request] for all types that embed an Ask.
 func (a *Ask) Head() *Ask { return a }
 
-// Raw returns a copy of the whole line, nil for a request that was built.
+// Raw returns a copy of the whole line, nil for a request that was not decoded.
 func (a *Ask) Raw() json.RawMessage { return JSON(a.line).Bytes() }
 
 func (*Ask) request() {}
@@ -61,15 +60,14 @@ type CommandApproval struct {
 	EnvironmentID                   string             `json:"environmentId,omitempty"`
 }
 
-// NetworkAmendment is a rule for a host that the server proposes to remember: to allow or to
-// deny it.
+// NetworkAmendment is a rule for a host that the server proposes to store: to allow or to deny it.
 type NetworkAmendment struct {
 	Host   string `json:"host"`
 	Action string `json:"action"`
 }
 
 // FileChangeApproval asks whether a patch may be applied. The patch is not in the request but in the
-// item with the same ItemID, which comes before. The answer is a decision.
+// item with the same ItemID, which precedes it. The answer is a decision.
 type FileChangeApproval struct {
 	Ask
 	Reason    string `json:"reason,omitempty"`
@@ -86,7 +84,7 @@ type PermissionsApproval struct {
 	EnvironmentID string `json:"environmentId,omitempty"`
 }
 
-// UserInputRequest asks the user questions. Unless IsBlocking is set, the agent goes on without
+// UserInputRequest asks the user questions. Unless IsBlocking is set, the agent continues without
 // waiting for the answers.
 type UserInputRequest struct {
 	Ask
@@ -95,8 +93,8 @@ type UserInputRequest struct {
 	AutoResolutionMs *int64     `json:"autoResolutionMs,omitempty"`
 }
 
-// Question is one question. Answers are by ID. With IsOther an answer of the user's own is
-// possible; an answer to a question with IsSecret must not be shown or kept.
+// Question is one question. Answers are by ID. With IsOther a free text answer is possible; an
+// answer to a question with IsSecret must not be shown or stored.
 type Question struct {
 	ID       string   `json:"id"`
 	Header   string   `json:"header"`
@@ -106,7 +104,7 @@ type Question struct {
 	IsSecret bool     `json:"isSecret,omitempty"`
 }
 
-// Option is one of the answers that a user can choose: a short label, and an explanation of it.
+// Option is an answer that a user can choose: a short label and an explanation.
 type Option struct {
 	Label       string `json:"label"`
 	Description string `json:"description"`
@@ -150,11 +148,10 @@ func (r *ElicitationRequest) Approval() (ApprovalMeta, bool) {
 	if r.Meta.IsNull() || DecodeValue(r.Meta, &m) != nil || DecodeValue(r.Meta, &kind) != nil {
 		return m, false
 	}
-	return m, !kind.Value.IsNull() // also of a type that is not known: it is not a question
+	return m, !kind.Value.IsNull() // an unknown kind too: it is not a question
 }
 
-// ToolCallRequest asks the client to run a tool that the client named when it started the
-// thread.
+// ToolCallRequest asks the client to run a tool that the client defined when it started the thread.
 type ToolCallRequest struct {
 	Ask
 	CallID    string `json:"callId"`
@@ -163,8 +160,8 @@ type ToolCallRequest struct {
 	Arguments JSON   `json:"arguments"`
 }
 
-// AuthTokensRefresh asks the client for new tokens, where the login is held by the client and
-// not by the server.
+// AuthTokensRefresh asks the client for new tokens, if the client holds the login instead of the
+// server.
 type AuthTokensRefresh struct {
 	Ask
 	Reason            string `json:"reason"`
@@ -203,8 +200,7 @@ type ExecCommandApproval struct {
 	ParsedCmd      JSON     `json:"parsedCmd"`
 }
 
-// UnknownRequest is a request with a method that this package does not know. All of it is
-// in Raw.
+// UnknownRequest is a request with an unknown method. Raw returns all of it.
 type UnknownRequest struct {
 	Ask
 	Method string `json:"-"`
@@ -228,8 +224,8 @@ var requestTypes = jsonwire.Table[Request]{
 
 var requestNames = requestTypes.Names()
 
-// RequestMethod returns the name that a request has on the wire, such as "item/tool/call", also
-// for unknown ones.
+// RequestMethod returns the name of a request on the wire, such as "item/tool/call", including
+// unknown ones.
 func RequestMethod(r Request) string {
 	if u, ok := r.(*UnknownRequest); ok {
 		return u.Method

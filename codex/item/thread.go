@@ -2,13 +2,13 @@ package item
 
 import "github.com/seed7221b0f9/parley/internal/jsonwire"
 
-// Thread is a conversation as the server describes it, with its turns where they were asked
-// for. Times are Unix seconds.
+// Thread is a conversation as the server describes it, with its turns if they were requested. Times
+// are Unix seconds.
 type Thread struct {
 	ID                   string   `json:"id"`
 	SessionID            string   `json:"sessionId,omitempty"`
 	ForkedFromID         string   `json:"forkedFromId,omitempty"`
-	ParentThreadID       string   `json:"parentThreadId,omitempty"` // of a subagent
+	ParentThreadID       string   `json:"parentThreadId,omitempty"` // set for a subagent
 	Name                 string   `json:"name,omitempty"`
 	Preview              string   `json:"preview"`
 	Ephemeral            bool     `json:"ephemeral"`
@@ -33,8 +33,8 @@ type Thread struct {
 	Turns                []Turn   `json:"turns"`
 }
 
-// GitInfo is the state of the git repository in the thread's directory at the time when the
-// thread was created.
+// GitInfo is the state of the git repository in the thread's directory at the creation of the
+// thread.
 type GitInfo struct {
 	Branch    string `json:"branch,omitempty"`
 	SHA       string `json:"sha,omitempty"`
@@ -51,16 +51,16 @@ const (
 	WaitingOnUserInput = "waitingOnUserInput"
 )
 
-// Status is what a thread is doing. ActiveFlags is set for the type active, and names what it
-// waits for.
+// Status is the current activity of a thread. ActiveFlags is set for the type active, and names the
+// reasons why it waits.
 type Status struct {
 	Type        string   `json:"type"`
 	ActiveFlags []string `json:"activeFlags,omitempty"`
 }
 
-// Turn is the work on one prompt. Status is StatusInProgress, StatusCompleted,
-// StatusInterrupted or StatusFailed. Items are only those that ItemsView promises: none of
-// them (notLoaded), a summary, or all (full). Times are Unix seconds.
+// Turn is the work on one prompt. Status is StatusInProgress, StatusCompleted, StatusInterrupted or
+// StatusFailed. ItemsView determines which Items are present: none (notLoaded), a summary, or all
+// (full). Times are Unix seconds.
 type Turn struct {
 	ID          string     `json:"id"`
 	RootTurnID  string     `json:"rootTurnId,omitempty"`
@@ -81,19 +81,17 @@ type TurnError struct {
 	Misalignment      JSON      `json:"misalignment,omitempty"`
 }
 
-// ErrorInfo classifies an error. The wire has a word, or an object with one member that is
-// named after the class; both have their class in Kind. The zero value means that the
-// server gave none.
+// ErrorInfo classifies an error. The wire has a word, or an object with one member named after the
+// class; Kind holds the class of both. The zero value means that the server sent none.
 type ErrorInfo struct {
 	Kind           string
-	HTTPStatusCode int64  // of the classes that have one; 0 if none was given
-	TurnKind       string // of activeTurnNotSteerable
+	HTTPStatusCode int64  // for the classes that have one; 0 if it was not sent
+	TurnKind       string // for activeTurnNotSteerable
 
 	text string
 }
 
-// The classes of errors that callers tell apart most. There are more, and newer servers may add
-// others.
+// The most important classes of errors. The list is not complete, and newer servers may add others.
 const (
 	ErrorContextWindowExceeded         = "contextWindowExceeded"
 	ErrorUsageLimitExceeded            = "usageLimitExceeded"
@@ -139,10 +137,10 @@ var _ = jsonwire.Register(func(d *jsonwire.Decoder) ErrorInfo {
 	return info
 })
 
-// IsZero reports whether the server gave no class for the error. It serves the option omitzero.
+// IsZero reports whether the server sent no class for the error. It supports the option omitzero.
 func (e ErrorInfo) IsZero() bool { return e.Kind == "" && e.text == "" }
 
-// Raw returns the JSON of the class as it was read, or as it would be sent if the program built it.
+// Raw returns the JSON of the class as it was read, or as it would be sent if it was constructed.
 func (e ErrorInfo) Raw() JSON {
 	switch {
 	case e.text != "":
@@ -157,12 +155,11 @@ func (e ErrorInfo) Raw() JSON {
 	return ValueOf(e.Kind)
 }
 
-// MarshalJSON returns the class in the form in which the server sent it, which is what Raw
-// returns.
+// MarshalJSON returns the class in the form in which the server sent it; see Raw.
 func (e ErrorInfo) MarshalJSON() ([]byte, error) { return []byte(e.Raw()), nil }
 
-// TokenUsage is how many tokens a thread has used, in total and with the last request to the model.
-// The server reports no cost.
+// TokenUsage holds the token counts of a thread, in total and of the last request to the model. The
+// server reports no cost.
 type TokenUsage struct {
 	Total              TokenCount `json:"total"`
 	Last               TokenCount `json:"last"`
@@ -180,7 +177,7 @@ type TokenCount struct {
 	ReasoningOutputTokens int64 `json:"reasoningOutputTokens"`
 }
 
-// Goal is a standing goal of a thread, for which the server starts turns by itself.
+// Goal is a long-term goal of a thread, for which the server starts turns without a prompt.
 type Goal struct {
 	ThreadID        string `json:"threadId"`
 	Objective       string `json:"objective"`
@@ -192,8 +189,8 @@ type Goal struct {
 	UpdatedAt       int64  `json:"updatedAt"`
 }
 
-// Settings is what the next turn of a thread runs with: its directory, its model, its effort
-// and its permissions.
+// Settings are the settings of the next turn of a thread: its directory, its model, its effort and
+// its permissions.
 type Settings struct {
 	CWD               string `json:"cwd"`
 	Model             string `json:"model"`
@@ -214,8 +211,7 @@ type PlanStep struct {
 	Status string `json:"status"`
 }
 
-// HookRun is one run of a hook that the configuration names: its event, its state and its
-// output.
+// HookRun is one run of a configured hook: its event, its state and its output.
 type HookRun struct {
 	ID            string       `json:"id"`
 	EventName     string       `json:"eventName"`
@@ -233,7 +229,7 @@ type HookRun struct {
 	Entries       []HookOutput `json:"entries"`
 }
 
-// HookOutput is one piece of what a hook returned, such as a warning, with the kind of it.
+// HookOutput is one piece of the output of a hook, such as a warning, with its kind.
 type HookOutput struct {
 	Kind string `json:"kind"`
 	Text string `json:"text"`

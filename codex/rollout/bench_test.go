@@ -12,8 +12,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/codexrec"
 )
 
-// fill copies a recorded thread n times into a new CODEX_HOME, each with an id of its own,
-// and repeats its turns until a file has at least size bytes.
+// fill copies a recorded thread n times into a new CODEX_HOME, each with a new id, and repeats its
+// turns until a file has at least size bytes.
 func fill(b *testing.B, n, size int) (dir string, total int64) {
 	b.Helper()
 	home, ok := codexrec.Named(b, "approval_accept").Home(b)
@@ -47,7 +47,7 @@ func fill(b *testing.B, n, size int) (dir string, total int64) {
 	return dir, total
 }
 
-// rollout.BenchmarkList lists 2,000 threads.
+// BenchmarkList lists 2,000 threads.
 func BenchmarkList(b *testing.B) {
 	dir, total := fill(b, 2000, 0)
 	b.SetBytes(total)
@@ -59,7 +59,7 @@ func BenchmarkList(b *testing.B) {
 	}
 }
 
-// rollout.BenchmarkUsage adds up the tokens of 256 MB.
+// BenchmarkUsage adds up the tokens of 256 MB.
 func BenchmarkUsage(b *testing.B) {
 	dir, total := fill(b, 64, 4<<20)
 	b.SetBytes(total)

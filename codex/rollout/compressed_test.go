@@ -18,8 +18,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/e2e/codexcli"
 )
 
-// compress compresses every rollout below a directory, in place of the plain ones unless
-// they are kept.
+// compress compresses every rollout below a directory, and removes the plain ones unless keep is
+// set.
 func compress(t *testing.T, dir string, keep bool) (n int) {
 	t.Helper()
 	enc, err := zstd.NewWriter(nil)
@@ -47,7 +47,7 @@ func compress(t *testing.T, dir string, keep bool) (n int) {
 	return n
 }
 
-// content is all that a directory has: conversations by thread, and usage.
+// content returns all data of a directory: conversations by thread, and usage.
 func content(t *testing.T, dir string) (turns map[string]string, usage []rollout.UsageRecord) {
 	t.Helper()
 	d := rollout.Open(dir)
@@ -72,8 +72,8 @@ func content(t *testing.T, dir string) (turns map[string]string, usage []rollout
 	return turns, usage
 }
 
-// A compressed rollout reads like the plain one, through forks and reverts, and counts once
-// where both are there.
+// TestCompressed checks that a compressed rollout reads like the plain one, through forks and
+// reverts, and counts once if both exist.
 func TestCompressed(t *testing.T) {
 	for _, name := range []string{"fork", "revert", "approval_accept"} {
 		dir, ok := codexrec.Named(t, name).Home(t)
@@ -107,7 +107,7 @@ func remove(t *testing.T, dir, suffix string) {
 	}
 }
 
-// A compressed file that is torn gives what can be decoded, and says so.
+// TestCompressed_torn checks that a torn compressed file returns the decodable part and reports a problem.
 func TestCompressed_torn(t *testing.T) {
 	dir := t.TempDir()
 	name := "sessions/2026/01/01/rollout-2026-01-01T00-00-00-" + thread + ".jsonl"
@@ -127,7 +127,7 @@ func TestCompressed_torn(t *testing.T) {
 		t.Fatal(err)
 	}
 	c, err := rollout.Open(dir).Read(t.Context(), thread)
-	if err != nil || len(c.Turns) != 1 || len(c.Turns[0].Items) == 0 || c.Skipped != 2 { // the torn line, and why there is no more
+	if err != nil || len(c.Turns) != 1 || len(c.Turns[0].Items) == 0 || c.Skipped != 2 { // the torn line, and the error that ended the reading
 		t.Fatalf("%d skipped, %v", c.Skipped, err)
 	}
 	var last error
@@ -139,7 +139,7 @@ func TestCompressed_torn(t *testing.T) {
 	}
 }
 
-// What the real program compresses can be read.
+// TestCompressed_live reads files that the real program compressed.
 func TestCompressed_live(t *testing.T) {
 	t.Parallel()
 	api := codextest.NewAPI(t)
@@ -178,7 +178,7 @@ func TestCompressed_live(t *testing.T) {
 	if err := os.Chtimes(files[0], old, old); err != nil {
 		t.Fatal(err)
 	}
-	run(func(c *codex.Client) error { // a server compresses what is old once, when it is asked
+	run(func(c *codex.Client) error { // a server compresses old files once, at the first request
 		if err := c.Call(t.Context(), "rollout/compress", nil, nil); err != nil {
 			return err
 		}

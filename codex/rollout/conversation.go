@@ -11,23 +11,22 @@ import (
 	"github.com/seed7221b0f9/parley/codex/item"
 )
 
-// Conversation is a whole thread as its files have it: the turns with all of their items.
+// Conversation is a complete thread from its files: the turns with all of their items.
 type Conversation struct {
 	*Session
-	// Turns are the turns in their order, with all of their items. A turn that has no end
-	// is interrupted.
+	// Turns are the turns in order, with all of their items. A turn without an end is interrupted.
 	Turns []item.Turn
 	// Models are the models of the turns, by the ids of the turns.
 	Models map[string]string
-	// Chain are the files that the conversation is made of, the oldest first.
+	// Chain lists the files of the conversation, oldest first.
 	Chain []string
-	// Problems are lines that were passed over, at most the first 100; Skipped counts all.
+	// Problems are skipped lines, at most the first 100; Skipped counts all.
 	Problems []*LineError
 	Skipped  int
 }
 
 // LineError is reported for a line of a rollout file that was skipped because it could not be
-// decoded, with the reason.
+// decoded.
 type LineError struct {
 	Path string
 	Line int // from 1
@@ -50,7 +49,7 @@ type link struct {
 	until int64 // exclusive; -1 for all of it
 }
 
-// Read returns a whole conversation, including the part that is in its base files. The error is
+// Read returns a complete conversation, including the part in its base files. The error is
 // [ErrNoSession] if the thread has no file, and [ErrMissingBase] if the start of the conversation
 // is missing; then Read also returns the rest.
 func (d *Dir) Read(ctx context.Context, threadID string) (*Conversation, error) {
@@ -79,7 +78,7 @@ func (d *Dir) Read(ctx context.Context, threadID string) (*Conversation, error) 
 	return c, chainErr
 }
 
-// firstPrompt is the beginning of the first prompt of a conversation.
+// firstPrompt returns the beginning of the first prompt of a conversation.
 func firstPrompt(turns []item.Turn) string {
 	for _, t := range turns {
 		for _, i := range t.Items {
@@ -91,13 +90,13 @@ func firstPrompt(turns []item.Turn) string {
 	return ""
 }
 
-// chain returns the files of a conversation, the oldest first.
+// chain returns the files of a conversation, oldest first.
 func (d *Dir) chain(ctx context.Context, files []file) ([]link, error) {
 	list := []link{{file: files[len(files)-1], until: -1}}
 	defer func() { slices.Reverse(list) }()
 	seen := map[string]bool{list[0].file.path: true}
 	begins := firstOrdinals{}
-	var byThread map[string][]file // of all threads, once there is a base
+	var byThread map[string][]file // of all threads, read when a base is found
 	for len(list) < maxChain {
 		child := list[len(list)-1].file
 		from, err := baseOf(ctx, child.path)
@@ -124,7 +123,7 @@ func (d *Dir) chain(ctx context.Context, files []file) ([]link, error) {
 	return list, fmt.Errorf("%w: the chain is longer than %d", ErrMissingBase, maxChain)
 }
 
-// baseOf reads where a file's beginning is; nil if the file has it.
+// baseOf returns the location of a file's beginning; nil if the file contains it.
 func baseOf(ctx context.Context, path string) (*base, error) {
 	f, err := openRollout(ctx, path)
 	if err != nil {
@@ -144,8 +143,8 @@ func baseOf(ctx context.Context, path string) (*base, error) {
 	return nil, &FileError{path, errNotRollout}
 }
 
-// pickBase finds the file that has the lines before an ordinal: the newest one that is not
-// newer than the file that names it and begins before the ordinal.
+// pickBase returns the file with the lines before an ordinal: the newest one that is not newer than
+// the child and starts before the ordinal.
 func pickBase(files []file, from *base, child file, seen map[string]bool, begins func(path string) (int64, bool)) *link {
 	for i := len(files) - 1; i >= 0; i-- {
 		f := files[i]
@@ -159,8 +158,8 @@ func pickBase(files []file, from *base, child file, seen map[string]bool, begins
 	return nil
 }
 
-// firstOrdinals are the ordinals of the first lines of files, by their paths; -1 for a file that
-// has none. Each file is opened once, in however many places a chain may go on with it.
+// firstOrdinals caches the ordinals of the first lines of files, by path; -1 for a file without
+// one. Each file is opened once, even if several positions of a chain consider it.
 type firstOrdinals map[string]int64
 
 func (o firstOrdinals) of(ctx context.Context, path string) (int64, bool) {
@@ -191,16 +190,16 @@ func firstOrdinal(ctx context.Context, path string) (int64, bool) {
 	return 0, false
 }
 
-// builder puts a conversation together.
+// builder assembles a conversation.
 type builder struct {
 	c       *Conversation
-	turn    *item.Turn     // that has not ended
-	turns   map[string]int // the places of those that have, by id
+	turn    *item.Turn     // the open turn
+	turns   map[string]int // indexes of the ended turns, by id
 	model   string
 	calls   map[string]*rawCall // tool calls of the turn, by id
 	order   []*rawCall
 	items   map[string]bool // ids of the turn's items
-	summary *item.Reasoning // that legacy events add to
+	summary *item.Reasoning // the item that legacy events add to
 }
 
 // read adds the lines of a file.
@@ -280,14 +279,14 @@ func (b *builder) event(e *event, at time.Time) {
 	}
 }
 
-// begin begins a turn.
+// begin starts a turn.
 func (b *builder) begin(e *event) {
 	b.finish()
 	b.turn = &item.Turn{ID: strings.Clone(e.TurnID), Status: item.StatusInProgress, ItemsView: "full", StartedAt: e.StartedAt}
 	b.calls, b.order, b.items, b.summary = map[string]*rawCall{}, nil, map[string]bool{}, nil
 }
 
-// put adds an item to its turn. One that ends after its turn still belongs to it.
+// put adds an item to its turn, which may have ended already.
 func (b *builder) put(turnID string, i item.Item) {
 	if b.turn == nil || turnID != "" && turnID != b.turn.ID {
 		n, known := b.turns[turnID]
@@ -299,7 +298,7 @@ func (b *builder) put(turnID string, i item.Item) {
 			return
 		}
 		if b.turn == nil {
-			b.begin(&event{TurnID: turnID}) // a turn without a beginning
+			b.begin(&event{TurnID: turnID}) // a turn without a start
 		}
 	}
 	b.items[i.Head().ID] = true
@@ -318,7 +317,7 @@ func (b *builder) end(e *event, status string) {
 	b.flush()
 }
 
-// finish ends a turn that has no end: it was interrupted by the end of its process.
+// finish ends a turn without an end: the exit of its process interrupted it.
 func (b *builder) finish() {
 	if b.turn != nil {
 		b.turn.Status = item.StatusInterrupted

@@ -12,8 +12,8 @@ import (
 	"github.com/seed7221b0f9/parley/codex/item"
 )
 
-// stored is an item as the files have it, with the members of all its types. The names
-// differ from those of the wire.
+// stored is an item in a file, with the members of all item types. The names differ from those of
+// the wire.
 type stored struct {
 	Type   string `json:"type"`
 	ID     string `json:"id"`
@@ -58,7 +58,7 @@ type stored struct {
 	Path        string             `json:"path"`
 }
 
-// convertItem makes an item of the wire from one of a file. A type that is not known is an
+// convertItem converts an item of a file to one of the wire. An unknown type becomes an
 // *[item.UnknownItem] with its bytes.
 func convertItem(e *event) item.Item {
 	var s stored
@@ -148,7 +148,7 @@ func convertTool(s *stored, head item.ItemHead) item.Item {
 	return nil
 }
 
-// convertChanges makes the list of the wire from the map of a file, by path.
+// convertChanges converts the map of a file to the list of the wire, by path.
 func convertChanges(changes map[string]item.JSON) (list []item.Change) {
 	for _, path := range slices.Sorted(maps.Keys(changes)) {
 		var c struct {
@@ -167,7 +167,7 @@ func convertChanges(changes map[string]item.JSON) (list []item.Change) {
 	return list
 }
 
-// convertError makes an error of the wire from one of a file.
+// convertError converts an error of a file to one of the wire.
 func convertError(raw item.JSON) *item.TurnError {
 	var e struct {
 		Message string    `json:"message"`
@@ -179,7 +179,7 @@ func convertError(raw item.JSON) *item.TurnError {
 	return out
 }
 
-// camelKeys changes the names of a class of errors: {"a_b":{"c_d":1}} and "a_b".
+// camelKeys converts the names of a class of errors: {"a_b":{"c_d":1}} and "a_b".
 func camelKeys(j item.JSON) item.JSON {
 	var v any
 	if j.IsNull() || json.Unmarshal([]byte(j), &v) != nil {
@@ -205,7 +205,7 @@ func camelMap(m map[string]any) map[string]any {
 	return out
 }
 
-// camel changes in_progress to inProgress.
+// camel converts in_progress to inProgress.
 func camel(s string) string {
 	if !strings.Contains(s, "_") {
 		return s
@@ -226,7 +226,7 @@ func camel(s string) string {
 	return b.String()
 }
 
-// filePath takes the scheme off a file: address.
+// filePath removes the scheme from a file: URL.
 func filePath(s string) string {
 	if !strings.HasPrefix(s, "file://") {
 		return s
@@ -238,7 +238,7 @@ func filePath(s string) string {
 	return u.Path
 }
 
-// shellJoin writes a command as the server does.
+// shellJoin joins a command as the server does.
 func shellJoin(argv []string) string {
 	parts := make([]string, len(argv))
 	for i, a := range argv {

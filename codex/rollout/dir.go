@@ -19,22 +19,22 @@ import (
 )
 
 var (
-	// ErrNoSession is returned when the directory has no file of the thread that was asked for.
+	// ErrNoSession is returned when the directory has no file of the requested thread.
 	ErrNoSession = errors.New("rollout: no such session")
-	// ErrMissingBase is returned beside a conversation whose beginning is in a file that
-	// is not there.
+	// ErrMissingBase is returned together with a conversation if the file with its beginning is
+	// missing.
 	ErrMissingBase = errors.New("rollout: the file with the beginning is missing")
 )
 
 // Dir is a CODEX_HOME directory with the files of its threads. It is safe for concurrent use.
 type Dir struct{ path string }
 
-// Open returns the directory of threads below a CODEX_HOME. It reads nothing yet, so it does
-// not fail.
+// Open returns the directory of threads below a CODEX_HOME. It does not read the directory, so it
+// cannot fail.
 func Open(codexHome string) *Dir { return &Dir{path: codexHome} }
 
-// DefaultHome returns the directory that Codex uses for this user: the variable CODEX_HOME, or
-// .codex in the home directory.
+// DefaultHome returns Codex's directory for this user: the variable CODEX_HOME, or .codex in the
+// home directory.
 func DefaultHome() (string, error) {
 	if dir := os.Getenv("CODEX_HOME"); dir != "" {
 		return dir, nil
@@ -46,40 +46,39 @@ func DefaultHome() (string, error) {
 	return filepath.Join(home, ".codex"), nil
 }
 
-// Session is a thread on disk: its files, and what a list of threads shows about it.
+// Session is a thread on disk: its files, and its description in a list of threads.
 type Session struct {
 	ThreadID string
-	// Path is its current file; Files are all of them, the oldest first. A thread has more
-	// than one after it was reverted.
+	// Path is its current file; Files are all files, oldest first. A thread has several after it
+	// was reverted.
 	Path  string
 	Files []string
 	// Archived is set for a thread in archived_sessions.
 	Archived bool
-	// Name is the user's name for it, Preview the beginning of its first prompt, which for a
-	// fork can be one of the thread that it was forked from.
+	// Name is the user's name for it, Preview the beginning of its first prompt, which for a fork
+	// can be one of the original thread.
 	Name, Preview string
 	// CreatedAt is from the file, ModifiedAt from the file system.
 	CreatedAt, ModifiedAt time.Time
-	// Size is that of all files, in bytes.
+	// Size is the size of all files, in bytes.
 	Size int64
-	// CWD, Originator, CLIVersion, ModelProvider and Model are those of the thread's begin;
-	// Model is empty where the first lines do not name it.
+	// CWD, Originator, CLIVersion, ModelProvider and Model are from the start of the thread; Model
+	// is empty if the first lines do not name it.
 	CWD, Originator, CLIVersion, ModelProvider, Model string
 	// HistoryMode is "paginated" or "legacy".
 	HistoryMode string
-	// ForkedFromID is the thread that it was forked from, ParentThreadID the one that it is
-	// a subagent of.
+	// ForkedFromID is the thread that it was forked from, ParentThreadID the parent of a subagent.
 	ForkedFromID, ParentThreadID string
-	// GitBranch is the branch of the working directory when the thread began.
+	// GitBranch is the branch of the working directory at the start of the thread.
 	GitBranch string
 	// AgentNickname is the name of a subagent.
 	AgentNickname string
-	// Usage are the tokens of the whole thread as last reported at the end of its current
-	// file; nil if the end has none. [Dir.List] does not look at the end of a compressed
-	// file, which would have to be decoded as a whole; [Dir.Read] does.
+	// Usage holds the tokens of the whole thread as last reported at the end of its current file;
+	// nil if the end does not report them. [Dir.List] does not read the end of a compressed file,
+	// which would have to be decoded completely; [Dir.Read] does.
 	Usage *item.TokenUsage
 
-	base string // the thread that has the beginning; empty if the files have it
+	base string // the thread with the beginning; empty if the files contain it
 }
 
 // file is a rollout file by its name.
@@ -92,11 +91,11 @@ type file struct {
 	modified time.Time
 }
 
-// fileName matches the name of a rollout: the time, the thread, and for a reverted thread
-// an id of the file.
+// fileName matches the name of a rollout: the time, the thread, and for a reverted thread an id of
+// the file.
 var fileName = regexp.MustCompile(`^rollout-(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d)-([0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})(?:_[0-9a-zA-Z-]+)?\.jsonl(\.zst)?$`)
 
-// FileError is a file that was passed over because it could not be read, with the reason.
+// FileError is a file that was skipped because it could not be read, with the reason.
 type FileError struct {
 	Path string
 	Err  error
@@ -104,7 +103,7 @@ type FileError struct {
 
 func (e *FileError) Error() string { return "rollout: " + e.Path + ": " + e.Err.Error() }
 
-// Unwrap returns the reason why the file was passed over, often an [fs.PathError].
+// Unwrap returns the reason why the file was skipped, often an [fs.PathError].
 func (e *FileError) Unwrap() error { return e.Err }
 
 // files finds the rollouts of all threads, or of one.
@@ -129,7 +128,7 @@ func (d *Dir) files(ctx context.Context, thread string) (found []file, problems 
 			}
 			info, err := e.Info()
 			if err != nil {
-				return nil // gone meanwhile
+				return nil // deleted meanwhile
 			}
 			found = append(found, file{path, m[1], m[2], sub != "sessions", info.Size(), info.ModTime()})
 			return nil
@@ -144,8 +143,8 @@ func (d *Dir) files(ctx context.Context, thread string) (found []file, problems 
 	return slices.DeleteFunc(found, alsoPlain(found)), problems
 }
 
-// alsoPlain finds compressed files that are also there as they were: the program writes one
-// before it deletes the other.
+// alsoPlain finds compressed files that also exist uncompressed: the program writes one before it
+// deletes the other.
 func alsoPlain(files []file) func(file) bool {
 	plain := map[string]bool{}
 	for _, f := range files {
@@ -157,8 +156,8 @@ func alsoPlain(files []file) func(file) bool {
 	}
 }
 
-// List returns the threads, the one that changed last first. Problems are files that were
-// passed over; the error is that of ctx.
+// List returns the threads, most recently changed first. problems are skipped files; the error is
+// that of ctx.
 func (d *Dir) List(ctx context.Context) (sessions []*Session, problems []error, err error) {
 	files, problems := d.files(ctx, "")
 	names := d.names(ctx)
@@ -187,13 +186,13 @@ func (d *Dir) List(ctx context.Context) (sessions []*Session, problems []error, 
 	return sessions, problems, context.Cause(ctx)
 }
 
-// inherit gives forks the first prompt of the threads that they begin with.
+// inherit sets the first prompt of forks to that of their original threads.
 func inherit(sessions []*Session) {
 	byID := map[string]*Session{}
 	for _, s := range sessions {
 		byID[s.ThreadID] = s
 	}
-	done := map[*Session]bool{} // looked at, so that each is once
+	done := map[*Session]bool{} // visited threads
 	for _, s := range sessions {
 		var path []*Session
 		for s != nil && s.Preview == "" && !done[s] {
@@ -209,7 +208,7 @@ func inherit(sessions []*Session) {
 	}
 }
 
-// byThread groups files, which are sorted, by their threads.
+// byThread groups sorted files by thread.
 func byThread(files []file) (groups [][]file) {
 	for len(files) > 0 {
 		n := 1
@@ -222,7 +221,7 @@ func byThread(files []file) (groups [][]file) {
 	return groups
 }
 
-// names reads the names of threads. The last one of a thread counts.
+// names reads the names of threads. The last name of a thread counts.
 func (d *Dir) names(ctx context.Context) map[string]string {
 	names := map[string]string{}
 	f, err := regularfile.OpenNoFollow(filepath.Join(d.path, "session_index.jsonl"))
@@ -232,7 +231,7 @@ func (d *Dir) names(ctx context.Context) map[string]string {
 	defer f.Close()
 	for line, err := range lines(regularfile.Until(ctx, f)) {
 		if err != nil {
-			break // names are beside the point
+			break // names are optional
 		}
 		var e struct {
 			ID         string `json:"id"`

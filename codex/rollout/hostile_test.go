@@ -15,7 +15,7 @@ import (
 
 const hostileThread = "01900000-0000-7000-8000-00000000000a"
 
-// bomb writes a compressed rollout that is a few kilobytes on the disk and 24 MiB decoded.
+// bomb writes a compressed rollout of a few kilobytes that decodes to 24 MiB.
 func bomb(t *testing.T, first, rest string) *Dir {
 	t.Helper()
 	enc, err := zstd.NewWriter(nil)
@@ -35,14 +35,14 @@ func bomb(t *testing.T, first, rest string) *Dir {
 	return Open(filepath.Dir(dir))
 }
 
-// asked is a context that counts how often it is asked, and ends when that was often enough.
+// asked is a context that counts the calls to Err, and ends after a number of them.
 type asked struct {
 	context.Context
 	n   *atomic.Int64
 	end int64
 }
 
-// Err is nil until the context was asked often enough.
+// Err returns nil for the first calls.
 func (a asked) Err() error {
 	if a.n.Add(1) > a.end {
 		return context.Canceled
@@ -52,7 +52,7 @@ func (a asked) Err() error {
 
 const metaLine = `{"timestamp":"2026-01-01T00:00:00Z","type":"session_meta","payload":{"id":"` + hostileThread + `"}}` + "\n"
 
-// Every call ends with its context in the middle of a file, whatever its lines are like.
+// TestContext checks that every call ends with its context in the middle of a file with any kind of lines.
 func TestContext(t *testing.T) {
 	calls := map[string]func(ctx context.Context, d *Dir) error{
 		"list": func(ctx context.Context, d *Dir) error { _, _, err := d.List(ctx); return err },
@@ -77,10 +77,10 @@ func TestContext(t *testing.T) {
 	} {
 		for name, call := range calls {
 			if shape != "one line" && (name == "list" || name == "containing") {
-				continue // the beginning is enough for a list
+				continue // a list needs only the beginning
 			}
 			all := asked{t.Context(), new(atomic.Int64), 1 << 40}
-			_ = call(all, d) // what is wrong with the file is not the point
+			_ = call(all, d) // errors of the file do not matter here
 			if n := all.n.Load(); n < 50 {
 				t.Errorf("%s of %s asks the context %d times", name, shape, n)
 			}
@@ -93,8 +93,8 @@ func TestContext(t *testing.T) {
 	}
 }
 
-// Each file is opened once for the ordinal that it begins with, in however many places a chain
-// may go on with it.
+// TestFirstOrdinals checks that each file is opened once for its first ordinal, even if several
+// positions of a chain consider it.
 func TestFirstOrdinals(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.jsonl")
 	if err := os.WriteFile(path, []byte(`{"ordinal":7}`), 0o600); err != nil {

@@ -16,7 +16,7 @@ type rawCall struct {
 	raw                 item.JSON
 }
 
-// legacy adds what the events of the mode legacy say.
+// legacy adds the content of an event of the mode legacy.
 func (b *builder) legacy(e *event) {
 	head := func(id string) item.ItemHead { return item.ItemHead{ID: id} }
 	id := "item-" + strconv.Itoa(len(b.c.Turns)) + "-" + strconv.Itoa(b.count())
@@ -61,11 +61,11 @@ func (b *builder) count() int {
 	return len(b.turn.Items)
 }
 
-// reasoning returns the item that parts of reasoning are added to.
+// reasoning returns the item that parts of the reasoning are added to.
 func (b *builder) reasoning(id string) *item.Reasoning {
 	if b.summary == nil {
 		r := &item.Reasoning{ItemHead: item.ItemHead{ID: id}}
-		b.put("", r) // may begin a turn, which has no summary yet
+		b.put("", r) // may start a turn, which has no summary yet
 		b.summary = r
 	}
 	return b.summary
@@ -101,7 +101,7 @@ func reviewText(output item.JSON) string {
 	return r.Explanation
 }
 
-// response keeps the tool calls among the raw responses of a turn.
+// response stores the tool calls among the raw responses of a turn.
 func (b *builder) response(raw item.JSON) {
 	if b.turn == nil {
 		return
@@ -131,7 +131,7 @@ func (b *builder) response(raw item.JSON) {
 	}
 }
 
-// outputText is the text of an output: a string, or a list of parts.
+// outputText returns the text of an output: a string, or a list of parts.
 func outputText(j item.JSON) string {
 	var s string
 	if j.Decode(&s) == nil {
@@ -150,8 +150,8 @@ func outputText(j item.JSON) string {
 	return b.String()
 }
 
-// rest adds the calls of a turn that have no item: all commands of the mode legacy, and in
-// both modes calls that the server does not show, such as those of unknown tools.
+// rest adds the calls of a turn without an item: all commands of the mode legacy, and in both modes
+// calls that the server does not show, such as those of unknown tools.
 func (b *builder) rest() {
 	for _, c := range b.order {
 		if b.items[c.id] || b.turn == nil {
@@ -161,7 +161,7 @@ func (b *builder) rest() {
 	}
 }
 
-// item is a call as an item: a command, or a tool call that keeps what it was.
+// item converts a call to an item: a command, or a generic tool call with its data.
 func (c *rawCall) item() item.Item {
 	head := item.ItemHead{ID: c.id}
 	switch c.name {
@@ -210,7 +210,7 @@ func (c *rawCall) command(head item.ItemHead) item.Item {
 	return cmd
 }
 
-// splitOutput takes the lines that the server puts before an output for the model.
+// splitOutput removes the lines that the server puts before an output for the model.
 func splitOutput(s string) (code *int64, text string) {
 	head, rest, ok := strings.Cut(s, "\nOutput:\n")
 	if !ok {

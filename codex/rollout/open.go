@@ -12,23 +12,22 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// zstdSuffix is what the name of a compressed rollout has after .jsonl. The program
-// compresses rollouts that have not changed for a while, and reads both.
+// zstdSuffix follows .jsonl in the name of a compressed rollout. The program compresses rollouts
+// that have not changed for a while, and reads both.
 const zstdSuffix = ".zst"
 
 const (
-	// maxDecoded is how much a compressed file may be once it is not: what is larger is cut
-	// there. Rollouts compress to a tenth, so this is far more than a disk has of them.
+	// maxDecoded is the limit in bytes of a decoded file, which is cut there. Rollouts compress to
+	// a tenth, so the limit exceeds any real rollout.
 	maxDecoded = 16 << 30
-	// maxWindow is how much memory decoding may take; the highest level that there is
-	// needs 128 MiB.
+	// maxWindow is the memory limit of decoding; the highest compression level needs 128 MiB.
 	maxWindow = 128 << 20
 )
 
-// errTooLarge is the error of a compressed file that does not end.
+// errTooLarge is the error of a compressed file that exceeds maxDecoded.
 var errTooLarge = errors.New("the file is larger than 16 GiB when it is decoded")
 
-// openRollout opens a rollout for reading its lines until ctx ends, decoded if it is compressed.
+// openRollout opens a rollout for reading its lines until ctx ends, and decodes it if it is compressed.
 func openRollout(ctx context.Context, path string) (io.ReadCloser, error) {
 	f, err := regularfile.OpenNoFollow(path)
 	if err != nil {
@@ -37,7 +36,7 @@ func openRollout(ctx context.Context, path string) (io.ReadCloser, error) {
 	if !strings.HasSuffix(path, zstdSuffix) {
 		return bounded(ctx, f), nil
 	}
-	// Files are read by as many goroutines as there are processors already.
+	// As many goroutines as processors already read files.
 	d, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
@@ -45,8 +44,8 @@ func openRollout(ctx context.Context, path string) (io.ReadCloser, error) {
 	return bounded(ctx, &compressed{d: d, f: f, left: maxDecoded}), nil
 }
 
-// bounded is a file that is read until a context ends. A few bytes that are compressed can be as
-// many lines, or as long a line, as it takes to read for minutes.
+// bounded returns a reader that ends with a context. A few compressed bytes can decode to lines
+// that take minutes to read.
 func bounded(ctx context.Context, f io.ReadCloser) io.ReadCloser {
 	return struct {
 		io.Reader
@@ -54,7 +53,7 @@ func bounded(ctx context.Context, f io.ReadCloser) io.ReadCloser {
 	}{regularfile.Until(ctx, f), f}
 }
 
-// compressed reads a compressed file up to a bound.
+// compressed reads a compressed file up to a limit.
 type compressed struct {
 	d    *zstd.Decoder
 	f    *os.File

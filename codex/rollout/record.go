@@ -11,7 +11,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/ndjson"
 )
 
-// lines yields the lines of a file up to its end. An error of reading is the last element.
+// lines yields the lines of a file up to its end. A read error is the last element.
 func lines(r io.Reader) iter.Seq2[ndjson.Line, error] {
 	return func(yield func(ndjson.Line, error) bool) {
 		for reader := ndjson.NewReader(r, 0); ; {
@@ -55,12 +55,12 @@ type meta struct {
 	} `json:"git"`
 }
 
-// keep copies what outlives the line, which is long.
+// keep copies the fields, which otherwise keep the long line in memory.
 func (m *meta) keep() {
 	m.CWD, m.ParentThreadID, m.Git.Branch = strings.Clone(m.CWD), strings.Clone(m.ParentThreadID), strings.Clone(m.Git.Branch)
 }
 
-// base says where the lines before the first one of a file are.
+// base is the location of the lines before the first line of a file.
 type base struct {
 	ThreadID            string `json:"thread_id"`
 	EndOrdinalExclusive int64  `json:"end_ordinal_exclusive"`
@@ -83,7 +83,7 @@ func (t tokens) count() item.TokenCount {
 	}
 }
 
-// tokenInfo is what an event says about tokens: of the thread, and of its last request.
+// tokenInfo is the token usage in an event: of the thread, and of its last request.
 type tokenInfo struct {
 	Total  tokens `json:"total_token_usage"`
 	Last   tokens `json:"last_token_usage"`

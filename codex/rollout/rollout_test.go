@@ -16,7 +16,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/codexrec"
 )
 
-// said is what the server said about a thread, turn by turn.
+// said holds the server's messages about a thread, by turn.
 type said struct {
 	order []string
 	items map[string][]string // by turn
@@ -24,7 +24,7 @@ type said struct {
 	name  string
 }
 
-// describe is an item without what differs between wire and file: ids of the mode legacy,
+// describe returns an item without the differences between wire and file: ids of the mode legacy,
 // times, and the form of a command.
 func describe(i item.Item, ids bool) string {
 	id := ""
@@ -71,7 +71,7 @@ func describe(i item.Item, ids bool) string {
 	return id + item.Kind(i)
 }
 
-// listen reads what the server said in a recording, by thread.
+// listen reads the server's messages in a recording, by thread.
 func listen(t *testing.T, r *codexrec.Recording) map[string]*said {
 	threads := map[string]*said{}
 	legacy := r.Legacy(t)
@@ -100,8 +100,8 @@ func listen(t *testing.T, r *codexrec.Recording) map[string]*said {
 	return threads
 }
 
-// TestDecode_files reads the session files of every recording: each turn that is in a file
-// has the items that the server said, and nothing is passed over.
+// TestDecode_files reads the session files of every recording: each turn in a file has the items
+// that the server reported, and no line is skipped.
 func TestDecode_files(t *testing.T) {
 	checked := 0
 	for _, r := range codexrec.All(t) {
@@ -112,8 +112,8 @@ func TestDecode_files(t *testing.T) {
 	}
 }
 
-// checkFiles compares the session files of a recording with its wire and returns how many
-// items it compared.
+// checkFiles compares the session files of a recording with its wire and returns the number of
+// compared items.
 func checkFiles(t *testing.T, r *codexrec.Recording) (checked int) {
 	t.Helper()
 	heard := listen(t, r)
@@ -142,14 +142,14 @@ func checkFiles(t *testing.T, r *codexrec.Recording) (checked int) {
 	return checked
 }
 
-// compare holds a conversation against what the server said about its turns.
+// compare compares a conversation with the server's messages about its turns.
 func compare(t *testing.T, r *codexrec.Recording, c *rollout.Conversation, w *said) (n int) {
 	t.Helper()
 	legacy := r.Legacy(t)
 	for _, turn := range c.Turns {
 		want, ok := w.items[turn.ID]
 		if !ok {
-			continue // of the thread that this one was forked from, or another process
+			continue // of the original thread, or another process
 		}
 		var got []string
 		for _, i := range turn.Items {
@@ -168,17 +168,17 @@ func compare(t *testing.T, r *codexrec.Recording, c *rollout.Conversation, w *sa
 	return n
 }
 
-// maxCompared is the length of the longest item that is compared: the files of a recording
-// have filler in the place of long texts.
+// maxCompared is the length of the longest compared item: the files of a recording have filler in
+// place of long texts.
 const maxCompared = 10_000
 
-// onlyOnWire are items that the files have in another form or not at all.
+// onlyOnWire reports items that the files have in another form or not at all.
 func onlyOnWire(r *codexrec.Recording, legacy bool, s string) bool {
 	if len(s) > maxCompared {
 		return true
 	}
 	if !legacy {
-		// A command that was refused is there as what the model read.
+		// A refused command is in the file as the text for the model.
 		return (r.Name == "approval_cancel" || r.Name == "approval_error_answer") && strings.HasPrefix(s, "call_1 command ")
 	}
 	return strings.HasPrefix(s, "dynamic ") || r.Name == "review_inline" || strings.HasPrefix(s, "command ") && strings.HasSuffix(s, "nothing")
@@ -204,8 +204,8 @@ func prompts(c *rollout.Conversation) (list []string) {
 	return list
 }
 
-// A fork has the turns of its source up to where it was made, a reverted thread only those
-// that are left and came after.
+// TestRead_chain checks that a fork has the turns of its source up to the fork, and a reverted
+// thread only the remaining and the later ones.
 func TestRead_chain(t *testing.T) {
 	tests := []struct {
 		name string
@@ -270,7 +270,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-// A fork that has said nothing yet is known by the first prompt of what it was forked from.
+// TestList_fork checks that a fork without prompts is listed with the first prompt of its source.
 func TestList_fork(t *testing.T) {
 	other := "02a1de9a-3164-7f42-a449-0a13e079865e"
 	meta := func(id, base string) string {
@@ -302,7 +302,7 @@ func TestList_fork(t *testing.T) {
 	}
 }
 
-// Each request to a model counts once, whatever forks and reverts.
+// TestUsage checks that each request to a model counts once, despite forks and reverts.
 func TestUsage(t *testing.T) {
 	for _, name := range []string{"0.166.0/usage_turns", "0.166.0/fork", "0.166.0/revert", "0.144.6/fork", "0.166.0/two_threads"} {
 		i := slices.IndexFunc(codexrec.All(t), func(r *codexrec.Recording) bool { return r.Title() == name })
@@ -341,7 +341,7 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// A meter yields what is new, and reads nothing twice.
+// TestMeter checks that a meter yields new records only, and reads no file twice.
 func TestMeter(t *testing.T) {
 	dir, name := t.TempDir(), "sessions/2026/01/01/rollout-2026-01-01T00-00-00-"+thread+".jsonl"
 	text := `{"type":"session_meta","payload":{"id":"` + thread + `","cwd":"/p","git":{"branch":"main"},"parent_thread_id":"up"}}` + "\n"
@@ -419,7 +419,7 @@ func TestDamaged(t *testing.T) {
 	if diff := cmp.Diff([]string{"Hologram", "agentMessage"}, kinds); diff != "" {
 		t.Error(diff)
 	}
-	// A chain that comes back to itself ends.
+	// A chain with a cycle ends.
 	loop := t.TempDir()
 	write(t, loop, "sessions/rollout-2026-01-01T00-00-00-"+thread+".jsonl", meta(`,"history_base":{"thread_id":"`+thread+`","end_ordinal_exclusive":9}`)+started)
 	if c, err := rollout.Open(loop).Read(t.Context(), thread); !errors.Is(err, rollout.ErrMissingBase) || len(c.Turns) != 1 {
@@ -443,7 +443,7 @@ func ExampleDir_List() {
 	}
 }
 
-// rollout.FuzzRead: no file makes reading panic or hang.
+// FuzzRead checks that no file makes reading panic or hang.
 func FuzzRead(f *testing.F) {
 	f.Add(`{"type":"session_meta","payload":{"id":"x"}}` + "\n" + `{"type":"event_msg","payload":{"type":"agent_reasoning","text":"x"}}`)
 	f.Add(`{"type":"session_meta","payload":{"id":"x"}}` + "\n" + `{"type":"response_item","payload":{"type":"function_call","call_id":"c","name":"shell","arguments":"{"}}`)

@@ -12,39 +12,38 @@ import (
 
 const (
 	scanBuffer = 256 << 10
-	// headLen is how far into a line its type and the type of its payload stand.
+	// headLen is the number of bytes at the start of a line that contain its type and the type of its payload.
 	headLen = 200
 )
 
-// maxLine is how long a line can be that is wanted; less in tests.
+// maxLine is the length limit of a wanted line; less in tests.
 var maxLine = ndjson.DefaultMaxLine
 
-// scanner finds lines by their beginnings. Nearly all bytes of a rollout are in lines that
-// a list or a sum does not need: they are passed over without being copied.
+// scanner finds lines by their beginnings. Nearly all bytes of a rollout are in lines that a list
+// or a sum does not need: it skips them without copying.
 type scanner struct {
 	buf        []byte
-	start, end int  // what was read and not yet used
-	searched   int  // there is no line feed before it
-	passing    bool // the line is not wanted
+	start, end int  // the unread part of buf
+	searched   int  // no line feed before this index
+	passing    bool // the current line is not wanted
 }
 
 var scanners = sync.Pool{New: func() any { return &scanner{buf: make([]byte, scanBuffer)} }}
 
-// byteOrderMark is what some editors write at the start of a file. It is not part of the first line.
+// byteOrderMark is a prefix that some editors write at the start of a file. It is not part of the first line.
 const byteOrderMark = "\ufeff"
 
-// scan calls use with each line of r of which want wants to see more than the beginning. Use
-// must not keep the line; false ends the scan. A wanted line that is longer than
-// maxLine is passed over.
+// scan calls use with each line of r that want accepts by its beginning. use must not keep the
+// line; if it returns false, the scan ends. It skips a wanted line that is longer than maxLine.
 func scan(r io.Reader, want func(head []byte) bool, use func(line []byte) bool) error {
 	s := scanners.Get().(*scanner)
 	defer func() {
-		if len(s.buf) <= 4*scanBuffer { // a long line is rare
+		if len(s.buf) <= 4*scanBuffer { // do not keep the buffer of a rare long line
 			scanners.Put(s)
 		}
 	}()
 	s.start, s.end, s.searched, s.passing = 0, 0, 0, false
-	s.end, _ = io.ReadFull(r, s.buf[:len(byteOrderMark)]) // an error comes again
+	s.end, _ = io.ReadFull(r, s.buf[:len(byteOrderMark)]) // the next read returns the error again
 	if string(s.buf[:s.end]) == byteOrderMark {
 		s.end = 0
 	}
@@ -59,7 +58,7 @@ func scan(r io.Reader, want func(head []byte) bool, use func(line []byte) bool) 
 			if !s.lines(want, use) {
 				return nil
 			}
-			s.line(s.buf[s.start:s.end], want, use) // the last one may lack its line feed
+			s.line(s.buf[s.start:s.end], want, use) // the last line may lack its line feed
 			if errors.Is(err, io.EOF) {
 				return nil
 			}
@@ -68,7 +67,7 @@ func scan(r io.Reader, want func(head []byte) bool, use func(line []byte) bool) 
 	}
 }
 
-// lines uses the whole lines that were read; false if nothing more is wanted.
+// lines passes the complete lines in the buffer to use; it returns false if the scan has ended.
 func (s *scanner) lines(want func([]byte) bool, use func([]byte) bool) bool {
 	for {
 		i := bytes.IndexByte(s.buf[s.searched:s.end], '\n')
@@ -91,7 +90,7 @@ func (s *scanner) line(line []byte, want func([]byte) bool, use func([]byte) boo
 	return use(line)
 }
 
-// room makes room for more of a line that has not ended.
+// room makes room for the rest of an incomplete line.
 func (s *scanner) room(want func([]byte) bool) {
 	if line := s.buf[s.start:s.end]; !s.passing && len(line) >= headLen && !want(line[:headLen]) || len(line) > maxLine {
 		s.passing = true
@@ -109,9 +108,9 @@ func (s *scanner) room(want func([]byte) bool) {
 	}
 }
 
-// kindOf tells from its beginning what a line is: its type, and for an event_msg that of its
-// payload. It is not ok where the members stand in another order than the program writes,
-// and the line has to be decoded.
+// kindOf returns the type of a line from its beginning, and for an event_msg that of its payload.
+// ok is false if the members are in another order than the program writes, and the line has to be
+// decoded.
 func kindOf(head []byte) (typ, payload []byte, ok bool) {
 	typ, rest, ok := typeMember(head, 1)
 	if !ok || !bytes.Equal(typ, eventMsg) {
@@ -125,7 +124,7 @@ func kindOf(head []byte) (typ, payload []byte, ok bool) {
 	return typ, payload, ok
 }
 
-// opening are the bytes after which a text may be another object's or part of a string.
+// opening are the bytes after which a text may belong to another object or a string.
 const opening = `{[\`
 
 var (
@@ -134,11 +133,11 @@ var (
 	typeKey    = []byte(`"type":"`)
 )
 
-// typeMember finds the member type of an object before any other object or list begins.
+// typeMember finds the member type of an object before any nested object or list.
 func typeMember(text []byte, from int) (value, rest []byte, ok bool) {
 	for i := from; i < len(text); i++ {
 		switch text[i] {
-		case '{', '[', '\\': // the text may be another object's, or part of a string
+		case '{', '[', '\\': // the text may belong to another object or a string
 			return nil, nil, false
 		case '"':
 			if !bytes.HasPrefix(text[i:], typeKey) {
@@ -147,7 +146,7 @@ func typeMember(text []byte, from int) (value, rest []byte, ok bool) {
 			rest = text[i+len(typeKey):]
 			end := bytes.IndexByte(rest, '"')
 			if end < 0 || bytes.IndexByte(rest[:end], '\\') >= 0 || !utf8.Valid(rest[:end]) {
-				return nil, nil, false // decoding gives another text
+				return nil, nil, false // decoding would change the text
 			}
 			return rest[:end], rest[end+1:], true
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/seed7221b0f9/parley/codex/item"
 )
 
-// scan finds the lines that a simple split finds, wherever reads and buffers end.
+// TestScan checks that scan finds the lines of a simple split, wherever reads and buffers end.
 func TestScan(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for round := range 60 {
@@ -28,7 +28,7 @@ func TestScan(t *testing.T) {
 		}
 		all := text.String()
 		if round%2 == 0 {
-			all = strings.TrimSuffix(all, "\n") // the last line lacks its end
+			all = strings.TrimSuffix(all, "\n") // the last line lacks its line feed
 		}
 		for name, r := range map[string]io.Reader{
 			"whole": strings.NewReader(all), "half": iotest.HalfReader(strings.NewReader(all)), "data with error": iotest.DataErrReader(strings.NewReader(all)),
@@ -50,7 +50,7 @@ func TestScan(t *testing.T) {
 	}
 }
 
-// A line that is too long is passed over without being kept in memory, and those after it are found.
+// TestScan_bound checks that an oversized line is skipped without keeping it in memory, and that the following lines are found.
 func TestScan_bound(t *testing.T) {
 	defer func(n int) { maxLine = n }(maxLine)
 	maxLine = 2 * scanBuffer
@@ -74,7 +74,7 @@ func TestScan_bound(t *testing.T) {
 		}
 	}
 	s := &scanner{buf: make([]byte, scanBuffer)}
-	for range 10 { // which would be enough for 256 MB
+	for range 10 { // enough for 256 MB
 		s.room(func([]byte) bool { return true })
 		s.end = len(s.buf)
 	}
@@ -83,7 +83,7 @@ func TestScan_bound(t *testing.T) {
 	}
 }
 
-// kindOf says what decoding says, or that it does not know.
+// FuzzKindOf checks that kindOf agrees with decoding, or reports false.
 func FuzzKindOf(f *testing.F) {
 	for _, s := range []string{
 		`{"timestamp":"2026","ordinal":1,"type":"event_msg","payload":{"type":"token_count","info":null}}`,
@@ -109,8 +109,8 @@ func FuzzKindOf(f *testing.F) {
 	})
 }
 
-// twice reports whether an object has a member twice, or is not one: which one counts then is
-// not for kindOf to say.
+// twice reports whether an object has a duplicate member, or is not an object: kindOf does not
+// decide which member counts.
 func twice(s string) bool {
 	d := json.NewDecoder(strings.NewReader(s))
 	if first, err := d.Token(); err != nil || first != json.Delim('{') {
@@ -129,8 +129,7 @@ func twice(s string) bool {
 	return false
 }
 
-// TestScan_mark checks that a byte order mark is not a part of the first line, whatever the reader
-// returns at once.
+// TestScan_mark checks that a byte order mark is not part of the first line, for any size of reads.
 func TestScan_mark(t *testing.T) {
 	for text, want := range map[string]string{"\ufeffa\nb": "a b", "\ufeff": "", "a": "a", "": "", "ab\n\ufeffc": "ab \ufeffc"} {
 		for _, r := range []io.Reader{strings.NewReader(text), iotest.OneByteReader(strings.NewReader(text))} {

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// Containing yields the threads whose files may contain a text, without regard to case, the one that
-// changed last first. It searches the bytes of the files, so the text can also be in a part that is
-// not shown. An error is a file that could not be read; that of ctx is the last element.
+// Containing yields the threads with files that may contain a text, ignoring case, most recently
+// changed first. It searches the bytes of the files, so the match can be in a part that is not
+// shown. An error is a file that could not be read; the error of ctx is the last element.
 func (d *Dir) Containing(ctx context.Context, text string) iter.Seq2[*Session, error] {
 	return func(yield func(*Session, error) bool) {
 		sessions, problems, err := d.List(ctx)
@@ -47,7 +47,7 @@ func (d *Dir) Containing(ctx context.Context, text string) iter.Seq2[*Session, e
 	}
 }
 
-// plainPart is the longest part of a text that stands in JSON as it is, in lower case.
+// plainPart returns the longest part of a text that JSON does not escape, in lower case.
 func plainPart(text string) []byte {
 	best := ""
 	for _, part := range strings.FieldsFunc(text, func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' || r == '/' }) {
@@ -72,7 +72,7 @@ func anyContains(ctx context.Context, files []string, needle []byte) (bool, erro
 	return false, failed
 }
 
-// contains looks for a needle in lower case in a file.
+// contains searches a file for a lower-case needle.
 func contains(ctx context.Context, path string, needle []byte) (bool, error) {
 	if len(needle) == 0 {
 		return true, nil
@@ -83,7 +83,7 @@ func contains(ctx context.Context, path string, needle []byte) (bool, error) {
 	}
 	defer f.Close()
 	buf := make([]byte, scanBuffer+len(needle))
-	kept := 0 // bytes of the piece before, in which the needle may have begun
+	kept := 0 // bytes of the previous piece that may contain the start of the needle
 	for ctx.Err() == nil {
 		n, err := f.Read(buf[kept:])
 		lower(buf[kept : kept+n])
@@ -102,7 +102,7 @@ func contains(ctx context.Context, path string, needle []byte) (bool, error) {
 	return false, nil
 }
 
-// lower makes ASCII letters small, in place.
+// lower converts ASCII letters to lower case, in place.
 func lower(b []byte) {
 	for i, c := range b {
 		if 'A' <= c && c <= 'Z' {

@@ -16,14 +16,14 @@ import (
 )
 
 const (
-	headBytes    = 512 << 10 // how much of a file is looked through for its first prompt
-	tailBytes    = 32 << 10  // and for its last count of tokens
+	headBytes    = 512 << 10 // bytes of a file that are searched for its first prompt
+	tailBytes    = 32 << 10  // and for its last token count
 	previewRunes = 200
 )
 
 var errNotRollout = errors.New("the first line is not a session_meta")
 
-// newSession describes a thread by its files, the oldest first.
+// newSession describes a thread by its files, oldest first.
 func newSession(ctx context.Context, files []file) (*Session, error) {
 	last := files[len(files)-1]
 	s := &Session{ThreadID: last.thread, Path: last.path, Archived: last.archived}
@@ -42,14 +42,14 @@ func newSession(ctx context.Context, files []file) (*Session, error) {
 	return s, nil
 }
 
-// readHead reads the first line, and those after it up to the first prompt.
+// readHead reads the first line, and the following ones up to the first prompt.
 func (s *Session) readHead(ctx context.Context, path string) error {
 	f, err := openRollout(ctx, path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	// The first line is long and must be read whole; the rest is bounded.
+	// The first line is long and must be read completely; the rest is limited.
 	h := &headReader{Reader: f, left: headBytes}
 	met := false
 	err = scan(h, func(head []byte) bool { return !met || s.wantsHead(head) }, func(line []byte) bool {
@@ -70,17 +70,17 @@ func (s *Session) readHead(ctx context.Context, path string) error {
 	case !met:
 		return errNotRollout
 	}
-	return nil // what is wrong after the first line is reported by a full read
+	return nil // a full read reports errors after the first line
 }
 
-// headReader reads a file in small pieces, and no more than a bound once it has begun.
+// headReader reads a file in small pieces, up to a limit after the first line.
 type headReader struct {
 	io.Reader
 	begun bool
 	left  int
 }
 
-// headPiece is how much is read at a time: a rollout begins with some 30 kB of instructions.
+// headPiece is the size of a read in bytes: a rollout begins with about 30 kB of instructions.
 const headPiece = 64 << 10
 
 func (h *headReader) Read(p []byte) (int, error) {
@@ -94,8 +94,7 @@ func (h *headReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// wantsHead tells from the beginning of a line whether it can have the first prompt or the
-// model.
+// wantsHead reports whether a line, by its beginning, can have the first prompt or the model.
 func (s *Session) wantsHead(head []byte) bool {
 	typ, payload, ok := kindOf(head)
 	if !ok {
@@ -110,7 +109,7 @@ func (s *Session) wantsHead(head []byte) bool {
 	return false
 }
 
-// metaOf decodes a session_meta; nil if the line is something else.
+// metaOf decodes a session_meta; it returns nil for any other line.
 func metaOf(line string) *meta {
 	var r record
 	if item.DecodeValue(item.JSON(line), &r) != nil || r.Type != "session_meta" {
@@ -135,7 +134,7 @@ func (s *Session) setMeta(m *meta) {
 	s.CreatedAt, _ = time.Parse(time.RFC3339Nano, m.Timestamp)
 }
 
-// headLine looks for the first prompt and the model.
+// headLine extracts the first prompt and the model.
 func (s *Session) headLine(line string) {
 	var r record
 	if item.DecodeValue(item.JSON(line), &r) != nil {
@@ -179,7 +178,7 @@ func inputText(content []item.Input) string {
 	return ""
 }
 
-// preview is the beginning of a text on one line.
+// preview returns the beginning of a text on one line.
 func preview(s string) string {
 	s = strings.Join(strings.Fields(s[:min(len(s), 8*previewRunes)]), " ")
 	n := 0
@@ -193,7 +192,7 @@ func preview(s string) string {
 
 var tails = sync.Pool{New: func() any { b := make([]byte, tailBytes); return &b }}
 
-// readTail looks for the last count of tokens near the end.
+// readTail searches the end of the file for the last token count.
 func (s *Session) readTail(f file) {
 	if strings.HasSuffix(f.path, zstdSuffix) {
 		return

@@ -11,50 +11,46 @@ import (
 	"github.com/seed7221b0f9/parley/codex/item"
 )
 
-// UsageRecord holds the tokens of one request to a model. The files of Codex have no cost.
+// UsageRecord holds the tokens of one request to a model. Codex's files have no cost.
 type UsageRecord struct {
 	Time     time.Time
 	ThreadID string
 	TurnID   string
-	Model    string // empty where the file does not say
+	Model    string // empty if the file does not name it
 	CWD      string
-	Branch   string // of Git, when the thread began
-	Parent   string // of a subagent: the thread that it works for
+	Branch   string // Git branch at the start of the thread
+	Parent   string // for a subagent: its parent thread
 	Tokens   item.TokenCount
 }
 
-// Usage yields the tokens of every request to a model, file by file. Requests that a
-// thread has inherited, by a fork or a revert, are yielded once, with the thread that made
-// them. An error is a file that was passed over, or whose rest was, except for the last one,
-// of ctx.
+// Usage yields the tokens of every request to a model, file by file. Requests that a thread
+// inherited, by a fork or a revert, are yielded once, with the thread that made them. An error is a
+// file that was skipped entirely or in part; only the last element can be the error of ctx.
 func (d *Dir) Usage(ctx context.Context) iter.Seq2[UsageRecord, error] { return d.Meter().Next(ctx) }
 
-// Meter yields the usage that is new since the last call, each request once. It is not safe for
-// concurrent use.
+// Meter yields the usage since the last call, each request once. It is not safe for concurrent use.
 type Meter struct {
 	dir   *Dir
 	seen  map[string]metered
 	bytes int64
 }
 
-// metered is what is known of a file from the last time.
+// metered is the state of a file at the last call.
 type metered struct {
 	size     int64
 	modified time.Time
-	records  int // that were yielded
+	records  int // number of yielded records
 	failed   bool
 }
 
-// Meter returns a meter of the directory that has read nothing yet, so that its first call
-// yields everything.
+// Meter returns a meter of the directory. Its first call yields everything.
 func (d *Dir) Meter() *Meter { return &Meter{dir: d, seen: map[string]metered{}} }
 
-// Bytes returns how many bytes have been read so far, counted as they are on disk.
+// Bytes returns the number of bytes read so far, as stored on disk.
 func (m *Meter) Bytes() int64 { return m.bytes }
 
-// Next yields the records of [Dir.Usage] that no earlier call has yielded. Files that have not
-// changed are not read again. If the caller leaves the loop, the rest of the current file is never
-// yielded.
+// Next yields the records of [Dir.Usage] that no earlier call has yielded. Unchanged files are not
+// read again. If the caller leaves the loop, the rest of the current file is never yielded.
 func (m *Meter) Next(ctx context.Context) iter.Seq2[UsageRecord, error] {
 	return func(yield func(UsageRecord, error) bool) {
 		files, problems := m.dir.files(ctx, "")
@@ -90,8 +86,8 @@ func (m *Meter) Next(ctx context.Context) iter.Seq2[UsageRecord, error] {
 	}
 }
 
-// note remembers a file and returns the records that are new. One that failed is read again
-// the next time, and its error is reported again.
+// note stores the state of a file and returns the new records. A file that failed is read again the
+// next time, and its error is reported again.
 func (m *Meter) note(f file, records []UsageRecord, failed bool) []UsageRecord {
 	old := m.seen[f.path]
 	m.seen[f.path] = metered{f.size, f.modified, max(len(records), old.records), failed}
@@ -107,10 +103,10 @@ type counter struct {
 	model     string
 	turnID    string
 	inherited bool // the turn was copied from another file
-	records   bool // the file has token_usage_record, so token_count would count twice
+	records   bool // the file has token_usage_record, so counting token_count would count twice
 }
 
-// fileUsage returns the requests of a file.
+// fileUsage returns the requests in a file.
 func fileUsage(ctx context.Context, f file) (records []UsageRecord, err error) {
 	fd, err := openRollout(ctx, f.path)
 	if err != nil {
@@ -148,7 +144,7 @@ func fileUsage(ctx context.Context, f file) (records []UsageRecord, err error) {
 	return records, nil
 }
 
-// wants tells from the beginning of a line whether it can matter.
+// wants reports whether a line, by its beginning, can matter.
 func (c *counter) wants(head []byte) bool {
 	if c.meta == nil {
 		return true
@@ -166,7 +162,7 @@ func (c *counter) wants(head []byte) bool {
 	return false
 }
 
-// usageLine is a line that matters, with the members of all types that do: one pass is enough.
+// usageLine is a relevant line, with the members of all relevant types: one pass is enough.
 type usageLine struct {
 	Timestamp string `json:"timestamp"`
 	Type      string `json:"type"`
@@ -179,7 +175,7 @@ type usageLine struct {
 	} `json:"payload"`
 }
 
-// line reads a line.
+// line decodes a line.
 func (c *counter) line(line string) (UsageRecord, bool) {
 	var l usageLine
 	if item.DecodeValue(item.JSON(line), &l) != nil {
@@ -217,8 +213,8 @@ func (c *counter) record(l *usageLine, turnID string, count item.TokenCount) Usa
 	}
 }
 
-// before reports whether an id was made before a time. The ids are UUIDs of version 7,
-// which begin with it; a fork of the mode legacy copies turns with their ids.
+// before reports whether an id was generated before a time. The ids are UUIDs of version 7, which
+// begin with the time; a fork of the mode legacy copies turns with their ids.
 func before(id string, at time.Time) bool {
 	b, err := hex.DecodeString(strings.ReplaceAll(id, "-", ""))
 	if err != nil || len(b) != 16 || b[6]>>4 != 7 || at.IsZero() {

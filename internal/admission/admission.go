@@ -1,4 +1,4 @@
-// Package admission bounds how many agents run at once, fairly among tenants.
+// Package admission limits the number of concurrent agents, fairly among tenants.
 package admission
 
 import (
@@ -9,26 +9,26 @@ import (
 	"time"
 )
 
-// Admission bounds how many agents run at once, before they start: each takes places, and a
-// caller that finds none waits. Places go to tenants in turn, by the number that each has got so
-// far, so that a tenant with a hundred waiting delays another's first by one at most; within a
-// tenant they go in order. The next caller waits for all the places that it needs, so a heavy one
-// is not starved by light ones. It is safe for concurrent use.
+// Admission limits the number of concurrent agents: each acquires places before it starts, and a
+// caller waits until its places are free. Tenants take turns, by the number of places that each has
+// received so far, so that a tenant with a hundred waiting callers delays the first caller of
+// another by at most one; within a tenant callers are served in order. The next caller waits for all
+// its places, so small requests do not starve a large one. It is safe for concurrent use.
 type Admission struct {
 	full     func() // called without the lock when a caller begins to wait; may be nil
-	errClose error  // the error of waiting after Close
+	errClose error  // the error of Acquire after Close
 	mu       sync.Mutex
 	capacity int64
 	held     int64
-	clock    int64 // what the tenant that was served last had got by then
+	clock    int64 // the places received by the tenant that was served last
 	tenants  map[string]*queue
-	ahead    map[string]int64 // what tenants that do not wait have got beyond the clock
+	ahead    map[string]int64 // places received beyond the clock by tenants without waiting callers
 	closed   bool
 }
 
-// queue are the waiting of one tenant. It is gone when there are none.
+// queue holds the waiting callers of one tenant. It is removed when it is empty.
 type queue struct {
-	got     int64 // places so far, in terms of the clock
+	got     int64 // places received so far, relative to the clock
 	waiting []*waiter
 }
 
@@ -38,33 +38,32 @@ type waiter struct {
 	err      error // set before admitted is closed
 }
 
-// Waiting is a caller that waits for places of an [Admission], with its tenant and
-// since when.
+// Waiting is a caller that waits for places of an [Admission], with its tenant and the time of its
+// call.
 type Waiting struct {
 	Tenant string
 	Weight int64
 	Since  time.Time
 }
 
-// State is a snapshot of an [Admission]: its places, those that are held, and who
-// waits.
+// State is a snapshot of an [Admission]: its places, the held ones, and the waiting callers.
 type State struct {
 	Capacity int64
 	Held     int64
-	// Waiting are those who wait, in the order in which they will be admitted if no others
+	// Waiting are the waiting callers, in the order in which they will be admitted if no others
 	// arrive.
 	Waiting []Waiting
 }
 
-// New returns an Admission with this number of places; fewer than one count as one. After Close,
-// waiting returns errClosed. Full, unless it is nil, is called when a caller begins to wait.
+// New returns an Admission with this number of places; values below 1 mean 1. After Close, Acquire
+// returns errClosed. full, unless it is nil, is called when a caller begins to wait.
 func New(places int64, errClosed error, full func()) *Admission {
 	return &Admission{full: full, errClose: errClosed, capacity: max(places, 1), tenants: map[string]*queue{}, ahead: map[string]int64{}}
 }
 
-// Acquire waits for places and takes them; release gives them back, once however
-// often it is called. A weight under 1 is 1, one over the capacity is all of it.
-// The error is the cause of ctx, or the error for a closed Admission.
+// Acquire waits for places and takes them; release returns them and has no effect when called again.
+// A weight below 1 means 1, one above the capacity means all places. The error is the cause of ctx,
+// or the error for a closed Admission.
 func (a *Admission) Acquire(ctx context.Context, tenant string, weight int64) (release func(), err error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -93,8 +92,7 @@ func (a *Admission) Acquire(ctx context.Context, tenant string, weight int64) (r
 	return a.releaser(weight), nil
 }
 
-// TryAcquire takes places if they are free and no other caller waits for them. It never waits
-// itself.
+// TryAcquire takes places if they are free and no other caller waits for them. It never blocks.
 func (a *Admission) TryAcquire(weight int64) (release func(), ok bool) {
 	weight = min(max(weight, 1), a.capacity)
 	a.update(func() {
@@ -112,8 +110,8 @@ func (a *Admission) releaser(weight int64) func() {
 	return sync.OnceFunc(func() { a.update(func() { a.held -= weight }) })
 }
 
-// Close ends the waiting and whatever would wait later with the error for a closed Admission. Places
-// that are held stay so.
+// Close makes waiting and later calls of Acquire fail with the error for a closed Admission. It does
+// not release held places.
 func (a *Admission) Close() {
 	a.update(func() {
 		a.closed = true
@@ -126,7 +124,7 @@ func (a *Admission) Close() {
 	})
 }
 
-// Places returns how many places are free and how many callers wait.
+// Places returns the number of free places and of waiting callers.
 func (a *Admission) Places() (free, waiting int) {
 	a.update(func() {
 		free = int(a.capacity - a.held)
@@ -137,7 +135,7 @@ func (a *Admission) Places() (free, waiting int) {
 	return free, waiting
 }
 
-// State returns a snapshot of the places and of the callers that wait, in their order.
+// State returns a snapshot of the places and of the waiting callers, in order.
 func (a *Admission) State() (st State) {
 	a.update(func() {
 		st.Capacity, st.Held = a.capacity, a.held
@@ -153,7 +151,7 @@ func (a *Admission) State() (st State) {
 	return st
 }
 
-// update changes the state; each caller whose places are then free is admitted.
+// update changes the state and then admits every caller whose places are free.
 func (a *Admission) update(f func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -177,7 +175,7 @@ func (a *Admission) enqueue(w *waiter) {
 	}
 	q := a.tenants[w.Tenant]
 	if q == nil {
-		// To have asked for nothing earns nothing, and to ask for one at a time neither.
+		// A tenant gains no priority by being idle, or by requesting one place at a time.
 		q = &queue{got: max(a.clock, a.ahead[w.Tenant])}
 		delete(a.ahead, w.Tenant)
 		a.tenants[w.Tenant] = q
@@ -185,8 +183,8 @@ func (a *Admission) enqueue(w *waiter) {
 	q.waiting = append(q.waiting, w)
 }
 
-// next is who is admitted next: of the tenant that has got least, the one who
-// has waited longest where that is a draw.
+// next returns the caller to admit next: of the tenant with the fewest places so far, and in a tie
+// the one that has waited longest.
 func (a *Admission) next() (first *waiter) {
 	var least int64
 	for _, q := range a.tenants {
@@ -198,7 +196,7 @@ func (a *Admission) next() (first *waiter) {
 	return first
 }
 
-// serve takes the next of a tenant out of the queue.
+// serve removes the next caller of a tenant from the queue.
 func (a *Admission) serve(w *waiter) {
 	q := a.tenants[w.Tenant]
 	a.clock = q.got
@@ -224,7 +222,7 @@ func (a *Admission) drop(w *waiter) (found bool) {
 	return true
 }
 
-// leave removes a caller that does not wait any longer; false if he has been admitted.
+// leave removes a caller that no longer waits. It returns false if the caller was admitted.
 func (a *Admission) leave(w *waiter) (left bool) {
 	a.update(func() { left = a.drop(w) })
 	return left

@@ -54,7 +54,7 @@ func TestAdmission_fair(t *testing.T) {
 	})
 }
 
-// TestAdmission_leave checks that a caller that stops waiting lets those behind it in, if there is
+// TestAdmission_leave checks that a caller that stops waiting admits those behind it, if there is
 // room for them.
 func TestAdmission_leave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -93,7 +93,7 @@ func TestAdmission_leave(t *testing.T) {
 }
 
 // TestAdmission_oneAtATime checks that a tenant that asks for one place at a time gets no more than
-// one that waits: what it has got counts when it asks again.
+// one that waits: its earlier places count when it asks again.
 func TestAdmission_oneAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := admission.New(1, errors.New("closed"), nil)

@@ -129,8 +129,8 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// TestAdd_stop checks that a producer whose consumer is gone waits until Stop, and that the events
-// end with the error of Stop.
+// TestAdd_stop checks that a producer without a consumer waits until Stop, and that the events end
+// with the error of Stop.
 func TestAdd_stop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, died := agentkit.New(agentkit.Options{Limit: 1}), errors.New("died")
@@ -233,7 +233,7 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-// TestOpen_handler checks that a request whose handler fails stays open, that an answer of the wrong
+// TestOpen_handler checks that a request stays open if its handler fails, that an answer of the wrong
 // kind does not reach it, and that its events follow an answer.
 func TestOpen_handler(t *testing.T) {
 	s, fail := agentkit.New(agentkit.Options{Cancel: cancelled}), true
@@ -275,8 +275,8 @@ func TestOpen_handler(t *testing.T) {
 	}
 }
 
-// TestAdd_expired checks that a request that the agent took back before it went on is resolved
-// before the next event.
+// TestAdd_expired checks that a request that the agent withdrew before it continued is resolved before
+// the next event.
 func TestAdd_expired(t *testing.T) {
 	s := agentkit.New(agentkit.Options{Cancel: cancelled})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -297,8 +297,9 @@ func TestAdd_expired(t *testing.T) {
 	}
 }
 
-// TestOpen_withdrawn checks that a request which the agent takes back is resolved at once, without an
-// event after it, and that the others stay open. It is so whether the agent waits for its answer or not.
+// TestOpen_withdrawn checks that a request that the agent withdraws is resolved at once, without an
+// event after it, and that the others stay open. That holds whether the agent waits for its answer or
+// not.
 func TestOpen_withdrawn(t *testing.T) {
 	for name, waits := range map[string]bool{"the answer comes later": false, "the agent waits": true} {
 		t.Run(name, func(t *testing.T) {

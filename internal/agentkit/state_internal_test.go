@@ -10,7 +10,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// TestState compares random steps with a table of what each request may still do.
+// TestState compares random steps with a table of the allowed transitions of each request.
 func TestState(t *testing.T) {
 	for seed := range uint64(300) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
@@ -58,7 +58,7 @@ func TestState(t *testing.T) {
 	}
 }
 
-// TestState_end checks that the first end counts, and that what follows it changes nothing.
+// TestState_end checks that the first end counts, and that later calls have no effect.
 func TestState_end(t *testing.T) {
 	first, second := errors.New("first"), errors.New("second")
 	for _, tt := range []struct {

@@ -1,6 +1,6 @@
-// Package claudedir knows where the CLI keeps its sessions: the configuration
-// directory, the name of a project's directory in it, and what a session's id is.
-// It reads no file.
+// Package claudedir computes where the CLI keeps its sessions: the configuration
+// directory, the name of a project's directory in it, and valid session ids. It reads no
+// files.
 package claudedir
 
 import (
@@ -13,17 +13,17 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// The variables that decide where sessions are.
+// The environment variables that determine the location of sessions.
 const (
 	ConfigVariable  = "CLAUDE_CONFIG_DIR"
 	ProjectVariable = "CLAUDE_CODE_PROJECT_DIR_NAME"
 )
 
-// Env gives the value of a variable, "" if it is not set. os.Getenv is one.
+// Env returns the value of a variable, or "". os.Getenv is one.
 type Env func(name string) string
 
-// Environ is the Env of a list such as os.Environ returns. Of a variable that is
-// there twice the last one counts, as it does for a process.
+// Environ returns the Env of a list like that of os.Environ. If a variable occurs twice,
+// the last value counts, as for a process.
 func Environ(list []string) Env {
 	return func(name string) string {
 		for _, kv := range slices.Backward(list) {
@@ -35,9 +35,8 @@ func Environ(list []string) Env {
 	}
 }
 
-// Config is the CLI's configuration directory in an environment:
-// CLAUDE_CONFIG_DIR, else .claude in the user's home, in composed form (NFC) as the
-// CLI has it.
+// Config returns the CLI's configuration directory in an environment: CLAUDE_CONFIG_DIR,
+// else .claude in the user's home, in composed form (NFC) like the CLI.
 func Config(env Env) string {
 	dir := env(ConfigVariable)
 	if dir == "" {
@@ -46,8 +45,8 @@ func Config(env Env) string {
 	return norm.NFC.String(dir)
 }
 
-// Known reports whether an environment says where the configuration directory is. The
-// CLI asks the system for the user's home otherwise.
+// Known reports whether an environment determines the configuration directory. Otherwise
+// the CLI asks the system for the user's home.
 func Known(env Env) bool { return env(ConfigVariable) != "" || env(homeVariable()) != "" }
 
 func homeVariable() string {
@@ -57,7 +56,7 @@ func homeVariable() string {
 	return "HOME"
 }
 
-// Projects is the directory that holds the directories of projects.
+// Projects returns the directory that holds the directories of projects.
 func Projects(config string) string { return filepath.Join(config, "projects") }
 
 var (
@@ -65,10 +64,10 @@ var (
 	deviceName  = regexp.MustCompile(`^(?i:con|prn|aux|nul|com[0-9]|lpt[0-9])$`)
 )
 
-// FixedProject is the name under which the CLI keeps the sessions of all directories
-// in an environment, "" where each has its own key. CLAUDE_CODE_PROJECT_DIR_NAME
-// counts only together with CLAUDE_CONFIG_DIR; a name that cannot be a directory's
-// on every system is ignored.
+// FixedProject returns the name under which the CLI keeps the sessions of all directories
+// in an environment, or "" if each has its own key. CLAUDE_CODE_PROJECT_DIR_NAME counts
+// only together with CLAUDE_CONFIG_DIR; a name that cannot be a directory's on every
+// system is ignored.
 func FixedProject(env Env) string {
 	name := env(ProjectVariable)
 	if env(ConfigVariable) == "" || !projectName.MatchString(name) || deviceName.MatchString(name) {
@@ -77,8 +76,8 @@ func FixedProject(env Env) string {
 	return name
 }
 
-// Project is the name of the directory that holds the sessions of dir in an
-// environment; dir "" is the working directory.
+// Project returns the name of the directory that holds the sessions of dir in an
+// environment; dir "" means the working directory.
 func Project(env Env, dir string) string {
 	if name := FixedProject(env); name != "" {
 		return name

@@ -34,8 +34,8 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// The name for all projects counts with a configuration directory alone, and only
-// where every system takes it for a directory's.
+// The fixed project name counts only with a configuration directory, and only if it is a
+// valid directory name on every system.
 func TestProject(t *testing.T) {
 	dir := t.TempDir()
 	key := claudedir.ProjectKey(dir)
@@ -80,8 +80,8 @@ func TestProjectKey(t *testing.T) {
 	}
 }
 
-// A long path is cut to 200 units and ends in a hash, of which 31 is the multiplier, in
-// 32 bits that wrap, without its sign.
+// A long path is cut to 200 units and ends in a hash: the absolute value of a 32-bit hash
+// with multiplier 31.
 func TestLongProjectKey(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the expected keys are of paths without a drive")

@@ -11,7 +11,7 @@ import (
 // hash of the whole path.
 const MaxKey = 200
 
-// ProjectKey is the name under which the CLI keeps the sessions of a directory: its
+// ProjectKey returns the name under which the CLI keeps the sessions of a directory: its
 // real path with a dash for each UTF-16 unit that is not an ASCII letter or digit.
 func ProjectKey(dir string) string {
 	dir = RealPath(dir)
@@ -30,7 +30,7 @@ func ProjectKey(dir string) string {
 	return key[:MaxKey] + "-" + strconv.FormatInt(abs, 36)
 }
 
-// Dashes is the key of a path before it is cut.
+// Dashes returns the key of a path before it is cut.
 func Dashes(path string) string {
 	var b strings.Builder
 	for _, u := range utf16.Encode([]rune(path)) {
@@ -43,8 +43,8 @@ func Dashes(path string) string {
 	return b.String()
 }
 
-// RealPath is a path as the system knows it, absolute and without links, as far as
-// that can be found out.
+// RealPath returns the absolute path without symbolic links, as far as it can be
+// resolved.
 func RealPath(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs

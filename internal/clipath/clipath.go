@@ -1,4 +1,4 @@
-// Package clipath says where the pinned agent CLI is that scripts/install-cli installs.
+// Package clipath locates the pinned agent CLI that scripts/install-cli installs.
 package clipath
 
 import (
@@ -12,7 +12,7 @@ import (
 // compares the two.
 const Pin = "a7f222f5d32b"
 
-// Cached returns where scripts/install-cli puts the CLI. The file need not exist.
+// Cached returns the path at which scripts/install-cli installs the CLI. The file need not exist.
 func Cached() (string, error) {
 	name, err := binaryName(runtime.GOOS, runtime.GOARCH, exists)
 	if err != nil {
@@ -29,7 +29,7 @@ func Cached() (string, error) {
 	return filepath.Join(cache, "cli-"+Pin, filepath.FromSlash(name)), nil
 }
 
-// platform is what npm and the dynamic loaders call a processor.
+// platform has the names of a processor in npm and in dynamic loaders.
 type platform struct{ cpu, glibc, musl string }
 
 var platforms = map[string]platform{
@@ -37,8 +37,8 @@ var platforms = map[string]platform{
 	"arm64": {cpu: "arm64", glibc: "/lib/ld-linux-aarch64.so.1", musl: "/lib/ld-musl-aarch64.so.1"},
 }
 
-// binaryName returns the slash-separated path of the CLI inside an installation. On Linux
-// the loaders that exist tell glibc from musl; a system with both counts as glibc.
+// binaryName returns the slash-separated path of the CLI inside an installation. On Linux the existing loaders
+// distinguish glibc from musl; a system with both counts as glibc.
 func binaryName(goos, goarch string, exists func(string) bool) (string, error) {
 	p, ok := platforms[goarch]
 	if !ok {

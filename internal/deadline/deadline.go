@@ -1,4 +1,4 @@
-// Package deadline has the rules for time limits that options give, and a wait that ends with its
+// Package deadline has the rules for time limits in options, and a wait that ends with its
 // context.
 package deadline
 
@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// With is context.WithTimeoutCause; a limit of 0 or less is none.
+// With is like context.WithTimeoutCause; a limit of 0 or less means no limit.
 func With(ctx context.Context, d time.Duration, cause error) (context.Context, context.CancelFunc) {
 	if d <= 0 {
 		return context.WithCancel(ctx)
@@ -15,7 +15,7 @@ func With(ctx context.Context, d time.Duration, cause error) (context.Context, c
 	return context.WithTimeoutCause(ctx, d, cause)
 }
 
-// Or returns the limit to use: def for 0, and 0, which is none, for a negative one.
+// Or returns the limit to use: def for 0, and 0, which means no limit, for a negative one.
 func Or(d, def time.Duration) time.Duration {
 	switch {
 	case d == 0:

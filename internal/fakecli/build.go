@@ -10,14 +10,14 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// fakeModel is the model that fakes answer as.
+// fakeModel is the model name in answers.
 const fakeModel = "claude-opus-5-5"
 
-// Builder builds the messages of one session as the CLI writes them, with ids
-// that fit together. The ids follow from SessionID and the order of the calls,
-// so that the same calls give the same messages. [message.Encode] gives the line.
+// Builder builds the messages of one session as the CLI writes them, with consistent ids. The
+// ids depend only on SessionID and the order of the calls, so that the same calls give the same
+// messages. [message.Encode] returns the line.
 //
-// Its methods may be called from any goroutine, its fields set before.
+// Its methods are safe for concurrent use; its fields must be set before.
 type Builder struct {
 	SessionID string
 	Model     string
@@ -25,12 +25,12 @@ type Builder struct {
 
 	mu       sync.Mutex
 	uuids    uint64
-	answers  int // messages of the API
-	steps    int // of them, in this turn
+	answers  int // number of API messages
+	steps    int // number of them in this turn
 	tools    int
 	results  int64
 	lastText string
-	prompts  []string // uuids of the prompts that the turn is for
+	prompts  []string // uuids of the turn's prompts
 	total    message.Usage
 }
 
@@ -72,7 +72,7 @@ func (b *Builder) begin(model string, prompts []string) {
 	b.Model, b.prompts, b.steps, b.lastText = model, prompts, 0, ""
 }
 
-// promptUUIDs are the prompts that the turn is for.
+// promptUUIDs returns the prompts of the turn.
 func (b *Builder) promptUUIDs() (first string, all []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -96,8 +96,8 @@ func (b *Builder) answer() message.APIMessage {
 	}
 }
 
-// Assistant is one answer of the model: a message for each block, all with the
-// same Message.ID.
+// Assistant returns one answer of the model: a message for each block, all with the same
+// Message.ID.
 func (b *Builder) Assistant(blocks ...message.ContentBlock) []message.Message {
 	api := b.answer()
 	var messages []message.Message
@@ -172,8 +172,8 @@ func (b *Builder) user(block message.ContentBlock) *message.User {
 	}}
 }
 
-// StreamText is an answer of one text with partial messages: the events of its
-// chunks and, where the CLI puts it, the whole message.
+// StreamText returns an answer of one text with partial messages: the events of its chunks and
+// the whole message at the CLI's position.
 func (b *Builder) StreamText(chunks ...string) []message.Message {
 	var deltas []message.Delta
 	for _, chunk := range chunks {
@@ -182,8 +182,8 @@ func (b *Builder) StreamText(chunks ...string) []message.Message {
 	return b.stream("end_turn", &message.Text{}, deltas, &message.Text{Text: strings.Join(chunks, "")})
 }
 
-// StreamToolUse is an answer that calls a tool, with partial messages: the
-// input's text comes in pieces of n characters.
+// StreamToolUse returns an answer that calls a tool, with partial messages: the input's text
+// comes in pieces of n characters.
 func (b *Builder) StreamToolUse(id, name string, input any, n int) []message.Message {
 	text := string(mustEncode(input))
 	deltas := []message.Delta{&message.InputJSONDelta{}}

@@ -9,12 +9,12 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// fakeCapabilities are what the CLI says that it can do.
+// fakeCapabilities are the capabilities that the CLI announces.
 var fakeCapabilities = []string{
 	"interrupt_receipt_v1", "interrupt_cancel_queued_v1", "msg_lifecycle_v1", "sdk_mcp_tools_list_changed", "sdk_mcp_manifests",
 }
 
-// fakeInfo is the answer to initialize.
+// fakeInfo returns the answer to initialize.
 func fakeInfo() claude.ServerInfo {
 	efforts := []string{"low", "medium", "high", "xhigh", "max"}
 	return claude.ServerInfo{
@@ -61,8 +61,8 @@ func (b *Builder) Init() *message.Init {
 	}
 }
 
-// State returns the message with which the CLI reports to an SDK, and only to an SDK, what the
-// session does.
+// State returns the message with which the CLI reports the activity of the session to SDKs
+// only.
 func (b *Builder) State(s message.SessionState) *message.SessionStateChanged {
 	return &message.SessionStateChanged{System: b.system(), State: s, SDKHostOnly: true}
 }
@@ -73,13 +73,13 @@ func (b *Builder) Lifecycle(uuid string, s message.CommandState) *message.Comman
 	return &message.CommandLifecycle{Header: b.head(), CommandUUID: uuid, State: s}
 }
 
-// Status returns a message about what the CLI is doing at the moment, such as "requesting" or
+// Status returns a message about the CLI's current activity, such as "requesting" or
 // "compacting".
 func (b *Builder) Status(status string) *message.Status {
 	return &message.Status{System: b.system(), Status: status}
 }
 
-// Result ends a turn that went well. An empty text stands for that of the last
+// Result returns the result of a successful turn. An empty text means the text of the last
 // answer.
 func (b *Builder) Result(text string) *message.Result {
 	m := b.result()
@@ -100,8 +100,8 @@ func (b *Builder) ResultFailed(subtype message.ResultSubtype, errors ...string) 
 	return m
 }
 
-// ResultAPIError ends a turn that failed on the API, whose subtype is success
-// none the less.
+// ResultAPIError returns the result of a turn that failed with an API error; its subtype is
+// still success.
 func (b *Builder) ResultAPIError(status int64, text string) *message.Result {
 	m := b.Result(text)
 	m.IsError, m.APIErrorStatus, m.TerminalReason, m.StopReason = true, status, message.TerminalAPIError, "stop_sequence"
@@ -133,12 +133,12 @@ func (b *Builder) TaskStarted(id, taskType, description, toolUseID string) *mess
 	}
 }
 
-// TaskProgress returns a message that reports what a task is doing and what it has used so far.
+// TaskProgress returns a message that reports the activity and the usage of a task so far.
 func (b *Builder) TaskProgress(id, description string, usage message.TaskUsage) *message.TaskProgress {
 	return &message.TaskProgress{System: b.system(), TaskID: id, Description: description, Usage: usage}
 }
 
-// TaskUpdated returns a message that changes the status of a task and leaves the rest as it is.
+// TaskUpdated returns a message that changes the status of a task and no other member.
 func (b *Builder) TaskUpdated(id string, status message.TaskStatus) *message.TaskUpdated {
 	return &message.TaskUpdated{System: b.system(), TaskID: id, Patch: message.TaskPatch{Status: status}}
 }
@@ -157,7 +157,7 @@ func (b *Builder) BackgroundTasks(tasks ...message.BackgroundTask) *message.Back
 	return &message.BackgroundTasksChanged{System: b.system(), Tasks: append([]message.BackgroundTask{}, tasks...)}
 }
 
-// APIRetry returns a message that reports that a request to the API failed and is made again.
+// APIRetry returns a message that reports that a request to the API failed and is retried.
 func (b *Builder) APIRetry(attempt, status int64, kind message.AssistantError) *message.APIRetry {
 	return &message.APIRetry{
 		System: b.system(), Attempt: attempt, MaxRetries: 10, RetryDelayMS: 500, ErrorStatus: status, Error: kind,
@@ -172,8 +172,8 @@ func (b *Builder) CompactBoundary(trigger string, preTokens int64) *message.Comp
 	}
 }
 
-// Unknown is a message of a type that no SDK knows. The fields, an object or nil,
-// are beside type, uuid and session_id.
+// Unknown returns a message of a type that no SDK knows. The fields, an object or nil, are
+// added to type, uuid and session_id.
 func (b *Builder) Unknown(typ string, fields any) message.Message {
 	all := map[string]any{}
 	if fields != nil {

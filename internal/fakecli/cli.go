@@ -1,4 +1,4 @@
-// Package fakecli plays the Claude Code CLI: a program in Go that speaks the CLI's protocol, in
+// Package fakecli simulates the Claude Code CLI: a Go program that speaks the CLI's protocol, in
 // a process of this executable or in memory. The simulated agent and package claudetest use it.
 package fakecli
 
@@ -18,22 +18,20 @@ import (
 	"github.com/seed7221b0f9/parley/internal/random"
 )
 
-// FakeVersion is the version that a fake CLI reports, which is that of a real CLI it behaves
-// like.
+// FakeVersion is the version that a fake CLI reports, that of the real CLI which it imitates.
 const FakeVersion = "2.1.325"
 
-// CLI is a program's own side of the protocol: standard input, output and error
-// of the CLI that it plays. Until something is asked of the input, nothing is
-// read. From the first call of Handshake, Prompt or StartRequest on everything is, in the
-// background: control requests are answered as [CLI.OnControl] says, answers reach those who
-// wait for them, prompts queue.
+// CLI is a program's side of the protocol: standard input, output and error of the simulated
+// CLI. It reads no input before a method needs it. From the first call of Handshake, Prompt or
+// StartRequest it reads all input in the background: [CLI.OnControl] handlers answer control
+// requests, responses go to the waiting callers, and prompts are queued.
 //
-// All methods may be called from any goroutine.
+// All methods are safe for concurrent use.
 type CLI struct {
-	// Builder makes the messages of this session. Its session is the one that
-	// the arguments ask for, or a new one.
+	// Builder builds the messages of this session. Its session id comes from the arguments, or
+	// is a new one.
 	*Builder
-	// Info is what Handshake answers. It may be changed before.
+	// Info is the answer of Handshake. It may be changed before.
 	Info claude.ServerInfo
 
 	args []string
@@ -50,18 +48,18 @@ type CLI struct {
 	interrupts chan struct{}
 
 	mu       sync.Mutex
-	changed  sync.Cond // prompts or the end have come
+	changed  sync.Cond // signals new prompts or the end of the input
 	pumping  bool
 	prompts  []*message.User // not yet taken
 	onPrompt func(*message.User)
-	current  *message.User // the one taken last
+	current  *message.User // the prompt taken last
 	endErr   error         // io.EOF, or the fault in the input
 	pending  map[string]*Pending
 	handlers map[string]ControlHandler
 	requests int
 	model    string
 	mode     message.PermissionMode
-	running  bool // the state that was reported last
+	running  bool // the last reported state
 }
 
 func newCLI(args, env []string, in io.Reader, out, stderr io.Writer) *CLI {
@@ -83,7 +81,7 @@ func newCLI(args, env []string, in io.Reader, out, stderr io.Writer) *CLI {
 	return c
 }
 
-// session is the id that the arguments ask for, or a new one.
+// session returns the session id of the arguments, or a new one.
 func (c *CLI) session() string {
 	for _, flag := range []string{"session-id", "resume"} {
 		if id, ok := c.Flag(flag); ok && id != "" {
@@ -93,14 +91,14 @@ func (c *CLI) session() string {
 	return random.UUID()
 }
 
-// wait waits until nothing is read any more.
+// wait waits until reading has ended.
 func (c *CLI) wait() { c.pumped.Wait() }
 
 // Args returns the arguments that the CLI was started with, without the name of the program.
 func (c *CLI) Args() []string { return slices.Clone(c.args) }
 
-// Flag is the value of the flag --name in the arguments, in the form --name=value
-// or --name value, and whether the flag is there at all.
+// Flag returns the value of the flag --name in the arguments, in the form --name=value or --name
+// value, and whether the flag is set.
 func (c *CLI) Flag(name string) (value string, ok bool) {
 	for i, arg := range c.args {
 		rest, is := strings.CutPrefix(arg, "--"+name)
@@ -117,7 +115,7 @@ func (c *CLI) Flag(name string) (value string, ok bool) {
 	return "", false
 }
 
-// Env is the value of a variable of the CLI's environment, "" if it is not set.
+// Env returns the value of a variable of the CLI's environment, or "".
 func (c *CLI) Env(name string) string {
 	for _, kv := range slices.Backward(c.env) {
 		if k, v, _ := strings.Cut(kv, "="); k == name {
@@ -129,9 +127,9 @@ func (c *CLI) Env(name string) string {
 
 var errPumping = errors.New("claudetest: the input is being read in the background; see CLI")
 
-// ReadLine returns the next line of the input as it is, io.EOF after the last. It is for
-// programs that do everything themselves, and an error once Handshake, Prompt or StartRequest
-// was called. One goroutine may use it.
+// ReadLine returns the next line of the input unchanged, or io.EOF after the last. It is for
+// programs that do not use Handshake, Prompt or StartRequest, after which it returns an error.
+// It is not safe for concurrent use.
 func (c *CLI) ReadLine() (json.RawMessage, error) {
 	c.mu.Lock()
 	pumping := c.pumping
@@ -143,8 +141,8 @@ func (c *CLI) ReadLine() (json.RawMessage, error) {
 	return json.RawMessage(line.Text), err
 }
 
-// Handshake waits for initialize and answers it with Info. The request is
-// returned, io.EOF if the input ends before it.
+// Handshake waits for initialize, answers it with Info and returns the request. It returns
+// io.EOF if the input ends before it.
 func (c *CLI) Handshake() (ControlRequest, error) {
 	req, err := c.AwaitInitialize()
 	if err != nil {
@@ -171,8 +169,8 @@ func (c *CLI) AwaitInitialize() (ControlRequest, error) {
 	}
 }
 
-// Prompt waits for the next prompt and takes it; io.EOF means that there will be
-// none. Prompts that came earlier are given first, in their order.
+// Prompt waits for the next prompt and takes it. It returns io.EOF after the end of the input.
+// Queued prompts are returned in order.
 func (c *CLI) Prompt() (*message.User, error) {
 	c.pump()
 	c.mu.Lock()
@@ -188,16 +186,15 @@ func (c *CLI) Prompt() (*message.User, error) {
 	return c.current, nil
 }
 
-// OnPrompt makes handle take every prompt, in place of [CLI.Prompt]. A control request that came
-// after a prompt is handled when handle has returned.
+// OnPrompt passes every prompt to handle, in place of [CLI.Prompt]. A control request that
+// follows a prompt is handled when handle has returned.
 func (c *CLI) OnPrompt(handle func(*message.User)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.onPrompt = handle
 }
 
-// Queued returns the prompts that have arrived and that the program has not taken yet, in their
-// order.
+// Queued returns the prompts that the program has not taken yet, in order.
 func (c *CLI) Queued() []*message.User {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -216,7 +213,7 @@ func (c *CLI) inputError() error {
 	return c.endErr
 }
 
-// pump begins to read the input.
+// pump starts to read the input.
 func (c *CLI) pump() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -238,8 +235,7 @@ func (c *CLI) pump() {
 	})
 }
 
-// take takes one line where it belongs. The real CLI does not survive a line that is not a
-// message either.
+// take dispatches one line. Like the real CLI, it fails for a line that is not a message.
 func (c *CLI) take(line string) error {
 	m, err := message.Decode([]byte(line))
 	if err != nil {
@@ -256,7 +252,7 @@ func (c *CLI) take(line string) error {
 	return nil
 }
 
-// prompted hands a prompt to OnPrompt's function, or queues it for Prompt.
+// prompted passes a prompt to the function of OnPrompt, or queues it for Prompt.
 func (c *CLI) prompted(m *message.User) {
 	c.mu.Lock()
 	handle := c.onPrompt
@@ -287,7 +283,7 @@ func (c *CLI) endInput(err error) {
 	c.changed.Broadcast()
 }
 
-// mustEncode returns compact JSON that leaves <, > and & as they are, as the CLI does.
+// mustEncode returns compact JSON without escapes for <, > and &, like the CLI.
 func mustEncode(v any) json.RawMessage {
 	data, err := jsonwire.Marshal(v)
 	if err != nil {

@@ -20,21 +20,20 @@ type ControlRequest struct {
 	Request message.JSON
 }
 
-// ControlHandler answers a control request. The answer, anything that
-// encoding/json encodes, becomes the response; nil is a response without a body.
-// An error is an error response, with an error_code where it is a
-// *[claude.ControlError]; [ErrNoAnswer] is none at all.
+// ControlHandler answers a control request. The answer, anything that encoding/json encodes,
+// becomes the response; nil gives a response without a body. An error gives an error response,
+// with an error_code if it is a *[claude.ControlError]; [ErrNoAnswer] sends no response.
 type ControlHandler func(req ControlRequest) (answer any, err error)
 
-// ErrNoAnswer is returned by a [ControlHandler] when [CLI.Respond] is to answer,
+// A [ControlHandler] returns ErrNoAnswer if the program answers with [CLI.Respond] itself,
 // later, twice or never.
 var ErrNoAnswer = errors.New("claudetest: no answer")
 
-// OnControl makes handle answer the control requests of a subtype, each in a
-// goroutine of its own; a nil one restores the default. By default the CLI
-// answers interrupt, with a receipt, set_model, set_permission_mode,
-// set_max_thinking_tokens, apply_flag_settings, mcp_status and stop_task, and
-// does not support the rest. The first initialize is [CLI.Handshake]'s.
+// OnControl sets the handler of the control requests of a subtype, each of which runs in a new
+// goroutine; nil restores the default. By default the CLI answers interrupt, with a receipt,
+// set_model, set_permission_mode, set_max_thinking_tokens, apply_flag_settings, mcp_status and
+// stop_task, and refuses all others as unsupported. [CLI.Handshake] answers the first
+// initialize.
 func (c *CLI) OnControl(subtype string, handle ControlHandler) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -64,7 +63,7 @@ func (c *CLI) control(m *message.ControlRequest) {
 	handle := c.handlers[req.Subtype]
 	c.mu.Unlock()
 	if handle == nil {
-		// At once and in order, as the real CLI does with most of them.
+		// Immediately and in order, like the real CLI with most of them.
 		answer, err := c.defaultAnswer(req)
 		c.Respond(req.ID, answer, err)
 		return
@@ -120,8 +119,8 @@ func (c *CLI) setModel(model string) string {
 	return model
 }
 
-// Unsupported is the error with which the CLI refuses a control request that it
-// does not know.
+// Unsupported returns the error with which the CLI refuses a control request that it does not
+// know.
 func Unsupported(subtype string) error {
 	return &claude.ControlError{
 		Subtype: subtype, Code: "unsupported_request",
@@ -129,16 +128,16 @@ func Unsupported(subtype string) error {
 	}
 }
 
-// Interrupts has a token when the turn is to be broken off; see also
+// Interrupts returns a channel that receives a token when the turn should be aborted; see also
 // [CLI.EndInterrupted].
 func (c *CLI) Interrupts() <-chan struct{} {
 	c.pump()
 	return c.interrupts
 }
 
-// Respond answers the control request with the given id, as a [ControlHandler]
-// does by returning. It does not mind whether there is such a request, or whether
-// it was answered before.
+// Respond answers the control request with the given id, as a [ControlHandler] does by
+// returning. It does not check whether there is such a request, or whether it was already
+// answered.
 func (c *CLI) Respond(id string, answer any, err error) {
 	response := map[string]any{"subtype": "success", "request_id": id}
 	if err != nil {
@@ -156,8 +155,7 @@ func (c *CLI) Respond(id string, answer any, err error) {
 	c.Emit(map[string]any{"type": "control_response", "response": response})
 }
 
-// Pending is a control request that the fake CLI itself has sent and for whose response it
-// waits.
+// Pending is a control request of the fake CLI that waits for its response.
 type Pending struct {
 	ID string
 
@@ -167,15 +165,15 @@ type Pending struct {
 	err      error
 }
 
-// Request sends a control request to the other side, can_use_tool, hook_callback
-// or mcp_message, and waits for the response. A refusal is a
-// *[claude.ControlError]; io.ErrUnexpectedEOF means that the input has ended.
+// Request sends a control request to the other side, can_use_tool, hook_callback or
+// mcp_message, and waits for the response. It returns a *[claude.ControlError] for a refusal
+// and io.ErrUnexpectedEOF if the input has ended.
 func (c *CLI) Request(subtype string, fields any) (json.RawMessage, error) {
 	return c.StartRequest(subtype, fields).Wait()
 }
 
-// StartRequest sends a control request and leaves the waiting for later. fields
-// is an object: the request without its subtype.
+// StartRequest sends a control request and does not wait for the response. fields must encode
+// to an object: the request without its subtype.
 func (c *CLI) StartRequest(subtype string, fields any) *Pending {
 	c.pump()
 	request := map[string]any{}
@@ -223,8 +221,8 @@ func (p *Pending) end(response json.RawMessage, err error) {
 	close(p.done)
 }
 
-// answered takes a response to the one who waits for it. Others are ignored, as
-// the real CLI does.
+// answered passes a response to the waiting caller. It ignores unknown responses, like the
+// real CLI.
 func (c *CLI) answered(m *message.ControlResponse) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

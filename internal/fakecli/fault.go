@@ -10,10 +10,9 @@ import (
 	"time"
 )
 
-// Hang never returns, whatever happens to the input. Only a signal or the end of the process
-// ends it.
+// Hang never returns, even after the end of the input. Only a signal ends it.
 func (c *CLI) Hang() {
-	// A timer, because a process in which nothing can ever happen panics.
+	// A timer, because the runtime panics if all goroutines are blocked forever.
 	for range time.Tick(time.Hour) {
 	}
 }
@@ -22,11 +21,11 @@ func (c *CLI) Hang() {
 // comparison.
 func NumberedText(n int) string { return fmt.Sprintf("message %d", n) }
 
-// EmitNumbered writes the messages number from to to-1, each of its own
-// [NumberedText], several to a write. They are the blocks of one answer.
+// EmitNumbered writes the messages number from to to-1, each with its [NumberedText], several
+// per write. They are the blocks of one answer.
 func (c *CLI) EmitNumbered(from, to int) {
 	m := c.AssistantText("TEXT")
-	// Encoding thousands of messages would make a slow CLI of this one.
+	// Encoding thousands of messages one by one would be too slow.
 	head, rest, _ := bytes.Cut(c.encode(m), []byte(m.UUID))
 	middle, tail, _ := bytes.Cut(rest, []byte("TEXT"))
 	if bytes.Contains(head, []byte("TEXT")) {
@@ -47,9 +46,8 @@ func (c *CLI) EmitNumbered(from, to int) {
 	}
 }
 
-// Burst writes at least size bytes of numbered messages and returns how many. A
-// program that calls it before it reads anything blocks an SDK that does not read
-// while it writes.
+// Burst writes at least size bytes of numbered messages and returns their number. A program
+// that calls it before it reads blocks an SDK that does not read while it writes.
 func (c *CLI) Burst(size int) (messages int) {
 	each := len(c.encode(c.AssistantText(NumberedText(0))))
 	messages = size/each + 1
@@ -57,8 +55,8 @@ func (c *CLI) Burst(size int) (messages int) {
 	return messages
 }
 
-// EmitHuge writes an answer whose line has at least size bytes, in writes of
-// 64 KiB. Its text is size times the letter x.
+// EmitHuge writes an answer with a line of at least size bytes, in writes of 64 KiB. Its text
+// is size times the letter x.
 func (c *CLI) EmitHuge(size int) {
 	const mark = "HUGE"
 	line := c.encode(c.AssistantText(mark))
@@ -73,8 +71,8 @@ func (c *CLI) EmitHuge(size int) {
 	_, _ = c.out.Write(append(tail, '\n'))
 }
 
-// EmitSplit writes a line in pieces of n bytes, each in a write of its own:
-// characters of several bytes are torn apart.
+// EmitSplit writes a line in pieces of n bytes, each in a separate write, which splits
+// multi-byte characters.
 func (c *CLI) EmitSplit(line any, n int) {
 	var b bytes.Buffer
 	c.appendLine(&b, line)
@@ -85,9 +83,8 @@ func (c *CLI) EmitSplit(line any, n int) {
 	}
 }
 
-// AnswerReversed makes the CLI wait for n control requests of a subtype and then
-// answer them in the opposite order, as answer says, each one twice if twice is
-// set.
+// AnswerReversed makes the CLI wait for n control requests of a subtype and then answer them
+// in reverse order with the function answer, each one twice if twice is set.
 func (c *CLI) AnswerReversed(subtype string, n int, twice bool, answer ControlHandler) {
 	var mu sync.Mutex
 	var waiting []ControlRequest
@@ -109,10 +106,10 @@ func (c *CLI) AnswerReversed(subtype string, n int, twice bool, answer ControlHa
 	})
 }
 
-// holdProgram is the program that a Grandchild runs.
+// holdProgram is the program of a Grandchild.
 const holdProgram = "claudetest.hold"
 
-// holdTime bounds the life of a grandchild that is not ended.
+// holdTime limits the life of a grandchild.
 const holdTime = time.Minute
 
 func hold() {
@@ -120,10 +117,10 @@ func hold() {
 	os.Exit(0)
 }
 
-// Grandchild starts a process that keeps the CLI's standard streams open for a
-// minute, as a server that a tool has started does, and returns its id. With
-// detached it leaves the process group of the CLI (on Windows it does not): who
-// ends it is then the test's affair. It is for programs of [Options].
+// Grandchild starts a process that keeps the CLI's standard streams open for a minute, like a
+// server that a tool has started, and returns its id. With detached it leaves the process
+// group of the CLI (not on Windows), and the test must end it. It only works in programs of
+// [Options].
 func (c *CLI) Grandchild(detached bool) (pid int, err error) {
 	path, err := os.Executable()
 	if err != nil {

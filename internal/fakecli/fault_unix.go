@@ -8,15 +8,15 @@ import (
 	"syscall"
 )
 
-// Kill ends the program by SIGKILL, as the system does when memory runs out. It
-// is for programs of [Options]; on Windows it exits with code 137.
+// Kill ends the program by SIGKILL, like the system when memory runs out. It only works
+// in programs of [Options]; on Windows it exits with code 137.
 func (c *CLI) Kill() {
 	_ = syscall.Kill(syscall.Getpid(), syscall.SIGKILL)
 	c.Hang()
 }
 
-// IgnoreTerm makes the program survive SIGTERM, SIGINT and SIGHUP. It is for
-// programs of [Options]; on Windows it does nothing.
+// IgnoreTerm makes the program survive SIGTERM, SIGINT and SIGHUP. It only works in
+// programs of [Options]; on Windows it has no effect.
 func (c *CLI) IgnoreTerm() {
 	signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 }

@@ -8,7 +8,7 @@ import (
 // Kill ends the program at once with code 137, since there is no SIGKILL on this system.
 func (c *CLI) Kill() { os.Exit(137) }
 
-// IgnoreTerm does nothing, since there is no SIGTERM on this system that could be ignored.
+// IgnoreTerm has no effect, since this system has no SIGTERM.
 func (c *CLI) IgnoreTerm() {}
 
 func detach(*exec.Cmd) {}

@@ -8,13 +8,13 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// InProcess is a [spawn.Spawner] that runs the program inside this process, on
-// pipes in memory: as options &claude.Options{Spawner: InProcess(program)}. It is
-// for tests in a testing/synctest bubble and for many sessions at once; signals,
-// descriptors and the faults that need them are [Options]'s.
+// InProcess returns a [spawn.Spawner] that runs the program inside this process with
+// in-memory pipes: &claude.Options{Spawner: InProcess(program)}. Use it for tests in a
+// testing/synctest bubble and for many sessions at once; signals, descriptors and the
+// faults that need them require [Options].
 //
-// Terminate and Kill end the program's input and output; a program that does not
-// look at either goes on until it returns, and its process has not ended before.
+// Terminate and Kill close the program's input and output. The process ends when the
+// program returns, so a program that uses neither continues.
 func InProcess(program Program) spawn.Spawner {
 	return spawn.Func(func(_ context.Context, cmd spawn.Command) (spawn.Process, error) {
 		p := &memoryProcess{done: make(chan struct{})}

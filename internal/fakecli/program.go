@@ -11,24 +11,23 @@ import (
 	"github.com/seed7221b0f9/parley/claude"
 )
 
-// Program is a fake CLI: what it does from its start to its exit code. It runs
-// in a process of its own, started by [Options], or inside this one, by
-// [InProcess].
+// Program implements a fake CLI and returns its exit code. It runs in a separate process,
+// started by [Options], or inside this one, with [InProcess].
 type Program func(cli *CLI) int
 
-// programVariable names the program that a process is started for.
+// programVariable is the environment variable with the name of the program to run.
 const programVariable = "CLAUDETEST_PROGRAM"
 
-// registered are the programs that processes of this executable can be.
+// registered holds the programs that processes of this executable can run.
 var registered struct {
 	sync.Mutex
 	called bool
 	all    map[string]Program
 }
 
-// RunProgram makes programs known to [Options]. In a process that was started
-// for one of them it runs that program and exits, and does not return. A main
-// function, or a TestMain with duties of its own, calls it before anything else.
+// RunProgram registers programs for [Options]. In a process that was started for one of
+// them it runs that program and exits. A main function, or a custom TestMain, must call
+// it first.
 func RunProgram(programs map[string]Program) {
 	registered.Lock()
 	registered.called = true
@@ -38,7 +37,7 @@ func RunProgram(programs map[string]Program) {
 	if !fake {
 		return
 	}
-	// What the program starts is not a fake.
+	// Children of the program are not fake CLIs.
 	os.Unsetenv(programVariable)
 	if name == holdProgram {
 		hold()
@@ -56,13 +55,13 @@ func RunProgram(programs map[string]Program) {
 	os.Exit(program(cli))
 }
 
-// Options are options with which the CLI is this executable once more, running
-// the named program: a real process with real pipes, signals and exit codes. The
-// environment holds nothing of the caller's; variables that are added to Env
-// reach the program, as [CLI.Env].
+// Options returns options that start this executable again as the CLI, running the named
+// program: a real process with real pipes, signals and exit codes. The process does not
+// inherit the caller's environment; the program reads variables added to Env with
+// [CLI.Env].
 //
-// It panics when [RunProgram] has not been called or does not know the
-// program: the process would be a second run of the tests.
+// It panics if [RunProgram] has not been called or does not know the program, because the
+// process would run the tests again.
 func Options(name string) *claude.Options {
 	registered.Lock()
 	defer registered.Unlock()

@@ -9,10 +9,10 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// Emit writes lines, all of them in one write: a [message.Message], of a
-// [Builder] or built by hand, with uuid and session_id filled in where they are
-// missing; a string, []byte or [json.RawMessage] as it is; anything else as
-// encoding/json encodes it. A closed output is not an error: the real CLI goes on too.
+// Emit writes lines, all of them in one write: a [message.Message], of a [Builder] or built by
+// hand, with uuid and session_id filled in where they are missing; a string, []byte or
+// [json.RawMessage] unchanged; any other value as encoding/json encodes it. A closed output is
+// not an error, as for the real CLI.
 func (c *CLI) Emit(lines ...any) {
 	var b bytes.Buffer
 	for _, line := range lines {
@@ -56,8 +56,7 @@ func (c *CLI) encode(m message.Message) []byte {
 	return line
 }
 
-// EmitRaw writes bytes to the standard output as they are, in one write, without a newline of
-// its own.
+// EmitRaw writes bytes to the standard output unchanged in one write, without adding a newline.
 func (c *CLI) EmitRaw(data []byte) {
 	c.writing.Lock()
 	defer c.writing.Unlock()
@@ -67,8 +66,8 @@ func (c *CLI) EmitRaw(data []byte) {
 // Stderr writes a formatted text to the standard error of the fake CLI, as [fmt.Fprintf] does.
 func (c *CLI) Stderr(format string, args ...any) { fmt.Fprintf(c.err, format, args...) }
 
-// Turn plays a whole turn for the prompt that was taken last, with text as the
-// answer. A prompt that is not to be answered (shouldQuery false) gets none.
+// Turn plays a whole turn for the prompt that was taken last, with text as the answer. A prompt
+// with shouldQuery false gets no answer.
 func (c *CLI) Turn(text string) {
 	c.BeginTurn()
 	if p := c.prompt(); p != nil && p.ShouldQuery != nil && !*p.ShouldQuery {
@@ -87,9 +86,9 @@ func (c *CLI) prompt() *message.User {
 	return c.current
 }
 
-// BeginTurn writes what comes before the answer to the prompt that was taken
-// last: the state, the prompt's lifecycle if it has a uuid, init, and the prompt
-// itself with --replay-user-messages.
+// BeginTurn writes the messages before the answer to the prompt that was taken last: the state,
+// the prompt's lifecycle if it has a uuid, init, and the prompt itself with
+// --replay-user-messages.
 func (c *CLI) BeginTurn() {
 	p := c.prompt()
 	c.tellState(message.StateRunning)
@@ -112,8 +111,8 @@ func (c *CLI) BeginTurn() {
 	}
 }
 
-// EndTurn writes the result and what comes after it. The state idle is reported when no further
-// prompt waits.
+// EndTurn writes the result and the messages after it. It reports the state idle if no prompt
+// is queued.
 func (c *CLI) EndTurn(result *message.Result) {
 	lines := []any{result}
 	if p := c.prompt(); p != nil && p.UUID != "" {
@@ -125,8 +124,7 @@ func (c *CLI) EndTurn(result *message.Result) {
 	}
 }
 
-// EndInterrupted ends a turn that was interrupted, with the messages that the real CLI writes
-// then.
+// EndInterrupted ends an interrupted turn with the messages of the real CLI.
 func (c *CLI) EndInterrupted() {
 	c.Emit(c.UserText("[Request interrupted by user]"))
 	result := c.ResultFailed(message.ResultDuringExecution, "[ede_diagnostic] result_type=user last_content_type=n/a stop_reason=null")
@@ -134,7 +132,7 @@ func (c *CLI) EndInterrupted() {
 	c.EndTurn(result)
 }
 
-// tellState tells the state if it is another one and the caller wants to know.
+// tellState reports the state if it has changed and the caller has requested states.
 func (c *CLI) tellState(s message.SessionState) {
 	c.mu.Lock()
 	running := s != message.StateIdle
@@ -146,8 +144,8 @@ func (c *CLI) tellState(s message.SessionState) {
 	}
 }
 
-// Stream writes an answer of one text. Where partial messages were asked for it
-// comes in these chunks; otherwise they are one message.
+// Stream writes an answer of one text: in these chunks if partial messages were requested, else
+// as one message.
 func (c *CLI) Stream(chunks ...string) {
 	_, partial := c.Flag("include-partial-messages")
 	if !partial {

@@ -1,7 +1,6 @@
-// Package filelock locks files between processes. The system gives a lock back
-// when its process ends, however it ends, so that there is no lock of a dead
-// owner. Locks are advisory, and belong to an open file: two of one process
-// exclude each other as well.
+// Package filelock locks files between processes. The system releases a lock when its process
+// ends for any reason, so a dead owner never holds a lock. Locks are advisory and belong to an
+// open file: two open files of one process also exclude each other.
 package filelock
 
 import (
@@ -12,17 +11,17 @@ import (
 	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
-// ErrLocked is returned when another process, or another open file of this one, has the lock.
+// ErrLocked is returned when another process, or another open file of this process, holds the
+// lock.
 var ErrLocked = errors.New("filelock: locked")
 
-// File is a locked file. It may be read and written by its owner.
+// File is a locked file. Its owner may read and write it.
 type File struct{ *os.File }
 
-// Lock makes the file where it is missing and waits for its lock.
+// Lock creates the file if it does not exist and waits for its lock.
 func Lock(path string) (*File, error) { return acquire(path, true) }
 
-// TryLock makes the file where it is missing, and fails with [ErrLocked] where its lock is
-// taken.
+// TryLock creates the file if it does not exist. It fails with [ErrLocked] if the lock is held.
 func TryLock(path string) (*File, error) { return acquire(path, false) }
 
 func acquire(path string, wait bool) (*File, error) {
@@ -35,7 +34,7 @@ func acquire(path string, wait bool) (*File, error) {
 			f.Close()
 			return nil, err
 		}
-		// The last holder may have removed the file before giving the lock back.
+		// The last holder may have removed the file before it released the lock.
 		if l := (&File{f}); l.Holds() {
 			if !wait && stolenLives(path) {
 				f.Close()
@@ -47,11 +46,11 @@ func acquire(path string, wait bool) (*File, error) {
 	}
 }
 
-// stolen is where the file of a lock is while it is taken away from its owner.
+// stolen returns the path of a lock file while the lock is being stolen.
 func stolen(path string) string { return path + ".stolen" }
 
-// stolenLives reports whether the owner of a lock that was taken away still has it: who
-// took it has given up, or was killed, before the owner did.
+// stolenLives reports whether the owner of a stolen lock still holds it, because the thief gave
+// up or was killed before the owner released it.
 func stolenLives(path string) bool {
 	f, err := regularfile.OpenFile(stolen(path), os.O_RDWR, 0o600)
 	if err != nil {
@@ -61,8 +60,8 @@ func stolenLives(path string) bool {
 	return errors.Is(lock(f, false), ErrLocked)
 }
 
-// Holds reports whether the file is still at its path: a process that took the lock away has
-// put another one there.
+// Holds reports whether the file is still at its path: a process that stole the lock has put
+// another file there.
 func (f *File) Holds() bool {
 	mine, err := f.Stat()
 	if err != nil {
@@ -72,11 +71,10 @@ func (f *File) Holds() bool {
 	return err == nil && os.SameFile(mine, there)
 }
 
-// Unlock gives the lock back and leaves the file.
+// Unlock releases the lock and keeps the file.
 func (f *File) Unlock() error { return f.Close() }
 
-// Remove gives the lock back and removes the file, unless it is another's by
-// now.
+// Remove releases the lock and deletes the file, unless another process has stolen the lock.
 func (f *File) Remove() error {
 	if !f.Holds() {
 		return f.Close()
@@ -88,19 +86,19 @@ func (f *File) Remove() error {
 	return errors.Join(err, f.Close())
 }
 
-// Steal takes a lock away: its file is moved aside, and a new one locked in its
-// place. The old owner keeps its lock on the file that was moved, which Holds tells
-// it. The returned old one, nil if there was none, must be ended: with [Stolen.End]
-// when its owner has given up its lock, else with [Stolen.PutBack]. Until then no other process
-// gets the lock, even if this one is killed meanwhile. The error is [ErrLocked] while another
-// steal is under way.
+// Steal takes over a lock: it moves the lock file aside and locks a new one in its place. The
+// old owner keeps its lock on the moved file and learns of the steal from Holds. The caller
+// must finish the returned old lock, which is nil if there was none: with [Stolen.End] when its
+// owner has released it, else with [Stolen.PutBack]. Until then no other process gets the lock,
+// even if this one is killed. The error is [ErrLocked] while another steal is in progress.
 func Steal(path string) (mine *File, old *Stolen, err error) {
-	// Of two at once, the second would move the first one's new file over that of the owner.
+	// The second of two concurrent steals would move the first one's new file over that of the
+	// owner.
 	turn, err := TryLock(path + ".stealing")
 	if err != nil {
 		return nil, nil, err
 	}
-	defer func() { _ = turn.Remove() }() // the lock is given back even if the file stays
+	defer func() { _ = turn.Remove() }() // the lock is released even if the file remains
 	if stolenLives(path) {
 		return nil, nil, ErrLocked
 	}
@@ -126,21 +124,21 @@ func Steal(path string) (mine *File, old *Stolen, err error) {
 	return nil, nil, err
 }
 
-// Stolen is a lock that was taken away from its owner.
+// Stolen is a lock that was taken over from its owner.
 type Stolen struct {
 	path string
 	file *os.File
 }
 
-// Free reports whether the owner has given up its lock.
+// Free reports whether the owner has released its lock.
 func (s *Stolen) Free() bool { return lock(s.file, false) == nil }
 
-// End forgets the lock of an owner that has given it up.
+// End discards the lock of an owner that has released it.
 func (s *Stolen) End() error {
 	return errors.Join(os.Remove(stolen(s.path)), s.file.Close())
 }
 
-// PutBack gives the lock back to its owner, in place of the one that was taken.
+// PutBack returns the lock to its owner and removes the new one.
 func (s *Stolen) PutBack(mine *File) error {
 	err := errors.Join(os.Rename(stolen(s.path), s.path), s.file.Close())
 	if mine != nil {

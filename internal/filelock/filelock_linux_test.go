@@ -9,7 +9,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/filelock"
 )
 
-// opened is how many descriptors of this process are the file at a path.
+// opened returns the number of descriptors of this process for the file at a path.
 func opened(t *testing.T, path string) (n int) {
 	t.Helper()
 	links, err := filepath.Glob("/proc/self/fd/*")
@@ -24,8 +24,8 @@ func opened(t *testing.T, path string) (n int) {
 	return n
 }
 
-// A process that waited for a lock whose file was removed meanwhile has a lock on a file that
-// cannot be found, and takes the one that is there.
+// A process that waited for the lock of a file that was removed meanwhile locks the file that
+// is now at the path.
 func TestLockOfARemovedFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.lock")
 	owner, err := filelock.TryLock(path)

@@ -14,8 +14,8 @@ import (
 
 const holder = "PARLEY_FILELOCK"
 
-// filelock.TestMain makes this program, run again, a process that holds a lock until it
-// is killed.
+// filelock.TestMain turns this program, when run again, into a process that holds a lock until
+// it is killed.
 func TestMain(m *testing.M) {
 	if path := os.Getenv(holder); path != "" {
 		if _, err := filelock.TryLock(path); err != nil {
@@ -32,7 +32,7 @@ func TestExclusion(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.lock")
 	var (
 		wg        sync.WaitGroup
-		n, inside atomic.Int64 // the race detector knows nothing of locks of files
+		n, inside atomic.Int64 // the race detector does not know file locks
 		err       = make(chan error, 20)
 	)
 	for range 20 {
@@ -95,8 +95,8 @@ func TestSteal(t *testing.T) {
 	}
 }
 
-// A lock that cannot be had is put back: its owner never lost it.
-// One steal at a time: while one is between looking and moving, another one is refused.
+// A lock that cannot be stolen is put back: its owner never loses it. Only one steal runs at a
+// time: a concurrent one is refused.
 func TestSteal_turns(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.lock")
 	first, err := filelock.TryLock(path)
@@ -174,8 +174,8 @@ func TestPutBack(t *testing.T) {
 	}
 }
 
-// A thief that is killed in the middle leaves no way to a second writer: as long as the
-// owner lives, the lock is taken.
+// A thief that is killed in the middle does not allow a second writer: while the owner runs,
+// the lock is held.
 func TestKilledThief(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.lock")
 	first, err := filelock.TryLock(path)
@@ -186,7 +186,7 @@ func TestKilledThief(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mine.Unlock() // what the system does for a process that was killed
+	mine.Unlock() // the system does this for a killed process
 	if _, err := filelock.TryLock(path); !errors.Is(err, filelock.ErrLocked) {
 		t.Errorf("beside an owner that lives: %v", err)
 	}
@@ -198,8 +198,8 @@ func TestKilledThief(t *testing.T) {
 	f.Unlock()
 }
 
-// filelock.TestStoppedOwner stops the process that has a lock. It can be taken, but is not free
-// as long as that process may go on.
+// filelock.TestStoppedOwner stops the process that holds a lock. The lock can be stolen, but is
+// not free while that process may continue.
 func TestStoppedOwner(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.lock")
 	cmd := startHolder(t, path)
@@ -221,7 +221,7 @@ func TestStoppedOwner(t *testing.T) {
 	}
 }
 
-// startHolder starts a process that has a lock until the test ends.
+// startHolder starts a process that holds a lock until the test ends.
 func startHolder(t *testing.T, path string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -248,7 +248,7 @@ func startHolder(t *testing.T, path string) *exec.Cmd {
 	return cmd
 }
 
-// The lock of a process that is killed is free at once.
+// The lock of a killed process is released at once.
 func TestKilledOwner(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.lock")
 	cmd := exec.Command(os.Args[0])

@@ -12,7 +12,8 @@ var lockFileEx = syscall.NewLazyDLL("kernel32.dll").NewProc("LockFileEx")
 const (
 	failImmediately = 1
 	exclusive       = 2
-	// far is a place after all content: these locks keep others from reading what they cover.
+	// far is an offset after all content, because these locks prevent others from reading the
+	// locked range.
 	far = 1 << 30
 
 	errLockViolation = syscall.Errno(33)

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// cancelTime bounds the sending of a cancellation.
+// cancelTime limits the sending of a cancellation.
 const cancelTime = 5 * time.Second
 
-// call is a request of ours that waits for its answer.
+// call is an outgoing request that waits for its answer.
 type call struct {
 	done   chan struct{}
 	once   sync.Once
@@ -35,15 +35,15 @@ func (p *call) end(result string, err error) {
 	})
 }
 
-// Call sends a request and waits for the answer. An error answer is an *[Error]. When
-// ctx ends first the peer is sent the cancellation, where the protocol has one, and
-// the call fails with the cause of ctx; a late answer goes to Options.Stray.
+// Call sends a request and waits for the answer. An error answer is an *[Error]. If ctx
+// ends first, Call sends a cancellation, if the protocol has one, and fails with the
+// cause of ctx; a late answer goes to Options.Stray.
 func (c *Conn) Call(ctx context.Context, method string, params any) (json.RawMessage, error) {
 	return c.CallThen(ctx, method, params, nil)
 }
 
-// CallThen is Call with a function that is called once with the outcome, before
-// anything that arrived after the answer is dispatched. It must not block.
+// CallThen is like Call with a function that is called once with the outcome, before
+// messages that arrived after the answer are dispatched. It must not block.
 func (c *Conn) CallThen(ctx context.Context, method string, params any, then func(json.RawMessage, error)) (json.RawMessage, error) {
 	id, p, err := c.register(ctx, then)
 	if err != nil {
@@ -67,8 +67,8 @@ func (c *Conn) CallThen(ctx context.Context, method string, params any, then fun
 	}
 }
 
-// register makes the call known before it is written: the answer may be quicker than
-// the writer.
+// register adds the call before it is written, because the answer may arrive before the
+// write returns.
 func (c *Conn) register(ctx context.Context, then func(json.RawMessage, error)) (id ID, p *call, err error) {
 	if ctx.Err() != nil {
 		return "", nil, context.Cause(ctx)
@@ -92,7 +92,7 @@ func (c *Conn) register(ctx context.Context, then func(json.RawMessage, error)) 
 	return id, p, err
 }
 
-// giveUp ends a call with err, unless an answer was quicker, and sends the cancellation.
+// giveUp ends a call with err, unless it was answered, and sends the cancellation.
 func (c *Conn) giveUp(ctx context.Context, id ID, p *call, err error, cancel bool) (json.RawMessage, error) {
 	if c.take(id) == nil {
 		<-p.done
@@ -103,7 +103,7 @@ func (c *Conn) giveUp(ctx context.Context, id ID, p *call, err error, cancel boo
 		c.spawn(func() {
 			ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
 			defer stop()
-			// The call has failed already; an error of the cancellation adds nothing.
+			// The call has already failed, so an error of the cancellation is ignored.
 			_ = c.Notify(ctx, c.opts.CancelMethod, cancelParams{json.RawMessage(id)})
 		})
 	}
@@ -123,7 +123,7 @@ func (c *Conn) spawn(f func()) {
 	})
 }
 
-// take removes a pending call; nil if there is none with this id.
+// take removes and returns a pending call, or returns nil if there is none with this id.
 func (c *Conn) take(id ID) (p *call) {
 	c.update(func(s *state) {
 		if p = s.pending[id]; p != nil {
@@ -136,7 +136,7 @@ func (c *Conn) take(id ID) (p *call) {
 	return p
 }
 
-// answered hands an answer to its call; false if none waits for it.
+// answered passes an answer to its call. It returns false if no call waits for it.
 func (c *Conn) answered(m *Message) bool {
 	p := c.take(m.ID)
 	if p == nil {
@@ -150,7 +150,7 @@ func (c *Conn) answered(m *Message) bool {
 	return true
 }
 
-// answerUrgent answers a call that the dispatcher waits for, from the reader.
+// answerUrgent answers, in the reader, a call that the dispatcher waits for.
 func (c *Conn) answerUrgent(m *Message) bool {
 	urgent := false
 	c.update(func(s *state) {

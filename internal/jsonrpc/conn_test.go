@@ -121,7 +121,7 @@ func TestCall(t *testing.T) {
 	}
 }
 
-// JSON that was written over several lines goes out in one.
+// JSON with line breaks is written on one line.
 func TestOneLine(t *testing.T) {
 	raw := json.RawMessage("{\n\"a\": 1}")
 	line, err := encoder{bare: true}.request("", "m", raw)
@@ -191,7 +191,7 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// What follows an answer is written after it.
+// The function of Then runs after the answer is written.
 func TestThen(t *testing.T) {
 	var self *Conn
 	ready := make(chan struct{})
@@ -225,7 +225,7 @@ func TestBatch(t *testing.T) {
 	}
 }
 
-// Without AnswerStray a bad element must not hold up the answers of its batch.
+// Without AnswerStray an invalid element does not block the answers of its batch.
 func TestBatch_quiet(t *testing.T) {
 	w := dial(t, Options{Bare: true, Handle: echo})
 	w.send(`[5,{"id":1,"method":"a","params":1}]`)
@@ -292,7 +292,7 @@ func TestCallInNotify(t *testing.T) {
 	}
 }
 
-// The same when the peer goes away meanwhile.
+// The same if the peer closes the connection meanwhile.
 func TestCallInNotify_end(t *testing.T) {
 	got := make(chan error, 1)
 	opts := Options{}
@@ -343,7 +343,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// A handler whose request was taken back may have failed for a reason of its own, which is the answer then.
+// If the handler of a cancelled request fails with its own error, that error is the answer.
 func TestCancel_ownError(t *testing.T) {
 	started := make(chan struct{})
 	w := dial(t, Options{Bare: true, CancelMethod: "cancel", Handle: func(ctx context.Context, _ *Message) (any, error) {
@@ -357,7 +357,7 @@ func TestCancel_ownError(t *testing.T) {
 	w.expect(`{"id":1,"error":{"code":9,"message":"nine"}}`)
 }
 
-// Without a cancel method nothing is sent, and the call still ends.
+// Without a cancel method no cancellation is sent, and the call still ends.
 func TestCancel_none(t *testing.T) {
 	w := dial(t, Options{Bare: true, Handle: echo})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -375,8 +375,7 @@ func TestCancel_none(t *testing.T) {
 	w.expect(`{"id":5,"result":0}`)
 }
 
-// A call that a notification makes after the last line has been read cannot be answered: it
-// fails at once.
+// A call from a notification after the last line was read cannot be answered, so it fails at once.
 func TestCallInNotify_afterTheLastLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		got := make(chan error, 1)
@@ -400,7 +399,7 @@ func TestCallInNotify_afterTheLastLine(t *testing.T) {
 	})
 }
 
-// The end of what the peer says is the end of what it is sent.
+// The end of the incoming stream closes the outgoing one.
 func TestEnd_closesTheWriter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := dial(t, Options{})
@@ -432,7 +431,7 @@ func TestEnd(t *testing.T) {
 	}
 }
 
-// What arrived before the end is delivered, answers included.
+// Messages before the end are delivered, including answers.
 func TestEnd_queued(t *testing.T) {
 	n := 0
 	hold := make(chan struct{})
@@ -518,7 +517,7 @@ func TestLimits(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	// What has been answered no longer counts.
+	// Answered requests no longer count.
 	for _, id := range []string{"4", "5", "6"} {
 		w.send(`{"id":` + id + `,"method":"a"}`)
 		w.expect(`{"id":` + id + `,"result":0}`)
@@ -549,8 +548,8 @@ func TestBackPressure(t *testing.T) {
 	})
 }
 
-// While a notification waits for the answer to its own call, the lines before that answer are read, however
-// many they are. After it the limit counts again.
+// While a notification waits for the answer to its own call, all lines before that answer are read
+// regardless of the limit. Then the limit applies again.
 func TestBackPressure_callInNotify(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const lines = 100
@@ -614,7 +613,7 @@ func TestManyCalls(t *testing.T) {
 	wg.Wait()
 }
 
-// FuzzConn: whatever arrives, each line is seen once, and the connection goes on.
+// FuzzConn: for any input each line is reported once, and the connection continues.
 func FuzzConn(f *testing.F) {
 	for _, s := range []string{`{"method":"n"}`, `{"id":1,"method":"r"}`, `[{"id":1,"method":"r"},2]`, `{"id":1,"result":null}`, `[`, `null`, `[[]]`, "{\"id\":1,\"id\":2}"} {
 		f.Add(s)

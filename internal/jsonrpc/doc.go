@@ -1,13 +1,13 @@
 // Package jsonrpc is one side of a JSON-RPC 2.0 conversation over lines of JSON.
 //
-// Both sides may call, notify and answer. What arrives is dispatched in the order
-// of the wire: notifications one after the other, requests each in a goroutine
-// that is started in its turn, answers to calls after everything that came before
-// them. Only a call that is made from inside a notification's callback is answered
-// out of turn, because its turn could not come.
+// Both sides may call, notify and answer. Incoming messages are dispatched in the order
+// of the wire: notifications sequentially, requests each in a new goroutine started in
+// order, answers to calls after all earlier messages. Only a call from inside a
+// notification's callback is answered out of order, because it would block forever
+// otherwise.
 //
-// Nothing that arrives disappears: a line that is not JSON-RPC, and an answer that
-// no call waits for, go to [Options.Stray]. Lines have any length up to a guard. A
-// panic in a callback is an error answer, never the end of the connection. Every
-// wait ends with its context, and [Conn.Wait] returns when no goroutine is left.
+// No input is dropped: lines that are not JSON-RPC, and answers that no call waits for,
+// go to [Options.Stray]. Lines may have any length up to a limit. A panic in a callback
+// gives an error answer and does not end the connection. Every wait ends with its
+// context, and [Conn.Wait] returns when all goroutines have ended.
 package jsonrpc

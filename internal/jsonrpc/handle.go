@@ -13,8 +13,8 @@ import (
 // incoming is a request of the peer that is being handled.
 type incoming struct{ cancel context.CancelCauseFunc }
 
-// Then is a result with something to do after the answer has been written, such as a
-// notification that must not come before it. In a batch the answer may come later.
+// Then is a result with a function to run after the answer has been written, such as to
+// send a notification that must follow it. In a batch the answer may still be pending.
 type Then struct {
 	Result any
 	Do     func()
@@ -64,7 +64,7 @@ func (c *Conn) serve(ctx context.Context, m *Message, in *incoming, b *batch) {
 	}
 }
 
-// finish forgets a request that has been handled.
+// finish removes a request that has been handled.
 func (c *Conn) finish(id ID, in *incoming) {
 	c.update(func(s *state) {
 		s.handlers--
@@ -78,8 +78,8 @@ func (c *Conn) finish(id ID, in *incoming) {
 	in.cancel(nil)
 }
 
-// cancelled ends the contexts of the requests that the peer took back. They are
-// still answered, by what their handlers return.
+// cancelled ends the contexts of cancelled requests. They are still answered with the
+// results of their handlers.
 func (c *Conn) cancelled(m *Message) {
 	var params struct {
 		RequestID text `json:"requestId"`
@@ -94,8 +94,8 @@ func (c *Conn) cancelled(m *Message) {
 	})
 }
 
-// reply sends an answer, or keeps it for the answer to its batch. The end of the
-// connection is reported by Err, not from here.
+// reply sends an answer, or adds it to the answer of its batch. It ignores write errors,
+// because Err reports the end of the connection.
 func (c *Conn) reply(b *batch, line []byte) {
 	if b != nil {
 		if line = b.add(line); line == nil {
@@ -110,10 +110,10 @@ func (c *Conn) reply(b *batch, line []byte) {
 // errEmptyBatch is the error of an array without messages.
 var errEmptyBatch = errors.New("jsonrpc: an empty batch")
 
-// batch gathers the answers to the messages of one array.
+// batch collects the answers to the messages of one array.
 type batch struct {
 	mu   sync.Mutex
-	left int // answers that are missing
+	left int // number of missing answers
 	line []byte
 }
 
@@ -133,7 +133,7 @@ func (b *batch) add(answer []byte) []byte {
 	return append(b.line, ']')
 }
 
-// batchArrivals splits an array. Whatever stands in it is an arrival of its own.
+// batchArrivals splits an array into its elements, valid or not.
 func (c *Conn) batchArrivals(line string) []arrival {
 	var list []arrival
 	b := &batch{}

@@ -9,7 +9,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// Codes of errors that the protocol names.
+// The error codes of the protocol.
 const (
 	CodeParse          = -32700 // the line is not JSON
 	CodeInvalidRequest = -32600 // the line is not a request
@@ -17,10 +17,10 @@ const (
 	CodeInvalidParams  = -32602
 	CodeInternal       = -32603
 	CodeOverloaded     = -32001 // too many requests at once
-	CodeCancelled      = -32800 // the caller took its request back
+	CodeCancelled      = -32800 // the caller cancelled its request
 )
 
-// Error is an error answer, ours to the peer or the peer's to us.
+// Error is an error answer, in either direction.
 type Error struct {
 	Code    int64           `json:"code"`
 	Message string          `json:"message"`
@@ -29,17 +29,17 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("%s (%d)", e.Message, e.Code) }
 
-// MethodNotFound is the answer to a request for a method that does not exist.
+// MethodNotFound returns the answer to a request for a method that does not exist.
 func MethodNotFound(method string) *Error {
 	return &Error{Code: CodeMethodNotFound, Message: "Method not found: " + method}
 }
 
-// ID is the text of a request's id: a number, a string in its quotes, or null.
-// It is echoed byte for byte.
+// ID is the text of a request's id: a number, a string in its quotes, or null. It is
+// returned byte for byte.
 type ID string
 
-// Message is one message that arrived. Raw is the whole of it, and the other
-// fields are parts of Raw; an absent part is empty.
+// Message is one incoming message. Raw is all of it, and the other fields are parts of
+// Raw; an absent part is empty.
 type Message struct {
 	ID     ID
 	Method string
@@ -75,8 +75,8 @@ type envelope struct {
 
 var errNotObject = errors.New("the message is not a JSON object")
 
-// decode decodes one message. The error says that it is not a JSON object; an
-// object that is not JSON-RPC is a message for which none of the Is methods is true.
+// decode decodes one message. It returns an error if s is not a JSON object; for an
+// object that is not JSON-RPC all Is methods return false.
 func decode(s string) (*Message, error) {
 	var e envelope
 	d := jsonwire.NewDecoder(s)
@@ -101,7 +101,7 @@ func decode(s string) (*Message, error) {
 	return m, nil
 }
 
-// decodeError reads an error object. One of another shape is kept as its message.
+// decodeError reads an error object. A value of another shape becomes the message.
 func decodeError(s string) *Error {
 	var e struct {
 		Code    int64  `json:"code"`
@@ -137,7 +137,7 @@ func (e encoder) open() []byte {
 	return []byte(`{"jsonrpc":"2.0",`)
 }
 
-// request is the line of a request, or of a notification if id is empty.
+// request returns the line of a request, or of a notification if id is empty.
 func (e encoder) request(id ID, method string, params any) ([]byte, error) {
 	b := e.open()
 	if id != "" {
@@ -154,7 +154,8 @@ func (e encoder) request(id ID, method string, params any) ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// answer is the line of an answer. An absent result is null: the member must be there.
+// answer returns the line of an answer. An absent result gives null, because the member
+// is required.
 func (e encoder) answer(id ID, result any, err error) []byte {
 	if err == nil {
 		p, marshalErr := marshal(result)
@@ -179,8 +180,8 @@ func wireError(err error) *Error {
 	return &Error{Code: CodeInternal, Message: err.Error()}
 }
 
-// marshal is json.Marshal on one line and without the escapes for HTML. Raw JSON may
-// be spread over several lines; a line feed inside it is white space.
+// marshal is json.Marshal without HTML escapes and on one line. Raw JSON may contain line
+// feeds, which are white space.
 func marshal(v any) ([]byte, error) {
 	if raw, ok := v.(json.RawMessage); ok && len(raw) > 0 && bytes.IndexByte(raw, '\n') < 0 && json.Valid(raw) {
 		return raw, nil

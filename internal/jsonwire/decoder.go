@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Decoder is a cursor over one JSON text. After the first error every method
-// does nothing and returns zero values; Err tells.
+// Decoder is a cursor over one JSON text. After the first error, which Err returns, all
+// methods return zero values.
 type Decoder struct {
 	s     string
 	i     int
@@ -15,8 +15,8 @@ type Decoder struct {
 	err   error
 }
 
-// Unmarshal decodes s, one JSON value, into the value that dst points to. The
-// only error is a *SyntaxError; dst then holds what came before it.
+// Unmarshal decodes s, one JSON value, into the value that dst points to. The only error is a
+// *SyntaxError; dst then holds the values before the error.
 func Unmarshal(s string, dst any) error {
 	d := NewDecoder(s)
 	d.Into(dst)
@@ -26,10 +26,10 @@ func Unmarshal(s string, dst any) error {
 // NewDecoder returns a decoder at the start of s.
 func NewDecoder(s string) *Decoder { return &Decoder{s: s} }
 
-// Err is the first error, nil so far if there was none.
+// Err returns the first error, or nil.
 func (d *Decoder) Err() error { return d.err }
 
-// End checks that nothing but white space is left and returns the first error.
+// End checks that only white space remains and returns the first error.
 func (d *Decoder) End() error { return d.end() }
 
 func (d *Decoder) end() error {
@@ -49,7 +49,7 @@ func (d *Decoder) fail(at int, what string) {
 }
 
 func (d *Decoder) space() {
-	// The CLI writes none, so the usual case is one comparison.
+	// The CLI writes no white space, so the usual case is one comparison.
 	if d.i < len(d.s) && d.s[d.i] <= ' ' {
 		d.skipSpace()
 	}
@@ -66,8 +66,8 @@ func (d *Decoder) skipSpace() {
 	}
 }
 
-// Kind looks at the value ahead: '"' for a string, '{', '[', 't' and 'f' for a
-// boolean, 'n' for null, '0' for a number, 0 at the end or at no value.
+// Kind returns the kind of the next value without moving: '"' for a string, '{', '[', 't' and
+// 'f' for a boolean, 'n' for null, '0' for a number, 0 at the end or at no value.
 func (d *Decoder) Kind() byte {
 	d.space()
 	if d.i >= len(d.s) {
@@ -82,13 +82,13 @@ func (d *Decoder) Kind() byte {
 	return 0
 }
 
-// Offset is where the cursor stands, for Since.
+// Offset returns the position of the cursor, for Since.
 func (d *Decoder) Offset() int {
 	d.space()
 	return d.i
 }
 
-// Since is the text from an earlier Offset up to the cursor.
+// Since returns the text from an earlier Offset up to the cursor.
 func (d *Decoder) Since(start int) string {
 	if d.err != nil {
 		return ""
@@ -96,7 +96,7 @@ func (d *Decoder) Since(start int) string {
 	return d.s[start:d.i]
 }
 
-// Null moves past the value ahead if it is null, and reports whether it was.
+// Null moves past the next value if it is null, and reports whether it was.
 func (d *Decoder) Null() bool {
 	if d.Kind() != 'n' {
 		return false
@@ -105,14 +105,14 @@ func (d *Decoder) Null() bool {
 	return true
 }
 
-// Into decodes the value ahead into what dst points to.
+// Into decodes the next value into the value that dst points to.
 func (d *Decoder) Into(dst any) {
 	v := reflect.ValueOf(dst).Elem()
 	planFor(v.Type())(d, v)
 }
 
-// Text moves past the value ahead and returns its text, unread: only its end is
-// looked for. Decoding it later shows whether it is JSON inside.
+// Text moves past the next value and returns its text undecoded: it only searches its end. The
+// text may be invalid JSON, which is detected when it is decoded.
 func (d *Decoder) Text() string {
 	start := d.Offset()
 	switch d.Kind() {
@@ -172,7 +172,7 @@ func (d *Decoder) passNested() {
 	d.fail(d.i, "unexpected end")
 }
 
-// String moves past the value ahead; ok says whether it was a string.
+// String moves past the next value; ok reports whether it was a string.
 func (d *Decoder) String() (s string, ok bool) {
 	if d.Kind() != '"' {
 		d.Skip()
@@ -189,7 +189,7 @@ func (d *Decoder) str() string {
 	return unquote(t.text, t.ascii)
 }
 
-// Skip moves past the value ahead.
+// Skip moves past the next value.
 func (d *Decoder) Skip() {
 	switch d.Kind() {
 	case '"':
@@ -215,8 +215,8 @@ func (d *Decoder) Skip() {
 	}
 }
 
-// Peek returns the string member named key of the object ahead without moving,
-// the first if there are several, "" if there is none or it is not a string.
+// Peek returns the string member named key of the next object without moving. It returns the
+// first of several, or "" if there is none or it is not a string.
 func (d *Decoder) Peek(key string) string {
 	if s, ok := peekFirst(d.s[d.i:], key); ok {
 		return s
@@ -235,8 +235,8 @@ func (d *Decoder) Peek(key string) string {
 	return ""
 }
 
-// peekFirst is Peek where the member is the first one and plain, as the type of
-// nearly every object on the wire is.
+// peekFirst is the fast path of Peek for a first member without escapes, as the type of nearly
+// every object on the wire is.
 func peekFirst(s, key string) (string, bool) {
 	n := len(key)
 	if len(s) < n+6 || s[:2] != `{"` || s[2:2+n] != key || s[2+n:5+n] != `":"` {
@@ -258,14 +258,14 @@ type Members struct {
 	begun bool
 }
 
-// Members enters the object ahead, which Kind has shown to be one.
+// Members enters the next object. The caller has checked Kind.
 func (d *Decoder) Members() Members {
 	d.enter()
 	return Members{d: d}
 }
 
-// Next moves to the next member's value; at the end of the object it moves past
-// the brace and returns false.
+// Next moves to the next member's value; at the end of the object it moves past the brace and
+// returns false.
 func (m *Members) Next() bool {
 	d := m.d
 	if !d.more('}', &m.begun) {
@@ -285,7 +285,7 @@ func (m *Members) Next() bool {
 	return true
 }
 
-// Literal moves past text if exactly that is ahead.
+// Literal moves past text if the input continues with exactly that.
 func (d *Decoder) Literal(text string) bool {
 	if strings.HasPrefix(d.s[d.i:], text) {
 		d.i += len(text)
@@ -294,16 +294,14 @@ func (d *Decoder) Literal(text string) bool {
 	return false
 }
 
-// Resume walks the rest of an object whose first members Literal and others have
-// passed.
+// Resume walks the rest of an object after Literal and others have passed its first members.
 func (d *Decoder) Resume() Members {
 	d.depth++
 	return Members{d: d, begun: true}
 }
 
-// nextIs is Next for a caller who expects the key guess, which holds no escape:
-// it costs one comparison instead of a scan. When the guess is wrong nothing has
-// happened and Next must be called.
+// nextIs is like Next for an expected key, which has no escapes: it costs one comparison
+// instead of a scan. If the guess is wrong, it does not move, and the caller must call Next.
 func (m *Members) nextIs(guess string) bool {
 	d := m.d
 	i, n := d.i, len(guess)
@@ -320,19 +318,19 @@ func (m *Members) nextIs(guess string) bool {
 	return true
 }
 
-// Elements walks an array in the way Members walks an object.
+// Elements walks an array like Members walks an object.
 type Elements struct {
 	d     *Decoder
 	begun bool
 }
 
-// Elements enters the array ahead, which Kind has shown to be one.
+// Elements enters the next array. The caller has checked Kind.
 func (d *Decoder) Elements() Elements {
 	d.enter()
 	return Elements{d: d}
 }
 
-// Next reports whether another element is ahead.
+// Next reports whether there is another element.
 func (e *Elements) Next() bool { return e.d.more(']', &e.begun) }
 
 func (d *Decoder) enter() {
@@ -343,8 +341,8 @@ func (d *Decoder) enter() {
 	}
 }
 
-// more stands before the next element, after a comma if it is not the first, or moves past the
-// closing bracket.
+// more moves to the next element, past a comma if it is not the first, or past the closing
+// bracket.
 func (d *Decoder) more(closing byte, begun *bool) bool {
 	if d.err != nil {
 		return false
@@ -374,7 +372,7 @@ func (d *Decoder) more(closing byte, begun *bool) bool {
 	return true
 }
 
-// Int moves past the value ahead; ok says whether it was a whole number.
+// Int moves past the next value; ok reports whether it was a whole number.
 func (d *Decoder) Int() (n int64, ok bool) {
 	if d.Kind() != '0' {
 		d.Skip()
@@ -385,7 +383,7 @@ func (d *Decoder) Int() (n int64, ok bool) {
 		n, err := strconv.ParseInt(text, 10, 64)
 		return n, err == nil
 	}
-	// 1e3 and 12.0 are whole numbers too; 12.5 is not, and is left to the text.
+	// 1e3 and 12.0 are whole numbers too; 12.5 is not and keeps its text.
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || f != float64(int64(f)) {
 		return 0, false
@@ -393,7 +391,7 @@ func (d *Decoder) Int() (n int64, ok bool) {
 	return int64(f), true
 }
 
-// Float moves past the value ahead; ok says whether it was a number.
+// Float moves past the next value; ok reports whether it was a number.
 func (d *Decoder) Float() (f float64, ok bool) {
 	if d.Kind() != '0' {
 		d.Skip()
@@ -404,7 +402,7 @@ func (d *Decoder) Float() (f float64, ok bool) {
 	return f, err == nil
 }
 
-// Bool moves past the value ahead; ok says whether it was a boolean.
+// Bool moves past the next value; ok reports whether it was a boolean.
 func (d *Decoder) Bool() (b, ok bool) {
 	kind := d.Kind()
 	d.Skip()

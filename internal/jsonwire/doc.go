@@ -1,21 +1,20 @@
 // Package jsonwire decodes one line of the CLI's wire into Go values.
 //
-// It differs from encoding/json where the wire needs it:
+// It differs from encoding/json:
 //
-//   - The input is one immutable string and decoded strings are substrings of
-//     it wherever they hold no escape, so a small message costs a handful of
-//     allocations. Keeping one field for long keeps the whole line alive.
-//   - Only broken JSON is an error. A member of another type than its field
-//     leaves the field zero; the text is still in the line.
-//   - Keys are case-sensitive, and unknown members are passed over.
-//   - Interfaces and other types that need to look at the text first are decoded
-//     by functions given to [Register].
-//   - A string type given to [RegisterText] takes the text of a value as it is,
-//     so heavy parts are decoded only on demand. Of such a text only the
-//     end is looked for; what is wrong inside it is found when it is decoded.
+//   - The input is one immutable string and decoded strings without escapes are substrings
+//     of it, so a small message costs a handful of allocations. A retained field keeps the
+//     whole line in memory.
+//   - Only invalid JSON is an error. A member of another type than its field leaves the
+//     field zero; the text is still in the line.
+//   - Keys are case-sensitive, and unknown members are skipped.
+//   - Functions passed to [Register] decode interfaces and other types that depend on the
+//     text.
+//   - A string type passed to [RegisterText] holds the text of a value, so large parts are
+//     decoded only on demand. Only the end of such a text is searched; errors inside are
+//     detected when it is decoded.
 //
-// Everything that is decoded is valid exactly where encoding/json says so, and
-// strings decode to the same runes, invalid UTF-8 and lone surrogates included;
-// fuzz tests hold the two against each other. A Decoder is for one goroutine; its tables are
-// shared and safe.
+// Decoded input is valid exactly if encoding/json accepts it, and strings decode to the same
+// runes, including invalid UTF-8 and lone surrogates; fuzz tests compare the two. A Decoder
+// is not safe for concurrent use; the shared tables are.
 package jsonwire

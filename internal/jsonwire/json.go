@@ -16,8 +16,8 @@ var _ = RegisterText[JSON]()
 // errAbsent is the error of decoding a member that was absent.
 var errAbsent = errors.New("no JSON value to decode")
 
-// Decode decodes the value into dst, as [json.Unmarshal] does. It returns an error for a value
-// that was absent.
+// Decode decodes the value into dst, as [json.Unmarshal] does. It returns an error for an absent
+// value.
 func (j JSON) Decode(dst any) error {
 	if j == "" {
 		return errAbsent
@@ -26,7 +26,7 @@ func (j JSON) Decode(dst any) error {
 }
 
 // Value decodes the value into the types that [json.Unmarshal] uses for an any: map[string]any,
-// []any, string, float64, bool and nil. It is nil for a value that was absent or is not JSON.
+// []any, string, float64, bool and nil. It returns nil for a value that is absent or invalid.
 func (j JSON) Value() any {
 	var v any
 	if j == "" || json.Unmarshal([]byte(j), &v) != nil {
@@ -38,7 +38,7 @@ func (j JSON) Value() any {
 // IsNull reports whether the value is null or was absent.
 func (j JSON) IsNull() bool { return j == "" || j == "null" }
 
-// Bytes returns a copy of the text for use with package json, or nil for a value that was absent.
+// Bytes returns a copy of the text for use with package json, or nil for an absent value.
 func (j JSON) Bytes() json.RawMessage {
 	if j == "" {
 		return nil
@@ -46,7 +46,7 @@ func (j JSON) Bytes() json.RawMessage {
 	return json.RawMessage(j)
 }
 
-// MarshalJSON returns the text unchanged and unchecked, or null for a value that was absent.
+// MarshalJSON returns the text unchanged and unchecked, or null for an absent value.
 func (j JSON) MarshalJSON() ([]byte, error) {
 	if j == "" {
 		return []byte("null"), nil
@@ -78,7 +78,7 @@ func (j JSON) Member(key string) (JSON, bool) {
 	return JSON(found), ok && d.Err() == nil
 }
 
-// Elements returns the texts of the elements of a JSON array, nil for any other value.
+// Elements returns the texts of the elements of a JSON array, or nil for any other value.
 func (j JSON) Elements() []JSON {
 	d := NewDecoder(string(j))
 	if d.Kind() != '[' {
@@ -91,7 +91,7 @@ func (j JSON) Elements() []JSON {
 	return all
 }
 
-// Text returns the value of a JSON string, or "" for any other value and for one that was absent.
+// Text returns the value of a JSON string, or "" for any other or absent value.
 func (j JSON) Text() string {
 	s, _ := NewDecoder(string(j)).String()
 	return s

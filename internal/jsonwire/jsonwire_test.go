@@ -13,7 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// anyOf decodes the value ahead the way encoding/json fills an empty interface.
+// anyOf decodes the next value like encoding/json fills an empty interface.
 func anyOf(d *jsonwire.Decoder) any {
 	switch d.Kind() {
 	case '"':
@@ -129,7 +129,7 @@ func TestUnmarshal(t *testing.T) {
 	}
 }
 
-// A surrogate pair is one rune, also where nothing follows it.
+// A surrogate pair is one rune, also at the end.
 func TestUnmarshal_surrogates(t *testing.T) {
 	for text, want := range map[string]string{
 		`"\ud83c\udf89"`:       "🎉",

@@ -10,7 +10,7 @@ func Marshal(v any) ([]byte, error) {
 	return AppendJSON(nil, v)
 }
 
-// Prepend returns the object in fields with the members of head before its own.
+// Prepend returns the object in fields with the members of head inserted first.
 func Prepend(head map[string]any, fields []byte) ([]byte, error) {
 	out, err := Marshal(head)
 	if err != nil || string(fields) == "{}" {
@@ -19,8 +19,8 @@ func Prepend(head map[string]any, fields []byte) ([]byte, error) {
 	return append(append(out[:len(out)-1], ','), fields[1:]...), nil
 }
 
-// Overlay returns the fields of a struct or map as an object, and after them the members
-// of the object raw that they do not name. A raw text that is not an object adds nothing.
+// Overlay returns the fields of a struct or map as an object, followed by the other
+// members of the object raw. It ignores a raw text that is not an object.
 func Overlay(raw string, fields any) ([]byte, error) {
 	out, err := Marshal(fields)
 	if err != nil || raw == "" {

@@ -45,7 +45,7 @@ type members struct {
 	ByPointer pointed        `json:"by_pointer"`
 }
 
-// encoding/json is the oracle: members has no method of its own.
+// encoding/json is the reference: members has no methods.
 func TestAppendMembers(t *testing.T) {
 	for name, v := range map[string]*members{
 		"empty": {},

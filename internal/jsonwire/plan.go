@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 )
 
-// decodeFunc decodes the value ahead into v, which can be set.
+// decodeFunc decodes the next value into v, which must be settable.
 type decodeFunc func(d *Decoder, v reflect.Value)
 
 var (
@@ -16,9 +16,9 @@ var (
 	registered sync.Map // reflect.Type → decodeFunc, from Register and RegisterText
 )
 
-// Register makes fn decode values of type T, wherever they occur. fn finds the
-// decoder before the value and must move past it. Register before the first
-// decoding, in a package-level variable: it returns true for that purpose.
+// Register makes fn decode all values of type T. fn gets the decoder positioned before the
+// value and must move past it. Call it before the first decoding, in the initializer of a
+// package-level variable: it returns true for that purpose.
 func Register[T any](fn func(d *Decoder) T) bool {
 	registered.Store(reflect.TypeFor[T](), decodeFunc(func(d *Decoder, v reflect.Value) {
 		*v.Addr().Interface().(*T) = fn(d)
@@ -26,8 +26,8 @@ func Register[T any](fn func(d *Decoder) T) bool {
 	return true
 }
 
-// RegisterText makes values of the string type T hold the text of their JSON.
-// Null is text like any other. For its use see Register.
+// RegisterText makes values of the string type T hold the text of their JSON, including
+// null. Use it like Register.
 func RegisterText[T ~string]() bool {
 	registered.Store(reflect.TypeFor[T](), decodeFunc(func(d *Decoder, v reflect.Value) {
 		v.SetString(d.Text())
@@ -141,9 +141,8 @@ func decodeStrings(d *Decoder, v reflect.Value) {
 	*v.Addr().Interface().(*[]string) = list
 }
 
-// plainStrings opens an array and takes the strings at its start that are their
-// own values, with a comma between them and nothing else. It stands where the
-// next element would be looked for.
+// plainStrings enters an array and returns its leading strings that have no escapes and are
+// separated only by commas. It stops before the next element.
 func (d *Decoder) plainStrings() []string {
 	d.enter()
 	s, i := d.s, d.i
@@ -184,15 +183,15 @@ func mapPlan(t reflect.Type) decodeFunc {
 	}
 }
 
-// field is one member of a struct: where it is and how it is decoded.
+// field is one member of a struct: its index and its decoder.
 type field struct {
 	name  string
 	index []int // through embedded structs
 	typ   reflect.Type
 	plan  atomic.Pointer[decodeFunc] // of typ; looked up at first use, since a type may contain itself
 
-	// next is the field that came after this one the last time. Lines of one type have their
-	// members in one order, so the guess saves the look-up.
+	// next is the field that followed this one the last time. Lines of one type have a fixed
+	// order of members, so the guess saves a lookup.
 	next atomic.Pointer[field]
 }
 
@@ -253,7 +252,7 @@ func addFields(fields map[string]*field, t reflect.Type, at []int) {
 		}
 		name = cmp.Or(name, sf.Name)
 		if old, ok := fields[name]; ok && len(old.index) <= len(index) {
-			continue // the shallower field is the one that is seen
+			continue // the shallower field wins
 		}
 		fields[name] = &field{name: name, index: index, typ: sf.Type}
 	}

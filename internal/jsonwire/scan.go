@@ -5,13 +5,13 @@ import (
 	"strconv"
 )
 
-// maxDepth is how deep values may nest, the limit of encoding/json.
+// maxDepth is the maximum nesting depth, the limit of encoding/json.
 const maxDepth = 10000
 
-// SyntaxError is returned for a text that is not JSON, with the place where it stops being so.
+// SyntaxError is returned for invalid JSON, with the position of the error.
 type SyntaxError struct {
 	Offset int    // in bytes from the start of the text
-	What   string // what was wrong there
+	What   string // description of the error
 }
 
 func (e *SyntaxError) Error() string {
@@ -30,8 +30,8 @@ const (
 	highs = 0x8080808080808080
 )
 
-// span is a string between its quotes. One that is ASCII and not escaped is its
-// own value.
+// span is the content of a string between its quotes. If it is ASCII without escapes, it is
+// the value.
 type span struct {
 	text    string
 	escaped bool // it holds a backslash
@@ -74,13 +74,13 @@ func (d *Decoder) scanString() span {
 	}
 }
 
-// untilSpecial counts the bytes of s before the first quote, backslash or
-// control character and says whether all of them are ASCII.
+// untilSpecial counts the bytes of s before the first quote, backslash or control character
+// and reports whether all of them are ASCII.
 func untilSpecial(s string) (n int, ascii bool) {
 	var seen uint64
 	rest := s
-	// Long strings make up most of a stream: 32 bytes a turn, where the first 8 do not suggest
-	// many escapes, then 8, then 1.
+	// Long strings make up most of a stream: scan 32 bytes at a time unless the first 8 have a
+	// special byte, then 8, then 1.
 	for len(rest) >= 32 && special(load64(rest)) == 0 {
 		a, b, c, d := load64(rest), load64(rest[8:]), load64(rest[16:]), load64(rest[24:])
 		if special(a)|special(b)|special(c)|special(d) != 0 {
@@ -107,15 +107,15 @@ func untilSpecial(s string) (n int, ascii bool) {
 	return len(s) - len(rest), seen&highs == 0
 }
 
-// special has the high bit of every byte that is a quote, a backslash or a
-// control character, and perhaps of bytes above the first of them.
+// special sets the high bit of every byte that is a quote, a backslash or a control character,
+// and possibly of bytes above the first of them.
 func special(w uint64) uint64 {
 	quote := w ^ (ones * '"')
 	slash := w ^ (ones * '\\')
 	return ((quote-ones)&^quote | (slash-ones)&^slash | (w-ones*0x20)&^w) & highs
 }
 
-// load64 is the first eight bytes of s; the compiler makes one load of it.
+// load64 returns the first eight bytes of s; the compiler combines them to one load.
 func load64(s string) uint64 {
 	_ = s[7]
 	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
@@ -125,7 +125,7 @@ func load64(s string) uint64 {
 // simpleEscapes are the bytes that make an escape of two.
 var simpleEscapes = [256]bool{'"': true, '\\': true, '/': true, 'b': true, 'f': true, 'n': true, 'r': true, 't': true}
 
-// escapeLen is the length of the escape at the start of s, 0 if it is none.
+// escapeLen returns the length of the escape at the start of s, or 0 if it is invalid.
 func escapeLen(s string) int {
 	switch {
 	case len(s) < 2:

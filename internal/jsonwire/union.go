@@ -14,8 +14,8 @@ func (t Table[T]) Names() map[reflect.Type]string {
 	return names
 }
 
-// Decode decodes the value ahead into the variant that its member type names, or into the one that
-// unknown creates. It returns the text of the value too.
+// Decode decodes the next value into the variant that its member type names, or into the one that
+// unknown creates. It also returns the text of the value.
 func (t Table[T]) Decode(d *Decoder, unknown func() T) (v T, text string) {
 	start := d.Offset()
 	create, ok := t[d.Peek("type")]

@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// unquote turns the text between the quotes of a valid JSON string into its
-// value: escapes resolved, invalid UTF-8 and lone surrogates replaced by U+FFFD,
-// byte for byte as encoding/json does.
+// unquote turns the text between the quotes of a valid JSON string into its value:
+// escapes resolved, invalid UTF-8 and lone surrogates replaced by U+FFFD, like
+// encoding/json.
 func unquote(s string, ascii bool) string {
 	if !ascii && !utf8.ValidString(s) {
 		return unescape(toValidUTF8(s))
@@ -45,8 +45,8 @@ func toValidUTF8(s string) string {
 	return b.String()
 }
 
-// appendEscape writes the value of the escape at the start of s, two of them for
-// a surrogate pair, and returns how many bytes it took.
+// appendEscape writes the value of the escape at the start of s, two of them for a
+// surrogate pair, and returns the number of consumed bytes.
 func appendEscape(b *strings.Builder, s string) int {
 	if s[1] != 'u' {
 		b.WriteByte(simpleEscape(s[1]))

@@ -1,5 +1,5 @@
-// Package mdlimit finds Markdown that its parser would take very long for, or make very much
-// of. A renderer of foreign text asks it first, and shows such a text as it is.
+// Package mdlimit detects Markdown that takes the parser very long or gives very large
+// output. A renderer of untrusted text checks it first and shows such text unrendered.
 package mdlimit
 
 import (
@@ -11,24 +11,24 @@ import (
 )
 
 const (
-	// maxProse is the length up to which a text is rendered as Markdown.
+	// maxProse is the maximum length of a text that is rendered as Markdown.
 	maxProse = 1 << 20
-	// maxMarks is how many characters with a meaning may stand in all paragraphs of a
-	// text, each paragraph's squared: this is what the parser takes for them.
+	// maxMarks limits the cost of special characters: the sum over all paragraphs of their
+	// number squared, which is the parser's effort.
 	maxMarks = 4 << 20
-	// maxContainers is how many quotes and lists a line may be in by what it begins with.
+	// maxContainers limits the quotes and lists that the beginning of a line opens.
 	maxContainers = 16
-	// maxIndent is how far a line may be indented.
+	// maxIndent limits the indentation of a line.
 	maxIndent = 128
 )
 
-// blocks finds the blocks of a text, and nothing in them. What is a block of code and what is
-// not depends on all that stands before it, so that only the parser itself can tell.
+// blocks parses only the blocks of a text. Whether a line is in a code block depends on all
+// earlier text, so only the parser itself can decide it.
 var blocks = parser.NewParser(parser.WithBlockParsers(parser.DefaultBlockParsers()...))
 
 // Exceeded reports whether a text should not be rendered. The parser is quadratic in the
-// brackets and stars of a paragraph, and in how deep quotes and lists nest; a table with few
-// cells in its rows is filled up. What is in a block of code has no such marks.
+// brackets and stars of a paragraph, and in the nesting depth of quotes and lists; it pads
+// table rows with missing cells. The content of code blocks does not count.
 func Exceeded(source string) bool {
 	if len(source) > maxProse {
 		return true
@@ -57,7 +57,7 @@ func Exceeded(source string) bool {
 	return cost > maxMarks
 }
 
-// paragraph is what counts of a block.
+// paragraph holds the counts of a block.
 type paragraph struct{ marks, lines, pipes, size int }
 
 func paragraphOf(n ast.Node, src []byte) (p paragraph) {
@@ -79,10 +79,10 @@ func paragraphOf(n ast.Node, src []byte) (p paragraph) {
 	return p
 }
 
-// tooWide reports whether a table would have more cells than anybody writes.
+// tooWide reports whether a table would have an unreasonable number of cells.
 func (p *paragraph) tooWide() bool { return p.pipes*p.lines > 4*p.size+1024 }
 
-// containers is how many quotes and items of lists a line begins.
+// containers returns the number of quotes and list items that a line opens.
 func containers(line string) (n int) {
 	for i := 0; i < len(line); i++ {
 		alone := i+1 == len(line) || strings.IndexByte(" \t\r\n", line[i+1]) >= 0
@@ -97,7 +97,7 @@ func containers(line string) (n int) {
 	return n
 }
 
-// indent is how far a line is indented.
+// indent returns the indentation of a line.
 func indent(line string) (n int) {
 	for _, c := range []byte(line) {
 		switch c {

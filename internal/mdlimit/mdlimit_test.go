@@ -7,11 +7,10 @@ import (
 	"github.com/seed7221b0f9/parley/internal/mdlimit"
 )
 
-// marks is a paragraph that the parser takes very long for.
+// marks is a paragraph that takes the parser very long.
 var marks = strings.Repeat("*a_ [a](", 2000)
 
-// hidden are texts in which it stands after something that only looks like the beginning of
-// code: that has ended already, or never begun.
+// hidden are texts with marks after a code block that has already ended or never begun.
 var hidden = map[string]string{
 	"alone":                        marks,
 	"after code":                   "```go\nx\n```\n" + marks,
@@ -46,7 +45,7 @@ func TestInvolved(t *testing.T) {
 	}
 }
 
-// Code has as many marks as it likes, and texts that people write are rendered.
+// Code may have any number of marks, and ordinary texts are rendered.
 func TestOrdinary(t *testing.T) {
 	for name, text := range map[string]string{
 		"empty": "", "prose": strings.Repeat("Some *words* and `code`, see [this](https://example.com).\n\n", 2000),

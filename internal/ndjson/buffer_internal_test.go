@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// pieces gives a text with each read.
+// pieces returns one text per read.
 type pieces []string
 
 func (p *pieces) Read(b []byte) (int, error) {
@@ -14,8 +14,8 @@ func (p *pieces) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// A reader has a large buffer in the middle of a burst, and gives it back before it waits: a thousand that
-// are idle hold a small one each.
+// A reader uses a large buffer during a burst and releases it before it waits, so that idle readers hold
+// only a small one.
 func TestReader_givesItsBufferBack(t *testing.T) {
 	long := strings.Repeat("x", 2*burst)
 	r := NewReader(&pieces{long + "\n", long + "\nshort\n", "short\n", "short\n"}, 0)

@@ -1,6 +1,6 @@
-// Package ndjson frames the CLI's two streams: one JSON text a line.
+// Package ndjson frames the CLI's two streams: one JSON text per line.
 //
-// Reading knows only line feeds. It takes lines of any length, keeps every byte
-// between them, and never lets one bad line end the stream. Writing puts whole
-// lines on the wire, one at a time.
+// Reading splits only at line feeds. It accepts lines of any length, keeps every byte
+// between them, and continues after a bad line. Writing writes whole lines, one at a
+// time.
 package ndjson

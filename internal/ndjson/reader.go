@@ -7,59 +7,56 @@ import (
 	"sync"
 )
 
-// DefaultMaxLine is the guard against a line that never ends.
+// DefaultMaxLine is the default limit of a line in bytes.
 const DefaultMaxLine = 256 << 20
 
-// KeptOfLong is how much of a line over the guard is kept.
+// KeptOfLong is the number of bytes kept of a line over the limit.
 const KeptOfLong = 4 << 10
 
-// byteOrderMark is what some programs begin their output with.
+// byteOrderMark is the first character of some programs' output.
 const byteOrderMark = "\ufeff"
 
 const (
 	smallBuffer = 4 << 10
 	largeBuffer = 256 << 10
-	burst       = 32 << 10 // a read of this much finds the writer at work
+	burst       = 32 << 10 // a read of this size indicates a burst
 )
 
-// largeBuffers are lent to readers in the middle of a burst, so that a thousand
-// idle readers hold a small buffer each.
+// largeBuffers are lent to readers during a burst, so that idle readers hold only a small buffer each.
 var largeBuffers = sync.Pool{New: func() any { b := make([]byte, largeBuffer); return &b }}
 
 // Line is one line without its ending.
 type Line struct {
-	Text    string // the bytes as they came; the first KeptOfLong of a line that is TooLong
+	Text    string // the original bytes; the first KeptOfLong of a line that is TooLong
 	Size    int    // the length of the whole line
-	TooLong bool   // the line passed the guard
+	TooLong bool   // the line exceeds the limit
 	Torn    bool   // the stream ended before the line did
 }
 
-// Reader splits a stream into lines. It is for one goroutine.
+// Reader splits a stream into lines. It is not safe for concurrent use.
 type Reader struct {
 	src   io.Reader
 	max   int
 	small []byte
 	large *[]byte
-	rest  []byte // read, not yet looked at; part of one of the buffers
-	full  bool   // the last read found so much that there is more
+	rest  []byte // read but not yet scanned; part of one of the buffers
+	full  bool   // the last read was large, so more input is likely
 	begun bool   // a line was returned
-	reads int    // how often the source was read
-	err   error  // what the source ended with
+	reads int    // number of reads of the source
+	err   error  // the error of the source
 }
 
-// NewReader reads from src. A line longer than maxLine is cut as Line says and
-// does not end the stream; 0 is DefaultMaxLine.
+// NewReader reads from src. A line longer than maxLine is cut, see [Line], and does not end the stream; 0 means DefaultMaxLine.
 func NewReader(src io.Reader, maxLine int) *Reader {
 	if maxLine <= 0 {
 		maxLine = DefaultMaxLine
 	}
-	// The first line of a CLI is a long one, and a caller waits for what comes after it.
+	// The first line of a CLI is long, and a caller waits for the lines after it.
 	return &Reader{src: src, max: maxLine, full: true}
 }
 
-// Next returns the next line that is not blank. A last line without a line feed
-// counts, with Torn set. A byte order mark before the first line is left out. The error, io.EOF or what the source gave, comes after
-// the last line and again on every later call.
+// Next returns the next line that is not blank. A last line without a line feed counts, with Torn set. It omits a byte order mark
+// before the first line. After the last line, and on every later call, it returns the error of the source or io.EOF.
 func (r *Reader) Next() (Line, error) {
 	for {
 		line, ok := r.line()
@@ -78,8 +75,7 @@ func (r *Reader) Next() (Line, error) {
 	}
 }
 
-// Reads counts how often the source was read. Lines between which it does not
-// change have come together.
+// Reads returns the number of reads of the source. Lines with the same number have arrived together.
 func (r *Reader) Reads() int { return r.reads }
 
 // line returns the next line, blank or not; ok is false at the end.
@@ -104,7 +100,7 @@ func (r *Reader) line() (line Line, ok bool) {
 	}
 }
 
-// kept is how much of a line of this size is kept.
+// kept returns the number of bytes to keep of a line of this size.
 func (r *Reader) kept(size int) int {
 	if size > r.max {
 		return KeptOfLong
@@ -112,7 +108,7 @@ func (r *Reader) kept(size int) int {
 	return size
 }
 
-// longLine gathers a line that no buffer holds.
+// longLine joins a line that is longer than a buffer.
 func (r *Reader) longLine() (Line, bool) {
 	var b strings.Builder
 	size := 0
@@ -141,17 +137,16 @@ func (r *Reader) longLine() (Line, bool) {
 
 func (r *Reader) finish(text string, size int, torn bool) Line {
 	if size > r.max {
-		// Cloned, so that four kilobytes do not keep hundreds of megabytes alive.
+		// Cloned, so that four kilobytes do not keep hundreds of megabytes in memory.
 		return Line{Text: strings.Clone(text[:min(len(text), KeptOfLong)]), Size: size, TooLong: true, Torn: torn}
 	}
 	return Line{Text: strings.TrimSuffix(text, "\r"), Size: size, Torn: torn}
 }
 
-// room makes room after rest, in a larger buffer if need be; false if there is none to be had.
+// room makes room after rest, in a larger buffer if necessary. It returns false if there is none.
 func (r *Reader) room() bool {
 	if len(r.rest) == 0 {
-		// Nothing is kept: a burst gets a large buffer, and a reader that is about
-		// to wait gives it back.
+		// No data is kept: use a large buffer in a burst, and release it before waiting.
 		if r.full && r.large == nil {
 			r.large = largeBuffers.Get().(*[]byte)
 		} else if !r.full {
@@ -172,7 +167,7 @@ func (r *Reader) room() bool {
 	return true
 }
 
-// fill reads once more, after rest; false means that the source has ended.
+// fill reads once more, after rest. It returns false if the source has ended.
 func (r *Reader) fill() bool {
 	buf := r.buffer()[len(r.rest):]
 	for r.err == nil {

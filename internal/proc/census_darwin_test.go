@@ -1,5 +1,5 @@
 package proc
 
-// Neither can be asked here without another program.
+// Not available here without another program.
 func childProcesses() []string { return nil }
 func openFiles() []string      { return nil }

@@ -18,7 +18,7 @@ func childProcesses() []string {
 	return pids
 }
 
-// openFiles returns what the open descriptors of this process refer to, in order.
+// openFiles returns the targets of this process's descriptors, in order.
 func openFiles() []string {
 	links, _ := filepath.Glob("/proc/self/fd/*")
 	var files []string

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestCgroupPath finds the group of a process by its mounts, in the forms that systemd, containers and mixed
-// systems have.
+// TestCgroupPath finds the group of a process by its mounts, in the forms of systemd, containers and mixed
+// systems.
 func TestCgroupPath(t *testing.T) {
 	const (
 		plain  = "24 30 0:22 / /proc rw - proc proc rw\n35 24 0:30 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw\n"
@@ -56,7 +56,7 @@ func TestCgroup_removed(t *testing.T) {
 	}
 }
 
-// cgroupsOf returns the groups that a process has made and nobody has removed.
+// cgroupsOf returns the remaining groups of a process.
 func cgroupsOf(t *testing.T, pid int) []string {
 	t.Helper()
 	list, err := filepath.Glob(filepath.Join(ownCgroup(), fmt.Sprint(cgroupPrefix, pid, "-*")))

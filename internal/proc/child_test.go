@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// behaviours are what the test binary can do as a child.
+// behaviours are the roles of the test binary as a child.
 var behaviours = map[string]func(){
 	"echo":    func() { io.Copy(os.Stdout, os.Stdin) },
 	"orphan":  func() { deafen(); hold(); fmt.Println("ready"); forever() },
@@ -102,10 +102,10 @@ var behaviours = map[string]func(){
 
 func deafen() { signal.Ignore(syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT) }
 
-// forever blocks. The timer keeps the runtime from seeing a deadlock, and ends what a broken test leaves.
+// forever blocks. The timer prevents a deadlock panic and limits the life of leftover processes.
 func forever() { <-time.After(4 * patience) }
 
-// hold opens the lifeline, leaves it open, and says who holds it.
+// hold opens the lifeline, leaves it open, and prints its process id.
 func hold() {
 	fd, err := syscall.Open(os.Getenv(lifelineVar), syscall.O_WRONLY, 0)
 	if err != nil {
@@ -117,11 +117,11 @@ func hold() {
 	}
 }
 
-// ready tells the process that called grandchild to go on.
+// ready lets the process that called grandchild continue.
 func ready() { os.NewFile(3, "ready").Close() }
 
-// grandchild starts a child of the child, with the same streams, and returns when it is ready. One that outlives
-// the child is not found by the mark.
+// grandchild starts a child of the child, with the same streams, and returns when it is ready. With outlives it
+// has no mark, so that it is not found.
 func grandchild(name string, ownSession, outlives bool) {
 	self, err := os.Executable()
 	if err != nil {
@@ -146,7 +146,7 @@ func grandchild(name string, ownSession, outlives bool) {
 	io.Copy(io.Discard, r)
 }
 
-// burst is size bytes in which no piece looks like another.
+// burst returns size bytes without repetitions.
 func burst(size int) []byte {
 	var b []byte
 	for i := 1_000_000; len(b) < size; i++ {

@@ -14,9 +14,9 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// A descriptor that this process inherited, or that C code opened, has no
-// close-on-exec mark. The child does not get it, and it stays open here; one with a
-// low number stays as it is.
+// A descriptor that this process inherited, or that C code opened, has no close-on-exec
+// flag. The child does not inherit it, and it stays open here; the flag of a low number
+// is unchanged.
 func TestLocal_noDescriptorsButThree(t *testing.T) {
 	census(t)
 	secret, err := os.Open(os.DevNull)
@@ -39,7 +39,7 @@ func TestLocal_noDescriptorsButThree(t *testing.T) {
 		}
 	}
 	s := start(t, spawn.Command{Path: "/bin/cat"}, Options{})
-	roundTrip(t, s, bufio.NewReader(s.Stdout())) // what the loader opens is closed
+	roundTrip(t, s, bufio.NewReader(s.Stdout())) // descriptors of the loader are closed
 	links, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", s.PID()))
 	if err != nil {
 		t.Fatal(err)

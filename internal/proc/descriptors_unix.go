@@ -8,17 +8,17 @@ import (
 	"syscall"
 )
 
-// mostClosed is the highest descriptor that a child closes itself. One above it is marked close-on-exec in this
-// process instead: a child closes every number up to the highest, so that the one that a shell left at 255 would
-// cost each start 250 system calls.
+// mostClosed is the highest descriptor that a child closes itself. Higher ones are marked close-on-exec in this
+// process instead: a child closes every number up to the highest, so a descriptor 255 from a shell would cost
+// each start 250 system calls.
 const mostClosed = 63
 
-// mostDescriptors is how many numbers are looked at where the system has no list of those that are open.
+// mostDescriptors limits the checked numbers if the system does not list open descriptors.
 const mostDescriptors = 4096
 
 // withoutInherited returns a list for exec.Cmd.ExtraFiles with which the child gets 0, 1 and 2 and no other
-// descriptor. Those that Go opens are close-on-exec. Those that this process inherited from its own parent, or
-// that C code opened, need not be: an entry that is nil closes one in the child and leaves it open here.
+// descriptor. Those that Go opens are close-on-exec. Descriptors that this process inherited from its parent, or
+// that C code opened, may not be: a nil entry closes one in the child and leaves it open here.
 func withoutInherited() []*os.File {
 	highest := 2
 	for _, fd := range openDescriptors() {
@@ -33,8 +33,8 @@ func withoutInherited() []*os.File {
 	return make([]*os.File, highest-2)
 }
 
-// openDescriptors lists the descriptors of this process. Where the system has no list, it is every number that
-// could be one.
+// openDescriptors lists the descriptors of this process. If the system has no list, it returns every possible
+// number.
 func openDescriptors() (list []int) {
 	for _, dir := range []string{"/proc/self/fd", "/dev/fd"} {
 		if list = numbersIn(dir); len(list) > 0 {
@@ -47,8 +47,8 @@ func openDescriptors() (list []int) {
 	return list
 }
 
-// numbersIn returns the names in a directory that are numbers. It stands in the way of every start, so it does
-// without os.ReadDir, which takes twice as long for a short directory.
+// numbersIn returns the names in a directory that are numbers. It delays every start, so it avoids os.ReadDir,
+// which takes twice as long for a short directory.
 func numbersIn(dir string) (list []int) {
 	d, err := syscall.Open(dir, syscall.O_RDONLY|syscall.O_CLOEXEC|syscall.O_DIRECTORY, 0)
 	if err != nil {

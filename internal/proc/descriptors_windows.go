@@ -2,5 +2,5 @@ package proc
 
 import "os"
 
-// withoutInherited has nothing to do: a child gets the handles that it is given by name and no others.
+// withoutInherited returns nil: a child gets only the handles that are passed to it.
 func withoutInherited() []*os.File { return nil }

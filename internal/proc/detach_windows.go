@@ -2,5 +2,5 @@ package proc
 
 import "os/exec"
 
-// Detach does nothing: there are no hosts on Windows.
+// Detach has no effect: there are no hosts on Windows.
 func Detach(*exec.Cmd) {}

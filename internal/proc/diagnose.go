@@ -14,14 +14,14 @@ import (
 	"syscall"
 )
 
-// Diagnose says why the program at path could not be started with err, in words that name what is wrong and
-// what helps. It looks at the file. It returns "" if it finds nothing.
+// Diagnose explains why the program at path could not be started with err, and how to fix that. It examines
+// the file. It returns "" if it finds no reason.
 func Diagnose(path string, err error) string {
 	d := diagnosis{goos: runtime.GOOS, goarch: runtime.GOARCH, exists: exists, libc: systemLibc}
 	return d.diagnose(path, err)
 }
 
-// diagnosis is Diagnose for any system.
+// diagnosis implements Diagnose for any system.
 type diagnosis struct {
 	goos, goarch string
 	exists       func(path string) bool
@@ -29,7 +29,7 @@ type diagnosis struct {
 }
 
 func (d diagnosis) diagnose(path string, err error) string {
-	// These have nothing to do with the file.
+	// These errors do not depend on the file.
 	switch {
 	case errors.Is(err, syscall.E2BIG):
 		return "an argument, or arguments and environment together, are longer than the system allows"
@@ -56,7 +56,7 @@ func (d diagnosis) diagnose(path string, err error) string {
 	return denied(err)
 }
 
-// mode judges by what can be seen from outside.
+// mode checks the type and the permissions of the file.
 func (d diagnosis) mode(path string) string {
 	info, err := os.Stat(path)
 	switch {
@@ -81,7 +81,7 @@ func denied(err error) string {
 	return ""
 }
 
-// content judges by the first bytes.
+// content checks the first bytes.
 func (d diagnosis) content(f *os.File, err error) string {
 	head := make([]byte, 512)
 	n, _ := io.ReadFull(f, head)
@@ -102,7 +102,7 @@ func (d diagnosis) content(f *os.File, err error) string {
 	return ""
 }
 
-// binaryKind returns the system that a program with these first bytes is for, and how to call it.
+// binaryKind returns the system that a program with these first bytes is for, and a description.
 func binaryKind(head []byte) (goos, name string) {
 	machO := []string{"\xfe\xed\xfa\xce", "\xfe\xed\xfa\xcf", "\xce\xfa\xed\xfe", "\xcf\xfa\xed\xfe", "\xca\xfe\xba\xbe"}
 	for _, magic := range machO {
@@ -148,7 +148,7 @@ func (d diagnosis) elf(f *os.File, err error) string {
 	if !known {
 		arch = file.Machine.String()
 	}
-	// A 64-bit kernel may run 32-bit programs; then only the loader can be missing.
+	// A 64-bit kernel may run 32-bit programs, so only the loader can be missing.
 	compatible := d.goarch == "amd64" && arch == "386" || d.goarch == "arm64" && arch == "arm"
 	if knownArch(d.goarch) && arch != d.goarch && (!compatible || errors.Is(err, syscall.ENOEXEC)) {
 		return fmt.Sprintf("the program is for %s, this system is %s", arch, d.goarch)
@@ -159,7 +159,7 @@ func (d diagnosis) elf(f *os.File, err error) string {
 	return ""
 }
 
-// knownArch guards against calling a program foreign because its host is missing from the table.
+// knownArch reports whether the table has an architecture; otherwise a program is not called foreign.
 func knownArch(goarch string) bool {
 	for _, arch := range machineArch {
 		if arch == goarch {
@@ -202,8 +202,8 @@ func libcOf(loader string) string {
 	return ""
 }
 
-// systemLibc looks which loader there is. A system with both is what its own programs use, which cannot be
-// seen from here, so it counts as glibc: there musl is an extra.
+// systemLibc determines the libc from the existing loaders. A system with both counts as glibc, because
+// musl is usually the additional one.
 func systemLibc() string {
 	for _, pattern := range []string{"/lib64/ld-linux*", "/lib/ld-linux*", "/lib64/ld64*", "/lib/ld64*"} {
 		if found, _ := filepath.Glob(pattern); len(found) > 0 {

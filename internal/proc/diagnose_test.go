@@ -18,7 +18,7 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// elfFile returns a program file with nothing in it but what the kernel and we look at.
+// elfFile returns an ELF file with only the parts that the kernel and Diagnose read.
 func elfFile(machine elf.Machine, loader string) []byte {
 	h := elf.Header64{Type: uint16(elf.ET_EXEC), Machine: uint16(machine), Version: 1, Ehsize: 64, Phentsize: 56, Shentsize: 64}
 	copy(h.Ident[:], elf.ELFMAG)
@@ -87,7 +87,7 @@ func TestDiagnose(t *testing.T) {
 	}
 }
 
-// TestStartFails goes the whole way: the system refuses, and the error says why.
+// TestStartFails checks the whole path: the system refuses, and the error has the reason.
 func TestStartFails(t *testing.T) {
 	census(t)
 	dir := t.TempDir()
@@ -130,8 +130,8 @@ func TestStartFails(t *testing.T) {
 	}
 }
 
-// A pipe in the place of a program is named, and not waited for; one among the records of a
-// registry is passed over.
+// A named pipe in place of a program is reported and does not block; one among the records
+// of a registry is skipped.
 func TestDiagnose_pipe(t *testing.T) {
 	dir := t.TempDir()
 	pipe := filepath.Join(dir, childPrefix+"1.json")

@@ -11,15 +11,15 @@ import (
 	"strings"
 )
 
-// NotFoundError is a CLI that is in none of the places looked at. It is exec.ErrNotFound for errors.Is.
+// NotFoundError is returned if the CLI is in none of the searched places. It matches exec.ErrNotFound.
 type NotFoundError struct {
-	// Tried are the files looked for, in order.
+	// Tried are the searched files, in order.
 	Tried []string
-	// Path is the path that was asked for; empty when the usual places were searched.
+	// Path is the requested path; empty if the usual places were searched.
 	Path string
 }
 
-// Error names everything tried and the command that installs the CLI.
+// Error returns a text with the searched places and the command that installs the CLI.
 func (e *NotFoundError) Error() string {
 	const help = "install it with `npm install -g @anthropic-ai/claude-code`, or name the claude program with PARLEY_CLI"
 	if e.Path != "" {
@@ -28,7 +28,7 @@ func (e *NotFoundError) Error() string {
 	return "Claude Code CLI not found" + triedText(e.Tried, "") + ": " + help
 }
 
-// triedText leaves out a list that says no more than path.
+// triedText omits a list that only repeats path.
 func triedText(tried []string, path string) string {
 	if len(tried) == 0 || len(tried) == 1 && tried[0] == path {
 		return ""
@@ -39,24 +39,24 @@ func triedText(tried []string, path string) string {
 // Unwrap returns exec.ErrNotFound.
 func (e *NotFoundError) Unwrap() error { return exec.ErrNotFound }
 
-// Variable is the environment variable that names the CLI where the caller does not.
+// Variable is the environment variable with the path of the CLI if the caller sets none.
 const Variable = "PARLEY_CLI"
 
-// Find returns the path of the CLI; an empty path is the one that [Variable] names in env.
+// Find returns the path of the CLI; an empty path means the value of [Variable] in env.
 //
-// A path with a separator in it is returned as it is if it exists; a bare name is looked for in PATH. With
-// neither the name is "claude" (on Windows "claude.exe"), and the places where installers put it
-// follow PATH. PATH and the home directory are taken from env, entries "KEY=value", never from this process.
+// A path with a separator is returned unchanged if it exists; a bare name is searched in PATH. Without
+// either, Find searches "claude" (on Windows "claude.exe") in PATH and then in the directories of
+// installers. PATH and the home directory come from env, entries "KEY=value", never from this process.
 // Relative entries of PATH are skipped: they would make the program depend on the working directory.
 //
-// The error is a *[NotFoundError], or a *[StartError] for a Windows batch file: cmd.exe would run it,
-// and interpret the arguments.
+// The error is a *[NotFoundError], or a *[StartError] for a Windows batch file: cmd.exe would run it and
+// interpret the arguments.
 func Find(path string, env []string) (string, error) {
 	f := finder{goos: runtime.GOOS, env: env, stat: os.Stat}
 	return f.find(path)
 }
 
-// finder is Find for any system and file system.
+// finder implements Find for any system and file system.
 type finder struct {
 	goos  string
 	env   []string
@@ -122,8 +122,8 @@ func (f *finder) inPath(name string) []string {
 	return files
 }
 
-// knownPlaces are where installers put the CLI. On Windows there is one only: a path that looks like a Unix
-// one is resolved there on the current drive, where anybody may have put a file.
+// knownPlaces returns the paths at which installers put the CLI. On Windows there is only one: a Unix-like
+// path would be resolved on the current drive, where any user may have put a file.
 func (f *finder) knownPlaces() []string {
 	if f.windows() {
 		return f.inHome("USERPROFILE", `.local\bin\claude.exe`)
@@ -146,7 +146,7 @@ func (f *finder) inHome(variable string, files ...string) []string {
 	return places
 }
 
-// usable reports whether path is a file that can be run, and keeps it for the error if not.
+// usable reports whether path is an executable file, and records it for the error if not.
 func (f *finder) usable(path string) bool {
 	info, err := f.stat(path)
 	switch {
@@ -158,7 +158,7 @@ func (f *finder) usable(path string) bool {
 	default:
 		return true
 	}
-	if !slices.Contains(f.tried, path) { // PATH may name a known place
+	if !slices.Contains(f.tried, path) { // PATH may contain a known place
 		f.tried = append(f.tried, path)
 	}
 	return false
@@ -191,8 +191,8 @@ func (f *finder) join(dir, file string) string {
 	return filepath.Join(dir, file)
 }
 
-// isBatch reports whether a part of the Windows path would make it a batch file. Windows ignores dots and
-// spaces at the end of a name, and what follows a colon names a stream of the same file.
+// isBatch reports whether Windows would treat a path as a batch file. Windows ignores dots and spaces at the
+// end of a name, and a colon separates the name of a stream of the same file.
 func isBatch(path string) bool {
 	parts := strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune(`/\:`, r) })
 	for _, part := range parts {

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// fakeFinder sees the given files only. A mode of 0 means an executable file.
+// fakeFinder sees only the given files. A mode of 0 means an executable file.
 func fakeFinder(goos string, files map[string]fs.FileMode, env ...string) *finder {
 	return &finder{goos: goos, env: env, stat: func(path string) (fs.FileInfo, error) {
 		mode, ok := files[path]
@@ -89,7 +89,7 @@ func TestFindOnThisSystem(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the paths are Unix ones")
 	}
-	// The environment given counts, not that of this process.
+	// The given environment counts, not that of this process.
 	t.Setenv("PATH", t.TempDir())
 	if got, err := Find("no-such-program-anywhere", []string{"PATH=/nowhere"}); err == nil {
 		t.Errorf("found %q", got)

@@ -61,7 +61,7 @@ func startForeign(t *testing.T, f *foreign) *Supervisor {
 	return s
 }
 
-// TestForeignLadder: the steps come in order, after the default graces; held streams end.
+// TestForeignLadder: the steps happen in order, after the default graces; held streams end.
 func TestForeignLadder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begin := time.Now()
@@ -99,7 +99,7 @@ func TestForeignLadder(t *testing.T) {
 	})
 }
 
-// TestForeignStuck: a process that nothing ends, and whose methods do not return, makes Stop an error.
+// TestForeignStuck: a process that never ends, with methods that block, makes Stop return an error.
 func TestForeignStuck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
@@ -127,7 +127,7 @@ func TestForeignStuck(t *testing.T) {
 	})
 }
 
-// TestForeignWithoutStderr: there need not be one; a status that is not known is said to be so.
+// TestForeignWithoutStderr: stderr is optional; an unknown status is reported as unknown.
 func TestForeignWithoutStderr(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newForeign()
@@ -157,7 +157,7 @@ func TestSpawnerFails(t *testing.T) {
 	}
 }
 
-// TestOnExit: the end of a process is reported once, and so is that it could not be started.
+// TestOnExit: the end of a process is reported once, and so is a failed start.
 func TestOnExit(t *testing.T) {
 	told := 0
 	f := newForeign()

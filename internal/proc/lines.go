@@ -9,12 +9,12 @@ import (
 )
 
 const (
-	maxLine  = 64 << 10 // the longest line that is passed on whole
-	maxQueue = 1 << 20  // bytes of lines that wait for the callback
-	lineCost = 16       // what a line takes beside its bytes
+	maxLine  = 64 << 10 // the longest line that is not split
+	maxQueue = 1 << 20  // limit of the lines that wait for the callback, in bytes
+	lineCost = 16       // overhead of a line in addition to its bytes
 )
 
-// splitter cuts what is written to it into lines. What it emits is valid during the call only.
+// splitter splits its input into lines. Emitted lines are valid only during the call.
 type splitter struct {
 	emit    func(line []byte)
 	partial []byte
@@ -33,7 +33,7 @@ func (s *splitter) write(p []byte) {
 	s.add(p)
 }
 
-// add appends p to the line and passes on whatever exceeds maxLine.
+// add appends p to the line and emits whatever exceeds maxLine.
 func (s *splitter) add(p []byte) {
 	s.partial = append(s.partial, p...)
 	for len(s.partial) > maxLine {
@@ -43,7 +43,7 @@ func (s *splitter) add(p []byte) {
 	}
 }
 
-// runeCut returns n, or a little less where n would split a character.
+// runeCut returns n, or less if n would split a character.
 func runeCut(p []byte, n int) int {
 	for i := n; i > n-utf8.UTFMax; i-- {
 		if utf8.RuneStart(p[i]) {
@@ -53,7 +53,7 @@ func runeCut(p []byte, n int) int {
 	return n
 }
 
-// flush passes on what there is of the line.
+// flush emits the rest of the line.
 func (s *splitter) flush() {
 	s.pass(s.partial)
 	s.partial = s.partial[:0]
@@ -65,7 +65,8 @@ func (s *splitter) pass(line []byte) {
 	}
 }
 
-// lineQueue stands between the reader of stderr, which never waits, and the callback, which may be slow.
+// lineQueue is the queue between the reader of stderr, which never blocks, and the callback, which may
+// be slow.
 type lineQueue struct {
 	mu      sync.Mutex
 	ready   sync.Cond
@@ -81,7 +82,7 @@ func newLineQueue() *lineQueue {
 	return q
 }
 
-// push adds line and makes room for it by dropping the oldest.
+// push adds a line and drops the oldest ones if the queue is full.
 func (q *lineQueue) push(line string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -122,7 +123,7 @@ func (q *lineQueue) next() (string, bool) {
 	return q.pop(), true
 }
 
-// close says that no line follows.
+// close marks the end of the lines.
 func (q *lineQueue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -130,7 +131,7 @@ func (q *lineQueue) close() {
 	q.ready.Signal()
 }
 
-// abandon also throws away those that wait.
+// abandon closes the queue and drops the waiting lines.
 func (q *lineQueue) abandon() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

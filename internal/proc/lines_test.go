@@ -65,7 +65,7 @@ func TestTail(t *testing.T) {
 func TestLineQueue(t *testing.T) {
 	q := newLineQueue()
 	q.push("first")
-	big := strings.Repeat("x", maxQueue) // more than fits: it alone is kept
+	big := strings.Repeat("x", maxQueue) // more than the limit: it alone is kept
 	q.push(big)
 	q.close()
 	q.push("late")

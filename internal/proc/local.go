@@ -15,7 +15,7 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// local is the Spawner of this machine. See [LocalOptions].
+// local is the Spawner for this machine. See [LocalOptions].
 type local struct{ opts LocalOptions }
 
 // Spawn starts cmd as a child of this process, or of a supervisor.
@@ -39,7 +39,8 @@ func (l local) Spawn(ctx context.Context, cmd spawn.Command) (spawn.Process, err
 	return nil, &StartError{Path: cmd.Path, Dir: cmd.Dir, Reason: Diagnose(cmd.Path, err), Err: err}
 }
 
-// checkCommand refuses what the system would refuse with a misleading error, or not refuse at all.
+// checkCommand returns an error for commands that the system would refuse with a misleading error,
+// or accept wrongly.
 func checkCommand(cmd spawn.Command) error {
 	if cmd.Path == "" {
 		return &StartError{Reason: "no program is named"}
@@ -50,7 +51,7 @@ func checkCommand(cmd spawn.Command) error {
 	return checkDir(cmd)
 }
 
-// checkDir exists because a missing working directory fails as "no such file", which reads as if the
+// checkDir checks the working directory, because the system's error "no such file" reads as if the
 // program were missing.
 func checkDir(cmd spawn.Command) error {
 	if cmd.Dir == "" {
@@ -72,10 +73,10 @@ func checkDir(cmd spawn.Command) error {
 type child struct {
 	cmd                   *exec.Cmd
 	stdin, stdout, stderr *os.File // our ends
-	mark                  string   // in the environment of everything that it starts; "" if that is left alone
-	link                  *link    // to the supervisor that cmd is then; nil if the child is ours
+	mark                  string   // in the environment of all its descendants; "" with KeepChildren
+	link                  *link    // to the supervisor, which then is cmd; nil if the child is a direct child
 
-	// mu keeps a signal from being sent to a process id that has been given back.
+	// mu prevents signals to a process id that has been released.
 	mu     sync.Mutex
 	reaped bool
 	tree   tree
@@ -117,20 +118,20 @@ func startProcess(ctx context.Context, cmd spawn.Command, opts LocalOptions) (*c
 	} else {
 		err = c.start(ctx)
 	}
-	// The child has its copies. As long as ours were open its streams would never end.
+	// The child has its copies. Its streams would not end while ours are open.
 	closeAll(pipes[0].r, pipes[1].w, pipes[2].w)
 	if err != nil {
 		closeAll(c.stdin, c.stdout, c.stderr)
 		return nil, err
 	}
-	widen(c.stdout) // the child is busy starting meanwhile
+	widen(c.stdout) // use the time while the child starts
 	return c, nil
 }
 
 type pipe struct{ r, w *os.File }
 
-// newPipes opens our own pipes, because those of os/exec either come with copying goroutines that
-// Wait waits for, or are closed by Wait under the reader.
+// newPipes opens pipes without os/exec, because those of os/exec either need copying goroutines that
+// Wait waits for, or are closed by Wait during a read.
 func newPipes() (pipes [3]pipe, err error) {
 	for i := range pipes {
 		if pipes[i], err = newPipe(i == 0); err != nil {
@@ -171,7 +172,7 @@ func (c *child) marked(env []string) []string {
 	return env
 }
 
-// Terminate sends SIGTERM to the group; on Windows it does nothing.
+// Terminate sends SIGTERM to the group; on Windows it has no effect.
 func (c *child) Terminate() error { return c.unlessReaped(c.terminateTree) }
 
 // Kill ends the child and its descendants.
@@ -186,7 +187,7 @@ func (c *child) unlessReaped(f func() error) error {
 	return f()
 }
 
-// Wait reaps the child and kills what is left of its group.
+// Wait reaps the child and kills the rest of its group.
 func (c *child) Wait() (spawn.ExitStatus, error) {
 	if c.link != nil {
 		return c.waitUnder()

@@ -8,24 +8,25 @@ import (
 	"github.com/seed7221b0f9/parley/internal/supervise"
 )
 
-// tree is the child's process group, and when it started.
+// tree is the child's process group and its start time.
 type tree struct {
 	group  int
 	start  string
 	exited *os.File // see waitable
-	dying  []Child  // what Kill has killed
+	dying  []Child  // processes that Kill has killed
 }
 
 func sysProcAttr() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// waitable is a file that becomes readable when the child exits, nil where the kernel has none.
+// waitable returns a file that becomes readable when the child exits, or nil if the kernel does
+// not support it.
 func waitable(pidfd int) *os.File {
 	if pidfd < 0 {
 		return nil
 	}
-	// Only a file that does not block is waited for without a thread.
+	// The runtime polls only a non-blocking file without a thread.
 	if err := syscall.SetNonblock(pidfd, true); err != nil {
 		syscall.Close(pidfd)
 		return nil
@@ -33,7 +34,8 @@ func waitable(pidfd int) *os.File {
 	return os.NewFile(uintptr(pidfd), "pidfd")
 }
 
-// start starts the child on the thread whose end would kill it, and holds that thread until reap.
+// start starts the child on a thread that is kept until reap, because the end of that thread would
+// kill the child.
 func (c *child) start(ctx context.Context) error {
 	pidfd := -1
 	c.cmd.SysProcAttr.PidFD = &pidfd
@@ -49,8 +51,8 @@ func (c *child) start(ctx context.Context) error {
 	return nil
 }
 
-// reap learns of the exit without reaping, so that the process id, and with it that of the group,
-// belongs to the child while the rest of the group is killed.
+// reap waits for the exit without reaping, so that the ids of the process and of the group stay
+// valid while the rest of the group is killed.
 func (c *child) reap() error {
 	defer threads.drop()
 	zombie := c.tree.awaitExit()
@@ -59,7 +61,7 @@ func (c *child) reap() error {
 	if zombie {
 		_ = c.signalGroup(syscall.SIGKILL)
 		_ = awaitEnd(c.tree.dying)
-		_, _ = endFound(c.found) // what cannot be ended, another user's, does not keep the child
+		_, _ = endFound(c.found) // a process of another user cannot be ended, which is not an error
 	}
 	err := c.cmd.Wait()
 	c.reaped = true
@@ -67,7 +69,7 @@ func (c *child) reap() error {
 }
 
 // awaitExit waits until the child has exited, and leaves it unreaped. It returns false if there is
-// no such child: then it was reaped elsewhere, and its id may belong to a stranger.
+// no such child: it was reaped elsewhere, and another process may have its id.
 func (t *tree) awaitExit() bool {
 	ended := func(options uintptr) (bool, error) {
 		pid, err := supervise.AwaitChild(t.group, options)
@@ -85,7 +87,7 @@ func (t *tree) awaitExit() bool {
 	if err != nil {
 		return blocking()
 	}
-	// A thousand children cost no thread: the runtime waits for all of them at once.
+	// The runtime waits for all children at once, without a thread for each.
 	var result error
 	err = conn.Read(func(uintptr) (done bool) {
 		done, result = ended(syscall.WNOHANG)

@@ -12,7 +12,8 @@ type tree struct{ group int }
 
 func sysProcAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
-// start has no parent-death signal to set; a child that outlives us reads the end of its stdin.
+// start sets no parent-death signal, because this system has none; a child that outlives this process
+// reads the end of its stdin.
 func (c *child) start(context.Context) error {
 	if err := c.cmd.Start(); err != nil {
 		return err
@@ -21,8 +22,8 @@ func (c *child) start(context.Context) error {
 	return nil
 }
 
-// reap kills the rest of the group right after the exit. While a member is left the system does not give
-// the group's id to anybody else.
+// reap kills the rest of the group right after the exit. The system does not reuse the group's id while
+// the group has a member.
 func (c *child) reap() error {
 	err := c.cmd.Wait()
 	c.mu.Lock()

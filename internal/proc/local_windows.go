@@ -19,8 +19,8 @@ var (
 	terminateJobObject       = kernel32.NewProc("TerminateJobObject")
 )
 
-// tree is the job that the child and its descendants are in. Closing its last handle, which also happens
-// when this process dies, ends them all.
+// tree is the job of the child and its descendants. Closing its last handle, which also happens when
+// this process dies, ends them all.
 type tree struct{ job syscall.Handle }
 
 func sysProcAttr() *syscall.SysProcAttr {
@@ -62,7 +62,7 @@ func newJob() (syscall.Handle, error) {
 }
 
 // killOnClose sets JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE. The structure is filled by offset, because its
-// padding on 32 bits is not what Go would give it.
+// padding on 32 bits differs from Go's.
 func killOnClose(job syscall.Handle) error {
 	const (
 		extendedLimitInformation = 9
@@ -96,7 +96,7 @@ func assign(job syscall.Handle, p *os.Process) (err error) {
 	return err
 }
 
-// terminateTree does nothing: there is no signal that a process without a console could be asked with.
+// terminateTree has no effect: there is no signal for a process without a console.
 func (c *child) terminateTree() error { return nil }
 
 func (c *child) killTree() error {

@@ -22,7 +22,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// patience bounds what must happen; nothing waits this long unless it is broken.
+// patience limits all waits; only a failing test waits this long.
 const patience = 30 * time.Second
 
 const (
@@ -30,7 +30,7 @@ const (
 	lifelineVar  = "PROC_TEST_LIFELINE"
 )
 
-// supervisedVar is set where Local starts processes below a supervisor.
+// supervisedVar is set if Local starts processes below a supervisor.
 const supervisedVar = "PROC_TEST_SUPERVISED"
 
 // TestMain runs the tests, with Local and with a supervisor in its place, or plays the child that a test started.
@@ -59,7 +59,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// runTests checks at the end that nothing is left: no goroutine, no child, no descriptor.
+// runTests checks at the end that no goroutine, child or descriptor is left.
 func runTests(m *testing.M) int {
 	if testing.CoverMode() != "" {
 		defer setCoverDir()()
@@ -85,10 +85,11 @@ func runTests(m *testing.M) int {
 	return 0
 }
 
-// coverDirVar is where a child built with coverage puts its counters; without it, it complains on stderr.
+// coverDirVar is the directory for the counters of a child built with coverage; without it, the child complains
+// on stderr.
 const coverDirVar = "GOCOVERDIR"
 
-// setCoverDir makes a place for them, and returns what removes it.
+// setCoverDir creates that directory and returns the function that removes it.
 func setCoverDir() func() {
 	dir, err := os.MkdirTemp("", "proc-cover")
 	if err != nil {
@@ -98,7 +99,7 @@ func setCoverDir() func() {
 	return func() { os.RemoveAll(dir) }
 }
 
-// warmUp makes the runtime open the descriptors that it keeps.
+// warmUp makes the runtime open its permanent descriptors.
 func warmUp() {
 	s, err := Start(context.Background(), behaviour("echo"), Options{})
 	if err != nil {
@@ -125,7 +126,7 @@ func behaviour(name string, env ...string) spawn.Command {
 	return spawn.Command{Path: self, Env: env}
 }
 
-// start starts a child and leaves nothing of it running, which it checks.
+// start starts a child and checks at the end of the test that no process of it is left.
 func start(t *testing.T, cmd spawn.Command, opts Options) *Supervisor {
 	t.Helper()
 	s, err := Start(t.Context(), cmd, opts)
@@ -140,7 +141,7 @@ func start(t *testing.T, cmd spawn.Command, opts Options) *Supervisor {
 	return s
 }
 
-// census checks at the end of the test that it left nothing running. It must be called first.
+// census checks at the end of the test that no process is left. It must be called first.
 func census(t *testing.T) {
 	t.Helper()
 	files, goroutines := openFiles(), goleak.IgnoreCurrent()
@@ -179,7 +180,7 @@ func readLine(t *testing.T, r *bufio.Reader) string {
 	return strings.TrimSuffix(line, "\n")
 }
 
-// roundTrip proves that an echoing child is alive.
+// roundTrip checks that an echoing child is alive.
 func roundTrip(t *testing.T, s *Supervisor, r *bufio.Reader) {
 	t.Helper()
 	if _, err := io.WriteString(s.Stdin(), "are you there\n"); err != nil {
@@ -190,7 +191,7 @@ func roundTrip(t *testing.T, s *Supervisor, r *bufio.Reader) {
 	}
 }
 
-// lifeline is a pipe with a name that some process far away holds open: it ends when that process does.
+// lifeline is a named pipe that a distant process holds open: it ends when that process does.
 type lifeline struct {
 	path string
 	r    *os.File
@@ -212,7 +213,7 @@ func newLifeline(t *testing.T) lifeline {
 
 func (l lifeline) env() string { return lifelineVar + "=" + l.path }
 
-// holder returns the id of the process that holds the lifeline, and makes sure that it dies with the test.
+// holder returns the id of the process that holds the lifeline, and kills it at the end of the test.
 func (l lifeline) holder(t *testing.T) int {
 	t.Helper()
 	if err := l.r.SetReadDeadline(time.Now().Add(patience)); err != nil {
@@ -230,7 +231,7 @@ func (l lifeline) holder(t *testing.T) int {
 	return pid
 }
 
-// awaitDeath fails the test if the holder is not gone in time. holder must have been called before.
+// awaitDeath fails the test if the holder does not end in time. holder must have been called before.
 func (l lifeline) awaitDeath(t *testing.T) {
 	t.Helper()
 	if err := l.r.SetReadDeadline(time.Now().Add(patience)); err != nil {
@@ -241,7 +242,7 @@ func (l lifeline) awaitDeath(t *testing.T) {
 	}
 }
 
-// alive reports whether the holder lives. holder must have been called before.
+// alive reports whether the holder is running. holder must have been called before.
 func (l lifeline) alive() bool {
 	_ = l.r.SetReadDeadline(time.Time{})
 	_, err := tryRead(l.r, make([]byte, 1))

@@ -8,8 +8,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/supervise"
 )
 
-// TreeMemory is the resident memory, in bytes, of a process, of its group and of everything that descends
-// from them. Pages that they share count for each. The error is [ErrNoMemory].
+// TreeMemory returns the resident memory, in bytes, of a process, its group and all their
+// descendants. Shared pages count for each process. The error is [ErrNoMemory].
 func TreeMemory(pid int) (int64, error) {
 	if _, ok := supervise.Read(pid); pid <= 0 || !ok {
 		return 0, ErrNoMemory
@@ -21,7 +21,7 @@ func TreeMemory(pid int) (int64, error) {
 	return sum, nil
 }
 
-// residentMemory is 0 for a process that is gone.
+// residentMemory returns 0 for a process that has ended.
 func residentMemory(pid int) int64 {
 	statm, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/statm")
 	if err != nil {

@@ -2,5 +2,5 @@
 
 package proc
 
-// TreeMemory fails with [ErrNoMemory]: memory is read on Linux alone.
+// TreeMemory fails with [ErrNoMemory]: memory is read only on Linux.
 func TreeMemory(int) (int64, error) { return 0, ErrNoMemory }

@@ -5,7 +5,8 @@ import "github.com/seed7221b0f9/parley/spawn"
 // countOOM is oomCount, for tests to replace.
 var countOOM = oomCount
 
-// oomWatch tells whether the system has killed processes of this control group since it was made.
+// oomWatch reports whether the system has killed processes of this control group since it was
+// created.
 type oomWatch struct {
 	before int64
 	ok     bool
@@ -13,7 +14,7 @@ type oomWatch struct {
 
 func newOOMWatch(p spawn.Process) oomWatch {
 	if localChild(p) == nil {
-		return oomWatch{} // what happens here says nothing about it
+		return oomWatch{} // the process runs elsewhere, so local counts do not apply
 	}
 	n, ok := countOOM()
 	return oomWatch{n, ok}

@@ -9,15 +9,15 @@ import (
 	"sync"
 )
 
-// oomFile is where the system counts the processes that its OOM killer has killed, as near to
-// this process as it does: children are born into our control group.
+// oomFile returns the file with the OOM killer's count, for the most specific scope that the system has:
+// children start in our control group.
 var oomFile = sync.OnceValue(func() string {
 	groups, _ := os.ReadFile("/proc/self/cgroup")
 	return findOOMFile("/sys/fs/cgroup", string(groups), "/proc/vmstat")
 })
 
-// findOOMFile looks in the control groups below root: version 2, version 1, each also as seen from inside of
-// a container, where the group is the root. otherwise counts for the whole system.
+// findOOMFile searches the control groups below root: version 2, version 1, each also as seen from inside of
+// a container, where the group is the root. otherwise is the file for the whole system.
 func findOOMFile(root, groups, otherwise string) string {
 	for line := range strings.Lines(groups) {
 		id, rest, _ := strings.Cut(strings.TrimSpace(line), ":")
@@ -53,5 +53,5 @@ func readOOMCount(file string) (n int64, ok bool) {
 	return 0, false
 }
 
-// oomCount counts the processes that were killed so far.
+// oomCount returns the number of killed processes so far.
 func oomCount() (n int64, ok bool) { return readOOMCount(oomFile()) }

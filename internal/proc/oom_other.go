@@ -2,5 +2,5 @@
 
 package proc
 
-// oomCount is not known here.
+// oomCount is not available here.
 func oomCount() (n int64, ok bool) { return 0, false }

@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// newPipe opens a pipe of which we keep the end that we write to, or the one that we read from. Only
-// that one is the runtime's to wait for: for the child's end that would be undone at once, and costs time.
+// newPipe opens a pipe. This process keeps the write end or the read end. Only that end is registered with
+// the runtime's poller: for the child's end that would be wasted time.
 func newPipe(write bool) (pipe, error) {
 	var fds [2]int
 	if err := syscall.Pipe2(fds[:], syscall.O_CLOEXEC); err != nil {

@@ -9,7 +9,7 @@ import (
 )
 
 // lockOwner creates the lock of an owner and takes it. It is released when the file is closed, at the latest
-// when this process ends, however that ends.
+// when this process ends.
 func lockOwner(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -18,8 +18,8 @@ func lockOwner(path string) (*os.File, error) {
 	return f, flock(f)
 }
 
-// takeLock takes the lock of another owner, and reports whether it could, which is to say that the owner is
-// gone. A part without a lock has no owner.
+// takeLock takes the lock of another owner, and reports whether it succeeded, which means that the owner has
+// ended. A part without a lock has no owner.
 func takeLock(path string) (f *os.File, gone bool) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if errors.Is(err, os.ErrNotExist) {

@@ -10,7 +10,7 @@ import (
 	"github.com/seed7221b0f9/parley/spawn/spawntest"
 )
 
-// Local, and in the second run the supervisor, are spawners as package spawn promises them.
+// Local, and in the second run the supervisor, fulfil the contract of package spawn.
 func TestLocal_conformance(t *testing.T) {
 	short.Skip(t, "processes")
 	census(t)

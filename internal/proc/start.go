@@ -9,31 +9,30 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// Options of [Start]. The zero value is usable.
+// Options configures [Start]. The zero value is usable.
 type Options struct {
-	// Spawner starts the process; nil means Local, with the options that Local has.
+	// Spawner starts the process; nil means Local, with its default options.
 	Spawner spawn.Spawner
 	Local   LocalOptions
-	// OnStderr is called with each line of stderr, without its newline and trailing white space; blank lines
-	// are left out. The calls come in order, from one goroutine. A panic is recovered and costs that line
-	// only. A slow callback does not hold up the process: at most 1 MiB of lines waits for it,
-	// then the oldest are dropped and one line has their number. A line over 64 KiB comes in
-	// parts. After the end of stderr the callback has DrainDelay for what is left; one that has
-	// not returned by then is left alone, and gets no further lines.
+	// OnStderr is called with each line of stderr, without its newline and trailing white space; blank lines are
+	// omitted. The calls are in order, in one goroutine. A panic is recovered and loses only that line. A slow
+	// callback does not block the process: at most 1 MiB of lines waits for it, then the oldest are dropped and
+	// one line reports their number. A line over 64 KiB is split. After the end of stderr the callback has
+	// DrainDelay for the remaining lines; after that it gets no further lines, even if it has not returned.
 	OnStderr func(line string)
-	// StderrTo is called with what is read from stderr, as it is, from one goroutine. It must not block, nor keep
-	// its argument.
+	// StderrTo is called with the unchanged data of stderr, in one goroutine. It must not block or keep its
+	// argument.
 	StderrTo func(text []byte)
-	// StderrTail is how many bytes of the end of stderr are kept for Exit; 0 means 64 KiB.
+	// StderrTail is the number of bytes at the end of stderr that are kept for Exit; 0 means 64 KiB.
 	StderrTail int
-	// CloseGrace is how long Stop waits after it has closed stdin; 0 means 2 s.
+	// CloseGrace is how long Stop waits after closing stdin; 0 means 2 s.
 	CloseGrace time.Duration
 	// TermGrace is how long Stop waits after SIGTERM; 0 means 5 s.
 	TermGrace time.Duration
 	// KillGrace is how long Stop waits after SIGKILL; 0 means 5 s.
 	KillGrace time.Duration
-	// DrainDelay is how long after the exit an empty stdout or stderr that another process
-	// still holds open is waited for; 0 means 500 ms.
+	// DrainDelay limits the wait after the exit for data on a stdout or stderr that another process still holds
+	// open; 0 means 500 ms.
 	DrainDelay time.Duration
 }
 
@@ -55,10 +54,10 @@ func setDefault[T int | time.Duration](v *T, def T) {
 	}
 }
 
-// Start starts cmd and supervises it. ctx bounds the starting only; its end later does not touch the
-// process. If ctx has ended before, nothing is started; if it ends meanwhile, the process is killed and
-// reaped, and in both cases the error is that of ctx. Any other failure is a *[StartError]. The
-// caller must call the Close of the Supervisor.
+// Start starts cmd and supervises it. ctx applies only to the start; its later end does not affect the process.
+// If ctx has already ended, no process is started; if it ends during the start, the process is killed and reaped.
+// In both cases the error is that of ctx. Any other failure is a *[StartError]. The caller must call the Close of
+// the Supervisor.
 func Start(ctx context.Context, cmd spawn.Command, opts Options) (*Supervisor, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -87,11 +86,11 @@ func startError(ctx context.Context, cmd spawn.Command, err error) error {
 	return &StartError{Path: cmd.Path, Dir: cmd.Dir, Err: err}
 }
 
-// StartError is a process that could not be started.
+// StartError is returned for a process that could not be started.
 type StartError struct {
 	// Path and Dir are those of the Command.
 	Path, Dir string
-	// Reason says what is wrong and, where known, what helps; empty if it is not known.
+	// Reason explains the failure and, if known, how to fix it; empty if unknown.
 	Reason string
 	// Err is the system's or the Spawner's error; may be nil.
 	Err error

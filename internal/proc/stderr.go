@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// stderr reads the error output from start to end, whatever the callback does: a process that cannot
-// write its log stands still.
+// stderr reads the error output from start to end, regardless of the callback: a process that cannot
+// write its log would block.
 type stderr struct {
 	src   *stream
 	delay time.Duration
@@ -75,13 +75,13 @@ func (e *stderr) deliver(callback func(string)) {
 	}
 }
 
-// callGuarded is a function of its own so that a panic costs one line and not the reader.
+// callGuarded is a separate function so that a panic loses one line and does not end the reader.
 func callGuarded(callback func(string), line string) {
 	defer func() { _ = recover() }()
 	callback(line)
 }
 
-// finish waits for the end of the stream, which comes soon after the exit, and then at most delay for the
+// finish waits for the end of the stream, which follows the exit closely, and then at most delay for the
 // callback. It returns the tail.
 func (e *stderr) finish() string {
 	<-e.drained
@@ -103,7 +103,7 @@ func (e *stderr) keep(p []byte) {
 	e.tail.write(p)
 }
 
-// last is the tail so far.
+// last returns the tail so far.
 func (e *stderr) last() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -14,12 +14,12 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// chatterLines makes 5 MB, much more than waits for a callback.
+// chatterLines makes 5 MB, much more than the queue of a callback holds.
 const chatterLines = 50_000
 
 func chatter(lines int) spawn.Command { return behaviour("chatter", linesVar+"="+strconv.Itoa(lines)) }
 
-// TestChattyStderr: 50 MB that are not read do not hold up the child, and the tail is right.
+// TestChattyStderr: 50 MB of unread output do not block the child, and the tail is correct.
 func TestChattyStderr(t *testing.T) {
 	census(t)
 	const chatterLines = 500_000 // 50 MB
@@ -37,8 +37,8 @@ func TestChattyStderr(t *testing.T) {
 	}
 }
 
-// TestSlowCallback: the child goes on, the oldest lines are dropped, and the callback gets
-// their number.
+// TestSlowCallback: the child continues, the oldest lines are dropped, and the callback gets their
+// number.
 func TestSlowCallback(t *testing.T) {
 	census(t)
 	release := make(chan struct{})
@@ -106,7 +106,7 @@ func TestPanickingCallback(t *testing.T) {
 	}
 }
 
-// TestStopFromCallback: a callback may stop what calls it.
+// TestStopFromCallback: a callback may stop its process.
 func TestStopFromCallback(t *testing.T) {
 	census(t)
 	var s *Supervisor

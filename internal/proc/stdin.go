@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// newStdin returns w with a Close that may be called many times, and with SetWriteDeadline only if w has it.
+// newStdin returns w with a Close that may be called several times, and with SetWriteDeadline only if w has
+// it.
 func newStdin(w io.WriteCloser) io.WriteCloser {
 	s := stdin{Writer: w, close: sync.OnceValue(w.Close)}
 	if d, ok := w.(writeDeadliner); ok {

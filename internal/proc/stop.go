@@ -8,12 +8,12 @@ import (
 )
 
 // Stop ends the process step by step: it closes stdin and waits for CloseGrace, calls Terminate and waits
-// for TermGrace, calls Kill and waits for KillGrace. An exit ends the steps at once. The first
-// grace matters: the CLI writes its transcript after the end of its input.
+// for TermGrace, calls Kill and waits for KillGrace. An exit ends the steps at once. The first grace is
+// important, because the CLI writes its transcript after the end of its input.
 //
-// Stop returns nil when Done is closed. If the process outlives even Kill, Stop returns an error and the
-// supervision goes on. Calls at the same time share the steps, a later one only reports. What is left in
-// stdout can still be read.
+// Stop returns nil when Done is closed. If the process survives Kill, Stop returns an error and the
+// supervision continues. Concurrent calls share the steps, a later call only reports the outcome. Remaining
+// output of stdout can still be read.
 func (s *Supervisor) Stop() error {
 	s.ladderOnce.Do(s.ladder)
 	return s.finish()
@@ -25,8 +25,8 @@ func (s *Supervisor) ladder() {
 		s.step(s.kill, s.opts.KillGrace)
 }
 
-// Terminate is Stop without the first grace: stdin is closed and Terminate called at once. During a Stop, or
-// after it, it only reports.
+// Terminate is Stop without the first grace: stdin is closed and Terminate called at once. During or after a
+// Stop it only reports the outcome.
 func (s *Supervisor) Terminate() error {
 	s.ladderOnce.Do(func() {
 		_ = s.step(func() error { return errors.Join(s.stdin.Close(), s.proc.Terminate()) }, s.opts.TermGrace) ||
@@ -35,7 +35,7 @@ func (s *Supervisor) Terminate() error {
 	return s.finish()
 }
 
-// Kill is Stop without the first two steps. It cuts short a Stop under way.
+// Kill is Stop without the first two steps. It cuts a running Stop short.
 func (s *Supervisor) Kill() error {
 	s.step(s.kill, s.opts.KillGrace)
 	return s.finish()
@@ -46,7 +46,7 @@ func (s *Supervisor) kill() error {
 	return s.proc.Kill()
 }
 
-// Close is Stop, and then gives back everything, also stdout with what has not been read of it.
+// Close calls Stop and then releases all resources, including stdout with its unread data.
 func (s *Supervisor) Close() error {
 	err := s.Stop()
 	s.stdout.Close()
@@ -54,8 +54,8 @@ func (s *Supervisor) Close() error {
 	return err
 }
 
-// step does act and waits until the process has exited, but not longer than grace. It reports whether it
-// has. act runs beside, because that of a foreign Process may block.
+// step calls act and waits for the exit of the process, at most grace. It reports whether the process has
+// exited. act runs concurrently, because that of a foreign Process may block.
 func (s *Supervisor) step(act func() error, grace time.Duration) bool {
 	if isClosed(s.exited) {
 		return true
@@ -79,8 +79,8 @@ func (s *Supervisor) step(act func() error, grace time.Duration) bool {
 	return true
 }
 
-// finish waits for Done if the process has exited. What follows an exit is bounded by DrainDelay, unless a
-// foreign stream does not end when closed.
+// finish waits for Done if the process has exited. The work after an exit is limited by DrainDelay, unless a
+// foreign stream does not end when it is closed.
 func (s *Supervisor) finish() error {
 	if isClosed(s.exited) {
 		timer := time.NewTimer(s.opts.KillGrace + 4*s.opts.DrainDelay)
@@ -99,7 +99,7 @@ func (s *Supervisor) finish() error {
 	return errors.Join(append([]error{stuck}, s.failures...)...)
 }
 
-// noteFailure keeps why a step failed, in case that they all did.
+// noteFailure records the error of a step, in case all steps fail.
 func (s *Supervisor) noteFailure(err error) {
 	if err == nil || errors.Is(err, os.ErrClosed) {
 		return
@@ -109,7 +109,7 @@ func (s *Supervisor) noteFailure(err error) {
 	s.failures = append(s.failures, err)
 }
 
-// within calls f and waits for it, but not longer than d.
+// within calls f and waits for it, at most d.
 func within(d time.Duration, f func() error) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -9,34 +9,33 @@ import (
 )
 
 const (
-	// lateWait is how long a read after the exit may take on a stream that cannot be asked whether it has
-	// data without waiting for it.
+	// lateWait limits a read after the exit on a stream that cannot be read without waiting.
 	lateWait = 100 * time.Millisecond
-	// maxPipe is the most that a pipe can hold: what is read later than this after the exit
-	// was not written by the process.
+	// maxPipe is the maximum capacity of a pipe: data beyond it after the exit was not written by the
+	// process.
 	maxPipe = 1 << 20
 )
 
-// errWouldBlock is tryRead's answer when there is nothing to read now.
+// errWouldBlock is the error of tryRead if there is no data.
 var errWouldBlock = errors.New("nothing to read")
 
-// stream reads one output of a process to its real end: all the process has written, then
-// io.EOF, even if another process holds the other end open after the exit.
+// stream reads one output of a process to its real end: all output of the process, then io.EOF, even if
+// another process holds the other end open after the exit.
 type stream struct {
 	src      io.ReadCloser
-	file     *os.File     // src, if it can be read without waiting
+	file     *os.File     // src, if it can be read without blocking
 	deadline readDeadline // src, if it has deadlines
 	delay    time.Duration
 
 	reading sync.Mutex // held during Read: one at a time
 
 	mu     sync.Mutex
-	limit  time.Time   // when to stop waiting; zero while the process lives
-	busy   bool        // a Read on a src without deadlines is under way
-	timer  *time.Timer // closes src under it
+	limit  time.Time   // end of the wait; zero while the process runs
+	busy   bool        // a Read on a src without deadlines is running
+	timer  *time.Timer // closes src during that Read
 	gaveUp bool        // timer has fired
 	closed bool
-	end    error // what Read returns from now on
+	end    error // the result of all later Reads
 	late   int   // bytes read from file since the exit
 }
 
@@ -48,7 +47,7 @@ func newStream(src io.ReadCloser, delay time.Duration) *stream {
 		s.end, s.closed = io.EOF, true
 		return s
 	}
-	// A file may have the method and still not support it.
+	// A file may have the method without supporting it.
 	if d, ok := src.(readDeadline); ok && d.SetReadDeadline(time.Time{}) == nil {
 		s.deadline = d
 		if f, ok := src.(*os.File); ok && canTryRead {
@@ -58,7 +57,7 @@ func newStream(src io.ReadCloser, delay time.Duration) *stream {
 	return s
 }
 
-// processExited bounds the waiting of reads, including one under way.
+// processExited limits the wait of reads, including a running one.
 func (s *stream) processExited() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -79,7 +78,7 @@ func (s *stream) exitLimit() time.Time {
 	return s.limit
 }
 
-// Read returns what the process has written, and io.EOF after it.
+// Read returns the output of the process, then io.EOF.
 func (s *stream) Read(p []byte) (int, error) {
 	s.reading.Lock()
 	defer s.reading.Unlock()
@@ -92,7 +91,7 @@ func (s *stream) Read(p []byte) (int, error) {
 			err = s.finish(err)
 		}
 		if n > 0 {
-			return n, nil // The error, if any, is kept for the next call.
+			return n, nil // An error is kept for the next call.
 		}
 		if err != nil {
 			return 0, err
@@ -117,8 +116,8 @@ func (s *stream) read(p []byte) (int, error) {
 	return s.readDeadline(p)
 }
 
-// readFile reads after the exit. An expired deadline fails a Read without trying, and time may pass between
-// setting one and reading; so whether the pipe is empty is asked without any deadline.
+// readFile reads after the exit. It checks for an empty pipe without a deadline, because an expired
+// deadline fails a Read without trying, and time may pass between setting a deadline and reading.
 func (s *stream) readFile(p []byte) (int, error) {
 	for limit := s.exitLimit(); ; {
 		over := !time.Now().Before(limit)
@@ -155,8 +154,8 @@ func (s *stream) readDeadline(p []byte) (int, error) {
 	return n, err
 }
 
-// readClosing reads from a source without deadlines. After the exit it is closed under a Read that waits
-// too long.
+// readClosing reads from a source without deadlines. After the exit it closes the source during a Read that
+// waits too long.
 func (s *stream) readClosing(p []byte) (int, error) {
 	s.mu.Lock()
 	s.busy = true
@@ -187,7 +186,7 @@ func (s *stream) armTimer() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if s.timer != t {
-			return // That Read has returned.
+			return // that Read has returned
 		}
 		s.gaveUp = true
 		s.closeSource()
@@ -201,7 +200,7 @@ func (s *stream) ended() error {
 	return s.end
 }
 
-// finish makes err the end of the stream, unless there is one, and gives the descriptor back.
+// finish sets the end of the stream to err, unless it is already set, and closes the descriptor.
 func (s *stream) finish(err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -212,7 +211,7 @@ func (s *stream) finish(err error) error {
 	return s.end
 }
 
-// Close gives the descriptor back and with it what was not read. A pending Read fails.
+// Close closes the descriptor and discards unread data. A pending Read fails.
 func (s *stream) Close() error {
 	s.finish(os.ErrClosed)
 	return nil

@@ -14,8 +14,7 @@ import (
 
 const testDelay = 500 * time.Millisecond
 
-// held is a stream that another process keeps open: first data, then nothing until it is
-// closed.
+// held is a stream that another process keeps open: it returns data and then blocks until it is closed.
 type held struct {
 	data   *bytes.Reader
 	closed chan struct{}
@@ -33,8 +32,8 @@ func (h held) Read(p []byte) (int, error) {
 
 func (h held) Close() error { close(h.closed); return nil }
 
-// TestStreamWithoutDeadline: a foreign stream is closed under a read that is blocked when the process exits,
-// or that begins after it, but not before the delay is over.
+// TestStreamWithoutDeadline: a foreign stream is closed during a read that is blocked at the exit of the
+// process or begins later, but not before the delay is over.
 func TestStreamWithoutDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHeld("some data")
@@ -74,7 +73,7 @@ func TestStreamWithoutDeadlineReadLate(t *testing.T) {
 	})
 }
 
-// TestStreamWithDeadline: a net.Conn is not closed but given deadlines.
+// TestStreamWithDeadline: a net.Conn gets deadlines and is not closed.
 func TestStreamWithDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		conn, other := net.Pipe()

@@ -5,11 +5,11 @@ import "bytes"
 // tail keeps the last max bytes written to it.
 type tail struct {
 	max int
-	buf []byte // the last bytes, at least max+1 of them if there were as many
-	cut bool   // something came before buf
+	buf []byte // the last bytes, at least max+1 if there were as many
+	cut bool   // bytes before buf were dropped
 }
 
-// write appends p. The buffer grows to twice max before it is cut, so that the copying stays small.
+// write appends p. The buffer grows to twice max before it is cut, to limit the copying.
 func (t *tail) write(p []byte) {
 	t.buf = append(t.buf, p...)
 	keep := t.max + 1
@@ -20,8 +20,8 @@ func (t *tail) write(p []byte) {
 	}
 }
 
-// String returns the tail. If it was cut it begins after the first newline; the byte before the
-// tail tells whether it happens to begin a line already.
+// String returns the tail. If it was cut, it begins after the first newline, unless the byte before
+// the tail shows that it already begins a line.
 func (t *tail) String() string {
 	if !t.cut && len(t.buf) <= t.max {
 		return string(t.buf)

@@ -6,27 +6,27 @@ import (
 	"sync"
 )
 
-// threads starts every child of this process. The parent-death signal fires when the thread that
-// started the child ends, not the process, and the runtime ends threads as it likes; so all starts happen
-// on one thread that lives as long as any child.
+// threads starts every child of this process. The parent-death signal fires when the thread that started
+// the child ends, not the process, and the runtime may end threads at any time; so all starts use one
+// thread that exists as long as any child.
 var threads threadHolder
 
-// threadHolder counts the children; with the first one a thread comes, with the last one it goes.
+// threadHolder counts the children. The first child creates a thread, the last one ends it.
 type threadHolder struct {
 	mu    sync.Mutex
 	users int
 	cur   *thread
 }
 
-// run runs f on the thread and waits for it, and keeps the thread until drop. If ctx ends before f
-// begins, f is not run.
+// run runs f on the thread, waits for it, and keeps the thread until drop. If ctx ends before f begins, f
+// is not run.
 func (h *threadHolder) run(ctx context.Context, f func()) error {
 	done := make(chan struct{})
 	job := func() { defer close(done); f() }
 	h.mu.Lock()
 	h.users++
 	if h.users == 1 {
-		// A thread that is new begins with its job: to wake one that waits takes longer.
+		// A new thread begins with its job: waking a waiting one takes longer.
 		h.cur = newThread(job)
 		h.mu.Unlock()
 		<-done
@@ -43,7 +43,7 @@ func (h *threadHolder) run(ctx context.Context, f func()) error {
 	}
 }
 
-// drop takes back one run. The last one ends the thread and waits for that.
+// drop ends one run. The last one ends the thread and waits for that.
 func (h *threadHolder) drop() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -70,7 +70,7 @@ func newThread(first func()) *thread {
 
 func (t *thread) run(first func()) {
 	defer close(t.gone)
-	// When there is no job left there is no child left: the thread may go back to the runtime.
+	// Without a job there is no child: the thread may return to the runtime.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	first()

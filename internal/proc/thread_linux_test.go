@@ -48,7 +48,7 @@ func TestStartingThreadEnds(t *testing.T) {
 	}
 }
 
-// awaitThreadEnd spins, because nothing tells of the end of a thread.
+// awaitThreadEnd polls, because the end of a thread is not reported.
 func awaitThreadEnd(t *testing.T, tid int) {
 	t.Helper()
 	if tid == os.Getpid() {
@@ -63,7 +63,7 @@ func awaitThreadEnd(t *testing.T, tid int) {
 	}
 }
 
-// TestThreadGoesWithLastChild: one thread serves all children, and none is kept without a child.
+// TestThreadGoesWithLastChild: one thread serves all children, and it ends with the last child.
 func TestThreadGoesWithLastChild(t *testing.T) {
 	census(t)
 	a := start(t, behaviour("echo"), Options{Spawner: local{}})

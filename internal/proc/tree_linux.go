@@ -6,8 +6,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/supervise"
 )
 
-// killTree ends the group, every descendant, also those in sessions of their own, and everything that has the
-// mark. All are stopped first: see supervise.Freeze.
+// killTree ends the group, all descendants, including those in other sessions, and all processes with the
+// mark. It first stops all of them: see supervise.Freeze.
 func (c *child) killTree() error {
 	if c.link != nil {
 		_ = c.cmd.Process.Signal(syscall.SIGCONT) // the agent may have stopped it
@@ -23,18 +23,18 @@ func (c *child) killTree() error {
 	return err
 }
 
-// found reports whether a process belongs to the child by group, by parent or by mark.
+// found reports whether a process belongs to the child: by group, by parent or by mark.
 func (c *child) found(p supervise.Process) bool {
 	return supervise.Tree(c.tree.group)(p) || c.isMarked(p)
 }
 
-// isMarked reports whether a process has the mark of the child. One that is older cannot have it.
+// isMarked reports whether a process has the mark of the child. An older process cannot have it.
 func (c *child) isMarked(p supervise.Process) bool {
 	older := len(p.Started) < len(c.tree.start) || len(p.Started) == len(c.tree.start) && p.Started < c.tree.start
 	return c.mark != "" && !older && hasMark(p.PID, c.mark)
 }
 
-// startOf returns when a process started, in the system's own terms.
+// startOf returns the start time of a process in the system's units.
 func startOf(pid int) string {
 	p, _ := supervise.Read(pid)
 	return p.Started

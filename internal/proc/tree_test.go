@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// TestHeldStdout: a process that holds stdout and stderr after the exit neither costs data nor time.
+// TestHeldStdout: a process that holds stdout and stderr after the exit causes no loss of data and no delay.
 func TestHeldStdout(t *testing.T) {
 	for _, reader := range []string{"before", "after"} {
 		t.Run("reading "+reader+" the exit", func(t *testing.T) {
@@ -40,7 +40,7 @@ func TestHeldStdout(t *testing.T) {
 	}
 }
 
-// TestFloodedStdout: a process that goes on writing after the exit does not make the output endless.
+// TestFloodedStdout: a process that continues to write after the exit does not make the output endless.
 func TestFloodedStdout(t *testing.T) {
 	census(t)
 	line := newLifeline(t)
@@ -53,7 +53,7 @@ func TestFloodedStdout(t *testing.T) {
 	line.awaitDeath(t) // of the closed pipe
 }
 
-// TestEndlessWriter: what comes after a pipe full of data is not the process's. Here the pipe is never empty.
+// TestEndlessWriter: data after a full pipe does not belong to the process. Here the pipe is never empty.
 func TestEndlessWriter(t *testing.T) {
 	census(t)
 	r, w, err := os.Pipe()

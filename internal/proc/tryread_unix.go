@@ -11,8 +11,8 @@ import (
 
 const canTryRead = true
 
-// tryRead reads what is there without waiting; errWouldBlock if nothing is. f must be in non-blocking mode,
-// as a file with deadlines is, and have no expired deadline.
+// tryRead reads available data without waiting. It returns errWouldBlock if there is none. f must be in
+// non-blocking mode, as a file with deadlines is, and have no expired deadline.
 func tryRead(f *os.File, p []byte) (n int, err error) {
 	conn, err := f.SyscallConn()
 	if err != nil {
@@ -23,7 +23,7 @@ func tryRead(f *os.File, p []byte) (n int, err error) {
 		for {
 			n, readErr = syscall.Read(int(fd), p)
 			if !errors.Is(readErr, syscall.EINTR) {
-				return true // Also when there is nothing: false would wait.
+				return true // true even without data: false would wait
 			}
 		}
 	})

@@ -15,13 +15,14 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// supervisorTime bounds the start of a supervisor, which takes milliseconds: a program that is none says nothing.
+// supervisorTime limits the start of a supervisor, which takes milliseconds: a program that is not a supervisor does not
+// answer.
 const supervisorTime = 30 * time.Second
 
-// errNoSupervisor is a supervisor that does not answer as one.
+// errNoSupervisor is returned for a program that does not answer like a supervisor.
 var errNoSupervisor = errors.New("the program is no parley command that supervises")
 
-// link is the socket to a supervisor. Its end tells the supervisor that this process is gone.
+// link is the socket to a supervisor. Its end tells the supervisor that this process has ended.
 type link struct {
 	conn  *os.File
 	lines *bufio.Reader
@@ -44,7 +45,7 @@ func newLink() (*link, *os.File, error) {
 	return &link{conn: conn, lines: bufio.NewReader(conn)}, theirs, nil
 }
 
-// send sends an order. A supervisor that is gone needs none: waitUnder ends what it has left.
+// send sends an order. It ignores a supervisor that has ended: waitUnder ends its leftover processes.
 func (l *link) send(order byte) error {
 	if _, err := l.conn.Write([]byte{order}); err != nil && !errors.Is(err, syscall.EPIPE) && !errors.Is(err, syscall.ECONNRESET) {
 		return err
@@ -63,7 +64,7 @@ func (l *link) reply() (what string, n int, err error) {
 	return what, n, err
 }
 
-// startUnder starts the command of c below a supervisor, which becomes the command of c in its place.
+// startUnder starts the command of c below a supervisor, which replaces the command of c.
 func (c *child) startUnder(ctx context.Context, path string) error {
 	agent := c.cmd
 	spec := supervise.Spec{Path: agent.Path, Args: agent.Args, Dir: agent.Dir, Env: agent.Environ()}
@@ -74,7 +75,7 @@ func (c *child) startUnder(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	// It holds no secret of the agent, and little memory: nothing is collected below the limit.
+	// It has no secrets of the agent, and little memory: the garbage collector does not run below the limit.
 	env := []string{"GOGC=off", "GOMEMLIMIT=16MiB", "GOMAXPROCS=1"}
 	files := agent.ExtraFiles
 	if len(files) == 0 {
@@ -89,7 +90,7 @@ func (c *child) startUnder(ctx context.Context, path string) error {
 	}
 	if l.group = newCgroup(); l.group != nil {
 		err = start(&syscall.SysProcAttr{Setpgid: true, UseCgroupFD: true, CgroupFD: int(l.group.dir.Fd())})
-		if err != nil { // the system lets us make a group and start nothing in it
+		if err != nil { // the system allows creating a group but not starting processes in it
 			l.group.end()
 			l.group = nil
 		}
@@ -111,8 +112,8 @@ func (c *child) startUnder(ctx context.Context, path string) error {
 	return err
 }
 
-// abandon ends a supervisor whose process is not wanted or has not started. One that knows its task
-// ends the process too.
+// abandon ends a supervisor whose process was cancelled or failed to start. A supervisor that knows its task also ends the
+// process.
 func (c *child) abandon(knows bool) {
 	kill := time.AfterFunc(supervisorTime, func() { _ = c.cmd.Process.Kill() })
 	defer kill.Stop()
@@ -125,7 +126,7 @@ func (c *child) abandon(knows bool) {
 	c.link.group.end()
 }
 
-// handshake tells the supervisor what to start and learns whether it has.
+// handshake sends the supervisor the command to start and waits for the outcome.
 func (c *child) handshake(ctx context.Context, spec supervise.Spec) error {
 	conn := c.link.conn
 	_ = conn.SetDeadline(time.Now().Add(supervisorTime))
@@ -150,11 +151,11 @@ func (c *child) handshake(ctx context.Context, spec supervise.Spec) error {
 	return &StartError{c.cmd.Path, "", "the supervisor", errors.Join(errNoSupervisor, err)}
 }
 
-// waitUnder waits until the supervisor has ended the process and everything that it has started. If the supervisor
-// itself was killed, the control group ends the rest; without one, what is found by group, by parent and by mark is ended here.
+// waitUnder waits until the supervisor has ended the process and all its descendants. If the supervisor itself was killed, the
+// control group ends the rest; without a group, this process ends those that it finds by group, by parent and by mark.
 func (c *child) waitUnder() (spawn.ExitStatus, error) {
 	what, n, err := c.link.reply()
-	_ = c.cmd.Wait() // its status tells nothing more
+	_ = c.cmd.Wait() // its status has no further information
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.reaped = true
@@ -165,7 +166,7 @@ func (c *child) waitUnder() (spawn.ExitStatus, error) {
 	}
 	match := c.found
 	if p, ok := supervise.Read(c.tree.group); ok && p.Started != c.tree.start {
-		match = c.isMarked // the id belongs to another process, and so does the group
+		match = c.isMarked // another process has the id, and so the group
 	}
 	if _, err := endFound(match); err != nil {
 		return spawn.ExitStatus{Code: -1}, fmt.Errorf("the supervisor was killed: %w", err)

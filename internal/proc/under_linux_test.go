@@ -44,11 +44,11 @@ var escapes = []string{
 	`(setsid env -i nohup sh -c "$P" &)`,
 }
 
-// The escapes without a mark, in a session of their own: the first has a parent that lives as long as the agent.
+// The escapes without a mark in a separate session: the first has a parent that lives as long as the agent.
 const unmarked, orphaned = 6, 7
 
-// escaper is an agent that leaves a process in each of these ways and ends with its input. The process of
-// number n notes its id in dir/n.
+// escaper returns an agent that leaves a process in each of these ways and ends with its input. The process with
+// number n writes its id to dir/n.
 func escaper(dir, trap string) spawn.Command {
 	script := ""
 	for i, how := range escapes {
@@ -67,7 +67,7 @@ func numbered(dir string) (files []string) {
 	return files
 }
 
-// escaped are the processes that an escaper has left, by their number.
+// escaped returns the processes that an escaper has left, by their number.
 func escaped(t *testing.T, dir string) (list []supervise.Process) {
 	t.Helper()
 	for _, file := range numbered(dir) {
@@ -86,7 +86,7 @@ func escaped(t *testing.T, dir string) (list []supervise.Process) {
 	return list
 }
 
-// living are the ways whose process runs.
+// living returns the ways with a running process.
 func living(list []supervise.Process) (ways []string) {
 	for i, p := range list {
 		if alive(Child{PID: p.PID, Started: p.Started}) {
@@ -96,8 +96,8 @@ func living(list []supervise.Process) (ways []string) {
 	return ways
 }
 
-// TestEscapes: whatever the agent leaves running, and however it ends, ends with it. Without a supervisor some
-// ways out are left, which the documentation lists.
+// TestEscapes: all leftover processes end with the agent, regardless of how it ends. Without a supervisor some
+// escapes remain, which the documentation lists.
 func TestEscapes(t *testing.T) {
 	own := func(s *Supervisor) *os.Process { return s.proc.(*child).cmd.Process }
 	killed, bare := spawn.ExitStatus{Code: -1, Signal: "SIGKILL"}, []string{escapes[unmarked], escapes[orphaned]}
@@ -106,7 +106,7 @@ func TestEscapes(t *testing.T) {
 		end      func(s *Supervisor)
 		want     spawn.ExitStatus
 		survive  []string // without a supervisor
-		orphaned bool     // the orphan survives also with one where there is no control group
+		orphaned bool     // the orphan survives even with a supervisor if there is no control group
 	}{
 		{"the input ends", func(s *Supervisor) { _ = s.Stop() }, spawn.ExitStatus{Code: 3}, bare, false},
 		{"SIGTERM", func(s *Supervisor) { _ = s.proc.Terminate() }, spawn.ExitStatus{Code: -1, Signal: "SIGTERM"}, bare, false},
@@ -148,7 +148,7 @@ func TestEscapes(t *testing.T) {
 	}
 }
 
-// TestSupervisor_deaf: what ignores SIGTERM is killed.
+// TestSupervisor_deaf: a process that ignores SIGTERM is killed.
 func TestSupervisor_deaf(t *testing.T) {
 	census(t)
 	dir := t.TempDir()
@@ -185,7 +185,7 @@ func TestSupervisor_parentKilled(t *testing.T) {
 	}
 }
 
-// TestKeepChildren: what is not in the agent's group outlives it if that is wanted.
+// TestKeepChildren: processes outside of the agent's group outlive it with KeepChildren.
 func TestKeepChildren(t *testing.T) {
 	census(t)
 	dir := t.TempDir()
@@ -202,7 +202,7 @@ func TestKeepChildren(t *testing.T) {
 	}
 }
 
-// TestSupervisor_none: a program that is no supervisor is an error that names it.
+// TestSupervisor_none: for a program that is not a supervisor the error names it.
 func TestSupervisor_none(t *testing.T) {
 	census(t)
 	for _, path := range []string{"/bin/true", filepath.Join(t.TempDir(), "missing")} {

@@ -8,7 +8,7 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// link is not there: supervisors are for Linux.
+// link is not used: supervisors are for Linux.
 type link struct{ pid int }
 
 func (*link) send(byte) error { return nil }

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// maxResident is the largest resident memory in bytes.
+// maxResident returns the largest resident memory in bytes.
 func maxResident(state *os.ProcessState) int64 {
 	usage, ok := state.SysUsage().(*syscall.Rusage)
 	if !ok {

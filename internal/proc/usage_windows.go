@@ -2,5 +2,5 @@ package proc
 
 import "os"
 
-// maxResident is not known here.
+// maxResident is not available here.
 func maxResident(*os.ProcessState) int64 { return 0 }

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// runAs makes the child run as another user, with all of its groups.
+// runAs makes the child run as another user, with all groups of that user.
 func runAs(attr *syscall.SysProcAttr, name string) error {
 	u, err := user.Lookup(name)
 	if err != nil {

@@ -15,14 +15,14 @@ import (
 var versionPattern = regexp.MustCompile(`^\d+\.\d+\.\d+`)
 
 // ParseVersion returns the version that the output of `claude -v` begins with, such as "2.1.325", and whether
-// there is one.
+// it has one.
 func ParseVersion(output string) (string, bool) {
 	v := versionPattern.FindString(strings.TrimSpace(output))
 	return v, v != ""
 }
 
-// Older reports whether version v comes before version min. Both are numbers with dots; what follows the
-// third is ignored. It is false if one of them is not a version.
+// Older reports whether version v comes before version min. Both are numbers separated by dots; only the
+// first three count. It returns false if one of them is not a version.
 func Older(v, min string) bool {
 	a, okA := numbers(v)
 	b, okB := numbers(min)
@@ -51,8 +51,8 @@ func numbers(version string) (n [3]int, ok bool) {
 	return n, true
 }
 
-// Version runs `path -v` here and returns the version it prints. The program is killed when ctx ends; without
-// a deadline in ctx a program that hangs hangs Version.
+// Version runs `path -v` on this machine and returns the version that it prints. The program is killed when
+// ctx ends; without a deadline in ctx a program that hangs blocks Version.
 func Version(ctx context.Context, path string, env []string) (string, error) {
 	const maxOutput = 4 << 10
 	grace := 100 * time.Millisecond

@@ -7,8 +7,8 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// OnExit is a Spawner that calls after, once, when a process of next has been waited for or could not be
-// started.
+// OnExit returns a Spawner that calls after, once, when a process of next has been waited for or could
+// not be started.
 func OnExit(next spawn.Spawner, after func()) spawn.Spawner {
 	return spawn.Func(func(ctx context.Context, cmd spawn.Command) (spawn.Process, error) {
 		p, err := next.Spawn(ctx, cmd)
@@ -31,7 +31,7 @@ func (w *watched) Wait() (spawn.ExitStatus, error) {
 	return w.Process.Wait()
 }
 
-// localChild returns the child of this process that p is, nil if it is none.
+// localChild returns p as a child of this process, or nil.
 func localChild(p spawn.Process) *child {
 	for {
 		w, ok := p.(*watched)

@@ -5,11 +5,11 @@ import (
 	"syscall"
 )
 
-// pipeSize is how much the output pipe holds, four times the usual: a busy CLI and its reader then take
-// turns less often.
+// pipeSize is the capacity of the output pipe, four times the default: a busy CLI and its reader then
+// switch less often.
 const pipeSize = 256 << 10
 
-// widen makes room in a pipe. Where the system allows no more the pipe stays as it is.
+// widen enlarges a pipe, if the system allows it.
 func widen(f *os.File) {
 	const fSetPipeSize = 1031
 	conn, err := f.SyscallConn()

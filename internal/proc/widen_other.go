@@ -4,5 +4,5 @@ package proc
 
 import "os"
 
-// widen does nothing where pipes have one size.
+// widen has no effect on systems with a fixed pipe size.
 func widen(*os.File) {}

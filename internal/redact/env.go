@@ -2,8 +2,8 @@ package redact
 
 import "strings"
 
-// Secrets are the values of variables, each NAME=value, whose names tell that
-// they are secret.
+// Secrets returns the values of variables, each NAME=value, with names that indicate a
+// secret.
 func Secrets(env []string) (values []string) {
 	for _, kv := range env {
 		if name, value, _ := strings.Cut(kv, "="); secretName(name) && len(value) >= minSecret {

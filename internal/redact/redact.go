@@ -1,5 +1,5 @@
-// Package redact takes secrets and personal data out of text. What it knows is held
-// against a corpus in the tests of package claude/claudetest, which passes it on.
+// Package redact removes secrets and personal data from text. The tests of package claude/claudetest, which exports it, check it with a
+// corpus.
 package redact
 
 import (
@@ -14,23 +14,21 @@ import (
 	"sync"
 )
 
-// Redacted stands in the place of what a [Redactor] has taken out.
+// Redacted is the text with which a [Redactor] replaces secrets.
 const Redacted = "[redacted]"
 
-// Stand-ins for what is personal but whose shape matters.
+// Replacements for personal data that keep its shape.
 const (
 	redactedEmail = "user@example.com"
 	redactedHome  = "/home/dev"
 )
 
-// Redactor takes secrets and personal data out of text: keys of APIs and clouds,
-// tokens, private keys, credentials in URLs and headers, whatever is assigned to
-// a name that says secret, password, token or key, e-mail addresses, and home
-// directories. It knows them by their shape, and some by the name before them; it cannot know a
-// secret that looks like any word and has no such name, unless it was added.
+// Redactor removes secrets and personal data from text: keys of APIs and clouds, tokens, private keys, credentials in URLs and headers,
+// values assigned to a name that contains secret, password, token or key, e-mail addresses, and home directories. It recognizes them by
+// their shape, and some by the name before them. It cannot recognize a secret that looks like an ordinary word and has no such name,
+// unless it was passed to [New].
 //
-// What it has redacted it leaves alone the next time. Its methods may be called
-// from any goroutine.
+// It does not change redacted text again. Its methods are safe for concurrent use.
 type Redactor struct {
 	literals *strings.Replacer
 	home     *regexp.Regexp // nil if there is none
@@ -38,19 +36,18 @@ type Redactor struct {
 	project  string // the home directory in the CLI's names of projects
 }
 
-// minSecret is the length from which a value is taken for a secret wherever it
-// stands.
+// minSecret is the minimum length of a known secret that is redacted everywhere.
 const minSecret = 8
 
-// New is a redactor that also knows these secrets, and the values of this
-// process's own variables whose names tell that they are secret.
+// New returns a redactor that also knows these secrets, and the values of environment variables of this process with names that indicate
+// a secret.
 func New(secrets ...string) *Redactor {
 	for _, kv := range os.Environ() {
 		if name, value, _ := strings.Cut(kv, "="); secretName(name) && len(value) >= minSecret {
 			secrets = append(secrets, value)
 		}
 	}
-	// The longer first: one may be a part of another.
+	// The longer ones first, because one may be a part of another.
 	slices.SortFunc(secrets, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
 	var pairs []string
 	for _, s := range secrets {
@@ -68,8 +65,8 @@ func New(secrets ...string) *Redactor {
 	return r
 }
 
-// pattern returns a regular expression, which is compiled when it is first used: most processes redact nothing, and compiling all of them
-// takes a millisecond of each start.
+// pattern returns a regular expression that is compiled on first use: most processes never redact, and compiling all patterns would add a
+// millisecond to each start.
 type pattern func() *regexp.Regexp
 
 func compiled(expr string) pattern {
@@ -105,7 +102,7 @@ var (
 		`lin_api_\w{16,}|sntry[su]_[\w=+/-]{16,}|gsk_\w{20,}|xai-\w{20,}`,         // Linear, Sentry, Groq, xAI
 		`AGE-SECRET-KEY-1[A-Z0-9]{8,}|tskey-[a-z]+-[\w-]{10,}`,                    // age, Tailscale
 	}, "|") + `)`)
-	// tokenHints are the beginnings of those, in lower case.
+	// tokenHints are the prefixes of those, in lower case.
 	tokenHints = []string{
 		"sk-", "akia", "asia", "aroa", "aida", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xox", "aiza",
 		"ya29.", "npm_", "hf_", "k_live_", "k_test_", "eyj", "xapp-", "glrt-", "gldt-", "glcbt-", "glptt-", "glft-", "glsoat-", "dop_v1_", "dckr_pat_",
@@ -115,13 +112,12 @@ var (
 	scheme = compiled(`(?i)\b(bearer|basic)(\s+)([A-Za-z0-9._~+/=-]{8,})`)
 	email  = compiled(`[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}`)
 	homes  = compiled(`(^|[^\w.\-/\\])(?:/home/|/Users/|[A-Za-z]:(?:\\+|/)Users(?:\\+|/))[\pL\pN_@+-]+(?:\.[\pL\pN_@+-]+)*`)
-	// On Windows names have blanks in them.
+	// On Windows user names may contain spaces.
 	blankHomes = compiled(`(^|[^\w.\-/\\])[A-Za-z]:(?:\\+|/)Users(?:\\+|/)[^\\/:*?"<>|\r\n]{1,60}([\\/])`)
 )
 
-// rule is a regular expression and what to put in the place of its matches. It
-// is tried where the text has one of the hints, in lower case: most texts have
-// none, and looking for them is much cheaper.
+// rule is a regular expression and the replacement of its matches. It is applied only if the text contains one of the hints, in lower
+// case: most texts have none, and searching them is much cheaper.
 type rule struct {
 	hints   []string
 	redact  func(r *Redactor, s string) string
@@ -172,7 +168,7 @@ func (r *Redactor) Text(s string) string {
 		if rule.enabled != nil && !rule.enabled(r) {
 			continue
 		}
-		// What a rule puts in has no hint for another one that was not there.
+		// A replacement never contains a hint for another rule.
 		if slices.ContainsFunc(rule.hints, func(hint string) bool { return strings.Contains(lower, hint) }) {
 			s = rule.redact(r, s)
 		}
@@ -180,7 +176,8 @@ func (r *Redactor) Text(s string) string {
 	return s
 }
 
-// redactSchemes takes out what follows the name of a scheme of HTTP. A word there is one of a sentence.
+// redactSchemes redacts the credentials after the name of an HTTP authentication scheme. It keeps an ordinary word, which belongs to a
+// sentence.
 func redactSchemes(_ *Redactor, s string) string {
 	return replaceGroup(scheme, s, 3, func(m []string) bool { return isWord(m[3]) })
 }
@@ -188,7 +185,7 @@ func redactSchemes(_ *Redactor, s string) string {
 func redactEmails(_ *Redactor, s string) string {
 	return email().ReplaceAllStringFunc(s, func(address string) string {
 		if strings.HasPrefix(address, "git@") {
-			return address // the user of every repository
+			return address // the user name of all git repositories
 		}
 		return redactedEmail
 	})
@@ -202,8 +199,8 @@ func redactHome(r *Redactor, s string) string {
 	return strings.ReplaceAll(s, r.project, "projects/-home-dev")
 }
 
-// JSON redacts the strings in a JSON value and leaves every other byte as it is,
-// so that the outcome is JSON too. What is not JSON is redacted as text.
+// JSON redacts the strings in a JSON value and leaves every other byte unchanged, so that the result is valid JSON. It treats invalid
+// JSON as text.
 func (r *Redactor) JSON(value []byte) []byte {
 	if !json.Valid(value) {
 		return []byte(r.Text(string(value)))
@@ -223,7 +220,7 @@ func (r *Redactor) JSON(value []byte) []byte {
 	return w.out.Bytes()
 }
 
-// stringEnd is the length of the string literal that b begins with.
+// stringEnd returns the length of the string literal that b begins with.
 func stringEnd(b []byte) int {
 	for i := 1; i < len(b); i++ {
 		switch b[i] {
@@ -236,18 +233,18 @@ func stringEnd(b []byte) int {
 	return len(b)
 }
 
-// jsonRedactor goes through valid JSON.
+// jsonRedactor walks valid JSON.
 type jsonRedactor struct {
 	r     *Redactor
 	out   bytes.Buffer
 	stack []jsonPlace
 }
 
-// jsonPlace is an object or an array that is open.
+// jsonPlace is an open object or array.
 type jsonPlace struct {
-	key     string // the member that is open; in an array, the array's own
-	named   string // the object's member "name", for those whose value is in "value"
-	flag    string // in an array, the flag that stands before this string
+	key     string // the current member; in an array, the member of the array
+	named   string // the object's member "name", for objects with a member "value"
+	flag    string // in an array, the flag before this string
 	isArray bool
 	wantKey bool
 }
@@ -275,18 +272,18 @@ func (w *jsonRedactor) punctuation(c byte) {
 	w.out.WriteByte(c)
 }
 
-// encode is the JSON of a string, with < > & as they are.
+// encode returns the JSON of a string, without escapes for <, > and &.
 func encode(s string) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(s) // a string always has a JSON
+	_ = enc.Encode(s) // cannot fail for strings
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
 func (w *jsonRedactor) string(literal []byte) {
 	var s string
-	_ = json.Unmarshal(literal, &s) // the whole was valid
+	_ = json.Unmarshal(literal, &s) // cannot fail: the whole was valid
 	place := w.top()
 	var redacted string
 	switch {

@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// secretWords end the names of what is secret, in snake case.
+// secretWords are the suffixes of secret names, in snake case.
 var secretWords = []string{
 	"api_key", "apikey", "access_key", "access_key_id", "secret_key", "private_key", "signing_key", "encryption_key", "auth_key", "account_key", "storage_key", "shared_key",
 	"token", "secret", "password", "passwd", "passphrase", "authorization", "cookie", "credential", "credentials",
@@ -14,14 +14,13 @@ var secretWords = []string{
 	"accesskey", "dbpass", "db_pass", "user_pass", "smtp_pass", "mail_pass", "ftp_pass", "sftp_pass", "mysql_pass",
 }
 
-// upperWords end the names of variables that are secret, in capitals.
+// upperWords are the suffixes of secret variable names, in capitals.
 var upperWords = []string{"KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASS", "PWD", "CREDENTIALS"}
 
-// notSecret are names of the protocol that only look like it.
+// notSecret are names of the protocol that only look secret.
 var notSecret = []string{"progress_token"}
 
-// secretName reports whether what has this name is secret: apiKey, x-api-key,
-// MY_TOKEN, db.password.
+// secretName reports whether the value of a name is secret: apiKey, x-api-key, MY_TOKEN, db.password.
 func secretName(name string) bool {
 	if name == strings.ToUpper(name) {
 		for _, word := range upperWords {
@@ -57,11 +56,11 @@ func snakeCase(name string) string {
 	return b.String()
 }
 
-// reference is a variable of a shell, or something else that stands for a value.
+// reference is a shell variable, or another reference to a value.
 var reference = compiled(`^\$(?:\w*|[{(].*|\w+:.*)[^\w!$]*$`)
 
-// harmless reports whether a value is not a secret although its name says so: the name of a
-// variable, of a type, or nothing.
+// harmless reports whether a value is not a secret despite its name: a reference to a variable, the name of a
+// type, or empty.
 func harmless(value string) bool {
 	if reference().MatchString(value) || value == Redacted {
 		return true
@@ -73,15 +72,14 @@ func harmless(value string) bool {
 	return false
 }
 
-// assignment is a name and what stands between it and its value. In JSON inside
-// of JSON the quotes have backslashes before them.
+// assignment is a name and the text between it and its value. In nested JSON the quotes are escaped.
 var assignment = compiled(`(?i)([\w.-]*(?:api key|key|key_id|secret_key_base|_auth|token|secret|passwd|password|passphrase|pass|pwd|authorization|cookie|credentials?))` +
 	`(\\*["']?\]?\s*(?:=>|=\\+u003[eE]|:=|=|:)\s*)`)
 
-// query is a parameter of a URL that is a key without saying of what.
+// query is a parameter of a URL with a generic name for a key.
 var query = compiled(`(?i)([?&](?:key|sig|signature|x-amz-signature)=)[^\s&"'\\]{8,}`)
 
-// redactAssignments takes out what is assigned to secret names.
+// redactAssignments redacts values assigned to secret names.
 func redactAssignments(s string) string {
 	var b strings.Builder
 	for {
@@ -109,8 +107,8 @@ var yamlBlock = compiled(`(?m)\A[|>][+-]?\d?[ \t]*(?:(?:\r?\n|\\+n)[ \t]+[^\s\\]
 
 var openingQuote = compiled("^\\\\*[\"'`]")
 
-// closingQuote is where a quoted text ends, at the end of s if it is cut off. A quote with one more backslash
-// before it is part of the text.
+// closingQuote returns the end of a quoted text, or the length of s if it is cut off. An escaped quote is
+// part of the text.
 func closingQuote(s, quote string) int {
 	for at := 0; ; {
 		i := strings.Index(s[at:], quote)
@@ -124,8 +122,7 @@ func closingQuote(s, quote string) int {
 	}
 }
 
-// assigned splits what comes after a name into what stands before the value, the value, and the
-// rest.
+// assigned splits the text after a name into the separator, the value, and the rest.
 func assigned(name, s string) (before, value, after string) {
 	if quote := openingQuote().FindString(s); quote != "" {
 		s = s[len(quote):]
@@ -134,7 +131,7 @@ func assigned(name, s string) (before, value, after string) {
 	}
 	stop := " \t\r\n\"'\\,;&`"
 	if n := snakeCase(name); strings.HasSuffix(n, "authorization") || strings.HasSuffix(n, "cookie") {
-		stop = "\r\n\"'\\`" // a header goes on to the end of its line
+		stop = "\r\n\"'\\`" // a header extends to the end of its line
 	}
 	if block := yamlBlock().FindString(s); block != "" {
 		return "", block, s[len(block):]

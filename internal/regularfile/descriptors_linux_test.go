@@ -7,7 +7,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
-// What is opened to be looked at, and is not a regular file, is closed again.
+// A file that is opened for the check and is not a regular file is closed again.
 func TestRefusedIsClosed(t *testing.T) {
 	count := func() int {
 		list, err := os.ReadDir("/proc/self/fd")

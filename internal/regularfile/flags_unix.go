@@ -4,7 +4,8 @@ package regularfile
 
 import "syscall"
 
-// NonBlocking makes the opening of a pipe return at once; 0 where there is no such flag.
+// NonBlocking makes the opening of a pipe return at once; 0 if the system has no such
+// flag.
 const NonBlocking = syscall.O_NONBLOCK
 
 const noFollow = syscall.O_NOFOLLOW

@@ -1,6 +1,6 @@
-// Package regularfile opens regular files, and nothing else: a pipe, a device, a socket or
-// a directory that stands where a file is expected is an error at once, and never a
-// wait for another process to open its other end.
+// Package regularfile opens only regular files: a pipe, a device, a socket or a directory
+// in place of a file is an error, and opening never blocks until another process opens the
+// other end.
 package regularfile
 
 import (
@@ -11,16 +11,16 @@ import (
 	"os"
 )
 
-// ErrNotRegular is the cause of the error for what is not a regular file.
+// ErrNotRegular is wrapped by the error for a file that is not a regular file.
 var ErrNotRegular = errors.New("not a regular file")
 
-// ErrTooLarge is the cause of the error for a file that is larger than its limit.
+// ErrTooLarge is wrapped by the error for a file that exceeds its limit.
 var ErrTooLarge = errors.New("the file is too large")
 
-// Open opens a regular file for reading. A link to one is followed.
+// Open opens a regular file for reading. It follows symbolic links.
 func Open(path string) (*os.File, error) { return open(path, os.O_RDONLY|NonBlocking) }
 
-// OpenNoFollow opens a regular file for reading. A link is an error.
+// OpenNoFollow opens a regular file for reading. A symbolic link is an error.
 func OpenNoFollow(path string) (*os.File, error) {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -32,8 +32,8 @@ func OpenNoFollow(path string) (*os.File, error) {
 	return open(path, os.O_RDONLY|NonBlocking|noFollow)
 }
 
-// OpenFile is os.OpenFile for a regular file, which is made if the flags say so. A link
-// is an error.
+// OpenFile is os.OpenFile for a regular file, which is created depending on the flags. A
+// symbolic link is an error.
 func OpenFile(path string, flags int, mode fs.FileMode) (*os.File, error) {
 	if info, err := os.Lstat(path); err == nil {
 		if err := check(path, info); err != nil {
@@ -74,13 +74,13 @@ func check(path string, info fs.FileInfo) error {
 	return nil
 }
 
-// Read reads all of a regular file of at most limit bytes. A link to one is followed.
+// Read reads all of a regular file of at most limit bytes. It follows symbolic links.
 func Read(path string, limit int64) ([]byte, error) {
 	f, err := Open(path)
 	return readAll(f, err, path, limit)
 }
 
-// ReadNoFollow is [Read] that does not follow a link.
+// ReadNoFollow is like [Read], but a symbolic link is an error.
 func ReadNoFollow(path string, limit int64) ([]byte, error) {
 	f, err := OpenNoFollow(path)
 	return readAll(f, err, path, limit)

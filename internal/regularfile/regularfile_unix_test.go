@@ -14,7 +14,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
-// notRegular makes one of each thing that is not a regular file.
+// notRegular creates one file of each kind that is not a regular file.
 func notRegular(t *testing.T) map[string]string {
 	t.Helper()
 	dir := t.TempDir()
@@ -36,8 +36,8 @@ func notRegular(t *testing.T) map[string]string {
 	return paths
 }
 
-// regularfile.TestNeverBlocks opens everything that is not a regular file in every way: a call that
-// waits fails the test by its time limit.
+// regularfile.TestNeverBlocks opens all other kinds of files in every way: a call that blocks fails
+// the test by its time limit.
 func TestNeverBlocks(t *testing.T) {
 	for name, path := range notRegular(t) {
 		for call, open := range map[string]func() (*os.File, error){

@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// Until is r until ctx ends; the error is then the cause of that. A file may be as long as its
-// writer likes, and need no room on the disk for that.
+// Until returns a reader of r that fails with the cause of ctx when ctx ends. A sparse file
+// can be very long without using disk space.
 func Until(ctx context.Context, r io.Reader) io.Reader { return until{ctx, r} }
 
 type until struct {

@@ -13,9 +13,9 @@ import (
 	"testing"
 )
 
-// TestDist builds the command for this system as make dist does for every one. Its version is
-// the one that was stamped, its checksum is right, and it holds no path of this machine. The
-// other systems are type-checked by scripts/lint.
+// TestDist builds the command for this system as make dist does for every one. It has the
+// stamped version and the right checksum, and contains no path of this machine. The other
+// systems are type-checked by scripts/lint.
 func TestDist(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("scripts/dist needs a shell")

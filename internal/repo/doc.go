@@ -1,3 +1,3 @@
-// Package repo tests the repository itself: which package may import which (imports.txt), how
-// code is written, what a program links, and whether the documentation names what exists.
+// Package repo tests the repository itself: the import rules (imports.txt), the style of the
+// code, the packages that a program links, and whether the names in the documentation exist.
 package repo

@@ -15,7 +15,7 @@ import (
 	"github.com/seed7221b0f9/parley/server"
 )
 
-// docsText is all that is written below docs.
+// docsText returns the text of all files below docs.
 func docsText(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
@@ -79,7 +79,7 @@ func TestHasWord(t *testing.T) {
 	}
 }
 
-// Every error that a public package exports is found by a search in docs.
+// docs mentions every error that a public package exports.
 func TestErrorsAreDocumented(t *testing.T) {
 	text := docsText(t)
 	found := 0
@@ -104,8 +104,8 @@ func TestErrorsAreDocumented(t *testing.T) {
 	}
 }
 
-// Every method and every reason of the server is found by a search in docs, and the reference has no
-// method that does not exist.
+// docs mentions every method and every reason of the server, and the reference has no method that
+// does not exist.
 func TestMethodsAreDocumented(t *testing.T) {
 	all := docsText(t)
 	text, _, _ := strings.Cut(string(readFile(t, "docs/reference/methods.md")), "## Reasons")
@@ -145,7 +145,7 @@ func TestREADMELinksDocs(t *testing.T) {
 
 var inBackquotes = regexp.MustCompile("`([^`]+)`")
 
-// quoted returns the words of a text that are in backquotes.
+// quoted returns the words of a text in backquotes.
 func quoted(text string) (words []string) {
 	for _, m := range inBackquotes.FindAllStringSubmatch(text, -1) {
 		words = append(words, m[1])
@@ -155,7 +155,7 @@ func quoted(text string) (words []string) {
 
 var namedFile = regexp.MustCompile(`^(?:[\w.-]+/)+[\w.-]*\w\.(?:go|md|json|js|ts|mjs|txt|sh)$`)
 
-// The files that the papers in the root name in backquotes exist.
+// The files that documents in the root name in backquotes exist.
 func TestNamedFiles(t *testing.T) {
 	found := 0
 	for _, paper := range []string{"CONTRIBUTING.md", "DESIGN.md", "INVARIANTS.md", "README.md", "SECURITY.md"} {
@@ -190,7 +190,7 @@ func ourCells(text string) map[int]string {
 	return cells
 }
 
-// Every claim of ours in the comparison names tests that exist.
+// Every claim in our column of the comparison names tests that exist.
 func TestComparison(t *testing.T) {
 	cells := ourCells(string(readFile(t, "docs/comparison.md")))
 	if len(cells) < 50 {
@@ -209,7 +209,7 @@ func TestComparison(t *testing.T) {
 	}
 }
 
-// Every promise of the page about operations names tests that exist.
+// Every promise in the page about operations names tests that exist.
 func TestOperations(t *testing.T) {
 	_, table, found := strings.Cut(string(readFile(t, "docs/operations.md")), "\n## What is promised\n")
 	rows := 0
@@ -234,7 +234,7 @@ func TestOperations(t *testing.T) {
 	}
 }
 
-// hasTest reports whether a file declares a test of this name.
+// hasTest reports whether a file declares a test with this name.
 func hasTest(t *testing.T, file, name string) bool {
 	t.Helper()
 	if _, err := os.Stat(file); err != nil || !testFunc.MatchString(name) {
@@ -250,8 +250,8 @@ func hasTest(t *testing.T, file, name string) bool {
 	})
 }
 
-// The texts of errors that the page about troubleshooting quotes are texts of the code. What stands
-// for the rest of a text is an ellipsis.
+// The error texts in the page about troubleshooting exist in the code. An ellipsis replaces the
+// variable parts.
 func TestTroubleshootingTexts(t *testing.T) {
 	var code strings.Builder
 	for _, name := range sourceFiles(t, func(name string) bool { return hasExt(".go")(name) && !strings.HasSuffix(name, "_test.go") }) {

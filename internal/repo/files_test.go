@@ -28,13 +28,12 @@ func TestMain(m *testing.M) {
 
 const module = "github.com/seed7221b0f9/parley"
 
-// systems are those that the project is built for. What depends on the system is checked
-// for each, whichever runs the test.
+// systems are the systems that the project is built for. Checks that depend on the system run for each of them.
 var systems = []string{"linux", "darwin", "windows"}
 
-// repoFiles lists the files of the repository, with slashes: all that git does not ignore,
-// so that a new file is checked before it is added. It walks the directories although git
-// knows the files, because that tells go test when a cached result is out of date.
+// repoFiles lists the files of the repository, with slashes: all that git does not ignore, so that a new file is
+// checked before it is added. It walks the directories although git has a list, so that go test detects outdated
+// cached results.
 var repoFiles = sync.OnceValues(func() ([]string, error) {
 	files, err := walkFiles()
 	if err != nil {
@@ -119,14 +118,14 @@ func TestScriptsExecutable(t *testing.T) {
 }
 
 var (
-	// machinePath matches an absolute path below a directory that differs from machine to
-	// machine. The first group is the next element, where examples say user or you.
+	// machinePath matches an absolute path below a directory that differs between machines. The first group is the
+	// next element, which is user or you in examples.
 	machinePath = regexp.MustCompile(`(?m)(?:^|[\s"'` + "`" + `(=:,\[])(?:/(?:home|root|Users|work|workspace|builds|Volumes)|[A-Z]:\\+Users)[/\\]+([\w.-]+)`)
-	// siblingPath matches a path to a directory beside the checkout.
+	// siblingPath matches a path to a directory next to the checkout.
 	siblingPath = regexp.MustCompile(`\.\./(?:shared|private|scratch)\b`)
 )
 
-// machinePaths returns the paths in text that exist on one machine only.
+// machinePaths returns the paths in text that are specific to one machine.
 func machinePaths(text []byte) []string {
 	var found []string
 	for _, m := range machinePath.FindAllSubmatch(text, -1) {
@@ -212,8 +211,8 @@ func TestRelativeLinks(t *testing.T) {
 	}
 }
 
-// TestEveryPackageIsTested compares the packages that make test runs with the race detector with those that exist.
-// This package and the benchmarks run without it.
+// TestEveryPackageIsTested checks that make test runs all packages with the race detector. This package and the
+// benchmarks run without it.
 func TestEveryPackageIsTested(t *testing.T) {
 	list := func(command ...string) []string {
 		t.Helper()
@@ -237,7 +236,7 @@ func TestEveryPackageIsTested(t *testing.T) {
 	}
 }
 
-// maxRootFolders bounds the folders in the root of the module.
+// maxRootFolders limits the number of folders in the root of the module.
 const maxRootFolders = 22
 
 func TestRootFolders(t *testing.T) {

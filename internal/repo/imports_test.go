@@ -12,10 +12,10 @@ import (
 	"testing"
 )
 
-// importRule is a line of imports.txt. Everybody may import the standard library, unless the
-// package is pure. Test files are free of the rule.
+// importRule is a line of imports.txt. All packages may import the standard library, unless the line is
+// pure. Test files are exempt.
 type importRule struct {
-	pkg     string   // below the module; x/... is x and all below it
+	pkg     string   // below the module; x/... means x and all below it
 	own     []string // the packages of this module that it may import
 	modules []string // the other modules that it may import
 	pure    bool     // no I/O, no clock, no randomness
@@ -26,13 +26,13 @@ const (
 	otel   = "go.opentelemetry.io/otel"
 )
 
-// impure are the packages of the standard library that a pure package may not import.
+// impure are the standard packages that a pure package may not import.
 var impure = []string{"os/...", "net/...", "io/fs", "io/ioutil", "syscall", "log/...", "database/...", "path/filepath", "math/rand/...", "crypto/rand", "time"}
 
 const importTable = "internal/repo/imports.txt"
 
-// readImportRules reads the table. A line has a package, a colon and what the package may import;
-// the name of another module has a dot in its first element.
+// readImportRules reads the table. A line has a package, a colon and its allowed imports; the path of
+// another module has a dot in its first element.
 func readImportRules(text string) (rules []importRule, err error) {
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "#") {
@@ -84,7 +84,7 @@ func anyMatches(patterns []string, p string) bool {
 	return slices.ContainsFunc(patterns, func(pattern string) bool { return matches(pattern, p) })
 }
 
-// inModule returns the path of a package below this module, and whether it is in it.
+// inModule returns the path of a package relative to this module, and whether it belongs to the module.
 func inModule(importPath string) (string, bool) {
 	if importPath == module {
 		return ".", true
@@ -97,7 +97,7 @@ func isStd(importPath string) bool {
 	return !strings.Contains(first, ".")
 }
 
-// forbidden are imports that no line of the table can allow, with the reason.
+// forbidden returns the reason why an import is never allowed, or "".
 func forbidden(pkg, own string) string {
 	product := !anyMatches([]string{"internal/test/...", "internal/tool/...", "bench/..."}, pkg)
 	switch {
@@ -109,7 +109,7 @@ func forbidden(pkg, own string) string {
 	return ""
 }
 
-// breach describes why the package pkg of this module may not import importPath, and is empty if it may.
+// breach returns the reason why the package pkg of this module may not import importPath, or "".
 func (r importRule) breach(pkg, importPath string) string {
 	own, isOwn := inModule(importPath)
 	switch {
@@ -130,8 +130,7 @@ func (r importRule) breach(pkg, importPath string) string {
 	return ""
 }
 
-// sameCommand reports whether two packages belong to the same command: cmd/x and
-// what is below it.
+// sameCommand reports whether two packages belong to the same command: cmd/x and the packages below it.
 func sameCommand(a, b string) bool {
 	command := func(pkg string) string {
 		parts := strings.SplitN(pkg, "/", 3)
@@ -140,7 +139,7 @@ func sameCommand(a, b string) bool {
 	return matches("cmd/...", a) && command(a) == command(b)
 }
 
-// ruleOf returns the line for a package: its own, or that of the pattern that covers it.
+// ruleOf returns the line for a package: an exact one, or the pattern that covers it.
 func ruleOf(rules []importRule, pkg string) (importRule, bool) {
 	i := slices.IndexFunc(rules, func(r importRule) bool { return r.pkg == pkg })
 	if i < 0 {
@@ -177,8 +176,8 @@ type listedPackage struct {
 	}
 }
 
-// goList returns what go list prints for a system. Packages that do not compile are listed
-// as far as they can be read.
+// goList returns the output of go list for a system. Packages that do not compile are included as far as
+// they can be read.
 func goList(t *testing.T, goos string, args ...string) []listedPackage {
 	t.Helper()
 	cmd := exec.Command("go", append([]string{"list", "-e", "-buildvcs=false", "-json=ImportPath,Standard,Imports,Module"}, args...)...)
@@ -203,8 +202,8 @@ func goList(t *testing.T, goos string, args ...string) []listedPackage {
 	}
 }
 
-// Every package imports what its line allows, and every line is needed: it has a package, and the
-// package imports on some system what the line allows.
+// Every package imports only what its line allows, and every line is needed: its package exists and uses
+// all allowed imports on some system.
 func TestImportRule(t *testing.T) {
 	rules := importRules(t)
 	used := map[string][]string{} // by the package of the line
@@ -234,7 +233,7 @@ func TestImportRule(t *testing.T) {
 	}
 }
 
-// linkRules name what is not linked into a package, directly or by way of others.
+// linkRules list packages that must not be linked into a package, directly or indirectly.
 var linkRules = []struct {
 	pkgs, never []string
 }{
@@ -249,9 +248,9 @@ var linkRules = []struct {
 	{[]string{"codex"}, []string{module + "/agent/...", module + "/claude/...", module + "/acp/...", module + "/transcript/..."}},
 	// The command links no test support.
 	{[]string{"cmd/parley"}, []string{"testing/...", module + "/internal/test/...", module + "/internal/tool/...", module + "/agent/agenttest", module + "/claude/claudetest", module + "/codex/codextest", module + "/server/webpush/webpushtest", module + "/spawn/spawntest"}},
-	// The host understands no agent and is no server.
+	// The host knows no agent and no server.
 	{[]string{"host"}, []string{module + "/agent/...", module + "/claude/...", module + "/codex/...", module + "/acp/...", module + "/server/...", module + "/eventlog/...", "net/http"}},
-	// The server runs any agent: it links none.
+	// The server runs any agent but links none.
 	{[]string{"server"}, []string{module + "/claude/...", module + "/codex/...", module + "/acp/..."}},
 }
 
@@ -280,7 +279,7 @@ func TestCheckImports(t *testing.T) {
 	}
 	tests := []struct {
 		pkg, imports string
-		want         string // part of the complaint; empty for none
+		want         string // part of the complaint; empty for no complaint
 	}{
 		{"a", "os", ""},
 		{"a", module + "/a/b", "imports a/b"},

@@ -12,7 +12,7 @@ var (
 	copyleft    = regexp.MustCompile(`GNU (AFFERO |LESSER |LIBRARY )?GENERAL PUBLIC LICENSE`)
 )
 
-// licenceFault says what is wrong with the licence of the module in dir.
+// licenceFault describes a problem with the licence of the module in dir, or returns "".
 func licenceFault(dir string) (string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -27,7 +27,7 @@ func licenceFault(dir string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		// Other licences name these in lower case, as ones they are compatible with.
+		// Other licences mention these in lower case as compatible.
 		if copyleft.Match(text) {
 			return e.Name() + " is a copyleft licence", nil
 		}

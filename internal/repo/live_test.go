@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// TestLiveCover checks the list of recordings that only make soak runs again with the real CLI: the others together
-// have every flag, option, message, block, request, hook, tool, event and answer of the API that these have.
+// TestLiveCover checks the list of recordings that only make soak repeats with the real CLI: the other recordings
+// cover every flag, option, message, block, request, hook, tool, event and answer of the API in them.
 func TestLiveCover(t *testing.T) {
 	corpus := os.DirFS("testdata/wire")
 	list, err := os.ReadFile("claude/testdata/soak.txt")
@@ -54,7 +54,7 @@ func TestLiveCover(t *testing.T) {
 	}
 }
 
-// features are the things that a recording shows.
+// features returns the features that a recording covers.
 func features(t *testing.T, corpus fs.FS, name string) map[string]bool {
 	t.Helper()
 	all := map[string]bool{}
@@ -84,7 +84,7 @@ func features(t *testing.T, corpus fs.FS, name string) map[string]bool {
 	return all
 }
 
-// addLines adds what the lines of the wire show.
+// addLines adds the features of the lines of the wire.
 func addLines(all map[string]bool, file string, text []byte) {
 	lines := bufio.NewScanner(bytes.NewReader(text))
 	lines.Buffer(nil, len(text)+1)
@@ -113,7 +113,7 @@ func addLines(all map[string]bool, file string, text []byte) {
 	}
 }
 
-// wireRequest is what a control request or its answer is about.
+// wireRequest holds the identifying members of a control request or its answer.
 type wireRequest struct {
 	Subtype  string
 	ToolName string `json:"tool_name"`
@@ -129,7 +129,7 @@ func (r *wireRequest) String() string {
 	return r.Subtype + " " + r.ToolName + " " + r.Input.HookEvent
 }
 
-// addSettings adds flags, options, members of calls and environments, and what the script of the API answers.
+// addSettings adds flags, options, members of calls and environments, and the answers in the API script.
 func addSettings(all map[string]bool, where string, v any) {
 	switch v := v.(type) {
 	case []any:

@@ -11,11 +11,11 @@ import (
 	"testing"
 )
 
-// A page of documentation that can be read has no more types than this.
+// maxTypes limits the types of a package, so that its documentation page stays readable.
 const maxTypes = 220
 
-// TestClaudeTypes bounds the exported types of package claude: what the CLI says, its tools and its
-// hooks have packages of their own.
+// TestClaudeTypes limits the exported types of package claude: messages, tools and hooks have
+// separate packages.
 func TestClaudeTypes(t *testing.T) {
 	types := 0
 	for _, name := range sourceFiles(t, func(name string) bool { return path.Dir(name) == "claude" && path.Ext(name) == ".go" }) {
@@ -43,7 +43,7 @@ func TestClaudeTypes(t *testing.T) {
 	}
 }
 
-// A program that lists sessions, stripped of nothing.
+// A program that lists sessions, not stripped.
 const lister = `package main
 
 import (
@@ -62,7 +62,7 @@ func main() {
 
 const maxLister = 6_000_000
 
-// TestListerSize bounds the size of a program that only lists sessions.
+// TestListerSize limits the size of a program that only lists sessions.
 func TestListerSize(t *testing.T) {
 	dir := t.TempDir()
 	source, overlay, out := filepath.Join(dir, "main.go"), filepath.Join(dir, "overlay.json"), filepath.Join(dir, "lister")

@@ -19,7 +19,7 @@ const (
 	maxFuncLines     = 60
 )
 
-// goFile is a parsed file with what the checks ask about it.
+// goFile is a parsed file with the properties that the checks need.
 type goFile struct {
 	name  string
 	lines int
@@ -34,12 +34,12 @@ func (f *goFile) isPublic() bool {
 	return !f.isTest() && f.ast.Name.Name != "main" && !slices.Contains(strings.Split(f.name, "/"), "internal")
 }
 
-// at formats a complaint about a place in the file.
+// at formats a complaint about a position in the file.
 func (f *goFile) at(n ast.Node, format string, args ...any) string {
 	return fmt.Sprintf("%s:%d: %s", f.name, f.fset.Position(n.Pos()).Line, fmt.Sprintf(format, args...))
 }
 
-// parseGo parses a file. Several tests look at all files: one that was parsed is not parsed again.
+// parseGo parses a file. The result is cached, because several tests check all files.
 func parseGo(name string, src []byte) (*goFile, error) {
 	key := name + "\x00" + string(src)
 	if f, ok := parsedFiles[key]; ok {
@@ -63,7 +63,7 @@ func parseFile(name string, src []byte) (*goFile, error) {
 	return &goFile{name: name, lines: bytes.Count(src, []byte("\n")), fset: fset, ast: file}, nil
 }
 
-// styleChecks are the rules for every Go file that is not generated. Each returns its
+// styleChecks are the rules for every Go file that is not generated. Each returns a list of
 // complaints.
 var styleChecks = []func(*goFile) []string{
 	checkFileLength,
@@ -125,11 +125,11 @@ func checkFuncLength(f *goFile) []string {
 	return wrong
 }
 
-// clock is what reads or waits for the time in package time.
+// clock lists the functions of package time that read or wait for the time.
 var clock = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}
 
-// checkCalls finds tests that sleep, tests that skip without saying why, and package ui
-// looking at the clock.
+// checkCalls finds tests that sleep, tests that skip without a reason, and uses of the clock in
+// pure packages.
 func checkCalls(f *goFile) []string {
 	var wrong []string
 	ast.Inspect(f.ast, func(n ast.Node) bool {
@@ -156,7 +156,7 @@ func checkCalls(f *goFile) []string {
 	return wrong
 }
 
-// isTestingVar reports whether an expression has a name that a *testing.T, B, F or TB goes by.
+// isTestingVar reports whether an expression has a usual name of a *testing.T, B, F or TB.
 func isTestingVar(e ast.Expr) bool {
 	id, ok := e.(*ast.Ident)
 	return ok && slices.Contains([]string{"t", "b", "f", "tb"}, id.Name)
@@ -176,8 +176,8 @@ func checkComments(f *goFile) []string {
 	return wrong
 }
 
-// checkDocs finds exported names of public packages without a comment. In a group the
-// comment of the group will do. What Error does everybody knows.
+// checkDocs finds exported names of public packages without a comment. In a group the comment of
+// the group is sufficient. Error and other methods of standard interfaces need none.
 func checkDocs(f *goFile) []string {
 	if !f.isPublic() {
 		return nil
@@ -206,7 +206,7 @@ func checkDocs(f *goFile) []string {
 // wellKnown are methods of standard interfaces, which need no comment.
 var wellKnown = map[string]bool{"Error": true, "MarshalJSON": true, "UnmarshalJSON": true}
 
-// undocumented returns the names of a declaration that no comment belongs to.
+// undocumented returns the names of a declaration without a comment.
 func undocumented(decl *ast.GenDecl) []*ast.Ident {
 	var names []*ast.Ident
 	for _, spec := range decl.Specs {
@@ -224,7 +224,7 @@ func undocumented(decl *ast.GenDecl) []*ast.Ident {
 	return names
 }
 
-// receiver returns the name of the type that a method belongs to.
+// receiver returns the name of a method's receiver type.
 func receiver(fn *ast.FuncDecl) string {
 	e := fn.Recv.List[0].Type
 	for {
@@ -257,7 +257,7 @@ func TestCheckStyle(t *testing.T) {
 	long := strings.Repeat("\n", maxFuncLines)
 	tests := []struct {
 		title, name, src string
-		want             string // part of the only complaint; empty for none
+		want             string // part of the only complaint; empty for no complaint
 	}{
 		{"clean", "a/a.go", "package a\n// F does.\nfunc F() {}\n", ""},
 		{"no doc on a func", "a/a.go", "package a\nfunc F() {}\n", "F is exported"},

@@ -1,6 +1,6 @@
-// Package schema makes JSON Schema from Go types: structs become definitions that
-// refer to each other by name, sealed interfaces become unions distinguished by a member type.
-// It is what the TypeScript types and the OpenAPI document are made from.
+// Package schema generates JSON Schema from Go types: structs become definitions that refer to
+// each other by name, sealed interfaces become unions distinguished by a member type. The
+// TypeScript types and the OpenAPI document are generated from it.
 package schema
 
 import (
@@ -12,18 +12,18 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// Builder collects types. The zero value is ready. It is for one goroutine.
+// Builder collects types. The zero value is ready to use. It is not safe for concurrent use.
 type Builder struct {
 	plain  map[reflect.Type]*jsonschema.Schema
 	unions map[reflect.Type]map[string]reflect.Type
-	names  map[reflect.Type]string       // of the types that are not called as in Go
+	names  map[reflect.Type]string       // names of types that differ from Go
 	forms  map[reflect.Type]reflect.Type // the structs that describe them
 	types  map[reflect.Type][]any        // the values of the member type of structs outside unions
 	roots  []reflect.Type
 }
 
-// Name gives a type another name than its own, and a struct that describes its members; form is
-// nil for an interface.
+// Name sets another name for a type, and a struct that describes its members; form is nil for
+// an interface.
 func (b *Builder) Name(t reflect.Type, name string, form reflect.Type) {
 	if b.names == nil {
 		b.names, b.forms = map[reflect.Type]string{}, map[reflect.Type]reflect.Type{}
@@ -52,7 +52,7 @@ func (b *Builder) ref(t reflect.Type) *jsonschema.Schema {
 	return &jsonschema.Schema{Ref: "#/$defs/" + b.name(t)}
 }
 
-// Type gives a struct that is in no union the member type with its values.
+// Type adds the member type with its values to a struct that is in no union.
 func (b *Builder) Type(t reflect.Type, values ...string) {
 	if b.types == nil {
 		b.types = map[reflect.Type][]any{}
@@ -62,7 +62,7 @@ func (b *Builder) Type(t reflect.Type, values ...string) {
 	}
 }
 
-// Plain gives a type a schema of its own.
+// Plain sets the schema of a type.
 func (b *Builder) Plain(t reflect.Type, s *jsonschema.Schema) {
 	if b.plain == nil {
 		b.plain = map[reflect.Type]*jsonschema.Schema{}
@@ -70,7 +70,7 @@ func (b *Builder) Plain(t reflect.Type, s *jsonschema.Schema) {
 	b.plain[t] = s
 }
 
-// Union says which struct types an interface has, by the value of their member type.
+// Union sets the struct types of an interface, by the value of their member type.
 func (b *Builder) Union(iface reflect.Type, variants map[string]reflect.Type) {
 	if b.unions == nil {
 		b.unions = map[reflect.Type]map[string]reflect.Type{}
@@ -78,11 +78,11 @@ func (b *Builder) Union(iface reflect.Type, variants map[string]reflect.Type) {
 	b.unions[iface] = variants
 }
 
-// Add adds types that are to be in the schema, with all that they refer to.
+// Add adds types to the schema, with all types that they refer to.
 func (b *Builder) Add(types ...reflect.Type) { b.roots = append(b.roots, types...) }
 
-// Schema returns one schema with a definition for each type. Its value is one of the
-// given types, or anything where none is given.
+// Schema returns one schema with a definition for each type. Its value is one of the given
+// types, or any value if none is given.
 func (b *Builder) Schema(title string, of ...reflect.Type) (*jsonschema.Schema, error) {
 	structs := map[reflect.Type]bool{}
 	for _, t := range append(slices.Clone(b.roots), of...) {
@@ -113,7 +113,7 @@ func (b *Builder) Schema(title string, of ...reflect.Type) (*jsonschema.Schema, 
 	return s, nil
 }
 
-// Ref refers to the definition of a type.
+// Ref returns a reference to the definition of a type.
 func Ref(t reflect.Type) *jsonschema.Schema {
 	return &jsonschema.Schema{Ref: "#/$defs/" + t.Name()}
 }
@@ -136,7 +136,7 @@ func (b *Builder) walk(t reflect.Type, found map[reflect.Type]bool) {
 	}
 }
 
-// define makes the definitions.
+// define creates the definitions.
 func (b *Builder) define(defs map[string]*jsonschema.Schema, structs map[reflect.Type]bool, refs map[reflect.Type]*jsonschema.Schema) error {
 	variants := map[reflect.Type][]any{} // the values of the member type
 	for iface, types := range b.unions {
@@ -171,8 +171,8 @@ func (b *Builder) define(defs map[string]*jsonschema.Schema, structs map[reflect
 	return nil
 }
 
-// open lets a schema take members that it does not name, and takes the null away
-// that Go's pointers and slices have and our encoders never write.
+// open allows unknown members in a schema and removes null, which Go's pointers and slices
+// allow but the encoders never write.
 func open(s *jsonschema.Schema) {
 	if s == nil {
 		return

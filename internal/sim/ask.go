@@ -10,18 +10,18 @@ import (
 	"github.com/seed7221b0f9/parley/claude/tool"
 )
 
-// errNobody: there is no user who could be asked.
+// errNobody is returned if no user can be asked.
 var errNobody = errors.New("there is no user here who could be asked")
 
-// answer is what was answered to a request for permission.
+// answer is the answer to a permission request.
 type answer struct {
 	Behavior     string       `json:"behavior"`
 	Message      string       `json:"message"`
 	UpdatedInput message.JSON `json:"updatedInput"`
 }
 
-// ask asks whether a tool may run. Where no user can be asked the error is errNobody, and
-// errInterrupted when the turn was interrupted meanwhile.
+// ask asks whether a tool may run. It returns errNobody if no user can be asked, and
+// errInterrupted if the turn was interrupted meanwhile.
 func (t *turn) ask(id, tool string, input any, more map[string]any) (*answer, error) {
 	if name, _ := t.a.cli.Flag("permission-prompt-tool"); name != "stdio" {
 		return nil, errNobody
@@ -45,19 +45,20 @@ func (t *turn) ask(id, tool string, input any, more map[string]any) (*answer, er
 	return a, json.Unmarshal(text, a)
 }
 
-// asking is a call that asks before it runs.
+// asking returns a call that asks before it runs.
 func (c call) asking() call {
 	c.asks = true
 	return c
 }
 
-// askingAlways is a call that asks each time.
+// askingAlways returns a call that asks each time.
 func (c call) askingAlways() call {
 	c.asks, c.again = true, true
 	return c
 }
 
-// permitted asks for a call that has to. Its error is the outcome of the call.
+// permitted asks for permission if the call needs it. Its error is the outcome of the
+// call.
 func (t *turn) permitted(id string, c call) error {
 	t.a.mu.Lock()
 	asks := c.asks && (c.again || !t.a.asked)
@@ -69,7 +70,7 @@ func (t *turn) permitted(id string, c call) error {
 		Type: message.UpdateAddRules, Rules: []message.PermissionRule{{ToolName: c.name}}, Behavior: message.BehaviorAllow, Destination: message.DestinationSession}}})
 	switch {
 	case errors.Is(err, errNobody):
-		return nil // parley run asks no user, and the tour goes on
+		return nil // parley run asks no user, and the tour continues
 	case err != nil:
 		return err
 	case a.Behavior != "allow":
@@ -117,7 +118,7 @@ func planTour(t *turn) error {
 	return steps(t.useStep(hello+"I have a plan.", plan), func() error { return t.say(approved) })
 }
 
-// interview is the running of a call that is all asking.
+// interview returns the run function of a call that only asks.
 func (t *turn) interview(c call, then func(*answer) string) func(context.Context, string) (string, error) {
 	return func(_ context.Context, id string) (string, error) {
 		a, err := t.ask(id, c.name, c.input, map[string]any{"requires_user_interaction": true})

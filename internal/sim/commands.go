@@ -32,7 +32,7 @@ func commandNames() (names []string) {
 	return names
 }
 
-// command is the command that a prompt is.
+// command returns the slash command of a prompt.
 func command(prompt string) (slashCommand, bool) {
 	name, _, _ := strings.Cut(prompt, " ")
 	i := slices.IndexFunc(commands, func(c slashCommand) bool { return "/"+c.name == name })

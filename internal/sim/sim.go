@@ -1,7 +1,6 @@
-// Package sim is an agent without a model: a program that speaks the CLI's side
-// of the protocol and gives a tour of what an agent does, for users without a CLI. It needs no
-// network, costs nothing, and touches nothing but a directory of its own that is gone when it
-// ends.
+// Package sim is an agent without a model: a program that speaks the CLI's side of the
+// protocol and demonstrates an agent to users without a CLI. It needs no network, is free, and
+// uses only a temporary directory that it removes when it ends.
 package sim
 
 import (
@@ -19,46 +18,46 @@ import (
 )
 
 const (
-	// Name is the name that the program is registered under.
+	// Name is the registered name of the program.
 	Name = "sim"
-	// Model is what the agent says that its model is.
+	// Model is the model name that the agent reports.
 	Model = "simulated"
-	// PaceVariable is the environment variable with the milliseconds between two
-	// pieces of text; 0 is as fast as can be.
+	// PaceVariable is the environment variable with the milliseconds between two pieces of
+	// text; 0 means no delay.
 	PaceVariable = "PARLEY_SIM_PACE"
 )
 
 const defaultPace = 25 * time.Millisecond
 
-// Disclosure says what this is, in one line.
+// Disclosure is a one-line notice that this agent is simulated.
 const Disclosure = "This is Parley's built-in simulated agent: no model is asked and nothing is charged."
 
-// Mark stands before an answer where nothing else is read.
+// Mark precedes an answer in output without other notices.
 const Mark = "[simulated agent: no model was asked]"
 
 // agent is one session.
 type agent struct {
 	cli     *fakecli.CLI
 	pace    time.Duration
-	dir     string // where its tools work
+	dir     string // the directory of its tools
 	partial bool
 
 	mu      sync.Mutex
 	changed sync.Cond
 	queue   []*message.User
 	ended   bool // no more prompts
-	busy    bool // a turn runs, or the state was reported as running
+	busy    bool // a turn is running, or the state was reported as running
 	stop    context.CancelFunc
 	model   string
 	mode    message.PermissionMode
-	asked   bool // permission was given once
+	asked   bool // permission was granted once
 
 	turns   int64
 	answers int
 	total   message.ModelUsage
 }
 
-// Program is the agent, from its start to its exit code.
+// Program runs the agent and returns its exit code.
 func Program(cli *fakecli.CLI) int {
 	dir, err := os.MkdirTemp("", "parley-sim-")
 	if err != nil {
@@ -80,7 +79,7 @@ func Program(cli *fakecli.CLI) int {
 	a.control()
 	cli.OnPrompt(a.take)
 	if _, err := cli.Handshake(); err != nil {
-		return 0 // there is nothing to do
+		return 0 // no prompt can arrive
 	}
 	var work sync.WaitGroup
 	work.Go(a.end)
@@ -107,7 +106,7 @@ func (a *agent) info() claude.ServerInfo {
 	return info
 }
 
-// take takes a prompt as it comes: a busy agent queues it, and reports that.
+// take handles a prompt when it arrives: a busy agent queues it and reports that.
 func (a *agent) take(p *message.User) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -129,7 +128,7 @@ func (a *agent) end() {
 	a.changed.Broadcast()
 }
 
-// next waits for a prompt; nil means that there will be none.
+// next waits for a prompt. It returns nil at the end of the input.
 func (a *agent) next() *message.User {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -176,7 +175,7 @@ func (a *agent) control() {
 		_ = req.Request.Decode(&fields)
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		// Whatever is asked for, the name goes on saying what this is.
+		// The name always shows that this agent is simulated.
 		if a.model = Model; fields.Model != "" && fields.Model != "default" && fields.Model != Model {
 			a.model = Model + "-" + fields.Model
 		}
@@ -198,7 +197,7 @@ func (a *agent) control() {
 
 var modes = []message.PermissionMode{"default", "acceptEdits", "plan", "dontAsk", "auto", "bypassPermissions"}
 
-// cancel takes a prompt that waits back.
+// cancel removes a queued prompt.
 func (a *agent) cancel(req fakecli.ControlRequest) (any, error) {
 	var fields struct {
 		UUID string `json:"message_uuid"`
@@ -215,9 +214,9 @@ func (a *agent) cancel(req fakecli.ControlRequest) (any, error) {
 	return map[string]any{"cancelled": true}, nil
 }
 
-const window = 200_000 // tokens that the agent claims to have room for
+const window = 200_000 // the claimed size of the context window in tokens
 
-// context is what is in the context window, as the CLI tells it.
+// context returns the content of the context window in the CLI's form.
 func (a *agent) context() map[string]any {
 	a.mu.Lock()
 	defer a.mu.Unlock()

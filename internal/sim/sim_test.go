@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 	e2e.VerifyMain(m)
 }
 
-// connect starts the agent in a process of its own, at once.
+// connect starts the agent in a separate process, without delays.
 func connect(t *testing.T, change func(*claude.Options)) *claude.Client {
 	t.Helper()
 	opts := fakecli.Options(Name)
@@ -45,8 +45,8 @@ func connect(t *testing.T, change func(*claude.Options)) *claude.Client {
 
 func partial(o *claude.Options) { o.IncludePartialMessages = true }
 
-// Every tour speaks the protocol: all of it is known, the whole messages are what
-// their parts were, and the first words say what this is.
+// Every tour follows the protocol: all messages are known, the whole messages equal their
+// parts, and the first words are the disclosure.
 func TestTours(t *testing.T) {
 	prompts := []string{"anything else", "/help", "/context", "/clear", "/tours", "/nonsense"}
 	for _, tour := range tours {
@@ -118,7 +118,7 @@ func checkKnown(t *testing.T, m message.Message) {
 	}
 }
 
-// Tools really do something, one fails, and the agent goes on.
+// Tools have real effects, one fails, and the agent continues.
 func TestTools(t *testing.T) {
 	client := connect(t, nil)
 	var outcomes []string
@@ -151,8 +151,8 @@ func send(t *testing.T, client *claude.Client, prompt string) *claude.Turn {
 	return turn
 }
 
-// Prompts queue while one runs, can be taken back, and run after an interrupt, which ends a
-// turn as in the recording interrupt-stream.
+// Prompts are queued during a turn, can be cancelled, and run after an interrupt, which
+// ends a turn as in the recording interrupt-stream.
 func TestQueueAndInterrupt(t *testing.T) {
 	client := connect(t, partial)
 	waiting := send(t, client, "wait")
@@ -205,7 +205,7 @@ func TestQueueAndInterrupt(t *testing.T) {
 	}
 }
 
-// A prompt can be taken back as soon as it is sent.
+// A prompt can be cancelled as soon as it is sent.
 func TestCancel_atOnce(t *testing.T) {
 	client := connect(t, nil)
 	waiting := send(t, client, "wait")

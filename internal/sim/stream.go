@@ -6,8 +6,8 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// answer writes one answer, in pieces where partial messages were asked for. The
-// error is an interrupt.
+// answer writes one answer, in pieces if partial messages are enabled. The error is an
+// interrupt.
 func (t *turn) answer(stop string, blocks ...message.ContentBlock) error {
 	t.count(blocks)
 	s := &stream{turn: t, id: t.answerID()}
@@ -34,7 +34,7 @@ func (s *stream) event(e message.Event) *message.StreamEvent {
 	return &message.StreamEvent{Event: e, APIMessageID: s.id, UserMessageUUID: s.prompt.UUID, UserMessageUUIDs: s.uuids()}
 }
 
-// emit writes an event, if they were asked for.
+// emit writes an event, if partial messages are enabled.
 func (s *stream) emit(e message.Event) {
 	if s.a.partial {
 		s.a.cli.Emit(s.event(e))
@@ -55,7 +55,7 @@ func (s *stream) end(stop string) {
 	s.emit(&message.MessageStop{})
 }
 
-// block writes one block: where it begins, its pieces, and the whole of it.
+// block writes one block: its start, its pieces, and the whole block.
 func (s *stream) block(index int64, b message.ContentBlock) error {
 	if err := s.pieces(index, b); err != nil {
 		return err
@@ -82,13 +82,13 @@ func (s *stream) pieces(index int64, b message.ContentBlock) error {
 	return nil
 }
 
-// finish writes the whole of a block.
+// finish writes a whole block.
 func (s *stream) finish(index int64, b message.ContentBlock) {
 	s.a.cli.Emit(s.message(b, s.id))
 	s.emit(&message.ContentBlockStop{Index: index})
 }
 
-// breakOff ends an answer in the middle of a block, as interrupt-stream shows.
+// breakOff ends an answer in the middle of a block, as in the recording interrupt-stream.
 func (s *stream) breakOff(index int64, b message.ContentBlock, said string) {
 	s.aborted = message.TerminalAbortedStreaming
 	if _, text := b.(*message.Text); text && said != "" && s.a.partial {
@@ -106,7 +106,7 @@ func (s *stream) breakOff(index int64, b message.ContentBlock, said string) {
 	}
 }
 
-// empty is a block as it begins.
+// empty returns a block without content, for its start event.
 func empty(b message.ContentBlock) message.ContentBlock {
 	switch b := b.(type) {
 	case *message.Thinking:
@@ -127,7 +127,7 @@ func deltaOf(b message.ContentBlock, piece string) message.Delta {
 	return &message.TextDelta{Text: piece}
 }
 
-// pieces are the pieces in which a block comes: words, each with the white space after it.
+// pieces splits a block into its deltas: words, each with the white space after it.
 func pieces(b message.ContentBlock) []string {
 	text := ""
 	switch b := b.(type) {

@@ -14,11 +14,11 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// tour is what the agent does for a prompt. Its error is an interrupt, or the
-// failure that the tour is about.
+// tour is the scripted reaction to a prompt. Its error is an interrupt, or the failure
+// that the tour demonstrates.
 type tour func(t *turn) error
 
-// tours are chosen by a word in the prompt; the first that matches counts.
+// tours are selected by a word in the prompt; the first match counts.
 var tours = []struct {
 	words []string
 	about string
@@ -38,7 +38,7 @@ var tours = []struct {
 	{[]string{"long"}, "talks for a while; a good time to interrupt it", longTour},
 }
 
-// tourFor is the tour for a prompt.
+// tourFor returns the tour for a prompt.
 func tourFor(prompt string) tour {
 	if strings.EqualFold(strings.TrimSpace(prompt), "say hello") {
 		return helloTour
@@ -183,7 +183,7 @@ func waitTour(t *turn) error {
 	}
 }
 
-// quoted is a prompt as a quote, in short.
+// quoted returns a shortened prompt as a quote.
 func quoted(prompt string) string {
 	const most = 300
 	if utf8.RuneCountInString(prompt) > most {
@@ -201,7 +201,7 @@ func tourTable() string {
 	return b.String()
 }
 
-// path is a file in the agent's own directory, the only place its tools touch.
+// path returns a path in the agent's directory, the only one that its tools use.
 func (t *turn) path(name string) string { return filepath.Join(t.a.dir, filepath.Base(name)) }
 
 func (t *turn) write(name, content string) call {
@@ -235,7 +235,7 @@ func (t *turn) edit(name, old, replacement string) call {
 	}}
 }
 
-// list really runs a command, in the agent's own directory.
+// list runs a real command in the agent's directory.
 func (t *turn) list() call {
 	args := []string{"ls", "-1"}
 	if runtime.GOOS == "windows" {

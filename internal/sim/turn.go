@@ -21,9 +21,9 @@ type turn struct {
 	begun  time.Time
 	steps  int64
 	usage  message.Usage
-	last   string // the text that was said last
+	last   string // the last text of the agent
 
-	aborted message.TerminalReason // where an interrupt struck
+	aborted message.TerminalReason // the reason of an interrupt
 }
 
 var (
@@ -31,7 +31,7 @@ var (
 	errFailed      = errors.New("the turn is to fail")
 )
 
-// turn plays the turn of a prompt.
+// turn runs the turn of a prompt.
 func (a *agent) turn(p *message.User) {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
@@ -70,7 +70,7 @@ func (t *turn) uuids() []string {
 	return []string{t.prompt.UUID}
 }
 
-// play plays the turn and returns its result.
+// play runs the turn and returns its result.
 func (t *turn) play() *message.Result {
 	if p := t.prompt.ShouldQuery; p != nil && !*p {
 		return t.result(message.ResultSuccess)
@@ -147,17 +147,17 @@ func (t *turn) pause(pieces int) error {
 	return nil
 }
 
-// call is a tool that an answer uses: what it is called with and what it does.
+// call is a tool call in an answer: its input and its implementation.
 type call struct {
 	name  string
 	input map[string]any
 	run   func(ctx context.Context, id string) (string, error)
-	asks  bool // for permission, once in a session
-	again bool // also if permission was given before
+	asks  bool // asks for permission, once per session
+	again bool // asks even if permission was granted before
 }
 
-// use lets the agent say something and use a tool. Whether the tool failed is
-// for the tour to know; the error is an interrupt.
+// use emits a text and a tool call. A failed tool is not an error; the error is an
+// interrupt.
 func (t *turn) use(say string, c call) error {
 	id := t.a.cli.ToolUseID()
 	input, err := json.Marshal(c.input)
@@ -190,15 +190,15 @@ func (t *turn) use(say string, c call) error {
 	return nil
 }
 
-// say lets the agent say something.
+// say emits an answer with a text.
 func (t *turn) say(text string) error { return t.answer("end_turn", &message.Text{Text: text}) }
 
-// think lets the agent think, and then say something.
+// think emits an answer with thinking and a text.
 func (t *turn) think(thought, text string) error {
 	return t.answer("end_turn", &message.Thinking{Thinking: thought, Signature: "c2ltdWxhdGVk"}, &message.Text{Text: text})
 }
 
-// message is one block of an answer.
+// message returns one block of an answer.
 func (t *turn) message(block message.ContentBlock, id string) *message.Assistant {
 	return &message.Assistant{
 		Message: message.APIMessage{
@@ -209,7 +209,7 @@ func (t *turn) message(block message.ContentBlock, id string) *message.Assistant
 	}
 }
 
-// count takes what an answer has used into account; a word is a token.
+// count adds the usage of an answer; a word counts as a token.
 func (t *turn) count(blocks []message.ContentBlock) {
 	in, out := int64(len(strings.Fields(t.text))), int64(0)
 	for _, b := range blocks {

@@ -5,8 +5,8 @@ package supervise
 // Self returns "": there is no supervisor on this system.
 func Self() string { return "" }
 
-// Enter does nothing: there is no supervisor on this system.
+// Enter has no effect: there is no supervisor on this system.
 func Enter() {}
 
-// Shrink does nothing: there is nothing to be small for.
+// Shrink has no effect on this system.
 func Shrink() {}

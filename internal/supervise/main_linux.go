@@ -10,8 +10,9 @@ import (
 	"unsafe"
 )
 
-// termGrace is how long what is left has after SIGTERM, killGrace how long after SIGKILL. One that has not
-// ended by then waits for a device, or belongs to a user whom the supervisor may not signal.
+// termGrace is the time that leftover processes have after SIGTERM, killGrace the time after SIGKILL. A
+// process that has not ended by then is blocked in the kernel, or belongs to a user whose processes the
+// supervisor may not signal.
 const (
 	termGrace = 500 * time.Millisecond
 	killGrace = 5 * time.Second
@@ -20,8 +21,8 @@ const (
 // linked reports that this executable has package first.
 var linked bool
 
-// Self returns the path of this executable if it can be its own supervisor, else "". The path holds also when
-// the file was replaced or removed.
+// Self returns the path of this executable if it can be its own supervisor, else "". The path remains valid if
+// the file is replaced or removed.
 func Self() string {
 	if !linked {
 		return ""
@@ -33,19 +34,19 @@ func Self() string {
 func Enter() {
 	linked = true
 	if len(os.Args) == 1 && os.Args[0] == Name {
-		syscall.Exit(run()) // os.Exit would wait for a second where the race detector is built in, and nobody reads what it found
+		syscall.Exit(run()) // not os.Exit, which waits a second with the race detector
 	}
 }
 
-// supervisor is the state of this process as one.
+// supervisor is the state of a supervisor process.
 type supervisor struct {
 	agent  int
 	group  string        // see Spec.Group
 	ended  chan struct{} // the agent has been reaped
-	alone  chan struct{} // nothing is left below
-	orders chan byte     // closed when the program that started us is gone
+	alone  chan struct{} // no descendants are left
+	orders chan byte     // closed when the program that started the supervisor has ended
 
-	mu     sync.Mutex // keeps a signal from the id of an agent that has been reaped
+	mu     sync.Mutex // prevents signals to the id of a reaped agent
 	reaped bool
 	status syscall.WaitStatus
 }
@@ -58,7 +59,7 @@ func run() int {
 	syscall.CloseOnExec(Descriptor)
 	signals := make(chan os.Signal, 16)
 	for _, sig := range []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2} {
-		if !signal.Ignored(sig) { // the agent ignores it too
+		if !signal.Ignored(sig) { // otherwise the agent ignores it too
 			signal.Notify(signals, sig)
 		}
 	}
@@ -101,7 +102,7 @@ func (s *supervisor) start() error {
 	return err
 }
 
-// maxSpec bounds what is read: the system allows much less for arguments and environment.
+// maxSpec limits the size of a spec; the system's limit for arguments and environment is much lower.
 const maxSpec = 64 << 20
 
 func readSpec() (Spec, error) {
@@ -136,13 +137,13 @@ func orEOF(err error) error {
 	return err
 }
 
-// reply sends a line. When nobody is there to read it there is nobody to tell.
+// reply sends a line. It ignores errors, because the reader may have ended.
 func reply(what string, n int) {
 	_, _ = syscall.Write(Descriptor, []byte(what+" "+strconv.Itoa(n)+"\n"))
 }
 
-// letGo gives up what belongs to the agent, its streams and its directory, and the pages that the start of a
-// large executable has touched.
+// letGo releases the resources of the agent, its streams and its directory, and the memory pages that the
+// start of a large executable has touched.
 func letGo() {
 	if null, err := syscall.Open("/dev/null", syscall.O_RDWR|syscall.O_CLOEXEC, 0); err == nil {
 		for fd := range 3 {
@@ -154,8 +155,8 @@ func letGo() {
 	Shrink()
 }
 
-// Shrink gives back the pages of the executable that its start has touched: they come again from the file when
-// they are needed. A mapping with a page that was written to, before it was protected, is left alone.
+// Shrink releases the pages of the executable that its start has touched; the system reads them from the file
+// again on demand. It skips mappings with a page that was written before it was protected.
 func Shrink() {
 	maps, _ := os.ReadFile("/proc/self/smaps")
 	const unwritten = "Anonymous:             0 kB"
@@ -175,7 +176,7 @@ func Shrink() {
 	}
 }
 
-// drop gives back the pages of a mapping "00400000-00500000 r-xp 0 fe:01 7 /path" that cannot be written to.
+// drop releases the pages of a mapping "00400000-00500000 r-xp 0 fe:01 7 /path" that cannot be written to.
 func drop(mapping string) {
 	dash, blank := 0, 0
 	for i, c := range mapping {
@@ -196,7 +197,7 @@ func drop(mapping string) {
 	}
 }
 
-// leaveGroup moves this process to the group above its own and removes the latter.
+// leaveGroup moves this process to the group above its own and removes its former group.
 func leaveGroup(path string) {
 	above := len(path) - 1
 	for above > 0 && path[above] != '/' {
@@ -214,7 +215,7 @@ func leaveGroup(path string) {
 	_ = syscall.Rmdir(path)
 }
 
-// listen passes on what the other side sends.
+// listen passes on the orders of the other side.
 func (s *supervisor) listen() {
 	defer close(s.orders)
 	for {
@@ -230,7 +231,7 @@ func (s *supervisor) listen() {
 	}
 }
 
-// wait reaps everything that ends below until nothing is left.
+// wait reaps all descendants until none is left.
 func (s *supervisor) wait() {
 	defer close(s.alone)
 	for {
@@ -254,7 +255,7 @@ func (s *supervisor) reap(pid int) {
 	}
 }
 
-// watch serves the agent until it has to end, ends everything below, and reports whether all of it has ended.
+// watch serves the agent until its end, then ends all descendants and reports whether all have ended.
 func (s *supervisor) watch(signals <-chan os.Signal) bool {
 	for {
 		select {
@@ -279,9 +280,9 @@ func (s *supervisor) signalGroup(sig syscall.Signal) {
 	}
 }
 
-// end ends everything below, at first by asking if gentle is set.
+// end ends all descendants, first with SIGTERM if gentle is set.
 func (s *supervisor) end(gentle bool) bool {
-	if s.await(2 * time.Millisecond) { // mostly the agent has left nothing
+	if s.await(2 * time.Millisecond) { // usually the agent has left no processes
 		return true
 	}
 	if gentle {
@@ -299,7 +300,8 @@ func (s *supervisor) end(gentle bool) bool {
 	return s.await(0)
 }
 
-// await waits until nothing is left, or the other side wants no more waiting, and reports whether nothing is.
+// await waits until no descendants are left, or the other side orders to stop waiting. It reports whether none
+// is left.
 func (s *supervisor) await(d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

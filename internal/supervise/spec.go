@@ -5,14 +5,14 @@ import (
 	"syscall"
 )
 
-// Spec is the process that a supervisor starts, as exec has it: Args begin with the name of the program.
+// Spec describes the process that a supervisor starts, like exec: Args begin with the name of the program.
 type Spec struct {
 	Path, Dir string
 	Args, Env []string
-	// Group is the folder of the control group that the supervisor was started in, "" for none. It removes the group
-	// when nothing else is in it: the program that made it may have been killed.
+	// Group is the folder of the supervisor's control group, or "". The supervisor removes the group when it is
+	// otherwise empty, because the program that created it may have been killed.
 	Group string
-	// IDs are the user, the group and the further groups to run as; empty are those of the supervisor.
+	// IDs are the user, the group and the further groups to run as; empty means those of the supervisor.
 	IDs []uint32
 }
 
@@ -74,7 +74,7 @@ func (d *decoder) list() (vs []string) {
 	return vs
 }
 
-// decode reads what Encode has made, without its size.
+// decode decodes the output of Encode without its size.
 func decode(b []byte) (Spec, error) {
 	d := decoder{b: b}
 	s := Spec{Path: d.text(), Dir: d.text(), Group: d.text(), Args: d.list(), Env: d.list()}

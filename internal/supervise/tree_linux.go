@@ -7,22 +7,22 @@ import (
 	"unsafe"
 )
 
-// Process is what /proc says about a process. Started tells it from another with the same id.
+// Process is an entry of /proc. Started distinguishes it from another process with the same id.
 type Process struct {
 	PID, Parent, Group int
 	Started            string
 	State              byte
 }
 
-// Tree matches the process root and the members of its group. A member whose parent has died is not a
-// descendant of root by now; its own children are still meant.
+// Tree matches the process root and the members of its group. A member whose parent has died is no longer a
+// descendant of root, but its children still belong to the tree.
 func Tree(root int) func(Process) bool {
 	return func(p Process) bool { return p.PID == root || p.Group == root }
 }
 
-// Freeze stops every process that match finds and all of their descendants, parents first, except for those in
-// known. A process that dies loses its children, and with that the trace of them; so everything is stopped
-// first, pass by pass until one finds nothing new, and killed when nothing can fork any more.
+// Freeze stops every process that match selects and all their descendants, parents first, except for those in
+// known. When a process dies, its children can no longer be traced to it; so all processes are stopped first, in
+// passes until one finds no new process, and killed when none can fork any more.
 func Freeze(match func(Process) bool, known map[int]bool) []*Frozen {
 	var frozen []*Frozen
 	for {
@@ -39,19 +39,20 @@ func Freeze(match func(Process) bool, known map[int]bool) []*Frozen {
 	}
 }
 
-// Frozen is a process that is stopped. The handle holds it even if its id changes hands.
+// Frozen is a stopped process. The handle refers to it even if its id is reused.
 type Frozen struct {
 	Process
 	handle *os.Process
 }
 
-// End kills the process. One that is gone or not ours to kill is no error: it must not stop the others' end.
+// End kills the process. It ignores a process that has ended or must not be signalled, so that the others still
+// end.
 func (f *Frozen) End() {
 	_ = f.handle.Kill()
 	_ = f.handle.Release()
 }
 
-// hold returns a handle of the process, nil if the id belongs to another one by now.
+// hold returns a handle of the process, or nil if another process has its id.
 func (p Process) hold() *os.Process {
 	handle, err := os.FindProcess(p.PID)
 	if err != nil {
@@ -73,7 +74,7 @@ func (p Process) freeze() *Frozen {
 	return &Frozen{p, handle}
 }
 
-// Signal sends signals to the process, unless its id belongs to another one by now.
+// Signal sends signals to the process, unless another process has its id.
 func (p Process) Signal(signals ...syscall.Signal) {
 	if handle := p.hold(); handle != nil {
 		for _, sig := range signals {
@@ -83,8 +84,8 @@ func (p Process) Signal(signals ...syscall.Signal) {
 	}
 }
 
-// Below returns those in table that match finds and their descendants, without those that are known, parents
-// before children.
+// Below returns the processes in table that match selects and their descendants, except for those in known,
+// parents before children.
 func Below(match func(Process) bool, known map[int]bool, table []Process) []Process {
 	children := make(map[int][]Process)
 	var level, found []Process
@@ -142,8 +143,8 @@ func Read(pid int) (Process, bool) {
 	return parseStat(pid, stat)
 }
 
-// parseStat reads "pid (name) state ppid pgrp ...". The name may hold anything, also ") ". It takes the text
-// apart by itself: packages strings and bytes would put the tables of unicode before the supervisor.
+// parseStat reads "pid (name) state ppid pgrp ...". The name may contain any characters, including ") ". It
+// parses without packages strings and bytes, which would initialise the unicode tables before the supervisor.
 func parseStat(pid int, stat []byte) (Process, bool) {
 	const state, parent, group, started = 0, 1, 2, 19 // counted after the name
 	end := len(stat)
@@ -171,10 +172,10 @@ func parseStat(pid int, stat []byte) (Process, bool) {
 	return p, true
 }
 
-// AnyChild stands for every child of this process.
+// AnyChild selects every child of this process.
 const AnyChild = 0
 
-// AwaitChild waits for the exit of a child without reaping it, and returns its id; 0 if WNOHANG is among the
+// AwaitChild waits for the exit of a child without reaping it, and returns its id, or 0 if WNOHANG is among the
 // options and no child has ended.
 func AwaitChild(pid int, options uintptr) (int, error) {
 	const (
@@ -186,7 +187,7 @@ func AwaitChild(pid int, options uintptr) (int, error) {
 	if pid == AnyChild {
 		kind = pAll
 	}
-	// siginfo_t: 128 bytes. The first number, the signal, is 0 when there is nothing to tell.
+	// siginfo_t: 128 bytes. The first number, the signal, is 0 if no child has ended.
 	var info [32]int32
 	for {
 		_, _, errno := syscall.Syscall6(syscall.SYS_WAITID, kind, uintptr(pid),
@@ -203,5 +204,6 @@ func AwaitChild(pid int, options uintptr) (int, error) {
 	}
 }
 
-// pidIndex is where siginfo_t has the id, in words: after three numbers, and padding where pointers have 64 bits.
+// pidIndex is the index of the process id in siginfo_t, in words: after three numbers, and padding if pointers
+// have 64 bits.
 const pidIndex = 3 + unsafe.Sizeof(uintptr(0))/8

@@ -19,7 +19,7 @@ func TestParseStat(t *testing.T) {
 	}
 }
 
-// TestBelow: parents first, through sessions, from orphaned members of the group too.
+// TestBelow: parents first, across sessions, including orphaned members of the group.
 func TestBelow(t *testing.T) {
 	table := []Process{
 		{PID: 30, Parent: 20, Group: 30}, {PID: 20, Parent: 10, Group: 20}, {PID: 10, Parent: 1, Group: 10},

@@ -22,27 +22,26 @@ import (
 // Player plays the output of a recorded CLI to an SDK. It is a [spawn.Spawner]
 // whose process is in memory, and can be started once.
 //
-// A control_response is held for its own request and carries the id that the SDK
-// gave it; every other line is held for the input that stands before it in the
-// recording. Lines after an end of input that the caller made, by closing, aborting or leaving,
-// wait for the end of input; lines after a signal wait for the signal. The process ends as it
-// did in the recording.
+// A control_response waits for its request and gets the id that the SDK gave it; every other
+// line waits for the input before it in the recording. Lines after an end of input by the
+// caller, by closing, aborting or leaving, wait for the end of input; lines after a signal wait
+// for the signal. The process ends as it did in the recording.
 type Player struct {
-	// Protocol is what the two sides speak; nil is the protocol of the Claude CLI.
+	// Protocol describes the protocol of the two sides; nil means that of the Claude CLI.
 	Protocol *Protocol
 
 	proc  *Process
 	hints Hints
 
 	mu      sync.Mutex
-	cond    *sync.Cond // of mu, for readers of the output
+	cond    *sync.Cond // on mu, for readers of the output
 	changed chan struct{}
 	cmd     *spawn.Command
-	files   map[string]string // of the command, as they were at the start
-	partial []byte            // of a line that is being written
-	input   []string          // lines that were written
+	files   map[string]string // of the command, with their content at the start
+	partial []byte            // an incomplete line that is being written
+	input   []string          // the written lines
 	matched map[int]string
-	hookIDs map[string]string // of recorded hooks, to those that the SDK gave
+	hookIDs map[string]string // maps the ids of recorded hooks to those of the SDK
 	counts  map[string]int
 	eof     bool
 	term    bool
@@ -54,21 +53,22 @@ type Player struct {
 	status  spawn.ExitStatus
 }
 
-// Protocol is what a player needs to know of the lines that it plays. Its functions are called
-// one at a time.
+// Protocol holds the functions of a protocol that a player needs. They are called one at a
+// time.
 type Protocol struct {
-	// Key returns what a line of the input is matched by, and the id of a request.
+	// Key returns the key by which a line of the input is matched, and the id of a request.
 	Key func(line string) (key, id string)
-	// Rewrite returns a line of the output as the client gets it. Of an answer it has the
-	// recorded id of the request and the client's own.
+	// Rewrite returns a line of the output in the form for the client. For an answer it gets
+	// the recorded id of the request and the client's id.
 	Rewrite func(line, recorded, own string) string
-	// Take, if not nil, judges a line of the client. recorded is the line that it stands
-	// for, next the first that the client had not sent; "" is none. The reply goes to the
-	// client; an error ends the process.
+	// Take, if not nil, checks a line of the client. recorded is the matching line, next the
+	// first line that the client had not sent; "" means none. The reply is sent to the client;
+	// an error ends the process.
 	Take func(line, recorded, next string) (reply string, err error)
-	// Missing, if not nil, is the error for a client that ends its input without a line.
+	// Missing, if not nil, returns the error for a client that ends its input without a
+	// recorded line.
 	Missing func(recorded string) error
-	// PassOver makes the lines that a client has not sent at the end of its input optional.
+	// PassOver makes the lines optional that a client has not sent before the end of its input.
 	PassOver bool
 }
 
@@ -79,8 +79,8 @@ var claudeProtocol = &Protocol{Key: inputKey, Rewrite: func(line, recorded, own 
 	return strings.ReplaceAll(line, quote(recorded), quote(own))
 }}
 
-// overtake is how long a line that is held may hold up an answer after it. An SDK may wait for
-// the answer before it sends what the line waits for.
+// overtake is how long a waiting line may delay an answer after it. An SDK may wait for the
+// answer before it sends the input that the line waits for.
 const overtake = time.Millisecond
 
 // NewPlayer returns a player of a recorded process.
@@ -112,29 +112,30 @@ func (p *Player) Spawn(_ context.Context, cmd spawn.Command) (spawn.Process, err
 	return &playedProcess{p: p}, nil
 }
 
-// Command is what the SDK started, nil if it has started nothing.
+// Command returns the command that the SDK started, or nil.
 func (p *Player) Command() *spawn.Command {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.cmd
 }
 
-// Files are the files of the command by their paths, with the content that they
-// had at the start.
+// Files returns the files of the command by their paths, with the content that they had at the
+// start.
 func (p *Player) Files() map[string]string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return maps.Clone(p.files)
 }
 
-// Input is the lines that the SDK has written.
+// Input returns the lines that the SDK has written.
 func (p *Player) Input() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return append([]string(nil), p.input...)
 }
 
-// Err is how the client differed from the recording, where the protocol minds; else nil.
+// Err returns the difference of the client from the recording if the protocol checks it, or
+// nil.
 func (p *Player) Err() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -153,7 +154,7 @@ func (p *Player) update(f func()) {
 	}
 }
 
-// play is the recorded process.
+// play runs the recorded process.
 func (p *Player) play() {
 	for pending := p.cues(); len(pending) > 0 && !p.dead(); {
 		i, overtakes := p.next(pending)
@@ -164,7 +165,7 @@ func (p *Player) play() {
 			}
 		case !overtakes || !p.pause(true):
 			p.write(pending[i])
-			// Those before it move up: they are few, and what follows can be a long recording.
+			// Move up the lines before it: they are few, and the rest can be a long recording.
 			copy(pending[1:i+1], pending[:i])
 			pending = pending[1:]
 		}
@@ -180,7 +181,7 @@ func (p *Player) dead() bool {
 	return p.killed
 }
 
-// missed fails if the client has ended its input without a line that the protocol misses.
+// missed fails if the client has ended its input without a required line.
 func (p *Player) missed() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -192,7 +193,8 @@ func (p *Player) missed() bool {
 	return true
 }
 
-// missing is the first line of the input that the client has not sent. p.mu is held.
+// missing returns the first line of the input that the client has not sent. The caller holds
+// p.mu.
 func (p *Player) missing() string {
 	for i, line := range p.proc.Stdin {
 		if _, sent := p.matched[i+1]; !sent && !p.hints.Optional[i+1] {
@@ -202,7 +204,7 @@ func (p *Player) missing() string {
 	return ""
 }
 
-// fail ends the process. p.mu is held.
+// fail ends the process. The caller holds p.mu.
 func (p *Player) fail(err error) {
 	if p.err == nil {
 		p.err = err
@@ -210,17 +212,17 @@ func (p *Player) fail(err error) {
 	p.term, p.killed = true, true
 }
 
-// cue is a line of output and what it waits for.
+// cue is a line of output and its conditions.
 type cue struct {
 	text   string
-	answer int    // the input line that it answers, 0 if none
+	answer int    // the input line that it answers, or 0
 	id     string // the recorded id of that request
 	after  []int  // input lines before it
 	eof    bool
 	signal bool
 }
 
-// cues are the lines of the recording.
+// cues returns the lines of the recording.
 func (p *Player) cues() []cue {
 	var cues []cue
 	var before []int
@@ -253,8 +255,8 @@ func (p *Player) cues() []cue {
 	return cues
 }
 
-// next is the line to play now, -1 if none can be. wait is true where that is an
-// answer which would overtake the lines before it.
+// next returns the line to play now, or -1. wait is true if that is an answer that would
+// overtake the lines before it.
 func (p *Player) next(pending []cue) (i int, wait bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -266,8 +268,8 @@ func (p *Player) next(pending []cue) (i int, wait bool) {
 			return i, true
 		}
 	}
-	// A CLI that refuses to start does not wait for a prompt, which may never
-	// come from an SDK that waits for the handshake.
+	// A CLI that refuses to start does not wait for a prompt, because the SDK may wait for the
+	// handshake first.
 	if c := pending[0]; p.refuses() && p.counts["request initialize"] > 0 && !c.eof && !c.signal {
 		return 0, true
 	}
@@ -295,8 +297,7 @@ func (p *Player) due(c cue) bool {
 	return true
 }
 
-// pause waits for a change, if short is set for a moment only. It reports
-// whether there was one.
+// pause waits for a change, only briefly if short is set. It reports whether there was one.
 func (p *Player) pause(short bool) (changed bool) {
 	var moment <-chan time.Time
 	if short {
@@ -319,8 +320,8 @@ func (p *Player) write(c cue) {
 	})
 }
 
-// rewritten is a line with the configuration directory that the SDK made for the
-// CLI in the place of the recorded one. p.mu is held.
+// rewritten returns a line with the configuration directory that the SDK made for the CLI in
+// place of the recorded one. The caller holds p.mu.
 func (p *Player) rewritten(text string) string {
 	recorded := p.proc.Env.Added["CLAUDE_CONFIG_DIR"]
 	if recorded == "" {
@@ -334,8 +335,8 @@ func (p *Player) rewritten(text string) string {
 	return text
 }
 
-// waitForEnd waits for what ended the recorded process: the end of its input, a
-// signal, or nothing, and then for the input that it had when it died.
+// waitForEnd waits for the event that ended the recorded process: the end of its input or a
+// signal, if any, and then for the input that it had when it died.
 func (p *Player) waitForEnd() {
 	needEOF, needSignal := false, false
 	lines := map[int]bool{}
@@ -344,7 +345,7 @@ func (p *Player) waitForEnd() {
 		case ev.Ev == "tee_sigkill":
 			return
 		case ev.Dir == "in" && ev.Ev == "eof":
-			needEOF = ev.Err == "" && !p.refuses() // one that refuses ends by itself
+			needEOF = ev.Err == "" && !p.refuses() // a refusing process ends by itself
 		case ev.Dir == "in" && ev.Ev == "line":
 			lines[ev.N] = true
 		case ev.Ev == "signal":
@@ -388,9 +389,9 @@ func (p *Player) exit() {
 	close(p.exited)
 }
 
-// take notes a line that the SDK has written. It is the first line of its kind in
-// the recording that has not come yet; where several have been written at once,
-// the one that says the same. p.mu is held.
+// take processes a line of the SDK. It matches the first unsent line of its kind in the
+// recording; among several written at once, the one with the same content. The caller holds
+// p.mu.
 func (p *Player) take(line string) {
 	p.input = append(p.input, line)
 	key, id := p.Protocol.Key(line)
@@ -430,7 +431,7 @@ func (p *Player) take(line string) {
 	}
 }
 
-// sameInput compares two lines of input without the ids that an SDK makes up.
+// sameInput compares two lines of input without generated ids.
 func sameInput(a, b string) bool {
 	var values [2]map[string]any
 	for i, line := range []string{a, b} {
@@ -444,8 +445,7 @@ func sameInput(a, b string) bool {
 	return reflect.DeepEqual(values[0], values[1])
 }
 
-// inputKey says what a line on stdin is, apart from ids that the SDK makes, and
-// the id of a request.
+// inputKey returns the key of a line on stdin without generated ids, and the id of a request.
 func inputKey(line string) (key, id string) {
 	var v struct {
 		Type      string `json:"type"`
@@ -457,7 +457,7 @@ func inputKey(line string) (key, id string) {
 			RequestID string `json:"request_id"`
 		} `json:"response"`
 	}
-	_ = json.Unmarshal([]byte(line), &v) // one that is not JSON has a key of its own
+	_ = json.Unmarshal([]byte(line), &v) // a line that is not JSON has a separate key
 	switch v.Type {
 	case "control_request":
 		return "request " + v.Request.Subtype, v.RequestID

@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// hookIDs are the ids of hooks in an initialize request, for each event by
-// matcher.
+// hookIDs returns the ids of hooks in an initialize request, for each event by matcher.
 func hookIDs(initialize string) map[string][]struct {
 	IDs []string `json:"hookCallbackIds"`
 } {
@@ -17,12 +16,12 @@ func hookIDs(initialize string) map[string][]struct {
 			} `json:"hooks"`
 		} `json:"request"`
 	}
-	_ = json.Unmarshal([]byte(initialize), &v) // one that is not JSON has no hooks
+	_ = json.Unmarshal([]byte(initialize), &v) // invalid JSON has no hooks
 	return v.Request.Hooks
 }
 
-// mapHooks maps the ids of recorded hooks to those that another SDK gave the
-// hooks in the same places.
+// mapHooks maps the ids of recorded hooks to those of another SDK for the hooks in the
+// same positions.
 func mapHooks(recorded, line string) map[string]string {
 	ids, own := map[string]string{}, hookIDs(line)
 	for event, matchers := range hookIDs(recorded) {
@@ -37,8 +36,7 @@ func mapHooks(recorded, line string) map[string]string {
 	return ids
 }
 
-// withHook is a line in which a hook has the id that the SDK gave it. p.mu is
-// held.
+// withHook returns a line with the hook id of the SDK. The caller holds p.mu.
 func (p *Player) withHook(text string) string {
 	const member = `"callback_id":`
 	head, rest, ok := strings.Cut(text, member)

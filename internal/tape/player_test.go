@@ -19,8 +19,7 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// A recording stands where the CLI would be: the program under test talks to it
-// and starts nothing.
+// A recording replaces the CLI: the program under test starts no process.
 func ExamplePlayer() {
 	p, hints, err := tape.Read(filepath.Join("..", "..", "testdata", "wire", "simple-string"))
 	if err != nil {
@@ -66,7 +65,7 @@ func say(t *testing.T, p spawn.Process, line string) {
 	}
 }
 
-// kind reads a line and names it.
+// kind reads a line and returns its kind.
 func kind(t *testing.T, out *bufio.Reader) (string, string) {
 	t.Helper()
 	line, err := out.ReadString('\n')
@@ -102,7 +101,7 @@ func TestPlayerOvertakes(t *testing.T) {
 	})
 }
 
-// TestPlayerSignals: a CLI that a signal ended waits for it.
+// TestPlayerSignals: a CLI that was ended by a signal waits for it.
 func TestPlayerSignals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, out := play(t, "raw-sigterm-in-bash")
@@ -139,7 +138,7 @@ func TestPlayerSignals(t *testing.T) {
 	})
 }
 
-// TestPlayerUnfinishedLine: what has no line feed in the recording has none here.
+// TestPlayerUnfinishedLine: a line without a line feed in the recording has none here.
 func TestPlayerUnfinishedLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, _ := play(t, "cli-garbage-stdout")
@@ -160,7 +159,7 @@ func TestPlayerUnfinishedLine(t *testing.T) {
 	})
 }
 
-// A timeline whose numbers name no line of the output is played with the lines that there are.
+// A timeline with invalid line numbers is played with the existing lines.
 func TestPlayer_timeline(t *testing.T) {
 	recorded := &tape.Process{Stdout: []string{"a\n", "b\n"}}
 	for _, n := range []int{0, -1, 1, 3, 2} {
@@ -178,8 +177,8 @@ func TestPlayer_timeline(t *testing.T) {
 	}
 }
 
-// TestPlayerSameInput: of several lines of one kind that are written in another order, each stands
-// for the recorded one with the same content, whatever ids the client gave it.
+// TestPlayerSameInput: of several lines of one kind that are written in another order, each
+// matches the recorded one with the same content, regardless of its ids.
 func TestPlayerSameInput(t *testing.T) {
 	line := func(ids, text string) string {
 		return fmt.Sprintf(`{"type":"user","request_id":"r%s","uuid":"u%s","session_id":"s%s","message":%q}`, ids, ids, ids, text)

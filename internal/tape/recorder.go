@@ -15,13 +15,13 @@ type Moment struct {
 	Event
 	// Line is the line of an event "line", without its line feed.
 	Line string
-	// Exit and Stderr are how the process ended, of an event "exit".
+	// Exit and Stderr describe the end of the process, for an event "exit".
 	Exit   Exit
 	Stderr string
 }
 
-// Recorder gives the moments of a dialogue their times and passes them on in their order. Its
-// methods may be called from any goroutine.
+// Recorder adds times to the moments of a dialogue and passes them on in order. Its methods are safe
+// for concurrent use.
 type Recorder struct {
 	add func(Moment)
 
@@ -33,7 +33,7 @@ type Recorder struct {
 // NewRecorder returns a recorder that calls add with each moment, one call at a time. Time 0 is now.
 func NewRecorder(add func(Moment)) *Recorder { return &Recorder{add: add, begun: time.Now()} }
 
-// Record passes a moment on. After an event "exit" it does nothing.
+// Record passes a moment on. After an event "exit" it has no effect.
 func (r *Recorder) Record(m Moment) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -50,12 +50,12 @@ func (r *Recorder) Line(dir, line string) {
 	r.Record(Moment{Event: Event{Dir: dir, Ev: "line"}, Line: line})
 }
 
-// Tap returns a process whose input and output are recorded line by line. Blank lines are not.
+// Tap returns a process whose input and output are recorded line by line. Blank lines are skipped.
 func (r *Recorder) Tap(p spawn.Process) spawn.Process {
 	return &tapped{Process: p, in: tap{dir: "in", r: r}, out: tap{dir: "out", r: r}}
 }
 
-// tapped is a process that is recorded.
+// tapped is a recorded process.
 type tapped struct {
 	spawn.Process
 	in, out tap
@@ -65,7 +65,7 @@ func (p *tapped) Stdin() io.WriteCloser { return tappedStdin{p.Process.Stdin(), 
 
 func (p *tapped) Stdout() io.ReadCloser { return tappedStdout{p.Process.Stdout(), &p.out} }
 
-// tap cuts a stream into lines. It is for one goroutine.
+// tap splits a stream into lines. It is not safe for concurrent use.
 type tap struct {
 	r    *Recorder
 	dir  string
@@ -92,7 +92,7 @@ type tappedStdin struct {
 }
 
 func (s tappedStdin) Write(p []byte) (int, error) {
-	s.tap.feed(p) // before it is written: an answer must not precede it
+	s.tap.feed(p) // before it is written: an answer must follow it in the recording
 	return s.WriteCloser.Write(p)
 }
 
@@ -107,7 +107,7 @@ func (s tappedStdout) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// NewProcess returns the process of recorded moments, whose events name what they are:
+// NewProcess returns the process of recorded moments, with events that have their type,
 // "control_request" and "control_response" with the id of the request.
 func NewProcess(moments []Moment) *Process {
 	p := &Process{}

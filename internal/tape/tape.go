@@ -25,20 +25,20 @@ type Process struct {
 	Timeline []Event
 }
 
-// Env is how the environment of the CLI differed from the caller's.
+// Env is the difference between the environment of the CLI and the caller's.
 type Env struct {
 	Added   map[string]string `json:"added_or_changed"`
 	Removed []string          `json:"removed"`
 	Cwd     string            `json:"cwd"`
 }
 
-// Exit is how a recorded CLI ended.
+// Exit is the exit status of a recorded CLI.
 type Exit struct {
 	Code   int     `json:"code"`
 	Signal *string `json:"signal"`
 }
 
-// Event is one moment in the life of a recorded CLI.
+// Event is one event of a recorded CLI.
 type Event struct {
 	Dir       string  `json:"dir"` // in, out, err, proc
 	Ev        string  `json:"ev"`  // line, eof, signal, child_exit, …
@@ -128,12 +128,12 @@ func ReadLines(path string) ([]string, error) {
 type Hints struct {
 	// EndsInput is true if the client closed, aborted or left.
 	EndsInput bool
-	// Optional are lines of the input that the client may leave out, counted from 1.
+	// Optional are lines of the input that the client may omit, counted from 1.
 	Optional map[int]bool
 }
 
-// Read reads the recording of a directory: its first process, nil if none was started, and
-// the hints of its caller.json, which may be missing.
+// Read reads the recording of a directory: its first process, or nil if none was started, and
+// the hints of its caller.json, which is optional.
 func Read(dir string) (*Process, Hints, error) {
 	var caller struct {
 		Calls []struct {

@@ -8,14 +8,14 @@ type Count struct {
 	CacheRead    int64
 	CacheWrite5m int64 // written to the cache for five minutes
 	CacheWrite1h int64 // written to the cache for an hour
-	WebSearches  int64 // searches made on the server; they are not tokens and cost by the piece
+	WebSearches  int64 // searches on the server; priced per search, not tokens
 }
 
 // CacheWrite returns the number of tokens that were written to the cache, for five minutes or
 // for an hour.
 func (t Count) CacheWrite() int64 { return t.CacheWrite5m + t.CacheWrite1h }
 
-// Prompt returns the size of what was sent to the model: all tokens but the output, cached or
+// Prompt returns the number of tokens sent to the model: all except the output, cached or
 // not.
 func (t Count) Prompt() int64 { return t.Input + t.CacheRead + t.CacheWrite() }
 

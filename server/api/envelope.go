@@ -9,9 +9,9 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// DecodeEnvelope decodes an envelope and the events of its message, of which there are none if the
-// envelope has no message. The decoder is that of the session. The envelope may refer to data,
-// which the caller must not change afterwards.
+// DecodeEnvelope decodes an envelope and the events of its message, which may be empty. The decoder
+// is that of the session. The envelope may refer to data, which the caller must not modify
+// afterwards.
 func DecodeEnvelope(d *event.Decoder, data []byte) (Envelope, []event.Event, error) {
 	if e, ok := deltaEnvelope(data); ok {
 		if ev, ok := d.DecodeDelta(e.Msg); ok {
@@ -29,8 +29,8 @@ func DecodeEnvelope(d *event.Decoder, data []byte) (Envelope, []event.Event, err
 	return e, events, err
 }
 
-// deltaEnvelope decodes an envelope in exactly the form that a server gives one; false for any
-// other. Its message is not checked.
+// deltaEnvelope decodes an envelope in exactly the form of a server; it returns false for any other
+// form. It does not check the message.
 func deltaEnvelope(data []byte) (Envelope, bool) {
 	var e Envelope
 	if len(data) == 0 || data[len(data)-1] != '}' {

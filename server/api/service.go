@@ -14,20 +14,20 @@ type Envelope struct {
 	Msg       json.RawMessage `json:"msg"`
 }
 
-// Cursor is a place in the log of a session, after the message with this Seq and Sub. If the deltas
-// at the place are gone, messages continue at Seq+1, whose whole message replaces them.
+// Cursor is a position in the log of a session, after the message with this Seq and Sub. If the
+// deltas at the position were dropped, messages continue at Seq+1, with the complete message that
+// replaces them.
 type Cursor struct {
 	Epoch string `json:"epoch"`
 	Seq   uint64 `json:"seq"`
 	Sub   uint64 `json:"sub,omitempty"`
 }
 
-// Reason is the reason for which a request failed, as a word that programs can compare. The set is
-// open: newer servers may send words that have no constant here.
+// Reason is the reason why a request failed, as a word that programs can compare. The set is open:
+// newer servers may send words without a constant here.
 type Reason string
 
-// The reasons that are known. Newer servers may send others, so a switch over them needs a
-// default.
+// The known reasons. Newer servers may send others, so a switch over them needs a default.
 const (
 	NotConnected   Reason = "not_connected"
 	SessionExpired Reason = "session_expired"
@@ -45,7 +45,7 @@ const (
 	BudgetExceeded Reason = "budget_exceeded"
 )
 
-// ErrorObject is the error of a JSON-RPC answer: a number, a message for people, and the
+// ErrorObject is the error of a JSON-RPC response: a number, a message for people, and the
 // [Reason].
 type ErrorObject struct {
 	Code    int       `json:"code"`
@@ -53,61 +53,59 @@ type ErrorObject struct {
 	Data    ErrorData `json:"data"`
 }
 
-// ErrorData carries the reason of an error in a word that programs can compare, beside the
+// ErrorData has the reason of an error as a word that programs can compare, in addition to the
 // message for people.
 type ErrorData struct {
 	Reason Reason `json:"reason"`
-	// Hunks are set if a request named a hunk that has changed: those that are in its place now.
+	// Hunks are set if a request named a hunk that has changed: the current ones at its position.
 	Hunks []WorkspaceHunk `json:"hunks,omitempty"`
 }
 
-// Empty is the parameters of a method that takes none, or the result of one that returns
-// nothing.
+// Empty is the parameters of a method without parameters, or the result of a method without a
+// result.
 type Empty struct{}
 
-// SessionRef names a session by its id. It is the parameters of all methods that need nothing
-// else.
+// SessionRef names a session by its id. It is the parameters of all methods that need only the
+// session.
 type SessionRef struct {
 	SessionID string `json:"session_id"`
 }
 
-// Accepted is the answer to an input that is now in the log, as the message with the number Seq.
-// From then on it survives a crash of the server.
+// Accepted is the response to an input that is stored in the log as the message with the number
+// Seq. It survives a crash of the server.
 type Accepted struct {
 	TurnID string `json:"turn_id,omitempty"`
 	Seq    uint64 `json:"seq"`
-	Held   bool   `json:"held,omitempty"` // it waits behind inputs that are held, until a person releases them
+	Held   bool   `json:"held,omitempty"` // it waits behind held inputs until a person releases them
 }
 
-// Idempotency makes a request safe to send again. The server carries out requests with the same
-// key only once.
+// Idempotency makes a request safe to repeat. The server executes requests with the same key only
+// once.
 type Idempotency struct {
 	Key string `json:"idempotency_key,omitempty"`
 }
 
-// HelloParams begin a connection: who the client is, what it can do, and the sessions that it
-// goes on with.
+// HelloParams starts a connection: the client, its capabilities, and the sessions to resume.
 type HelloParams struct {
 	Client       ClientInfo     `json:"client"`
 	Capabilities []string       `json:"capabilities,omitempty"`
 	Resume       []ResumeCursor `json:"resume,omitempty"`
 }
 
-// ClientInfo is the name and the version of a client, as it gives them when the connection
-// begins.
+// ClientInfo is the name and the version of a client.
 type ClientInfo struct {
 	Name    string `json:"name"`
 	Version string `json:"version,omitempty"`
 }
 
-// ResumeCursor is the place in a session from which a client wants to go on, which it got from
-// an earlier connection.
+// ResumeCursor is the position in a session from which a client resumes, from an earlier
+// connection.
 type ResumeCursor struct {
 	SessionID string `json:"session_id"`
 	Cursor    Cursor `json:"cursor"`
 }
 
-// HelloResult is the server's answer to hello: its name and version, and what it can do.
+// HelloResult is the server's response to hello: its name, version and capabilities.
 type HelloResult struct {
 	Name         string   `json:"name"`
 	Version      string   `json:"version"`

@@ -2,7 +2,7 @@ package api
 
 import "github.com/seed7221b0f9/parley/agent/event"
 
-// HistoryListParams ask for sessions on disk, by provider, project or text, a page at a time.
+// HistoryListParams requests sessions on disk, by provider, project or text, one page at a time.
 type HistoryListParams struct {
 	Provider string `json:"provider,omitempty"`
 	Project  string `json:"project,omitempty"`
@@ -11,15 +11,15 @@ type HistoryListParams struct {
 	Limit    int64  `json:"limit,omitempty"`
 }
 
-// HistoryListResult is a page of sessions on disk, and the cursor of the next page, which is
-// empty on the last.
+// HistoryListResult is a page of sessions on disk, and the cursor of the next page, which is empty
+// on the last.
 type HistoryListResult struct {
 	Sessions []HistoryInfo `json:"sessions"`
 	Cursor   string        `json:"cursor,omitempty"` // of the next page; empty on the last
 }
 
-// HistoryInfo describes a session on disk: whose it is, its title, its directory, and when it
-// was changed.
+// HistoryInfo describes a session on disk: its provider, its title, its directory, and the time of
+// its last change.
 type HistoryInfo struct {
 	Provider     string `json:"provider,omitempty"`
 	SessionID    string `json:"session_id"`
@@ -33,16 +33,16 @@ type HistoryInfo struct {
 	CreatedAt    string `json:"created_at,omitempty"`
 	LastModified string `json:"last_modified,omitempty"`
 	Archived     bool   `json:"archived,omitempty"`
-	Live         string `json:"live,omitempty"` // where it is open now: terminal
+	Live         string `json:"live,omitempty"` // where it is open: terminal
 }
 
-// HistoryRef names a session on disk by its id. It is the parameters of methods that need
-// nothing else.
+// HistoryRef names a session on disk by its id. It is the parameters of methods that need only
+// this.
 type HistoryRef struct {
 	Session string `json:"session"`
 }
 
-// HistoryLoadParams ask for a page of a session on disk. Before and After are uuids of messages;
+// HistoryLoadParams requests a page of a session on disk. Before and After are uuids of messages;
 // without either the page is the end of the session.
 type HistoryLoadParams struct {
 	Session string `json:"session"`
@@ -52,47 +52,46 @@ type HistoryLoadParams struct {
 	Leaf    string `json:"leaf,omitempty"` // the last message of the branch to read; empty means the newest
 }
 
-// HistoryLoadResult is a page of a session on disk in the form of a conversation. HasMore is
-// set if there is more.
+// HistoryLoadResult is a page of a session on disk in the form of a conversation. HasMore is set if
+// earlier messages exist.
 type HistoryLoadResult struct {
 	Conversation event.JSON `json:"conversation"` // a event.Conversation
 	HasMore      bool       `json:"has_more"`
 }
 
-// HistoryMetadataResult is what is known about a session on disk, including its branches and
-// the versions of its prompts.
+// HistoryMetadataResult describes a session on disk, including its branches and the versions of its
+// prompts.
 type HistoryMetadataResult struct {
 	Info     HistoryInfo `json:"info"`
 	Messages int64       `json:"messages"`
 	Branches int64       `json:"branches"`
-	// Versions are the prompts that have others at the same place, because a prompt was edited
-	// and sent again. All versions of one place have the same parent.
+	// Versions are the prompts with alternatives at the same position, because a prompt was edited
+	// and sent again. All versions of a position have the same parent.
 	Versions []HistoryVersion `json:"versions,omitempty"`
 }
 
-// HistoryVersion is one of several prompts at the same place of a session, with the end of what
-// followed it.
+// HistoryVersion is one of several prompts at the same position of a session, with the end of its
+// branch.
 type HistoryVersion struct {
 	UUID   string `json:"uuid"`
-	Parent string `json:"parent"` // the message before it; empty at the beginning
-	Leaf   string `json:"leaf"`   // the end of what followed, for history.load
+	Parent string `json:"parent"` // the preceding message; empty at the beginning
+	Leaf   string `json:"leaf"`   // the end of its branch, for history.load
 	TS     string `json:"ts,omitempty"`
 }
 
-// HistoryRenameParams give a session on disk a title, which takes the place of the one that it
-// had.
+// HistoryRenameParams sets the title of a session on disk.
 type HistoryRenameParams struct {
 	Session string `json:"session"`
 	Title   string `json:"title"`
 }
 
-// HistoryTagParams give a session on disk a tag. An empty tag removes the one that it had.
+// HistoryTagParams sets the tag of a session on disk. An empty tag removes it.
 type HistoryTagParams struct {
 	Session string `json:"session"`
 	Tag     string `json:"tag"`
 }
 
-// HistoryExportParams ask for a session on disk in another format: Markdown, JSON or HTML.
+// HistoryExportParams requests a session on disk in another format: Markdown, JSON or HTML.
 type HistoryExportParams struct {
 	Session string `json:"session"`
 	Format  string `json:"format"` // markdown, json, html
@@ -106,8 +105,8 @@ type HistoryExportResult struct {
 	Text      string `json:"text"`
 }
 
-// HistorySearchParams look for a text in the sessions on disk, in all projects or one, a page
-// at a time.
+// HistorySearchParams searches the sessions on disk for a text, in all projects or one, one page at
+// a time.
 type HistorySearchParams struct {
 	Query   string `json:"query"`
 	Project string `json:"project,omitempty"`
@@ -115,15 +114,13 @@ type HistorySearchParams struct {
 	Limit   int64  `json:"limit,omitempty"`
 }
 
-// HistorySearchResult is a page of the places at which a text was found, and the cursor of the
-// next page.
+// HistorySearchResult is a page of matches, and the cursor of the next page.
 type HistorySearchResult struct {
 	Hits   []HistoryHit `json:"hits"`
 	Cursor string       `json:"cursor,omitempty"`
 }
 
-// HistoryHit is a place at which a text was found: the session, the message, and an excerpt
-// around it.
+// HistoryHit is a match: the session, the message, and an excerpt around it.
 type HistoryHit struct {
 	Session string `json:"session"`
 	UUID    string `json:"uuid"`

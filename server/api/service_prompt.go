@@ -7,53 +7,48 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// QueueListResult lists the inputs of a session that wait for their turn, in the order in which
-// they will run.
+// QueueListResult lists the queued inputs of a session, in the order in which they will run.
 type QueueListResult struct {
 	Items []event.QueueItem `json:"items"`
 }
 
-// QueueEditParams replace the content of an input that waits. An input that already runs cannot
-// be changed.
+// QueueEditParams replaces the content of a queued input. A running input cannot be changed.
 type QueueEditParams struct {
 	SessionID string     `json:"session_id"`
 	ID        string     `json:"id"`
 	Content   event.JSON `json:"content"`
 }
 
-// QueueItemParams name an input that waits, by its id in the queue of the session.
+// QueueItemParams names a queued input by its id in the queue of the session.
 type QueueItemParams struct {
 	SessionID string `json:"session_id"`
 	ID        string `json:"id"`
 }
 
-// QueueReorderParams give the new order of the inputs that wait. The list has to name all of
-// them.
+// QueueReorderParams sets the order of the queued inputs. The list has to name all of them.
 type QueueReorderParams struct {
 	SessionID string   `json:"session_id"`
 	IDs       []string `json:"ids"`
 }
 
-// PermissionListParams ask for the requests that wait for an answer, of one session or of all.
+// PermissionListParams requests the open requests of one session or of all.
 type PermissionListParams struct {
 	SessionID string `json:"session_id,omitempty"`
 }
 
-// PermissionListResult lists the requests that wait for an answer: permissions and questions,
-// with their sessions.
+// PermissionListResult lists the open requests: permissions and questions, with their sessions.
 type PermissionListResult struct {
 	Prompts []PendingPrompt `json:"prompts"`
 }
 
-// PendingPrompt is a request that waits for an answer, with its session and the time at which
-// it was made.
+// PendingPrompt is an open request, with its session and its time.
 type PendingPrompt struct {
 	SessionID string       `json:"session_id"`
 	AskedAt   string       `json:"asked_at,omitempty"`
 	Prompt    event.Prompt `json:"prompt"`
 }
 
-// MarshalJSON adds the id of the request under the name requestId, which it had before prompts were
+// MarshalJSON adds the id of the request under the name requestId, its name before prompts were
 // events: programs that answer requests read it.
 func (p PendingPrompt) MarshalJSON() ([]byte, error) {
 	prompt, err := json.Marshal(p.Prompt)
@@ -70,8 +65,8 @@ func (p PendingPrompt) MarshalJSON() ([]byte, error) {
 	}{p.SessionID, p.AskedAt, prompt})
 }
 
-// PermissionRespondParams answer a permission request. If several clients answer, the first
-// answer counts.
+// PermissionRespondParams answers a permission request. If several clients answer, the first answer
+// counts.
 type PermissionRespondParams struct {
 	Idempotency
 	SessionID          string     `json:"session_id"`
@@ -79,15 +74,15 @@ type PermissionRespondParams struct {
 	Behavior           string     `json:"behavior"`              // allow, deny
 	Choice             string     `json:"choice,omitempty"`      // the id of one of the request's choices
 	Scope              string     `json:"scope,omitempty"`       // once, turn, session, always; absent is once
-	Suggestions        []int64    `json:"suggestions,omitempty"` // which of the request's suggestions are taken, counted from 0
+	Suggestions        []int64    `json:"suggestions,omitempty"` // indexes of the accepted suggestions of the request, from 0
 	UpdatedInput       event.JSON `json:"updated_input,omitempty"`
 	UpdatedPermissions event.JSON `json:"updated_permissions,omitempty"`
 	Reason             string     `json:"reason,omitempty"`
 	Interrupt          bool       `json:"interrupt,omitempty"`
 }
 
-// QuestionRespondParams answer a question, decline it or cancel it. If several clients answer,
-// the first answer counts.
+// QuestionRespondParams answers, declines or cancels a question. If several clients answer, the
+// first answer counts.
 type QuestionRespondParams struct {
 	Idempotency
 	SessionID string     `json:"session_id"`
@@ -96,7 +91,7 @@ type QuestionRespondParams struct {
 	Answers   event.JSON `json:"answers,omitempty"`
 }
 
-// RespondResult reports whether this answer was the one that counted, and if not, whose was.
+// RespondResult reports whether this answer counted and, if not, who answered first.
 type RespondResult struct {
 	Accepted bool   `json:"accepted"`
 	By       string `json:"by,omitempty"`

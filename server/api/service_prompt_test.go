@@ -8,8 +8,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// TestPendingPrompt checks that the id of a request has both its names, and that a decoder gets the
-// request back.
+// TestPendingPrompt checks that the id of a request has both its names, and that decoding returns
+// the request.
 func TestPendingPrompt(t *testing.T) {
 	want := api.PendingPrompt{SessionID: "s-1", AskedAt: "2026-01-01T00:00:00Z",
 		Prompt: event.Prompt{Permission: &event.PermissionRequest{Kind: event.PermissionTool, RequestID: `r"1`, ToolName: "Bash"}}}

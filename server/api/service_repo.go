@@ -1,31 +1,31 @@
 package api
 
-// WorkspaceCreateParams create a git worktree for a session. session.connect takes the id of the
+// WorkspaceCreateParams creates a git worktree for a session. session.connect takes the id of the
 // result.
 type WorkspaceCreateParams struct {
 	Idempotency
 	Repo   string `json:"repo"`
-	Base   string `json:"base,omitempty"`   // the commit that it begins at; empty means HEAD
-	Branch string `json:"branch,omitempty"` // empty means a new one whose name the server chooses
+	Base   string `json:"base,omitempty"`   // the commit at which it starts; empty means HEAD
+	Branch string `json:"branch,omitempty"` // empty means a new one with a name that the server chooses
 	Setup  string `json:"setup,omitempty"`  // a command that is run in it first
 }
 
-// Workspace is a git worktree that sessions work in: its directory, the repository, and the branch
-// that is checked out.
+// Workspace is a git worktree for sessions: its directory, the repository, and the checked out
+// branch.
 type Workspace struct {
 	ID       string   `json:"id"`
 	Path     string   `json:"path"`
 	Repo     string   `json:"repo,omitempty"`
 	Base     string   `json:"base,omitempty"`
 	Branch   string   `json:"branch,omitempty"`
-	Sessions []string `json:"sessions,omitempty"` // that run in it
+	Sessions []string `json:"sessions,omitempty"` // sessions that run in it
 }
 
-// WorkspaceResult is a workspace that was created or changed, with the output of its setup
-// command if it has one.
+// WorkspaceResult is a workspace that was created or changed, with the output of its setup command,
+// if any.
 type WorkspaceResult struct {
 	Workspace Workspace `json:"workspace"`
-	Output    string    `json:"output,omitempty"` // of the setup command, the end of it
+	Output    string    `json:"output,omitempty"` // the end of the setup command's output
 }
 
 // WorkspaceListResult lists all workspaces of the server, each with the sessions that run in it.
@@ -33,70 +33,70 @@ type WorkspaceListResult struct {
 	Workspaces []Workspace `json:"workspaces"`
 }
 
-// WorkspaceScope selects the two states that are compared. With Turn it is what one turn has
-// changed, with Against "head" what is not committed, and otherwise everything since the base of
-// the workspace or, without a workspace, since the first turn of the session.
+// WorkspaceScope selects the two states to compare: with Turn the changes of one turn, with Against
+// "head" the uncommitted changes, and otherwise everything since the base of the workspace or,
+// without a workspace, since the first turn of the session.
 type WorkspaceScope struct {
 	Turn    string `json:"turn,omitempty"` // turn_id of an input
 	Against string `json:"against,omitempty"`
 }
 
-// WorkspaceDiffParams ask what a session has changed, in all files or in one. The scope selects
-// since when.
+// WorkspaceDiffParams requests the changes of a session, in all files or one. The scope selects the
+// start.
 type WorkspaceDiffParams struct {
 	WorkspaceScope
 	SessionID string `json:"session_id"`
-	Path      string `json:"path,omitempty"` // one file alone
+	Path      string `json:"path,omitempty"` // only this file
 }
 
-// WorkspaceDiffResult is what a session has changed. Workspace is absent for a session in
-// a directory of the user's.
+// WorkspaceDiffResult is the changes of a session. Workspace is absent for a session in a user's
+// directory.
 type WorkspaceDiffResult struct {
 	WorkspaceScope
 	Workspace *Workspace        `json:"workspace,omitempty"`
-	Base      string            `json:"base,omitempty"` // the commit or tree that is compared with
-	Head      string            `json:"head,omitempty"` // the commit that is checked out
+	Base      string            `json:"base,omitempty"` // the base commit or tree
+	Head      string            `json:"head,omitempty"` // the checked out commit
 	Branch    string            `json:"branch,omitempty"`
 	Files     []WorkspaceFile   `json:"files"`
-	Commits   []WorkspaceCommit `json:"commits,omitempty"` // since the base of the workspace, the newest first
-	Turns     []WorkspaceTurn   `json:"turns,omitempty"`   // that can be asked for, the oldest first
+	Commits   []WorkspaceCommit `json:"commits,omitempty"` // since the base of the workspace, newest first
+	Turns     []WorkspaceTurn   `json:"turns,omitempty"`   // turns that can be selected, oldest first
 	LeftOut   []WorkspaceLeft   `json:"left_out,omitempty"`
-	Truncated bool              `json:"truncated,omitempty"` // there is more than is shown
+	Truncated bool              `json:"truncated,omitempty"` // there are more changes than shown
 }
 
 // WorkspaceFile is a file that has changed, with its hunks unless it is binary or too large. Added
 // and Removed count lines.
 type WorkspaceFile struct {
 	Path      string          `json:"path"`
-	OldPath   string          `json:"old_path,omitempty"` // of one that was moved
+	OldPath   string          `json:"old_path,omitempty"` // for a moved file
 	Kind      string          `json:"kind"`               // add, update, delete, move, type
-	OldMode   string          `json:"old_mode,omitempty"` // as git has it, such as 100644
+	OldMode   string          `json:"old_mode,omitempty"` // git's mode, such as 100644
 	NewMode   string          `json:"new_mode,omitempty"`
 	OldSize   int64           `json:"old_size,omitempty"`
 	NewSize   int64           `json:"new_size,omitempty"`
 	Binary    bool            `json:"binary,omitempty"`
-	Large     bool            `json:"large,omitempty"`     // too large to be compared line by line
-	Truncated bool            `json:"truncated,omitempty"` // it has more hunks
+	Large     bool            `json:"large,omitempty"`     // too large for a comparison line by line
+	Truncated bool            `json:"truncated,omitempty"` // it has more hunks than shown
 	Untracked bool            `json:"untracked,omitempty"`
 	Added     int64           `json:"added"`
 	Removed   int64           `json:"removed"`
 	Hunks     []WorkspaceHunk `json:"hunks"`
 }
 
-// WorkspaceHunk is a group of lines of a file that have changed together. Its id stays the same as
-// long as the hunk does; its other members are those of a hunk in turn_diff.
+// WorkspaceHunk is a group of adjacent changed lines of a file. Its id stays the same as long as
+// the hunk does; its other members are those of a hunk in turn_diff.
 type WorkspaceHunk struct {
 	ID       string   `json:"id"`
 	OldStart int64    `json:"oldStart"`
 	OldLines int64    `json:"oldLines"`
 	NewStart int64    `json:"newStart"`
 	NewLines int64    `json:"newLines"`
-	Section  string   `json:"section,omitempty"` // the function that it is in
-	Lines    []string `json:"lines"`             // each after ' ', '-' or '+'; '\\' says that the one before has no line feed
+	Section  string   `json:"section,omitempty"` // the enclosing function
+	Lines    []string `json:"lines"`             // each after ' ', '-' or '+'; '\\' marks that the previous one has no line feed
 }
 
-// WorkspaceCommit is a commit that was made since the base: its hash, its subject, its author and
-// its time in RFC 3339.
+// WorkspaceCommit is a commit since the base: its hash, its subject, its author and its time in RFC
+// 3339.
 type WorkspaceCommit struct {
 	Commit  string `json:"commit"`
 	Subject string `json:"subject"`
@@ -104,45 +104,45 @@ type WorkspaceCommit struct {
 	Time    string `json:"time,omitempty"`
 }
 
-// WorkspaceTurn is a turn whose changes are known, so that [WorkspaceScope] can name it.
+// WorkspaceTurn is a turn with known changes, so that [WorkspaceScope] can select it.
 type WorkspaceTurn struct {
 	TurnID  string `json:"turn_id"`
 	Ended   bool   `json:"ended,omitempty"`
-	Changed bool   `json:"changed,omitempty"` // it has changed files; known when it has ended
+	Changed bool   `json:"changed,omitempty"` // it has changed files; known after its end
 }
 
-// WorkspaceLeft is a file that a diff leaves out, with its size in bytes and the reason.
+// WorkspaceLeft is a file that a diff omits, with its size in bytes and the reason.
 type WorkspaceLeft struct {
 	Path string `json:"path"`
 	Size int64  `json:"size,omitempty"`
 	Why  string `json:"why"` // large, unreadable, repository, filter
 }
 
-// WorkspaceRevertParams revert a file or one of its hunks. The result is the diff of the same scope
-// afterwards. If the hunk has changed since it was shown, the error is a conflict whose data has
-// the hunks that are in its place now.
+// WorkspaceRevertParams reverts a file or one of its hunks. The result is the diff of the same
+// scope afterwards. If the hunk has changed since it was shown, the error is a conflict with the
+// current hunks at its position.
 type WorkspaceRevertParams struct {
 	Idempotency
 	WorkspaceScope
 	SessionID string `json:"session_id"`
 	File      string `json:"file"`
 	Hunk      string `json:"hunk,omitempty"`     // its id; empty means the whole file
-	Checkout  bool   `json:"checkout,omitempty"` // with against head: also in the user's own checkout
+	Checkout  bool   `json:"checkout,omitempty"` // with against head: also in the user's checkout
 }
 
-// WorkspaceCommitParams commit what a session has changed, all of it or some files. Without Checkout
-// only a workspace is committed in, never the user's own checkout.
+// WorkspaceCommitParams commits the changes of a session, all or some files. Without Checkout it
+// commits only in a workspace, never in the user's checkout.
 type WorkspaceCommitParams struct {
 	Idempotency
 	SessionID string   `json:"session_id"`
 	Message   string   `json:"message"`
-	Files     []string `json:"files,omitempty"`    // absent: all that the session has changed
+	Files     []string `json:"files,omitempty"`    // absent means all changes of the session
 	Trailer   bool     `json:"trailer,omitempty"`  // name the session in the commit
-	Checkout  bool     `json:"checkout,omitempty"` // also in the user's own checkout
+	Checkout  bool     `json:"checkout,omitempty"` // also in the user's checkout
 }
 
-// WorkspaceCommitResult is a commit that was made: its hash, its branch, its files, and the
-// output of hooks.
+// WorkspaceCommitResult is the new commit: its hash, its branch, its files, and the output of
+// hooks.
 type WorkspaceCommitResult struct {
 	Commit string   `json:"commit"`
 	Branch string   `json:"branch,omitempty"`
@@ -150,9 +150,9 @@ type WorkspaceCommitResult struct {
 	Output string   `json:"output,omitempty"` // of hooks
 }
 
-// WorkspaceRemoveParams remove a worktree, by its id or by a session that runs in it. The server
-// refuses if work would be lost, unless Force is set. With KeepBranch its branch stays, so that
-// commits on it are not lost.
+// WorkspaceRemoveParams removes a worktree, by its id or by a session that runs in it. The server
+// refuses if work would be lost, unless Force is set. With KeepBranch its branch stays, so that its
+// commits are not lost.
 type WorkspaceRemoveParams struct {
 	SessionID  string `json:"session_id,omitempty"`
 	ID         string `json:"id,omitempty"`
@@ -161,7 +161,7 @@ type WorkspaceRemoveParams struct {
 }
 
 // WorkspaceEvent is the member workspace of a session_info message. It reports a change in the
-// files of a session, after which a diff that is shown is out of date.
+// files of a session, after which a shown diff is out of date.
 type WorkspaceEvent struct {
 	Event   string   `json:"event"` // turn_started, turn_ended, reverted, committed, removed
 	TurnID  string   `json:"turn_id,omitempty"`
@@ -173,14 +173,14 @@ type WorkspaceEvent struct {
 	By      string   `json:"by,omitempty"`
 }
 
-// PreviewListResult is the ports that processes of a session's agent listen on, and whether the
-// server shows them.
+// PreviewListResult lists the ports on which processes of a session's agent listen, and reports
+// whether the server shows them.
 type PreviewListResult struct {
 	Enabled bool          `json:"enabled"`
 	Ports   []PreviewPort `json:"ports"`
 }
 
-// PreviewPort is a port that a process of the agent listens on, with the name and the number of
+// PreviewPort is a port on which a process of the agent listens, with the name and the number of
 // that process.
 type PreviewPort struct {
 	Port    int64  `json:"port"`
@@ -188,15 +188,14 @@ type PreviewPort struct {
 	PID     int64  `json:"pid,omitempty"`
 }
 
-// PreviewOpenParams name the port of a session that is to be shown, as the list of its ports
-// has it.
+// PreviewOpenParams names the port of a session to show, from the list of its ports.
 type PreviewOpenParams struct {
 	SessionID string `json:"session_id"`
 	Port      int64  `json:"port"`
 }
 
-// PreviewOpenResult is the address at which a browser opens a preview. It works once and for a
-// minute.
+// PreviewOpenResult is the address at which a browser opens a preview. It works once and expires
+// after a minute.
 type PreviewOpenResult struct {
 	URL string `json:"url"`
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// TestWebhook checks that a webhook is enabled unless it tells otherwise.
+// TestWebhook checks that a webhook is enabled by default.
 func TestWebhook(t *testing.T) {
 	for data, want := range map[string]bool{
 		`{"url":"https://example.org"}`:                    true,

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// The scopes of a [Limit]: whose use is counted.
+// The scopes of a [Limit]: the usage that it counts.
 const (
 	ScopeSession = "session"
 	ScopeToken   = "token"
@@ -20,7 +20,7 @@ const (
 
 var scopes = []string{ScopeSession, ScopeToken, ScopeTenant, ScopeServer}
 
-// The periods of a [Limit]: after each of them counting begins anew. Empty is for good.
+// The periods of a [Limit], after each of which counting restarts. Empty never resets.
 const (
 	PeriodDay   = "day"
 	PeriodMonth = "month"
@@ -28,17 +28,17 @@ const (
 
 var periods = []string{"", PeriodDay, PeriodMonth}
 
-// The actions of a [Limit]: what happens when it is reached.
+// The actions of a [Limit] when it is reached.
 const (
 	ActionInterrupt = "interrupt" // running turns are interrupted, new ones refused
 	ActionRefuse    = "refuse"    // running turns may end, new ones are refused
-	ActionNotify    = "notify"    // it is said, and nothing else happens
+	ActionNotify    = "notify"    // only a notice is sent
 )
 
 var actions = []string{ActionInterrupt, ActionRefuse, ActionNotify}
 
-// Limit is how much may be used. One without a target holds for each session, token or
-// tenant by itself.
+// Limit is a limit of usage. Without a target it applies to each session, token or tenant
+// separately.
 type Limit struct {
 	ID     string   `json:"id"`
 	Scope  string   `json:"scope"`
@@ -49,7 +49,7 @@ type Limit struct {
 	Action string   `json:"action,omitempty"` // empty is ActionInterrupt
 }
 
-// Check returns an error that says what is wrong with a limit, and fills in its action.
+// Check returns an error if a limit is invalid, and sets its default action.
 func (l *Limit) Check() error {
 	if l.Action == "" {
 		l.Action = ActionInterrupt
@@ -71,7 +71,7 @@ func (l *Limit) Check() error {
 	return nil
 }
 
-// ParseLimit reads a limit as a setting writes it: words of the form key=value with the keys
+// ParseLimit parses a limit in the form of a setting: words of the form key=value with the keys
 // scope, target, period, usd, tokens and action, as in "scope=tenant period=day usd=20".
 func ParseLimit(text string) (Limit, error) {
 	l := Limit{ID: "setting:" + strings.Join(strings.Fields(text), " ")}
@@ -106,7 +106,7 @@ func ParseLimit(text string) (Limit, error) {
 	return l, nil
 }
 
-// bucket is the name of the day or month that a time is in; empty without a period.
+// bucket returns the name of the day or month of a time; empty without a period.
 func bucket(period string, t time.Time) string {
 	switch period {
 	case PeriodDay:
@@ -117,7 +117,7 @@ func bucket(period string, t time.Time) string {
 	return ""
 }
 
-// resets is when the next period begins; zero for a limit that is for good.
+// resets returns the start of the next period; zero for a limit that never resets.
 func (l Limit) resets(now time.Time) time.Time {
 	y, m, d := now.UTC().Date()
 	switch l.Period {

@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// ServeHTTP forwards a request with the key in the place of the session's token.
+// ServeHTTP forwards a request with the key instead of the session's token.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodHead && r.URL.Path == "/" {
-		return // the agent asks whether someone is there
+		return // the agent checks whether the server is reachable
 	}
 	g, status, why := p.admit(r)
 	if g == nil {
@@ -49,7 +49,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	stream(w, resp.Body)
 }
 
-// admit returns the grant of a request with a place taken, or why it is refused.
+// admit returns the grant of a request and takes a place, or returns the reason of the rejection.
 func (p *Proxy) admit(r *http.Request) (g *grant, status int, why string) {
 	switch {
 	case r.Host != p.host:
@@ -76,7 +76,7 @@ func (p *Proxy) admit(r *http.Request) (g *grant, status int, why string) {
 	}
 }
 
-// outgoing is the request as the API gets it.
+// outgoing returns the request for the API.
 func (p *Proxy) outgoing(ctx context.Context, w http.ResponseWriter, r *http.Request) *http.Request {
 	target := *p.upstream
 	target.Path = strings.TrimSuffix(target.Path, "/") + r.URL.Path
@@ -93,10 +93,10 @@ func (p *Proxy) outgoing(ctx context.Context, w http.ResponseWriter, r *http.Req
 	return out
 }
 
-// hopHeaders are about a connection and not about what it carries.
+// hopHeaders are headers of a connection, not of the message.
 var hopHeaders = []string{"Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade"}
 
-// copyHeader copies what is not about the connection.
+// copyHeader copies the headers that are not about the connection.
 func copyHeader(to, from http.Header) {
 	drop := slices.Clone(hopHeaders)
 	for _, line := range from["Connection"] {
@@ -111,7 +111,7 @@ func copyHeader(to, from http.Header) {
 	}
 }
 
-// stream passes a body on as it comes.
+// stream forwards a body as it arrives.
 func stream(w http.ResponseWriter, body io.Reader) {
 	flush := http.NewResponseController(w)
 	buf := make([]byte, 32<<10)
@@ -127,12 +127,12 @@ func stream(w http.ResponseWriter, body io.Reader) {
 			return
 		}
 		if err != nil {
-			panic(http.ErrAbortHandler) // what was cut must not look whole
+			panic(http.ErrAbortHandler) // a truncated response must not look complete
 		}
 	}
 }
 
-// refuse answers in the form of the API.
+// refuse responds with an error in the form of the API.
 func refuse(w http.ResponseWriter, status int, why string) {
 	kind := map[int]string{http.StatusUnauthorized: "authentication_error", http.StatusTooManyRequests: "rate_limit_error", http.StatusBadGateway: "api_error",
 		http.StatusRequestEntityTooLarge: "request_too_large"}[status]
@@ -145,10 +145,10 @@ func refuse(w http.ResponseWriter, status int, why string) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // an agent that is gone is not a fault
+	_, _ = w.Write(body) // a disconnected agent is not a fault
 }
 
-// withoutURL is an error without the address, whose query can be anything.
+// withoutURL returns an error without the address, because its query can contain secrets.
 func withoutURL(err error) error {
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		return u.Err

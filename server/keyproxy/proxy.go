@@ -22,25 +22,25 @@ const (
 	DefaultUpstream    = "https://api.anthropic.com"
 	DefaultMaxBody     = 64 << 20
 	DefaultMaxRequests = 64
-	// DefaultTimeout is how long the upstream may take until its answer begins.
+	// DefaultTimeout is the time limit for the upstream to start its response.
 	DefaultTimeout = 10 * time.Minute
 )
 
-// headerTimeout is how long an agent may take to send the header of a request.
+// headerTimeout is the time limit for an agent to send the header of a request.
 const headerTimeout = 10 * time.Second
 
 // Options configures a proxy. The key is required; every other zero field has a default.
 type Options struct {
-	// Key is what the proxy adds, as x-api-key.
+	// Key is the key that the proxy adds, as x-api-key.
 	Key string
-	// Upstream is where requests go: https, or http on the loopback interface.
+	// Upstream is the target of requests: https, or http on the loopback interface.
 	Upstream string
-	// MaxBody limits the bytes of a request, MaxRequests the requests of one session at once.
+	// MaxBody limits the bytes of a request, MaxRequests the concurrent requests of one session.
 	MaxBody     int64
 	MaxRequests int
-	// Timeout is how long the upstream may take until its answer begins.
+	// Timeout is the time limit for the upstream to start its response.
 	Timeout time.Duration
-	// Logger gets what is refused, without secrets; nil discards it.
+	// Logger receives rejections, without secrets; nil discards them.
 	Logger *slog.Logger
 }
 
@@ -66,7 +66,7 @@ type grant struct {
 	places  chan struct{}
 }
 
-// Listen starts a proxy on a free port of 127.0.0.1. The caller closes it.
+// Listen starts a proxy on a free port of 127.0.0.1. The caller must close it.
 func Listen(opts Options) (*Proxy, error) {
 	upstream, err := opts.check()
 	if err != nil {
@@ -85,12 +85,12 @@ func Listen(opts Options) (*Proxy, error) {
 		ErrorLog: slog.NewLogLogger(opts.Logger.Handler(), slog.LevelDebug)}
 	go func() {
 		defer close(p.served)
-		_ = p.server.Serve(l) // ends with http.ErrServerClosed
+		_ = p.server.Serve(l) // returns http.ErrServerClosed
 	}()
 	return p, nil
 }
 
-// count counts connections, so that Close can wait for what they run.
+// count counts connections, so that Close can wait for their requests.
 func (p *Proxy) count(_ net.Conn, state http.ConnState) {
 	switch state {
 	case http.StateNew:
@@ -132,16 +132,14 @@ func (o *Options) check() (*url.URL, error) {
 	return u, nil
 }
 
-// URL returns the address that agents use in place of that of the API. It is on the loopback
-// interface.
+// URL returns the address that agents use instead of the API's. It is on the loopback interface.
 func (p *Proxy) URL() string { return "http://" + p.host }
 
-// Upstream returns the address to which requests go, without any password in it. The key is
-// never part of it.
+// Upstream returns the target address of requests, without a password. It never contains the key.
 func (p *Proxy) Upstream() string { return p.upstream.Redacted() }
 
-// Grant makes a token for a session. It is valid until revoke is called, which also ends
-// the requests that run with it.
+// Grant creates a token for a session. It is valid until revoke is called, which also ends its
+// running requests.
 func (p *Proxy) Grant(session string) (token string, revoke func()) {
 	secret := make([]byte, 32)
 	_, _ = rand.Read(secret) // it never fails
@@ -160,15 +158,15 @@ func (p *Proxy) Grant(session string) (token string, revoke func()) {
 	}
 }
 
-// find returns the grant of a token. Tokens are compared by their hash, so that the time it
-// takes tells nothing.
+// find returns the grant of a token. Tokens are compared by their hash, so that the time reveals no
+// information.
 func (p *Proxy) find(token string) *grant {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.grants[sha256.Sum256([]byte(token))]
 }
 
-// Close revokes all tokens, ends the requests that run, and returns when the proxy has ended.
+// Close revokes all tokens, ends the running requests, and returns when the proxy has ended.
 func (p *Proxy) Close() error {
 	p.mu.Lock()
 	for _, g := range p.grants {

@@ -68,7 +68,7 @@ func (w *world) send(token string, change ...func(*http.Request)) (int, string) 
 	return resp.StatusCode, string(data)
 }
 
-// TestProxy_forwards checks what the API gets, and what comes back.
+// TestProxy_forwards checks the request at the API, and the response.
 func TestProxy_forwards(t *testing.T) {
 	var got *http.Request
 	var body string
@@ -103,7 +103,7 @@ func TestProxy_forwards(t *testing.T) {
 	}
 }
 
-// TestProxy_refuses checks who does not get through.
+// TestProxy_refuses checks the rejected requests.
 func TestProxy_refuses(t *testing.T) {
 	reached := 0
 	w := newWorld(t, func(rw http.ResponseWriter, r *http.Request) {
@@ -139,7 +139,7 @@ func TestProxy_refuses(t *testing.T) {
 	}
 }
 
-// TestProxy_noRedirect checks that an answer that redirects is not passed on.
+// TestProxy_noRedirect checks that a redirecting response is not forwarded.
 func TestProxy_noRedirect(t *testing.T) {
 	w := newWorld(t, func(rw http.ResponseWriter, r *http.Request) {
 		http.Redirect(rw, r, "http://127.0.0.1:1/", http.StatusTemporaryRedirect)
@@ -150,8 +150,8 @@ func TestProxy_noRedirect(t *testing.T) {
 	}
 }
 
-// TestProxy_streams checks that an event arrives while the next is not there yet, that a
-// session has a bound of requests, and that its end ends what runs.
+// TestProxy_streams checks that an event arrives before the next is sent, that the requests of a
+// session are limited, and that its end ends running requests.
 func TestProxy_streams(t *testing.T) {
 	gone := make(chan struct{})
 	w := newWorld(t, func(rw http.ResponseWriter, r *http.Request) {
@@ -207,13 +207,13 @@ func Example() {
 	defer proxy.Close()
 	token, revoke := proxy.Grant("s-1")
 	defer revoke()
-	// An agent with these variables works and holds no key.
+	// An agent with these variables works without the key.
 	env := []string{"ANTHROPIC_BASE_URL=" + proxy.URL(), "ANTHROPIC_API_KEY=" + token}
 	fmt.Println(len(env), strings.Contains(strings.Join(env, " "), "sk-ant"))
 	// Output: 2 false
 }
 
-// TestProxy_answers checks which answers of the API come through: all but redirects, with their headers, without cookies and without what is for one connection.
+// TestProxy_answers checks which responses of the API are forwarded: all but redirects, with their headers, without cookies and connection headers.
 func TestProxy_answers(t *testing.T) {
 	status := 0
 	w := newWorld(t, func(rw http.ResponseWriter, _ *http.Request) {

@@ -1,12 +1,12 @@
-// Package notify makes the calls that tell someone of an event: a signed POST to an address,
-// or a command that gets the event on its standard input.
+// Package notify delivers events: by a signed POST to an address, or by a command that gets the
+// event on its standard input.
 //
 // # Addresses
 //
-// A call never goes to this machine, to private, link-local and shared networks or to the
-// metadata service of a cloud, unless a network was allowed. The check is of the address that
-// is connected to, after the name was resolved, so that no name can lead there. An answer that
-// redirects is a failure. No proxy of the environment is used.
+// A call never goes to this machine, to private, link-local and shared networks or to the metadata
+// service of a cloud, unless a network was allowed. The resolved address of the connection is
+// checked, so that no name can lead there. A response that redirects is a failure. Proxies from the
+// environment are not used.
 package notify
 
 import (
@@ -30,11 +30,10 @@ import (
 	"github.com/seed7221b0f9/parley/webhook"
 )
 
-// Timeout is how long one call of a webhook may take, from connecting to the end of the answer.
+// Timeout is the time limit of one call of a webhook, from connecting to the end of the response.
 const Timeout = 15 * time.Second
 
-// ErrAddress is returned when a call would go to an address that is not allowed, whatever
-// name it was called by.
+// ErrAddress is returned when a call would go to an address that is not allowed, by any name.
 var ErrAddress = errors.New("notify: the address is not allowed")
 
 // Client makes calls to webhooks, to allowed addresses only. Its methods may be called from any
@@ -44,7 +43,7 @@ type Client struct {
 	http    *http.Client
 }
 
-// New returns a client that may also call addresses in the networks allowed, and trusts the
+// New returns a client that may also call addresses in the allowed networks, and trusts the
 // certificates of roots; nil is those of the system.
 func New(allowed []netip.Prefix, roots *x509.CertPool) *Client {
 	c := &Client{allowed: slices.Clone(allowed)}
@@ -58,7 +57,7 @@ func New(allowed []netip.Prefix, roots *x509.CertPool) *Client {
 	return c
 }
 
-// refused are networks that are not for others, beside those that netip knows.
+// refused are non-public networks, in addition to those that netip knows.
 var refused = func() []netip.Prefix {
 	var all []netip.Prefix
 	for _, text := range []string{"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
@@ -68,7 +67,7 @@ var refused = func() []netip.Prefix {
 	return all
 }()
 
-// check refuses an address, after names were resolved, that is not public or allowed.
+// check rejects a resolved address that is neither public nor allowed.
 func (c *Client) check(address string) error {
 	ap, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -84,8 +83,8 @@ func (c *Client) check(address string) error {
 	return nil
 }
 
-// CheckURL returns an error if calls cannot go to an address, as far as that is known without
-// resolving its name.
+// CheckURL returns an error if calls cannot go to an address, as far as this can be determined
+// without resolving its name.
 func (c *Client) CheckURL(text string) error {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.User != nil || u.Fragment != "" || len(text) > 2048 {
@@ -100,8 +99,8 @@ func (c *Client) CheckURL(text string) error {
 	return nil
 }
 
-// Post sends an event to an address, signed at a time. The status is 0 where there was no
-// answer; an error is everything but a status of 2xx.
+// Post sends an event to an address, signed at a time. The status is 0 without a response; any
+// status but 2xx is an error.
 func (c *Client) Post(ctx context.Context, address, secret string, ev webhook.Event, at time.Time) (status int, err error) {
 	body, err := json.Marshal(ev)
 	if err != nil {
@@ -117,19 +116,19 @@ func (c *Client) Post(ctx context.Context, address, secret string, ev webhook.Ev
 	return c.Send(req)
 }
 
-// Send makes a call whose request is complete. The status is 0 where there was no answer; an
-// error is everything but a status of 2xx.
+// Send makes a call with a complete request. The status is 0 without a response; any status but 2xx
+// is an error.
 func (c *Client) Send(req *http.Request) (status int, err error) {
 	req.Header.Set("User-Agent", "parley")
 	resp, err := c.http.Do(req)
 	if err != nil {
 		if u, ok := errors.AsType[*url.Error](err); ok {
-			err = u.Err // the address can hold a secret
+			err = u.Err // the address can contain a secret
 		}
 		return 0, err
 	}
 	defer resp.Body.Close()
-	_, _ = io.CopyN(io.Discard, resp.Body, 64<<10) // what the receiver says does not matter
+	_, _ = io.CopyN(io.Discard, resp.Body, 64<<10) // the content of the response does not matter
 	if resp.StatusCode >= 200 && resp.StatusCode < 300 {
 		return resp.StatusCode, nil
 	}

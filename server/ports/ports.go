@@ -11,19 +11,19 @@ import (
 	"time"
 )
 
-// Variable is the name of the environment variable that holds the mark of an agent. The value
-// should be random, so that no other process has it by chance.
+// Variable is the environment variable with the mark of an agent. The value should be random, so
+// that no other process has it by chance.
 const Variable = "PARLEY_AGENT_MARK"
 
-// DialTimeout is how long a connection to a port may take. Listeners on the loopback interface
-// accept at once or not at all.
+// DialTimeout is the timeout of a connection to a port. Listeners on the loopback interface accept
+// at once or not at all.
 const DialTimeout = 10 * time.Second
 
 var (
-	// ErrUnsupported is returned on systems where the owner of a port cannot be found out.
+	// ErrUnsupported is returned on systems that do not report the owner of a port.
 	ErrUnsupported = errors.New("ports: this system does not say who listens on a port")
-	// ErrNotOwned is returned when a port is not one that processes of the agent listen on, or
-	// not theirs alone.
+	// ErrNotOwned is returned when processes of the agent do not listen on a port, or not
+	// exclusively.
 	ErrNotOwned = errors.New("ports: the port does not belong to the agent")
 )
 
@@ -35,31 +35,30 @@ type Port struct {
 	PID     int
 }
 
-// listener is a socket that listens, as the system lists it.
+// listener is a listening socket, as the system lists it.
 type listener struct {
 	addr  netip.Addr
 	port  int
 	inode string
 }
 
-// process is a process as far as it matters here.
+// process holds the relevant data of a process.
 type process struct {
 	pid, parent int
 	name        string
 	marked      bool
 }
 
-// local are the addresses that a listener is reached at on the loopback interface, in the
-// order in which they are tried.
+// local are the loopback addresses of a listener, in the order in which they are tried.
 var local = []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()}
 
-// takes reports whether a listener could accept a connection to an address. A listener on all
-// addresses of IPv6 may take those of IPv4 too.
+// takes reports whether a listener could accept a connection to an address. A listener on all IPv6
+// addresses may accept IPv4 too.
 func (l listener) takes(addr netip.Addr) bool {
 	return l.addr == addr || l.addr.IsUnspecified() && (l.addr.Is4() == addr.Is4() || l.addr.Is6())
 }
 
-// descendants are the processes that are marked or below one that is.
+// descendants returns the marked processes and their descendants.
 func descendants(all []process) map[int]process {
 	children := map[int][]process{}
 	var next []process
@@ -81,7 +80,7 @@ func descendants(all []process) map[int]process {
 	return found
 }
 
-// reachable are the ports of owned sockets that the loopback interface reaches, by number.
+// reachable returns the ports of owned sockets that are reachable on the loopback interface, by number.
 func reachable(all []listener, owners map[string]process) []Port {
 	found := map[int]Port{}
 	for _, l := range all {
@@ -101,8 +100,8 @@ func reachable(all []listener, owners map[string]process) []Port {
 	return list
 }
 
-// owned reports whether every listener that could accept at an address is owned, and there is
-// one.
+// owned reports whether there is a listener that could accept at an address, and all such listeners
+// are owned.
 func owned(all []listener, owners map[string]process, at netip.AddrPort) bool {
 	found := false
 	for _, l := range all {
@@ -117,7 +116,7 @@ func owned(all []listener, owners map[string]process, at netip.AddrPort) bool {
 	return found
 }
 
-// Find returns the ports of the agent with a mark, in the order of their numbers.
+// Find returns the ports of the agent with a mark, sorted by number.
 func Find(mark string) ([]Port, error) {
 	all, owners, err := look(mark)
 	if err != nil {
@@ -145,7 +144,7 @@ func Dial(ctx context.Context, mark string, port int) (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		all, owners, err = look(mark) // who accepted it is known by now
+		all, owners, err = look(mark) // the connection is established, so its acceptor exists
 		if err == nil && !owned(all, owners, at) {
 			err = fmt.Errorf("%w: %d", ErrNotOwned, port)
 		}

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// TestOwned checks whose connection a port is: one that any other socket could have accepted is
-// not the agent's.
+// TestOwned checks that a connection that any other socket could have accepted is not the agent's.
 func TestOwned(t *testing.T) {
 	v4, v6 := netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("::1")
 	any4, any6 := netip.MustParseAddr("0.0.0.0"), netip.MustParseAddr("::")
@@ -43,8 +42,7 @@ func TestOwned(t *testing.T) {
 	}
 }
 
-// TestDescendants checks that all below a marked process are found, and nothing else, whatever
-// the table says.
+// TestDescendants checks that exactly the descendants of marked processes are found, for any table.
 func TestDescendants(t *testing.T) {
 	all := []process{{pid: 1}, {pid: 2, parent: 1, marked: true}, {pid: 3, parent: 2}, {pid: 4, parent: 3}, {pid: 5, parent: 1}, {pid: 6, parent: 1, marked: true},
 		{pid: 7, parent: 8}, {pid: 8, parent: 7}, {pid: 9, parent: 9, marked: true}}

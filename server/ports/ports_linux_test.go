@@ -31,9 +31,9 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// child listens and prints its port until its input ends. The modes: listen; orphan, which
-// starts one in a session of its own and ends; scrubbed, which starts one without the mark and
-// waits for it.
+// child listens and prints its port until its input ends. The modes: listen; orphan, which starts
+// one in a separate session and exits; scrubbed, which starts one without the mark and waits for
+// it.
 func child(mode string) {
 	env := []string{childVariable + "=listen", ports.Variable + "=" + os.Getenv(ports.Variable)}
 	attr := &syscall.SysProcAttr{}
@@ -71,8 +71,8 @@ func child(mode string) {
 	}
 }
 
-// start starts a child with a mark and returns the port that it or its own child listens on.
-// The input that holds it open ends with the test.
+// start starts a child with a mark and returns the port on which it or its child listens. Its input
+// ends with the test.
 func start(t *testing.T, mode, mark string) int {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -93,7 +93,7 @@ func start(t *testing.T, mode, mark string) int {
 	reader := bufio.NewReader(out)
 	t.Cleanup(func() {
 		_ = inWrite.Close()
-		_, _ = io.Copy(io.Discard, reader) // until the last of them has ended
+		_, _ = io.Copy(io.Discard, reader) // until the last of them has exited
 		_ = cmd.Wait()
 		_ = out.Close()
 	})
@@ -127,7 +127,7 @@ func numbers(t *testing.T, mark string) string {
 	return strings.TrimSpace(text)
 }
 
-// dial says what comes from a port.
+// dial connects to a port and reads from it.
 func dial(t *testing.T, mark string, port int) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -143,9 +143,8 @@ func dial(t *testing.T, mark string, port int) error {
 	return nil
 }
 
-// TestFind checks with real processes that an agent has its own ports alone: those of its
-// children, of one that lost its parent, and of one without the mark; not another agent's, not
-// this process's.
+// TestFind checks with real processes that an agent has only its own ports: those of its children,
+// of an orphan, and of one without the mark; not another agent's, not this process's.
 func TestFind(t *testing.T) {
 	for _, mode := range []string{"listen", "orphan", "scrubbed"} {
 		t.Run(mode, func(t *testing.T) {
@@ -180,7 +179,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestDial_ended checks that a port is not the agent's when its process has ended.
+// TestDial_ended checks that a port is not the agent's after its process has exited.
 func TestDial_ended(t *testing.T) {
 	var port int
 	t.Run("lives", func(t *testing.T) {

@@ -16,32 +16,32 @@ import (
 	"strings"
 )
 
-// The bounds of what is read: the environment of a process, and a table of sockets.
+// The size limits of the environment of a process, and of a table of sockets.
 const (
 	maxEnviron = 4 << 20
 	maxTable   = 64 << 20
 )
 
-// look returns all sockets that listen, and those of the agent with their processes.
+// look returns all listening sockets, and those of the agent with their processes.
 func look(mark string) ([]listener, map[string]process, error) {
 	if mark == "" {
 		return nil, nil, ErrNotOwned
 	}
 	owners := sockets(descendants(processes(mark)))
-	// The table is read last: what listens now and was not seen with an owner is not owned.
+	// The table is read last: a listener that was not seen with an owner is not owned.
 	all, err := listeners("/proc/net/tcp", "/proc/net/tcp6")
 	return all, owners, err
 }
 
-// processes are the processes of the machine that can be read. Each is marked if its
-// environment has the mark; this process never is.
+// processes returns the readable processes of the machine. A process is marked if its environment
+// has the mark; this process never is.
 func processes(mark string) []process {
 	dir, err := os.Open("/proc")
 	if err != nil {
 		return nil
 	}
 	defer dir.Close()
-	names, _ := dir.Readdirnames(-1) // what could be read counts
+	names, _ := dir.Readdirnames(-1) // the readable part counts
 	var all []process
 	for _, name := range names {
 		pid, err := strconv.Atoi(name)
@@ -60,7 +60,7 @@ func processes(mark string) []process {
 	return all
 }
 
-// parseStat reads "pid (name) state ppid …". The name may hold anything, also ") ".
+// parseStat parses "pid (name) state ppid …". The name may contain any text, including ") ".
 func parseStat(pid int, stat []byte) (process, bool) {
 	open, end := bytes.IndexByte(stat, '('), bytes.LastIndexByte(stat, ')')
 	if open < 0 || end < open {
@@ -74,7 +74,7 @@ func parseStat(pid int, stat []byte) (process, bool) {
 	return process{pid: pid, parent: parent, name: visible(string(stat[open+1 : end]))}, err == nil
 }
 
-// visible is a name without characters that could do something on a screen.
+// visible removes control and other non-printable characters from a name.
 func visible(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {
@@ -103,12 +103,12 @@ func hasMark(environ, mark string) bool {
 	return false
 }
 
-// sockets are the sockets of processes by their inode.
+// sockets returns the sockets of processes by inode.
 func sockets(all map[int]process) map[string]process {
 	found := map[string]process{}
 	for pid, p := range all {
 		dir := filepath.Join("/proc", strconv.Itoa(pid), "fd")
-		entries, _ := os.ReadDir(dir) // none where it has ended, or took another user's rights
+		entries, _ := os.ReadDir(dir) // empty if it has exited, or changed its user
 		for _, e := range entries {
 			target, err := os.Readlink(filepath.Join(dir, e.Name()))
 			if err != nil {
@@ -127,8 +127,7 @@ func sockets(all map[int]process) map[string]process {
 	return found
 }
 
-// listeners reads the tables of sockets. A table that does not exist, for a system without
-// IPv6, is empty.
+// listeners reads the tables of sockets. A missing table, on a system without IPv6, is empty.
 func listeners(tables ...string) ([]listener, error) {
 	var all []listener
 	for _, name := range tables {
@@ -155,10 +154,10 @@ func listeners(tables ...string) ([]listener, error) {
 // listening is the state of a socket that listens.
 const listening = "0A"
 
-// littleEndian is the byte order of the machine, which the tables have.
+// littleEndian is the byte order of the machine and of the tables.
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
-// parseListener reads a line of a table: "sl local_address rem_address st … inode …".
+// parseListener parses a line of a table: "sl local_address rem_address st … inode …".
 func parseListener(line string) (listener, bool) {
 	f := strings.Fields(line)
 	if len(f) < 10 || f[3] != listening {

@@ -2,5 +2,5 @@
 
 package ports
 
-// look is not possible without /proc.
+// look returns ErrUnsupported: it needs /proc.
 func look(string) ([]listener, map[string]process, error) { return nil, nil, ErrUnsupported }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// ownCookies begin the names of cookies of Parley, which no previewed server gets or sets.
+// ownCookies are the prefixes of Parley's cookies, which no previewed server gets or sets.
 var ownCookies = []string{"parley_", "__host-parley_", "__secure-parley_"}
 
 func isOwn(name string) bool {
@@ -18,11 +18,11 @@ func isOwn(name string) bool {
 	return false
 }
 
-// jar translates the cookies of a previewed server. A prefix is put before their names where
-// the host is shared with others; empty leaves them as they are.
+// jar translates the cookies of a previewed server. It adds a prefix to their names if several
+// previews share the host; an empty prefix leaves them unchanged.
 type jar struct{ prefix string }
 
-// toServer is the header Cookie as the server gets it, without what is not its own.
+// toServer returns the Cookie header for the server, without foreign cookies.
 func (j jar) toServer(lines []string) string {
 	var kept []string
 	for _, line := range lines {
@@ -37,8 +37,8 @@ func (j jar) toServer(lines []string) string {
 	return strings.Join(kept, "; ")
 }
 
-// toBrowser is a header Set-Cookie as the browser gets it, false where it is dropped. It is for
-// the one host alone, whatever the server asked for.
+// toBrowser returns a Set-Cookie header for the browser, false if it is dropped. It is limited to
+// the host, regardless of the server's domain.
 func (j jar) toBrowser(line string) (string, bool) {
 	c, err := http.ParseSetCookie(line)
 	if err != nil || isOwn(c.Name) {

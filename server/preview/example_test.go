@@ -18,7 +18,7 @@ func Example() {
 	origins, _ := preview.ParseOrigins("http://*.localhost:7718")
 	proxy := preview.New(preview.Options{
 		Origins: origins,
-		Dial: func(ctx context.Context, session string, port int) (net.Conn, error) { // a real one checks whose port it is
+		Dial: func(ctx context.Context, session string, port int) (net.Conn, error) { // a real one checks the owner of the port
 			return (&net.Dialer{}).DialContext(ctx, "tcp", dev.Listener.Addr().String())
 		},
 	})
@@ -27,7 +27,7 @@ func Example() {
 	u, _ := url.Parse(address)
 	fmt.Println(strings.HasSuffix(u.Host, ".localhost:7718"))
 
-	// A browser follows the address and has a cookie afterwards.
+	// A browser follows the address and gets a cookie.
 	entered := httptest.NewRecorder()
 	proxy.ServeHTTP(entered, httptest.NewRequest(http.MethodGet, address, nil))
 	page := httptest.NewRequest(http.MethodGet, "http://"+u.Host+"/", nil)

@@ -22,10 +22,10 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// wait is how long a test waits for what must happen.
+// wait is the timeout of tests for expected events.
 const wait = time.Minute
 
-// seen is what the previewed server got.
+// seen is a request at the previewed server.
 type seen struct {
 	Host, Path, Body string
 	Header           http.Header
@@ -66,7 +66,7 @@ func newWorld(t *testing.T, origins string, change ...func(*preview.Options)) *w
 	front := w.front.Listener.Addr().String()
 	w.client = &http.Client{
 		Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return (&net.Dialer{}).DialContext(ctx, "tcp", front) // as if each name led here
+			return (&net.Dialer{}).DialContext(ctx, "tcp", front) // every name leads here
 		}},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
@@ -142,7 +142,7 @@ type visitor struct {
 	origin, cookie string
 }
 
-// open opens a preview of a port and returns who looks at it.
+// open opens a preview of a port and returns its visitor.
 func (w *world) open(holder, session string, port int) *visitor {
 	w.Helper()
 	address, err := w.proxy.Open(holder, session, port)
@@ -156,7 +156,7 @@ func (w *world) open(holder, session string, port int) *visitor {
 	return v
 }
 
-// enter follows an address; nil if it is refused.
+// enter follows an address; it returns nil if it is rejected.
 func (w *world) enter(address string) *visitor {
 	w.Helper()
 	status, header, _ := w.do("GET", address, "", nil)
@@ -194,7 +194,7 @@ func (w *world) do(method, address, body string, header map[string]string) (int,
 	return resp.StatusCode, resp.Header, string(data)
 }
 
-// call makes a request with the visitor's cookie and headers in addition.
+// call makes a request with the visitor's cookie and additional headers.
 func (v *visitor) call(method, path, body string, more map[string]string) (int, http.Header, string) {
 	v.Helper()
 	header := map[string]string{"Cookie": v.cookie}
@@ -207,15 +207,15 @@ func (v *visitor) call(method, path, body string, more map[string]string) (int, 
 	return v.do(method, v.origin+path, body, header)
 }
 
-// looks reports whether the visitor sees the server.
+// looks reports whether the visitor can see the server.
 func (v *visitor) looks() bool {
 	v.Helper()
 	status, _, _ := v.call("GET", "/", "", nil)
 	return status == http.StatusOK
 }
 
-// stream opens the stream of events. A place that the request before had is free a moment after
-// its answer.
+// stream opens the event stream. The place of the previous request becomes free shortly after its
+// response.
 func (v *visitor) stream() *http.Response {
 	v.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), wait)

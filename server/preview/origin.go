@@ -8,21 +8,21 @@ import (
 	"strings"
 )
 
-// MaxPorts is how many ports a range of origins may have at most, and so how many previews there can
-// be at once where each has a port.
+// MaxPorts is the maximum number of ports in a range of origins, and thus of concurrent previews
+// with a port each.
 const MaxPorts = 64
 
-// Origins are the origins that previews have: a name for each, or a port for each. The zero
-// value is not valid; see ParseOrigins.
+// Origins are the origins of previews: a name each, or a port each. The zero value is invalid; see
+// ParseOrigins.
 type Origins struct {
 	scheme      string
-	host        string // without the port; of names, what follows the star and its full stop
+	host        string // without the port; for names, the part after the star and its full stop
 	named       bool   // each preview has a name
-	first, last int    // ports; 0 is the scheme's own
+	first, last int    // ports; 0 is the scheme's default
 }
 
-// ParseOrigins reads scheme://*.host:port for a name each, or scheme://host:first-last for a
-// port each, of which there may be 64. A single port without a star is for one preview at once.
+// ParseOrigins parses scheme://*.host:port for a name each, or scheme://host:first-last for a port
+// each, at most 64. A single port without a star allows one preview at a time.
 func ParseOrigins(text string) (Origins, error) {
 	scheme, rest, ok := strings.Cut(text, "://")
 	rest = strings.TrimSuffix(rest, "/")
@@ -79,7 +79,7 @@ func splitPorts(text string) (host string, ports [2]int, err error) {
 	return host, ports, nil
 }
 
-// unbracket is an address of IPv6 without its brackets. One that has none is not a host.
+// unbracket returns an IPv6 address without its brackets. Without brackets it is not a host.
 func unbracket(host string) string {
 	inner, ok := strings.CutPrefix(host, "[")
 	if ok {
@@ -88,7 +88,7 @@ func unbracket(host string) string {
 	return strings.ReplaceAll(host, ":", "?")
 }
 
-// size is how many previews there can be at once where each has a port; 0 where each has a name.
+// size returns the maximum number of concurrent previews with a port each; 0 with names.
 func (o Origins) size() int {
 	if o.named {
 		return 0
@@ -96,7 +96,7 @@ func (o Origins) size() int {
 	return o.last - o.first + 1
 }
 
-// hostPort is the Host of the preview with a name or the number of a port.
+// hostPort returns the Host of the preview with a name or the number of a port.
 func (o Origins) hostPort(name string, i int) string {
 	host, port := o.host, o.first+i
 	if o.named {
@@ -111,7 +111,7 @@ func (o Origins) hostPort(name string, i int) string {
 	return net.JoinHostPort(host, strconv.Itoa(port))
 }
 
-// String returns the origins in the form that ParseOrigins reads.
+// String returns the origins in the form of ParseOrigins.
 func (o Origins) String() string {
 	switch {
 	case o.named:

@@ -17,8 +17,8 @@ import (
 
 const named = "http://*.localhost:7718"
 
-// TestProxy_access checks who gets in: the holder of a code, once, at the preview that it is
-// for, until it expires or the right is taken away.
+// TestProxy_access checks the access: the holder of a code, once, at its preview, until it expires
+// or access is revoked.
 func TestProxy_access(t *testing.T) {
 	w := newWorld(t, named)
 	address, err := w.proxy.Open("me", "s-1", 3000)
@@ -95,7 +95,7 @@ func TestProxy_access(t *testing.T) {
 	}
 }
 
-// TestProxy_owned checks that the port is looked at for each request.
+// TestProxy_owned checks that the port is checked for each request.
 func TestProxy_owned(t *testing.T) {
 	w := newWorld(t, named)
 	me := w.open("me", "s-1", 3000)
@@ -152,8 +152,8 @@ func merge(m map[string]string, name, value string) map[string]string {
 	return all
 }
 
-// TestProxy_request checks what the server gets: its own name and cookies, and nothing of
-// Parley's or of the client.
+// TestProxy_request checks the request at the server: its own name and cookies, and no data of
+// Parley or of the client.
 func TestProxy_request(t *testing.T) {
 	w := newWorld(t, named)
 	me := w.open("me", "s-1", 3000)
@@ -183,8 +183,8 @@ func TestProxy_request(t *testing.T) {
 	}
 }
 
-// TestProxy_answer checks what the browser gets: no cookie of Parley's name, nothing that is in
-// force for other origins, no frames, and redirects that stay.
+// TestProxy_answer checks the response at the browser: no cookie with Parley's name, no header that
+// applies to other origins, no frames, and redirects that stay.
 func TestProxy_answer(t *testing.T) {
 	w := newWorld(t, named)
 	me := w.open("me", "s-1", 3000)
@@ -211,8 +211,8 @@ func TestProxy_answer(t *testing.T) {
 	}
 }
 
-// TestProxy_stream checks that a stream of events passes while it is open, and ends with the
-// right to it.
+// TestProxy_stream checks that an event stream is forwarded while it is open, and ends with the
+// access.
 func TestProxy_stream(t *testing.T) {
 	w := newWorld(t, named)
 	me := w.open("me", "s-1", 3000)
@@ -233,7 +233,7 @@ func TestProxy_stream(t *testing.T) {
 	}
 }
 
-// TestProxy_socket checks that a WebSocket passes both ways, and ends with the proxy.
+// TestProxy_socket checks that a WebSocket works in both directions, and ends with the proxy.
 func TestProxy_socket(t *testing.T) {
 	w := newWorld(t, named)
 	me := w.open("me", "s-1", 3000)
@@ -258,7 +258,7 @@ func TestProxy_socket(t *testing.T) {
 	}
 }
 
-// TestProxy_bounds checks the bounds of bodies and of requests at once.
+// TestProxy_bounds checks the limits of bodies and of concurrent requests.
 func TestProxy_bounds(t *testing.T) {
 	w := newWorld(t, named, func(o *preview.Options) { o.MaxBody, o.MaxRequests = 100, 1 })
 	me := w.open("me", "s-1", 3000)
@@ -274,8 +274,8 @@ func TestProxy_bounds(t *testing.T) {
 	}
 }
 
-// TestProxy_ports checks previews that have a port each: as many as there are, with cookies
-// that do not meet.
+// TestProxy_ports checks previews with a port each: their number, and that their cookies are
+// separate.
 func TestProxy_ports(t *testing.T) {
 	w := newWorld(t, "http://192.168.1.5:7720-7721")
 	one, two := w.open("me", "s-1", 3000), w.open("me", "s-2", 3000)
@@ -306,7 +306,7 @@ func TestProxy_ports(t *testing.T) {
 	}
 }
 
-// TestProxy_https checks that cookies are for TLS alone where the origins are.
+// TestProxy_https checks that cookies are restricted to TLS if the origins are.
 func TestProxy_https(t *testing.T) {
 	w := newWorld(t, "https://*.preview.example.org")
 	address, err := w.proxy.Open("me", "s-1", 3000)

@@ -15,7 +15,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/random"
 )
 
-// The values that Options has by default, for the fields that are zero.
+// The defaults of Options.
 const (
 	DefaultMaxBody     = 64 << 20
 	DefaultMaxRequests = 256
@@ -23,8 +23,8 @@ const (
 	DefaultAge         = 12 * time.Hour
 )
 
-// The bounds that cannot be changed: how long a code works, and how many previews, codes and
-// holders of one preview there are.
+// The fixed limits: the lifetime of a code, and the number of previews, codes and holders of one
+// preview.
 const (
 	CodeAge     = time.Minute
 	maxPreviews = 256
@@ -34,8 +34,8 @@ const (
 )
 
 var (
-	// ErrFull is returned when every origin is taken. One becomes free when all that have opened
-	// its preview have lost the right to it.
+	// ErrFull is returned when every origin is in use. One becomes free when all holders of its
+	// preview have lost access.
 	ErrFull = errors.New("preview: every origin for previews is taken")
 	// ErrClosed is returned by Open after the proxy was closed.
 	ErrClosed = errors.New("preview: the proxy is closed")
@@ -46,17 +46,17 @@ var (
 type Options struct {
 	Origins Origins
 	// Dial connects to a port of a session. It must return an error for a port that does not
-	// belong to the session at that moment.
+	// currently belong to the session.
 	Dial func(ctx context.Context, session string, port int) (net.Conn, error)
-	// Allowed reports whether a holder may still look at a session; nil is always.
+	// Allowed reports whether a holder may still see a session; nil means always.
 	Allowed func(holder, session string) bool
-	// MaxBody limits the bytes of a request, MaxRequests the requests of one preview at once.
+	// MaxBody limits the bytes of a request, MaxRequests the concurrent requests of one preview.
 	MaxBody     int64
 	MaxRequests int
-	// Timeout is how long the previewed server may take until its answer begins. Age is how long
-	// a preview stays open for the one who opened it.
+	// Timeout is the time limit for the previewed server to start its response. Age is the lifetime
+	// of a preview for its holder.
 	Timeout, Age time.Duration
-	// Logger gets what is refused, without secrets; nil discards it.
+	// Logger receives rejections, without secrets; nil discards them.
 	Logger *slog.Logger
 	// Now is the clock; nil is that of the system.
 	Now func() time.Time
@@ -83,7 +83,7 @@ type view struct {
 	visits            map[[sha256.Size]byte]*visit // by the hash of the cookie
 }
 
-// visit is the right of a holder to look at a view.
+// visit is the access of a holder to a view.
 type visit struct {
 	holder  string
 	expires time.Time
@@ -91,13 +91,13 @@ type visit struct {
 	cancel  context.CancelFunc
 }
 
-// code is what an address that was given out holds.
+// code is the data of an address that was returned by Open.
 type code struct {
 	host, holder string
 	expires      time.Time
 }
 
-// New returns a proxy that shows nothing until Open is called. The caller closes it.
+// New returns a proxy without previews; Open adds them. The caller must close it.
 func New(opts Options) *Proxy {
 	if opts.MaxBody == 0 {
 		opts.MaxBody = DefaultMaxBody
@@ -133,8 +133,8 @@ func secret() (string, [sha256.Size]byte) {
 	return text, sha256.Sum256([]byte(text))
 }
 
-// Open makes a preview of a port of a session, or uses the one that exists, and returns the
-// address at which the holder opens it: once, and within CodeAge.
+// Open creates a preview of a port of a session, or uses the existing one, and returns the address
+// at which the holder opens it: once, and within CodeAge.
 func (p *Proxy) Open(holder, session string, port int) (string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -159,7 +159,7 @@ func (p *Proxy) Open(holder, session string, port int) (string, error) {
 	return p.opts.Origins.scheme + "://" + v.host + entry + text, nil
 }
 
-// find returns the view of a port of a session. The lock is held.
+// find returns the view of a port of a session. The caller holds the lock.
 func (p *Proxy) find(session string, port int) *view {
 	for _, v := range p.byHost {
 		if v.session == session && v.port == port {
@@ -169,7 +169,7 @@ func (p *Proxy) find(session string, port int) *view {
 	return nil
 }
 
-// place returns an origin that is free. The lock is held.
+// place returns a free origin. The caller holds the lock.
 func (p *Proxy) place() (host, id string, ok bool) {
 	id = random.Hex(8)
 	if o := p.opts.Origins; o.named {
@@ -184,8 +184,7 @@ func (p *Proxy) place() (host, id string, ok bool) {
 	return "", "", false
 }
 
-// expire drops what has ended: codes, visits, and views that no one can look at. The lock is
-// held.
+// expire drops expired codes, visits, and views without a visitor. The caller holds the lock.
 func (p *Proxy) expire() {
 	now := p.opts.Now()
 	wanted := map[string]bool{}
@@ -209,8 +208,8 @@ func (p *Proxy) expire() {
 	}
 }
 
-// Recheck asks again who may look, and ends the requests and sockets of those who may not. To
-// be called when a right was taken away.
+// Recheck checks the access again, and ends the requests and sockets of those who lost it. It must
+// be called when access was revoked.
 func (p *Proxy) Recheck() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -228,7 +227,7 @@ func (p *Proxy) Forget(session string) {
 	}
 }
 
-// drop ends a view with everything that runs in it. The lock is held.
+// drop ends a view with all its requests. The caller holds the lock.
 func (p *Proxy) drop(host string, v *view) {
 	for _, x := range v.visits {
 		x.cancel()

@@ -12,14 +12,14 @@ import (
 	"strings"
 )
 
-// newReverse returns the proxy to the servers of sessions. Each request has a connection of its
-// own, so that each is checked.
+// newReverse returns the proxy to the servers of sessions. Each request has a separate connection,
+// so that each is checked.
 func (p *Proxy) newReverse() *httputil.ReverseProxy {
 	return &httputil.ReverseProxy{
 		Rewrite:        p.rewrite,
 		ModifyResponse: p.answer,
 		ErrorHandler:   p.failed,
-		FlushInterval:  -1, // streams pass as they come
+		FlushInterval:  -1, // flush streams at once
 		ErrorLog:       slog.NewLogLogger(p.opts.Logger.Handler(), slog.LevelDebug),
 		Transport: &http.Transport{
 			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -34,7 +34,7 @@ func (p *Proxy) newReverse() *httputil.ReverseProxy {
 	}
 }
 
-// jar are the cookies of a view.
+// jar returns the cookies of a view.
 func (p *Proxy) jar(v *view) jar {
 	if p.opts.Origins.named {
 		return jar{}
@@ -42,14 +42,14 @@ func (p *Proxy) jar(v *view) jar {
 	return jar{"preview_" + v.id + "_"}
 }
 
-// address is how the previewed server calls itself.
+// address returns the previewed server's own address.
 func (v *view) address() string { return "localhost:" + strconv.Itoa(v.port) }
 
-// secretHeaders are about the client or for Parley, and not for the server.
+// secretHeaders are about the client or for Parley, and not sent to the server.
 var secretHeaders = []string{"Proxy-Authorization", "X-Real-Ip", "X-Client-Ip", "True-Client-Ip", "Cf-Connecting-Ip", "X-Forwarded-For", "X-Forwarded-Host",
 	"X-Forwarded-Proto", "X-Forwarded-Port", "X-Forwarded-Server", "X-Forwarded-User", "X-Forwarded-Email", "Forwarded", "Via"}
 
-// rewrite makes the request that the server gets.
+// rewrite creates the request for the server.
 func (p *Proxy) rewrite(pr *httputil.ProxyRequest) {
 	v := pr.In.Context().Value(viewKey{}).(*view)
 	own := p.opts.Origins.scheme + "://" + v.host
@@ -77,13 +77,13 @@ func (p *Proxy) rewrite(pr *httputil.ProxyRequest) {
 }
 
 // isSecret reports whether an authorization is a token of Parley, or a password that a browser
-// sends by itself to a proxy in front. Others are the previewed page's own.
+// sends automatically to a proxy in front. Others belong to the previewed page.
 func isSecret(value string) bool {
 	scheme, rest, _ := strings.Cut(strings.TrimSpace(value), " ")
 	return strings.EqualFold(scheme, "Basic") || strings.HasPrefix(strings.TrimSpace(rest), "pt_")
 }
 
-// answer makes the answer that the browser gets.
+// answer creates the response for the browser.
 func (p *Proxy) answer(resp *http.Response) error {
 	v := resp.Request.Context().Value(viewKey{}).(*view)
 	cookies := resp.Header["Set-Cookie"]
@@ -100,7 +100,7 @@ func (p *Proxy) answer(resp *http.Response) error {
 	return nil
 }
 
-// within is where a redirect leads: one to the server itself stays in the preview.
+// within returns the target of a redirect: one to the server stays in the preview.
 func (v *view) within(location string) string {
 	u, err := url.Parse(location)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "" || u.Port() != strconv.Itoa(v.port) {
@@ -119,7 +119,7 @@ func (v *view) within(location string) string {
 	return location
 }
 
-// failed answers where the server did not.
+// failed responds if the server did not.
 func (p *Proxy) failed(w http.ResponseWriter, r *http.Request, err error) {
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
 		p.refuse(w, r, http.StatusRequestEntityTooLarge, "The request is too large.")

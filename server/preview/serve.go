@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// entry begins the path of an address with a code.
+// entry is the path prefix of an address with a code.
 const entry = "/.parley/preview/"
 
 // cookieName is the name of the cookie of a view. With TLS no other host can set it.
@@ -63,8 +63,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // viewKey is the key of the view in the context of a request.
 type viewKey struct{}
 
-// begin returns the view that a request is for. Where it is true, the caller calls
-// running.Done.
+// begin returns the view of a request. If it returns true, the caller calls running.Done.
 func (p *Proxy) begin(r *http.Request) (*view, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -76,7 +75,7 @@ func (p *Proxy) begin(r *http.Request) (*view, bool) {
 	return v, true
 }
 
-// foreign says why a request must not come in, going by where its browser says it is from.
+// foreign returns the reason why a request must be rejected, according to the origin that its browser reports.
 func (p *Proxy) foreign(v *view, r *http.Request) string {
 	own := p.opts.Origins.scheme + "://" + v.host
 	origins, named := r.Header["Origin"]
@@ -89,7 +88,7 @@ func (p *Proxy) foreign(v *view, r *http.Request) string {
 	read := r.Method == http.MethodGet || r.Method == http.MethodHead
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "", "same-origin", "none":
-	default: // a step of a person from another page, to be shown as a page of its own
+	default: // a navigation of a person from another page, shown as a separate page
 		if !read || r.Header.Get("Sec-Fetch-Mode") != "navigate" || r.Header.Get("Sec-Fetch-Dest") != "document" {
 			return "This request comes from another page."
 		}
@@ -111,7 +110,7 @@ func (p *Proxy) enter(v *view, text string, w http.ResponseWriter, r *http.Reque
 	if ok {
 		http.SetCookie(w, &http.Cookie{
 			Name: p.cookieName(v), Value: value, Path: "/", MaxAge: int(age / time.Second), HttpOnly: true,
-			// Lax: the step from Parley's page is one from another site.
+			// Lax: the navigation from Parley's page is cross-site.
 			SameSite: http.SameSiteLaxMode, Secure: p.opts.Origins.scheme == "https",
 		})
 	}
@@ -122,7 +121,7 @@ func (p *Proxy) enter(v *view, text string, w http.ResponseWriter, r *http.Reque
 	w.WriteHeader(http.StatusSeeOther)
 }
 
-// redeem takes a code and returns the value of the cookie for it.
+// redeem consumes a code and returns the value of the cookie for it.
 func (p *Proxy) redeem(v *view, text string) (value string, age time.Duration, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -142,8 +141,8 @@ func (p *Proxy) redeem(v *view, text string) (value string, age time.Duration, o
 	return value, p.opts.Age, true
 }
 
-// visitor returns the visit that the cookie of a request shows, nil if there is none. A page
-// of a neighbour can add cookies of the same name, so that each is looked at.
+// visitor returns the visit of a request's cookie, or nil. A neighbouring page can add cookies of
+// the same name, so each is checked.
 func (p *Proxy) visitor(v *view, r *http.Request) *visit {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -156,7 +155,7 @@ func (p *Proxy) visitor(v *view, r *http.Request) *visit {
 	return nil
 }
 
-// refuse says why in plain text.
+// refuse writes the reason in plain text.
 func (p *Proxy) refuse(w http.ResponseWriter, r *http.Request, status int, why string) {
 	p.opts.Logger.Debug("a preview refused a request", "host", r.Host, "method", r.Method, "status", status)
 	harden(w.Header())
@@ -164,20 +163,20 @@ func (p *Proxy) refuse(w http.ResponseWriter, r *http.Request, status int, why s
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_, _ = w.Write([]byte(why + "\n")) // a client that is gone is not a fault
+	_, _ = w.Write([]byte(why + "\n")) // a disconnected client is not a fault
 }
 
-// dropped are headers that would be in force for other origins of the same host, or for longer
-// than the preview.
+// dropped are headers that would apply to other origins of the same host, or for longer than the
+// preview.
 var dropped = []string{"Strict-Transport-Security", "Clear-Site-Data", "Alt-Svc", "Report-To", "Reporting-Endpoints", "Nel", "Public-Key-Pins",
 	"Expect-Ct", "X-Frame-Options", "Cross-Origin-Resource-Policy", "Set-Login", "Accept-Ch", "Critical-Ch"}
 
-// harden keeps other pages from framing, reading or holding on to what is previewed.
+// harden keeps other pages from framing, reading or keeping the preview.
 func harden(h http.Header) {
 	for _, name := range dropped {
 		h.Del(name)
 	}
-	// Each policy of several is in force: the server's own stay.
+	// All policies apply: the server's stay.
 	h["Content-Security-Policy"] = append(slices.Clip(h["Content-Security-Policy"]), "frame-ancestors 'self'")
 	h.Set("X-Frame-Options", "SAMEORIGIN")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")

@@ -1,3 +1,3 @@
-// Package retention measures what the data of a server takes, kind by kind, and deletes the oldest of a kind that
-// is over its limit. Without a limit it deletes nothing.
+// Package retention measures the size of a server's data by kind, and deletes the oldest data of a kind that
+// exceeds its limit. Without a limit it deletes no data.
 package retention

@@ -16,30 +16,30 @@ import (
 
 // Kind is one kind of data.
 type Kind struct {
-	// Name is how people call it, such as "uploads".
+	// Name is the name for people, such as "uploads".
 	Name string
-	// Measure returns what it takes now.
+	// Measure returns the current size.
 	Measure func(ctx context.Context) (Size, error)
-	// Oldest returns the ids of what may be deleted, oldest first. It is nil for a kind that has no limit.
+	// Oldest returns the ids of items that may be deleted, oldest first. It is nil for a kind without a limit.
 	Oldest func(ctx context.Context) ([]string, error)
-	// Delete deletes one of them. ErrKept means that it has to stay.
+	// Delete deletes one of them. ErrKept means that it must be kept.
 	Delete func(ctx context.Context, id string) error
 }
 
-// ErrKept is the error of a Delete that keeps what it was to delete, because it is in use or holds work that
-// would be lost.
+// ErrKept is returned by a Delete that keeps an item, because it is in use or contains work that would be
+// lost.
 var ErrKept = errors.New("retention: it is kept")
 
-// Size is what a kind of data takes.
+// Size is the size of a kind of data.
 type Size struct {
 	Bytes   int64
 	Items   int64
-	Oldest  time.Time // when the oldest item was changed; zero if there is none
-	AtLeast bool      // there is more than was counted
+	Oldest  time.Time // last change of the oldest item; zero without items
+	AtLeast bool      // the actual size is larger
 }
 
-// Enforce deletes the oldest of a kind until it takes at most limit bytes, and returns the ids of what it has
-// deleted. What is kept and what cannot be deleted is skipped; the latter makes an error in the end.
+// Enforce deletes the oldest items of a kind until it has at most limit bytes, and returns the ids of the
+// deleted ones. It skips items that are kept or cannot be deleted; the latter result in an error at the end.
 func (k Kind) Enforce(ctx context.Context, limit int64) (deleted []string, err error) {
 	size, err := k.Measure(ctx)
 	if err != nil || size.Bytes <= limit || k.Oldest == nil {
@@ -68,10 +68,10 @@ func (k Kind) Enforce(ctx context.Context, limit int64) (deleted []string, err e
 	return deleted, failed
 }
 
-// maxEntries is how many files and directories Folder looks at.
+// maxEntries is the number of files and directories that Folder counts.
 const maxEntries = 200_000
 
-// Folder measures a directory; each entry of it is an item. One that does not exist is empty. It follows no
+// Folder measures a directory; each entry is an item. A missing directory is empty. It does not follow
 // links and counts at most 200,000 files.
 func Folder(ctx context.Context, dir string) (Size, error) {
 	var size Size
@@ -94,7 +94,7 @@ func Folder(ctx context.Context, dir string) (Size, error) {
 				return fs.SkipAll
 			}
 			if err != nil || !d.Type().IsRegular() {
-				return nil // it was removed meanwhile, or takes next to nothing
+				return nil // it was removed meanwhile, or uses almost no space
 			}
 			if info, err := d.Info(); err == nil {
 				size.Bytes += info.Size()
@@ -108,7 +108,7 @@ func Folder(ctx context.Context, dir string) (Size, error) {
 	return size, nil
 }
 
-// ByAge returns the names of the entries of a directory, the one that was changed longest ago first.
+// ByAge returns the names of the entries of a directory, least recently changed first.
 func ByAge(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -134,7 +134,7 @@ func ByAge(dir string) ([]string, error) {
 // Limited are the kinds that can have a limit.
 var Limited = []string{"logs", "uploads", "worktrees"}
 
-// ParseLimits reads limits as "uploads=500", in megabytes, and returns them in bytes.
+// ParseLimits parses limits of the form "uploads=500", in megabytes, and returns them in bytes.
 func ParseLimits(texts []string) (map[string]int64, error) {
 	limits := map[string]int64{}
 	for _, text := range texts {

@@ -8,10 +8,10 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// Agents are the calls that a running agent answers. It is started if need be.
+// Agents are the calls to a running agent. It is started if necessary.
 type Agents struct{ *Sessions }
 
-// Interrupt stops the running turn. What waits in the queue still runs.
+// Interrupt stops the running turn. Queued inputs still run.
 func (s Agents) Interrupt(ctx context.Context, p api.SessionRef) (api.InterruptResult, error) {
 	a, release, err := s.use(ctx, p.SessionID)
 	if err != nil {
@@ -50,7 +50,7 @@ func (s Agents) Interrupt(ctx context.Context, p api.SessionRef) (api.InterruptR
 	return result, err
 }
 
-// RunInBackground moves what the agent runs into the background.
+// RunInBackground moves the agent's running tools to the background.
 func (s Agents) RunInBackground(ctx context.Context, p api.SessionRef) (api.StatusResult, error) {
 	status := "nothing_to_move"
 	err := feature(ctx, s.Sessions, p.SessionID, func(ctx context.Context, _ *actor, b agent.Backgrounder) error {
@@ -79,7 +79,7 @@ func (s Agents) SetModel(ctx context.Context, p api.SetModelParams) (api.SetMode
 	return result, err
 }
 
-// SetPermissionMode changes how the running agent asks for permissions.
+// SetPermissionMode changes the permission mode of the running agent.
 func (s Agents) SetPermissionMode(ctx context.Context, p api.SetPermissionModeParams) (api.SetPermissionModeResult, error) {
 	if p.Mode == "bypassPermissions" && !s.opts.AllowBypass {
 		return api.SetPermissionModeResult{}, Fail(api.AuthFailed, "the server was not started with bypassPermissions allowed")
@@ -95,7 +95,7 @@ func (s Agents) SetPermissionMode(ctx context.Context, p api.SetPermissionModePa
 	return api.SetPermissionModeResult{Mode: p.Mode}, err
 }
 
-// SetMaxThinkingTokens changes how much the running agent thinks.
+// SetMaxThinkingTokens changes the thinking budget of the running agent.
 func (s Agents) SetMaxThinkingTokens(ctx context.Context, p api.SetMaxThinkingTokensParams) (api.StatusResult, error) {
 	if p.MaxThinkingTokens != nil && *p.MaxThinkingTokens < 0 {
 		return api.StatusResult{}, Invalid("max_thinking_tokens is negative")
@@ -124,7 +124,7 @@ func (s Agents) SetEffort(ctx context.Context, p api.SetEffortParams) (api.Statu
 	return api.StatusResult{Status: "set"}, err
 }
 
-// Fork copies the agent's session and returns what a session of the copy is made with, and its
+// Fork copies the agent's session and returns the parameters for a session of the copy, and its
 // tenant.
 func (s Agents) Fork(ctx context.Context, p api.ForkParams) (params api.ConnectParams, tenant string, err error) {
 	err = feature(ctx, s.Sessions, p.SessionID, func(ctx context.Context, a *actor, f agent.Forker) error {
@@ -152,7 +152,7 @@ func (s Agents) Fork(ctx context.Context, p api.ForkParams) (params api.ConnectP
 	return params, tenant, err
 }
 
-// Rewind takes files back to their state before a prompt.
+// Rewind restores files to their state before a prompt.
 func (s Agents) Rewind(ctx context.Context, p api.RewindParams) (api.RewindResult, error) {
 	var result api.RewindResult
 	err := feature(ctx, s.Sessions, p.SessionID, func(ctx context.Context, a *actor, r agent.Rewinder) error {
@@ -192,7 +192,7 @@ func (s Agents) MCPStatus(ctx context.Context, p api.SessionRef) (api.MCPStatusR
 	return result, err
 }
 
-// MCPReconnect connects the agent with an MCP server again.
+// MCPReconnect reconnects the agent with an MCP server.
 func (s Agents) MCPReconnect(ctx context.Context, p api.MCPServerParams) (api.StatusResult, error) {
 	return api.StatusResult{Status: "reconnected"}, feature(ctx, s.Sessions, p.SessionID, func(ctx context.Context, _ *actor, m agent.MCPController) error {
 		return m.MCPReconnect(ctx, p.ServerName)
@@ -223,7 +223,7 @@ func (s Agents) MCPTools(ctx context.Context, p api.MCPToolsParams) (api.MCPTool
 	return result, err
 }
 
-// names asks the catalogue of a session, or of its provider.
+// names requests the catalogue of a session, or of its provider.
 func (s Agents) names(ctx context.Context, id string, get func(agent.Catalog, context.Context) ([]agent.Entry, error)) (api.NamesResult, error) {
 	result := api.NamesResult{Items: []event.JSON{}}
 	a, session, release, err := s.agentOf(ctx, id)
@@ -283,7 +283,7 @@ func (s Agents) TaskOutput(ctx context.Context, p api.TaskOutputParams) (api.Tas
 	return result, err
 }
 
-// UsageContext returns how full the context of the agent is.
+// UsageContext returns the context usage of the agent.
 func (s Agents) UsageContext(ctx context.Context, p api.SessionRef) (api.UsageContextResult, error) {
 	var result api.UsageContextResult
 	err := feature(ctx, s.Sessions, p.SessionID, func(ctx context.Context, _ *actor, r agent.ContextReporter) error {

@@ -11,20 +11,20 @@ import (
 	"github.com/seed7221b0f9/parley/workspace"
 )
 
-// snapshotTimeout bounds the look at the files of a session before and after a turn.
+// snapshotTimeout bounds the snapshot of a session's files before and after a turn.
 const snapshotTimeout = 30 * time.Second
 
-// maxMarks is how many turns of a session can be compared. The oldest are forgotten first.
+// maxMarks is the number of turns of a session that can be compared. The oldest are dropped first.
 const maxMarks = 500
 
-// mark is a turn with the state of the files before and after it, as trees of git.
+// mark is a turn with the state of the files before and after it, as git trees.
 type mark struct {
 	Turn  string `json:"turn"`
 	Start string `json:"start"`
-	End   string `json:"end,omitempty"` // empty while it runs, or where the server died
+	End   string `json:"end,omitempty"` // empty while it runs, or if the server died
 }
 
-// applyMark folds a mark. The first one is where the session began.
+// applyMark folds a mark. The first one is the start of the session.
 func (c *core) applyMark(m mark) {
 	if c.Began == "" {
 		c.Began = m.Start
@@ -40,8 +40,8 @@ func (c *core) applyMark(m mark) {
 	c.Marks = append(c.Marks, m)
 }
 
-// scope returns the two states that a caller wants compared; an empty to is now. It reports
-// false where nothing can have changed yet.
+// scope returns the two states to compare; an empty to is the current one. It returns false if no
+// change is possible yet.
 func (c *core) scope(base string, s api.WorkspaceScope) (from, to string, ok bool, err error) {
 	switch {
 	case s.Turn != "" && s.Against != "":
@@ -61,22 +61,22 @@ func (c *core) scope(base string, s api.WorkspaceScope) (from, to string, ok boo
 		return "", "", false, Invalid("what turn %q has changed is not known", s.Turn)
 	}
 	m := c.Marks[i]
-	if m.End == "" && i+1 < len(c.Marks) { // the server died in it
+	if m.End == "" && i+1 < len(c.Marks) { // the server died during it
 		m.End = c.Marks[i+1].Start
 	}
 	return m.Start, m.End, true, nil
 }
 
-// changes follows the files of a session from turn to turn. It belongs to the loop.
+// changes tracks the files of a session from turn to turn. It belongs to the loop.
 type changes struct {
 	*journal
-	turn   string        // the one that was begun last
-	last   chan struct{} // closed when the last look at them has ended; nil before the first
-	failed bool          // a notice was given that they cannot be looked at
+	turn   string        // the last started turn
+	last   chan struct{} // closed when the last snapshot has ended; nil before the first
+	failed bool          // a notice about failing snapshots was sent
 }
 
-// afterLooks runs f in a goroutine when all that were given before it have ended. So the end
-// of a turn is looked at before the next one begins. The channel is closed after f.
+// afterLooks runs f on a goroutine when all earlier ones have ended, so that the end of a turn is
+// recorded before the next one starts. The channel is closed after f.
 func (c *changes) afterLooks(f func(ctx context.Context)) <-chan struct{} {
 	before, done := c.last, make(chan struct{})
 	c.last = done
@@ -92,7 +92,7 @@ func (c *changes) afterLooks(f func(ctx context.Context)) <-chan struct{} {
 	return done
 }
 
-// looked waits until what was to be looked at so far is in the log.
+// looked waits until all requested snapshots are in the log.
 func (c *changes) looked(ctx context.Context) error {
 	var last chan struct{}
 	if err := c.call(ctx, func() error { last = c.last; return nil }); err != nil || last == nil {
@@ -106,8 +106,7 @@ func (c *changes) looked(ctx context.Context) error {
 	}
 }
 
-// look returns the state of the files of the session; nil without an error where there is
-// no git.
+// look returns the state of the session's files; nil without an error if there is no git.
 func (c *changes) look(ctx context.Context, dir string) (*workspace.Tree, *workspace.State, error) {
 	tree, err := c.srv.opts.Workspaces.Tree(ctx, dir, c.id)
 	if errors.Is(err, workspace.ErrNoGit) {
@@ -123,8 +122,8 @@ func (c *changes) look(ctx context.Context, dir string) (*workspace.Tree, *works
 	return tree, &state, nil
 }
 
-// beginTurn looks at the files before a turn. The channel is closed when what they are is in
-// the log, or cannot be.
+// beginTurn takes a snapshot before a turn. The channel is closed when it is in the log, or has
+// failed.
 func (c *changes) beginTurn(turn string) <-chan struct{} {
 	dir := c.core.Opened.Dir
 	c.turn = turn
@@ -133,7 +132,7 @@ func (c *changes) beginTurn(turn string) <-chan struct{} {
 		if err == nil && state == nil {
 			return
 		}
-		_ = c.call(ctx, func() error { // an actor that has ended needs no mark
+		_ = c.call(ctx, func() error { // an ended actor needs no mark
 			if err != nil {
 				return c.lookFailed(err)
 			}
@@ -143,8 +142,8 @@ func (c *changes) beginTurn(turn string) <-chan struct{} {
 	})
 }
 
-// endTurn looks at the files after a turn, and at remarks that were sent: those whose lines
-// the agent has changed are resolved.
+// endTurn takes a snapshot after a turn, and resolves sent comments on lines that the agent has
+// changed.
 func (c *changes) endTurn() {
 	i := slices.IndexFunc(c.core.Marks, func(m mark) bool { return m.Turn == c.turn && m.End == "" })
 	if i < 0 {
@@ -161,7 +160,7 @@ func (c *changes) endTurn() {
 		if err == nil {
 			resolved, err = touched(ctx, tree, sent, state.Tree)
 		}
-		_ = c.call(ctx, func() error { // an actor that has ended does it after its next turn
+		_ = c.call(ctx, func() error { // an ended actor does it after its next turn
 			if err != nil {
 				return c.lookFailed(err)
 			}
@@ -172,7 +171,7 @@ func (c *changes) endTurn() {
 	})
 }
 
-// lookFailed says once that the changes of the session cannot be shown.
+// lookFailed reports once that the changes of the session cannot be shown.
 func (c *changes) lookFailed(err error) error {
 	c.logger.Warn("the files of the session cannot be looked at", "err", err)
 	if c.failed {
@@ -183,7 +182,7 @@ func (c *changes) lookFailed(err error) error {
 		Text: "What this turn changes cannot be shown: git could not look at the files."}})
 }
 
-// workspaceDraft says that something has changed in the files of the session.
+// workspaceDraft reports a change in the files of the session.
 func (c *core) workspaceDraft(ev api.WorkspaceEvent, f *facts) draft {
 	return draft{event: &event.SessionInfo{Header: c.header(""), Data: event.Encoded(map[string]any{"workspace": ev})}, facts: f}
 }

@@ -19,14 +19,14 @@ func TestScope(t *testing.T) {
 		scope api.WorkspaceScope
 		want  string
 	}{
-		{&core{}, "", api.WorkspaceScope{}, `"" to "" false`}, // nothing can have changed
+		{&core{}, "", api.WorkspaceScope{}, `"" to "" false`}, // no change is possible
 		{c, "", api.WorkspaceScope{}, `"a" to "" true`},
 		{c, "base", api.WorkspaceScope{}, `"base" to "" true`},
 		{c, "", api.WorkspaceScope{Against: "head"}, `"HEAD" to "" true`},
 		{c, "", api.WorkspaceScope{Against: "tail"}, "refused"},
 		{c, "", api.WorkspaceScope{Against: "head", Turn: "t1"}, "refused"},
 		{c, "", api.WorkspaceScope{Turn: "t1"}, `"a" to "b" true`},
-		{c, "", api.WorkspaceScope{Turn: "t2"}, `"b" to "c" true`}, // the server died in it
+		{c, "", api.WorkspaceScope{Turn: "t2"}, `"b" to "c" true`}, // the server died during it
 		{c, "", api.WorkspaceScope{Turn: "t4"}, `"d" to "" true`},  // it runs
 		{c, "", api.WorkspaceScope{Turn: "t5"}, "refused"},
 	} {
@@ -41,7 +41,7 @@ func TestScope(t *testing.T) {
 	}
 }
 
-// TestApplyMark_most checks how many turns can be compared, and that the oldest is forgotten.
+// TestApplyMark_most checks the number of turns that can be compared, and that the oldest is dropped.
 func TestApplyMark_most(t *testing.T) {
 	c := &core{}
 	for i := range maxMarks + 1 {

@@ -8,11 +8,11 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// unsaved holds deltas until they are saved. The zero value holds none.
+// unsaved holds deltas until they are saved. The zero value is empty.
 type unsaved struct {
 	records [][]byte
 	first   uint64    // the number of the first of them
-	due     time.Time // when they are to be saved
+	due     time.Time // when they are due to be saved
 }
 
 func (u *unsaved) add(data []byte, sub uint64, due time.Time) {
@@ -22,7 +22,7 @@ func (u *unsaved) add(data []byte, sub uint64, due time.Time) {
 	u.records = append(u.records, data)
 }
 
-// take returns the next deltas, as many as the log takes at once, with the number of the first.
+// take returns the next deltas, as many as fit into one write, with the number of the first.
 func (u *unsaved) take() (records [][]byte, first uint64) {
 	n := 1
 	for size := len(u.records[0]); n < len(u.records) && size+len(u.records[n]) <= maxDeltas; n++ {
@@ -33,8 +33,8 @@ func (u *unsaved) take() (records [][]byte, first uint64) {
 	return records, first
 }
 
-// delta makes items of a part of a block. With fold set it is new; otherwise it repeats
-// what came before a record.
+// delta creates items for a part of a block. With fold set it is new; otherwise it repeats a part
+// from before a record.
 func (j *journal) delta(items []Item, ev event.Event, fold bool) []Item {
 	if h := ev.Head(); h.Provider == "" {
 		h.Provider = j.core.Provider
@@ -51,7 +51,7 @@ func (j *journal) delta(items []Item, ev event.Event, fold bool) []Item {
 	for _, data := range messages {
 		j.sub++
 		items = append(items, Item{Seq: j.seq, Sub: j.sub, ts: now, msg: data, progress: event.IsTransient(ev), delta: ev})
-		if rec, err := (record{Time: now, Msg: data}).encode(); err == nil { // data was encoded a moment ago
+		if rec, err := (record{Time: now, Msg: data}).encode(); err == nil { // data was just encoded
 			j.unsaved.add(rec, j.sub, time.Now().Add(j.srv.opts.DeltaInterval))
 			if fold {
 				j.shown.add(j.seq, rec)
@@ -61,7 +61,7 @@ func (j *journal) delta(items []Item, ev event.Event, fold bool) []Item {
 	return items
 }
 
-// saveDeltas stores deltas. They are for a crash: losing some is allowed and said.
+// saveDeltas stores deltas. They are for a crash: losing some is allowed and logged.
 func (j *journal) saveDeltas() {
 	ctx, cancel := context.WithTimeout(j.ctx, j.srv.opts.CallTimeout)
 	defer cancel()
@@ -74,5 +74,5 @@ func (j *journal) saveDeltas() {
 	j.unsaved = unsaved{}
 }
 
-// maxDeltas is how many bytes of deltas go to the log at once; it takes some more.
+// maxDeltas is the number of bytes of deltas in one write; the log accepts slightly more.
 const maxDeltas = 192 << 10

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestUnsaved_take checks that deltas are saved in order, as many at once as the log takes, each with its
-// number.
+// TestUnsaved_take checks that deltas are saved in order, as many at once as the log accepts, each with
+// its number.
 func TestUnsaved_take(t *testing.T) {
 	var u unsaved
 	sizes := []int{10, maxDeltas - 10, 1, maxDeltas, maxDeltas + 1, 5, 5}

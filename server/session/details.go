@@ -8,10 +8,10 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// Details are the calls about one session as lists show it.
+// Details are the calls about one session.
 type Details struct{ *Sessions }
 
-// UsageSession returns what a session has cost.
+// UsageSession returns the cost of a session.
 func (s Details) UsageSession(ctx context.Context, p api.SessionRef) (api.UsageSessionResult, error) {
 	var result api.UsageSessionResult
 	err := s.with(ctx, p.SessionID, func(a *actor) error {
@@ -43,7 +43,7 @@ func (s Details) GetHistory(ctx context.Context, p api.SessionRef) (api.GetHisto
 	return result, err
 }
 
-// Rename gives a session a title; an empty one is taken from its first prompt.
+// Rename sets the title of a session; an empty one is derived from its first prompt.
 func (s Details) Rename(ctx context.Context, p api.SessionRenameParams) (api.Empty, error) {
 	return api.Empty{}, s.with(ctx, p.SessionID, func(a *actor) error {
 		title, by := p.Title, "person"
@@ -61,12 +61,12 @@ func (s Details) Rename(ctx context.Context, p api.SessionRenameParams) (api.Emp
 	})
 }
 
-// Archive puts a session away. One that works cannot be put away.
+// Archive archives a session. A working session cannot be archived.
 func (s Details) Archive(ctx context.Context, p api.SessionRef) (api.StatusResult, error) {
 	return s.setArchived(ctx, p.SessionID, true)
 }
 
-// Unarchive takes a session back that was put away.
+// Unarchive moves a session out of the archive.
 func (s Details) Unarchive(ctx context.Context, p api.SessionRef) (api.StatusResult, error) {
 	return s.setArchived(ctx, p.SessionID, false)
 }
@@ -91,10 +91,10 @@ func (s Details) setArchived(ctx context.Context, id string, archived bool) (api
 	return api.StatusResult{Status: status}, err
 }
 
-// continuePrompt is what an interrupted turn is continued with.
+// continuePrompt is the prompt that continues an interrupted turn.
 const continuePrompt = "Continue from where you left off."
 
-// Continue goes on with a turn that was interrupted.
+// Continue continues an interrupted turn.
 func (s Details) Continue(ctx context.Context, p api.SessionRef, by string) (api.Accepted, error) {
 	err := s.with(ctx, p.SessionID, func(a *actor) error {
 		if a.core.State.busy() || a.core.State == Starting {
@@ -105,5 +105,5 @@ func (s Details) Continue(ctx context.Context, p api.SessionRef, by string) (api
 	if err != nil {
 		return api.Accepted{}, err
 	}
-	return s.query(ctx, p.SessionID, "", event.Quote(continuePrompt), "", by, true) // of a turn before those that are held
+	return s.query(ctx, p.SessionID, "", event.Quote(continuePrompt), "", by, true) // in a turn before the held ones
 }

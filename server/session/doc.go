@@ -2,10 +2,10 @@
 // that run for them.
 //
 // Each session in memory has one goroutine, its actor, that owns all of its state. A core decides
-// what follows from an event and returns drafts; the actor writes them to the log, shows them to
-// the viewers and only then acts on them. What a session knows is a fold of its log, so that a
-// session whose server died is loaded and brought in order by reading it. See [Sessions].
+// the consequences of an event and returns drafts; the actor writes them to the log, shows them to
+// the viewers and only then acts on them. The state of a session is a fold of its log, so that
+// after a crash of the server it is restored by reading the log. See [Sessions].
 //
 // The package has no HTTP: package server has the transports, the tokens and the table of methods,
-// and gives sessions what they need by [Options].
+// and configures the sessions by [Options].
 package session

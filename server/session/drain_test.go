@@ -9,7 +9,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/agenttest"
 )
 
-// drained is a provider whose agents tell when they are interrupted.
+// drained is a provider with agents that report interrupts.
 type drained struct {
 	*agenttest.Provider
 	interrupts chan struct{}
@@ -33,13 +33,13 @@ func (s drainedSession) Interrupt(ctx context.Context) (agent.Interrupted, error
 	return s.Session.Interrupt(ctx)
 }
 
-// TestDrain checks how long a server that stops waits for a session in each state: for a turn that
-// runs as long as it may, for one that waits for a person not at all.
+// TestDrain checks how long a stopping server waits for a session in each state: for a running turn
+// as long as it may, and not for one that waits for a person.
 func TestDrain(t *testing.T) {
 	for name, c := range map[string]struct {
 		prompt     string
 		state      State
-		patient    bool // it is waited for until the time is over
+		patient    bool // it waits until the timeout
 		interrupts int
 	}{
 		"idle":                {"", Idle, false, 0},
@@ -86,7 +86,7 @@ func TestDrain(t *testing.T) {
 					t.Error("a turn that runs is not waited for")
 				case <-p.interrupts:
 					t.Error("a turn that runs is interrupted before the time is over")
-				case <-time.After(30 * time.Millisecond): // as long as a busy server may take to be wrong
+				case <-time.After(30 * time.Millisecond): // a short time in which a wrong wait would show
 				}
 				stop()
 			}

@@ -11,8 +11,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// Failure is why a request failed, with a reason that programs read. Its text is for
-// people and holds no secrets.
+// Failure is the error of a request, with a reason for programs. Its text is for people and
+// contains no secrets.
 type Failure struct {
 	Reason  api.Reason
 	Message string
@@ -26,7 +26,7 @@ func Fail(reason api.Reason, format string, args ...any) error {
 	return &Failure{reason, fmt.Sprintf(format, args...)}
 }
 
-// Invalid returns the failure of a request with wrong parameters.
+// Invalid returns the failure of a request with invalid parameters.
 func Invalid(format string, args ...any) error { return Fail(api.InvalidParams, format, args...) }
 
 // Conflict returns the failure of a request that the state of a session does not allow.
@@ -35,8 +35,8 @@ func Conflict(format string, args ...any) error { return Fail(api.Conflict, form
 // LimitReached returns the failure of a request beyond a limit.
 func LimitReached(format string, args ...any) error { return Fail(api.LimitReached, format, args...) }
 
-// InternalError is the reason of a failure that the caller can do nothing about. Its text
-// goes to the log, not to the caller.
+// InternalError is the reason of a failure that the caller cannot resolve. Its text is logged, not
+// sent to the caller.
 const InternalError api.Reason = "internal"
 
 // reasonTable maps the errors of other packages to reasons, the first that matches.
@@ -45,7 +45,7 @@ type reasonTable []struct {
 	reason api.Reason
 }
 
-// of returns the reason of an error, empty if the table has none.
+// of returns the reason of an error, or "".
 func (t reasonTable) of(err error) api.Reason {
 	for _, r := range t {
 		if errors.Is(err, r.err) {
@@ -70,7 +70,7 @@ var reasons = reasonTable{
 	{context.DeadlineExceeded, api.TooSlow},
 }
 
-// FailureOf is an error as the caller gets it.
+// FailureOf converts an error for the caller.
 func FailureOf(err error) *Failure {
 	if f, ok := errors.AsType[*Failure](err); ok {
 		return f

@@ -10,8 +10,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// TestFailureOf_full checks that a full disk is not an internal error, whatever file was written, and
-// that its text has no path of the server.
+// TestFailureOf_full checks that a full disk is not an internal error, for any file, and that its
+// text has no path of the server.
 func TestFailureOf_full(t *testing.T) {
 	for _, err := range []error{syscall.ENOSPC, syscall.EDQUOT} {
 		f := FailureOf(fmt.Errorf("server: %w", &fs.PathError{Op: "write", Path: "/data/server/tokens.json", Err: err}))

@@ -6,7 +6,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// TestSeen checks what counts as new in a session that another process goes on with.
+// TestSeen checks which events are new in a session that another process continues.
 func TestSeen(t *testing.T) {
 	prompt := func(uuid string) []event.Event {
 		h := event.Header{UUID: uuid}

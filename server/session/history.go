@@ -6,10 +6,10 @@ import (
 	"github.com/seed7221b0f9/parley/agent"
 )
 
-// maxImport is how many messages of an older session are brought into a new log.
+// maxImport is the number of messages of an older session that are imported into a new log.
 const maxImport = 2000
 
-// importHistory brings what was said in the agent's session into the log.
+// importHistory imports the messages of the agent's session into the log.
 func (a *actor) importHistory(ctx context.Context, id string) error {
 	keeper, ok := a.provider.(agent.HistoryKeeper)
 	if !ok {

@@ -9,7 +9,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// TestQueued checks what can be changed: an input that waits, and no other.
+// TestQueued checks that only a waiting input can be changed.
 func TestQueued(t *testing.T) {
 	commands := map[string]func(*core, string) (draft, error){
 		"edit":   func(c *core, id string) (draft, error) { return c.editInput(id, mustJSON("other")) },
@@ -35,7 +35,7 @@ func TestQueued(t *testing.T) {
 	}
 }
 
-// TestQueue_bound checks that a queue takes its last input and no more.
+// TestQueue_bound checks that a queue accepts its last input and no more.
 func TestQueue_bound(t *testing.T) {
 	c := &core{}
 	for range maxQueue - 1 {
@@ -51,8 +51,8 @@ func TestQueue_bound(t *testing.T) {
 	}
 }
 
-// TestLimitedUntil checks which resets of a rate limit are believed: those that are to come, and not
-// further away than any limit lasts.
+// TestLimitedUntil checks which resets of a rate limit are accepted: future ones, not further away
+// than any limit lasts.
 func TestLimitedUntil(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for name, c := range map[string]struct {
@@ -90,7 +90,7 @@ func TestLimitedUntil(t *testing.T) {
 	}
 }
 
-// TestRateLimited checks what is read of an event about a rate limit.
+// TestRateLimited checks the parsing of an event about a rate limit.
 func TestRateLimited(t *testing.T) {
 	reset := time.Unix(1_800_000_000, 0)
 	for info, want := range map[string]*string{
@@ -105,7 +105,7 @@ func TestRateLimited(t *testing.T) {
 	}
 }
 
-// TestKeys_bound checks that a session remembers the newest idempotency keys, and no more.
+// TestKeys_bound checks that a session stores the newest idempotency keys, and no more.
 func TestKeys_bound(t *testing.T) {
 	c := &core{}
 	for i := range maxKeys + 3 {
@@ -139,7 +139,7 @@ func TestStall_off(t *testing.T) {
 	}
 }
 
-// TestCloseRequests checks that the end of an agent closes what it asked, and not what the server asks.
+// TestCloseRequests checks that the end of an agent closes its requests, and not those of the server.
 func TestCloseRequests(t *testing.T) {
 	c := core{Memory: memory{Asked: "own"}, Requests: []pendingPrompt{
 		{Prompt: event.Prompt{Permission: &event.PermissionRequest{RequestID: "p"}}}, {Prompt: event.Prompt{Question: &event.QuestionRequest{RequestID: "own"}}},

@@ -7,21 +7,21 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// maxJoined is how many bytes of deltas are held at most.
+// maxJoined is the maximum number of bytes of held deltas.
 const maxJoined = 64 << 10
 
-// joiner holds a delta for [Options.JoinInterval] until others of its block have come, so that a session
-// costs its viewers at most one message in that time, however small the pieces are in which its agent
-// speaks. The interval begins with the delta that waits: at 50 deltas a second two of them are one message, and
-// neither waits for longer than 25 ms. The first delta after a silence does not wait. The zero value holds nothing.
+// joiner holds a delta for [Options.JoinInterval] until others of its block arrive, so that a session costs its
+// viewers at most one message per interval, regardless of the size of the agent's pieces. The interval starts with
+// the held delta: at 50 deltas a second two of them are one message, and neither waits for longer than 25 ms. The
+// first delta after a silence does not wait. The zero value is empty.
 type joiner struct {
-	event event.Event // the first of them; nil while nothing is held
-	since time.Time   // when it came
+	event event.Event // the first held delta; nil if empty
+	since time.Time   // its arrival
 	text  strings.Builder
-	shown time.Time // when a delta was last let through
+	shown time.Time // when a delta was last emitted
 }
 
-// add takes a delta in; false if it is not one that can wait with what is held.
+// add holds a delta; it returns false if the delta cannot be joined with the held ones.
 func (j *joiner) add(ev event.Event, now time.Time, interval time.Duration) bool {
 	text, ok := deltaText(ev)
 	switch {
@@ -37,10 +37,10 @@ func (j *joiner) add(ev event.Event, now time.Time, interval time.Duration) bool
 	return true
 }
 
-// due is when what is held is to be let through.
+// due returns the time at which the held delta must be emitted.
 func (j *joiner) due(interval time.Duration) time.Time { return j.since.Add(interval) }
 
-// take returns what is held as one delta, nil if that is nothing.
+// take returns the held deltas as one, or nil.
 func (j *joiner) take(now time.Time) event.Event {
 	if j.event == nil {
 		return nil
@@ -50,7 +50,7 @@ func (j *joiner) take(now time.Time) event.Event {
 	return ev
 }
 
-// deltaText is the text that a delta adds; false if it is not a delta of text.
+// deltaText returns the text that a delta adds; false if it is not a delta of text.
 func deltaText(ev event.Event) (string, bool) {
 	switch ev := ev.(type) {
 	case *event.TextDelta:

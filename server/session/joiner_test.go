@@ -8,7 +8,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// TestHeld checks which deltas wait for each other, and that none of their text is lost.
+// TestHeld checks which deltas wait for each other, and that no text is lost.
 func TestHeld(t *testing.T) {
 	const interval = 25 * time.Millisecond
 	h := event.Header{MessageID: "m"}
@@ -17,7 +17,7 @@ func TestHeld(t *testing.T) {
 		after time.Duration
 		event event.Event
 		waits bool
-		out   string // what is let through before the event, where it does not wait
+		out   string // text emitted before the event, if it does not wait
 	}{
 		{0, text("a"), false, ""}, // after a silence
 		{time.Millisecond, text("b"), true, ""},
@@ -37,7 +37,7 @@ func TestHeld(t *testing.T) {
 		{0, &event.TextStart{Header: h, Index: 2}, false, ""},
 	}
 	var held joiner
-	var since time.Time // when the first of those came that wait
+	var since time.Time // arrival of the first waiting one
 	now := time.Unix(1, 0)
 	for i, s := range steps {
 		now = now.Add(s.after)

@@ -9,8 +9,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// TestJournal_coreIsInLog checks that the facts in the log fold to the core that an actor has, also
-// those that are carried to the next record, and after a record that could not be written.
+// TestJournal_coreIsInLog checks that the facts in the log fold to the actor's core, including
+// those carried to the next record, and after a record that could not be written.
 func TestJournal_coreIsInLog(t *testing.T) {
 	in := func(id string, status inputStatus) input {
 		return input{ID: id, Content: event.Quote(id), Status: status}
@@ -72,8 +72,8 @@ func TestJournal_coreIsInLog(t *testing.T) {
 	}
 }
 
-// TestCommit_lost checks that a session whose log another server has written to is lost, with an agent
-// and without one, and stays it.
+// TestCommit_lost checks that a session is lost after another server has written to its log, with an
+// agent and without one, and stays lost.
 func TestCommit_lost(t *testing.T) {
 	for name, agent := range map[string]*running{"no agent": nil, "an agent": {close: func() error { return nil }, ended: make(chan struct{})}} {
 		s, st := memSessions(t)

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// keyLock lets one call at a time go on of those with the same idempotency key, so that a retry which overlaps its first call finds
-// the answer to that. Calls without a key do not wait.
+// keyLock serializes calls with the same idempotency key, so that a retry that overlaps its first call finds the response to it.
+// Calls without a key do not wait.
 type keyLock struct {
 	mu   sync.Mutex
 	held map[string]chan struct{} // closed when the call has ended

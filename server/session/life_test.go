@@ -10,14 +10,14 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// failing is a provider whose agents do not start.
+// failing is a provider with agents that do not start.
 type failing struct{ agent.Provider }
 
 func (failing) Open(context.Context, agent.Options) (agent.Session, error) {
 	return nil, errors.New("it does not start")
 }
 
-// TestLife_placeOfFailedStart checks that an agent that does not start keeps no place.
+// TestLife_placeOfFailedStart checks that a failed start releases its place.
 func TestLife_placeOfFailedStart(t *testing.T) {
 	s, _ := memSessions(t)
 	released := 0
@@ -78,8 +78,8 @@ func TestLife_evictable(t *testing.T) {
 	}
 }
 
-// TestTerminal_absorb checks what of another process goes into the log: whole events, once, and
-// nothing while the server has an agent.
+// TestTerminal_absorb checks which events of another process are added to the log: complete events,
+// once, and none while the server has an agent.
 func TestTerminal_absorb(t *testing.T) {
 	s, _ := memSessions(t)
 	message := &event.UserMessage{Header: event.Header{UUID: "u"}, IsPrompt: true, Blocks: []event.Content{event.TextContent("hi")}}

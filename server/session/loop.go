@@ -8,14 +8,14 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// loop is the goroutine of a session. Everything that the session owns is used in it, one
-// function at a time; others come in through call and post.
+// loop is the goroutine of a session. All state of the session is used only in it, one function at
+// a time; others enter through call and post.
 type loop struct {
 	srv    *Sessions
 	id     string
 	logger *slog.Logger
 	cmds   chan func()
-	ctx    context.Context // ends when the session is to leave the memory
+	ctx    context.Context // ends when the session is to be unloaded
 	cancel context.CancelFunc
 	done   chan struct{} // closed when the loop has ended
 }
@@ -26,15 +26,15 @@ func newLoop(s *Sessions, id string) *loop {
 	return l
 }
 
-// bounded returns a context for one call of the log, of an agent's files or of the server. With
-// the end of the loop it does not end: what the loop began is finished.
+// bounded returns a context for one call of the log, of an agent's files or of the server. It does
+// not end with the loop: calls of the loop are finished.
 func (l *loop) bounded() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(l.ctx), l.srv.opts.CallTimeout)
 }
 
-// call runs f in the loop and returns its error. It fails when the actor has ended, or when
-// ctx ends before the loop has taken f. What the loop has taken is waited for: f may write
-// to variables of the caller, and the caller has to know what became of it.
+// call runs f in the loop and returns its error. It fails when the actor has ended, or when ctx
+// ends before the loop has accepted f. It waits for an accepted f: f may write to variables of the
+// caller, and the caller needs its result.
 func (l *loop) call(ctx context.Context, f func() error) error {
 	result := make(chan error, 1)
 	select {
@@ -57,14 +57,14 @@ func (l *loop) post(f func()) bool {
 	}
 }
 
-// alarm is a timer for a moment. Asking again for the moment that it is set for costs nothing. The
-// zero value is ready.
+// alarm is a reusable timer. Setting it again for the same time is cheap. The zero value is ready
+// to use.
 type alarm struct {
 	timer *time.Timer
 	due   time.Time
 }
 
-// at returns a channel that is ready at a moment, once.
+// at returns a channel that is ready at a time, once.
 func (a *alarm) at(due time.Time) <-chan time.Time {
 	switch {
 	case a.timer == nil:

@@ -8,7 +8,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// TestBounded checks what is cut, and that a message of another kind is refused by its name.
+// TestBounded checks which results are cut, and that another message is rejected by its type.
 func TestBounded(t *testing.T) {
 	text := event.Quote(strings.Repeat("\u2028\"", MaxMessage/8))
 	for name, content := range map[string]event.JSON{"text": text, "blocks": `[{"type":"text","text":` + text + `}]`} {

@@ -11,8 +11,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/random"
 )
 
-// forgottenError is the failure of a start whose agent no longer has the conversation. A new agent
-// in its place would answer as if it knew what was said, so a person decides.
+// forgottenError is the failure of a start with an agent that no longer has the conversation. A new
+// agent would answer as if it knew the conversation, so a person decides.
 type forgottenError struct {
 	cause      error
 	restorable bool // a copy can be restored
@@ -26,13 +26,13 @@ func (e *forgottenError) Unwrap() error {
 	return Conflict("the agent no longer has this conversation")
 }
 
-// memory is how far a session is whose agent has lost the conversation.
+// memory is the state of a session after its agent has lost the conversation.
 type memory struct {
-	Asked string `json:"asked,omitempty"` // the request that asks a person what to do
+	Asked string `json:"asked,omitempty"` // the request for a person's decision
 	Fresh bool   `json:"fresh,omitempty"` // the next input goes to a new agent, after a summary
 }
 
-// What a person can choose when the agent has lost the conversation.
+// The choices of a person when the agent has lost the conversation.
 const (
 	memoryQuestion = "The agent no longer has this conversation. How do you want to continue?"
 	memorySummary  = "Continue with a summary"
@@ -41,13 +41,13 @@ const (
 	memoryCancel   = "Cancel"
 )
 
-// spoken reports whether an agent has said something in the session, which the next one must know.
+// spoken reports whether an agent has sent messages in the session, which the next one must know.
 func (c *core) spoken(conv *event.Conversation) bool {
 	return c.Turns > 0 || conv.Answer != nil || c.Opened.Params.ResumeSessionID != ""
 }
 
-// resume starts an agent that continues a session. An agent that has never written the session
-// starts it: nothing was said in it yet.
+// resume starts an agent that continues a session. If the agent has never written the session, it
+// starts a new one: the session has no messages yet.
 func (l *life) resume(ctx context.Context, id string, spoken bool, opts agent.Options) (agent.Session, error) {
 	err := agent.ErrUnsupported
 	var session agent.Session
@@ -64,7 +64,7 @@ func (l *life) resume(ctx context.Context, id string, spoken bool, opts agent.Op
 	return l.provider.Open(ctx, opts)
 }
 
-// forgotten asks a person how to continue. What waits in the queue waits for the answer.
+// forgotten asks a person how to continue. The queue waits for the answer.
 func (a *actor) forgotten(restorable bool) {
 	if _, open := a.core.request(a.core.Memory.Asked); open {
 		return
@@ -91,7 +91,7 @@ func (a *actor) remembers() {
 	}
 }
 
-// recall acts on the answer of a person. It is called in the loop.
+// recall acts on a person's answer. It is called in the loop.
 func (a *actor) recall(rep reply, key, by string) error {
 	answer, _ := rep.answer.(*agent.QuestionAnswer)
 	choice := chosen(answer)
@@ -118,7 +118,7 @@ func (a *actor) recall(rep reply, key, by string) error {
 	return nil
 }
 
-// chosen is the label that was chosen, alone or in a list; cancel where the question was declined or
+// chosen returns the chosen label, alone or in a list; cancel if the question was declined or
 // skipped.
 func chosen(answer *agent.QuestionAnswer) string {
 	var answers map[string]json.RawMessage
@@ -130,11 +130,11 @@ func chosen(answer *agent.QuestionAnswer) string {
 	if json.Unmarshal(answers[memoryQuestion], &labels) == nil && len(labels) == 1 {
 		return labels[0]
 	}
-	_ = json.Unmarshal(answers[memoryQuestion], &label) // no label is none of the options
+	_ = json.Unmarshal(answers[memoryQuestion], &label) // an empty label is not an option
 	return label
 }
 
-// restoreMemory gets the transcript from the archive and goes on with it.
+// restoreMemory restores the transcript from the archive and continues with it.
 func (a *actor) restoreMemory() {
 	r, ok := a.provider.(agent.Restorer)
 	if !ok {
@@ -153,7 +153,7 @@ func (a *actor) restoreMemory() {
 			} else {
 				a.draft(a.core.release())
 			}
-			_ = a.write() // kept and tried again by tick
+			_ = a.write() // kept and retried by tick
 			a.sendNext()
 		})
 	})
@@ -163,7 +163,7 @@ func (a *actor) memoryNotice(severity, code, text string) draft {
 	return draft{event: &event.Notice{Header: a.core.header(""), Severity: severity, Code: code, Text: text}}
 }
 
-// summarized is an input with a summary of the conversation before it.
+// summarized returns an input preceded by a summary of the conversation.
 func summarized(in agent.Input, conv *event.Conversation) agent.Input {
 	text := handover.Make(conv, handover.Options{Ask: "The conversation goes on with the next message of the person, which follows."}).Prompt
 	if len(in.Content) == 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/seed7221b0f9/parley/webhook"
 )
 
-// notable is the event that a record is worth telling someone of.
+// notable returns the webhook event of a record, if it has one.
 func notable(session, title string, seq uint64, rec record, ev event.Event) (webhook.Event, bool) {
 	e := webhook.Event{ID: fmt.Sprintf("%s-%d", session, seq), Time: rec.Time, SessionID: session, Seq: seq, Title: title}
 	data := map[string]any{}
@@ -64,14 +64,13 @@ func mustMarshal(v map[string]any) []byte {
 	return data
 }
 
-// notes are the events of a session that someone is to be told of and that are not in the outbox
-// yet.
+// notes are the webhook events of a session that are not in the outbox yet.
 type notes struct {
 	*loop
 	waiting []webhook.Event
 }
 
-// add remembers what is notable of a record that is in the log now.
+// add stores the webhook event of a record that is now in the log.
 func (n *notes) add(c *core, seq uint64, rec record, ev event.Event) {
 	if !n.srv.opts.Notices.Wants(rec.Time) {
 		return
@@ -82,7 +81,7 @@ func (n *notes) add(c *core, seq uint64, rec record, ev event.Event) {
 	}
 }
 
-// tell puts what is notable into the outbox. It is kept until that is done.
+// tell moves the events to the outbox. They are kept until that succeeds.
 func (n *notes) tell() {
 	if len(n.waiting) == 0 {
 		return

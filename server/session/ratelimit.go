@@ -7,11 +7,11 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// maxResetWait bounds how far away a reset may be that is believed.
+// maxResetWait is the maximum accepted time until a reset.
 const maxResetWait = 8 * 24 * time.Hour
 
-// rateLimited is until when the limit of an event holds: a time if it is reached, empty if
-// not, nil if the event does not tell.
+// rateLimited returns the end of the limit of an event: a time if it is reached, empty if not, nil
+// if the event does not report it.
 func rateLimited(ev *event.RateLimit) *string {
 	var info struct {
 		Status   string  `json:"status"`
@@ -26,7 +26,7 @@ func rateLimited(ev *event.RateLimit) *string {
 	return new(Timestamp(time.Unix(int64(info.ResetsAt), 0)))
 }
 
-// limitedUntil is until when a rate limit holds; empty if none does now.
+// limitedUntil returns the end of the current rate limit, or "".
 func (c *core) limitedUntil(now time.Time) string {
 	if c.Limited == "" {
 		return ""
@@ -38,13 +38,13 @@ func (c *core) limitedUntil(now time.Time) string {
 	return c.Limited
 }
 
-// waitsForReset reports whether inputs wait until a rate limit is reset, as was asked for.
+// waitsForReset reports whether inputs wait until a rate limit is reset, as requested.
 func (c *core) waitsForReset(now time.Time) bool {
 	return c.Opened.Params.WaitForRateLimit && c.limitedUntil(now) != ""
 }
 
-// waitForReset is what follows from a turn that failed at a rate limit: it is said until
-// when that holds, and where it was asked for the session goes on then, with an input of that id.
+// waitForReset returns the consequences of a turn that failed at a rate limit: a notice with the
+// reset time and, if requested, an input with this id with which the session continues then.
 func (c *core) waitForReset(r *event.ResultMessage, now time.Time, id string) []draft {
 	until := c.limitedUntil(now)
 	if !r.IsError || until == "" {
@@ -61,7 +61,7 @@ func (c *core) waitForReset(r *event.ResultMessage, now time.Time, id string) []
 	return drafts
 }
 
-// before is the order of the queue with an input at its beginning.
+// before returns the order of the queue with an input at its beginning.
 func (c *core) before(in input) []string {
 	order := []string{in.ID}
 	for _, other := range c.queue() {

@@ -14,9 +14,9 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// remembered is a file with what lists show of each session, so that a start reads only the sessions that have changed since, or that
-// a dead server left in disorder. A line has the CRC-32C of the rest and a [listed]; of several lines of a session the last one counts.
-// It is not synced: a session without a line is read.
+// remembered is a file with the list entry of each session, so that a start reads only the sessions that have changed since, or that a
+// dead server left unfinished. A line has the CRC-32C of the rest and a [listed]; of several lines of a session the last one counts. It
+// is not synced: a session without a line is read.
 type remembered struct {
 	path       string
 	generation string // of the store
@@ -25,14 +25,14 @@ type remembered struct {
 	mu    sync.Mutex
 	lines map[string][]byte // by session
 	live  int               // bytes of them
-	file  *os.File          // nil where it cannot be written
+	file  *os.File          // nil if it cannot be written
 	size  int               // of the file
 }
 
 // listed is a line of the file.
 type listed struct {
 	Version    int                `json:"version"`
-	Generation string             `json:"generation"` // of the store that the session was in
+	Generation string             `json:"generation"` // of the store of the session
 	AgentID    string             `json:"agent_id,omitempty"`
 	Tenant     string             `json:"tenant,omitempty"`
 	Summary    api.SessionSummary `json:"summary"` // its Seq is the last event of the log
@@ -41,13 +41,13 @@ type listed struct {
 const (
 	listVersion  = 1
 	maxList      = 1 << 30
-	listSlack    = 1 << 20 // how much larger than needed the file may be
+	listSlack    = 1 << 20 // excess size that the file may have
 	listChecksum = 8       // hexadecimal digits
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// openRemembered reads the file. Lines that are damaged, of another version or of another store count as none.
+// openRemembered reads the file. Lines that are damaged, of another version or of another store are ignored.
 func (s *Sessions) openRemembered(generation string) map[string]listed {
 	r := &s.remembered
 	r.path, r.generation, r.logf, r.lines = s.opts.List, generation, s.logger.Warn, map[string][]byte{}
@@ -67,13 +67,13 @@ func (s *Sessions) openRemembered(generation string) map[string]listed {
 	return known
 }
 
-// take makes a line the one of its session.
+// take sets the line of a session.
 func (r *remembered) take(id string, line []byte) {
 	r.live += len(line) - len(r.lines[id])
 	r.lines[id] = line
 }
 
-// keep forgets the sessions that are not in the store, and starts a file with the others.
+// keep drops the sessions that are not in the store, and starts a file with the others.
 func (r *remembered) keep(ends map[string]uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -86,7 +86,7 @@ func (r *remembered) keep(ends map[string]uint64) {
 	r.rewrite()
 }
 
-// rewrite replaces the file by one without the lines that no longer count. The lock is held.
+// rewrite replaces the file by one without obsolete lines. The caller holds the lock.
 func (r *remembered) rewrite() {
 	r.close()
 	fresh := r.path + ".new"
@@ -110,17 +110,17 @@ func (r *remembered) rewrite() {
 // close closes the file.
 func (r *remembered) close() {
 	if r.file != nil {
-		_ = r.file.Close() // nothing is buffered
+		_ = r.file.Close() // no buffered data
 		r.file = nil
 	}
 }
 
-// add writes what lists show of a session.
+// add writes the list entry of a session.
 func (r *remembered) add(m listed) {
 	m.Version, m.Generation = listVersion, r.generation
 	text, err := json.Marshal(m)
 	if err != nil {
-		return // the session is read
+		return // the session will be read
 	}
 	text = append(text, '\n')
 	line := append(fmt.Appendf(nil, "%08x ", crc32.Checksum(text, castagnoli)), text...)
@@ -136,7 +136,7 @@ func (r *remembered) add(m listed) {
 	}
 }
 
-// settledOnDisk reports whether a load would change nothing: no agent's work, request, text or notice is pending.
+// settledOnDisk reports whether a load would have no effect: no agent's work, request, text or notice is pending.
 func (a *actor) settledOnDisk() bool {
 	c := &a.core
 	again, err := c.occur(onRecovered)
@@ -144,12 +144,12 @@ func (a *actor) settledOnDisk() bool {
 		err == nil && again == nil && !c.State.busy() && len(c.inflight()) == 0 && c.hold() == nil && c.closeRequests("") == nil && a.openMessages() == nil
 }
 
-// remember lets the next start leave the session on disk, if it is settled.
+// remember stores the list entry of a settled session, so that the next start need not read it.
 func (a *actor) remember() {
 	if !a.settledOnDisk() {
 		return
 	}
 	summary := a.summary()
-	summary.Viewers, summary.Live, summary.Capabilities = 0, "", nil // of this server alone
+	summary.Viewers, summary.Live, summary.Capabilities = 0, "", nil // only valid for this server
 	a.srv.remembered.add(listed{AgentID: a.core.AgentID, Tenant: a.core.Opened.Tenant, Summary: summary})
 }

@@ -11,22 +11,22 @@ import (
 	"github.com/seed7221b0f9/parley/workspace"
 )
 
-// The states of a remark.
+// The states of a comment.
 const (
 	commentOpen     = "open"
 	commentSent     = "sent"
 	commentResolved = "resolved"
 )
 
-// Bounds of a review.
+// Limits of a review.
 const (
 	maxComments    = 500
 	maxCommentText = 16 << 10
 	maxCommentCode = 500 // lines
 )
 
-// comment is a remark with the states of the files that it was sent with: Base is the old
-// side of its diff, Tree the files at that moment.
+// comment is a comment with the states of the files with which it was sent: Base is the old side of
+// its diff, Tree the files at that moment.
 type comment struct {
 	api.ReviewComment
 	Base string `json:"tree_base,omitempty"`
@@ -41,7 +41,7 @@ func (c *core) comment(id string) (comment, error) {
 	return c.Comments[i], nil
 }
 
-// applyComments folds remarks that are new or have changed, and those that are gone.
+// applyComments folds new, changed and removed comments.
 func (c *core) applyComments(f *facts) {
 	for _, n := range f.Comments {
 		i := slices.IndexFunc(c.Comments, func(o comment) bool { return o.ID == n.ID })
@@ -56,7 +56,7 @@ func (c *core) applyComments(f *facts) {
 	}
 }
 
-// wireComments are the remarks as viewers see them.
+// wireComments returns the comments for viewers.
 func wireComments(all []comment) []api.ReviewComment {
 	list := []api.ReviewComment{}
 	for _, c := range all {
@@ -69,13 +69,13 @@ func (c *core) sentComments() []comment {
 	return slices.DeleteFunc(slices.Clone(c.Comments), func(o comment) bool { return o.State != commentSent })
 }
 
-// reviewDraft says what has changed among the remarks.
+// reviewDraft reports the changed comments.
 func (c *core) reviewDraft(f *facts) draft {
 	ev := api.ReviewEvent{Comments: wireComments(f.Comments), Removed: f.Uncommented}
 	return draft{event: &event.SessionInfo{Header: c.header(""), Data: event.Encoded(map[string]any{"review": ev})}, facts: f}
 }
 
-// resolve is what follows when remarks are resolved.
+// resolve returns the drafts that resolve comments.
 func (c *core) resolve(ids []string, by string) []draft {
 	f := &facts{}
 	for _, o := range c.Comments {
@@ -90,8 +90,8 @@ func (c *core) resolve(ids []string, by string) []draft {
 	return []draft{c.reviewDraft(f)}
 }
 
-// touched returns the ids of remarks whose lines differ between the moment when they were
-// sent and a later state.
+// touched returns the ids of comments with lines that differ between the time when they were sent
+// and a later state.
 func touched(ctx context.Context, tree *workspace.Tree, sent []comment, state string) ([]string, error) {
 	diffs := map[[2]string]workspace.Diff{}
 	var ids []string
@@ -116,9 +116,9 @@ func touched(ctx context.Context, tree *workspace.Tree, sent []comment, state st
 	return ids, nil
 }
 
-// touchedBy reports whether a diff changes what the remark is about: for lines of the new
-// side these lines, in a diff from the moment when it was sent; for lines that are gone the
-// hunk that they are gone with, in a diff from the same base.
+// touchedBy reports whether a diff changes the subject of the comment: for lines of the new side
+// these lines, in a diff from the time when it was sent; for removed lines their hunk, in a diff
+// from the same base.
 func (c comment) touchedBy(d workspace.Diff) bool {
 	for _, f := range d.Files {
 		if f.Path != c.File && f.OldPath != c.File {
@@ -130,11 +130,11 @@ func (c comment) touchedBy(d workspace.Diff) bool {
 		return f.Binary || f.Large || f.Truncated || f.Kind == workspace.Deleted ||
 			slices.ContainsFunc(f.Hunks, func(h workspace.Hunk) bool { return h.Touches(int(c.From), int(c.To)) })
 	}
-	return c.Side == string(workspace.Old) // the file is as in the base
+	return c.Side == string(workspace.Old) // the file equals the base
 }
 
-// placed finds a remark in a diff. The hunk may have grown or moved, if the lines of the
-// remark are there once on the same side. Otherwise it returns the hunks in its place.
+// placed finds a comment in a diff. The hunk may have grown or moved, if the lines of the comment
+// occur once on the same side. Otherwise it returns the hunks at its position.
 func (c comment) placed(d workspace.Diff) (at comment, near []workspace.Hunk, ok bool) {
 	i := slices.IndexFunc(d.Files, func(f workspace.File) bool { return f.Path == c.File })
 	if i < 0 {
@@ -142,7 +142,7 @@ func (c comment) placed(d workspace.Diff) (at comment, near []workspace.Hunk, ok
 	}
 	side := workspace.Side(c.Side)
 	for _, h := range d.Files[i].Hunks {
-		if h.ID == c.Hunk { // the lines are numbered anew if others came before
+		if h.ID == c.Hunk { // earlier changes renumber the lines
 			if first, n := find(h, side, c.Code, int(c.From)); n > 0 {
 				return c.moved(h, first), nil, true
 			}
@@ -161,15 +161,15 @@ func (c comment) placed(d workspace.Diff) (at comment, near []workspace.Hunk, ok
 	return c, near, false
 }
 
-// moved is a remark at another place.
+// moved returns a comment at another position.
 func (c comment) moved(h workspace.Hunk, first int) comment {
 	c.To += int64(first) - c.From
 	c.From, c.Hunk = int64(first), h.ID
 	return c
 }
 
-// find returns where lines are in a side of a hunk, and how often. The place that is wanted
-// counts before others.
+// find returns the position of lines in a side of a hunk, and the number of occurrences. It prefers
+// the wanted position.
 func find(h workspace.Hunk, side workspace.Side, code []string, wanted int) (first, n int) {
 	start, count := h.NewStart, h.NewLines
 	if side == workspace.Old {
@@ -185,7 +185,7 @@ func find(h workspace.Hunk, side workspace.Side, code []string, wanted int) (fir
 	return first, n
 }
 
-// valid is lines as JSON can hold them.
+// valid returns lines that JSON can represent.
 func valid(lines []string) []string {
 	all := make([]string, len(lines))
 	for i, line := range lines {
@@ -194,8 +194,8 @@ func valid(lines []string) []string {
 	return all
 }
 
-// reviewPrompt is what the agent gets: a sentence, then for each remark a heading with its
-// number, file, lines and side, the lines as code, and the remark.
+// reviewPrompt returns the prompt for the agent: a sentence, then for each comment a heading with
+// its number, file, lines and side, the lines as code, and the comment.
 func reviewPrompt(text string, comments []comment) string {
 	var b strings.Builder
 	if text = strings.TrimSpace(text); text == "" {

@@ -39,7 +39,7 @@ func TestReviewPrompt(t *testing.T) {
 	}
 }
 
-// A comment is resolved when what it is about differs.
+// TestCommentTouched checks that a comment is resolved when its subject differs.
 func TestCommentTouched(t *testing.T) {
 	hunk := workspace.Hunk{ID: "h", OldStart: 4, OldLines: 3, NewStart: 4, NewLines: 3, Lines: []string{" a", "-b", "+B", " c"}}
 	file := func(f workspace.File) workspace.Diff {
@@ -67,8 +67,8 @@ func TestCommentTouched(t *testing.T) {
 	}
 }
 
-// A comment follows its lines, and is stale where they are not there or cannot be distinguished
-// from others.
+// TestCommentPlaced checks that a comment follows its lines, and is stale if they are missing or
+// ambiguous.
 func TestCommentPlaced(t *testing.T) {
 	hunk := func(id string, lines ...string) workspace.Hunk {
 		h := workspace.Hunk{ID: id, OldStart: 10, NewStart: 12, Lines: lines}

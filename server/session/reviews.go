@@ -48,7 +48,7 @@ func (s Reviews) Comment(ctx context.Context, p api.ReviewCommentParams, by stri
 	return api.ReviewCommentResult{Comment: o.ReviewComment}, err
 }
 
-// check refuses a remark that cannot be one.
+// check rejects an invalid comment.
 func (c comment) check() error {
 	switch {
 	case c.Side != string(workspace.New) && c.Side != string(workspace.Old):
@@ -61,7 +61,7 @@ func (c comment) check() error {
 	return nil
 }
 
-// code returns the lines that a remark is about, from the hunk that it names.
+// code returns the lines of a comment, from its hunk.
 func (f *files) code(ctx context.Context, c comment) ([]string, error) {
 	d, err := f.compare(ctx, c.WorkspaceScope)
 	if err != nil {
@@ -93,7 +93,7 @@ func (s Reviews) List(ctx context.Context, p api.SessionRef) (api.ReviewListResu
 	return result, err
 }
 
-// changeComments changes the remarks of a session and returns them.
+// changeComments changes the comments of a session and returns them.
 func (s Reviews) changeComments(ctx context.Context, session string, change func(*core) (*facts, error)) (api.ReviewListResult, error) {
 	var result api.ReviewListResult
 	err := s.with(ctx, session, func(a *actor) error {
@@ -197,7 +197,7 @@ func (s Reviews) Send(ctx context.Context, p api.ReviewSendParams, by string) (a
 	return result, err
 }
 
-// chosen are the remarks to send: those that were named, or all that are open.
+// chosen returns the comments to send: the named ones, or all open ones.
 func (c *core) chosen(ids []string) ([]comment, error) {
 	var all []comment
 	for _, id := range ids {
@@ -218,8 +218,8 @@ func (c *core) chosen(ids []string) ([]comment, error) {
 	return all, nil
 }
 
-// place finds the lines of remarks in the files as they are now. Those whose lines have
-// changed go into the result.
+// place finds the lines of comments in the current files. Those with changed lines are added to the
+// result.
 func (f *files) place(ctx context.Context, chosen []comment, result *api.ReviewSendResult) ([]comment, error) {
 	now, err := f.tree.Snapshot(ctx)
 	if err != nil {

@@ -11,14 +11,14 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// secrets are the parameters of a session that may hold passwords. They are in a file that only
-// its owner reads, and not in the log, of which there are copies and backups.
+// secrets are the parameters of a session that may contain passwords. They are in a file that only
+// its owner can read, and not in the log, which has copies and backups.
 type secrets struct {
 	MCPServers event.JSON `json:"mcp_servers,omitempty"`
-	Agents     event.JSON `json:"agents,omitempty"` // they may have MCP servers too
+	Agents     event.JSON `json:"agents,omitempty"` // may contain MCP servers too
 }
 
-// maxSecrets is the most that is read of a file.
+// maxSecrets is the size limit of a file in bytes.
 const maxSecrets = 64 << 20
 
 func (s *Sessions) secretPath(id string) string { return filepath.Join(s.opts.SecretDir, id) }
@@ -45,8 +45,8 @@ func (s *Sessions) hideSecrets(id string, o *Opened) (err error) {
 	return f.Sync()
 }
 
-// withSecrets returns the parameters of a session with those of its file. Older logs hold them
-// themselves.
+// withSecrets returns the parameters of a session with those of its file. Older logs contain them
+// directly.
 func (s *Sessions) withSecrets(id string, o *Opened) (api.ConnectParams, error) {
 	p := o.Params
 	if !o.Secret {
@@ -64,8 +64,8 @@ func (s *Sessions) withSecrets(id string, o *Opened) (api.ConnectParams, error) 
 	return p, nil
 }
 
-// params returns the parameters of the session. One whose secrets are gone works without them, and
-// tells so.
+// params returns the parameters of the session. If its secrets are missing, the session works
+// without them, with a notice.
 func (a *actor) params() api.ConnectParams {
 	p, err := a.srv.withSecrets(a.id, &a.core.Opened)
 	if err != nil {

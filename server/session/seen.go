@@ -2,11 +2,11 @@ package session
 
 import "github.com/seed7221b0f9/parley/agent/event"
 
-// seen is what a log has of a session. It tells what another process has added.
+// seen holds the events of a session that the log has. It detects additions of another process.
 type seen struct {
 	lines  map[string]bool   // uuids of messages and results
 	blocks map[blockKey]bool // that are whole
-	began  bool              // something of a turn was new: from there on everything is
+	began  bool              // an event of a turn was new: all later ones are new too
 }
 
 type blockKey struct {
@@ -45,8 +45,8 @@ func newSeen(c *event.Conversation) *seen {
 	return s
 }
 
-// fresh reports whether the log does not have an event, and notes it. Of what is not part of a
-// turn it cannot tell: that counts as new once something of a turn was.
+// fresh reports whether the log lacks an event, and records it. Events outside of turns cannot be
+// identified: they count as new after a new event of a turn.
 func (s *seen) fresh(ev event.Event) bool {
 	h := ev.Head()
 	switch ev := ev.(type) {
@@ -74,8 +74,8 @@ func (s *seen) fresh(ev event.Event) bool {
 	return s.began
 }
 
-// note notes a line and reports whether it is new. The events of a line are distinguished,
-// because a turn and its prompt have the same.
+// note records a line and reports whether it is new. The events of a line are distinguished,
+// because a turn and its prompt share it.
 func (s *seen) note(uuid, what string) bool {
 	if s.lines[uuid] || uuid == "" || s.lines[what+" "+uuid] {
 		return false

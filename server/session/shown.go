@@ -11,18 +11,18 @@ import (
 	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
-// shown is the file of deltas that viewers may have seen and that no event of the log covers yet.
-// The operating system has a delta before a viewer does, so that one outlives a kill of the
-// server; it is not synced, and a power cut may lose the end. It belongs to the loop.
+// shown is the file of deltas that viewers may have seen and that no event of the log includes yet.
+// The operating system has a delta before a viewer does, so that it survives a kill of the server;
+// it is not synced, and a power failure may lose the end. It belongs to the loop.
 type shown struct {
 	path   string
 	file   *os.File // nil before the first delta
 	buf    []byte   // not yet in the file
 	size   int      // of the file
-	failed bool     // the last write
+	failed bool     // whether the last write failed
 
-	found []shownDelta // by read, that were not replayed yet
-	any   bool         // read has found some
+	found []shownDelta // read, but not yet replayed
+	any   bool         // read has found deltas
 }
 
 // shownDelta is a delta with the event of the log that it follows.
@@ -31,18 +31,17 @@ type shownDelta struct {
 	data []byte
 }
 
-// maxShown is the most that is read of a file.
+// maxShown is the size limit of a file in bytes.
 const maxShown = 1 << 30
 
-// add adds a delta as flush is to write it.
+// add adds a delta in the form that flush writes.
 func (f *shown) add(seq uint64, data []byte) {
 	f.buf = append(strconv.AppendUint(f.buf, seq, 10), ' ')
 	f.buf = append(strconv.AppendInt(f.buf, int64(len(data)), 10), '\n')
 	f.buf = append(append(f.buf, data...), '\n')
 }
 
-// flush hands the deltas to the operating system. Of errors that follow each other it returns
-// the first.
+// flush writes the deltas to the operating system. Of consecutive errors it returns the first.
 func (f *shown) flush() error {
 	if len(f.buf) == 0 {
 		return nil
@@ -64,14 +63,14 @@ func (f *shown) write() (err error) {
 		}
 	}
 	if _, err := f.file.Write(f.buf); err != nil {
-		_ = f.file.Truncate(int64(f.size)) // a part of a delta would hide those after it
+		_ = f.file.Truncate(int64(f.size)) // a partial delta would hide later ones
 		return err
 	}
 	f.size += len(f.buf)
 	return nil
 }
 
-// clear forgets the deltas, because the log covers them.
+// clear drops the deltas, because the log includes them.
 func (f *shown) clear() error {
 	f.buf = f.buf[:0]
 	if f.size == 0 {
@@ -84,19 +83,19 @@ func (f *shown) clear() error {
 	return os.Truncate(f.path, 0)
 }
 
-// close removes the file if it has nothing, and keeps it for the next load if it has.
+// close removes an empty file, and keeps another for the next load.
 func (f *shown) close() {
 	if f.file == nil {
 		return
 	}
-	_ = f.file.Close() // nothing is buffered
+	_ = f.file.Close() // no buffered data
 	f.file = nil
 	if f.size == 0 {
-		_ = os.Remove(f.path) // an empty one is read as none
+		_ = os.Remove(f.path) // an empty file is ignored
 	}
 }
 
-// read finds the deltas of the file. What a power cut has left of the last ones is dropped.
+// read reads the deltas of the file. It drops incomplete ones at the end after a power failure.
 func (f *shown) read() error {
 	data, err := regularfile.Read(f.path, maxShown)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -116,11 +115,11 @@ func (f *shown) read() error {
 	return err
 }
 
-// forget removes the file after a load, because the log covers what was in it.
+// forget removes the file after a load, because the log includes its content.
 func (f *shown) forget() {
 	f.found = nil
 	if f.size > 0 {
 		f.size = 0
-		_ = os.Remove(f.path) // or the log covers it again at the next load
+		_ = os.Remove(f.path) // otherwise the next load adds it again
 	}
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// TestShown checks that a load has all that viewers were shown, whatever was stored meanwhile and
-// wherever the server was killed, that it is marked as cut off, and that the file is gone when the
-// log has everything.
+// TestShown checks that a load has all text that viewers were shown, regardless of the stored
+// events and the time of the kill, that it is marked as cut off, and that the file is deleted when
+// the log has everything.
 func TestShown(t *testing.T) {
 	head := event.Header{MessageID: "m"}
 	delta := func(text string) event.Event { return &event.TextDelta{Header: head, Text: text} }
@@ -18,7 +18,7 @@ func TestShown(t *testing.T) {
 	whole := &event.AssistantMessage{Header: head, Blocks: []event.IndexedBlock{{Block: event.ContentOf(`{"type":"text","text":"abc"}`)}}}
 	for name, c := range map[string]struct {
 		events []event.Event
-		cut    int // how many bytes a power cut has taken from the file
+		cut    int // number of bytes that a power failure removed from the file
 		want   string
 		state  event.State
 	}{
@@ -50,7 +50,7 @@ func TestShown(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			b, err := s.load(t.Context(), a.id) // as after a kill: nothing of a was saved or closed
+			b, err := s.load(t.Context(), a.id) // as after a kill: a was neither saved nor closed
 			if err != nil {
 				t.Fatal(err)
 			}

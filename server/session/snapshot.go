@@ -22,10 +22,10 @@ func (j *journal) restore(data []byte) error {
 	return nil
 }
 
-// replay folds an event of the log, and notes what is notable of those after told.
+// replay folds an event of the log, and collects the webhook events after told.
 func (j *journal) replay(ev eventlog.Event, told uint64) error {
 	if ev.Sub > 0 && j.shown.any {
-		return nil // what viewers saw has it too
+		return nil // also in the text that viewers saw
 	}
 	if ev.Sub == 0 {
 		j.replayShown(ev.Seq - 1)
@@ -49,7 +49,7 @@ func (j *journal) replay(ev eventlog.Event, told uint64) error {
 		j.core.apply(ev.Seq, rec.Time, rec.Facts)
 		var last event.Event
 		for _, last = range events {
-			j.stream.durable(last) // what it covers of the deltas
+			j.stream.durable(last) // the deltas that it replaces
 			j.conv.Apply(last)
 		}
 		if ev.Seq > told {
@@ -81,7 +81,7 @@ func (j *journal) replayShown(seq uint64) {
 	}
 }
 
-// openMessages are the messages of the conversation that have not ended.
+// openMessages returns the messages of the conversation that have not ended.
 func (j *journal) openMessages() []messageKey {
 	var open []messageKey
 	for _, t := range j.conv.Threads {
@@ -94,7 +94,7 @@ func (j *journal) openMessages() []messageKey {
 	return open
 }
 
-// kept reports whether the log still has what follows seq.
+// kept reports whether the log still has the events after seq.
 func (j *journal) kept(ctx context.Context, seq uint64) bool {
 	if seq == j.seq {
 		return true
@@ -105,19 +105,19 @@ func (j *journal) kept(ctx context.Context, seq uint64) bool {
 	return false
 }
 
-// saved is a snapshot as the log holds it.
+// saved is the stored form of a snapshot.
 type saved struct {
 	Core         core            `json:"core"`
 	Conversation json.RawMessage `json:"conversation"`
 }
 
-// snapshotCache is the conversation as JSON at a place.
+// snapshotCache is the JSON of the conversation at a position.
 type snapshotCache struct {
 	seq, sub uint64
 	data     []byte
 }
 
-// conversation is the conversation as JSON.
+// conversation returns the conversation as JSON.
 func (j *journal) conversation() ([]byte, error) {
 	if j.cached.data != nil && j.cached.seq == j.seq && j.cached.sub == j.sub {
 		return j.cached.data, nil
@@ -130,8 +130,8 @@ func (j *journal) conversation() ([]byte, error) {
 	return data, nil
 }
 
-// snapshotSometimes stores a snapshot when the log has grown by a part of itself, so that
-// loading reads little and storing costs little over the life of a session.
+// snapshotSometimes stores a snapshot when the log has grown by a fraction of its size, so that
+// loading reads little and storing is cheap over the life of a session.
 func (j *journal) snapshotSometimes() {
 	if !j.stream.empty() || j.core.State.busy() || j.seq-j.snapSeq < max(64, j.snapSeq/4) {
 		return
@@ -140,7 +140,7 @@ func (j *journal) snapshotSometimes() {
 }
 
 func (j *journal) snapshot() {
-	if j.seq == j.snapSeq || len(j.batch) > 0 || len(j.notes.waiting) > 0 { // a load notes what is after the snapshot
+	if j.seq == j.snapSeq || len(j.batch) > 0 || len(j.notes.waiting) > 0 { // a load collects the events after the snapshot
 		return
 	}
 	conversation, err := j.conversation()
@@ -160,9 +160,9 @@ func (j *journal) snapshot() {
 	j.trimSoon(j.seq)
 }
 
-// trimSoon frees the space of deltas that a snapshot holds, beside the loop: it may have to read
-// much of what other sessions wrote, and one session after the other does. Readers skip such
-// deltas, so a failure costs space alone.
+// trimSoon frees the space of deltas that a snapshot includes, outside the loop: it may have to
+// read many events of other sessions, and only one session does so at a time. Readers skip such
+// deltas, so a failure only costs space.
 func (j *journal) trimSoon(seq uint64) {
 	j.srv.wg.Go(func() {
 		select {

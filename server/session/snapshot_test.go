@@ -9,8 +9,8 @@ import (
 	"github.com/seed7221b0f9/parley/eventlog"
 )
 
-// TestLoad_oldSnapshot loads a session of a server whose conversations had another form: its
-// snapshot is ignored, and the session is folded from the log with the request that is open.
+// TestLoad_oldSnapshot loads a session with a snapshot of an older form: the snapshot is ignored,
+// and the session is folded from the log with its open request.
 func TestLoad_oldSnapshot(t *testing.T) {
 	s, st := memSessions(t)
 	id := Prefix + "old"

@@ -8,16 +8,16 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// Stall is what happens to a turn in which an agent is silent: each step after that time
-// of silence, 0 for a step that is not taken. Waiting for a person is not silence.
+// Stall is the policy for a turn with a silent agent: the time of silence before each step, 0 to
+// skip the step. Waiting for a person is not silence.
 type Stall struct {
 	Notify    time.Duration // a notice for the viewers
 	Interrupt time.Duration // the turn is interrupted
 	Kill      time.Duration // the agent is ended
-	Resume    bool          // after Kill, the agent is started again with the session
+	Resume    bool          // after Kill, the agent is restarted with the session
 }
 
-// stallStep is how far the policy for a silent turn has gone.
+// stallStep is the last step taken for a silent turn.
 type stallStep int
 
 const (

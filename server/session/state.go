@@ -2,36 +2,34 @@ package session
 
 import "fmt"
 
-// State is what a session is doing now, as lists of sessions show it and clients are notified
-// of it.
+// State is the current state of a session, as shown in lists and reported to clients.
 type State string
 
-// The states of a session. Which of them can follow each other is tested by a table of
-// transitions.
+// The states of a session. A table of transitions tests which of them can follow each other.
 const (
 	Starting       State = "starting"        // its agent is being started or waits for a place
 	Idle           State = "idle"            // it waits for input; its agent may be evicted
 	Running        State = "running"         // a turn runs
 	RequiresAction State = "requires_action" // a turn runs and waits for a person
-	Interrupted    State = "interrupted"     // the agent died in a turn; one call continues
+	Interrupted    State = "interrupted"     // the agent died during a turn; one call continues
 	Draining       State = "draining"        // the server stops; the session resumes after it
 	Failed         State = "failed"          // the agent could not be started
 	Ended          State = "ended"           // it was disconnected; a query starts it again
 	LostHost       State = "lost_host"       // another server owns it now
 )
 
-// occurrence is what makes a session change its state.
+// occurrence is a cause of a state change.
 type occurrence string
 
 const (
-	onStart     occurrence = "start"     // an agent is wanted
-	onStarted   occurrence = "started"   // the agent is there
+	onStart     occurrence = "start"     // an agent is needed
+	onStarted   occurrence = "started"   // the agent has started
 	onFailed    occurrence = "failed"    // the agent could not be started
-	onSend      occurrence = "send"      // an input goes to the agent
+	onSend      occurrence = "send"      // an input is sent to the agent
 	onAsk       occurrence = "ask"       // the agent asks a person
 	onAnswered  occurrence = "answered"  // no request is open any more
 	onResult    occurrence = "result"    // the turn ended
-	onDied      occurrence = "died"      // the agent ended by itself, or its server did
+	onDied      occurrence = "died"      // the agent or its server died
 	onEvict     occurrence = "evict"     // the agent was ended to make room
 	onEnd       occurrence = "end"       // the session was disconnected
 	onDrain     occurrence = "drain"     // the server stops
@@ -39,8 +37,8 @@ const (
 	onRecovered occurrence = "recovered" // a server has read the log after a clean stop
 )
 
-// transitions is the state machine of a session: the state after an occurrence. What is not
-// in the table cannot happen; see next.
+// transitions is the state machine of a session: the state after an occurrence. Occurrences that
+// are not in the table are impossible; see next.
 var transitions = map[State]map[occurrence]State{
 	Starting: {
 		onStart: Starting, onStarted: Idle, onFailed: Failed, onDied: Failed, onEnd: Ended, onDrain: Draining, onLost: LostHost, onRecovered: Idle,
@@ -73,5 +71,5 @@ func (s State) next(o occurrence) (State, error) {
 	return to, nil
 }
 
-// busy reports whether a turn runs.
+// busy reports whether a turn is running.
 func (s State) busy() bool { return s == Running || s == RequiresAction }

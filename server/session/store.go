@@ -7,8 +7,8 @@ import (
 	"github.com/seed7221b0f9/parley/eventlog"
 )
 
-// Store is what the server needs of package eventlog. It is an interface so that tests can
-// make a disk full or a log contested.
+// Store is the part of package eventlog that the server uses. It is an interface so that tests can
+// simulate a full disk or a contested log.
 type Store interface {
 	Log(session string) Log
 	Ends(ctx context.Context) (generation string, ends map[string]uint64, err error)
@@ -29,7 +29,7 @@ type Log interface {
 	Delete(ctx context.Context) error
 }
 
-// StoreOf returns a store of package eventlog as a [Store].
+// StoreOf adapts a store of package eventlog to [Store].
 func StoreOf(s *eventlog.Store) Store { return eventStore{s} }
 
 type eventStore struct{ *eventlog.Store }

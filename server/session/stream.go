@@ -7,8 +7,8 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// isDelta reports whether an event is a part of a block. Parts are shown as they come and
-// replaced by their whole message; every other event is durable.
+// isDelta reports whether an event is a part of a block. Parts are shown at once and replaced by
+// their complete message; every other event is durable.
 func isDelta(ev event.Event) bool {
 	switch ev.(type) {
 	case *event.TextStart, *event.ThinkingStart, *event.ToolStart, *event.BlockStart, *event.TextDelta, *event.ThinkingDelta, *event.ToolInputDelta,
@@ -18,25 +18,25 @@ func isDelta(ev event.Event) bool {
 	return false
 }
 
-// messageKey names a message that is streamed.
+// messageKey identifies a streamed message.
 type messageKey struct{ parent, message string }
 
-// stream holds what was streamed of blocks whose whole message is not in the log yet. It
-// gives a viewer that comes in the middle of a block the beginning of it, and it is what is
-// kept of a block whose agent dies. It is pure.
+// stream holds the streamed text of blocks until their complete message is in the log. It provides
+// the beginning of a block to a viewer that attaches in the middle of it, and the kept part of a
+// block after the agent's death. It is pure.
 type stream struct {
-	open     []messageKey // messages that were started and have not ended
+	open     []messageKey // started messages that have not ended
 	blocks   []*partial
-	progress []*event.ToolProgress // of tools that run
+	progress []*event.ToolProgress // of running tools
 }
 
-// partial is a block as far as it has come.
+// partial is an incomplete block.
 type partial struct {
 	key    messageKey
 	index  int64
 	start  event.Event
 	header event.Header
-	tool   string // of a tool's block
+	tool   string // for a tool's block
 	text   strings.Builder
 	deltas []event.Event // of other kinds
 	stop   *event.BlockStop
@@ -46,7 +46,7 @@ func keyOf(h *event.Header) messageKey { return messageKey{h.ParentToolUseID, h.
 
 func (s *stream) empty() bool { return len(s.blocks) == 0 && len(s.progress) == 0 }
 
-// add takes in a delta.
+// add adds a delta.
 func (s *stream) add(ev event.Event) {
 	h := ev.Head()
 	switch ev := ev.(type) {
@@ -83,7 +83,7 @@ func (s *stream) at(h *event.Header, index int64) int {
 	return slices.IndexFunc(s.blocks, func(b *partial) bool { return b.key == key && b.index == index })
 }
 
-// begin begins a block anew.
+// begin starts a block again.
 func (s *stream) begin(h *event.Header, index int64, start event.Event) *partial {
 	b := &partial{key: keyOf(h), index: index, start: start, header: *h}
 	if i := s.at(h, index); i >= 0 {
@@ -94,7 +94,7 @@ func (s *stream) begin(h *event.Header, index int64, start event.Event) *partial
 	return b
 }
 
-// block returns a block, which begins here if its start was missed.
+// block returns a block, and starts it if its start was missed.
 func (s *stream) block(h *event.Header, index int64, start func() event.Event) *partial {
 	if i := s.at(h, index); i >= 0 {
 		return s.blocks[i]
@@ -116,8 +116,8 @@ func (s *stream) addProgress(ev *event.ToolProgress) {
 	s.progress[i] = &merged
 }
 
-// durable takes in a durable event and returns what has to be written before it, so that
-// the log alone gives the same conversation as the log with the deltas.
+// durable handles a durable event and returns the events to write before it, so that the log alone
+// folds to the same conversation as the log with the deltas.
 func (s *stream) durable(ev event.Event) []event.Event {
 	h := ev.Head()
 	switch ev := ev.(type) {
@@ -144,8 +144,8 @@ func (s *stream) durable(ev event.Event) []event.Event {
 	return nil
 }
 
-// cut ends what is open, at the end of a turn or of the agent. What has come of it is
-// kept and marked incomplete.
+// cut ends the open blocks, at the end of a turn or of the agent. Their text is kept and marked
+// incomplete.
 func (s *stream) cut() []event.Event {
 	events := s.take(func(*partial) bool { return true })
 	for _, key := range s.open {
@@ -189,8 +189,8 @@ func (s *stream) take(match func(*partial) bool) []event.Event {
 	return events
 }
 
-// restart returns what a viewer needs that has every durable event and no delta: each
-// block from its start, in as few events as possible.
+// restart returns the events for a viewer that has every durable event and no delta: each block
+// from its start, in as few events as possible.
 func (s *stream) restart() []event.Event {
 	var events []event.Event
 	for _, b := range s.blocks {
@@ -202,7 +202,7 @@ func (s *stream) restart() []event.Event {
 	return events
 }
 
-// events is a block as far as it has come.
+// events returns the events of an incomplete block.
 func (b *partial) events() []event.Event {
 	var events []event.Event
 	switch start := b.start.(type) {

@@ -9,7 +9,7 @@ import (
 )
 
 // TestStream_abandoned checks which blocks of a message are kept when it ends: those before the first
-// that was abandoned, and those of other messages stay open.
+// abandoned one, while those of other messages stay open.
 func TestStream_abandoned(t *testing.T) {
 	other := event.Header{MessageID: "other"}
 	for from := int64(-1); from <= 3; from++ {

@@ -8,23 +8,23 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// liveInterval is how often an actor without an agent looks whether another process has its
-// session open, and how long such a look is good for in lists.
+// liveInterval is the interval at which an actor without an agent checks whether another process
+// has its session open, and the time for which the result is cached for lists.
 const liveInterval = time.Second
 
-// LiveTerminal is what lists show of a session that another process has open.
+// LiveTerminal is the value in lists for a session that another process has open.
 const LiveTerminal = "terminal"
 
 // terminal is a process outside of the server that has the session open.
 type terminal struct {
 	*life
-	live         *agent.Live        // nil while there is none
-	asking       bool               // a look is under way
-	askAt        time.Time          // when to look again
-	cancelFollow context.CancelFunc // nil while nothing is followed
+	live         *agent.Live        // nil without one
+	asking       bool               // a check is running
+	askAt        time.Time          // time of the next check
+	cancelFollow context.CancelFunc // nil without following
 }
 
-// look looks from time to time whether the session is open elsewhere.
+// look periodically checks whether the session is open elsewhere.
 func (t *terminal) look(now time.Time) {
 	finder, ok := t.provider.(agent.LiveFinder)
 	if !ok || !t.free() || t.core.AgentID == "" || t.asking || now.Before(t.askAt) {
@@ -45,8 +45,8 @@ func (t *terminal) look(now time.Time) {
 	})
 }
 
-// found takes in whether another process has the session open. While one has, what it
-// writes is brought into the log.
+// found handles the result of the check. While another process has the session open, its events are
+// added to the log.
 func (t *terminal) found(live *agent.Live) {
 	was := t.live
 	t.live = live
@@ -58,7 +58,7 @@ func (t *terminal) found(live *agent.Live) {
 		n.Code, n.Text = "free", "The session is not open in a terminal any more."
 	}
 	t.draft(draft{event: n, facts: &facts{InTerminal: new(true)}})
-	_ = t.write() // kept and tried again by tick
+	_ = t.write() // kept and retried by tick
 	if live != nil {
 		t.follow()
 		return
@@ -71,7 +71,7 @@ func (t *terminal) found(live *agent.Live) {
 	})
 }
 
-// follow brings what another process writes into the log as it comes.
+// follow adds the events of another process to the log as they arrive.
 func (t *terminal) follow() {
 	follower, ok := t.provider.(agent.Follower)
 	if !ok || t.cancelFollow != nil {
@@ -101,17 +101,17 @@ func (t *terminal) unfollow() {
 	}
 }
 
-// absorb takes an event into the log that another process made, unless it is there.
+// absorb adds an event of another process to the log, unless the log has it.
 func (t *terminal) absorb(ctx context.Context, seen *seen, ev event.Event) {
 	if ctx.Err() != nil || !t.free() || isDelta(ev) || !seen.fresh(ev) {
 		return
 	}
 	t.quiet = time.Now()
 	t.draft(draft{event: ev})
-	_ = t.write() // kept and tried again by tick
+	_ = t.write() // kept and retried by tick
 }
 
-// catchUp brings everything into the log that another process wrote.
+// catchUp adds all events of another process to the log.
 func (t *terminal) catchUp(ctx context.Context) error {
 	keeper, ok := t.provider.(agent.HistoryKeeper)
 	id := t.agentID(ctx)
@@ -133,7 +133,7 @@ func (t *terminal) catchUp(ctx context.Context) error {
 	}
 	return t.call(ctx, func() error {
 		if t.agent != nil {
-			return nil // what its session has now comes from it
+			return nil // the agent provides the current events of its session
 		}
 		t.unfollow()
 		seen := newSeen(&t.conv)
@@ -146,7 +146,7 @@ func (t *terminal) catchUp(ctx context.Context) error {
 	})
 }
 
-// where is where a session is open, as lists show it.
+// where returns the place where a session is open, for lists.
 func (t *terminal) where() string {
 	if t.live != nil {
 		return LiveTerminal
@@ -154,10 +154,10 @@ func (t *terminal) where() string {
 	return ""
 }
 
-// openElsewhere is the refusal to work on a session that another process has open.
+// openElsewhere returns the rejection for a session that another process has open.
 func openElsewhere(live *agent.Live) error {
 	return Conflict("process %d has had the session open for %v; end it first, then take the session over", live.PID, ago(live.Since))
 }
 
-// ago is how long something was, for people.
+// ago returns the time since t, for people.
 func ago(t time.Time) time.Duration { return time.Since(t).Round(time.Second) }

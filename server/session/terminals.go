@@ -14,8 +14,8 @@ import (
 // Terminals are the calls about sessions that another process has or had open.
 type Terminals struct{ *Sessions }
 
-// Lives are the sessions of a provider that other processes have open. What was found is good
-// for a moment, so that lists cost little.
+// Lives returns the sessions of a provider that other processes have open. The result is cached for
+// a moment, so that lists are cheap.
 func (s Terminals) Lives(ctx context.Context, p agent.Provider) map[string]agent.Live {
 	lister, ok := p.(agent.LiveLister)
 	if !ok {
@@ -28,7 +28,7 @@ func (s Terminals) Lives(ctx context.Context, p agent.Provider) map[string]agent
 	return found
 }
 
-// lives are the sessions that other processes have open, as they were found last.
+// lives caches the sessions that other processes have open.
 type lives struct {
 	mu    sync.Mutex
 	found map[agent.Provider]found
@@ -52,8 +52,7 @@ func (l *lives) of(ctx context.Context, p agent.Provider, lister agent.LiveListe
 	return l.found[p].sessions, nil
 }
 
-// Following makes a session that another process has open one that is followed: the server
-// starts no agent for it.
+// Following follows a session that another process has open: the server starts no agent for it.
 func (s Terminals) Following(ctx context.Context, id string, live *agent.Live) (api.ConnectResult, error) {
 	result := api.ConnectResult{SessionID: id, Status: "following"}
 	err := s.with(ctx, id, func(a *actor) error {
@@ -66,7 +65,7 @@ func (s Terminals) Following(ctx context.Context, id string, live *agent.Live) (
 	return result, err
 }
 
-// TakeOver brings a session that ran in a terminal under the server, when it is free.
+// TakeOver moves a session from a terminal to the server, when it is free.
 func (s Terminals) TakeOver(ctx context.Context, p api.SessionRef) (api.ConnectResult, error) {
 	a, release, err := s.use(ctx, p.SessionID)
 	if err != nil {
@@ -88,7 +87,7 @@ func (s Terminals) TakeOver(ctx context.Context, p api.SessionRef) (api.ConnectR
 	return s.Connected(ctx, p.SessionID)
 }
 
-// HandBack ends the agent and returns the command with which a person goes on in a terminal.
+// HandBack ends the agent and returns the command with which a person continues in a terminal.
 func (s Terminals) HandBack(ctx context.Context, p api.SessionRef) (api.HandBackResult, error) {
 	a, release, err := s.use(ctx, p.SessionID)
 	if err != nil {

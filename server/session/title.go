@@ -10,11 +10,11 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// MaxTitle is how many characters a title has at most.
+// MaxTitle is the maximum number of characters of a title.
 const MaxTitle = 80
 
-// ValidTitle returns a title that a person or a model gave, made safe to show, and whether
-// it is one: a line of visible characters that is not too long.
+// ValidTitle returns a title of a person or a model, made safe to show, and whether it is valid: a
+// line of visible characters that is not too long.
 func ValidTitle(s string) (string, bool) {
 	s = strings.TrimSpace(s)
 	if s == "" || !utf8.ValidString(s) || utf8.RuneCountInString(s) > MaxTitle {
@@ -30,10 +30,10 @@ func ValidTitle(s string) (string, bool) {
 	return s, letters
 }
 
-// maxTitled is how many bytes of a prompt a title is made of.
+// maxTitled is the number of bytes of a prompt that are used for a title.
 const maxTitled = 64 << 10
 
-// promptTitle makes a title of a prompt: its first words.
+// promptTitle derives a title from a prompt: its first words.
 func promptTitle(prompt string) string {
 	prompt = prompt[:min(len(prompt), maxTitled)]
 	clean := strings.Map(func(r rune) rune {
@@ -52,13 +52,13 @@ func promptTitle(prompt string) string {
 	return clean
 }
 
-// titles gives a session its title. It belongs to the loop.
+// titles sets the title of a session. It belongs to the loop.
 type titles struct {
 	*life
 	titling bool // the agent was asked for one
 }
 
-// titleSoon gives the session a title after its first turn, unless it has one.
+// titleSoon sets the title of the session after its first turn, unless it has one.
 func (t *titles) titleSoon() {
 	prompt := t.core.FirstPrompt
 	if t.core.Title != "" || t.titling || prompt == "" || t.agent == nil {
@@ -84,7 +84,7 @@ func (t *titles) titleSoon() {
 			} else {
 				t.setTitle(promptTitle(prompt), "prompt")
 			}
-			_ = t.write() // kept and tried again by tick
+			_ = t.write() // kept and retried by tick
 		})
 	})
 }

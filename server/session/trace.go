@@ -16,14 +16,14 @@ import (
 // traceScope is the name of the server's tracer.
 const traceScope = "github.com/seed7221b0f9/parley/server"
 
-// Tracer makes the spans of a server. Without a provider it makes none, and takes no trace
-// context from requests.
+// Tracer creates the spans of a server. Without a provider it creates none, and ignores trace
+// contexts of requests.
 type Tracer struct {
 	trace.Tracer
 	enabled bool
 }
 
-// NewTracer returns a tracer; without a provider it makes no spans.
+// NewTracer returns a tracer; without a provider it creates no spans.
 func NewTracer(provider trace.TracerProvider, version string) Tracer {
 	if provider == nil {
 		return Tracer{Tracer: noop.NewTracerProvider().Tracer(traceScope)}
@@ -31,7 +31,7 @@ func NewTracer(provider trace.TracerProvider, version string) Tracer {
 	return Tracer{provider.Tracer(traceScope, trace.WithInstrumentationVersion(version)), true}
 }
 
-// From adds the trace context that a carrier has to ctx. It is for callers that are known.
+// From adds the trace context of a carrier to ctx. It is for known callers.
 func (t Tracer) From(ctx context.Context, carrier propagation.TextMapCarrier) context.Context {
 	if !t.enabled {
 		return ctx
@@ -39,8 +39,8 @@ func (t Tracer) From(ctx context.Context, carrier propagation.TextMapCarrier) co
 	return propagation.TraceContext{}.Extract(ctx, carrier)
 }
 
-// FromText adds a trace context in the form of the header traceparent to ctx. One that is
-// empty or wrong changes nothing.
+// FromText adds a trace context in the form of the header traceparent to ctx. An empty or invalid
+// one has no effect.
 func (t Tracer) FromText(ctx context.Context, traceparent string) context.Context {
 	if !t.enabled || traceparent == "" {
 		return ctx
@@ -48,8 +48,7 @@ func (t Tracer) FromText(ctx context.Context, traceparent string) context.Contex
 	return propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{"traceparent": traceparent})
 }
 
-// toText is the trace context of ctx in the form of the header traceparent, empty without
-// one.
+// toText returns the trace context of ctx in the form of the header traceparent, or "".
 func (t Tracer) toText(ctx context.Context) string {
 	if !t.enabled {
 		return ""
@@ -64,7 +63,7 @@ func (t Tracer) Method(ctx context.Context, method string) (context.Context, tra
 	return t.Start(ctx, method, trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(attribute.String("rpc.system.name", "jsonrpc"), attribute.String("rpc.method", method)))
 }
 
-// EndSpan ends a span. An error is its reason alone: messages may quote what people said.
+// EndSpan ends a span. It records only the reason of an error: messages may quote the conversation.
 func EndSpan(span trace.Span, err error) {
 	if err != nil {
 		fail(span, string(FailureOf(err).Reason))
@@ -77,8 +76,8 @@ func fail(span trace.Span, why string) {
 	span.SetStatus(otelcodes.Error, why)
 }
 
-// turnTrace is the spans of a session: inputs that wait, the turn that runs, and in it tools
-// and requests that wait for a person. It belongs to the loop of its actor.
+// turnTrace holds the spans of a session: waiting inputs, the running turn, and in it tools and
+// open requests. It belongs to the loop of its actor.
 type turnTrace struct {
 	Tracer
 	session string
@@ -87,7 +86,7 @@ type turnTrace struct {
 	turn    trace.Span            // nil between turns
 	ctx     context.Context       // of the turn
 	open    map[string]trace.Span // tools and requests by id
-	seen    map[string]bool       // those of this turn, so that none begins twice
+	seen    map[string]bool       // ids of this turn, so that no span starts twice
 }
 
 func newTurnTrace(t Tracer, session string) *turnTrace {
@@ -98,19 +97,19 @@ func (t *turnTrace) attributes(more ...attribute.KeyValue) trace.SpanStartEventO
 	return trace.WithAttributes(append(more, attribute.String("parley.session.id", t.session))...)
 }
 
-// accepted begins the wait of an input.
+// accepted starts the wait of an input.
 func (t *turnTrace) accepted(in input) {
 	if t.enabled {
 		_, t.waiting[in.ID] = t.Start(t.parent(in), "parley.queue", t.attributes(attribute.String("parley.turn.id", in.ID)))
 	}
 }
 
-// parent is a context with the span that an input belongs to.
+// parent returns a context with the span of an input.
 func (t *turnTrace) parent(in input) context.Context {
 	return t.FromText(context.Background(), in.Trace)
 }
 
-// sent ends the wait of an input and, unless it joins the turn that runs, begins one.
+// sent ends the wait of an input and, unless it joins the running turn, starts one.
 func (t *turnTrace) sent(in input, provider string, joins bool) {
 	if !t.enabled {
 		return
@@ -119,17 +118,17 @@ func (t *turnTrace) sent(in input, provider string, joins bool) {
 	if joins && t.turn != nil {
 		return
 	}
-	t.ended("replaced") // one is open only if its end was not seen
+	t.ended("replaced") // open only if its end was missed
 	t.ctx, t.turn = t.Start(t.parent(in), "parley.turn", t.attributes(attribute.String("parley.turn.id", in.ID), attribute.String("parley.provider", provider)))
 	t.open, t.seen = map[string]trace.Span{}, map[string]bool{}
 }
 
-// dropped ends the wait of an input, for a reason if it does not run.
+// dropped ends the wait of an input, with a reason if it does not run.
 func (t *turnTrace) dropped(id, why string) {
 	endIn(t.waiting, id, why)
 }
 
-// endIn ends a span and takes it out of the map, if it is there.
+// endIn ends a span and removes it from the map, if it has one with the id.
 func endIn(spans map[string]trace.Span, id, why string) {
 	span, ok := spans[id]
 	if !ok {
@@ -142,7 +141,7 @@ func endIn(spans map[string]trace.Span, id, why string) {
 	span.End()
 }
 
-// within is ctx with the span of the turn.
+// within returns ctx with the span of the turn.
 func (t *turnTrace) within(ctx context.Context) context.Context {
 	if t.turn == nil {
 		return ctx
@@ -150,7 +149,7 @@ func (t *turnTrace) within(ctx context.Context) context.Context {
 	return trace.ContextWithSpan(ctx, t.turn)
 }
 
-// ended ends the turn with all that is open in it, for a reason if it failed.
+// ended ends the turn with all open spans in it, with a reason if it failed.
 func (t *turnTrace) ended(why string) {
 	if t.turn == nil {
 		return
@@ -165,7 +164,7 @@ func (t *turnTrace) ended(why string) {
 	t.turn, t.ctx = nil, nil
 }
 
-// stop ends everything: the session leaves the memory.
+// stop ends everything: the session is unloaded.
 func (t *turnTrace) stop() {
 	t.ended("stopped")
 	for id := range t.waiting {
@@ -173,7 +172,7 @@ func (t *turnTrace) stop() {
 	}
 }
 
-// begin begins a span in the turn, in the span of a tool if there is one.
+// begin starts a span in the turn, in the span of a tool if it has one.
 func (t *turnTrace) begin(id, parent, name string, attrs ...attribute.KeyValue) {
 	if t.turn == nil || id == "" || t.seen[id] || len(t.seen) >= maxTurnSpans {
 		return
@@ -186,7 +185,7 @@ func (t *turnTrace) begin(id, parent, name string, attrs ...attribute.KeyValue) 
 	_, t.open[id] = t.Start(ctx, name, t.attributes(attrs...))
 }
 
-// maxTurnSpans bounds the spans of one turn.
+// maxTurnSpans limits the spans of one turn.
 const maxTurnSpans = 10_000
 
 func (t *turnTrace) close(id, why string) { endIn(t.open, id, why) }
@@ -228,7 +227,7 @@ func (t *turnTrace) observe(ev event.Event) {
 	}
 }
 
-// requestSpan tells the id of a request from that of a tool.
+// requestSpan distinguishes the id of a request from that of a tool.
 const requestSpan = "request "
 
 func (t *turnTrace) tool(id, parent, name string) {
@@ -243,7 +242,7 @@ func (t *turnTrace) answered(id, outcome string) {
 	}
 }
 
-// spanText bounds a name that an agent gave.
+// spanText limits the length of a name from an agent.
 func spanText(s string) string {
 	if len(s) > 100 {
 		s = s[:100]
@@ -251,8 +250,8 @@ func spanText(s string) string {
 	return strings.ToValidUTF8(s, "")
 }
 
-// withTrace is the environment of an agent with the trace that it is started for, as the
-// Claude CLI and other programs take it up.
+// withTrace returns the environment of an agent with the trace of its start, which the Claude CLI
+// and other programs continue.
 func withTrace(env []string, traceparent string) []string {
 	if traceparent == "" {
 		return env
@@ -266,7 +265,7 @@ func withTrace(env []string, traceparent string) []string {
 	return append(own, "TRACEPARENT="+traceparent)
 }
 
-// starting begins the span of a start of the agent, in the trace of who needs it.
+// starting starts the span of a start of the agent, in the trace of the request that needs it.
 func (t *turnTrace) starting(ctx context.Context, traceparent string) (context.Context, trace.Span) {
 	return t.Start(t.FromText(ctx, traceparent), "parley.start", t.attributes())
 }

@@ -10,7 +10,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 )
 
-// Whatever ends a turn or an input, no span stays open and none begins twice.
+// TestTurnTrace checks that for every kind of end of a turn or an input, no span stays open and none starts twice.
 func TestTurnTrace(t *testing.T) {
 	exporter := tracetest.NewInMemoryExporter()
 	tr := newTurnTrace(NewTracer(sdktrace.NewTracerProvider(sdktrace.WithSyncer(exporter)), "test"), "s")
@@ -18,9 +18,9 @@ func TestTurnTrace(t *testing.T) {
 	for _, in := range []input{a, b, c} {
 		tr.accepted(in)
 	}
-	tr.observe(&event.ToolStart{ToolUseID: "early", Name: "Bash"}) // no turn runs
+	tr.observe(&event.ToolStart{ToolUseID: "early", Name: "Bash"}) // no turn is running
 	tr.sent(a, "sim", false)
-	tr.sent(b, "sim", true) // it joins
+	tr.sent(b, "sim", true) // it joins the turn
 	for range 2 {
 		tr.observe(&event.ToolStart{ToolUseID: "t1", Name: "Bash"})
 		tr.observe(&event.AssistantMessage{Blocks: []event.IndexedBlock{{Block: event.Content{Type: "tool_use", ToolUseID: "t1", Name: "Bash"}}, {Block: event.Content{Type: "text"}}}})

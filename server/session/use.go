@@ -8,7 +8,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// with runs f in the loop of a session, which is loaded if need be.
+// with runs f in the loop of a session, which is loaded if necessary.
 func (s *Sessions) with(ctx context.Context, id string, f func(a *actor) error) error {
 	a, release, err := s.use(ctx, id)
 	if err != nil {
@@ -18,7 +18,7 @@ func (s *Sessions) with(ctx context.Context, id string, f func(a *actor) error) 
 	return a.call(ctx, func() error { return f(a) })
 }
 
-// agentOf returns the running agent of a session, started if need be.
+// agentOf returns the running agent of a session, and starts it if necessary.
 func (s *Sessions) agentOf(ctx context.Context, id string) (a *actor, session agent.Session, release func(), err error) {
 	a, release, err = s.use(ctx, id)
 	if err != nil {
@@ -58,17 +58,17 @@ func feature[T any](ctx context.Context, s *Sessions, id string, f func(ctx cont
 	return f(ctx, a, t)
 }
 
-// Agent is the running agent of a session, as it was started.
+// Agent is the running agent of a session.
 type Agent struct {
 	Provider agent.Provider
 	Session  agent.Session
-	Mode     string   // of permissions
-	Dirs     []string // that it works in
-	Env      []string // that it was started with
+	Mode     string   // permission mode
+	Dirs     []string // working directories
+	Env      []string // its environment
 	Release  func()   // ends the use of the session
 }
 
-// Agent returns the agent of a session, started if need be. The caller calls Release.
+// Agent returns the agent of a session, and starts it if necessary. The caller must call Release.
 func (s *Sessions) Agent(ctx context.Context, id string) (*Agent, error) {
 	a, session, release, err := s.agentOf(ctx, id)
 	if err != nil {
@@ -87,8 +87,8 @@ func (s *Sessions) Agent(ctx context.Context, id string) (*Agent, error) {
 	return found, nil
 }
 
-// use returns the actor of a session, loading it if need be. The caller calls release when
-// it is done; until then the actor stays.
+// use returns the actor of a session, and loads it if necessary. The caller must call release;
+// until then the actor stays.
 func (s *Sessions) use(ctx context.Context, id string) (a *actor, release func(), err error) {
 	for {
 		e, a, loading, err := s.acquire(ctx, id)

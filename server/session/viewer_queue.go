@@ -7,7 +7,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// told is a queue as viewers were told of it.
+// told is a queue as reported to viewers.
 type told struct {
 	header event.Header
 	inputs []input
@@ -21,7 +21,7 @@ func (t *told) message() ([]byte, error) {
 	return event.Marshal(&event.QueueChanged{Header: t.header, Items: items})
 }
 
-// whole replaces changes of the queue by the whole queue for a viewer that does not take changes.
+// whole replaces changes of the queue by the whole queue for a viewer that does not accept changes.
 func (v *Viewer) whole(items []Item) []Item {
 	changes := func(it Item) bool { return it.queue != nil }
 	if v.can.Queue || !slices.ContainsFunc(items, changes) {
@@ -40,14 +40,14 @@ func (v *Viewer) whole(items []Item) []Item {
 	return items
 }
 
-// readQueue is the queue as the log has it up to the cursor of a viewer.
+// readQueue is the queue according to the log up to the cursor of a viewer.
 type readQueue struct {
 	known bool
 	items []event.QueueItem
 }
 
-// readQueues replaces changes of the queue in a page of the log. Where the page does not tell what
-// the queue was before, the last change becomes the queue of now.
+// readQueues replaces changes of the queue in a page of the log. If the page does not contain the
+// queue before them, the last change becomes the current queue.
 func (v *Viewer) readQueues(ctx context.Context, page []Item) error {
 	q := &v.queue
 	if page[0].Seq == 1 {

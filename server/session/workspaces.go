@@ -13,7 +13,7 @@ import (
 // Workspaces are the calls about the files of sessions.
 type Workspaces struct{ *Sessions }
 
-// StaleFailure is a conflict about a hunk, with those that are in its place now.
+// StaleFailure is a conflict about a hunk, with the current hunks at its position.
 type StaleFailure struct {
 	*Failure
 	Hunks []api.WorkspaceHunk
@@ -35,8 +35,8 @@ var workspaceReasons = reasonTable{
 	{context.DeadlineExceeded, api.TooSlow},
 }
 
-// WorkspaceFailure is an error of package workspace as the caller gets it. What git, its
-// hooks and setup commands say is for the caller to read.
+// WorkspaceFailure converts an error of package workspace for the caller. It includes the output of
+// git, its hooks and setup commands.
 func WorkspaceFailure(err error) error {
 	if err == nil {
 		return nil
@@ -56,15 +56,15 @@ func WorkspaceFailure(err error) error {
 	return err
 }
 
-// files is the files of a session, for one call.
+// files holds the files of a session for one call.
 type files struct {
 	a    *actor
 	tree *workspace.Tree
-	ws   *workspace.Workspace // nil for a directory of the user's
-	core core                 // as it was when the call began
+	ws   *workspace.Workspace // nil for a user's directory
+	core core                 // as of the start of the call
 }
 
-// files opens the files of a session for a call with an idempotency key, or with none. The caller calls release.
+// files opens the files of a session for a call with an optional idempotency key. The caller must call release.
 func (s *Sessions) files(ctx context.Context, session, key string) (f *files, release func(), err error) {
 	unlock, err := s.keys.lock(ctx, session, key)
 	if err != nil {
@@ -106,7 +106,7 @@ func (f *files) open(ctx context.Context, s *Sessions) error {
 	return err
 }
 
-// base is the commit that the workspace began at; empty without one.
+// base returns the commit at which the workspace started; empty without one.
 func (f *files) base() string {
 	if f.ws == nil {
 		return ""
@@ -132,7 +132,7 @@ func (f *files) compare(ctx context.Context, scope api.WorkspaceScope) (workspac
 	return d, WorkspaceFailure(err)
 }
 
-// Diff returns what has changed in the files of a session.
+// Diff returns the changes in the files of a session.
 func (s Workspaces) Diff(ctx context.Context, p api.WorkspaceDiffParams) (api.WorkspaceDiffResult, error) {
 	f, release, err := s.files(ctx, p.SessionID, "")
 	if err != nil {
@@ -173,7 +173,7 @@ func (f *files) diff(ctx context.Context, s *Sessions, scope api.WorkspaceScope,
 	return result, nil
 }
 
-// Revert takes changes in the files of a session back.
+// Revert reverts changes in the files of a session.
 func (s Workspaces) Revert(ctx context.Context, p api.WorkspaceRevertParams, by string) (api.WorkspaceDiffResult, error) {
 	f, release, err := s.files(ctx, p.SessionID, p.Key)
 	if err != nil {
@@ -208,7 +208,7 @@ func (s Workspaces) Revert(ctx context.Context, p api.WorkspaceRevertParams, by 
 	return f.diff(ctx, s.Sessions, p.WorkspaceScope, "")
 }
 
-// tell writes what was done into the log, with the idempotency key of who asked for it.
+// tell writes a change to the log, with the idempotency key of the request.
 func (f *files) tell(ctx context.Context, ev api.WorkspaceEvent, key string) error {
 	return f.a.call(ctx, func() error {
 		fs := &facts{}
@@ -254,9 +254,9 @@ func (s Workspaces) Commit(ctx context.Context, p api.WorkspaceCommitParams, by 
 	return api.WorkspaceCommitResult{Commit: done.Commit, Branch: done.Branch, Files: done.Files, Output: done.Output}, err
 }
 
-// own returns the files to commit in the user's own checkout: those that were named, or all
-// that have changed since the session began and differ from HEAD. What the user has changed
-// before is not the session's to commit.
+// own returns the files to commit in the user's checkout: the named ones, or all that have changed
+// since the start of the session and differ from HEAD. Earlier changes of the user are not
+// committed.
 func (f *files) own(ctx context.Context, named []string) ([]string, error) {
 	if named != nil {
 		return named, nil
@@ -281,7 +281,7 @@ func (f *files) own(ctx context.Context, named []string) ([]string, error) {
 	return own, nil
 }
 
-// Leave ends the agent of a session before its directory goes.
+// Leave ends the agent of a session before its directory is removed.
 func (s Workspaces) Leave(ctx context.Context, session string, force bool) error {
 	a, release, err := s.use(ctx, session)
 	if err != nil {
@@ -300,14 +300,14 @@ func (s Workspaces) Leave(ctx context.Context, session string, force bool) error
 	return a.end(ctx)
 }
 
-// Removed tells a session that its workspace is gone.
+// Removed informs a session that its workspace was removed.
 func (s Workspaces) Removed(ctx context.Context, id, by string) error {
 	return s.with(ctx, id, func(a *actor) error {
 		return a.commit(a.core.workspaceDraft(api.WorkspaceEvent{Event: "removed", By: by}, nil))
 	})
 }
 
-// WireWorkspace is a workspace in the terms of package api.
+// WireWorkspace converts a workspace to package api.
 func (s *Sessions) WireWorkspace(w workspace.Workspace) *api.Workspace {
 	return &api.Workspace{ID: w.ID, Path: w.Path, Repo: w.Repo, Base: w.Base, Branch: w.Branch, Sessions: s.WorkspaceUsers(w.ID)}
 }

@@ -12,8 +12,8 @@ import (
 	"fmt"
 )
 
-// MaxPayload is the number of bytes that a payload may have. Push services take bodies of 4096
-// bytes, of which the header, the padding and the tag have their share.
+// MaxPayload is the size limit of a payload in bytes. Push services accept bodies of 4096 bytes,
+// which include the header, the padding and the tag.
 const MaxPayload = 3072
 
 // The sizes of the encoding: of its salt, of a public key, of the authentication secret, of the
@@ -26,12 +26,12 @@ const (
 	padding    = 128
 )
 
-// ErrPayload is returned when a payload is longer than MaxPayload. A message should say what
-// happened and where to look, and not carry the text itself.
+// ErrPayload is returned when a payload exceeds MaxPayload. A message should report the event and
+// its location, and not contain the text.
 var ErrPayload = errors.New("webpush: the payload is too long")
 
-// Encrypt encrypts a payload for a subscription, as the content coding aes128gcm. Each call has
-// a key and a salt of its own, so that no two results are equal.
+// Encrypt encrypts a payload for a subscription, with the content coding aes128gcm. Each call uses
+// a new key and salt, so that no two results are equal.
 func Encrypt(s Subscription, payload []byte) ([]byte, error) {
 	if len(payload) > MaxPayload {
 		return nil, fmt.Errorf("%w: %d bytes, and %d are the most", ErrPayload, len(payload), MaxPayload)
@@ -46,7 +46,7 @@ func Encrypt(s Subscription, payload []byte) ([]byte, error) {
 	return encrypt(s, own, salt, payload, padded-len(payload)-1)
 }
 
-// encrypt is Encrypt with the parts that are chance otherwise.
+// encrypt is Encrypt with given random parts.
 func encrypt(s Subscription, own *ecdh.PrivateKey, salt, payload []byte, pad int) ([]byte, error) {
 	browser, auth, err := s.keys()
 	if err != nil {

@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// Urgency is how much a message matters to a device that saves its battery. The zero value
-// leaves it to the push service, which takes it as normal.
+// Urgency is the importance of a message for a device that saves its battery. The zero value is the
+// push service's default, normal.
 type Urgency string
 
-// The urgencies of RFC 8030, from the one that can wait longest.
+// The urgencies of RFC 8030, lowest first.
 const (
 	VeryLow Urgency = "very-low"
 	Low     Urgency = "low"
@@ -23,21 +23,21 @@ const (
 	High    Urgency = "high"
 )
 
-// ErrTopic is returned when a topic is not 1 to 32 characters of the base64url alphabet, which
-// is all that push services take.
+// ErrTopic is returned when a topic is not 1 to 32 characters of the base64url alphabet, which push
+// services require.
 var ErrTopic = errors.New("webpush: the topic is not valid")
 
-// Message is one message to a browser. A newer one with the same topic replaces it while the
-// push service still holds it.
+// Message is one message to a browser. A newer one with the same topic replaces it while the push
+// service still stores it.
 type Message struct {
-	Payload []byte        // what the service worker of the page gets
-	TTL     time.Duration // how long the push service keeps it; 0 is only if the browser is there
+	Payload []byte        // data for the service worker of the page
+	TTL     time.Duration // time that the push service stores it; 0 delivers it only to a connected browser
 	Urgency Urgency
 	Topic   string // empty is none
-	Subject string // where the push service can reach the sender, mailto: or https:; may be empty
+	Subject string // contact address of the sender, mailto: or https:; may be empty
 }
 
-// NewRequest returns the request that gives a message to the push service of a subscription,
+// NewRequest returns the request that sends a message to the push service of a subscription,
 // encrypted and signed. The caller sends it, to addresses that it has checked.
 func NewRequest(ctx context.Context, s Subscription, m Message, key *Key, now time.Time) (*http.Request, error) {
 	audience, err := s.audience()
@@ -78,12 +78,12 @@ func validTopic(topic string) bool {
 	})
 }
 
-// Gone reports whether the status of an answer means that the subscription has ended and must
-// not be sent to again.
+// Gone reports whether the status of a response means that the subscription has ended and must not
+// be used again.
 func Gone(status int) bool { return status == http.StatusNotFound || status == http.StatusGone }
 
-// Temporary reports whether the status of an answer, 0 for none, allows another try. Every
-// other one would be given again for the same message.
+// Temporary reports whether the status of a response, 0 for none, allows a retry. Every other
+// status would be repeated for the same message.
 func Temporary(status int) bool {
 	return status == 0 || status == http.StatusRequestTimeout || status == http.StatusTooManyRequests || status >= 500
 }

@@ -9,23 +9,23 @@ import (
 	"strings"
 )
 
-// maxEndpoint is the number of bytes that the address of a subscription may have.
+// maxEndpoint is the size limit of the address of a subscription in bytes.
 const maxEndpoint = 2048
 
-// ErrSubscription is returned when a subscription is not one that a browser gives: its address
-// is not https, or one of its keys is not a key.
+// ErrSubscription is returned when a subscription is invalid: its address is not https, or one of
+// its keys is invalid.
 var ErrSubscription = errors.New("webpush: the subscription is not valid")
 
-// Subscription is what a browser returns from PushManager.subscribe: the address at its push
-// service, and the keys for which payloads are encrypted. The keys are in base64url.
+// Subscription is the result of PushManager.subscribe in a browser: the address at its push
+// service, and the keys for encrypted payloads. The keys are in base64url.
 type Subscription struct {
 	Endpoint string `json:"endpoint"`
 	P256DH   string `json:"p256dh"`
 	Auth     string `json:"auth"`
 }
 
-// Check returns an error that wraps ErrSubscription if the subscription cannot be sent to. It
-// does not say whether its address may be called: that is for the sender.
+// Check returns an error that wraps ErrSubscription if the subscription is invalid. It does not
+// check whether its address may be called: the sender has to.
 func (s Subscription) Check() error {
 	if _, err := s.audience(); err != nil {
 		return err
@@ -34,7 +34,7 @@ func (s Subscription) Check() error {
 	return err
 }
 
-// audience is the origin of the push service.
+// audience returns the origin of the push service.
 func (s Subscription) audience() (string, error) {
 	u, err := url.Parse(s.Endpoint)
 	if err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.Fragment != "" || len(s.Endpoint) > maxEndpoint {
@@ -43,7 +43,7 @@ func (s Subscription) audience() (string, error) {
 	return "https://" + strings.ToLower(u.Host), nil
 }
 
-// keys are the browser's public key and its authentication secret.
+// keys returns the browser's public key and its authentication secret.
 func (s Subscription) keys() (*ecdh.PublicKey, []byte, error) {
 	public, err := decode(s.P256DH, publicSize)
 	if err != nil {
@@ -57,7 +57,7 @@ func (s Subscription) keys() (*ecdh.PublicKey, []byte, error) {
 	return browser, auth, err
 }
 
-// decode reads base64url, with or without padding, of a known size.
+// decode decodes base64url, with or without padding, of a known size.
 func decode(text string, size int) ([]byte, error) {
 	if len(text) > 4*size {
 		return nil, fmt.Errorf("%w: a key is too long", ErrSubscription)

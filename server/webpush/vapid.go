@@ -12,21 +12,21 @@ import (
 	"time"
 )
 
-// TokenAge is how long the token of a request is valid. RFC 8292 allows 24 hours at most.
+// TokenAge is the lifetime of the token of a request. RFC 8292 allows 24 hours at most.
 const TokenAge = 12 * time.Hour
 
-// ErrKey is returned when a stored key cannot be read as one. A new key would end all
-// subscriptions, so that the caller must decide what to do.
+// ErrKey is returned when a stored key is invalid. A new key would end all subscriptions, so the
+// caller must decide what to do.
 var ErrKey = errors.New("webpush: the key is not valid")
 
-// Key is the key pair with which a server shows who it is (VAPID). Browsers get its public
-// part when they subscribe; a server with another key cannot send to them.
+// Key is the key pair that identifies a server (VAPID). Browsers get its public part when they
+// subscribe; a server with another key cannot send to them.
 type Key struct {
 	private *ecdsa.PrivateKey
 	public  string
 }
 
-// NewKey makes a key pair. Keep it: all subscriptions are bound to it, and end with it.
+// NewKey creates a key pair. It must be stored: all subscriptions are bound to it, and end with it.
 func NewKey() (*Key, error) {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -35,7 +35,7 @@ func NewKey() (*Key, error) {
 	return newKey(private)
 }
 
-// ParseKey reads what Private returned. The error wraps ErrKey.
+// ParseKey parses the result of Private. The error wraps ErrKey.
 func ParseKey(text string) (*Key, error) {
 	data, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil {
@@ -56,17 +56,17 @@ func newKey(private *ecdsa.PrivateKey) (*Key, error) {
 	return &Key{private, base64.RawURLEncoding.EncodeToString(point)}, nil
 }
 
-// Public returns the public key as browsers take it: the uncompressed point in base64url.
+// Public returns the public key for browsers: the uncompressed point in base64url.
 func (k *Key) Public() string { return k.public }
 
-// Private returns the private key in base64url, to be stored where only the server reads it.
+// Private returns the private key in base64url. It must be stored where only the server can read it.
 func (k *Key) Private() (string, error) {
 	data, err := k.private.Bytes()
 	return base64.RawURLEncoding.EncodeToString(data), err
 }
 
-// authorization is the value of the header Authorization for an origin. The subject is where
-// the push service can reach the sender: mailto: or https:; it may be empty.
+// authorization returns the value of the header Authorization for an origin. The subject is the
+// contact address of the sender: mailto: or https:; it may be empty.
 func (k *Key) authorization(audience, subject string, now time.Time) (string, error) {
 	claims, err := json.Marshal(struct {
 		Audience string `json:"aud"`

@@ -17,7 +17,7 @@ import (
 
 var now = time.Unix(1_900_000_000, 0)
 
-// pair is a browser and the key of a server.
+// pair returns a browser and the key of a server.
 func pair(t *testing.T) (*webpushtest.Browser, *webpush.Key) {
 	t.Helper()
 	browser, err := webpushtest.NewBrowser("https://push.example.net/send/abc?d=1")
@@ -31,8 +31,8 @@ func pair(t *testing.T) (*webpushtest.Browser, *webpush.Key) {
 	return browser, key
 }
 
-// TestNewRequest checks that another implementation accepts and decrypts what is sent, for
-// payloads of all sizes.
+// TestNewRequest checks that another implementation accepts and decrypts the requests, for payloads
+// of all sizes.
 func TestNewRequest(t *testing.T) {
 	browser, key := pair(t)
 	for _, size := range []int{0, 1, 126, 127, 128, 129, 1000, webpush.MaxPayload} {
@@ -59,8 +59,8 @@ func TestNewRequest(t *testing.T) {
 	}
 }
 
-// TestNewRequest_refused checks what is not sent, and that a browser notices another key,
-// another service, another time and a changed body.
+// TestNewRequest_refused checks rejected messages, and that a browser detects another key, another
+// service, another time and a changed body.
 func TestNewRequest_refused(t *testing.T) {
 	browser, key := pair(t)
 	good := browser.Subscription()
@@ -109,7 +109,7 @@ func TestNewRequest_refused(t *testing.T) {
 	}
 }
 
-// TestKey checks that a stored key is the same one when it is read.
+// TestKey checks that a stored key is the same when it is read.
 func TestKey(t *testing.T) {
 	_, key := pair(t)
 	text, err := key.Private()
@@ -161,7 +161,7 @@ func Example() {
 		Payload: []byte(`{"kind":"turn_done"}`), TTL: time.Hour, Urgency: webpush.Normal, Topic: "session-1",
 	}, key, time.Now())
 	fmt.Println(err, req.Method, req.URL.Host, req.Header.Get("Content-Encoding"))
-	// What the browser gets from the request.
+	// The browser decrypts the request.
 	body, _ := io.ReadAll(req.Body)
 	payload, err := browser.Open(req, body, key.Public(), "https://push.example.net", time.Now())
 	fmt.Println(string(payload), err, webpush.Gone(http.StatusGone))

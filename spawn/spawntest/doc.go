@@ -1,7 +1,7 @@
-// Package spawntest is the conformance suite for spawners: [Run] holds an implementation of [spawn.Spawner] against
-// what the documentation of package spawn promises.
+// Package spawntest is the conformance suite for spawners: [Run] checks an implementation of [spawn.Spawner]
+// against the documentation of package spawn.
 //
-// The suite runs a small program again and again, the helper, and tells it by its environment what to play. A test
+// The suite repeatedly runs a small program, the helper, and selects its behaviour through the environment. A test
 // binary becomes the helper by calling [Main] first:
 //
 //	func TestMain(m *testing.M) {
@@ -13,6 +13,6 @@
 //		spawntest.Run(t, spawntest.Options{Spawner: func(t testing.TB) spawn.Spawner { return mine }})
 //	}
 //
-// A spawner that runs programs elsewhere needs the helper there: a program whose main function calls Main, at
-// [Options].Path.
+// A spawner that runs programs elsewhere needs the helper there: a program that calls Main in its main function,
+// at [Options].Path.
 package spawntest

@@ -8,14 +8,14 @@ import (
 	"github.com/seed7221b0f9/parley/spawn/spawntest"
 )
 
-// A spawner is held against the promises of package spawn by a test; TestMain of the same package calls
-// spawntest.Main first.
+// Check a spawner against package spawn in a test; TestMain of the same package calls spawntest.Main
+// first.
 func ExampleRun() {
 	var container spawn.Spawner = spawn.Func(func(context.Context, spawn.Command) (spawn.Process, error) { panic("not here") })
 	_ = func(t *testing.T) {
 		spawntest.Run(t, spawntest.Options{
 			Spawner:   func(testing.TB) spawn.Spawner { return container },
-			Path:      "/usr/local/bin/spawntest-helper", // in the container
+			Path:      "/usr/local/bin/spawntest-helper", // path in the container
 			Elsewhere: true,
 		})
 	}

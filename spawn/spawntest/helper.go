@@ -13,10 +13,10 @@ import (
 	"syscall"
 )
 
-// behaviourVar makes a process the helper.
+// behaviourVar is the environment variable that makes a process the helper.
 const behaviourVar = "SPAWNTEST_BEHAVIOUR"
 
-// Main plays the helper and does not return if the suite has started this process as one. Otherwise it does nothing.
+// Main runs the helper and does not return if the suite has started this process as one. Otherwise it has no effect.
 func Main() {
 	name := os.Getenv(behaviourVar)
 	if name == "" {
@@ -31,7 +31,7 @@ func Main() {
 	os.Exit(0)
 }
 
-// behaviours are what the helper can do, each with its arguments.
+// behaviours are the actions of the helper, with their arguments.
 var behaviours = map[string]func(args []string){
 	"echo":   func([]string) { _, _ = io.Copy(os.Stdout, os.Stdin) },
 	"args":   func(args []string) { fmt.Printf("%q\n", args) },
@@ -49,7 +49,7 @@ var behaviours = map[string]func(args []string){
 	"deaf":   func([]string) { signal.Ignore(os.Interrupt, syscall.SIGTERM); fmt.Println("ready"); select {} },
 }
 
-// Bytes returns n bytes that no stream changes unnoticed: all values, lines of many lengths.
+// Bytes returns n bytes that reveal changes by a stream: all values, lines of many lengths.
 func Bytes(n int) []byte {
 	b := make([]byte, n)
 	state := uint32(1)
@@ -86,7 +86,7 @@ func printFiles(args []string) {
 	drain()
 }
 
-// prompt writes a part of a line and goes on when it has been answered.
+// prompt writes a part of a line and continues after an answer.
 func prompt() {
 	fmt.Print("name? ")
 	name, _ := bufio.NewReader(os.Stdin).ReadString('\n')
@@ -102,7 +102,7 @@ func awaitTerm() {
 	os.Exit(7)
 }
 
-// startChild starts a process that holds the streams of this one and ends by being killed alone.
+// startChild starts a process that holds the streams of this one and exits only when it is killed.
 func startChild() {
 	self, err := os.Executable()
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// A line that is written comes back, and the end of the input arrives.
+// testEcho checks that a written line is echoed, and that the end of the input arrives.
 func testEcho(s suite) {
 	r := s.start("echo")
 	for _, line := range []string{"one\n", "zwei ä\n", "\n"} {
@@ -29,7 +29,7 @@ func testEcho(s suite) {
 	r.wantExit(spawn.ExitStatus{})
 }
 
-// Both directions carry any bytes, more of them than a pipe holds, and a last line without its line feed.
+// testBinary checks that both directions carry arbitrary bytes, more than a pipe holds, and a last line without its line feed.
 func testBinary(s suite) {
 	const size = 3 << 20
 	want := Bytes(size)
@@ -45,7 +45,7 @@ func testBinary(s suite) {
 	r.wantExit(spawn.ExitStatus{})
 }
 
-// The beginning of a line arrives before its end is written.
+// testPartOfLine checks that the beginning of a line arrives before its end is written.
 func testPartOfLine(s suite) {
 	r := s.start("prompt")
 	r.expect("name? ")
@@ -54,7 +54,7 @@ func testPartOfLine(s suite) {
 	r.wantExit(spawn.ExitStatus{})
 }
 
-// Stderr is a stream apart, where there is one.
+// testSeparateStreams checks that stderr, if present, is separate from stdout.
 func testSeparateStreams(s suite) {
 	r := s.start("both")
 	if got := string(r.read("stdout", r.stdout)); got != "to stdout\n" {
@@ -68,7 +68,7 @@ func testSeparateStreams(s suite) {
 	}
 }
 
-// Arguments arrive as they are.
+// testArgs checks that arguments arrive unchanged.
 func testArgs(s suite) {
 	args := []string{"", "a b", "--flag=\"x\"", "$HOME", "*", "ä\n", "'"}
 	r := s.start("args", args...)
@@ -77,8 +77,8 @@ func testArgs(s suite) {
 	}
 }
 
-// The environment is that of the command: nothing is inherited, and of two entries the last one counts. A spawner may
-// add entries that begin with PARLEY_.
+// testEnv checks that the environment is that of the command: no variable is inherited, and of two entries the last
+// one counts. A spawner may add entries that begin with PARLEY_.
 func testEnv(s suite) {
 	s.Setenv("SPAWNTEST_INHERITED", "1")
 	cmd := s.command("env")
@@ -97,7 +97,7 @@ func testEnv(s suite) {
 	}
 }
 
-// The program runs in the directory of the command.
+// testDir checks that the program runs in the directory of the command.
 func testDir(s suite) {
 	dir, err := filepath.EvalSymlinks(s.TempDir())
 	if err != nil {
@@ -111,7 +111,7 @@ func testDir(s suite) {
 	}
 }
 
-// Files that the arguments name can be read by the program, under the names in its arguments.
+// testFiles checks that the program can read the files in its arguments, under the same names.
 func testFiles(s suite) {
 	file := filepath.Join(s.TempDir(), "secret")
 	if err := os.WriteFile(file, []byte("hidden"), 0o600); err != nil {
@@ -125,7 +125,7 @@ func testFiles(s suite) {
 	r.wantExit(spawn.ExitStatus{})
 }
 
-// The id is that of the program, or 0.
+// testPID checks that the id is that of the program, or 0.
 func testPID(s suite) {
 	r := s.start("pid")
 	if pid := r.PID(); pid == 0 {
@@ -143,7 +143,7 @@ func testExitCode(s suite) {
 	}
 }
 
-// A program that does not exist is an error of Spawn, or an exit with another code than 0.
+// testStartFails checks that a program that does not exist is an error of Spawn, or a non-zero exit.
 func testStartFails(s suite) {
 	cmd := s.command("echo")
 	cmd.Path += "-does-not-exist"
@@ -161,7 +161,7 @@ func testStartFails(s suite) {
 	})
 }
 
-// With a context that has ended nothing starts.
+// testContextEnded checks that no process starts with an ended context.
 func testContextEnded(s suite) {
 	p, err := s.spawner.Spawn(cancelled(), s.command("hang"))
 	if !errors.Is(err, context.Canceled) {
@@ -173,7 +173,7 @@ func testContextEnded(s suite) {
 	}
 }
 
-// The process outlives the context that bounded its start.
+// testContextEndsLater checks that the process outlives the context that bounded its start.
 func testContextEndsLater(s suite) {
 	ctx, cancel := context.WithCancel(s.Context())
 	r := s.startIn(ctx, s.command("echo"))
@@ -184,7 +184,7 @@ func testContextEndsLater(s suite) {
 	r.wantExit(spawn.ExitStatus{})
 }
 
-// Wait returns while stdout is not being read, and leaves it readable.
+// testWaitUnread checks that Wait returns while stdout is not being read, and leaves it readable.
 func testWaitUnread(s suite) {
 	const size = 40_000 // less than a pipe holds
 	r := s.start("burst", strconv.Itoa(size))
@@ -194,7 +194,7 @@ func testWaitUnread(s suite) {
 	}
 }
 
-// Closing stdout, or its deadline, ends a Read that waits.
+// testCloseEndsRead checks that closing stdout, or its deadline, ends a pending Read.
 func testCloseEndsRead(s suite) {
 	r := s.start("pid")
 	one := make([]byte, 1)
@@ -223,7 +223,7 @@ func readDeadline(stream any) func(time.Time) error {
 	return nil
 }
 
-// Closing stdin, or its deadline, ends a Write that waits because the process does not read.
+// testCloseEndsWrite checks that closing stdin, or its deadline, ends a Write that blocks because the process does not read.
 func testCloseEndsWrite(s suite) {
 	r := s.start("hang")
 	r.expect("ready\n")
@@ -244,7 +244,7 @@ func testCloseEndsWrite(s suite) {
 	})
 }
 
-// Terminate asks: the process may end as it likes.
+// testTerminate checks that Terminate asks the process to end, which chooses its exit code.
 func testTerminate(s suite) {
 	r := s.start("term")
 	r.expect("ready\n")
@@ -255,7 +255,7 @@ func testTerminate(s suite) {
 	r.wantExit(spawn.ExitStatus{Code: 7})
 }
 
-// Kill does not ask. The status is that of the signal, where there are signals.
+// testKill checks that Kill ends the process at once. The status is that of the signal, where signals exist.
 func testKill(s suite) {
 	r := s.start("deaf")
 	r.expect("ready\n")
@@ -271,10 +271,10 @@ func testKill(s suite) {
 	}
 }
 
-// Kill ends what the process has started: its streams end, which the child holds open.
+// testKillChildren checks that Kill also ends the children of the process, which hold its streams open.
 func testKillChildren(s suite) {
 	r := s.start("parent")
-	r.expect("ready\n") // the child's
+	r.expect("ready\n") // written by the child
 	if err := r.Kill(); err != nil {
 		s.Errorf("Kill: %v", err)
 	}
@@ -284,7 +284,7 @@ func testKillChildren(s suite) {
 	}
 }
 
-// After the end, Terminate and Kill do nothing, from any goroutine.
+// testAfterWait checks that Terminate and Kill have no effect after the end, from any goroutine.
 func testAfterWait(s suite) {
 	r := s.start("exit", "0")
 	var calls sync.WaitGroup
@@ -307,8 +307,8 @@ func testAfterWait(s suite) {
 	}
 }
 
-// Spawners are used by many goroutines, and the streams of two processes do not mix. One that is not read does not
-// hold up the others.
+// testMany checks that many goroutines can use a spawner, that the streams of two processes do not mix, and that
+// an unread process does not block others.
 func testMany(s suite) {
 	full := s.start("burst", "4000000")
 	var each sync.WaitGroup

@@ -14,22 +14,22 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// Patience bounds what must happen. Nothing waits this long unless the spawner is at fault.
+// Patience bounds each wait. No wait takes this long unless the spawner is faulty.
 const Patience = 30 * time.Second
 
 // Options describe the spawner to [Run]. Spawner is required.
 type Options struct {
 	// Spawner returns the spawner for one test; it may use the Cleanup of t.
 	Spawner func(t testing.TB) spawn.Spawner
-	// Path is the helper where the spawner runs programs: absolute. Empty means the executable of the test.
+	// Path is the absolute path of the helper where the spawner runs programs. Empty means the executable of the test.
 	Path string
 	// Env are further entries of the helper's environment.
 	Env []string
-	// Elsewhere is set for a spawner whose programs do not share the files and process ids of the test.
+	// Elsewhere is set for a spawner with programs that do not share the files and process ids of the test.
 	Elsewhere bool
 }
 
-// Run runs the suite, each promise as a subtest.
+// Run runs the suite, each check as a subtest.
 func Run(t *testing.T, o Options) {
 	for _, c := range cases {
 		if c.unix && runtime.GOOS == "windows" || c.here && o.Elsewhere {
@@ -46,7 +46,7 @@ type suite struct {
 	spawner spawn.Spawner
 }
 
-// cases are the promises. Those with unix need signals, those with here a spawner of this machine.
+// cases are the checks. Those with unix need signals, those with here a spawner of this machine.
 var cases = []struct {
 	name       string
 	run        func(suite)
@@ -75,7 +75,7 @@ var cases = []struct {
 	{name: "Many", run: testMany},
 }
 
-// command is the helper with a behaviour.
+// command returns the helper with a behaviour.
 func (s suite) command(behaviour string, args ...string) spawn.Command {
 	s.Helper()
 	path := s.o.Path
@@ -93,7 +93,7 @@ func (s suite) command(behaviour string, args ...string) spawn.Command {
 	return spawn.Command{Path: path, Args: args, Env: env}
 }
 
-// run is a process whose end the suite waits for in a goroutine, as the users of spawners do.
+// run is a process; a goroutine waits for its end, as users of spawners do.
 type run struct {
 	s suite
 	spawn.Process
@@ -105,7 +105,7 @@ type run struct {
 	err    error
 }
 
-// start starts the helper and leaves nothing of it when the test has ended.
+// start starts the helper and kills it at the end of the test.
 func (s suite) start(behaviour string, args ...string) *run {
 	s.Helper()
 	return s.startCommand(s.command(behaviour, args...))
@@ -156,14 +156,14 @@ func (s suite) within(what string, f func()) {
 	}
 }
 
-// wait returns how the process ended.
+// wait returns the exit status of the process.
 func (r *run) wait() (spawn.ExitStatus, error) {
 	r.s.Helper()
 	r.s.within("Wait", func() { <-r.ended })
 	return r.status, r.err
 }
 
-// wantExit fails the test if the process does not end with a status.
+// wantExit fails the test unless the process ends with the status.
 func (r *run) wantExit(want spawn.ExitStatus) {
 	r.s.Helper()
 	if status, err := r.wait(); err != nil || status != want {
@@ -171,7 +171,7 @@ func (r *run) wantExit(want spawn.ExitStatus) {
 	}
 }
 
-// read returns everything that a stream has to its end.
+// read returns the rest of a stream.
 func (r *run) read(what string, stream io.Reader) []byte {
 	r.s.Helper()
 	var all []byte
@@ -204,7 +204,7 @@ func (r *run) write(text string) {
 	})
 }
 
-// unblock ends a pending call on a stream as package spawn describes: by a deadline where there is one.
+// unblock ends a pending call on a stream as package spawn describes: by a deadline if it supports one.
 func unblock(stream io.Closer, deadline func(time.Time) error) error {
 	if deadline != nil && deadline(time.Unix(1, 0)) == nil {
 		return nil
@@ -228,7 +228,7 @@ func describe(b []byte, at int) string {
 	return cmp.Or(string(rest), "the end")
 }
 
-// cancelled is a context that has ended.
+// cancelled returns an ended context.
 func cancelled() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

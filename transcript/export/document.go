@@ -12,46 +12,46 @@ import (
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
-// document is a session ready to be written.
+// document is the content of a session in the form that the writers use.
 type document struct {
 	ctx    context.Context
 	opts   *Options
-	redact *redact.Redactor // nil if nothing is taken out
+	redact *redact.Redactor // nil without redaction
 
 	Title    string
 	ID       string
-	Info     json.RawMessage // what a list says, "" if lists leave it out
+	Info     json.RawMessage // the session's info as JSON, "" if lists omit the session
 	Facts    []fact
 	Turns    []*turn
 	messages []*transcript.Message
 	agents   []*agent
-	byCall   map[string][]*agent // by tool use id, those that are not shown yet
+	byCall   map[string][]*agent // by tool use id, agents that are not shown yet
 }
 
-// fact is a line at the top.
+// fact is a line of the header.
 type fact struct{ Name, Value string }
 
-// turn is what one side said, a line or several.
+// turn is the text of one side, from one or several lines.
 type turn struct {
 	Role  string // user, assistant, system, summary
 	Time  string
 	Parts []part
 }
 
-// part is a piece of what was said. Kind tells which fields count.
+// part is a piece of a turn. Kind determines the fields that are set.
 type part struct {
 	Kind  string // text, thinking, tool, image, other
 	Text  string // text, thinking; the media type of an image; the type of another block
 	Data  string // of an image, base64; of another block, its JSON
 	Tool  *tool
-	Agent []*turn // what the subagent said that a tool started
+	Agent []*turn // the conversation of the subagent that a tool started
 }
 
 // tool is a call of a tool with its result.
 type tool struct {
 	Name   string
 	Input  message.JSON
-	Done   bool // there is a result
+	Done   bool // the tool has a result
 	Failed bool
 	Result []part
 }
@@ -83,7 +83,7 @@ func newDocument(ctx context.Context, s *transcript.Session, opts *Options) (*do
 	return d, ctx.Err()
 }
 
-// describe reads what a list says about the session.
+// describe sets the info and the facts of the session.
 func (d *document) describe(ctx context.Context, s *transcript.Session) error {
 	d.Title = "Session " + s.ID
 	info, err := s.Info(ctx)
@@ -134,7 +134,7 @@ func (d *document) readAgents(ctx context.Context, s *transcript.Session) error 
 	return nil
 }
 
-// clean is a text without secrets, if they are to be taken out.
+// clean removes secrets from a text if redaction is on.
 func (d *document) clean(s string) string {
 	if d.redact == nil {
 		return s
@@ -149,13 +149,12 @@ func (d *document) cleanJSON(b []byte) []byte {
 	return d.redact.JSON(b)
 }
 
-// maxDepth is how deep the conversations of subagents are nested. Those of agents that
-// are deeper follow the one that they were started in.
+// maxDepth is the nesting limit of subagent conversations. Conversations of deeper agents follow
+// the one that started them.
 const maxDepth = 16
 
-// turns are the messages as they are shown: the lines of an answer together, results
-// of tools with their calls. A subagent is shown once, in the first call that names it,
-// however many calls do.
+// turns groups messages for display: the lines of an answer together, tool results with their
+// calls. A subagent is shown once, in the first call that names it, even if several calls do.
 func (d *document) turns(messages []*transcript.Message, depth int) []*turn {
 	b := &turnBuilder{doc: d, depth: depth}
 	for list := [][]*transcript.Message{messages}; len(list) > 0; {
@@ -176,7 +175,7 @@ type turnBuilder struct {
 	doc    *document
 	depth  int
 	tools  map[string]*tool        // by tool use id
-	deeper [][]*transcript.Message // of agents that would be nested too deep
+	deeper [][]*transcript.Message // conversations of agents that exceed maxDepth
 	turns  []*turn
 }
 
@@ -200,7 +199,7 @@ func (b *turnBuilder) add(j *transcript.Joined) {
 	}
 }
 
-// content is the content of a message without secrets.
+// content returns the content of a message without secrets.
 func (d *document) content(m *transcript.Message) message.Content {
 	if d.redact == nil {
 		return m.Content()
@@ -214,7 +213,7 @@ func (d *document) content(m *transcript.Message) message.Content {
 	return body.Content
 }
 
-// block adds a block to a turn; the result of a tool goes to its call.
+// block adds a block to a turn; a tool result is added to its call.
 func (b *turnBuilder) block(t *turn, block message.ContentBlock) {
 	switch x := block.(type) {
 	case *message.ToolUse:
@@ -237,7 +236,7 @@ func (b *turnBuilder) block(t *turn, block message.ContentBlock) {
 	}
 }
 
-// plainPart is a block that stands for itself.
+// plainPart returns the part for a block that is not related to a tool call.
 func plainPart(block message.ContentBlock) part {
 	switch x := block.(type) {
 	case *message.Text:
@@ -247,7 +246,7 @@ func plainPart(block message.ContentBlock) part {
 	}
 	raw := block.Raw()
 	var kind struct{ Type string }
-	_ = json.Unmarshal(raw, &kind) // it came from a line
+	_ = json.Unmarshal(raw, &kind) // valid: parsed from a line
 	return part{Kind: "other", Text: kind.Type, Data: string(raw)}
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/seed7221b0f9/parley/transcript/export"
 )
 
-// A session becomes a page that can be opened anywhere: it loads nothing and runs no script.
+// Write a session as a page that loads no resource and runs no script.
 func ExampleFile() {
 	session, err := transcript.Open("").Session("4f1c2b6e-6f0e-4a53-9d0f-2f5e3a1b7c88")
 	if err != nil {
@@ -22,7 +22,7 @@ func ExampleFile() {
 	}
 }
 
-// A session is written to any writer.
+// Write a session to any writer.
 func ExampleWrite() {
 	dir, err := os.MkdirTemp("", "parley")
 	if err != nil {

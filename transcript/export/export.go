@@ -1,10 +1,9 @@
-// Package export writes sessions for people and programs to keep and to pass on:
-// Markdown, one file of HTML that loads nothing, JSON.
+// Package export writes sessions in forms to keep and to share: Markdown, a self-contained HTML
+// file, JSON.
 //
-// What is exported is the conversation, as [transcript.Session.Conversation] gives
-// it, with the conversations of subagents inside the calls that started them. With
-// Options.Redact secrets and personal data are taken out before anything else is
-// done.
+// It exports the conversation that [transcript.Session.Conversation] returns, with the
+// conversations of subagents inside the calls that started them. With Options.Redact it removes
+// secrets and personal data before any other step.
 package export
 
 import (
@@ -15,23 +14,20 @@ import (
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
-// Format is a form in which a session is written: for people, for browsers, or for programs.
+// Format is an output format of [Write].
 type Format string
 
-// The formats in which [Write] can write a session. Their names are also those that the command
-// uses.
+// The formats that [Write] supports. The command uses the same names.
 const (
 	Markdown Format = "markdown"
-	HTML     Format = "html" // one file, nothing is loaded from elsewhere, no script
+	HTML     Format = "html" // one file without external resources and scripts
 	JSON     Format = "json" // an object: session, messages, subagents
 )
 
-// Formats lists all formats, in the order in which they are shown to users. It must not be
-// changed.
+// Formats lists all formats in display order. It must not be modified.
 var Formats = []Format{Markdown, HTML, JSON}
 
-// Extension returns the ending of the names of files in this format, with the dot: .md, .html
-// or .json.
+// Extension returns the file name extension of this format, with the dot: .md, .html or .json.
 func (f Format) Extension() string {
 	if f == Markdown {
 		return ".md"
@@ -39,27 +35,26 @@ func (f Format) Extension() string {
 	return "." + string(f)
 }
 
-// Options configures what is exported. A nil pointer stands for the zero value, which exports
-// the whole conversation.
+// Options configures an export. A nil pointer is the zero value, which exports the whole
+// conversation.
 type Options struct {
-	System      bool // also the CLI's own notes: compactions, slash commands, errors of the API
-	NoThinking  bool // without what the model thought
-	NoTools     bool // without tools and their results
-	NoSubagents bool // without the conversations of subagents
-	// Redact takes secrets and personal data out: keys, tokens, credentials,
-	// addresses, home directories. It knows them by their shape and by the names
-	// before them, and Secrets besides.
+	System      bool // include the CLI's notes: compactions, slash commands, errors of the API
+	NoThinking  bool // omit thinking
+	NoTools     bool // omit tools and their results
+	NoSubagents bool // omit the conversations of subagents
+	// Redact removes secrets and personal data: keys, tokens, credentials, addresses, home
+	// directories. It recognizes them by their shape, by the names before them, and by Secrets.
 	Redact  bool
 	Secrets []string
 }
 
-// contextWriter writes until its context ends.
+// contextWriter writes until its context ends and then returns the context's error.
 type contextWriter struct {
 	ctx context.Context
 	w   io.Writer
 }
 
-// Write writes p, unless the context has ended.
+// Write writes p unless the context has ended.
 func (c contextWriter) Write(p []byte) (int, error) {
 	if err := c.ctx.Err(); err != nil {
 		return 0, err
@@ -67,11 +62,10 @@ func (c contextWriter) Write(p []byte) (int, error) {
 	return c.w.Write(p)
 }
 
-// Write writes a session in a format. Nothing is written if the session cannot be
-// read, and no more once ctx has ended. The memory and the time that it takes grow with
-// the size of the session, whatever is in it: a text that is too large or too involved
-// to be rendered in HTML is shown as it is, code that takes the highlighter too long
-// is not coloured.
+// Write writes a session in a format. It writes no output if the session cannot be read, and stops
+// when ctx ends. Memory and time are linear in the size of the session: a text that is too large or
+// too complex to render as HTML is written as plain text, and code that takes the highlighter too
+// long is not highlighted.
 func Write(ctx context.Context, w io.Writer, s *transcript.Session, format Format, opts *Options) error {
 	if opts == nil {
 		opts = &Options{}

@@ -13,8 +13,8 @@ import (
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
-// File writes a session to a file, which appears when it is whole. The error is
-// fs.ErrExist if there is one of that name, unless it may be replaced.
+// File writes a session to a file atomically: the file appears when it is complete. The error is
+// fs.ErrExist if the file exists and may not be replaced.
 func File(ctx context.Context, path string, s *transcript.Session, format Format, opts *Options, mayReplace bool) error {
 	if _, err := os.Lstat(path); err == nil && !mayReplace {
 		return fmt.Errorf("export: %s: %w", path, fs.ErrExist)
@@ -22,10 +22,10 @@ func File(ctx context.Context, path string, s *transcript.Session, format Format
 	return writeWhole(osDisk{}, path, mayReplace, func(w io.Writer) error { return Write(ctx, w, s, format, opts) })
 }
 
-// disk is what a file is written with, so that a test can stop it at every step.
+// disk is the set of file operations that writeWhole uses. Tests replace it to stop at every step.
 type disk interface {
 	CreateTemp(dir, pattern string) (tempFile, error)
-	// Link gives a file a second name; it fails if that is taken.
+	// Link creates a hard link; it fails if the new name exists.
 	Link(from, to string) error
 	Rename(from, to string) error
 	Remove(path string) error
@@ -51,8 +51,7 @@ func (osDisk) Link(from, to string) error   { return os.Link(from, to) }
 func (osDisk) Rename(from, to string) error { return os.Rename(from, to) }
 func (osDisk) Remove(path string) error     { return os.Remove(path) }
 
-// writeWhole writes a file beside its place and puts it there when all of it is on
-// the disk.
+// writeWhole writes and syncs a temporary file in the same directory and then renames it.
 func writeWhole(d disk, path string, mayReplace bool, write func(io.Writer) error) error {
 	tmp, err := d.CreateTemp(filepath.Dir(path), ".parley-*.tmp")
 	if err != nil {
@@ -78,7 +77,7 @@ func writeWhole(d disk, path string, mayReplace bool, write func(io.Writer) erro
 
 func place(d disk, tmp, path string, mayReplace bool) error {
 	if !mayReplace {
-		// A link fails where a name is taken; a rename would take it.
+		// Link fails if the name exists; a rename would replace the file.
 		switch err := d.Link(tmp, path); {
 		case err == nil:
 			return d.Remove(tmp)

@@ -11,7 +11,7 @@ import (
 
 var errKilled = errors.New("killed")
 
-// dyingDisk does so many steps, the last one half if it is a write, and then none.
+// dyingDisk performs a number of steps, the last one half if it is a write, and then fails.
 type dyingDisk struct {
 	osDisk
 	left int
@@ -64,8 +64,8 @@ func (f *dyingFile) Write(p []byte) (int, error) {
 	return f.tempFile.Write(p)
 }
 
-// TestKilledAnywhere ends the writing of a file at every step: the file that was
-// there is whole, the old one or the new one.
+// TestKilledAnywhere stops the writing of a file at every step: the file is complete, either the
+// old one or the new one.
 func TestKilledAnywhere(t *testing.T) {
 	const steps = 12
 	content := strings.Repeat("new content\n", 20_000) // several writes

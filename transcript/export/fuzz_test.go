@@ -12,8 +12,8 @@ import (
 	"github.com/seed7221b0f9/parley/transcript/export"
 )
 
-// export.FuzzHTML exports a session that says anything: the page has no element, no attribute
-// and no address but those that it may have.
+// FuzzHTML exports a session with arbitrary text: the page has only allowed elements, attributes
+// and addresses.
 func FuzzHTML(f *testing.F) {
 	for _, a := range attacks {
 		f.Add(a)

@@ -16,8 +16,8 @@ import (
 	"github.com/seed7221b0f9/parley/transcript/export"
 )
 
-// writeAgents puts n subagents beside a session, all of which say that the same call
-// started them, and all of which have that call themselves.
+// writeAgents adds n subagents to a session, all of which name the same call as their origin, and
+// all of which contain that call.
 func writeAgents(t *testing.T, s *transcript.Session, n int, toolUse func(i int) (started, calls string)) {
 	t.Helper()
 	dir := filepath.Join(strings.TrimSuffix(s.Path, ".jsonl"), "subagents")
@@ -40,14 +40,13 @@ func writeAgents(t *testing.T, s *transcript.Session, n int, toolUse func(i int)
 	}
 }
 
-// call is a session that calls one tool.
+// call returns a session that calls one tool.
 func call(t *testing.T) *transcript.Session {
 	t.Helper()
 	return writeSession(t, user("go"), assistant("msg_1", block("tool_use", "id", "toolu_0", "name", "Task", "input", map[string]any{})))
 }
 
-// hostile are sessions that grow with n, each in the way in which something once grew
-// faster than it.
+// hostile are sessions of size n, each in a shape that once took more than linear time or memory.
 var hostile = map[string]func(t *testing.T, n int) *transcript.Session{
 	"agents of one call": func(t *testing.T, n int) *transcript.Session {
 		s := call(t)
@@ -89,7 +88,7 @@ var hostile = map[string]func(t *testing.T, n int) *transcript.Session{
 	}),
 	"backticks": text(func(n int) string { return strings.Repeat("`` ` ", n) }),
 	"tags":      text(func(n int) string { return strings.Repeat("a <!-- ", n) }),
-	// What only looks like code hides nothing.
+	// Text that only looks like code does not hide what follows.
 	"stars after code":         text(func(n int) string { return "```\n   ```\n" + strings.Repeat("*a_ ", 8*n) }),
 	"brackets after a comment": text(func(n int) string { return " <!--\n```\n-->\n" + strings.Repeat("[a](", 8*n) }),
 	"stars after other fences": text(func(n int) string { return "~~~\n```\n~~~\n" + strings.Repeat("*a_ ", 8*n) }),
@@ -99,8 +98,8 @@ func text(of func(n int) string) func(t *testing.T, n int) *transcript.Session {
 	return func(t *testing.T, n int) *transcript.Session { return writeSession(t, user(of(n))) }
 }
 
-// export.TestGrowth exports sessions of one, two, four and eight times a size: what is written
-// and what is allocated grows with the size.
+// TestGrowth exports sessions of one, two, four and eight times a size: output and allocations are
+// linear in the size.
 func TestGrowth(t *testing.T) {
 	const size = 256
 	for name, make := range hostile {
@@ -120,7 +119,7 @@ func TestGrowth(t *testing.T) {
 					if times == 1 {
 						first, firstOut = used, written
 					}
-					// A constant part, and some room for the logarithm.
+					// A constant part, and some slack for the logarithm.
 					if limit := 1.5*float64(times)*first + 4<<20; used > limit {
 						t.Errorf("%d times: %.0f bytes were allocated, at once %.0f", times, used, first)
 					}
@@ -133,8 +132,8 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-// export.TestAgentsOnce finds every subagent once, in the call that started it, or, where they
-// are nested too deep, at the end.
+// TestAgentsOnce finds every subagent once: in the call that started it or, if it is nested too
+// deeply, at the end.
 func TestAgentsOnce(t *testing.T) {
 	for _, name := range []string{"agents of one call", "agents in agents", "calls"} {
 		s := hostile[name](t, 40*8)
@@ -149,8 +148,7 @@ func TestAgentsOnce(t *testing.T) {
 	}
 }
 
-// export.TestProseStays renders ordinary texts: the documents of this repository are not too
-// involved.
+// TestProseStays renders ordinary texts: the documents of this repository are not too complex.
 func TestProseStays(t *testing.T) {
 	for _, file := range []string{"README.md", "DESIGN.md", "CHANGELOG.md", "INVARIANTS.md", "docs/guide/stores.md"} {
 		text, err := os.ReadFile(filepath.Join("..", "..", file))
@@ -163,13 +161,13 @@ func TestProseStays(t *testing.T) {
 	}
 }
 
-// stopping is a context that ends when it has been asked a number of times.
+// stopping is a context that ends after a number of calls to Err.
 type stopping struct {
 	context.Context
 	left *int
 }
 
-// Err is nil until the context was asked often enough.
+// Err returns nil for the first calls.
 func (s stopping) Err() error {
 	if *s.left--; *s.left < 0 {
 		return context.Canceled
@@ -177,8 +175,8 @@ func (s stopping) Err() error {
 	return nil
 }
 
-// export.TestCancel ends the context before and at many places during an export: nothing is
-// written afterwards, and the error is that of the context.
+// TestCancel cancels the context before and at many points during an export: no output follows, and
+// the error is that of the context.
 func TestCancel(t *testing.T) {
 	s := everywhere(t, "text")
 	for _, format := range export.Formats {

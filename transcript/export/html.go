@@ -18,13 +18,13 @@ var pageText string
 //go:embed page.css
 var pageCSS string
 
-// page is the template of the document. Everything that goes in is escaped for
-// where it stands, except what prose and highlighted made, which escape themselves.
+// page is the template of the document. Everything inserted is escaped for its context, except the
+// output of prose and highlighted, which escape it themselves.
 var page = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page").Funcs(template.FuncMap{
 		"role":      func(role string) string { return roles[role] },
-		"prose":     func(string) template.HTML { return "" },  // a document brings its own
-		"highlight": func(listing) template.HTML { return "" }, // and this
+		"prose":     func(string) template.HTML { return "" },  // replaced for each document
+		"highlight": func(listing) template.HTML { return "" }, // replaced for each document
 		"summary":   func(t *tool) string { return t.summary() },
 		"listings":  func(t *tool) []listing { return t.listings() },
 		"picture":   picture,
@@ -32,8 +32,7 @@ var page = sync.OnceValue(func() *template.Template {
 	}).Parse(pageText))
 })
 
-// picture is the address of an image that is in the document itself; "" for what is not an
-// image that a browser shows.
+// picture returns the data URL of an image in the document, or "" if browsers cannot show it.
 func picture(p part) template.URL {
 	switch p.Text {
 	case "image/png", "image/jpeg", "image/gif", "image/webp":
@@ -46,8 +45,8 @@ func picture(p part) template.URL {
 	return template.URL("data:" + p.Text + ";base64," + p.Data)
 }
 
-// writeHTML writes the document. Its policy allows its own style, named by its hash,
-// and the images in it, and nothing else: no script, no frame, no address.
+// writeHTML writes the document. Its content security policy allows only its own style, named by
+// its hash, and its embedded images: no scripts, no frames, no addresses.
 func (d *document) writeHTML(w io.Writer) error {
 	style := pageCSS + lexers.CSS
 	sum := sha256.Sum256([]byte(style))

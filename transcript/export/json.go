@@ -7,10 +7,10 @@ import (
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
-// writeJSON writes all messages whole: what is left out for people is not left out
-// for programs, except secrets. The document is an object: sessionId, session, which is
-// what a list says, messages in the official SDK's form, and subagents, each with
-// agentId, meta and messages. It is written message by message.
+// writeJSON writes all messages completely: options that omit parts for people do not apply, except
+// Redact. The document is an object: sessionId, session (the info of the session), messages in the
+// official SDK's form, and subagents, each with agentId, meta and messages. It is written message
+// by message.
 func (d *document) writeJSON(w io.Writer) error {
 	j := &jsonWriter{doc: d, w: w}
 	j.text(`{"sessionId":`)
@@ -44,7 +44,7 @@ func (d *document) writeJSON(w io.Writer) error {
 	return j.err
 }
 
-// jsonWriter writes parts of a document, without secrets.
+// jsonWriter writes parts of a document and removes secrets.
 type jsonWriter struct {
 	doc *document
 	w   io.Writer

@@ -8,14 +8,13 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// resolved is the address of a link as a browser will see it: with the entities and the
-// escapes of the text resolved.
+// resolved returns the address of a link as a browser reads it: with the entities and escapes of
+// the text resolved.
 func resolved(destination []byte) string {
 	return string(util.ResolveEntityNames(util.ResolveNumericReferences(util.UnescapePunctuations(destination))))
 }
 
-// openLink opens a link, whose address is resolved. One that is not allowed leads
-// nowhere.
+// openLink opens a link to a resolved address. A link that is not allowed gets no address.
 func openLink(w util.BufWriter, address string) {
 	address = strings.TrimSpace(address)
 	if !allowed(address) {
@@ -25,15 +24,14 @@ func openLink(w util.BufWriter, address string) {
 	write(w, `<a rel="noopener noreferrer nofollow" href="`+html.EscapeString(string(util.URLEscape([]byte(address), false)))+`">`)
 }
 
-// allowed reports whether a page may have a link to an address: a page on the web, a
-// mail, a place in the page itself. Everything else could run something, or open a file of the
-// reader of the page.
+// allowed reports whether a page may link to an address: a web page, a mail address, a fragment of
+// the page. Any other address could run code or open a file of the reader.
 func allowed(address string) bool {
 	if strings.HasPrefix(address, "#") {
 		return !strings.ContainsFunc(address, unseen)
 	}
 	if strings.ContainsFunc(address, unseen) || strings.Contains(address, `\`) {
-		return false // a browser would leave it out, or take it for something else
+		return false // a browser would drop it or interpret it differently
 	}
 	scheme, rest, ok := strings.Cut(address, ":")
 	switch strings.ToLower(scheme) {
@@ -45,7 +43,7 @@ func allowed(address string) bool {
 	return false
 }
 
-// unseen reports whether a character of an address is one that cannot be seen.
+// unseen reports whether a character of an address is invisible.
 func unseen(r rune) bool {
 	return r == unicode.ReplacementChar || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
 }

@@ -23,7 +23,7 @@ func (d *document) writeMarkdown(w io.Writer) error {
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// codeSpan is a text as code in a line, whatever backquotes are in it.
+// codeSpan formats a text as inline code, with enough backquotes.
 func codeSpan(s string) string {
 	s = oneLine(s)
 	if !strings.Contains(s, "`") {
@@ -46,7 +46,7 @@ func longestRun(s string) int {
 	return longest
 }
 
-// fenced is a text as a block of code, whatever fences are in it.
+// fenced formats a text as a code block, with a fence longer than any in the text.
 func fenced(text, language string) string {
 	fence := strings.Repeat("`", max(3, longestRun(text)+1))
 	return fence + language + "\n" + strings.TrimSuffix(text, "\n") + "\n" + fence + "\n"

@@ -23,11 +23,11 @@ import (
 
 var formatter = chromahtml.New(chromahtml.WithClasses(true), chromahtml.TabWidth(4))
 
-// unstyled is the style of the page's code: the colours are in the page's style sheet.
+// unstyled is an empty style: the colours are in the page's style sheet.
 var unstyled = sync.OnceValue(func() *chroma.Style { return chroma.MustNewStyle("none", chroma.StyleEntries{}) })
 
-// brackets is how deep brackets nest. A lexer takes for each token what it takes for all
-// that are open.
+// brackets returns the nesting depth of brackets. For each token a lexer takes time proportional to
+// the number of open ones.
 func brackets(text string) (deepest int) {
 	depth := 0
 	for _, c := range []byte(text) {
@@ -46,15 +46,15 @@ func plainCode(text string) template.HTML {
 	return template.HTML("<pre><code>" + html.EscapeString(text) + "</code></pre>")
 }
 
-// rendering is the making of one page.
+// rendering is the state of rendering one page.
 type rendering struct {
 	ctx      context.Context
 	markdown goldmark.Markdown
 	slow     int // listings that took too long
 }
 
-// newRendering makes what renders Markdown. HTML in the text is shown as the text that
-// it is, an image is a link, a link says nothing of where it is followed from.
+// newRendering returns a Markdown renderer. HTML in the text is shown as text, an image becomes a
+// link, and links send no referrer.
 func newRendering(ctx context.Context) *rendering {
 	r := &rendering{ctx: ctx}
 	r.markdown = goldmark.New(
@@ -64,7 +64,7 @@ func newRendering(ctx context.Context) *rendering {
 	return r
 }
 
-// prose is Markdown of others as HTML. The error is that of the context.
+// prose renders untrusted Markdown as HTML. The only error is that of the context.
 func (r *rendering) prose(text string) (template.HTML, error) {
 	if err := r.ctx.Err(); err != nil {
 		return "", err
@@ -77,17 +77,17 @@ func (r *rendering) prose(text string) (template.HTML, error) {
 }
 
 const (
-	// maxHighlighted is the length up to which code is highlighted; a lexer takes its
-	// time for more.
+	// maxHighlighted is the length in bytes up to which code is highlighted; lexers are slow on
+	// longer code.
 	maxHighlighted = 64 << 10
-	// highlightTime is how long the highlighting of one listing may take, and maxSlow how
-	// many may take longer until no more are highlighted: a lexer tries expressions that
-	// can take very long for a text that was made for it.
+	// highlightTime limits the highlighting of one listing, and maxSlow the number of listings that
+	// may exceed it before highlighting stops: a lexer uses expressions that can take very long on
+	// crafted text.
 	highlightTime = 250 * time.Millisecond
 	maxSlow       = 3
 )
 
-// highlighted is a listing as HTML: escaped, with classes for its tokens.
+// highlighted renders a listing as HTML: escaped, with classes for its tokens.
 func (r *rendering) highlighted(l listing) (template.HTML, error) {
 	if err := r.ctx.Err(); err != nil {
 		return "", err
@@ -125,10 +125,10 @@ func (r *rendering) highlighted(l listing) (template.HTML, error) {
 	return template.HTML(b.String()), nil
 }
 
-// safeNodes renders what could load or run something.
+// safeNodes renders the nodes that could load or run something.
 type safeNodes struct{ of *rendering }
 
-// RegisterFuncs names the nodes.
+// RegisterFuncs registers the functions for these nodes.
 func (s safeNodes) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	r.Register(ast.KindRawHTML, rawHTML)
 	r.Register(ast.KindHTMLBlock, htmlBlock)
@@ -138,7 +138,7 @@ func (s safeNodes) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	r.Register(ast.KindFencedCodeBlock, s.of.fencedCode)
 }
 
-func write(w util.BufWriter, s string) { _, _ = w.WriteString(s) } // into memory
+func write(w util.BufWriter, s string) { _, _ = w.WriteString(s) } // writes to memory
 
 func rawHTML(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
@@ -194,7 +194,7 @@ func image(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatu
 func autoLink(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
 		a := n.(*ast.AutoLink)
-		address := string(a.URL(source)) // it has no entities
+		address := string(a.URL(source)) // autolinks have no entities
 		if a.AutoLinkType == ast.AutoLinkEmail {
 			address = "mailto:" + address
 		}

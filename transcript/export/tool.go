@@ -8,18 +8,17 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// listing is a text with the language that it is in, or the name of a file in that
-// language.
+// listing is a text with its language, or the name of a file in that language.
 type listing struct {
 	Text     string
 	Language string
 	File     string
 }
 
-// members are the string members of an input.
+// members returns the string members of an input.
 func members(input message.JSON) map[string]string {
 	var all map[string]json.RawMessage
-	_ = input.Decode(&all) // else there are none
+	_ = input.Decode(&all) // otherwise the map stays empty
 	texts := map[string]string{}
 	for name, v := range all {
 		var s string
@@ -30,7 +29,7 @@ func members(input message.JSON) map[string]string {
 	return texts
 }
 
-// summary is what a call is about, in a line.
+// summary describes a call in one line.
 func (t *tool) summary() string {
 	m := members(t.Input)
 	for _, name := range []string{"description", "command", "file_path", "notebook_path", "pattern", "path", "url", "query", "skill", "prompt"} {
@@ -42,7 +41,7 @@ func (t *tool) summary() string {
 	return ""
 }
 
-// listings are the input of a call as people would write it.
+// listings returns the input of a call in the form that people would write it.
 func (t *tool) listings() []listing {
 	m := members(t.Input)
 	switch {
@@ -58,7 +57,7 @@ func (t *tool) listings() []listing {
 	return []listing{{Text: indented([]byte(t.Input)), Language: "json"}}
 }
 
-// difference shows one text in the place of another.
+// difference formats the replacement of one text by another.
 func difference(old, now string) string {
 	var b strings.Builder
 	for _, side := range []struct{ mark, text string }{{"-", old}, {"+", now}} {
@@ -72,11 +71,11 @@ func difference(old, now string) string {
 	return b.String()
 }
 
-// maxIndented is how deep JSON may nest to be indented. Deeper, most of it would be
-// white space: a text of 20 KB would become one of 200 MB.
+// maxIndented is the nesting depth up to which JSON is indented. Deeper JSON would become mostly
+// white space: a text of 20 KB would grow to 200 MB.
 const maxIndented = 64
 
-// nesting is how deep JSON nests.
+// nesting returns the nesting depth of a JSON text.
 func nesting(text []byte) (deepest int) {
 	depth, quoted := 0, false
 	for i := 0; i < len(text); i++ {

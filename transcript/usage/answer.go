@@ -10,27 +10,27 @@ import (
 // Tokens counts the tokens of one or many answers, by how they are priced.
 type Tokens = tokens.Count
 
-// Answer is one answer of a model as the ledger counts it, with its tokens, whatever number of
+// Answer is one answer of a model as the ledger counts it, with its tokens, no matter how many
 // lines repeat it.
 type Answer struct {
 	Provider string // the agent: Claude, or the one that was passed to Add
 	Time     time.Time
-	Session  string // that it was written in first
+	Session  string // the session in which it was written first
 	Project  string // the directory of the session
 	Branch   string
 	Model    string
 	Agent    string // the id of the subagent, "" for the main conversation
 	Tokens
 	Cost     float64 // in dollars
-	Priced   bool    // the model has a price; if not, Cost means nothing
-	Stopped  bool    // it was stopped while it came, and the CLI's own bill leaves it out
-	Fast     bool    // it was made in fast mode
-	InUS     bool    // it had to be made in the US
-	LongRate bool    // it has the price of long prompts
+	Priced   bool    // the model has a price; otherwise Cost is invalid
+	Stopped  bool    // interrupted while it was streamed; the CLI's bill omits it
+	Fast     bool    // made in fast mode
+	InUS     bool    // had to be made in the US
+	LongRate bool    // priced as a long prompt
 }
 
-// Answers are the answers of a view, by time. The ledger must not be updated while
-// they are looked at.
+// Answers yields the answers of a view, by time. The ledger must not be updated during the
+// iteration.
 func (l *Ledger) Answers(v View) iter.Seq[Answer] {
 	v = v.withDefaults()
 	return func(yield func(Answer) bool) {

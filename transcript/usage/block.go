@@ -5,42 +5,40 @@ import (
 	"time"
 )
 
-// BlockLength is the length of a block: the period in which subscriptions count the use of
-// their short limit.
+// BlockLength is the length of a block: the period of the short limit of subscriptions.
 const BlockLength = 5 * time.Hour
 
-// Block is five hours of work. It begins at the full hour, in UTC, of its first
-// answer; the next block begins with the first answer after its end, or after a pause of five
-// hours.
+// Block is five hours of work. It starts at the full hour, in UTC, of its first answer; the next
+// block starts with the first answer after its end, or after a pause of five hours.
 type Block struct {
 	Start, End  time.Time
 	First, Last time.Time // of the answers
-	Gap         bool      // a pause between two blocks: there are no answers in it
-	Active      bool      // it goes on
+	Gap         bool      // a pause between two blocks, without answers
+	Active      bool      // the block has not ended
 	Sum
 	Models   []string
-	Burn     *Burn       // how fast it was used up; nil where the answers are all at one time
-	Expected *Projection // of an active block with a Burn: what it will be at its end
+	Burn     *Burn       // rate of use; nil if all answers have the same time
+	Expected *Projection // for an active block with a Burn: the projected total
 }
 
-// Burn is how fast tokens were used, from the first answer of a block to the last.
+// Burn is the rate of use, from the first answer of a block to the last.
 type Burn struct {
 	TokensPerMinute float64
-	// WithoutCache is the rate of input and output alone, which is a better measure of how much
-	// work was done.
+	// WithoutCache is the rate of input and output only, which is a better measure of the work
+	// done.
 	WithoutCache float64
 	CostPerHour  float64
 }
 
-// Projection is what a block will be at its end if it goes on as before.
+// Projection is the expected total of a block at its end at the current rate.
 type Projection struct {
 	Remaining time.Duration
 	Tokens    int64
 	Cost      float64
 }
 
-// Blocks cuts the answers of a view into blocks, by time, with the pauses between
-// them. Now tells which of them goes on.
+// Blocks divides the answers of a view into blocks, by time, with the pauses between them. now
+// determines the active block.
 func (l *Ledger) Blocks(v View, now time.Time) []Block {
 	v = v.withDefaults()
 	keep := l.filter(v)
@@ -69,7 +67,7 @@ func (l *Ledger) Blocks(v View, now time.Time) []Block {
 	return blocks
 }
 
-// gapBefore is the pause between the last block and an answer.
+// gapBefore returns the pause between the last block and an answer.
 func gapBefore(blocks []Block, next time.Time, in *time.Location) (Block, bool) {
 	if len(blocks) == 0 {
 		return Block{}, false

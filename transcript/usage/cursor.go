@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 )
 
-// cursor walks over one line of JSON and decodes only what is asked for. Only the structure is
-// looked at: a line that a JSON decoder refuses may pass, one that is cut off never does.
+// cursor walks over one line of JSON and decodes only requested values. It checks only the
+// structure: a line that a JSON decoder rejects may pass, a line that is cut off never does.
 type cursor struct {
 	b      []byte
 	i      int
-	broken bool // the text ended or was not JSON; every method then stops at once
+	broken bool // the text ended or was not JSON; every method then returns at once
 }
 
 func (c *cursor) space() {
@@ -19,7 +19,7 @@ func (c *cursor) space() {
 	}
 }
 
-// peek is the byte that the next value begins with, 0 at the end.
+// peek returns the first byte of the next value, 0 at the end.
 func (c *cursor) peek() byte {
 	c.space()
 	if c.i >= len(c.b) || c.broken {
@@ -28,7 +28,7 @@ func (c *cursor) peek() byte {
 	return c.b[c.i]
 }
 
-// take moves past one expected byte.
+// take consumes one expected byte.
 func (c *cursor) take(want byte) bool {
 	if c.peek() != want {
 		c.broken = true
@@ -38,7 +38,7 @@ func (c *cursor) take(want byte) bool {
 	return true
 }
 
-// text moves past a string and returns what is between its quotes, as it stands.
+// text consumes a string and returns the bytes between its quotes, not unescaped.
 func (c *cursor) text() []byte {
 	if !c.take('"') {
 		return nil
@@ -58,7 +58,7 @@ func (c *cursor) text() []byte {
 	}
 }
 
-// escaped reports whether an odd number of backslashes stands before i.
+// escaped reports whether an odd number of backslashes precedes i.
 func escaped(b []byte, i int) bool {
 	n := 0
 	for i > n && b[i-1-n] == '\\' {
@@ -67,7 +67,7 @@ func escaped(b []byte, i int) bool {
 	return n%2 == 1
 }
 
-// str is text where the value ahead is a string; any other value is passed over.
+// str is text if the next value is a string; it skips any other value.
 func (c *cursor) str() []byte {
 	if c.peek() == '"' {
 		return c.text()
@@ -76,7 +76,7 @@ func (c *cursor) str() []byte {
 	return nil
 }
 
-// int is the value ahead if it is a whole number that is not negative, else 0.
+// int returns the next value if it is a non-negative integer, else 0.
 func (c *cursor) int() int64 {
 	c.space()
 	n, start := int64(0), c.i
@@ -94,14 +94,14 @@ func (c *cursor) int() int64 {
 
 func endsNumber(c byte) bool { return c <= ' ' || c == ',' || c == '}' || c == ']' }
 
-// isTrue is whether the value ahead is true.
+// isTrue reports whether the next value is true.
 func (c *cursor) isTrue() bool {
 	yes := c.peek() == 't'
 	c.skip()
 	return yes
 }
 
-// skip moves past the value ahead.
+// skip skips the next value.
 func (c *cursor) skip() {
 	switch first := c.peek(); first {
 	case '"':
@@ -117,7 +117,7 @@ func (c *cursor) skip() {
 	}
 }
 
-// skipNested moves past an object or an array: to the bracket that closes it.
+// skipNested skips an object or an array, to its closing bracket.
 func (c *cursor) skipNested() {
 	for depth := 0; c.i < len(c.b); {
 		switch c.b[c.i] {
@@ -139,15 +139,15 @@ func (c *cursor) skipNested() {
 	c.broken = true
 }
 
-// members walks an object: for m := c.members(); m.next(); { look at m.key, then
-// move past the value }.
+// members walks an object: for m := c.members(); m.next(); { look at m.key, then consume the value
+// }.
 type members struct {
 	c     *cursor
 	key   []byte
 	begun bool
 }
 
-// members enters the object ahead. Any other value is passed over and has none.
+// members enters the next value if it is an object. It skips any other value and yields no members.
 func (c *cursor) members() members {
 	if c.peek() != '{' {
 		c.skip()
@@ -182,7 +182,7 @@ func (m *members) next() bool {
 	return m.c.take(':')
 }
 
-// unquote is the value of a string as it stands in JSON.
+// unquote returns the value of a JSON string without its quotes.
 func unquote(raw []byte) string {
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return string(raw)

@@ -33,8 +33,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// FuzzParse holds the reader of lines against encoding/json: every object is read,
-// with the same numbers, and one that is cut off never is.
+// FuzzParse compares the line reader with encoding/json: every object is read with the same
+// numbers, and a cut-off object is rejected.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(line(nil)))
 	f.Add([]byte(line(fields{"usage.cache_creation": map[string]any{"ephemeral_5m_input_tokens": 7}, "usage.input_tokens": 1.5, "message.id": `a"\`})))

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// key is an answer's identity: hashes of its message id and its request id. Hashes
-// of 64 bits each, of a seed that differs from run to run, make the ledger of a
-// million answers small and a collision unheard of.
+// key identifies an answer: hashes of its message id and its request id. 64-bit hashes with a
+// random seed keep the ledger of a million answers small and make a collision practically
+// impossible.
 type key struct{ message, request uint64 }
 
 var seed = maphash.MakeSeed()
@@ -22,19 +22,19 @@ type entry struct {
 	flags                                flags
 }
 
-// flags are what is true about an answer.
+// flags are properties of an answer.
 type flags uint8
 
 const (
 	sidechain flags = 1 << iota
-	forked          // a copy that says so
-	broken          // stopped while it came
+	forked          // a copy marked as such
+	broken          // interrupted while it was streamed
 	fast
 	inUS
-	repeated // of another entry; not counted
+	repeated // repeats another entry; not counted
 )
 
-// priceFlags are those that change the price.
+// priceFlags are the flags that change the price.
 const priceFlags = fast | inUS
 
 func (e *entry) has(f flags) bool { return e.flags&f != 0 }
@@ -54,7 +54,7 @@ func (e *entry) tokens() Tokens {
 	}
 }
 
-// clamp is n as the ledger keeps it. No answer has four thousand million tokens.
+// clamp limits n to the range of the ledger. No answer has four thousand million tokens.
 func clamp(n int64) uint32 { return uint32(min(max(n, 0), 1<<32-1)) }
 
 func (e *entry) setTokens(t Tokens) {
@@ -63,7 +63,7 @@ func (e *entry) setTokens(t Tokens) {
 	e.searches = uint16(min(t.WebSearches, 1<<16-1))
 }
 
-// copyNumbers takes what was used from another line of the same answer.
+// copyNumbers copies the usage from another line of the same answer.
 func (e *entry) copyNumbers(o *entry) {
 	e.input, e.output, e.read, e.write5m, e.write1, e.searches = o.input, o.output, o.read, o.write5m, o.write1, o.searches
 	e.model = o.model
@@ -71,16 +71,16 @@ func (e *entry) copyNumbers(o *entry) {
 	e.flags = e.flags&^own | o.flags&own
 }
 
-// copyPlace takes where and when from another line of the same answer.
+// copyPlace copies location and time from another line of the same answer.
 func (e *entry) copyPlace(o *entry) {
 	e.at, e.session, e.branch, e.agent, e.file = o.at, o.session, o.branch, o.agent, o.file
 	const own = sidechain | forked
 	e.flags = e.flags&^own | o.flags&own
 }
 
-// moreNumbers orders two lines of one answer by what they say was used. A line of
-// the main conversation knows better than its copy, then the one with more tokens.
-// It is a total order over the numbers, so that the order of reading does not matter.
+// moreNumbers orders two lines of one answer by their usage. A line of the main conversation wins
+// over its copy, then the line with more tokens wins. It is a total order over the numbers, so that
+// the order of reading does not matter.
 func moreNumbers(a, b *entry) bool {
 	if a.has(sidechain) != b.has(sidechain) {
 		return b.has(sidechain)
@@ -97,8 +97,8 @@ func moreNumbers(a, b *entry) bool {
 	return false
 }
 
-// entryList is a list that grows without moving what is in it: answers come by the
-// hundred thousand.
+// entryList is a list that grows without moving its elements: it holds hundreds of thousands of
+// answers.
 type entryList struct {
 	chunks []*[chunkSize]entry
 	n      int

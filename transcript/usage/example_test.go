@@ -9,7 +9,7 @@ import (
 	"github.com/seed7221b0f9/parley/transcript/usage"
 )
 
-// What the sessions of this machine have cost by day.
+// Print the daily cost of the sessions on this machine.
 func Example() {
 	ledger, err := usage.Scan(context.Background(), usage.Options{ConfigDirs: []string{"testdata/recorded/fork"}})
 	if err != nil {
@@ -26,7 +26,7 @@ func Example() {
 	// 2026-11-15: 4 answers, 105947 tokens, $0.1089
 }
 
-// The bills that the CLI leaves in its sessions, beside what was counted.
+// Compare the bills in the CLI's sessions with the ledger.
 func ExampleLedger_Reconcile() {
 	ledger, err := usage.Scan(context.Background(), usage.Options{ConfigDirs: []string{"testdata/recorded/compact"}})
 	if err != nil {

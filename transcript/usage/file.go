@@ -19,41 +19,40 @@ type file struct {
 	id      uint32
 	path    string
 	project string // the name of the directory below projects
-	session string // by the name of the file; of a subagent's, that of its session
-	agent   string // by the name of the file; "" of a main file
+	session string // from the file name; for a subagent, its session
+	agent   string // from the file name; "" for a main file
 
-	provider string // of answers that are in no transcript; the file is then none
+	provider string // for answers that are in no transcript; the file then does not exist
 	size     int64
 	offset   int64 // everything before it has been read
-	passing  bool  // offset is inside of a line that is not needed
+	passing  bool  // offset is inside of a line to skip
 	torn     bool  // the last line is cut off
 
-	born        int64 // the first time in it
+	born        int64 // the first time in the file
 	cwd         string
-	bill        *bill // the last one
-	sinceBill   int   // lines of answers after it
+	bill        *bill // the last bill
+	sinceBill   int   // lines of answers after the bill
 	compactions int
 }
 
-// bufferSize is what a file is read in. It fits the cache of a core.
+// bufferSize is the read buffer in bytes. It fits the cache of a core.
 const bufferSize = 256 << 10
 
-// maxRead is how much is read between two looks at the context.
+// maxRead is the number of bytes read between two checks of the context.
 const maxRead = 1 << 20
 
-// reader reads files, one after the other, into a ledger that others write to as
-// well.
+// reader reads files, one after the other, into a ledger that other readers write to as well.
 type reader struct {
 	ledger *Ledger
 	stats  Stats
 	buffer []byte
 	line   entryLine
-	batch  []entry // of the file that is being read
+	batch  []entry // of the current file
 
 	session, branch, model, agent recent
 }
 
-// read reads what a file has got since it was read last.
+// read reads the data appended to a file since the last read.
 func (r *reader) read(ctx context.Context, f *file) error {
 	in, err := regularfile.Open(f.path)
 	if err != nil {
@@ -95,7 +94,7 @@ func (r *reader) read(ctx context.Context, f *file) error {
 	}
 }
 
-// fill reads until buf is full or the file ends, in parts.
+// fill reads in parts until buf is full or the file ends.
 func fill(ctx context.Context, in io.Reader, buf []byte) (n int, err error) {
 	for n < len(buf) && err == nil {
 		if ctx.Err() != nil {
@@ -108,9 +107,8 @@ func fill(ctx context.Context, in io.Reader, buf []byte) (n int, err error) {
 	return n, err
 }
 
-// firstTime is the first time in the beginning of a file. It says when the file was
-// begun: the CLI writes a record with the time before it copies the lines of
-// another session.
+// firstTime returns the first time in the beginning of a file. It is the start of the file: the CLI
+// writes a record with the time before it copies the lines of another session.
 func firstTime(b []byte) int64 {
 	const name = `"timestamp":"`
 	i := bytes.Index(b, []byte(name))
@@ -121,8 +119,8 @@ func firstTime(b []byte) int64 {
 	return cmp.Or(parseTime(text), math.MaxInt64)
 }
 
-// lines reads the whole lines of b, which begins at f.offset, and returns how much
-// of it they are. A line that is not needed is passed without having to be whole.
+// lines reads the complete lines of b, which begins at f.offset, and returns their length. It skips
+// lines that are not needed even if they are incomplete.
 func (r *reader) lines(f *file, b []byte) (used int) {
 	for used < len(b) {
 		rest := b[used:]
@@ -150,8 +148,8 @@ func (r *reader) lines(f *file, b []byte) (used int) {
 	return used
 }
 
-// tail reads what follows the last line break. A line that is cut off may be one
-// that is being written: it is read again the next time.
+// tail reads the data after the last line break. A cut-off line may be incomplete: it is read again
+// the next time.
 func (r *reader) tail(f *file, rest []byte) {
 	f.torn = false
 	if len(bytes.TrimSpace(rest)) == 0 {
@@ -166,7 +164,7 @@ func (r *reader) tail(f *file, rest []byte) {
 	f.offset += int64(len(rest))
 }
 
-// whole reads a line. The offset is that of the line after f.offset.
+// whole reads a line. offset is the position of the line relative to f.offset.
 func (r *reader) whole(f *file, line []byte, offset int64) {
 	e := &r.line
 	switch {
@@ -182,7 +180,7 @@ func (r *reader) whole(f *file, line []byte, offset int64) {
 	}
 }
 
-// synthetic is the model of lines that the CLI writes itself.
+// synthetic is the model of lines that the CLI writes without the API.
 const synthetic = "<synthetic>"
 
 func (r *reader) answer(f *file, a *answer, offset int64) {
@@ -212,8 +210,7 @@ func (r *reader) answer(f *file, a *answer, offset int64) {
 	r.put(&e)
 }
 
-// put adds a line of an answer to the batch. The lines of one answer mostly stand
-// together.
+// put adds a line of an answer to the batch. The lines of one answer are mostly adjacent.
 func (r *reader) put(e *entry) {
 	if n := len(r.batch); n > 0 && r.batch[n-1].key == e.key && r.batch[n-1].session == e.session {
 		r.ledger.take(&r.batch[n-1], e)
@@ -225,7 +222,7 @@ func (r *reader) put(e *entry) {
 	r.batch = append(r.batch, *e)
 }
 
-// flush puts the batch into the ledger.
+// flush adds the batch to the ledger.
 func (r *reader) flush() {
 	if r.batch == nil {
 		r.batch = make([]entry, 0, 512)
@@ -238,7 +235,7 @@ func (r *reader) flush() {
 	r.batch = r.batch[:0]
 }
 
-// identity is the key of an answer. One without a message id is known by its place.
+// identity returns the key of an answer. An answer without a message id is identified by its position.
 func identity(f *file, a *answer, offset int64) key {
 	if len(a.id) == 0 {
 		return key{message: maphash.Comparable(seed, offset), request: maphash.String(seed, f.path)}
@@ -250,9 +247,8 @@ func identity(f *file, a *answer, offset int64) key {
 	return k
 }
 
-// place remembers the directory that a session was in. The name of the project's
-// directory does not tell, but it tells which of several directories it was made
-// from.
+// place records the directory of a session. The name of the project's directory is not reversible,
+// but it tells which of several directories it was derived from.
 func (f *file) place(raw []byte) {
 	if len(raw) == 0 || f.cwd == string(raw) {
 		return
@@ -262,8 +258,8 @@ func (f *file) place(raw []byte) {
 	}
 }
 
-// keyed reports whether a directory's sessions are below projects under that name.
-// Of long names the end is a hash, which is not looked at.
+// keyed reports whether sessions of a directory are stored below projects under that name. It
+// ignores the hash at the end of long names.
 func keyed(cwd, name string) bool {
 	var b strings.Builder
 	for _, r := range cwd {
@@ -283,7 +279,7 @@ func keyed(cwd, name string) bool {
 	return got == name
 }
 
-// newFile is a file of a project. Its name says whose it is.
+// newFile returns a file of a project. The name determines session and agent.
 func newFile(path, project string) *file {
 	f := &file{path: path, project: project}
 	name := strings.TrimSuffix(filepath.Base(path), ".jsonl")

@@ -6,21 +6,20 @@ import (
 	"slices"
 )
 
-// Claude is the name of the provider whose answers [Scan] finds. Answers of other agents come
-// from [Ledger.Add].
+// Claude is the provider of the answers that [Scan] finds. Answers of other agents come from
+// [Ledger.Add].
 const Claude = "claude"
 
-// New returns an empty ledger without transcripts, for answers of other agents alone. Its
-// Update does nothing.
+// New returns an empty ledger without transcripts, for answers of other agents only. Its Update has
+// no effect.
 func New() *Ledger {
 	l := newLedger(Options{})
 	l.alone = true
 	return l
 }
 
-// Add adds answers of another agent, which are in no transcript. Each counts: what is the same
-// answer is for the caller to know. Of an answer everything but its cost is taken. Add must not
-// run at the same time as anything else.
+// Add adds answers of another agent, which are in no transcript. Each counts: the caller has to
+// remove duplicates. Add ignores their cost. It must not run concurrently with any other method.
 func (l *Ledger) Add(provider string, answers iter.Seq[Answer]) {
 	places := map[string]*file{}
 	for _, f := range l.files {
@@ -49,7 +48,7 @@ func (l *Ledger) Add(provider string, answers iter.Seq[Answer]) {
 	l.places = nil
 }
 
-// providerOf is the agent that an answer is of.
+// providerOf returns the agent of an answer.
 func (l *Ledger) providerOf(e *entry) string {
 	if p := l.files[e.file].provider; p != "" {
 		return p
@@ -57,8 +56,7 @@ func (l *Ledger) providerOf(e *entry) string {
 	return Claude
 }
 
-// Providers returns the names of the agents that the ledger has answers of, in alphabetical
-// order.
+// Providers returns the names of the agents with answers in the ledger, in alphabetical order.
 func (l *Ledger) Providers() []string {
 	found := map[string]bool{}
 	for i := range l.entries.n {

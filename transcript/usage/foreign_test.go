@@ -8,8 +8,8 @@ import (
 	"github.com/seed7221b0f9/parley/transcript/usage"
 )
 
-// Answers of another agent are beside those of the transcripts, row by row, and in the total;
-// what has no price has no cost.
+// TestLedger_Add reports answers of another agent in separate rows and in the total; answers
+// without a price have no cost.
 func TestLedger_Add(t *testing.T) {
 	at := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 	l := usage.New()

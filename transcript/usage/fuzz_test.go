@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// FuzzScan reads any file as a transcript, at once and in two parts: the answers are the
+// FuzzScan reads an arbitrary file as a transcript, at once and in two parts: the answers are the
 // same.
 func FuzzScan(f *testing.F) {
 	f.Add([]byte(line(nil)+"\n"+line(nil)), 40)
@@ -32,7 +32,7 @@ func FuzzScan(f *testing.F) {
 		whole.Report(ByDay, View{})
 		whole.Reconcile(View{})
 		cut = max(0, cut) % (len(text) + 1)
-		// A part that ends in a line that is whole without its line feed is read as it is.
+		// A part that ends in a complete line without its line feed would be read as complete.
 		cut = bytes.LastIndexByte(text[:cut], '\n') + 1
 		write(text[:cut])
 		parts, err := Scan(context.Background(), Options{ConfigDirs: []string{dir}, Workers: 1})
@@ -49,7 +49,7 @@ func FuzzScan(f *testing.F) {
 	})
 }
 
-// FuzzPrices reads any text as a table of prices.
+// FuzzPrices reads an arbitrary text as a table of prices.
 func FuzzPrices(f *testing.F) {
 	f.Add([]byte(`{"models":{"m":{"input":1,"output":2}}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {

@@ -2,11 +2,11 @@ package usage
 
 import "time"
 
-// hourKey is the form of an hour's key: hours that a change of the clocks repeats
-// differ in the zone.
+// hourKey is the format of an hour's key: hours that a change of the clocks repeats differ in the
+// zone.
 const hourKey = "2006-01-02T15:00Z07:00"
 
-// keys is the key of an answer in a report.
+// keys returns a function that returns the key of an answer in a report.
 func (l *Ledger) keys(by By, v View) func(*entry) string {
 	switch by {
 	case BySession:
@@ -20,11 +20,11 @@ func (l *Ledger) keys(by By, v View) func(*entry) string {
 	case ByAgent:
 		return func(e *entry) string { return l.names.text(e.agent) }
 	}
-	// Answers come in runs of the same hour.
+	// Consecutive answers are often of the same hour.
 	var last int64 = -1
 	var lastKey string
 	return func(e *entry) string {
-		// Every zone's hours begin at a quarter of an hour in UTC.
+		// Hours of every time zone start at a quarter of an hour in UTC.
 		if quarter := e.at / (15 * 60 * 1000); quarter != last {
 			last, lastKey = quarter, timeKey(by, e.time().In(v.Location), v.WeekStart)
 		}
@@ -45,7 +45,7 @@ func timeKey(by By, t time.Time, weekStart time.Weekday) string {
 	return t.Format(time.DateOnly)
 }
 
-// start is when the time of a key begins; zero for a key that is not a time.
+// start returns the start of the period of a key; zero for a key that is not a time.
 func start(by By, k string, v View) time.Time {
 	layout := ""
 	switch by {
@@ -65,8 +65,8 @@ func start(by By, k string, v View) time.Time {
 	return t
 }
 
-// projectName is the directory of a file's project, or, where no line names it, the
-// name that the CLI gave to it.
+// projectName returns the directory of a file's project or, if no line names it, the CLI's name for
+// it.
 func (l *Ledger) projectName(f *file) string {
 	if name, ok := l.projects()[f.project]; ok {
 		return name
@@ -74,9 +74,9 @@ func (l *Ledger) projectName(f *file) string {
 	return f.project
 }
 
-// projects are the directories of the projects by the names of theirs below
-// projects. Files of one project agree on it: the one whose directory the name was
-// made from knows best, then the first in the alphabet.
+// projects returns the directories of the projects by their names below projects. Files of one
+// project agree on it: the directory that the name was derived from wins, then the first in the
+// alphabet.
 func (l *Ledger) projects() map[string]string {
 	if l.places != nil {
 		return l.places

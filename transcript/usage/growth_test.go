@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// shapes are transcripts that grow with n.
+// shapes are transcripts of size n.
 var shapes = map[string]func(n int) string{
 	"answers": func(n int) string {
 		return repeat(n, func(i int) string {
@@ -88,7 +88,7 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-// TestMissingModels counts each model without a price once, however many there are.
+// TestMissingModels counts each of many models without a price once.
 func TestMissingModels(t *testing.T) {
 	l, err := Scan(t.Context(), writeShape(t, shapes["models"](300)+shapes["models"](300)))
 	if err != nil {
@@ -99,13 +99,13 @@ func TestMissingModels(t *testing.T) {
 	}
 }
 
-// stopping is a context that ends when it has been asked a number of times.
+// stopping is a context that ends after a number of calls to Err.
 type stopping struct {
 	context.Context
 	left *int
 }
 
-// Err is nil until the context was asked often enough.
+// Err returns nil for the first calls.
 func (s stopping) Err() error {
 	if *s.left--; *s.left < 0 {
 		return context.Canceled
@@ -113,7 +113,7 @@ func (s stopping) Err() error {
 	return nil
 }
 
-// TestCancel ends the context before a scan and at many places during it.
+// TestCancel cancels the context before a scan and at many points during it.
 func TestCancel(t *testing.T) {
 	o := writeShape(t, shapes["answers"](5000))
 	all := 1 << 30

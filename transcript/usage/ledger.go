@@ -8,37 +8,36 @@ import (
 	"time"
 )
 
-// Ledger is every answer that the transcripts hold, each once. Reports may be made
-// from several goroutines, but not while Update runs.
+// Ledger holds every answer of the transcripts once. Several goroutines may make reports
+// concurrently, but not while Update runs.
 type Ledger struct {
 	options Options
 	names   *names
 	files   []*file
 	byPath  map[string]*file
 
-	mu      sync.Mutex // while several workers put
+	mu      sync.Mutex // held by the workers while they put
 	entries entryList
 	index   map[key]int32
 	copies  map[sharer]struct{}
 	stats   Stats
 	places  map[string]string // directories by project
-	alone   bool              // there are no transcripts
+	alone   bool              // created without transcripts
 }
 
-// sharer is a session that has lines of an answer which others have too.
+// sharer is a session that shares lines of an answer with other sessions.
 type sharer struct {
 	key
 	session uint32
 }
 
-// Stats describes what a ledger was made from: files, bytes and lines, and the problems that
-// were met.
+// Stats describes the input of a ledger: files, bytes and lines, and the problems found.
 type Stats struct {
 	Files    int
 	Bytes    int64
 	Answers  int   // each counted once
-	Lines    int64 // of answers: how often the same was written
-	BadLines int64 // that are not JSON or were cut off
+	Lines    int64 // of answers, including repeated ones
+	BadLines int64 // not JSON or cut off
 	Problems []error
 }
 
@@ -46,8 +45,7 @@ func newLedger(o Options) *Ledger {
 	return &Ledger{options: o, names: newNames(), byPath: map[string]*file{}, index: map[key]int32{}, copies: map[sharer]struct{}{}}
 }
 
-// Stats returns what the ledger was made from, as of the last scan. The problems are part of
-// it.
+// Stats returns the input statistics as of the last scan, including the problems.
 func (l *Ledger) Stats() Stats {
 	s := l.stats
 	s.Files = len(l.byPath)
@@ -70,13 +68,13 @@ func (l *Ledger) put(e *entry) {
 	l.take(l.entries.at(int(i)), e)
 }
 
-// take adds another line of an answer that is there already.
+// take adds another line of a known answer.
 func (l *Ledger) take(old, e *entry) {
 	if old.session != e.session {
 		l.copies[sharer{e.key, old.session}] = struct{}{}
 		l.copies[sharer{e.key, e.session}] = struct{}{}
 	}
-	// Both are decided before either changes what the other looks at.
+	// Both are decided before either changes the fields that the other compares.
 	numbers, place := l.betterNumbers(e, old), l.firstPlace(e, old)
 	if numbers {
 		old.copyNumbers(e)
@@ -86,8 +84,7 @@ func (l *Ledger) take(old, e *entry) {
 	}
 }
 
-// betterNumbers is moreNumbers, and the first name in the alphabet where only the
-// model differs.
+// betterNumbers is moreNumbers, with the alphabetical order of the models as a tie-breaker.
 func (l *Ledger) betterNumbers(a, b *entry) bool {
 	if a.model == b.model || moreNumbers(a, b) || moreNumbers(b, a) {
 		return moreNumbers(a, b)
@@ -95,9 +92,8 @@ func (l *Ledger) betterNumbers(a, b *entry) bool {
 	return l.names.text(a.model) < l.names.text(b.model)
 }
 
-// firstPlace orders two lines of one answer by where it was written first: in the
-// main conversation, in a session that is not a fork, in the file that was begun first, at the
-// first time.
+// firstPlace orders two lines of one answer by their origin: the main conversation first, then a
+// session that is not a fork, then the file that was started first, then the earliest time.
 func (l *Ledger) firstPlace(a, b *entry) bool {
 	for _, f := range []flags{sidechain, forked} {
 		if a.has(f) != b.has(f) {
@@ -119,11 +115,10 @@ func (l *Ledger) firstPlace(a, b *entry) bool {
 	return false
 }
 
-// settleStep is how many answers are looked at between two looks at the context.
+// settleStep is the number of answers between two checks of the context.
 const settleStep = 1 << 12
 
-// settle finds the answers that a subagent's file repeats under another request id,
-// and counts.
+// settle finds the answers that a subagent's file repeats under another request id, and counts.
 func (l *Ledger) settle(ctx context.Context) error {
 	type place struct {
 		message uint64
@@ -172,8 +167,7 @@ func (l *Ledger) settle(ctx context.Context) error {
 	return nil
 }
 
-// Range is the time of the first and of the last answer; both are zero where there
-// is none.
+// Range returns the times of the first and the last answer; both are zero without answers.
 func (l *Ledger) Range() (first, last time.Time) {
 	for i := range l.entries.n {
 		t := l.entries.at(i).time()
@@ -187,7 +181,7 @@ func (l *Ledger) Range() (first, last time.Time) {
 	return first, last
 }
 
-// inOrder are the indexes of the counted answers that keep accepts, by time.
+// inOrder returns the indexes of the counted answers that keep accepts, by time.
 func (l *Ledger) inOrder(keep func(*entry) bool) []int32 {
 	var order []int32
 	for i := range l.entries.n {

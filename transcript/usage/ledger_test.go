@@ -16,8 +16,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
-// What counts as one answer. The rules are those that ccusage 20 has for the same
-// files, but where the comment says otherwise.
+// TestCountedOnce checks which lines count as one answer. The rules are those of ccusage 20 for the
+// same files, except where a comment notes a difference.
 func TestCountedOnce(t *testing.T) {
 	side := fields{"isSidechain": true, "agentId": "a1"}
 	noRequest := fields{"requestId": nil}
@@ -26,7 +26,7 @@ func TestCountedOnce(t *testing.T) {
 	for _, tt := range []struct {
 		name           string
 		files          map[string][]string
-		answers, wants int64 // wants are the output tokens
+		answers, wants int64 // wants is the number of output tokens
 	}{
 		{"one", map[string][]string{fileA: {line(nil)}}, 1, 10},
 		{"two lines", map[string][]string{fileA: {line(nil), line(nil)}}, 1, 10},
@@ -37,7 +37,7 @@ func TestCountedOnce(t *testing.T) {
 		{"another request", map[string][]string{fileA: {line(nil), line(second)}}, 2, 20},
 		{"no request", map[string][]string{fileA: {line(noRequest), line(noRequest)}}, 1, 10},
 		{"one with, one without a request", map[string][]string{fileA: {line(nil), line(noRequest)}}, 2, 20},
-		// ccusage counts the copy of a fork where there is no request id.
+		// ccusage counts the copy of a fork if it has no request id.
 		{"no request, a fork", map[string][]string{fileA: {line(noRequest)}, fileB: {line(inB.with(noRequest))}}, 1, 10},
 		{"no message id", map[string][]string{fileA: {line(fields{"message.id": nil}), line(fields{"message.id": nil})}}, 2, 20},
 		{"a subagent", map[string][]string{fileA: {line(nil)}, agent1: {line(side.with(fields{"message.id": "msg_2"}))}}, 2, 20},
@@ -61,7 +61,7 @@ func TestCountedOnce(t *testing.T) {
 	}
 }
 
-// An answer belongs to the session that it was written in, wherever else it stands.
+// TestOwner checks that an answer belongs to the session in which it was written first.
 func TestOwner(t *testing.T) {
 	born := func(session, at string) string {
 		return `{"type":"queue-operation","operation":"enqueue","timestamp":"` + at + `","sessionId":"` + session + `"}`
@@ -84,8 +84,7 @@ func TestOwner(t *testing.T) {
 	}
 }
 
-// The generator counts what it writes, in another way than the ledger: the two must
-// agree, with one worker and with many.
+// TestCorpus compares the ledger with the counts of the generator, with one worker and with many.
 func TestCorpus(t *testing.T) {
 	spec := corpus.Full().Scale(0.01)
 	dir := t.TempDir()
@@ -130,7 +129,7 @@ func generated(t Tokens) corpus.Tokens {
 	return corpus.Tokens{Input: t.Input, Output: t.Output, CacheRead: t.CacheRead, CacheWrite5m: t.CacheWrite5m, CacheWrite1h: t.CacheWrite1h}
 }
 
-// Lines in any order, twice, in any file: the reports are the same.
+// TestOrderDoesNotMatter writes lines in any order, twice, in any file: the reports are the same.
 func TestOrderDoesNotMatter(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	for range short.Count(8, 30, 30) {
@@ -155,7 +154,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 	}
 }
 
-// Files under other names, with copies, in any order: the sums are the same.
+// TestFilesDoNotMatter renames and copies files in any order: the sums are the same.
 func TestFilesDoNotMatter(t *testing.T) {
 	dir := t.TempDir()
 	want, err := corpus.Write(t.Context(), dir, corpus.Full().Scale(0.003))
@@ -190,7 +189,7 @@ func TestFilesDoNotMatter(t *testing.T) {
 	}
 }
 
-// reports are all reports of a directory.
+// reports returns all reports of a directory.
 func reports(t *testing.T, dir string) []*Report {
 	t.Helper()
 	l := scan(t, dir)
@@ -201,7 +200,7 @@ func reports(t *testing.T, dir string) []*Report {
 	return all
 }
 
-// A growing file is read from where it ended; half a line waits for its other half.
+// TestUpdate reads a growing file from its previous end; an incomplete line is read when it is complete.
 func TestUpdate(t *testing.T) {
 	dir := t.TempDir()
 	first, second := line(nil), line(fields{"message.id": "msg_2"})
@@ -259,13 +258,13 @@ func TestProblems(t *testing.T) {
 		if l.Stats().Answers != 1 || len(l.Stats().Problems) != 1 {
 			t.Errorf("a broken link: %+v", l.Stats())
 		}
-		if err := l.Update(t.Context()); err != nil { // it is found again, and is still one
+		if err := l.Update(t.Context()); err != nil { // it is found again, and still counts once
 			t.Fatal(err)
 		}
 	}
 }
 
-// Two names of one directory are one.
+// TestScan_twoNames scans two names of one directory once.
 func TestScan_twoNames(t *testing.T) {
 	dir := tree(t, map[string][]string{fileA: {line(nil)}})
 	link := filepath.Join(t.TempDir(), "link")

@@ -5,32 +5,32 @@ import (
 	"time"
 )
 
-// answer is what a line says about the answer that it is a part of. Its texts are
-// parts of the line, as they stand there.
+// answer holds the data of one line of an answer. Its texts share the memory of the line and are
+// not unescaped.
 type answer struct {
 	id, request, model        []byte
 	session, cwd, branch      []byte
 	agent                     []byte
 	at                        int64 // milliseconds since 1970
 	used                      Tokens
-	sidechain, forked, broken bool // broken is one that was stopped while it came
+	sidechain, forked, broken bool // broken: interrupted while it was streamed
 	fast, us                  bool // priced differently
-	counts                    bool // there is a usage
+	counts                    bool // the line has a usage
 }
 
-// verdict is what the beginning of a line says about the rest.
+// verdict is the classification of a line by its beginning.
 type verdict int
 
 const (
-	unclear verdict = iota // more of the line has to be seen
+	unclear verdict = iota // more of the line is needed
 	useless
 	useful
-	compaction // a boundary; nothing else of the line matters
+	compaction // a boundary; the rest of the line does not matter
 )
 
-// judge looks at the beginning of a line, which may be cut off anywhere: tool
-// results, attachments and records of requests, nearly all bytes of a transcript,
-// show there that they say nothing about usage.
+// judge classifies the beginning of a line, which may be cut off anywhere: tool results,
+// attachments and records of requests, nearly all bytes of a transcript, can be recognized there as
+// lines without usage.
 func judge(head []byte) verdict {
 	c := cursor{b: head}
 	for m := c.members(); m.next(); {
@@ -47,7 +47,7 @@ func judge(head []byte) verdict {
 			return judgeMessage(&c)
 		default:
 			if k := c.peek(); k == '{' || k == '[' {
-				return useful // what follows is worth a look at the whole line
+				return useful // the rest has to be parsed
 			}
 			c.skip()
 		}
@@ -68,7 +68,7 @@ func judgeType(kind []byte, c *cursor) verdict {
 	return useless
 }
 
-// judgeMessage looks at a message that stands before the type of its line.
+// judgeMessage classifies a message that precedes the type of its line.
 func judgeMessage(c *cursor) verdict {
 	for m := c.members(); m.next(); {
 		if string(m.key) == "role" {
@@ -92,14 +92,14 @@ func judgeMessage(c *cursor) verdict {
 	return useful
 }
 
-// entryLine is a whole line.
+// entryLine is a complete line.
 type entryLine struct {
 	kind []byte
 	answer
 	bill *bill
 }
 
-// parse reads a whole line. It reports false for one that is not a JSON object, or is cut off.
+// parse parses a complete line. It returns false for a line that is not a JSON object, or is cut off.
 func (e *entryLine) parse(line []byte) bool {
 	*e = entryLine{}
 	c := cursor{b: line}
@@ -124,7 +124,7 @@ func (e *entryLine) members(c *cursor) {
 			e.kind = c.str()
 		case "message":
 			e.message(c)
-		case "data": // the line of a subagent, inside a record of its progress
+		case "data": // the line of a subagent, inside a progress record
 			e.progress(c)
 		case "requestId":
 			e.request = c.str()
@@ -151,8 +151,7 @@ func (e *entryLine) members(c *cursor) {
 	}
 }
 
-// progress reads the line inside a record of progress: its own members count, and
-// those around it where it has none.
+// progress reads the line inside a progress record: its members override those of the record.
 func (e *entryLine) progress(c *cursor) {
 	for m := c.members(); m.next(); {
 		if string(m.key) != "message" {
@@ -223,14 +222,14 @@ func (e *entryLine) usage(c *cursor) {
 			c.skip()
 		}
 	}
-	// A writer that gives no time writes for five minutes.
+	// Cache writes without a duration are for five minutes.
 	if rest := written - e.used.CacheWrite(); rest > 0 {
 		e.used.CacheWrite5m += rest
 	}
 }
 
-// parseTime reads a time as the CLI writes it, 2026-11-15T02:05:26.774Z, or as RFC
-// 3339 allows otherwise; 0 is none.
+// parseTime parses a time as the CLI writes it, 2026-11-15T02:05:26.774Z, or in another form of RFC
+// 3339; it returns 0 for an invalid time.
 func parseTime(s []byte) int64 {
 	if len(s) == 24 && s[4] == '-' && s[7] == '-' && s[10] == 'T' && s[13] == ':' && s[16] == ':' && s[19] == '.' && s[23] == 'Z' {
 		year, month, day := number(s[0:4]), number(s[5:7]), number(s[8:10])
@@ -247,7 +246,7 @@ func parseTime(s []byte) int64 {
 	return t.UnixMilli()
 }
 
-// number is s as a number, negative if it is none.
+// number parses s as a number; it returns a negative value if s is not a number.
 func number(s []byte) int64 {
 	n := int64(0)
 	for _, c := range s {
@@ -259,8 +258,8 @@ func number(s []byte) int64 {
 	return n
 }
 
-// days counts the days from 1970 in the Gregorian calendar. A year begins in March
-// here, so that the day that is sometimes there is its last.
+// days counts the days from 1970 in the Gregorian calendar. Years start in March here, so that the
+// leap day is the last day.
 func days(year, month, day int64) int64 {
 	if month <= 2 {
 		year--
@@ -269,7 +268,7 @@ func days(year, month, day int64) int64 {
 	return 365*year + year/4 - year/100 + year/400 + (153*(month-3)+2)/5 + day - 1 - 719468
 }
 
-// bill is what the CLI says that a session cost up to now.
+// bill is the cost of a session up to a point, as reported by the CLI.
 type bill struct {
 	SessionID           string
 	TotalCostUSD        float64
@@ -282,7 +281,7 @@ type bill struct {
 	}
 }
 
-// parseBill reads a line of type cost-state, nil if it is of another form.
+// parseBill parses a line of type cost-state; it returns nil for another form.
 func parseBill(line []byte) *bill {
 	b := &bill{}
 	if json.Unmarshal(line, b) != nil {

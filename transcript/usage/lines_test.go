@@ -16,12 +16,12 @@ const (
 	sessionB = "bbbbbbbb-0000-4000-8000-000000000000"
 )
 
-// fields are members of a line that a test changes; a nil value leaves one out.
+// fields are members of a line that a test changes; a nil value omits the member.
 type fields map[string]any
 
-// line is a line of an answer: msg_1 of req_1 with 1 token in, 10 out, 100 written
-// to the cache and 1000 read. Members of the message have the prefix message., those
-// of usage usage.
+// line returns a line of an answer: msg_1 of req_1 with 1 token in, 10 out, 100 written to the
+// cache and 1000 read. Members of the message have the prefix message., those of usage the prefix
+// usage.
 func line(change fields) string {
 	used := fields{"input_tokens": 1, "output_tokens": 10, "cache_creation_input_tokens": 100, "cache_read_input_tokens": 1000}
 	message := fields{"id": "msg_1", "type": "message", "role": "assistant", "model": "claude-opus-5-5", "content": []any{map[string]any{"type": "text", "text": `say "usage":{} \`}}, "usage": used}
@@ -47,15 +47,14 @@ func line(change fields) string {
 	return string(text)
 }
 
-// with is f and more.
+// with returns f with more fields.
 func (f fields) with(more fields) fields {
 	all := maps.Clone(f)
 	maps.Copy(all, more)
 	return all
 }
 
-// tree writes files below the directory of one project; the names are those of
-// files there, and the values their lines.
+// tree writes files into the directory of one project: names and lines.
 func tree(t *testing.T, files map[string][]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -85,7 +84,7 @@ func scan(t *testing.T, dirs ...string) *Ledger {
 	return l
 }
 
-// scanned is a ledger of files.
+// scanned returns a ledger of files.
 func scanned(t *testing.T, files map[string][]string) *Ledger {
 	t.Helper()
 	return scan(t, tree(t, files))

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// names gives every text a small number, so that an entry holds numbers only. The
-// number 0 is the empty text. It may be used from several goroutines.
+// names maps every text to a small number, so that an entry holds only numbers. The number 0 is the
+// empty text. It may be used from several goroutines.
 type names struct {
 	mu   sync.Mutex
 	ids  map[string]uint32
@@ -17,7 +17,7 @@ func newNames() *names {
 	return &names{ids: map[string]uint32{"": 0}, list: []string{""}}
 }
 
-// id is the number of a text.
+// id returns the number of a text.
 func (n *names) id(s string) uint32 {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -30,20 +30,20 @@ func (n *names) id(s string) uint32 {
 	return id
 }
 
-// text is the text of a number that id gave.
+// text returns the text of a number from id.
 func (n *names) text(id uint32) string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.list[id]
 }
 
-// recent remembers the last text of its kind: the next line mostly has the same.
+// recent caches the last text of its kind: the next line mostly has the same.
 type recent struct {
 	raw []byte
 	id  uint32
 }
 
-// id is the number of a text as it stands in JSON.
+// of returns the number of a JSON text.
 func (r *recent) of(n *names, raw []byte) uint32 {
 	if bytes.Equal(r.raw, raw) {
 		return r.id

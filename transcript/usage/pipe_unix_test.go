@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// TestPipe puts a pipe where a transcript is expected: it is a problem, and not a wait.
+// TestPipe puts a pipe in place of a transcript: the scan reports a problem and does not block.
 func TestPipe(t *testing.T) {
 	o := writeShape(t, line(nil)+"\n")
 	if err := syscall.Mkfifo(filepath.Join(o.ConfigDirs[0], "projects", "-p", "t.jsonl"), 0o600); err != nil {

@@ -13,8 +13,7 @@ import (
 	"sync"
 )
 
-// Rates are what tokens cost, in dollars for a million, and a web search in dollars
-// for one.
+// Rates are prices in dollars per million tokens, and for a web search in dollars per search.
 type Rates struct {
 	Input        float64 `json:"input"`
 	Output       float64 `json:"output"`
@@ -28,11 +27,9 @@ type Rates struct {
 // where they differ.
 type Price struct {
 	Rates
-	// Fast are the rates of fast mode; nil where there are none, so that fast answers
-	// are unpriced.
+	// Fast are the rates of fast mode; if nil, fast answers are unpriced.
 	Fast *Rates `json:"fast,omitempty"`
-	// LongPrompt are the rates of answers to long prompts; nil where length does not
-	// matter.
+	// LongPrompt are the rates of answers to long prompts; nil if the length does not matter.
 	LongPrompt *LongPrompt `json:"longPrompt,omitempty"`
 }
 
@@ -43,23 +40,20 @@ type LongPrompt struct {
 	Rates
 }
 
-// Prices is a table of prices by model. It is not changed after it was made and may
-// be used from several goroutines.
+// Prices is an immutable table of prices by model. It may be used from several goroutines.
 //
-// A model is looked for under its own name and then under its name without what
-// providers add: a date, a version of Bedrock, a region, [1m]. Nothing else is
-// guessed.
+// A model is looked up by its name and then by its name without the parts that providers add: a
+// date, a version of Bedrock, a region, [1m]. There are no further guesses.
 type Prices struct{ models map[string]Price }
 
 //go:embed prices.json
 var embedded []byte
 
-// DefaultPrices is the table that the program was built with: list prices of the
-// Claude models.
+// DefaultPrices returns the built-in table: list prices of the Claude models.
 var DefaultPrices = sync.OnceValue(func() *Prices {
 	p, err := readPrices(bytes.NewReader(embedded), nil)
 	if err != nil {
-		panic(err) // the table is part of the program, and tested
+		panic(err) // the table is embedded and tested
 	}
 	return p
 })
@@ -68,8 +62,8 @@ var DefaultPrices = sync.OnceValue(func() *Prices {
 //
 //	{"models": {"claude-x-1": {"input": 3, "output": 15, "cacheWrite5m": 3.75, "cacheWrite1h": 6, "cacheRead": 0.3}}}
 //
-// and lays it over [DefaultPrices]: its models replace those of the same name. Rates
-// of the cache that are not there follow from the input's: 1.25, 2 and 0.1 times.
+// and merges it with [DefaultPrices]: its models replace those of the same name. Missing cache rates default to
+// 1.25, 2 and 0.1 times the input rate.
 func ReadPrices(r io.Reader) (*Prices, error) { return readPrices(r, DefaultPrices()) }
 
 func readPrices(r io.Reader, under *Prices) (*Prices, error) {
@@ -137,14 +131,14 @@ func readPrice(raw json.RawMessage) (Price, error) {
 	return p, nil
 }
 
-// affixes are what providers add to the name of a model.
+// affixes are the parts that providers add to the name of a model.
 var (
 	prefixes = regexp.MustCompile(`^(?:(?:us|eu|apac|global|us-gov|jp|au)\.)?(?:anthropic[./])?`)
 	suffixes = regexp.MustCompile(`(?:\[1m\])?$`)
 	dated    = regexp.MustCompile(`[-@](?:20\d{6}|latest)(?:-v\d+(?::\d+)?)?$|-v\d+(?::\d+)?$`)
 )
 
-// Of is the price of a model; false if the table does not know it.
+// Of returns the price of a model; false if the table does not have it.
 func (p *Prices) Of(model string) (Price, bool) {
 	price, ok := p.models[model]
 	if ok {
@@ -158,8 +152,8 @@ func (p *Prices) Of(model string) (Price, bool) {
 	return price, ok
 }
 
-// Cost is what the tokens of one answer cost in dollars at the model's usual rates; false if
-// the table does not know the model.
+// Cost returns the cost of the tokens of one answer in dollars at the model's usual rates; false if
+// the table does not have the model.
 func (p *Prices) Cost(model string, t Tokens) (float64, bool) {
 	price, ok := p.Of(model)
 	if !ok {
@@ -168,10 +162,10 @@ func (p *Prices) Cost(model string, t Tokens) (float64, bool) {
 	return price.cost(t, 0, t.Prompt() > price.longAbove())
 }
 
-// usRates is how much more is charged for answers that had to be made in the US.
+// usRates is the price factor for answers that had to be made in the US.
 const usRates = 1.1
 
-// cost is what tokens of one class cost; false if there is no price.
+// cost returns the cost of tokens of one class; false if they have no price.
 func (p Price) cost(t Tokens, class flags, long bool) (float64, bool) {
 	r := p.Rates
 	switch {
@@ -190,7 +184,7 @@ func (p Price) cost(t Tokens, class flags, long bool) (float64, bool) {
 	return sum + float64(t.WebSearches)*r.WebSearch, true
 }
 
-// longAbove is the size of a prompt above which other rates apply.
+// longAbove returns the prompt size in tokens above which other rates apply.
 func (p Price) longAbove() int64 {
 	if p.LongPrompt == nil {
 		return math.MaxInt64

@@ -9,7 +9,7 @@ import (
 
 func near(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
 
-// A million of each, so that the prices can be read off.
+// TestPrices uses a million tokens of each kind, so that the cost equals the price.
 func TestPrices(t *testing.T) {
 	const million = 1_000_000
 	all := fields{"usage.input_tokens": million, "usage.output_tokens": million, "usage.cache_read_input_tokens": million, "usage.cache_creation_input_tokens": 2 * million,
@@ -58,7 +58,7 @@ func TestPrices(t *testing.T) {
 	}
 }
 
-// A prompt of exactly the limit is not a long one.
+// TestPrices_Cost checks that a prompt of exactly the limit is not long.
 func TestPrices_Cost(t *testing.T) {
 	for _, tt := range []struct {
 		model  string
@@ -77,7 +77,7 @@ func TestPrices_Cost(t *testing.T) {
 	}
 }
 
-// An unknown model is named in every sum that it is part of.
+// TestUnknownModel checks that every sum lists the unknown models that it includes.
 func TestUnknownModel(t *testing.T) {
 	l := scanned(t, map[string][]string{fileA: {line(nil), line(fields{"message.id": "b", "message.model": "new-1"}), line(fields{"message.id": "c", "message.model": nil})}})
 	for _, by := range []By{ByDay, ByProject, BySession} {

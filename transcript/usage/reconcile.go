@@ -8,25 +8,24 @@ import (
 	"time"
 )
 
-// Why is the reason for a difference between the bill of a session and the ledger, as far as it
-// is known.
+// Why is the reason for a difference between the bill of a session and the ledger, as far as known.
 type Why string
 
-// Where a difference comes from. Several may hold at a time; the first that does is reported.
+// The reasons for a difference. If several apply, the first is reported.
 const (
-	// WhyEqual means that the bill and the ledger agree, so that there is nothing to explain.
+	// WhyEqual means that the bill and the ledger agree.
 	WhyEqual Why = "equal"
-	// WhyUnbilled means that there are answers after the last bill: the session goes on, or the
-	// CLI was killed before it wrote one.
+	// WhyUnbilled means that the session has answers after the last bill: the session continues, or
+	// the CLI was killed before it wrote one.
 	WhyUnbilled Why = "answers after the last bill"
-	// WhyBroken are answers that were stopped while they came: the transcript has what
-	// they had used by then, the bill has nothing.
+	// WhyBroken means answers that were interrupted while they were streamed: the transcript has
+	// their usage up to then, the bill omits them.
 	WhyBroken Why = "answers broken off, not on the bill"
-	// WhyCompaction are the requests that summarised the conversation: they are on the
-	// bill and in no transcript.
+	// WhyCompaction means requests that summarised the conversation: they are on the bill and in no
+	// transcript.
 	WhyCompaction Why = "compaction, not in the transcript"
-	// WhyInherited is what a fork's bill took over from the session that it was made
-	// of and has no lines of: the work of subagents.
+	// WhyInherited means costs that a fork's bill took over from the original session without lines
+	// in the fork: the work of subagents.
 	WhyInherited Why = "taken over from the forked session"
 	// WhyUnpriced means that the bill and the ledger differ by a model that only one of them
 	// has a price for.
@@ -34,47 +33,44 @@ const (
 	// WhyPrices means that both count the same tokens but at different prices, as after a
 	// change of prices.
 	WhyPrices Why = "other prices"
-	// WhyMissing means that the bill has answers which the ledger has not, because their files
-	// are gone or cannot be read.
+	// WhyMissing means that the bill has answers that the ledger does not have, because their files
+	// were deleted or cannot be read.
 	WhyMissing Why = "on the bill, not in the transcript"
-	// WhyMore means that the ledger has answers that the bill does not have, for a reason that
-	// is not known.
+	// WhyMore means that the ledger has answers that the bill does not have, for an unknown reason.
 	WhyMore Why = "in the transcript, not on the bill"
 )
 
-// Bill is a session's own bill, the last that the CLI wrote into its transcript,
-// beside what the ledger has of the same session. A fork's bill goes on from that
-// of the session it was made of, so Ledger has the copied answers too: bills of
-// different sessions must not be added up.
+// Bill is the last bill that the CLI wrote to a session's transcript, with the ledger's sum for the
+// same session. A fork's bill includes that of the original session, so Ledger includes the copied
+// answers too: bills of different sessions must not be added up.
 type Bill struct {
 	Session string
 	Project string
-	Billed  Sum // what the CLI says
-	Ledger  Sum // what the transcripts say
+	Billed  Sum // according to the CLI
+	Ledger  Sum // according to the transcripts
 	Fork    bool
 	Why     Why
 }
 
-// Difference returns by how much the bill exceeds the ledger, in dollars. It is negative if the
-// ledger has more.
+// Difference returns the amount by which the bill exceeds the ledger, in dollars. It is negative if
+// the ledger has more.
 func (b *Bill) Difference() float64 { return b.Billed.Cost - b.Ledger.Cost }
 
 // Reconciliation compares the bills of all sessions with the ledger, and counts the reasons for
 // their differences.
 type Reconciliation struct {
-	Bills    []Bill      // of all sessions that have one, the largest difference first
-	Without  int         // sessions that have none: old CLIs wrote none
-	ByReason map[Why]int // how many bills there are of each
+	Bills    []Bill      // largest difference first
+	Without  int         // number of sessions without a bill, as old CLIs wrote them
+	ByReason map[Why]int // number of bills per reason
 }
 
-// Different returns the bills that do not agree with the ledger, in their order: the largest
-// difference first.
+// Different returns the bills that do not agree with the ledger, largest difference first.
 func (r *Reconciliation) Different() []Bill {
 	return slices.DeleteFunc(slices.Clone(r.Bills), func(b Bill) bool { return b.Why == WhyEqual })
 }
 
-// Reconcile holds the CLI's own bills against the ledger. Of the view only the
-// prices, the project and the session count: a bill is about a whole session.
+// Reconcile compares the CLI's bills with the ledger. Of the view it uses only the prices, the
+// project and the session: a bill covers a whole session.
 func (l *Ledger) Reconcile(v View) *Reconciliation {
 	v = v.withDefaults()
 	v.Since, v.Until, v.Model, v.Provider = time.Time{}, time.Time{}, "", Claude
@@ -103,7 +99,7 @@ func (l *Ledger) Reconcile(v View) *Reconciliation {
 	return r
 }
 
-// sessionTally is what one session has, with what it shares with others.
+// sessionTally is the sum of one session, including answers that it shares with others.
 type sessionTally struct {
 	tally
 	shared bool
@@ -162,7 +158,7 @@ func (b *bill) sum() Sum {
 	return s
 }
 
-// cent is the difference of costs that is none: both sides add in another order.
+// cent is the tolerance for equal costs: both sides add in a different order.
 const cent = 1e-6
 
 func (b *Bill) explain(f *file, t *sessionTally) Why {

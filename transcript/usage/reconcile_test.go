@@ -7,14 +7,14 @@ import (
 	"testing"
 )
 
-// billLine is the CLI's bill for so many of the answers that line makes.
+// billLine returns the CLI's bill for a number of the answers that line makes.
 func billLine(session string, answers int, cost float64) string {
 	return fmt.Sprintf(`{"type":"cost-state","sessionId":"%s","totalCostUSD":%g,"modelUsage":{"claude-opus-5-5":{"inputTokens":%d,"outputTokens":%d,"cacheReadInputTokens":%d,"cacheCreationInputTokens":%d,"cacheCreationEphemeral5mInputTokens":%d,"cacheCreationEphemeral1hInputTokens":0,"webSearchRequests":0,"costUSD":%g}},"hasUnknownModelCost":false}`,
 		session, cost, answers, 10*answers, 1000*answers, 100*answers, 100*answers, cost)
 }
 
 func TestReconcile(t *testing.T) {
-	const one = (1*4 + 10*20 + 1000*0.2 + 100*5) / 1e6 // what an answer costs
+	const one = (1*4 + 10*20 + 1000*0.2 + 100*5) / 1e6 // the cost of an answer
 	second, compacted := line(fields{"message.id": "b"}), `{"parentUuid":null,"type":"system","subtype":"compact_boundary","content":"x"}`
 	for _, tt := range []struct {
 		name  string
@@ -45,8 +45,8 @@ func TestReconcile(t *testing.T) {
 	}
 }
 
-// A fork's bill has what the forked session had cost, so its copies are held against
-// it, and no sum counts them twice.
+// TestReconcileFork checks that the bill of a fork, which includes the cost of the original
+// session, is compared with the copied answers, and that no sum counts them twice.
 func TestReconcileFork(t *testing.T) {
 	const one = (1*4 + 10*20 + 1000*0.2 + 100*5) / 1e6
 	inB := fields{"sessionId": sessionB, "forkedFrom": map[string]string{"sessionId": sessionA}}
@@ -68,8 +68,8 @@ func TestReconcileFork(t *testing.T) {
 	}
 }
 
-// Sessions that the CLI 2.1.325 wrote. Their bills agree to the last token with what
-// was counted, but for the request of a compaction.
+// TestRecorded reads sessions that CLI 2.1.325 wrote. Their bills agree with the ledger to the last
+// token, except for the request of a compaction.
 func TestRecorded(t *testing.T) {
 	for name, want := range map[string]map[Why]int{
 		"fork":    {WhyEqual: 2},

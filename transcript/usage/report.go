@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// By is what the rows of a report stand for: a period of time, a session, a project and so on.
+// By is the kind of rows of a report: a period of time, a session, a project and so on.
 type By string
 
-// The kinds of rows that a report may have. Periods begin in the time zone of the [View].
+// The kinds of rows of a report. Periods start in the time zone of the [View].
 const (
 	ByHour    By = "hour"
 	ByDay     By = "day"
@@ -24,14 +24,14 @@ const (
 	ByAgent   By = "agent"
 )
 
-// View says which answers of a ledger are looked at, and how. The zero value is all
-// of them, in the system's time zone at the default prices.
+// View selects the answers of a ledger and how they are reported. The zero value is all answers, in
+// the system's time zone at the default prices.
 type View struct {
 	Prices    *Prices        // nil is DefaultPrices
 	Location  *time.Location // of days, weeks and months; nil is time.Local
 	WeekStart time.Weekday   // the zero value is Sunday
-	Since     time.Time      // answers from then on; zero means no limit
-	Until     time.Time      // answers before then; zero means no limit
+	Since     time.Time      // answers at or after this time; zero means no limit
+	Until     time.Time      // answers before this time; zero means no limit
 	Project   string         // answers of the project of this directory or name; "" is all
 	Session   string         // answers of this session; "" is all
 	Model     string         // answers of this model; "" is all
@@ -48,30 +48,30 @@ func (v View) withDefaults() View {
 	return v
 }
 
-// Sum is what a number of answers used and cost. Models without a price are listed, since the
-// cost leaves them out.
+// Sum is the usage and the cost of a number of answers. It lists models without a price, since the
+// cost does not include them.
 type Sum struct {
 	Tokens
 	Answers  int
 	Cost     float64  // of the tokens that have a price, in dollars
-	Unpriced Tokens   // of models without a price; they are part of Tokens
+	Unpriced Tokens   // tokens of models without a price; included in Tokens
 	Missing  []string // the models without a price
 }
 
 // Row is one line of a report: the answers of one agent that share a key, added up and by
 // model.
 type Row struct {
-	Key         string    // what the report adds up by: 2026-01-31, a session's id, …
-	Provider    string    // the agent; "" of the total
-	Start       time.Time // of an hour, day, week or month
-	Project     string    // of a session: its directory
+	Key         string    // depends on the kind of report: 2026-01-31, a session's id, …
+	Provider    string    // the agent; "" for the total
+	Start       time.Time // for an hour, day, week or month
+	Project     string    // for a session: its directory
 	First, Last time.Time // of the answers
 	Sum
-	Models   []ModelRow // by cost, the highest first
+	Models   []ModelRow // highest cost first
 	Sessions int
 }
 
-// ModelRow is the part of one model in a [Row]: its name, and what its answers used and cost.
+// ModelRow is the part of one model in a [Row]: its name, usage and cost.
 type ModelRow struct {
 	Model string
 	Sum
@@ -80,18 +80,18 @@ type ModelRow struct {
 // Report is a ledger added up: a row for each key and agent that has answers, and the total.
 type Report struct {
 	By    By
-	Rows  []Row // by time, or by cost where the rows are not times
+	Rows  []Row // by time, or by cost if the rows are not times
 	Total Row
 }
 
-// class is what answers have in common that are priced alike.
+// class holds the properties of answers that are priced alike.
 type class struct {
 	model uint32
 	flags flags
 	long  bool
 }
 
-// tally is a sum under way.
+// tally is a sum in progress.
 type tally struct {
 	classes     map[class]*classSum
 	sessions    map[uint32]struct{}
@@ -120,8 +120,8 @@ func (t *tally) add(e *entry, long bool) {
 	t.first, t.last = min(t.first, e.at), max(t.last, e.at)
 }
 
-// Report adds up the answers that the view selects, by the given key. It does not change the
-// ledger.
+// Report adds up the answers that the view selects, grouped by the given key. It does not change
+// the ledger.
 func (l *Ledger) Report(by By, v View) *Report {
 	v = v.withDefaults()
 	keep, long, name := l.filter(v), l.longPrompts(v.Prices), l.keys(by, v)
@@ -169,7 +169,7 @@ func moreCost(a, b Sum) int {
 	return cmp.Or(cmp.Compare(b.Cost, a.Cost), cmp.Compare(b.Total(), a.Total()))
 }
 
-// row is the finished sum.
+// row returns the finished sum.
 func (t *tally) row(k string, n *names, v View) Row {
 	r := Row{Key: k, Project: t.project, Sessions: len(t.sessions)}
 	if t.classes == nil {
@@ -216,8 +216,8 @@ type missingModel struct {
 	name string
 }
 
-// addClass adds answers that are priced alike. It returns the name of what has a price or
-// has none.
+// addClass adds answers that are priced alike. It returns the name of the model, and whether it has
+// a price.
 func (s *Sum) addClass(c *classSum, model string, k class, prices *Prices) (name string, priced bool) {
 	s.Add(c.Tokens)
 	s.Answers += c.answers
@@ -237,7 +237,7 @@ func (s *Sum) addClass(c *classSum, model string, k class, prices *Prices) (name
 	return model, false
 }
 
-// longPrompts tells which answers have the rates of long prompts.
+// longPrompts returns a function that reports whether an answer has the rates of long prompts.
 func (l *Ledger) longPrompts(prices *Prices) func(*entry) bool {
 	above := map[uint32]int64{}
 	return func(e *entry) bool {

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// at is a ledger with an answer at each of the times.
+// at returns a ledger with an answer at each of the times.
 func at(t *testing.T, times ...string) *Ledger {
 	t.Helper()
 	var lines []string
@@ -28,8 +28,7 @@ func zone(t *testing.T, name string) *time.Location {
 	return in
 }
 
-// keysOf are the keys of a report's rows, with how many answers each has if that is
-// not one.
+// keysOf returns the keys of a report's rows, with the number of answers if it is not one.
 func keysOf(r *Report) string {
 	var keys []string
 	for _, row := range r.Rows {
@@ -53,10 +52,10 @@ func TestTimeZones(t *testing.T) {
 		{"America/New_York", ByDay, 0, "2026-07-10T03:59:00.000Z 2026-07-10T04:00:00.000Z", "2026-07-09 2026-07-10"},
 		{"Asia/Kathmandu", ByDay, 0, "2026-01-10T18:14:59.000Z 2026-01-10T18:15:00.000Z", "2026-01-10 2026-01-11"},
 		{"Asia/Kathmandu", ByHour, 0, "2026-01-10T18:14:59.000Z 2026-01-10T18:15:00.000Z 2026-01-10T19:14:00.000Z", "2026-01-10T23:00+05:45 2026-01-11T00:00+05:45+"},
-		// Clocks go back: the hour between one and two comes twice.
+		// The clocks go back: the hour between one and two occurs twice.
 		{"America/New_York", ByHour, 0, "2026-11-01T05:30:00.000Z 2026-11-01T06:30:00.000Z 2026-11-01T07:30:00.000Z", "2026-11-01T01:00-04:00 2026-11-01T01:00-05:00 2026-11-01T02:00-05:00"},
 		{"America/New_York", ByDay, 0, "2026-11-01T04:00:00.000Z 2026-11-02T04:59:00.000Z 2026-11-02T05:00:00.000Z", "2026-11-01+ 2026-11-02"},
-		// Clocks go forward: there is no midnight.
+		// The clocks go forward: midnight does not exist.
 		{"America/Santiago", ByDay, 0, "2026-09-06T03:59:00.000Z 2026-09-06T04:00:00.000Z", "2026-09-05 2026-09-06"},
 		{"UTC", ByWeek, time.Sunday, "2026-01-10T12:00:00.000Z 2026-01-11T12:00:00.000Z 2026-01-17T12:00:00.000Z", "2026-01-04 2026-01-11+"},
 		{"UTC", ByWeek, time.Monday, "2026-01-11T12:00:00.000Z 2026-01-12T12:00:00.000Z", "2026-01-05 2026-01-12"},
@@ -71,7 +70,7 @@ func TestTimeZones(t *testing.T) {
 	}
 }
 
-// Every day of several years, read by our own calendar and by package time.
+// TestParseTime compares parseTime with package time for every day of several years.
 func TestParseTime(t *testing.T) {
 	for day := time.Date(1999, 12, 25, 23, 59, 58, 7e6, time.UTC); day.Year() < 2105; day = day.AddDate(0, 0, 1) {
 		if got := parseTime([]byte(day.Format("2006-01-02T15:04:05.000Z"))); got != day.UnixMilli() {
@@ -177,7 +176,7 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// The answers one by one are those of the report.
+// TestAnswers compares the single answers with the report.
 func TestAnswers(t *testing.T) {
 	l := scanned(t, map[string][]string{
 		fileA: {line(nil), line(nil), line(fields{"message.id": "b", "timestamp": "2026-01-09T00:00:00Z", "message.model": "new-1", "isAbortedMidStream": true})},
@@ -199,6 +198,6 @@ func TestAnswers(t *testing.T) {
 		t.Error(diff)
 	}
 	for range l.Answers(inUTC) {
-		break // nothing more is asked for
+		break // the caller stops
 	}
 }

@@ -15,26 +15,26 @@ import (
 	"sync/atomic"
 )
 
-// ErrNoSessions is returned when a scan finds no directory with sessions, as opposed to
-// directories that are empty.
+// ErrNoSessions is returned when a scan finds no directory for sessions. Empty directories are not
+// an error.
 var ErrNoSessions = errors.New("usage: no directory with sessions")
 
-// Options configures what is scanned and how. The zero value scans the configuration
-// directories that the CLI would use.
+// Options configures [Scan]. The zero value scans the configuration directories that the CLI would
+// use.
 type Options struct {
-	// ConfigDirs are configuration directories of the CLI, each with a directory
-	// projects. None means [ConfigDirs].
+	// ConfigDirs are configuration directories of the CLI, each with a projects directory. Empty
+	// means [ConfigDirs].
 	ConfigDirs []string
-	// Workers is how many files are read at a time; 0 is one for each processor.
+	// Workers is the number of files read concurrently; 0 is one per processor.
 	Workers int
-	// Progress is called while files are read, never by two goroutines at once, with
-	// the bytes read and those to read. It should return soon.
+	// Progress is called while files are read, never concurrently, with the bytes read and the
+	// total. It should return quickly.
 	Progress func(done, total int64)
 }
 
-// ConfigDirs are the configuration directories that a CLI started from here would
-// use or have used: those named by CLAUDE_CONFIG_DIR, separated by commas, or else
-// claude in the user's configuration directory and ~/.claude.
+// ConfigDirs returns the configuration directories that a CLI started from here would use or have
+// used: those in CLAUDE_CONFIG_DIR, separated by commas, or else claude in the user's configuration
+// directory and ~/.claude.
 func ConfigDirs(getenv func(string) string) []string {
 	var dirs []string
 	for dir := range strings.SplitSeq(getenv("CLAUDE_CONFIG_DIR"), ",") {
@@ -53,8 +53,8 @@ func ConfigDirs(getenv func(string) string) []string {
 	return []string{filepath.Join(config, "claude"), filepath.Join(home, ".claude")}
 }
 
-// Scan reads all transcripts. A file that cannot be read is one of [Stats].Problems
-// and no error; no directory with sessions at all is [ErrNoSessions].
+// Scan reads all transcripts. A file that cannot be read is listed in [Stats].Problems and is not
+// an error; if no directory for sessions exists, the error is [ErrNoSessions].
 func Scan(ctx context.Context, o Options) (*Ledger, error) {
 	if len(o.ConfigDirs) == 0 {
 		o.ConfigDirs = ConfigDirs(os.Getenv)
@@ -69,9 +69,8 @@ func Scan(ctx context.Context, o Options) (*Ledger, error) {
 	return l, nil
 }
 
-// Update reads what the transcripts have got since the last scan. Files grow at
-// their end; of one that has become shorter, or is gone, what was read stays. After
-// an error the ledger is not to be used.
+// Update reads the data appended to the transcripts since the last scan. The answers of a file that
+// became shorter or was deleted are kept. The ledger must not be used after an error.
 func (l *Ledger) Update(ctx context.Context) error {
 	if l.alone {
 		return nil
@@ -80,7 +79,7 @@ func (l *Ledger) Update(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// Long files first, so that no worker is left with one at the end.
+	// Longest files first, so that no worker is left with one at the end.
 	slices.SortFunc(grown, func(a, b *file) int { return cmp.Compare(b.size-b.offset, a.size-a.offset) })
 	total := int64(0)
 	for _, f := range grown {
@@ -94,7 +93,7 @@ func (l *Ledger) Update(ctx context.Context) error {
 	return l.settle(ctx)
 }
 
-// readAll lets the workers read files.
+// readAll reads files with several workers.
 func (l *Ledger) readAll(ctx context.Context, files []*file, total int64) error {
 	var (
 		work sync.WaitGroup
@@ -143,8 +142,8 @@ func (s *Stats) add(o *Stats) {
 
 // find lists the transcripts and returns those that have grown.
 func (l *Ledger) find(ctx context.Context) (grown []*file, err error) {
-	l.stats.Problems = nil     // what was one is found again
-	roots := map[string]bool{} // two names may be one directory
+	l.stats.Problems = nil     // remaining problems are found again
+	roots := map[string]bool{} // two names may refer to one directory
 	for _, dir := range l.options.ConfigDirs {
 		root, err := filepath.EvalSymlinks(filepath.Join(dir, "projects"))
 		if err != nil || roots[root] {
@@ -174,7 +173,7 @@ func (l *Ledger) findBelow(ctx context.Context, root string, grown []*file) ([]*
 		}
 		info, err := d.Info()
 		if err != nil {
-			return nil // it is gone
+			return nil // deleted
 		}
 		f := l.byPath[path]
 		if f == nil {
@@ -190,7 +189,7 @@ func (l *Ledger) findBelow(ctx context.Context, root string, grown []*file) ([]*
 	return grown, err
 }
 
-// projectOf is the name of the directory below root that a file is in.
+// projectOf returns the name of the directory below root that contains a file.
 func projectOf(root, path string) string {
 	rel, err := filepath.Rel(root, path)
 	if err != nil {

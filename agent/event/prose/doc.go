@@ -1,5 +1,4 @@
-// Package prose writes a conversation as text that people and models can read: who said
-// what, which tools were used, and what came of it. [Entries] gives it piece by piece, for
-// callers that choose among them, [Markdown] as one document. It is pure, and whatever agent
-// the conversation was with.
+// Package prose writes a conversation as text for people and models: the messages, the tool calls,
+// and their results. [Entries] returns it in pieces for callers that select among them, [Markdown]
+// as one document. The package is pure and works with any agent.
 package prose

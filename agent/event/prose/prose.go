@@ -8,33 +8,33 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// The kinds of an [Entry]: what a person or the model said, a thought, a tool call, or a note.
+// The kinds of an [Entry]: a message of a person or the model, a thought, a tool call, or a note.
 const (
 	User      = "user"
 	Assistant = "assistant"
 	Thinking  = "thinking"
 	Tool      = "tool"
-	Note      = "note" // a compaction, an error, something that is not known
+	Note      = "note" // a compaction, an error, an unknown item
 )
 
-// Entry is one thing that was said or done in a conversation, in the order of the conversation.
+// Entry is one message or action of a conversation.
 type Entry struct {
 	Kind  string
-	Depth int    // 0 is the conversation itself, 1 a subagent of it, and so on
+	Depth int    // 0 is the main conversation, 1 a subagent of it, and so on
 	ID    string // the id of the message, or of the tool's call
-	Time  string // as the agent's files have it; empty where it is not known
-	Text  string // Markdown of a person's or a model's; of a tool, what went in
-	// Output is what a tool gave, Failed whether it failed, Name its name.
+	Time  string // as in the agent's files; empty if unknown
+	Text  string // Markdown of a person or a model; for a tool, its input
+	// Output is the output of a tool, Failed whether it failed, Name its name.
 	Output string
 	Failed bool
 	Name   string
 }
 
-// maxDepth bounds how deep subagents nest: those below are not written.
+// maxDepth limits the nesting of subagents: deeper ones are not written.
 const maxDepth = 20
 
-// Entries returns what was said and done, in order, a subagent's after the call that started
-// it. Texts are as they came: a program that shows them must clean them.
+// Entries returns the messages and actions in order, a subagent's after the call that started it.
+// Texts are unmodified: a program that shows them must sanitize them.
 func Entries(c *event.Conversation) []Entry {
 	w := &walker{c: c, seen: map[string]bool{}}
 	w.thread("", 0)
@@ -44,7 +44,7 @@ func Entries(c *event.Conversation) []Entry {
 type walker struct {
 	c    *event.Conversation
 	list []Entry
-	seen map[string]bool // threads, by the call that started them
+	seen map[string]bool // visited threads, by the call that started them
 }
 
 func (w *walker) thread(parent string, depth int) {
@@ -73,7 +73,7 @@ func (w *walker) thread(parent string, depth int) {
 
 func (w *walker) add(e Entry) { w.list = append(w.list, e) }
 
-// result adds the reason why a turn failed; the answer of one that did not is there already.
+// result adds the reason of a failed turn; the answer of a successful one is already included.
 func (w *walker) result(r *event.ResultMessage, depth int) {
 	if r.IsError {
 		w.add(Entry{Kind: Note, Depth: depth, ID: r.UUID, Text: strings.Join(append([]string{"The turn ended: " + r.Subtype}, r.Errors...), "\n")})
@@ -111,7 +111,7 @@ func (w *walker) tool(t *event.ToolCall, m *event.Message, depth int) {
 	w.thread(t.ID, depth+1)
 }
 
-// input is what a tool was called with: the text of one member if that says all, else JSON.
+// input returns the input of a tool: the text of one member if that is sufficient, else JSON.
 func input(t *event.ToolCall) string {
 	if command, ok := t.Input.Member("command"); ok && command.Text() != "" {
 		return command.Text()
@@ -122,7 +122,7 @@ func input(t *event.ToolCall) string {
 	return t.InputText.String()
 }
 
-// plain is the text of a result: a string, or blocks of which those without text are named.
+// plain returns the text of a result: a string, or blocks, with the types of those without text.
 func plain(j event.JSON) string {
 	if s := j.Text(); s != "" || j == "" {
 		return s
@@ -143,22 +143,21 @@ func plain(j event.JSON) string {
 	return strings.Join(parts, "\n")
 }
 
-// Options configures what [Markdown] writes. The zero value writes everything: thoughts, tools
-// with their whole output, and subagents.
+// Options configures [Markdown]. The zero value writes everything: thoughts, tools with their whole
+// output, and subagents.
 type Options struct {
 	NoThinking  bool
 	NoTools     bool
 	NoSubagents bool
-	Output      int // the most bytes of a tool's output; 0 is all
+	Output      int // limit in bytes of a tool's output; 0 is unlimited
 }
 
-// Wants reports whether the options select an entry. Outputs that are too long are cut
-// elsewhere, not left out.
+// Wants reports whether the options select an entry. Long outputs are cut elsewhere, not omitted.
 func (o Options) Wants(e *Entry) bool {
 	return !(e.Kind == Thinking && o.NoThinking || e.Kind == Tool && o.NoTools || e.Depth > 0 && o.NoSubagents)
 }
 
-// Markdown writes a conversation. Code is fenced so that nothing in it ends the fence.
+// Markdown writes a conversation. Fences are long enough for the code inside.
 func Markdown(c *event.Conversation, o Options) string {
 	var b strings.Builder
 	who := ""
@@ -175,7 +174,7 @@ func Markdown(c *event.Conversation, o Options) string {
 	return b.String()
 }
 
-// Heading is the line that says who speaks: the person, the agent, or a subagent of it.
+// Heading returns the name of the speaker: the person, the agent, or a subagent.
 func (e *Entry) Heading() string {
 	switch {
 	case e.Kind == User && e.Depth == 0:
@@ -186,7 +185,7 @@ func (e *Entry) Heading() string {
 	return strings.Repeat("#", min(2+e.Depth, 6)) + " Subagent"
 }
 
-// Markdown is the entry itself, with at most output bytes of a tool's output; 0 is all.
+// Markdown returns the entry, with at most output bytes of a tool's output; 0 is unlimited.
 func (e *Entry) Markdown(output int) string {
 	switch e.Kind {
 	case Thinking:
@@ -228,8 +227,8 @@ func fence(s string) string {
 	return mark + "\n" + strings.TrimRight(s, "\n") + "\n" + mark
 }
 
-// Cut shortens a text to about n bytes by taking out its middle, and says in its place how
-// much that was. An n of 0 leaves it as it is.
+// Cut shortens a text to about n bytes by replacing its middle with a note of the omitted size. If
+// n is 0 it returns the text unchanged.
 func Cut(s string, n int) string {
 	if n <= 0 || len(s) <= n {
 		return s

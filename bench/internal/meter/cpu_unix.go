@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// CPU is the processor time, user and system, that this process has used, without its
-// children.
+// CPU returns the processor time, user and system, of this process, without its children.
 func CPU() time.Duration {
 	var use syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &use); err != nil {

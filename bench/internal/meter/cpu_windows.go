@@ -2,5 +2,5 @@ package meter
 
 import "time"
 
-// CPU is not measured on this system.
+// CPU returns 0: it is not measured on this system.
 func CPU() time.Duration { return 0 }

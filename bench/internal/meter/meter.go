@@ -3,6 +3,6 @@ package meter
 
 import "runtime"
 
-// Supported reports whether [Now] is one clock for all processes of the machine, the one
-// that Node's process.hrtime and Python's time.monotonic_ns read.
+// Supported reports whether [Now] is one clock for all processes of the machine, the same as Node's
+// process.hrtime and Python's time.monotonic_ns.
 const Supported = runtime.GOOS == "linux"

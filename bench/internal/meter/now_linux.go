@@ -7,8 +7,8 @@ import (
 
 const clockMonotonic = 1
 
-// Now is the system's monotonic clock in nanoseconds. The one inside a time.Time is the
-// same but does not leave its process.
+// Now returns the system's monotonic clock in nanoseconds. The clock inside a time.Time is the same
+// but is not comparable between processes.
 func Now() int64 {
 	var ts syscall.Timespec
 	if _, _, errno := syscall.Syscall(syscall.SYS_CLOCK_GETTIME, clockMonotonic, uintptr(unsafe.Pointer(&ts)), 0); errno != 0 {

@@ -4,5 +4,5 @@ package meter
 
 import "time"
 
-// Now is the wall clock: this system has no monotonic clock that Go, Node and Python share.
+// Now returns the wall clock: this system has no monotonic clock that Go, Node and Python share.
 func Now() int64 { return time.Now().UnixNano() }

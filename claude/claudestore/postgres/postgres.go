@@ -4,10 +4,10 @@
 //	store, err := postgres.Open(ctx, pool, "")
 //	result, err := claude.Run(ctx, prompt, &claude.Options{SessionStore: store})
 //
-// A row is one entry, as JSON with the text that the CLI wrote; another has the
-// session's summary, time and writer. An append is one transaction that holds
-// the session's row, so that processes on several machines write one after
-// another, and a writer that was replaced is fenced off for certain.
+// One table has a row for each entry, as JSON with the CLI's original text; another has a row
+// for each session with its summary, time and writer. An append is one transaction that locks
+// the session's row, so that writers on several machines are serialized and a replaced writer
+// is always fenced off.
 package postgres
 
 import (
@@ -26,32 +26,32 @@ import (
 	"github.com/seed7221b0f9/parley/claude/claudestore"
 )
 
-// DB is a connection pool, such as *pgxpool.Pool. A single connection does for a
-// store that one goroutine uses.
+// DB is a connection pool, such as *pgxpool.Pool. A single connection is enough for a store
+// that only one goroutine uses.
 type DB interface {
 	Begin(ctx context.Context) (pgx.Tx, error)
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
-// Store is a session store. It may be used by many goroutines when its [DB] may.
+// Store is a session store. It is safe for concurrent use if its [DB] is.
 type Store struct {
 	db  DB
-	sql *strings.Replacer // puts the names of tables in
+	sql *strings.Replacer // inserts the table names
 }
 
 //go:embed schema.sql
 var schema string
 
-// Open makes the tables of a store where they are missing. Their names begin
-// with prefix; "" is claude. The database is the caller's to close.
+// Open creates the missing tables of a store. Their names begin with prefix; "" means claude.
+// The caller closes the database.
 func Open(ctx context.Context, db DB, prefix string) (*Store, error) {
 	prefix = cmp.Or(prefix, "claude")
 	name := func(what string) string { return pgx.Identifier{prefix + "_" + what}.Sanitize() }
 	s := &Store{db: db, sql: strings.NewReplacer("$sessions", name("sessions"), "$entries", name("entries"),
 		"$uuids", name("entries_uuid"), "$claims", name("claims"))}
 	err := s.transaction(ctx, func(tx pgx.Tx) error {
-		// IF NOT EXISTS alone fails for the second of two processes at once.
+		// IF NOT EXISTS alone fails if two processes run it at once.
 		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtext($1))", "claudestore/"+prefix); err != nil {
 			return err
 		}
@@ -75,13 +75,13 @@ func (s *Store) transaction(ctx context.Context, f func(tx pgx.Tx) error) error 
 	return nil
 }
 
-// Append adds entries after those that are there, in one transaction. Entries that the
-// transcript has already are left out.
+// Append appends entries to a transcript in one transaction. It omits entries with a uuid that
+// the transcript already has.
 func (s *Store) Append(ctx context.Context, key claude.SessionKey, entries []json.RawMessage) error {
 	return s.append(ctx, key, entries, nil)
 }
 
-// append adds entries; with a claim only while that is the session's last.
+// append adds entries; with a claim, it fails unless that is the session's last claim.
 func (s *Store) append(ctx context.Context, key claude.SessionKey, entries []json.RawMessage, claim *int64) error {
 	if err := claudestore.Check(key); err != nil || len(entries) == 0 {
 		return err
@@ -102,8 +102,7 @@ func (s *Store) append(ctx context.Context, key claude.SessionKey, entries []jso
 	})
 }
 
-// lock makes the row of a session where it is missing and holds it until the
-// transaction ends.
+// lock creates the row of a session if it is missing, and locks it until the transaction ends.
 func (s *Store) lock(ctx context.Context, tx pgx.Tx, key claude.SessionKey) (prev *claude.StoredSummary, claim int64, err error) {
 	if _, err := tx.Exec(ctx, s.sql.Replace(`INSERT INTO $sessions (project, session) VALUES ($1, $2) ON CONFLICT DO NOTHING`),
 		key.ProjectKey, key.SessionID); err != nil {
@@ -113,7 +112,7 @@ func (s *Store) lock(ctx context.Context, tx pgx.Tx, key claude.SessionKey) (pre
 	err = tx.QueryRow(ctx, s.sql.Replace(`SELECT claim, summary::text FROM $sessions WHERE project = $1 AND session = $2 FOR UPDATE`),
 		key.ProjectKey, key.SessionID).Scan(&claim, &data)
 	if errors.Is(err, pgx.ErrNoRows) {
-		// It was deleted between the two statements.
+		// The row was deleted between the two statements.
 		return s.lock(ctx, tx, key)
 	}
 	if err != nil || data == nil {
@@ -122,11 +121,11 @@ func (s *Store) lock(ctx context.Context, tx pgx.Tx, key claude.SessionKey) (pre
 	return &claude.StoredSummary{SessionID: key.SessionID, Data: json.RawMessage(*data)}, claim, nil
 }
 
-// insert adds those entries whose uuid is not there.
+// insert adds the entries with an unknown uuid.
 func (s *Store) insert(ctx context.Context, tx pgx.Tx, key claude.SessionKey, entries []json.RawMessage) (added []json.RawMessage, err error) {
 	ids, texts := make([]*string, len(entries)), make([]string, len(entries))
 	for i, e := range entries {
-		// A text column takes no NUL; no uuid has one.
+		// A text column cannot hold NUL; no valid uuid has one.
 		if id := claudestore.UUID(e); id != "" && !strings.Contains(id, "\x00") {
 			ids[i] = &id
 		}
@@ -166,7 +165,7 @@ func (s *Store) Load(ctx context.Context, key claude.SessionKey) ([]json.RawMess
 	}, `SELECT entry::text FROM $entries WHERE project = $1 AND session = $2 AND subpath = $3 ORDER BY id`, key.ProjectKey, key.SessionID, key.Subpath)
 }
 
-// collect returns the rows of a query, nil if there are none.
+// collect returns the rows of a query, or nil.
 func collect[T any](ctx context.Context, s *Store, scan pgx.RowToFunc[T], sql string, args ...any) ([]T, error) {
 	rows, err := s.db.Query(ctx, s.sql.Replace(sql), args...)
 	if err != nil {
@@ -191,8 +190,8 @@ func (s *Store) ListSessions(ctx context.Context, projectKey string) ([]claude.S
 	}, `SELECT session, mtime FROM $sessions WHERE project = $1 AND mtime IS NOT NULL`, projectKey)
 }
 
-// FindSession returns the projects that have a main transcript of the session, none if there is
-// no such session.
+// FindSession returns the projects that have a main transcript of the session, or nil if there
+// is no such session.
 func (s *Store) FindSession(ctx context.Context, sessionID string) ([]string, error) {
 	return collect(ctx, s, pgx.RowTo[string], `SELECT project FROM $sessions WHERE session = $1 AND mtime IS NOT NULL`, sessionID)
 }
@@ -207,8 +206,8 @@ func (s *Store) ListSummaries(ctx context.Context, projectKey string) ([]claude.
 	}, `SELECT session, mtime, summary::text FROM $sessions WHERE project = $1 AND mtime IS NOT NULL`, projectKey)
 }
 
-// ListSubkeys returns the subpaths of a session's subagents, sorted. The main transcript is not
-// among them.
+// ListSubkeys returns the subpaths of a session's subagents, sorted. They do not include the
+// main transcript.
 func (s *Store) ListSubkeys(ctx context.Context, key claude.SessionKey) ([]string, error) {
 	return collect(ctx, s, pgx.RowTo[string],
 		`SELECT DISTINCT subpath FROM $entries WHERE project = $1 AND session = $2 AND subpath <> '' ORDER BY 1`, key.ProjectKey, key.SessionID)
@@ -223,7 +222,7 @@ func (s *Store) Delete(ctx context.Context, key claude.SessionKey) error {
 				key.ProjectKey, key.SessionID, key.Subpath)
 			return err
 		}
-		// The session first: a writer that appends meanwhile waits for it.
+		// Delete the session's row first: a concurrent append waits for its lock.
 		for _, table := range []string{"$sessions", "$entries"} {
 			if _, err := tx.Exec(ctx, s.sql.Replace(`DELETE FROM `+table+` WHERE project = $1 AND session = $2`), key.ProjectKey, key.SessionID); err != nil {
 				return err
@@ -233,7 +232,7 @@ func (s *Store) Delete(ctx context.Context, key claude.SessionKey) error {
 	})
 }
 
-// Claim makes the caller the writer of a session. A session that is deleted has no writer.
+// Claim makes the caller the writer of a session. After Delete a session has no writer.
 func (s *Store) Claim(ctx context.Context, key claude.SessionKey) (claude.SessionStore, error) {
 	key.Subpath = ""
 	if err := claudestore.Check(key); err != nil {
@@ -247,14 +246,14 @@ func (s *Store) Claim(ctx context.Context, key claude.SessionKey) (claude.Sessio
 	return w, err
 }
 
-// writer is a store whose appends to one session are fenced.
+// writer is a Store with fenced appends to one session.
 type writer struct {
 	*Store
 	key   claude.SessionKey
 	claim int64
 }
 
-// Append adds entries unless the session was claimed again.
+// Append adds entries unless another writer has claimed the session.
 func (w *writer) Append(ctx context.Context, key claude.SessionKey, entries []json.RawMessage) error {
 	if key.ProjectKey == w.key.ProjectKey && key.SessionID == w.key.SessionID {
 		return w.append(ctx, key, entries, &w.claim)

@@ -14,7 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// program is a program of PostgreSQL's, which distributions keep off the PATH.
+// program returns the path of a PostgreSQL program; distributions install them outside PATH.
 func program(name string) string {
 	if path, err := exec.LookPath(name); err == nil {
 		return path
@@ -28,8 +28,8 @@ func program(name string) string {
 	return ""
 }
 
-// startServer runs a PostgreSQL server of its own, on a socket in a directory of its own, and
-// returns a pool on it. Without one installed the test is skipped; with CI=true it fails.
+// startServer runs a new PostgreSQL server on a socket in a temporary directory and returns a
+// pool for it. If PostgreSQL is not installed, it skips the test, or fails it with CI=true.
 func startServer(t *testing.T) *pgxpool.Pool {
 	t.Helper()
 	initdb, server := program("initdb"), program("postgres")
@@ -40,7 +40,7 @@ func startServer(t *testing.T) *pgxpool.Pool {
 		}
 		t.Skip(why)
 	}
-	dir, err := os.MkdirTemp("", "pg") // the path of a socket is short
+	dir, err := os.MkdirTemp("", "pg") // the path of a socket must be short
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func startServer(t *testing.T) *pgxpool.Pool {
 	return pool
 }
 
-// waitReady waits until the server takes connections.
+// waitReady waits until the server accepts connections.
 func waitReady(t *testing.T, pool *pgxpool.Pool, exited chan error, log *bytes.Buffer) {
 	t.Helper()
 	for pool.Ping(t.Context()) != nil {

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// unprivileged gives the directory to a user that the server may run as: not
-// root.
+// unprivileged gives the directory to a user other than root, because the server refuses
+// to run as root.
 func unprivileged(t *testing.T, dir string) *syscall.SysProcAttr {
 	t.Helper()
 	if os.Getuid() != 0 {
@@ -36,5 +36,5 @@ func unprivileged(t *testing.T, dir string) *syscall.SysProcAttr {
 	return nil
 }
 
-// interrupt asks the server to end its connections and itself.
+// interrupt makes the server close its connections and exit.
 func interrupt(p *os.Process) { _ = p.Signal(os.Interrupt) }

@@ -13,20 +13,20 @@ import (
 	"github.com/seed7221b0f9/parley/claude/claudestore"
 )
 
-// tail is the end of a transcript as a writer knows it. Others may have written after it: then
-// the next name is found taken.
+// tail is the end of a transcript as far as a writer knows. If others have written after it,
+// the next name is taken.
 type tail struct {
 	mu    sync.Mutex // one append at a time
 	known bool
-	next  uint64 // the number to try
-	// doubt is what may have been written under that number without an answer.
+	next  uint64 // the next number to try
+	// doubt is the body of a write under that number that got no answer and may have succeeded.
 	doubt []byte
 }
 
-// maxMissing bounds how often a name is tried that is taken and has no object.
+// maxMissing limits the attempts with a name that is taken and has no object.
 const maxMissing = 10
 
-// maxTails bounds how many transcripts' ends are kept.
+// maxTails limits the number of transcripts with a cached tail.
 const maxTails = 1024
 
 func (s *Store) tail(key claude.SessionKey) *tail {
@@ -43,8 +43,8 @@ func (s *Store) tail(key claude.SessionKey) *tail {
 	return t
 }
 
-// Append adds entries after those that are there, as one object of the bucket. It tries another
-// number when that one is taken.
+// Append appends entries to a transcript as one object of the bucket. If its number is taken,
+// it tries the next.
 func (s *Store) Append(ctx context.Context, key claude.SessionKey, entries []json.RawMessage) error {
 	body, err := lines(key, entries)
 	if err != nil || len(body) == 0 {
@@ -68,8 +68,8 @@ func lines(key claude.SessionKey, entries []json.RawMessage) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// add writes an object after all others and returns its number. look is shown what others have
-// written meanwhile.
+// add writes an object after all others and returns its number. It calls look with the objects
+// that others have written meanwhile.
 func (s *Store) add(ctx context.Context, key claude.SessionKey, t *tail, body []byte, look func(other []byte) error) (uint64, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -89,7 +89,7 @@ func (s *Store) add(ctx context.Context, key claude.SessionKey, t *tail, body []
 		}
 		other, err := s.b.read(ctx, s.part(key, n))
 		if errors.Is(err, errMissing) && missing < maxMissing {
-			missing++ // deleted meanwhile, or two wrote at once and neither has
+			missing++ // deleted meanwhile, or two concurrent writes both failed
 			continue
 		}
 		if err != nil {
@@ -108,7 +108,7 @@ func (s *Store) add(ctx context.Context, key claude.SessionKey, t *tail, body []
 	}
 }
 
-// find looks for the end of a transcript that is not known yet.
+// find finds the end of a transcript with an unknown tail.
 func (s *Store) find(ctx context.Context, key claude.SessionKey, t *tail) error {
 	if t.known {
 		return nil
@@ -139,8 +139,8 @@ func (s *Store) Claim(ctx context.Context, key claude.SessionKey) (claude.Sessio
 	return &writer{Store: s, key: key, main: tail{known: true, next: n + 1}}, nil
 }
 
-// writer is a store whose appends to one session are fenced: it looks at everything that others
-// write to the main transcript after its claim.
+// writer is a Store with fenced appends to one session: it checks all objects that others write
+// to the main transcript after its claim.
 type writer struct {
 	*Store
 	key  claude.SessionKey
@@ -150,7 +150,7 @@ type writer struct {
 	fenced bool
 }
 
-// Append adds entries unless the session was claimed again.
+// Append adds entries unless another writer has claimed the session.
 func (w *writer) Append(ctx context.Context, key claude.SessionKey, entries []json.RawMessage) error {
 	if key.ProjectKey != w.key.ProjectKey || key.SessionID != w.key.SessionID {
 		return w.Store.Append(ctx, key, entries)
@@ -174,7 +174,7 @@ func (w *writer) Append(ctx context.Context, key claude.SessionKey, entries []js
 	return err
 }
 
-// look notices a claim: it is empty.
+// look detects another writer's claim, which is an empty object.
 func (w *writer) look(other []byte) error {
 	if len(other) == 0 {
 		w.fenced = true
@@ -183,7 +183,7 @@ func (w *writer) look(other []byte) error {
 	return nil
 }
 
-// catchUp looks at what others have written to the main transcript.
+// catchUp checks the objects that others have written to the main transcript.
 func (w *writer) catchUp(ctx context.Context) error {
 	for {
 		other, err := w.b.read(ctx, w.part(w.key, w.main.next))

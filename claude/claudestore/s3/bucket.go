@@ -18,28 +18,27 @@ import (
 	"github.com/aws/smithy-go/middleware"
 )
 
-// Config configures which bucket a store is in, the prefix of its names, and the credentials
-// with which it is opened.
+// Config configures the bucket of a store, the prefix of its names, and the credentials.
 type Config struct {
 	Bucket string // is there already
 	Prefix string // of all names of the store, without a slash at its end
-	// AWS has the credentials, the region and how often a request is sent again. nil
-	// is what the AWS SDK finds by itself: the environment, ~/.aws, the machine's role.
+	// AWS has the credentials, the region and the retry policy. nil means the AWS SDK's
+	// default chain: the environment, ~/.aws, the machine's role.
 	AWS *aws.Config
-	// Region, if set, takes the place of the one in AWS. Without either it is
-	// us-east-1.
+	// Region, if set, overrides the one in AWS. The default is us-east-1.
 	Region string
-	// Endpoint is a server other than Amazon's that speaks S3 with conditional writes,
-	// as a URL; its buckets are named in the path. "" is Amazon's for the region.
+	// Endpoint is the URL of an S3 server other than Amazon's, which must support
+	// conditional writes; the path names the bucket. "" means Amazon's endpoint of the
+	// region.
 	Endpoint string
-	// Client sends the requests; nil is that of AWS, or the SDK's own.
+	// Client sends the requests; nil means the client of AWS, or the SDK's default.
 	Client *http.Client
 }
 
-// Error is an answer of the server that is not the one that was hoped for.
+// Error is an unexpected response of the server.
 type Error struct {
 	Status  int    // of HTTP
-	Code    string // as S3 has them: NoSuchBucket, AccessDenied, …
+	Code    string // the S3 code: NoSuchBucket, AccessDenied, …
 	Message string
 	Err     error // the SDK's
 }
@@ -56,7 +55,7 @@ var (
 	errMissing = errors.New("claudestore/s3: no such object")
 )
 
-// bucket speaks S3.
+// bucket sends requests to an S3 bucket.
 type bucket struct {
 	cfg    Config
 	client *s3.Client
@@ -81,7 +80,7 @@ func newBucket(ctx context.Context, cfg Config) (*bucket, error) {
 	return &bucket{cfg: cfg, client: s3.NewFromConfig(with, func(o *s3.Options) { cfg.apply(o) })}, nil
 }
 
-// apply sets what the config says in the SDK's options.
+// apply sets the SDK's options from the config.
 func (c *Config) apply(o *s3.Options) {
 	switch {
 	case c.Region != "":
@@ -95,13 +94,13 @@ func (c *Config) apply(o *s3.Options) {
 	if c.Client != nil {
 		o.HTTPClient = c.Client
 	}
-	// Servers other than Amazon's do not all know the newer checksums; the content of
-	// a request is part of its signature all the same.
+	// Some servers do not support the newer checksums; the signature covers the content of a
+	// request anyway.
 	o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
 	o.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
 }
 
-// answerError is what an error of the SDK means.
+// answerError translates an error of the SDK.
 func answerError(err error) error {
 	if err == nil {
 		return nil
@@ -123,7 +122,7 @@ func answerError(err error) error {
 	return e
 }
 
-// attempts counts how often a request is sent.
+// attempts counts the attempts of a request.
 func attempts(n *int) func(*s3.Options) {
 	return s3.WithAPIOptions(func(stack *middleware.Stack) error {
 		count := middleware.FinalizeMiddlewareFunc("parley: count attempts",
@@ -135,8 +134,8 @@ func attempts(n *int) func(*s3.Options) {
 	})
 }
 
-// create writes an object, and fails with errTaken where the name has one. doubt
-// reports whether one of several attempts may have been carried out without an answer.
+// create writes a new object. It fails with errTaken if the name exists. doubt reports
+// whether an attempt without an answer may have succeeded.
 func (b *bucket) create(ctx context.Context, name string, body []byte) (doubt bool, err error) {
 	sent := 0
 	_, err = b.client.PutObject(ctx, &s3.PutObjectInput{
@@ -145,7 +144,7 @@ func (b *bucket) create(ctx context.Context, name string, body []byte) (doubt bo
 	return sent > 1, answerError(err)
 }
 
-// readAttempts is how often an object is asked for whose content breaks off.
+// readAttempts limits the attempts to read an object if its content breaks off.
 const readAttempts = 3
 
 // read returns an object, or errMissing.
@@ -174,14 +173,14 @@ func (b *bucket) remove(ctx context.Context, name string) error {
 	return err
 }
 
-// object is one of a listing.
+// object is an entry of a listing.
 type object struct {
 	Key          string
 	LastModified time.Time
 	Size         int64
 }
 
-// list returns all objects whose names begin with prefix, by name.
+// list returns all objects with a prefix, sorted by name.
 func (b *bucket) list(ctx context.Context, prefix string) ([]object, error) {
 	var all []object
 	pages := s3.NewListObjectsV2Paginator(b.client, &s3.ListObjectsV2Input{Bucket: &b.cfg.Bucket, Prefix: &prefix})

@@ -8,8 +8,8 @@ import (
 	"github.com/seed7221b0f9/parley/claude/claudestore/s3"
 )
 
-// Without a Config.AWS the credentials and the region are those that the AWS SDK finds:
-// the environment, ~/.aws, the role of the machine.
+// Without Config.AWS the AWS SDK finds the credentials and the region: in the
+// environment, in ~/.aws, or from the role of the machine.
 func ExampleOpen() {
 	ctx := context.Background()
 	store, err := s3.Open(ctx, s3.Config{Bucket: "agents", Prefix: "sessions", Region: "eu-central-1"})

@@ -1,24 +1,21 @@
-// Package s3 is a session store in a bucket of a server that speaks S3.
+// Package s3 is a session store in a bucket of an S3 server.
 //
 //	store, err := s3.Open(ctx, s3.Config{Bucket: "agents", Prefix: "sessions"})
 //	result, err := claude.Run(ctx, prompt, &claude.Options{SessionStore: store})
 //
-// Requests are signed, sent and sent again by the AWS SDK, which also finds the
-// credentials and the region; see [Config]. Every call ends with its context, and has no
-// other time limit.
+// The AWS SDK signs, sends and retries requests and finds the credentials and the region; see
+// [Config]. Every call ends with its context and has no other time limit.
 //
-// Each append is an object of its own with a number for its name,
-// <prefix>/<project>/<session>/main/<number>, or sub/<subpath>/<number> for a
-// subagent's, that is only written where the name is free (If-None-Match):
-// writers on several machines get numbers one after another, and nothing is
-// written over. [Open] refuses a server that does not do that. A claim is an
-// empty object among them, by which a writer that was replaced is noticed.
+// Each append writes one object with a numbered name,
+// <prefix>/<project>/<session>/main/<number>, or sub/<subpath>/<number> for a subagent, and
+// only if the name is free (If-None-Match): writers on several machines get consecutive numbers
+// and never overwrite an object. [Open] returns an error for a server without this feature. A
+// claim is an empty object in the sequence; it tells an earlier writer that it was replaced.
 //
-// Limits: an entry that was appended twice is left out when it is loaded.
-// ListSessions lists all objects of the project, and its times are those of the
-// server, often in whole seconds. There are no summaries. Between a claim and
-// the next append to a subagent's transcript its old writer may get one batch
-// in. Deleting a session forgets who has claimed it.
+// Limits: duplicates of an entry are stored, and Load omits them. ListSessions lists all
+// objects of the project, and its times are those of the server, often in whole seconds. There
+// are no summaries. Between a claim and the next append to a subagent's transcript the old
+// writer may still append one batch. Deleting a session also deletes its claims.
 package s3
 
 import (
@@ -46,8 +43,8 @@ type Store struct {
 	tails map[claude.SessionKey]*tail
 }
 
-// Open checks that the bucket can be written to, and that the server knows
-// conditional writes.
+// Open checks that the bucket can be written to, and that the server supports conditional
+// writes.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
 	b, err := newBucket(ctx, cfg)
 	if err != nil {
@@ -75,7 +72,7 @@ func (s *Store) session(key claude.SessionKey) string {
 	return s.project(key.ProjectKey) + key.SessionID + "/"
 }
 
-// parts is what the names of a transcript's objects begin with.
+// parts returns the name prefix of a transcript's objects.
 func (s *Store) parts(key claude.SessionKey) string {
 	if key.Subpath == "" {
 		return s.session(key) + "main/"
@@ -87,13 +84,13 @@ func (s *Store) part(key claude.SessionKey, n uint64) string {
 	return fmt.Sprintf("%s%012d", s.parts(key), n)
 }
 
-// partNumber is the number in an object's name, after the names of its transcript.
+// partNumber returns the number in an object's name, after the prefix of its transcript.
 func partNumber(rest string) (uint64, bool) {
 	n, err := strconv.ParseUint(rest, 10, 64)
 	return n, err == nil && len(rest) == 12
 }
 
-// listParts are the objects of a transcript, without those of longer subpaths.
+// listParts returns the objects of a transcript, excluding those of longer subpaths.
 func (s *Store) listParts(ctx context.Context, key claude.SessionKey) ([]object, error) {
 	prefix := s.parts(key)
 	all, err := s.b.list(ctx, prefix)
@@ -135,10 +132,10 @@ func (s *Store) Load(ctx context.Context, key claude.SessionKey) ([]json.RawMess
 	return entries, nil
 }
 
-// atOnce is how many requests one call has under way.
+// atOnce is the number of concurrent requests of one call.
 const atOnce = 8
 
-// each calls f for 0 to n-1, some at a time, and returns the first error.
+// each calls f for 0 to n-1, atOnce at a time, and returns the first error.
 func each(n int, f func(i int) error) error {
 	var wg sync.WaitGroup
 	errs := make([]error, n)
@@ -160,7 +157,7 @@ func each(n int, f func(i int) error) error {
 }
 
 // FindSession returns the projects that have a main transcript of the session. It lists the
-// whole store, which can take long.
+// whole store, which can be slow.
 func (s *Store) FindSession(ctx context.Context, sessionID string) (projects []string, err error) {
 	prefix := ""
 	if s.b.cfg.Prefix != "" {
@@ -196,7 +193,7 @@ func (s *Store) ListSessions(ctx context.Context, projectKey string) ([]claude.S
 			continue
 		}
 		last := len(list) - 1
-		switch { // names are in order
+		switch { // names are sorted
 		case last < 0 || list[last].SessionID != id:
 			list = append(list, claude.StoredSession{SessionID: id, ModTime: o.LastModified})
 		case list[last].ModTime.Before(o.LastModified):
@@ -206,8 +203,8 @@ func (s *Store) ListSessions(ctx context.Context, projectKey string) ([]claude.S
 	return list, nil
 }
 
-// ListSubkeys returns the subpaths of a session's subagents, sorted. The main transcript is not
-// among them.
+// ListSubkeys returns the subpaths of a session's subagents, sorted. They do not include the
+// main transcript.
 func (s *Store) ListSubkeys(ctx context.Context, key claude.SessionKey) ([]string, error) {
 	prefix := s.session(key) + "sub/"
 	all, err := s.b.list(ctx, prefix)

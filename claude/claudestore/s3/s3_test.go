@@ -27,7 +27,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
-// s3.TestMain takes away all that the AWS SDK could find of the caller's.
+// s3.TestMain removes all configuration of the caller that the AWS SDK could find.
 func TestMain(m *testing.M) {
 	for _, v := range os.Environ() {
 		if name, _, _ := strings.Cut(v, "="); strings.HasPrefix(name, "AWS_") {
@@ -42,8 +42,8 @@ func TestMain(m *testing.M) {
 	e2e.VerifyMain(m)
 }
 
-// startServer runs an S3 server of its own and returns how its bucket is opened.
-// wrap, unless nil, stands before it.
+// startServer runs an S3 server and returns the config of its bucket. wrap, unless nil,
+// wraps its handler.
 func startServer(t *testing.T, wrap func(http.Handler) http.Handler) s3.Config {
 	t.Helper()
 	backend := s3mem.New()
@@ -77,7 +77,7 @@ func TestStore(t *testing.T) {
 	claudetest.TestSessionStore(t, func(t *testing.T) claude.SessionStore { return open(t, startServer(t, nil)) })
 }
 
-// Stores of several machines are as good as one.
+// Stores of several machines behave like one.
 func TestShared(t *testing.T) {
 	claudetest.TestSessionStore(t, func(t *testing.T) claude.SessionStore {
 		cfg := startServer(t, nil)
@@ -105,8 +105,8 @@ func load(t *testing.T, s claude.SessionStore) string {
 	}(), nil))
 }
 
-// An append whose answer is lost, or that fails for a while, is there once, also
-// without a uuid.
+// An append with a lost answer, or with temporary failures, is stored once, also without
+// a uuid.
 func TestLostAnswers(t *testing.T) {
 	var calls atomic.Int32
 	s := open(t, startServer(t, func(next http.Handler) http.Handler {
@@ -116,7 +116,7 @@ func TestLostAnswers(t *testing.T) {
 				return
 			}
 			switch calls.Add(1) % 3 {
-			case 1: // done, but without an answer
+			case 1: // stored, but without an answer
 				next.ServeHTTP(httptest.NewRecorder(), r)
 				panic(http.ErrAbortHandler)
 			case 2:
@@ -139,7 +139,7 @@ func TestLostAnswers(t *testing.T) {
 	}
 }
 
-// More objects than one page of a listing has.
+// A transcript with more objects than one page of a listing.
 func TestManyParts(t *testing.T) {
 	cfg := startServer(t, nil)
 	s := open(t, cfg)
@@ -189,7 +189,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// signed is the part of a request's signature that says who signed it, and where.
+// signed returns the part of a request's signature that names the key and the region.
 func signed(t *testing.T, cfg func(*s3.Config)) string {
 	t.Helper()
 	var scope atomic.Value
@@ -213,7 +213,7 @@ func signed(t *testing.T, cfg func(*s3.Config)) string {
 	return scope.Load().(string)
 }
 
-// The credentials and the region are found as every program of the AWS SDK finds them.
+// The credentials and the region come from the AWS SDK's default chain.
 func TestCredentialChain(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
@@ -248,7 +248,7 @@ func TestCredentialChain(t *testing.T) {
 	}
 }
 
-// A server that does not answer holds nothing up for longer than the context lives.
+// A server that does not answer blocks a call only until its context ends.
 func TestEndsWithContext(t *testing.T) {
 	hang := make(chan struct{})
 	defer close(hang)
@@ -267,7 +267,7 @@ func TestEndsWithContext(t *testing.T) {
 	}
 }
 
-// An object whose content breaks off is asked for again.
+// An object is read again if its content breaks off.
 func TestBrokenContent(t *testing.T) {
 	var broken atomic.Int32
 	s := open(t, startServer(t, func(next http.Handler) http.Handler {

@@ -165,7 +165,7 @@ func TestCancelFailsAtOnceThoughTheWriterIsHeldUp(t *testing.T) {
 		if o := now(t, ended); !errors.Is(o.err, context.Canceled) {
 			t.Fatalf("%+v", o)
 		}
-		// The telling is given up in time.
+		// The cancellation is abandoned in time.
 		begun := time.Now()
 		p.mux.Wait()
 		if d := time.Since(begun); d != withdrawTime {

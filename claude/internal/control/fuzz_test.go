@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// FuzzDeliver delivers lines of a CLI. Every request of it that is JSON and has an id is answered once, with JSON, and nothing blocks.
+// FuzzDeliver delivers lines of a CLI. Every valid request with an id is answered once, with JSON, and Deliver never blocks.
 func FuzzDeliver(f *testing.F) {
 	for _, line := range []string{
 		`{"type":"control_request","request_id":"1","request":{"subtype":"can_use_tool","tool_name":"Bash"}}`,

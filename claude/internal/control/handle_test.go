@@ -260,8 +260,8 @@ func TestHandlerThatCallsEndsWithFail(t *testing.T) {
 	})
 }
 
-// The answer is written although the handler's context has ended with the handler:
-// a writer that looks at its context before it writes must not lose it.
+// The answer is written although the handler's context has ended: a writer that checks
+// its context before it writes must not lose the answer.
 func TestAnswerOutlivesTheHandlersContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex

@@ -7,9 +7,9 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// quote is the JSON of a string, without escapes for HTML.
+// quote returns the JSON of a string, without escapes for HTML.
 func quote(s string) []byte {
-	text, _ := jsonwire.Marshal(s) // a string always encodes
+	text, _ := jsonwire.Marshal(s) // cannot fail for strings
 	return text
 }
 
@@ -21,8 +21,8 @@ func cancelLine(id string) []byte {
 	return slices.Concat([]byte(`{"type":"control_cancel_request","request_id":`), quote(id), []byte(`}`))
 }
 
-// responseLine is the answer to the request id. Absent parts are left out: the
-// CLI takes a null for a mistake.
+// responseLine returns the answer to the request id. Absent parts are omitted, because
+// the CLI rejects null.
 func responseLine(id string, response []byte, err error) []byte {
 	head := []byte(`{"type":"control_response","response":{"subtype":`)
 	if err == nil {

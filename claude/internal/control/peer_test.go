@@ -10,15 +10,14 @@ import (
 	"testing/synctest"
 )
 
-// peer is the CLI's side of a Mux: it keeps what was written and can hold up
-// the writer.
+// peer is the CLI's side of a Mux: it records the written lines and can block the writer.
 type peer struct {
 	t   *testing.T
 	mux *Mux
 
 	mu    sync.Mutex
 	lines []string
-	gate  chan struct{} // while not nil, writing waits for it
+	gate  chan struct{} // writing waits for it unless nil
 }
 
 func newPeer(t *testing.T, handle Handler) *peer {
@@ -44,7 +43,7 @@ func (p *peer) send(ctx context.Context, line []byte) error {
 	return nil
 }
 
-// hold makes writing wait until the returned function is called.
+// hold blocks writing until the returned function is called.
 func (p *peer) hold() (release func()) {
 	gate := make(chan struct{})
 	p.mu.Lock()
@@ -58,8 +57,8 @@ func (p *peer) hold() (release func()) {
 	}
 }
 
-// written waits until nothing moves any more and returns the lines so far. It
-// must be called in a bubble.
+// written waits until all goroutines are blocked and returns the lines so far. It must be
+// called in a bubble.
 func (p *peer) written() []string {
 	synctest.Wait()
 	p.mu.Lock()
@@ -67,14 +66,14 @@ func (p *peer) written() []string {
 	return append([]string(nil), p.lines...)
 }
 
-// outcome is how a call ended.
+// outcome is the result of a call.
 type outcome struct {
 	answer Answer
 	err    error
 }
 
-// call starts a call and returns the id under which it was written, "" if it
-// was not, and where its outcome comes.
+// call starts a call. It returns the id of the written request, or "", and the channel of
+// its outcome.
 func (p *peer) call(ctx context.Context, subtype string) (id string, ended chan outcome) {
 	p.t.Helper()
 	ended = make(chan outcome, 1)
@@ -109,7 +108,7 @@ func (p *peer) takeBack(id string) {
 	p.mux.Deliver("control_cancel_request", fmt.Sprintf(`{"type":"control_cancel_request","request_id":%q}`, id))
 }
 
-// requestID is the id of a request that was written.
+// requestID returns the id of a request that was written.
 func requestID(t *testing.T, line string) string {
 	t.Helper()
 	var r struct {
@@ -145,7 +144,7 @@ func now(t *testing.T, ended chan outcome) outcome {
 	}
 }
 
-// wantLines compares lines; %ID in a wanted one stands for id.
+// wantLines compares lines; %ID in a wanted line means id.
 func wantLines(t *testing.T, got []string, id string, want ...string) {
 	t.Helper()
 	for i := range want {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// echo is a CLI that answers every request with its own number, in no order.
+// echo is a CLI that answers every request with its number, in random order.
 type echo struct {
 	mux   *Mux
 	work  sync.WaitGroup
@@ -46,7 +46,7 @@ func (e *echo) send(_ context.Context, line []byte) error {
 	return nil
 }
 
-// roundTrip is one call, which may be cancelled; it reports what came of it.
+// roundTrip makes one call, which may be cancelled, and counts its outcome.
 func (e *echo) roundTrip(t *testing.T, n int, counts *[3]atomic.Int64) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -80,7 +80,7 @@ func TestTenThousandRoundTrips(t *testing.T) {
 			for i := range each {
 				e.roundTrip(t, c*each+i, &counts)
 				if left.Add(-1) == callers*4 {
-					e.quiet.Store(true) // those that are left wait for ever
+					e.quiet.Store(true) // the remaining calls wait forever
 					time.AfterFunc(time.Millisecond, func() { e.mux.Fail(errGone) })
 				}
 			}

@@ -1,4 +1,4 @@
-// Package decode decodes the lines of the CLI and counts how often.
+// Package decode decodes the lines of the CLI and counts them.
 package decode
 
 import (

@@ -1,5 +1,5 @@
 // Package blockfile reads the block files of a NATS file store without the server. The server cuts a block at its first bad record;
-// [Scan] goes on behind it. Blocks must be neither compressed nor encrypted.
+// [Scan] continues behind it. Blocks must be neither compressed nor encrypted.
 package blockfile
 
 import (
@@ -34,42 +34,42 @@ const (
 	tombBit   = 1 << 62
 )
 
-// Kind is what a record is.
+// Kind is the kind of a record.
 type Kind byte
 
-// The kinds of records: a message, a mark that a message was deleted, and a message whose content was overwritten.
+// The kinds of records: a message, a mark that a message was deleted, and a message with overwritten content.
 const (
 	Message Kind = iota
 	Tombstone
 	Erased
 )
 
-// Record is a record with a right checksum. Its slices share the memory of the block.
+// Record is a record with a valid checksum. Its slices share the memory of the block.
 type Record struct {
 	Kind             Kind
-	Seq              uint64 // of a tombstone: of the message that was deleted
+	Seq              uint64 // for a tombstone: the sequence of the deleted message
 	Subject, Payload []byte
-	Raw              []byte // all bytes of the record
+	Raw              []byte // the complete record
 }
 
 // Span is a part of a block, from the offset From to the one before To.
 type Span struct{ From, To int }
 
-// Block names a block file and what its messages look like.
+// Block identifies a block file and the form of its messages.
 type Block struct {
 	Stream string
 	Index  int
-	Prefix string // begins the subject of each message
-	// Sound reports whether a message with a right checksum is one of its writer. It tells where a length is wrong that the
-	// checksum does not cover; nil takes all.
+	Prefix string // prefix of the subject of each message
+	// Sound reports whether a message with a valid checksum was written by its writer. It detects wrong lengths, which the
+	// checksum does not cover; nil accepts all.
 	Sound func(subject, payload []byte) bool
 }
 
-// Scan returns the sound records of a block in their order, and the spans between them that are none. Its time grows with the size
-// of data: what it hashes to find the next record has a bound.
+// Scan returns the valid records of a block in order, and the invalid spans between them. Its time is linear in the size of data:
+// the bytes that it hashes to find the next record are limited.
 func (b *Block) Scan(data []byte) (records []Record, bad []Span) {
 	key := sha256.Sum256(fmt.Appendf(nil, "%s-%d", b.Stream, b.Index))
-	hash, _ := highwayhash.NewDigest64(key[:]) // an error is for a key of another size
+	hash, _ := highwayhash.NewDigest64(key[:]) // fails only for a key of another size
 	s := scanner{b, data, hash, 8*len(data) + 1<<20}
 	for at := 0; at < len(data); {
 		r, ok := s.record(at)
@@ -90,7 +90,7 @@ type scanner struct {
 	*Block
 	data   []byte
 	hash   *highwayhash.Digest64
-	budget int // how many bytes may still be hashed to find a record behind damage
+	budget int // number of bytes that may still be hashed to find a record behind damage
 }
 
 // next returns the offset of the first record at or after an offset, or the end of the block.
@@ -110,7 +110,7 @@ func (s *scanner) next(at int) int {
 	return len(s.data)
 }
 
-// plausible reports whether the start of a record looks like one, so that few places are hashed.
+// plausible reports whether the start of a record looks valid, so that few positions are hashed.
 func (s *scanner) plausible(raw, subject []byte) bool {
 	seq := binary.LittleEndian.Uint64(raw[4:])
 	switch {
@@ -122,7 +122,7 @@ func (s *scanner) plausible(raw, subject []byte) bool {
 	return bytes.HasPrefix(subject, []byte(s.Prefix))
 }
 
-// record returns the record at an offset, if it is sound.
+// record returns the record at an offset, if it is valid.
 func (s *scanner) record(at int) (Record, bool) {
 	raw, subject, body, ok := s.frame(at)
 	if !ok {
@@ -131,7 +131,7 @@ func (s *scanner) record(at int) (Record, bool) {
 	return s.verify(raw, subject, body)
 }
 
-// frame splits the bytes at an offset as its lengths say: body begins with the length of a header, if there is one.
+// frame splits the bytes at an offset according to its lengths: body starts with the length of a header, if it has one.
 func (s *scanner) frame(at int) (raw, subject, body []byte, ok bool) {
 	rest := s.data[at:]
 	if len(rest) < minRecord {

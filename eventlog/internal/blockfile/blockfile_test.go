@@ -64,8 +64,7 @@ func randomBlock(r *rand.Rand, n int) (data []byte, offsets []int) {
 	return data, offsets
 }
 
-// blockfile.TestScan damages a block at random: every record that is whole is found, nothing else is, and where bytes changed
-// the scan reports a span.
+// TestScan damages a block at random: it finds exactly the intact records, and reports a span where bytes changed.
 func TestScan(t *testing.T) {
 	for seed := range uint64(short.Count(200, 1000, 20_000)) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -107,7 +106,7 @@ func TestScan(t *testing.T) {
 	}
 }
 
-// blockfile.TestScan_kinds reads what each kind of record holds.
+// TestScan_kinds reads the content of each kind of record.
 func TestScan_kinds(t *testing.T) {
 	data := slices.Concat(encode(5, "log.a", "NATS/1.0\r\nA: b\r\n\r\n", "{1}"), encode(6, "log.b", "", "{2}"), encode(5|1<<62, "", "", ""), encode(6|1<<63, "", "", "??"))
 	records, bad := block.Scan(data)
@@ -120,8 +119,8 @@ func TestScan_kinds(t *testing.T) {
 	}
 }
 
-// blockfile.TestScan_bound scans a block that looks like the start of a long record everywhere. Without a bound each place
-// would be hashed to the end.
+// TestScan_bound scans a block that looks like the start of a long record everywhere. Without a limit each
+// position would be hashed to the end.
 func TestScan_bound(t *testing.T) {
 	var piece []byte
 	piece = binary.LittleEndian.AppendUint32(piece, 1<<20)

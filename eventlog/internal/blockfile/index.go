@@ -10,24 +10,24 @@ import (
 	"github.com/nats-io/nats-server/v2/server/avl"
 )
 
-// Index is the server's index of a stream, which it writes when it stops and trusts when it starts.
+// Index is the server's index of a stream, which it writes at its stop and trusts at its start.
 type Index struct {
-	Msgs, Last uint64         // the messages of the stream, and its last sequence
-	Subjects   map[string]int // the number of the first block that may hold a subject
+	Msgs, Last uint64         // number of messages of the stream, and its last sequence
+	Subjects   map[string]int // the number of the first block that may contain a subject
 	Blocks     map[int]Extent
 	LastBlock  int
 	LastSum    [sumSize]byte // the checksum of the last record of the last block
 }
 
-// Extent is what the index has of a block.
+// Extent is the index entry of a block.
 type Extent struct {
-	Bytes       uint64 // of its messages that are not deleted
+	Bytes       uint64 // bytes of its messages that are not deleted
 	First, Last uint64 // sequences
 	LastTime    int64  // of the last message, in nanoseconds since 1970
 	deleted     *avl.SequenceSet
 }
 
-// The form of index that this package reads; the server writes no other.
+// The version of the index that this package reads; the server writes no other.
 const (
 	indexMagic   = 11
 	indexVersion = 4
@@ -35,11 +35,11 @@ const (
 
 var errIndex = errors.New("blockfile: not an index of a known form")
 
-// ReadIndex decodes an index. It refuses one that the server would refuse by its content.
+// ReadIndex decodes an index. It rejects an index that the server would reject by its content.
 func ReadIndex(stream string, data []byte) (*Index, error) {
 	at := len(data) - sumSize
 	key := sha256.Sum256([]byte(stream))
-	hash, _ := highwayhash.NewDigest64(key[:]) // an error is for a key of another size
+	hash, _ := highwayhash.NewDigest64(key[:]) // fails only for a key of another size
 	if at < 2 || data[0] != indexMagic || data[1] != indexVersion {
 		return nil, errIndex
 	}
@@ -78,7 +78,7 @@ func ReadIndex(stream string, data []byte) (*Index, error) {
 	return x, nil
 }
 
-// Holds reports whether every message that the index has of a block is among its records.
+// Holds reports whether the records contain every message that the index lists for a block.
 func (e *Extent) Holds(records []Record) bool {
 	next := e.First
 	for _, r := range records {
@@ -100,7 +100,7 @@ func (e *Extent) Holds(records []Record) bool {
 	return true
 }
 
-// indexReader reads the numbers of an index; its data is nil after a number that is not whole.
+// indexReader reads the numbers of an index; its data is nil after an incomplete number.
 type indexReader struct{ data []byte }
 
 func (r *indexReader) uint() uint64 {
@@ -133,7 +133,7 @@ func (r *indexReader) take(n uint64) []byte {
 	return part
 }
 
-// extent reads what the index has of a block; times are relative to base.
+// extent reads the index entry of a block; times are relative to base.
 func (r *indexReader) extent(base int64) (number int, e Extent) {
 	number = int(r.uint())
 	e.Bytes, e.First = r.uint(), r.uint()

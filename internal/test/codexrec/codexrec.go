@@ -1,5 +1,5 @@
-// Package codexrec reads recordings of `codex app-server`: what client and server wrote in
-// a scenario, and the session files that it wrote. It is test support.
+// Package codexrec reads recordings of `codex app-server`: the lines of client and server in a
+// scenario, and its session files. It is test support.
 package codexrec
 
 import (
@@ -21,8 +21,9 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/checkout"
 )
 
-// Variable names a directory of recordings to use instead of the project's own: one folder
-// a scenario, each with client.jsonl and server.jsonl, plain or with .gz.
+// Variable is the environment variable of a directory of recordings to use instead of the
+// project's: one folder per scenario, each with client.jsonl and server.jsonl, plain or with
+// .gz.
 const Variable = "PARLEY_CODEX_CORPUS"
 
 // Recording is one scenario.
@@ -36,7 +37,7 @@ type Recording struct {
 type Line = tape.Line
 
 // All returns the recordings of the caller's corpus, or the project's own. It fails the test
-// if there is none.
+// if there are none.
 func All(tb testing.TB) []*Recording {
 	tb.Helper()
 	dir := os.Getenv(Variable)
@@ -59,7 +60,7 @@ func Own(tb testing.TB) (list []*Recording) {
 	return list
 }
 
-// Named returns a recording of the project's own for the newer version.
+// Named returns a recording of the project for the newer version.
 func Named(tb testing.TB, name string) *Recording {
 	tb.Helper()
 	return &Recording{Name: name, Version: "0.166.0", Dir: filepath.Join(checkout.Root(), "testdata", "codex", "0.166.0", name)}
@@ -88,7 +89,7 @@ func (r *Recording) Title() string {
 	return r.Version + "/" + r.Name
 }
 
-// Lines returns what both sides wrote, in its order.
+// Lines returns the lines of both sides, in order.
 func (r *Recording) Lines(tb testing.TB) []Line {
 	tb.Helper()
 	lines, err := r.Read()
@@ -98,8 +99,8 @@ func (r *Recording) Lines(tb testing.TB) []Line {
 	return lines
 }
 
-// Read returns what Lines returns. It is an error if a number is missing, if a line is earlier
-// than the one before it, or if there is neither file.
+// Read returns what Lines returns. It returns an error if a number is missing, if times
+// decrease, or if both files are missing.
 func (r *Recording) Read() ([]Line, error) {
 	var all []Line
 	missing := 0
@@ -185,8 +186,8 @@ func readLines(name string) ([]Line, error) {
 	}
 }
 
-// Home copies the session files of the scenario into a new directory, as they lay in
-// CODEX_HOME, and returns it; ok is false if the scenario left none.
+// Home copies the session files of the scenario into a new directory, with the layout of
+// CODEX_HOME, and returns it; ok is false if the scenario has none.
 func (r *Recording) Home(tb testing.TB) (dir string, ok bool) {
 	tb.Helper()
 	src := filepath.Join(r.Dir, "rollout")

@@ -11,8 +11,8 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// The CLI suggests more than a rule for touch. After "always" with the rules alone
-// the like of the call runs unasked, and Write and rm are still asked about.
+// The CLI suggests more than a rule for touch. After "always" with only the rules,
+// similar calls run without asking, and Write and rm still ask.
 func TestAlwaysAllowsTheRuleAlone(t *testing.T) {
 	t.Parallel()
 	for name, narrow := range map[string]bool{"rules": true, "bundle": false} {
@@ -46,7 +46,7 @@ func TestAlwaysAllowsTheRuleAlone(t *testing.T) {
 				t.Fatalf("the CLI suggests %+v: the test shows nothing", suggested)
 			}
 			want := []string{"touch", "rm", "Write"}
-			if !narrow { // this is what the helper is for
+			if !narrow { // the effect of the helper
 				want = []string{"touch"}
 			}
 			if !slices.Equal(asked, want) {

@@ -26,7 +26,7 @@ func TestAPIError(t *testing.T) {
 			w.opts.Env["CLAUDE_CODE_MAX_RETRIES"] = "1"
 			got := collect(claude.Query(t.Context(), "hello", w.opts))
 			r := got.one(t)
-			// The subtype says success; only IsError tells.
+			// The subtype is success; only IsError shows the failure.
 			if !r.IsError || r.Subtype != message.ResultSuccess || r.APIErrorStatus != int64(tt.status) {
 				t.Errorf("result %s", r.Raw())
 			}
@@ -59,8 +59,7 @@ func TestAPIError_thenOK(t *testing.T) {
 	}
 }
 
-// In a client a failed turn ends with its error beside its result, and the next one
-// can go well.
+// A failed turn of a client has an error and a result, and the next turn can succeed.
 func TestAPIError_client(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, claudetest.Fail(403, "permission_error", "no").Times(1), claudetest.Say("now it works"))

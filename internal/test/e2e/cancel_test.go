@@ -12,7 +12,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// working are the replies of an agent that would go on for long: a tool, then
+// working returns the replies of an agent that works for a long time: a tool, then
 // another one that writes a file, then an answer.
 func working() []claudetest.Reply {
 	return []claudetest.Reply{
@@ -22,7 +22,7 @@ func working() []claudetest.Reply {
 	}
 }
 
-// cancelForms are the ways to run a prompt whose context can end.
+// cancelForms are the ways to run a prompt with a cancellable context.
 var cancelForms = map[string]func(ctx context.Context, w *world) iter.Seq2[message.Message, error]{
 	"Query": func(ctx context.Context, w *world) iter.Seq2[message.Message, error] {
 		return claude.Query(ctx, "work", w.opts)
@@ -43,8 +43,8 @@ var cancelForms = map[string]func(ctx context.Context, w *world) iter.Seq2[messa
 	},
 }
 
-// The end of the context stops the agent while its first tool runs: the tool does
-// not end, no other starts, the model is not asked again.
+// The end of the context stops the agent while its first tool runs: the tool does not
+// finish, no other tool starts, and the model gets no further request.
 func TestCancelStopsTheAgent(t *testing.T) {
 	t.Parallel()
 	for name, form := range cancelForms {

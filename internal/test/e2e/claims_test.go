@@ -14,7 +14,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/e2e"
 )
 
-// asked is the text of everything that the model was asked.
+// asked returns the text of all requests to the model.
 func asked(api *claudetest.FakeAPI) string {
 	var b strings.Builder
 	for _, r := range api.Requests() {
@@ -23,7 +23,7 @@ func asked(api *claudetest.FakeAPI) string {
 	return b.String()
 }
 
-// A guard is asked in the mode in which a classifier decides, too, and what it refuses does not run.
+// A guard is also called in the mode in which a classifier decides, and a refused call does not run.
 func TestGuardInAutoMode(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, touchFile, claudetest.Say("done"))
@@ -39,7 +39,7 @@ func TestGuardInAutoMode(t *testing.T) {
 	}
 }
 
-// With Isolation the real CLI sees neither the user's memory and settings nor the environment of the
+// With Isolation the real CLI does not see the user's memory and settings and the environment of the
 // caller; without it, it sees all three.
 func TestIsolation(t *testing.T) {
 	cli := e2e.CLI(t)
@@ -88,7 +88,7 @@ func TestIsolation(t *testing.T) {
 	}
 }
 
-// A session is resumed up to a message: what came after it is not in the conversation any more.
+// A session is resumed up to a message: later messages are no longer part of the conversation.
 func TestResumeAtMessage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, claudetest.Say("first-answer"), claudetest.Say("second-answer"), claudetest.Say("third-answer"))

@@ -1,9 +1,9 @@
-// Package e2e runs the SDK and the server against the real agent CLI. It is test support:
-// nothing that is shipped imports it.
+// Package e2e runs the SDK and the server against the real agent CLI. It is test support
+// and not part of the product.
 //
 // The CLI comes from npm, pinned by package-lock.json in this directory and installed by
-// scripts/install-cli into a cache outside the checkout. Its licence forbids passing it
-// on, so nothing of it is ever committed.
+// scripts/install-cli into a cache outside the checkout. Its licence forbids
+// redistribution, so it is never committed.
 package e2e
 
 import (

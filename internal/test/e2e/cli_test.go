@@ -14,7 +14,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/clipath"
 )
 
-// The script that installs the CLI and the code that looks for it must agree on the place.
+// The script that installs the CLI and the code that searches it use the same path.
 func TestScriptAgrees(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the script prints the path with slashes")
@@ -61,7 +61,7 @@ func TestCLIPathNotInstalled(t *testing.T) {
 	}
 }
 
-// The lock file pins one version by content and leaves the registry to the machine.
+// The lock file pins one version by content and does not name a registry.
 func TestLockFile(t *testing.T) {
 	text, err := os.ReadFile("package-lock.json")
 	if err != nil {

@@ -38,7 +38,7 @@ func (w *world) read(name string) string {
 	return string(data)
 }
 
-// ok is a result that came without an error.
+// ok returns a result and fails the test on an error.
 func ok[T any](t *testing.T) func(T, error) T {
 	return func(v T, err error) T {
 		t.Helper()
@@ -59,7 +59,7 @@ func whole[T any](t *testing.T, raw message.JSON) {
 	}
 }
 
-// member is one member of an answer, which whole cannot get at otherwise.
+// member returns one member of an answer that whole cannot check.
 func member(t *testing.T, c *claude.Client, subtype, name string) message.JSON {
 	t.Helper()
 	var answer map[string]message.JSON
@@ -72,7 +72,7 @@ func member(t *testing.T, c *claude.Client, subtype, name string) message.JSON {
 	return answer[name]
 }
 
-// refused checks that the CLI said no and why.
+// refused checks that the CLI refused with a reason.
 func refused(t *testing.T, err error, why string) {
 	t.Helper()
 	if e := as[*claude.ControlError](t, err); !strings.Contains(e.Message, why) || errors.Is(err, claude.ErrUnsupported) {
@@ -256,7 +256,7 @@ func TestControlFiles(t *testing.T) {
 	}
 }
 
-// newWorldIn is a world in a directory that is there already.
+// newWorldIn returns a world in an existing directory.
 func newWorldIn(t *testing.T, dir string, replies ...claudetest.Reply) *world {
 	w := newWorld(t, replies...)
 	w.dir, w.opts.Dir = dir, dir
@@ -293,7 +293,7 @@ func TestControlRewind(t *testing.T) {
 	refused(t, err, "No file checkpoint")
 }
 
-// A shell command is put into the background while it runs, looked at and stopped.
+// A shell command is moved to the background, inspected and stopped.
 func TestControlTasks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, claudetest.Use("Bash", map[string]any{"command": "echo early; " + blocker}), claudetest.Say("it runs"), claudetest.Say("it stopped"))
@@ -348,7 +348,7 @@ func TestControlTasks(t *testing.T) {
 	refused(t, err, "no shell")
 }
 
-// firstOutput waits until a task has written something.
+// firstOutput waits for the first output of a task.
 func firstOutput(t *testing.T, c *claude.Client, task string) *claude.TaskOutput {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -360,7 +360,7 @@ func firstOutput(t *testing.T, c *claude.Client, task string) *claude.TaskOutput
 	}
 }
 
-// Prompts that wait are dropped, one by one or all at once.
+// Queued prompts are dropped, one by one or all at once.
 func TestControlQueue(t *testing.T) {
 	t.Parallel()
 	held := claudetest.Reply{Blocks: []claudetest.Block{claudetest.Text("never")}, Hold: claudetest.HoldBefore}

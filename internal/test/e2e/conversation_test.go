@@ -104,7 +104,7 @@ func TestThreeTurns(t *testing.T) {
 	}
 }
 
-// The CLI may merge prompts that wait into one turn, which they then share.
+// The CLI may merge queued prompts into one turn, which they then share.
 func TestThreeQueued(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, claudetest.Say("A1"), claudetest.Say("A2"), claudetest.Say("A3"))
@@ -183,7 +183,7 @@ func TestPartialMessages(t *testing.T) {
 	}
 }
 
-// kill ends a CLI without letting it write anything.
+// kill ends a CLI before it can write.
 func kill(pid int) error {
 	p, err := os.FindProcess(pid)
 	if err != nil {
@@ -373,7 +373,7 @@ func TestKilledClient(t *testing.T) {
 	}
 }
 
-// A session to resume that there is not is ErrNoSession, by its id and by its title.
+// Resuming a missing session is ErrNoSession, by id and by title.
 func TestResumeOfNoSession(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"11111111-1111-4111-8111-111111111111", "a title that there is not"} {

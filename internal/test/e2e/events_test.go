@@ -15,7 +15,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// shownPlans are the plans that a session of the real CLI shows, one after the other.
+// shownPlans returns the plans of a session of the real CLI, in order.
 func shownPlans(t *testing.T, w *world) []string {
 	t.Helper()
 	var conv event.Conversation
@@ -34,7 +34,7 @@ func shownPlans(t *testing.T, w *world) []string {
 	return all
 }
 
-// The task tools of the CLI make a plan. They are there where they are asked for.
+// The task tools of the CLI make a plan. They must be enabled.
 func TestEvents_taskPlan(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, claudetest.Use("TaskCreate", map[string]any{"subject": "one", "description": "d"}),
@@ -47,7 +47,7 @@ func TestEvents_taskPlan(t *testing.T) {
 	}
 }
 
-// Where the task tools are turned off the CLI has TodoWrite.
+// Without the task tools the CLI has TodoWrite.
 func TestEvents_todoPlan(t *testing.T) {
 	t.Parallel()
 	todos := func(status string) map[string]any {
@@ -61,7 +61,7 @@ func TestEvents_todoPlan(t *testing.T) {
 	}
 }
 
-// What Write, Edit and NotebookEdit change is the diff of the turn.
+// The changes of Write, Edit and NotebookEdit are the diff of the turn.
 func TestEvents_turnDiff(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

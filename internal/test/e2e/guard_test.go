@@ -13,7 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// A guard sees every call, whatever lets it run, and what it refuses does not.
+// A guard gets every call regardless of the mode, and refused calls do not run.
 func TestGuardInEveryMode(t *testing.T) {
 	t.Parallel()
 	modes := map[string]func(o *claude.Options){
@@ -54,7 +54,7 @@ func TestGuardOutcomes(t *testing.T) {
 	for name, tt := range map[string]struct {
 		guard func(context.Context, *claude.GuardRequest) (*claude.Deny, error)
 		runs  bool
-		next  bool // the model goes on
+		next  bool // the model continues
 	}{
 		"pass": {func(context.Context, *claude.GuardRequest) (*claude.Deny, error) { return nil, nil }, true, true},
 		"deny": {func(context.Context, *claude.GuardRequest) (*claude.Deny, error) { return &claude.Deny{}, nil }, false, true},

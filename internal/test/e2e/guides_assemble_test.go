@@ -16,7 +16,7 @@ import (
 
 const module = "github.com/seed7221b0f9/parley/"
 
-// imports are the packages that a piece without imports may use, by name.
+// imports are the packages that a snippet without imports may use, by name.
 var imports = map[string]string{
 	"bytes": "bytes", "context": "context", "errors": "errors", "filepath": "path/filepath", "fmt": "fmt", "http": "net/http",
 	"json": "encoding/json", "log": "log", "net": "net", "os": "os", "signal": "os/signal", "slog": "log/slog", "strings": "strings",
@@ -37,17 +37,16 @@ var imports = map[string]string{
 // assembly is the code of a page as one package.
 type assembly struct {
 	Files   map[string]string // the Go files, by name
-	HasMain bool              // there is a func main, which Main of the package calls
-	Tests   []string          // the test functions, which Main runs when there is no func main
+	HasMain bool              // the page has a func main, which Main of the package calls
+	Tests   []string          // the test functions, which Main runs if there is no func main
 
-	paths map[string]bool // what is imported
-	body  strings.Builder // the pieces without their package clauses and imports
+	paths map[string]bool // the imports
+	body  strings.Builder // the snippets without package clauses and imports
 }
 
 // assemble puts the Go snippets of a page together as a package of the given name, with one file.
-// The imports that the snippets write out hold for all of them. The package has a function Main
-// when the page has a func main or test functions. The error names every snippet that cannot be
-// parsed.
+// Imports in a snippet apply to all of them. The package has a function Main if the page has a
+// func main or test functions. The error names every snippet that cannot be parsed.
 func assemble(name string, snippets []guide.Snippet) (*assembly, error) {
 	a := &assembly{Files: map[string]string{}, paths: map[string]bool{}}
 	var wrong []error
@@ -109,7 +108,7 @@ func (a *assembly) add(s guide.Snippet) error {
 	return nil
 }
 
-// note remembers what can be run.
+// note records the functions that can be run.
 func (a *assembly) note(file *ast.File) {
 	for _, decl := range file.Decls {
 		fn, ok := decl.(*ast.FuncDecl)

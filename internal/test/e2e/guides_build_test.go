@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// buildPages compiles the pages of the repository at root in one go, into the program at out, which
-// runs the page whose name is its first argument. The files exist only for this build: the
-// checkout is not written. The error has the compiler's complaints with lines of the pages.
-// It returns the names of the pages that can be run.
+// buildPages compiles all pages of the repository at root into the program at out, which runs the
+// page that its first argument names. The files exist only in an overlay: the checkout is not
+// changed. The error has the compiler's messages with lines of the pages. It returns the names of
+// the pages that can be run.
 func buildPages(root, out string, pages map[string]*assembly) (runnable []string, err error) {
 	scratch, err := os.MkdirTemp("", "guide-")
 	if err != nil {
@@ -58,7 +58,7 @@ func buildPages(root, out string, pages map[string]*assembly) (runnable []string
 	}
 	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-gcflags="+module+"internal/test/guide/pages/...=-e", "-overlay", overlay, "-o", out, "./internal/test/guide/pages")
 	build.Dir = root
-	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as scripts/dist compiles, so that packages are compiled once
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // like scripts/dist, so that packages are compiled once
 	if text, err := build.CombinedOutput(); err != nil {
 		return nil, errors.Join(err, errors.New(strings.TrimSpace(string(text))))
 	}

@@ -13,9 +13,9 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/e2e"
 )
 
-// A repository above the temporary directory, with settings of its own, is
-// neither read nor written: its rule does not allow the tool, and the rule that
-// the user gives here does not land there.
+// A repository above the temporary directory, with its own settings, is neither read nor
+// written: its rule does not allow the tool, and a rule that the user adds is not written
+// there.
 func TestHermeticOptionsUnderARepository(t *testing.T) {
 	t.Parallel()
 	e2e.CLI(t)

@@ -12,7 +12,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// hookLog is a hook of every event that has no opinion and keeps its input.
+// hookLog is a hook for every event that makes no decision and records its input.
 type hookLog struct {
 	t       *testing.T
 	mu      sync.Mutex
@@ -63,14 +63,14 @@ var outputOf = func() map[reflect.Type]reflect.Type {
 	return types
 }()
 
-// input is what every input of a hook can do.
+// input is the common interface of hook inputs.
 type input interface{ Raw() message.JSON }
 
 func eventOf(in any) string {
 	return string(reflect.ValueOf(in).Elem().FieldByName("Input").Interface().(hook.Input).HookEventName)
 }
 
-// fired are the events that have fired, each once, sorted.
+// fired returns the events that have fired, each once, sorted.
 func (l *hookLog) fired() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -81,9 +81,8 @@ func (l *hookLog) fired() []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// until waits until an event has fired and pokes the CLI again and again
-// meanwhile: a watcher of files that starts late misses the first changes, and
-// one waits until a file rests.
+// until waits until an event has fired and calls poke repeatedly: a file watcher that
+// starts late misses the first changes, and some wait until a file is stable.
 func (l *hookLog) until(name string, poke func()) {
 	l.t.Helper()
 	for !slices.Contains(l.fired(), name) {

@@ -17,14 +17,13 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// hookScene makes the CLI fire events. Beside its own ones every scene fires
-// those of a turn.
+// hookScene makes the CLI fire events. Every scene also fires the events of a turn.
 type hookScene struct {
 	replies []claudetest.Reply
 	setup   func(w *world, hooks *hook.Hooks)
 	drive   func(w *world, c *claude.Client, l *hookLog) // nil: one prompt
 	want    []string
-	may     []string // of want: need not fire
+	may     []string // events of want that may be missing
 }
 
 func bash(command string) claudetest.Block {
@@ -66,8 +65,8 @@ func extServer(t *testing.T) map[string]claude.MCPServer {
 	return map[string]claude.MCPServer{"ext": {Command: nodePath(t), Args: []string{script}}}
 }
 
-// cdSettings are command hooks: the CLI watches the directory and files only
-// where settings have such a hook as well.
+// cdSettings are command hooks: the CLI watches the directory and files only if settings
+// also have such a hook.
 const cdSettings = `{"hooks":{"CwdChanged":[{"hooks":[{"type":"command","command":"true"}]}],` +
 	`"FileChanged":[{"matcher":"watched.txt","hooks":[{"type":"command","command":"true"}]}]}}`
 
@@ -79,7 +78,7 @@ var hookScenes = map[string]hookScene{
 			w.opts.SettingSources, w.opts.AllowedTools = []string{"project"}, []string{"Bash"}
 		},
 		want: slices.Concat(turnEvents, toolEvents, []string{"PostToolUse", "PostToolUseFailure", "InstructionsLoaded"}),
-		// A slow CLI reads the file before it knows of the hooks.
+		// A slow CLI reads the file before it has the hooks.
 		may: []string{"InstructionsLoaded"},
 	},
 	"subagent": {

@@ -21,13 +21,13 @@ import (
 	"github.com/seed7221b0f9/parley/claude/tool"
 )
 
-// notFired are the events that the CLI of the tests fires for no callback,
-// whatever the scenes do: Setup is run by flags that only command hooks hear of,
-// TeammateIdle by agents that this CLI does not start without a terminal.
+// notFired are the events for which the tested CLI never calls callbacks: Setup is
+// triggered by flags and only runs command hooks, TeammateIdle needs agents that this CLI
+// does not start without a terminal.
 var notFired = []string{"Setup", "TeammateIdle"}
 
-// e2e.TestHookEvents registers hooks for all events in every scene and holds the
-// events that fire against the ones that are known to.
+// e2e.TestHookEvents registers hooks for all events in every scene and compares the fired
+// events with the expected ones.
 func TestHookEvents(t *testing.T) {
 	t.Parallel()
 	fired := map[string]bool{}
@@ -77,7 +77,7 @@ func playScene(t *testing.T, s hookScene) {
 	l.checkTyped()
 }
 
-// checkTyped fails for a member of an input that its type does not have.
+// checkTyped fails for a member of an input without a typed field.
 func (l *hookLog) checkTyped() {
 	for _, in := range l.inputs {
 		d := json.NewDecoder(strings.NewReader(string(in.(input).Raw())))
@@ -88,11 +88,10 @@ func (l *hookLog) checkTyped() {
 	}
 }
 
-// touch is what a tool call of these tests does.
+// touch is the command of the tool calls in these tests.
 const touch = "touch ran"
 
-// runsTool runs a turn in which the model calls a tool that is allowed, and
-// reports whether the tool ran.
+// runsTool runs a turn with an allowed tool call, and reports whether the tool ran.
 func runsTool(t *testing.T, hooks *hook.Hooks) (ran bool, got talk) {
 	t.Helper()
 	w := newWorld(t, calls(bash(touch)), claudetest.Say("done"))
@@ -104,7 +103,7 @@ func runsTool(t *testing.T, hooks *hook.Hooks) (ran bool, got talk) {
 	return err == nil, got
 }
 
-// e2e.TestHookDecides is about one tool call: what its hook says is what happens.
+// e2e.TestHookDecides checks that the decision of a hook applies to its tool call.
 func TestHookDecides(t *testing.T) {
 	t.Parallel()
 	type out = hook.PreToolUseOutput
@@ -177,7 +176,7 @@ func TestHookRefusesPromptAndModel(t *testing.T) {
 	w.wasTold("CONTEXT OF THE HOOK")
 }
 
-// wasTold fails unless the model was given a text.
+// wasTold fails unless the model received a text.
 func (w *world) wasTold(text string) {
 	w.t.Helper()
 	if !slices.ContainsFunc(w.api.Requests(), func(r claudetest.APIRequest) bool { return strings.Contains(string(r.Body), text) }) {
@@ -185,8 +184,8 @@ func (w *world) wasTold(text string) {
 	}
 }
 
-// e2e.TestHookChangesInputAndOutput has a call run with another input and the model
-// see another result.
+// e2e.TestHookChangesInputAndOutput changes the input of a call and the result that the
+// model receives.
 func TestHookChangesInputAndOutput(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, calls(bash("echo first")), claudetest.Say("done"))
@@ -217,8 +216,8 @@ func TestHookChangesInputAndOutput(t *testing.T) {
 	w.wasTold("SEEN BY A HOOK")
 }
 
-// e2e.TestHookDeclinesElicitation has a question of an MCP server refused by a hook:
-// no other callback is asked. What it would accept the CLI asks about nevertheless.
+// e2e.TestHookDeclinesElicitation declines a question of an MCP server in a hook: no
+// other callback is called. An accepting hook does not prevent the CLI from asking.
 func TestHookDeclinesElicitation(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

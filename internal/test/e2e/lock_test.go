@@ -11,8 +11,8 @@ import (
 	"github.com/seed7221b0f9/parley/claude/claudetest"
 )
 
-// lockWorld is a world with a client that has had a turn, and options to resume
-// its session.
+// lockWorld returns a world with a client that has had a turn, and options to resume its
+// session.
 func lockWorld(t *testing.T, trace *claude.Trace) (w *world, c *claude.Client, again claude.Options) {
 	t.Helper()
 	w = newWorld(t, claudetest.Say("one"), claudetest.Say("two"), claudetest.Say("three"), claudetest.Say("four"), claudetest.Say("more").Times(100))
@@ -104,7 +104,7 @@ func TestSessionSteal(t *testing.T) {
 	}
 }
 
-// A CLI that knows no lock has the session open.
+// A CLI without a lock has the session open.
 func TestForeignOwner(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, claudetest.Say("one"), claudetest.Say("two"), claudetest.Say("three"))
@@ -131,14 +131,14 @@ func TestForeignOwner(t *testing.T) {
 	}
 }
 
-// A CLI that knows no lock writes the same session.
+// A CLI without a lock writes the same session.
 func TestForeignWriter(t *testing.T) {
 	t.Parallel()
 	told := make(chan claude.ForeignWriteTrace, 1000)
 	_, c, again := lockWorld(t, &claude.Trace{ForeignWrite: func(tr claude.ForeignWriteTrace) { told <- tr }})
 	again.SessionLock = claude.LockOff
-	// What is written before the watch has settled is not distinguished, and a busy machine may
-	// report one run in several pieces.
+	// Writes before the watch has settled are not detected, and a busy machine may report one
+	// run in several parts.
 	entries := 0
 	for deadline := time.Now().Add(2 * time.Minute); entries < 2; {
 		if _, err := claude.Run(t.Context(), "From elsewhere.", &again); err != nil {

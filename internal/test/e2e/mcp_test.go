@@ -23,7 +23,7 @@ import (
 	"github.com/seed7221b0f9/parley/mcptool"
 )
 
-// serve makes tools of this process the server tools of the world.
+// serve makes in-process tools the server "tools" of the world.
 func (w *world) serve(tools ...mcptool.Tool) *mcp.Server {
 	server := claude.MCPServer{Server: mcptool.NewToolServer("tools", "1.0.0", tools...)}
 	w.opts.MCPServers = map[string]claude.MCPServer{"tools": server}
@@ -31,13 +31,12 @@ func (w *world) serve(tools ...mcptool.Tool) *mcp.Server {
 	return server.Server
 }
 
-// returns is a tool without arguments that returns a value.
+// returns creates a tool without arguments that returns a value.
 func returns[Out any](name string, out Out, opts ...mcptool.Option) mcptool.Tool {
 	return mcptool.NewTool(name, "the "+name+" tool", func(context.Context, struct{}) (Out, error) { return out, nil }, opts...)
 }
 
-// toolResults are the tool results that the model was shown in the n-th main
-// request.
+// toolResults returns the tool results in the n-th main request to the model.
 func (w *world) toolResults(n int) string {
 	asked := w.asked(n)
 	return asked[strings.LastIndex(asked, "][")+1:] // the last message
@@ -53,7 +52,7 @@ func TestMCPResults(t *testing.T) {
 	}
 	tests := []struct {
 		tool mcptool.Tool
-		want string // in what the model sees
+		want string // part of the text for the model
 	}{
 		{returns("text", "plain text"), `"text":"plain text"`},
 		{returns("image", []mcp.Content{&mcp.ImageContent{Data: pixel, MIMEType: "image/png"}}), `"media_type":"image/png"`},
@@ -94,7 +93,7 @@ func TestMCPBigResult(t *testing.T) {
 	if r := talk.one(t); r.IsError || r.Result != "done" {
 		t.Fatalf("%+v", r)
 	}
-	// The CLI puts what is too long for the model into a file, whole.
+	// The CLI writes output that is too long for the model completely to a file.
 	m := regexp.MustCompile(`saved to: ([^\\\s]+)`).FindStringSubmatch(w.toolResults(1))
 	if m == nil {
 		t.Fatalf("the model saw %.300s", w.toolResults(1))
@@ -105,7 +104,7 @@ func TestMCPBigResult(t *testing.T) {
 	}
 }
 
-// Tools that only read run at the same time: each waits for the other.
+// Read-only tools run concurrently: each waits for the other.
 func TestMCPParallel(t *testing.T) {
 	t.Parallel()
 	var both sync.WaitGroup
@@ -129,7 +128,7 @@ func TestMCPParallel(t *testing.T) {
 	}
 }
 
-// A tool tells its progress and adds another one, which the model then uses.
+// A tool reports its progress and adds another tool, which the model then uses.
 func TestMCPListChanged(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, claudetest.Use("mcp__tools__grow", nil), claudetest.Say("grown"), claudetest.Use("mcp__tools__late", nil), claudetest.Say("done"))
@@ -147,7 +146,7 @@ func TestMCPListChanged(t *testing.T) {
 	}
 }
 
-// eventually waits until a server stands as wanted.
+// eventually waits until a server has the wanted status.
 func (w *world) eventually(c *claude.Client, name string, stands func(claude.MCPServerStatus) bool) {
 	w.t.Helper()
 	ticks := time.NewTicker(20 * time.Millisecond)
@@ -163,8 +162,8 @@ func (w *world) eventually(c *claude.Client, name string, stands func(claude.MCP
 	w.t.Fatalf("%s does not stand as it should", name)
 }
 
-// The CLI refuses to ask the user for a server of this process, so this package
-// asks the callback itself; without one the question is declined.
+// The CLI refuses elicitations of in-process servers, so this package calls the callback
+// itself; without a callback it declines.
 func TestMCPElicitation(t *testing.T) {
 	t.Parallel()
 	ask := mcptool.NewTool("ask", "", func(ctx context.Context, _ struct{}) (string, error) {
@@ -262,7 +261,7 @@ func TestMCPSetServers(t *testing.T) {
 	}
 }
 
-// Without manifests the CLI does the handshake, before it answers initialize.
+// Without manifests the CLI performs the handshake before it answers initialize.
 func TestMCPWithoutManifests(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, claudetest.Use("mcp__tools__text", nil), claudetest.Say("done"))
@@ -275,7 +274,7 @@ func TestMCPWithoutManifests(t *testing.T) {
 	}
 }
 
-// externalServers are a server on each kind of wire.
+// externalServers returns a server for each kind of transport.
 func externalServers(t *testing.T) map[string]claude.MCPServer {
 	server := claude.MCPServer{Server: mcptool.NewToolServer("outside", "1.0.0", mcptool.NewTool("echo", "", func(_ context.Context, in struct {
 		Text string `json:"text"`
@@ -289,7 +288,7 @@ func externalServers(t *testing.T) map[string]claude.MCPServer {
 			s.CloseClientConnections()
 			s.Close()
 			for session := range server.Sessions() {
-				session.Close() // a CLI that is gone does not say so over HTTP
+				session.Close() // over HTTP the end of a CLI is not visible
 			}
 		})
 		return s.URL
@@ -349,7 +348,7 @@ func TestMCPRequired(t *testing.T) {
 	}
 }
 
-// An interrupt, and the end of the client, end a tool that runs.
+// An interrupt, and the end of the client, end a running tool.
 func TestMCPInterrupt(t *testing.T) {
 	t.Parallel()
 	begun, ended := make(chan struct{}, 2), make(chan error, 2)

@@ -19,7 +19,7 @@ var (
 	tsFunction = regexp.MustCompile(`(?m)^export declare function (\w+)`)
 )
 
-// migrationPage returns a page and the words that stand in backquotes in it.
+// migrationPage returns a page and the words in backquotes in it.
 func migrationPage(t *testing.T, name string) (text string, words []string) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "guide", name))
@@ -32,14 +32,14 @@ func migrationPage(t *testing.T, name string) (text string, words []string) {
 	return string(data), words
 }
 
-// block is what stands between a line and the next line that closes it.
+// block returns the text between a line and the next closing line.
 func block(text, first, last string) string {
 	_, text, _ = strings.Cut(text, first)
 	text, _, _ = strings.Cut(text, last)
 	return text
 }
 
-// Every option, method and function of the installed TypeScript SDK is in the page about migrating.
+// The page about migrating has every option, method and function of the installed TypeScript SDK.
 func TestMigratingFromTypeScript(t *testing.T) {
 	t.Parallel()
 	cli := e2e.CLI(t)

@@ -34,7 +34,7 @@ func (w *world) exists(name string) bool {
 	return err == nil
 }
 
-// asking makes the world's CLI ask for permission; it returns what was asked.
+// asking makes the world's CLI ask for permission and records the requests.
 func (w *world) asking(answer func(ctx context.Context, p *claude.PermissionRequest) (claude.PermissionResult, error)) func() []*claude.PermissionRequest {
 	var mu sync.Mutex
 	var asked []*claude.PermissionRequest
@@ -55,7 +55,7 @@ func always(r claude.PermissionResult, err error) func(context.Context, *claude.
 	return func(context.Context, *claude.PermissionRequest) (claude.PermissionResult, error) { return r, err }
 }
 
-// toolResults are the texts of all results of tools.
+// toolResults returns the texts of all results of tools.
 func (t talk) toolResults() string {
 	var b strings.Builder
 	for _, m := range of[*message.User](t.messages) {
@@ -70,7 +70,7 @@ func TestPermissionDecides(t *testing.T) {
 		name   string
 		answer func(context.Context, *claude.PermissionRequest) (claude.PermissionResult, error)
 		file   string // that exists afterwards
-		says   string // what the model reads
+		says   string // part of the text for the model
 	}{
 		{"allow", always(&claude.Allow{}, nil), "f1", `"is_error":false`},
 		{"allow another input", always(&claude.Allow{UpdatedInput: `{"command":"touch f2","description":"run it"}`}, nil), "f2", `"is_error":false`},
@@ -127,7 +127,7 @@ func TestPermissionInterrupts(t *testing.T) {
 	}
 }
 
-// The suggestions make the CLI ask once.
+// After accepting the suggestions the CLI does not ask again.
 func TestPermissionSuggestions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, touchFile, touchFile, claudetest.Say("done"))
@@ -140,7 +140,7 @@ func TestPermissionSuggestions(t *testing.T) {
 	}
 }
 
-// Each kind of update is taken, to each destination.
+// The CLI accepts each kind of update for each destination.
 func TestPermissionUpdates(t *testing.T) {
 	t.Parallel()
 	rules := []message.PermissionRule{{ToolName: "WebSearch"}, {ToolName: "Bash", RuleContent: "ls:*"}}
@@ -164,7 +164,7 @@ func TestPermissionUpdates(t *testing.T) {
 	}
 }
 
-// The answer can come from elsewhere, and once.
+// A request can be answered later, once.
 func TestPermissionAnswerLater(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, touchFile, claudetest.Say("done"))
@@ -187,7 +187,7 @@ func TestPermissionAnswerLater(t *testing.T) {
 	}
 }
 
-// An interrupt ends the callback's context, and the request with it.
+// An interrupt cancels the callback's context and the request.
 func TestPermissionPendingInterrupt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, touchFile, claudetest.Say("next"))
@@ -214,7 +214,8 @@ func TestPermissionPendingInterrupt(t *testing.T) {
 	}
 }
 
-// Whatever is allowed, a question reaches who can answer it, and an Allow is not an answer.
+// A question always reaches its callback, regardless of allow rules, and an Allow is not an
+// answer.
 func TestQuestionIsNeverAnsweredForTheUser(t *testing.T) {
 	t.Parallel()
 	for name, set := range map[string]func(o *claude.Options){
@@ -380,8 +381,8 @@ func TestElicitationURL(t *testing.T) {
 	}
 }
 
-// The deny of a PermissionRequest hook counts against an immediate allow, however
-// slow the hook is, and its message reaches the model.
+// The deny of a PermissionRequest hook overrides an immediate allow, even if the hook is
+// slow, and its message reaches the model.
 func TestHookDenies(t *testing.T) {
 	t.Parallel()
 	for _, slow := range []time.Duration{0, 700 * time.Millisecond} {

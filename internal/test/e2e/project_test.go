@@ -22,8 +22,8 @@ func environ(o *claude.Options) claudedir.Env {
 	return claudedir.Environ(list)
 }
 
-// The CLI writes a session where internal/claudedir says, also where the environment
-// names one project for all directories.
+// The CLI writes a session to the directory that internal/claudedir computes, also with a
+// fixed project name in the environment.
 func TestProjectName(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -60,8 +60,8 @@ func TestProjectName(t *testing.T) {
 	}
 }
 
-// A session that is resumed from a store keeps its project: the directory that the CLI
-// then runs in does not make a name count that did not count before.
+// A session that is resumed from a store keeps its project: the temporary configuration
+// directory does not activate a fixed project name.
 func TestProjectNameAndStore(t *testing.T) {
 	t.Parallel()
 	for _, noConfig := range []bool{false, true} {

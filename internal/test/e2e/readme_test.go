@@ -11,7 +11,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/e2e"
 )
 
-// The program in the README works as it stands, with a claude on PATH.
+// The program in the README works unchanged, with a claude on PATH.
 func TestREADME(t *testing.T) {
 	t.Parallel()
 	cli := e2e.CLI(t)

@@ -16,16 +16,16 @@ import (
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
-// repairedMaxLine is what counts as oversized here.
+// repairedMaxLine is the size of an oversized line here.
 const repairedMaxLine = 256 << 10
 
-// repairsAtOnce is how many sessions are resumed at a time.
+// repairsAtOnce is the number of concurrently resumed sessions.
 const repairsAtOnce = 3
 
 // e2e.TestRepairedResumes repairs sessions with each kind of fault and resumes them: the
-// CLI goes on with the conversation, and what it sends the API takes.
+// CLI continues the conversation, and its requests are valid for the API.
 func TestRepairedResumes(t *testing.T) {
-	each := uint64(2) // one that is made here and one of the CLI
+	each := uint64(2) // a generated one and one of the CLI
 	if os.Getenv("PARLEY_SOAK") != "" {
 		each = 50
 	}
@@ -60,7 +60,7 @@ type recorded struct {
 	file []byte
 }
 
-// recordSession lets the CLI write a session with all that faults are about.
+// recordSession makes the CLI write a session with all parts that faults affect.
 func recordSession(t *testing.T) *recorded {
 	t.Helper()
 	call := func(word string) claudetest.Block {
@@ -97,7 +97,7 @@ func recordSession(t *testing.T) *recorded {
 	return &recorded{id, dir, file}
 }
 
-// broken is a session with a fault: every other one is the CLI's own.
+// broken returns a session with a fault: every other one comes from the CLI.
 func broken(t *testing.T, real *recorded, dir, fault string, seed uint64) *faultinject.Session {
 	t.Helper()
 	s := faultinject.New(seed, dir)
@@ -142,7 +142,7 @@ func repairAndResume(t *testing.T, real *recorded, fault string, seed uint64) {
 	}
 }
 
-// configDir is the configuration directory of a world.
+// configDir returns the configuration directory of a world.
 func configDir(t *testing.T, w *world) string {
 	t.Helper()
 	dir := w.opts.Env["CLAUDE_CONFIG_DIR"]
@@ -152,7 +152,7 @@ func configDir(t *testing.T, w *world) string {
 	return dir
 }
 
-// sentMessage is a message as the CLI sends it.
+// sentMessage is a message in a request of the CLI.
 type sentMessage struct {
 	Role    string          `json:"role"`
 	Content json.RawMessage `json:"content"`
@@ -166,9 +166,9 @@ type sentBlock struct {
 	Signature string `json:"signature"`
 }
 
-// checkSent checks what was sent by the rules of the API: every call is answered in
-// the next message, every result answers a call of the message before, no thinking
-// is empty. And the conversation is there.
+// checkSent checks the requests by the rules of the API: the next message has a result
+// for every call, every result belongs to a call of the previous message, and no thinking
+// is empty. It also checks that the conversation is complete.
 func checkSent(t *testing.T, w *world, s *transcript.Session) {
 	t.Helper()
 	var body struct {

@@ -7,8 +7,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
-// CLI returns the path of the agent CLI. Without one the test is skipped, and the reason
-// printed; it fails where CI=true or where PARLEY_CLI names a file that is not there.
+// CLI returns the path of the agent CLI. Without one it skips the test with a reason; it
+// fails the test with CI=true or if the file in PARLEY_CLI does not exist.
 func CLI(tb testing.TB) string {
 	tb.Helper()
 	short.Skip(tb, "the agent CLI")

@@ -15,8 +15,8 @@ import (
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
-// The CLI deletes what Retention says is due and keeps what is not; the archive has
-// it all, and a session that comes back from it is resumed and stays.
+// The CLI deletes exactly the sessions that Retention reports as due; the archive has all
+// of them, and a restored session can be resumed and is kept.
 func TestRetention(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, claudetest.Say("Still here."))

@@ -17,7 +17,8 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// planted is a secret of this run alone: files of another run do not hold it.
+// planted is a secret that only this run uses, so that files of other runs do not contain
+// it.
 var planted = "pl4nted-" + rand.Text()
 
 // plants put a secret into the options that can hold one.
@@ -63,8 +64,8 @@ var public = strings.Fields(`CLIPath Executable ExecutableArgs Dir User CleanEnv
 	IncludePartialMessages IncludeHookEvents ForwardSubagentText PromptSuggestions AgentProgressSummaries PerTaskStopAffordance
 	VerbatimPrompts Debug DebugFile StrictLines MaxLine MaxBuffered Deadlines Trace Logger`)
 
-// No secret of the options stands in the arguments of the CLI, which every user of
-// the machine can read, and the secrets arrive all the same.
+// No secret of the options is in the arguments of the CLI, which every user of the
+// machine can read, and the CLI still receives the secrets.
 func TestNoSecretInArguments(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the arguments of a process are read from /proc, which is Linux's")

@@ -19,8 +19,8 @@ import (
 	"github.com/seed7221b0f9/parley/claude/claudetest"
 )
 
-// writerVariable makes this program, run again, one that talks in a session
-// which is stored, until it is killed.
+// writerVariable makes this program, when run again, write a stored session until it is
+// killed.
 const writerVariable = "PARLEY_STORE_WRITER"
 
 type storeWriter struct {
@@ -64,8 +64,8 @@ const (
 
 func killPrompt(i int) string { return fmt.Sprintf("prompt-%02d-xyzzy", i) }
 
-// A program that is killed at any point leaves in its store what it has reported, each entry
-// once, and the real CLI goes on from there elsewhere.
+// A program that is killed at any point has stored all reported entries, each once, and the
+// real CLI continues from the store on another machine.
 func TestStoreKilledWriter(t *testing.T) {
 	t.Parallel()
 	for n := range killPoints {
@@ -145,7 +145,7 @@ func killWriter(t *testing.T, w storeWriter, turns int, wait time.Duration) (id 
 	return id
 }
 
-// checkStored: each entry is there once, in the order of the CLI's own file.
+// checkStored checks that each entry is stored once, in the order of the CLI's file.
 func checkStored(t *testing.T, entries []json.RawMessage, local string) {
 	t.Helper()
 	text, err := os.ReadFile(local)

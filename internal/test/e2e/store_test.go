@@ -11,8 +11,8 @@ import (
 	"github.com/seed7221b0f9/parley/claude/claudetest"
 )
 
-// A session is stored while it runs and resumed from the store where the CLI has
-// never seen it, by its id and as the newest one.
+// A session is stored while it runs and resumed from the store with a CLI that does not
+// have it, by its id and as the newest one.
 func TestSessionStore(t *testing.T) {
 	t.Parallel()
 	store := claudestore.NewMemory()
@@ -43,8 +43,8 @@ func TestSessionStore(t *testing.T) {
 	}
 }
 
-// A session of a store is resumed from another directory, and goes on under the key
-// that it has. One that the store does not have is an error.
+// A session of a store is resumed from another directory, and continues under its key. A
+// session that the store does not have is an error.
 func TestResumeFromAnywhere(t *testing.T) {
 	t.Parallel()
 	store := claudestore.NewMemory()
@@ -78,7 +78,7 @@ func TestResumeFromAnywhere(t *testing.T) {
 	}
 }
 
-// What the CLI has on its own disk is imported and resumed elsewhere.
+// A session on the CLI's disk is imported and resumed elsewhere.
 func TestImportedSession(t *testing.T) {
 	t.Parallel()
 	first := newWorld(t, claudetest.Say("The word is plugh."))

@@ -31,8 +31,8 @@ func TestRunJSON_list(t *testing.T) {
 	}
 }
 
-// A model that never gives the structure still succeeds in the CLI's eyes; its
-// text is not lost.
+// If the model never gives the structure, the CLI still reports success; the text is not
+// lost.
 func TestRunJSON_none(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, claudetest.Say("I would rather not.").Times(4))
@@ -52,7 +52,7 @@ func TestRunJSON_never(t *testing.T) {
 	}
 }
 
-// A schema too long for the command line goes by the handshake alone.
+// A schema too long for the command line is passed only in the handshake.
 func TestRunJSON_longSchema(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, claudetest.Use("StructuredOutput", map[string]any{"name": "Oslo", "population": 1}))

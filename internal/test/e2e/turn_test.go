@@ -13,8 +13,8 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// watch collects every message of a client. The function that it returns closes
-// the client and gives them.
+// watch collects every message of a client. The returned function closes the client and
+// returns them.
 func watch(t *testing.T, c *claude.Client) func() talk {
 	seq := c.Messages(t.Context())
 	got := make(chan talk, 1)
@@ -56,7 +56,7 @@ func isQueued(m message.Message) bool {
 	return ok && l.State == message.CommandQueued
 }
 
-// longStory is an answer that does not end by itself.
+// longStory returns an answer that does not end by itself.
 func longStory() claudetest.Reply {
 	return claudetest.Reply{Blocks: []claudetest.Block{claudetest.Text("a very long story").Chunked(3)}, Hold: claudetest.HoldMid, HoldAfter: new(4)}
 }
@@ -146,7 +146,7 @@ func TestCancelOfAQueuedPrompt(t *testing.T) {
 	}
 }
 
-// bashUntil is a command that ends when there is a file.
+// bashUntil returns a command that ends when a file exists.
 func bashUntil(file string) string {
 	return "until [ -e " + file + " ]; do read -t 0.05 < /dev/zero; done; echo done"
 }
@@ -166,7 +166,7 @@ func TestWaitIdleWithABackgroundCommand(t *testing.T) {
 	}
 	idle := make(chan error, 1)
 	go func() { idle <- c.WaitIdle(t.Context()) }()
-	// An answer of the CLI comes after whatever else it has to say.
+	// The CLI answers after all earlier messages.
 	if err := c.Control(t.Context(), "mcp_status", nil, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func TestWaitIdleWithABackgroundCommand(t *testing.T) {
 	if err := <-idle; err != nil {
 		t.Fatal(err)
 	}
-	// The turn that the CLI has begun by itself is over too.
+	// The turn that the CLI began by itself has ended too.
 	if got := seen(); len(got.results()) != 2 || got.results()[1].Result != "noticed" {
 		t.Errorf("%v", got.kinds())
 	}

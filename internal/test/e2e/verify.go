@@ -14,8 +14,7 @@ import (
 // running. It is the body of a TestMain.
 func VerifyMain(m *testing.M) { os.Exit(Verify(m)) }
 
-// Verify is VerifyMain for a TestMain that has something to do before it exits with the
-// code that is returned.
+// Verify is like VerifyMain but returns the exit code, for a TestMain with further cleanup.
 func Verify(m *testing.M) int {
 	code := m.Run()
 	if code == 0 {
@@ -31,7 +30,7 @@ func Verify(m *testing.M) int {
 	return code
 }
 
-// children lists the child processes of this one, where the system tells.
+// children lists the child processes of this one, if the system reports them.
 func children() []string {
 	var left []string
 	files, _ := filepath.Glob("/proc/self/task/*/children")

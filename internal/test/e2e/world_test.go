@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	e2e.VerifyMain(m)
 }
 
-// world is the real CLI in an environment of its own, against a scripted API.
+// world is the real CLI in a separate environment with a scripted API.
 type world struct {
 	t    *testing.T
 	api  *claudetest.FakeAPI
@@ -57,7 +57,7 @@ func (w *world) connect() *claude.Client {
 	return c
 }
 
-// talk is what came of a range.
+// talk holds the messages of a range.
 type talk struct {
 	messages []message.Message
 	err      error
@@ -94,7 +94,7 @@ func of[M message.Message](messages []message.Message) (out []M) {
 
 func (t talk) results() []*message.Result { return of[*message.Result](t.messages) }
 
-// text is everything that the model said.
+// text returns all text of the model.
 func (t talk) text() string {
 	var b strings.Builder
 	for _, m := range of[*message.Assistant](t.messages) {
@@ -103,7 +103,7 @@ func (t talk) text() string {
 	return b.String()
 }
 
-// one is the only result.
+// one returns the only result.
 func (t talk) one(tb testing.TB) *message.Result {
 	tb.Helper()
 	if len(t.results()) != 1 {
@@ -112,7 +112,7 @@ func (t talk) one(tb testing.TB) *message.Result {
 	return t.results()[0]
 }
 
-// asked is the text of the user's messages in the n-th main request of the API.
+// asked returns the text of the user's messages in the n-th main request of the API.
 func (w *world) asked(n int) string {
 	w.t.Helper()
 	i := 0

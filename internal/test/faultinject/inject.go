@@ -11,15 +11,14 @@ var Faults = []string{
 	"orphan-tool-use", "orphan-tool-result", "emptied-thinking", "oversized-line",
 }
 
-// Injury is where a session was broken.
+// Injury is the place of a fault in a session.
 type Injury struct {
-	Line int    // of the file, counted from 1; 0 if UUID says it
-	UUID string // of the entry that is at fault now
-	Main bool   // it is in the conversation that is resumed
+	Line int    // of the file, counted from 1; 0 if UUID is set
+	UUID string // of the faulty entry
+	Main bool   // the entry is part of the resumed conversation
 }
 
-// Inject breaks a session in one way. size is how long a line is made that is to be
-// too long.
+// Inject breaks a session in one way. size is the length of an oversized line.
 func (s *Session) Inject(fault string, size int) Injury {
 	switch fault {
 	case "torn-tail":
@@ -44,7 +43,7 @@ func (s *Session) Inject(fault string, size int) Injury {
 	panic("faultinject: no such fault: " + fault)
 }
 
-// pick is one of the lines that ok accepts.
+// pick returns one of the lines that ok accepts.
 func (s *Session) pick(ok func(*line) bool) *line {
 	var found []*line
 	for _, l := range s.lines {
@@ -80,12 +79,12 @@ func (s *Session) main(l *line) bool {
 	return true
 }
 
-// at is the injury of an entry.
+// at returns the injury of an entry.
 func (s *Session) at(l *line) Injury {
 	return Injury{Line: s.index(l) + 1, UUID: l.UUID, Main: s.main(l)}
 }
 
-// tear ends the file in its last line, which may be an entry or a record.
+// tear cuts the file in its last line, an entry or a record.
 func (s *Session) tear() Injury {
 	if s.rng.IntN(2) == 0 {
 		s.lines = s.lines[:len(s.lines)-1] // so that it is an entry
@@ -94,17 +93,17 @@ func (s *Session) tear() Injury {
 	last := s.lines[n-1].text()
 	cut := 1 + s.rng.IntN(len(last)-1)
 	if s.rng.IntN(10) == 0 {
-		cut = len(last) // all is there but the line feed
+		cut = len(last) // only the line feed is missing
 	}
 	s.lines, s.tail = s.lines[:n-1], last[:cut]
 	return Injury{Line: n, Main: true}
 }
 
-// garble makes a line in the middle something else than an entry.
+// garble replaces a line in the middle by one that is not an entry.
 func (s *Session) garble() Injury {
 	l := s.pick(func(l *line) bool { return s.index(l) < len(s.lines)-1 })
 	text := l.text()
-	if s.rng.IntN(2) == 0 { // else what followed it has lost its parent too
+	if s.rng.IntN(2) == 0 { // otherwise later entries lose their parent too
 		for _, c := range s.children(l) {
 			c.ParentUUID = l.ParentUUID
 		}
@@ -117,7 +116,7 @@ func (s *Session) garble() Injury {
 	return Injury{Line: i + 1}
 }
 
-// lose takes the parent of an entry away: the line, or what the entry says of it.
+// lose removes the parent of an entry: its line, or the reference to it.
 func (s *Session) lose() Injury {
 	if s.rng.IntN(2) == 0 {
 		l := s.pick(func(l *line) bool { return l.ParentUUID != nil })
@@ -133,7 +132,7 @@ func (s *Session) lose() Injury {
 	return s.at(children[0])
 }
 
-// circle lets an entry follow one of those that follow it.
+// circle makes an entry the child of one of its descendants.
 func (s *Session) circle() Injury {
 	l := s.pick(func(l *line) bool {
 		return !slices.ContainsFunc(s.lines, func(c *line) bool { return c.fixed }) || s.main(l)
@@ -151,7 +150,7 @@ func (s *Session) circle() Injury {
 	return s.at(l)
 }
 
-// double gives an entry the uuid of an earlier one, or puts it there twice.
+// double gives an entry the uuid of an earlier one, or duplicates it.
 func (s *Session) double() Injury {
 	first := s.lines[slices.IndexFunc(s.lines, func(l *line) bool { return l.entry != nil })]
 	l := s.pick(func(l *line) bool { return l != first })
@@ -164,7 +163,7 @@ func (s *Session) double() Injury {
 	return s.at(l)
 }
 
-// cut takes a line out; what followed it follows what it followed.
+// cut removes a line; its children move to its parent.
 func (s *Session) cut(l *line) {
 	for _, c := range s.children(l) {
 		c.ParentUUID = l.ParentUUID
@@ -172,7 +171,7 @@ func (s *Session) cut(l *line) {
 	s.lines = slices.Delete(s.lines, s.index(l), s.index(l)+1)
 }
 
-// dropResult takes the result of a tool away, or everything from it on.
+// dropResult removes the result of a tool, or everything after it too.
 func (s *Session) dropResult() Injury {
 	result := s.pick(func(l *line) bool { return has(l, "tool_result") && s.main(l) })
 	var call *line
@@ -189,7 +188,7 @@ func (s *Session) dropResult() Injury {
 	return s.at(call)
 }
 
-// dropCall takes the call of a tool away.
+// dropCall removes the call of a tool.
 func (s *Session) dropCall() Injury {
 	call := s.pick(func(l *line) bool { return has(l, "tool_use") && s.main(l) })
 	i := slices.IndexFunc(s.lines, func(l *line) bool { return l.entry != nil && l.SourceToolAssistantUUID == call.UUID })
@@ -204,7 +203,7 @@ func (s *Session) emptyThinking() Injury {
 	return s.at(l)
 }
 
-// inflate makes a line too long: by what the model is sent, or by what it is not.
+// inflate makes a line too long: in the content for the model, or in other members.
 func (s *Session) inflate(size int) Injury {
 	text := strings.Repeat("much output\n", size/12+1)
 	if s.rng.IntN(2) == 0 {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// members are the names that an entry has as fields.
+// members are the names of an entry's fields.
 var members = func() map[string]bool {
 	names := map[string]bool{}
 	for name := range strings.FieldsSeq("parentUuid logicalParentUuid isSidechain promptId type subtype content compactMetadata message attachment " +
@@ -16,7 +16,8 @@ var members = func() map[string]bool {
 	return names
 }()
 
-// Load is a session of another writer, to be broken. The seed is the source of chance.
+// Load returns a session of another writer, for injection. seed determines the random
+// choices.
 func Load(seed uint64, id, cwd string, file []byte) (*Session, error) {
 	s := &Session{ID: id, CWD: cwd, rng: rand.New(rand.NewPCG(seed, 0x10ad))}
 	for text := range strings.Lines(string(file)) {
@@ -54,7 +55,7 @@ func loadLine(text string) (*line, error) {
 			l.rest[name] = value
 		}
 	}
-	// What the CLI put in is not what a fault is about.
+	// Entries inserted by the CLI are not subject to faults.
 	l.fixed = l.Type == "attachment" || l.Type == "system"
 	return l, nil
 }

@@ -1,5 +1,5 @@
-// Package faultinject makes sessions as the CLI writes them and breaks them, each in one
-// known way. It is test support: nothing that is shipped imports it.
+// Package faultinject generates sessions in the form of the CLI and breaks each in one
+// known way. It is test support and not part of the product.
 package faultinject
 
 import (
@@ -11,25 +11,24 @@ import (
 	"time"
 )
 
-// Session is a session file in memory. What it holds depends on the source of
-// chance alone.
+// Session is a session file in memory. Its content depends only on the seed.
 type Session struct {
 	ID    string
 	CWD   string
 	lines []*line
-	tail  string // after the last line
+	tail  string // text after the last line
 	rng   *rand.Rand
 	clock time.Time
 	tools int
 	turns int
 }
 
-// line is a line of the file: an entry of the tree, or a record as it stands.
+// line is a line of the file: an entry of the tree, or an unchanged record.
 type line struct {
 	*entry
 	raw   string                     // of a record
-	rest  map[string]json.RawMessage // what else the line has, if it was loaded
-	fixed bool                       // it must stay as it is: a compaction names it
+	rest  map[string]json.RawMessage // the other members of a loaded line
+	fixed bool                       // a compaction refers to it, so it must not change
 }
 
 // entry is an entry of the tree, its members in the CLI's order.
@@ -59,7 +58,7 @@ type entry struct {
 	GitBranch               string         `json:"gitBranch"`
 }
 
-// message is the API's side of an entry.
+// message is the API message of an entry.
 type message map[string]any
 
 func (m message) blocks() []map[string]any {
@@ -67,8 +66,8 @@ func (m message) blocks() []map[string]any {
 	return blocks
 }
 
-// New makes a session of a few turns in a directory: prompts, thinking, answers,
-// tools one by one and several at once, now and then a compaction.
+// New generates a session of a few turns in a directory: prompts, thinking, answers,
+// single and parallel tool calls, sometimes a compaction.
 func New(seed uint64, cwd string) *Session {
 	rng := rand.New(rand.NewPCG(seed, 0x5e55_1017))
 	s := &Session{CWD: cwd, rng: rng, clock: time.Date(2026, 11, 1, 9, 0, 0, 0, time.UTC)}
@@ -85,7 +84,7 @@ func New(seed uint64, cwd string) *Session {
 	return s
 }
 
-// Bytes is the file.
+// Bytes returns the file.
 func (s *Session) Bytes() []byte {
 	var b bytes.Buffer
 	for _, l := range s.lines {
@@ -129,7 +128,7 @@ func (s *Session) record(format string, args ...any) {
 	s.lines = append(s.lines, &line{raw: fmt.Sprintf(format, args...)})
 }
 
-// add puts an entry after a parent, nil for a root.
+// add appends an entry to a parent; nil means a root.
 func (s *Session) add(parent *line, e *entry) *line {
 	s.clock = s.clock.Add(time.Duration(1+s.rng.IntN(4000)) * time.Millisecond)
 	if parent != nil {
@@ -142,7 +141,7 @@ func (s *Session) add(parent *line, e *entry) *line {
 	return l
 }
 
-// last is the entry that the next one follows, nil at the start.
+// last returns the entry that the next one follows, or nil at the start.
 func (s *Session) last() *line {
 	for i := len(s.lines) - 1; i >= 0; i-- {
 		if s.lines[i].entry != nil {
@@ -166,8 +165,8 @@ func (s *Session) turn() {
 	s.answer(at, map[string]any{"type": "text", "text": s.words(30)})
 }
 
-// thinkAndCall is one answer that thinks and calls one tool or several, and their
-// results. It returns the entry that the next follows.
+// thinkAndCall adds one answer with thinking and one or more tool calls, and their
+// results. It returns the entry that the next one follows.
 func (s *Session) thinkAndCall(at *line) *line {
 	blocks := []map[string]any{
 		{"type": "thinking", "thinking": s.words(12), "signature": fmt.Sprintf("sig%08x", s.rng.Uint32())},
@@ -193,7 +192,7 @@ func (s *Session) thinkAndCall(at *line) *line {
 	return at
 }
 
-// answer is one answer of the model, a line a block.
+// answer adds one answer of the model, one line per block.
 func (s *Session) answer(at *line, blocks ...map[string]any) (lines []*line) {
 	id, request, stop := fmt.Sprintf("msg_%s", s.uuid()), "req_"+s.uuid(), "end_turn"
 	if blocks[len(blocks)-1]["type"] == "tool_use" {
@@ -212,7 +211,7 @@ func (s *Session) answer(at *line, blocks ...map[string]any) (lines []*line) {
 	return lines
 }
 
-// compact is a compaction, which sometimes keeps the last answer.
+// compact adds a compaction, which sometimes keeps the last answer.
 func (s *Session) compact() {
 	last := s.last()
 	metadata := map[string]any{"trigger": "manual", "preTokens": 1000}

@@ -1,4 +1,4 @@
-// Package golden compares what code makes of recordings with files that were checked once. It is test support.
+// Package golden compares results for recordings with files that were reviewed once. It is test support.
 package golden
 
 import (
@@ -18,7 +18,7 @@ import (
 // Parts are texts by name, such as one for each recording.
 type Parts map[string]string
 
-// Check compares with a golden file, or writes it. All parts of the file have to be there, and no other.
+// Check compares with a golden file, or writes it. The file must have exactly these parts.
 func (p Parts) Check(tb testing.TB, path string, update bool) {
 	tb.Helper()
 	if update {
@@ -47,7 +47,7 @@ func (p Parts) Check(tb testing.TB, path string, update bool) {
 	}
 }
 
-// Line returns a line of a part: what it is, and a value as JSON. A long one is cut and gets its hash.
+// Line returns a line of a part: a label and a value as JSON. A long value is cut and gets a hash.
 func Line(tb testing.TB, what string, v any) string {
 	tb.Helper()
 	text, err := json.Marshal(v)
@@ -60,10 +60,10 @@ func Line(tb testing.TB, what string, v any) string {
 	return what + " " + strings.ToValidUTF8(string(text), "?") + "\n"
 }
 
-// Forms are the forms of lines that were seen.
+// Forms is the set of line forms seen so far.
 type Forms map[string]bool
 
-// Fresh notes the forms of the lines of a text and reports whether one is new. A recording without a new form adds nothing to a golden file.
+// Fresh adds the forms of the lines of a text and reports whether one is new. A recording without a new form adds no information to a golden file.
 func (f Forms) Fresh(text string) bool {
 	before := len(f)
 	for line := range strings.Lines(text) {
@@ -72,7 +72,7 @@ func (f Forms) Fresh(text string) bool {
 	return len(f) > before
 }
 
-// form returns a line without its values: what it is, and the names in it.
+// form returns a line without its values: the label and the names in it.
 func form(line string) string {
 	kind, text, _ := strings.Cut(line, " ")
 	var words []string
@@ -84,7 +84,7 @@ func form(line string) string {
 	return kind + strings.Join(words, " ")
 }
 
-// Fill gives every exported field of a value its own value: a text has the name of the field, and a list has one element. JSON is filled by own, which returns false for other types.
+// Fill sets every exported field of a value to a distinct value: a text is the name of the field, and a list has one element. own fills JSON and returns false for other types.
 func Fill(v reflect.Value, name string, own func(v reflect.Value, name string) bool) {
 	if own(v, name) {
 		return

@@ -1,14 +1,13 @@
 // Package guide reads the code in the Markdown pages of the repository, so that tests can
 // compile and run it.
 //
-// A page is a program in pieces. Every fence with the word go holds declarations, or a whole
-// file that begins with a package clause; the suite with the real CLI puts the
-// pieces of a page together as one package. A piece without imports gets those of the packages whose names it uses, as an
-// editor would add them. The names and the lines of errors are those of the page.
+// A page is a program in pieces. Every fence with the word go holds declarations, or a whole file that begins with a
+// package clause; the suite with the real CLI puts the pieces of a page together as one package. A piece without imports
+// gets the imports of the packages that it uses, like in an editor. Errors have the name and the lines of the page.
 //
-// A fence with the word sh holds commands that a test runs. Those that need a running server have
-// the word server after sh, see [Snippet.Server]. When it is not to be run, the word norun and a
-// reason come after sh: [Snippet.NoRun] returns the reason.
+// A fence with the word sh holds commands that a test runs. Those that need a running server have the word server after
+// sh, see [Snippet.Server]. If it must not be run, the word norun and a reason follow sh: [Snippet.NoRun] returns the
+// reason.
 package guide
 
 import (
@@ -22,18 +21,18 @@ import (
 type Snippet struct {
 	Page string // its file, with slashes
 	Line int    // of its first line of text, from 1
-	Info string // what stands after the fence, as in "go" or "sh norun: it serves"
+	Info string // the text after the fence, as in "go" or "sh norun: it serves"
 	Text string // with the line feed of the last line
 }
 
-// Lang is the first word after the fence, the language of the snippet.
+// Lang returns the first word after the fence, the language of the snippet.
 func (s *Snippet) Lang() string {
 	lang, _, _ := strings.Cut(s.Info, " ")
 	return lang
 }
 
-// NoRun returns the reason why a test must not run the snippet, and whether the page says so
-// at all. A snippet that says so without a reason is a mistake of the page.
+// NoRun returns the reason why a test must not run the snippet, and whether it is marked so. A mark without a reason is a
+// mistake in the page.
 func (s *Snippet) NoRun() (reason string, ok bool) {
 	_, rest, _ := strings.Cut(s.Info, " ")
 	reason, ok = strings.CutPrefix(rest, "norun")

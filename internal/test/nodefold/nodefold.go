@@ -1,5 +1,5 @@
-// Package nodefold folds messages with the TypeScript fold, in Node, so that tests can hold it
-// against the fold in Go. It is test support.
+// Package nodefold folds messages with the TypeScript fold, in Node, so that tests can compare
+// it with the fold in Go. It is test support.
 package nodefold
 
 import (
@@ -15,24 +15,24 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
-// Case is a list of messages that the TypeScript fold is to fold.
+// Case is a list of messages for the TypeScript fold.
 type Case struct {
 	Name     string            `json:"name"`
 	Messages []json.RawMessage `json:"messages"`
-	Cut      int               `json:"cut,omitempty"`      // encode the state after so many, and go on
+	Cut      int               `json:"cut,omitempty"`      // encode the state after this number of messages, and continue
 	Snapshot json.RawMessage   `json:"snapshot,omitempty"` // begin from this state
-	Every    bool              `json:"every,omitempty"`    // go on from the state after each message as well
+	Every    bool              `json:"every,omitempty"`    // also continue from the state after each message
 }
 
-// Result is what became of a case.
+// Result is the outcome of a case.
 type Result struct {
 	Name, State, Error string
 	MS                 float64
-	Steps              float64 // what grows with the conversation
+	Steps              float64 // steps that grow with the conversation
 }
 
 // Fold folds cases with the bundle of the TypeScript fold, all in one process, and returns the
-// results by name. Whatever goes wrong fails the test.
+// results by name. Any error fails the test.
 func Fold(tb testing.TB, cases []Case) map[string]Result {
 	tb.Helper()
 	short.Skip(tb, "node")

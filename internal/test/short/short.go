@@ -1,4 +1,4 @@
-// Package short sizes a test: go test -short runs little of it, a soak much.
+// Package short scales tests: less with go test -short, more in a soak run.
 package short
 
 import (
@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Skip skips a test of go test -short, which starts neither agents nor node nor a browser, and prints the reason.
+// Skip skips a test with go test -short, which starts no agents, node or browser, and prints the reason.
 func Skip(tb testing.TB, starts string) {
 	tb.Helper()
 	if testing.Short() {
@@ -14,7 +14,7 @@ func Skip(tb testing.TB, starts string) {
 	}
 }
 
-// Count returns how often a test repeats something: few times with -short, many times with PARLEY_SOAK=1.
+// Count returns the number of repetitions of a test: few with -short, many with PARLEY_SOAK=1.
 func Count(few, usual, many int) int {
 	switch {
 	case os.Getenv("PARLEY_SOAK") != "":
@@ -25,5 +25,5 @@ func Count(few, usual, many int) int {
 	return usual
 }
 
-// Every returns n with -short, and 1 without: a test of many cases looks at each n-th of them then.
+// Every returns n with -short, and 1 without: a test with many cases then checks only every n-th.
 func Every(n int) int { return Count(n, 1, 1) }

@@ -14,11 +14,11 @@ type generator struct {
 	out     bytes.Buffer
 	table   bytes.Buffer // the variants of the unions
 	defs    *object
-	union   map[string][]string // by the type of a variant, the unions that it is one of
+	union   map[string][]string // maps the type of a variant to its unions
 	objects []string            // the types with methods
-	shapes  map[string]string   // the type with certain members
-	extra   []definition        // of variants without a name of their own
-	seen    map[string]bool     // what is written, or will be
+	shapes  map[string]string   // maps a list of members to its type
+	extra   []definition        // variants without a name
+	seen    map[string]bool     // types that are written, or will be
 	queue   []string
 }
 
@@ -27,7 +27,8 @@ type definition struct {
 	schema *object
 }
 
-// envelopes are definitions of whole lines, which package jsonrpc reads, and of proxies.
+// isEnvelope reports whether a definition describes a whole line, which package jsonrpc reads, or
+// belongs to proxies.
 func isEnvelope(name string) bool {
 	return strings.HasPrefix(name, "Ext") || strings.Contains(name, "Proxy") || slices.Contains([]string{
 		"AgentRequest", "AgentResponse", "AgentNotification", "ClientRequest", "ClientResponse", "ClientNotification", "ProtocolLevelNotification", "Error", "ErrorCode",
@@ -81,7 +82,7 @@ func generate(text []byte) ([]byte, error) {
 
 func (g *generator) printf(f string, args ...any) { fmt.Fprintf(&g.out, f, args...) }
 
-// want makes sure that a definition is written.
+// want adds a definition to those that are written.
 func (g *generator) want(name string) string {
 	if !g.seen[name] {
 		g.seen[name] = true
@@ -90,7 +91,7 @@ func (g *generator) want(name string) string {
 	return goName(name)
 }
 
-// wantAll makes sure that everything that a schema refers to is written.
+// wantAll adds all definitions that a schema refers to.
 func (g *generator) wantAll(v any) {
 	switch v := v.(type) {
 	case *object:
@@ -165,7 +166,7 @@ func variants(s *object) []*object {
 	return all
 }
 
-// isTexts reports whether a definition is a text, perhaps one of a list.
+// isTexts reports whether a definition is a string, optionally one of a list.
 func isTexts(s *object) bool {
 	all := variants(s)
 	return len(all) > 0 && !slices.ContainsFunc(all, func(v *object) bool { return v.str("type") != "string" })
@@ -182,7 +183,7 @@ func (g *generator) texts(name string, s *object) {
 	g.printf(")\n")
 }
 
-// goType is the Go type of a schema, and whether null is a value of it.
+// goType returns the Go type of a schema, and whether it allows null.
 func (g *generator) goType(s *object) (t string, nullable bool) {
 	if ref := s.str("$ref"); ref != "" {
 		return g.want(strings.TrimPrefix(ref, "#/$defs/")), false

@@ -1,11 +1,12 @@
-// Acpgen makes the Go types of package acp from the schema of the Agent Client Protocol.
+// Acpgen generates the Go types of package acp from the schema of the Agent Client Protocol.
 //
 //	acpgen types SCHEMA FILE    write the types of a trimmed schema to a Go file
 //	acpgen trim DIR TO          trim the schemas of the npm package in DIR and write them to TO
 //	acpgen check DIR TO         fail if trim would change a file
 //
-// A trimmed schema has the first sentence of each description and no blanks. go generate
-// runs types, which needs no network; scripts/lint runs check against the installed package.
+// A trimmed schema has only the first sentence of each description and no white space. go
+// generate runs types, which needs no network; scripts/lint runs check against the installed
+// package.
 package main
 
 import (
@@ -48,8 +49,8 @@ func types(schema, file string) error {
 	return os.WriteFile(file, source, 0o644)
 }
 
-// schemas are the files of the npm package and what their trimmed forms are called. The
-// unstable ones hold all of the stable ones.
+// schemas maps the files of the npm package to the names of their trimmed forms. The
+// unstable ones include the stable ones.
 var schemas = map[string]string{"schema/v1/schema.unstable.json": "schema/v1.json", "schema/v2/schema.unstable.json": "internal/draft2/schema/v2.json"}
 
 func trimAll(dir, to string, check bool) error {

@@ -8,19 +8,20 @@ import (
 	"strings"
 )
 
-// union is what is known of the variants of a definition.
+// union describes the variants of a definition.
 type union struct {
-	tag      string // the member that tells the variants apart; empty if none does
+	tag      string // the member that distinguishes the variants, or ""
 	variants []variant
 }
 
 type variant struct {
-	value  string  // of the tag; empty for the one without
+	value  string  // value of the tag; empty for the variant without one
 	ref    string  // the definition of the rest of its members
-	schema *object // what it has beside, nil if nothing
+	schema *object // its additional members, or nil
 }
 
-// unionOf describes the variants of a definition that are objects, nil if there are none.
+// unionOf describes the variants of a definition that are objects, or returns nil if there are
+// none.
 func (g *generator) unionOf(name string, s *object) *union {
 	all := variants(s)
 	if len(all) == 0 || isTexts(s) {
@@ -57,7 +58,7 @@ func (g *generator) unionOf(name string, s *object) *union {
 		}
 		u.variants = append(u.variants, one)
 	}
-	// Variants of which the second has no member but the same one with another type are one object.
+	// If the second variant only has the same member with another type, both are one object.
 	if name == "SetSessionConfigOptionRequest" {
 		u.tag = ""
 	}
@@ -70,8 +71,8 @@ type field struct {
 	required             bool
 }
 
-// fields are the members of a definition; a member that occurs twice with different types
-// is any JSON.
+// fields returns the members of a definition; a member that occurs twice with different types is
+// any JSON.
 func (g *generator) fields(s *object, optional bool, into []field) []field {
 	props := s.obj("properties")
 	if props == nil {
@@ -103,7 +104,7 @@ func (g *generator) fields(s *object, optional bool, into []field) []field {
 	return into
 }
 
-// plain writes an object, with the members of all variants where no tag tells them apart.
+// plain writes an object, with the members of all variants if no tag distinguishes them.
 func (g *generator) plain(name string, s *object, u *union) {
 	fields := g.fields(s, false, nil)
 	if u != nil {
@@ -123,7 +124,8 @@ func (g *generator) plain(name string, s *object, u *union) {
 		g.printf("type %s struct{ Object }\n", n) // has the methods of Object
 		return
 	}
-	// An object with the members of another one is the same type, unless a union tells them apart.
+	// An object with the same members as another one has the same type, unless a union
+	// distinguishes them.
 	shape := fmt.Sprint(fields)
 	if same := g.shapes[shape]; same != "" && !g.isVariant(name) {
 		g.printf("type %s = %s\n", n, same)
@@ -184,7 +186,7 @@ func (g *generator) marks() {
 	}
 }
 
-// tagged writes an object whose variants a tag tells apart.
+// tagged writes an object with variants that a tag distinguishes.
 func (g *generator) tagged(name string, s *object, u *union) {
 	n := goName(name)
 	fields := slices.DeleteFunc(g.fields(s, false, nil), func(f field) bool { return f.json == u.tag })
@@ -234,7 +236,7 @@ var initialisms = map[string]string{
 	"id": "ID", "url": "URL", "uri": "URI", "mcp": "MCP", "http": "HTTP", "sse": "SSE", "acp": "ACP", "llm": "LLM", "cwd": "CWD",
 }
 
-// goName makes a name of Go of one of the wire: toolCallId is ToolCallID.
+// goName converts a wire name to a Go name: toolCallId is ToolCallID.
 func goName(name string) string {
 	var b strings.Builder
 	for _, word := range splitWords(name) {

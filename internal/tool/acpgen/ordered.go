@@ -152,7 +152,7 @@ func writeText(b *bytes.Buffer, v any) error {
 	return nil
 }
 
-// sentence is the first sentence of a description, on one line.
+// sentence returns the first sentence of a description, on one line.
 func sentence(s string) string {
 	s, _, _ = strings.Cut(s, "\n\n")
 	s = strings.Join(strings.Fields(s), " ")

@@ -18,7 +18,7 @@ import (
 type verdicts struct {
 	passed, skipped map[string]bool
 	failed          map[string]string // the reason by scenario
-	whole           string            // why the check as a whole failed or did not run
+	whole           string            // the reason why the check as a whole failed or did not run
 }
 
 func newVerdicts() *verdicts {
@@ -89,7 +89,7 @@ func (c check) read(out io.Reader, progress io.Writer) (*verdicts, error) {
 	}
 }
 
-// take notes the end of a test. text is what it wrote.
+// take records the end of a test. text is its output.
 func (v *verdicts) take(c check, e event, text string, progress io.Writer) {
 	name, _, _ := strings.Cut(strings.TrimPrefix(e.Test, c.test+"/"+c.prefix), "/")
 	isScenario := strings.HasPrefix(e.Test, c.test+"/"+c.prefix) && name != ""
@@ -109,7 +109,7 @@ func (v *verdicts) take(c check, e event, text string, progress io.Writer) {
 	}
 }
 
-// add takes the outcomes of another run for scenarios that were skipped.
+// add adds the outcomes of another run for scenarios that were skipped.
 func (v *verdicts) add(w *verdicts) {
 	maps.Copy(v.passed, w.passed)
 	maps.Copy(v.failed, w.failed)
@@ -119,8 +119,8 @@ func (v *verdicts) add(w *verdicts) {
 	}
 }
 
-// judge enters the scenarios that failed into a list. The error reports that the check failed
-// although no scenario did.
+// judge adds the failed scenarios to a list. The error reports that the check failed although
+// no scenario did.
 func (v *verdicts) judge(names []string, failed map[string]string) error {
 	missing := 0
 	for _, name := range names {
@@ -142,15 +142,15 @@ func (v *verdicts) judge(names []string, failed map[string]string) error {
 	return nil
 }
 
-// said is a line that a test wrote with its place, heading one that names a test, part the
-// number of a further subtest of the same name.
+// said matches a line of a test with its position, heading a line with the name of a test,
+// part the number of a further subtest with the same name.
 var (
 	part    = regexp.MustCompile(`#\d\d$`)
 	said    = regexp.MustCompile(`(?m)^\s+\w+\.go:\d+: (.*)$`)
 	heading = regexp.MustCompile(`^\s*(=== |--- |FAIL|PASS|ok |exit status)`)
 )
 
-// reason is the first thing that a test complained about, on one line.
+// reason returns the first complaint of a test, on one line.
 func reason(text string) string {
 	lines := strings.Split(text, "\n")
 	found := ""

@@ -25,7 +25,7 @@ type goPackage struct {
 	DepOnly                            bool
 }
 
-// goList lists packages and what they depend on, compiled.
+// goList lists packages and their dependencies, compiled.
 func goList(ctx context.Context, root string, patterns ...string) ([]goPackage, error) {
 	cmd := exec.CommandContext(ctx, "go", append([]string{"list", "-trimpath", "-buildvcs=false", "-export", "-deps", "-json=Dir,ImportPath,Name,Export,GoFiles,TestGoFiles,XTestGoFiles,DepOnly"}, patterns...)...)
 	cmd.Dir = root
@@ -68,7 +68,7 @@ func newCompiler(root string, packages []goPackage) *compiler {
 	return c
 }
 
-// compiles reports whether the function of a change compiles. An import that only the change made superfluous does not matter: the original is in the same file.
+// compiles reports whether the function of a change compiles. An import that only the change makes unused does not matter: the original is in the same file.
 func (c *compiler) compiles(ch *change) (bool, error) {
 	path := filepath.Join(c.root, filepath.FromSlash(ch.File))
 	text, err := os.ReadFile(path)
@@ -113,7 +113,7 @@ func (c *compiler) compiles(ch *change) (bool, error) {
 	return ok, nil
 }
 
-// strip takes the bodies of functions out of a file.
+// strip removes the bodies of functions from a file.
 func strip(file *ast.File, which func(ast.Node) bool) {
 	for _, d := range file.Decls {
 		if f, ok := d.(*ast.FuncDecl); ok && f.Body != nil && which(f.Body) {

@@ -29,7 +29,7 @@ func copyCheckout(ctx context.Context, root, dir string) error {
 	return nil
 }
 
-// copyFile copies a regular file with its mode. One that was deleted is left out, and so is anything else.
+// copyFile copies a regular file with its mode. It skips deleted files and all other kinds of files.
 func copyFile(from, to string) error {
 	info, err := os.Lstat(from)
 	if os.IsNotExist(err) || err == nil && !info.Mode().IsRegular() {

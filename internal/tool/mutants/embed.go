@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// embed returns the text of a file with all of its changes in it. Each function begins with copies of its body, one for each
-// change, and the one that mutantID names runs: one build serves for a whole sample. mutantHit reports which changes a test reaches.
+// embed returns the text of a file with all its changes. Each function begins with copies of its body, one for each change, and
+// mutantID selects the one that runs: one build serves a whole sample. mutantHit reports which changes a test reaches.
 func embed(text string, changes []*change) string {
 	byBody := map[[2]int][]*change{}
 	for _, c := range changes {
@@ -67,7 +67,7 @@ func apply(text string, part [2]int, edits []edit) string {
 	return out.String()
 }
 
-// What embedded changes need, in Go and in TypeScript.
+// The helpers of embedded changes, in Go and in TypeScript.
 const (
 	goPrelude = `
 import (

@@ -17,7 +17,7 @@ import (
 // group is code that has a score.
 type group struct {
 	name string   // a folder, from the root of the checkout
-	also []string // packages outside of it whose tests run as well
+	also []string // other packages whose tests also run
 }
 
 // groups are the packages with a score, each with those below it.
@@ -36,10 +36,10 @@ var groups = []group{
 	{name: "web/src/rpc"},
 }
 
-// enough is the part of the changes that the tests of a group have to notice, in percent.
+// enough is the required percentage of detected changes in a group.
 const enough = 85
 
-// generator makes bugs from the code, plants a sample of them, and counts those that the tests notice.
+// generator generates bugs from the code, plants a sample of them, and counts those that the tests detect.
 type generator struct {
 	*job
 	groups  []group
@@ -50,7 +50,7 @@ type generator struct {
 	known   []known
 }
 
-// known is a change that no test can notice. It is found by the text of its line, wherever that is.
+// known is a change that no test can detect. It is found by the text of its line.
 type known struct {
 	File   string `json:"file"`
 	Line   string `json:"line"`
@@ -58,7 +58,7 @@ type known struct {
 	Reason string `json:"reason"`
 }
 
-// readKnown reads the changes that no test can notice.
+// readKnown reads the changes that no test can detect.
 func readKnown(root string) ([]known, error) {
 	text, err := os.ReadFile(filepath.Join(root, "testdata", "mutants", "generated", "equivalent.json"))
 	if os.IsNotExist(err) {
@@ -79,14 +79,14 @@ func readKnown(root string) ([]known, error) {
 	return list, nil
 }
 
-// equivalent reports whether a change is on the list of those that no test can notice.
+// equivalent reports whether a change is on the list of those that no test can detect.
 func (g *generator) equivalent(c *change) bool {
 	return slices.ContainsFunc(g.known, func(k known) bool {
 		return k.File == c.File && k.Line == c.Text && k.Change == c.String()
 	})
 }
 
-// language is what a group is written in: how its changes are found, checked and built.
+// language finds, checks and builds the changes of a group.
 type language interface {
 	changes(ctx context.Context) ([]change, error)
 	compile(ctx context.Context, list []*change) ([]bool, error)
@@ -179,7 +179,7 @@ func (g *generator) group(ctx context.Context, gr group) (killed, lived int, err
 	return killed, lived, nil
 }
 
-// sample picks changes that compile, by the seed.
+// sample selects changes that compile, by the seed.
 func (g *generator) sample(ctx context.Context, lang language, all []change) ([]*change, error) {
 	order := rand.New(rand.NewPCG(g.seed, 0)).Perm(len(all))
 	var sample []*change
@@ -208,7 +208,8 @@ func (g *generator) sample(ctx context.Context, lang language, all []change) ([]
 	return sample, nil
 }
 
-// trace runs every test once by itself, and returns those that pass and reach a change, the quickest first.
+// trace runs every test separately once, and returns those that pass and reach a change, the quickest
+// first.
 func (g *generator) trace(ctx context.Context, suites []*suiteTests) ([]*test, error) {
 	var tests []*test
 	for _, s := range suites {
@@ -228,7 +229,7 @@ func (g *generator) trace(ctx context.Context, suites []*suiteTests) ([]*test, e
 	return tests, nil
 }
 
-// plantChange runs the tests that reach a change, with it. It returns the test that failed, "" if none did.
+// plantChange runs the tests that reach a change with the change. It returns the test that failed, or "".
 func (g *generator) plantChange(ctx context.Context, c *change, tests []*test) (string, error) {
 	var rest []*test
 	for _, t := range tests {
@@ -238,7 +239,7 @@ func (g *generator) plantChange(ctx context.Context, c *change, tests []*test) (
 	}
 	end := time.Now().Add(g.limit)
 	for step := time.Second; len(rest) > 0 && time.Now().Before(end); step *= 4 {
-		// A few quick tests first: most bugs end there.
+		// A few quick tests first, which detect most bugs.
 		n, sum := 0, time.Duration(0)
 		for n < len(rest) && (n == 0 || sum+rest[n].took <= step) {
 			sum += rest[n].took
@@ -316,7 +317,7 @@ func (l *goLanguage) build(ctx context.Context, sample []*change) ([]*suiteTests
 	return goSuites(ctx, l.root, l.scratch, tested(l.packages), true, "-overlay", overlay)
 }
 
-// restore has nothing to do: an overlay changes no file.
+// restore has no effect: an overlay changes no files.
 func (l *goLanguage) restore() error { return nil }
 
 // goSuites builds the tests of packages.

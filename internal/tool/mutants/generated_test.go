@@ -126,7 +126,7 @@ func sub(a, b int) int { return a - b }
 		if err != nil {
 			t.Fatal(err)
 		}
-		// A label that nothing uses, and a function without its last return, do not compile.
+		// An unused label, and a function without its last return, do not compile.
 		if bad := strings.HasPrefix(list[i].Old, "return sub") || strings.HasPrefix(list[i].Old, "return a") || list[i].Old == "return" && list[i].Line == 17; ok == bad {
 			t.Errorf("line %d, %s: it compiles: %v, want %v", list[i].Line, &list[i], ok, !bad)
 		}
@@ -150,7 +150,7 @@ func sub(a, b int) int { return a - b }
 	}
 }
 
-// A change that a test notices is killed. One that no test notices or reaches survives. One that is known to be equivalent is left out, and so are those that do not compile.
+// A change that a test detects is killed. One that no test detects or reaches survives. Known equivalent changes are skipped, and so are those that do not compile.
 func TestGenerated(t *testing.T) {
 	short.Skip(t, "go test in a copy of a module")
 	root := checkout(t, nil)
@@ -189,7 +189,7 @@ func TestGenerated(t *testing.T) {
 	}
 }
 
-// The list of changes that no test can notice is in order: each is there.
+// The list of changes that no test can detect is current: each exists.
 func TestEquivalentIsNotStale(t *testing.T) {
 	root := filepath.Join("..", "..", "..")
 	list, err := readKnown(root)
@@ -197,7 +197,7 @@ func TestEquivalentIsNotStale(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, k := range list {
-		if strings.HasPrefix(k.File, "web/") { // whose changes node would list
+		if strings.HasPrefix(k.File, "web/") { // node lists their changes
 			text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(k.File)))
 			if err != nil || !strings.Contains(string(text), k.Line) {
 				t.Errorf("%s: %q is not there: %v", k.File, k.Line, err)

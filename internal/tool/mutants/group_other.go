@@ -4,7 +4,7 @@ package main
 
 import "os/exec"
 
-// ownGroup has no groups of processes to make.
+// ownGroup has no effect: there are no process groups.
 func ownGroup(cmd *exec.Cmd) {
 	cmd.Cancel = func() error { return cmd.Process.Kill() }
 }

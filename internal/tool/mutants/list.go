@@ -13,13 +13,13 @@ import (
 type mutant struct {
 	ID   string `json:"id"`
 	File string `json:"file"` // slash-separated, from the root of the checkout
-	Old  string `json:"old"`  // stands there once
+	Old  string `json:"old"`  // must occur exactly once
 	New  string `json:"new"`
 	// Package and Run are the test that must fail, as go test takes them; for a file of the page the
 	// test file below web and the name of the test, as vitest takes them.
 	Package string `json:"package,omitempty"`
 	Run     string `json:"run,omitempty"`
-	// Equivalent says why no test can notice the bug. Such a bug is not run.
+	// Equivalent is the reason why no test can detect the bug. Such a bug is not run.
 	Equivalent string `json:"equivalent,omitempty"`
 }
 
@@ -58,7 +58,7 @@ func readList(dir string) ([]mutant, error) {
 	return all, nil
 }
 
-// check reports what is missing.
+// check returns an error for a missing member.
 func (m *mutant) check() error {
 	switch {
 	case m.ID == "" || m.File == "" || m.Old == "":

@@ -1,13 +1,13 @@
-// Command mutants plants bugs in a copy of the checkout, one at a time, and reports which of them the tests notice.
+// Command mutants plants bugs in a copy of the checkout, one at a time, and reports which of them the tests detect.
 //
-// The bugs are in testdata/mutants/*.json, each with the test that must fail. A bug that no test can notice, because it
-// changes nothing, says so with a reason. The command ends with 1 if a bug survives, if its place is not found any more,
-// if it does not build, or if its test fails without it.
+// The bugs are in testdata/mutants/*.json, each with the test that must fail. A bug that no test can detect, because it has no
+// effect, is marked with a reason. The command exits with 1 if a bug survives, if its place is not found, if it does not build, or
+// if its test fails without it.
 //
-// Then it makes bugs itself: in each of a list of packages a sample of conditions is negated, comparisons are shifted, returns
-// and statements are dropped, errors are ignored and arguments are swapped, and the tests that reach the place run. All bugs of
-// a sample are in one build, each in its copy of a function; a variable of the environment selects one. The command ends with 1 if
-// fewer than 85 % of a package's bugs are noticed. What no test can notice is in testdata/mutants/generated/equivalent.json.
+// Then it generates bugs: in each of a list of packages it negates a sample of conditions, shifts comparisons, drops returns and
+// statements, ignores errors and swaps arguments, and runs the tests that reach the place. All bugs of a sample are in one build,
+// each in a copy of its function; an environment variable selects one. The command exits with 1 if the tests detect fewer than 85
+// % of a package's bugs. Bugs that no test can detect are in testdata/mutants/generated/equivalent.json.
 package main
 
 import (
@@ -76,7 +76,7 @@ func run(args []string, out io.Writer) int {
 	return 0
 }
 
-// check plants every bug of the list and reports whether all is well.
+// check plants every bug of the list and reports whether all were detected.
 func check(ctx context.Context, j *job) (bool, error) {
 	list, err := readList(filepath.Join(j.root, "testdata", "mutants"))
 	if err != nil {
@@ -105,7 +105,7 @@ func check(ctx context.Context, j *job) (bool, error) {
 	return bad == 0 && len(list) > 0, nil
 }
 
-// makeCopy copies the checkout. The function that it returns deletes the copy.
+// makeCopy copies the checkout. The returned function deletes the copy.
 func (j *job) makeCopy(ctx context.Context) (func(), error) {
 	dir, err := os.MkdirTemp("", "mutants")
 	if err != nil {

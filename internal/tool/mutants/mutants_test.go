@@ -19,7 +19,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
-// checkout is a module with one function, a test that looks at it, and bugs.
+// checkout returns a module with one function, a test of it, and bugs.
 func checkout(t *testing.T, bugs []mutant) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -85,7 +85,7 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// The end of the context, which Ctrl-C is, ends the tests and what they started.
+// The end of the context, as with Ctrl-C, ends the tests and their processes.
 func TestCancelled(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pid")
 	t.Setenv("PIDFILE", file)
@@ -111,8 +111,8 @@ func TestCancelled(t *testing.T) {
 	if err := <-done; err == nil {
 		t.Error("no error")
 	}
-	// It was killed, which takes a moment. It is reaped by the process that adopts it; until then it is a
-	// zombie, which has no command line.
+	// It was killed, which takes a moment. Until its new parent reaps it, it is a zombie, which has no
+	// command line.
 	runs := func() bool {
 		text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
 		return err == nil && len(text) > 0 && syscall.Kill(pid, 0) == nil
@@ -143,7 +143,7 @@ func TestBadLists(t *testing.T) {
 	}
 }
 
-// The list of this project is in order: every place is found, without running anything.
+// The list of this project is current: every place is found, without running tests.
 func TestListIsNotStale(t *testing.T) {
 	root := filepath.Join("..", "..", "..")
 	list, err := readList(filepath.Join(root, "testdata", "mutants"))

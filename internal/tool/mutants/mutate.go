@@ -24,7 +24,7 @@ type change struct {
 	Body    [2]int `json:"body"`
 	Expr    bool   `json:"expr"`
 	Results bool   `json:"results"`
-	// At is where the statement around the change begins. Labels are the ends of the labels in the body, which the copy of the body has under other names.
+	// At is the start of the statement around the change. Labels are the ends of the labels in the body, which get other names in the copy.
 	At     int   `json:"at"`
 	Labels []int `json:"labels"`
 
@@ -47,7 +47,7 @@ func oneLine(text string) string {
 	return text
 }
 
-// What a log or a message for a person says is no promise, and a timer that is not stopped is collected.
+// Texts of logs and messages are not tested, and a timer that is not stopped is garbage collected.
 var (
 	logs     = regexp.MustCompile(`(?i)^(defer )?[\w.]*\b(s?log|logger)(\(\))?\.(Debug|Info|Warn|Error|Log|Print)\w*\(|^fmt\.Fp?rint|^panic\(|^defer \w*(timer|ticker|cancel|stop)\w*(\.Stop)?\(\)$`)
 	shifts   = map[token.Token]string{token.LSS: "<=", token.LEQ: "<", token.GTR: ">=", token.GEQ: ">", token.LAND: "||", token.LOR: "&&", token.EQL: "!=", token.NEQ: "=="}
@@ -134,7 +134,7 @@ func (m *mutator) function(sig *ast.FuncType, body *ast.BlockStmt) {
 	m.list(body.List)
 }
 
-// list adds the changes of statements that follow each other.
+// list adds the changes of consecutive statements.
 func (m *mutator) list(list []ast.Stmt) {
 	for _, s := range list {
 		start, end := m.span(s)
@@ -143,7 +143,7 @@ func (m *mutator) list(list []ast.Stmt) {
 	}
 }
 
-// drop adds the change that leaves a statement out, and the one that returns no error.
+// drop adds the change that omits a statement, and the one that returns no error.
 func (m *mutator) drop(s ast.Stmt, start, end int) {
 	kind := "statement dropped"
 	switch s := s.(type) {
@@ -171,7 +171,7 @@ func (m *mutator) drop(s ast.Stmt, start, end int) {
 
 // inside adds the changes below a statement that begins at the offset.
 func (m *mutator) inside(s ast.Node, at int) {
-	whole := map[ast.Expr]bool{} // conditions, which are negated as a whole
+	whole := map[ast.Expr]bool{} // conditions that are negated as a whole
 	ast.Inspect(s, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.BlockStmt:
@@ -242,7 +242,7 @@ func (m *mutator) condition(e ast.Expr, at int) {
 	}
 }
 
-// operator adds the change of a comparison. One that is the whole condition is negated already.
+// operator adds the change of a comparison. A comparison that is the whole condition is already negated.
 func (m *mutator) operator(e *ast.BinaryExpr, at int, whole bool) {
 	is := shifts[e.Op]
 	if is == "" || whole && (e.Op == token.EQL || e.Op == token.NEQ) {
@@ -252,7 +252,7 @@ func (m *mutator) operator(e *ast.BinaryExpr, at int, whole bool) {
 	m.add("comparison shifted", from, from+len(e.Op.String()), at, is)
 }
 
-// call adds the changes of a call: two arguments that follow each other, swapped.
+// call adds the changes of a call: two adjacent arguments, swapped.
 func (m *mutator) call(e *ast.CallExpr, at int) {
 	if symmetry.MatchString(m.source(e.Fun)) {
 		return

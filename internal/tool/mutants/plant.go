@@ -14,13 +14,13 @@ import (
 	"time"
 )
 
-// outcome is what became of a bug.
+// outcome is the outcome of a bug.
 type outcome string
 
 const (
 	caught     outcome = "caught"
 	survived   outcome = "SURVIVED"
-	stale      outcome = "STALE"   // its place is not found, or not once
+	stale      outcome = "STALE"   // its place is not found exactly once
 	broken     outcome = "BROKEN"  // it does not build
 	unsound    outcome = "UNSOUND" // its test fails without it, or does not exist
 	equivalent outcome = "equivalent"
@@ -35,7 +35,7 @@ type job struct {
 	verbose bool
 	out     io.Writer
 
-	sound map[string]string // by package and test: "" if it passes without a bug, else why not
+	sound map[string]string // by package and test: "" if it passes without a bug, else the reason
 }
 
 // plant plants a bug, runs its test, and takes the bug out again.
@@ -66,7 +66,7 @@ func (j *job) plant(ctx context.Context, m mutant) (outcome, string) {
 
 var failed = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)`)
 
-// judge makes an outcome of what the test said.
+// judge derives the outcome from the output of the test.
 func (j *job) judge(output string, err error) (outcome, string) {
 	switch {
 	case strings.Contains(output, "[build failed]") || strings.Contains(output, "[setup failed]"):
@@ -86,7 +86,8 @@ func (j *job) judge(output string, err error) (outcome, string) {
 	return caught, ""
 }
 
-// baseline says why the test of a bug proves nothing, "" if it does: once for each test.
+// baseline returns the reason why the test of a bug is invalid, or "". It runs each test
+// once.
 func (j *job) baseline(ctx context.Context, m mutant) string {
 	key := m.Package + " " + m.Run
 	if why, known := j.sound[key]; known {
@@ -107,7 +108,7 @@ func (j *job) baseline(ctx context.Context, m mutant) string {
 	return why
 }
 
-// test runs the test of a bug in the copy. Nothing of it is left when it returns.
+// test runs the test of a bug in the copy. No process of it is left when it returns.
 func (j *job) test(ctx context.Context, m mutant) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, j.limit)
 	defer cancel()

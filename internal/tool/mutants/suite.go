@@ -26,7 +26,7 @@ type test struct {
 	hits  map[int]bool
 }
 
-// goSuite is a test binary that was built for the package of a directory.
+// goSuite returns a test binary that was built for the package of a directory.
 func goSuite(bin, dir string, short bool) *suite {
 	return &suite{dir: dir, args: func(tests []string, limit time.Duration) []string {
 		return []string{bin, "-test.run", "^(" + strings.Join(tests, "|") + ")$", "-test.failfast", "-test.short=" + strconv.FormatBool(short), "-test.timeout", limit.String()}
@@ -47,7 +47,7 @@ func (s *suite) names(ctx context.Context, bin string) ([]string, error) {
 	return names, err
 }
 
-// run runs tests with a change, or with none. Nothing that they started is left when it returns.
+// run runs tests with or without a change. No process of them is left when it returns.
 func (s *suite) run(ctx context.Context, tmp string, tests []string, limit time.Duration, env ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit+2*time.Second)
 	defer cancel()
@@ -61,15 +61,16 @@ func (s *suite) run(ctx context.Context, tmp string, tests []string, limit time.
 	cmd.WaitDelay = 2 * time.Second
 	err := cmd.Run()
 	if cmd.Process != nil {
-		_ = cmd.Cancel() // what a bug left behind
+		_ = cmd.Cancel() // processes that a bug left
 	}
-	if errors.Is(err, exec.ErrWaitDelay) { // it passed, and left a process behind
+	if errors.Is(err, exec.ErrWaitDelay) { // it passed, but left a process
 		err = nil
 	}
 	return output.String(), err
 }
 
-// trace runs a test without a change and notes which changes it reaches. It reports whether the test passes.
+// trace runs a test without a change and records which changes it reaches. It reports whether the test
+// passes.
 func (s *suite) trace(ctx context.Context, tmp, name string, limit time.Duration) (*test, bool) {
 	file := filepath.Join(tmp, "trace")
 	defer os.Remove(file)
@@ -79,7 +80,7 @@ func (s *suite) trace(ctx context.Context, tmp, name string, limit time.Duration
 		return nil, false
 	}
 	t := &test{suite: s, name: name, took: time.Since(started), hits: map[int]bool{}}
-	text, _ := os.ReadFile(file) // none if nothing was reached
+	text, _ := os.ReadFile(file) // missing if no change was reached
 	for line := range strings.SplitSeq(string(text), "\n") {
 		if id, err := strconv.Atoi(line); err == nil {
 			t.hits[id] = true

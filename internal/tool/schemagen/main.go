@@ -50,12 +50,12 @@ func generate(dir string) error {
 	return nil
 }
 
-// schemas are the files that are written.
+// schemas are the generated files.
 var schemas = map[string]func() (*jsonschema.Schema, error){
 	"rpc": Messages, "service": Service, "conversation": Conversation,
 }
 
-// builder knows the types that have a JSON form of their own.
+// builder returns a builder with the types that have a custom JSON form.
 func builder() *schema.Builder {
 	b := &schema.Builder{}
 	b.Plain(reflect.TypeFor[event.JSON](), &jsonschema.Schema{})
@@ -65,8 +65,8 @@ func builder() *schema.Builder {
 	return b
 }
 
-// withEvents returns a builder that knows the events which other types hold, such as a prompt and
-// what a conversation has. Their messages have no blocks.
+// withEvents returns a builder with the events that other types contain, such as a prompt and the
+// items of a conversation. Their messages have no blocks.
 func withEvents() *schema.Builder {
 	b := builder()
 	inMemory := map[string]reflect.Type{"UserMessage": reflect.TypeFor[event.UserMessage](), "AssistantMessage": reflect.TypeFor[event.AssistantMessage]()}
@@ -88,7 +88,7 @@ func withEvents() *schema.Builder {
 	return b
 }
 
-// Messages is the schema of an RPC message.
+// Messages returns the schema of an RPC message.
 func Messages() (*jsonschema.Schema, error) {
 	b := builder()
 	unions := map[reflect.Type]map[string]reflect.Type{}
@@ -111,8 +111,8 @@ func Messages() (*jsonschema.Schema, error) {
 	return b.Schema("RpcMessage", reflect.TypeFor[event.Event]())
 }
 
-// Service is the schema of an object with a member for each method, which has its
-// parameters and its result, and of the envelope and the error.
+// Service returns the schema of an object with a member for each method, which has its parameters
+// and its result, and of the envelope and the error.
 func Service() (*jsonschema.Schema, error) {
 	b := withEvents()
 	b.Add(reflect.TypeFor[api.Envelope](), reflect.TypeFor[api.ErrorObject]())
@@ -135,12 +135,12 @@ func Service() (*jsonschema.Schema, error) {
 	return s, nil
 }
 
-// object is an object that has all of the given members.
+// object returns an object that has all of the given members.
 func object(members map[string]*jsonschema.Schema) *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "object", Properties: members, Required: slices.Sorted(maps.Keys(members))}
 }
 
-// Conversation is the schema of a folded conversation.
+// Conversation returns the schema of a folded conversation.
 func Conversation() (*jsonschema.Schema, error) {
 	return withEvents().Schema("FoldedConversation", reflect.TypeFor[event.Conversation]())
 }

@@ -36,7 +36,7 @@ func validate(t *testing.T, r *jsonschema.Resolved, text []byte) {
 	}
 }
 
-// What the packages write is what the schemas say, for a dialogue of each kind.
+// The output of the packages conforms to the schemas, for a dialogue of each kind.
 func TestSchemas_hold(t *testing.T) {
 	messages, conversation := resolved(t, Messages), resolved(t, Conversation)
 	for _, name := range []string{
@@ -94,7 +94,7 @@ func recorded(t *testing.T, name string) []message.Message {
 	return all
 }
 
-// What is wrong the schemas refuse.
+// The schemas refuse invalid values.
 func TestSchemas_refuse(t *testing.T) {
 	messages := resolved(t, Messages)
 	for _, text := range []string{
@@ -111,7 +111,7 @@ func TestSchemas_refuse(t *testing.T) {
 	}
 }
 
-// The files that are committed are those that the types make.
+// The committed files equal the generated ones.
 func TestSchemas_committed(t *testing.T) {
 	dir := t.TempDir()
 	if err := generate(dir); err != nil {

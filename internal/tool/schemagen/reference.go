@@ -23,7 +23,7 @@ func reference(page string) error {
 }
 
 // withRows returns the page with one row for each method. A method without a row gets one after
-// the last of its group, the part of the name before the dot.
+// the last row of its group, which is the part of the name before the dot.
 func withRows(page string, methods []server.Method) (string, error) {
 	rows := map[string]string{}
 	for _, m := range methods {
@@ -36,7 +36,7 @@ func withRows(page string, methods []server.Method) (string, error) {
 		if name := rowName(line); name != "" {
 			row, ok := rows[name]
 			if !ok {
-				continue // the method is gone
+				continue // the method no longer exists
 			}
 			line, last[group(name)] = row, row
 			delete(rows, name)
@@ -58,7 +58,7 @@ func withRows(page string, methods []server.Method) (string, error) {
 	return strings.Join(lines, "\n") + "## Reasons" + tail, nil
 }
 
-// rowName returns the method of a row of a table, empty for any other line.
+// rowName returns the method of a row of a table, or "" for any other line.
 func rowName(line string) string {
 	rest, ok := strings.CutPrefix(line, "| `")
 	name, _, found := strings.Cut(rest, "` |")

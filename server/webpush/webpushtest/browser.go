@@ -1,5 +1,5 @@
-// Package webpushtest plays the part of a browser and its push service in tests of Web Push: it
-// makes subscriptions, checks the signature of what comes, and decrypts it.
+// Package webpushtest simulates a browser and its push service in tests of Web Push: it creates
+// subscriptions, checks the signature of requests, and decrypts them.
 package webpushtest
 
 import (
@@ -24,15 +24,15 @@ import (
 	"github.com/seed7221b0f9/parley/server/webpush"
 )
 
-// Browser is a browser that has subscribed at an address. It derives its keys by the steps of
-// the standards and shares no code with package webpush.
+// Browser is a browser that has subscribed at an address. It derives its keys by the steps of the
+// standards and shares no code with package webpush.
 type Browser struct {
 	endpoint string
 	private  *ecdh.PrivateKey
 	auth     []byte
 }
 
-// NewBrowser returns a browser with new keys, whose push service is at the address.
+// NewBrowser returns a browser with new keys and a push service at the address.
 func NewBrowser(endpoint string) (*Browser, error) {
 	private, err := ecdh.P256().GenerateKey(rand.Reader)
 	if err != nil {
@@ -43,7 +43,7 @@ func NewBrowser(endpoint string) (*Browser, error) {
 	return &Browser{endpoint, private, auth}, nil
 }
 
-// Subscription returns what the browser's page sends to its server after it has subscribed.
+// Subscription returns the subscription that the browser's page sends to its server.
 func (b *Browser) Subscription() webpush.Subscription {
 	return webpush.Subscription{
 		Endpoint: b.endpoint,
@@ -52,8 +52,8 @@ func (b *Browser) Subscription() webpush.Subscription {
 	}
 }
 
-// Open checks and decrypts a request with its body, as the push service and the browser do
-// together: the server's public key, the audience, the time, and the payload.
+// Open checks and decrypts a request with its body, like the push service and the browser together:
+// the server's public key, the audience, the time, and the payload.
 func (b *Browser) Open(r *http.Request, body []byte, serverKey, audience string, now time.Time) ([]byte, error) {
 	if err := verify(r.Header.Get("Authorization"), serverKey, audience, now); err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func (b *Browser) Open(r *http.Request, body []byte, serverKey, audience string,
 	return b.decrypt(body)
 }
 
-// verify checks a token of VAPID.
+// verify checks a VAPID token.
 func verify(header, serverKey, audience string, now time.Time) error {
 	parameters, ok := strings.CutPrefix(header, "vapid ")
 	token, key, ok2 := strings.Cut(strings.TrimPrefix(parameters, "t="), ", k=")
@@ -99,7 +99,7 @@ func verify(header, serverKey, audience string, now time.Time) error {
 	return nil
 }
 
-// decrypt reads a body of one record.
+// decrypt decrypts a body of one record.
 func (b *Browser) decrypt(body []byte) ([]byte, error) {
 	const header = 16 + 4 + 1 + 65
 	if len(body) < header+17 || len(body) > 4096 || body[20] != 65 || binary.BigEndian.Uint32(body[16:]) < uint32(len(body)-header) {

@@ -23,7 +23,7 @@ func ExampleBrowser_Open() {
 	if err != nil {
 		panic(err)
 	}
-	body, err := io.ReadAll(req.Body) // what the push service gets
+	body, err := io.ReadAll(req.Body) // the body at the push service
 	if err != nil {
 		panic(err)
 	}

@@ -1,4 +1,4 @@
-// Package build identifies the program: version, commit and what it was built with.
+// Package build identifies the program: version, commit and build tools.
 package build
 
 import (
@@ -15,20 +15,20 @@ import (
 // Info identifies a build of the program.
 type Info struct {
 	Version  string `json:"version"`
-	Commit   string `json:"commit,omitempty"`   // empty where it is not known
-	Modified bool   `json:"modified,omitempty"` // the source was not that of the commit
+	Commit   string `json:"commit,omitempty"`   // empty if unknown
+	Modified bool   `json:"modified,omitempty"` // the source differed from the commit
 	Go       string `json:"go"`
 	OS       string `json:"os"`
 	Arch     string `json:"arch"`
 }
 
-// Running returns the build that runs, with what the linker has stamped.
+// Running returns the running build, with the values stamped by the linker.
 func Running(version, commit string) Info {
 	info, _ := debug.ReadBuildInfo() // nil without modules
 	return stamped(version, commit, info)
 }
 
-// stamped takes what was stamped first and then what the Go tool has recorded.
+// stamped prefers the stamped values over those that the Go tool recorded.
 func stamped(version, commit string, info *debug.BuildInfo) Info {
 	b := Info{Version: version, Commit: commit, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
 	if b.Version == "" {
@@ -48,7 +48,7 @@ func stamped(version, commit string, info *debug.BuildInfo) Info {
 	return b
 }
 
-// String is what parley --version prints after the name.
+// String returns the text that parley --version prints after the name.
 func (b Info) String() string {
 	var parts []string
 	if b.Commit != "" {

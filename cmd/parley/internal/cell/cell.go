@@ -1,5 +1,4 @@
-// Package cell knows how many columns of a terminal text takes, and what text
-// may be shown there.
+// Package cell computes the width of text on a terminal and sanitizes text for it.
 package cell
 
 import (
@@ -10,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// Sanitize makes text of others fit for a terminal: control characters other
-// than line feed and tab are left out, so that no escape sequence is ever
-// whole, and bytes that are not UTF-8 become U+FFFD.
+// Sanitize makes untrusted text safe for a terminal: it removes control characters other than
+// line feed and tab, so that no escape sequence is complete, and replaces bytes that are not
+// UTF-8 by U+FFFD.
 func Sanitize(s string) string {
 	if !strings.ContainsFunc(s, Unsafe) && utf8.ValidString(s) {
 		return s
@@ -25,9 +24,9 @@ func Sanitize(s string) string {
 	}, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
-// Unsafe reports whether r is one of C0, DEL and C1, without \n and \t, turns the
-// direction of the text around it, breaks a line where \n does not, is a byte order mark or
-// a tag, which nobody sees, or is one of the marks of a look.
+// Unsafe reports whether r is one of C0, DEL and C1, except for \n and \t, changes the
+// direction of text, breaks a line like \n, is an invisible byte order mark or tag, or is one
+// of the marks of a look.
 func Unsafe(r rune) bool {
 	switch {
 	case r < 0x20:
@@ -40,27 +39,27 @@ func Unsafe(r rune) bool {
 	return unicode.Is(unicode.Bidi_Control, r)
 }
 
-// A look stands in a text between these two, which are not characters, until Terminal makes an
-// escape sequence of it. So nothing that others wrote can be one: at worst it has a colour.
+// These two noncharacters enclose a look in a text until Terminal converts it to an escape
+// sequence. So untrusted text can never contain an escape sequence: at worst it sets a colour.
 const (
 	lookOpen  = '\uFDD0'
 	lookClose = '\uFDD1'
 )
 
-// maxLook is the length of a look and its end. This program adds a few parameters at most; in a
-// text of others the end is not looked for any farther.
+// maxLook is the maximum length of a look including its end. This program uses only a few
+// parameters; in untrusted text the search for the end stops there.
 const maxLook = 64
 
 // Plainly ends every look.
 const Plainly = "\uFDD00\uFDD1"
 
-// Look begins a look, which is the parameters of an SGR sequence.
+// Look returns the start of a look with the parameters of an SGR sequence.
 func Look(parameters string) string { return string(lookOpen) + parameters + string(lookClose) }
 
-// shown are the parameters that this program uses. None of them hides text.
+// shown are the allowed parameters. They do not hide text.
 var shown = []string{"0", "1", "2", "3", "4", "7", "9", "31", "32", "33", "34", "35", "36"}
 
-// Terminal is text as a terminal gets it: sanitized, its looks escape sequences.
+// Terminal returns text for a terminal: sanitized, with looks as escape sequences.
 func Terminal(s string) string {
 	if !strings.ContainsFunc(s, Unsafe) && utf8.ValidString(s) {
 		return s
@@ -82,8 +81,8 @@ func Terminal(s string) string {
 	}
 }
 
-// TerminalJSON is JSON as a terminal gets it: what is not safe is written as an
-// escape of JSON, so that the value stays what it is.
+// TerminalJSON returns JSON for a terminal: unsafe characters are written as JSON escapes, so
+// that the value does not change.
 func TerminalJSON(s string) string {
 	if !strings.ContainsFunc(s, Unsafe) && utf8.ValidString(s) {
 		return s
@@ -99,7 +98,7 @@ func TerminalJSON(s string) string {
 	return b.String()
 }
 
-// Width is the number of columns that text without looks takes.
+// Width returns the number of columns that text without looks takes.
 func Width(s string) int {
 	n := 0
 	for _, r := range s {
@@ -108,8 +107,7 @@ func Width(s string) int {
 	return n
 }
 
-// RuneWidth is 2 for East Asian scripts and emoji, 0 for marks that combine with
-// the rune before them, 1 otherwise.
+// RuneWidth returns 2 for East Asian scripts and emoji, 0 for combining marks, 1 otherwise.
 func RuneWidth(r rune) int {
 	switch {
 	case r < 0x300:
@@ -132,7 +130,7 @@ func wide(r rune) bool {
 	return strings.ContainsRune("⌚⌛⏩⏪⏫⏬⏰⏳☔☕♈♉♊♋♌♍♎♏♐♑♒♓♿⚓⚡⚽⚾⛄⛅⛔⛪⛵⛽✅✊✋✨❌❎❓❔❕❗➕➖➗⭐⭕", r)
 }
 
-// Escape is the length of the look that s begins with, 0 if it begins with none.
+// Escape returns the length of the look that s begins with, or 0.
 func Escape(s string) int {
 	if !strings.HasPrefix(s, string(lookOpen)) {
 		return 0
@@ -143,8 +141,8 @@ func Escape(s string) int {
 	return utf8.RuneLen(lookOpen)
 }
 
-// Rows cuts one line, which may have colours in it, into rows of so many
-// columns. Colours go on in the next row. There is at least one row.
+// Rows splits one line, which may contain colours, into rows of the given width. Colours
+// continue in the next row. There is at least one row.
 func Rows(line string, columns int) []string {
 	var rows []string
 	var row strings.Builder
@@ -176,7 +174,7 @@ func Rows(line string, columns int) []string {
 	return append(rows, row.String())
 }
 
-// Plain is text without looks.
+// Plain returns text without looks.
 func Plain(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); {

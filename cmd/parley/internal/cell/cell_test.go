@@ -65,7 +65,7 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
-// A text of nothing but the marks of looks is read once.
+// A text that consists only of marks of looks is scanned once.
 func TestTerminal_marks(t *testing.T) {
 	marks := strings.Repeat(string(lookOpen), 2<<20)
 	done := make(chan struct{})

@@ -10,8 +10,8 @@ import (
 // looks are the escape sequences of one or more looks.
 var looks = regexp.MustCompile(`\x1b\[(` + strings.Join(shown, "|") + `)(;(` + strings.Join(shown, "|") + `))*m`)
 
-// FuzzTerminal: whatever text is shown, the only escape sequences that a terminal gets are the looks of this program,
-// and what is sanitized once stays as it is.
+// FuzzTerminal: for any text, the terminal gets only the escape sequences of this program's looks, and sanitizing is
+// idempotent.
 func FuzzTerminal(f *testing.F) {
 	for _, s := range []string{"", "a\x1b[31mb", "\x9b31m", Look("31") + "x" + Plainly, Look("31;8") + "x", Look("1;3") + "x", "\uFDD0", "\uFDD1\uFDD0", "\xff\x1b", "\u202eabc", "a\r\nb\tc"} {
 		f.Add(s)

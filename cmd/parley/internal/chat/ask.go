@@ -10,26 +10,26 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
-// ask is something that the agent asks the user. Its functions are called in the loop.
+// ask is a request of the agent to the user. The loop calls its functions.
 type ask struct {
 	id   string // of the request
-	call string // the tool call that it is about
-	// show asks, again if the answer was not understood.
+	call string // the tool call of the request
+	// show shows the question; it is called again if the answer was not understood.
 	show func()
-	// answer takes a line. It returns nil while there is more to ask or to understand.
+	// answer handles a line. It returns nil while more answers are needed.
 	answer func(text string) (a agent.Answer, understood bool)
-	// nobody shows that no one answers, and returns the answer to give.
+	// nobody shows that no user answers, and returns the answer to send.
 	nobody func() agent.Answer
 }
 
-// asking reports whether a question was put.
+// asking reports whether a question is open.
 func (c *loop) asking() bool { return len(c.asks) > 0 }
 
-// ask puts a question when its call has been shown.
+// ask shows a question after its call has been shown.
 func (c *loop) ask(a *ask) {
 	if i := slices.IndexFunc(c.asks, func(o *ask) bool { return o.id == a.id }); i >= 0 {
 		if c.asks[i] = a; i == 0 {
-			a.show() // more is known of it now
+			a.show() // more details are known now
 		}
 		return
 	}
@@ -38,7 +38,7 @@ func (c *loop) ask(a *ask) {
 	c.putEarly(a.call == "")
 }
 
-// putEarly puts the questions whose calls were shown, or all of them.
+// putEarly shows the questions whose calls were shown, or all of them.
 func (c *loop) putEarly(all bool) {
 	c.early = slices.DeleteFunc(c.early, func(a *ask) bool {
 		if !all && !c.out.shows(a.call) {
@@ -51,7 +51,7 @@ func (c *loop) putEarly(all bool) {
 	})
 }
 
-// withdraw removes a question that was answered elsewhere or that the agent no longer asks.
+// withdraw removes a question that was answered elsewhere or withdrawn by the agent.
 func (c *loop) withdraw(id, how, by string) {
 	same := func(a *ask) bool { return a.id == id }
 	c.early = slices.DeleteFunc(c.early, same)
@@ -67,7 +67,7 @@ func (c *loop) withdraw(id, how, by string) {
 	c.settle(i)
 }
 
-// settle removes a question and asks the next.
+// settle removes a question and shows the next.
 func (c *loop) settle(i int) {
 	c.asks = slices.Delete(c.asks, i, i+1)
 	if i == 0 && c.asking() {
@@ -84,7 +84,7 @@ func (c *loop) give(answer agent.Answer) {
 		if err == nil || errors.Is(err, agent.ErrNotOpen) || errors.Is(err, agent.ErrClosed) || c.ctx.Err() != nil {
 			return nil
 		}
-		return func() { // it is still open
+		return func() { // the question is still open
 			c.con.Complain(err.Error())
 			if c.asks = append([]*ask{a}, c.asks...); c.person() {
 				a.show()
@@ -95,8 +95,8 @@ func (c *loop) give(answer agent.Answer) {
 	})
 }
 
-// reply takes a line as an answer. It reports false for a line that is none and was not typed by a
-// person, who can be asked again.
+// reply treats a line as an answer. It returns false for an invalid answer that does not come from
+// a person, who could be asked again.
 func (c *loop) reply(text string) bool {
 	a := c.asks[0]
 	switch answer, understood := a.answer(text); {
@@ -112,14 +112,14 @@ func (c *loop) reply(text string) bool {
 	return true
 }
 
-// unanswered declines everything that is asked: there is no user to answer.
+// unanswered declines all questions, because there is no user to answer.
 func (c *loop) unanswered() {
 	for c.asking() {
 		c.give(c.asks[0].nobody())
 	}
 }
 
-// put shows a question: its subject, and then the possible answers.
+// put shows a question: its subject, then the possible answers.
 func (c *loop) put(title string, lines ...string) {
 	c.con.Lock()
 	defer c.con.Unlock()
@@ -136,8 +136,8 @@ func (c *loop) put(title string, lines ...string) {
 	}
 }
 
-// yesNo is an answer with the words after it: y, s for the session, a for always, "all", n, or ""
-// for anything else.
+// yesNo returns an answer with the words after it: y, s for the session, a for always, "all", n,
+// or "" for anything else.
 func yesNo(text string) (answer, words string) {
 	word, words, _ := strings.Cut(strings.TrimSpace(text), " ")
 	switch strings.ToLower(strings.TrimRight(word, ",.:")) {
@@ -153,7 +153,7 @@ func yesNo(text string) (answer, words string) {
 		return "n", strings.TrimSpace(words)
 	}
 	if words != "" {
-		return "", "" // a sentence that happens to begin with it
+		return "", "" // a sentence that happens to begin with the letter
 	}
 	return answer, ""
 }

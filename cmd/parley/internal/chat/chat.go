@@ -1,5 +1,5 @@
-// Package chat talks with an agent in the terminal: one prompt with [Run], a conversation with
-// [Talk]. It works with any [agent.Session].
+// Package chat runs conversations with an agent in the terminal: one prompt with [Run], a
+// conversation with [Talk]. It works with any [agent.Session].
 package chat
 
 import (
@@ -23,26 +23,26 @@ const (
 	OutputRaw  = "stream-json" // every message
 )
 
-// Agent is the agent that a conversation is with.
+// Agent is the agent of a conversation.
 type Agent struct {
 	// Open starts the session. It is called once, after the signals of the program are watched.
-	// onLine is to be passed on as [agent.Options] has it.
+	// It must pass onLine on in [agent.Options].
 	Open func(ctx context.Context, onLine func(json.RawMessage)) (agent.Session, error)
-	// Note is shown before the conversation; with Must also in a quiet run.
+	// Note is shown before the conversation, with Must also in a quiet run.
 	Note string
 	Must bool
-	// Mark is written before the answers where they are all that is read, and marks lines of
-	// JSON as simulated.
+	// Mark precedes answers that are written without other notices, and marks lines of JSON as
+	// simulated.
 	Mark string
 	// Lines reports that the agent writes lines of JSON, which the JSON outputs pass on.
 	Lines bool
-	// Shared reports that the session goes on without this program: leaving interrupts nothing
-	// and answers nothing.
+	// Shared reports that the session continues without this program: leaving does not
+	// interrupt it or answer its questions.
 	Shared bool
-	// Resume is the command line without the id that goes on with the session; empty if nothing
-	// of it is kept.
+	// Resume is the command line, without the id, that resumes the session; empty if the
+	// session is not kept.
 	Resume string
-	// Missing tells a person what to do when the agent's program was not found.
+	// Missing is the advice for a user if the agent's program was not found.
 	Missing string
 }
 
@@ -53,10 +53,10 @@ type Options struct {
 	// Prompt returns the first prompt. It may be nil in Talk.
 	Prompt     func(ctx context.Context, note func(string)) (string, error)
 	Output     string        // of Run
-	Timeout    time.Duration // of Run; 0 is none
-	Quiet      bool          // the answer and errors alone
-	Stream     *bool         // text as it arrives; nil is on a terminal
-	Thinking   *bool         // show it; nil is on a terminal
+	Timeout    time.Duration // of Run; 0 means no limit
+	Quiet      bool          // write only the answer and errors
+	Stream     *bool         // show text while it arrives; nil means only on a terminal
+	Thinking   *bool         // show thinking; nil means only on a terminal
 	Structured bool          // the answer is the structured output
 }
 
@@ -82,7 +82,7 @@ func refusal(err error) (events []event.Event, line []byte) {
 	return new(claudeevent.Converter).Add(failed.Result), failed.Result.Raw()
 }
 
-// lastResult returns the last result of the main conversation among events.
+// lastResult returns the last result of the main conversation in events.
 func lastResult(events []event.Event) (last *event.ResultMessage) {
 	for _, ev := range events {
 		if r, ok := ev.(*event.ResultMessage); ok && r.ParentToolUseID == "" {

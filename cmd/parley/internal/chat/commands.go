@@ -12,14 +12,14 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
-// command is a command of the program itself.
+// command is a slash command of the program itself.
 type command struct {
 	name, args, about string
 	run               func(c *loop, arg string)
-	has               func(s agent.Session) bool // reports whether a session has it; nil is all
+	has               func(s agent.Session) bool // reports whether a session supports it; nil means always
 }
 
-// commands are found before those of the agent.
+// commands take precedence over those of the agent.
 var commands []command
 
 func init() { // they refer to themselves
@@ -45,7 +45,7 @@ func is[T any](s agent.Session) bool {
 	return ok
 }
 
-// own returns the commands of the program that the session has.
+// own returns the program's commands that the session supports.
 func (c *loop) own() (list []command) {
 	for _, cmd := range commands {
 		if cmd.has == nil || cmd.has(c.session) {
@@ -70,8 +70,8 @@ func (c *loop) local(text string) bool {
 	return false
 }
 
-// learn asks the agent for its models and commands. For a session that was joined the conversation
-// has the commands, so that no agent is started for them; without a list nothing is taken for one.
+// learn asks the agent for its models and commands. For a joined session the conversation has the
+// commands, so that no agent is started for them; without a list no input counts as a command.
 func (c *loop) learn() {
 	if joined, ok := c.session.(agent.Joined); ok {
 		if past := joined.Past(); past != nil {
@@ -88,7 +88,7 @@ func (c *loop) learn() {
 		return
 	}
 	c.do(func(ctx context.Context) func() {
-		models, _ := catalog.Models(ctx) // without them nothing is completed
+		models, _ := catalog.Models(ctx) // without models there is no completion
 		entries, err := catalog.Commands(ctx)
 		return func() {
 			c.models, c.cataloged = models, err == nil
@@ -99,7 +99,7 @@ func (c *loop) learn() {
 	})
 }
 
-// relearn takes over a new list of commands.
+// relearn replaces the list of commands.
 func (c *loop) relearn(list event.JSON) {
 	if list == "" {
 		return
@@ -120,9 +120,9 @@ func (c *loop) addCommand(name string, data event.JSON) {
 	}
 }
 
-// unknownCommand refuses a command that neither the program nor the agent has, and names one that
-// is like it. A line that begins with a space, and a path, is a prompt; so is what may be a command
-// of an agent that does not list its own.
+// unknownCommand refuses a command that neither the program nor the agent has, and suggests a
+// similar one. A line that begins with a space, or a path, is a prompt; so is a possible command of
+// an agent that does not list its commands.
 func (c *loop) unknownCommand(text string) bool {
 	name, _, _ := strings.Cut(strings.TrimRight(text, "\n"), " ")
 	name, isCommand := strings.CutPrefix(name, "/")
@@ -165,7 +165,7 @@ func (c *loop) help() string {
 	return b.String()
 }
 
-// after runs a call of the agent; say is shown if it succeeds.
+// after runs a call of the agent and shows say if it succeeds.
 func (c *loop) after(name string, call func(ctx context.Context) (say string, err error)) {
 	c.do(func(ctx context.Context) func() {
 		say, err := call(ctx)
@@ -210,7 +210,7 @@ func hold(f func(agent.Holder, context.Context) error) func(*loop, string) {
 	}
 }
 
-// decide answers what is asked.
+// decide answers the open question.
 func (c *loop) decide(text string) {
 	if !c.asking() {
 		c.note("nothing waits for an answer")
@@ -227,10 +227,10 @@ func (c *loop) cost(string) {
 	c.note("nothing yet")
 }
 
-// waiting is a prompt in the queue: its id for Cancel and its text.
+// waiting is a queued prompt: its id for Cancel and its text.
 type waiting struct{ id, text string }
 
-// waits returns the queue: that of a server, or else the prompts that were typed here.
+// waits returns the queue of the server, or else the prompts that were typed here.
 func (c *loop) waits() (list []waiting) {
 	for _, item := range c.queue {
 		text := resultText(item.Content)
@@ -248,7 +248,7 @@ func (c *loop) waits() (list []waiting) {
 	return list
 }
 
-// queued is the number of prompts that wait.
+// queued returns the number of queued prompts.
 func (c *loop) queued() int { return len(c.waits()) }
 
 func (c *loop) listQueue(string) {
@@ -292,7 +292,7 @@ func (c *loop) cancel(arg string) {
 	})
 }
 
-// completions are the words that can follow where text ends.
+// completions returns the possible words at the end of text.
 func (c *loop) completions(text string) []string {
 	name, arg, hasArg := strings.Cut(text, " ")
 	var words []string

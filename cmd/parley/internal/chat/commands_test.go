@@ -8,8 +8,8 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// The other names of a command are known and completed, also after the agent has sent a new list,
-// but not listed.
+// Aliases of a command are known and completed, also after the agent has sent a new list, but not
+// listed.
 func TestCommands_aliases(t *testing.T) {
 	c, _, _ := testLoop(t)
 	c.relearn(`[{"name":"clear","aliases":["reset","new"]},{"name":"context"}]`)
@@ -24,7 +24,7 @@ func TestCommands_aliases(t *testing.T) {
 	}
 }
 
-// A form of the agent itself comes from no server.
+// A form of the agent itself has no server name.
 func TestAsks(t *testing.T) {
 	for name, want := range map[string]string{"": "The agent asks: Who?", "demo": "demo asks: Who?"} {
 		if got := asks(&event.QuestionRequest{MCPServerName: name, Message: "Who?"}); got != want {

@@ -17,7 +17,7 @@ import (
 // twice is the time in which a second Ctrl-C ends the program.
 const twice = 2 * time.Second
 
-// watchSignals posts what the signals of the program mean until the returned function is called.
+// watchSignals handles signals in the loop until the returned function is called.
 func (c *loop) watchSignals() (stop func()) {
 	caught := make(chan os.Signal, 8)
 	pipe := make(chan os.Signal, 1)
@@ -25,7 +25,7 @@ func (c *loop) watchSignals() (stop func()) {
 	if !signal.Ignored(syscall.SIGHUP) { // nohup
 		signal.Notify(caught, syscall.SIGHUP)
 	}
-	signal.Notify(pipe, syscall.SIGPIPE) // else writing without a reader kills the program
+	signal.Notify(pipe, syscall.SIGPIPE) // otherwise a write without a reader kills the program
 	c.work.Go(func() {
 		for sig := range caught {
 			c.take(sig)
@@ -58,8 +58,8 @@ func (c *loop) take(sig os.Signal) {
 	}
 }
 
-// ctrlC interrupts the turn, or ends the conversation: twice in a short time, or at once if no
-// user types who could be asked once more.
+// ctrlC interrupts the turn or ends the conversation: on the second press within a short time,
+// or at once if the input is not a person.
 func (c *loop) ctrlC(empty bool) {
 	again := time.Since(c.lastCtrlC) < twice
 	c.lastCtrlC = time.Now()
@@ -95,11 +95,11 @@ func (c *loop) interrupt() {
 	})
 }
 
-// leaveLimit is how long the agent may take to end by itself.
+// leaveLimit is the time that the agent has to end by itself.
 const leaveLimit = 3 * time.Second
 
-// leave ends the conversation. A turn that runs is interrupted, so that the agent ends by itself
-// and keeps what it has done; the loop ends when the session has.
+// leave ends the conversation. It interrupts a running turn, so that the agent ends by itself
+// and saves its work; the loop ends when the session has ended.
 func (c *loop) leave() {
 	if c.leaving {
 		return
@@ -118,11 +118,11 @@ func (c *loop) leave() {
 			case <-ctx.Done():
 			}
 		}
-		_ = c.session.Close() // the events end with the same
+		_ = c.session.Close() // the events end with the same error
 	})
 }
 
-// verdict is the exit code; it shows what is left to show.
+// verdict returns the exit code and shows remaining output.
 func (c *loop) verdict(err error) (int, error) {
 	if usage, ok := errors.AsType[*term.UsageError](err); ok {
 		return 0, usage
@@ -160,7 +160,7 @@ func (c *loop) verdict(err error) (int, error) {
 	return v.code, nil
 }
 
-// farewell prints the command that goes on with the conversation.
+// farewell prints the command that resumes the conversation.
 func (c *loop) farewell() {
 	c.con.Lock()
 	defer c.con.Unlock()

@@ -15,7 +15,7 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
-// testLoop is a conversation whose input is not a terminal.
+// testLoop returns a conversation whose input is not a terminal.
 func testLoop(t *testing.T) (c *loop, out, err *bytes.Buffer) {
 	out, err = new(bytes.Buffer), new(bytes.Buffer)
 	c = newLoop(&Options{Console: &term.Console{Out: term.PenTo(out, false), Err: term.PenTo(err, false)}})
@@ -23,8 +23,7 @@ func testLoop(t *testing.T) (c *loop, out, err *bytes.Buffer) {
 	return c, out, err
 }
 
-// An agent that dies in a turn is not a conversation that was ended, though the input ends before
-// its end is noticed.
+// An agent that dies in a turn is an error, even if the input ends before its end is detected.
 func TestVerdictOfALostTurn(t *testing.T) {
 	died := &claude.ExitError{Code: -1, Signal: "SIGKILL"}
 	all := func(*prompt) bool { return true }
@@ -57,7 +56,7 @@ func TestVerdictOfALostTurn(t *testing.T) {
 	}
 }
 
-// What the agent says is shown from its first word on, however fast it is.
+// Output of the agent is shown from its first word, even if it is very fast.
 func TestFollowsFromTheBeginning(t *testing.T) {
 	answers := func(cli *claudetest.CLI) int {
 		if _, err := cli.Handshake(); err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
-// The lines that end a form while it is filled in. A text of that form needs a space before it.
+// The lines that end a form while it is filled in. To enter such a text, put a space before it.
 const (
 	declineWord = "/n"
 	cancelWord  = "/c"
@@ -43,7 +43,7 @@ type field struct {
 	Items fieldValues // of an array
 }
 
-// fieldValues are the values that a field is limited to, in one of the forms that a schema has.
+// fieldValues are the allowed values of a field, in one of the forms of a schema.
 type fieldValues struct {
 	Enum, EnumNames []string
 	OneOf, AnyOf    []struct{ Const, Title, Description string }
@@ -69,7 +69,7 @@ func formFields(schema event.JSON) (fields []field, err error) {
 	return fields, err
 }
 
-// options returns the values of a field as options of a question, and what each of them stands for.
+// options returns the values of a field as options of a question, and the value of each.
 func (f *field) options() (list []event.QuestionOption, values []string) {
 	from := f.fieldValues
 	if f.Type == "array" {
@@ -89,7 +89,7 @@ func (f *field) options() (list []event.QuestionOption, values []string) {
 	return list, values
 }
 
-// lines are what is to be known about a field, and how to fill it in.
+// lines describes a field and how to fill it in.
 func (f *field) lines() []string {
 	var lines []string
 	if f.Description != "" {
@@ -113,7 +113,7 @@ func (f *field) lines() []string {
 	return append(lines, how+" · "+declineWord+" declines · "+cancelWord+" cancels")
 }
 
-// value returns what a line fills in. ok is false for a line that the schema does not allow.
+// value returns the value of a line. ok is false for a line that the schema does not allow.
 func (f *field) value(text string) (v any, ok bool) {
 	text = strings.TrimSpace(text)
 	list, values := f.options()
@@ -144,8 +144,8 @@ func (f *field) inRange(n float64) bool {
 	return (f.Minimum == nil || n >= *f.Minimum) && (f.Maximum == nil || n <= *f.Maximum)
 }
 
-// picked returns the values that a line names by their numbers, or one by its label. A line that
-// names anything else picks nothing.
+// picked returns the values that a line names by number, or one by its label. It returns nil for
+// any other line.
 func picked(list []event.QuestionOption, values []string, text string) (chosen []string) {
 	if i := slices.IndexFunc(list, func(o event.QuestionOption) bool { return strings.EqualFold(o.Label, text) }); i >= 0 {
 		return values[i : i+1]
@@ -160,7 +160,8 @@ func picked(list []event.QuestionOption, values []string, text string) (chosen [
 	return chosen
 }
 
-// wellFormed reports whether a text has a format of a schema. One that is not known is not checked.
+// wellFormed reports whether a text has a format of a schema. It accepts all texts for an unknown
+// format.
 func wellFormed(format, text string) bool {
 	var err error
 	switch format {
@@ -177,8 +178,8 @@ func wellFormed(format, text string) bool {
 	return err == nil
 }
 
-// form asks on behalf of an MCP server: first whether the form is filled in, so that the next line
-// of a program is not taken for a value, and then for each field.
+// form asks for an MCP server: first whether to fill in the form, so that the next line of a
+// program does not become a value, and then for each field.
 type form struct {
 	c      *loop
 	q      *event.QuestionRequest
@@ -217,15 +218,15 @@ func (f *form) answer(text string) (agent.Answer, bool) {
 		f.show()
 		return nil, true
 	}
-	f.next = -1 // it is asked again if the answer is refused
+	f.next = -1 // asked again if the answer is refused
 	raw, err := json.Marshal(f.values)
-	if err != nil { // a default that is not JSON, which no decoder gives
+	if err != nil { // a default that is not JSON, which cannot occur
 		return noAnswer(f.q), true
 	}
 	return &agent.ElicitationAnswer{Action: "accept", Content: raw}, true
 }
 
-// fill fills in the next field, and reports whether the line was one for it.
+// fill fills in the next field, and reports whether the line was valid for it.
 func (f *form) fill(text string) bool {
 	one := &f.fields[f.next]
 	switch {

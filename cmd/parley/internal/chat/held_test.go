@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A program's line that was read as the answer to a question, which was then withdrawn, is a prompt: it waits for the end
-// of the turn that runs, into which the agent could take it.
+// If a question is withdrawn after a program's line was read as its answer, the line is a prompt: it waits for the end of
+// the running turn, because the agent could merge it into that turn.
 func TestHeld(t *testing.T) {
 	for name, c := range map[string]*loop{
 		"a turn runs":    {o: &Options{}, prompts: prompts{list: []*prompt{{text: "first"}}}},

@@ -10,21 +10,21 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
-// lines reports whether prompts come line by line and not from an editor.
+// lines reports whether prompts are read line by line and not from an editor.
 func (c *loop) lines() bool {
 	_, ok := c.ui.(*screenUI)
 	return !ok
 }
 
-// lineUI takes every line of the input as a prompt, one after the other has been
+// lineUI treats every line of the input as a prompt, and sends each when the previous one is
 // answered. It writes no control sequences.
 type lineUI struct {
 	c      *loop
 	in     *bufio.Reader
 	prompt bool // a person types
 	next   chan struct{}
-	asked  bool // a line is being waited for
-	ended  bool // there are no more
+	asked  bool // a line is being read
+	ended  bool // the input has ended
 }
 
 func newLineUI(c *loop, in *os.File) *lineUI {
@@ -33,8 +33,8 @@ func newLineUI(c *loop, in *os.File) *lineUI {
 }
 
 func (u *lineUI) start() {
-	// This one cannot be waited for: a read from a terminal or a pipe ends when something
-	// comes.
+	// This goroutine cannot be waited for: a read from a terminal or a pipe may block
+	// forever.
 	go func() {
 		for range u.next {
 			text, err := readPromptLines(u.in)
@@ -53,11 +53,11 @@ func (u *lineUI) start() {
 	u.changed()
 }
 
-// changed asks for the next line when nothing runs, a command neither, or when
-// the agent asks something, and ends the conversation after the last.
+// changed reads the next line when no turn or command runs, or when the agent asks a
+// question, and ends the conversation after the last line.
 func (u *lineUI) changed() {
 	if u.ended && u.c.o.Agent.Shared && (u.c.asking() || stays(u.c.state)) {
-		u.c.leave() // others answer, or decide
+		u.c.leave() // other clients answer
 		return
 	}
 	if u.ended {
@@ -86,18 +86,18 @@ func (u *lineUI) changed() {
 	u.next <- struct{}{}
 }
 
-// person reports whether a user types.
+// person reports whether the input is a person.
 func (c *loop) person() bool {
 	u, ok := c.ui.(*lineUI)
 	return !ok || u.prompt
 }
 
-// stays reports whether a session of a server neither works nor waits for prompts in a state.
+// stays reports whether a session of a server in a state neither works nor waits for prompts.
 func stays(state string) bool {
 	return !slices.Contains([]string{"", "idle", "running", "starting", "requires_action"}, state)
 }
 
-// promptMark is what stands before what is typed.
+// promptMark returns the text before the typed input.
 func (c *loop) promptMark() string {
 	if c.asking() {
 		return "? "
@@ -109,7 +109,7 @@ func (u *lineUI) hold() {}
 
 func (u *lineUI) stop() { close(u.next) }
 
-// readPromptLines reads a line, and more where it ends with a backslash.
+// readPromptLines reads a line, and further lines while they end with a backslash.
 func readPromptLines(in *bufio.Reader) (string, error) {
 	var b strings.Builder
 	for {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A line that ends with a backslash goes on in the next, if there is one.
+// A line that ends with a backslash continues in the next, if there is one.
 func TestReadPromptLines(t *testing.T) {
 	in := bufio.NewReader(strings.NewReader("one\ntwo\\\r\nthree\n\n\\\nfour\nfive\\"))
 	for i, want := range []struct {

@@ -7,17 +7,17 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
-// liveProse shows what the model writes while it comes: a block that is complete
-// is rendered and stays, the one that is not is shown as it is, and drawn anew.
+// liveProse shows the model's text while it arrives: complete blocks are rendered and
+// stay, an incomplete block is shown unrendered and redrawn.
 type liveProse struct {
-	tail  func(text string) // shows what is not complete
+	tail  func(text string) // shows the incomplete part
 	split markdown.Splitter
 	to    *term.Pen
 	typ   string
 	block int
 }
 
-// add takes the next piece of a block of the model's.
+// add adds the next piece of a block.
 func (l *liveProse) add(to *term.Pen, typ string, block int, text string) {
 	if l.block != block || l.typ != typ {
 		l.flush()
@@ -27,7 +27,7 @@ func (l *liveProse) add(to *term.Pen, typ string, block int, text string) {
 	l.redraw()
 }
 
-// redraw shows what is not complete, where it will stand.
+// redraw shows the incomplete part at its position.
 func (l *liveProse) redraw() {
 	text := strings.TrimSpace(l.split.Pending())
 	if text == "" || l.to == nil {
@@ -41,7 +41,7 @@ func (l *liveProse) redraw() {
 	l.tail(text)
 }
 
-// flush shows the rest of a block. A nil one has none.
+// flush shows the rest of a block. A nil receiver is valid.
 func (l *liveProse) flush() {
 	if l == nil || l.to == nil {
 		return
@@ -66,7 +66,7 @@ func (l *liveProse) render(block string) string {
 	return l.plain(block)
 }
 
-// plain is text without Markdown, wrapped and safe.
+// plain returns text without Markdown, wrapped and sanitized.
 func (l *liveProse) plain(text string) string {
 	lines := strings.Split(markdown.Wrap(text, l.to.Width-1), "\n")
 	for i, text := range lines {

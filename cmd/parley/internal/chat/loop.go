@@ -16,8 +16,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/random"
 )
 
-// Talk holds a conversation with the person or program at standard input and returns the exit
-// code. An error is one of usage.
+// Talk holds a conversation with the person or program at standard input and returns the exit code.
+// An error is a usage error.
 func Talk(ctx context.Context, o Options) (int, error) {
 	c := newLoop(&o)
 	defer c.work.Wait()
@@ -42,16 +42,16 @@ func Talk(ctx context.Context, o Options) (int, error) {
 
 // ui is the source of prompts. Its methods are called from the loop.
 type ui interface {
-	// start begins to read what is typed.
+	// start starts reading input.
 	start()
-	// hold is called before something may change that the ui shows, changed after it.
+	// hold is called before a change of something that the ui shows, changed after it.
 	hold()
 	changed()
-	// stop leaves the terminal as it was.
+	// stop restores the terminal.
 	stop()
 }
 
-// loop is a conversation. Everything in it happens in one goroutine, which runs what others post.
+// loop is a conversation. One goroutine runs all its functions, which others post.
 type loop struct {
 	o       *Options
 	ctx     context.Context
@@ -64,29 +64,29 @@ type loop struct {
 
 	connected atomic.Bool
 	posted    chan func()
-	over      chan struct{} // closed when the loop runs nothing any more
+	over      chan struct{} // closed when the loop has ended
 	gone      chan struct{} // closed when the events have ended
 
 	prompts    prompts
-	asks       []*ask            // what the agent asks, the first was put
-	early      []*ask            // whose calls were not shown yet
-	doing      int               // commands that the agent has not answered yet
+	asks       []*ask            // open questions; the first is shown
+	early      []*ask            // questions whose calls were not shown yet
+	doing      int               // commands without an answer of the agent
 	queue      []event.QueueItem // of a server
-	state      string            // of the session, as a server reports it
+	state      string            // of the session, from a server
 	models     []agent.Entry
 	commands   []string // of the agent
-	aliases    []string // other names of them
-	cataloged  bool     // commands are all that there are
+	aliases    []string // aliases of commands
+	cataloged  bool     // the list of commands is complete
 	last       *event.ResultMessage
-	lost       error // why the last prompt has no result
+	lost       error // the reason why the last prompt has no result
 	told       bool  // that was shown
-	leaving    bool  // the conversation is to end
+	leaving    bool  // the conversation is ending
 	ended      bool  // the session has
 	endErr     error
 	signal     *term.SignalError
 	interrupts int
 	lastCtrlC  time.Time
-	held       []string // prompts of a program that wait until nothing runs
+	held       []string // prompts of a program that wait for the end of the turn
 }
 
 func newLoop(o *Options) *loop {
@@ -100,7 +100,7 @@ func newLoop(o *Options) *loop {
 	return c
 }
 
-// post has something done in the loop.
+// post runs a function in the loop.
 func (c *loop) post(f func()) {
 	select {
 	case c.posted <- f:
@@ -108,11 +108,11 @@ func (c *loop) post(f func()) {
 	}
 }
 
-// controlLimit bounds how long the agent may take to answer a request of the program.
+// controlLimit limits the wait for the agent's answer to a request of the program.
 const controlLimit = 15 * time.Second
 
-// do runs something that may take long outside the loop, from which it is called; the function that
-// it returns is then called in the loop.
+// do runs a slow function outside the loop; the function that it returns is then called in the
+// loop. It is called from the loop.
 func (c *loop) do(f func(ctx context.Context) func()) {
 	c.doing++
 	c.work.Go(func() {
@@ -147,7 +147,7 @@ func (c *loop) open() (err error) {
 // talk runs the conversation to its end.
 func (c *loop) talk(in *os.File, first string) error {
 	defer c.session.Close()
-	defer close(c.over) // a goroutine that posts must not wait for a loop that has ended
+	defer close(c.over) // a goroutine that posts must not block after the end of the loop
 	ui, err := c.newUI(in)
 	if err != nil {
 		return err
@@ -171,7 +171,7 @@ func (c *loop) talk(in *os.File, first string) error {
 			c.more()
 		case <-tick.C:
 			c.ui.hold()
-			c.putEarly(true) // a call that was not shown so far will not be
+			c.putEarly(true) // calls that were not shown so far will not be
 		}
 		c.ui.changed()
 		if err := c.out.err(); err != nil {
@@ -181,7 +181,7 @@ func (c *loop) talk(in *os.File, first string) error {
 	return c.endErr
 }
 
-// more runs what else has been posted, so that it is all shown at once.
+// more runs all other posted functions, so that their output appears at once.
 func (c *loop) more() {
 	for range cap(c.posted) {
 		select {
@@ -193,7 +193,7 @@ func (c *loop) more() {
 	}
 }
 
-// follow takes the events to the loop.
+// follow passes the events to the loop.
 func (c *loop) follow() {
 	defer close(c.gone)
 	var last error
@@ -238,7 +238,7 @@ func (c *loop) show(ev event.Event) {
 	}
 }
 
-// heard shows a prompt that was sent elsewhere.
+// heard shows a prompt that another client sent.
 func (c *loop) heard(m *event.UserMessage) {
 	if !c.o.Agent.Shared || !m.IsPrompt || m.IsReplay || c.prompts.find(m.UUID) != nil {
 		return
@@ -254,7 +254,7 @@ func (c *loop) heard(m *event.UserMessage) {
 	c.quote(strings.Join(parts, " "))
 }
 
-// summary shows on the terminal what a turn took.
+// summary shows the usage of a turn on the terminal.
 func (c *loop) summary(r *event.ResultMessage) {
 	if !c.con.Out.TTY || bad(r) || r.NumTurns == 0 {
 		return
@@ -295,7 +295,7 @@ func (c *loop) quote(text string) {
 	}
 }
 
-// note shows something that is not the agent's.
+// note shows a message of the program.
 func (c *loop) note(text string) {
 	c.con.Lock()
 	defer c.con.Unlock()
@@ -306,7 +306,7 @@ func (c *loop) note(text string) {
 	}
 }
 
-// past shows the end of a conversation that was joined.
+// past shows the end of a joined conversation.
 func (c *loop) past() {
 	j, ok := c.session.(agent.Joined)
 	if !ok || j.Past() == nil {
@@ -346,8 +346,7 @@ func (c *loop) past() {
 
 func (c *loop) busy() bool { return c.prompts.busy() }
 
-// submit takes what was typed: a command of the program, an answer to what the agent asks, or a
-// prompt.
+// submit handles input: a command of the program, an answer to a question, or a prompt.
 func (c *loop) submit(text string) {
 	switch {
 	case strings.TrimSpace(text) == "" || c.leaving:
@@ -391,13 +390,13 @@ func (c *loop) unsent(p *prompt, err error) {
 		return
 	}
 	c.prompts.end(err, func(other *prompt) bool { return other == p })
-	if !errors.Is(err, agent.ErrClosed) { // the end of the events tells more
+	if !errors.Is(err, agent.ErrClosed) { // the end of the events has the reason
 		c.con.Complain(err.Error())
 		c.told = true
 	}
 }
 
-// finished notes that a prompt has ended.
+// finished handles the end of a prompt.
 func (c *loop) finished(p *prompt, err error) {
 	switch {
 	case errors.Is(err, errTakenBack):

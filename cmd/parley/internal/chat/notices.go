@@ -17,7 +17,7 @@ func (p *printer) note(text string) {
 	}
 }
 
-// notice shows events about the session, those that a person should know of.
+// notice shows events about the session that matter to a person.
 func (p *printer) notice(ev event.Event) {
 	switch ev := ev.(type) {
 	case *event.Notice:
@@ -44,7 +44,7 @@ func (p *printer) notice(ev event.Event) {
 	}
 }
 
-// remark shows a notice. Those of Claude Code have more in their data than their text.
+// remark shows a notice. The data of Claude Code's notices has more details than their text.
 func (p *printer) remark(n *event.Notice) {
 	member := func(name string) string {
 		j, _ := n.Data.Member(name)
@@ -65,8 +65,8 @@ func (p *printer) remark(n *event.Notice) {
 	}
 }
 
-// other shows an event that has no type: the output of a command of Claude Code, or something
-// that a newer agent has added.
+// other shows an event without a type: the output of a command of Claude Code, or an event of
+// a newer agent.
 func (p *printer) other(ev *event.Unknown) {
 	m, err := message.Decode([]byte(ev.Data))
 	if err != nil || message.Kind(m) != ev.OriginalType {
@@ -80,7 +80,7 @@ func (p *printer) other(ev *event.Unknown) {
 	}
 }
 
-// task tells when work in the background begins and ends.
+// task reports when background work begins and ends.
 func (p *printer) task(ev event.Event) {
 	switch ev := ev.(type) {
 	case *event.TaskStarted:
@@ -99,7 +99,7 @@ func (p *printer) task(ev event.Event) {
 	}
 }
 
-// unknownThing reports once what a newer agent has added.
+// unknownThing reports an unknown event of a newer agent once.
 func (p *printer) unknownThing(what, name string) {
 	if key := what + " " + name; !p.unknown[key] {
 		p.unknown[key] = true

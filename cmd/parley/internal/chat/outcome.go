@@ -14,25 +14,25 @@ import (
 	"github.com/seed7221b0f9/parley/codex"
 )
 
-// timeoutError is a run that took longer than its limit.
+// timeoutError is the error of a run that exceeded its limit.
 type timeoutError struct{ after time.Duration }
 
 func (e *timeoutError) Error() string { return "timed out after " + e.after.String() }
 
-// verdict is how a run ended: the exit code and the text that is left to show.
+// verdict is the outcome of a run: the exit code and the remaining text to show.
 type verdict struct {
 	code int
 	say  string
 }
 
-// judge makes a verdict of the error that a run ended with and of its last result. The output has
+// judge derives the verdict from the error and the last result of a run. The output has already
 // shown the text of a failed turn.
 func judge(err error, last *event.ResultMessage, stopped bool, missing string) verdict {
 	sig, signalled := errors.AsType[*term.SignalError](err)
 	timeout, timedOut := errors.AsType[*timeoutError](err)
 	output, unwritten := errors.AsType[*term.OutputError](err)
 	if stalled, ok := errors.AsType[*claude.StalledError](err); ok && stalled.Phase == "exit" && last != nil {
-		err = nil // it did not exit and was stopped, but its output was complete
+		err = nil // it did not exit in time, but its output was complete
 	}
 	_, failed := errors.AsType[*message.ResultError](err)
 	switch {
@@ -63,14 +63,14 @@ func judge(err error, last *event.ResultMessage, stopped bool, missing string) v
 	return verdict{}
 }
 
-// ExitCode returns the exit code for the error that a command ended with: a signal, or an output
-// that cannot be written to.
+// ExitCode returns the exit code for the error of a command: a signal, or an output that cannot
+// be written.
 func ExitCode(err error) int { return judge(err, nil, false, "").code }
 
 // bad reports whether a turn failed or was interrupted.
 func bad(r *event.ResultMessage) bool { return r.IsError || interrupted(r) }
 
-// errorCode is the exit code for an error before or instead of a result.
+// errorCode returns the exit code for an error before or instead of a result.
 func errorCode(err error) int {
 	var (
 		spawn     *claude.SpawnError
@@ -92,7 +92,7 @@ func errorCode(err error) int {
 	return term.ExitCLIDied
 }
 
-// ended reports whether an error is no more than the end of the session.
+// ended reports whether an error only means the end of the session.
 func ended(err error) bool {
 	_, exit := errors.AsType[*claude.ExitError](err)
 	return errors.Is(err, agent.ErrClosed) && !exit

@@ -10,11 +10,11 @@ import (
 // output shows a run.
 type output interface {
 	event(ev event.Event)
-	// line takes a line of the agent's own, before its events.
+	// line handles a raw line of the agent, before its events.
 	line(text []byte)
 	// end shows the end.
 	end()
-	// err is the error of writing to standard output.
+	// err returns the error of writing to standard output.
 	err() error
 }
 
@@ -29,11 +29,11 @@ func (o *Options) output() output {
 	return j
 }
 
-// jsonOutput writes lines of JSON, or the last result alone: those that the agent wrote, or else
-// the messages that a server has for events.
+// jsonOutput writes lines of JSON, or only the last result: the lines of the agent, or else the
+// server's messages for its events.
 type jsonOutput struct {
 	con       *term.Console
-	conv      *event.Encoder // nil if the agent has lines of its own
+	conv      *event.Encoder // nil if the agent writes lines itself
 	last      bool
 	simulated bool
 	result    []byte
@@ -56,7 +56,7 @@ func (o *jsonOutput) event(ev event.Event) {
 	default:
 		lines, err := o.conv.AppendLines(nil, ev)
 		if err != nil {
-			return // an event that cannot be JSON, of which no agent makes any
+			return // an event that cannot be encoded, which no agent emits
 		}
 		if o.result = lines; !o.last {
 			o.write(lines)

@@ -12,36 +12,36 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
-// printer shows a conversation to a person: the answer on standard output, all else beside it. It
-// has no other input than events and its clock.
+// printer shows a conversation to a person: the answer on standard output, everything else on
+// standard error. Its only inputs are events and its clock.
 type printer struct {
 	con *term.Console
 	now func() time.Time
 
-	mark       string     // written once before the answers where they are not on a terminal
+	mark       string     // written once before answers that do not go to a terminal
 	quiet      bool       // the answer alone
-	stream     bool       // text as it arrives, not block by block
+	stream     bool       // write text as it arrives, not block by block
 	thinking   bool       // show it
 	structured bool       // the answer is the structured output
 	live       *liveProse // shows text block by block while it arrives; nil writes it unchanged
 
 	block    streamed          // the block that is being streamed
-	blocks   int               // blocks of prose so far
+	blocks   int               // number of text blocks so far
 	answered bool              // this turn has shown text
-	apiError string            // of an answer that is an error's text, until the result
-	names    map[string]string // of tools, by call, until the call is shown
+	apiError string            // text of an answer that reports an error, until the result
+	names    map[string]string // names of tools by call, until the call is shown
 	shown    map[string]bool   // calls of this turn
 	calls    []*toolCall
-	tasks    map[string]string // description by id, of tasks in the background
-	unknown  map[string]bool   // what was reported as unknown
+	tasks    map[string]string // descriptions of background tasks by id
+	unknown  map[string]bool   // unknown things that were already reported
 	cwd      string
 	totals   totals
 }
 
-// streamed is a block of the main conversation that is not complete.
+// streamed is the incomplete block of the main conversation.
 type streamed struct {
 	message string // the API's id of its message
-	typ     string // text or thinking; "" when there is none
+	typ     string // text or thinking; "" if there is no block
 	text    strings.Builder
 }
 
@@ -85,7 +85,7 @@ func (p *printer) event(ev event.Event) {
 	}
 }
 
-// line is a line of the agent's own, which a person is not shown.
+// line ignores a raw line of the agent.
 func (p *printer) line([]byte) {}
 
 func (p *printer) err() error { return p.con.Out.Err }
@@ -120,7 +120,7 @@ func (p *printer) part(typ, text string) {
 	p.prose(typ, text)
 }
 
-// whole shows a complete block: the text that its parts have not shown already.
+// whole shows the part of a complete block that its deltas have not shown.
 func (p *printer) whole(message, typ, text string) {
 	shown := ""
 	if p.block.typ == typ && p.block.message == message {
@@ -206,7 +206,7 @@ func (p *printer) assistant(m *event.AssistantMessage) {
 	}
 }
 
-// isUnknown reports whether a block has a type that package message does not know.
+// isUnknown reports whether a block has a type that is unknown to package message.
 func isUnknown(block event.JSON) bool {
 	var content message.Content
 	if json.Unmarshal([]byte("["+block+"]"), &content) != nil || len(content.Blocks()) == 0 {
@@ -216,7 +216,7 @@ func isUnknown(block event.JSON) bool {
 	return unknown
 }
 
-// blocksText is the text of an answer.
+// blocksText returns the text of an answer.
 func blocksText(blocks []event.IndexedBlock) string {
 	var b strings.Builder
 	for _, one := range blocks {
@@ -227,7 +227,7 @@ func blocksText(blocks []event.IndexedBlock) string {
 	return b.String()
 }
 
-// toolName is the name of a tool after that of its MCP server, if the API runs it there.
+// toolName returns the name of a tool after that of its MCP server, if the API runs it there.
 func toolName(name string, block event.JSON) string {
 	if server, ok := block.Member("server_name"); ok && server.Text() != "" {
 		return server.Text() + ": " + name
@@ -235,7 +235,7 @@ func toolName(name string, block event.JSON) string {
 	return strings.Clone(name)
 }
 
-// called shows a call, once. What is known of it later is part of its outcome.
+// called shows a call, once. Later details are part of its outcome.
 func (p *printer) called(id, name string, input event.JSON, h *event.Header) {
 	delete(p.names, id)
 	if id == "" || !p.shown[id] {
@@ -259,7 +259,7 @@ func (p *printer) started(id string) {
 	}
 }
 
-// resultText is the text of a tool's result: a string, or blocks.
+// resultText returns the text of a tool's result: a string, or blocks.
 func resultText(content event.JSON) string {
 	if s := content.Text(); s != "" {
 		return s
@@ -272,8 +272,8 @@ func resultText(content event.JSON) string {
 	return ""
 }
 
-// result shows how a turn ended. Its answer has been shown already, as a rule; a slash command
-// that the agent runs itself may answer here alone.
+// result shows the outcome of a turn. Usually the answer was already shown; a slash command that
+// the agent runs itself may answer only here.
 func (p *printer) result(m *event.ResultMessage) {
 	p.live.flush()
 	p.totals.add(m)
@@ -305,7 +305,7 @@ func interrupted(m *event.ResultMessage) bool {
 	return m.Subtype == "interrupted" || m.TerminalReason == string(message.TerminalAbortedStreaming) || m.TerminalReason == string(message.TerminalAbortedTools)
 }
 
-// failed shows the text of an error, once: the answer in which the agent tells it was not shown.
+// failed shows the text of an error, once: the agent's answer with the same text was not shown.
 func (p *printer) failed(m *event.ResultMessage) {
 	text := m.Result
 	if m.Subtype != string(message.ResultSuccess) && len(m.Errors) > 0 {

@@ -20,7 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// recorded are the messages of a recording that the SDK delivers.
+// recorded returns the messages of a recording that the SDK delivers.
 func recorded(t *testing.T, name string) []message.Message {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "testdata", "wire", name, "stdout.jsonl"))
@@ -55,13 +55,13 @@ func delivered(m message.Message) bool {
 	return true
 }
 
-// screen is a printer on a terminal, or with its two outputs apart.
+// screen is a printer on a terminal, or with separate outputs.
 type screen struct {
 	*printer
 	out, err bytes.Buffer
 }
 
-// newScreen has a clock that goes on by a tenth of a second each time.
+// newScreen uses a clock that advances by a tenth of a second on each call.
 func newScreen(terminal bool) *screen {
 	s := &screen{}
 	con := &term.Console{Out: term.PenTo(&s.out, terminal), Err: term.PenTo(&s.err, terminal)}
@@ -194,7 +194,7 @@ func TestPrinterBadLine(t *testing.T) {
 	}
 }
 
-// Whatever the model and the tools say, no control character of theirs reaches a terminal.
+// No control character of the model or the tools reaches a terminal.
 func TestTerminalSafe(t *testing.T) {
 	const evil = `\u001b]0;x\u0007\u009b31m\u0000\u007f\r`
 	s := newScreen(true)

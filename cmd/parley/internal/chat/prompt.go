@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// patience is how long standard input may be silent before that is reported.
+// patience is how long standard input may be silent before a note is shown.
 const patience = 3 * time.Second
 
-// ReadPrompt puts the prompt together from the arguments and standard input.
+// ReadPrompt combines the prompt from the arguments and standard input.
 func ReadPrompt(ctx context.Context, args []string, stdin *os.File, note func(string)) (string, error) {
 	text := strings.Join(args, " ")
 	_, terminal := term.TerminalWidth(stdin)
@@ -47,7 +47,7 @@ func isPiped(f *os.File) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice == 0
 }
 
-// readAll reads all of f, and gives up when ctx ends.
+// readAll reads all of f, and stops when ctx ends.
 func readAll(ctx context.Context, f *os.File, note func(string)) (string, error) {
 	type content struct {
 		text string

@@ -12,7 +12,7 @@ func TestReadPrompt(t *testing.T) {
 	tests := []struct {
 		args  []string
 		input string
-		want  string // "" is an error of usage
+		want  string // "" means a usage error
 	}{
 		{[]string{"a", "b"}, "", "a b"},
 		{[]string{"a"}, "piped\n", "a\n\npiped\n"},
@@ -41,7 +41,7 @@ func TestReadPrompt(t *testing.T) {
 	}
 }
 
-// A device is not an input: with a prompt it is not read.
+// A device is not read if there is a prompt.
 func TestReadPromptDevice(t *testing.T) {
 	f, err := os.Open(os.DevNull)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
-// skipWord leaves a question without an answer.
+// skipWord skips a question.
 const skipWord = "-"
 
 // question asks the agent's questions, one after the other.
@@ -48,7 +48,7 @@ func (c *loop) question(q *event.QuestionRequest) *ask {
 				show()
 				return nil, true
 			}
-			next = 0 // it is asked again if the answer is refused
+			next = 0 // asked again if the answer is refused
 			raw, err := json.Marshal(answers)
 			return &agent.QuestionAnswer{Answers: raw, Declined: err != nil}, true
 		},
@@ -67,8 +67,8 @@ func noAnswer(q *event.QuestionRequest) agent.Answer {
 	return &agent.QuestionAnswer{Declined: true, Message: "There is no user to answer the question."}
 }
 
-// elicitation asks on behalf of an MCP server: to fill in a form, or to open a link. A form that
-// cannot be read is declined with any line.
+// elicitation asks for an MCP server: to fill in a form, or to open a link. Any line declines an
+// invalid form.
 func (c *loop) elicitation(q *event.QuestionRequest) *ask {
 	a := &ask{id: q.RequestID, call: q.ToolUseID, nobody: func() agent.Answer {
 		c.con.Note("an MCP server's question is declined, because there is no user to ask")
@@ -97,7 +97,7 @@ func (c *loop) elicitation(q *event.QuestionRequest) *ask {
 	return a
 }
 
-// optionLines number options and describe them.
+// optionLines numbers and describes options.
 func optionLines(options []event.QuestionOption) (lines []string) {
 	for i, o := range options {
 		text := fmt.Sprintf("%d. %s", i+1, term.OneLine(o.Label))
@@ -119,8 +119,8 @@ func questionLines(q event.Question) []string {
 	return append(optionLines(q.Options), how)
 }
 
-// choice is what a line chooses: options by their numbers, or its own words. A number that no
-// option has chooses nothing.
+// choice returns the choices of a line: options by their numbers, or the text itself. An unknown
+// number gives nil.
 func choice(q event.Question, text string) (labels []string) {
 	text = strings.TrimSpace(text)
 	for _, f := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' }) {
@@ -139,7 +139,7 @@ func choice(q event.Question, text string) (labels []string) {
 	return labels
 }
 
-// asks is who asks, and the message. An agent that asks for itself has no name here.
+// asks returns the server and its message. A question of the agent itself has no server name.
 func asks(q *event.QuestionRequest) string {
 	return strings.TrimSpace(cmp.Or(q.MCPServerName, "The agent") + " asks: " + q.Message)
 }

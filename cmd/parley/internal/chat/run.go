@@ -14,8 +14,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/random"
 )
 
-// Run gives the agent one prompt, shows what it does, and returns the exit code. An error is one
-// of usage.
+// Run sends the agent one prompt, shows its work, and returns the exit code. An error is a usage
+// error.
 func Run(ctx context.Context, o Options) (int, error) {
 	note := o.Console.Note
 	if o.Quiet {
@@ -63,14 +63,14 @@ type runner struct {
 	session agent.Session
 	prompt  *prompt
 	prompts prompts
-	begun   atomic.Bool // the prompt has, which is asked for when a signal comes too
+	begun   atomic.Bool // the prompt was sent; also read by the signal handler
 	done    bool        // the prompt has ended
-	lost    error       // why it has no result
-	state   string      // of a session that others share
+	lost    error       // the reason why it has no result
+	state   string      // of a shared session
 	last    *event.ResultMessage
 }
 
-// run returns the error that the run ended with. It leaves no process behind.
+// run returns the error of the run. It leaves no process behind.
 func (r *runner) run(ctx context.Context, text string) (err error) {
 	r.session, err = r.o.Agent.Open(ctx, func(line json.RawMessage) { r.out.line(line) })
 	if err != nil {
@@ -89,7 +89,7 @@ func (r *runner) run(ctx context.Context, text string) (err error) {
 	defer r.leave()
 	r.prompt = &prompt{id: random.UUID(), text: text}
 	r.prompts = prompts{begun: func(*prompt) { r.begun.Store(true) }, over: func(_ *prompt, err error) { r.done, r.lost = true, err }}
-	// The agent may have the prompt, and a user see that it works, before send returns.
+	// The agent may start working on the prompt before send returns.
 	sent := make(chan bool, 1)
 	r.sigs.Turn(func(ctx context.Context) error {
 		if !<-sent {
@@ -110,8 +110,8 @@ func (r *runner) run(ctx context.Context, text string) (err error) {
 	return errors.Join(r.written(), err)
 }
 
-// send sends the prompt. A server may have accepted a prompt whose sending was broken off, so that
-// nothing but the limit ends it: only a prompt that was acknowledged can be taken back.
+// send sends the prompt. If sending is aborted, a server may still have accepted the prompt, so
+// only the time limit ends it: only an acknowledged prompt can be cancelled.
 func (r *runner) send(ctx context.Context) error {
 	if r.o.Agent.Shared {
 		var cancel context.CancelFunc
@@ -119,12 +119,12 @@ func (r *runner) send(ctx context.Context) error {
 		defer cancel()
 	}
 	err := r.session.Send(ctx, agent.Input{UUID: r.prompt.id, Text: r.prompt.text})
-	r.done = err != nil && r.o.Agent.Shared // the turn that runs is not ours
+	r.done = err != nil && r.o.Agent.Shared // the running turn belongs to another client
 	return err
 }
 
-// follow shows events until the agent has ended, or the prompt has if the agent does not end by
-// itself.
+// follow shows events until the agent has ended, or until the prompt has ended if the agent does
+// not end by itself.
 func (r *runner) follow(ctx context.Context) error {
 	finishing := false
 	for ev, err := range r.session.Events(ctx) {
@@ -174,11 +174,10 @@ func (r *runner) follow(ctx context.Context) error {
 	return nil
 }
 
-// errStopped is a session of a server in which the prompt will not be answered.
+// errStopped is the error of a server session in which the prompt will not be answered.
 var errStopped = errors.New("the prompt is not answered")
 
-// stopped returns an error if a session of a server has come to a state in which it does not run
-// the prompt.
+// stopped returns an error if the state of a server session means that it does not run the prompt.
 func (r *runner) stopped(ev event.Event) error {
 	switch ev := ev.(type) {
 	case *event.SessionState:
@@ -196,8 +195,8 @@ func (r *runner) stopped(ev event.Event) error {
 	return nil
 }
 
-// stop stops the turn of the prompt. In a session that others share, a prompt that still waits is
-// taken back: the turn that runs is not ours.
+// stop stops the turn of the prompt. In a shared session it cancels a queued prompt, because the
+// running turn belongs to another client.
 func (r *runner) stop(ctx context.Context) error {
 	if c, ok := r.session.(agent.Canceler); ok && r.o.Agent.Shared && !r.begun.Load() {
 		return c.Cancel(ctx, r.prompt.id)
@@ -206,15 +205,14 @@ func (r *runner) stop(ctx context.Context) error {
 	return err
 }
 
-// leave ends the agent. A turn that runs is interrupted first: the agent then keeps what it has
-// done.
+// leave ends the agent. It first interrupts a running turn, so that the agent saves its work.
 func (r *runner) leave() {
 	if !r.done && !r.sigs.WasInterrupted() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
 		_ = r.stop(ctx) // Close does the rest
 	}
-	_ = r.session.Close() // the events have ended with the same
+	_ = r.session.Close() // the events ended with the same error
 }
 
 func (r *runner) written() error {
@@ -224,7 +222,7 @@ func (r *runner) written() error {
 	return nil
 }
 
-// refuse answers what the agent asks: there is no user who could.
+// refuse answers questions of the agent, because there is no user.
 func (r *runner) refuse(ctx context.Context, ev event.Event) error {
 	var err error
 	switch ev := ev.(type) {

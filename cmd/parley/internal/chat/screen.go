@@ -14,7 +14,7 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
-// screenUI is a person at a terminal: a line editor below what the agent says.
+// screenUI is a person at a terminal: a line editor below the agent's output.
 type screenUI struct {
 	c       *loop
 	in      *os.File
@@ -25,7 +25,7 @@ type screenUI struct {
 	restore func()
 }
 
-// newUI is an editor on a terminal, and lines elsewhere.
+// newUI returns an editor on a terminal, and a line reader elsewhere.
 func (c *loop) newUI(in *os.File) (ui, error) {
 	out := c.con.Out.Outlet
 	if !c.con.Out.TTY || !xterm.IsTerminal(int(in.Fd())) || os.Getenv("TERM") == "dumb" {
@@ -60,7 +60,7 @@ func (c *loop) newUI(in *os.File) (ui, error) {
 	return t, nil
 }
 
-// historyPath is where the history is kept, "" if there is no place for it.
+// historyPath returns the path of the history file, or "".
 func historyPath() string {
 	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "parley", "history")
@@ -81,7 +81,8 @@ func historyPath() string {
 
 func (t *screenUI) start() {
 	t.c.note("/help lists the commands, Ctrl-D ends.")
-	// This one cannot be waited for: a read from a terminal ends when a user types.
+	// This goroutine cannot be waited for: a read from a terminal blocks until a user
+	// types.
 	go func() {
 		buf := make([]byte, 4096)
 		for {
@@ -121,7 +122,7 @@ func (t *screenUI) typed(p []byte) {
 func (t *screenUI) submit() {
 	text := t.editor.Take()
 	if t.c.asking() {
-		t.c.submit(text) // an answer is of no use later
+		t.c.submit(text) // an answer is not added to the history
 		return
 	}
 	if err := t.editor.History.Add(text); err != nil {
@@ -133,7 +134,7 @@ func (t *screenUI) submit() {
 
 func (t *screenUI) hold() { t.screen.Hold() }
 
-// changed draws the line that is being typed and what stands above it.
+// changed draws the typed line and the status above it.
 func (t *screenUI) changed() {
 	defer t.screen.Release()
 	look := t.c.con.Out
@@ -146,7 +147,7 @@ func (t *screenUI) changed() {
 	t.screen.Input(rows, row, column)
 }
 
-// status says what is going on, "" if nothing is.
+// status describes the current activity, or returns "".
 func (t *screenUI) status() string {
 	if t.c.leaving || !t.c.busy() {
 		return ""
@@ -164,7 +165,7 @@ func (t *screenUI) status() string {
 	return text + " · Ctrl-C interrupts"
 }
 
-// resize takes the new size of the terminal over.
+// resize applies the new size of the terminal.
 func (t *screenUI) resize() {
 	columns, rows, err := t.out.Size()
 	if err != nil {

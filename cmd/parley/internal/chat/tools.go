@@ -11,16 +11,16 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
-// toolCall is a call whose outcome is not known yet.
+// toolCall is a call without an outcome.
 type toolCall struct {
 	id      string
 	name    string
-	detail  string // what it is called with, in short
+	detail  string // its input in short
 	depth   int    // of subagents
-	printed bool   // its line was begun
+	printed bool   // its line was started
 	begun   time.Time
-	denied  string // why it was not allowed; "" if it was
-	refused string // why a person did not allow it
+	denied  string // the reason why it was denied, or ""
+	refused string // the reason why a person denied it
 }
 
 const (
@@ -32,11 +32,11 @@ const (
 	outcomeSpace = 12 // columns that a call leaves for its outcome
 )
 
-// call shows a tool call. On a terminal it appears at once and its line is left
-// open for the outcome; elsewhere a line is written when the outcome is known.
+// call shows a tool call. On a terminal it appears at once and its line stays open for the
+// outcome; elsewhere a line is written with the outcome.
 //
-// An agent that reports a call before its input, as those of the Agent Client Protocol do, has its
-// line begun late: when the call runs or needs a permission.
+// If an agent reports a call before its input, like agents of the Agent Client Protocol, the line
+// starts when the call runs or needs permission.
 func (p *printer) call(id, name string, input event.JSON, parent string, late bool) {
 	c := &toolCall{
 		id: strings.Clone(id), name: term.OneLine(name), detail: p.detail(input), begun: p.now(),
@@ -48,7 +48,7 @@ func (p *printer) call(id, name string, input event.JSON, parent string, late bo
 	}
 }
 
-// begin begins the line of a call, on a terminal.
+// begin starts the line of a call on a terminal.
 func (p *printer) begin(c *toolCall) {
 	to := p.con.Aside()
 	if p.quiet || !to.TTY || c.printed {
@@ -59,13 +59,13 @@ func (p *printer) begin(c *toolCall) {
 	to.Print(c.head(to, callMark, term.Plain, outcomeSpace))
 }
 
-// shows reports whether a call was shown that has no outcome yet.
+// shows reports whether a shown call has no outcome yet.
 func (p *printer) shows(id string) bool {
 	return slices.ContainsFunc(p.calls, func(c *toolCall) bool { return c.id == id })
 }
 
-// outcome shows what became of a call: after it where it is the last thing on the terminal,
-// else on a line that names it.
+// outcome shows the outcome of a call: on its line if that is the last one on the terminal, else
+// on a new line with its name.
 func (p *printer) outcome(id string, failed bool, text string) {
 	i := slices.IndexFunc(p.calls, func(c *toolCall) bool { return c.id == id })
 	if i < 0 {
@@ -102,7 +102,7 @@ func (p *printer) outcome(id string, failed bool, text string) {
 	}
 }
 
-// head is a call as its line begins, cut so that some columns are left.
+// head returns the start of a call's line, cut to leave space for the outcome.
 func (c *toolCall) head(to *term.Pen, mark string, look term.Style, leave int) string {
 	indent := strings.Repeat("  ", c.depth)
 	limit := term.PlainWidth
@@ -116,7 +116,7 @@ func (c *toolCall) head(to *term.Pen, mark string, look term.Style, leave int) s
 	return s
 }
 
-// endCalls tells of calls that had no outcome.
+// endCalls reports calls without an outcome.
 func (p *printer) endCalls() {
 	to := p.con.Aside()
 	for _, c := range p.calls {
@@ -127,7 +127,7 @@ func (p *printer) endCalls() {
 	p.calls = nil
 }
 
-// denied notes that a call is not allowed; its outcome tells it.
+// denied records that a call was denied; its outcome shows it.
 func (p *printer) denied(id, name, text string) {
 	for _, c := range p.calls {
 		if c.id == id {
@@ -138,7 +138,7 @@ func (p *printer) denied(id, name, text string) {
 	p.note(name + " denied: " + text)
 }
 
-// refuse notes that a person did not allow a call, for an outcome that has no text.
+// refuse records that a person denied a call, for an outcome without text.
 func (p *printer) refuse(ev *event.PermissionResolved) {
 	for _, c := range p.calls {
 		if c.id == ev.ToolUseID {
@@ -147,13 +147,12 @@ func (p *printer) refuse(ev *event.PermissionResolved) {
 	}
 }
 
-// unexplained are the ends of a request for which nobody gave a reason.
+// unexplained are the ends of a request without a reason.
 var unexplained = map[string]string{
 	event.ResolvedDeny: "no reason was given", event.ResolvedCancelled: "it is no longer asked", event.ResolvedExpired: "the agent has ended",
 }
 
-// depth is how deep in subagents a call lies that was made under the call
-// parent.
+// depth returns the nesting depth of a call made by the subagent of the call parent.
 func (p *printer) depth(parent string) int {
 	if parent == "" {
 		return 0
@@ -166,10 +165,10 @@ func (p *printer) depth(parent string) int {
 	return 1
 }
 
-// detailKeys are the members of an input that say most, in order.
+// detailKeys are the most informative members of an input, in order.
 var detailKeys = []string{"command", "file_path", "notebook_path", "pattern", "path", "url", "query", "description", "skill", "subject", "prompt"}
 
-// detail is a tool's input in short.
+// detail returns a short form of a tool's input.
 func (p *printer) detail(input event.JSON) string {
 	members, _ := input.Value().(map[string]any)
 	if _, unparsed := members["__unparsedToolInput"]; unparsed {
@@ -192,7 +191,7 @@ func (p *printer) detail(input event.JSON) string {
 	return cmp.Or(strings.Join(paths, " "), term.OneLine(string(input)))
 }
 
-// words are a text, or the texts of a list, as some agents give the words of a command.
+// words returns a string, or joins a list of strings, which some agents use for commands.
 func words(v any) string {
 	list, _ := v.([]any)
 	var all []string
@@ -205,7 +204,7 @@ func words(v any) string {
 	return cmp.Or(s, strings.Join(all, " "))
 }
 
-// relative is a path as seen from the working directory, if it lies in it.
+// relative returns a path relative to the working directory, if it is inside.
 func (p *printer) relative(s string) string {
 	if p.cwd == "" {
 		return s
@@ -216,9 +215,9 @@ func (p *printer) relative(s string) string {
 	return s
 }
 
-// errorLine is what a tool said when it failed, in one line.
+// errorLine returns the error text of a tool in one line.
 func errorLine(text string) string {
-	text = strings.TrimPrefix(strings.TrimSpace(text), "```\n") // ACP agents quote what failed
+	text = strings.TrimPrefix(strings.TrimSpace(text), "```\n") // ACP agents quote the failed command
 	text = strings.TrimPrefix(text, "<tool_use_error>")
 	text = strings.TrimSuffix(text, "</tool_use_error>")
 	if text = term.FirstLine(text); text == "" {

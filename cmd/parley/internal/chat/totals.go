@@ -12,7 +12,7 @@ import (
 	"github.com/seed7221b0f9/parley/transcript/usage"
 )
 
-// totals add up what a conversation has used.
+// totals sums the usage of a conversation.
 type totals struct {
 	turns    int64
 	duration time.Duration
@@ -31,8 +31,8 @@ func (t *totals) add(m *event.ResultMessage) {
 	t.last = m
 }
 
-// String is the line at the end, "" before there is a result. It has a cost only where the agent
-// reports it or the model has a price.
+// String returns the line at the end, or "" before the first result. It has a cost only if the
+// agent reports it or the model has a price.
 func (t *totals) String() string {
 	if t.last == nil {
 		return ""
@@ -65,7 +65,7 @@ func (t *totals) String() string {
 	return strings.Join(parts, " · ")
 }
 
-// cost is what the conversation cost, if that is known.
+// cost returns the cost of the conversation, if it is known.
 func (t *totals) cost() []string {
 	if cost := t.last.TotalCostUSD; cost != nil {
 		return []string{fmt.Sprintf("$%.4f", *cost)}

@@ -9,7 +9,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// Why a prompt has no result.
+// The reasons why a prompt has no result.
 var (
 	errTakenBack = errors.New("the prompt was taken back")
 	errRemoved   = errors.New("another client removed the prompt from the queue")
@@ -19,27 +19,27 @@ var (
 // prompt is an input on its way to its result.
 type prompt struct {
 	id, text string
-	queued   bool // it was sent while another ran
+	queued   bool // sent while another was running
 	listed   bool // a server has it in its queue
-	canceled bool // it is being taken back here
+	canceled bool // is being cancelled here
 	begun    time.Time
 	done     bool // the agent has finished it, and a result may follow
 }
 
-// prompts are the inputs without an end yet, in the order in which they were sent. A turn ends all
-// prompts that it has begun or joined.
+// prompts are the unfinished inputs in the order of sending. A turn ends all prompts that it began or
+// joined.
 type prompts struct {
 	list    []*prompt
-	running bool // a turn runs, of any origin
+	running bool // a turn of any origin is running
 	since   time.Time
 	begun   func(*prompt)
 	over    func(*prompt, error) // the error is nil after a result
 }
 
-// busy reports whether a turn runs or a prompt waits.
+// busy reports whether a turn is running or a prompt is queued.
 func (p *prompts) busy() bool { return p.running || len(p.list) > 0 }
 
-// working returns when the turn that runs began, the zero time if that is not known.
+// working returns the start time of the running turn, or the zero time if it is unknown.
 func (p *prompts) working() time.Time {
 	if len(p.list) > 0 {
 		return p.list[0].begun
@@ -79,20 +79,19 @@ func (p *prompts) end(err error, match func(*prompt) bool) {
 	}
 }
 
-// event takes over what an event tells about prompts. That of a result comes after the result was
-// shown.
+// event updates the prompts from an event. For a result it is called after the result was shown.
 func (p *prompts) event(ev event.Event) {
 	switch ev := ev.(type) {
 	case *event.TurnStart:
 		p.running, p.since = true, time.Now()
 		p.begin(ev.PromptID)
-	case *event.UserMessage: // a server has sent it to the agent, and takes it from the queue next
+	case *event.UserMessage: // a server has sent it to the agent and will remove it from the queue
 		if one := p.find(ev.UUID); one != nil {
 			one.listed = false
 		}
 	case *event.QueueChanged:
 		p.waitIn(ev.Items)
-	case *event.SystemInit: // Claude names the prompts that it has put together
+	case *event.SystemInit: // Claude names the prompts that it merged
 		ids, _ := ev.Data.Member("user_message_uuids")
 		for _, id := range ids.Elements() {
 			p.begin(id.Text())
@@ -113,7 +112,8 @@ func (p *prompts) event(ev event.Event) {
 	}
 }
 
-// waitIn takes over the queue of a server. A prompt that was in it and was not sent has been removed.
+// waitIn updates the prompts from the queue of a server. A prompt that disappeared without being sent
+// was removed.
 func (p *prompts) waitIn(queue []event.QueueItem) {
 	for _, one := range slices.Clone(p.list) {
 		listed := slices.ContainsFunc(queue, func(item event.QueueItem) bool { return item.ID == one.id })
@@ -135,7 +135,7 @@ func (p *prompts) begin(id string) {
 	}
 }
 
-// lifecycle is what Claude reports about a prompt in its queue.
+// lifecycle processes Claude's report about a queued prompt.
 func (p *prompts) lifecycle(data event.JSON) {
 	id, _ := data.Member("command_uuid")
 	one := p.find(id.Text())

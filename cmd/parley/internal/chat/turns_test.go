@@ -8,7 +8,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// TestPrompts checks which events begin and end the prompts that were sent.
+// TestPrompts checks which events begin and end the sent prompts.
 func TestPrompts(t *testing.T) {
 	start := func(id string) event.Event { return &event.TurnStart{PromptID: id} }
 	result := func(parent string) event.Event {

@@ -1,4 +1,4 @@
-// Package diff writes what a session has changed in its files as a unified diff.
+// Package diff writes the file changes of a session as a unified diff.
 package diff
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/seed7221b0f9/parley/workspace"
 )
 
-// Text is a diff in the unified format with git's headings, so that git apply takes it.
+// Text returns a diff in the unified format with git's headings, so that git apply accepts it.
 func Text(d api.WorkspaceDiffResult, pen *term.Pen) string {
 	var lines []string
 	for _, f := range d.Files {
@@ -30,7 +30,7 @@ func Text(d api.WorkspaceDiffResult, pen *term.Pen) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// fileHead are the lines before the hunks of a file.
+// fileHead returns the lines before the hunks of a file.
 func fileHead(f api.WorkspaceFile, pen *term.Pen) []string {
 	old := f.OldPath
 	if old == "" {
@@ -63,8 +63,7 @@ func fileHead(f api.WorkspaceFile, pen *term.Pen) []string {
 	return head
 }
 
-// gitPath is a path as git writes it: quoted, with escapes, where it holds what could be taken
-// for something else.
+// gitPath returns a path in git's form: quoted, with escapes, if it has special characters.
 func gitPath(path string) string {
 	var b strings.Builder
 	for i := range len(path) {
@@ -83,7 +82,7 @@ func gitPath(path string) string {
 	return `"` + b.String() + `"`
 }
 
-// hunkLines are the heading of a hunk, with its id, and its lines.
+// hunkLines returns the heading of a hunk, with its id, and its lines.
 func hunkLines(h api.WorkspaceHunk, pen *term.Pen) []string {
 	head := fmt.Sprintf("@@ -%s +%s @@", lineRange(h.OldStart, h.OldLines), lineRange(h.NewStart, h.NewLines))
 	if h.Section != "" {
@@ -104,7 +103,7 @@ func lineRange(start, lines int64) string {
 	return fmt.Sprintf("%d,%d", start, lines)
 }
 
-// Stat is the files of a diff with how many lines were added and removed.
+// Stat returns the files of a diff with the numbers of added and removed lines.
 func Stat(d api.WorkspaceDiffResult) string {
 	var b strings.Builder
 	added, removed := int64(0), int64(0)
@@ -119,8 +118,7 @@ func Stat(d api.WorkspaceDiffResult) string {
 	return b.String()
 }
 
-// WriteChanged writes the hunks that are in the place of one that has changed, where an error has
-// them.
+// WriteChanged writes the hunks that replaced a changed one, if the error has them.
 func WriteChanged(w io.Writer, err error) {
 	if e, ok := errors.AsType[*client.Error](err); ok && len(e.Data.Hunks) > 0 {
 		fmt.Fprintln(w, "It is now:")
@@ -130,7 +128,7 @@ func WriteChanged(w io.Writer, err error) {
 	}
 }
 
-// lastTurn returns the id of the last turn that has changed something.
+// lastTurn returns the id of the last turn with changes.
 func lastTurn(turns []api.WorkspaceTurn) (id string, err error) {
 	for _, t := range turns {
 		if t.Changed || !t.Ended {
@@ -143,7 +141,7 @@ func lastTurn(turns []api.WorkspaceTurn) (id string, err error) {
 	return id, err
 }
 
-// Ask asks a server for a diff; the turn "last" is looked up first.
+// Ask requests a diff from a server; it resolves the turn "last" first.
 func Ask(ctx context.Context, c *client.Client, p api.WorkspaceDiffParams) (d api.WorkspaceDiffResult, err error) {
 	if p.Turn == "last" {
 		p.Turn = ""

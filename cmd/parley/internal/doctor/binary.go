@@ -14,7 +14,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
-// binary looks at the file: what it is, and whether this system can run it.
+// binary checks the kind of the file, and whether this system can run it.
 func (p Patient) binary(path string) Check {
 	if reason := proc.Diagnose(path, nil); reason != "" {
 		return Check{"binary", Fail, reason, "install the CLI for " + runtime.GOOS + "/" + runtime.GOARCH + ": " + install}
@@ -22,7 +22,7 @@ func (p Patient) binary(path string) Check {
 	return Check{"binary", OK, describe(path), ""}
 }
 
-// describe says what kind of program a file is.
+// describe returns the kind of a program file.
 func describe(path string) string {
 	f, err := regularfile.Open(path)
 	if err != nil {
@@ -42,7 +42,7 @@ func describe(path string) string {
 	return "for " + strings.ToLower(strings.TrimPrefix(file.Machine.String(), "EM_")) + ", " + libc(file)
 }
 
-// libc says what library a program needs, by its loader.
+// libc returns the C library that a program needs, from its loader.
 func libc(file *elf.File) string {
 	for _, part := range file.Progs {
 		if part.Type != elf.PT_INTERP {
@@ -64,7 +64,7 @@ func libc(file *elf.File) string {
 	return "statically linked"
 }
 
-// shebang is what the first line of a script names, "" if there is no such line.
+// shebang returns the interpreter in the first line of a script, or "".
 func shebang(f *os.File) string {
 	head := make([]byte, 256)
 	n, _ := f.ReadAt(head, 0)
@@ -80,7 +80,7 @@ func isScript(path string) bool {
 	return slices.Contains([]string{".js", ".mjs", ".ts", ".tsx", ".jsx"}, filepath.Ext(path))
 }
 
-// runtime looks for node, where the CLI is a script for it.
+// runtime checks for node if the CLI is a script for it.
 func (p Patient) runtime(path string) (Check, bool) {
 	needs := isScript(path)
 	if f, err := regularfile.Open(path); err == nil {

@@ -13,11 +13,11 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
-// Server checks whether a server can be run here.
+// Server checks whether a server can run here.
 type Server interface {
 	// Register adds the flags of the server.
 	Register(fs *pflag.FlagSet)
-	// Examine makes the checks.
+	// Examine runs the checks.
 	Examine(ctx context.Context) []Check
 }
 
@@ -88,7 +88,7 @@ func (f *flags) run(ctx context.Context) (int, error) {
 	})
 }
 
-// write writes a line for each check, and how to mend it.
+// write writes a line for each check, with the fix.
 func (f *flags) write(to *term.Pen, checks []Check) {
 	marks := map[Status]string{
 		OK: to.Paint(term.Green, term.OKMark), Warn: to.Paint(term.Yellow, "!"), Fail: to.Paint(term.Red, term.FailMark),

@@ -1,5 +1,4 @@
-// Package doctor finds out whether an agent's CLI can be run here, and what has
-// to be done where it cannot.
+// Package doctor checks whether an agent's CLI can run here, and how to fix problems.
 package doctor
 
 import (
@@ -19,33 +18,33 @@ import (
 	"github.com/seed7221b0f9/parley/internal/supervise"
 )
 
-// Status is how a check went.
+// Status is the outcome of a check.
 type Status string
 
-// The outcomes. A warning keeps nothing from working.
+// The outcomes of a check. A warning is not a failure.
 const (
 	OK   Status = "ok"
 	Warn Status = "warning"
 	Fail Status = "failed"
 )
 
-// Check is one thing that was looked at.
+// Check is one check and its outcome.
 type Check struct {
 	Name   string `json:"name"`
 	Status Status `json:"status"`
 	Detail string `json:"detail"`
-	Fix    string `json:"fix,omitempty"` // what to do about it
+	Fix    string `json:"fix,omitempty"` // how to fix it
 }
 
-// Patient is what is looked at.
+// Patient describes the system to check.
 type Patient struct {
-	CLIPath string        // "" looks for claude
+	CLIPath string        // "" searches for claude
 	Env     []string      // the environment
 	Dir     string        // the working directory
 	Timeout time.Duration // for the CLI to start
 }
 
-// The versions of the CLI that this program is meant for and was tested with.
+// The supported and tested versions of the CLI.
 const (
 	Oldest = "2.0.0"
 	Tested = "2.1.325"
@@ -53,8 +52,7 @@ const (
 
 const install = "npm install -g @anthropic-ai/claude-code, or name the program with --cli or PARLEY_CLI"
 
-// Examine makes all checks, in order. What depends on one that failed is left
-// out.
+// Examine makes all checks, in order. It skips checks that depend on a failed one.
 func Examine(ctx context.Context, p Patient) []Check {
 	var checks []Check
 	path, found := p.find()
@@ -75,7 +73,7 @@ func Examine(ctx context.Context, p Patient) []Check {
 	return append(checks, p.credentials(account), p.configDir(), p.workDir(), p.nested(), p.proxies())
 }
 
-// Healthy reports whether nothing essential failed.
+// Healthy reports whether no essential check failed.
 func Healthy(checks []Check) bool {
 	return !slices.ContainsFunc(checks, func(c Check) bool { return c.Status == Fail })
 }
@@ -103,7 +101,7 @@ func (p Patient) find() (string, Check) {
 	return path, Check{"CLI", OK, path, ""}
 }
 
-// start really starts the CLI and looks at what it says of itself.
+// start starts the CLI and checks the information that it reports.
 func (p Patient) start(ctx context.Context, path string) ([]Check, claude.AccountInfo) {
 	ctx, cancel := context.WithTimeoutCause(ctx, p.Timeout, fmt.Errorf("it was not ready after %v", p.Timeout))
 	defer cancel()
@@ -115,7 +113,7 @@ func (p Patient) start(ctx context.Context, path string) ([]Check, claude.Accoun
 	}
 	defer client.Close()
 	version := client.ServerInfo().ClaudeCodeVersion
-	if version == "" { // older ones do not say
+	if version == "" { // older CLIs do not report it
 		version, err = proc.Version(ctx, path, p.Env)
 	}
 	started := Check{"start", OK, fmt.Sprintf("ready after %.1f s", took.Seconds()), ""}
@@ -134,8 +132,8 @@ func judgeVersion(version string, err error) Check {
 	return Check{"version", OK, version + " (" + Oldest + " to " + Tested + " work)", ""}
 }
 
-// credentialNames are variables that hold credentials, or say where they come
-// from. Their values are private.
+// credentialNames are variables that hold credentials or their location. Their values are
+// private.
 var credentialNames = []string{
 	"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN",
 	"CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY",
@@ -161,13 +159,13 @@ func (p Patient) credentials(account claude.AccountInfo) Check {
 	return Check{"credentials", OK, strings.Join(have, ", "), ""}
 }
 
-// config is the CLI's configuration directory.
+// config returns the CLI's configuration directory.
 func (p Patient) config() string { return claudedir.Config(p.env) }
 
 func (p Patient) configDir() Check {
 	dir := p.config()
 	at := dir
-	// One that is not there yet the CLI makes.
+	// The CLI creates a missing directory.
 	for _, err := os.Stat(at); errors.Is(err, os.ErrNotExist) && filepath.Dir(at) != at; _, err = os.Stat(at) {
 		at = filepath.Dir(at)
 	}

@@ -32,7 +32,7 @@ func newSessionsArchive(code *int) *cobra.Command {
 	return cmd
 }
 
-// archiveFlag is where the archive is.
+// archiveFlag is the flag for the directory of the archive.
 type archiveFlag struct{ dir string }
 
 func (f *archiveFlag) register(cmd *cobra.Command) {
@@ -88,7 +88,7 @@ type expiring struct {
 	Title     string    `json:"title"`
 	Modified  time.Time `json:"modified"`
 	DeletedOn time.Time `json:"deletedOn"`
-	Archived  bool      `json:"archived"` // the archive has all of it
+	Archived  bool      `json:"archived"` // the archive has it completely
 }
 
 func newArchiveExpiring(code *int) *cobra.Command {
@@ -191,7 +191,7 @@ type archivedSession struct {
 	Size      int64     `json:"size"`
 	Modified  time.Time `json:"modified"`
 	SavedAt   time.Time `json:"savedAt"`
-	Gone      bool      `json:"gone"` // it is in the archive alone
+	Gone      bool      `json:"gone"` // only the archive has it
 }
 
 func newArchiveList(code *int) *cobra.Command {
@@ -220,7 +220,7 @@ func newArchiveList(code *int) *cobra.Command {
 	}.command(code)
 }
 
-// archived are the sessions of an archive, the one that changed last first.
+// archived returns the sessions of an archive, the most recently changed first.
 func (w *sessionWork) archived(a *transcript.Archive) ([]*archivedSession, error) {
 	files, err := a.Files()
 	if err != nil {

@@ -19,7 +19,7 @@ const (
 	newID = "02a1de9a-3164-7f42-a449-0a13e079865e"
 )
 
-// keepFile writes a file that changed at a time.
+// keepFile writes a file with a modification time.
 func keepFile(t *testing.T, changed time.Time, text string, name ...string) {
 	t.Helper()
 	path := filepath.Join(name...)
@@ -79,7 +79,7 @@ func found(t *testing.T, s *source, f agent.HistoryFilter) (ids []string) {
 	return ids
 }
 
-// What the commands need of the history of an agent is the same for every agent.
+// The history of every agent provides what the commands need.
 func TestBrowser(t *testing.T) {
 	for name, keep := range kept {
 		t.Run(name, func(t *testing.T) {

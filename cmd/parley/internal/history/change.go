@@ -12,7 +12,7 @@ import (
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
-// changeFlags are the flags of what changes a session.
+// changeFlags are the flags of commands that change a session.
 type changeFlags struct{ live bool }
 
 func (f *changeFlags) register(cmd *cobra.Command) {
@@ -23,14 +23,14 @@ func (f *changeFlags) options() *transcript.ChangeOptions {
 	return &transcript.ChangeOptions{Live: f.live}
 }
 
-// changed says what was done.
+// changed describes a change.
 type changed struct {
 	SessionID string `json:"sessionId"`
 	Done      string `json:"done"`
 	Path      string `json:"path,omitempty"`
 }
 
-// report writes what was done, and explains a refusal.
+// report writes the change, and explains a refusal.
 func (w *sessionWork) report(c changed, err error, format string, args ...any) error {
 	if errors.Is(err, transcript.ErrLive) {
 		return fmt.Errorf("%w; --live does it nevertheless", err)
@@ -164,8 +164,8 @@ func (w *sessionWork) rm(arg string, undo bool, opts *transcript.DeleteOptions) 
 	return w.report(changed{SessionID: s.ID, Done: "trashed"}, err, "%s is in the trash; parley sessions rm --undo %s gets it back", s.ID, s.ID)
 }
 
-// trashed is the id of the deleted session that an argument means: an id, or the
-// beginning of one.
+// trashed returns the id of the deleted session that an argument names: an id, or a
+// prefix of one.
 func (w *sessionWork) trashed(arg string) (string, error) {
 	list, err := w.dir.Trash()
 	if err != nil {

@@ -53,7 +53,7 @@ func newSessionsExport(code *int) *cobra.Command {
 	}.command(code)
 }
 
-// export writes a session to a file, or to standard output, safe for a terminal if it is one.
+// export writes a session to a file, or to standard output, sanitized for a terminal.
 func (w *sessionWork) export(s *source, id string, opts agent.HistoryRender) error {
 	var text strings.Builder
 	err := s.Render(w.ctx, &text, id, opts)
@@ -71,11 +71,10 @@ func (w *sessionWork) export(s *source, id string, opts agent.HistoryRender) err
 	default:
 		w.con.Out.Print(w.con.Out.Show(text.String()))
 	}
-	return nil // Run looks at the pen
+	return nil // Run checks the error of the pen
 }
 
-// exportFormat is the format that is meant: as --format says, as --json does, as the
-// file's name does.
+// exportFormat returns the export format: from --format, --json, or the name of the file.
 func exportFormat(format, output string, json bool) (export.Format, error) {
 	if format == "md" {
 		format = string(export.Markdown)

@@ -34,8 +34,8 @@ func foldHistory(ctx context.Context, h agent.History, provider, id string) (*ev
 	return c, nil
 }
 
-// HandOver makes the first prompt of a new session from a conversation with any agent:
-// the session that --continue-from names, and what the person asks.
+// HandOver builds the first prompt of a new session from a conversation with any agent:
+// the session of --continue-from, and the user's prompt.
 func HandOver(ctx context.Context, con *term.Console, session, ask string) (string, error) {
 	w := &sessionWork{ctx: ctx, con: con, dir: transcript.Open("")}
 	var err error

@@ -12,7 +12,7 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
-// finderFlags say which sessions are meant.
+// finderFlags select sessions.
 type finderFlags struct {
 	dir, branch  string
 	since, until string
@@ -42,7 +42,7 @@ func (f *finderFlags) filter() (filter agent.HistoryFilter, err error) {
 	return filter, err
 }
 
-// moment is the start of a date, so many days later, or some time ago.
+// moment returns the start of a date plus a number of days, or a time ago.
 func moment(flag, text string, daysLater int) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -56,7 +56,7 @@ func moment(flag, text string, daysLater int) (time.Time, error) {
 	return time.Time{}, term.Usagef("--%s %s: it is a date such as 2026-01-31, or a time ago such as 7d or 12h", flag, text)
 }
 
-// listed is how many sessions a list on a terminal has by default.
+// listed is the default length of a list on a terminal.
 const listed = 30
 
 func newSessionsList(code *int) *cobra.Command {
@@ -97,8 +97,8 @@ type listedSession struct {
 	agent string
 }
 
-// list returns the sessions of all agents, the one that changed last first, and at least one more
-// than the limit if there are more; 0 is no limit.
+// list returns the sessions of all agents, the most recently changed first, and at least one more
+// than the limit if there are more; 0 means no limit.
 func (w *sessionWork) list(filter agent.HistoryFilter, limit int) (list []listedSession, err error) {
 	for _, s := range w.sources {
 		n := 0
@@ -160,7 +160,7 @@ func (w *sessionWork) showList(list []listedSession, more bool) error {
 	return nil
 }
 
-// home is a path with ~ for the user's directory.
+// home returns a path with ~ for the user's directory.
 func home(path string) string {
 	dir := homeDir()
 	if rest, ok := strings.CutPrefix(path, dir); ok && dir != "" && (rest == "" || rest[0] == '/' || rest[0] == '\\') {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// The day that --until names is included, the one that --since names as well.
+// The days of --since and --until are included.
 func TestFinderFilter(t *testing.T) {
 	f, err := (&finderFlags{since: "2026-01-31", until: "2026-01-31"}).filter()
 	if err != nil {

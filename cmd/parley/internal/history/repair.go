@@ -13,12 +13,12 @@ import (
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
-// severityStyles are how bad a finding looks.
+// severityStyles are the styles of findings by severity.
 var severityStyles = map[transcript.Severity]term.Style{
 	transcript.BreaksResume: term.Red, transcript.BreaksDisplay: term.Yellow, transcript.Harmless: term.Dim,
 }
 
-// examined is what the doctor says about a session.
+// examined holds the findings of a session.
 type examined struct {
 	SessionID string                `json:"sessionId"`
 	Path      string                `json:"path"`
@@ -48,7 +48,7 @@ func newSessionsDoctor(code *int) *cobra.Command {
 	}.command(code)
 }
 
-// sessionsOf are the sessions that arguments name, all if there are none.
+// sessionsOf returns the sessions that arguments name, or all sessions without arguments.
 func (w *sessionWork) sessionsOf(args []string) (list []*transcript.Session, err error) {
 	for _, arg := range args {
 		s, err := w.session(arg)
@@ -60,7 +60,7 @@ func (w *sessionWork) sessionsOf(args []string) (list []*transcript.Session, err
 	if len(args) > 0 {
 		return list, nil
 	}
-	// Not the list: what is damaged may not be in it.
+	// Not from the list, which may omit damaged sessions.
 	files, err := fs.Glob(os.DirFS(w.dir.Path()), "projects/*/*.jsonl")
 	for _, file := range files {
 		list = append(list, transcript.File(filepath.Join(w.dir.Path(), filepath.FromSlash(file))))
@@ -198,7 +198,7 @@ func notNil[T any](list []T) []T {
 	return list
 }
 
-// change shows a difference: the lines, or the members in which they differ.
+// change shows a difference: the lines, or the differing members.
 func (w *sessionWork) change(s *transcript.Session, c *transcript.Change) {
 	out := w.con.Out
 	where := fmt.Sprintf("line %d", c.Line)
@@ -229,7 +229,7 @@ func (w *sessionWork) change(s *transcript.Session, c *transcript.Change) {
 	w.side(term.Green, "+", after)
 }
 
-// shownOfLine is how much of a line of a session is shown.
+// shownOfLine limits the shown part of a session line.
 const shownOfLine = 200
 
 func (w *sessionWork) side(s term.Style, mark string, texts [][2]string) {

@@ -69,7 +69,7 @@ func (f *archiveFlag) completeIDs(cmd *cobra.Command, args []string, begun strin
 	return ids, directive
 }
 
-// archivedIDs are the ids of the sessions in an archive that arguments mean.
+// archivedIDs returns the ids of the archived sessions that arguments name.
 func archivedIDs(w *sessionWork, a *transcript.Archive, args []string) (ids []string, err error) {
 	list, err := w.archived(a)
 	if err != nil {
@@ -82,7 +82,7 @@ func archivedIDs(w *sessionWork, a *transcript.Archive, args []string) (ids []st
 				found[s.SessionID] = true
 			}
 		}
-		if len(found) == 0 { // a name as a list shows it
+		if len(found) == 0 { // a short name from a list
 			if s, err := w.session(arg); err == nil && slices.ContainsFunc(list, func(a *archivedSession) bool { return a.SessionID == s.ID }) {
 				found[s.ID] = true
 			}
@@ -153,8 +153,8 @@ func newArchiveVerify(code *int) *cobra.Command {
 	}.command(code)
 }
 
-// newArchiveMark is the mark of the official SDK, which has nothing to do with the
-// archive but its name.
+// newArchiveMark returns the command for the official SDK's archive mark, which is
+// unrelated to the archive.
 func newArchiveMark(code *int, use string, archived bool) *cobra.Command {
 	f, short, done := &changeFlags{}, "Mark a session as archived, so that lists can leave it out", "is marked as archived"
 	if !archived {

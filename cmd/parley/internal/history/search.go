@@ -47,7 +47,7 @@ func newSessionsSearch(code *int) *cobra.Command {
 	}.command(code)
 }
 
-// search shows matches as they are found, those of a session below its title.
+// search shows matches as they are found, grouped below the title of their session.
 func (w *sessionWork) search(q agent.HistoryGrep) error {
 	n, limit := 0, q.Limit
 	for _, s := range w.sources {
@@ -69,7 +69,7 @@ func (w *sessionWork) search(q agent.HistoryGrep) error {
 			}
 			n++
 			if err := w.match(s, &m, m.ID != last); err != nil || w.con.Out.Err != nil {
-				return err // Run looks at the pen
+				return err // Run checks the error of the pen
 			}
 			last = m.ID
 		}
@@ -83,8 +83,8 @@ func (w *sessionWork) search(q agent.HistoryGrep) error {
 	return nil
 }
 
-// match writes a match, the first of a session below its title and the command that continues it.
-// The command is whole, so that it can be copied.
+// match writes a match. The first match of a session follows its title and the command that
+// resumes it, which is never cut, so that it can be copied.
 func (w *sessionWork) match(s *source, m *agent.HistoryMatch, first bool) error {
 	if w.json {
 		return w.con.Out.Encode(m.Wire, "")
@@ -121,7 +121,7 @@ func (w *sessionWork) hit(hit *agent.HistoryMatch) {
 	}
 	before, match, after := out.Show(hit.Excerpt[:hit.Start]), out.Show(hit.Excerpt[hit.Start:hit.End]), out.Show(hit.Excerpt[hit.End:])
 	head := fmt.Sprintf("  %s %s: ", timeText(hit.Time), who)
-	if out.TTY { // the match stays in sight
+	if out.TTY { // keeps the match visible
 		room := max(20, out.Width-term.Width(head)-term.Width(match))
 		if cut := term.Width(before) - room/2; cut > 0 {
 			runes := []rune(before)

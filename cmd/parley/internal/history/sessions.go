@@ -1,4 +1,4 @@
-// Package history has the commands below parley sessions, and hands a past session over to a new one.
+// Package history has the commands below parley sessions, and continues a past session in a new one.
 package history
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
-// sessionFlags are the flags that all commands below parley sessions have.
+// sessionFlags are the common flags of all commands below parley sessions.
 type sessionFlags struct {
 	configDir string
 	json      bool
@@ -43,19 +43,18 @@ func New(code *int) *cobra.Command {
 	return cmd
 }
 
-// sessionCommand is what a command below parley sessions needs to be one.
+// sessionCommand describes a command below parley sessions.
 type sessionCommand struct {
 	use, short, long, example string
 	args                      cobra.PositionalArgs
-	ids                       int  // how many arguments are ids of sessions; -1 is all
-	codex                     bool // it knows sessions of Codex too, and has --agent
-	said                      bool // it writes what was said: cleaned also in a pipe, unless --raw is given
+	ids                       int  // number of arguments that are session ids; -1 means all
+	codex                     bool // supports sessions of Codex, and has --agent
+	said                      bool // writes text of sessions: sanitized even in a pipe, unless --raw is given
 	flags                     func(cmd *cobra.Command)
 	run                       func(w *sessionWork, args []string) error
 }
 
-// command makes the command: the common flags, completion of ids, signals and exit
-// codes.
+// command returns the command with the common flags, completion of ids, signals and exit codes.
 func (c sessionCommand) command(code *int) *cobra.Command {
 	f := &sessionFlags{}
 	cmd := &cobra.Command{
@@ -95,15 +94,15 @@ func (c sessionCommand) command(code *int) *cobra.Command {
 	return cmd
 }
 
-// sessionWork is a command at work.
+// sessionWork is a running command.
 type sessionWork struct {
 	ctx context.Context
 	con *term.Console
 	dir *transcript.Dir
-	// sources are the histories that are asked for.
+	// sources are the requested histories.
 	sources []*source
 	json    bool
-	fail    bool // what was asked for is not well; the output has the details
+	fail    bool // a requested session has a problem; the output has the details
 	any     bool // a paragraph was written
 }
 
@@ -139,7 +138,7 @@ func plainError(err error) error {
 // line writes a line.
 func (w *sessionWork) line(format string, args ...any) { w.con.Out.Line(fmt.Sprintf(format, args...)) }
 
-// paragraph begins something that has a blank line before it.
+// paragraph writes a blank line between paragraphs.
 func (w *sessionWork) paragraph() {
 	if w.any {
 		w.con.Out.Line("")
@@ -147,14 +146,14 @@ func (w *sessionWork) paragraph() {
 	w.any = true
 }
 
-// isFile reports whether an argument is the path of a session's file. A title can end like one.
+// isFile reports whether an argument is the path of a session file. A title can have the same suffix.
 func isFile(arg string) bool {
 	_, err := os.Stat(arg)
 	return strings.HasSuffix(arg, ".jsonl") && err == nil
 }
 
-// kept is session for a command that works in the configuration directory: a file of another
-// place must not stand for the session with its name there.
+// kept is like session for a command that works in the configuration directory: a file in another
+// place must not select the session with its name there.
 func (w *sessionWork) kept(arg string) (*transcript.Session, error) {
 	s, err := w.session(arg)
 	if err != nil || !isFile(arg) {
@@ -172,7 +171,7 @@ func (w *sessionWork) kept(arg string) (*transcript.Session, error) {
 	return nil, fmt.Errorf("%w: %s is not the file of one in %s", transcript.ErrNoSession, term.OneLine(arg), w.dir.Path())
 }
 
-// mostCompleted is how many sessions a shell offers.
+// mostCompleted limits the sessions that shell completion offers.
 const mostCompleted = 200
 
 // completeIDs completes the ids of sessions, the newest first, with their titles.

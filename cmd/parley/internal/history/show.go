@@ -19,7 +19,7 @@ func homeDir() string {
 	return dir
 }
 
-// showFlags select how much of a conversation is shown.
+// showFlags select the shown parts of a conversation.
 type showFlags struct {
 	last     int
 	system   bool
@@ -67,8 +67,8 @@ func newSessionsShow(code *int) *cobra.Command {
 	}.command(code)
 }
 
-// part writes a part of a message below its heading, who and when; group is the one that has
-// its heading. A result has none.
+// part writes a part of a message below a heading with author and time; group is the message
+// whose heading was written. A result has no heading.
 func (f *showFlags) part(w *sessionWork, p *agent.HistoryPart, group *int) {
 	out := w.con.Out
 	if p.Kind != agent.PartResult && p.Group != *group {
@@ -97,10 +97,10 @@ func (f *showFlags) text(w *sessionWork, text string) {
 	out.Line(strings.TrimRight(text, "\n"))
 }
 
-// shownLines is how much of a tool's output is shown.
+// shownLines is the number of shown lines of a tool's output.
 const shownLines = 3
 
-// output writes the beginning of what a tool gave, or with --full all of it.
+// output writes the beginning of a tool's output, or all of it with --full.
 func (f *showFlags) output(w *sessionWork, text string, failed bool) {
 	out := w.con.Out
 	lines := strings.Split(strings.TrimRight(out.Show(text), "\n"), "\n")

@@ -31,7 +31,7 @@ func codexSource(home string) *source {
 	return &source{HistoryBrowser: h.(agent.HistoryBrowser), name: Codex, place: home} // codexagent asserts it
 }
 
-// sources returns the histories that the flags ask for.
+// sources returns the histories that the flags select.
 func (f *Whose) sources(dir *transcript.Dir) (list []*source, err error) {
 	if f.Agent != Codex {
 		list = append(list, claudeSource(dir))
@@ -43,17 +43,16 @@ func (f *Whose) sources(dir *transcript.Dir) (list []*source, err error) {
 	return list, err
 }
 
-// shortestID is how much of an id has to be given.
+// shortestID is the minimum length of an id prefix.
 const shortestID = 4
 
-// named reports whether a session has a name: the title that the user gave it, or
-// the one that a list shows.
+// named reports whether a session has a name: the user's title, or the title in lists.
 func named(row *agent.HistoryRow, name string) bool {
 	return row.CustomTitle == name || row.Title == name || name != "" && term.OneLine(row.Title) == term.OneLine(name)
 }
 
-// find returns the session that an argument names: by an id, the beginning of one, a title as a
-// list shows it, or a file, which is one of Claude and whose path is the id.
+// find returns the session that an argument names: by an id or its prefix, a title in lists, or
+// a file, which is a session of Claude with its path as the id.
 func (w *sessionWork) find(arg string) (*source, string, error) {
 	if isFile(arg) {
 		path, err := filepath.Abs(arg)
@@ -84,7 +83,7 @@ func (w *sessionWork) find(arg string) (*source, string, error) {
 	return nil, "", fmt.Errorf("%w: %s", transcript.ErrNoSession, term.OneLine(arg))
 }
 
-// noteProblem writes a note about files that cannot be read, and returns other errors.
+// noteProblem writes a note about unreadable files, and returns other errors.
 func (w *sessionWork) noteProblem(s *source, err error) error {
 	problem, ok := errors.AsType[*agent.HistoryProblem](err)
 	if !ok {
@@ -94,7 +93,7 @@ func (w *sessionWork) noteProblem(s *source, err error) error {
 	return nil
 }
 
-// session is find for a command that works on files of package transcript.
+// session is like find for a command that works on files of package transcript.
 func (w *sessionWork) session(arg string) (*transcript.Session, error) {
 	s, id, err := w.find(arg)
 	switch {
@@ -108,8 +107,8 @@ func (w *sessionWork) session(arg string) (*transcript.Session, error) {
 	return s.dir.Session(id)
 }
 
-// Meters returns the meters of the agents that the flags ask for, by name. There is none for
-// Claude, whose files package transcript/usage reads.
+// Meters returns the meters of the agents that the flags select, by name. Claude has none,
+// because package transcript/usage reads its files.
 func (f *Whose) Meters() (map[string]agent.Meter, error) {
 	home, err := f.Codex()
 	if err != nil || home == "" {

@@ -35,7 +35,7 @@ func newSessionsTail(code *int) *cobra.Command {
 	}.command(code)
 }
 
-// tail shows the last entries that have something to show, then the new ones.
+// tail shows the last entries with visible content, then new ones.
 func (w *sessionWork) tail(s *transcript.Session, last int, follow bool) error {
 	var kept []transcript.Entry
 	end := int64(0)
@@ -43,7 +43,7 @@ func (w *sessionWork) tail(s *transcript.Session, last int, follow bool) error {
 		bad, isBad := errors.AsType[*transcript.LineError](err)
 		switch {
 		case isBad && bad.Torn:
-			continue // it may be under way; following shows it when it is whole
+			continue // it may be incomplete; following shows it when it is complete
 		case isBad:
 			end = bad.Offset + int64(bad.Size) + 1
 			continue
@@ -84,7 +84,7 @@ func (w *sessionWork) tail(s *transcript.Session, last int, follow bool) error {
 	return nil
 }
 
-// entry writes an entry: its line in JSON, else what it says in a line.
+// entry writes an entry: its line as JSON, or a one-line summary.
 func (w *sessionWork) entry(e transcript.Entry) error {
 	out := w.con.Out
 	if w.json {
@@ -108,7 +108,8 @@ func (w *sessionWork) entry(e transcript.Entry) error {
 	return nil
 }
 
-// entryText is what an entry says, "" for one that is not for people.
+// entryText returns a one-line summary of an entry, or "" for one without visible
+// content.
 func entryText(e transcript.Entry) string {
 	switch e := e.(type) {
 	case *transcript.UserEntry:

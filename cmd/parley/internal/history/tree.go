@@ -49,8 +49,8 @@ type wireTree struct {
 	BadLines   int         `json:"badLines,omitempty"`
 }
 
-// wireNode is an entry; nodes that only follow each other are siblings in a list,
-// so that a long conversation is not deeply nested.
+// wireNode is an entry; consecutive nodes are siblings in a list, so that a long
+// conversation is not deeply nested.
 type wireNode struct {
 	UUID      string      `json:"uuid"`
 	Parent    string      `json:"parent,omitempty"`
@@ -60,7 +60,7 @@ type wireNode struct {
 	Current   bool        `json:"current"`
 	Missing   bool        `json:"missing,omitempty"`
 	Subagents []*wireTree `json:"subagents,omitempty"`
-	// Branches are what else follows this node, besides the next one in the list.
+	// Branches are the other children of this node, besides the next one in the list.
 	Branches [][]*wireNode `json:"branches,omitempty"`
 }
 
@@ -102,7 +102,7 @@ func wireChain(n *transcript.Node) (chain []*wireNode) {
 	return chain
 }
 
-// mainChild is the child that the conversation goes on with, else the last one.
+// mainChild returns the child on the main conversation, else the last one.
 func mainChild(n *transcript.Node) *transcript.Node {
 	var next *transcript.Node
 	for _, c := range n.Children {
@@ -129,8 +129,7 @@ func (p *treePrinter) tree(t *transcript.Tree, indent string) {
 	p.agents(t.Subagents, indent)
 }
 
-// chain draws an entry and what follows it, one below the other; branches are
-// indented.
+// chain draws an entry and its successors below each other; branches are indented.
 func (p *treePrinter) chain(n *transcript.Node, indent string) {
 	for n != nil {
 		p.node(n, indent)

@@ -21,9 +21,9 @@ const (
 	Codex  = "codex"
 )
 
-// Whose says which agents' files are read.
+// Whose selects the agents whose files are read.
 type Whose struct {
-	Agent     string // one of claude and codex; "" is both
+	Agent     string // claude or codex; "" means both
 	CodexHome string
 	Changed   func(flag string) bool
 }
@@ -39,7 +39,7 @@ func (f *Whose) Register(cmd *cobra.Command) {
 	}
 }
 
-// Choose makes up for what is not said. An error is one of usage.
+// Choose sets the defaults. An error is a usage error.
 func (f *Whose) Choose() error {
 	config, home := f.Changed("config-dir"), f.Changed("codex-home")
 	switch {
@@ -53,8 +53,8 @@ func (f *Whose) Choose() error {
 	return nil
 }
 
-// Codex is where Codex keeps its sessions; "" if they are not asked for, or if there are none
-// and they were not asked for alone.
+// Codex returns the directory of Codex's sessions, or "" if they are not selected, or do not
+// exist and were not selected explicitly.
 func (f *Whose) Codex() (string, error) {
 	if f.Agent == Claude {
 		return "", nil
@@ -80,7 +80,7 @@ func (f *Whose) Codex() (string, error) {
 	return "", fmt.Errorf("there are no sessions of codex in %s", home)
 }
 
-// WithAgent puts the agent after the name of a row, where there are several agents.
+// WithAgent inserts the agent after the name of a row, if there are several agents.
 func WithAgent(cells []string, agent string, several bool) []string {
 	if !several {
 		return cells
@@ -90,19 +90,19 @@ func WithAgent(cells []string, agent string, several bool) []string {
 
 var ago = regexp.MustCompile(`^(\d{1,5})([dhwm])$`)
 
-// ParseAgo is how long ago a text such as 7d says.
+// ParseAgo parses a duration such as 7d.
 func ParseAgo(text string) (d time.Duration, ok bool) {
 	m := ago.FindStringSubmatch(text)
 	if m == nil {
 		return 0, false
 	}
-	n, _ := strconv.Atoi(m[1]) // the expression has seen to it
+	n, _ := strconv.Atoi(m[1]) // cannot fail: the expression matched digits
 	unit := map[string]time.Duration{"m": time.Minute, "h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour}[m[2]]
 	d = time.Duration(n) * unit
-	return d, d/unit == time.Duration(n) // else it is longer than a Duration can be
+	return d, d/unit == time.Duration(n) // false if it overflows a Duration
 }
 
-// CompleteValues completes a flag with the values that it can have.
+// CompleteValues sets the completion of a flag to fixed values.
 func CompleteValues(cmd *cobra.Command, flag string, values []string) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err)

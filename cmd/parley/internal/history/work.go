@@ -8,7 +8,7 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
-// workBar shows how far long work is, on a terminal.
+// workBar shows the progress of long work on a terminal.
 type workBar struct {
 	w     *sessionWork
 	what  string
@@ -17,7 +17,7 @@ type workBar struct {
 	shown bool
 }
 
-// barAfter is how long nothing is shown, barEvery how often it changes.
+// barAfter is the delay before the bar appears, barEvery the interval of its updates.
 const (
 	barAfter = 300 * time.Millisecond
 	barEvery = 100 * time.Millisecond
@@ -42,7 +42,7 @@ func (b *workBar) clear() {
 	}
 }
 
-// table writes a table that fits the terminal.
+// table writes a table fitted to the terminal.
 func (w *sessionWork) table(t *term.Table) {
 	out := w.con.Out
 	for _, line := range t.Render(out.Width, out) {
@@ -50,7 +50,7 @@ func (w *sessionWork) table(t *term.Table) {
 	}
 }
 
-// shortID is as much of an id as fits a terminal; elsewhere all of it.
+// shortID returns the beginning of an id on a terminal, elsewhere all of it.
 func (w *sessionWork) shortID(id string) string {
 	if w.con.Out.TTY && len(id) > 8 {
 		return id[:8]
@@ -58,7 +58,7 @@ func (w *sessionWork) shortID(id string) string {
 	return id
 }
 
-// sizeText is a number of bytes in short.
+// sizeText formats a number of bytes.
 func sizeText(n int64) string {
 	switch {
 	case n < 1000:
@@ -71,7 +71,7 @@ func sizeText(n int64) string {
 	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
 }
 
-// timeText is a time as people in a list want it.
+// timeText formats a time for a list.
 func timeText(t time.Time) string {
 	if t.IsZero() {
 		return ""

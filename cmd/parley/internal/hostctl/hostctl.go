@@ -15,17 +15,18 @@ import (
 	"github.com/seed7221b0f9/parley/host"
 )
 
-// List is what parley host list shows, and prints as JSON.
+// List is the output of parley host list, also as JSON.
 type List struct {
-	// Running is whether there is a host. The other fields are empty without one.
+	// Running reports whether there is a host. The other fields are empty without one.
 	Running bool         `json:"running"`
 	Host    *host.Info   `json:"host,omitempty"`
 	Agents  []host.Agent `json:"agents"`
-	// Left lists agents that ended with a killed host and whose output no server has read yet.
+	// Left lists agents that ended with a killed host and have output that no server has read
+	// yet.
 	Left []host.Agent `json:"left"`
 }
 
-// Ask asks the host of a data directory.
+// Ask queries the host of a data directory.
 func Ask(ctx context.Context, dataDir string) (List, error) {
 	list := List{Agents: []host.Agent{}, Left: []host.Agent{}}
 	dead, err := host.ReadSpool(dataDir)

@@ -18,16 +18,16 @@ import (
 	"github.com/seed7221b0f9/parley/internal/supervise"
 )
 
-// codexFlags are the flags of run and chat that mean something to Codex.
+// codexFlags are the flags of run and chat that apply to Codex.
 var codexFlags = []string{
 	"agent", "cli", "model", "effort", "system-prompt", "append-system-prompt", "permission-mode", "cwd", "resume", "continue", "continue-from",
 	"fork-session", "output", "stream", "quiet", "timeout", "show-thinking", "no-color", "verbose", "keep-children", "help",
 }
 
-// codexModes are the permission modes that Codex has.
+// codexModes are the permission modes of Codex.
 var codexModes = []string{"default", "acceptEdits", "plan", "bypassPermissions"}
 
-// codexAgent is Codex as the flags ask for it.
+// codexAgent returns Codex with the options of the flags.
 func (f *Flags) codexAgent(con *term.Console) (chat.Agent, error) {
 	if err := f.supports("--agent codex", codexFlags); err != nil {
 		return chat.Agent{}, err
@@ -56,7 +56,7 @@ func (f *Flags) codexAgent(con *term.Console) (chat.Agent, error) {
 	}, nil
 }
 
-// openCodex starts a session as the flags ask for it.
+// openCodex starts a session with the options of the flags.
 func (f *Flags) openCodex(ctx context.Context, con *term.Console, p *codexagent.Provider, dir string) (agent.Session, error) {
 	opts := agent.Options{
 		Dir: dir, Model: f.options.Model, Mode: f.mode, AllowBypass: f.mode == "bypassPermissions", SystemPrompt: f.systemPrompt,
@@ -77,7 +77,7 @@ func (f *Flags) openCodex(ctx context.Context, con *term.Console, p *codexagent.
 	return p.Resume(ctx, id, opts)
 }
 
-// newestThread is the session of Codex in a directory that changed last.
+// newestThread returns the most recently changed session of Codex in a directory.
 func newestThread(ctx context.Context, dir string) (string, error) {
 	home, err := rollout.DefaultHome()
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package launch starts the conversation that the flags of parley run and parley chat ask for: it
-// checks them, chooses the agent and makes its options.
+// Package launch starts the conversation of parley run and parley chat: it checks their flags,
+// selects the agent and builds its options.
 package launch
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
-// Run runs parley run and returns the exit code. An error is one of usage.
+// Run runs parley run and returns the exit code. An error is a usage error.
 func (f *Flags) Run(ctx context.Context, args []string) (int, error) {
 	o, err := f.prepare(true)
 	if err != nil {
@@ -28,7 +28,7 @@ func (f *Flags) Run(ctx context.Context, args []string) (int, error) {
 	return chat.Run(ctx, *o)
 }
 
-// Talk runs parley chat and returns the exit code. An error is one of usage.
+// Talk runs parley chat and returns the exit code. An error is a usage error.
 func (f *Flags) Talk(ctx context.Context) (int, error) {
 	o, err := f.prepare(false)
 	if err != nil {
@@ -42,7 +42,7 @@ func (f *Flags) Talk(ctx context.Context) (int, error) {
 	return chat.Talk(ctx, *o)
 }
 
-// prepare makes the options of a conversation from the flags. An error is one of usage.
+// prepare makes the options of a conversation from the flags. An error is a usage error.
 func (f *Flags) prepare(run bool) (*chat.Options, error) {
 	opts, err := f.build()
 	if err != nil {
@@ -65,7 +65,7 @@ func (f *Flags) prepare(run bool) (*chat.Options, error) {
 	return o, nil
 }
 
-// listen passes on, if that is wanted, what the CLI writes to standard error.
+// listen passes on the CLI's standard error, if that is enabled.
 func (f *Flags) listen(o *claude.Options, con *term.Console) {
 	o.Logger = f.logger(con)
 	if f.verbose {

@@ -14,7 +14,7 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
-// The flags of run that mean something to a session on a server, and to a new one there.
+// The flags of run that apply to a session on a server, and to a new one there.
 var (
 	sessionFlags    = []string{"server", "session", "output", "stream", "quiet", "timeout", "show-thinking", "no-color", "continue-from", "help"}
 	newSessionFlags = []string{
@@ -22,7 +22,7 @@ var (
 	}
 )
 
-// serverAgent is a session on a server: the one that --session names, or a new one.
+// serverAgent returns a session on a server: the one that --session names, or a new one.
 func (f *Flags) serverAgent(con *term.Console) (chat.Agent, error) {
 	with, flags := "--session", sessionFlags
 	if f.session == "" {
@@ -68,7 +68,7 @@ func (f *Flags) openOn(ctx context.Context, p *serveragent.Provider) (agent.Sess
 	return p.Open(ctx, opts)
 }
 
-// TalkOn talks with a session on a server and returns the exit code.
+// TalkOn runs a conversation with a session on a server and returns the exit code.
 func TalkOn(ctx context.Context, s agent.Session) (int, error) {
 	open := func(context.Context, func(json.RawMessage)) (agent.Session, error) { return s, nil }
 	con := term.NewConsole(term.WantColor(false, os.Getenv))

@@ -14,7 +14,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// TestOpenOn checks that each flag for a new session on a server is the parameter of its name.
+// TestOpenOn checks that each flag for a new session on a server sets the parameter of its
+// name.
 func TestOpenOn(t *testing.T) {
 	var got api.ConnectParams
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

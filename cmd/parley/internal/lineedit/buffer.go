@@ -7,21 +7,20 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/cell"
 )
 
-// Buffer is text that is being edited, and where.
+// Buffer is the text being edited and the position of the cursor.
 type Buffer struct {
 	text   []rune
 	pos    int
 	killed []rune
 }
 
-// String is the text.
+// String returns the text.
 func (b *Buffer) String() string { return string(b.text) }
 
-// Set replaces the text and goes to its end.
+// Set replaces the text and moves the cursor to its end.
 func (b *Buffer) Set(s string) { b.text, b.pos = []rune(s), len([]rune(s)) }
 
-// Insert puts text where the cursor is. Characters that cannot be shown are left
-// out.
+// Insert inserts text at the cursor. It omits characters that cannot be shown.
 func (b *Buffer) Insert(s string) {
 	s = strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
 	add := []rune(cell.Sanitize(s))
@@ -29,7 +28,7 @@ func (b *Buffer) Insert(s string) {
 	b.pos += len(add)
 }
 
-// cut takes the text from one place to another out.
+// cut removes and returns the text between two positions.
 func (b *Buffer) cut(from, to int) []rune {
 	gone := append([]rune(nil), b.text[from:to]...)
 	b.text = append(b.text[:from:from], b.text[to:]...)
@@ -37,7 +36,7 @@ func (b *Buffer) cut(from, to int) []rune {
 	return gone
 }
 
-// wordLeft is where the word before the cursor begins.
+// wordLeft returns the start of the word before the cursor.
 func (b *Buffer) wordLeft() int {
 	i := b.pos
 	for i > 0 && unicode.IsSpace(b.text[i-1]) {
@@ -60,7 +59,7 @@ func (b *Buffer) wordRight() int {
 	return i
 }
 
-// lineStart and lineEnd are where the line of the cursor begins and ends.
+// lineStart and lineEnd return the start and the end of the cursor's line.
 func (b *Buffer) lineStart() int {
 	i := b.pos
 	for i > 0 && b.text[i-1] != '\n' {
@@ -77,7 +76,8 @@ func (b *Buffer) lineEnd() int {
 	return i
 }
 
-// step is the rune before (-1) or after (1) the cursor with the marks that belong to it.
+// step returns the position one character before (-1) or after (1) the cursor, past its
+// combining marks.
 func (b *Buffer) step(by int) int {
 	i := b.pos + by
 	for i > 0 && i < len(b.text) && cell.RuneWidth(b.text[i]) == 0 {
@@ -86,7 +86,7 @@ func (b *Buffer) step(by int) int {
 	return max(min(i, len(b.text)), 0)
 }
 
-// Edit does what a key says, if it is one of editing, and reports whether it is.
+// Edit executes an editing key and reports whether the key is one.
 func (b *Buffer) Edit(k Key) bool {
 	switch k.Code {
 	case Rune:
@@ -137,7 +137,7 @@ func (b *Buffer) move(code Code) bool {
 	return true
 }
 
-// vertical goes a line up or down, and reports whether there is one.
+// vertical moves the cursor a line up or down, and reports whether there is one.
 func (b *Buffer) vertical(by int) bool {
 	start := b.lineStart()
 	column := b.pos - start
@@ -158,8 +158,8 @@ func (b *Buffer) vertical(by int) bool {
 	return true
 }
 
-// Rows lays the text out in rows of so many columns, after one prompt for the first line and
-// another for the rest, and returns the place of the cursor.
+// Rows lays out the text in rows of the given width, with one prompt for the first line and
+// another for the rest, and returns the position of the cursor.
 func (b *Buffer) Rows(first, rest string, columns int) (rows []string, row, column int) {
 	var cur strings.Builder
 	used := 0

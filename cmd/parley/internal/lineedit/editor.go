@@ -2,12 +2,12 @@ package lineedit
 
 import "strings"
 
-// Event is what became of a key.
+// Event is the effect of a key.
 type Event int
 
-// The events that the owner of an editor acts on.
+// The events that the owner of an editor handles.
 const (
-	Changed   Event = iota // the line may look different
+	Changed   Event = iota // the line may have changed
 	Submitted              // a line is complete: see Editor.Take
 	Cancelled              // Ctrl-C
 	Ended                  // Ctrl-D in an empty line
@@ -15,18 +15,18 @@ const (
 	Listed                 // there are several completions: see Editor.Candidates
 )
 
-// Editor is a line, or several, that are being typed. It is for one goroutine.
+// Editor edits one or more lines. It is not safe for concurrent use.
 type Editor struct {
 	Buffer
 	History *History
-	// Complete returns the words that could stand in the place of the last word
-	// of text, which is everything before the cursor.
+	// Complete returns the possible completions of the last word of text, which is
+	// everything before the cursor.
 	Complete func(text string) []string
 
 	candidates []string
 }
 
-// Handle does what a key says.
+// Handle executes a key.
 func (e *Editor) Handle(k Key) Event {
 	switch k.Code {
 	case Enter:
@@ -70,10 +70,10 @@ func (e *Editor) Take() string {
 	return line
 }
 
-// Candidates are the completions that the last Tab found.
+// Candidates returns the completions that the last Tab found.
 func (e *Editor) Candidates() []string { return e.candidates }
 
-// complete puts in what all completions have in common.
+// complete inserts the common prefix of all completions.
 func (e *Editor) complete() Event {
 	if e.Complete == nil {
 		return Changed

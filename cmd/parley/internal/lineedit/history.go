@@ -17,17 +17,17 @@ const (
 	maxEntry   = 16 << 10 // bytes; a longer one is not kept
 )
 
-// History is what was typed before. It is kept in a file that only its owner can
-// read, one JSON string a line.
+// History holds the lines that were typed before. It is stored in a file that only its
+// owner can read, one JSON string per line.
 type History struct {
 	path    string
 	entries []string
-	at      int    // the entry that is shown; len(entries) is the line that is being typed
+	at      int    // the shown entry; len(entries) is the line being typed
 	draft   string // that line
 }
 
-// OpenHistory reads the history in a file; "" keeps none. What is wrong with the
-// file is an error beside a history that works.
+// OpenHistory reads the history in a file; "" means no file. It returns a usable history
+// even with an error.
 func OpenHistory(path string) (*History, error) {
 	h := &History{path: path}
 	if path == "" {
@@ -59,8 +59,7 @@ func OpenHistory(path string) (*History, error) {
 	return h, lines.Err()
 }
 
-// Add takes a line into the history. One that begins with a space, or is the
-// same as the last, is not taken.
+// Add adds a line to the history, unless it begins with a space or equals the last one.
 func (h *History) Add(line string) error {
 	h.at, h.draft = len(h.entries), ""
 	if line == "" || strings.HasPrefix(line, " ") || len(line) > maxEntry || h.at > 0 && h.entries[h.at-1] == line {
@@ -88,7 +87,7 @@ func encodeEntry(line string) []byte {
 	return append(text, '\n')
 }
 
-// rewrite drops old entries from the file.
+// rewrite removes old entries from the file.
 func (h *History) rewrite() error {
 	f, err := os.CreateTemp(filepath.Dir(h.path), ".history-*") // 0600
 	if err != nil {
@@ -109,8 +108,8 @@ func (h *History) rewrite() error {
 	return err
 }
 
-// Move goes to an older (-1) or newer (1) entry. current is the line that is
-// shown now; ok says whether there is another.
+// Move moves to an older (-1) or newer (1) entry. current is the shown line; ok reports
+// whether there is another.
 func (h *History) Move(by int, current string) (line string, ok bool) {
 	to := h.at + by
 	if to < 0 || to > len(h.entries) {

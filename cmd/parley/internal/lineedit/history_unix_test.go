@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// A pipe in the place of the history is an error and not waited for, and the history works.
+// A named pipe in place of the history is an error and does not block, and the history
+// works.
 func TestHistory_pipe(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "history")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {

@@ -1,6 +1,6 @@
-// Package lineedit reads lines from a person at a terminal while other things
-// are being written there: a [Screen] with a part at its end that is redrawn, an
-// [Editor] for what is typed, a [History] of it.
+// Package lineedit reads lines from a person at a terminal while the program writes
+// output there: a [Screen] with a redrawn part at its end, an [Editor] for the typed
+// text, and its [History].
 package lineedit
 
 import (
@@ -8,10 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// Code is what a key does.
+// Code is the function of a key.
 type Code int
 
-// The keys that mean something.
+// The keys with a function.
 const (
 	Rune Code = iota // the key is a character
 	Paste
@@ -38,14 +38,14 @@ const (
 	Ignored
 )
 
-// Key is one thing that was typed.
+// Key is one typed key.
 type Key struct {
 	Code Code
 	Rune rune
 	Text string // of a Paste
 }
 
-// Keys makes keys of the bytes that a terminal sends. The zero value is ready.
+// Keys decodes the bytes of a terminal into keys. The zero value is ready to use.
 type Keys struct {
 	buf     []byte
 	pasting bool
@@ -57,10 +57,10 @@ var (
 	pasteEnd   = []byte("\x1b[201~")
 )
 
-// maxPaste bounds what one paste brings.
+// maxPaste limits the size of one paste in bytes.
 const maxPaste = 4 << 20
 
-// Feed takes the next bytes and returns the keys that are whole.
+// Feed adds bytes and returns the complete keys.
 func (k *Keys) Feed(p []byte) []Key {
 	k.buf = append(k.buf, p...)
 	var keys []Key
@@ -85,11 +85,11 @@ func (k *Keys) Feed(p []byte) []Key {
 	return keys
 }
 
-// paste takes the end of a paste, if it is there.
+// paste returns a paste if its end has arrived.
 func (k *Keys) paste() (Key, bool) {
 	text, rest, ended := bytes.Cut(k.buf, pasteEnd)
 	if !ended {
-		// The mark at the end may have come in part.
+		// The end mark may be incomplete.
 		keep := min(len(pasteEnd)-1, len(k.buf))
 		k.take(k.buf[:len(k.buf)-keep])
 		k.buf = k.buf[len(k.buf)-keep:]
@@ -105,7 +105,7 @@ func (k *Keys) take(text []byte) {
 	k.pasted = append(k.pasted, text[:min(len(text), max(maxPaste-len(k.pasted), 0))]...)
 }
 
-// next is the first key of the buffer and its length, 0 if more bytes are needed.
+// next returns the first key of the buffer and its length, or 0 if more bytes are needed.
 func (k *Keys) next() (Key, int) {
 	b := k.buf
 	switch {
@@ -138,7 +138,7 @@ var controls = func() (codes [128]Code) {
 	return codes
 }()
 
-// alts are keys with Alt, which comes as an escape before the character.
+// alts are keys with Alt, which the terminal sends as an escape before the character.
 var alts = map[byte]Code{'\r': NewLine, '\n': NewLine, 0x7f: DeleteWord, 'b': WordLeft, 'f': WordRight, 0x08: DeleteWord}
 
 var finals = map[byte]Code{'A': Up, 'B': Down, 'C': Right, 'D': Left, 'H': Home, 'F': End}

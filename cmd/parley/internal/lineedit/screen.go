@@ -10,11 +10,11 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/cell"
 )
 
-// Screen is a terminal with two parts: text that was written and scrolls away,
-// and below it a few rows that are drawn anew whenever something changes. What
-// was written without a line feed at its end is the first of those rows.
+// Screen is a terminal with two parts: written text, which scrolls away, and below it a
+// few rows that are redrawn on every change. Written text without a final line feed is
+// the first of those rows.
 //
-// Its methods may be called from any goroutine.
+// Its methods are safe for concurrent use.
 type Screen struct {
 	mu      sync.Mutex
 	w       io.Writer
@@ -23,22 +23,22 @@ type Screen struct {
 	rows    int
 	stopped bool
 
-	open   string   // written, without a line feed yet
-	tail   []string // what is coming, as rows
+	open   string   // written text without a line feed
+	tail   []string // incomplete text, as rows
 	status string
 	input  []string
 	row    int // of the cursor, in input
 	column int
 
-	held   bool   // nothing is drawn until Release
-	dirty  bool   // something would have been
-	unsent string // text that would have been written
+	held   bool   // drawing is paused until Release
+	dirty  bool   // a redraw is pending
+	unsent string // text that is pending
 
-	drawn  []string // the rows that are there now
-	cursor int      // which of them has the cursor
+	drawn  []string // the rows currently drawn
+	cursor int      // the row with the cursor
 }
 
-// NewScreen is a screen on a terminal of this size that is in raw mode.
+// NewScreen returns a screen on a terminal of this size that is in raw mode.
 func NewScreen(w io.Writer, columns, rows int) *Screen {
 	s := &Screen{w: w}
 	s.size(columns, rows)
@@ -55,7 +55,7 @@ func (s *Screen) size(columns, rows int) {
 	s.columns, s.rows = columns, rows
 }
 
-// Write writes text above the rows that are drawn anew.
+// Write writes text above the redrawn rows.
 func (s *Screen) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -68,8 +68,8 @@ func (s *Screen) Write(p []byte) (int, error) {
 	return len(p), s.err
 }
 
-// Tail shows the end of a text that is still coming. It may have colours; what
-// else is in it must be safe.
+// Tail shows the end of an incomplete text. It may contain colours and must otherwise be
+// sanitized.
 func (s *Screen) Tail(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,7 +86,7 @@ func (s *Screen) Tail(text string) {
 	s.draw("")
 }
 
-// Status shows a line above the input; "" is none.
+// Status shows a line above the input; "" removes it.
 func (s *Screen) Status(line string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,15 +107,14 @@ func (s *Screen) Input(rows []string, row, column int) {
 	s.draw("")
 }
 
-// Columns is the width of the terminal.
+// Columns returns the width of the terminal.
 func (s *Screen) Columns() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.columns
 }
 
-// Resize tells the new size. A terminal wraps the rows that are there when it
-// becomes narrower.
+// Resize sets the new size. A terminal that becomes narrower wraps its rows.
 func (s *Screen) Resize(columns, rows int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -130,7 +129,7 @@ func (s *Screen) Resize(columns, rows int) {
 		}
 	}
 	s.cursor = up
-	s.tail = nil // cut for the other width; the next piece brings it back
+	s.tail = nil // it was cut for the old width; the next piece shows it again
 	s.draw("")
 }
 
@@ -144,15 +143,14 @@ func (s *Screen) Clear() {
 	s.draw("")
 }
 
-// Hold keeps what happens from the terminal until Release, which then shows all
-// of it at once.
+// Hold delays all output until Release, which shows it at once.
 func (s *Screen) Hold() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.held = true
 }
 
-// Release shows what has happened since Hold.
+// Release shows the output since Hold.
 func (s *Screen) Release() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -168,7 +166,7 @@ func (s *Screen) release() {
 	}
 }
 
-// Stop takes the drawn rows away. What is written later is written as it is.
+// Stop removes the drawn rows. Later output is written unchanged.
 func (s *Screen) Stop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -185,7 +183,7 @@ func (s *Screen) Stop() {
 	s.stopped = true
 }
 
-// draw writes text and the rows below it. mu is held.
+// draw writes text and the rows below it. The caller holds mu.
 func (s *Screen) draw(text string) {
 	if s.held {
 		s.unsent, s.dirty = s.unsent+text, true
@@ -220,8 +218,8 @@ func (s *Screen) draw(text string) {
 	s.out(b.String())
 }
 
-// layout is the rows to draw, of which there are never more than the terminal
-// has, and where the cursor is.
+// layout returns the rows to draw, never more than the terminal has, and the position of
+// the cursor.
 func (s *Screen) layout() (rows []string, cursor, column int) {
 	input, row := s.input, s.row
 	if most := max(s.rows/2, 1); len(input) > most {

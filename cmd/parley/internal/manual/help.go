@@ -44,7 +44,7 @@ func ShowHelp(cmd *cobra.Command, args []string) error {
 	return &term.UsageError{Text: fmt.Sprintf("there is neither a command nor a topic %q%s \"parley help topics\" lists the topics", strings.Join(args, " "), orStop(best)), Plain: true}
 }
 
-// orStop ends a sentence that has no suggestion.
+// orStop returns the suggestion, or a full stop without one.
 func orStop(suggestion string) string {
 	if suggestion == "" {
 		return "."
@@ -52,7 +52,7 @@ func orStop(suggestion string) string {
 	return suggestion
 }
 
-// Words are the words that help takes after the ones that are there.
+// Words returns the possible words of help after args.
 func Words(root *cobra.Command, args []string) (words []string) {
 	cmd, rest, err := root.Find(args)
 	if err != nil || len(rest) > 0 {
@@ -85,7 +85,7 @@ func writeTopics(w io.Writer, topics []docs.Topic) error {
 	return nil
 }
 
-// topicWidth is how long the lines of a topic are.
+// topicWidth is the line width of a topic.
 const topicWidth = 88
 
 func writeTopic(w io.Writer, t docs.Topic) error {

@@ -1,5 +1,5 @@
-// Package manual renders the help of commands and topics: on the terminal, as manual pages and as Markdown. It has
-// no text of its own: what it renders is the help of the commands and the guides.
+// Package manual renders the help of commands and topics: on the terminal, as manual pages and as Markdown. The
+// text comes from the help of the commands and from the guides.
 package manual
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/docs"
 )
 
-// Commands returns a command and all below it that a user sees, in the order of their names.
+// Commands returns a command and all visible commands below it, sorted by name.
 func Commands(root *cobra.Command) []*cobra.Command {
 	all := []*cobra.Command{root}
 	below := slices.Clone(root.Commands())
@@ -26,15 +26,15 @@ func Commands(root *cobra.Command) []*cobra.Command {
 	return all
 }
 
-// Flag is a flag of a command as the manual shows it.
+// Flag is a flag of a command in the manual.
 type Flag struct {
 	Name, Shorthand string
-	Value           string // what its value is called; "" for a switch
+	Value           string // name of its value; "" for a switch
 	Usage           string
-	Default         string // "" where it says nothing
+	Default         string // "" if it is not informative
 }
 
-// Flags returns the flags of a command itself, and those that it inherits, by name.
+// Flags returns the flags of a command and those that it inherits, by name.
 func Flags(cmd *cobra.Command) []Flag {
 	cmd.InitDefaultHelpFlag()
 	cmd.InitDefaultVersionFlag()
@@ -52,8 +52,7 @@ func Flags(cmd *cobra.Command) []Flag {
 	return flags
 }
 
-// defaultOf returns the default of a flag where it has a meaning. One that is a path of this
-// machine is named by what it is.
+// defaultOf returns the default of a flag if it is informative. It describes a path that depends on this machine.
 func defaultOf(f *pflag.Flag) string {
 	switch {
 	case slices.Contains([]string{"", "0", "0s", "false", "[]"}, f.DefValue):
@@ -64,7 +63,7 @@ func defaultOf(f *pflag.Flag) string {
 	return f.DefValue
 }
 
-// fullUsage is what a flag does, with its default.
+// fullUsage returns the usage of a flag with its default.
 func (f Flag) fullUsage() string {
 	if f.Default == "" {
 		return f.Usage
@@ -72,7 +71,7 @@ func (f Flag) fullUsage() string {
 	return f.Usage + " (default " + f.Default + ")"
 }
 
-// about is the description of a command.
+// about returns the description of a command.
 func about(cmd *cobra.Command) string {
 	if cmd.Long != "" {
 		return strings.TrimSpace(cmd.Long)
@@ -80,8 +79,8 @@ func about(cmd *cobra.Command) string {
 	return cmd.Short + "."
 }
 
-// PageName is the name of the manual page of a command: "parley-sessions-list".
+// PageName returns the name of the manual page of a command: "parley-sessions-list".
 func PageName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
 
-// TopicName is the name of the manual page of a topic: "parley-permissions".
+// TopicName returns the name of the manual page of a topic: "parley-permissions".
 func TopicName(t docs.Topic) string { return "parley-" + t.Name }

@@ -20,7 +20,7 @@ func Markdown(root *cobra.Command) string {
 	var b strings.Builder
 	b.WriteString(markdownHead)
 	for _, cmd := range Commands(root) {
-		flags := Flags(cmd) // first, since it changes the line of usage
+		flags := Flags(cmd) // called first, because it changes the usage line
 		fmt.Fprintf(&b, "\n## %s\n\n%s.\n\n`%s`\n\n| flag | what it does |\n|---|---|\n", cmd.CommandPath(), cmd.Short, cmd.UseLine())
 		for _, f := range flags {
 			name := "`--" + f.Name
@@ -37,7 +37,7 @@ func Markdown(root *cobra.Command) string {
 	return b.String()
 }
 
-// cell makes text fit into a cell of a table.
+// cell escapes text for a table cell.
 func cell(text string) string {
 	return strings.NewReplacer("|", `\|`, "<", "&lt;", "*", `\*`).Replace(strings.Join(strings.Fields(text), " "))
 }

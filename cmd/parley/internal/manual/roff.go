@@ -12,7 +12,7 @@ import (
 // Roff returns the manual page of a command, for section 1.
 func Roff(cmd *cobra.Command) string {
 	var b strings.Builder
-	flags := Flags(cmd) // first, since it changes the line of usage
+	flags := Flags(cmd) // called first, because it changes the usage line
 	title(&b, PageName(cmd), 1, cmd.Short)
 	section(&b, "SYNOPSIS")
 	fmt.Fprintf(&b, ".B %s\n", escape(cmd.UseLine()))
@@ -65,13 +65,13 @@ func title(b *strings.Builder, name string, number int, short string) {
 
 func section(b *strings.Builder, name string) { fmt.Fprintf(b, ".SH %s\n", name) }
 
-// preformatted keeps the lines of a text as they are: help has lists and tables in it.
+// preformatted keeps the line breaks of a text, because help has lists and tables.
 func preformatted(b *strings.Builder, text string) {
 	fmt.Fprintf(b, ".nf\n%s\n.fi\n", escape(text))
 }
 
-// escape makes text safe for roff: no line is taken for a request, no backslash for an escape, a
-// hyphen stays one that can be copied, and what is not ASCII goes by its number.
+// escape escapes text for roff: no line becomes a request, no backslash an escape, hyphens can
+// be copied, and characters outside of ASCII are written by number.
 func escape(text string) string {
 	var b strings.Builder
 	first := true
@@ -93,7 +93,7 @@ func escape(text string) string {
 	return b.String()
 }
 
-// quote makes text one argument of a request; nothing stays nothing.
+// quote makes text one argument of a request; "" stays "".
 func quote(text string) string {
 	if text == "" {
 		return ""

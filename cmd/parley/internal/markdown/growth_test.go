@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// narrow is a terminal on which most has to be broken.
+// narrow is a terminal on which most lines must be broken.
 var narrow = Style{Columns: leastColumns, Color: true}
 
-// within fails if f does not return for so long that it would take the square of its input.
+// within fails if f takes so long that it must be quadratic in its input.
 func within(t *testing.T, what string, f func()) {
 	t.Helper()
 	done := make(chan struct{})
@@ -26,7 +26,7 @@ func within(t *testing.T, what string, f func()) {
 	}
 }
 
-// What a text takes to be shown grows with its length, whatever it is.
+// The time to render any text grows linearly with its length.
 func TestGrowth(t *testing.T) {
 	long := strings.Repeat("a", 1<<20-100)
 	for what, text := range map[string]string{
@@ -43,7 +43,7 @@ func TestGrowth(t *testing.T) {
 	})
 }
 
-// What is shown is not much longer than the text.
+// The output is not much longer than the text.
 func TestGrowth_output(t *testing.T) {
 	for what, text := range map[string]string{
 		"the name of a column": "|" + strings.Repeat("n", 2000) + "|b|c|\n|-|-|-|\n" + strings.Repeat("|x|y|z|\n", 500),
@@ -55,7 +55,7 @@ func TestGrowth_output(t *testing.T) {
 	}
 }
 
-// A line that comes in many pieces is not copied for each of them.
+// A line that arrives in many pieces is not copied for each of them.
 func TestSplitter_pieces(t *testing.T) {
 	var s Splitter
 	var before, after runtime.MemStats

@@ -9,7 +9,7 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// inline is the text inside a block, with looks.
+// inline returns the text inside a block, with looks.
 func (r *renderer) inline(parent ast.Node, look string) line {
 	var l line
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
@@ -59,7 +59,7 @@ func (r *renderer) piece(n ast.Node, look string) line {
 func (r *renderer) text(n *ast.Text, look string) line {
 	value := n.Segment.Value(r.src)
 	if !n.IsRaw() {
-		// What is escaped and what is named by an entity.
+		// Resolve escapes and entities.
 		value = util.UnescapePunctuations(value)
 		value = util.ResolveNumericReferences(value)
 		value = util.ResolveEntityNames(value)
@@ -74,7 +74,7 @@ func (r *renderer) text(n *ast.Text, look string) line {
 	return l
 }
 
-// plain is the text of a code span.
+// plain returns the text of a code span.
 func (r *renderer) plain(n ast.Node) string {
 	var b strings.Builder
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
@@ -85,7 +85,7 @@ func (r *renderer) plain(n ast.Node) string {
 	return strings.ReplaceAll(b.String(), "\n", " ")
 }
 
-// link is a text with its address after it, where that adds something.
+// link returns a text followed by its address, if that adds information.
 func (r *renderer) link(text line, address, look string) line {
 	var shown strings.Builder
 	for _, g := range text {
@@ -97,7 +97,7 @@ func (r *renderer) link(text line, address, look string) line {
 	return append(text, glyphs(" ("+address+")", r.add(look, dim))...)
 }
 
-// marked puts a mark around text that has no look of its own.
+// marked puts a mark around text without a look.
 func (r *renderer) marked(l line, mark string) line {
 	if r.color {
 		return l
@@ -105,7 +105,7 @@ func (r *renderer) marked(l line, mark string) line {
 	return append(append(glyphs(mark, ""), l...), glyphs(mark, "")...)
 }
 
-// add is a look with another one added.
+// add combines two looks.
 func (r *renderer) add(look, more string) string {
 	switch {
 	case !r.color:
@@ -113,7 +113,7 @@ func (r *renderer) add(look, more string) string {
 	case look == "":
 		return more
 	case slices.Contains(strings.Split(look, ";"), more):
-		return look // however deep it nests
+		return look // limits nested looks
 	}
 	return look + ";" + more
 }

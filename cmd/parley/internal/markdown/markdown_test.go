@@ -18,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// documents are the inputs of the golden files.
+// documents returns the inputs of the golden files.
 func documents(t testing.TB) map[string]string {
 	t.Helper()
 	names, err := filepath.Glob("testdata/*.md")
@@ -36,7 +36,7 @@ func documents(t testing.TB) map[string]string {
 	return docs
 }
 
-// shown is what is to be seen when a document comes in pieces of n bytes.
+// shown returns the output for a document that arrives in pieces of n bytes.
 func shown(doc string, n int, style Style) string {
 	var s Splitter
 	var blocks []string
@@ -90,7 +90,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// kinds are the blocks that the parser finds.
+// kinds returns the blocks that the parser finds.
 func kinds(doc string) []string {
 	var list []string
 	root := parser.Parse(text.NewReader([]byte(doc)))
@@ -100,7 +100,7 @@ func kinds(doc string) []string {
 	return list
 }
 
-// The splitter cuts where the parser does.
+// The splitter splits like the parser.
 func TestSplitAsParsed(t *testing.T) {
 	docs := documents(t)
 	for i, doc := range []string{
@@ -122,7 +122,7 @@ func TestSplitAsParsed(t *testing.T) {
 	}
 }
 
-// A block is given away as soon as it is complete, and what is not stays.
+// A block is returned as soon as it is complete, and incomplete ones are kept.
 func TestSplitEarly(t *testing.T) {
 	var s Splitter
 	steps := []struct {
@@ -149,7 +149,7 @@ func TestSplitEarly(t *testing.T) {
 	}
 }
 
-// No escape sequence comes from the text, however it is written.
+// No text, in any form, produces an escape sequence.
 func TestRenderSafe(t *testing.T) {
 	const evil = "\x1b]0;x\x07 &#27;[31m &#x1b;[2J &#155;x `\x1b[1m` [a](http://x/\x1b[5m) ![i](&#27;y) <b\x1b>\n\n    \x1b[7mcode\n\n| &#27;a | b |\n|--|--|\n| \x9b | \u202e |\n"
 	for _, block := range append((&Splitter{}).Write(evil), evil) {

@@ -16,20 +16,20 @@ import (
 
 // Style configures how Markdown is rendered.
 type Style struct {
-	// Columns is the width of the terminal; 0 is 80.
+	// Columns is the width of the terminal; 0 means 80.
 	Columns int
-	// Color says whether looks are shown by escape sequences. Without it the
-	// marks of the Markdown stay in the text.
+	// Color enables looks as escape sequences. Without it the text keeps its Markdown
+	// marks.
 	Color bool
 }
 
 const (
 	defaultColumns = 80
-	leastColumns   = 8 // below this nothing is readable, and lines run over
+	leastColumns   = 8 // below this width text is unreadable, and lines overflow
 	maxColumns     = 100
 )
 
-// The looks, as SGR parameters.
+// The looks as SGR parameters.
 const (
 	bold      = "1"
 	dim       = "2"
@@ -41,8 +41,8 @@ const (
 
 var parser = goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList, extension.Linkify)).Parser()
 
-// Render renders Markdown, as a rule one block, as lines without a line feed at
-// the end. Nothing in it that comes from the source is an escape sequence.
+// Render renders Markdown, usually one block, as lines without a final line feed. No text
+// of the source becomes an escape sequence.
 func Render(source string, style Style) string {
 	if style.Columns <= 0 {
 		style.Columns = defaultColumns
@@ -66,7 +66,7 @@ type renderer struct {
 	color bool
 }
 
-// look is a look, if there are any.
+// look returns a look, or "" without colours.
 func (r *renderer) look(s string) string {
 	if r.color {
 		return s
@@ -74,7 +74,8 @@ func (r *renderer) look(s string) string {
 	return ""
 }
 
-// blocks renders what is in a container. Tight ones have no blank lines between.
+// blocks renders the content of a container. Tight ones have no blank lines between their
+// blocks.
 func (r *renderer) blocks(parent ast.Node, columns int, tight bool) []line {
 	var lines []line
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
@@ -151,8 +152,8 @@ func (r *renderer) list(n *ast.List, columns int) []line {
 	return lines
 }
 
-// code is indented and never broken at words: what is too wide goes on in the
-// next row.
+// code renders an indented code block. It does not break at words: long lines continue in
+// the next row.
 func (r *renderer) code(n ast.Node, columns int) []line {
 	const margin = "  "
 	var lines []line
@@ -172,7 +173,7 @@ func (r *renderer) code(n ast.Node, columns int) []line {
 	return prefixed(lines, glyphs(margin, ""), glyphs(margin, ""))
 }
 
-// lines is the text of a block that has no inline structure.
+// lines returns the text of a block that has no inline structure.
 func (r *renderer) lines(n ast.Node) string {
 	var b strings.Builder
 	segments := n.Lines()
@@ -183,7 +184,7 @@ func (r *renderer) lines(n ast.Node) string {
 	return b.String()
 }
 
-// prefixed puts one thing before the first line and another before the rest.
+// prefixed adds one prefix to the first line and another to the rest.
 func prefixed(lines []line, first, rest line) []line {
 	out := make([]line, len(lines))
 	for i, l := range lines {

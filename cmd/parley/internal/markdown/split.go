@@ -1,14 +1,14 @@
-// Package markdown shows Markdown on a terminal while it is being written: a
-// [Splitter] finds the blocks that are complete, [Render] renders one.
+// Package markdown renders Markdown on a terminal while it arrives: a [Splitter] finds
+// complete blocks, [Render] renders one.
 package markdown
 
 import "strings"
 
-// Splitter cuts a text that comes in pieces into its blocks: paragraphs, lists,
-// quotes, code blocks, tables. A block is given away as soon as nothing that
-// follows can belong to it. The zero value is ready.
+// Splitter splits a text that arrives in pieces into its blocks: paragraphs, lists, quotes,
+// code blocks, tables. It returns a block as soon as no later text can belong to it. The zero
+// value is ready to use.
 type Splitter struct {
-	rest  strings.Builder // what has come and is in no line yet
+	rest  strings.Builder // an incomplete line
 	block strings.Builder
 	kind  blockKind
 	fence fence
@@ -27,13 +27,13 @@ const (
 	indented
 )
 
-// fence is what opens a code block, and closes it.
+// fence is the opening of a code block.
 type fence struct {
 	char byte
 	n    int
 }
 
-// Write takes the next piece and returns the blocks that are complete now.
+// Write adds a piece and returns the blocks that are now complete.
 func (s *Splitter) Write(text string) []string {
 	var done []string
 	for {
@@ -49,7 +49,7 @@ func (s *Splitter) Write(text string) []string {
 	}
 }
 
-// Flush returns what is left, "" if nothing is. The text has ended.
+// Flush returns the rest at the end of the text, or nil.
 func (s *Splitter) Flush() []string {
 	done := []string{}
 	if s.rest.Len() > 0 {
@@ -60,11 +60,11 @@ func (s *Splitter) Flush() []string {
 	return done
 }
 
-// maxPending is more than a terminal shows.
+// maxPending is more than a terminal can show.
 const maxPending = 64 << 10
 
-// Pending is what belongs to no complete block yet, the end of it where it is very long: it is
-// asked for after each piece.
+// Pending returns the incomplete text, only its end if it is very long, because it is called
+// after each piece.
 func (s *Splitter) Pending() string {
 	block, rest := s.block.String(), s.rest.String()
 	if over := len(block) + len(rest) - maxPending; over > 0 {
@@ -86,7 +86,7 @@ func (s *Splitter) close(done []string) []string {
 
 func (s *Splitter) add(line string) { s.block.WriteString(line + "\n") }
 
-// line takes one whole line.
+// line processes one complete line.
 func (s *Splitter) line(line string, done []string) []string {
 	blank := strings.TrimSpace(line) == ""
 	switch s.kind {
@@ -119,7 +119,7 @@ func (s *Splitter) line(line string, done []string) []string {
 	return s.begin(line, blank, done)
 }
 
-// begin begins a block with a line.
+// begin starts a block with a line.
 func (s *Splitter) begin(line string, blank bool, done []string) []string {
 	if blank {
 		return done
@@ -144,8 +144,8 @@ func (s *Splitter) begin(line string, blank bool, done []string) []string {
 	return done
 }
 
-// goesOn reports whether a line that is not blank belongs to the list or to the
-// indented code before it.
+// goesOn reports whether a nonblank line belongs to the list or to the indented code before
+// it.
 func (s *Splitter) goesOn(line string) bool {
 	if s.kind == indented {
 		return indent(line) >= 4
@@ -171,7 +171,7 @@ func (s *Splitter) interrupts(line string) bool {
 	return f.n > 0 || isHeading(text) || isRule(text) || text[0] == '>' || mark != 0 && first
 }
 
-// indent is how far a line is indented, a tab being four columns.
+// indent returns the indentation of a line; a tab counts as four columns.
 func indent(line string) int {
 	n := 0
 	for _, c := range []byte(line) {
@@ -187,8 +187,8 @@ func indent(line string) int {
 	return n
 }
 
-// fenceOf is the fence that a line begins with, n being 0 if it is none, and
-// whether it is nothing but that.
+// fenceOf returns the fence at the start of a line, with n 0 if there is none, and whether the
+// line has only the fence.
 func fenceOf(line string) (f fence, only bool) {
 	text := strings.TrimLeft(line, " ")
 	if len(line)-len(text) > 3 || text == "" || text[0] != '`' && text[0] != '~' {
@@ -214,14 +214,13 @@ func isRule(text string) bool {
 	return len(text) >= 3 && strings.Contains("-_*", text[:1]) && strings.Trim(text, text[:1]) == ""
 }
 
-// isUnderline reports whether a line makes a heading of the paragraph before it.
+// isUnderline reports whether a line makes the paragraph before it a heading.
 func isUnderline(line string) bool {
 	text := strings.TrimSpace(line)
 	return indent(line) < 4 && text != "" && (strings.Trim(text, "=") == "" || strings.Trim(text, "-") == "")
 }
 
-// markOf is what marks a line as an item of a list, 0 if nothing does, and
-// whether that may end a paragraph before it.
+// markOf returns the list mark of a line, or 0, and whether it may end a paragraph before it.
 func markOf(text string) (mark byte, first bool) {
 	digits := len(text) - len(strings.TrimLeft(text, "0123456789"))
 	if digits > 9 || digits >= len(text) {

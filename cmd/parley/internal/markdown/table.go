@@ -11,7 +11,7 @@ const (
 	gap       = 3 // columns between two cells
 )
 
-// table shows a table, in a terminal too narrow for it one cell a line.
+// table renders a table, or one cell per line on a narrow terminal.
 func (r *renderer) table(n *east.Table, columns int) []line {
 	var rows [][]line
 	for row := n.FirstChild(); row != nil; row = row.NextSibling() {
@@ -42,9 +42,8 @@ func (r *renderer) table(n *east.Table, columns int) []line {
 	return lines
 }
 
-// columnWidths shares the columns of the terminal out among those of a table:
-// each gets what it needs, as long as the widest give way. It fails where they
-// would become too narrow to be read.
+// columnWidths distributes the width of the terminal to the columns of a table: it
+// narrows the widest columns first. It fails if columns would be too narrow to read.
 func columnWidths(rows [][]line, columns int) (widths []int, ok bool) {
 	widths = make([]int, len(rows[0]))
 	for _, row := range rows {
@@ -76,7 +75,7 @@ func sum(list []int) (n int) {
 	return n
 }
 
-// row is one row; a cell that is too wide makes it several lines.
+// row renders one row; wide cells wrap to several lines.
 func (r *renderer) row(cells []line, widths []int, alignments []east.Alignment) []line {
 	parts := make([][]line, len(widths))
 	height := 1
@@ -128,7 +127,7 @@ func (r *renderer) ruler(widths []int) line {
 	return l
 }
 
-// records shows each row as lines of the form "name: value".
+// records renders each row as lines of the form "name: value".
 func (r *renderer) records(rows [][]line, columns int) []line {
 	var lines []line
 	for k, row := range rows[1:] {
@@ -139,7 +138,7 @@ func (r *renderer) records(rows [][]line, columns int) []line {
 			var l line
 			if i < len(rows[0]) && len(rows[0][i]) > 0 {
 				name := rows[0][i]
-				l = append(append(l, name[:min(len(name), columns)]...), glyphs(": ", "")...) // it stands in every row
+				l = append(append(l, name[:min(len(name), columns)]...), glyphs(": ", "")...) // repeated in every row
 			}
 			lines = append(lines, wrap(append(l, value...), columns)...)
 		}

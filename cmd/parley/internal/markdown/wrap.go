@@ -13,7 +13,7 @@ type glyph struct {
 	look string // parameters of an SGR sequence
 }
 
-// line is glyphs that stand side by side.
+// line is a sequence of glyphs in one row.
 type line []glyph
 
 func (l line) width() int {
@@ -24,7 +24,7 @@ func (l line) width() int {
 	return n
 }
 
-// String is the line with its colours.
+// String returns the line with its colours.
 func (l line) String() string {
 	var b strings.Builder
 	look := ""
@@ -45,7 +45,7 @@ func (l line) String() string {
 	return b.String()
 }
 
-// glyphs is text in one look, safe for a terminal.
+// glyphs returns sanitized text with one look.
 func glyphs(text, look string) line {
 	var l line
 	for _, r := range cell.Sanitize(text) {
@@ -58,7 +58,7 @@ func glyphs(text, look string) line {
 	return l
 }
 
-// closing are runes that do not begin a line.
+// closing are runes that must not begin a line.
 const closing = "、。，．！？：；）」』】〉》〕…ー々ぁぃぅぇぉっゃゅょァィゥェォッャュョ"
 
 // wrap breaks a line at spaces, and between East Asian characters, so that no
@@ -85,9 +85,9 @@ func wrap(l line, columns int) []line {
 			flush()
 		}
 		if w[0].r == ' ' && (used == 0 && len(lines) > 0 || used+size > columns) {
-			continue // the space at which the line breaks
+			continue // the space at the break
 		}
-		for size > columns { // a word that fits nowhere
+		for size > columns { // a word that is wider than a line
 			k := fit(w, columns)
 			lines = append(lines, w[:k])
 			size -= w[:k].width()
@@ -102,7 +102,7 @@ func wrap(l line, columns int) []line {
 	return lines
 }
 
-// word is the length of what must stay together at the beginning of l.
+// word returns the length of the unbreakable text at the start of l.
 func word(l line) int {
 	breaks := func(r rune) bool { return r == ' ' || r == '\n' || cell.RuneWidth(r) == 2 }
 	n := 1
@@ -121,7 +121,7 @@ func word(l line) int {
 	return n
 }
 
-// fit is how many glyphs fit into columns, at least one.
+// fit returns the number of glyphs that fit into columns, at least one.
 func fit(l line, columns int) int {
 	used := 0
 	for i, g := range l {
@@ -139,7 +139,7 @@ func trimRight(l line) line {
 	return l
 }
 
-// Wrap breaks plain text at the width of a terminal; 0 columns are 80.
+// Wrap wraps plain text at the width of a terminal; 0 means 80 columns.
 func Wrap(text string, columns int) string {
 	if columns <= 0 {
 		columns = defaultColumns

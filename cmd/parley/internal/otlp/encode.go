@@ -14,7 +14,7 @@ import (
 // object is a JSON object of the protocol.
 type object map[string]any
 
-// request is an ExportTraceServiceRequest: spans by resource and scope. All spans of a
+// request returns an ExportTraceServiceRequest: spans by resource and scope. All spans of a
 // process have the same resource.
 func request(spans []sdktrace.ReadOnlySpan) object {
 	var order []instrumentation.Scope
@@ -36,7 +36,7 @@ func request(spans []sdktrace.ReadOnlySpan) object {
 	}}}
 }
 
-// statuses are the protocol's numbers for outcomes. The API counts otherwise.
+// statuses maps the API's status codes to the protocol's numbers.
 var statuses = map[codes.Code]int{codes.Unset: 0, codes.Ok: 1, codes.Error: 2}
 
 func span(s sdktrace.ReadOnlySpan) object {
@@ -69,10 +69,11 @@ func span(s sdktrace.ReadOnlySpan) object {
 	return o
 }
 
-// kind is the protocol's number of a kind, which is the API's: internal is 1 in both.
+// kind returns the protocol's number of a kind, which equals the API's: internal is 1 in
+// both.
 func kind(k trace.SpanKind) int { return int(k) }
 
-// nanoseconds is a time as the protocol writes it: a number of 64 bits is a string in JSON.
+// nanoseconds returns a time in the protocol's form: a 64-bit number is a string in JSON.
 func nanoseconds(t time.Time) string { return strconv.FormatInt(t.UnixNano(), 10) }
 
 func attributes(all []attribute.KeyValue) []object {

@@ -1,9 +1,9 @@
-// Package otlp sends spans to a collector of OpenTelemetry by OTLP over HTTP with JSON.
+// Package otlp sends spans to an OpenTelemetry collector with OTLP over HTTP with JSON.
 //
 // It is configured by the standard variables OTEL_EXPORTER_OTLP_ENDPOINT, _HEADERS, _TIMEOUT,
 // _COMPRESSION, _CERTIFICATE and _PROTOCOL, each also with TRACES before the last word, which
-// wins. A collector takes JSON at the same address as the binary form, for which the official
-// exporter would link gRPC into the command.
+// takes precedence. A collector accepts JSON at the same address as the binary form; the
+// official exporter would link gRPC into the command.
 package otlp
 
 import (
@@ -26,13 +26,13 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 )
 
-// The values that count where the variables say nothing, as the specification has them.
+// The defaults of the specification.
 const (
 	DefaultEndpoint = "http://localhost:4318"
 	DefaultTimeout  = 10 * time.Second
 )
 
-// Exporter sends spans to a collector. Its methods may be called from any goroutine.
+// Exporter sends spans to a collector. Its methods are safe for concurrent use.
 type Exporter struct {
 	url     string
 	header  http.Header
@@ -43,7 +43,7 @@ type Exporter struct {
 
 var _ sdktrace.SpanExporter = (*Exporter)(nil)
 
-// New returns an exporter that is configured by variables of the environment.
+// New returns an exporter configured by environment variables.
 func New(getenv func(string) string) (*Exporter, error) {
 	setting := func(name string) string {
 		if v := getenv("OTEL_EXPORTER_OTLP_TRACES_" + name); v != "" {
@@ -81,8 +81,8 @@ func New(getenv func(string) string) (*Exporter, error) {
 	return e, err
 }
 
-// endpoint is where spans go. The variable for all signals is a base, the one for traces is
-// taken as it is.
+// endpoint returns the address for spans. The variable for all signals is a base address, the
+// one for traces is the complete address.
 func endpoint(getenv func(string) string) (string, error) {
 	text := getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 	if text == "" {
@@ -98,8 +98,8 @@ func endpoint(getenv func(string) string) (string, error) {
 	return text, nil
 }
 
-// addHeaders reads key=value pairs, with values escaped as in an address. They may be secret,
-// so that an error does not quote them.
+// addHeaders reads key=value pairs, with URL-escaped values. They may be secret, so errors do
+// not quote them.
 func (e *Exporter) addHeaders(text string) error {
 	for pair := range strings.SplitSeq(text, ",") {
 		if strings.TrimSpace(pair) == "" {
@@ -115,8 +115,8 @@ func (e *Exporter) addHeaders(text string) error {
 	return nil
 }
 
-// newClient returns a client that does not follow redirects, with the authorities of a file
-// if there is one.
+// newClient returns a client that does not follow redirects, with the certificate authorities
+// of a file, if given.
 func newClient(certificate string) (*http.Client, error) {
 	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConns: 2, IdleConnTimeout: 90 * time.Second, TLSHandshakeTimeout: 10 * time.Second}
 	if certificate != "" {
@@ -133,15 +133,14 @@ func newClient(certificate string) (*http.Client, error) {
 	return &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}, nil
 }
 
-// Shutdown closes connections that are idle. The processor of the SDK calls it after the last
-// spans.
+// Shutdown closes idle connections. The SDK calls it after the last spans.
 func (e *Exporter) Shutdown(context.Context) error {
 	e.client.CloseIdleConnections()
 	return nil
 }
 
-// ExportSpans sends spans, again after a pause where the collector is overloaded or away,
-// until the time limit or ctx ends.
+// ExportSpans sends spans. It retries after a pause if the collector is overloaded or
+// unreachable, until the time limit or ctx ends.
 func (e *Exporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
 	if len(spans) == 0 {
 		return nil
@@ -176,7 +175,7 @@ func (e *Exporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpa
 	}
 }
 
-// send sends once, and reports whether it may be tried again.
+// send makes one attempt, and reports whether it may be retried.
 func (e *Exporter) send(ctx context.Context, body []byte) (again bool, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.url, bytes.NewReader(body))
 	if err != nil {

@@ -24,8 +24,8 @@ import (
 
 func TestMain(m *testing.M) { e2e.VerifyMain(m) }
 
-// collector is a collector that answers with these statuses, one after the other, and then
-// takes everything.
+// collector answers with these statuses, one after the other, and then accepts all
+// requests.
 type collector struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -102,7 +102,7 @@ func (f exporterFunc) ExportSpans(ctx context.Context, s []sdktrace.ReadOnlySpan
 }
 func (f exporterFunc) Shutdown(context.Context) error { return nil }
 
-// received is the part of the protocol that the test looks at.
+// received holds the checked members of the protocol.
 type received struct {
 	ResourceSpans []struct {
 		Resource   struct{ Attributes []keyValue }
@@ -162,14 +162,14 @@ func TestExport(t *testing.T) {
 	}
 }
 
-// A collector that is overloaded is asked again, one that refuses is not.
+// An overloaded collector is retried, one that refuses is not.
 func TestExport_again(t *testing.T) {
 	for _, tt := range []struct {
 		statuses []int
 		requests int
 		err      string
 	}{
-		{[]int{503, 429}, 4, ""}, // two spans, two of them once more
+		{[]int{503, 429}, 4, ""}, // two spans, retried twice
 		{[]int{400}, 2, "status 400"},
 		{[]int{302}, 2, "status 302"}, // a redirect could take the headers elsewhere
 	} {
@@ -188,7 +188,7 @@ func TestExport_again(t *testing.T) {
 	}
 }
 
-// A collector that is away does not hold longer than the time limit.
+// An unreachable collector does not block longer than the time limit.
 func TestExport_away(t *testing.T) {
 	c := newCollector(t)
 	c.Close()

@@ -11,18 +11,18 @@ import (
 	"github.com/seed7221b0f9/parley/eventlog"
 )
 
-// closeLimit bounds how long closing a store may take.
+// closeLimit limits the time to close a store.
 const closeLimit = 15 * time.Second
 
-// CloseStore closes a store within its limit.
+// CloseStore closes a store within closeLimit.
 func CloseStore(store *eventlog.Store) error {
 	bound, cancel := context.WithTimeout(context.Background(), closeLimit)
 	defer cancel()
 	return store.Close(bound)
 }
 
-// Backup writes the logs of the server to a new file, which is removed again if the backup is not
-// whole. Where no server runs, the data directory is read.
+// Backup writes the logs of the server to a new file, and removes it if the backup is incomplete.
+// Without a running server it reads the data directory.
 func (f *Flags) Backup(ctx context.Context, name string) (err error) {
 	file, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// An address without a server is an error soon, and the error has the address once. Whatever
-// answers is a server; what it is, the next call tells.
+// An address without a server soon gives an error that has the address once. Any answer
+// counts as a server; the next call shows whether it is one.
 func TestReach(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -30,7 +30,7 @@ func TestReach(t *testing.T) {
 	}
 }
 
-// A server that is starting is waited for.
+// Reach waits for a server that is starting.
 func TestReach_starting(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A pipe in the place of a server's address leads to none, and is not waited for.
+// A named pipe in place of a server's address gives no address, and does not block.
 func TestAddress_pipe(t *testing.T) {
 	f := &Flags{Data: t.TempDir()}
 	if err := syscall.Mkfifo(filepath.Join(f.Data, addressName), 0o600); err != nil {

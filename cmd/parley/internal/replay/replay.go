@@ -19,14 +19,14 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// longestPause bounds the time between two lines of a recording.
+// longestPause limits the pause between two lines of a recording.
 const longestPause = 3 * time.Second
 
-// exitLimit bounds how long a recording goes on when nothing is said any more.
+// exitLimit limits how long a recording continues without input.
 const exitLimit = 10 * time.Second
 
-// Use makes o play the recording in a directory. One prompt alone gets all
-// of it; otherwise each prompt gets what one got in the recording.
+// Use makes o play the recording in a directory. A single prompt gets all of it; otherwise
+// each prompt gets the output of one recorded prompt.
 func Use(o *claude.Options, dir string, atOnce, onePrompt bool) (note string, err error) {
 	if _, err := os.Stat(dir); err != nil {
 		return "", term.Usagef("--agent replay: %v", err)
@@ -39,13 +39,13 @@ func Use(o *claude.Options, dir string, atOnce, onePrompt bool) (note string, er
 		return "", term.Usagef("--agent replay: no agent was started in %s", dir)
 	}
 	o.Spawner = &spawner{player: tape.NewPlayer(arrange(process, onePrompt), hints), process: process, atOnce: atOnce}
-	// A recording in which more was said than is said now would go on waiting.
+	// A recording with more prompts than now would wait forever.
 	o.ExitTimeout = exitLimit
 	return fmt.Sprintf("This is the recording %s: no model is asked.", filepath.Base(filepath.Clean(dir))), nil
 }
 
-// arrange is a recorded process that waits for nothing but prompts: the first,
-// and after each result the next.
+// arrange returns a recorded process that waits only for prompts: the first, and the next
+// after each result.
 func arrange(p *tape.Process, onePrompt bool) *tape.Process {
 	var prompts, rest []tape.Event
 	q := *p
@@ -73,8 +73,7 @@ func arrange(p *tape.Process, onePrompt bool) *tape.Process {
 	return &q
 }
 
-// spawner plays a recording with the pauses that it had, and for the prompts that
-// are sent now.
+// spawner plays a recording with its pauses, for the current prompts.
 type spawner struct {
 	player  *tape.Player
 	process *tape.Process
@@ -96,8 +95,8 @@ func (r *spawner) Spawn(ctx context.Context, cmd spawn.Command) (spawn.Process, 
 	return p, nil
 }
 
-// pauses are the times before each line of the output, since what came before
-// it in either direction.
+// pauses returns the times before each line of the output, since the previous line in either
+// direction.
 func pauses(p *tape.Process) []time.Duration {
 	var list []time.Duration
 	last := 0.0
@@ -111,18 +110,18 @@ func pauses(p *tape.Process) []time.Duration {
 	return list
 }
 
-// process is a process that is played.
+// process is a played process.
 type process struct {
 	spawn.Process
 	read    *io.PipeReader
 	write   *io.PipeWriter
 	pauses  []time.Duration
-	stop    chan struct{} // closed when it is to end
+	stop    chan struct{} // closed when it should end
 	stopped sync.Once
 	drained chan struct{} // closed when all output was read
 }
 
-// play passes the output on, each line when it is due.
+// play passes the output on, each line at its time.
 func (p *process) play() {
 	defer close(p.drained)
 	defer p.write.Close()
@@ -152,9 +151,9 @@ func (p *process) pause(d time.Duration) {
 	}
 }
 
-// nameless is a line without the recorded prompts that it names, which are not
-// those of now: a CLI that names no prompts is answered in order. ok is false for a line that
-// is about nothing else.
+// nameless removes the recorded prompt ids from a line, because they differ from the current
+// ones: without ids answers are matched in order. ok is false for a line that has no other
+// content.
 func nameless(line string) (text string, ok bool) {
 	if !strings.Contains(line, `"user_message_uuid`) && !strings.Contains(line, `"command_lifecycle"`) {
 		return line, true
@@ -175,10 +174,10 @@ func nameless(line string) (text string, ok bool) {
 	return string(without), true
 }
 
-// Stdout is the output as it is due.
+// Stdout returns the output, paced like the recording.
 func (p *process) Stdout() io.ReadCloser { return p.read }
 
-// Terminate ends the pauses too.
+// Terminate ends the process and its pauses.
 func (p *process) Terminate() error {
 	p.stopped.Do(func() { close(p.stop) })
 	return p.Process.Terminate()
@@ -191,7 +190,7 @@ func (p *process) Kill() error {
 	return p.Process.Kill()
 }
 
-// Wait waits until the output was read: the pauses are part of the process.
+// Wait waits until the output was read, because the pauses are part of the process.
 func (p *process) Wait() (spawn.ExitStatus, error) {
 	<-p.drained
 	return p.Process.Wait()

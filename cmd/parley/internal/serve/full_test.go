@@ -7,7 +7,8 @@ import (
 	"github.com/seed7221b0f9/parley/eventlog"
 )
 
-// TestFullNote checks that a server that starts with less room than its reserve says so.
+// TestFullNote checks that a server reports at its start if the disk has less space than
+// its reserve.
 func TestFullNote(t *testing.T) {
 	for reserve, want := range map[int64]bool{-1: false, 1 << 60: true} {
 		store, err := eventlog.Open(t.Context(), &eventlog.Options{Dir: t.TempDir(), UnsafeNoSync: true, Reserve: reserve})

@@ -2,5 +2,5 @@
 
 package serve
 
-// hideProcess does nothing: other systems have no such switch, or show less.
+// hideProcess has no effect: other systems have no such switch, or expose less.
 func hideProcess() error { return nil }

@@ -10,17 +10,18 @@ import (
 	"github.com/seed7221b0f9/parley/server"
 )
 
-// keyVariable holds an API key for agents. It is not a flag: arguments are for everyone to see.
+// keyVariable holds an API key for agents. It is not a flag, because all users can read
+// arguments.
 const keyVariable = "PARLEY_API_KEY"
 
-// maxKeyFile bounds the file of a key.
+// maxKeyFile limits the size of a key file.
 const maxKeyFile = 4096
 
-// key adds the API key that agents use without holding it. The process that has it hides its
-// memory and environment from others of the same user, where the system can do that.
+// key adds the API key that agents use without knowing it. The process hides its memory and
+// environment from other processes of the same user, if the system supports that.
 func (f *Settings) key(opts *server.Options) error {
 	key := os.Getenv(keyVariable)
-	if err := os.Unsetenv(keyVariable); err != nil { // nothing that is started inherits it
+	if err := os.Unsetenv(keyVariable); err != nil { // child processes do not inherit it
 		return err
 	}
 	if f.apiKeyFile != "" {

@@ -8,13 +8,14 @@ import (
 )
 
 const (
-	quietEvery = 5 * time.Second // how often a server looks whether it is quiet
-	quietBytes = 4 << 20         // what it allocates at most meanwhile if it is
-	muchBytes  = 64 << 20        // what it must have allocated to give memory back
+	quietEvery = 5 * time.Second // interval of the checks
+	quietBytes = 4 << 20         // allocations below which the server counts as quiet
+	muchBytes  = 64 << 20        // allocations after which memory is released
 )
 
-// giveBack returns memory to the system when the server is quiet after it has used much: a quiet
-// server collects minutes later, and keeps until then what a large message took.
+// giveBack returns memory to the system when the server becomes quiet after large allocations:
+// otherwise a quiet server collects only minutes later, and keeps the memory of a large message
+// until then.
 func giveBack(ctx context.Context, every time.Duration) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -33,13 +34,13 @@ func giveBack(ctx context.Context, every time.Duration) {
 	}
 }
 
-// allocated is how many bytes were allocated since the start.
+// allocated tracks the number of bytes allocated since the start.
 type allocated struct {
-	last  uint64 // at the last look
-	freed uint64 // when memory was given back
+	last  uint64 // at the last check
+	freed uint64 // at the last release of memory
 }
 
-// over reports whether the use of much memory has ended.
+// over reports whether a phase of large allocations has ended.
 func (u *allocated) over(total uint64) bool {
 	busy := total-u.last > quietBytes
 	u.last = total

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestAllocated checks when a server gives memory back: once after each time that it used much, and not
-// while it is at work.
+// TestAllocated checks when a server releases memory: once after each phase of large allocations, and
+// not while it is busy.
 func TestAllocated(t *testing.T) {
 	var u allocated
 	for i, c := range []struct {
@@ -18,7 +18,7 @@ func TestAllocated(t *testing.T) {
 		want  bool
 	}{
 		{muchBytes / 2, false}, {muchBytes / 2, false}, // little
-		{2 * muchBytes, false}, {3 * muchBytes, false}, // at work
+		{2 * muchBytes, false}, {3 * muchBytes, false}, // busy
 		{3*muchBytes + quietBytes, true}, {3*muchBytes + quietBytes, false},
 		{5 * muchBytes, false}, {5 * muchBytes, true},
 	} {
@@ -28,7 +28,7 @@ func TestAllocated(t *testing.T) {
 	}
 }
 
-// TestGiveBack checks that the system gets most of the memory back that a large message took.
+// TestGiveBack checks that most of the memory of a large message returns to the system.
 func TestGiveBack(t *testing.T) {
 	held := func() float64 {
 		var m runtime.MemStats
@@ -36,7 +36,7 @@ func TestGiveBack(t *testing.T) {
 		return float64(m.HeapSys - m.HeapReleased)
 	}
 	const size = 2 * muchBytes
-	debug.FreeOSMemory() // or the message would take what others have left
+	debug.FreeOSMemory() // so that the message does not reuse memory of others
 	before := held()
 	message := make([]byte, size)
 	for i := 0; i < size; i += 4096 {

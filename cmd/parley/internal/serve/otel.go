@@ -20,11 +20,12 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/otlp"
 )
 
-// traceCloseLimit bounds the export of the last spans when the server ends.
+// traceCloseLimit limits the export of the last spans when the server ends.
 const traceCloseLimit = 5 * time.Second
 
-// tracing returns the provider of spans with --otel, nil without it, and how to end it. The
-// standard variables OTEL_* say where spans go, under which name, and how many.
+// tracing returns the tracer provider with --otel, nil without it, and the function that
+// ends it. The standard variables OTEL_* configure the endpoint, the service name and the
+// sampling.
 func (f *Settings) tracing(ctx context.Context, logger *slog.Logger) (trace.TracerProvider, func() error, error) {
 	if !f.otel || os.Getenv("OTEL_SDK_DISABLED") == "true" {
 		return nil, func() error { return nil }, nil
@@ -33,7 +34,8 @@ func (f *Settings) tracing(ctx context.Context, logger *slog.Logger) (trace.Trac
 	if err != nil {
 		return nil, nil, err
 	}
-	// The later ones count: OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES are stronger.
+	// Later values win: OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES override the
+	// defaults.
 	described, err := resource.New(ctx, resource.WithTelemetrySDK(),
 		resource.WithAttributes(attribute.String("service.name", "parley"), attribute.String("service.version", f.Version)), resource.WithFromEnv())
 	if err != nil {
@@ -47,11 +49,11 @@ func (f *Settings) tracing(ctx context.Context, logger *slog.Logger) (trace.Trac
 		if err := provider.Shutdown(bound); err != nil && !errors.Is(err, context.DeadlineExceeded) {
 			return err
 		}
-		return nil // spans that the collector does not take must not fail the server
+		return nil // export errors must not fail the server
 	}, nil
 }
 
-// traceAgents lets sessions of the Claude CLI make spans of their own below the server's.
+// traceAgents makes sessions of the Claude CLI create spans below the server's.
 func traceAgents(providers []agent.Provider, provider trace.TracerProvider) {
 	for _, p := range providers {
 		if p, ok := p.(*claudeagent.Provider); ok && provider != nil {

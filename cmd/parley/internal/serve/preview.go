@@ -15,13 +15,13 @@ import (
 	"github.com/seed7221b0f9/parley/server/preview"
 )
 
-// shown is where previews are served.
+// shown holds the listeners of previews.
 type shown struct {
 	listeners []net.Listener
-	origins   *preview.Origins // nil where there are no previews
+	origins   *preview.Origins // nil without previews
 }
 
-// openPreviews opens the ports for previews, unless they are off.
+// openPreviews opens the ports for previews, unless they are disabled.
 func (f *Settings) openPreviews(ctx context.Context) (*shown, error) {
 	s := &shown{}
 	if !f.preview {
@@ -59,7 +59,7 @@ func (f *Settings) openPreviews(ctx context.Context) (*shown, error) {
 	return s, nil
 }
 
-// previewPorts reads host:port or host:first-last.
+// previewPorts parses host:port or host:first-last.
 func previewPorts(text string) (host string, first, last int, err error) {
 	host, ports, err := net.SplitHostPort(text)
 	if err != nil {
@@ -77,8 +77,8 @@ func previewPorts(text string) (host string, first, last int, err error) {
 	return host, first, last, nil
 }
 
-// previewAddress is how browsers reach the ports if nothing else is said: by a name each on this
-// machine, by a port each elsewhere.
+// previewAddress returns the default address of the previews for browsers: a host name for each
+// on this machine, a port for each elsewhere.
 func (f *Settings) previewAddress(host string, local bool, listeners []net.Listener) (string, error) {
 	port := listeners[0].Addr().(*net.TCPAddr).Port
 	if local {
@@ -94,14 +94,14 @@ func (f *Settings) previewAddress(host string, local bool, listeners []net.Liste
 	return scheme + "://" + net.JoinHostPort(host, fmt.Sprintf("%d-%d", port, port+len(listeners)-1)), nil
 }
 
-// close closes the ports; those that were served are closed already.
+// close closes the ports that are not served.
 func (s *shown) close() {
 	for _, l := range s.listeners {
 		_ = l.Close()
 	}
 }
 
-// serve serves previews, if there are any, until the function that it returns is called.
+// serve serves previews, if enabled, until the returned function is called.
 func (s *shown) serve(ctx context.Context, srv *server.Server, logger *slog.Logger) (stop func()) {
 	if s.origins == nil {
 		return func() {}

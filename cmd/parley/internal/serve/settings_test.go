@@ -23,8 +23,8 @@ func settings(t *testing.T, args ...string) (*Settings, *pflag.FlagSet) {
 	return f, flags
 }
 
-// TestConfig checks where a setting comes from: the flag, then the variable, then the
-// file, then the default.
+// TestConfig checks the precedence of a setting: the flag, then the variable, then the file, then the
+// default.
 func TestConfig(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "config.json")
 	if err := os.WriteFile(file, []byte(`{"listen":"127.0.0.1:1","model":"file","max-agents":3,"dir":["/a","/b"],"allow-bypass":true}`), 0o600); err != nil {
@@ -46,7 +46,7 @@ func TestConfig(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &printed); err != nil || printed["model"] != "env" || printed["max-agents"] != 3.0 {
 		t.Errorf("the settings are printed as %s (%v)", out.String(), err)
 	}
-	// What is printed is a configuration file.
+	// The output is a valid configuration file.
 	if err := os.WriteFile(file, out.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestCheck_openAddress(t *testing.T) {
 	}
 }
 
-// TestOpenPreviews checks where previews are served and what is refused.
+// TestOpenPreviews checks the addresses of previews, and invalid ones.
 func TestOpenPreviews(t *testing.T) {
 	for args, want := range map[string]string{
 		"": "http://*.localhost:PORT", "--preview=false": "",

@@ -14,7 +14,7 @@ import (
 	"github.com/seed7221b0f9/parley/server"
 )
 
-// telling adds to the options whom the server may tell of events.
+// telling adds the receivers of notifications to the options.
 func (f *Settings) telling(opts *server.Options) error {
 	for _, text := range f.webhookNetworks {
 		p, err := netip.ParsePrefix(text)
@@ -34,7 +34,7 @@ func (f *Settings) telling(opts *server.Options) error {
 	return nil
 }
 
-// serveMetrics serves the metrics on an address of their own, if there is one, and returns it.
+// serveMetrics serves the metrics on a separate address, if set, and returns it.
 func (f *Settings) serveMetrics(ctx context.Context, s *server.Server) (at string, stop func(), err error) {
 	if f.metricsListen == "" {
 		return "", func() {}, nil
@@ -59,7 +59,7 @@ func (f *Settings) serveMetrics(ctx context.Context, s *server.Server) (at strin
 		_ = hs.Serve(l) // ends with http.ErrServerClosed
 	}()
 	return l.Addr().String(), func() {
-		_ = hs.Close() // what is under way is cut
+		_ = hs.Close() // aborts running requests
 		<-done
 	}, nil
 }

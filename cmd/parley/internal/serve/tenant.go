@@ -17,10 +17,10 @@ import (
 	"github.com/seed7221b0f9/parley/server"
 )
 
-// tenantsDir is where tenants have their directories, below the data directory.
+// tenantsDir is the directory of tenants below the data directory.
 const tenantsDir = "tenants"
 
-// checkTenants refuses a --tenant-dir that makes no sense.
+// checkTenants returns an error for an invalid --tenant-dir.
 func (f *Settings) checkTenants() error {
 	for _, text := range f.tenantDirs {
 		if name, dir, ok := strings.Cut(text, "="); !ok || name == "" || !filepath.IsAbs(dir) {
@@ -32,8 +32,8 @@ func (f *Settings) checkTenants() error {
 
 var plainTenant = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z_-]{0,63}$`)
 
-// tenantDir is the directory of a tenant. A name that would not do for a directory is hashed;
-// a hash has a mark that no plain name has.
+// tenantDir returns the directory of a tenant. A name that is not a valid directory name is
+// hashed; a hash has a mark that plain names cannot have.
 func (f *Settings) tenantDir(name string) string {
 	for _, text := range f.tenantDirs {
 		if given, dir, _ := strings.Cut(text, "="); given == name {
@@ -47,8 +47,8 @@ func (f *Settings) tenantDir(name string) string {
 	return filepath.Join(f.Data, tenantsDir, name)
 }
 
-// tenantHome makes the directories of a tenant. What agents know their configuration by
-// points there, whatever the server's own environment says.
+// tenantHome creates the directories of a tenant. The agents' configuration variables point
+// there, regardless of the server's environment.
 func (f *Settings) tenantHome(name string) (agents.Place, error) {
 	h := agents.Place{Data: f.tenantDir(name), CLI: f.cli, Keep: f.keep}
 	own := map[string]string{"CLAUDE_CONFIG_DIR": filepath.Join(h.Data, agents.Claude), "CODEX_HOME": filepath.Join(h.Data, agents.Codex)}
@@ -65,8 +65,8 @@ func (f *Settings) tenantHome(name string) (agents.Place, error) {
 	return h, nil
 }
 
-// tenants returns how the server opens a tenant: with the same agents as everyone, each with
-// files of its own.
+// tenants returns the function with which the server opens a tenant: with the same agents,
+// but separate files.
 func (f *Settings) tenants(offered *agents.Set, logger *slog.Logger, traces trace.TracerProvider) func(string) (server.Tenant, error) {
 	return func(name string) (server.Tenant, error) {
 		h, err := f.tenantHome(name)

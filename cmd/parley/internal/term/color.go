@@ -2,7 +2,7 @@ package term
 
 import "github.com/seed7221b0f9/parley/cmd/parley/internal/cell"
 
-// Style is how text looks on a terminal with colours.
+// Style is a text style on a terminal with colours.
 type Style string
 
 const (
@@ -14,7 +14,7 @@ const (
 	Bold   Style = "1"
 )
 
-// Paint gives text a style, if the pen has colours.
+// Paint applies a style to text, if the pen has colours.
 func (p *Pen) Paint(s Style, text string) string {
 	if !p.Color || s == Plain || text == "" {
 		return text
@@ -22,12 +22,12 @@ func (p *Pen) Paint(s Style, text string) string {
 	return cell.Look(string(s)) + text + cell.Plainly
 }
 
-// WantColor decides about colours on a terminal.
+// WantColor reports whether to use colours on a terminal.
 func WantColor(noColorFlag bool, getenv func(string) string) bool {
 	return !noColorFlag && getenv("NO_COLOR") == "" && getenv("TERM") != "dumb"
 }
 
-// The marks of what went well and what did not.
+// The marks of success and failure.
 const (
 	OKMark   = "✓"
 	FailMark = "✗"

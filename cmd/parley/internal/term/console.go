@@ -1,5 +1,5 @@
-// Package term has what the commands share of the terminal: the outputs of the program and what may be
-// written to them, tables, charts, signals, exit codes and errors of usage.
+// Package term has the terminal functions that commands share: sanitized output, tables, charts,
+// signals, exit codes and usage errors.
 package term
 
 import (
@@ -10,15 +10,14 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/markdown"
 )
 
-// Console is the two outputs of the program. Its lock is held while either is written to.
+// Console holds the two outputs of the program. Its lock is held during a write to either.
 type Console struct {
 	mu  sync.Mutex
 	Out *Pen
 	Err *Pen
 }
 
-// NewConsole looks at what the outputs are. Both being terminals, they are
-// taken to be the same one.
+// NewConsole examines the outputs. If both are terminals, they count as the same one.
 func NewConsole(color bool) *Console {
 	c := &Console{Out: NewPen(StandardOutput(), color), Err: NewPen(StandardError(), color)}
 	if c.Out.TTY && c.Err.TTY {
@@ -27,13 +26,14 @@ func NewConsole(color bool) *Console {
 	return c
 }
 
-// Lock keeps others from writing until Unlock.
+// Lock blocks other writers until Unlock.
 func (c *Console) Lock() { c.mu.Lock() }
 
-// Unlock lets others write again.
+// Unlock releases the lock.
 func (c *Console) Unlock() { c.mu.Unlock() }
 
-// PenTo returns a pen without colours that writes to w, which is cleaned like a terminal if tty is set.
+// PenTo returns a pen without colours that writes to w, and sanitizes like for a terminal if tty is
+// set.
 func PenTo(w io.Writer, tty bool) *Pen {
 	o := &Outlet{w: w, TTY: tty}
 	return &Pen{W: o, Outlet: o, TTY: tty, Cur: &cursor{}}
@@ -45,8 +45,8 @@ func NewPen(o *Outlet, color bool) *Pen {
 	return &Pen{W: o, Outlet: o, TTY: o.TTY, Color: o.TTY && color && canColor(o.f), Width: columns, Cur: &cursor{}}
 }
 
-// Aside is where what is not the answer goes: beside it on a terminal, away
-// from it elsewhere.
+// Aside returns the pen for output other than the answer: the same terminal, or standard error
+// elsewhere.
 func (c *Console) Aside() *Pen {
 	if c.Out.TTY {
 		return c.Out
@@ -54,14 +54,14 @@ func (c *Console) Aside() *Pen {
 	return c.Err
 }
 
-// Complain writes what went wrong.
+// Complain writes an error.
 func (c *Console) Complain(text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.Err.Line(c.Err.Failure(text))
 }
 
-// Failure is the text of an error, after the word that says so, once.
+// Failure returns the text of an error with a single prefix "error".
 func (p *Pen) Failure(text string) string {
 	text = Sanitize(text)
 	for _, word := range []string{"Error: ", "error: "} {
@@ -70,8 +70,7 @@ func (p *Pen) Failure(text string) string {
 	return p.Paint(Red, "error:") + " " + p.Wrapped(text, len("error: "))
 }
 
-// Wrapped is text with its words whole, where the pen writes to a terminal and so
-// many columns are taken.
+// Wrapped wraps text at words if the pen writes to a terminal; taken columns are already used.
 func (p *Pen) Wrapped(text string, taken int) string {
 	if !p.TTY || p.Width <= taken {
 		return text

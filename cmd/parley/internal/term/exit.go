@@ -19,7 +19,7 @@ const (
 	ExitOnSIGINT = ExitSignal + int(syscall.SIGINT)
 )
 
-// SignalError is a run that a signal ended.
+// SignalError is the error of a run that was ended by a signal.
 type SignalError struct{ Signal os.Signal }
 
 func (e *SignalError) Error() string { return "ended by signal: " + e.Signal.String() }
@@ -32,20 +32,20 @@ func (e *SignalError) Code() int {
 	return ExitOnSIGINT
 }
 
-// OutputError is standard output that cannot be written to.
+// OutputError is the error of writing to standard output.
 type OutputError struct{ err error }
 
 func (e *OutputError) Error() string { return "writing the output: " + e.err.Error() }
 
 func (e *OutputError) Unwrap() error { return e.err }
 
-// OutputFailed returns an *OutputError for an error of writing.
+// OutputFailed wraps a write error in an *OutputError.
 func OutputFailed(err error) error { return &OutputError{err} }
 
-// UsageError is a command line that makes no sense.
+// UsageError is an invalid command line.
 type UsageError struct {
 	Text  string
-	Plain bool // the help says no more about it
+	Plain bool // the help has no more information
 }
 
 func (e *UsageError) Error() string { return e.Text }
@@ -55,10 +55,11 @@ func Usagef(format string, args ...any) error {
 	return &UsageError{Text: fmt.Sprintf(format, args...)}
 }
 
-// NoArguments refuses arguments.
+// NoArguments returns an error for any argument.
 func NoArguments(cmd *cobra.Command, args []string) error { return Arguments(0, 0)(cmd, args) }
 
-// Arguments wants at least and at most so many arguments, and says which.
+// Arguments requires a number of arguments between least and most, and names them in
+// errors.
 func Arguments(least, most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
@@ -75,7 +76,7 @@ func Arguments(least, most int) cobra.PositionalArgs {
 	}
 }
 
-// meant is a suggestion for a word that is not a command.
+// meant returns a suggestion for an unknown command.
 func meant(cmd *cobra.Command, word string) string {
 	var names []string
 	for _, c := range cmd.Commands() {

@@ -12,29 +12,29 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/lineedit"
 )
 
-// Outlet is the only way to standard output and standard error: no other file
-// names them. What is written to a terminal is cleaned here, wherever its text came from.
-// Elsewhere it is passed on as it is, unless Clean is set.
+// Outlet is the only access to standard output and standard error: no other file names
+// them. It sanitizes all text for a terminal. Other output is unchanged, unless Clean is
+// set.
 type Outlet struct {
 	w     io.Writer
 	f     *os.File // nil in tests
 	TTY   bool
-	Clean bool // clean text that does not go to a terminal too
+	Clean bool // also sanitize text that does not go to a terminal
 }
 
 // StandardOutput and standardError are the program's outlets.
 func StandardOutput() *Outlet { return newOutlet(os.Stdout) }
 func StandardError() *Outlet  { return newOutlet(os.Stderr) }
 
-// ProtocolOutput takes standard output for a protocol. Whatever else is printed goes to
-// standard error from then on.
+// ProtocolOutput reserves standard output for a protocol. All other output then goes to
+// standard error.
 func ProtocolOutput() *Outlet {
 	o := StandardOutput()
 	os.Stdout = os.Stderr
 	return o
 }
 
-// Lend gives a program of the user's own, which talks with the user, the standard files.
+// Lend passes the standard files to an interactive program of the user.
 func Lend(cmd *exec.Cmd) { cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr }
 
 func newOutlet(f *os.File) *Outlet {
@@ -42,8 +42,8 @@ func newOutlet(f *os.File) *Outlet {
 	return &Outlet{w: f, f: f, TTY: tty}
 }
 
-// Write writes text. On a terminal nothing of it is a control character but line
-// feeds and tabs; looks have their colours.
+// Write writes text. On a terminal it removes control characters except for line feeds
+// and tabs, and shows looks as colours.
 func (o *Outlet) Write(p []byte) (int, error) {
 	clean := cell.Terminal
 	switch {
@@ -70,8 +70,7 @@ func (o *Outlet) EncodeJSON(v any) error {
 	return o.WriteJSON(append(data, '\n'))
 }
 
-// WriteJSON writes JSON. On a terminal what would be left out of a text is
-// written as an escape of JSON.
+// WriteJSON writes JSON. On a terminal it writes unsafe characters as JSON escapes.
 func (o *Outlet) WriteJSON(p []byte) error {
 	if o.TTY || o.Clean {
 		p = []byte(cell.TerminalJSON(string(p)))
@@ -83,7 +82,7 @@ func (o *Outlet) WriteJSON(p []byte) error {
 // control is a sequence that moves the cursor or sets a mode.
 type control string
 
-// The sequences. Nothing else reaches a terminal.
+// The allowed sequences.
 const (
 	EraseLine   control = "\r\x1b[K"
 	EraseScreen control = "\x1b[H\x1b[2J"
@@ -96,17 +95,17 @@ const (
 	OwnScreen   control = "\x1b[?25h\x1b[?1049l"
 )
 
-// Control writes a sequence to a terminal, and nothing elsewhere.
+// Control writes a sequence to a terminal; elsewhere it has no effect.
 func (o *Outlet) Control(c control) {
 	if o.TTY {
-		_, _ = io.WriteString(o.w, string(c)) // the text after it tells of an error
+		_, _ = io.WriteString(o.w, string(c)) // the text after it reports errors
 	}
 }
 
-// Screen is a screen on the terminal, which cleans what is written to it.
+// Screen returns a screen on the terminal, which sanitizes its output.
 func (o *Outlet) Screen(columns, rows int) *lineedit.Screen {
 	return lineedit.NewScreen(o.w, columns, rows)
 }
 
-// Size is that of the terminal.
+// Size returns the size of the terminal.
 func (o *Outlet) Size() (columns, rows int, err error) { return term.GetSize(int(o.f.Fd())) }

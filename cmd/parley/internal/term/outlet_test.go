@@ -15,7 +15,7 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/cell"
 )
 
-// writers are what reaches the outputs of the program past its outlets.
+// writers are functions that write to the outputs of the program directly.
 var writers = map[string][]string{
 	"os":      {"Stdout", "Stderr"},
 	"fmt":     {"Print", "Printf", "Println"},
@@ -24,8 +24,8 @@ var writers = map[string][]string{
 	"syscall": {"Stdout", "Stderr", "Write"},
 }
 
-// Only outlet.go names the outputs of the program, so that nothing is written to a
-// terminal that it has not cleaned.
+// Only outlet.go names the outputs of the program, so that all terminal output is
+// sanitized.
 func TestOutletIsTheOnlyWay(t *testing.T) {
 	files := 0
 	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
@@ -69,7 +69,7 @@ func TestOutlet(t *testing.T) {
 	if n, err := o.Write([]byte(evil)); err != nil || n != len(evil) {
 		t.Errorf("wrote %d of %d, %v", n, len(evil), err)
 	}
-	// A look of ours passes, one that hides text does not.
+	// A look of this program is kept, one that hides text is not.
 	if want := "a]0;t[31mb2Jcdé\uFFFD\x1b[31m8\n"; got.String() != want {
 		t.Errorf("on a terminal: %q, want %q", got.String(), want)
 	}

@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// Pen writes to one of the two outputs and knows what stands before it there.
-// Pens on the same terminal share a cursor.
+// Pen writes to one of the two outputs and tracks the text before the cursor. Pens on the
+// same terminal share a cursor.
 type Pen struct {
 	W      io.Writer // outlet, or a screen on it
 	Outlet *Outlet
@@ -15,26 +15,26 @@ type Pen struct {
 	Color  bool
 	Width  int // columns of the terminal; 0 means no limit
 	Cur    *cursor
-	Err    error // the first error of writing; nothing is written after it
+	Err    error // the first write error; later writes are dropped
 }
 
-// cursor is where the writing stands.
+// cursor is the state of the output.
 type cursor struct {
 	Kind     kind
-	Newlines int    // at the end of what was written, at most 2
-	Owner    string // who may go on where the cursor stands, without a break
+	Newlines int    // number of trailing newlines, at most 2
+	Owner    string // who may continue at the cursor without a break
 }
 
-// kind is what was written last.
+// kind is the kind of the last output.
 type kind int
 
 const (
 	Nothing kind = iota
-	Prose        // has a blank line around it
-	Line         // stands among others of its kind
+	Prose        // surrounded by blank lines
+	Line         // adjacent to others of its kind
 )
 
-// Print writes text as it is.
+// Print writes text unchanged.
 func (p *Pen) Print(s string) {
 	if s == "" || p.Err != nil {
 		return
@@ -53,7 +53,7 @@ func (p *Pen) Print(s string) {
 	p.Cur.Newlines = n
 }
 
-// JSON writes JSON as it is.
+// JSON writes JSON unchanged.
 func (p *Pen) JSON(text []byte) {
 	if p.Err == nil {
 		p.Err = p.Outlet.WriteJSON(text)
@@ -77,8 +77,8 @@ func (p *Pen) Encode(v any, indent string) error {
 // Control writes a control sequence. It is not part of the text.
 func (p *Pen) Control(c control) { p.Outlet.Control(c) }
 
-// Begin starts something of a kind on a line of its own. An owner that wrote
-// last goes on where it stopped.
+// Begin starts output of a kind on a new line. The owner of the last output continues where
+// it stopped.
 func (p *Pen) Begin(k kind, owner string) {
 	if owner != "" && p.Cur.Owner == owner {
 		return
@@ -103,7 +103,7 @@ func (p *Pen) Line(s string) {
 	p.Print(s + "\n")
 }
 
-// End ends the line that is under way.
+// End ends an unfinished line.
 func (p *Pen) End() {
 	if p.Cur.Kind != Nothing && p.Cur.Newlines == 0 {
 		p.Print("\n")
@@ -111,7 +111,7 @@ func (p *Pen) End() {
 	p.Cur.Owner = ""
 }
 
-// Show is text of others, made safe for where it is written.
+// Show sanitizes untrusted text for the output.
 func (p *Pen) Show(s string) string {
 	if p.TTY {
 		return Sanitize(s)
@@ -119,10 +119,10 @@ func (p *Pen) Show(s string) string {
 	return s
 }
 
-// PlainWidth is the width of a line that is not on a terminal.
+// PlainWidth is the line width outside of a terminal.
 const PlainWidth = 200
 
-// Room is how many columns an outcome may take after so many others.
+// Room returns the number of columns for an outcome after used columns.
 func (p *Pen) Room(used int) int {
 	if p.Width == 0 {
 		return PlainWidth

@@ -12,17 +12,17 @@ import (
 type Chart struct {
 	Title       string
 	Values      []float64
-	First, Last string               // what the first and the last value are of
-	Each        string               // what one value is of: day
-	Format      func(float64) string // of the numbers beside the chart
+	First, Last string               // labels of the first and the last value
+	Each        string               // the unit of one value: day
+	Format      func(float64) string // format of the axis labels
 	Height      int                  // rows of the columns; at least 1
 }
 
 var eighths = []rune(" ▁▂▃▄▅▆▇█")
 
-// Render draws the chart in so many columns. Where there are more values than
-// columns each stands for several, with their mean. A chart without room for its
-// numbers and ten columns, or without values, is nothing.
+// Render draws the chart with the given width. With more values than columns, each column
+// shows the mean of several. It returns nil without values, or if there is no room for
+// the labels and ten columns.
 func (c *Chart) Render(width int) []string {
 	top := 0.0
 	for _, v := range c.Values {
@@ -66,8 +66,7 @@ func (c *Chart) Render(width int) []string {
 	return append(lines, pad+feet)
 }
 
-// axis is what stands left of a row: the highest value at the top, nothing at the
-// bottom.
+// axis returns the label of a row: the highest value at the top, empty at the bottom.
 func (c *Chart) axis(row, height int, label string) string {
 	text := ""
 	switch row {
@@ -91,7 +90,7 @@ func columns(values []float64, top float64, row, height int) string {
 	return b.String()
 }
 
-// merge makes at most n of the values.
+// merge reduces the values to at most n.
 func merge(values []float64, n int) (merged []float64, each int) {
 	each = (len(values) + n - 1) / n
 	for i := 0; i < len(values); i += each {

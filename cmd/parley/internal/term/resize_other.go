@@ -4,8 +4,8 @@ package term
 
 import "os"
 
-// ResizeSignals is empty: this system does not tell.
+// ResizeSignals is empty: this system has no such signal.
 var ResizeSignals []os.Signal
 
-// IsResize reports whether the terminal has another size.
+// IsResize reports whether a signal means that the terminal was resized.
 func IsResize(os.Signal) bool { return false }

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// ResizeSignals tell that the terminal has another size.
+// ResizeSignals are sent when the terminal is resized.
 var ResizeSignals = []os.Signal{syscall.SIGWINCH}
 
-// IsResize reports whether the terminal has another size.
+// IsResize reports whether a signal means that the terminal was resized.
 func IsResize(sig os.Signal) bool { return sig == syscall.SIGWINCH }

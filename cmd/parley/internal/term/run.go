@@ -12,7 +12,7 @@ var ErrFailed = errors.New("failed")
 
 // Run calls f with the console and a context that a signal ends, and returns the exit code. It
 // writes the error of f, unless a signal or the reader of the output caused it, and returns only
-// errors of usage.
+// usage errors.
 func Run(ctx context.Context, noColor bool, f func(ctx context.Context, con *Console) error) (code int, err error) {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)

@@ -8,9 +8,8 @@ import (
 	"syscall"
 )
 
-// Signals turns the signals of the program into what they mean for a run: the
-// first SIGINT interrupts the turn, if one is under way, anything else ends the
-// run.
+// Signals handles the signals of a run: the first SIGINT interrupts a running turn, any other
+// signal ends the run.
 type Signals struct {
 	end  func(error)
 	note func(string)
@@ -20,20 +19,20 @@ type Signals struct {
 	work   sync.WaitGroup
 
 	mu          sync.Mutex
-	interrupt   func(context.Context) error // nil when no turn is under way
+	interrupt   func(context.Context) error // nil if no turn is running
 	interrupted bool
 }
 
-// WatchSignals begins to watch; end is called with a *signalError when the run
-// is to end. The signals are the program's until stop.
+// WatchSignals starts handling signals; end is called with a *SignalError when the run should
+// end. Stop restores the default handling.
 func WatchSignals(ctx context.Context, end func(error), note func(string)) *Signals {
 	s := &Signals{end: end, note: note, caught: make(chan os.Signal, 4), pipe: make(chan os.Signal, 1)}
 	signal.Notify(s.caught, os.Interrupt, syscall.SIGTERM)
 	if !signal.Ignored(syscall.SIGHUP) { // nohup
 		signal.Notify(s.caught, syscall.SIGHUP)
 	}
-	// With this, writing to a pipe without a reader is an error and does not kill the program;
-	// ignoring the signal would be passed on to the CLI.
+	// With this, writing to a pipe without a reader returns an error and does not kill the
+	// program; an ignored signal would be inherited by the CLI.
 	signal.Notify(s.pipe, syscall.SIGPIPE)
 	s.work.Go(func() {
 		for sig := range s.caught {
@@ -43,14 +42,14 @@ func WatchSignals(ctx context.Context, end func(error), note func(string)) *Sign
 	return s
 }
 
-// Stop ends the watching; from here on SIGINT and the others kill the program.
+// Stop ends the handling; then SIGINT and the others kill the program.
 func (s *Signals) Stop() {
 	signal.Stop(s.caught)
 	close(s.caught)
 	s.work.Wait()
 }
 
-// Turn sets the function that interrupts the turn under way; nil means that none is.
+// Turn sets the function that interrupts the running turn; nil means no turn.
 func (s *Signals) Turn(interrupt func(context.Context) error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,12 +71,12 @@ func (s *Signals) take(ctx context.Context, sig os.Signal) {
 	s.mu.Unlock()
 	if !first {
 		s.end(&SignalError{Signal: sig})
-		signal.Stop(s.caught) // one more and the program is gone at once
+		signal.Stop(s.caught) // another signal kills the program
 		return
 	}
 	s.note("interrupting, Ctrl-C again ends the program")
 	s.work.Go(func() {
-		// The run ends with its own error where the CLI is gone.
+		// If the CLI has ended, the run ends with its own error.
 		if err := interrupt(ctx); err != nil && ctx.Err() == nil {
 			s.note("interrupting: " + err.Error())
 		}

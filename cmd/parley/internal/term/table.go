@@ -6,16 +6,16 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/cell"
 )
 
-// Column is how a column behaves where the table is too wide.
+// Column configures how a column shrinks in a table that is too wide.
 type Column struct {
 	Title string
-	Right bool // numbers stand on the right
-	Drop  int  // columns with the highest number are left out first; 0 is never
-	Min   int  // the text is cut to so many columns before any column is left out; 0 is never
-	Least int  // the text is cut to so many columns when no column can be left out any more; 0 is never
+	Right bool // align numbers to the right
+	Drop  int  // columns with the highest number are dropped first; 0 means never
+	Min   int  // minimum width before columns are dropped; 0 means not cut
+	Least int  // minimum width when no column can be dropped; 0 means not cut
 }
 
-// Table is rows of cells without line breaks and escape sequences.
+// Table consists of rows of cells without line breaks and escape sequences.
 type Table struct {
 	Columns []Column
 	Rows    [][]string
@@ -24,9 +24,9 @@ type Table struct {
 
 const gap = "  "
 
-// Render lays the table out in so many columns; 0 means no limit. What cannot be made to fit is
-// cut off on the right. There is no space at the end of a line. The pen paints the titles, the
-// rules and the total.
+// Render lays out the table in the given width; 0 means no limit. A table that does not fit is
+// cut on the right. Lines have no trailing space. The pen paints the titles, the rules and the
+// total.
 func (t *Table) Render(width int, pen *Pen) []string {
 	shown, widths := t.fit(width)
 	lines := []string{pen.Paint(Bold, t.line(shown, widths, t.titles()))}
@@ -49,7 +49,7 @@ func (t *Table) titles() []string {
 	return titles
 }
 
-// fit chooses the columns and how wide each is.
+// fit selects the columns and their widths.
 func (t *Table) fit(width int) (shown, widths []int) {
 	widths = make([]int, len(t.Columns))
 	for _, row := range append([][]string{t.titles(), t.Total}, t.Rows...) {
@@ -75,14 +75,13 @@ func (t *Table) fit(width int) (shown, widths []int) {
 			break
 		}
 	}
-	if over := total(shown, widths) - width; over > 0 { // the first gives way
+	if over := total(shown, widths) - width; over > 0 { // the first column shrinks
 		widths[shown[0]] = max(1, widths[shown[0]]-over)
 	}
 	return shown, widths
 }
 
-// shrink cuts the widest column that may be cut, as far as is needed, and reports
-// whether there was one.
+// shrink cuts the widest shrinkable column as far as needed, and reports whether there was one.
 func (t *Table) shrink(shown, widths []int, width int, least func(Column) int) bool {
 	best := -1
 	for _, i := range shown {
@@ -96,7 +95,7 @@ func (t *Table) shrink(shown, widths []int, width int, least func(Column) int) b
 	return best >= 0
 }
 
-// droppable is the place in shown of the column to leave out, -1 if there is none.
+// droppable returns the index in shown of the column to drop, or -1.
 func (t *Table) droppable(shown []int) int {
 	best := -1
 	for place, i := range shown {

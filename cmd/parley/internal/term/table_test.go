@@ -60,7 +60,7 @@ total   $21.00
 	}
 }
 
-// Whatever the width, nothing is wider, and the cost is there as long as it can be.
+// For any width, no line is wider, and the cost is shown as long as possible.
 func TestFits(t *testing.T) {
 	for width := 9; width < 80; width++ {
 		for _, line := range sample().Render(width, &Pen{}) {

@@ -4,7 +4,7 @@ package term
 
 import "os"
 
-// TerminalWidth takes nothing for a terminal on systems that are not known.
+// TerminalWidth never detects a terminal on unknown systems.
 func TerminalWidth(*os.File) (columns int, ok bool) { return 0, false }
 
 func canColor(*os.File) bool { return false }

@@ -8,8 +8,8 @@ import (
 	"unsafe"
 )
 
-// TerminalWidth returns the columns of a terminal, 0 if it does not say, and
-// whether f is one at all.
+// TerminalWidth returns the columns of a terminal, 0 if unknown, and whether f is a
+// terminal.
 func TerminalWidth(f *os.File) (columns int, ok bool) {
 	var size struct{ rows, columns, x, y uint16 }
 	_, _, errno := syscall.Syscall(syscall.SYS_IOCTL, f.Fd(), syscall.TIOCGWINSZ, uintptr(unsafe.Pointer(&size)))

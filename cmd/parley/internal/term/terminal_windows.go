@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// TerminalWidth returns the columns of a terminal, 0 if it does not say, and
-// whether f is one at all.
+// TerminalWidth returns the columns of a terminal, 0 if unknown, and whether f is a
+// terminal.
 func TerminalWidth(f *os.File) (columns int, ok bool) {
 	var mode uint32
 	return 0, syscall.GetConsoleMode(syscall.Handle(f.Fd()), &mode) == nil
@@ -14,7 +14,7 @@ func TerminalWidth(f *os.File) (columns int, ok bool) {
 
 var setConsoleMode = syscall.NewLazyDLL("kernel32.dll").NewProc("SetConsoleMode")
 
-// canColor makes the console understand colours and reports whether it does.
+// canColor enables colours on the console and reports whether it supports them.
 func canColor(f *os.File) bool {
 	const virtualTerminal = 4
 	var mode uint32

@@ -8,20 +8,20 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/cell"
 )
 
-// Sanitize makes text of others fit for a terminal.
+// Sanitize makes untrusted text safe for a terminal.
 func Sanitize(s string) string { return cell.Sanitize(s) }
 
-// OneLine is text as part of a line: sanitized, and every run of white space a
+// OneLine returns text for part of a line: sanitized, with every run of white space as a
 // single space.
 func OneLine(s string) string { return strings.Join(strings.Fields(Sanitize(s)), " ") }
 
-// FirstLine is the first line of text that is not blank.
+// FirstLine returns the first line of text that is not blank.
 func FirstLine(s string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
 	return OneLine(line)
 }
 
-// Shorten cuts text to a number of columns, with an ellipsis where it was cut.
+// Shorten cuts text to a number of columns, with an ellipsis if it was cut.
 func Shorten(s string, columns int) string {
 	if columns < 1 || Width(s) <= columns {
 		return s
@@ -35,10 +35,10 @@ func Shorten(s string, columns int) string {
 	return s
 }
 
-// Width is the number of columns that text takes.
+// Width returns the number of columns that text takes.
 func Width(s string) int { return cell.Width(s) }
 
-// Seconds is a duration as a person reads it.
+// Seconds formats a duration.
 func Seconds(d time.Duration) string {
 	if d < time.Minute {
 		return fmt.Sprintf("%.1fs", d.Seconds())
@@ -46,7 +46,7 @@ func Seconds(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
-// Count is a number of tokens in short.
+// Count formats a number of tokens.
 func Count(n int64) string {
 	switch {
 	case n < 10_000:
@@ -65,7 +65,7 @@ func Plural(n int64, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Nearest is the word that is most like a name, "" if none is.
+// Nearest returns the word most similar to a name, or "" if none is similar.
 func Nearest(name string, words []string) (best string) {
 	least := 3 // of changes
 	for _, w := range words {
@@ -79,8 +79,8 @@ func Nearest(name string, words []string) (best string) {
 	return best
 }
 
-// changes is how many runes have to be added, left out or replaced to make b of a.
-// Words of more than 40 are not like any other.
+// changes returns the edit distance of a and b. Words of more than 40 runes are never
+// similar.
 func changes(a, b string) int {
 	x, y := []rune(a), []rune(b)
 	if len(x) > 40 || len(y) > 40 {

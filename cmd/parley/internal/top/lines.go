@@ -10,11 +10,11 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// unknown stands for a number that is not known.
+// unknown is the text for an unknown number.
 const unknown = "–"
 
-// Lines lays a frame out for a terminal of this size; 0 is no limit. Text of others is
-// cleaned, and no line is wider than the terminal.
+// Lines lays out a frame for a terminal of this size; 0 means no limit. Untrusted text is
+// sanitized, and no line is wider than the terminal.
 func (f Frame) Lines(columns, rows int, pen *term.Pen) []string {
 	lines := []string{pen.Paint(term.Bold, fit(f.head(), columns)), fit(f.numbers(), columns)}
 	if f.Problem != "" {
@@ -25,7 +25,7 @@ func (f Frame) Lines(columns, rows int, pen *term.Pen) []string {
 	}
 	lines = append(lines, "")
 	shown, more := f.Sessions, 0
-	if room := rows - len(lines) - 3; rows > 0 && len(shown) > room { // two of the table's head, one for the rest
+	if room := rows - len(lines) - 3; rows > 0 && len(shown) > room { // two lines for the table's head, one for the rest
 		more = len(shown) - max(room, 0)
 		shown = shown[:max(room, 0)]
 	}
@@ -39,7 +39,7 @@ func (f Frame) Lines(columns, rows int, pen *term.Pen) []string {
 	return lines
 }
 
-// clean makes text of others a part of a line.
+// clean sanitizes untrusted text for part of a line.
 func clean(s string) string { return strings.Join(strings.Fields(cell.Sanitize(s)), " ") }
 
 func fit(s string, columns int) string {
@@ -57,7 +57,7 @@ func (f Frame) head() string {
 	return fmt.Sprintf("%s · %s · %s", name, clean(f.Server), f.At.Format(time.TimeOnly))
 }
 
-// numbers is the line about the whole server.
+// numbers returns the line with totals of the server.
 func (f Frame) numbers() string {
 	m := f.Metrics
 	prompts, queued := int64(0), int64(0)
@@ -89,10 +89,10 @@ func seconds(v float64) string {
 	return fmt.Sprintf("%.1f s", v)
 }
 
-// barWidth is how many columns the bar of a budget has.
+// barWidth is the width of the bar of a budget.
 const barWidth = 20
 
-// budgetLine shows what is spent of a limit.
+// budgetLine shows the used part of a limit.
 func budgetLine(b api.Budget, columns int, pen *term.Pen) string {
 	part, amount := 0.0, ""
 	if b.LimitUSD != nil {
@@ -123,7 +123,7 @@ func budgetLine(b api.Budget, columns int, pen *term.Pen) string {
 	return pen.Paint(look, fit(fmt.Sprintf("%s %3.0f %%  %s  %s", bar, part*100, amount, clean(name)), columns))
 }
 
-// share is how much of a limit is used, 1 at most.
+// share returns the used fraction of a limit, at most 1.
 func share(n, of float64) float64 {
 	if of <= 0 {
 		return 1
@@ -131,7 +131,7 @@ func share(n, of float64) float64 {
 	return min(max(n/of, 0), 1)
 }
 
-// Count is a number of tokens in few characters.
+// Count formats a number of tokens in few characters.
 func Count(n int64) string {
 	switch {
 	case n >= 1_000_000:

@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// Metrics is what the view shows of a server's metrics. A number that the server does not
-// give is absent.
+// Metrics holds the metrics of a server that the view shows. Unknown numbers are absent.
 type Metrics struct {
 	Version     string   `json:"version,omitempty"`
 	Agents      *float64 `json:"agents_running,omitempty"`
@@ -17,15 +16,15 @@ type Metrics struct {
 	Requests    *float64 `json:"open_requests,omitempty"`
 	Connections *float64 `json:"connections,omitempty"`
 	Memory      *float64 `json:"memory_bytes,omitempty"`
-	// P99 is the time in seconds that 99 of 100 calls of methods took at most, as far as the
-	// buckets of the histogram tell.
+	// P99 is the 99th percentile of the duration of method calls in seconds, estimated from
+	// the buckets of the histogram.
 	P99 *float64 `json:"p99_seconds,omitempty"`
 }
 
-// latency is the histogram that P99 is taken from.
+// latency is the histogram for P99.
 const latency = "parley_request_duration_seconds"
 
-// ParseMetrics reads the Prometheus text format. Lines that it does not know are left out.
+// ParseMetrics reads the Prometheus text format. It ignores unknown lines.
 func ParseMetrics(text string) Metrics {
 	var m Metrics
 	known := map[string]**float64{
@@ -74,11 +73,11 @@ func parseSample(line string) (name string, label func(string) string, value flo
 	return name, label, value, err == nil
 }
 
-// bucket is how many values of a histogram are at most its bound.
+// bucket has the number of values of a histogram up to its bound.
 type bucket struct{ bound, count float64 }
 
-// quantile is the value that the part q of all values does not exceed. Within a bucket the
-// values are taken to be spread evenly; of those above the last bound only that is known.
+// quantile returns the q-quantile of a histogram. It assumes evenly distributed values
+// within a bucket, and returns the last bound for values above it.
 func quantile(q float64, buckets []bucket) (float64, bool) {
 	if len(buckets) == 0 || buckets[len(buckets)-1].count <= 0 {
 		return 0, false

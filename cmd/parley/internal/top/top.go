@@ -1,5 +1,4 @@
-// Package top shows what a server does, again and again: its sessions, its budgets and its
-// metrics.
+// Package top shows a live view of a server: its sessions, budgets and metrics.
 package top
 
 import (
@@ -11,14 +10,14 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// Frame is a server at one moment.
+// Frame is the state of a server at one moment.
 type Frame struct {
 	Server   string       `json:"server"`
 	At       time.Time    `json:"at"`
 	Metrics  Metrics      `json:"metrics"`
 	Sessions []Session    `json:"sessions"`
 	Budgets  []api.Budget `json:"budgets"`
-	// Problem is why the frame is not of now; empty where it is.
+	// Problem is the reason why the frame is outdated, or "".
 	Problem string `json:"problem,omitempty"`
 }
 
@@ -29,8 +28,8 @@ type Session struct {
 	State        string   `json:"state"`
 	Provider     string   `json:"provider,omitempty"`
 	Model        string   `json:"model,omitempty"`
-	Tokens       *int64   `json:"tokens,omitempty"`   // absent where it was not asked for
-	CostUSD      *float64 `json:"cost_usd,omitempty"` // absent where it is not known
+	Tokens       *int64   `json:"tokens,omitempty"`   // absent if it was not requested
+	CostUSD      *float64 `json:"cost_usd,omitempty"` // absent if it is unknown
 	Turns        int64    `json:"turns,omitempty"`
 	Prompts      int64    `json:"prompts"` // requests that wait for a person
 	Queued       int64    `json:"queued"`
@@ -40,11 +39,11 @@ type Session struct {
 	seq uint64
 }
 
-// urgency is the order of the states: what waits for a person is first.
+// urgency is the order of the states: sessions that wait for a person are first.
 var urgency = []string{"requires_action", "running", "starting", "failed", "interrupted", "draining", "lost_host", "idle", "ended"}
 
-// Sort returns the sessions of a server as rows, those that need a person first, then those
-// that work, the newest first.
+// Sort returns the sessions of a server as rows, those that wait for a person first, then
+// running ones, the newest first.
 func Sort(all []api.SessionSummary) []Session {
 	var rows []Session
 	for _, s := range all {
@@ -65,8 +64,8 @@ func Sort(all []api.SessionSummary) []Session {
 	return rows
 }
 
-// Usage keeps what sessions have used, so that a session is asked only after it has changed.
-// The zero value is empty.
+// Usage caches the usage of sessions, so that a session is queried only after a change. The
+// zero value is empty.
 type Usage struct {
 	known map[string]known
 }
@@ -78,8 +77,8 @@ type known struct {
 	turns  int64
 }
 
-// Fill completes rows with what their sessions have used. Ask is called for those that are
-// not known as they are now; a session that it fails for keeps what was known before.
+// Fill adds the usage of sessions to rows. It calls ask for sessions that changed since the
+// last call; if ask fails, it keeps the earlier values.
 func (u *Usage) Fill(rows []Session, ask func(session string) (api.UsageSessionResult, error)) {
 	old := u.known
 	u.known = make(map[string]known, len(rows))
@@ -98,7 +97,7 @@ func (u *Usage) Fill(rows []Session, ask func(session string) (api.UsageSessionR
 	}
 }
 
-// tokens adds up the tokens of all models. The members are those of the agents.
+// tokens adds up the tokens of all models. The member names depend on the agent.
 func tokens(modelUsage []byte) (n int64) {
 	var models map[string]map[string]any
 	if json.Unmarshal(modelUsage, &models) != nil {

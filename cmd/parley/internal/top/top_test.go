@@ -102,7 +102,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// Whatever the size, no line is wider than the terminal and there are no more than fit.
+// For any size, no line is wider than the terminal, and the lines fit.
 func TestLines_size(t *testing.T) {
 	f := frame()
 	f.Problem = "the server does not answer:\x07 " + strings.Repeat("long ", 50)

@@ -21,7 +21,7 @@ type Options struct {
 	Interval            time.Duration
 }
 
-// Show shows what a server does: until a signal on a terminal, else once.
+// Show shows the view of a server: until a signal on a terminal, else once.
 func Show(ctx context.Context, c *client.Client, o Options) error {
 	out := term.StandardOutput()
 	v := &view{c: c, server: c.URL(), out: out, pen: term.NewPen(out, term.WantColor(o.NoColor, os.Getenv))}
@@ -31,7 +31,7 @@ func Show(ctx context.Context, c *client.Client, o Options) error {
 	return v.live(ctx, o.Interval)
 }
 
-// view asks a server and shows what it says.
+// view queries a server and shows the answers.
 type view struct {
 	c      *client.Client
 	server string
@@ -56,10 +56,10 @@ func (v *view) once(ctx context.Context, asJSON bool) error {
 	return v.out.EncodeJSON(frame)
 }
 
-// maxAsked is how many sessions at most are asked what they have used.
+// maxAsked limits the sessions that are queried for their usage.
 const maxAsked = 100
 
-// columns is the width of the terminal, 0 where there is none.
+// columns returns the width of the terminal, or 0 without a terminal.
 func (v *view) columns() int {
 	if !v.out.TTY {
 		return 0
@@ -71,7 +71,7 @@ func (v *view) columns() int {
 	return columns
 }
 
-// frame asks the server. Of the sessions only those that are shown are asked what they used.
+// frame queries the server. It queries the usage only of sessions that are shown.
 func (v *view) frame(ctx context.Context, rows int) (Frame, error) {
 	frame := Frame{Server: v.server, At: time.Now(), Budgets: []api.Budget{}}
 	var list api.ListResult
@@ -80,7 +80,7 @@ func (v *view) frame(ctx context.Context, rows int) (Frame, error) {
 	}
 	frame.Sessions = Sort(list.Sessions)
 	var budgets api.BudgetListResult
-	if err := remote.Call(ctx, v.c, "budget.list", api.BudgetListParams{}, &budgets); err == nil { // a link to a session may not
+	if err := remote.Call(ctx, v.c, "budget.list", api.BudgetListParams{}, &budgets); err == nil { // not permitted with a link to a session
 		frame.Budgets = append(frame.Budgets, budgets.Budgets...)
 	}
 	if text, err := v.c.Metrics(ctx); err == nil { // as above
@@ -115,15 +115,15 @@ func (v *view) live(ctx context.Context, interval time.Duration) error {
 		case v.last = <-frames:
 		case <-resized:
 		case <-ctx.Done():
-			for range frames { // until the asking has ended
+			for range frames { // until the queries have ended
 			}
 			return nil
 		}
 	}
 }
 
-// ask asks the server again and again until ctx ends, and gives each answer to the channel,
-// which it closes then.
+// ask queries the server repeatedly until ctx ends, sends each answer to the channel, and
+// then closes the channel.
 func (v *view) ask(ctx context.Context, interval time.Duration) <-chan Frame {
 	frames := make(chan Frame)
 	go func() {
@@ -139,7 +139,7 @@ func (v *view) ask(ctx context.Context, interval time.Duration) <-chan Frame {
 			cancel()
 			if err == nil {
 				good = frame
-			} else { // what was is shown, and why it is old
+			} else { // show the old frame with the reason
 				frame = good
 				frame.Server, frame.At, frame.Problem = v.server, time.Now(), "the server does not answer: "+err.Error()
 			}
@@ -160,10 +160,10 @@ func (v *view) ask(ctx context.Context, interval time.Duration) <-chan Frame {
 	return frames
 }
 
-// askLimit bounds the questions for one frame.
+// askLimit limits the queries for one frame.
 const askLimit = 30 * time.Second
 
-// draw writes the last frame over the one before.
+// draw draws the last frame over the previous one.
 func (v *view) draw() {
 	columns, rows, err := v.out.Size()
 	if err != nil || columns <= 0 || rows <= 0 {
@@ -172,7 +172,7 @@ func (v *view) draw() {
 	v.out.Control(term.CursorHome)
 	for i, line := range v.last.Lines(columns, rows, v.pen) {
 		if i > 0 {
-			_, _ = v.out.Write([]byte("\n")) // the next question or the end says that the terminal is gone
+			_, _ = v.out.Write([]byte("\n")) // the next write or the end reports a closed terminal
 		}
 		_, _ = v.out.Write([]byte(line))
 		v.out.Control(term.EraseRight)

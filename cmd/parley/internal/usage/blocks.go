@@ -11,13 +11,13 @@ import (
 	"github.com/seed7221b0f9/parley/transcript/usage"
 )
 
-// agentBlock is a block of one agent: their limits have nothing to do with each other.
+// agentBlock is a block of one agent, because the limits of agents are independent.
 type agentBlock struct {
 	agent string
 	usage.Block
 }
 
-// blocks are the blocks that the flags ask for.
+// blocks returns the blocks that the flags select.
 func (f *reportFlags) blocks(v usage.View, l *usage.Ledger) (blocks []agentBlock) {
 	for _, v.Provider = range l.Providers() {
 		for _, b := range l.Blocks(v, f.now()) {
@@ -93,7 +93,7 @@ func sumOf(blocks []agentBlock) usage.Sum {
 	return s
 }
 
-// shortDuration is a time in days and hours, or hours and minutes.
+// shortDuration returns a time in days and hours, or hours and minutes.
 func shortDuration(d time.Duration) string {
 	d = d.Round(time.Minute)
 	if days := d / (24 * time.Hour); days > 0 {

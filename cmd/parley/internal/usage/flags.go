@@ -67,14 +67,14 @@ func (f *reportFlags) register(cmd *cobra.Command, report string) {
 	f.whose.Register(cmd)
 	fs.BoolVar(&f.noColor, "no-color", false, "no colours")
 	for _, name := range []string{"config-dir", "project"} {
-		// The flag is there: an error would be a mistake of this function.
+		// The flag exists: an error would be a mistake in this function.
 		if err := cmd.MarkFlagDirname(name); err != nil {
 			panic(err)
 		}
 	}
 }
 
-// view makes the view of the flags. An error is one of usage.
+// view returns the view of the flags. An error is a usage error.
 func (f *reportFlags) view() (usage.View, error) {
 	v := usage.View{Project: f.project, Model: f.model, Location: time.Local}
 	err := f.whose.Choose()
@@ -111,7 +111,7 @@ func (f *reportFlags) view() (usage.View, error) {
 	return v, err
 }
 
-// moment is the beginning of a date so many days later, or some time ago.
+// moment returns the start of a date plus a number of days, or a time ago.
 func (f *reportFlags) moment(flag, text string, in *time.Location, daysLater int) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil

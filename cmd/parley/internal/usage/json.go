@@ -9,7 +9,7 @@ import (
 	"github.com/seed7221b0f9/parley/transcript/usage"
 )
 
-// The names of members are those of ccusage where it has the same.
+// Members have the names of ccusage if it has the same values.
 
 type tokensJSON struct {
 	Input        int64    `json:"inputTokens"`
@@ -21,7 +21,7 @@ type tokensJSON struct {
 	Total        int64    `json:"totalTokens"`
 	WebSearches  int64    `json:"webSearches,omitempty"`
 	Answers      int      `json:"answers"`
-	Cost         *float64 `json:"totalCost"` // null where nothing has a price
+	Cost         *float64 `json:"totalCost"` // null without any price
 	Unpriced     int64    `json:"unpricedTokens,omitempty"`
 	Missing      []string `json:"unpricedModels,omitempty"`
 }
@@ -67,7 +67,7 @@ type rowJSON struct {
 type billJSON struct {
 	Cost       float64   `json:"totalCost"`
 	Tokens     int64     `json:"totalTokens"`
-	Difference float64   `json:"difference"` // what the bill has more, for the same answers
+	Difference float64   `json:"difference"` // the additional amount of the bill for the same answers
 	Why        usage.Why `json:"why"`
 	Fork       bool      `json:"fork,omitempty"`
 }
@@ -133,7 +133,7 @@ func (f *reportFlags) writeJSON(to *term.Pen, r report, v usage.View, l *usage.L
 		out["badLines"] = n
 	}
 	indent := "  "
-	if f.live { // each is a line
+	if f.live { // one line each
 		indent = ""
 	}
 	return errors.Join(to.Encode(out, indent), to.Err)

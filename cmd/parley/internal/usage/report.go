@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"os"
 	"time"
-	_ "time/tzdata" // where the system has no time zones
+	_ "time/tzdata" // for systems without time zone data
 
 	"github.com/spf13/cobra"
 
@@ -76,7 +76,7 @@ func (f *reportFlags) run(ctx context.Context, r report) (int, error) {
 	return term.Run(ctx, f.noColor, func(ctx context.Context, con *term.Console) error { return f.show(ctx, con, r, v) })
 }
 
-// show scans, and writes the report; with --live again and again.
+// show scans the sessions and writes the report; with --live repeatedly.
 func (f *reportFlags) show(ctx context.Context, con *term.Console, r report, v usage.View) error {
 	bar := newProgress(con, f.now)
 	found, err := f.scan(ctx, bar.update)
@@ -108,11 +108,11 @@ func (f *reportFlags) write(con *term.Console, r report, v usage.View, l *totals
 	return nil
 }
 
-// liveRows is how many rows --live shows on a terminal, which has no room for all.
+// liveRows is the number of rows of --live on a terminal.
 const liveRows = 10
 
-// watch writes the report again whenever it has changed, or, on a terminal, when
-// the time does it. Only the end of ctx ends it.
+// watch writes the report again when it has changed or, on a terminal, when the time
+// changes it. It runs until ctx ends.
 func (f *reportFlags) watch(ctx context.Context, con *term.Console, r report, v usage.View, l *totals) error {
 	tick := time.NewTicker(f.interval)
 	defer tick.Stop()
@@ -145,16 +145,16 @@ func (f *reportFlags) watch(ctx context.Context, con *term.Console, r report, v 
 	}
 }
 
-// progress shows how far the reading is, on a terminal, when it takes long.
+// progress shows the progress of a long scan on a terminal.
 type progress struct {
-	to    *term.Pen // nil where there is no terminal to show it on
+	to    *term.Pen // nil without a terminal
 	now   func() time.Time
 	start time.Time
 	last  time.Time
 	shown bool
 }
 
-// quietly is how long nothing is shown.
+// quietly is the delay before progress is shown.
 const quietly = 300 * time.Millisecond
 
 func newProgress(con *term.Console, now func() time.Time) *progress {

@@ -22,7 +22,7 @@ import (
 
 var updateGolden = flag.Bool("update", false, "write the golden files")
 
-// corpusLedger is the ledger of a small generated corpus.
+// corpusLedger returns the ledger of a small generated corpus.
 func corpusLedger(t *testing.T) *usage.Ledger {
 	t.Helper()
 	dir := t.TempDir()
@@ -36,14 +36,13 @@ func corpusLedger(t *testing.T) *usage.Ledger {
 	return l
 }
 
-// ledgerNow is the time of the tests: within a block of the generated corpus.
+// ledgerNow returns the time of the tests: within a block of the generated corpus.
 func ledgerNow(l *usage.Ledger) time.Time {
 	_, last := l.Range()
 	return last.Add(time.Minute)
 }
 
-// The reports on terminals of several widths, line by line as they were when they were last
-// checked by eye.
+// The reports for terminals of several widths equal the golden files.
 func TestLedgerTables(t *testing.T) {
 	l := corpusLedger(t)
 	var all strings.Builder
@@ -79,7 +78,7 @@ func TestLedgerTables(t *testing.T) {
 	}
 }
 
-// Colours are there on a terminal that has them, and only there.
+// Colours are used only on a terminal that has them.
 func TestLedgerColors(t *testing.T) {
 	l := corpusLedger(t)
 	for _, color := range []bool{true, false} {
@@ -93,7 +92,7 @@ func TestLedgerColors(t *testing.T) {
 	}
 }
 
-// Progress is shown on a terminal, not before it takes long, and not too often.
+// Progress is shown only on a terminal, only for long scans, and not too often.
 func TestLedgerProgress(t *testing.T) {
 	var screen strings.Builder
 	now := time.Unix(0, 0)
@@ -168,7 +167,7 @@ func TestGrouped(t *testing.T) {
 	}
 }
 
-// TestDollars: no amount is shown as minus nothing.
+// TestDollars: no amount is shown as negative zero.
 func TestDollars(t *testing.T) {
 	for v, want := range map[float64]string{
 		0: "$0.00", math.Copysign(0, -1): "$0.00", -0.004: "$0.00", 0.004: "$0.00",

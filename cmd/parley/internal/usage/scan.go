@@ -11,20 +11,20 @@ import (
 	"github.com/seed7221b0f9/parley/transcript/usage"
 )
 
-// totals are the answers of all agents.
+// totals holds the answers of all agents.
 type totals struct {
 	*usage.Ledger
-	meters   map[string]agent.Meter // of the agents other than Claude
+	meters   map[string]agent.Meter // of agents other than Claude
 	problems []problem
 }
 
-// problem is a file that cannot be read, or not to its end.
+// problem is a file that cannot be read completely.
 type problem struct {
 	agent string
 	err   error
 }
 
-// scan reads the sessions that the flags ask for.
+// scan reads the sessions that the flags select.
 func (f *reportFlags) scan(ctx context.Context, progress func(done, total int64)) (*totals, error) {
 	meters, err := f.whose.Meters()
 	if err != nil {
@@ -51,7 +51,7 @@ func (t *totals) update(ctx context.Context) error {
 	return t.readMeters(ctx)
 }
 
-// bytes returns how much was read.
+// bytes returns the number of bytes read.
 func (t *totals) bytes() int64 {
 	n := t.Stats().Bytes
 	for _, m := range t.meters {
@@ -84,7 +84,7 @@ func (t *totals) readMeters(ctx context.Context) error {
 
 const mostProblems = 10
 
-// notes are about the files that cannot be read.
+// notes returns notes about unreadable files.
 func (t *totals) notes() (notes []string) {
 	for i, p := range t.problems {
 		if i == mostProblems {

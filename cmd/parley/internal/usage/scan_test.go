@@ -10,7 +10,7 @@ import (
 	"github.com/seed7221b0f9/parley/transcript/usage"
 )
 
-// With --live, what Codex writes while the report is shown is added once.
+// With --live, new answers of Codex are added once.
 func TestTotals_update(t *testing.T) {
 	home := t.TempDir()
 	name := filepath.Join(home, "sessions", "rollout-2026-01-01T00-00-00-01a1de9a-3164-7f42-a449-0a13e079865e.jsonl")

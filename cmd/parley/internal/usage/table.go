@@ -15,7 +15,7 @@ import (
 	"github.com/seed7221b0f9/parley/transcript/usage"
 )
 
-// lines are the report as text, and what is to be said beside it.
+// lines returns the report as text, and notes about it.
 func (f *reportFlags) lines(to *term.Pen, r report, v usage.View, l *usage.Ledger) (lines, notes []string) {
 	if r.by == "" {
 		blocks := f.blocks(v, l)
@@ -28,7 +28,7 @@ func (f *reportFlags) lines(to *term.Pen, r report, v usage.View, l *usage.Ledge
 	if len(report.Rows) == 0 {
 		return []string{"no answers"}, f.notes(usage.Sum{}, nil, l)
 	}
-	// A bill is about a whole session: nothing can be held against a part.
+	// A bill is for a whole session, so it cannot be compared with a part.
 	var bills *usage.Reconciliation
 	if v.Since.IsZero() && v.Until.IsZero() && v.Model == "" && slices.Contains(l.Providers(), usage.Claude) {
 		bills = l.Reconcile(v)
@@ -42,8 +42,8 @@ func (f *reportFlags) lines(to *term.Pen, r report, v usage.View, l *usage.Ledge
 	return lines, f.notes(report.Total.Sum, bills, l)
 }
 
-// lastRows are the rows that --last leaves: the newest, or the first of those that
-// are sorted otherwise.
+// lastRows returns the rows that --last keeps: the newest, or the first ones in another
+// order.
 func (f *reportFlags) lastRows(r *usage.Report) []usage.Row {
 	n := f.last
 	if n == 0 || n >= len(r.Rows) {
@@ -61,8 +61,8 @@ var rowTitles = map[usage.By]string{
 	usage.ByProject: "project", usage.ByModel: "model", usage.ByBranch: "branch", usage.ByAgent: "agent",
 }
 
-// rowColumns are the columns of a report. The name of a row, its tokens and its cost
-// are always there.
+// rowColumns returns the columns of a report. The name of a row, its tokens and its cost
+// are always shown.
 func rowColumns(by usage.By) []term.Column {
 	columns := []term.Column{{Title: rowTitles[by], Least: 10}}
 	if by == usage.BySession {
@@ -111,7 +111,7 @@ func (f *reportFlags) table(r *usage.Report, bills *usage.Reconciliation) *term.
 	return t
 }
 
-// rowHead are the cells before the numbers.
+// rowHead returns the cells before the numbers.
 func rowHead(by usage.By, r *usage.Row) []string {
 	var models []string
 	for _, m := range r.Models {
@@ -144,12 +144,12 @@ func modelHead(by usage.By, model string) []string {
 	return cells
 }
 
-// shortProject is the last part of a project's directory.
+// shortProject returns the last part of a project's directory.
 func shortProject(dir string) string {
 	return path.Base(strings.ReplaceAll(dir, `\`, "/"))
 }
 
-// shortModel is a model's name without what all have in common.
+// shortModel returns a model's name without the common prefix.
 func shortModel(model string) string {
 	name := strings.TrimPrefix(term.OneLine(model), "claude-")
 	if i := strings.LastIndex(name, "-20"); i > 0 && len(name)-i == len("-20260131") {
@@ -162,7 +162,7 @@ func sumCells(s usage.Sum) []string {
 	return []string{grouped(s.Input), grouped(s.Output), grouped(s.CacheWrite()), grouped(s.CacheRead), grouped(s.Total()), costCell(s)}
 }
 
-// costCell marks a sum in which tokens have no price.
+// costCell marks a sum that includes tokens without a price.
 func costCell(s usage.Sum) string {
 	switch {
 	case len(s.Missing) > 0 && s.Cost == 0:
@@ -180,7 +180,7 @@ func billCell(b *usage.Bill) string {
 	return signed(b.Difference())
 }
 
-// signed is an amount with its sign, unless it is nothing when it is rounded.
+// signed returns an amount with its sign, unless it rounds to zero.
 func signed(v float64) string {
 	if text := dollars(v); v < 0 || text == dollars(0) {
 		return text
@@ -188,10 +188,10 @@ func signed(v float64) string {
 	return "+" + dollars(v)
 }
 
-// dollars is an amount in cents; what rounds to nothing has no sign.
+// dollars returns an amount in cents; an amount that rounds to zero has no sign.
 func dollars(v float64) string {
 	whole, cents, _ := strings.Cut(strconv.FormatFloat(math.Abs(v), 'f', 2, 64), ".")
-	text := "$" + whole + "." + cents // infinite, or no number
+	text := "$" + whole + "." + cents // infinite, or not a number
 	if n, err := strconv.ParseInt(whole, 10, 64); err == nil {
 		text = "$" + grouped(n) + "." + cents
 	}
@@ -201,7 +201,7 @@ func dollars(v float64) string {
 	return text
 }
 
-// grouped is a number with a comma at every thousand.
+// grouped returns a number with a comma at every thousand.
 func grouped(n int64) string {
 	s := strconv.FormatInt(n, 10)
 	sign := ""
@@ -214,7 +214,7 @@ func grouped(n int64) string {
 	return sign + s
 }
 
-// costChart is the cost of every day from the first to the last, also of those
+// costChart returns the cost of every day from the first to the last, including days
 // without answers.
 func costChart(rows []usage.Row) *term.Chart {
 	c := &term.Chart{Title: "cost by day", Each: "day", Height: 6, Format: dollars}
@@ -237,7 +237,7 @@ func costChart(rows []usage.Row) *term.Chart {
 	return c
 }
 
-// notes are what the numbers do not say.
+// notes explains the limits of the numbers.
 func (f *reportFlags) notes(s usage.Sum, bills *usage.Reconciliation, l *usage.Ledger) []string {
 	var notes []string
 	if len(s.Missing) > 0 {

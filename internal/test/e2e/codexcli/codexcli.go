@@ -17,8 +17,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
-// The pinned versions: the newer one is what the SDK is written for, the older one must
-// work as far as it goes.
+// The pinned versions: the SDK is written for the newer one; the older one must work as far
+// as it supports the protocol.
 const (
 	Newer = "0.166.0"
 	Older = "0.144.6"
@@ -27,8 +27,8 @@ const (
 //go:embed */package-lock.json
 var locks embed.FS
 
-// Require returns the path of a pinned version. Without the program the test is skipped, and
-// the reason printed; it fails where CI=true.
+// Require returns the path of a pinned version. Without the program it skips the test with a
+// reason, or fails it with CI=true.
 func Require(tb testing.TB, version string) string {
 	tb.Helper()
 	short.Skip(tb, "codex")
@@ -45,8 +45,8 @@ func Require(tb testing.TB, version string) string {
 	return path
 }
 
-// Path returns where scripts/install-codex puts a version. The error says that there is
-// none for this system.
+// Path returns the path at which scripts/install-codex installs a version. It returns an
+// error if there is none for this system.
 func Path(version string) (string, error) {
 	name, err := binaryName(runtime.GOOS, runtime.GOARCH)
 	if err != nil {

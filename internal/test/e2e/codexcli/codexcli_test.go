@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The script and the tests must agree on where the programs are.
+// The script and the tests use the same paths.
 func TestPath_script(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the script is a shell script")

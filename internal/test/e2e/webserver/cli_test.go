@@ -7,9 +7,10 @@ import (
 	"github.com/seed7221b0f9/parley/claude/claudetest"
 )
 
-// realCLI is the provider of the real Claude CLI, which talks to a fake API that plays a
-// script. Its home is below dir and stays for the next server of that directory; work is
-// where its sessions run. It is closed by the second result, the API with it.
+// realCLI returns the provider of the real Claude CLI, which talks to a fake API that
+// plays a script. Its home is below dir and is kept for the next server of that
+// directory; work is the directory of its sessions. The second result closes it and the
+// API.
 func realCLI(dir, work, cli, script string) (*claudeagent.Provider, func(), error) {
 	s, err := claudetest.ReadScript(script)
 	if err != nil {

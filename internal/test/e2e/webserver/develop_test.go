@@ -20,7 +20,7 @@ type developer struct {
 	command []string
 }
 
-// Name is the provider's name.
+// Name returns the provider's name.
 func (*developer) Name() string { return "developer" }
 
 // Resume starts an actor that continues a session, with a new server.

@@ -17,13 +17,13 @@ import (
 	"github.com/seed7221b0f9/parley/server"
 )
 
-// flags are what the suite starts it with.
+// flags are the flags with which the suite starts the program.
 type flags struct {
 	dir, work, addr, corpus, cli, script, dev string
 	git                                       bool
 }
 
-// TestMain is the program where it is given a directory, and runs the tests elsewhere.
+// TestMain runs the program if it gets a directory, and the tests otherwise.
 func TestMain(m *testing.M) {
 	var f flags
 	flag.StringVar(&f.dir, "dir", "", "where the store, the tokens and the sessions are")
@@ -97,7 +97,7 @@ func run(f flags) error {
 	return s.Serve(ctx, l)
 }
 
-// furnish makes the project that sessions run in.
+// furnish creates the project of the sessions.
 func furnish(f flags) error {
 	if err := os.MkdirAll(filepath.Join(f.dir, "sim"), 0o700); err != nil {
 		return err
@@ -120,8 +120,8 @@ func furnish(f flags) error {
 	return makeRepo(f.work)
 }
 
-// providers are the agents: scenes first, then the simulated one, and the real one if there
-// is a CLI.
+// providers returns the agents: scenes first, then the simulated one, and the real one if
+// there is a CLI.
 func providers(f flags) ([]agent.Provider, func(), error) {
 	list := []agent.Provider{&stage{f.corpus, filepath.Join(f.dir, "forget")}, &agenttest.Provider{Dir: filepath.Join(f.dir, "sim"), Pause: 5 * time.Millisecond}}
 	if f.cli == "" {

@@ -13,8 +13,8 @@ import (
 
 func rawJSON(s string) json.RawMessage { return json.RawMessage(s) }
 
-// replay shows a recording as the CLI gave it: the lines of both directions, in the order
-// in which they were written. Without a name it shows all of them, with ids that differ.
+// replay shows a recording: the lines of both directions, in their original order.
+// Without a name it shows all recordings, with distinct ids.
 func (t *scene) replay(name string) error {
 	root := filepath.Join(t.corpus, filepath.Base(name))
 	return filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// retryFile is a file of the repository that scenes change in two places.
+// retryFile is a file of the repository in which scenes change two places.
 const retryFile = `package upload
 
 import (
@@ -50,7 +50,7 @@ func (u *Uploader) retryPart(ctx context.Context, p Part) error {
 }
 `
 
-// rework is what the scene of that name makes of the file, place by place.
+// rework holds the replacements of the scene of that name.
 var rework = strings.NewReplacer(
 	"\tWait time.Duration\n", "\tWait     time.Duration\n\tAttempts int\n\tTotal    time.Duration\n",
 	"\tWait: time.Second,\n", "\tWait:     time.Second,\n\tAttempts: 6,\n\tTotal:    2 * time.Minute,\n",

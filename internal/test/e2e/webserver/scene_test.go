@@ -22,11 +22,11 @@ type scene struct {
 	last  string
 }
 
-// block is a block of an answer; pieces are what its deltas say.
+// block is a block of an answer; pieces are the texts of its deltas.
 type block struct {
 	whole  obj
 	kind   string // the type of its deltas
-	member string // where a delta has its piece
+	member string // the member of a delta with its text
 	pieces []string
 }
 
@@ -67,7 +67,7 @@ func (t *scene) wait(d time.Duration) error {
 	}
 }
 
-// answer streams a message and shows it whole, block by block, as the CLI does.
+// answer streams a message and emits it whole, block by block, like the CLI.
 func (t *scene) answer(parent string, blocks ...block) error {
 	id := t.next("msg")
 	t.turns++
@@ -123,15 +123,15 @@ func orNil(s string) any {
 	return s
 }
 
-// result shows what a tool gave back; structured is the tool's own form of it.
+// result emits the result of a tool; structured is its structured form.
 func (t *scene) result(parent, id string, content, structured any, failed bool) {
 	t.add(obj{"type": "user", "uuid": uuid(), "session_id": t.id, "parent_tool_use_id": orNil(parent), "tool_use_result": structured,
 		"message": obj{"role": "user", "content": []any{obj{"type": "tool_result", "tool_use_id": id, "content": content, "is_error": failed}}}})
 }
 
-// ask asks a person as the CLI does and returns the answer.
+// ask asks a person like the CLI and returns the answer.
 func (t *scene) ask(request obj) (json.RawMessage, error) {
-	// Agents number their requests for themselves: two sessions have the same ids.
+	// Agents number their requests separately, so two sessions have the same ids.
 	id, ch := "req"+strings.TrimPrefix(t.next("req"), "req_"+t.id[:8]), make(chan json.RawMessage, 1)
 	t.mu.Lock()
 	t.answers[id] = ch

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// titles are the scenes by what a person would ask, for pictures.
+// titles maps realistic prompts to scenes, for screenshots.
 var titles = map[string]string{
 	"Bound the upload retries":               "story",
 	"Run the whole suite until I stop you":   "hold",
@@ -19,7 +19,7 @@ var titles = map[string]string{
 	"Write the backoff down too":             "more",
 }
 
-// play plays the scene that a prompt names. The text may have contexts before it.
+// play plays the scene that a prompt names. Contexts may precede the text.
 func (t *scene) play(prompt string) error {
 	if name := titles[prompt]; name != "" {
 		prompt = name
@@ -30,7 +30,7 @@ func (t *scene) play(prompt string) error {
 	word, rest, _ := strings.Cut(prompt, " ")
 	n, _ := strconv.Atoi(rest)
 	t.pace = 5 * time.Millisecond
-	if word == "tool" { // as the page for a new session offers it
+	if word == "tool" { // the suggestion on the page for a new session
 		word = rest
 	}
 	switch word {
@@ -85,7 +85,7 @@ func bashResult(out string) map[string]any {
 
 const retryPatch = `[{"oldStart":41,"oldLines":5,"newStart":41,"newLines":7,"lines":[" func (u *Uploader) retryPart(ctx context.Context, p Part) error {","-\tfor {","+\tvar first error","+\tdeadline := u.clock.Now().Add(u.policy.Total)","+\tfor n := 0; n < u.policy.Attempts; n++ {"," \t\terr := u.putPart(ctx, p)"," \t\tif err == nil {"]}]`
 
-// story is a long turn with everything that needs no person.
+// story plays a long turn that needs no person.
 func (t *scene) story() error {
 	read, grep, bash, edit, todo, task := t.next("toolu"), t.next("toolu"), t.next("toolu"), t.next("toolu"), t.next("toolu"), t.next("toolu")
 	todos := []obj{{"content": "Find every caller of retryPart", "status": "completed", "activeForm": "Finding callers"}, {"content": "Bound attempts and total time", "status": "in_progress", "activeForm": "Bounding attempts and total time"}, {"content": "Test with a store that answers 503", "status": "pending", "activeForm": "Testing"}}
@@ -138,7 +138,7 @@ func (t *scene) permission() error {
 	return t.answer("", text("Built."))
 }
 
-// careful asks for what the agent advises against.
+// careful asks for permission for a call that the agent advises against.
 func (t *scene) careful() error {
 	id := t.next("toolu")
 	input := obj{"command": "git push --force", "description": "Push over what is there"}
@@ -262,7 +262,7 @@ func (t *scene) flood(n int) error {
 	return t.answer("", text(b.String()))
 }
 
-// bulk shows n messages at once.
+// bulk emits n messages at once.
 func (t *scene) bulk(n int) error {
 	t.pace = 0
 	for i := range n {

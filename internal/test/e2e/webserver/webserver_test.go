@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// The program prints an address that answers, and ends with its input.
+// The program prints a working address, and ends with its input.
 func TestProgram(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-dir", t.TempDir())
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}

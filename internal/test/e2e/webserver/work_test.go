@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// working is the scene of work on files that a prompt names, or nil.
+// working returns the file scene that a prompt names, or nil.
 func (t *scene) working(word, prompt string) func() error {
 	if strings.Contains(prompt, "review comments on your changes") {
 		return t.address
@@ -16,14 +16,14 @@ func (t *scene) working(word, prompt string) func() error {
 	return map[string]func() error{"rework": t.rework, "more": t.more, "trouble": t.trouble, "limited": t.limited, "/compact": t.compact}[word]
 }
 
-// pays adds to what the session has cost.
+// pays adds to the cost of the session.
 func (t *scene) pays(dollars float64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.cost += dollars
 }
 
-// change writes what a function makes of a file in the directory of the session.
+// change applies a function to a file in the directory of the session.
 func (t *scene) change(name string, f func(string) string) error {
 	path := filepath.Join(t.dir, filepath.FromSlash(name))
 	old, err := os.ReadFile(path)
@@ -36,7 +36,7 @@ func (t *scene) change(name string, f func(string) string) error {
 	return os.WriteFile(path, []byte(f(string(old))), 0o600)
 }
 
-// bash shows a command that has run.
+// bash emits a finished command.
 func (t *scene) bash(say, command, out string) error {
 	id := t.next("toolu")
 	if err := t.answer("", text(say), tool(id, "Bash", obj{"command": command, "description": "Change the files"})); err != nil {
@@ -46,7 +46,7 @@ func (t *scene) bash(say, command, out string) error {
 	return nil
 }
 
-// rework changes files as a command does, of which no tool reports a diff.
+// rework changes files like a command, for which no tool reports a diff.
 func (t *scene) rework() error {
 	t.pays(0.18)
 	if err := t.change("upload/retry.go", rework.Replace); err != nil {
@@ -61,7 +61,7 @@ func (t *scene) rework() error {
 	return t.answer("", text("The policy has **two limits** now, and `docs/limits.md` says them."))
 }
 
-// more is a second turn, which changes one file.
+// more plays a second turn, which changes one file.
 func (t *scene) more() error {
 	t.pays(0.06)
 	err := t.change("docs/limits.md", func(s string) string { return s + "- backoff: full jitter\n" })
@@ -71,7 +71,7 @@ func (t *scene) more() error {
 	return t.answer("", text("The backoff is written down too."))
 }
 
-// address does what the comments of a review ask for: it changes the number of attempts.
+// address carries out the comments of a review: it changes the number of attempts.
 func (t *scene) address() error {
 	err := t.change("upload/retry.go", func(s string) string { return strings.Replace(s, "Attempts: 6,", "Attempts: 5,", 1) })
 	if err != nil {
@@ -80,8 +80,8 @@ func (t *scene) address() error {
 	return t.answer("", text("I worked through the review."))
 }
 
-// trouble is a request that the API refuses twice, a limit that is near, and an event of a
-// kind that no page knows.
+// trouble emits a request that the API refuses twice, a rate limit warning, and an event
+// of an unknown kind.
 func (t *scene) trouble() error {
 	for n := range 2 {
 		t.add(obj{"type": "system", "subtype": "api_retry", "uuid": uuid(), "session_id": t.id, "attempt": n + 1, "max_retries": 10, "retry_delay_ms": 500, "error_status": 529, "error": "overloaded"})
@@ -93,14 +93,14 @@ func (t *scene) trouble() error {
 	return t.answer("", text("And here is the rest."))
 }
 
-// limited is a turn that ends at a rate limit, which is reset in an hour and a half.
+// limited plays a turn that ends at a rate limit, which resets in an hour and a half.
 func (t *scene) limited() error {
 	t.add(obj{"type": "rate_limit_event", "uuid": uuid(), "session_id": t.id,
 		"rate_limit_info": obj{"status": "rejected", "resetsAt": time.Now().Add(90 * time.Minute).Unix(), "rateLimitType": "five_hour"}})
 	return errors.New("limited")
 }
 
-// compact makes the conversation shorter, as the CLI says it.
+// compact emits the CLI's messages of a compaction.
 func (t *scene) compact() error {
 	t.add(obj{"type": "system", "subtype": "compact_boundary", "uuid": uuid(), "session_id": t.id, "compact_metadata": obj{"trigger": "manual", "pre_tokens": 82_900}})
 	return nil

@@ -1,4 +1,4 @@
 package lexers
 
-// Names are the names of all grammars.
+// Names returns the names of all grammars.
 func Names() []string { return registry().Names(false) }

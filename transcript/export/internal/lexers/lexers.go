@@ -1,10 +1,9 @@
 // Package lexers has the grammars of the languages that listings are highlighted in.
 //
-// The package of the same name in chroma reads all that it has when a program starts, which
-// takes longer than the start of everything else. This one holds the grammars of languages
-// in use, as they are there, and reads them when the first listing is highlighted. The
-// grammars and the style are made by go generate from the pinned version of chroma; see
-// chroma.license for their licence.
+// The package of the same name in chroma reads all grammars at program start, which takes longer
+// than the rest of the start. This one holds unchanged copies of the grammars of common languages
+// and reads them when the first listing is highlighted. go generate creates the grammars and the
+// style from the pinned version of chroma; see chroma.license for their licence.
 package lexers
 
 import (
@@ -28,12 +27,12 @@ var grammars string
 //go:embed code.css
 var CSS string
 
-// registry has all grammars. What each consists of is read when it is used.
+// registry holds all grammars. The rules of each are read on first use.
 var registry = sync.OnceValue(func() *chroma.LexerRegistry {
 	all := chroma.NewLexerRegistry()
 	archive, err := zip.NewReader(strings.NewReader(grammars), int64(len(grammars)))
 	if err != nil {
-		panic(err) // it is a part of the program
+		panic(err) // the archive is embedded
 	}
 	for _, file := range archive.File { // in the order of their names
 		path := file.Name
@@ -47,9 +46,9 @@ var registry = sync.OnceValue(func() *chroma.LexerRegistry {
 	return all
 })
 
-// Get finds the grammar of a language by its name, one of its other names or the end of
-// its files' names; it is nil for a language that is not known.
+// Get returns the grammar of a language by its name, an alias or a file name extension, or nil if
+// the language is unknown.
 func Get(language string) chroma.Lexer { return registry().Get(language) }
 
-// Match finds the grammar for a file by its name; it is nil where none fits.
+// Match returns the grammar for a file name, or nil if no grammar matches.
 func Match(file string) chroma.Lexer { return registry().Match(file) }

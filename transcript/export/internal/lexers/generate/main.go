@@ -1,5 +1,5 @@
-// Command generate writes the grammars and the style of package lexers from the version of
-// chroma that go.mod names.
+// Command generate writes the grammars and the style of package lexers from the version of chroma
+// in go.mod.
 package main
 
 import (
@@ -25,8 +25,8 @@ import (
 
 const module = "github.com/alecthomas/chroma/v2"
 
-// languages are the names of the grammars, as chroma names their files. What a grammar
-// refers to comes with it.
+// languages are the names of the grammars, as in chroma's file names. Grammars that they refer to
+// are included.
 const languages = `
 	ada antlr apacheconf applescript arduino armasm awk bash bash_session batchfile bibtex bicep bnf c c# c++ cap_n_proto
 	clojure cmake cobol coffeescript coq crystal css csv cue cython d dart desktop_entry diff django_jinja docker ebnf elixir
@@ -69,7 +69,7 @@ func generate(dir string) error {
 	}
 	for name, text := range files {
 		if strings.HasPrefix(name, "grammars/") {
-			continue // it is in the archive
+			continue // already in the archive
 		}
 		if err := os.WriteFile(filepath.Join(dir, filepath.FromSlash(name)), text, 0o644); err != nil {
 			return err
@@ -78,7 +78,7 @@ func generate(dir string) error {
 	return nil
 }
 
-// archive puts the grammars into one file, without compression, which another version of Go could do otherwise.
+// archive packs the grammars into one file, without compression: the output of the compressor may differ between versions of Go.
 func archive(files map[string][]byte) ([]byte, error) {
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
@@ -98,7 +98,7 @@ func archive(files map[string][]byte) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// css is the style of highlighted code, light and dark.
+// css returns the style of highlighted code, light and dark.
 func css() ([]byte, error) {
 	f := chromahtml.New(chromahtml.WithClasses(true), chromahtml.TabWidth(4))
 	var light, dark bytes.Buffer
@@ -112,7 +112,7 @@ var (
 	otherName = regexp.MustCompile(`<alias>([^<]+)</alias>`)
 )
 
-// copied takes the grammars that are data already, with those that they refer to.
+// copied adds the grammars that chroma has as data, with the grammars that they refer to.
 func copied(files map[string][]byte, from string) error {
 	all, err := filepath.Glob(filepath.Join(from, "*.xml"))
 	if err != nil {
@@ -150,7 +150,7 @@ func copied(files map[string][]byte, from string) error {
 
 var state = regexp.MustCompile(`(?s)    <state .*?</state>\n`)
 
-// ordered puts the states of a grammar, which come in any order, in that of their names.
+// ordered sorts the states of a grammar, which have no stable order, by name.
 func ordered(text []byte) []byte {
 	all := state.FindAllString(string(text), -1)
 	slices.Sort(all)
@@ -161,7 +161,7 @@ func ordered(text []byte) []byte {
 	})
 }
 
-// written takes the grammars that are code in chroma and matter here.
+// written adds the grammars that chroma has as code and that matter here.
 func written(files map[string][]byte) error {
 	golang, err := lexers.Get("Go").(*chroma.RegexLexer).Rules()
 	if err != nil {
@@ -169,7 +169,7 @@ func written(files map[string][]byte) error {
 	}
 	golang = golang.Clone()
 	for i, rule := range golang["root"] {
-		if rule.Pattern == "(`)([^`]*)(`)" { // what it does with templates in a text is not data
+		if rule.Pattern == "(`)([^`]*)(`)" { // its handling of templates in a text cannot be expressed as data
 			golang["root"][i] = chroma.Rule{Pattern: "`[^`]*`", Type: chroma.LiteralString}
 		}
 	}
