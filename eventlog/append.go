@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -12,11 +13,11 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// logState is what the store remembers of a log that it wrote to. It belongs to the goroutine
-// that holds the turn.
+// logState is the store's state of a log that it wrote to. It belongs to the goroutine that holds
+// the turn.
 type logState struct {
 	turn  chan struct{} // holds the right to write
-	known bool          // whether tip is what the server had after our last write
+	known bool          // whether tip is the server's state after our last write
 	tip   tip
 }
 
@@ -28,19 +29,24 @@ type tip struct {
 	time   time.Time
 }
 
-// maxAttempts is how often Append tries again after another writer left an unfinished record.
+// maxAttempts limits how often Append retries after another writer left an unfinished record.
 const maxAttempts = 3
 
-// Append writes events after the event expected, 0 for an empty log, and returns the number of
-// the last one written. All events are stored and synced when it returns nil, and none on
-// ErrConflict, ErrFull and ErrTooLarge. After any other error, ask Last. Without events it only checks.
+// Append writes events after the event expected, 0 for an empty log, and returns the number of the last
+// one written. All events are stored and synced when it returns nil, and none on ErrConflict, ErrFull
+// and ErrTooLarge. After any other error, call Last. Without events it only checks.
 func (l *Log) Append(ctx context.Context, expected uint64, events ...[]byte) (last uint64, err error) {
+	return l.AppendPieces(ctx, expected, inPieces(events)...)
+}
+
+// AppendPieces is [Log.Append] for events that consist of pieces: a large event need not be in one place.
+func (l *Log) AppendPieces(ctx context.Context, expected uint64, events ...[][]byte) (last uint64, err error) {
 	ctx, end, err := l.beginWrite(ctx)
 	if err != nil {
 		return 0, err
 	}
 	defer end()
-	if err := l.admit(ctx, events); err != nil {
+	if err := l.admit(ctx, slices.Concat(events...)); err != nil {
 		return 0, err
 	}
 	state, release, err := l.lock(ctx)
@@ -66,7 +72,7 @@ func (l *Log) Append(ctx context.Context, expected uint64, events ...[]byte) (la
 	return 0, &ConflictError{Session: l.session, Expected: expected, Last: state.tip.last}
 }
 
-// admit refuses data that is too large or for which there is no room.
+// admit rejects data that is too large or does not fit.
 func (l *Log) admit(ctx context.Context, data [][]byte) error {
 	size := 0
 	for _, d := range data {
@@ -100,8 +106,8 @@ func (l *Log) lock(ctx context.Context) (*logState, func(), error) {
 	}
 }
 
-// expect returns nil if the log's newest event is expected. What the store remembers is not
-// enough to say no: another node may have written.
+// expect returns nil if the log's newest event is expected. The store's state is not sufficient for
+// a conflict: another node may have written.
 func (l *Log) expect(ctx context.Context, state *logState, expected uint64) error {
 	if state.known && state.tip.last == expected {
 		return nil
@@ -136,20 +142,19 @@ func (l *Log) tip(ctx context.Context) (tip, error) {
 	}
 	t := tip{stream: msg.Sequence, last: h.last(), epoch: h.epoch, time: h.time}
 	if !h.complete() {
-		t.last = h.first - 1 // its writer died before the record was finished
+		t.last = h.first - 1 // its writer exited before the record was complete
 	}
 	return t, nil
 }
 
 // write stores events as one record after the tip.
-func (l *Log) write(ctx context.Context, state *logState, events [][]byte) error {
+func (l *Log) write(ctx context.Context, state *logState, events [][][]byte) error {
 	epoch := state.tip.epoch
 	if state.tip.stream == 0 {
 		rand.Read(epoch[:])
 	}
 	h := header{kind: kindEvents, epoch: epoch, first: state.tip.last + 1, time: l.store.opts.Now()}
-	msgs := encodeRecord(h, events...)
-	written, err := l.publishParts(ctx, state.tip.stream, msgs)
+	written, err := l.publishParts(ctx, state.tip.stream, pieceParts(h, events))
 	if err != nil {
 		state.known = false
 		return err
@@ -159,11 +164,11 @@ func (l *Log) write(ctx context.Context, state *logState, events [][]byte) error
 	return nil
 }
 
-// publishParts stores the messages of a record, each only if the one before it is the subject's
+// publishParts stores the messages of a record, each only if the previous one is the subject's
 // last, and returns the sequence of the last one.
-func (l *Log) publishParts(ctx context.Context, after uint64, msgs [][]byte) (uint64, error) {
+func (l *Log) publishParts(ctx context.Context, after uint64, msgs iter.Seq[[]byte]) (uint64, error) {
 	var written []uint64
-	for _, msg := range msgs {
+	for msg := range msgs {
 		ack, err := l.store.publish(ctx, l.subject(), msg, jetstream.WithExpectStream(logStream), jetstream.WithExpectLastSequencePerSubject(after))
 		if err != nil {
 			err = l.wrap("appending", err)
@@ -179,7 +184,7 @@ func (l *Log) publishParts(ctx context.Context, after uint64, msgs [][]byte) (ui
 	return after, nil
 }
 
-// publish stores a message. Where the context has ended, its cause says more than that it has.
+// publish stores a message. If the context has ended, it returns the cause.
 func (s *Store) publish(ctx context.Context, subject string, msg []byte, opts ...jetstream.PublishOpt) (*jetstream.PubAck, error) {
 	ack, err := bounded(ctx, bounds{&s.pause, s.opts.Timeout}, func(ctx context.Context) (*jetstream.PubAck, error) {
 		return s.js.Publish(ctx, subject, msg, opts...)
@@ -190,8 +195,8 @@ func (s *Store) publish(ctx context.Context, subject string, msg []byte, opts ..
 	return ack, err
 }
 
-// takeBack deletes the parts of a record that there was no room to finish, the last first: readers skip
-// the start of a record.
+// takeBack deletes the parts of a record that did not fit, last first: readers skip the start of a
+// record.
 func (l *Log) takeBack(ctx context.Context, written []uint64) {
 	for _, seq := range slices.Backward(written) {
 		if err := l.store.st.log.DeleteMsg(ctx, seq); err != nil {
@@ -202,7 +207,7 @@ func (l *Log) takeBack(ctx context.Context, written []uint64) {
 	l.store.freed()
 }
 
-// classify gives the errors of the server that callers act on their names.
+// classify maps errors of the server to the errors of this package.
 func classify(err error) error {
 	var api *jetstream.APIError
 	if !errors.As(err, &api) {
@@ -218,10 +223,9 @@ func classify(err error) error {
 	return err
 }
 
-// AppendDelta writes deltas that follow the durable event seq, the log's newest, numbered from sub on. Owner is the epoch of the
-// writer's lease, 0 without leases: readers skip deltas of an owner smaller than the largest they have
-// seen. It returns when the server has the deltas; they are synced later. The error is ErrConflict where
-// seq is not the newest event.
+// AppendDelta writes deltas that follow the durable event seq, the log's newest, numbered from sub on. owner is the epoch of the
+// writer's lease, 0 without leases: readers skip deltas of an owner smaller than the largest they have seen. It returns when the
+// server has the deltas; they are synced later. The error is ErrConflict if seq is not the newest event.
 func (l *Log) AppendDelta(ctx context.Context, owner, seq, sub uint64, deltas ...[]byte) error {
 	ctx, end, err := l.beginWrite(ctx)
 	if err != nil || len(deltas) == 0 {

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,8 +16,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
-// closedStore returns the directory of a store with many blocks that was closed, and what was written. Its blocks are
-// too old for the server to read them when it starts. The check in the background begins after a time.
+// closedStore returns the directory of a closed store with many blocks, and its content. Its blocks are too old for
+// the server to read them at its start. The background check starts after a delay.
 func closedStore(t *testing.T, background time.Duration) (dir string, all written) {
 	t.Helper()
 	t.Cleanup(eventlog.CheckAfter(background))
@@ -68,7 +69,7 @@ func copyStore(t *testing.T, from string) (to string) {
 	return to
 }
 
-// rot changes bytes of a block as a failing disk does: its size and its time stay.
+// rot changes bytes of a block like a failing disk: its size and its time stay.
 func rot(t *testing.T, r *rand.Rand, name string) {
 	t.Helper()
 	info, err := os.Stat(name)
@@ -104,15 +105,15 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// salvaged reports whether a damaged block was copied aside.
+// salvaged reports whether a damaged block was copied to the backup directory.
 func salvaged(dir string) bool {
 	copies, _ := filepath.Glob(filepath.Join(dir, "damaged", "*"))
 	return len(copies) > 0
 }
 
-// eventlog.TestClosed damages files of a store that was closed, whose sizes and times stay, so that Open does not notice. The check in the
-// background finds it, or the check before a session is read; the file is salvaged while the store is open, before the server reads it: no
-// event is lost whose record is whole, and what is lost is listed at once.
+// TestClosed damages files of a closed store without changing sizes and times, so that Open does not notice. The background check finds
+// it, or the check before a session is read; the file is salvaged while the store is open, before the server reads it: no event with an
+// intact record is lost, and lost events are listed at once.
 func TestClosed(t *testing.T) {
 	whole, all := closedStore(t, 0)
 	for seed := range uint64(short.Count(2, 4, 500)) {
@@ -151,8 +152,85 @@ func TestClosed(t *testing.T) {
 	}
 }
 
-// eventlog.TestClosed_list opens a store that was closed: it reads no block of the list. Deleting logs, after which the server
-// rewrites and removes closed blocks, is no damage. Without the list every block is read.
+// TestClosed_again damages files of an open store that were checked before, without changing their sizes and times, so that no call
+// notices. The daily check finds it before the server reads the file: no event with an intact record is lost. A check of an undamaged
+// store has no effect.
+func TestClosed_again(t *testing.T) {
+	whole, all := closedStore(t, 0)
+	ticks := make(chan time.Time)
+	t.Cleanup(eventlog.CheckAgain(ticks))
+	for seed := range uint64(short.Count(2, 4, 100)) {
+		r := rand.New(rand.NewPCG(seed, 6))
+		dir := copyStore(t, whole)
+		s := openSmall(t, dir)
+		eventually(t, "all blocks are checked", func() bool { return eventlog.Unchecked(s) == 0 })
+		for range 2 { // the second tick is received after the first check has ended
+			ticks <- time.Time{}
+		}
+		if salvaged(dir) || eventlog.Mended(s) {
+			t.Fatalf("seed %d: nothing is damaged, and the store was salvaged", seed)
+		}
+		files := closedBlocks(t, dir)
+		name := files[r.IntN(len(files))]
+		kept := rotWhile(t, r, whole, dir, name)
+		ticks <- time.Time{}
+		ticks <- time.Time{}
+		if !salvaged(dir) {
+			t.Fatalf("seed %d: %s is damaged, and the check of the next day does not salvage it", seed, name)
+		}
+		checkSalvaged(t, s, all, kept)
+		closeStore(t, s)
+		if t.Failed() {
+			t.Fatalf("seed %d: %s: %v", seed, name, s.Damage())
+		}
+	}
+}
+
+// rotWhile changes bytes of a block of an open store during a possible check, and returns the intact events.
+func rotWhile(t *testing.T, r *rand.Rand, whole, dir, name string) map[string]map[string]bool {
+	t.Helper()
+	rel, err := filepath.Rel(dir, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rotten := copyStore(t, whole)
+	rot(t, r, filepath.Join(rotten, rel))
+	info, err := os.Stat(filepath.Join(rotten, rel))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fresh := filepath.Join(t.TempDir(), "block") // so that the file changes atomically
+	data, err := os.ReadFile(filepath.Join(rotten, rel))
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, fresh, data)
+	if err := errors.Join(os.Chtimes(fresh, info.ModTime(), info.ModTime()), os.Rename(fresh, name)); err != nil {
+		t.Fatal(err)
+	}
+	return intact(t, whole, rotten)
+}
+
+// closedBlocks returns the files of all blocks but the last of each stream.
+func closedBlocks(t *testing.T, dir string) (closed []string) {
+	t.Helper()
+	files := blocks(t, dir)
+	for _, name := range files {
+		later := func(other string) bool {
+			return filepath.Dir(other) == filepath.Dir(name) && (len(other) > len(name) || len(other) == len(name) && other > name)
+		}
+		if slices.ContainsFunc(files, later) {
+			closed = append(closed, name)
+		}
+	}
+	if len(closed) == 0 {
+		t.Fatalf("no closed block among %q", files)
+	}
+	return closed
+}
+
+// TestClosed_list opens a closed store: it reads no block of the list. Deleting logs, after which the server rewrites
+// and removes closed blocks, is not damage. Without the list every block is read.
 func TestClosed_list(t *testing.T) {
 	dir, all := closedStore(t, time.Hour)
 	s := openSmall(t, dir)
@@ -184,9 +262,9 @@ func TestClosed_list(t *testing.T) {
 	closeStore(t, s)
 }
 
-// eventlog.TestClosed_elsewhere damages the block before those of a session, and reads, follows and writes the session in every way
-// that does not remove anything. The block has most of the messages, so that a binary search over all of them would ask for one in it.
-// Neither is it read, nor does the server cut it.
+// TestClosed_elsewhere damages the block before those of a session, and reads, follows and writes the session in every way that does
+// not remove events. The block has most of the messages, so that a binary search over all of them would request one in it. The block
+// is not read, and the server does not cut it.
 func TestClosed_elsewhere(t *testing.T) {
 	t.Cleanup(eventlog.CheckAfter(time.Hour))
 	dir := filepath.Join(t.TempDir(), "data")
@@ -198,7 +276,7 @@ func TestClosed_elsewhere(t *testing.T) {
 	}
 	fill("old", 0, 200, "text")
 	fill("old", 200, 4, strings.Repeat("x", 4_000))
-	fill("read", 0, 100, "text") // more than a reader asks for one by one
+	fill("read", 0, 100, "text") // more than a reader requests one by one
 	fill("new", 0, 1, strings.Repeat("x", 20_000))
 	closeStore(t, s)
 	<-time.After(eventlog.DedupeTime)

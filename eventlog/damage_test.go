@@ -8,15 +8,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/seed7221b0f9/parley/eventlog"
 	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
-// damagedStore makes a store with several files of the server and three logs, of which each has a
-// number of events, and closes it.
+// damagedStore creates a store with several server files and three logs, each with a number of
+// events, and closes it.
 func damagedStore(t *testing.T, events uint64) (dir string, cursors map[string]eventlog.Cursor) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "data")
@@ -78,14 +77,14 @@ func randomBytes(n int, seed byte) []byte {
 	return data
 }
 
-// eventlog.TestDamage breaks the files of a closed store in many ways. Opening it either refuses by name or lists
-// exactly the events that are missing; the rest can be read, and writers go on.
+// TestDamage breaks the files of a closed store in many ways. Opening it either fails with a named error
+// or lists exactly the missing events; the rest can be read, and writers can continue.
 func TestDamage(t *testing.T) {
 	const events = 120
 	tests := []struct {
 		name  string
 		harm  func(t *testing.T, dir string)
-		whole bool // nothing is lost
+		whole bool // no event is lost
 	}{
 		{"nothing", func(t *testing.T, dir string) {}, true},
 		{"no index", func(t *testing.T, dir string) { removeFile(t, indexFile(dir)) }, true},
@@ -140,7 +139,7 @@ func TestDamage(t *testing.T) {
 					t.Errorf("old cursor of %s: %v", name, err)
 				}
 			}
-			// What is known stays known, and is not found again.
+			// Known damage stays listed, and is not reported again.
 			damage := s.Damage()
 			if err := s.Close(t.Context()); err != nil {
 				t.Fatal(err)
@@ -153,7 +152,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// checkDamaged reads a log around its damage: what is neither read nor named as lost is an error. Then it appends.
+// checkDamaged reads a log around its damage: events that are neither read nor listed as lost are an error. Then it appends.
 func checkDamaged(t *testing.T, s *eventlog.Store, name string, events uint64) {
 	t.Helper()
 	state := make([]string, events+1) // of each event
@@ -192,8 +191,8 @@ func checkDamaged(t *testing.T, s *eventlog.Store, name string, events uint64) {
 	wantRead(t, l, eventlog.Cursor{Seq: last.Seq}, fmt.Sprintf("%d=afterwards", last.Seq+1))
 }
 
-// eventlog.TestDamage_crash breaks a store that was not closed: what there was at its start is missed, a session that was
-// deleted is not.
+// TestDamage_crash breaks a store that was not closed: events from its start are reported missing, a deleted
+// session is not.
 func TestDamage_crash(t *testing.T) {
 	dir, _ := damagedStore(t, 3)
 	s := open(t, &eventlog.Options{Dir: dir, UnsafeNoSync: true})
@@ -208,22 +207,6 @@ func TestDamage_crash(t *testing.T) {
 	want := "[session a has lost its events 1 to 3: they are not in the store session c has lost its events 1 to 3: they are not in the store]"
 	if got := fmt.Sprint(s.Damage()); got != want {
 		t.Errorf("damage %s, want %s", got, want)
-	}
-}
-
-// eventlog.TestDamage_refused breaks what the server needs to know the streams at all.
-func TestDamage_refused(t *testing.T) {
-	for _, file := range []string{"meta.inf", "meta.sum"} {
-		dir, _ := damagedStore(t, 3)
-		name := filepath.Join(dir, "jetstream", "$G", "streams", "PARLEY_LOG", file)
-		writeFile(t, name, randomBytes(100, 5))
-		_, err := eventlog.Open(t.Context(), &eventlog.Options{Dir: dir})
-		if !errors.Is(err, eventlog.ErrDamaged) || !strings.Contains(err.Error(), "PARLEY_LOG") {
-			t.Errorf("garbage in %s: %v", file, err)
-		}
-		if len(blocks(t, dir)) == 0 {
-			t.Errorf("garbage in %s: the events are deleted", file)
-		}
 	}
 }
 

@@ -23,8 +23,8 @@ const (
 	formatName = "format"
 )
 
-// openDataDir makes, protects and locks a directory, and refuses one of a newer format.
-func openDataDir(path string) (*dataDir, error) {
+// openDataDir creates, protects and locks a directory, and rejects one of a newer format. It recreates damaged files if possible.
+func openDataDir(path string, o *Options) (*dataDir, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
@@ -40,11 +40,22 @@ func openDataDir(path string) (*dataDir, error) {
 		return nil, err
 	}
 	d := &dataDir{path, lock}
-	if err := d.checkFormat(); err != nil {
+	if err := d.prepare(o); err != nil {
 		d.close()
 		return nil, err
 	}
 	return d, nil
+}
+
+// prepare does not change a directory of a newer format.
+func (d *dataDir) prepare(o *Options) error {
+	if err := d.mendFormat(o); err != nil {
+		return err
+	}
+	if err := d.checkFormat(); err != nil {
+		return err
+	}
+	return d.mendMeta(o)
 }
 
 func makePrivate(path string) error {
@@ -72,11 +83,11 @@ func lockDir(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// forkTime is how long a store waits for the lock of a process that is gone. A child that the
-// process was starting when it was killed has a copy of the lock until it runs its program.
+// forkTime is the time that a store waits for the lock of a process that has exited. A child that
+// the process was starting when it was killed has a copy of the lock until it executes its program.
 const forkTime = 5 * time.Second
 
-// takeLock takes the lock of a directory, or says which process has it.
+// takeLock takes the lock of a directory, or returns an error with the process that holds it.
 func takeLock(f *os.File, dir string) error {
 	for end := time.Now().Add(forkTime); ; time.Sleep(10 * time.Millisecond) {
 		locked, err := lockFile(f)
@@ -105,7 +116,7 @@ func writePID(f *os.File) error {
 }
 
 // checkFormat compares the format file with the formats that this program reads, and writes it in a new directory.
-// It comes before the server starts, which might change files of a format that it half understands.
+// It runs before the server starts, which might change files of a newer format.
 func (d *dataDir) checkFormat() error {
 	name := filepath.Join(d.path, formatName)
 	text, err := os.ReadFile(name)
@@ -115,11 +126,20 @@ func (d *dataDir) checkFormat() error {
 	if err != nil {
 		return err
 	}
-	format, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	if err != nil || format < 1 {
-		return fmt.Errorf("%w: %s holds %.20q, not a format number", ErrDamaged, name, text)
+	format, err := parseFormat(name, text)
+	if err != nil {
+		return err
 	}
 	return checkFormat(format, d.path)
+}
+
+// parseFormat returns the number in a format file.
+func parseFormat(name string, text []byte) (int, error) {
+	format, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil || format < 1 {
+		return 0, fmt.Errorf("%w: %s holds %.20q, not a format number", ErrDamaged, name, text)
+	}
+	return format, nil
 }
 
 func checkFormat(format int, what string) error {
@@ -132,12 +152,12 @@ func checkFormat(format int, what string) error {
 // close unlocks the directory.
 func (d *dataDir) close() error { return d.lock.Close() }
 
-// streamDir is where the embedded server keeps a stream.
+// streamDir returns the embedded server's directory of a stream.
 func (d *dataDir) streamDir(stream string) string {
 	return filepath.Join(d.path, "jetstream", "$G", "streams", stream)
 }
 
-// writeSynced replaces a file; the new content and the name are on disk when it returns.
+// writeSynced replaces a file; the new content and the name are synced when it returns.
 func writeSynced(name string, data []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
 	if err != nil {
@@ -154,7 +174,7 @@ func writeSynced(name string, data []byte) error {
 	return syncDir(filepath.Dir(name))
 }
 
-// syncDir makes the names in a directory durable, where the system can do that.
+// syncDir makes the names in a directory durable, if the system supports it.
 func syncDir(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {

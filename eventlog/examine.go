@@ -12,26 +12,25 @@ import (
 	"github.com/seed7221b0f9/parley/eventlog/internal/blockfile"
 )
 
-// Health is what [Examine] finds out about a data directory or a cluster, without opening a
-// store.
+// Health is the report of [Examine] about a data directory or a cluster, without opening a store.
 type Health struct {
-	Owner   int    // of a data directory: the process that has it open, 0 for none
-	Free    int64  // of a data directory: the bytes that can still be written to its disk
-	Reserve int64  // of a data directory: the bytes that a store leaves free
-	Server  string // of a cluster: the server that answered, with its version
-	Streams int    // of a cluster: the streams of the account
-	// Damage lists the events of a data directory that are lost: those that the last Open knew of, and, while no process has it open, those that
-	// the next Open will miss.
+	Owner   int    // for a data directory: the process that has it open, or 0
+	Free    int64  // for a data directory: the free bytes of its disk
+	Reserve int64  // for a data directory: the bytes that a store leaves free
+	Server  string // for a cluster: the server that answered, with its version
+	Streams int    // for a cluster: the number of streams of the account
+	// Damage lists the lost events of a data directory: those known at the last Open and, if no process has it open, those that the next Open
+	// will report.
 	Damage []Damage
-	// Bad counts the damaged blocks of a data directory; 0 while another process has it open. Open keeps the
-	// undamaged records of such a block.
+	// Bad is the number of damaged files of a data directory; 0 while another process has it open. Open
+	// keeps the undamaged records of a block, and recreates other files.
 	Bad int
 }
 
-// Examine looks whether a store could be opened with opts, and changes nothing. A data directory
-// that does not exist yet is fine. The error says what keeps a store from working: a newer format
-// (ErrFormat), a directory that cannot be used, a disk with no more room than the reserve (ErrFull),
-// a cluster that does not answer or has no JetStream.
+// Examine checks whether a store could be opened with opts, without changing anything. A data
+// directory that does not exist yet is valid. The error is the reason why a store cannot work: a
+// newer format (ErrFormat), an unusable directory, a disk with no more room than the reserve
+// (ErrFull), a cluster that does not answer or has no JetStream.
 func Examine(ctx context.Context, opts *Options) (Health, error) {
 	o := opts.withDefaults()
 	if o.URL == "" {
@@ -48,7 +47,7 @@ func examineDir(ctx context.Context, o *Options) (Health, error) {
 	if err != nil {
 		return h, err
 	}
-	disk := path // or the directory that it would be made in
+	disk := path // or the directory in which it would be created
 	for {
 		info, err := os.Stat(disk)
 		if err == nil && !info.IsDir() {
@@ -79,8 +78,8 @@ func examineDir(ctx context.Context, o *Options) (Health, error) {
 	return h, nil
 }
 
-// losses returns the events that are known to be lost, and of a store that is not open also those that are, with the number of damaged
-// blocks. It changes nothing.
+// losses returns the known lost events, and for a store that is not open also the newly found ones, with the number of damaged files.
+// It does not change the store.
 func (d *dataDir) losses(ctx context.Context, stopped bool) (damage []Damage, bad int, err error) {
 	c, err := readBase(filepath.Join(d.path, checkpointName))
 	if err == nil && !c.clean {
@@ -98,6 +97,10 @@ func (d *dataDir) losses(ctx context.Context, stopped bool) (damage []Damage, ba
 	if err != nil {
 		return c.Damage, bad, err
 	}
+	state, err := d.badState()
+	if bad += state; err != nil {
+		return c.Damage, bad, err
+	}
 	found := c.heads.found()
 	if c.silent {
 		adopt(found, c.Purged)
@@ -106,10 +109,10 @@ func (d *dataDir) losses(ctx context.Context, stopped bool) (damage []Damage, ba
 	return c.Damage, bad, nil
 }
 
-// examineFiles returns who has a data directory open, after a look at its format.
+// examineFiles checks the format of a data directory and returns the process that has it open.
 func examineFiles(path string) (owner int, err error) {
 	if _, err := os.Stat(filepath.Join(path, formatName)); err == nil {
-		if err := (&dataDir{path: path}).checkFormat(); err != nil {
+		if err := (&dataDir{path: path}).checkFormat(); err != nil && !errors.Is(err, ErrDamaged) {
 			return 0, err
 		}
 	}
@@ -120,7 +123,7 @@ func examineFiles(path string) (owner int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	defer f.Close() // this unlocks
+	defer f.Close() // unlocks the file
 	locked, err := lockFile(f)
 	if err != nil || locked {
 		return 0, err

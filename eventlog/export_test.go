@@ -16,13 +16,13 @@ func EventsOf(msg []byte) func(yield func(uint64) bool) {
 	}
 }
 
-// LoseLog removes the events of a log and leaves the rest, as a deletion that was cut off does.
+// LoseLog removes the events of a log and leaves the rest, like an interrupted deletion.
 func (l *Log) LoseLog(ctx context.Context) error {
 	l.store.forget(l.session)
 	return l.store.st.log.Purge(ctx, jetstream.WithPurgeSubject(l.subject()))
 }
 
-// Expire lets the time of a lease end here, while the server still has it.
+// Expire ends the lease locally, while the server still has it.
 func (l *Lease) Expire() {
 	revision, _ := l.state()
 	l.set(revision, time.Now())
@@ -31,7 +31,7 @@ func (l *Lease) Expire() {
 // Scanned reports whether Open has read all messages from the server.
 func Scanned(s *Store) bool { return s.scanned }
 
-// Unchecked returns how many closed blocks are not checked yet.
+// Unchecked returns the number of closed blocks that are not checked yet.
 func Unchecked(s *Store) int {
 	if s.unchecked == nil {
 		return 0
@@ -41,26 +41,33 @@ func Unchecked(s *Store) int {
 	return len(s.unchecked.left)
 }
 
-// CheckAfter sets when the check of closed blocks in the background begins, and shortens the time for which the server reads
-// blocks when it starts to little more than the server needs. It returns what undoes that.
+// CheckAfter sets the delay of the background check of closed blocks, and reduces the time for which the server reads blocks
+// at its start to little more than the server needs. It returns a function that restores both.
 func CheckAfter(d time.Duration) (undo func()) {
 	delay, dedupe := checkDelay, dedupeTime
 	checkDelay, dedupeTime = d, DedupeTime
 	return func() { checkDelay, dedupeTime = delay, dedupe }
 }
 
-// LookAlways lets every call look for blocks that have changed. It returns what undoes that.
+// LookAlways makes every call check for changed blocks. It returns a function that restores the interval.
 func LookAlways() (undo func()) {
 	interval := lookInterval
 	lookInterval = 0
 	return func() { lookInterval = interval }
 }
 
-// FalseAlarm reports whether the store was mended and nothing was damaged.
+// FalseAlarm reports whether the store was repaired without damage.
 func FalseAlarm(s *Store) bool { return s.watch.off.Load() }
 
 // DedupeTime is longer than the server's window of message ids.
 const DedupeTime = 150 * time.Millisecond
 
-// Mended reports whether the embedded server was started again.
+// Mended reports whether the embedded server was restarted.
 func Mended(s *Store) bool { return s.srv.restarted.Load() }
+
+// CheckAgain makes stores that are opened later read their closed blocks at each tick. It returns a function that restores the interval.
+func CheckAgain(ticks <-chan time.Time) (undo func()) {
+	before := againTicks
+	againTicks = func() (<-chan time.Time, func()) { return ticks, func() {} }
+	return func() { againTicks = before }
+}

@@ -1,15 +1,17 @@
 package eventlog
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"iter"
 	"time"
 )
 
-// A record is what one call of Append, AppendDelta or PutSnapshot stores: a body, split into
-// parts of at most partSize bytes, each a message of its own with the same header.
+// A record is the data of one call of Append, AppendDelta or PutSnapshot: a body, split into parts
+// of at most partSize bytes, each a separate message with the same header.
 //
 //	byte       format, 1
 //	byte       kind
@@ -24,7 +26,7 @@ const (
 	partSize      = 256 << 10
 )
 
-// kind says what a record holds.
+// kind is the kind of a record.
 type kind byte
 
 const (
@@ -33,14 +35,14 @@ const (
 	kindSnapshot
 )
 
-// header is what every part of a record starts with.
+// header is the start of every part of a record.
 type header struct {
 	kind        kind
 	epoch       [8]byte
-	owner       uint64 // of deltas
-	first       uint64 // the number of the first event; of the event that deltas or a snapshot follow
-	sub         uint64 // the counter of the first delta; of the delta that a snapshot holds
-	count       uint64 // how many events or deltas; 1 for a snapshot
+	owner       uint64 // for deltas
+	first       uint64 // the number of the first event; for deltas and snapshots, of the preceding event
+	sub         uint64 // the counter of the first delta; for a snapshot, of the last included delta
+	count       uint64 // number of events or deltas; 1 for a snapshot
 	time        time.Time
 	part, parts uint64 // part counts from 0
 }
@@ -58,46 +60,83 @@ var errRecord = errors.New("not a record")
 
 // encodeRecord returns the messages of a record.
 func encodeRecord(h header, data ...[]byte) [][]byte {
-	h.count = uint64(len(data))
-	body := encodeBody(data)
-	h.parts = max(1, (uint64(len(body))+partSize-1)/partSize)
-	msgs := make([][]byte, 0, h.parts)
-	for ; h.part < h.parts; h.part++ {
-		n := min(len(body), partSize)
-		msgs = append(msgs, encodePart(&h, body[:n]))
-		body = body[n:]
+	var msgs [][]byte
+	for msg := range recordParts(h, data) {
+		msgs = append(msgs, bytes.Clone(msg))
 	}
 	return msgs
 }
 
-func encodeBody(data [][]byte) []byte {
-	size := 0
-	for _, d := range data {
-		size += len(d) + binary.MaxVarintLen32
+// recordParts yields the messages of a record, all in one buffer: a message is valid until the next. The data may be
+// large, and is copied nowhere else.
+func recordParts(h header, data [][]byte) iter.Seq[[]byte] { return pieceParts(h, inPieces(data)) }
+
+// inPieces returns events that are one piece each.
+func inPieces(events [][]byte) [][][]byte {
+	all := make([][][]byte, len(events))
+	for i := range events {
+		all[i] = events[i : i+1]
 	}
-	body := make([]byte, 0, size)
-	for _, d := range data {
-		body = binary.AppendUvarint(body, uint64(len(d)))
-	}
-	for _, d := range data {
-		body = append(body, d...)
-	}
-	return body
+	return all
 }
 
-func encodePart(h *header, chunk []byte) []byte {
-	msg := make([]byte, 0, len(chunk)+90)
+// pieceParts is recordParts for events that consist of pieces.
+func pieceParts(h header, events [][][]byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		var lengths []byte
+		size := 0
+		body := make([][]byte, 1, 1+len(events))
+		for _, pieces := range events {
+			n := 0
+			for _, piece := range pieces {
+				n += len(piece)
+			}
+			lengths = binary.AppendUvarint(lengths, uint64(n))
+			size += n
+			body = append(body, pieces...)
+		}
+		body[0] = lengths
+		h.count = uint64(len(events))
+		h.parts = max(1, (uint64(len(lengths)+size)+partSize-1)/partSize)
+		msg := make([]byte, 0, min(len(lengths)+size, partSize)+maxHeader+4)
+		for ; h.part < h.parts; h.part++ {
+			msg = appendHeader(msg[:0], &h)
+			msg, body = appendChunk(msg, body, partSize)
+			msg = binary.BigEndian.AppendUint32(msg, crc32.Checksum(msg, castagnoli))
+			if !yield(msg) {
+				return
+			}
+		}
+	}
+}
+
+// maxHeader is the size limit of a header in bytes.
+const maxHeader = 2 + 8 + 7*binary.MaxVarintLen64
+
+func appendHeader(msg []byte, h *header) []byte {
 	msg = append(msg, formatVersion, byte(h.kind))
 	msg = append(msg, h.epoch[:]...)
 	for _, n := range []uint64{h.owner, h.first, h.sub, h.count, uint64(h.time.UnixNano()), h.part, h.parts} {
 		msg = binary.AppendUvarint(msg, n)
 	}
-	msg = append(msg, chunk...)
-	return binary.BigEndian.AppendUint32(msg, crc32.Checksum(msg, castagnoli))
+	return msg
 }
 
-// decodePart reads one message of a record. The chunk shares memory with msg. The error is ErrFormat for
-// a record of a newer format.
+// appendChunk appends at most n bytes of a body to a message, and returns the rest of the body.
+func appendChunk(msg []byte, body [][]byte, n int) ([]byte, [][]byte) {
+	for n > 0 && len(body) > 0 {
+		piece := body[0][:min(n, len(body[0]))]
+		msg = append(msg, piece...)
+		n -= len(piece)
+		if body[0] = body[0][len(piece):]; len(body[0]) == 0 {
+			body = body[1:]
+		}
+	}
+	return msg, body
+}
+
+// decodePart decodes one message of a record. The chunk shares memory with msg. The error is ErrFormat
+// for a record of a newer format.
 func decodePart(msg []byte) (h header, chunk []byte, err error) {
 	if len(msg) > 0 && msg[0] > formatVersion {
 		return h, nil, fmt.Errorf("%w: record of format %d, known are formats up to %d", ErrFormat, msg[0], formatVersion)
@@ -124,7 +163,7 @@ func decodePart(msg []byte) (h header, chunk []byte, err error) {
 	return h, rest, h.check()
 }
 
-// check refuses headers that no writer makes.
+// check rejects headers that no writer creates.
 func (h *header) check() error {
 	switch {
 	case h.kind < kindEvents || h.kind > kindSnapshot:
@@ -167,16 +206,16 @@ func decodeBody(body []byte, count uint64) ([][]byte, error) {
 	return data, nil
 }
 
-// joiner puts the parts of records together. A record that was not finished, because its
-// writer died, is dropped when the next one starts.
+// joiner joins the parts of records. An unfinished record, because its writer exited, is dropped
+// when the next one starts.
 type joiner struct {
 	head header
-	next uint64 // the part that comes next; 0 before a record
+	next uint64 // the next part; 0 before a record
 	body []byte
 }
 
-// add takes a message and returns its record once that is complete, else a nil slice. An orphan part, whose
-// record's start is missing, is errRecord.
+// add adds a message and returns its record if that is complete, else a nil slice. A part without the start
+// of its record is errRecord.
 func (j *joiner) add(msg []byte) (header, [][]byte, error) {
 	h, chunk, err := decodePart(msg)
 	if err != nil {

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/seed7221b0f9/parley/internal/test/largealloc"
 )
 
 func testHeader() header {
@@ -53,7 +55,7 @@ func TestRecord_roundTrip(t *testing.T) {
 	}
 }
 
-// TestRecord_golden reads a record as format 1 wrote it, which every later version has to.
+// TestRecord_golden reads a record of format 1, which every later version has to support.
 func TestRecord_golden(t *testing.T) {
 	msg := encodeRecord(testHeader(), []byte("first"), []byte("second"))[0]
 	name := filepath.Join("testdata", "record-1.hex")
@@ -84,7 +86,7 @@ func TestRecord_newerFormat(t *testing.T) {
 	}
 }
 
-// TestJoiner_unfinished has records that their writers did not finish.
+// TestJoiner_unfinished joins records that their writers did not finish.
 func TestJoiner_unfinished(t *testing.T) {
 	large := make([]byte, 3*partSize)
 	parts := encodeRecord(testHeader(), large)
@@ -94,7 +96,7 @@ func TestJoiner_unfinished(t *testing.T) {
 	others := encodeRecord(other, large)
 	for name, tt := range map[string]struct {
 		msgs  [][]byte
-		wrong int // how many messages are errors
+		wrong int // number of messages that are errors
 	}{
 		"whole after a part":     {[][]byte{parts[0], parts[1], whole}, 0},
 		"again from the start":   {append([][]byte{parts[0], parts[1], parts[0], parts[1]}, append(parts[2:], whole)...), 0},
@@ -120,7 +122,7 @@ func TestJoiner_unfinished(t *testing.T) {
 	}
 }
 
-// FuzzRecord decodes arbitrary messages: nothing panics or takes more memory than there are bytes, and what decodes encodes to the same.
+// FuzzRecord decodes arbitrary messages: none panics or uses more memory than its size, and decoded messages encode to the same bytes.
 func FuzzRecord(f *testing.F) {
 	f.Add(encodeRecord(testHeader(), []byte("a"), nil, []byte("b"))[0])
 	f.Add(encodeRecord(header{kind: kindDeltas, first: 1, sub: 1}, []byte("delta"))[0])
@@ -148,15 +150,64 @@ func FuzzRecord(f *testing.F) {
 			}
 		}
 		check(msg)
-		check(seal(msg)) // with the checksum that its content has
+		check(seal(msg)) // with a valid checksum
 	})
 }
 
-// seal gives a message the right checksum and a known format, so that fuzzing gets past them.
+// seal sets a valid checksum and a known format, so that fuzzing gets past them.
 func seal(msg []byte) []byte {
 	content := bytes.Clone(msg[:max(0, len(msg)-4)])
 	if len(content) > 0 {
 		content[0] = formatVersion
 	}
 	return binary.BigEndian.AppendUint32(content, crc32.Checksum(content, castagnoli))
+}
+
+// TestRecordParts_copies checks that the parts of a large record are created one at a time.
+func TestRecordParts_copies(t *testing.T) {
+	if !largealloc.Exact {
+		t.Skip("the race detector makes copies")
+	}
+	large := bytes.Repeat([]byte("0123456789abcdef"), 1<<19)
+	var joined joiner
+	var got [][]byte
+	stacks := largealloc.Stacks(int64(len(large)/2), func() {
+		for msg := range recordParts(testHeader(), [][]byte{[]byte("small"), large, nil}) {
+			if len(msg) > partSize+maxHeader+4 {
+				t.Errorf("a part has %d bytes, want at most %d and its header", len(msg), partSize)
+			}
+		}
+	})
+	if len(stacks) != 0 {
+		t.Errorf("%d copies of the data, want none:\n%s", len(stacks), strings.Join(stacks, "\n"))
+	}
+	for msg := range recordParts(testHeader(), [][]byte{[]byte("small"), large, nil}) {
+		_, data, err := joined.add(msg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = data
+	}
+	if len(got) != 3 || string(got[0]) != "small" || !bytes.Equal(got[1], large) || len(got[2]) != 0 {
+		t.Errorf("the parts make %d other events", len(got))
+	}
+}
+
+// TestPieceParts checks that the pieces of an event are one event, however they are cut.
+func TestPieceParts(t *testing.T) {
+	large := bytes.Repeat([]byte("0123456789"), partSize/5)
+	for _, cut := range []int{0, 1, partSize - 1, partSize, len(large)} {
+		var joined joiner
+		var got [][]byte
+		for msg := range pieceParts(testHeader(), [][][]byte{{[]byte("a"), nil, []byte("b")}, {large[:cut], large[cut:]}, {}}) {
+			_, data, err := joined.add(msg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = data
+		}
+		if len(got) != 3 || string(got[0]) != "ab" || !bytes.Equal(got[1], large) || len(got[2]) != 0 {
+			t.Errorf("cut at %d: the parts make %d other events", cut, len(got))
+		}
+	}
 }

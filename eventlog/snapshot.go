@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Snapshot returns the newest snapshot of the log. The error is ErrNotFound where the log has
-// none.
+// Snapshot returns the newest snapshot of the log. The error is ErrNotFound if the log has none.
 func (l *Log) Snapshot(ctx context.Context) (Snapshot, error) {
 	ctx, end, err := l.begin(ctx)
 	if err != nil {
@@ -19,8 +19,8 @@ func (l *Log) Snapshot(ctx context.Context) (Snapshot, error) {
 	return l.newestSnapshot(ctx)
 }
 
-// newestSnapshot reads the snapshots of the session, of which there are few: writing one
-// deletes those before it.
+// newestSnapshot reads the snapshots of the session, which are few: writing one deletes earlier
+// ones.
 func (l *Log) newestSnapshot(ctx context.Context) (Snapshot, error) {
 	tip, err := l.tip(ctx)
 	if err != nil {
@@ -51,9 +51,8 @@ func (l *Log) newestSnapshot(ctx context.Context) (Snapshot, error) {
 	return *newest, nil
 }
 
-// PutSnapshot stores the state of the session after (seq, sub), which replaces earlier
-// snapshots. It is synced when it returns nil. The error is ErrConflict where the event seq is not stored, or there is a
-// snapshot of a later place.
+// PutSnapshot stores the state of the session after (seq, sub), which replaces earlier snapshots. It is synced when it
+// returns nil. The error is ErrConflict if the event seq is not stored, or a snapshot of a later position exists.
 func (l *Log) PutSnapshot(ctx context.Context, seq, sub uint64, data []byte) error {
 	ctx, end, err := l.beginWrite(ctx)
 	if err != nil {
@@ -83,7 +82,7 @@ func (l *Log) PutSnapshot(ctx context.Context, seq, sub uint64, data []byte) err
 		return err
 	}
 	h := header{kind: kindSnapshot, epoch: tip.epoch, first: seq, sub: sub, time: l.store.opts.Now()}
-	return l.writeSnapshot(ctx, after, encodeRecord(h, data))
+	return l.writeSnapshot(ctx, after, recordParts(h, [][]byte{data}))
 }
 
 // snapshotEnd returns the sequence of the subject's last message, and refuses to replace a later snapshot.
@@ -105,17 +104,17 @@ func (l *Log) snapshotEnd(ctx context.Context, epoch [8]byte, seq, sub uint64) (
 	return msg.Sequence, nil
 }
 
-// writeSnapshot stores the parts of a snapshot after the message with the sequence after, and deletes what came before them.
-func (l *Log) writeSnapshot(ctx context.Context, after uint64, msgs [][]byte) error {
+// writeSnapshot stores the parts of a snapshot after the message with the sequence after, and deletes earlier parts.
+func (l *Log) writeSnapshot(ctx context.Context, after uint64, msgs iter.Seq[[]byte]) error {
 	var start uint64
-	for i, msg := range msgs {
+	for msg := range msgs {
 		ack, err := l.store.publish(ctx, l.snapshotSubject(), msg,
 			jetstream.WithExpectStream(snapshotStream), jetstream.WithExpectLastSequencePerSubject(after))
 		if err != nil {
 			return l.wrap("writing a snapshot", err)
 		}
 		after = ack.Sequence
-		if i == 0 {
+		if start == 0 {
 			start = after
 		}
 		l.store.wrote(len(msg))

@@ -36,20 +36,20 @@ type Store struct {
 	underWay               sync.WaitGroup
 	mu                     sync.Mutex
 	closed                 bool
-	closing                chan struct{} // closed when Close is done
+	closing                chan struct{} // closed at the end of Close
 	closeErr               error
 	logs                   map[string]*logState
 	journal                journal
-	inspected, scanned     bool // whether Open looked for damage, and whether it read all messages from the server for that
+	inspected, scanned     bool // whether Open searched for damage, and whether it read all messages from the server for that
 }
 
-// Open opens a store. With Dir it makes the directory where it is missing, locks it, starts a
-// server in this process and checks what is stored; ctx bounds opening alone.
+// Open opens a store. With Dir it creates the directory if it is missing, locks it, starts a server
+// in this process and checks the stored data; ctx bounds only opening.
 func Open(ctx context.Context, opts *Options) (*Store, error) {
 	return open(ctx, opts, false)
 }
 
-// open opens a store; restoring allows one that a Restore has not finished.
+// open opens a store; restoring allows an unfinished Restore.
 func open(ctx context.Context, opts *Options, restoring bool) (*Store, error) {
 	o := opts.withDefaults()
 	if (o.Dir == "") == (o.URL == "") {
@@ -72,7 +72,7 @@ func open(ctx context.Context, opts *Options, restoring bool) (*Store, error) {
 	return s, nil
 }
 
-// start brings up what the store needs. On an error, stop takes down what there is.
+// start starts the parts of the store. After an error, stop stops the started ones.
 func (s *Store) start(ctx context.Context) error {
 	if s.opts.Dir == "" {
 		if err := s.dial(); err != nil {
@@ -81,7 +81,7 @@ func (s *Store) start(ctx context.Context) error {
 		return s.openStreams(ctx)
 	}
 	var err error
-	if s.dir, err = openDataDir(s.opts.Dir); err != nil {
+	if s.dir, err = openDataDir(s.opts.Dir, &s.opts); err != nil {
 		return err
 	}
 	before, err := s.dir.takeCheckpoint()
@@ -114,10 +114,15 @@ func (s *Store) start(ctx context.Context) error {
 		delay := checkDelay
 		s.checking.Go(func() { s.checkRest(s.readers, delay) })
 	}
+	ticks, stop := againTicks()
+	s.checking.Go(func() {
+		defer stop()
+		s.checkDaily(s.readers, ticks)
+	})
 	return nil
 }
 
-// reopen starts the server once more, without its indexes, which promise messages that are not in the files.
+// reopen restarts the server without its indexes, which list messages that are not in the files.
 func (s *Store) reopen(ctx context.Context, before *checkpoint) error {
 	before.clean = false
 	s.nc.Close()
@@ -137,8 +142,7 @@ func (s *Store) reopen(ctx context.Context, before *checkpoint) error {
 	return s.openStreams(ctx)
 }
 
-// embed starts the embedded server. Where that cannot open streams that are not needed, it
-// starts again without them.
+// embed starts the embedded server. If it cannot open optional streams, it restarts without them.
 func (s *Store) embed(ctx context.Context) error {
 	for {
 		s.srv = newEmbedded(s.dir.path, &s.opts)
@@ -183,9 +187,9 @@ func (s *Store) openStreams(ctx context.Context) error {
 	return nil
 }
 
-// Close ends readers with ErrClosed, waits for calls that are under way, syncs deltas, stops
-// the embedded server and unlocks the directory. It may be called again. When ctx ends first, calls
-// are ended and the error is that of ctx; nothing acknowledged is lost.
+// Close ends readers with ErrClosed, waits for running calls, syncs deltas, stops the embedded
+// server and unlocks the directory. It may be called again. If ctx ends first, calls are cancelled
+// and the error is that of ctx; no acknowledged event is lost.
 func (s *Store) Close(ctx context.Context) error {
 	s.mu.Lock()
 	first := !s.closed
@@ -208,7 +212,7 @@ func (s *Store) Close(ctx context.Context) error {
 	return s.closeErr
 }
 
-// stop takes down whatever start brought up.
+// stop stops everything that start has started.
 func (s *Store) stop() error {
 	s.stopReaders(ErrClosed)
 	s.stopCalls(ErrClosed)
@@ -232,8 +236,8 @@ func (s *Store) stop() error {
 	return errors.Join(s.dir.writeCheckpoint(now, s.watch.blocks, &s.opts), s.dir.close())
 }
 
-// begin starts a call: it returns a context that also ends when the store cannot wait for the
-// call any longer, and what to call at its end.
+// begin starts a call: it returns a context that also ends when the store cannot wait for the call
+// any longer, and a function to call at its end.
 func (s *Store) begin(ctx context.Context) (context.Context, func(), error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -245,8 +249,8 @@ func (s *Store) begin(ctx context.Context) (context.Context, func(), error) {
 	return ctx, func() { end(); s.underWay.Done() }, nil
 }
 
-// beginWrite starts a call that writes. It fails while the server cannot write, and its context ends when that
-// happens.
+// beginWrite starts a call that writes. It fails while the server cannot write, and its context ends when the
+// server becomes unable to write.
 func (s *Store) beginWrite(ctx context.Context) (context.Context, func(), error) {
 	ctx, end, err := s.begin(ctx)
 	if err != nil || s.srv == nil {
@@ -305,8 +309,8 @@ func (s *Store) Sessions(ctx context.Context) ([]SessionInfo, error) {
 	return infos, nil
 }
 
-// Ends returns the number of the newest event of each session, and the generation of the store, which changes when numbers of events may
-// have been used again. In a data directory it reads no event.
+// Ends returns the number of the newest event of each session, and the generation of the store, which changes when event numbers may
+// have been reused. In a data directory it reads no event.
 func (s *Store) Ends(ctx context.Context) (generation string, ends map[string]uint64, err error) {
 	ctx, end, err := s.begin(ctx)
 	if err != nil {
@@ -338,19 +342,20 @@ func (s *Store) Ends(ctx context.Context) (generation string, ends map[string]ui
 	return s.st.value(metaGeneration), ends, nil
 }
 
-// Log returns a handle of a session's log, which need not exist. It makes no call to the
-// server; the log comes into being with its first event.
+// Log returns a handle of a session's log, which need not exist. It makes no call to the server;
+// the first event creates the log.
 func (s *Store) Log(session string) *Log { return &Log{s, session} }
 
-// Damage lists the events that Open found missing. Readers of those logs get ErrDamaged at that place;
-// writers may go on after it. What is known stays in the list until its session is deleted.
+// Damage lists the events that Open found missing. Readers of those logs get ErrDamaged at that
+// position; writers may continue after it. Known damage stays in the list until its session is
+// deleted.
 func (s *Store) Damage() []Damage {
 	s.journal.mu.Lock()
 	defer s.journal.mu.Unlock()
 	return slices.Clone(s.journal.damage)
 }
 
-// sessionNames returns the sessions with messages in a stream, and how many each has.
+// sessionNames returns the sessions with messages in a stream, and their number of messages.
 func sessionNames(ctx context.Context, stream jetstream.Stream, prefix string) (map[string]uint64, error) {
 	info, err := stream.Info(ctx, jetstream.WithSubjectFilter(prefix+"*"))
 	if err != nil {
@@ -363,7 +368,7 @@ func sessionNames(ctx context.Context, stream jetstream.Stream, prefix string) (
 	return names, nil
 }
 
-// Health returns nil while the store can write, and otherwise why it cannot. It makes two short calls to the server.
+// Health returns nil while the store can write, and otherwise the reason. It makes two short calls to the server.
 func (s *Store) Health(ctx context.Context) error {
 	ctx, end, err := s.begin(ctx)
 	if err != nil {
@@ -384,8 +389,8 @@ func (s *Store) Health(ctx context.Context) error {
 	return s.checkRoom(ctx, 0)
 }
 
-// Expire deletes every log whose newest event is older than before, with its deltas and
-// snapshots, and returns the names of the sessions. Logs with a held lease stay.
+// Expire deletes every log with its newest event older than before, with its deltas and snapshots,
+// and returns the names of the sessions. Logs with a lease are kept.
 func (s *Store) Expire(ctx context.Context, before time.Time) ([]string, error) {
 	infos, err := s.Sessions(ctx)
 	if err != nil {
