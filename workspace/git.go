@@ -26,15 +26,15 @@ type command struct {
 	dir   string
 	args  []string
 	stdin io.Reader
-	env   []string // in addition
+	env   []string // additional variables
 	guard *guard   // required for a command that may run a program
-	look  bool     // settings are read as the repository has them
-	hooks bool     // hooks run, and git takes the locks that it likes
-	both  bool     // the output has what it says on standard error too
-	max   int      // bytes of output; more is cut and said
+	look  bool     // settings are read unmodified from the repository
+	hooks bool     // hooks run, and git may take locks
+	both  bool     // the output includes standard error
+	max   int      // limit of the output in bytes; more is cut and reported
 }
 
-// name is the command of git, after settings.
+// name returns the git subcommand, after settings.
 func (c command) name() string {
 	args := c.args
 	for len(args) > 2 && args[0] == "-c" {
@@ -43,29 +43,29 @@ func (c command) name() string {
 	return args[0]
 }
 
-// errCut is returned with the beginning of an output that was longer than its bound.
+// errCut is returned with the beginning of an output that exceeds its limit.
 var errCut = errors.New("workspace: the output is too long")
 
-// maxOutput bounds the output of a command that is expected to say little.
+// maxOutput is the output limit in bytes of a command with little expected output.
 const maxOutput = 64 << 20
 
-// grace is how long git has to end after it was asked to.
+// grace is the time that git has to exit after it was asked to.
 const grace = 5 * time.Second
 
-// config are settings for commands of which the user sees nothing. They keep programs that
-// a repository names from being run for a mere look at it, and git from packing the user's
-// repository, whose lock would stay if git was killed then.
+// config are settings for commands that the user does not see. They prevent git from running
+// programs of a repository that is only read, and from packing the user's repository, which would
+// leave a lock if git were killed.
 var config = []string{"--no-pager", "-c", "core.fsmonitor=false", "-c", "submodule.recurse=false", "-c", "core.splitIndex=false", "-c", "core.quotePath=false", "-c", "color.ui=false",
 	"-c", "gc.auto=0", "-c", "maintenance.auto=false"}
 
-// plain are the commands that run no program that a repository names, whatever its settings.
+// plain are the commands that run no program of a repository, regardless of its settings.
 var plain = map[string]bool{
 	"cat-file": true, "check-attr": true, "check-ref-format": true, "config": true, "diff-tree": true, "for-each-ref": true, "hash-object": true,
 	"interpret-trailers": true, "log": true, "ls-files": true, "ls-tree": true, "merge-file": true, "rev-list": true, "rev-parse": true,
 	"show-ref": true, "symbolic-ref": true, "update-ref": true, "worktree": true, "write-tree": true,
 }
 
-// mayRun reports whether a command may run a program that a repository names.
+// mayRun reports whether a command may run a program of a repository.
 func (c command) mayRun() bool {
 	return !plain[c.name()] || c.hooks || slices.ContainsFunc(c.args, func(arg string) bool {
 		return arg == "--filters" || arg == "--modified" || arg == "add"
@@ -126,8 +126,8 @@ func (g *git) line(ctx context.Context, dir string, args ...string) (string, err
 	return strings.TrimSuffix(string(out), "\n"), err
 }
 
-// bounded keeps the first bytes that are written to it. More is an error, which ends the
-// writer, or with drop set is taken and forgotten.
+// bounded keeps the first bytes that are written to it. Further bytes are an error, which ends the
+// writer, or with drop set are discarded.
 type bounded struct {
 	bytes.Buffer
 	max  int
@@ -148,7 +148,7 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return room, errCut
 }
 
-// exitCode is the exit code of a git that failed, or -1.
+// exitCode returns the exit code of a failed git, or -1.
 func exitCode(err error) int {
 	if e, ok := errors.AsType[*GitError](err); ok {
 		return e.Exit
@@ -156,10 +156,20 @@ func exitCode(err error) int {
 	return -1
 }
 
-// checkName refuses a name that git could take for an option or that is not a single line.
+// checkName rejects a name that git could take for an option or that is not a single line.
 func checkName(what, name string) error {
 	if name == "" || strings.HasPrefix(name, "-") || strings.ContainsAny(name, "\x00\r\n") || len(name) > 1024 {
 		return invalid("%s %q", what, name)
 	}
 	return nil
+}
+
+// variable returns a variable of git's environment, "" if it is not set.
+func (g *git) variable(name string) (value string) {
+	for _, entry := range g.env {
+		if key, v, _ := strings.Cut(entry, "="); key == name {
+			value = v
+		}
+	}
+	return value
 }

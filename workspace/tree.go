@@ -13,9 +13,9 @@ import (
 	"sync"
 )
 
-// Tree is a directory in a git working tree: a worktree of the manager, a user's checkout,
-// or a directory below the top of one. Paths of its files are relative to the directory,
-// with slashes, and nothing outside of it is shown or changed.
+// Tree is a directory in a git working tree: a worktree of the manager, a user's checkout, or a
+// subdirectory. Paths of its files are relative to the directory, with slashes, and no file outside
+// of it is shown or changed.
 type Tree struct {
 	m      *Manager
 	dir    string // without symbolic links
@@ -23,12 +23,12 @@ type Tree struct {
 	common string // the repository
 	index  string // the index of the working tree
 	owner  string
-	id     string // of the workspace; empty for a checkout that is not the manager's
+	id     string // id of the workspace; empty for a checkout that is not the manager's
 }
 
 var validOwner = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z_-]{0,99}$`)
 
-// Tree opens a directory. Owner is a word, such as the id of a session, under which git keeps the
+// Tree opens a directory. owner is a word, such as the id of a session, under which git keeps the
 // snapshots of the tree until [Manager.Forget] is called. It has at most 100 letters, digits,
 // hyphens and underscores. For a workspace of the manager its id is used instead. The error is
 // [ErrNoGit] for a directory that is not in a git working tree.
@@ -55,19 +55,18 @@ func (m *Manager) Tree(ctx context.Context, dir, owner string) (*Tree, error) {
 	return t, m.cleanRefs(t.common, t.owner)
 }
 
-// Top returns the top of the working tree that the directory belongs to, without symbolic
-// links.
+// Top returns the top of the directory's working tree, without symbolic links.
 func (t *Tree) Top() string { return t.top }
 
-// Head returns the id of the commit that is checked out and its branch. The commit is empty before
-// the first commit, and the branch is empty if none is checked out.
+// Head returns the id of the checked out commit and its branch. The commit is empty before the
+// first commit, and the branch is empty for a detached HEAD.
 func (t *Tree) Head(ctx context.Context) (commit, branch string) {
 	commit, _ = t.m.git.line(ctx, t.dir, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
 	branch, _ = t.m.git.line(ctx, t.dir, "symbolic-ref", "--quiet", "--short", "HEAD")
 	return commit, branch
 }
 
-// toplevel returns the top of the working tree that a directory belongs to.
+// toplevel returns the top of a directory's working tree.
 func (m *Manager) toplevel(ctx context.Context, dir string) (string, error) {
 	if !filepath.IsAbs(dir) {
 		return "", invalid("directory %q is not absolute", dir)
@@ -84,6 +83,9 @@ func (m *Manager) toplevel(ctx context.Context, dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if err := checkTop(dir, filepath.FromSlash(top)); err != nil {
+		return "", err
+	}
 	real, err := filepath.EvalSymlinks(filepath.FromSlash(top))
 	if err != nil {
 		return "", fmt.Errorf("workspace: %w", err)
@@ -91,8 +93,7 @@ func (m *Manager) toplevel(ctx context.Context, dir string) (string, error) {
 	return real, nil
 }
 
-// belowGit reports whether a directory, or one above it, has a .git. Without one git need
-// not be asked.
+// belowGit reports whether a directory, or a parent, has a .git. Otherwise git need not be called.
 func belowGit(dir string) bool {
 	for {
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
@@ -106,7 +107,7 @@ func belowGit(dir string) bool {
 	}
 }
 
-// hold locks a directory against other calls and returns how to unlock it.
+// hold locks a directory against other calls and returns the function to unlock it.
 func (m *Manager) hold(dir string) func() {
 	mu, _ := m.trees.LoadOrStore(dir, &sync.Mutex{})
 	lock := mu.(*sync.Mutex)
@@ -114,7 +115,7 @@ func (m *Manager) hold(dir string) func() {
 	return lock.Unlock
 }
 
-// refPrefix is where the snapshots of an owner are kept.
+// refPrefix returns the prefix of the refs of an owner's snapshots.
 func refPrefix(owner string) string { return "refs/parley/" + owner + "/" }
 
 // keep protects a tree from git gc.
@@ -123,8 +124,8 @@ func (t *Tree) keep(ctx context.Context, tree string) error {
 	return err
 }
 
-// Forget releases the snapshots of an owner in the repository that a directory belongs to, so that
-// git can delete them. Diffs against them may no longer work afterwards.
+// Forget releases the snapshots of an owner in the repository of a directory, so that git can
+// delete them. Diffs against them may no longer work afterwards.
 func (m *Manager) Forget(ctx context.Context, dir, owner string) error {
 	if !validOwner.MatchString(owner) {
 		return invalid("owner %q", owner)
@@ -134,7 +135,7 @@ func (m *Manager) Forget(ctx context.Context, dir, owner string) error {
 
 func (m *Manager) dropRefs(ctx context.Context, repo, owner string) error {
 	if _, err := os.Stat(repo); errors.Is(err, os.ErrNotExist) {
-		return nil // they went with it
+		return nil // deleted with it
 	}
 	common, err := m.git.line(ctx, repo, "rev-parse", "--path-format=absolute", "--git-common-dir")
 	if err == nil {
@@ -155,14 +156,13 @@ func (m *Manager) dropRefs(ctx context.Context, repo, owner string) error {
 	return err
 }
 
-// privateIndex is where the index for snapshots of the tree is.
+// privateIndex returns the path of the index for snapshots of the tree.
 func (t *Tree) privateIndex() string {
 	sum := sha256.Sum256([]byte(t.dir))
 	return filepath.Join(t.m.opts.Dir, indexDir, hex.EncodeToString(sum[:12]))
 }
 
-// checkPath refuses a path that does not stay below the directory or that names what
-// belongs to git.
+// checkPath rejects a path outside of the directory or inside .git.
 func checkPath(path string) error {
 	if path == "" || strings.ContainsRune(path, 0) || !filepath.IsLocal(filepath.FromSlash(path)) || filepath.ToSlash(filepath.Clean(filepath.FromSlash(path))) != path {
 		return invalid("path %q", path)
@@ -175,7 +175,7 @@ func checkPath(path string) error {
 	return nil
 }
 
-// noLinks refuses a path that leads through a symbolic link.
+// noLinks rejects a path through a symbolic link.
 func noLinks(root *os.Root, path string) error {
 	for i, c := range path {
 		if c != '/' {

@@ -18,14 +18,13 @@ import (
 	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
-// Programs lists what a repository makes git run: its settings that name programs, those of
-// included files and submodules among them, and its hooks.
+// Programs lists the programs that a repository makes git run: its hooks, and the settings that name
+// programs, in its own files, in included files and in submodules.
 type Programs struct {
-	// Dir is the directory that was looked at.
+	// Dir is the examined directory.
 	Dir string
 	// Hash identifies the settings and the content of the hooks. It does not cover other files,
-	// such as a script that a setting names. It is empty if there is nothing to run, or too much
-	// to list.
+	// such as a script in a setting. It is empty if there are no programs, or too many to list.
 	Hash string
 	// Settings are the settings, and Hooks the paths of the hooks.
 	Settings []Setting
@@ -37,8 +36,8 @@ type Programs struct {
 // Setting is a value of git's configuration. Its value may be a secret.
 type Setting struct{ Key, Value string }
 
-// programs are the settings that make git, or Git LFS, run a program, with a value that keeps it
-// from doing so, or the program that git runs by default. A star stands for any subsection.
+// programs are the settings that make git, or Git LFS, run a program, with a value that prevents
+// it, or the program that git runs by default. A star matches any subsection.
 var programs = map[string]string{
 	"core.hookspath": os.DevNull, "core.sshcommand": "", "core.gitproxy": "", "core.askpass": "", "core.alternaterefscommand": "",
 	"filter.*.clean": "", "filter.*.smudge": "", "filter.*.process": "", "filter.*.required": "false",
@@ -52,14 +51,17 @@ var programs = map[string]string{
 
 // setting is one value of git's configuration. Git writes section and name of a key in lower case
 // and leaves the subsection as it is.
-type setting struct{ scope, key, value string }
+type setting struct {
+	scope, key, value string
+	file              string // that has it, as git names it
+}
 
 // own reports whether the user or the system has the setting, so that an agent in the repository
-// has not written it.
+// cannot have written it.
 func (s setting) own() bool { return s.scope == "global" || s.scope == "system" }
 
-// harmless returns the value that turns off what a key names. It reports false for a key that
-// names no program.
+// harmless returns the value that disables the program of a key. It returns false for a key without
+// a program.
 func harmless(key string) (string, bool) {
 	if first, last := strings.IndexByte(key, '.'), strings.LastIndexByte(key, '.'); first < last {
 		if value, ok := programs[key]; ok {
@@ -78,7 +80,7 @@ func harmless(key string) (string, bool) {
 }
 
 // override returns settings that replace each program of the repository by that of the user or the
-// system, or by none.
+// system, or disable it.
 func override(all []setting) []setting {
 	user := map[string][]string{}
 	for _, s := range all {
@@ -96,7 +98,7 @@ func override(all []setting) []setting {
 		done[s.key] = true
 		mine := user[s.key]
 		switch {
-		case strings.HasSuffix(s.key, ".helper"): // a list, which an empty value ends
+		case strings.HasSuffix(s.key, ".helper"): // a list, which an empty value resets
 			over = append(over, setting{key: s.key})
 			for _, v := range mine {
 				over = append(over, setting{key: s.key, value: v})
@@ -110,7 +112,7 @@ func override(all []setting) []setting {
 	return over
 }
 
-// blockedFilters returns the names of the filters that only the repository has programs for.
+// blockedFilters returns the names of the filters with programs only in the repository.
 func blockedFilters(all []setting) map[string]bool {
 	blocked, own := map[string]bool{}, map[string]bool{}
 	for _, s := range all {
@@ -131,7 +133,7 @@ func blockedFilters(all []setting) map[string]bool {
 	return blocked
 }
 
-// environment returns settings as variables: -c takes no key with an equals sign.
+// environment returns settings as variables: -c accepts no key with an equals sign.
 func environment(settings []setting) []string {
 	env := []string{"GIT_CONFIG_COUNT=" + strconv.Itoa(len(settings))}
 	for i, s := range settings {
@@ -141,12 +143,12 @@ func environment(settings []setting) []string {
 	return env
 }
 
-// guard keeps the programs of a repository from being run by one call of the package. It holds for
-// the configuration at the time of the call.
+// guard keeps the programs of a repository from being run by one operation. It applies to the
+// configuration at the time of the call.
 type guard struct {
 	Programs
 	env     []string
-	blocked map[string]bool // filters, by name
+	blocked map[string]bool // names of filters
 }
 
 // guard reads the configuration of a working tree and decides which of its programs git runs.
@@ -167,8 +169,8 @@ func (m *Manager) guard(ctx context.Context, dir string) (*guard, error) {
 	return g, nil
 }
 
-// userHooks returns the directory for hooks that the user or the system has set. A relative one is
-// below the working tree, where an agent can write, and does not count.
+// userHooks returns the hooks directory that the user or the system has set. A relative one is
+// below the working tree, where an agent can write, and is ignored.
 func userHooks(all []setting) string {
 	dir := os.DevNull
 	for _, s := range all {
@@ -179,11 +181,11 @@ func userHooks(all []setting) string {
 	return dir
 }
 
-// maxSubmodules bounds the submodules, those of submodules included, whose settings are read.
+// maxSubmodules limits the submodules, including nested ones, with settings that are read.
 const maxSubmodules = 1000
 
-// settings returns the settings that git uses in a working tree and its submodules, and the
-// directories of their hooks.
+// settings returns the settings of git in a working tree and its submodules, and the directories of
+// their hooks.
 func (m *Manager) settings(ctx context.Context, dir string) (all []setting, hooks []string, err error) {
 	open := []string{dir}
 	for n := 0; len(open) > 0; n++ {
@@ -192,17 +194,29 @@ func (m *Manager) settings(ctx context.Context, dir string) (all []setting, hook
 		}
 		at := open[0]
 		open = open[1:]
-		out, err := m.git.run(ctx, command{dir: at, args: []string{"config", "--list", "-z", "--show-scope", "--includes"}})
+		out, err := m.git.run(ctx, command{dir: at, args: []string{"config", "--list", "-z", "--show-scope", "--show-origin", "--includes"}})
 		if err != nil {
 			return nil, nil, err
 		}
-		all = append(all, parseSettings(string(out))...)
+		top, err := m.git.line(ctx, at, "rev-parse", "--show-toplevel")
+		if err != nil {
+			return nil, nil, err
+		}
+		if err := checkTop(at, top); err != nil {
+			return nil, nil, err
+		}
+		here := parseSettings(string(out))
+		more, err := m.included(ctx, here, at, top)
+		if err != nil {
+			return nil, nil, err
+		}
+		all = append(append(all, here...), more...)
 		path, err := m.git.hooksPath(ctx, at)
 		if err != nil {
 			return nil, nil, err
 		}
 		hooks = append(hooks, path)
-		below, err := m.submodules(ctx, at)
+		below, err := m.submodules(ctx, top)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -211,15 +225,15 @@ func (m *Manager) settings(ctx context.Context, dir string) (all []setting, hook
 	return all, hooks, nil
 }
 
-// parseSettings reads the output of git config --list -z --show-scope without the settings of the
+// parseSettings reads the output of git config --list -z --show-scope --show-origin without the settings of the
 // command itself.
 func parseSettings(out string) []setting {
 	var all []setting
 	fields := strings.Split(out, "\x00")
-	for i := 0; i+1 < len(fields); i += 2 {
-		key, value, _ := strings.Cut(fields[i+1], "\n")
+	for i := 0; i+2 < len(fields); i += 3 {
+		key, value, _ := strings.Cut(fields[i+2], "\n")
 		if fields[i] != "command" {
-			all = append(all, setting{scope: fields[i], key: key, value: value})
+			all = append(all, setting{scope: fields[i], key: key, value: value, file: strings.TrimPrefix(fields[i+1], "file:")})
 		}
 	}
 	return all
@@ -236,11 +250,7 @@ func (g *git) hooksPath(ctx context.Context, dir string) (string, error) {
 }
 
 // submodules returns the submodules of a working tree that are checked out.
-func (m *Manager) submodules(ctx context.Context, dir string) ([]string, error) {
-	top, err := m.git.line(ctx, dir, "rev-parse", "--show-toplevel")
-	if err != nil {
-		return nil, err
-	}
+func (m *Manager) submodules(ctx context.Context, top string) ([]string, error) {
 	out, err := m.git.run(ctx, command{dir: top, args: []string{"ls-files", "-z", "--stage"}})
 	if err != nil {
 		return nil, err
@@ -260,13 +270,13 @@ func (m *Manager) submodules(ctx context.Context, dir string) ([]string, error) 
 	return slices.Compact(found), nil
 }
 
-// Bounds of what is hashed. A repository with more is never trusted.
+// Limits of the hashed data. A repository that exceeds them is never trusted.
 const (
 	maxHooks    = 100
 	maxHookSize = 1 << 20
 )
 
-// identify lists and hashes the programs among the settings and in the directories of hooks.
+// identify lists and hashes the programs in the settings and in the hook directories.
 func identify(all []setting, dirs []string) Programs {
 	var p Programs
 	sum := sha256.New()
@@ -293,7 +303,7 @@ func identify(all []setting, dirs []string) Programs {
 func hashHooks(sum hash.Hash, dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, nil // git finds none there either
+		return nil, nil // git finds no hooks there either
 	}
 	var hooks []string
 	for _, entry := range entries {
@@ -331,7 +341,7 @@ func hashFile(sum hash.Hash, path string) error {
 	return nil
 }
 
-// Programs returns what the repository of the tree makes git run.
+// Programs returns the programs that the repository of the tree makes git run.
 func (t *Tree) Programs(ctx context.Context) (Programs, error) {
 	g, err := t.m.guard(ctx, t.dir)
 	if err != nil {
@@ -340,7 +350,7 @@ func (t *Tree) Programs(ctx context.Context) (Programs, error) {
 	return g.Programs, nil
 }
 
-// filtered returns those of the paths that need a filter which is not run.
+// filtered returns those paths that need a filter that is not run.
 func (t *Tree) filtered(ctx context.Context, g *guard, paths []string) (map[string]bool, error) {
 	if len(g.blocked) == 0 || len(paths) == 0 {
 		return nil, nil

@@ -12,7 +12,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
-// evil are settings that make git leave a file if it runs the program. PROG is replaced by a
+// evil are settings that make git create a file if it runs the program. PROG is replaced by a
 // script and the key.
 var evil = map[string]string{
 	"filter.e=v.il.clean": "PROG; cat", "filter.e=v.il.smudge": "PROG; cat", "filter.proc.process": "PROG; false", "filter.proc.required": "true",
@@ -22,7 +22,7 @@ var evil = map[string]string{
 	"status.submoduleSummary": "true", "log.showSignature": "true", "commit.verbose": "true", "submodule.recurse": "true",
 }
 
-// plant makes a repository name a program in every way that git has, in a file of settings, and adds hooks.
+// plant adds a program to a repository in every way that git supports, in a settings file, and adds hooks.
 func (w *world) plant(config string, hooks string) {
 	w.Helper()
 	prog := filepath.Join(w.dir, "prog")
@@ -46,7 +46,7 @@ func (w *world) plant(config string, hooks string) {
 	}
 }
 
-// ran returns what was run since the last call.
+// ran returns the programs run since the last call.
 func (w *world) ran() []string {
 	w.Helper()
 	entries, err := os.ReadDir(filepath.Join(w.dir, "ran"))
@@ -63,7 +63,7 @@ func (w *world) ran() []string {
 	return names
 }
 
-// operations are all that the package does with git in a repository.
+// operations runs all operations of the package in a repository.
 func (w *world) operations(t *Tree) {
 	w.Helper()
 	before, err := t.Snapshot(w.ctx())
@@ -101,8 +101,8 @@ func (w *world) operations(t *Tree) {
 	}
 }
 
-// No operation runs a program that only the repository names, wherever it names it, until it is
-// trusted.
+// TestPrograms checks that no operation runs a program of the repository only, in any setting,
+// until it is trusted.
 func TestPrograms(t *testing.T) {
 	plants := map[string]func(*world){
 		"config": func(w *world) { w.plant(".git/config", filepath.Join(w.repo, ".git/hooks")) },
@@ -117,6 +117,11 @@ func TestPrograms(t *testing.T) {
 		"included if": func(w *world) {
 			w.plant("../more", filepath.Join(w.repo, ".git/hooks"))
 			w.git("config", "includeIf.gitdir:**.path", "../../more")
+		},
+		"included in worktrees": func(w *world) {
+			w.plant("../more", filepath.Join(w.repo, ".git/hooks"))
+			w.write("between", "[includeIf \"gitdir:**/worktrees/**\"]\n\tpath = more\n")
+			w.git("config", "includeIf.onbranch:**.path", "../../between")
 		},
 		"hooks elsewhere": func(w *world) {
 			w.git("config", "core.hooksPath", filepath.Join(w.dir, "hooks"))
@@ -171,7 +176,7 @@ func TestPrograms(t *testing.T) {
 				t.Fatal(err)
 			}
 			w.ran()
-			if _, err := tree.Commit(w.ctx(), CommitOptions{Message: "m", Files: []string{"b.flt"}}); name != "submodule" {
+			if _, err := tree.Commit(w.ctx(), CommitOptions{Message: "m", Files: []string{"b.flt"}}); name != "submodule" && name != "included in worktrees" {
 				ran := w.ran()
 				if err != nil || !slices.Contains(ran, "filter.e=v.il.clean") || !slices.Contains(ran, "hook-pre-commit") {
 					t.Errorf("trusted, git ran %q, %v", ran, err)
@@ -181,8 +186,9 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// A file that needs a filter of the repository is listed by a diff and refused by commit and
-// revert. A filter that the user has is used, also in place of the repository's.
+// TestPrograms_filter checks that a file that needs a filter of the repository is listed by a diff
+// and rejected by commit and revert, and that a user's filter is used, also instead of the
+// repository's.
 func TestPrograms_filter(t *testing.T) {
 	w := newWorld(t)
 	w.write("repo/.gitattributes", "*.big filter=big\n")
@@ -226,7 +232,7 @@ func TestPrograms_filter(t *testing.T) {
 	}
 }
 
-// The hash changes with every setting and hook, and with nothing else.
+// TestPrograms_hash checks that the hash changes with every setting and hook, and with no other change.
 func TestPrograms_hash(t *testing.T) {
 	w := newWorld(t)
 	tree, err := w.Tree(w.ctx(), w.repo, "s-1")
@@ -277,7 +283,7 @@ func TestPrograms_hash(t *testing.T) {
 	}
 }
 
-// A command that may run a program is refused without a guard.
+// TestRun_needsGuard checks that a command that may run a program is rejected without a guard.
 func TestRun_needsGuard(t *testing.T) {
 	w := newWorld(t)
 	for _, args := range [][]string{
@@ -292,9 +298,9 @@ func TestRun_needsGuard(t *testing.T) {
 
 func TestOverride(t *testing.T) {
 	got := environment(override([]setting{
-		{"system", "credential.helper", "sys"}, {"global", "credential.helper", "mine"}, {"global", "filter.lfs.clean", "lfs %f"}, {"global", "diff.external", "mine"},
-		{"local", "credential.helper", "evil"}, {"local", "filter.lfs.clean", "evil"}, {"local", "filter.a=b.process", "evil"}, {"local", "filter.a=b.process", "evil 2"},
-		{"local", "user.name", "U"}, {"worktree", "gpg.program", "evil"}, {"local", "lfs.extension.e.clean", "evil"}, {"local", "filter.A.B.required", "true"},
+		{scope: "system", key: "credential.helper", value: "sys"}, {scope: "global", key: "credential.helper", value: "mine"}, {scope: "global", key: "filter.lfs.clean", value: "lfs %f"}, {scope: "global", key: "diff.external", value: "mine"},
+		{scope: "local", key: "credential.helper", value: "evil"}, {scope: "local", key: "filter.lfs.clean", value: "evil"}, {scope: "local", key: "filter.a=b.process", value: "evil"}, {scope: "local", key: "filter.a=b.process", value: "evil 2"},
+		{scope: "local", key: "user.name", value: "U"}, {scope: "worktree", key: "gpg.program", value: "evil"}, {scope: "local", key: "lfs.extension.e.clean", value: "evil"}, {scope: "local", key: "filter.A.B.required", value: "true"},
 	}))
 	want := []string{"GIT_CONFIG_COUNT=8"}
 	for i, kv := range [][2]string{{"credential.helper", ""}, {"credential.helper", "sys"}, {"credential.helper", "mine"}, {"filter.lfs.clean", "lfs %f"}, {"filter.a=b.process", ""},
@@ -304,5 +310,34 @@ func TestOverride(t *testing.T) {
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("override is %q, want %q", got, want)
+	}
+}
+
+// TestPrograms_worktree: a repository that names another directory as its working tree is refused by every operation.
+func TestPrograms_worktree(t *testing.T) {
+	w := newWorld(t)
+	w.write("other/secret", "x\n")
+	tree, err := w.Tree(w.ctx(), w.repo, "s-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.git("config", "core.worktree", filepath.Join(w.dir, "other"))
+	for name, do := range map[string]func() error{
+		"Snapshot": func() error { _, err := tree.Snapshot(w.ctx()); return err },
+		"Diff":     func() error { _, err := tree.Diff(w.ctx(), "HEAD", ""); return err },
+		"Commit": func() error {
+			_, err := tree.Commit(w.ctx(), CommitOptions{Message: "m", Files: []string{"secret"}})
+			return err
+		},
+		"Revert":   func() error { _, err := tree.Revert(w.ctx(), RevertOptions{From: "HEAD", File: "a.txt"}); return err },
+		"Programs": func() error { _, err := tree.Programs(w.ctx()); return err },
+		"Create":   func() error { _, err := w.Create(w.ctx(), CreateOptions{Repo: w.repo}); return err },
+	} {
+		if err := do(); !errors.Is(err, ErrUnsafe) {
+			t.Errorf("%s: %v, want ErrUnsafe", name, err)
+		}
+	}
+	if entries, err := os.ReadDir(filepath.Join(w.dir, "other")); err != nil || len(entries) != 1 {
+		t.Errorf("the other directory has %v, %v", entries, err)
 	}
 }
