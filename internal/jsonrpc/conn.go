@@ -14,49 +14,53 @@ import (
 // ErrClosed is returned by calls after Close.
 var ErrClosed = errors.New("jsonrpc: connection closed")
 
-// errCancelled is the cause of a handler's context when the peer took its request back.
+// errCancelled is the cause of a handler's context when the peer cancelled its request.
 var errCancelled = &Error{Code: CodeCancelled, Message: "Request cancelled"}
 
 // Options configures a Conn. The zero value answers every request with
 // MethodNotFound and ignores notifications.
 type Options struct {
-	// Handle answers a request of the peer, in a goroutine of its own. Its context
-	// ends when the peer takes the request back and when the connection ends. A nil
-	// result is the answer null.
+	// Handle answers a request of the peer, in a new goroutine. Its context ends when the
+	// peer cancels the request and when the connection ends. A nil result gives the answer
+	// null.
 	Handle func(ctx context.Context, m *Message) (result any, err error)
-	// Notify takes a notification. The calls come in order, from one goroutine, and
-	// everything that arrives later waits for them.
+	// Notify handles a notification. It is called in order, in one goroutine, and all
+	// later messages wait for it.
 	Notify func(ctx context.Context, m *Message)
-	// Stray takes what is neither: a line that is not JSON-RPC (with err), and an
-	// answer without a waiting call (m is not nil). It is called in order as Notify is.
+	// Stray handles other lines: a line that is not JSON-RPC (with err), and an answer
+	// without a waiting call (with m). It is called in order like Notify.
 	Stray func(line string, m *Message, err error)
-	// Observe sees every message that arrives, in its order and before anything else does.
-	// Sent sees every line that is about to be written, Written every line that was: what
-	// is sent after it arrives after it. None may block for long.
+	// Observe is called with every incoming message, in order and before its dispatch.
+	// Sent is called with every line before it is written, Written after it was written:
+	// lines sent later arrive later. They must not block for long.
 	Observe func(m *Message)
 	Sent    func(line []byte)
 	Written func(line []byte)
-	// Panicked is called when a callback has panicked, on its goroutine.
+	// Panicked is called when a callback has panicked, in its goroutine.
 	Panicked func(method string, value any, stack []byte)
 
-	// Bare leaves the member "jsonrpc" out of what is written. Reading never needs it.
+	// Bare omits the member "jsonrpc" in written messages. Reading never needs it.
 	Bare bool
-	// CancelMethod is the notification that takes a request back, in both directions,
-	// with params {"requestId": id}; empty if the protocol has none.
+	// CancelMethod is the notification that cancels a request, in both directions, with
+	// params {"requestId": id}; empty if the protocol has none.
 	CancelMethod string
-	// AnswerStray answers a line that is not JSON-RPC with an error and the id null,
-	// as a server does.
+	// AnswerStray answers a line that is not JSON-RPC with an error and the id null, like
+	// a server.
 	AnswerStray bool
+
+	// Embedded also reads a message that follows other text on its line, for programs that also print to their
+	// standard output. Stray gets the text.
+	Embedded bool
 
 	// MaxLine guards against a line that never ends; 0 means 256 MiB.
 	MaxLine int
-	// MaxBuffered is how many bytes wait for the callbacks before the connection
+	// MaxBuffered is the number of bytes that wait for callbacks at which the connection
 	// stops reading; 0 means 256 MiB.
 	MaxBuffered int
-	// MaxRequests is how many requests of the peer are handled at once; one more is
-	// answered with CodeOverloaded. 0 means 1024.
+	// MaxRequests limits the concurrent requests of the peer; further ones are answered
+	// with CodeOverloaded. 0 means 1024.
 	MaxRequests int
-	// WriteTimeout is how long the peer may take to accept one answer; 0 means 1 minute.
+	// WriteTimeout limits the write of one answer; 0 means 1 minute.
 	WriteTimeout time.Duration
 }
 
@@ -73,24 +77,24 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Conn is one side of a conversation. Its methods may be called from any goroutine.
+// Conn is one side of a conversation. Its methods are safe for concurrent use.
 type Conn struct {
 	opts  Options
 	enc   encoder
 	src   io.Reader
 	w     *ndjson.Writer
-	ended chan struct{} // closed when no message will be dispatched any more
+	ended chan struct{} // closed when no more messages are dispatched
 
-	ctx    context.Context // of every callback; ends with the connection
+	ctx    context.Context // context of every callback; ends with the connection
 	cancel context.CancelCauseFunc
 
 	mu      sync.Mutex
 	changed *sync.Cond // of the queue
 	state   state
-	work    sync.WaitGroup // reader, dispatcher, handlers; grows only while there is no cause
+	work    sync.WaitGroup // reader, dispatcher, handlers; added only while there is no cause
 }
 
-// state is everything that changes, and it changes only inside update.
+// state is the mutable state of a Conn. It changes only inside update.
 type state struct {
 	nextID   int64
 	pending  map[ID]*call
@@ -98,9 +102,9 @@ type state struct {
 	handlers int
 	queue    []arrival
 	queued   int   // bytes in queue
-	urgent   int   // pending calls that are answered out of turn
-	readEnd  error // set when the reader has put its last line into the queue
-	cause    error // set once: why the connection has ended
+	urgent   int   // pending calls that are answered out of order
+	readEnd  error // set when the reader has queued its last line
+	cause    error // the reason why the connection has ended, set once
 }
 
 // New starts a conversation over r and w and takes both over: Close closes w, and r
@@ -146,7 +150,7 @@ func (c *Conn) write(ctx context.Context, line []byte) error {
 	return err
 }
 
-// endError is why the connection ended, ErrClosed if it has not.
+// endError returns the reason why the connection ended, or ErrClosed.
 func (c *Conn) endError() (err error) {
 	c.update(func(s *state) { err = s.cause })
 	if err == nil {
@@ -155,12 +159,12 @@ func (c *Conn) endError() (err error) {
 	return err
 }
 
-// CloseWrite ends the outgoing stream after the lines whose writing has begun. The
-// peer may go on to write.
+// CloseWrite ends the outgoing stream after lines that are being written. The peer may
+// continue to write.
 func (c *Conn) CloseWrite(ctx context.Context) error { return c.w.CloseAfterWrites(ctx) }
 
 // Close ends the connection: pending calls fail with ErrClosed and the contexts of
-// handlers end. It does not wait for callbacks. It may be called many times.
+// handlers end. It does not wait for callbacks. It may be called several times.
 func (c *Conn) Close() error {
 	c.fail(ErrClosed)
 	err := c.w.Close()
@@ -170,19 +174,19 @@ func (c *Conn) Close() error {
 	return err
 }
 
-// Done is closed when the connection has ended and everything that arrived before
-// its end has been dispatched.
+// Done returns a channel that is closed when the connection has ended and all earlier
+// messages have been dispatched.
 func (c *Conn) Done() <-chan struct{} { return c.ended }
 
-// Err is why the connection ended: io.EOF when the peer closed it, ErrClosed after
-// Close, nil while it lives.
+// Err returns the reason why the connection ended: io.EOF if the peer closed it, ErrClosed
+// after Close, nil while it is open.
 func (c *Conn) Err() (err error) {
 	c.update(func(s *state) { err = s.cause })
 	return err
 }
 
-// Wait returns nil when the connection has ended and every goroutine of it is gone,
-// and the cause of ctx when that takes longer.
+// Wait waits until the connection and all its goroutines have ended. It returns the cause
+// of ctx if that takes longer.
 func (c *Conn) Wait(ctx context.Context) error {
 	gone := make(chan struct{})
 	go func() {
@@ -217,7 +221,7 @@ func (c *Conn) fail(cause error) {
 	}
 }
 
-// guarded calls f; a panic is reported and returned.
+// guarded calls f; it reports and returns a panic.
 func (c *Conn) guarded(method string, f func()) (panicked any) {
 	defer func() {
 		if v := recover(); v != nil {

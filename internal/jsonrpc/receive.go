@@ -4,24 +4,25 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 	"github.com/seed7221b0f9/parley/internal/ndjson"
 )
 
-// arrival is something to dispatch.
+// arrival is an item to dispatch.
 type arrival struct {
 	msg   *Message
-	batch *batch // of the message, nil outside a batch
-	line  string // of what is not JSON-RPC; then err says why
+	batch *batch // batch of the message, nil outside of a batch
+	line  string // a line that is not JSON-RPC; err is the reason
 	err   error
 	size  int
 }
 
-// arrivalCost is what an arrival takes beside its bytes.
+// arrivalCost is the overhead of an arrival in addition to its bytes.
 const arrivalCost = 128
 
-// read puts lines into the queue until the stream ends. It runs no callback.
+// read queues lines until the stream ends. It runs no callbacks.
 func (c *Conn) read() {
 	r := ndjson.NewReader(c.src, c.opts.MaxLine)
 	for {
@@ -32,15 +33,14 @@ func (c *Conn) read() {
 		}
 		for _, a := range c.arrivals(line) {
 			if !c.enqueue(a) {
-				break // closed; what the peer still writes is read and left
+				break // closed: further input is discarded
 			}
 		}
 	}
 }
 
-// readFailed ends the connection after what is queued has been dispatched, so that
-// calls whose answers are in the queue get them. The dispatcher may wait for a call
-// that it made itself: that one fails at once.
+// readFailed ends the connection after the queue has been dispatched, so that calls get
+// queued answers. A call that the dispatcher itself waits for fails at once.
 func (c *Conn) readFailed(err error) {
 	var urgent []*call
 	c.update(func(s *state) {
@@ -72,13 +72,18 @@ func (c *Conn) arrivals(line ndjson.Line) []arrival {
 		return c.batchArrivals(line.Text)
 	}
 	m, err := decode(line.Text)
+	if at := strings.LastIndex(line.Text, `{"jsonrpc":`); err != nil && c.opts.Embedded && at > 0 {
+		if inner, innerErr := decode(strings.TrimSpace(line.Text[at:])); innerErr == nil {
+			return []arrival{{line: line.Text[:at], err: fmt.Errorf("jsonrpc: text before a message: %w", err), size: arrivalCost}, {msg: inner, line: inner.Raw, size: size}}
+		}
+	}
 	if err != nil {
 		return []arrival{{line: line.Text, err: fmt.Errorf("jsonrpc: reading a line: %w", err), size: size}}
 	}
 	return []arrival{{msg: m, line: line.Text, size: size}}
 }
 
-// enqueue waits for room; false after the end of the connection.
+// enqueue waits for room. It returns false after the end of the connection.
 func (c *Conn) enqueue(a arrival) (ok bool) {
 	if a.msg != nil && a.msg.IsAnswer() && c.answerUrgent(a.msg) {
 		return true
@@ -108,7 +113,7 @@ func (c *Conn) dispatch() {
 	}
 }
 
-// next waits for the next arrival; false when there will be none.
+// next waits for the next arrival. It returns false at the end.
 func (c *Conn) next() (a arrival, ok bool) {
 	c.update(func(s *state) {
 		for len(s.queue) == 0 && s.readEnd == nil && s.cause == nil {
@@ -155,7 +160,7 @@ func (c *Conn) strayAnswer(m *Message) {
 	}
 }
 
-// stray passes on what is not JSON-RPC, and answers it where the protocol says so.
+// stray reports a line that is not JSON-RPC, and answers it if the options require that.
 func (c *Conn) stray(a arrival, answer *Error) {
 	if c.opts.Stray != nil {
 		c.guarded("", func() { c.opts.Stray(a.line, nil, a.err) })

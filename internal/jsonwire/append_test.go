@@ -2,6 +2,7 @@ package jsonwire_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
@@ -42,4 +43,35 @@ func FuzzAppendString(f *testing.F) {
 			t.Errorf("%q comes back as %q, encoding/json has %q", s, got, want)
 		}
 	})
+}
+
+// TestQuoted checks that the parts of a string make what AppendString gives, wherever it is cut, and that they are short.
+func TestQuoted(t *testing.T) {
+	for _, unit := range []string{"a", "é", "漢", "😀", "\"\n\\", "\xff", "\x80\x80\x80\x80\x80", "a\xc3", "\u2028"} {
+		for _, head := range []string{"", "x", "xy", "xyz"} {
+			s := head + strings.Repeat(unit, 70_000/len(unit))
+			var got []byte
+			for part := range jsonwire.Quoted(s) {
+				if len(part) > 200_000 {
+					t.Errorf("a part of %q… has %d bytes", s[:8], len(part))
+				}
+				got = append(got, part...)
+			}
+			if want := jsonwire.Quote(s); `"`+string(got)+`"` != want {
+				t.Errorf("the parts of %q… have %d bytes, want those %d of Quote", s[:8], len(got)+2, len(want))
+			}
+		}
+	}
+	for range jsonwire.Quoted("") {
+		t.Error("an empty string has a part")
+	}
+	n := 0
+	for range jsonwire.Quoted(strings.Repeat("a", 1<<20)) {
+		if n++; n == 2 {
+			break
+		}
+	}
+	if n != 2 {
+		t.Errorf("%d parts came before the break, want 2", n)
+	}
 }

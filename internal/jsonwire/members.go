@@ -8,9 +8,10 @@ import (
 	"reflect"
 	"strings"
 	"sync"
+	"unicode/utf8"
 )
 
-// member is a field of a struct that has a place in its JSON.
+// member is a field of a struct that is part of its JSON.
 type member struct {
 	index               []int
 	key                 []byte // quoted, with the colon
@@ -19,11 +20,11 @@ type member struct {
 
 var memberLists sync.Map // reflect.Type → []member
 
-// AppendMembers appends the members of the struct that v points to, each after a
-// comma unless dst ends with a brace. They are what encoding/json writes for a
-// type with the same fields and without methods, but for the escapes of HTML; so
-// a MarshalJSON can use it for its own receiver. Options other than omitempty and
-// omitzero are not known, and embedded pointers are not looked into.
+// AppendMembers appends the members of the struct that v points to, each after a comma
+// unless dst ends with a brace. They equal the output of encoding/json for a type with
+// the same fields and without methods, except for HTML escapes, so a MarshalJSON can use
+// it for its receiver. It supports only the options omitempty and omitzero, and ignores
+// embedded pointers.
 func AppendMembers(dst []byte, v any) ([]byte, error) {
 	s := reflect.ValueOf(v).Elem()
 	for _, m := range membersOf(s.Type()) {
@@ -35,12 +36,21 @@ func AppendMembers(dst []byte, v any) ([]byte, error) {
 			dst = append(dst, ',')
 		}
 		dst = append(dst, m.key...)
+		if f.Kind() == reflect.String && isPlain(f.String()) && f.Type() == reflect.TypeFor[string]() {
+			dst = AppendString(dst, f.String()) // it may be large
+			continue
+		}
 		var err error
 		if dst, err = AppendJSON(dst, f.Addr().Interface()); err != nil {
 			return nil, fmt.Errorf("%s%w", m.key, err)
 		}
 	}
 	return dst, nil
+}
+
+// isPlain reports whether AppendString writes a string as encoding/json does.
+func isPlain(s string) bool {
+	return utf8.ValidString(s) && !strings.Contains(s, "\u2028") && !strings.Contains(s, "\u2029")
 }
 
 // AppendJSON appends v as json.Marshal writes it, but for the escapes of HTML.
@@ -58,7 +68,7 @@ func membersOf(t reflect.Type) []member {
 	if list, ok := memberLists.Load(t); ok {
 		return list.([]member)
 	}
-	depth := map[string]int{} // of the field that a name stands for
+	depth := map[string]int{} // depth of the field with a name
 	fields := reflect.VisibleFields(t)
 	for _, f := range fields {
 		if name, _ := memberName(t, f); name != "" {
@@ -80,8 +90,8 @@ func membersOf(t reflect.Type) []member {
 	return list
 }
 
-// memberName is the name of a field in the JSON of a struct, "" if it has none:
-// it is not exported, left out, or embedded and stands for its own fields.
+// memberName returns the name of a field in the JSON of a struct, or "" for a field that
+// is unexported, ignored, or embedded without a name.
 func memberName(t reflect.Type, f reflect.StructField) (name, options string) {
 	tag := f.Tag.Get("json")
 	name, options, _ = strings.Cut(tag, ",")
@@ -91,14 +101,14 @@ func memberName(t reflect.Type, f reflect.StructField) (name, options string) {
 	for n := 1; n < len(f.Index); n++ {
 		parent := t.FieldByIndex(f.Index[:n])
 		if tag := parent.Tag.Get("json"); tag != "" || parent.Type.Kind() != reflect.Struct {
-			return "", "" // a member of its own, or left out with all that is in it
+			return "", "" // a regular member, or ignored with its fields
 		}
 	}
 	name = cmp.Or(name, f.Name)
 	return name, options
 }
 
-// isEmpty is what omitempty leaves out.
+// isEmpty reports whether omitempty omits a value.
 func isEmpty(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Array, reflect.Map, reflect.Slice, reflect.String:
@@ -109,7 +119,7 @@ func isEmpty(v reflect.Value) bool {
 	return v.IsZero()
 }
 
-// isZero is what omitzero leaves out.
+// isZero reports whether omitzero omits a value.
 func isZero(v reflect.Value) bool {
 	if z, ok := v.Addr().Interface().(interface{ IsZero() bool }); ok {
 		return z.IsZero()

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -113,7 +114,7 @@ func TestReader_guard(t *testing.T) {
 	}
 }
 
-// A line that no buffer holds is gathered from parts; the guard is the same.
+// A line that is longer than a buffer is joined from parts; the limit is the same.
 func TestReader_guardOfLongLines(t *testing.T) {
 	const guard = 300_000 // more than a buffer
 	for _, chunk := range []int{1 << 20, 4096, guard} {
@@ -143,7 +144,7 @@ func TestReader_error(t *testing.T) {
 	}
 }
 
-// ndjson.FuzzReader holds the reader against bytes.Split, whatever the chunks.
+// ndjson.FuzzReader compares the reader with bytes.Split for any chunks.
 func FuzzReader(f *testing.F) {
 	f.Add([]byte("a\nb\r\n\n{}\n  \nlast"), uint16(3), uint16(0))
 	f.Add(bytes.Repeat([]byte("0123456789"), 2000), uint16(4096), uint16(50))
@@ -253,7 +254,7 @@ func TestWriter_ctx(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	}
-	// The line that had begun is written to its end, the other one never.
+	// The line that had begun is written completely, the other one never.
 	rest := make(chan string)
 	go func() {
 		all, _ := io.ReadAll(pr)
@@ -280,7 +281,7 @@ func TestWriter_deadline(t *testing.T) {
 	}
 }
 
-// halfWriter takes half of the first write and all of the others.
+// halfWriter accepts half of the first write and all of the others.
 type halfWriter struct {
 	got bytes.Buffer
 	err error
@@ -296,8 +297,8 @@ func (h *halfWriter) Write(p []byte) (int, error) {
 
 func (h *halfWriter) Close() error { return nil }
 
-// Nothing follows half a line, although the stream would take it: the other side
-// would read the two as one.
+// No line follows half a line, even if the stream would accept it: the other side would
+// read the two as one.
 func TestWriter_afterHalfALine(t *testing.T) {
 	dst := &halfWriter{err: errors.New("boom")}
 	w := ndjson.NewWriter(dst, 0)
@@ -309,6 +310,59 @@ func TestWriter_afterHalfALine(t *testing.T) {
 	}
 	if got := dst.got.String(); got != "01234" {
 		t.Errorf("on the wire: %q", got)
+	}
+}
+
+// TestWriter_parts checks that a line in parts is one line among others, and that nothing follows one that broke.
+func TestWriter_parts(t *testing.T) {
+	pr, pw, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := ndjson.NewWriter(pw, time.Minute)
+	var want []string
+	var writers sync.WaitGroup
+	for i := range 10 {
+		part := strings.Repeat(strconv.Itoa(i), 50_000)
+		want = append(want, part+part+part, part+part)
+		writers.Go(func() {
+			if err := w.WriteParts(t.Context(), slices.Values([][]byte{[]byte(part), []byte(part), []byte(part)})); err != nil {
+				t.Errorf("a line in parts: %v", err)
+			}
+		})
+		writers.Go(func() {
+			if err := w.WriteLine(t.Context(), []byte(part+part)); err != nil {
+				t.Errorf("a large line: %v", err)
+			}
+		})
+	}
+	all := w
+	go func() {
+		writers.Wait()
+		all.Close()
+	}()
+	data, err := io.ReadAll(pr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pr.Close()
+	got := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("%d lines came, or others than the %d that were written", len(got), len(want))
+	}
+
+	dst := &halfWriter{err: errors.New("boom")}
+	w = ndjson.NewWriter(dst, 0)
+	defer w.Close()
+	for i := range 2 {
+		if err := w.WriteParts(t.Context(), slices.Values([][]byte{[]byte("0123"), []byte("4567")})); !errors.Is(err, dst.err) {
+			t.Errorf("write %d: got %v, want %v", i, err, dst.err)
+		}
+	}
+	if got := dst.got.String(); got != "01" {
+		t.Errorf("on the wire: %q, want the half of the first part", got)
 	}
 }
 
@@ -330,7 +384,7 @@ func TestWriter_closeGivesUp(t *testing.T) {
 	}
 }
 
-// Two lines in one would be two messages.
+// A line feed in a line would make two messages.
 func TestWriter_lineFeed(t *testing.T) {
 	dst := &halfWriter{}
 	w := ndjson.NewWriter(dst, 0)
@@ -340,7 +394,7 @@ func TestWriter_lineFeed(t *testing.T) {
 	}
 }
 
-// The end of its context ends the wait for a line that the other side does not take.
+// The context limits the wait for a line that the other side does not read.
 func TestWriter_closeAfterWritesEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pr, pw := io.Pipe()

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
+	"slices"
 	"sync"
 	"time"
 )
@@ -13,9 +15,8 @@ import (
 // ErrClosed is returned by a write after Close or after a broken write.
 var ErrClosed = errors.New("ndjson: writer closed")
 
-// Writer puts whole lines on a stream, one at a time. It is safe for use by
-// several goroutines; lines are written in the order in which their writers got
-// the turn.
+// Writer writes whole lines to a stream, one at a time. It is safe for concurrent use; lines
+// are written in the order in which their writers get the turn.
 type Writer struct {
 	dst     io.WriteCloser
 	timeout time.Duration
@@ -25,26 +26,37 @@ type Writer struct {
 
 	mu     sync.Mutex
 	closed bool
-	err    error          // what closing dst gave
-	writes sync.WaitGroup // grows only while not closed
+	err    error          // the error of closing dst
+	writes sync.WaitGroup // incremented only while not closed
 }
 
-// NewWriter writes to dst. A line that the other side does not take within
-// timeout breaks the stream, where dst has a SetWriteDeadline; 0 waits for ever.
+// NewWriter writes to dst. A line that the other side does not read within timeout breaks the
+// stream, if dst has a SetWriteDeadline; 0 means no limit.
 func NewWriter(dst io.WriteCloser, timeout time.Duration) *Writer {
 	w := &Writer{dst: dst, timeout: timeout, turn: make(chan struct{}, 1), closing: make(chan struct{})}
 	w.turn <- struct{}{}
 	return w
 }
 
-// WriteLine writes one line and its line feed; the line itself holds none. When
-// ctx ends before the line's turn came nothing is written. When it ends in the
-// middle WriteLine returns and the line is still written to its end, since half
-// a line would break the stream.
+// WriteLine writes one line and a line feed; the line itself must have none. If ctx ends before
+// the line's turn, it is not written. If ctx ends during the write, WriteLine returns and the
+// line is still written completely in the background, because half a line would break the
+// stream.
 func (w *Writer) WriteLine(ctx context.Context, line []byte) error {
 	if bytes.IndexByte(line, '\n') >= 0 {
 		return errors.New("ndjson: line feed inside a line")
 	}
+	return w.run(ctx, func() error { return w.write(line) })
+}
+
+// WriteParts writes one line, of parts that follow each other and hold no line feed, and its line feed. A part
+// is valid until the next. It is WriteLine for a line that is too large to be in one place.
+func (w *Writer) WriteParts(ctx context.Context, parts iter.Seq[[]byte]) error {
+	return w.run(ctx, func() error { return w.writeParts(parts) })
+}
+
+// run calls write when it has the turn, unless ctx ends before, and returns when write has ended or ctx ends.
+func (w *Writer) run(ctx context.Context, write func() error) error {
 	select {
 	case <-w.turn:
 	case <-ctx.Done():
@@ -53,7 +65,7 @@ func (w *Writer) WriteLine(ctx context.Context, line []byte) error {
 		return ErrClosed
 	}
 	done := make(chan error, 1)
-	if !w.start(func() { done <- w.write(line) }) {
+	if !w.start(func() { done <- write() }) {
 		return ErrClosed
 	}
 	select {
@@ -64,8 +76,7 @@ func (w *Writer) WriteLine(ctx context.Context, line []byte) error {
 	}
 }
 
-// start runs fn, which has the turn, unless the writer is closed, and gives the turn back after
-// it.
+// start runs fn with the turn, unless the writer is closed, and then releases the turn.
 func (w *Writer) start(fn func()) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -80,25 +91,45 @@ func (w *Writer) start(fn func()) bool {
 	return true
 }
 
-// write runs with the turn.
+// largeLine is the length of lines that are not copied to write their line feed with them.
+const largeLine = 64 << 10
+
+// write writes a line, with the turn.
 func (w *Writer) write(line []byte) error {
+	if len(line) > largeLine {
+		return w.writeParts(slices.Values([][]byte{line}))
+	}
+	return w.put(append(append(make([]byte, 0, len(line)+1), line...), '\n'))
+}
+
+// writeParts writes a line in parts, with the turn.
+func (w *Writer) writeParts(parts iter.Seq[[]byte]) error {
+	for part := range parts {
+		if err := w.put(part); err != nil {
+			return err
+		}
+	}
+	return w.put([]byte{'\n'})
+}
+
+// put writes bytes of a line, with the turn.
+func (w *Writer) put(data []byte) error {
 	if w.broken != nil {
 		return w.broken
 	}
 	if d, ok := w.dst.(interface{ SetWriteDeadline(time.Time) error }); ok && w.timeout > 0 {
-		// A stream without deadlines says so here; it is written without one.
+		// A stream without deadlines returns an error here and is written without one.
 		_ = d.SetWriteDeadline(time.Now().Add(w.timeout))
 	}
-	buf := make([]byte, 0, len(line)+1)
-	if _, err := w.dst.Write(append(append(buf, line...), '\n')); err != nil {
+	if _, err := w.dst.Write(data); err != nil {
 		// What reached the other side is unknown: nothing may follow it.
 		w.broken = fmt.Errorf("ndjson: writing a line: %w", err)
 	}
 	return w.broken
 }
 
-// Close ends the stream. A write under way is given up, and Close waits for it.
-// It may be called many times.
+// Close ends the stream. A running write is aborted, and Close waits for it. It may be called
+// several times.
 func (w *Writer) Close() error {
 	w.mu.Lock()
 	if !w.closed {
@@ -111,11 +142,11 @@ func (w *Writer) Close() error {
 	return w.err
 }
 
-// CloseAfterWrites ends the stream after the lines whose writing has begun. It may be called
-// many times.
+// CloseAfterWrites ends the stream after the lines that are being written. It may be called
+// several times.
 func (w *Writer) CloseAfterWrites(ctx context.Context) error {
 	select {
-	case <-w.turn: // kept for ever: nothing is written any more
+	case <-w.turn: // never released: no more lines are written
 	case <-w.closing:
 	case <-ctx.Done():
 		return context.Cause(ctx)
