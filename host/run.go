@@ -18,15 +18,15 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// Options of a host. The zero value is usable.
+// Options configures a host. The zero value is usable.
 type Options struct {
-	// Supervisor is an executable with the supervisor in it, the parley command. Agents then run below one, which
-	// ends everything that an agent has started, also when the host is killed. Empty means this executable, if it
-	// can be one.
+	// Supervisor is an executable that contains the supervisor, such as the parley command. Agents run below a
+	// supervisor, which ends all descendants of an agent, even if the host is killed. Empty means this executable,
+	// if it can be one.
 	Supervisor string
-	// Memory is how many bytes of an agent's records wait in memory for the owner; 0 means 256 KiB.
+	// Memory limits the bytes of an agent's records that wait in memory for the owner; 0 means 256 KiB.
 	Memory int
-	// Spool is how many bytes of an agent's records are kept in files; 0 means 1 GiB. At the limit the agent waits.
+	// Spool limits the bytes of an agent's records in files; 0 means 1 GiB. At the limit the agent blocks.
 	Spool int64
 	// OrphanTimeout is how long an agent runs without an owner; 0 means 24 hours.
 	OrphanTimeout time.Duration
@@ -51,7 +51,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Names in the folder of the host, which is in the data directory.
+// Names in the host's folder in the data directory.
 const (
 	folder      = "host"
 	lockName    = "lock"
@@ -72,11 +72,11 @@ type server struct {
 	log     *slog.Logger
 	clock   clock
 	spawner func(keepChildren bool) spawn.Spawner
-	temp    string // for files with secrets
+	temp    string // folder for files with secrets
 	close   func() // ends run
 
-	// owning is held for reading while a frame of the owner is followed, for writing while the owner changes: what
-	// an owner before sends late finds itself replaced.
+	// owning is held for reading while a frame of the owner is executed, and for writing while the owner changes, so
+	// that late frames of a previous owner have no effect.
 	owning sync.RWMutex
 	owner  *conn
 	epoch  uint64
@@ -90,8 +90,8 @@ type server struct {
 }
 
 // Run runs the host of a data directory in this process until ctx ends or the host is told to stop, which ends its
-// agents, or until it has been idle. If there is one already it returns [ErrRunning]. What agents of a host that was
-// killed have left running is ended first.
+// agents, or until it has been idle. If there is already a host, it returns [ErrRunning]. It first ends leftover
+// processes of a killed host's agents.
 func Run(ctx context.Context, dataDir string, o Options, log *slog.Logger) (err error) {
 	dir := filepath.Join(dataDir, folder)
 	if err := os.MkdirAll(filepath.Join(dir, agentsName), 0o700); err != nil {
@@ -119,10 +119,7 @@ func Run(ctx context.Context, dataDir string, o Options, log *slog.Logger) (err 
 	}
 	h.temp = registry.TempDir()
 	h.spawner = func(keepChildren bool) spawn.Spawner {
-		if keepChildren {
-			return registry.Spawner(proc.Unmarked(proc.LocalOptions{KeepChildren: true}.Spawner()))
-		}
-		return registry.Spawner(proc.LocalOptions{Supervisor: h.o.Supervisor}.Spawner())
+		return registry.Noted(nil, proc.LocalOptions{Supervisor: h.o.Supervisor, KeepChildren: keepChildren})
 	}
 	listener, err := listen(filepath.Join(dir, socketName))
 	if err != nil {
@@ -143,7 +140,7 @@ func newServer(dir string, o Options, log *slog.Logger) (*server, error) {
 	return h, h.buryDead()
 }
 
-// buryDead puts the agents of a host that was killed aside, where ReadSpool finds them.
+// buryDead moves the agents of a killed host to a folder where ReadSpool finds them.
 func (h *server) buryDead() error {
 	entries, err := os.ReadDir(filepath.Join(h.dir, agentsName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -156,7 +153,7 @@ func (h *server) buryDead() error {
 	return err
 }
 
-// run serves connections until the host is to end, then ends the agents.
+// run serves connections until the end of the host, then ends the agents.
 func (h *server) run(ctx context.Context, listener net.Listener) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -197,7 +194,7 @@ func (h *server) run(ctx context.Context, listener net.Listener) error {
 	return failed
 }
 
-// endAgents ends all agents at once. No more are started.
+// endAgents ends all agents concurrently. No more are started.
 func (h *server) endAgents() {
 	h.mu.Lock()
 	h.ending = true
@@ -213,7 +210,7 @@ func (h *server) endAgents() {
 	each.Wait()
 }
 
-// live lists the agents that run. mu is held.
+// live lists the agents that run. The caller holds mu.
 func (h *server) live() (agents []*agent) {
 	for _, a := range h.agents {
 		select {
@@ -236,7 +233,7 @@ func (h *server) closeConns() {
 	}
 }
 
-// idleSince begins to count the time without an owner and agents, if it is one.
+// idleSince starts the idle timeout if there is no owner and no running agent.
 func (h *server) idleSince() {
 	h.owning.RLock()
 	defer h.owning.RUnlock()
@@ -265,7 +262,8 @@ func (h *server) leave() {
 
 func (h *server) agentEnded() { h.idleSince() }
 
-// take makes c the owner, if its epoch is higher than all before, and ends the one before.
+// take makes c the owner if its epoch is higher than all earlier ones, and ends the connection of the previous
+// owner.
 func (h *server) take(c *conn, epoch uint64) error {
 	h.owning.Lock()
 	defer h.owning.Unlock()
@@ -304,7 +302,7 @@ func (h *server) lose(c *conn) {
 	}
 }
 
-// ifOrphaned calls f if there is no owner, and keeps one from coming meanwhile.
+// ifOrphaned calls f if there is no owner, and blocks new owners meanwhile.
 func (h *server) ifOrphaned(f func()) {
 	h.owning.RLock()
 	defer h.owning.RUnlock()

@@ -7,12 +7,12 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// CapabilityOutputDelta is the capability of clients that want the output of running tools, in
+// CapabilityOutputDelta is the capability of clients that accept the output of running tools, in
 // tool_progress messages.
 const CapabilityOutputDelta = "output_delta"
 
-// CapabilityQueueUpdated is the capability of clients that take changes of a queue, in queue_updated
-// messages. Others get the whole queue each time, in queue_changed messages.
+// CapabilityQueueUpdated is the capability of clients that accept changes of a queue, in
+// queue_updated messages. Other clients get the whole queue each time, in queue_changed messages.
 const CapabilityQueueUpdated = "queue_updated"
 
 // Encoder writes the events of one session as messages and numbers those of a stream. It is not
@@ -23,14 +23,14 @@ const CapabilityQueueUpdated = "queue_updated"
 // [ToolInputComplete] are none; [ToolProgress] is one only for a client with
 // [CapabilityOutputDelta]; [ToolComplete] is a user message with a tool_result block.
 type Encoder struct {
-	stream      string // evt-<8 hex>-, as it is inside a JSON string
+	stream      string // evt-<8 hex>-, escaped for a JSON string
 	n           uint64
 	outputDelta bool
 }
 
-// NewEncoder returns an encoder. Stream is the 8 hex digits in the uuids of its stream events, and
-// n the number of the last one, so that another encoder can continue a session without using a
-// number twice. Capabilities are those of the client.
+// NewEncoder returns an encoder. stream is the 8 hex digits in the uuids of its stream events, and
+// n the number of the last one, so that another encoder can continue a session without reusing a
+// number. capabilities are those of the client.
 func NewEncoder(stream string, n uint64, capabilities ...string) *Encoder {
 	quoted := jsonwire.AppendString(nil, "evt-"+stream+"-")
 	e := &Encoder{stream: string(quoted[1 : len(quoted)-1]), n: n}
@@ -43,17 +43,29 @@ func NewEncoder(stream string, n uint64, capabilities ...string) *Encoder {
 // Last returns the number of the last stream event.
 func (e *Encoder) Last() uint64 { return e.n }
 
-// Messages returns the messages of an event as JSON, each in one line without a newline: mostly
-// one, two for the end of an answer, none for an event that has no message.
+// Messages returns the messages of an event as JSON, each in one line without a newline: usually
+// one, two for the end of an answer, none for an event without a message.
 func (e *Encoder) Messages(ev Event) ([]json.RawMessage, error) {
+	lines, err := e.MessagesAfter("", ev)
+	all := make([]json.RawMessage, len(lines))
+	for i, line := range lines {
+		all[i] = line
+	}
+	return all, err
+}
+
+// MessagesAfter is like [Encoder.Messages] but starts each message with a copy of a prefix: a large
+// message becomes part of another text without another copy.
+func (e *Encoder) MessagesAfter(prefix string, ev Event) ([][]byte, error) {
 	frame, isDelta := deltaOf(ev)
 	if isDelta {
-		return []json.RawMessage{e.appendDelta(make([]byte, 0, frame.size()), &frame)}, nil
+		line := append(make([]byte, 0, len(prefix)+frame.size()), prefix...)
+		return [][]byte{e.appendDelta(line, &frame)}, nil
 	}
 	objects := e.objects(ev)
-	all := make([]json.RawMessage, 0, len(objects))
+	all := make([][]byte, 0, len(objects))
 	for _, o := range objects {
-		line, err := appendWire(make([]byte, 0, lineSize), o)
+		line, err := appendWire(append(make([]byte, 0, len(prefix)+lineSize), prefix...), o)
 		if err != nil {
 			return nil, err
 		}
@@ -62,8 +74,8 @@ func (e *Encoder) Messages(ev Event) ([]json.RawMessage, error) {
 	return all, nil
 }
 
-// AppendLines appends the messages of an event to dst, each with a newline at its end. Deltas,
-// nearly all events of a live session, need no other memory than dst.
+// AppendLines appends the messages of an event to dst, each with a newline at its end. For deltas,
+// nearly all events of a live session, it allocates only dst.
 func (e *Encoder) AppendLines(dst []byte, ev Event) ([]byte, error) {
 	if frame, ok := deltaOf(ev); ok {
 		return append(e.appendDelta(dst, &frame), '\n'), nil
@@ -78,13 +90,13 @@ func (e *Encoder) AppendLines(dst []byte, ev Event) ([]byte, error) {
 	return dst, nil
 }
 
-// lineSize is room for most messages that are not deltas.
+// lineSize is sufficient for most messages that are not deltas.
 const lineSize = 320
 
 // objects returns the messages of an event that is not one of the usual deltas.
 func (e *Encoder) objects(ev Event) []any {
 	switch ev := ev.(type) {
-	case *MessageDelta, *ToolInputComplete: // the end of the message, or of the block, has it
+	case *MessageDelta, *ToolInputComplete: // included in the end of the message or of the block
 		return nil
 	case *ToolProgress:
 		if !e.outputDelta {
@@ -111,7 +123,7 @@ func (e *Encoder) objects(ev Event) []any {
 	return []any{ev}
 }
 
-// wrap returns the message of an event of a stream.
+// wrap returns the message of a stream event.
 func (e *Encoder) wrap(h *Header, ev wireEvent) *wireStream {
 	e.n++
 	return &wireStream{
@@ -124,7 +136,7 @@ func (e *Encoder) uuid() string {
 	return JSON(`"` + e.stream + strconv.FormatUint(e.n, 10) + `"`).Text()
 }
 
-// MessageType returns the type of a message that an [Encoder] has made.
+// MessageType returns the type of a message of an [Encoder].
 func MessageType(msg []byte) string {
 	t, _ := JSON(msg).Member("type")
 	return t.Text()

@@ -2,7 +2,7 @@ package event
 
 import "strings"
 
-// Apply folds an event into the conversation. What it keeps of the event it copies.
+// Apply folds an event into the conversation. It copies the data that it keeps.
 func (c *Conversation) Apply(ev Event) {
 	c.ready()
 	c.index.steps++
@@ -36,7 +36,7 @@ func (c *Conversation) Apply(ev Event) {
 	}
 }
 
-// applyStream folds the events that begin and end parts of a stream.
+// applyStream folds the events that start and end parts of a stream.
 func (c *Conversation) applyStream(ev Event) {
 	switch ev := ev.(type) {
 	case *MessageStart:
@@ -52,7 +52,7 @@ func (c *Conversation) applyStream(ev Event) {
 		})
 	case *BlockStart:
 		c.start(&ev.Header, ev.Index, ev.BlockType, func(b *Block) { b.Data = keptJSON(ev.Block) })
-	case *ToolInputComplete: // the stop does it
+	case *ToolInputComplete: // the stop sets the input
 	case *BlockStop:
 		if m := c.known(&ev.Header); m != nil {
 			if b := m.find(ev.Index); b != nil {
@@ -70,7 +70,7 @@ func (c *Conversation) applyStream(ev Event) {
 	}
 }
 
-// applyWhole folds what is not part of a stream.
+// applyWhole folds events that are not part of a stream.
 func (c *Conversation) applyWhole(ev Event) {
 	switch ev := ev.(type) {
 	case *AssistantMessage:
@@ -94,8 +94,16 @@ func (c *Conversation) applyWhole(ev Event) {
 	}
 }
 
-// kept is a string that outlives its line.
+// kept returns a copy of a string, which does not keep its line in memory.
 func kept(s string) string { return strings.Clone(s) }
 
-// keptJSON is a JSON text that outlives its line.
+// keptJSON returns a copy of a JSON text, which does not keep its line in memory.
 func keptJSON(j JSON) JSON { return JSON(strings.Clone(string(j))) }
+
+// keptLarge is like keptJSON but shares a large text, which is nearly all of its line.
+func keptLarge(j JSON) JSON {
+	if len(j) >= largeText {
+		return j
+	}
+	return keptJSON(j)
+}

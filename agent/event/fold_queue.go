@@ -7,15 +7,15 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// Apply returns a queue after the change. It changes neither of the two, and the queue that it
-// returns does not share memory with the event.
+// Apply returns a queue after the change. It modifies neither argument, and the result shares no
+// memory with the event except contents of a megabyte or more.
 func (e *QueueUpdated) Apply(queue []QueueItem) []QueueItem {
 	all, place := append([]QueueItem{}, queue...), make(map[string]int, len(queue))
 	for i, item := range all {
 		place[item.ID] = i
 	}
 	for _, item := range e.Items {
-		item = QueueItem{kept(item.ID), clean(keptJSON(item.Content)), kept(item.Priority), kept(item.Status)}
+		item = QueueItem{kept(item.ID), clean(keptLarge(item.Content)), kept(item.Priority), kept(item.Status)}
 		i, ok := place[item.ID]
 		if !ok {
 			place[item.ID] = len(all)
@@ -34,16 +34,19 @@ func (e *QueueUpdated) Apply(queue []QueueItem) []QueueItem {
 	if len(e.Order) > 0 {
 		clear(place)
 		for i, id := range e.Order {
-			place[id] = i - len(e.Order) // others stay behind them
+			place[id] = i - len(e.Order) // others follow
 		}
 		slices.SortStableFunc(all, func(a, b QueueItem) int { return place[a.ID] - place[b.ID] })
 	}
 	return all
 }
 
-// appendQueue appends items as JSON. Their contents may be large, so they are copied once.
+// queueSpare is the room for the rest of a message after its queue.
+const queueSpare = 1 << 10
+
+// appendQueue appends items as JSON. Their contents may be large, so they are copied only once.
 func appendQueue(dst []byte, items []QueueItem) []byte {
-	size := 0
+	size := queueSpare
 	for _, item := range items {
 		size += len(item.Content) + 128
 	}

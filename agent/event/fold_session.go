@@ -2,7 +2,7 @@ package event
 
 import "cmp"
 
-// applySession folds what is about the session rather than of it.
+// applySession folds events about the session itself.
 func (c *Conversation) applySession(ev Event) {
 	switch ev := ev.(type) {
 	case *SystemInit:
@@ -49,7 +49,7 @@ func (c *Conversation) applyPrompt(ev Event) {
 	}
 }
 
-// ask adds a prompt that waits, in place of one with the same id.
+// ask adds an open prompt, replacing one with the same id.
 func (c *Conversation) ask(p *Prompt) {
 	key := p.key()
 	if old := c.index.prompts[key]; old != nil {
@@ -60,7 +60,7 @@ func (c *Conversation) ask(p *Prompt) {
 	c.Prompts = append(c.Prompts, p)
 }
 
-// answered takes a prompt away and notes the answer at its tool.
+// answered removes a prompt and records the answer at its tool.
 func (c *Conversation) answered(key promptKey, toolUseID string, d *Decision) {
 	if p := c.index.prompts[key]; p != nil {
 		delete(c.index.prompts, key)
@@ -78,7 +78,7 @@ func (c *Conversation) applyTask(ev Event) {
 	switch ev := ev.(type) {
 	case *TaskStarted:
 		if old := c.index.tasks[ev.TaskID]; old != nil && old.Restart != c.Restarts {
-			delete(c.index.tasks, ev.TaskID) // another one, of an agent that was started again
+			delete(c.index.tasks, ev.TaskID) // another task, of a restarted agent
 		}
 		t := c.task(ev.TaskID)
 		t.Started = over(t.Started, ev)
@@ -100,13 +100,13 @@ func (c *Conversation) applyTask(ev Event) {
 	}
 }
 
-// report sets what an event reports of a task.
+// report sets the reported fields of a task.
 func (t *Task) report(status, description, summary string, usage JSON) {
 	t.Status, t.Description = cmp.Or(kept(status), t.Status), cmp.Or(kept(description), t.Description)
 	t.Summary, t.Usage = cmp.Or(kept(summary), t.Summary), cmp.Or(clean(keptJSON(usage)), t.Usage)
 }
 
-// task returns the task of an id, a new one that runs if there is none.
+// task returns the task with the id, and adds a running one if it is new.
 func (c *Conversation) task(id string) *Task {
 	t := c.index.tasks[id]
 	if t == nil {
@@ -130,8 +130,8 @@ func (c *Conversation) result(ev *ResultMessage) {
 	c.Totals.add(ev, c.Restarts)
 }
 
-// agentState ends the turns, tools and tasks that an agent left open, in the states in which no
-// agent runs.
+// agentState ends the turns, tools and tasks that an agent left open, in states without a running
+// agent.
 func (c *Conversation) agentState(state string) {
 	switch state {
 	case "starting", "interrupted", "failed", "ended":
@@ -170,7 +170,7 @@ func (c *Conversation) isAnswer(s string) bool {
 		return false
 	}
 	b := m.find(c.Answer.Index)
-	return b != nil && b.Type == "text" && string(b.Text.b) == s
+	return b != nil && b.Type == "text" && b.Text.String() == s
 }
 
 func (t *Totals) add(ev *ResultMessage, restarts int64) {
@@ -194,13 +194,13 @@ func (t *Totals) add(ev *ResultMessage, restarts int64) {
 	}
 }
 
-// anew reports whether an agent counts from 0 again: its total went down, or it was started
-// again and a turn that used something did not make the total larger.
+// anew reports whether an agent counts from 0 again: its total decreased, or it was restarted and a
+// turn with usage did not increase the total.
 func (t *Totals) anew(ev *ResultMessage, restarts int64) bool {
 	grown := *ev.TotalCostUSD - (*t.CostUSD - t.CostBefore)
 	used := ev.Usage.Number("input_tokens") + ev.Usage.Number("output_tokens")
 	return grown < -smallCost || restarts != t.Restarts && used > 0 && grown <= smallCost
 }
 
-// smallCost is what rounding can make of the difference of two totals.
+// smallCost is the tolerance for rounding in the difference of two totals.
 const smallCost = 1e-9

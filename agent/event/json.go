@@ -11,19 +11,18 @@ import (
 // member was absent; it is encoded as null where a member is required.
 type JSON = jsonwire.JSON
 
-// MaxDepth is how deep the JSON of an event nests at most. Deeper values are carried as
-// strings; see [NewJSON].
+// MaxDepth is the nesting limit of the JSON of an event. Deeper values are carried as strings; see
+// [NewJSON].
 const MaxDepth = 1000
 
-// NewJSON returns a text as JSON that is safe to put into other JSON. A text that is
-// not valid JSON, or that nests deeper than [MaxDepth], becomes a JSON string; an empty
-// one is absent.
+// NewJSON returns a text as JSON that is safe to embed in other JSON. A text that is not valid
+// JSON, or exceeds [MaxDepth], becomes a JSON string; an empty text is absent.
 func NewJSON(text string) JSON {
 	if text == "" {
 		return ""
 	}
 	if !utf8.ValidString(text) {
-		text = string([]rune(text)) // U+FFFD for each bad byte, as decoding gives
+		text = string([]rune(text)) // U+FFFD for each invalid byte, as in decoding
 	}
 	if !Deeper(text, MaxDepth) && jsonwire.Valid(text) {
 		return JSON(text)
@@ -31,8 +30,8 @@ func NewJSON(text string) JSON {
 	return Quote(text)
 }
 
-// Deeper reports whether a JSON text nests deeper than a number of levels. It counts brackets
-// and does not check the text.
+// Deeper reports whether a JSON text is nested deeper than a number of levels. It counts brackets
+// and does not validate the text.
 func Deeper(text string, levels int) bool {
 	if len(text) <= 2*levels {
 		return false // each level needs two brackets
@@ -65,11 +64,10 @@ func Present(text string) JSON {
 	return NewJSON(text)
 }
 
-// Quote returns a string as the text of a JSON string, with <, > and & left as they are.
-func Quote(s string) JSON { return JSON(jsonwire.AppendString(nil, s)) }
+// Quote returns a string as a JSON string, without escaping <, > and &.
+func Quote(s string) JSON { return JSON(jsonwire.Quote(s)) }
 
-// Encoded returns v as JSON without escapes for HTML. A value that cannot be encoded
-// is absent.
+// Encoded returns v as JSON without escapes for HTML. A value that cannot be encoded is absent.
 func Encoded(v any) JSON {
 	text, err := jsonwire.Marshal(v)
 	if err != nil {
@@ -78,7 +76,7 @@ func Encoded(v any) JSON {
 	return JSON(text)
 }
 
-// finite returns a number that JSON can hold, 0 for any other.
+// finite returns a number that JSON can represent, and 0 for any other.
 func finite(f float64) float64 {
 	if math.IsInf(f, 0) || math.IsNaN(f) {
 		return 0

@@ -1,5 +1,5 @@
-// Package agentkit is what the sessions of all agents share: a bounded queue of events with one
-// consumer, the table of open requests, and an end that comes once.
+// Package agentkit has the parts that the sessions of all agents share: a bounded queue of events with one
+// consumer, the table of open requests, and an end that happens once.
 package agentkit
 
 import (
@@ -18,7 +18,7 @@ const MaxEvents = 10_000
 
 // Options configures a session. Its functions run one at a time, as those of [Session.Update] do.
 type Options struct {
-	// Limit is the most events that wait before [Session.Add] waits; 0 is [MaxEvents].
+	// Limit is the number of queued events at which [Session.Add] blocks; 0 means [MaxEvents].
 	Limit int
 	// Observe gets each event before it is queued and may change it; nil is allowed.
 	Observe func(event.Event)
@@ -50,7 +50,7 @@ func New(opts Options) *Session {
 	return s
 }
 
-// update runs f and wakes those who wait for a change.
+// update runs f and wakes all waiting goroutines.
 func (s *Session) update(f func(st *state)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -58,15 +58,15 @@ func (s *Session) update(f func(st *state)) {
 	s.changed.Broadcast()
 }
 
-// wake makes those who wait look again when ctx ends.
+// wake makes waiting goroutines check again when ctx ends.
 func (s *Session) wake(ctx context.Context) (stop func() bool) {
 	return context.AfterFunc(ctx, func() { s.update(func(*state) {}) })
 }
 
-// Do runs f and wakes those who wait for a change.
+// Do runs f and wakes all waiting goroutines.
 func (s *Session) Do(f func()) { s.update(func(*state) { f() }) }
 
-// Update runs f and queues the events that it returns. After the end it does nothing.
+// Update runs f and queues the events that it returns. After the end it has no effect.
 func (s *Session) Update(f func() []event.Event) {
 	s.update(func(st *state) { s.put(st, f) })
 }
@@ -88,6 +88,59 @@ func (s *Session) Add(f func() []event.Event) {
 		s.withdraw(st, (*Prompt).expired)
 		s.put(st, f)
 	})
+}
+
+// AddLine is [Session.Add] for a line of an agent that a host keeps. Events of the past ask nothing of a person: what is open is
+// asked again.
+func (s *Session) AddLine(line uint64, past bool, f func() []event.Event) {
+	s.update(func(st *state) {
+		for !st.ready() {
+			s.changed.Wait()
+		}
+		s.withdraw(st, (*Prompt).expired)
+		if st.over {
+			return
+		}
+		st.line = line
+		if past {
+			st.pushPast(f(), s.opts.Observe)
+		} else {
+			st.push(f(), s.opts.Observe)
+		}
+		st.queue = append(st.queue, queued{line: line})
+		st.line = 0
+	})
+}
+
+// Batches yields the events by their lines until the end, or until ctx ends. It is used in place of Events, once.
+func (s *Session) Batches(ctx context.Context) iter.Seq2[agent.Batch, error] {
+	return func(yield func(agent.Batch, error) bool) {
+		used := false
+		s.update(func(st *state) { used, st.used = st.used, true })
+		if used {
+			yield(agent.Batch{}, fmt.Errorf("%w: events are ranged over once", agent.ErrInvalid))
+			return
+		}
+		defer s.wake(ctx)()
+		for {
+			var b agent.Batch
+			var err error
+			more := false
+			s.update(func(st *state) {
+				for len(st.queue) == 0 && !st.over && ctx.Err() == nil {
+					s.changed.Wait()
+				}
+				if ctx.Err() != nil {
+					err = context.Cause(ctx)
+				} else if b, more = st.popBatch(); !more {
+					err = st.err
+				}
+			})
+			if !more && err == nil || !yield(b, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 // Send runs send, which gives the agent a prompt, and then done. [Session.Add] waits meanwhile, so
@@ -148,7 +201,7 @@ func (s *Session) Open(ctx context.Context, ask func() []event.Event, handle Han
 	return r, err
 }
 
-// Request returns an open request, nil if there is none with this id.
+// Request returns an open request, or nil if there is none with this id.
 func (s *Session) Request(id string) (r *Prompt) {
 	s.update(func(st *state) { r = st.open[id] })
 	return r

@@ -27,21 +27,28 @@ type Prompt struct {
 	withdrawn chan struct{}     // closed when it is withdrawn
 }
 
-// Handler gives an answer to the agent and returns the events of the answer. A request whose
-// handler fails stays open.
+// Handler gives an answer to the agent and returns the events of the answer. If it fails, the request
+// stays open.
 type Handler func(ctx context.Context, r *Prompt, a agent.Answer) ([]event.Event, error)
 
-// state decides what happens to the events, the requests and the end of a session. It waits for
-// no one and takes no lock.
+// state implements the decisions about the events, the requests and the end of a session. It never blocks
+// and takes no lock.
 type state struct {
 	limit   int
-	queue   []event.Event // the oldest first
+	queue   []queued // the oldest first
 	open    map[string]*Prompt
-	held    int  // senders that the reader of the agent waits for
-	used    bool // the events have a consumer
-	stopped bool // by Stop
-	over    bool // by End; no event follows
+	line    uint64 // the one that events come from now
+	held    int    // senders that the reader of the agent waits for
+	used    bool   // the events have a consumer
+	stopped bool   // by Stop
+	over    bool   // by End; no event follows
 	err     error
+}
+
+// queued is an event that waits, or the end of a line, which has none.
+type queued struct {
+	event event.Event
+	line  uint64 // 0 if it comes from no line
 }
 
 // alive returns agent.ErrClosed after Stop or End.
@@ -52,8 +59,8 @@ func (st *state) alive() error {
 	return nil
 }
 
-// ready reports whether the reader of the agent may go on: there is room and no prompt is being
-// sent, or the session ends.
+// ready reports whether the reader of the agent may continue: there is room and no prompt is being sent,
+// or the session ends.
 func (st *state) ready() bool {
 	return st.held == 0 && len(st.queue) <= st.limit || st.alive() != nil
 }
@@ -71,7 +78,17 @@ func (st *state) push(events []event.Event, observe func(event.Event)) {
 			st.add(r)
 		}
 		st.close(event.ResolvedID(ev))
-		st.queue = append(st.queue, ev)
+		st.queue = append(st.queue, queued{ev, st.line})
+	}
+}
+
+// pushPast queues events of the past: what they ask is asked again.
+func (st *state) pushPast(events []event.Event, observe func(event.Event)) {
+	for _, ev := range events {
+		if observe != nil {
+			observe(ev)
+		}
+		st.queue = append(st.queue, queued{ev, st.line})
 	}
 }
 
@@ -95,13 +112,35 @@ func (st *state) close(id string) {
 
 // pop returns the oldest event.
 func (st *state) pop() (event.Event, bool) {
-	if len(st.queue) == 0 {
-		return nil, false
+	for len(st.queue) > 0 {
+		if q := st.popQueued(); q.event != nil {
+			return q.event, true
+		}
 	}
-	ev := st.queue[0]
-	st.queue[0] = nil
+	return nil, false
+}
+
+func (st *state) popQueued() queued {
+	q := st.queue[0]
+	st.queue[0] = queued{}
 	st.queue = st.queue[1:]
-	return ev, true
+	return q
+}
+
+// popBatch returns the events of the oldest line, or those before it that come from none.
+func (st *state) popBatch() (b agent.Batch, ok bool) {
+	if len(st.queue) == 0 {
+		return b, false
+	}
+	b.Line = st.queue[0].line
+	for len(st.queue) > 0 && st.queue[0].line == b.Line {
+		q := st.popQueued()
+		if q.event == nil {
+			break
+		}
+		b.Events = append(b.Events, q.event)
+	}
+	return b, true
 }
 
 // request returns the open request that an answer is for.
@@ -121,7 +160,7 @@ func (st *state) request(id string, a agent.Answer) (*Prompt, error) {
 // expired reports whether the agent has withdrawn the request.
 func (r *Prompt) expired() bool { return r.ctx != nil && r.ctx.Err() != nil }
 
-// settle notes the answer to a request.
+// settle records the answer to a request.
 func (r *Prompt) settle(a agent.Answer) {
 	r.answered = true
 	r.answer <- a

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -15,8 +16,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/random"
 )
 
-// cgroup is a control group of version 2 that holds a supervisor and everything below it. No process can leave
-// it, so that it ends all of them also when the supervisor was killed.
+// cgroup is a version 2 control group of a supervisor and all its descendants. No process can leave it, so it
+// can end all of them even if the supervisor was killed.
 type cgroup struct {
 	path string
 	dir  *os.File
@@ -24,36 +25,62 @@ type cgroup struct {
 
 const (
 	cgroupPrefix = "parley-"
-	// cgroupTime bounds how long processes that were killed may take to leave their group.
+	// cgroupTime limits the wait for killed processes to leave their group.
 	cgroupTime = 5 * time.Second
-	// cgroupAge is how old a group is when it counts as left behind: a younger one may have no process yet.
+	// cgroupAge is the age at which a group counts as left behind: a younger one may not have a process yet.
 	cgroupAge = time.Minute
 )
 
-// newCgroup makes a group below that of this process. It returns nil where the system has no such groups or does
-// not let this process make one.
+// newCgroup makes a group below that of this process. It returns nil if the system has no such groups or this
+// process may not create one.
 func newCgroup() *cgroup {
 	parent := ownCgroup()
 	if parent == "" {
 		return nil
 	}
-	g := &cgroup{path: filepath.Join(parent, fmt.Sprint(cgroupPrefix, os.Getpid(), "-", random.Hex(4)))}
-	if err := os.Mkdir(g.path, 0o755); err != nil {
+	path := filepath.Join(parent, fmt.Sprint(cgroupPrefix, os.Getpid(), "-", random.Hex(8)))
+	if err := os.Mkdir(path, 0o755); err != nil {
 		return nil
 	}
-	_, err := os.Stat(filepath.Join(g.path, "cgroup.kill")) // since Linux 5.14
-	if err == nil {
-		g.dir, err = os.Open(g.path)
-	}
+	g, err := openCgroup(path)
 	if err != nil {
-		_ = os.Remove(g.path)
+		_ = os.Remove(path)
 		return nil
 	}
 	return g
 }
 
-// end kills every process of the group and removes it. What a device holds keeps the group, which a later
-// process removes.
+// openCgroup opens an existing group with processes that can be killed together, which needs Linux 5.14.
+func openCgroup(path string) (*cgroup, error) {
+	if _, err := os.Stat(filepath.Join(path, "cgroup.kill")); err != nil {
+		return nil, err
+	}
+	dir, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return &cgroup{path, dir}, nil
+}
+
+// members returns the processes of the group and of the groups in it.
+func (g *cgroup) members() (pids []int) {
+	_ = filepath.WalkDir(g.path, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() {
+			return nil
+		}
+		text, _ := os.ReadFile(filepath.Join(name, "cgroup.procs"))
+		for field := range strings.FieldsSeq(string(text)) {
+			if pid, err := strconv.Atoi(field); err == nil {
+				pids = append(pids, pid)
+			}
+		}
+		return nil
+	})
+	return pids
+}
+
+// end kills every process of the group and removes it. A process blocked in the kernel keeps the group; a
+// later process removes it.
 func (g *cgroup) end() {
 	if g == nil {
 		return
@@ -68,7 +95,7 @@ func (g *cgroup) end() {
 	}
 }
 
-// removeCgroup removes a group and those that its processes have made in it. It fails while one has a process.
+// removeCgroup removes a group and its subgroups. It fails if one of them has a process.
 func removeCgroup(path string) error {
 	var groups []string
 	_ = filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
@@ -85,8 +112,8 @@ func removeCgroup(path string) error {
 	return nil
 }
 
-// ownCgroup returns the folder of the group of this process, "" if there is none. The first call removes groups
-// without a process that others have left.
+// ownCgroup returns the folder of the group of this process, or "". The first call removes leftover groups
+// without processes.
 var ownCgroup = sync.OnceValue(func() string {
 	mounts, _ := os.ReadFile("/proc/self/mountinfo")
 	groups, _ := os.ReadFile("/proc/self/cgroup")
@@ -103,7 +130,7 @@ var ownCgroup = sync.OnceValue(func() string {
 	return path
 })
 
-// cgroupPath finds the folder of a process's group in the texts of its mountinfo and cgroup files.
+// cgroupPath returns the folder of a process's group from its mountinfo and cgroup files.
 func cgroupPath(mounts, groups string) string {
 	group, ok := "", false
 	for line := range strings.Lines(groups) {

@@ -19,13 +19,13 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// ownerVariable marks what was started through a registry, and whatever that has started, with the name of
-// the registry's owner.
+// ownerVariable marks processes started through a registry, and their descendants, with the name of the registry's
+// owner.
 const ownerVariable = "PARLEY_OWNER"
 
-// Registry keeps on disk what this program has started, so that the next one finds what a crash has left:
-// processes and temporary files. Several programs may share its directory; each has a part of its own in it,
-// which a lock shows to be alive. All methods may be called from any goroutine.
+// Registry records on disk the processes and temporary files of this program, so that the next program finds those
+// that a crash has left. Several programs may share its directory; each has its own part, with a lock that it holds
+// while it runs. All methods are safe for concurrent use.
 type Registry struct {
 	dir  string // this program's part
 	name string
@@ -40,11 +40,13 @@ type Registry struct {
 // Child is a process in a [Registry].
 type Child struct {
 	PID int `json:"pid"`
-	// Started tells the process from a later one with the same id: its start in the system's own terms.
-	// "" where the system does not tell.
+	// Started distinguishes the process from a later one with the same id: its start time in the system's units, or
+	// "" if the system does not report it.
 	Started string `json:"started,omitempty"`
-	Boot    string `json:"boot,omitempty"` // the system's run that Started counts in
+	Boot    string `json:"boot,omitempty"` // the boot of the system that Started counts from
 	Path    string `json:"path"`
+	// Group is the folder of the control group that holds the process and everything that it starts; "" if there is none.
+	Group string `json:"group,omitempty"`
 }
 
 // Names in the registry's directory.
@@ -56,13 +58,13 @@ const (
 	childPrefix = "child-"
 )
 
-// staleTime is how old a part must be that has not been locked.
+// staleTime is the age at which an unlocked part is removed.
 const staleTime = time.Hour
 
-// OpenRegistry opens the registry in dir, which is created for this user only, and ends what programs that
-// are gone have left in it: their processes, known by id and start time or by the mark in their environment,
-// and their temporary files. It returns those processes. Processes are looked for on Linux alone; elsewhere
-// they end with their input.
+// OpenRegistry opens the registry in dir, which it creates with access for this user only. It cleans up after programs that
+// have ended: it ends their processes, found by id and start time, by the mark in their environment or by their control group,
+// and removes their temporary files. It returns those processes. It searches processes only on Linux; elsewhere they end with
+// their input.
 func OpenRegistry(dir string) (*Registry, []Child, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -79,8 +81,8 @@ func OpenRegistry(dir string) (*Registry, []Child, error) {
 	return r, swept, err
 }
 
-// newRegistry makes this program's part. It gets its name when it is locked: one without a lock would be
-// swept away.
+// newRegistry creates this program's part. It gets its final name when it is locked, because an unlocked part would
+// be swept.
 func newRegistry(dir string) (*Registry, error) {
 	name := strconv.Itoa(os.Getpid()) + "-" + random.Hex(8)
 	r := &Registry{dir: filepath.Join(dir, ownerPrefix+name), name: name, children: map[int]Child{}}
@@ -107,10 +109,10 @@ func closeLock(f *os.File) {
 	}
 }
 
-// TempDir is a directory for temporary files, which go with the registry.
+// TempDir returns a directory for temporary files, which are removed with the registry.
 func (r *Registry) TempDir() string { return filepath.Join(r.dir, tempName) }
 
-// Spawner starts processes with next and keeps them in the registry while they live.
+// Spawner starts processes with next and records them in the registry while they run.
 func (r *Registry) Spawner(next spawn.Spawner) spawn.Spawner {
 	return spawn.Func(func(ctx context.Context, cmd spawn.Command) (spawn.Process, error) {
 		cmd.Env = append(slices.Clone(cmd.Env), ownerVariable+"="+r.name)
@@ -120,14 +122,32 @@ func (r *Registry) Spawner(next spawn.Spawner) spawn.Spawner {
 			return nil, err
 		}
 		// A process that cannot be noted is not lost: it has the mark.
-		number = r.add(describe(p.PID(), cmd.Path))
+		c := describe(p.PID(), cmd.Path)
+		c.Group = groupOf(p)
+		number = r.add(c)
 		return p, nil
 	})
 }
 
-// Unmarked starts processes with next, without the mark of a registry's spawner: the registry then ends the processes
-// themselves and not what they have left.
-func Unmarked(next spawn.Spawner) spawn.Spawner {
+// Noted starts processes with next, or on this machine with the options of local if next is nil, and records them in the
+// registry. A nil registry records none. If local keeps children, the registry ends only the processes themselves, not their
+// leftover descendants.
+func (r *Registry) Noted(next spawn.Spawner, local LocalOptions) spawn.Spawner {
+	if next == nil {
+		next = local.Spawner()
+	}
+	if r == nil {
+		return next
+	}
+	if local.KeepChildren {
+		next = withoutMark(next)
+	}
+	return r.Spawner(next)
+}
+
+// withoutMark starts processes with next, without the mark of a registry's spawner: the registry then ends only the processes
+// themselves, not their leftover descendants.
+func withoutMark(next spawn.Spawner) spawn.Spawner {
 	return spawn.Func(func(ctx context.Context, cmd spawn.Command) (spawn.Process, error) {
 		cmd.Env = slices.DeleteFunc(slices.Clone(cmd.Env), func(e string) bool { return strings.HasPrefix(e, ownerVariable+"=") })
 		return next.Spawn(ctx, cmd)
@@ -147,7 +167,7 @@ func (r *Registry) add(c Child) (number int) {
 
 func (r *Registry) remove(number int) {
 	if number == 0 {
-		return // it did not start
+		return // its start failed
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -159,7 +179,7 @@ func (r *Registry) file(number int) string {
 	return filepath.Join(r.dir, childPrefix+strconv.Itoa(number)+".json")
 }
 
-// Children are the processes that live, the oldest first.
+// Children returns the running processes, the oldest first.
 func (r *Registry) Children() []Child {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -175,12 +195,11 @@ func (r *Registry) Children() []Child {
 	return children
 }
 
-// ErrChildren is returned by closing a [Registry] whose processes have not ended.
+// ErrChildren is returned when a [Registry] with running processes is closed.
 var ErrChildren = errors.New("processes of the registry have not ended")
 
-// Close ends what the processes have left running, a descendant that has gone its own way, and
-// removes this program's part. While a process of the registry lives it does nothing and
-// returns [ErrChildren]. It may be called many times.
+// Close ends leftover descendants of the registry's processes and removes this program's part. While a process of the
+// registry is running, it returns [ErrChildren] and has no effect. It may be called several times.
 func (r *Registry) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -196,7 +215,7 @@ func (r *Registry) Close() error {
 	return errors.Join(err, os.RemoveAll(r.dir))
 }
 
-// sweep ends what owners that are gone have left in dir.
+// sweep ends the processes that ended owners have left in dir.
 func sweep(dir string) (swept []Child, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -226,16 +245,16 @@ func sweepPart(part, name string) ([]Child, error) {
 	defer closeLock(lock)
 	ended, err := endOwned(name, readChildren(part))
 	if err != nil {
-		return ended, err // the next sweep tries again
+		return ended, err // the next sweep retries
 	}
 	return ended, os.RemoveAll(part)
 }
 
-// forkTime is how long a sweep waits for the lock of an owner whose process is gone. A child that the owner
-// was starting when it was killed has a copy of the lock until it runs its program.
+// forkTime limits how long a sweep waits for the lock of an owner that has ended. A child that the owner was just
+// starting holds a copy of the lock until it runs its program.
 const forkTime = 5 * time.Second
 
-// takeLockOf takes the lock of the part of an owner that is gone.
+// takeLockOf takes the lock of the part of an ended owner.
 func takeLockOf(owner, path string) (lock *os.File, gone bool) {
 	for end := time.Now().Add(forkTime); ; time.Sleep(10 * time.Millisecond) {
 		lock, gone = takeLock(path)
@@ -245,20 +264,20 @@ func takeLockOf(owner, path string) (lock *os.File, gone bool) {
 	}
 }
 
-// ownerRuns reports whether there is a process with the id that the owner's name begins with.
+// ownerRuns reports whether a process with the id in the owner's name exists.
 func ownerRuns(owner string) bool {
 	id, _, _ := strings.Cut(owner, "-")
 	pid, err := strconv.Atoi(id)
 	return err != nil || processRuns(pid)
 }
 
-// maxChild is the size of a record.
+// maxChild is the maximum size of a record.
 const maxChild = 1 << 20
 
-// readChildren are the records of a part. One that was being written when its program died tells nothing;
-// its process has the mark.
+// readChildren returns the records of a part. It skips a record that was incomplete when its program died; its
+// process has the mark.
 func readChildren(part string) (children []Child) {
-	files, _ := fs.Glob(os.DirFS(part), childPrefix+"*.json") // the directory's own name is not a pattern
+	files, _ := fs.Glob(os.DirFS(part), childPrefix+"*.json") // the directory name is not a pattern
 	for _, f := range files {
 		var c Child
 		if data, err := regularfile.Read(filepath.Join(part, f), maxChild); err == nil && json.Unmarshal(data, &c) == nil {

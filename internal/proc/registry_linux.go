@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,15 +13,16 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/internal/supervise"
+	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// bootID names this run of the system.
+// bootID identifies the current boot of the system.
 var bootID = sync.OnceValue(func() string {
 	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	return strings.TrimSpace(string(id))
 })
 
-// describe is the record of a process that was started just now.
+// describe returns the record of a process that was just started.
 func describe(pid int, path string) Child {
 	c := Child{PID: pid, Path: path}
 	if e, ok := supervise.Read(pid); ok {
@@ -29,17 +31,50 @@ func describe(pid int, path string) Child {
 	return c
 }
 
-// endTime bounds the end of a process that was killed.
+// endTime limits the wait for the end of a killed process.
 const endTime = 5 * time.Second
 
-// endOwned kills every process that has the mark of an owner or is one of children.
+// endOwned kills every process that has the mark of an owner, is one of children or is in the control group of one.
 func endOwned(owner string, children []Child) ([]Child, error) {
 	mark := ownerVariable + "=" + owner
-	return endFound(func(p supervise.Process) bool { return isOneOf(p, children) || hasMark(p.PID, mark) })
+	groups := ownedGroups(owner, children)
+	members := map[int]bool{}
+	for _, g := range groups {
+		for _, pid := range g.members() {
+			members[pid] = true
+		}
+	}
+	ended, err := endFound(func(p supervise.Process) bool { return members[p.PID] || isOneOf(p, children) || hasMark(p.PID, mark) })
+	for _, g := range groups {
+		g.end() // processes that have started in it since
+	}
+	return ended, err
 }
 
-// endFound kills the processes that match finds and their descendants, and waits for their end. All are stopped first, pass
-// by pass, so that none starts another meanwhile.
+// groupOf returns the folder of the control group of a process, "" if it has none.
+func groupOf(p spawn.Process) string {
+	if c := localChild(p); c != nil && c.link != nil && c.link.group != nil {
+		return c.link.group.path
+	}
+	return ""
+}
+
+// ownedGroups returns the existing control groups of children. The name of a group begins with the process id of its owner.
+func ownedGroups(owner string, children []Child) (groups []*cgroup) {
+	pid, _, _ := strings.Cut(owner, "-")
+	for _, c := range children {
+		if c.Boot != bootID() || !strings.HasPrefix(filepath.Base(c.Group), cgroupPrefix+pid+"-") {
+			continue
+		}
+		if g, err := openCgroup(c.Group); err == nil {
+			groups = append(groups, g)
+		}
+	}
+	return groups
+}
+
+// endFound kills the processes that match selects and their descendants, and waits for their end. It first stops all of
+// them, in several passes, so that they cannot start new ones.
 func endFound(match func(supervise.Process) bool) (ended []Child, err error) {
 	for _, f := range supervise.Freeze(match, map[int]bool{os.Getpid(): true}) {
 		ended = append(ended, Child{PID: f.PID, Started: f.Started, Boot: bootID(), Path: programOf(f.PID)})
@@ -54,7 +89,8 @@ func isOneOf(p supervise.Process, children []Child) bool {
 	})
 }
 
-// hasMark reports whether the environment of a process has an entry. That of another user cannot be read.
+// hasMark reports whether the environment of a process has an entry. The environment of another user's process cannot be
+// read.
 func hasMark(pid int, mark string) bool {
 	environ, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
 	if err != nil || !bytes.Contains(environ, []byte(mark)) {
@@ -73,8 +109,7 @@ func programOf(pid int) string {
 	return path
 }
 
-// awaitEnd waits until processes have ended. They are not children of this process, so that
-// only looking helps.
+// awaitEnd waits until processes have ended. They are not children of this process, so it polls.
 func awaitEnd(children []Child) error {
 	deadline := time.Now().Add(endTime)
 	for _, c := range children {
@@ -88,7 +123,7 @@ func awaitEnd(children []Child) error {
 	return nil
 }
 
-// alive reports whether a process runs; one that only waits to be reaped does not.
+// alive reports whether a process is running; a zombie is not.
 func alive(c Child) bool {
 	p, ok := supervise.Read(c.PID)
 	return ok && p.Started == c.Started && p.State != 'Z' && syscall.Kill(c.PID, 0) != syscall.ESRCH

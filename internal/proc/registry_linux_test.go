@@ -14,6 +14,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/seed7221b0f9/parley/internal/supervise"
 )
 
 func openRegistry(t *testing.T, dir string) (*Registry, []Child) {
@@ -39,8 +41,8 @@ func entries(t *testing.T, dir string) []string {
 	return names
 }
 
-// TestRegistrySweeps: what a program that was killed has left, two descendants in sessions of their own and
-// a temporary file, is gone when the next one opens the registry.
+// TestRegistrySweeps: opening the registry ends the two descendants in other sessions that a killed program has
+// left, and removes its temporary file.
 func TestRegistrySweeps(t *testing.T) {
 	census(t)
 	dir, line := t.TempDir(), newLifeline(t)
@@ -72,8 +74,8 @@ func TestRegistrySweeps(t *testing.T) {
 	}
 }
 
-// TestRegistrySweepsUnfinished: a part that was never locked goes when it is so old that no program can be about
-// to lock it.
+// TestRegistrySweepsUnfinished: a part that was never locked is removed when it is too old for a program to be
+// about to lock it.
 func TestRegistrySweepsUnfinished(t *testing.T) {
 	dir := t.TempDir()
 	now := time.Now()
@@ -90,8 +92,7 @@ func TestRegistrySweepsUnfinished(t *testing.T) {
 	}
 }
 
-// TestRegistrySparesStrangers: a record whose id belongs to another process by now kills no
-// process.
+// TestRegistrySparesStrangers: a record with an id that now belongs to another process kills no process.
 func TestRegistrySparesStrangers(t *testing.T) {
 	census(t)
 	dir := t.TempDir()
@@ -123,7 +124,7 @@ func TestRegistrySparesStrangers(t *testing.T) {
 	}
 }
 
-// TestRegistryByRecord: a process without the mark is known by its record.
+// TestRegistryByRecord: a process without the mark is found by its record.
 func TestRegistryByRecord(t *testing.T) {
 	census(t)
 	dir := t.TempDir()
@@ -249,8 +250,8 @@ func TestFindOOMFile(t *testing.T) {
 	}
 }
 
-// TestSweepWaitsForAFork: the lock of an owner that was killed is held by a child that it was starting. The
-// sweep waits for that child, and for no longer than forkTime.
+// TestSweepWaitsForAFork: a child that a killed owner was starting still holds the lock. The sweep waits for it,
+// at most forkTime.
 func TestSweepWaitsForAFork(t *testing.T) {
 	gone := exec.Command("true")
 	if err := gone.Run(); err != nil {
@@ -286,5 +287,53 @@ func TestSweepWaitsForAFork(t *testing.T) {
 				t.Errorf("%d parts are left", left)
 			}
 		})
+	}
+}
+
+// TestRegistrySweepsGroups: the processes in the control group of a child are ended, though they have neither the mark nor a
+// parent among the children. A group of another owner is left alone. The groups are folders with the files of one.
+func TestRegistrySweepsGroups(t *testing.T) {
+	census(t)
+	dir, groups := t.TempDir(), t.TempDir()
+	child := func(base string) (*exec.Cmd, Child) {
+		cmd := exec.Command("sleep", "1000")
+		cmd.Env = []string{"PATH=" + os.Getenv("PATH")}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+		g := filepath.Join(groups, base)
+		nested := filepath.Join(g, "nested")
+		if err := os.MkdirAll(nested, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		for name, text := range map[string]string{filepath.Join(g, "cgroup.kill"): "", filepath.Join(nested, "cgroup.procs"): fmt.Sprintln(cmd.Process.Pid)} {
+			if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return cmd, Child{PID: 1 << 30, Started: "1", Boot: bootID(), Path: "/agent", Group: g}
+	}
+	ours, record := child(cgroupPrefix + "1073741824-0123456789abcdef")
+	others, foreign := child(cgroupPrefix + "1-0123456789abcdef")
+	part := filepath.Join(dir, ownerPrefix+"1073741824-00")
+	if err := os.Mkdir(part, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range []Child{record, foreign} {
+		data, err := json.Marshal(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(part, fmt.Sprint(childPrefix, i, ".json")), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, swept := openRegistry(t, dir)
+	if len(swept) != 1 || swept[0].PID != ours.Process.Pid {
+		t.Errorf("swept %v, want process %d", swept, ours.Process.Pid)
+	}
+	if p, ok := supervise.Read(others.Process.Pid); !ok || p.State == 'Z' {
+		t.Error("the process of another owner's group was ended")
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
@@ -101,7 +102,8 @@ func TestEnvironmentIsComplete(t *testing.T) {
 	}
 }
 
-// TestRelativePath: a relative path is meant from here, not from the child's directory.
+// TestRelativePath: a relative path is relative to this process's directory, not to the
+// child's.
 func TestRelativePath(t *testing.T) {
 	census(t)
 	cmd := behaviour("pwd")
@@ -183,7 +185,7 @@ func TestKillCutsStopShort(t *testing.T) {
 	}
 }
 
-// TestBurst: what is written just before the exit is not lost on a slow reader.
+// TestBurst: output right before the exit is not lost for a slow reader.
 func TestBurst(t *testing.T) {
 	census(t)
 	s := start(t, behaviour("burst"), Options{DrainDelay: time.Millisecond})
@@ -241,7 +243,7 @@ func TestStdin(t *testing.T) {
 	if !ok {
 		t.Fatal("stdin has no SetWriteDeadline")
 	}
-	// There is no reader: the write stands still until Close ends it.
+	// There is no reader: the write blocks until Close ends it.
 	failed := make(chan struct{})
 	go func() {
 		defer close(failed)
@@ -280,7 +282,7 @@ func TestStartCancelled(t *testing.T) {
 	}
 }
 
-// TestCancelledWhileSpawning: the process that came too late is killed and reaped.
+// TestCancelledWhileSpawning: a process that starts too late is killed and reaped.
 func TestCancelledWhileSpawning(t *testing.T) {
 	census(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -321,7 +323,7 @@ func TestCancelAfterStart(t *testing.T) {
 func TestManyAtOnce(t *testing.T) {
 	census(t)
 	var all sync.WaitGroup
-	for range 50 {
+	for range short.Count(8, 50, 50) {
 		all.Go(func() {
 			s, err := Start(t.Context(), behaviour("echo"), Options{CloseGrace: patience})
 			if err != nil {

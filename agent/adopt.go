@@ -1,0 +1,44 @@
+package agent
+
+import (
+	"context"
+	"iter"
+
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/spawn"
+)
+
+// Adopter is implemented by a provider whose agents can be taken over from another process that has started them
+// with [Options.Spawner], under a host that outlives it.
+type Adopter interface {
+	// Adopt takes over the agent of the session with this id. It writes nothing to the agent; requests that
+	// wait for an answer come again as events when the lines up to Adoption.Last were read. After an error the agent
+	// is ended.
+	Adopt(ctx context.Context, id string, opts Options, a Adoption) (Session, error)
+}
+
+// Adoption is an agent that another process has started and left running.
+type Adoption struct {
+	// Process is the agent. Its lines begin with the first one of its life.
+	Process spawn.LineProcess
+	// Last is the number of the last line that there is now.
+	Last uint64
+	// Stored is the number of the last line whose events are stored. Up to it nothing is reported to OnUsed and OnLine.
+	Stored uint64
+}
+
+// Batch is all events of one line of an agent.
+type Batch struct {
+	// Line is the number of the line. It is 0 for events that come from no line; they may come again after an adoption.
+	Line   uint64
+	Events []event.Event // none for most lines to the agent
+}
+
+// Hosted is implemented by a session that can be adopted. A caller that wants that takes Batches and not Events.
+type Hosted interface {
+	// Batches yields the events of the session by the lines that they come from, of an adopted one from its first line
+	// on. It ends as Events does.
+	Batches(ctx context.Context) iter.Seq2[Batch, error]
+	// Kept returns how many bytes of lines an adoption would read.
+	Kept() int64
+}
