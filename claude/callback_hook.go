@@ -10,10 +10,10 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// allHooks are the caller's hooks after those of this package.
+// allHooks returns this package's hooks followed by the caller's.
 func (l *launch) allHooks() *hook.Hooks {
 	if l.Hooks == nil && l.Guard == nil {
-		return nil // most sessions have none, and wait for nothing
+		return nil // most sessions have no hooks and need not wait
 	}
 	var all hook.Hooks
 	if l.Hooks != nil {
@@ -37,6 +37,9 @@ func (r *responder) hookCallback(ctx context.Context, req control.Request) ([]by
 	answer, found, err := r.launch.hooks.Call(ctx, body.CallbackID, hook.Invocation{CallID: body.ToolUseID, Input: body.Input, Start: r.start,
 		Panicked: func(v any, stack []byte) { r.launch.panicked(req, v, stack) }})
 	answered(answer)
+	if !found && r.adopted {
+		return refusal(body.Input), nil
+	}
 	if !found {
 		return nil, &control.Error{Message: "No hook callback found for ID: " + body.CallbackID}
 	}

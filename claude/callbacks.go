@@ -9,26 +9,27 @@ import (
 	"github.com/seed7221b0f9/parley/claude/internal/control"
 )
 
-// callback answers one kind of request of the CLI. It runs in a goroutine of its
-// own; ctx ends when the CLI takes the request back and when the session ends.
+// callback answers one kind of request of the CLI. It runs in a new goroutine; ctx ends
+// when the CLI cancels the request and when the session ends.
 type callback func(ctx context.Context, req control.Request) ([]byte, error)
 
-// responder answers the requests of a session's CLI with the callbacks of its options.
-// It knows no more of the session than what its fields say.
+// responder answers the requests of a session's CLI with the callbacks of its options. It
+// knows only those parts of the session that its fields hold.
 type responder struct {
 	launch  *launch
 	trace   *tracer
 	mcp     *mcpHost
-	closing <-chan struct{}              // closed when the session is being ended
-	start   func(f func())               // begins a goroutine that the session waits for
-	has     func(capability string) bool // what the CLI has said that it can do
+	closing <-chan struct{}              // closed when the session begins to close
+	start   func(f func())               // starts a goroutine that the session waits for
+	has     func(capability string) bool // reports whether the CLI has announced a capability
 	warn    func(msg string, args ...any)
 
+	adopted         bool // the CLI was started by another process
 	open            openRequests
 	permissionHooks permissionHooks
 }
 
-// callbacks are the requests of the CLI that have an answer here.
+// callbacks returns the handlers by the subtype of the request.
 func (r *responder) callbacks() map[string]callback {
 	return map[string]callback{
 		"can_use_tool":        r.canUseTool,
@@ -39,11 +40,11 @@ func (r *responder) callbacks() map[string]callback {
 	}
 }
 
-// handle answers the CLI's requests.
+// handle dispatches a request of the CLI to its callback.
 func (r *responder) handle(ctx context.Context, req control.Request) ([]byte, error) {
 	switch req.Subtype {
 	case "remote_tool_call", "remote_plumbing_call", "remote_tools_probe", "remote_tools_reannounce":
-		return nil, control.ErrNoAnswer // for hosts of another kind; an error would be taken for theirs
+		return nil, control.ErrNoAnswer // meant for another host; an error would count as that host's answer
 	}
 	answer := r.callbacks()[req.Subtype]
 	if answer == nil {
@@ -56,21 +57,21 @@ func (r *responder) handle(ctx context.Context, req control.Request) ([]byte, er
 	}
 	text, err := r.traced(ctx, req, answer)
 	if r.ending() && startsTools(req.Subtype) {
-		return nil, control.ErrNoAnswer // whatever it says, no tool starts any more
+		return nil, control.ErrNoAnswer // no answer: the session is closing, so no tool may start
 	}
 	if err != nil && errors.Is(context.Cause(ctx), errClosing) {
-		return nil, control.ErrNoAnswer // the callback gave up because the session ends; that says nothing of the tool
+		return nil, control.ErrNoAnswer // the callback failed because the session is closing, which is no decision about the tool
 	}
 	return text, err
 }
 
-// errClosing is the cause of a callback's context when its session is closed.
+// errClosing is the cause of a callback's context when its session closes.
 var errClosing = fmt.Errorf("%w: the session ends", ErrClosed)
 
-// startsTools reports whether a tool may run because of the answer to a request.
+// startsTools reports whether the answer to a request can start a tool.
 func startsTools(subtype string) bool { return subtype == "can_use_tool" || subtype == "mcp_message" }
 
-// ending reports whether the session is being ended.
+// ending reports whether the session is closing.
 func (r *responder) ending() bool {
 	select {
 	case <-r.closing:
@@ -80,8 +81,8 @@ func (r *responder) ending() bool {
 	}
 }
 
-// untilClosing is ctx, ended when the session is being closed as well: the CLI
-// can take its time to go, and a person should not be asked meanwhile.
+// untilClosing returns ctx with an additional end when the session begins to close: the
+// CLI may take a while to exit, and no person should be asked meanwhile.
 func (r *responder) untilClosing(ctx context.Context) (_ context.Context, release func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var watching sync.WaitGroup
@@ -98,13 +99,13 @@ func (r *responder) untilClosing(ctx context.Context) (_ context.Context, releas
 	}
 }
 
-// panicked logs a callback that panicked.
+// panicked logs the panic of a callback.
 func (l *launch) panicked(req control.Request, value any, stack []byte) {
 	l.logger().Error("claude: a callback panicked", "request", req.Subtype, "panic", value, "stack", string(stack))
 }
 
-// needsAnswers reports whether the CLI may have to ask something of this process
-// as long as it runs, so that its input has to stay open for the answers.
+// needsAnswers reports whether the CLI may send requests to this process while it runs,
+// so that its input must stay open for the answers.
 func (l *launch) needsAnswers() bool {
 	return l.hasPermissionCallbacks() || l.hooks.Any() || l.hasToolServers()
 }

@@ -15,21 +15,22 @@ import (
 	"github.com/seed7221b0f9/parley/internal/random"
 )
 
-// Client is a conversation of many turns with one CLI. Its methods may be called
-// from any goroutine, also from callbacks. It must be closed.
+// Client is a conversation of many turns with one CLI. Its methods are safe for concurrent use, also in
+// callbacks. It must be closed.
 type Client struct {
 	s *session
 	r *router
 
 	sending chan struct{} // holds a token while a prompt is being written
 
+	lines *lineQueue // of a client that was adopted, every line from the first
+
 	shared *attachment // nil if no client can attach
 	left   bool        // guarded by attachments
 }
 
-// Connect starts a CLI and waits until it is ready. The context bounds
-// connecting alone: the client lives on when it ends. An error after the start
-// is a *[HandshakeError]; what the CLI itself said is its cause.
+// Connect starts a CLI and waits until it is ready. The context applies only to connecting: the client
+// continues when it ends. An error after the start is a *[HandshakeError], which wraps the CLI's own error.
 func Connect(ctx context.Context, opts *Options) (*Client, error) {
 	if c := attach(opts); c != nil {
 		return c, nil
@@ -70,8 +71,8 @@ func connect(ctx context.Context, l *launch) (*Client, error) {
 	return c, nil
 }
 
-// handshakeError is why the handshake failed, nil if it did not. The exit error is more
-// specific than the unanswered call, so it wins.
+// handshakeError returns the error of the handshake, or nil. The exit error takes precedence, because it is
+// more specific than an unanswered request.
 func (c *Client) handshakeError(ctx context.Context) (err error) {
 	c.s.update(func(st *sessionState) { err = st.handshake.err })
 	if err == nil {
@@ -87,8 +88,8 @@ func (c *Client) handshakeError(ctx context.Context) (err error) {
 	return &HandshakeError{Err: err}
 }
 
-// Send sends a prompt. A CLI that is busy queues it. The error says that the
-// prompt could not be written; the [Turn] reports the rest.
+// Send sends a prompt. A busy CLI queues it. Send returns an error if the prompt could not be written; the
+// [Turn] reports all later errors.
 func (c *Client) Send(ctx context.Context, in message.UserInput) (*Turn, error) {
 	if c.closedAlone() {
 		return nil, ErrClosed
@@ -113,8 +114,7 @@ func (c *Client) Send(ctx context.Context, in message.UserInput) (*Turn, error) 
 		return nil, err
 	}
 	t := newTurn(c, in.UUID, c.s.freed)
-	// Turns are opened in the order of their lines: a CLI that names no prompts answers in that
-	// order.
+	// Open turns in the order of their lines, because a CLI that names no prompts answers in that order.
 	select {
 	case c.sending <- struct{}{}:
 		defer func() { <-c.sending }()
@@ -131,8 +131,8 @@ func (c *Client) Send(ctx context.Context, in message.UserInput) (*Turn, error) 
 	return t, nil
 }
 
-// sendOther writes a line that is not a prompt. Nothing that follows from it can be recognized,
-// so its turn has ended.
+// sendOther writes a line that is not a prompt. The messages that it causes cannot be recognized, so its
+// turn ends at once.
 func (c *Client) sendOther(ctx context.Context, line json.RawMessage) (*Turn, error) {
 	t := newTurn(c, "", nil)
 	t.finish(nil, nil)
@@ -144,7 +144,7 @@ func (c *Client) sendOther(ctx context.Context, line json.RawMessage) (*Turn, er
 	return t, c.s.send(ctx, compact.Bytes())
 }
 
-// waitDrained waits for the turns that were broken off.
+// waitDrained waits for the end of abandoned turns.
 func (c *Client) waitDrained(ctx context.Context) error {
 	limit := deadline.Or(c.s.launch.DrainTimeout, defaultDrain)
 	ctx, cancel := deadline.With(ctx, limit, &StalledError{Phase: "drain", Since: limit})
@@ -152,12 +152,11 @@ func (c *Client) waitDrained(ctx context.Context) error {
 	return c.r.drained(ctx)
 }
 
-// Query sends a prompt and yields the messages of its turn, the result last. The
-// error of a turn that failed follows its result, as in [Turn.Messages], and the
-// client can be used on. Breaking out before the
-// result interrupts the turn, and the rest of it is drained in the background; the next Send
-// waits for that. The end of ctx does the same, and its cause is the last element. The prompt
-// is sent when the iterator is first ranged over, which can be done once.
+// Query sends a prompt and yields the messages of its turn, the result last. The error of a turn that failed
+// follows its result, as in [Turn.Messages], and the client remains usable. Breaking out before the result
+// interrupts the turn and drains the rest of it in the background; the next Send waits for that. The end of
+// ctx has the same effect, and its cause is the last element. The prompt is sent when the range begins. The
+// iterator can be ranged over once.
 func (c *Client) Query(ctx context.Context, prompt string) iter.Seq2[Message, error] {
 	return once(func(yield func(message.Message, error) bool) {
 		t, err := c.Send(ctx, Text(prompt))
@@ -177,16 +176,14 @@ func (c *Client) rangeOver(ctx context.Context, t *Turn, yield func(message.Mess
 	}
 }
 
-// ranges notes that a caller takes the messages of a box. What holds up the reader may be
-// another one now.
+// ranges records that a caller reads a queue. Another queue may block the reader now.
 func (c *Client) ranges(box *lineQueue) (first bool) {
 	first = !box.ranged.Swap(true)
 	c.s.freed()
 	return first
 }
 
-// abandon interrupts a turn that is no longer read, or that was given up, and lets it end in
-// the background.
+// abandon interrupts a turn that is no longer read and drains it in the background.
 func (c *Client) abandon(t *Turn) {
 	if !c.r.abandon(t) {
 		return
@@ -207,12 +204,11 @@ func (c *Client) abandon(t *Turn) {
 	}()
 }
 
-// Messages yields every message from the call on, those of turns included,
-// until the CLI has ended; several may run at once. The error, if the CLI did
-// not end well, is the last element. Messages that belonged to no turn and that no call has
-// returned, at most the last 1,000, come first. Breaking out only stops looking. The end of ctx
-// ends the range, its cause last. The iterator can be ranged over once; one that never is keeps
-// what comes until the client is closed.
+// Messages yields every message from the call on, including those of turns, until the CLI has ended. Several
+// ranges may run at once. If the CLI failed, the error is the last element. The first messages are those
+// outside of turns that no earlier call has returned, at most the last 1,000. Breaking out has no effect on
+// the session. The end of ctx ends the range, with its cause as the last element. The iterator can be ranged
+// over once; an unused iterator keeps all messages in memory until the client is closed.
 func (c *Client) Messages(ctx context.Context) iter.Seq2[Message, error] {
 	box := newLineQueue(c.s.freed)
 	c.r.subscribe(box)
@@ -234,8 +230,8 @@ func (c *Client) Messages(ctx context.Context) iter.Seq2[Message, error] {
 	})
 }
 
-// CloseInput says that there will be no more prompts. The CLI finishes what it
-// has and exits; [Client.Wait] waits for that.
+// CloseInput closes the CLI's input: no more prompts can be sent. The CLI finishes its queued prompts and
+// exits; [Client.Wait] waits for that.
 func (c *Client) CloseInput() error {
 	if c.closedAlone() {
 		return ErrClosed
@@ -244,17 +240,17 @@ func (c *Client) CloseInput() error {
 	return nil
 }
 
-// Wait waits until the CLI has ended and returns how: nil, a *[ResultError] when
-// it exited with an error because its last turn failed, an *[ExitError], or what
-// broke the connection. After Close it is nil.
+// Wait waits until the CLI has ended. It returns nil for a clean exit, a *[ResultError] if the CLI exited
+// with an error because its last turn failed, an *[ExitError], or the error that broke the connection. After
+// Close it returns nil.
 func (c *Client) Wait() error {
 	<-c.s.done
 	return c.r.outcome()
 }
 
-// Close ends the CLI: a turn that runs is interrupted, then its input ends, so
-// that it can write its transcript, then the whole process tree. It returns when
-// everything is gone, after at most the sum of the four graces of [Deadlines], and may be called many times.
+// Close ends the CLI: it interrupts a running turn, closes the CLI's input, so that it can write its
+// transcript, and then ends the whole process tree. It returns when all processes have ended, after at most
+// the sum of the four graces of [Deadlines], and may be called several times.
 func (c *Client) Close() error {
 	if c.leave() {
 		c.s.close()
@@ -270,10 +266,9 @@ func (c *Client) SessionID() (id string) {
 	return id
 }
 
-// Control sends any control request, also one that this package does not know.
-// fields, a struct or a map, is the request without its subtype and may be nil;
-// the answer is decoded into out unless that is nil or the answer has no body.
-// The error of the CLI is a *[ControlError].
+// Control sends any control request, including those that this package does not know. fields, a struct or a
+// map, is the request without its subtype and may be nil; the answer is decoded into out unless that is nil
+// or the answer has no body. The error of the CLI is a *[ControlError].
 func (c *Client) Control(ctx context.Context, subtype string, fields, out any) error {
 	request, err := controlRequest(subtype, fields)
 	if err == nil && c.closedAlone() {
@@ -309,7 +304,7 @@ func decodeAnswer(body string, out any) error {
 	return message.JSON(body).Decode(out)
 }
 
-// controlRequest is the JSON of a request.
+// controlRequest returns the JSON of a request.
 func controlRequest(subtype string, fields any) ([]byte, error) {
 	head := map[string]any{"subtype": subtype}
 	if fields == nil {
@@ -325,7 +320,7 @@ func controlRequest(subtype string, fields any) ([]byte, error) {
 	return jsonwire.Prepend(head, body)
 }
 
-// rawHead returns what the line of a prompt says of itself.
+// rawHead returns the members of a raw prompt line that identify it.
 func rawHead(line json.RawMessage) (head struct {
 	Type string `json:"type"`
 	UUID string `json:"uuid"`

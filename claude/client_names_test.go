@@ -10,16 +10,16 @@ import (
 	"github.com/seed7221b0f9/parley/claude"
 )
 
-// verbs are the words that a command of a Client begins with.
+// verbs are the allowed first words of the command methods of a Client.
 var verbs = []string{"Answer", "Apply", "Ask", "Call", "Cancel", "Close", "Control", "Disable", "Enable", "End", "Export", "Fetch", "Generate",
 	"Interrupt", "List", "Measure", "Move", "Pause", "Preview", "Query", "Rate", "Read", "Reconnect", "Register", "Reload", "Rename",
 	"Resume", "Rewind", "Seed", "Send", "Set", "Stop", "Suggest", "Update", "Wait"}
 
-// accessors are the methods of a Client that ask nothing of the CLI.
-var accessors = []string{"Messages", "ServerInfo", "SessionID", "Tasks", "View", "Visibility"}
+// accessors are the methods of a Client that send no request to the CLI.
+var accessors = []string{"Lines", "Messages", "ServerInfo", "SessionID", "Tasks", "View", "Visibility"}
 
-// A command of a Client is a verb, and no argument of one is a bare bool, which says
-// nothing where it is called.
+// The name of a command method begins with a verb, and no parameter is a bool, which
+// would be unclear at the call.
 func TestClientCommandsAreVerbs(t *testing.T) {
 	typ := reflect.TypeFor[*claude.Client]()
 	used := map[string]bool{}
@@ -34,7 +34,7 @@ func TestClientCommandsAreVerbs(t *testing.T) {
 			if in.Kind() == reflect.Bool {
 				t.Errorf("%s has an argument that is a bool", m.Name)
 			}
-			if in == reflect.TypeFor[context.Context]() && slices.Contains(accessors, m.Name) && m.Name != "Messages" {
+			if in == reflect.TypeFor[context.Context]() && slices.Contains(accessors, m.Name) && m.Name != "Messages" && m.Name != "Lines" {
 				t.Errorf("%s takes a context and is called an accessor", m.Name)
 			}
 		}
@@ -46,7 +46,7 @@ func TestClientCommandsAreVerbs(t *testing.T) {
 	}
 }
 
-// firstWord is the first word of a name in mixed capitals.
+// firstWord returns the first word of a name in mixed caps.
 func firstWord(name string) string {
 	for i, r := range name {
 		if i > 0 && unicode.IsUpper(r) {

@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 )
 
-// heldConn is a CLI that says what the test puts into out.
+// heldConn is a CLI that writes the lines which the test puts into out.
 type heldConn struct {
 	out    chan string
 	closed chan struct{} // the input
@@ -56,7 +56,7 @@ func (c *heldConn) open() bool {
 	}
 }
 
-// startHeld starts a session as Options with callbacks do.
+// startHeld starts a session like Options with callbacks do.
 func startHeld(t *testing.T, out sink) (*session, *heldConn) {
 	c := &heldConn{out: make(chan string, 100), closed: make(chan struct{})}
 	s, err := startSession(t.Context(), unchecked(&Options{Transport: c, Logger: slog.New(slog.DiscardHandler)}), out, true)
@@ -71,7 +71,7 @@ func TestHeldStreamClosesWithItsRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, c := startHeld(t, &query{box: newLineQueue(nil)})
 		defer s.close()
-		if err := s.prompt(t.Context(), []byte(`{"type":"user"}`)); err != nil {
+		if err := s.prompt(t.Context(), promptLine{whole: []byte(`{"type":"user"}`)}); err != nil {
 			t.Fatal(err)
 		}
 		s.noMoreInput()
@@ -111,7 +111,8 @@ func TestHeldClientClosesWithItsTurns(t *testing.T) {
 		if _, err := client.Send(t.Context(), Text("c")); err == nil {
 			t.Fatal("sent behind the end")
 		}
-		// An idle session after a result, while the CLI has not read the second prompt.
+		// The session is idle after a result, while the CLI has not read the second
+		// prompt.
 		c.out <- fmt.Sprintf(`{"type":"result","subtype":"success","user_message_uuid":%q}`, a.ID)
 		c.out <- runEndLines["idle"]
 		if !c.open() {

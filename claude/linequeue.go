@@ -9,11 +9,22 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// entry is one line on its way to a reader, who decodes it.
+// entry is a line on its way to a consumer, which decodes it.
 type entry struct {
-	text string
-	msg  message.Message // set when the line has been decoded already
+	text   string
+	msg    message.Message // set when the line has been decoded already
+	number uint64          // of the line, where a host counts them
+	kind   lineKind
 }
+
+// lineKind tells what a line is.
+type lineKind byte
+
+const (
+	messageLine lineKind = iota
+	controlLine          // of the control protocol
+	inputLine            // to the CLI
+)
 
 func (e entry) message() message.Message {
 	if e.msg != nil {
@@ -22,20 +33,21 @@ func (e entry) message() message.Message {
 	return decode.Line(e.text)
 }
 
-// lineQueue is a queue without a bound between the session's reader, which never
-// waits for it, and one consumer, which takes all that is there at a time.
+// lineQueue is an unbounded queue between the session's reader, which never waits for it,
+// and one consumer, which takes all queued entries at once.
 type lineQueue struct {
 	freed func() // called when an entry has been taken
+	whole bool   // takes lines that are no messages too
 
 	mu      sync.Mutex
 	queue   []entry
 	ended   bool
 	err     error
-	discard bool          // nothing will be taken any more
-	ready   chan struct{} // holds a token when there is something to take
+	discard bool          // the consumer has stopped
+	ready   chan struct{} // holds a token if entries are queued
 
-	bytes  atomic.Int64 // of entries not yet taken
-	ranged atomic.Bool  // a caller takes them
+	bytes  atomic.Int64 // size of the queued entries
+	ranged atomic.Bool  // a caller is reading the queue
 
 	batch []entry // the consumer's own
 	next  int
@@ -53,13 +65,13 @@ func (m *lineQueue) put(e entry) {
 	}
 	m.bytes.Add(int64(len(e.text)))
 	m.queue = append(m.queue, e)
-	if len(m.queue) == 1 { // a consumer waits only for a queue that was empty
+	if len(m.queue) == 1 { // the consumer waits only for an empty queue
 		m.signal()
 	}
 }
 
-// drop throws away what is queued and what will come. The consumer calls it
-// when it stops before the end.
+// drop discards queued and future entries. The consumer calls it when it stops before the
+// end.
 func (m *lineQueue) drop() {
 	m.mu.Lock()
 	m.discard, m.queue = true, nil
@@ -71,7 +83,7 @@ func (m *lineQueue) drop() {
 	}
 }
 
-// end closes the queue; entries that are in it are still taken, then err.
+// end closes the queue: take returns the remaining entries, then err.
 func (m *lineQueue) end(err error) {
 	m.mu.Lock()
 	if !m.ended {
@@ -88,8 +100,8 @@ func (m *lineQueue) signal() {
 	}
 }
 
-// take returns the next entry. ok is false at the end, with the error that the
-// queue ended with, and when ctx ends, with its cause.
+// take returns the next entry. ok is false at the end of the queue, with its error, and
+// when ctx ends, with its cause.
 func (m *lineQueue) take(ctx context.Context) (e entry, ok bool, err error) {
 	if ctx.Err() != nil {
 		return entry{}, false, context.Cause(ctx)
@@ -109,7 +121,7 @@ func (m *lineQueue) take(ctx context.Context) (e entry, ok bool, err error) {
 		}
 	}
 	e = m.batch[m.next]
-	m.batch[m.next] = entry{} // or the batch would keep it alive
+	m.batch[m.next] = entry{} // so that the batch does not keep it alive
 	m.next++
 	m.bytes.Add(-int64(len(e.text)))
 	if m.freed != nil {
@@ -118,13 +130,13 @@ func (m *lineQueue) take(ctx context.Context) (e entry, ok bool, err error) {
 	return e, true, nil
 }
 
-// refill takes all that is queued and leaves the used-up batch in its place.
+// refill takes all queued entries and leaves the empty batch for reuse.
 func (m *lineQueue) refill() (ended bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.batch, m.queue, m.next = m.queue, m.batch[:0], 0
 	if cap(m.queue) > 4096 && cap(m.queue) > 4*len(m.batch) {
-		m.queue = nil // the remains of a burst
+		m.queue = nil // too large to keep after a burst
 	}
 	return m.ended, m.err
 }

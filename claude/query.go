@@ -13,11 +13,11 @@ import (
 // ErrNoResult is returned when the CLI exited with status 0 but without a result for a prompt.
 var ErrNoResult = errors.New("claude: the CLI ended without a result")
 
-// Message is one line that the CLI wrote, decoded. Package message has the types that it can
-// be, and a type for unknown ones.
+// Message is one line that the CLI wrote, decoded. Package message has its types, including
+// one for unknown lines.
 type Message = message.Message
 
-// ResultError is the error of a turn that failed. Its Result has what is known of it.
+// ResultError is the error of a turn that failed. Its Result has the details.
 type ResultError = message.ResultError
 
 // Text returns a prompt that consists of a single text block. Prompts with images or other
@@ -26,18 +26,16 @@ func Text(s string) message.UserInput {
 	return message.UserInput{Content: []message.InputBlock{&message.Text{Text: s}}}
 }
 
-// Query runs one prompt in a session of its own and yields every message until
-// the CLI has ended. One prompt can give several results: tasks that it left in
-// the background report when they end.
+// Query runs one prompt in a new session and yields every message until the CLI has ended. One
+// prompt can give several results: background tasks report in separate turns when they end.
 //
-// The CLI starts when the iterator is first ranged over; it is gone when the
-// range ends, however it ends. A turn that failed is a [message.Result] with
-// IsError; when the CLI then exits with an error, a *[ResultError] follows as
-// the last element; when it ends well without any result, [ErrNoResult] does. At
-// the end of ctx nothing more is yielded but its cause, and the CLI is stopped:
-// its turn is interrupted, so that no tool starts any more, then it has time to
-// write its transcript. Breaking out does the same. The waits have the bounds of
-// [Deadlines]. The iterator can be ranged over once.
+// The CLI starts when the range begins, and has ended when the range ends for any reason. A
+// failed turn gives a [message.Result] with IsError; if the CLI then exits with an error, the
+// last element is a *[ResultError]; if the CLI exits with success but without a result, it is
+// [ErrNoResult]. When ctx ends, the last element is its cause, and the CLI is stopped: its
+// turn is interrupted, so that no more tools start, and it gets time to write its transcript.
+// Breaking out has the same effect. [Deadlines] limits the waits. The iterator can be ranged
+// over once.
 func Query(ctx context.Context, prompt string, opts *Options) iter.Seq2[Message, error] {
 	return once(func(yield func(message.Message, error) bool) {
 		in := Text(prompt)
@@ -51,10 +49,10 @@ func Query(ctx context.Context, prompt string, opts *Options) iter.Seq2[Message,
 	})
 }
 
-// QueryStream is [Query] with a conversation of several prompts, which produce
-// sends one by one. The input ends when produce returns. The context that
-// produce gets ends with the run; an error that it returns ends the run and is
-// the iterator's last element. The iterator waits for produce.
+// QueryStream is like [Query] with several prompts, which produce sends one by one. The input
+// ends when produce returns. The context of produce ends with the run; if produce returns an
+// error, the run ends and the error is the last element. The iterator waits until produce has
+// returned.
 func QueryStream(ctx context.Context, produce func(ctx context.Context, send func(message.UserInput) error) error, opts *Options) iter.Seq2[Message, error] {
 	return once(func(yield func(message.Message, error) bool) {
 		q := &query{ctx: ctx, opts: opts, yield: yield}
@@ -62,10 +60,10 @@ func QueryStream(ctx context.Context, produce func(ctx context.Context, send fun
 	})
 }
 
-// Run runs one prompt in a session of its own and returns its last result. The
-// error is the one that [Query] ends with, or a *[ResultError] when the turn
-// failed; the result is returned beside it where there is one. A CLI that gave
-// its result and then does not exit within ExitTimeout is stopped, and that is not an error.
+// Run runs one prompt in a new session and returns its last result. The error is the last
+// element of [Query], or a *[ResultError] if the turn failed; the result is returned with the
+// error if there is one. A CLI that does not exit within ExitTimeout after its result is
+// stopped, which is not an error.
 func Run(ctx context.Context, prompt string, opts *Options) (*message.Result, error) {
 	return lastResult(Query(ctx, prompt, opts))
 }
@@ -75,7 +73,7 @@ func lastResult(messages iter.Seq2[Message, error]) (*message.Result, error) {
 	var limit *message.RateLimitInfo
 	for m, err := range messages {
 		if last != nil && onlyStays(err) {
-			break // it was stopped, and has said all that it had to say
+			break // the CLI was stopped after its last message
 		}
 		if err != nil {
 			return last, err
@@ -94,11 +92,11 @@ func lastResult(messages iter.Seq2[Message, error]) (*message.Result, error) {
 }
 
 // once makes an iterator that can be ranged over a single time.
-func once(seq iter.Seq2[Message, error]) iter.Seq2[Message, error] {
+func once[T any](seq iter.Seq2[T, error]) iter.Seq2[T, error] {
 	var used atomic.Bool
-	return func(yield func(message.Message, error) bool) {
+	return func(yield func(T, error) bool) {
 		if used.Swap(true) {
-			yield(nil, ErrUsed)
+			yield(*new(T), ErrUsed)
 			return
 		}
 		seq(yield)
@@ -108,7 +106,7 @@ func once(seq iter.Seq2[Message, error]) iter.Seq2[Message, error] {
 // query is one range over Query or QueryStream.
 type query struct {
 	ctx   context.Context
-	opts  *Options // of a session that is to be started
+	opts  *Options // options of a session to start
 	hold  bool     // keep the input open until the run has ended
 	yield func(message.Message, error) bool
 
@@ -143,7 +141,7 @@ func (q *query) run(produce func(ctx context.Context, send func(message.UserInpu
 	q.drive(s, produce)
 }
 
-// drive sends what produce produces and yields what comes.
+// drive sends the prompts of produce and yields the messages.
 func (q *query) drive(s *session, produce func(ctx context.Context, send func(message.UserInput) error) error) {
 	watched := make(chan struct{})
 	stopWatching := context.AfterFunc(q.ctx, func() {
@@ -155,7 +153,7 @@ func (q *query) drive(s *session, produce func(ctx context.Context, send func(me
 	producer.Go(func() { q.produce(ctx, s, produce) })
 	defer func() {
 		if !stopWatching() {
-			<-watched // its cause comes first
+			<-watched // so that its cause is the session's error
 		}
 		s.halt(errStopped)
 		cancel()
@@ -177,12 +175,12 @@ func (q *query) produce(ctx context.Context, s *session, produce func(context.Co
 			s.halt(err)
 		}
 	}
-	if ctx.Err() == nil { // else the session is being ended, by an interrupt first
+	if ctx.Err() == nil { // otherwise the session is already ending, beginning with an interrupt
 		s.noMoreInput()
 	}
 }
 
-// errWriting marks the errors of writing itself: the CLI has ended then, and its exit error is
+// errWriting marks errors of writing a prompt: the CLI has then ended, and its exit error is
 // more specific.
 var errWriting = errors.New("claude: writing a prompt")
 
@@ -205,8 +203,8 @@ func (q *query) send(ctx context.Context, s *session, in message.UserInput) erro
 	return nil
 }
 
-// drain yields what comes until the end of the stream or of ctx. A stream that
-// ended well though no prompt has a result, or in a turn, ends with ErrNoResult.
+// drain yields the messages until the end of the stream or of ctx. It yields ErrNoResult if
+// the stream ended without an error, but without a result or in the middle of a turn.
 func (q *query) drain(s *session) {
 	defer q.box.drop()
 	answered := false

@@ -13,20 +13,25 @@ import (
 	"github.com/seed7221b0f9/parley/internal/ndjson"
 )
 
-// reader is the goroutine that reads the connection of a session. No other
-// goroutine uses its fields. It waits for consumers at MaxBuffered alone, and never
-// runs the caller's code.
+// reader is the goroutine that reads the connection of a session. No other goroutine uses
+// its fields. It waits for consumers only at MaxBuffered, and never runs the caller's
+// code.
 type reader struct {
 	s *session
+	// until is the number of the last line of the past; 0 without one. Up to it lines rebuild the session.
+	until  uint64
+	client *Client // of a session that is adopted
+	// initialized is set when a process before has written initialize.
+	initialized bool
 
 	outcome   outcome
 	seen      bool   // a message was read
-	checked   bool   // the CLI's version was looked at
-	follow    string // a session whose lock is to be taken
-	stalled   bool   // reading has stopped once because the consumer was slow
-	reads     int    // of the connection, at the last line
-	unchecked int64  // bytes read since MaxBuffered was looked at
-	junk      []byte // the beginning of what came before the handshake and is not JSON
+	checked   bool   // the CLI's version was checked
+	follow    string // a session to lock
+	stalled   bool   // reading has stopped at least once because of a slow consumer
+	reads     int    // reads of the connection at the last line
+	unchecked int64  // bytes read since the last check of MaxBuffered
+	junk      []byte // the beginning of the output before the handshake that is not JSON
 }
 
 // run reads until the stream ends.
@@ -44,14 +49,21 @@ func (r *reader) run() {
 	}
 }
 
-// line takes one line where it belongs. The error, with StrictLines, ends the
-// stream.
+// line dispatches one line. The error, with StrictLines, ends the stream.
 func (r *reader) line(l ndjson.Line) error {
 	if n := r.s.conn.reads(); n != r.reads {
 		r.reads = n
 		r.s.activity.touch()
 	}
 	e := entry{text: l.Text}
+	if c, ok := r.s.conn.(*lineConn); ok {
+		e.number = c.last.Number
+		defer r.past(e.number)
+		if c.last.Input {
+			r.wrote(e)
+			return nil
+		}
+	}
 	if l.TooLong {
 		e.msg = message.NewBadLine(l.Text, l.Size, &message.DecodeError{Line: l.Text, Err: errTooLong})
 	}
@@ -59,13 +71,14 @@ func (r *reader) line(l ndjson.Line) error {
 	switch {
 	case e.msg != nil:
 	case controlType(typ):
+		r.tap(e, controlLine)
 		err := r.s.mux.Deliver(typ, l.Text)
 		if err == nil {
 			return nil
 		}
 		e.msg = message.NewBadLine(l.Text, l.Size, &message.DecodeError{Line: l.Text, Err: err})
 	case hotType(typ) && !r.s.launch.StrictLines:
-		// Left to the consumer, who decodes it.
+		// The consumer decodes it.
 		r.outcome.active(typ)
 		r.s.activity.hot(typ, l.Text)
 		r.s.trace.line(e)
@@ -83,28 +96,28 @@ func (r *reader) line(l ndjson.Line) error {
 	if !r.consume(e.msg, l.Text) {
 		r.pass(e)
 	}
-	// After the delivery, which ends turns.
+	// After the delivery, because that ends turns.
 	r.s.check()
 	r.followSession()
 	return nil
 }
 
-// maxJunk bounds what is kept of output that is not of the protocol.
+// maxJunk limits the kept output that is not part of the protocol.
 const maxJunk = 2 << 10
 
-// noteJunk keeps the beginning of output that is not of the protocol.
+// noteJunk keeps the beginning of output that is not part of the protocol.
 func (r *reader) noteJunk(m message.Message, text string) {
 	if _, bad := m.(*message.BadLine); bad && len(r.junk) < maxJunk {
 		r.junk = append(append(r.junk, text[:min(len(text), maxJunk)]...), '\n')
 	}
 }
 
-// early makes the end of a process that has not answered initialize an error that says
-// what was run.
+// early adds the program and its output to the error of a process that exited before it
+// answered initialize.
 func (r *reader) early(err, readErr error) error {
-	p, ok := r.s.conn.(*processConn)
-	if !ok {
-		return err // a Transport says what it has to say
+	p := processOf(r.s.conn)
+	if p == nil {
+		return err // a Transport reports its own error
 	}
 	e := &EarlyExitError{Path: p.path, Stdout: string(r.junk), Stderr: p.stderr()}
 	if exit, ok := errors.AsType[*ExitError](err); ok {
@@ -115,7 +128,7 @@ func (r *reader) early(err, readErr error) error {
 	return e
 }
 
-// followSession takes the lock of a session that the CLI has begun to write.
+// followSession locks a session that the CLI has begun to write.
 func (r *reader) followSession() {
 	if id := r.follow; id != "" && r.s.guard != nil {
 		r.s.work.Go(func() { r.s.guard.follow(id) })
@@ -123,45 +136,44 @@ func (r *reader) followSession() {
 	r.follow = ""
 }
 
-// pass hands a line on.
+// pass delivers a line.
 func (r *reader) pass(e entry) {
 	first := r.noteFirst(e)
 	if warning := r.s.sink.deliver(e); warning != "" {
 		r.s.warn(warning)
 	}
 	if first {
-		runtime.Gosched() // a consumer has waited for it since the start
+		runtime.Gosched() // so that a consumer runs that has waited since the start
 	}
 }
 
 var errTooLong = errors.New("line over Options.MaxLine")
 
-// hotType are the types that make up nearly all of a stream and change nothing
-// that the session needs to know.
+// hotType reports whether a type is one of those that make up nearly all of a stream and
+// do not affect the state of the session.
 func hotType(typ string) bool {
 	return typ == "stream_event" || typ == "assistant" || typ == "user"
 }
 
-// controlType are the types of the control protocol.
+// controlType reports whether a type belongs to the control protocol.
 func controlType(typ string) bool {
 	return typ == "control_request" || typ == "control_response" || typ == "control_cancel_request"
 }
 
-// consume takes note of a message; it returns true when the message is for the
-// session alone.
+// consume processes a message. It returns true if the message is only for the session.
 func (r *reader) consume(m message.Message, text string) bool {
 	switch m := m.(type) {
 	case *message.KeepAlive:
 		return true
 	case *message.TranscriptMirror:
 		if r.s.launch.SessionStore != nil {
-			r.s.sink.deliver(entry{text: text, msg: m}) // to the mirror, which keeps it
+			r.s.sink.deliver(entry{text: text, msg: m}) // to the mirror, which consumes it
 		}
 		return true
 	case *message.SessionStateChanged:
 		r.note(m)
 		if m.SDKHostOnly {
-			r.s.sink.deliver(entry{text: text, msg: m}) // which does not pass it on
+			r.s.sink.deliver(entry{text: text, msg: m}) // the mirror does not pass it on
 		}
 		return m.SDKHostOnly
 	}
@@ -198,14 +210,14 @@ func (r *reader) noteFirst(e entry) (first bool) {
 	return true
 }
 
-// waitForSpace holds the reader while more than MaxBuffered bytes wait. The CLI
-// then feels it on its pipe.
+// waitForSpace blocks the reader while more than MaxBuffered bytes are queued, so that
+// the CLI blocks on its pipe.
 func (r *reader) waitForSpace(read int) {
 	limit := int64(r.s.launch.MaxBuffered)
 	if limit <= 0 {
 		limit = defaultBuffered
 	}
-	// Asking costs more than a small line; a sixteenth over the limit does no harm.
+	// The check costs more than a small line, so it runs once per sixteenth of the limit.
 	if r.unchecked += int64(read); r.unchecked < limit/16 {
 		return
 	}
@@ -216,12 +228,12 @@ func (r *reader) waitForSpace(read int) {
 	r.reportSlowConsumer()
 	r.s.waiting.Store(true)
 	defer r.s.waiting.Store(false)
-	defer r.s.activity.touch() // what waited with it is not older
+	defer r.s.activity.touch() // the lines that waited are not older
 	for r.s.sink.buffered() > limit {
 		select {
 		case <-r.s.space:
 		case <-r.s.closing:
-			return // the caller of Close wants the end of the stream, not its middle
+			return // Close needs the end of the stream, not every message
 		}
 	}
 }
@@ -235,9 +247,12 @@ func (r *reader) reportSlowConsumer() {
 	}
 }
 
-// finish ends the session: nothing more will come.
+// finish ends the session after the end of the stream.
 func (r *reader) finish(readErr error) {
 	var err, cause error
+	if r.until > 0 {
+		r.requireHandshake()
+	}
 	if stalled, ok := errors.AsType[*StalledError](readErr); ok {
 		r.s.explain(stalled)
 	}
@@ -257,9 +272,9 @@ func (r *reader) finish(readErr error) {
 	r.s.conn.Close()
 	r.s.mux.Wait()
 	r.s.mcp.wait()
-	<-r.s.ready // a trace has the end of the handshake first
+	<-r.s.ready // Trace must report the end of the handshake first
 	r.s.trace.exit(err)
 	r.s.trace.debug(r.s.launch.logger(), "claude: the session has ended", "error", err)
-	// From here on there is nothing to stop, and no goroutine may be added.
+	// From here on the process has ended, and no goroutine may be added.
 	r.s.update(func(st *sessionState) { st.stopping = true })
 }

@@ -9,33 +9,33 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// keptOrphans is how many messages that belong to no turn are kept for the next
+// keptOrphans is the maximum number of messages outside of turns that are kept for the next
 // caller of Messages.
 const keptOrphans = 1000
 
-// router takes a client's messages to the turns that they belong to and to those
-// who range over all of them. The reader calls deliver and finish.
+// router delivers a client's messages to their turns and to the callers that range over all
+// messages. The reader calls deliver and finish.
 type router struct {
-	changed func()      // called when the CLI is through with a turn
-	closed  func() bool // whether the user of the session has ended it; nil is not known
-	onStall func(*Turn) // called with a turn that was given up
+	changed func()      // called when the CLI has finished a turn
+	closed  func() bool // reports whether the caller has closed the session; nil if unknown
+	onStall func(*Turn) // called with an abandoned turn
 
 	mu    sync.Mutex
 	state routerState
 	drain sync.WaitGroup
 }
 
-// routerState is what changes in a router, and it changes only inside update.
+// routerState is the mutable state of a router. It changes only inside update.
 type routerState struct {
 	waiting  []*Turn // sent, not begun, in order
-	current  []*Turn // begun, without a result; several when the CLI merged them
-	past     pastIDs // what belongs to turns that are over
+	current  []*Turn // begun, without a result; several if the CLI merged them
+	past     pastIDs // ids of past turns
 	readers  []*lineQueue
-	orphans  []entry // of no turn, and not returned yet
-	lost     int     // orphans that were too many
+	orphans  []entry // messages of no turn that were not returned yet
+	lost     int     // number of dropped orphans
 	draining map[*Turn]bool
-	named    bool                   // the CLI names the prompts that a turn is for
-	limit    *message.RateLimitInfo // the last one of the stream
+	named    bool                   // the CLI names the prompts of a turn
+	limit    *message.RateLimitInfo // the last one in the stream
 	ended    bool
 	err      error
 }
@@ -52,7 +52,7 @@ func (r *router) update(f func(st *routerState)) {
 	f(&r.state)
 }
 
-// deliver takes a message to everybody it is for.
+// deliver delivers a message to all its receivers.
 func (r *router) deliver(e entry) (warning string) {
 	left := false
 	r.update(func(st *routerState) {
@@ -69,14 +69,14 @@ func (r *router) deliver(e entry) (warning string) {
 	return warning
 }
 
-// tell says that the CLI is through with a turn.
+// tell reports that the CLI has finished a turn.
 func (r *router) tell() {
 	if r.changed != nil {
 		r.changed()
 	}
 }
 
-// distribute gives a message to those who range and to its turns.
+// distribute delivers a message to ranging callers and to its turns.
 func (st *routerState) distribute(e entry) (warning string) {
 	for _, box := range st.readers {
 		box.put(e)
@@ -93,8 +93,8 @@ func (st *routerState) distribute(e entry) (warning string) {
 	return warning
 }
 
-// keep keeps a message for the next caller of Messages; the first time that one
-// has to go for it is worth a warning.
+// keep keeps a message for the next caller of Messages. It returns a warning the first time that
+// it drops a message.
 func (st *routerState) keep(e entry) (warning string) {
 	if len(st.orphans) == keptOrphans {
 		st.orphans = slices.Delete(st.orphans, 0, 1)
@@ -106,7 +106,7 @@ func (st *routerState) keep(e entry) (warning string) {
 	return warning
 }
 
-// turnsOf are the turns that a message belongs to; it begins turns.
+// turnsOf returns the turns that a message belongs to; it also begins turns.
 func (st *routerState) turnsOf(e entry) []*Turn {
 	switch m := e.msg.(type) {
 	case *message.CommandLifecycle:
@@ -137,13 +137,13 @@ func (st *routerState) turnsOf(e entry) []*Turn {
 		return nil
 	}
 	if len(st.current) == 0 && !st.named && opensTurn(e.msg) && len(st.waiting) > 0 {
-		st.begin(st.waiting[0]) // a CLI that names no prompts answers in order
+		st.begin(st.waiting[0]) // a CLI that never names prompts answers in order
 	}
 	return slices.Clone(st.current)
 }
 
-// opensTurn reports whether a message shows that a turn is under way. A nil
-// message is one that was not decoded: an answer, or a part of one.
+// opensTurn reports whether a message shows that a turn is running. A nil message means an
+// undecoded answer, or a part of one.
 func opensTurn(m message.Message) bool {
 	switch m.(type) {
 	case nil, *message.Assistant, *message.StreamEvent, *message.User, *message.Init, *message.Result:
@@ -161,7 +161,7 @@ func (st *routerState) find(uuid string) *Turn {
 	return nil
 }
 
-// merge notes that the CLI answers several prompts as one, the first of them.
+// merge records that the CLI answers several prompts as one turn, that of the first.
 func merge(turns []*Turn) {
 	for i, t := range turns {
 		if i > 0 && t.mergedInto == "" {
@@ -178,8 +178,8 @@ func (st *routerState) begin(t *Turn) {
 	}
 }
 
-// command notes what the CLI says of a prompt. One that was taken into a turn
-// which was then interrupted may go back into the queue.
+// command processes the CLI's report about a prompt. A prompt of an interrupted turn may return
+// to the queue.
 func (st *routerState) command(t *Turn, state message.CommandState) {
 	if state == message.CommandStarted {
 		st.begin(t)
@@ -191,7 +191,7 @@ func (st *routerState) command(t *Turn, state message.CommandState) {
 	t.state = state
 }
 
-// settle ends the turns that the CLI is through with and that got no result.
+// settle ends the turns that the CLI has finished without a result.
 func (st *routerState) settle() {
 	for _, t := range slices.Concat(st.current, st.waiting) {
 		switch t.state {
@@ -203,7 +203,7 @@ func (st *routerState) settle() {
 	}
 }
 
-// endedBy are the turns whose result this is.
+// endedBy returns the turns that this result ends.
 func (st *routerState) endedBy(m *message.Result) (turns []*Turn) {
 	for _, t := range slices.Concat(st.current, st.waiting) {
 		if namesPrompt(m, t.ID) {
@@ -222,7 +222,7 @@ func (st *routerState) endedBy(m *message.Result) (turns []*Turn) {
 	return slices.Clone(st.current)
 }
 
-// after changes the state after a message: a result ends turns.
+// after updates the state after a message: a result ends turns.
 func (st *routerState) after(m message.Message) {
 	switch m := m.(type) {
 	case *message.Result:
@@ -231,7 +231,7 @@ func (st *routerState) after(m message.Message) {
 		for _, t := range turns {
 			t.state = message.CommandCompleted
 			if interrupted(m) {
-				t.state = message.CommandCancelled // as the CLI says after the result
+				t.state = message.CommandCancelled // as the CLI reports after the result
 			}
 			st.end(t, m, resultError(m, st.limit))
 		}
@@ -252,7 +252,7 @@ func (st *routerState) after(m message.Message) {
 	}
 }
 
-// end ends a turn that the CLI is through with.
+// end ends a turn that the CLI has finished.
 func (st *routerState) end(t *Turn, result *message.Result, err error) {
 	remove := func(x *Turn) bool { return x == t }
 	st.current = slices.DeleteFunc(st.current, remove)
@@ -265,8 +265,8 @@ func (st *routerState) end(t *Turn, result *message.Result, err error) {
 	}
 }
 
-// finish ends everything that is still open with err. A turn that is open when the CLI ends well
-// by itself has no result.
+// finish ends all open turns and ranges with err. A turn that is open when the CLI exits with
+// success ends with ErrNoResult.
 func (r *router) finish(err error) {
 	cause := cmp.Or(err, errEnded)
 	if err == nil && r.closed != nil && !r.closed() {
@@ -283,8 +283,8 @@ func (r *router) finish(err error) {
 	})
 }
 
-// buffered counts the bytes that hold up the reader: those of the callers that range, and those
-// of unread turns only while no caller ranges.
+// buffered counts the bytes that can block the reader: those of ranging callers, and those of
+// unread turns only while no caller ranges.
 func (r *router) buffered() (n int64) {
 	r.update(func(st *routerState) {
 		boxes := slices.Clone(st.readers)
@@ -333,8 +333,8 @@ func (r *router) drop(t *Turn, err error) {
 	r.tell()
 }
 
-// cancelled ends the turns of prompts that the CLI has taken out of its queue.
-// One that has begun ends with its result.
+// cancelled ends the turns of prompts that the CLI has removed from its queue. A turn that has
+// begun ends with its result.
 func (r *router) cancelled(uuids []string) {
 	r.update(func(st *routerState) {
 		for _, t := range slices.Clone(st.waiting) {
@@ -349,7 +349,7 @@ func (r *router) cancelled(uuids []string) {
 	}
 }
 
-// unfinished counts the turns that the CLI is not through with.
+// unfinished counts the turns that the CLI has not finished.
 func (r *router) unfinished() (n int) {
 	r.update(func(st *routerState) { n = len(st.current) + len(st.waiting) })
 	return n
@@ -369,9 +369,8 @@ func (r *router) awaited() (yes bool) {
 	return yes
 }
 
-// stalled gives up the turns that run, or else the one that should. They stay
-// where they are until the CLI is through with them: what still comes of them
-// must not be taken for another's.
+// stalled ends the running turns, or else the next one, with an error. They keep their place
+// until the CLI has finished them, so that their later messages do not go to another turn.
 func (r *router) stalled(err *StalledError) {
 	var turns []*Turn
 	r.update(func(st *routerState) {
@@ -393,7 +392,7 @@ func (r *router) running(t *Turn) (yes bool) {
 	return yes
 }
 
-// othersRun reports whether turns are running and t is none of them.
+// othersRun reports whether turns other than t are running.
 func (r *router) othersRun(t *Turn) (yes bool) {
 	r.update(func(st *routerState) { yes = len(st.current) > 0 && !slices.Contains(st.current, t) })
 	return yes
@@ -413,6 +412,17 @@ func (r *router) subscribe(box *lineQueue) {
 	})
 }
 
+// tap gives a line that is no message to those who take all of them.
+func (r *router) tap(e entry) {
+	r.update(func(st *routerState) {
+		for _, box := range st.readers {
+			if box.whole {
+				box.put(e)
+			}
+		}
+	})
+}
+
 func (r *router) unsubscribe(box *lineQueue) {
 	r.update(func(st *routerState) {
 		st.readers = slices.DeleteFunc(st.readers, func(x *lineQueue) bool { return x == box })
@@ -425,7 +435,7 @@ func (r *router) outcome() (err error) {
 	return err
 }
 
-// abandon notes that a turn is being drained; false if it has ended.
+// abandon marks a turn as being drained. It returns false if the turn has ended.
 func (r *router) abandon(t *Turn) (yes bool) {
 	r.update(func(st *routerState) {
 		if yes = !t.gone() && !st.draining[t]; yes {

@@ -15,21 +15,21 @@ import (
 // defaultBuffered is the default of Options.MaxBuffered.
 const defaultBuffered = 256 << 20
 
-// errStopped is the cause of a session that its own user has ended.
+// errStopped is the cause of a session that its caller has closed.
 var errStopped = errors.New("claude: stopped by its user")
 
-// sink is where a session's messages go. The reader calls deliver and finish,
-// which never wait and never run the caller's code.
+// sink receives a session's messages. The reader calls deliver and finish, which never
+// block and never run the caller's code.
 type sink interface {
-	// deliver may return something to warn of.
+	// deliver may return a warning to log.
 	deliver(e entry) (warning string)
 	finish(err error)
-	// buffered counts the bytes that wait for a reader.
+	// buffered counts the bytes that wait for a consumer.
 	buffered() int64
 }
 
-// session is one CLI: its connection, the one goroutine that reads it, the
-// control protocol, and what has been learnt from the stream.
+// session is one CLI: its connection, the one goroutine that reads it, the control
+// protocol, and the state derived from the stream.
 type session struct {
 	launch *launch
 	conn   wire
@@ -40,7 +40,7 @@ type session struct {
 	responder responder
 	mcp       mcpHost // the servers of this process
 
-	guard *sessionGuard // nil for a Transport of the caller's
+	guard *sessionGuard // nil for a custom Transport
 
 	mu    sync.Mutex
 	state sessionState
@@ -49,32 +49,31 @@ type session struct {
 
 	waiting atomic.Bool // the reader waits for space
 
-	space   chan struct{} // holds a token when a reader has taken something
-	closing chan struct{} // closed when the session is being ended
-	ready   chan struct{} // closed when the handshake has ended, well or not
+	space   chan struct{} // holds a token when a consumer has taken a message
+	closing chan struct{} // closed when the session begins to close
+	ready   chan struct{} // closed when the handshake has ended, with or without success
 	over    chan struct{} // closed when the stream has ended
-	done    chan struct{} // closed when everything of the session is gone
+	done    chan struct{} // closed when all goroutines and processes have ended
 	work    sync.WaitGroup
-	halted  chan struct{} // closed when the CLI was asked to end by halt
+	halted  chan struct{} // closed when halt has asked the CLI to exit
 }
 
-// sessionState is what changes in a session, and it changes only inside update.
-// The parts that decide have types of their own, which are pure: handshake, runEnd,
-// taskTable.
+// sessionState is the mutable state of a session. It changes only inside update. Separate
+// pure types make the decisions: handshake, runEnd, taskTable.
 type sessionState struct {
-	cause    error // why the session was stopped, the first reason
+	cause    error // the first cause with which the session was stopped
 	halting  bool
-	leaving  bool  // the session is being ended
+	leaving  bool  // the session is closing
 	stopping bool  // the connection is being closed
-	why      error // what calls fail with, set when the stream has ended
+	why      error // the error of later calls, set when the stream has ended
 	asked    bool  // the CLI was asked for its version
 	closed   bool  // the input
-	ceiling  bool  // it was closed under background tasks, at RunEndTimeout
+	ceiling  bool  // the input was closed despite background tasks, at RunEndTimeout
 	writeErr error
 
 	handshake handshake
 	info      *ServerInfo            // its answer, decoded
-	commands  []message.SlashCommand // the list that came last, nil if it has not changed
+	commands  []message.SlashCommand // the newest list, nil if it has not changed
 	end       runEnd
 	tasks     taskTable
 	turns     *router // the sink of a Client, nil for a query
@@ -82,23 +81,22 @@ type sessionState struct {
 
 	sessionID string
 	init      *message.Init     // the last one
-	wake      chan struct{}     // closed when the session is idle, nil if no caller waits
-	clock     time.Time         // since when the deadlines of a turn count
-	doing     string            // what the last status said
+	wake      chan struct{}     // closed when the session is idle; nil without waiting callers
+	clock     time.Time         // start of the current deadlines of a turn
+	doing     string            // the last reported status
 	retry     *message.APIRetry // the last one
 	retryAt   time.Time
 }
 
-// sessionTimers are the deadlines of a session that run; nil is none.
+// sessionTimers are the running deadlines of a session; nil if not running.
 type sessionTimers struct {
 	handshake *time.Timer // gives up initialize
-	ceiling   *time.Timer // closes the input under background tasks
+	ceiling   *time.Timer // closes the input despite background tasks
 	exit      *time.Timer // stops a CLI that does not exit
 	settle    *time.Timer // bounds runEnd.settling
-	watchdog  *time.Timer // looks whether a turn has stalled
+	watchdog  *time.Timer // checks whether a turn has stalled
 }
 
-// stop stops them all.
 func (t *sessionTimers) stop() {
 	for _, timer := range []*time.Timer{t.handshake, t.ceiling, t.exit, t.settle, t.watchdog} {
 		stopTimer(timer)
@@ -111,7 +109,7 @@ func (s *session) update(f func(st *sessionState)) {
 	f(&s.state)
 }
 
-// see keeps what is asked for later.
+// see records values for later.
 func (st *sessionState) see(m message.Message) {
 	switch m := m.(type) {
 	case *message.Init:
@@ -127,8 +125,8 @@ func (st *sessionState) see(m message.Message) {
 	}
 }
 
-// startSession starts the CLI of a launch and writes initialize; ctx bounds that
-// alone. The answer is waited for later.
+// startSession starts the CLI of a launch and writes initialize; ctx applies only to
+// that. It does not wait for the answer.
 func startSession(ctx context.Context, l *launch, out sink, hold bool) (*session, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -141,7 +139,7 @@ func startSession(ctx context.Context, l *launch, out sink, hold bool) (*session
 		return nil, err
 	}
 	s.conn = asWire(conn)
-	// The CLI takes its time to start; what can be done meanwhile is done now.
+	// Use the time while the CLI starts.
 	request, err := l.initialize()
 	if err == nil && l.hasToolServers() {
 		request, err = s.mcp.serve(ctx, request)
@@ -181,13 +179,13 @@ func newSession(ctx context.Context, l *launch, out sink, hold bool) *session {
 	return s
 }
 
-// wasStopped reports whether the session's own user has ended it.
+// wasStopped reports whether the caller has closed the session.
 func (s *session) wasStopped() (yes bool) {
 	s.update(func(st *sessionState) { yes = errors.Is(st.cause, errStopped) })
 	return yes
 }
 
-// sendOnly sends a request whose answer is not waited for.
+// sendOnly sends a request without waiting for its answer.
 func (s *session) sendOnly(ctx context.Context, request []byte) error {
 	_, err := s.mux.Start(ctx, request, nil)
 	return err
@@ -195,17 +193,25 @@ func (s *session) sendOnly(ctx context.Context, request []byte) error {
 
 // run starts the goroutines of a session that is connected, and its handshake.
 func (s *session) run(ctx context.Context, request []byte) {
-	s.work.Go((&reader{s: s}).run)
+	end := s.begin(&reader{s: s})
+	s.initialize(ctx, request)
+	s.mcp.open()
+	end()
+}
+
+// begin starts the goroutines of a session that is connected. end is called when no other is started from outside of them.
+func (s *session) begin(r *reader) (end func()) {
+	s.work.Go(r.run)
 	if s.guard != nil && s.guard.on {
 		s.work.Go((&ownerWatch{s: s}).run)
 	}
-	s.initialize(ctx, request)
-	s.mcp.open()
-	go func() {
-		s.work.Wait()
-		s.trace.close()
-		close(s.done)
-	}()
+	return func() {
+		go func() {
+			s.work.Wait()
+			s.trace.close()
+			close(s.done)
+		}()
+	}
 }
 
 func (s *session) transport() Transport {
@@ -215,13 +221,12 @@ func (s *session) transport() Transport {
 	return &processTransport{launch: s.launch, trace: s.trace, guard: s.guard}
 }
 
-// warn logs from the goroutine that calls the functions of Trace: a handler of
-// logs is the caller's code too.
+// warn logs in the tracer's goroutine, because a log handler is the caller's code.
 func (s *session) warn(msg string, args ...any) {
 	s.trace.call(func() { s.launch.logger().Warn(msg, args...) })
 }
 
-// freed is called by consumers when they have taken something.
+// freed is called by consumers when they have taken a message.
 func (s *session) freed() {
 	if !s.waiting.Load() {
 		return
@@ -232,7 +237,7 @@ func (s *session) freed() {
 	}
 }
 
-// errEnded is what a call on a CLI that has ended well fails with.
+// errEnded is the error of a call on a CLI that has exited with success.
 var errEnded error = &endedError{}
 
 type endedError struct{}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"iter"
 	"os"
 	"slices"
 	"syscall"
@@ -15,13 +16,17 @@ import (
 	"github.com/seed7221b0f9/parley/internal/deadline"
 )
 
-// deathTime is for the reader to see why a line could not be written.
+// deathTime limits the wait for the reader to find out why a line could not be written.
 const deathTime = 2 * time.Second
 
-// send writes one line. When the CLI no longer reads, the error is the reason for that, if it
-// is known soon.
+// send writes one line.
 func (s *session) send(ctx context.Context, line []byte) error {
-	err := s.conn.Write(ctx, json.RawMessage(line))
+	return s.sent(ctx, s.conn.Write(ctx, json.RawMessage(line)))
+}
+
+// sent returns the error of writing a line. When the CLI no longer reads, that is the reason for it, if it
+// is known soon.
+func (s *session) sent(ctx context.Context, err error) error {
 	if err == nil || !peerGone(err) {
 		return err
 	}
@@ -41,8 +46,7 @@ func (s *session) send(ctx context.Context, line []byte) error {
 	return cmp.Or(why, err)
 }
 
-// whyGone is why the CLI is gone; nil and known when nothing but its input has
-// been closed.
+// whyGone returns the reason why the CLI has ended; nil and known if only its input was closed.
 func (s *session) whyGone() (why error, known bool) {
 	s.update(func(st *sessionState) {
 		switch {
@@ -58,8 +62,25 @@ func (s *session) whyGone() (why error, known bool) {
 	return why, known
 }
 
+// promptLine is the line of a prompt: in one place, or in parts if it is large.
+type promptLine struct {
+	whole []byte
+	parts iter.Seq[[]byte] // nil for a line in one place
+}
+
+func (l promptLine) text() []byte {
+	if l.parts == nil {
+		return l.whole
+	}
+	var all []byte
+	for part := range l.parts {
+		all = append(all, part...)
+	}
+	return all
+}
+
 // prompt writes one prompt.
-func (s *session) prompt(ctx context.Context, line []byte) error {
+func (s *session) prompt(ctx context.Context, line promptLine) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -80,11 +101,14 @@ func (s *session) prompt(ctx context.Context, line []byte) error {
 		return err
 	}
 	s.trace.prompt(ctx, line)
-	return s.send(ctx, line)
+	if conn, ok := s.conn.(partsConn); ok && line.parts != nil {
+		return s.sent(ctx, conn.writeParts(ctx, line.parts))
+	}
+	return s.send(ctx, line.text())
 }
 
-// noMoreInput says that there will be no more prompts. The CLI's input closes
-// when its run has ended, at once where the session does not hold it.
+// noMoreInput records that no more prompts follow. The CLI's input closes when its run has
+// ended, or at once if the session does not hold it open.
 func (s *session) noMoreInput() {
 	s.update(func(st *sessionState) {
 		st.end.noMore = true
@@ -93,20 +117,20 @@ func (s *session) noMoreInput() {
 	s.check()
 }
 
-// closeInput closes the CLI's input; it runs inside update. The closing itself
-// waits for lines under way, which the reader must not.
+// closeInput closes the CLI's input; it runs inside update. It closes the input in a new
+// goroutine, because that waits for lines being written, which the reader must not do.
 func (s *session) closeInput(st *sessionState) {
 	st.closed = true
 	stopTimer(st.timers.ceiling)
 	s.work.Go(func() {
-		// The process may be gone already; its end is reported elsewhere.
+		// The process may have ended already; its end is reported elsewhere.
 		_ = s.conn.CloseWrite()
 	})
 	s.armExit(st)
 }
 
-// watchRunEnd keeps the ceiling up to date: it counts from a result, not while a turn runs or a
-// callback is being asked. It runs inside update.
+// watchRunEnd updates the ceiling: it counts from a result, except while a turn or a callback
+// runs. It runs inside update.
 func (s *session) watchRunEnd(st *sessionState, m message.Message) {
 	switch m.(type) {
 	case *message.Result, *message.SessionStateChanged:
@@ -119,7 +143,7 @@ func (s *session) watchRunEnd(st *sessionState, m message.Message) {
 	s.watchExit(st, m)
 }
 
-// armCeiling bounds how long the input stays open for background tasks after a result; it runs
+// armCeiling limits how long the input stays open for background tasks after a result; it runs
 // inside update.
 func (s *session) armCeiling(st *sessionState) {
 	stopTimer(st.timers.ceiling)
@@ -129,7 +153,7 @@ func (s *session) armCeiling(st *sessionState) {
 	}
 	st.timers.ceiling = time.AfterFunc(d, func() {
 		s.update(func(st *sessionState) {
-			// Under a question it does not count: its answer starts it again.
+			// It does not count during a callback: the answer restarts it.
 			if st.end.waiting() && !st.closed && s.mux.Busy() == 0 {
 				st.ceiling = true
 				s.closeInput(st)
@@ -138,8 +162,8 @@ func (s *session) armCeiling(st *sessionState) {
 	})
 }
 
-// writeFailed notes that a line could not be written: the session ends with it
-// unless the CLI's own end says more.
+// writeFailed records that a line could not be written: the session ends with this error unless
+// the CLI's exit is more specific.
 func (s *session) writeFailed(err error) {
 	s.update(func(st *sessionState) {
 		if st.writeErr == nil && !peerGone(err) {
@@ -148,7 +172,7 @@ func (s *session) writeFailed(err error) {
 		if !st.closed {
 			s.closeInput(st)
 		}
-		// Though a prompt has no result: the CLI did not take it.
+		// Although a prompt has no result: the CLI did not read it.
 		if d := deadline.Or(s.launch.ExitTimeout, defaultExit); d > 0 {
 			stopTimer(st.timers.exit)
 			s.exitAfter(st, &StalledError{Phase: phaseExit, Since: d})
@@ -156,35 +180,39 @@ func (s *session) writeFailed(err error) {
 	})
 }
 
-// peerGone reports whether a write failed because the reader is gone. A CLI that exits with
-// status 0 without reading is not an error.
+// peerGone reports whether a write failed because the other side has ended. A CLI that exits
+// with status 0 without reading is not an error.
 func peerGone(err error) bool {
 	return slices.ContainsFunc([]error{ErrClosed, os.ErrClosed, io.ErrClosedPipe, syscall.EPIPE}, func(gone error) bool { return errors.Is(err, gone) })
 }
 
-// wasPrompted reports whether a prompt was written, or was to be.
+// wasPrompted reports whether a prompt was written, or should have been.
 func (s *session) wasPrompted() (yes bool) {
 	s.update(func(st *sessionState) { yes = st.end.sent > 0 })
 	return yes
 }
 
-// inTurn reports whether a turn has begun that has no result yet, and that the CLI has
-// not said to be over.
+// inTurn reports whether a turn is running: it has no result, and the CLI has not reported its
+// end.
 func (s *session) inTurn() (yes bool) {
 	s.update(func(st *sessionState) { yes = st.end.turn && st.end.state != message.StateIdle })
 	return yes
 }
 
 // encode returns the line of a prompt, with the options that apply to every prompt.
-func (s *session) encode(in message.UserInput) ([]byte, error) {
+func (s *session) encode(in message.UserInput) (promptLine, error) {
 	in.Verbatim = in.Verbatim || s.launch.VerbatimPrompts
 	if in.Raw == nil && emptyPrompt(in.Content) {
-		return nil, errEmptyPrompt
+		return promptLine{}, errEmptyPrompt
 	}
 	var closed *closedError
 	s.update(func(st *sessionState) { closed, _ = st.why.(*closedError) })
 	if closed != nil {
-		return nil, closed // whatever it had ended with before
+		return promptLine{}, closed // whatever it had ended with before
 	}
-	return in.Line()
+	if parts, ok := in.Parts(); ok {
+		return promptLine{parts: parts}, nil
+	}
+	line, err := in.Line()
+	return promptLine{whole: line}, err
 }

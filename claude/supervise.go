@@ -7,9 +7,8 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// Registry keeps on disk what this program has started, so that the next one
-// finds what a crash has left. It is given to sessions in [Options.Registry];
-// see [OpenRegistry]. It may be used by many sessions at once.
+// Registry records on disk the processes that this program has started, so that the next program finds those that a
+// crash has left. Set it in [Options.Registry]; see [OpenRegistry]. Several sessions may share one.
 type Registry = proc.Registry
 
 // Child is a process in a [Registry], identified by its id and its start time, with the path of
@@ -20,22 +19,20 @@ type Child = proc.Child
 // it are still running.
 var ErrChildren = proc.ErrChildren
 
-// OpenRegistry opens the registry in a directory, which is created for this user
-// only and may be shared by several programs. What programs that are gone have
-// left in it is ended and removed first: their processes, which are returned,
-// with everything that those have started, and their temporary files. A process
-// is known by its id and start time, or by a mark in its environment; nothing
-// else is touched, nor what belongs to a program that lives. Processes are looked
-// for on Linux; on other systems the CLI ends with its input.
+// OpenRegistry opens the registry in a directory, which it creates with access for this user only and which several
+// programs may share. It first cleans up after programs that have ended: it ends their leftover processes with all
+// descendants, returns these processes, and removes their temporary files. It identifies a process by its id and
+// start time, or by a mark in its environment, and does not touch other processes or those of running programs. It
+// searches processes only on Linux; on other systems the CLI ends with its input.
 func OpenRegistry(dir string) (*Registry, []Child, error) { return proc.OpenRegistry(dir) }
 
-// Admitter decides when a CLI may start. Acquire waits for places and returns the function
-// that gives them back; claudepool.Admission shares them fairly among tenants.
+// Admitter decides when a CLI may start. Acquire waits for places and returns the function that releases them;
+// claudepool.Admission shares them fairly among tenants.
 type Admitter interface {
 	Acquire(ctx context.Context, tenant string, weight int64) (release func(), err error)
 }
 
-// tempDir is where temporary files go, "" for the system's place.
+// tempDir returns the directory for temporary files, or "" for the system's.
 func (l *launch) tempDir() string {
 	if l.Registry == nil {
 		return ""
@@ -52,27 +49,19 @@ func (l *launch) here() bool {
 	return ok && s.Local()
 }
 
-// local are the options for a CLI that runs on this machine.
+// local returns the options for a CLI that runs on this machine.
 func (l *launch) local() proc.LocalOptions {
 	return proc.LocalOptions{Supervisor: l.Supervisor, KeepChildren: l.KeepChildren}
 }
 
-// supervised is the spawner with admission before the start and a registry after it; nil is the
-// default one.
+// supervised returns the spawner with admission before the start and a registry after it; nil means the default
+// spawner.
 func (l *launch) supervised() spawn.Spawner {
 	spawner := l.Spawner
 	if l.Registry == nil && l.Admission == nil {
 		return spawner
 	}
-	if spawner == nil {
-		spawner = l.local().Spawner()
-	}
-	if l.KeepChildren {
-		spawner = proc.Unmarked(spawner)
-	}
-	if l.Registry != nil {
-		spawner = l.Registry.Spawner(spawner)
-	}
+	spawner = l.Registry.Noted(spawner, l.local())
 	if l.Admission == nil {
 		return spawner
 	}

@@ -13,13 +13,13 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// traceLog notes what a Trace receives of a stream, and what is wrong with it.
+// traceLog records the events of a Trace and checks their consistency.
 type traceLog struct {
 	t      *testing.T
 	told   []string
 	open   map[string]bool
 	turn   bool
-	output int64 // tokens of the main conversation in the turn, -1 if not all are known
+	output int64 // output tokens of the main conversation in the turn, -1 if unknown
 	last   time.Time
 }
 
@@ -93,8 +93,7 @@ func (l *traceLog) trace() *Trace {
 	}
 }
 
-// play gives the lines of a CLI to a tracer as the reader does, a millisecond
-// apart.
+// play passes the lines of a CLI to a tracer like the reader, a millisecond apart.
 func (l *traceLog) play(lines []string) {
 	tr := newTracer(l.trace())
 	l.last = time.Unix(1, 0)
@@ -125,9 +124,9 @@ func recordedLines(t *testing.T, scenario string) (lines []string) {
 	return lines
 }
 
-// TestTraceOfRecordings checks of every recording, whole and cut off anywhere,
-// that what begins ends, inside of what it belongs to, and that the tokens of the
-// answers are those of the turn.
+// TestTraceOfRecordings checks for every recording, complete and cut off anywhere, that
+// each begin event has an end event inside of its parent, and that the tokens of the
+// answers add up to those of the turn.
 func TestTraceOfRecordings(t *testing.T) {
 	dirs, err := os.ReadDir(filepath.Join("..", "testdata", "wire"))
 	if err != nil {
@@ -187,7 +186,7 @@ func TestTraceOfNothingCostsNothing(t *testing.T) {
 			for _, e := range lines {
 				tr.line(e)
 			}
-			tr.prompt(ctx, nil)
+			tr.prompt(ctx, promptLine{})
 			tr.control("interrupt")(nil)
 			tr.callback(req)(nil, nil)
 			tr.stall(nil)
@@ -200,7 +199,7 @@ func TestTraceOfNothingCostsNothing(t *testing.T) {
 	}
 }
 
-// TestTraceSkipsPieces: of the pieces of an answer only the first is looked at.
+// TestTraceSkipsPieces: only the first piece of an answer is decoded.
 func TestTraceSkipsPieces(t *testing.T) {
 	tr := newTracer(&Trace{Generation: func(GenerationTrace) {}})
 	seen := map[string]int{}

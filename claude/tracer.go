@@ -11,19 +11,18 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// tracer calls the functions of a Trace from a goroutine of its own, since the
-// reader may not run the caller's code. What is only for a function is decoded
-// there too.
+// tracer calls the functions of a Trace in a separate goroutine, because the reader may
+// not run the caller's code. It also decodes the lines that only these functions need.
 type tracer struct {
 	t      Trace
 	begun  time.Time
-	stream *traceStream // nil if no function needs what is in the stream
-	token  bool         // the reader's: the answer's first piece was passed on
+	stream *traceStream // nil if no function needs the messages
+	token  bool         // used by the reader: the first piece of the answer was passed on
 
 	mu     sync.Mutex
 	queue  []func()
 	busy   bool
-	closed bool // nothing is called any more
+	closed bool // no more functions are called
 	idle   sync.Cond
 }
 
@@ -37,8 +36,8 @@ func newTracer(t *Trace) *tracer {
 	return tr
 }
 
-// beginTrace is the tracer of a session that begins. The environment that its
-// function asks for becomes a part of the launch.
+// beginTrace returns the tracer of a session that begins. The environment that its
+// Session function sets becomes part of the launch.
 func beginTrace(ctx context.Context, l *launch) *tracer {
 	t := l.Trace
 	if t == nil || t.Session == nil {
@@ -56,8 +55,8 @@ func beginTrace(ctx context.Context, l *launch) *tracer {
 	return newTracer(t)
 }
 
-// call queues fn. The goroutine that calls the functions lives only while there
-// are some.
+// call queues fn. The goroutine that calls the functions exists only while the queue is
+// not empty.
 func (t *tracer) call(fn func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -89,13 +88,13 @@ func (t *tracer) run() {
 	}
 }
 
-// safely keeps a panic of the caller's function from ending the program.
+// safely recovers from a panic of the caller's function.
 func safely(fn func()) {
 	defer func() { _ = recover() }()
 	fn()
 }
 
-// close returns when every function has been called; no more are.
+// close returns when all queued functions have been called, and drops later ones.
 func (t *tracer) close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -125,7 +124,7 @@ func (t *tracer) handshake(version func() string, err error) {
 	h := HandshakeTrace{At: time.Now(), Duration: time.Since(t.begun), Err: err}
 	t.call(func() {
 		if version != nil {
-			h.Version = version() // which has to be decoded, and not by the reader
+			h.Version = version() // decoding is left to the tracer's goroutine
 		}
 		t.t.Handshake(h)
 	})
@@ -143,17 +142,17 @@ func (t *tracer) firstMessage(e entry) {
 }
 
 // prompt is called before a prompt is written.
-func (t *tracer) prompt(ctx context.Context, line []byte) {
+func (t *tracer) prompt(ctx context.Context, line promptLine) {
 	if t.t.Prompt == nil && t.stream == nil {
 		return
 	}
-	p := PromptTrace{At: time.Now(), Line: message.JSON(line), Context: context.WithoutCancel(ctx)}
+	p := PromptTrace{At: time.Now(), Line: message.JSON(line.text()), Context: context.WithoutCancel(ctx)}
 	t.call(func() {
 		var head struct {
 			UUID        string `json:"uuid"`
 			ShouldQuery *bool  `json:"shouldQuery"`
 		}
-		_ = p.Line.Decode(&head) // it was written by this package, or by a caller who knows best
+		_ = p.Line.Decode(&head) // this package wrote it, or a caller that chose its form
 		p.ID, p.NoQuery = head.UUID, head.ShouldQuery != nil && !*head.ShouldQuery
 		if t.stream != nil {
 			t.stream.prompted(p)
@@ -164,14 +163,14 @@ func (t *tracer) prompt(ctx context.Context, line []byte) {
 	})
 }
 
-// Nearly all of a stream are pieces of answers, of which the first is of
-// interest; they are recognized by how their lines begin.
+// Nearly all lines of a stream are pieces of answers, of which only the first matters;
+// they are recognized by the beginning of the line.
 const (
 	pieceHead = `{"type":"stream_event","event":{"type":"content_block_`
 	startHead = `{"type":"stream_event","event":{"type":"message_start"`
 )
 
-// line passes a line of the stream on. The reader calls it.
+// line passes a line of the stream to the tracer. The reader calls it.
 func (t *tracer) line(e entry) {
 	if t.stream == nil || t.skips(e.text) {
 		return
@@ -192,7 +191,7 @@ func (t *tracer) skips(text string) bool {
 	return false
 }
 
-// stderr is the function to call with the lines of stderr: fn, and ours.
+// stderr returns a function for the lines of stderr that calls fn and Trace.
 func (t *tracer) stderr(fn func(line string)) func(line string) {
 	if t.t.Stderr == nil {
 		return fn
@@ -211,8 +210,8 @@ func (t *tracer) stall(err *StalledError) {
 	}
 }
 
-// control is called when a control request begins; what it returns, when it has
-// ended.
+// control is called when a control request begins; the returned function is called when
+// it has ended.
 func (t *tracer) control(subtype string) func(err error) {
 	if t.t.Control == nil {
 		return nothingEnded
@@ -225,8 +224,8 @@ func (t *tracer) control(subtype string) func(err error) {
 
 func nothingEnded(error) {}
 
-// callback is called when a request of the CLI begins to be answered; what it
-// returns, with the answer.
+// callback is called when the answer to a request of the CLI begins; the returned
+// function is called with the answer.
 func (t *tracer) callback(req control.Request) func(answer []byte, err error) {
 	describe := t.describe(req)
 	if describe == nil {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -22,37 +23,41 @@ import (
 // Transport connects to a CLI. The default starts a process; others may reach
 // one over a network, play a recording, or wrap another Transport.
 type Transport interface {
-	// Connect opens one connection. The context bounds connecting alone.
+	// Connect opens one connection. The context applies only to connecting.
 	Connect(ctx context.Context) (Conn, error)
 }
 
 // Conn is a connection to one CLI: a line of JSON at a time, both ways.
 type Conn interface {
-	// Read returns the next line, without its line feed. It is called from one
-	// goroutine. After the last line it returns io.EOF when the CLI ended well,
-	// an *ExitError when it did not, or why the connection broke. It returns
-	// soon after Close.
+	// Read returns the next line, without its line feed. It is called by one goroutine. After
+	// the last line it returns io.EOF for a clean exit of the CLI, an *ExitError for any
+	// other exit, or the error that broke the connection. It returns soon after Close.
 	Read(ctx context.Context) (json.RawMessage, error)
-	// Write writes one line. It may be called from several goroutines.
+	// Write writes one line. It must be safe for concurrent use.
 	Write(ctx context.Context, line json.RawMessage) error
-	// CloseWrite ends the input of the CLI, which then finishes and exits. It
-	// may be called many times.
+	// CloseWrite ends the input of the CLI, which then finishes and exits. It may be called
+	// several times.
 	CloseWrite() error
-	// Close ends the CLI and everything that belongs to it, and waits for that.
-	// It may be called many times, at any moment.
+	// Close ends the CLI with all its processes and waits for that. It may be called several
+	// times, at any time.
 	Close() error
 }
 
-// LocalSpawner starts the CLI as a child of this process, in a process group of
-// its own. It is the default, and there for others to wrap.
+// LocalSpawner starts the CLI as a child of this process, in a new process group. It is the
+// default, and exported so that other spawners can wrap it.
 var LocalSpawner = proc.Local
 
-// wire is a Conn that can give its lines without a copy.
+// wire is a Conn that returns its lines without a copy.
 type wire interface {
 	Conn
 	readLine(ctx context.Context) (ndjson.Line, error)
 	// reads changes when a line did not come together with the one before.
 	reads() int
+}
+
+// partsConn is a Conn that writes a line in parts.
+type partsConn interface {
+	writeParts(ctx context.Context, parts iter.Seq[[]byte]) error
 }
 
 // asWire makes a wire of any Conn.
@@ -83,17 +88,16 @@ type processTransport struct {
 	guard  *sessionGuard
 }
 
-// ProcessTransport is the default [Transport]: it finds the CLI, starts it with
-// the arguments and the environment of opts, and speaks over its standard input
-// and output. It is there for others to wrap.
+// ProcessTransport returns the default [Transport]: it finds the CLI, starts it with the
+// arguments and the environment of opts, and uses its standard input and output. It is
+// exported so that other transports can wrap it.
 func ProcessTransport(opts *Options) Transport {
 	return &optionsTransport{opts: opts.Clone()}
 }
 
-// optionsTransport is a processTransport that is made anew for each connection.
+// optionsTransport creates a processTransport for each connection.
 type optionsTransport struct{ opts *Options }
 
-// Connect starts the CLI.
 func (t *optionsTransport) Connect(ctx context.Context) (Conn, error) {
 	l, err := newLaunch(t.opts)
 	if err != nil {
@@ -102,7 +106,6 @@ func (t *optionsTransport) Connect(ctx context.Context) (Conn, error) {
 	return (&processTransport{launch: l, trace: &tracer{closed: true}, guard: newSessionGuard(l)}).Connect(ctx)
 }
 
-// Connect starts the CLI.
 func (t *processTransport) Connect(ctx context.Context) (Conn, error) {
 	unisolate, err := t.launch.isolate()
 	if err != nil {
@@ -119,31 +122,25 @@ func (t *processTransport) Connect(ctx context.Context) (Conn, error) {
 		tmp.owner = t.launch.User
 	}
 	cleanup := func() { tmp.remove(); t.guard.release(); unrestore(); unisolate() }
-	sup, path, err := t.start(ctx, &tmp)
+	sup, path, lines, err := t.start(ctx, &tmp)
 	if err != nil {
 		cleanup()
 		return nil, err
 	}
 	conn := newProcessConn(sup, t.launch, cleanup)
 	conn.path = path
-	return conn, nil
+	return withLines(conn, lines, t.launch), nil
 }
 
-// start starts the CLI and returns the path of what it has run.
-func (t *processTransport) start(ctx context.Context, tmp *scratch) (*proc.Supervisor, string, error) {
+// start starts the CLI and returns the path of the program, and the process if a host counts its lines.
+func (t *processTransport) start(ctx context.Context, tmp *scratch) (*proc.Supervisor, string, spawn.LineProcess, error) {
 	cmd, err := t.launch.command(tmp)
 	if err != nil {
-		return nil, "", err
+		return nil, "", nil, err
 	}
 	span := t.trace.spawn(cmd)
-	sup, err := proc.Start(ctx, cmd, proc.Options{
-		Spawner:    t.launch.supervised(),
-		Local:      t.launch.local(),
-		OnStderr:   t.trace.stderr(t.launch.Stderr),
-		CloseGrace: t.launch.CloseGrace,
-		TermGrace:  t.launch.TermGrace,
-		KillGrace:  t.launch.KillGrace,
-	})
+	var lines spawn.LineProcess
+	sup, err := proc.Start(ctx, cmd, t.procOptions(seeLines(t.launch.supervised(), &lines)))
 	pid := 0
 	if err != nil {
 		err = spawnError(cmd, err)
@@ -152,10 +149,15 @@ func (t *processTransport) start(ctx context.Context, tmp *scratch) (*proc.Super
 	}
 	span(pid, err)
 	t.trace.debug(t.launch.logger(), "claude: starting the CLI", "path", cmd.Path, "args", cmd.Args, "dir", cmd.Dir, "env", cmd.Env, "pid", pid, "error", err)
-	return sup, cmd.Path, err
+	return sup, cmd.Path, lines, err
 }
 
-// command is the process of this launch.
+func (t *processTransport) procOptions(s spawn.Spawner) proc.Options {
+	l := t.launch
+	return proc.Options{Spawner: s, Local: l.local(), OnStderr: t.trace.stderr(l.Stderr), CloseGrace: l.CloseGrace, TermGrace: l.TermGrace, KillGrace: l.KillGrace}
+}
+
+// command returns the command of this launch.
 func (l *launch) command(tmp *scratch) (spawn.Command, error) {
 	env := l.environ()
 	path, err := l.findCLI(env)
@@ -193,7 +195,7 @@ func (l *launch) findExecutable(env []string) (string, error) {
 
 func (l *launch) findCLI(env []string) (string, error) {
 	if !l.here() {
-		// The path is for another place: what is here says nothing about it.
+		// The path is for another machine and cannot be checked here.
 		if l.CLIPath != "" {
 			return l.CLIPath, nil
 		}
@@ -213,23 +215,25 @@ func spawnError(cmd spawn.Command, err error) error {
 	return &SpawnError{Path: cmd.Path, Dir: cmd.Dir, Err: err}
 }
 
-// processConn speaks with a process.
+// processConn is the connection to a process.
 type processConn struct {
 	sup    *proc.Supervisor
-	path   string // what was run
+	path   string // the path of the program
 	reader *ndjson.Reader
 	writer *ndjson.Writer
 
 	reading atomic.Bool
 	ended   chan struct{} // closed when the last line has been read
 	// exitTime is from the end of the output to the exit; 0 means no bound.
-	exitTime time.Duration
+	exitTime  time.Duration
+	writeTime time.Duration // Options.WriteTimeout
 
 	once    sync.Once
-	cleanup func() // called once, when the process is gone
+	cleanup func() // called once, when the process has ended
 }
 
-// tailTime bounds how long Close leaves the output of a process that has ended to its reader.
+// tailTime limits how long Close leaves the remaining output of an ended process to its
+// reader.
 const tailTime = time.Second
 
 func newProcessConn(sup *proc.Supervisor, l *launch, cleanup func()) *processConn {
@@ -238,7 +242,7 @@ func newProcessConn(sup *proc.Supervisor, l *launch, cleanup func()) *processCon
 		reader:   ndjson.NewReader(sup.Stdout(), l.MaxLine),
 		writer:   ndjson.NewWriter(sup.Stdin(), deadline.Or(l.WriteTimeout, defaultWrite)),
 		ended:    make(chan struct{}),
-		exitTime: deadline.Or(l.ExitTimeout, defaultExit),
+		exitTime: deadline.Or(l.ExitTimeout, defaultExit), writeTime: l.WriteTimeout,
 
 		cleanup: sync.OnceFunc(cleanup),
 	}
@@ -252,27 +256,32 @@ func (c *processConn) Read(ctx context.Context) (json.RawMessage, error) {
 func (c *processConn) readLine(context.Context) (ndjson.Line, error) {
 	c.reading.Store(true)
 	line, err := c.reader.Next()
-	if err == nil {
-		return line, nil
+	if err != nil {
+		err = c.ending(err)
 	}
+	return line, err
+}
+
+// ending is the error that ends the lines of a process after err.
+func (c *processConn) ending(err error) error {
 	c.once.Do(func() { close(c.ended) })
-	// The output has ended; how the process ends is the last thing to tell.
+	// The output has ended; the exit status is the last result.
 	if stalled := c.awaitExit(); stalled != nil {
-		return line, stalled
+		return stalled
 	}
 	exit := c.sup.Exit()
 	if exit.Err != nil || exit.Code != 0 || exit.Signal != "" {
-		return line, &ExitError{Code: exit.Code, Signal: exit.Signal, Stderr: exit.Stderr, Err: exit.Err,
+		return &ExitError{Code: exit.Code, Signal: exit.Signal, Stderr: exit.Stderr, Err: exit.Err,
 			Foreign: exit.Foreign, OutOfMemory: exit.OutOfMemory}
 	}
 	if !errors.Is(err, io.EOF) {
-		return line, err
+		return err
 	}
-	return line, io.EOF
+	return io.EOF
 }
 
-// awaitExit waits for the end of a process whose output has ended. One that stays
-// has nothing more to say: it is stopped.
+// awaitExit waits for the exit of a process after the end of its output, and stops it after
+// exitTime.
 func (c *processConn) awaitExit() error {
 	if c.exitTime <= 0 {
 		<-c.sup.Done()
@@ -292,7 +301,15 @@ func (c *processConn) awaitExit() error {
 }
 
 func (c *processConn) Write(ctx context.Context, line json.RawMessage) error {
-	err := c.writer.WriteLine(ctx, line)
+	return closedWrite(c.writer.WriteLine(ctx, line))
+}
+
+func (c *processConn) writeParts(ctx context.Context, parts iter.Seq[[]byte]) error {
+	return closedWrite(c.writer.WriteParts(ctx, parts))
+}
+
+// closedWrite returns the error of a write in the terms of this package.
+func closedWrite(err error) error {
 	if errors.Is(err, ndjson.ErrClosed) {
 		return ErrClosed
 	}
@@ -306,13 +323,13 @@ func (c *processConn) pid() int { return c.sup.PID() }
 func (c *processConn) stderr() string { return c.sup.Stderr() }
 
 func (c *processConn) CloseWrite() error {
-	// Lines whose writing has begun go out first. No call waits for ever: a line has its
-	// deadline, and Close ends the process.
+	// Lines that are being written are finished first. This cannot block forever: a line has
+	// its deadline, and Close ends the process.
 	return c.writer.CloseAfterWrites(context.Background())
 }
 
-// terminate ends the process without the time that it has for itself after the
-// end of its input. Close goes on from there.
+// terminate ends the process without the grace after the end of its input. Close continues
+// from there.
 func (c *processConn) terminate() {
 	_ = c.sup.Terminate() // Close reports it
 }

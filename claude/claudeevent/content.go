@@ -8,14 +8,14 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// kept is a string that outlives its line.
+// kept returns a copy of s, so that it does not keep its line in memory.
 func kept(s string) string { return strings.Clone(s) }
 
-// rawOf is the text that a value was decoded from.
+// rawOf returns the text that a value was decoded from.
 func rawOf(v interface{ Raw() json.RawMessage }) event.JSON { return event.NewJSON(string(v.Raw())) }
 
-// retyped is a JSON object with this type. An object that names its type twice is of
-// the first to package claude and of the last to everything else.
+// retyped returns a JSON object with the member type set to typ. If an object has two
+// members type, package claude uses the first and all other readers use the last.
 func retyped(object event.JSON, typ string) event.JSON {
 	j, ok := object.Member("type")
 	if !ok || j.Text() == typ {
@@ -29,10 +29,13 @@ func retyped(object event.JSON, typ string) event.JSON {
 	return event.Encoded(members)
 }
 
-// contentOf is a block in the terms of package ui.
+// contentOf converts a block to the content type of package event.
 func contentOf(b message.ContentBlock) event.Content {
 	raw := rawOf(b)
 	if raw == "" { // built, not decoded
+		if t, ok := b.(*message.Text); ok && len(t.Citations) == 0 {
+			return event.Content{Type: "text", Text: t.Text} // it may be large
+		}
 		raw = event.Encoded(b)
 	}
 	typ := blockType(b, raw)
@@ -42,7 +45,7 @@ func contentOf(b message.ContentBlock) event.Content {
 	return event.ContentOf(retyped(raw, typ))
 }
 
-// blockType is the type of a block as package claude sees it.
+// blockType returns the type that package claude gave a block.
 func blockType(b message.ContentBlock, raw event.JSON) string {
 	switch b := b.(type) {
 	case *message.Text:
@@ -66,8 +69,8 @@ func blockType(b message.ContentBlock, raw event.JSON) string {
 	return t.Text()
 }
 
-// repaired is a block whose JSON is broken inside, made of what could be read of it. One
-// of another type stays a text that cannot be looked into.
+// repaired returns a replacement for a block with invalid JSON inside, made from its
+// decoded fields. A block of any other type becomes opaque text.
 func repaired(b message.ContentBlock, typ string, raw event.JSON) event.Content {
 	var id, name string
 	var input message.JSON

@@ -1,9 +1,12 @@
 package message
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
+	"reflect"
 
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
@@ -21,7 +24,7 @@ type UserInput struct {
 	Priority Priority
 	// NoQuery adds the prompt to the conversation without asking the model.
 	NoQuery bool
-	// Verbatim sends the prompt as it is: the CLI expands no @file and runs no slash command.
+	// Verbatim sends the prompt unchanged: the CLI expands no @file and runs no slash command.
 	Verbatim bool
 	// Raw, if it is set, is the whole line; of the other fields only UUID is used, for a line
 	// without a uuid. A line of another type than user is sent too, but its turn has no result.
@@ -55,11 +58,8 @@ func (in UserInput) Line() ([]byte, error) {
 	if in.Raw != nil {
 		return in.rawLine()
 	}
-	l := userLine{Type: "user", Message: inputMessage{Role: "user", Content: in.Content}, UUID: in.UUID,
+	l := userLine{Type: "user", Message: inputMessage{Role: "user", Content: []InputBlock{}}, UUID: in.UUID,
 		Priority: in.Priority, ClientComposed: in.Verbatim}
-	if l.Message.Content == nil {
-		l.Message.Content = []InputBlock{} // a null ends the CLI
-	}
 	if in.SessionID != "" || in.EmptySessionID {
 		l.SessionID = &in.SessionID
 	}
@@ -69,14 +69,73 @@ func (in UserInput) Line() ([]byte, error) {
 	if in.NoQuery {
 		l.ShouldQuery = new(false)
 	}
-	line, err := jsonwire.Marshal(l)
+	frame, err := jsonwire.Marshal(l)
 	if err != nil {
 		return nil, fmt.Errorf("claude: encoding a prompt: %w", err)
+	}
+	// No string has the quotes of a key, and none of the other keys has this name.
+	begin, end, _ := bytes.Cut(frame, []byte(`"content":[]`))
+	line, err := appendBlocks(append(bytes.Clone(begin), `"content":[`...), in.Content)
+	if err != nil {
+		return nil, fmt.Errorf("claude: encoding a prompt: %w", err)
+	}
+	return append(append(line, ']'), end...), nil
+}
+
+// Parts returns the line of a prompt that is a large text in parts that follow each other, each valid until the next,
+// so that the text is not copied; ok is false for any other prompt.
+func (in UserInput) Parts() (parts iter.Seq[[]byte], ok bool) {
+	if in.Raw != nil || len(in.Content) != 1 {
+		return nil, false
+	}
+	text, isText := in.Content[0].(*Text)
+	if !isText || text == nil || text.text != "" || len(text.Text) < largePrompt || len(text.Citations) > 0 {
+		return nil, false
+	}
+	in.Content = []InputBlock{&Text{}}
+	frame, err := in.Line()
+	if err != nil {
+		return nil, false // Line reports it
+	}
+	// No string has the quotes of a key, and none of the other keys has this name.
+	const key = `"text":""`
+	i := bytes.Index(frame, []byte(key)) + len(key) - 1
+	return func(yield func([]byte) bool) {
+		if !yield(frame[:i]) {
+			return
+		}
+		for part := range jsonwire.Quoted(text.Text) {
+			if !yield(part) {
+				return
+			}
+		}
+		yield(frame[i:])
+	}, true
+}
+
+// largePrompt is the length of texts of which no line is made.
+const largePrompt = 1 << 20
+
+// appendBlocks appends blocks to a line. A text may be large, and is copied once.
+func appendBlocks(line []byte, blocks []InputBlock) ([]byte, error) {
+	for i, b := range blocks {
+		if i > 0 {
+			line = append(line, ',')
+		}
+		var err error
+		if text, ok := b.(*Text); ok && text != nil && text.text == "" {
+			line, err = appendFields(line, partKinds[reflect.TypeFor[*Text]()], text)
+		} else {
+			line, err = jsonwire.AppendJSON(line, b)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	return line, nil
 }
 
-// rawLine is Raw in one line, with UUID added where it has none.
+// rawLine returns Raw as one line and adds UUID if the line has no uuid.
 func (in UserInput) rawLine() ([]byte, error) {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(in.Raw, &members); err != nil {

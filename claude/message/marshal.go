@@ -40,10 +40,12 @@ func marshalPart(text string, part any) ([]byte, error) {
 	return marshalFields(partKinds[reflect.TypeOf(part)], part)
 }
 
-// marshalFields writes the fields of what v points to, after the type, unless v has
-// a field for it.
-func marshalFields(typ string, v any) ([]byte, error) {
-	out := []byte{'{'}
+// marshalFields writes the type, unless v has a field for it, and then the fields of the struct
+// that v points to.
+func marshalFields(typ string, v any) ([]byte, error) { return appendFields(nil, typ, v) }
+
+func appendFields(out []byte, typ string, v any) ([]byte, error) {
+	out = append(out, '{')
 	if _, own := reflect.TypeOf(v).Elem().FieldByName("Type"); !own {
 		out = jsonwire.AppendString(append(out, `"type":`...), typ)
 	}
@@ -54,7 +56,7 @@ func marshalFields(typ string, v any) ([]byte, error) {
 	return append(out, '}'), nil
 }
 
-// partKinds are the decode tables of blocks, events and deltas the other way round.
+// partKinds maps the Go types of blocks, events and deltas to their wire names.
 var partKinds = func() map[reflect.Type]string {
 	kinds := blockTypes.Names()
 	maps.Copy(kinds, eventTypes.Names())
@@ -65,7 +67,7 @@ var partKinds = func() map[reflect.Type]string {
 var errNoBlock = errors.New("claude: an UnknownBlock without its JSON")
 
 // MarshalJSON writes the block byte for byte as it was read, or the member JSON if the block was
-// built by the program. It fails if there is neither.
+// built by the program. It fails if both are empty.
 func (b *UnknownBlock) MarshalJSON() ([]byte, error) {
 	if b.text == "" && b.JSON == "" {
 		return nil, errNoBlock

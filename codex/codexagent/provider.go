@@ -13,14 +13,21 @@ import (
 	"github.com/seed7221b0f9/parley/codex/codexevent"
 	"github.com/seed7221b0f9/parley/codex/item"
 	"github.com/seed7221b0f9/parley/codex/rollout"
+	"github.com/seed7221b0f9/parley/internal/agentkit"
+	"github.com/seed7221b0f9/parley/internal/proc"
 )
 
-// Provider starts Codex sessions, each with a server of its own. Its fields are set before use
-// and not changed.
+// Provider starts Codex sessions, each with a separate server. Its fields must not be changed after
+// the first use.
 type Provider struct {
 	// Options are the options of the servers, without callbacks, which belong to the
 	// sessions. A session's environment replaces theirs.
 	Options codex.Options
+	// RegistryDir is the directory in which running processes are recorded, so that Sweep can end
+	// leftover processes of a crashed server; empty disables it.
+	RegistryDir string
+
+	registry agentkit.Registry
 }
 
 var (
@@ -28,10 +35,10 @@ var (
 	_ agent.HistoryKeeper = (*Provider)(nil)
 	_ agent.UsageReporter = (*Provider)(nil)
 	_ agent.Witness       = (*Provider)(nil)
+	_ agent.Sweeper       = (*Provider)(nil)
 )
 
-// Name returns "codex", which is the name of the provider in events and in the messages of a
-// server.
+// Name returns "codex", the name of the provider in events and in server messages.
 func (p *Provider) Name() string { return codexevent.Provider }
 
 // Open starts a server with a new thread. Codex chooses the id of the thread: with opts.ID set, the
@@ -46,7 +53,7 @@ func (p *Provider) Open(ctx context.Context, opts agent.Options) (agent.Session,
 }
 
 // Resume starts a server that continues a thread, or with opts.Fork a copy of it up to and
-// with the turn of the message opts.At.
+// including the turn of the message opts.At.
 func (p *Provider) Resume(ctx context.Context, id string, opts agent.Options) (agent.Session, error) {
 	return p.start(ctx, opts, func(c *codex.Client, t *codex.ThreadOptions) (*codex.Thread, error) {
 		if opts.Fork {
@@ -75,6 +82,7 @@ func (p *Provider) start(ctx context.Context, opts agent.Options, open func(*cod
 	if opts.Dir != "" {
 		o.Dir = opts.Dir
 	}
+	o.Spawner = p.registry.Spawner(o.Spawner, proc.LocalOptions{Supervisor: o.Supervisor, KeepChildren: o.KeepChildren})
 	o.Observe, o.Approve, o.Ask, o.Elicit = s.observe, s.approve, s.ask, s.elicit
 	client, err := codex.Connect(ctx, &o)
 	if err != nil {
@@ -90,6 +98,13 @@ func (p *Provider) start(ctx context.Context, opts agent.Options, open func(*cod
 	return s, nil
 }
 
+// Sweep ends leftover agents of a crashed server, and records those of this one from then on.
+func (p *Provider) Sweep(context.Context) (int, error) { return p.registry.Sweep(p.RegistryDir) }
+
+// Close removes the record of running agents. All sessions must be closed first: while one is
+// running, Close returns an error and has no effect.
+func (p *Provider) Close() error { return p.registry.Close() }
+
 func threadOptions(opts agent.Options) *codex.ThreadOptions {
 	policy, box := permissions(opts.Mode)
 	return &codex.ThreadOptions{
@@ -98,7 +113,7 @@ func threadOptions(opts agent.Options) *codex.ThreadOptions {
 	}
 }
 
-// translate makes an error of package codex one of package agent.
+// translate converts an error of package codex to one of package agent.
 func translate(err error) error {
 	for from, to := range map[error]error{
 		codex.ErrNotFound: agent.ErrNotInstalled, codex.ErrNoThread: agent.ErrNotFound, codex.ErrBusy: agent.ErrBusy,
@@ -115,8 +130,8 @@ func translate(err error) error {
 	return err
 }
 
-// home is the CODEX_HOME of the provider's servers: that of the options, of their environment,
-// or below the home directory that it names.
+// home returns the CODEX_HOME of the provider's servers: from the options, from their environment,
+// or below the home directory in it.
 func (p *Provider) home() (string, error) {
 	if p.Options.Home != "" {
 		return p.Options.Home, nil
@@ -134,8 +149,8 @@ func (p *Provider) home() (string, error) {
 	return "", fmt.Errorf("%w: the environment names no home directory", agent.ErrNotFound)
 }
 
-// Delivered looks for a prompt, by its uuid, in the files of the thread, which Codex writes as
-// it goes.
+// Delivered searches the files of the thread, which Codex writes continuously, for the uuid of a
+// prompt.
 func (p *Provider) Delivered(ctx context.Context, sessionID, uuid string) (agent.Delivery, error) {
 	home, err := p.home()
 	if err != nil {

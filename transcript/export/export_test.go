@@ -16,13 +16,14 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/internal/test/faultinject"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/transcript"
 	"github.com/seed7221b0f9/parley/transcript/export"
 )
 
 const sessionID = "00000000-0000-4000-8000-000000000001"
 
-// write writes a session of these lines: each a kind and a message.
+// writeSession writes a session from pairs of a kind and a message.
 func writeSession(t *testing.T, messages ...any) *transcript.Session {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "projects", "-home-dev-project")
@@ -74,7 +75,7 @@ func exported(t *testing.T, s *transcript.Session, format export.Format, opts *e
 	return b.String()
 }
 
-// everywhere is a session that has a text wherever a text can be.
+// everywhere returns a session that has the text in every place that can hold one.
 func everywhere(t *testing.T, text string) *transcript.Session {
 	t.Helper()
 	return writeSession(t,
@@ -102,7 +103,7 @@ var (
 	attributes = strings.Fields("html lang charset http-equiv content name class datetime rel href src alt align disabled type checked start tabindex")
 )
 
-// attacks are texts that a page would run or load if it could.
+// attacks are texts that a careless page would execute or load.
 var attacks = []string{
 	`<script>alert(1)</script>`, `</title></style></pre><script>alert(1)</script>`, `<img src=x onerror=alert(1)>`,
 	`"><svg onload=alert(1)>`, `' onmouseover='alert(1)`, `[x](javascript:alert(1))`, `![x](https://evil.example/x.png)`,
@@ -111,8 +112,8 @@ var attacks = []string{
 	"{{.Title}} {{template \"page\"}}", "javascript:alert(1)", "image/svg+xml", "[a]: javascript:alert(1)\n\n[a]",
 }
 
-// export.TestHTMLSafe puts attacks wherever a text can be: the page has no element, no
-// attribute and no address but its own, and the text can be read.
+// TestHTMLSafe puts attacks in every place that can hold a text: the page has only its own
+// elements, attributes and addresses, and shows the text.
 func TestHTMLSafe(t *testing.T) {
 	for _, attack := range attacks {
 		got := exported(t, everywhere(t, attack), export.HTML, nil)
@@ -147,8 +148,8 @@ func checkAttribute(t *testing.T, attack, element, name, value string) {
 	}
 }
 
-// export.TestHTMLPolicy checks that the policy allows the style that is in the page: a browser
-// takes the bytes between the tags.
+// TestHTMLPolicy checks that the policy allows the style in the page: a browser hashes the bytes
+// between the tags.
 func TestHTMLPolicy(t *testing.T) {
 	page := exported(t, everywhere(t, "text"), export.HTML, nil)
 	_, rest, _ := strings.Cut(page, "<style>")
@@ -163,7 +164,7 @@ func TestHTMLPolicy(t *testing.T) {
 	}
 }
 
-// export.TestRedacted holds every format against the corpus of secrets.
+// TestRedacted exports the corpus of secrets in every format.
 func TestRedacted(t *testing.T) {
 	f, err := os.Open(filepath.Join("..", "..", "claude", "claudetest", "testdata", "redact", "secrets.jsonl"))
 	if err != nil {
@@ -172,6 +173,9 @@ func TestRedacted(t *testing.T) {
 	defer f.Close()
 	rows := 0
 	for lines := bufio.NewScanner(f); lines.Scan(); rows++ {
+		if rows%short.Every(3) != 0 {
+			continue
+		}
 		var row struct {
 			Name, Text string
 			Secrets    []string
@@ -199,8 +203,7 @@ func TestRedacted(t *testing.T) {
 	}
 }
 
-// export.TestCorpus exports every session of the corpus in every format: what was said is
-// there.
+// TestCorpus exports every session of the corpus in every format: all messages are in the output.
 func TestCorpus(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("..", "..", "testdata", "transcripts", "*", "projects", "*", "*.jsonl"))
 	if err != nil || len(files) == 0 {
@@ -231,7 +234,7 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// export.TestSubagent finds what a subagent said inside the call that started it.
+// TestSubagent finds the conversation of a subagent inside the call that started it.
 func TestSubagent(t *testing.T) {
 	files, _ := filepath.Glob(filepath.Join("..", "..", "testdata", "transcripts", "nested", "projects", "*", "*.jsonl"))
 	if len(files) != 1 {

@@ -16,17 +16,17 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// ErrNoAnswer is returned by a handler to leave a request without an answer, because it is
-// answered elsewhere or must not be.
+// A handler returns ErrNoAnswer to leave a request unanswered, because it is answered
+// elsewhere or must not be.
 var ErrNoAnswer = errors.New("control: no answer")
 
-// errWithdrawn is the cause of a handler's context when the CLI took its request back.
+// errWithdrawn is the cause of a handler's context when the CLI cancelled its request.
 var errWithdrawn = errors.New("control: the request was withdrawn")
 
-// withdrawTime bounds the telling of the CLI that a call is no longer waited for.
+// withdrawTime limits the sending of a cancellation to the CLI.
 const withdrawTime = 5 * time.Second
 
-// Error is an error answer, ours to the CLI or the CLI's to us.
+// Error is an error answer, in either direction.
 type Error struct {
 	Message string
 	Code    string // the wire's error_code, often empty
@@ -34,7 +34,7 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// Unsupported is the answer to a request without a handler.
+// Unsupported returns the answer to a request without a handler.
 func Unsupported(subtype string) *Error {
 	return &Error{Message: "Unsupported control request subtype: " + subtype, Code: "unsupported_request"}
 }
@@ -46,12 +46,12 @@ type Request struct {
 	Body    string // the JSON of the request object
 }
 
-// Handler answers a request of the CLI. A nil response with a nil error is an
-// answer without a body. The context ends when the CLI takes the request back
-// and when the connection ends.
+// Handler answers a request of the CLI. A nil response with a nil error gives an answer
+// without a body. The context ends when the CLI cancels the request and when the connection
+// ends.
 type Handler func(ctx context.Context, req Request) (response []byte, err error)
 
-// Mux is the multiplexer. Its methods may be called from any goroutine.
+// Mux is the multiplexer. Its methods are safe for concurrent use.
 type Mux struct {
 	send   func(ctx context.Context, line []byte) error
 	handle Handler
@@ -60,51 +60,57 @@ type Mux struct {
 
 	mu       sync.Mutex
 	state    state
-	handlers sync.WaitGroup // grows only inside update, while there is no cause
+	handlers sync.WaitGroup // incremented only inside update, while there is no cause
 }
 
-// state is everything that changes, and it changes only inside update.
+// state is the mutable state of a Mux. It changes only inside update.
 type state struct {
-	pending  map[string]*call     // ours, not yet answered
-	handling map[string]*incoming // the CLI's, not yet answered
+	pending  map[string]*call     // outgoing calls without an answer
+	handling map[string]*incoming // requests of the CLI without an answer
+	held     bool                 // requests wait for Release
 	replying int                  // answers that are being written
 	strays   int                  // answers without a waiting caller
 	nextID   int
-	cause    error // set once: why there will be no more answers
+	cause    error // the reason why no more answers arrive, set once
 }
 
 type call struct {
 	done   chan struct{}
 	then   func(Ended) // called when the call has ended
-	line   string      // the answer, still to be decoded; else:
+	line   string      // the undecoded answer; otherwise:
 	answer Answer
 	err    error
 }
 
 type incoming struct {
-	cancel context.CancelCauseFunc
+	cancel context.CancelCauseFunc // nil while the request is held
 	req    Request
 	since  time.Time
 }
 
-// Answer is what the CLI answered.
+func (in *incoming) end(cause error) {
+	if in.cancel != nil {
+		in.cancel(cause)
+	}
+}
+
+// Answer is an answer of the CLI.
 type Answer struct {
-	Body     string // the JSON of the response, "" where there is none
+	Body     string // the JSON of the response, or ""
 	Envelope string // the JSON of the whole response object
 }
 
-// Options are what a Mux needs.
+// Options configures a Mux.
 type Options struct {
 	// Send writes one line.
 	Send func(ctx context.Context, line []byte) error
-	// Handle answers the CLI's requests, each in a goroutine of its own; nil
-	// answers all of them with Unsupported.
+	// Handle answers the CLI's requests, each in a new goroutine; nil answers all of them with
+	// Unsupported.
 	Handle Handler
 	// OnPanic is called for a handler that panicked; the CLI gets an error answer.
 	OnPanic func(req Request, value any, stack []byte)
-	// OnIdle is called when the last of the CLI's requests has been answered or
-	// taken back, from whichever goroutine has seen it, and must not block. It is not called
-	// after Fail.
+	// OnIdle is called when the last of the CLI's requests has been answered or cancelled. It
+	// may be called by any goroutine and must not block. It is not called after Fail.
 	OnIdle func()
 }
 
@@ -133,7 +139,7 @@ func (m *Mux) Call(ctx context.Context, request []byte) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	// Registered before it is written: the answer may be quicker than the writer.
+	// Registered before the write, because the answer may arrive before the write returns.
 	if err := m.send(ctx, requestLine(id, request)); err != nil {
 		return m.give(id, c, err)
 	}
@@ -156,10 +162,9 @@ type Started struct {
 	c  *call
 }
 
-// Start sends a request and returns when it is written. then is called once, when
-// the call has ended, from the goroutine that has seen it, and must not block; it
-// is not called when Start returns an error. Unlike with Call no goroutine has to
-// be woken for it.
+// Start sends a request and returns when it is written. then is called once, when the call has
+// ended, by the goroutine that ends it, and must not block; it is not called if Start returns
+// an error. Unlike Call it needs no waiting goroutine.
 func (m *Mux) Start(ctx context.Context, request []byte, then func(Ended)) (*Started, error) {
 	id, c, err := m.register(then)
 	if err != nil {
@@ -171,7 +176,7 @@ func (m *Mux) Start(ctx context.Context, request []byte, then func(Ended)) (*Sta
 	return &Started{m, id, c}, nil
 }
 
-// forget takes a call back as if it had never been made; false if it has ended.
+// forget removes a call as if it had never been made. It returns false if the call has ended.
 func (m *Mux) forget(id string, c *call) (yes bool) {
 	m.update(func(s *state) {
 		if yes = s.pending[id] == c; yes {
@@ -181,22 +186,21 @@ func (m *Mux) forget(id string, c *call) (yes bool) {
 	return yes
 }
 
-// GiveUp ends the call with err, unless it has ended already.
+// GiveUp ends the call with err, unless it has ended.
 func (s *Started) GiveUp(err error) { _, _ = s.m.give(s.id, s.c, err) }
 
 // Ended is a call that has ended.
 type Ended struct{ c *call }
 
-// Good reports whether the CLI gave a good answer, which Outcome then decodes.
+// Good reports whether the CLI answered without an error; Outcome decodes the answer.
 func (e Ended) Good() bool { return e.c.line != "" || e.c.err == nil }
 
-// Mentions reports whether text stands somewhere in the answer, without decoding
-// it.
+// Mentions reports whether the answer contains text, without decoding it.
 func (e Ended) Mentions(text string) bool {
 	return strings.Contains(e.c.line, text) || strings.Contains(e.c.answer.Envelope, text)
 }
 
-// Outcome is the answer, or why there is none.
+// Outcome returns the answer or the error of the call.
 func (e Ended) Outcome() (Answer, error) { return e.c.outcome() }
 
 func (m *Mux) register(then func(Ended)) (id string, c *call, err error) {
@@ -212,10 +216,10 @@ func (m *Mux) register(then func(Ended)) (id string, c *call, err error) {
 	return id, c, err
 }
 
-// newID makes an id that is unique in this process and not to be guessed.
+// newID returns an id that is unique in this process and not predictable.
 func newID(n int) string { return "req_" + strconv.Itoa(n) + "_" + rand.Text()[:8] }
 
-// give ends a call with err, unless it has ended already.
+// give ends a call with err, unless it has ended.
 func (m *Mux) give(id string, c *call, err error) (Answer, error) {
 	var then func(Ended)
 	m.update(func(s *state) {
@@ -233,7 +237,7 @@ func (m *Mux) give(id string, c *call, err error) (Answer, error) {
 	return c.outcome()
 }
 
-// withdraw tells the CLI, if that can be done soon, that a call has been given up.
+// withdraw sends the CLI a cancellation of a call, within withdrawTime.
 func (m *Mux) withdraw(ctx context.Context, id string) {
 	started := false
 	m.update(func(s *state) {
@@ -248,14 +252,14 @@ func (m *Mux) withdraw(ctx context.Context, id string) {
 		defer m.handlers.Done()
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawTime)
 		defer cancel()
-		// No caller is left to receive an error; the call itself has ended with one.
+		// The call has already ended with an error, so this error is ignored.
 		_ = m.send(ctx, cancelLine(id))
 	}()
 }
 
-// Deliver takes a line of the types control_request, control_response and
-// control_cancel_request. It never blocks. The error says that the line is not
-// JSON; nothing has happened then.
+// Deliver handles a line of the types control_request, control_response and
+// control_cancel_request. It never blocks. It returns an error, and has no effect, if the line
+// is not JSON.
 func (m *Mux) Deliver(typ, line string) error {
 	switch typ {
 	case "control_response":
@@ -274,8 +278,8 @@ func (m *Mux) Deliver(typ, line string) error {
 	return nil
 }
 
-// response is the answer in a control_response. It is decoded in one pass: an answer can be
-// long, and the first message waits for the longest.
+// response is the answer in a control_response. It is decoded in one pass, because an answer
+// can be long and the longest one delays the first message.
 type response struct {
 	Subtype   string  `json:"subtype"`
 	RequestID string  `json:"request_id"`
@@ -295,11 +299,11 @@ var _ = jsonwire.Register(func(d *jsonwire.Decoder) *response {
 	return (*response)(&r)
 })
 
-// quickHead is how the CLI begins a good answer.
+// quickHead is the start of a successful answer of the CLI.
 const quickHead = `{"type":"control_response","response":{"subtype":"success","request_id":`
 
-// answered hands an answer to its call. A good one is decoded by the caller that waits for it,
-// not by the reader: it can be long.
+// answered passes an answer to its call. The waiting caller decodes a successful answer, not
+// the reader, because it can be long.
 func (m *Mux) answered(line string) error {
 	d := jsonwire.NewDecoder(line)
 	if d.Literal(quickHead) {
@@ -321,7 +325,7 @@ func (m *Mux) end(id string, set func(c *call)) {
 	var c *call
 	m.update(func(s *state) {
 		if c = s.pending[id]; c == nil {
-			s.strays++ // late, twice, or never asked for
+			s.strays++ // late, duplicate or unknown
 			return
 		}
 		delete(s.pending, id)
@@ -353,7 +357,7 @@ func (r *response) answer() (Answer, error) {
 	return Answer{Body: string(r.Response), Envelope: r.envelope}, nil
 }
 
-// outcome is what a call ended with; done is closed.
+// outcome returns the result of a call; done is closed.
 func (c *call) outcome() (Answer, error) {
 	if c.line == "" {
 		return c.answer, c.err
@@ -384,18 +388,26 @@ func (m *Mux) requested(line string) error {
 	return nil
 }
 
-// Dispatch handles a request in a goroutine of its own, unless one with the
-// same id is being handled or the connection has ended.
+// Dispatch handles a request in a new goroutine, unless one with the same id is being handled
+// or the connection has ended.
 func (m *Mux) Dispatch(req Request) {
 	m.update(func(s *state) {
 		if _, twice := s.handling[req.ID]; twice || s.cause != nil {
 			return
 		}
-		ctx, cancel := context.WithCancelCause(context.Background())
-		in := &incoming{cancel: cancel, req: req, since: time.Now()}
+		in := &incoming{req: req, since: time.Now()}
 		s.handling[req.ID] = in
-		m.handlers.Go(func() { m.serve(ctx, req, in) })
+		if !s.held {
+			m.begin(in)
+		}
 	})
+}
+
+// begin handles a request. It runs inside update.
+func (m *Mux) begin(in *incoming) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	in.cancel = cancel
+	m.handlers.Go(func() { m.serve(ctx, in.req, in) })
 }
 
 func (m *Mux) serve(ctx context.Context, req Request, in *incoming) {
@@ -409,8 +421,8 @@ func (m *Mux) serve(ctx context.Context, req Request, in *incoming) {
 func (m *Mux) reply(ctx context.Context, req Request, in *incoming, response []byte, err error) {
 	mine := false
 	m.update(func(s *state) {
-		// A request that was taken back is no longer here, and not answered. Its
-		// id may be that of another one by now.
+		// A cancelled request is no longer in the map and not answered. Another request may
+		// have its id.
 		if mine = s.handling[req.ID] == in; mine {
 			delete(s.handling, req.ID)
 			s.replying++
@@ -442,7 +454,7 @@ func (m *Mux) settle(f func(s *state)) {
 
 func (s *state) busy() int { return len(s.handling) + s.replying }
 
-// run calls the handler; a panic is an error.
+// run calls the handler; a panic becomes an error.
 func (m *Mux) run(ctx context.Context, req Request) (response []byte, err error) {
 	if m.handle == nil {
 		return nil, Unsupported(req.Subtype)
@@ -462,12 +474,12 @@ func (m *Mux) withdrawn(id string) {
 	m.settle(func(s *state) {
 		if in, ok := s.handling[id]; ok {
 			delete(s.handling, id)
-			in.cancel(errWithdrawn)
+			in.end(errWithdrawn)
 		}
 	})
 }
 
-// Refuse makes calls that come after the end fail with another cause than it.
+// Refuse sets another error for calls after the end.
 func (m *Mux) Refuse(cause error) {
 	m.update(func(s *state) {
 		if s.cause != nil && cause != nil {
@@ -476,8 +488,8 @@ func (m *Mux) Refuse(cause error) {
 	})
 }
 
-// Fail ends the multiplexer: every pending call fails with cause at once, every
-// handler's context ends, later calls fail with cause. The first cause stays.
+// Fail ends the multiplexer: every pending call fails with cause at once, every handler's
+// context ends, later calls fail with cause. The first cause counts.
 func (m *Mux) Fail(cause error) {
 	var failed []*call
 	defer func() {
@@ -500,13 +512,12 @@ func (m *Mux) Fail(cause error) {
 		}
 		for id, in := range s.handling {
 			delete(s.handling, id)
-			in.cancel(cause)
+			in.end(cause)
 		}
 	})
 }
 
-// Busy counts the CLI's requests that are being handled, and those whose answer
-// is being written.
+// Busy counts the CLI's requests that are being handled or answered.
 func (m *Mux) Busy() (n int) {
 	m.update(func(s *state) { n = s.busy() })
 	return n
@@ -537,5 +548,5 @@ func (m *Mux) Strays() (n int) {
 	return n
 }
 
-// Wait returns when every handler has returned. After Fail no new one begins.
+// Wait waits until every handler has returned. After Fail no new one begins.
 func (m *Mux) Wait() { m.handlers.Wait() }

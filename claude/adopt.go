@@ -1,0 +1,249 @@
+package claude
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
+	"github.com/seed7221b0f9/parley/internal/proc"
+	"github.com/seed7221b0f9/parley/spawn"
+)
+
+// Adoption is a CLI that another process has started and left running under a host.
+type Adoption struct {
+	// Process is the CLI. Its lines begin with the first one of its life.
+	Process spawn.LineProcess
+	// Last is the number of the last line that there is now. What the process before has written is not after it.
+	Last uint64
+}
+
+// Adopt returns a client for a CLI that another process has connected to and left, with the options of that. It
+// starts nothing and writes nothing: the lines so far make the client what it was, with its turns, tasks and
+// requests. When the last of them was read, the requests that are open are asked of the callbacks of opts again; each
+// is answered once, whichever process does it. The context bounds the time until the answer to the handshake is read.
+// After an error the CLI is ended.
+//
+// Options with a SessionStore or with tool servers of this process are an *[OptionError]: the state of those is lost.
+func Adopt(ctx context.Context, opts *Options, a Adoption) (*Client, error) {
+	l, err := newLaunch(opts)
+	if err == nil {
+		err = l.adoptable()
+	}
+	if err != nil {
+		return nil, errors.Join(err, a.Process.Kill())
+	}
+	c := &Client{r: newRouter(), sending: make(chan struct{}, 1)}
+	c.r.onStall = c.abandon
+	s := newSession(ctx, l, c.r, false)
+	c.s = s
+	s.responder.adopted = true
+	c.lines = newLineQueue(s.freed)
+	c.lines.whole = true
+	c.r.subscribe(c.lines)
+	t := &processTransport{launch: l, trace: s.trace, guard: s.guard}
+	conn, err := t.adopt(ctx, a.Process)
+	if err != nil {
+		s.trace.exit(err)
+		s.trace.close()
+		return nil, err
+	}
+	s.conn = conn
+	s.mux.Hold()
+	end := s.begin(&reader{s: s, until: max(a.Last, 1), client: c})
+	s.mcp.open()
+	end()
+	select {
+	case <-s.ready:
+	case <-ctx.Done():
+		s.abort(context.Cause(ctx))
+		<-s.ready
+	}
+	if err := c.adoptError(ctx); err != nil {
+		c.Close()
+		return nil, err
+	}
+	c.admit()
+	return c, nil
+}
+
+// adoptError is why the lines of the past make no client, nil if they do.
+func (c *Client) adoptError(ctx context.Context) (err error) {
+	var ended bool
+	c.s.update(func(st *sessionState) { err, ended = st.handshake.err, st.handshake.ended })
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err == nil && !ended:
+		err = errNoHandshake
+	}
+	if err != nil {
+		return &HandshakeError{Err: err}
+	}
+	return nil
+}
+
+var errNoHandshake = errors.New("the lines of the CLI have no handshake")
+
+// adoptable returns an error for options whose state ends with the process.
+func (l *launch) adoptable() error {
+	if l.SessionStore != nil {
+		return &OptionError{errors.New("claude: Options.SessionStore: a session with a store cannot be adopted")}
+	}
+	if l.hasToolServers() {
+		return &OptionError{errors.New("claude: Options.MCPServers: a session with tool servers of this process cannot be adopted")}
+	}
+	return nil
+}
+
+// adopt connects to a CLI that runs.
+func (t *processTransport) adopt(ctx context.Context, p spawn.LineProcess) (*lineConn, error) {
+	running := spawn.Func(func(context.Context, spawn.Command) (spawn.Process, error) { return p, nil })
+	sup, err := proc.Start(ctx, spawn.Command{}, t.procOptions(running))
+	if err != nil {
+		return nil, err
+	}
+	return withLines(newProcessConn(sup, t.launch, t.guard.release), p, t.launch).(*lineConn), nil
+}
+
+// past notes that a line was read. After the last one of the past, what is open is asked again.
+func (r *reader) past(number uint64) {
+	if r.until > 0 && number >= r.until {
+		r.tap(entry{number: r.until}, inputLine) // whatever the last line was, it is the last one
+		r.until = 0
+		r.requireHandshake()
+		r.s.mux.Release()
+		r.s.check()
+	}
+}
+
+// requireHandshake ends the handshake if the lines of the past have not begun one.
+func (r *reader) requireHandshake() {
+	begun := r.initialized
+	r.s.update(func(st *sessionState) { begun = begun || st.handshake.ended })
+	if !begun {
+		r.s.endHandshake(func(h *handshake) verdict { return h.fail(errNoHandshake) })
+	}
+}
+
+// tap gives a line that is no message to those who take every line.
+func (r *reader) tap(e entry, kind lineKind) {
+	if e.number == 0 {
+		return
+	}
+	e.kind = kind
+	if turns := r.s.turns(); turns != nil {
+		turns.tap(e)
+	}
+}
+
+func (s *session) turns() (turns *router) {
+	s.update(func(st *sessionState) { turns = st.turns })
+	return turns
+}
+
+// wrote takes a line to the CLI into account. Lines of this process have their effect already.
+func (r *reader) wrote(e entry) {
+	if e.text == "" {
+		return
+	}
+	r.tap(e, inputLine)
+	if r.until == 0 {
+		return
+	}
+	if jsonwire.NewDecoder(e.text).Peek("type") == "user" {
+		r.prompted(jsonwire.NewDecoder(e.text).Peek("uuid"))
+		return
+	}
+	answered := r.s.answered
+	if r.initialized {
+		answered = nil // the first one counts
+	}
+	// A line that is not JSON has had no effect on the CLI either.
+	begins, _ := r.s.mux.Wrote(e.text, answered)
+	r.initialized = r.initialized || begins
+}
+
+// prompted opens the turn of a prompt that another process has sent.
+func (r *reader) prompted(uuid string) {
+	t := newTurn(r.client, uuid, nil)
+	t.Discard()
+	if r.client.r.open(t) != nil {
+		return
+	}
+	r.s.update(func(st *sessionState) {
+		st.clock = time.Now()
+		st.end.prompt()
+		r.s.watch(st)
+	})
+}
+
+// Line is one line between a client and a CLI that a host keeps.
+type Line struct {
+	// Number counts the lines of both directions together.
+	Number uint64
+	// Input is set for a line to the CLI.
+	Input bool
+	// Message is the message of the line, nil for a line to the CLI and for one of the control protocol.
+	Message Message
+	// Text is the line.
+	Text string
+}
+
+// Lines yields every line, of both directions, of a CLI that runs under a host: the client's [Options.Spawner]
+// starts a [spawn.LineProcess], or the client was made by [Adopt], whose Lines begin with those of the past. It is
+// [Client.Messages] otherwise; a client is asked for one of the two. Lines without a number have no host.
+func (c *Client) Lines(ctx context.Context) iter.Seq2[Line, error] {
+	box := c.lines
+	if box == nil {
+		box = newLineQueue(c.s.freed)
+		box.whole = true
+		c.r.subscribe(box)
+	}
+	return once(func(yield func(Line, error) bool) {
+		c.ranges(box)
+		defer c.r.unsubscribe(box)
+		for {
+			e, ok, err := box.take(ctx)
+			if !ok {
+				if err != nil {
+					yield(Line{}, err)
+				}
+				return
+			}
+			if !yield(e.line(), nil) {
+				return
+			}
+		}
+	})
+}
+
+func (e entry) line() Line {
+	l := Line{Number: e.number, Input: e.kind == inputLine, Text: e.text}
+	if e.kind == messageLine {
+		l.Message = e.message()
+	}
+	return l
+}
+
+// refusal answers a hook that this process does not have. An error would let the call run.
+func refusal(in message.JSON) []byte {
+	const why = "Parley was started again, and has no hook for this"
+	var input struct {
+		Event string `json:"hook_event_name"`
+	}
+	_ = jsonwire.Unmarshal(string(in), &input) // without an event there is no refusal
+	quoted, _ := jsonwire.Marshal(why)
+	switch input.Event {
+	case "PreToolUse":
+		return fmt.Appendf(nil, `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":%s}}`, quoted)
+	case "PermissionRequest":
+		return fmt.Appendf(nil, `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":%s}}}`, quoted)
+	case "UserPromptSubmit", "ConfigChange":
+		return fmt.Appendf(nil, `{"decision":"block","reason":%s}`, quoted)
+	}
+	return []byte(`{}`) // what has happened cannot be refused
+}

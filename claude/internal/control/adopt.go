@@ -1,0 +1,70 @@
+package control
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
+)
+
+// Hold makes requests of the CLI wait until Release. It is for lines of the past: a request that was
+// answered or withdrawn since is never handled.
+func (m *Mux) Hold() { m.update(func(s *state) { s.held = true }) }
+
+// Release handles the requests that wait, in the order of their ids, and those that come from then on.
+func (m *Mux) Release() {
+	m.update(func(s *state) {
+		var waiting []*incoming
+		for _, in := range s.handling {
+			if in.cancel == nil {
+				waiting = append(waiting, in)
+			}
+		}
+		slices.SortFunc(waiting, func(a, b *incoming) int { return strings.Compare(a.req.ID, b.req.ID) })
+		for _, in := range waiting {
+			m.begin(in)
+		}
+		s.held = false
+	})
+}
+
+// Wrote takes a line into account that another process has written to the CLI, while requests are held: an
+// answer closes its request. If the line is the request initialize, begins is true and then is called with its answer.
+func (m *Mux) Wrote(line string, then func(Ended)) (begins bool, err error) {
+	switch jsonwire.NewDecoder(line).Peek("type") {
+	case "control_response":
+		r, err := decodeResponse(line)
+		if err != nil {
+			return false, err
+		}
+		m.update(func(s *state) {
+			if in := s.handling[r.RequestID]; in != nil && in.cancel == nil {
+				delete(s.handling, r.RequestID)
+			}
+		})
+	case "control_request":
+		var msg struct {
+			RequestID string  `json:"request_id"`
+			Request   rawText `json:"request"`
+		}
+		if err := jsonwire.Unmarshal(line, &msg); err != nil {
+			return false, err
+		}
+		if begins = jsonwire.NewDecoder(string(msg.Request)).Peek("subtype") == "initialize"; begins {
+			m.update(func(s *state) { s.pending[msg.RequestID] = &call{done: make(chan struct{}), then: then} })
+		}
+	}
+	return begins, nil
+}
+
+// AnswerID returns the id of the request that a line to the CLI answers, "" if it is no answer.
+func AnswerID(line string) string {
+	if jsonwire.NewDecoder(line).Peek("type") != "control_response" {
+		return ""
+	}
+	r, err := decodeResponse(line)
+	if err != nil {
+		return ""
+	}
+	return r.RequestID
+}

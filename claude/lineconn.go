@@ -1,0 +1,122 @@
+package claude
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"os"
+
+	"github.com/seed7221b0f9/parley/claude/internal/control"
+	"github.com/seed7221b0f9/parley/internal/deadline"
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
+	"github.com/seed7221b0f9/parley/internal/ndjson"
+	"github.com/seed7221b0f9/parley/internal/random"
+	"github.com/seed7221b0f9/parley/spawn"
+)
+
+// lineConn speaks with a process whose lines a host counts and keeps. What is written to the CLI comes back between the
+// lines that it writes.
+type lineConn struct {
+	*processConn
+	lines   spawn.LineProcess
+	maxLine int
+	last    spawn.Line // the one that was read last
+	n       int
+}
+
+// withLines makes a connection one that reads and writes numbered lines, if the process has them.
+func withLines(c *processConn, lines spawn.LineProcess, l *launch) Conn {
+	if lines == nil {
+		return c
+	}
+	limit := l.MaxLine
+	if limit <= 0 {
+		limit = ndjson.DefaultMaxLine
+	}
+	return &lineConn{processConn: c, lines: lines, maxLine: limit}
+}
+
+// seeLines notes the process that a spawner starts, if a host counts its lines.
+func seeLines(s spawn.Spawner, lines *spawn.LineProcess) spawn.Spawner {
+	if s == nil {
+		return nil
+	}
+	return spawn.Func(func(ctx context.Context, cmd spawn.Command) (spawn.Process, error) {
+		p, err := s.Spawn(ctx, cmd)
+		*lines, _ = p.(spawn.LineProcess)
+		return p, err
+	})
+}
+
+func (c *lineConn) Read(ctx context.Context) (json.RawMessage, error) {
+	for {
+		line, err := c.readLine(ctx)
+		if err != nil || !c.last.Input {
+			return json.RawMessage(line.Text), err
+		}
+	}
+}
+
+func (c *lineConn) readLine(ctx context.Context) (ndjson.Line, error) {
+	c.reading.Store(true)
+	line, err := c.lines.NextLine(ctx)
+	if err != nil {
+		c.last = spawn.Line{}
+		return ndjson.Line{}, c.ending(err)
+	}
+	c.last = line
+	c.n++
+	text := bytes.TrimRight(line.Text, "\r")
+	if len(text) > c.maxLine && !line.Input {
+		return ndjson.Line{Text: string(text[:4<<10]), Size: len(text), TooLong: true}, nil
+	}
+	return ndjson.Line{Text: string(text), Size: len(text)}, nil
+}
+
+func (c *lineConn) reads() int { return c.n }
+
+// Write writes a line under an id that is the same whenever it is written: an answer reaches the CLI once, and a prompt too.
+func (c *lineConn) Write(ctx context.Context, line json.RawMessage) error {
+	limit := deadline.Or(c.writeTime, defaultWrite)
+	ctx, cancel := deadline.With(ctx, limit, os.ErrDeadlineExceeded)
+	defer cancel()
+	err := c.lines.WriteLine(ctx, lineID(string(line)), line)
+	if errors.Is(err, os.ErrClosed) {
+		return ErrClosed
+	}
+	return err
+}
+
+// writeParts writes a line in one piece: the host numbers whole lines.
+func (c *lineConn) writeParts(ctx context.Context, parts iter.Seq[[]byte]) error {
+	return c.Write(ctx, promptLine{parts: parts}.text())
+}
+
+// lineID names a line to the CLI.
+func lineID(line string) string {
+	id := ""
+	if answered := control.AnswerID(line); answered != "" {
+		id = "answer-" + answered
+	} else if d := jsonwire.NewDecoder(line); d.Peek("type") == "user" {
+		if uuid := jsonwire.NewDecoder(line).Peek("uuid"); uuid != "" {
+			id = "prompt-" + uuid
+		}
+	}
+	if id == "" || len(id) > 255 {
+		return "line-" + random.UUID()
+	}
+	return id
+}
+
+// processOf is the process of a connection, nil if there is none here.
+func processOf(c wire) *processConn {
+	switch c := c.(type) {
+	case *processConn:
+		return c
+	case *lineConn:
+		return c.processConn
+	}
+	return nil
+}
