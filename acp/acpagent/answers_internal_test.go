@@ -122,7 +122,7 @@ func TestTranslate(t *testing.T) {
 		{"other", broken, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := &Session{conn: &jsonrpc.Conn{}}
+			s := &Session{provider: &Provider{}, conn: &jsonrpc.Conn{}}
 			got := s.translate(tt.err)
 			if !errors.Is(got, tt.err) {
 				t.Errorf("translate = %v, which is not %v", got, tt.err)

@@ -13,7 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonrpc"
 )
 
-// handle answers a request of the agent: those to a person, and none else.
+// handle answers a request of the agent: those to a person, for files and for terminals.
 func (s *Session) handle(ctx context.Context, m *jsonrpc.Message) (any, error) {
 	switch m.Method {
 	case acp.MethodSessionRequestPermission:
@@ -28,6 +28,9 @@ func (s *Session) handle(ctx context.Context, m *jsonrpc.Message) (any, error) {
 			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: err.Error()}
 		}
 		return s.wait(ctx, nil, func(id string) []event.Event { return s.conv.Elicit(id, &r) })
+	}
+	if s.isLocal() {
+		return s.serve(ctx, m)
 	}
 	return nil, jsonrpc.MethodNotFound(m.Method)
 }
@@ -75,9 +78,12 @@ func (s *Session) Answer(ctx context.Context, requestID string, answer agent.Ans
 func (s *Session) respond(r *agentkit.Prompt, options []acp.PermissionOption, answer agent.Answer) (any, []event.Event, error) {
 	switch a := answer.(type) {
 	case *agent.PermissionAnswer:
-		return s.choose(r, options, a.Allow, a.Choice, a.Scope, a.Message)
+		return s.pick(r, options, a.Allow, a.Choice, a.Scope, a.Message)
 	case *agent.PlanAnswer:
-		return s.choose(r, options, a.Approve, "", "", a.Message)
+		if a.Plan != "" {
+			return nil, nil, fmt.Errorf("%w: the agent takes no changed plan", agent.ErrInvalid)
+		}
+		return s.pick(r, options, a.Approve, "", "", a.Message)
 	case *agent.ElicitationAnswer:
 		result := map[string]any{"action": a.Action}
 		if len(a.Content) > 0 && a.Action == "accept" {
@@ -88,9 +94,9 @@ func (s *Session) respond(r *agentkit.Prompt, options []acp.PermissionOption, an
 	return nil, nil, agent.ErrInvalid
 }
 
-// choose picks the option that an answer means. A refusal that the agent does not offer is
+// pick picks the option that an answer means. A refusal that the agent does not offer is
 // a cancellation.
-func (s *Session) choose(r *agentkit.Prompt, options []acp.PermissionOption, allow bool, choice, scope, why string) (any, []event.Event, error) {
+func (s *Session) pick(r *agentkit.Prompt, options []acp.PermissionOption, allow bool, choice, scope, why string) (any, []event.Event, error) {
 	kind := acp.PermissionOptionKindRejectOnce
 	behavior := event.ResolvedDeny
 	if allow {

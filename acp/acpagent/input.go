@@ -9,8 +9,9 @@ import (
 	"github.com/seed7221b0f9/parley/internal/agentkit"
 )
 
-// inputBlocks are the blocks of an input as the protocol has them, and as events have them.
-func inputBlocks(in agent.Input) ([]acp.ContentBlock, []event.Content, error) {
+// inputBlocks are the blocks of an input as the protocol has them, and as events have them. An agent gets only what
+// it can take.
+func inputBlocks(in agent.Input, can acp.PromptCapabilities) ([]acp.ContentBlock, []event.Content, error) {
 	list, err := agentkit.Blocks(in)
 	if err != nil {
 		return nil, nil, err
@@ -24,6 +25,12 @@ func inputBlocks(in agent.Input) ([]acp.ContentBlock, []event.Content, error) {
 		switch {
 		case b.Type == "text":
 			blocks = append(blocks, acp.TextBlock(b.Text))
+		case b.Type == "image" && !can.Image.Or(false):
+			return nil, nil, fmt.Errorf("%w: the agent takes no images", agent.ErrUnsupported)
+		case b.Type == "audio" && !can.Audio.Or(false):
+			return nil, nil, fmt.Errorf("%w: the agent takes no audio", agent.ErrUnsupported)
+		case b.Type == "audio" && b.Source.Type == "base64":
+			blocks = append(blocks, acp.ContentBlock{Type: acp.ContentBlockIsAudio, Value: &acp.AudioContent{Data: b.Source.Data, MimeType: b.Source.MediaType}})
 		case b.Type == "image" && b.Source.Type == "base64":
 			blocks = append(blocks, acp.ContentBlock{Type: acp.ContentBlockIsImage, Value: &acp.ImageContent{Data: b.Source.Data, MimeType: b.Source.MediaType}})
 		default:

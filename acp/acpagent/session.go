@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"os"
 	"slices"
 	"sync"
 	"time"
@@ -23,6 +24,8 @@ import (
 const (
 	// closeWait bounds the wait for what is under way when a session is closed.
 	closeWait = 30 * time.Second
+	// leaveWait bounds how long an agent that is idle has to close its session before its input is closed.
+	leaveWait = 2 * time.Second
 	// startWait bounds how long an interrupt waits for a prompt that was just sent.
 	startWait = 5 * time.Second
 )
@@ -32,23 +35,31 @@ const (
 type Session struct {
 	provider *Provider
 	dir      string
+	extra    []string // further directories
+	env      []string
+	files    agent.Files // nil is the disk alone
 	conn     *jsonrpc.Conn
 	sup      *proc.Supervisor // nil for one that was dialled
-	caps     acp.AgentCapabilities
+	hello    acp.InitializeResponse
 	ctx      context.Context // ends with the connection
 	stop     context.CancelFunc
 	turns    chan *turn // prompts in their order
 	work     sync.WaitGroup
 
-	kit   *agentkit.Session // its methods guard what follows
-	conv  acpevent.Converter
-	id    string
-	modes []string
-	mode  string
-	// The option with which the mode is set; empty for an agent with session modes.
-	modeOption string
-	asked      int
-	live       bool // updates are of this session, not of a replay
+	terminals terminals
+
+	kit      *agentkit.Session // its methods guard what follows
+	conv     acpevent.Converter
+	id       string
+	settings acpevent.Settings
+	model    string // the first one
+	effort   string // the first one
+	commands []acp.AvailableCommand
+	spent    tokens   // of the turn that runs
+	printed  []string // lines of the agent that are not messages
+	asked    int
+	replay   *replay
+	live     bool // updates are of this session, not of a replay
 	// How many prompts were accepted, were written to the agent, and have ended.
 	accepted, written, finished int
 }
@@ -59,10 +70,12 @@ type turn struct {
 	blocks []acp.ContentBlock
 }
 
-var _ agent.ModeSetter = (*Session)(nil)
-
 func newSession(p *Provider, dir string, opts agent.Options) *Session {
-	s := &Session{provider: p, dir: dir, turns: make(chan *turn, 1000)}
+	s := &Session{provider: p, dir: dir, extra: opts.AdditionalDirectories, env: opts.Env, files: opts.Files, turns: make(chan *turn, 1000)}
+	if s.env == nil {
+		s.env = os.Environ()
+	}
+	s.env = slices.Concat(s.env, p.Env)
 	s.kit = agentkit.New(agentkit.Options{Cancel: func(r *agentkit.Prompt) []event.Event {
 		return s.resolve(r, event.ResolvedCancelled, "", "cancel", "")
 	}})
@@ -80,42 +93,16 @@ func (s *Session) call(ctx context.Context, method string, params, to any) error
 	return s.translate(err)
 }
 
-// translate makes an error of the protocol one of package agent.
-func (s *Session) translate(err error) error {
-	e, ok := errors.AsType[*jsonrpc.Error](err)
-	switch {
-	case err == nil:
-		return nil
-	case !ok && (s.conn.Err() != nil || errors.Is(err, jsonrpc.ErrClosed)):
-		return fmt.Errorf("%w: %w", agent.ErrClosed, err)
-	case !ok:
-		return err
-	}
-	for code, to := range map[int64]error{
-		acp.CodeAuthRequired: agent.ErrAuth, acp.CodeResourceNotFound: agent.ErrNotFound,
-		jsonrpc.CodeInvalidParams: agent.ErrInvalid, jsonrpc.CodeMethodNotFound: agent.ErrUnsupported,
-	} {
-		if e.Code == code {
-			return fmt.Errorf("%w: %w", to, err)
-		}
-	}
-	return err
-}
-
-// begin takes over what the agent says of the session, and runs prompts from then on.
-func (s *Session) begin(id string, modes acp.Optional[acp.SessionModeState], options acp.Optional[[]acp.SessionConfigOption]) {
-	s.kit.Update(func() []event.Event {
+// begin takes over what the agent reports about the session, and runs prompts from then on.
+func (s *Session) begin(id string, modes acp.Optional[acp.SessionModeState], options acp.Optional[[]acp.SessionConfigOption], extra map[string]json.RawMessage) {
+	s.kit.Do(func() {
 		s.id, s.conv.SessionID, s.live = id, id, true
-		if m, ok := modes.Get(); ok {
-			s.mode = string(m.CurrentModeID)
-			for _, one := range m.AvailableModes {
-				s.modes = append(s.modes, string(one.ID))
-			}
-		} else {
-			s.modeOption, s.mode, s.modes = acpevent.ModeOption(options.Or(nil))
-		}
-		return s.conv.Mode(s.mode)
+		s.settings.Begin(modes, options, extra)
+		s.model, s.effort = s.settings.Model.Current, s.settings.Effort.Current
 	})
+	s.kit.Update(func() []event.Event { return s.conv.Mode(s.settings.Mode.Current) })
+	s.kit.Update(func() []event.Event { return s.conv.Model(s.settings.Model.Current) })
+	s.kit.Update(func() []event.Event { return s.conv.Commands(s.commands) })
 	s.work.Go(s.run)
 }
 
@@ -140,27 +127,26 @@ func (s *Session) sent(line []byte) {
 
 // prompt is one turn.
 func (s *Session) prompt(t *turn) {
-	s.kit.Update(func() []event.Event { return s.conv.Turn(t.uuid) })
+	s.kit.Update(func() []event.Event {
+		s.spent = tokens{}
+		return s.conv.Turn(t.uuid)
+	})
 	_, _ = s.conn.CallThen(s.ctx, acp.MethodSessionPrompt, &acp.PromptRequest{SessionID: acp.SessionID(s.ID()), Prompt: t.blocks}, func(raw json.RawMessage, err error) {
 		if err != nil && (s.conn.Err() != nil || s.ctx.Err() != nil) {
-			return // the end of the agent says it
+			return // watch reports the end of the agent
 		}
 		var answer acp.PromptResponse
 		if err == nil {
 			err = json.Unmarshal(raw, &answer)
 		}
-		failed, usage := "", event.JSON("")
-		if err != nil {
+		failed := ""
+		if err = s.translate(err); err != nil {
 			failed = err.Error()
-		}
-		if u, ok := answer.Usage.Get(); ok {
-			usage = event.JSON(fmt.Sprintf(`{"input_tokens":%d,"output_tokens":%d,"cache_read_input_tokens":%d,"cache_creation_input_tokens":%d}`,
-				u.InputTokens, u.OutputTokens, u.CachedReadTokens.Or(0), u.CachedWriteTokens.Or(0)))
 		}
 		s.kit.Withdraw(agentkit.All)
 		s.kit.Update(func() []event.Event {
 			s.finished++
-			return s.conv.End(string(answer.StopReason), usage, failed)
+			return s.conv.End(string(answer.StopReason), s.spent.of(&answer), failed)
 		})
 	})
 }
@@ -168,6 +154,7 @@ func (s *Session) prompt(t *turn) {
 // notified takes an update. The agent waits while too many events do.
 func (s *Session) notified(_ context.Context, m *jsonrpc.Message) {
 	if m.Method != acp.MethodSessionUpdate {
+		s.extension(m)
 		return
 	}
 	var n acp.SessionNotification
@@ -176,18 +163,61 @@ func (s *Session) notified(_ context.Context, m *jsonrpc.Message) {
 		return
 	}
 	s.kit.Add(func() []event.Event {
-		switch u := n.Update.Value.(type) {
-		case *acp.CurrentModeUpdate:
-			s.mode = string(u.CurrentModeID)
-		case *acp.ConfigOptionUpdate:
-			if _, mode, _ := acpevent.ModeOption(u.ConfigOptions); mode != "" {
-				s.mode = mode
-			}
+		s.note(&n.Update)
+		if s.replay != nil {
+			s.replay.take(&n.Update)
 		}
 		if !s.live {
 			return nil
 		}
 		return s.conv.Update(&n.Update)
+	})
+	if _, ok := n.Update.Value.(*acp.ConfigOptionUpdate); ok {
+		s.announce()
+	}
+}
+
+// note keeps what an update reports about the session. The agent may send it before the session has an id.
+func (s *Session) note(u *acp.SessionUpdate) {
+	switch v := u.Value.(type) {
+	case *acp.CurrentModeUpdate:
+		s.settings.Mode.Current = string(v.CurrentModeID)
+	case *acp.ConfigOptionUpdate:
+		s.settings.Take(v.ConfigOptions)
+	case *acp.AvailableCommandsUpdate:
+		s.commands = v.AvailableCommands
+	case *acp.ContentChunk:
+		s.spent.add(v.Meta)
+	}
+}
+
+// announce shows the mode and the model that count now.
+func (s *Session) announce() {
+	s.kit.Update(func() []event.Event {
+		if !s.live {
+			return nil
+		}
+		return s.conv.Mode(s.settings.Mode.Current)
+	})
+	s.kit.Update(func() []event.Event {
+		if !s.live {
+			return nil
+		}
+		return s.conv.Model(s.settings.Model.Current)
+	})
+}
+
+// extension takes a notification outside of the protocol. One that names a mode of the session as the current one is
+// how some agents report a change.
+func (s *Session) extension(m *jsonrpc.Message) {
+	s.provider.log().Debug("acpagent: a notification outside of the protocol", "method", m.Method)
+	current, _ := event.JSON(m.Params).Member("currentModeId")
+	s.kit.Add(func() []event.Event {
+		if _, ok := s.settings.Mode.Find(current.Text()); !ok || !s.live {
+			return nil
+		}
+		s.settings.Mode.Current = current.Text()
+		return s.conv.Mode(current.Text())
 	})
 }
 
@@ -221,7 +251,7 @@ func (s *Session) Send(ctx context.Context, in agent.Input) error {
 	if err := s.kit.Alive(); err != nil {
 		return err
 	}
-	blocks, content, err := inputBlocks(in)
+	blocks, content, err := inputBlocks(in, s.hello.AgentCapabilities.Or(acp.AgentCapabilities{}).PromptCapabilities.Or(acp.PromptCapabilities{}))
 	if err != nil {
 		return err
 	}
@@ -252,31 +282,25 @@ func (s *Session) Interrupt(ctx context.Context) (agent.Interrupted, error) {
 	return agent.Interrupted{}, s.translate(err)
 }
 
-// Modes returns the names of the modes that the agent offers for this session, as a copy.
-func (s *Session) Modes() (modes []string) {
-	s.kit.Do(func() { modes = slices.Clone(s.modes) })
-	return modes
-}
-
-// SetMode changes the mode of the session. A mode that [Session.Modes] does not return is
-// [agent.ErrInvalid].
-func (s *Session) SetMode(ctx context.Context, mode string) error {
-	if err := s.kit.Choose("mode", mode, s.Modes()); err != nil {
-		return err
+// leave has an agent that is idle close the session, where it can. The end of its input does so otherwise.
+func (s *Session) leave() {
+	idle := false
+	s.kit.Do(func() { idle = s.live && s.accepted == s.finished })
+	if s.kit.Alive() != nil || !idle || !s.can().Close.IsSet() {
+		return
 	}
-	if s.modeOption != "" {
-		request := &acp.SetSessionConfigOptionRequest{SessionID: acp.SessionID(s.ID()), ConfigID: acp.SessionConfigID(s.modeOption), Value: json.RawMessage(event.Quote(mode))}
-		return s.call(ctx, acp.MethodSessionSetConfigOption, request, new(acp.SetSessionConfigOptionResponse))
-	}
-	return s.call(ctx, acp.MethodSessionSetMode, &acp.SetSessionModeRequest{SessionID: acp.SessionID(s.ID()), ModeID: acp.SessionModeID(mode)}, new(acp.SetSessionModeResponse))
+	ctx, cancel := context.WithTimeout(context.Background(), leaveWait)
+	defer cancel()
+	_, _ = s.conn.Call(ctx, acp.MethodSessionClose, map[string]string{"sessionId": s.ID()}) // it ends in any case
 }
 
 // Close closes the agent's input, which ends it, and returns when its process is gone.
 func (s *Session) Close() error {
+	s.leave()
 	s.kit.Stop(nil)
-	var err error
+	err := s.terminals.close()
 	if s.sup != nil {
-		err = s.sup.Stop()
+		err = errors.Join(err, s.sup.Stop())
 	}
 	s.conn.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), closeWait)

@@ -5,6 +5,7 @@ package acpevent
 import (
 	"cmp"
 	"maps"
+	"slices"
 	"strconv"
 
 	"github.com/seed7221b0f9/parley/acp"
@@ -17,6 +18,7 @@ type Converter struct {
 	Provider  string // in the header of every event
 	SessionID string
 	Partial   bool // deltas are wanted, not only whole messages
+	Replay    bool // the updates are of a session that is loaded: prompts are among them
 
 	out     []event.Event
 	turns   int
@@ -26,6 +28,7 @@ type Converter struct {
 	blocks  []event.IndexedBlock
 	open    string           // the type of the block that is open: text, thinking; empty if none is
 	calls   map[string]*call // tool calls by their id; those that have ended until the next turn
+	asking  []event.Content  // the prompt of a replay that is being read
 }
 
 func (c *Converter) begin() { c.out = c.out[:0] }
@@ -52,6 +55,7 @@ func (c *Converter) Prompt(uuid string, blocks []event.Content) []event.Event {
 // number.
 func (c *Converter) Turn(prompt string) []event.Event {
 	c.begin()
+	c.endMessage()
 	maps.DeleteFunc(c.calls, func(_ string, k *call) bool { return (k.ended || k.message == "") && len(k.asks) == 0 })
 	c.turns++
 	c.turn = prompt
@@ -66,6 +70,9 @@ func (c *Converter) Turn(prompt string) []event.Event {
 // unknown events.
 func (c *Converter) Update(u *acp.SessionUpdate) []event.Event {
 	c.begin()
+	if _, more := u.Value.(*acp.ContentChunk); !more && c.turn == "" {
+		c.endMessage() // of a turn that nobody asked for and that no message ends
+	}
 	switch v := u.Value.(type) {
 	case *acp.ContentChunk:
 		c.chunk(u.SessionUpdate, v)
@@ -82,16 +89,14 @@ func (c *Converter) Update(u *acp.SessionUpdate) []event.Event {
 		}
 		c.emit(ev)
 	case *acp.CurrentModeUpdate:
-		return c.Mode(string(v.CurrentModeID))
-	case *acp.ConfigOptionUpdate:
-		_, mode, _ := ModeOption(v.ConfigOptions)
-		return c.Mode(mode)
+		c.mode(string(v.CurrentModeID))
+	case *acp.ConfigOptionUpdate: // [Settings] reads them
 	case *acp.SessionInfoUpdate:
 		if title, ok := v.Title.Get(); ok {
 			c.emit(&event.SessionInfo{Title: &title})
 		}
 	case *acp.AvailableCommandsUpdate:
-		c.emit(&event.SessionInfo{Commands: encoded(v.AvailableCommands)})
+		c.commands(v.AvailableCommands)
 	case *acp.Notice:
 		c.emit(&event.Notice{Severity: string(v.Severity), Text: v.Title})
 	case *acp.CompactionUpdate:
@@ -109,31 +114,36 @@ func (c *Converter) Update(u *acp.SessionUpdate) []event.Event {
 // Mode returns the event for the mode that the session is in, none for an empty one.
 func (c *Converter) Mode(mode string) []event.Event {
 	c.begin()
+	c.mode(mode)
+	return c.out
+}
+
+func (c *Converter) mode(mode string) {
 	if mode != "" {
 		c.emit(&event.SessionInfo{PermissionMode: &mode})
+	}
+}
+
+// Commands returns the event for the commands of the session, none if there are none.
+func (c *Converter) Commands(list []acp.AvailableCommand) []event.Event {
+	c.begin()
+	if len(list) > 0 {
+		c.commands(list)
 	}
 	return c.out
 }
 
-// ModeOption returns the option with which an agent without session modes has its mode set: its
-// id, its value, and the values that it can have. The id is empty if there is none.
-func ModeOption(options []acp.SessionConfigOption) (id, current string, values []string) {
-	for _, o := range options {
-		choice, ok := o.Value.(*acp.SessionConfigSelect)
-		if !ok || o.Category.Or("") != acp.SessionConfigOptionCategoryMode {
-			continue
-		}
-		for _, one := range event.JSON(choice.Options).Elements() {
-			group, _ := one.Member("options")
-			for _, value := range append(group.Elements(), one) {
-				if v, ok := value.Member("value"); ok {
-					values = append(values, v.Text())
-				}
-			}
-		}
-		return string(o.ID), string(choice.CurrentValue), values
+func (c *Converter) commands(list []acp.AvailableCommand) {
+	c.emit(&event.SessionInfo{Commands: encoded(list)})
+}
+
+// Model returns the event for the model that the session uses, none for an empty one.
+func (c *Converter) Model(model string) []event.Event {
+	c.begin()
+	if model != "" {
+		c.emit(&event.SessionInfo{Model: &model})
 	}
-	return "", "", nil
+	return c.out
 }
 
 // encoded is a value of this protocol as JSON.
@@ -141,11 +151,20 @@ func encoded(v any) event.JSON {
 	return cmp.Or(event.Encoded(v), "null")
 }
 
-// chunk adds to a message of the agent. A prompt that comes back is known already.
+// chunk adds to a message of the agent. A prompt that comes back is known already, unless the session
+// is replayed. Agents send empty texts that carry only extensions.
 func (c *Converter) chunk(kind string, v *acp.ContentChunk) {
-	if kind == acp.SessionUpdateIsUserMessageChunk {
+	t, isText := v.Content.Value.(*acp.TextContent)
+	if isText && t.Text == "" {
 		return
 	}
+	if kind == acp.SessionUpdateIsUserMessageChunk {
+		if c.Replay {
+			c.past(v)
+		}
+		return
+	}
+	c.asking = nil
 	block := "text"
 	if kind == acp.SessionUpdateIsAgentThoughtChunk {
 		block = "thinking"
@@ -154,8 +173,7 @@ func (c *Converter) chunk(kind string, v *acp.ContentChunk) {
 		c.endMessage()
 	}
 	c.startMessage(string(v.MessageID.Or("")))
-	t, ok := v.Content.Value.(*acp.TextContent)
-	if !ok {
+	if !isText {
 		c.endBlock()
 		content := event.ContentOf(encoded(v.Content))
 		c.blocks = append(c.blocks, event.IndexedBlock{Index: int64(len(c.blocks)), Block: content})
@@ -166,6 +184,17 @@ func (c *Converter) chunk(kind string, v *acp.ContentChunk) {
 		return
 	}
 	c.text(block, t.Text)
+}
+
+// past adds to a prompt of a replay. Each chunk shows it as far as it is known.
+func (c *Converter) past(v *acp.ContentChunk) {
+	c.endMessage()
+	if c.asking == nil {
+		c.turns++
+	}
+	c.asking = append(c.asking, event.ContentOf(encoded(v.Content)))
+	id := string(v.MessageID.Or(acp.MessageID("prompt-" + strconv.Itoa(c.turns))))
+	c.emit(&event.UserMessage{Header: event.Header{UUID: id}, Blocks: slices.Clone(c.asking), IsPrompt: true})
 }
 
 func (c *Converter) startMessage(id string) {

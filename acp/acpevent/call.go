@@ -31,6 +31,8 @@ type call struct {
 	shown          event.JSON // the block as it was emitted last
 	asks           []*asked
 	ended          bool
+	refused        bool // a person did not allow it
+	settled        bool // it has a result that is not the agent's
 }
 
 // asked is a request for permission that waits.

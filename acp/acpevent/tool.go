@@ -2,6 +2,7 @@ package acpevent
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -66,12 +67,16 @@ func (c *Converter) show(k *call) {
 
 // toolUpdate goes on with a call. One that was not announced begins here.
 func (c *Converter) toolUpdate(v *acp.ToolCallUpdate) {
+	c.asking = nil
 	k := c.call(string(v.ToolCallID))
 	if k.ended {
 		return
 	}
 	k.merge(v, false)
 	if k.message == "" && k.first == "" {
+		if k.isFinal() { // of a call that an earlier process has shown
+			c.status(k, v)
+		}
 		return // a request can follow; else it is the rest of a call of an earlier turn
 	}
 	c.show(k)
@@ -155,7 +160,9 @@ func choices(options []acp.PermissionOption) (list []event.Choice) {
 func (c *Converter) Resolve(requestID, toolUseID, behavior, scope, message string) []event.Event {
 	c.begin()
 	for _, k := range c.calls {
+		before := len(k.asks)
 		k.asks = slices.DeleteFunc(k.asks, func(a *asked) bool { return a.id == requestID })
+		k.refused = k.refused || len(k.asks) < before && behavior == event.ResolvedDeny
 	}
 	c.emit(event.Resolve(event.Header{}, false, requestID, toolUseID, event.Resolution{Behavior: behavior, Scope: scope, Message: message}))
 	return c.out
@@ -183,11 +190,35 @@ func (c *Converter) Answered(requestID, action string, content event.JSON) []eve
 	return c.out
 }
 
-// End returns the events of the end of a turn. Calls that are open are not: their results
-// may follow.
+// settle gives each call that is open a result that states why it has none of the agent. A result that follows
+// replaces it.
+func (c *Converter) settle(why string) {
+	for _, id := range slices.Sorted(maps.Keys(c.calls)) {
+		k := c.calls[id]
+		if k.ended || k.settled || k.message == "" {
+			continue
+		}
+		k.settled = true
+		text := why
+		if k.refused {
+			text = "The call was refused."
+		}
+		c.emit(&event.ToolComplete{ToolUseID: k.id, IsError: true, Content: event.Quote(strings.TrimPrefix(k.output+"\n\n"+text, "\n\n"))})
+	}
+}
+
+// End returns the events of the end of a turn. Calls of which the agent has reported no end get one.
 func (c *Converter) End(reason string, usage event.JSON, failed string) []event.Event {
 	c.begin()
 	c.endMessage()
+	switch {
+	case failed != "":
+		c.settle("The turn failed before the call had a result.")
+	case reason == string(acp.StopReasonCancelled):
+		c.settle("The call was cancelled.")
+	default:
+		c.settle("The agent reported no result of this call.")
+	}
 	ev := &event.ResultMessage{Subtype: "success", StopReason: reason, Usage: usage, NumTurns: int64(c.turns)}
 	switch {
 	case failed != "":
@@ -206,5 +237,6 @@ func (c *Converter) End(reason string, usage event.JSON, failed string) []event.
 func (c *Converter) Stop() []event.Event {
 	c.begin()
 	c.endMessage()
+	c.settle("The agent ended before the call had a result.")
 	return c.out
 }

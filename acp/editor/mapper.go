@@ -42,6 +42,8 @@ type Mapper struct {
 	abandoned bool   // an answer was given up; the next one takes its place
 	compact   string // the id of the compaction that runs
 	notices   int
+	retried   bool   // the client knows that a request of this turn is tried again
+	limit     string // the limit of the account that was reported last
 	usage     usage
 	local     string // the last output of a command of the agent itself, which some agents say twice
 }

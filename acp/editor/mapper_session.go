@@ -109,7 +109,7 @@ func (m *Mapper) result(ev *event.ResultMessage) {
 	if m.stop, m.stopErr = stopReason(ev, m.errorKind); m.stopErr == nil && !m.Replay {
 		m.say(m.heldID, m.held)
 	}
-	m.held, m.local, m.errorKind, m.abandoned = "", "", "", false
+	m.held, m.local, m.errorKind, m.abandoned, m.retried = "", "", "", false, false
 	clear(m.streamed)
 	m.endTools(ev)
 }
@@ -142,12 +142,15 @@ func (m *Mapper) notice(severity, title, description string) {
 	m.say("notice-"+strconv.Itoa(m.notices), "**"+label+":** "+title)
 }
 
-// retry tells that a request is tried again. Without notices there is no good place for
-// it: the answer follows.
+// quietRetries is how many attempts a client without notices is not told of: the answer most often follows.
+const quietRetries = 2
+
+// retry tells that a request is tried again. A client without notices is told once in a turn, when it takes long.
 func (m *Mapper) retry(ev *event.Retry) {
-	if !m.Features.Notices {
+	if !m.Features.Notices && (ev.Attempt <= quietRetries || m.retried) {
 		return
 	}
+	m.retried = true
 	text := "The request failed and is tried again"
 	if ev.DelayMS != nil {
 		text += fmt.Sprintf(" in %.1f s", float64(*ev.DelayMS)/1000)
@@ -161,8 +164,13 @@ func (m *Mapper) retry(ev *event.Retry) {
 
 func (m *Mapper) rateLimit(ev *event.RateLimit) {
 	status, _ := ev.Info.Member("status")
-	if s := status.Text(); s != "" && s != "allowed" && m.Features.Notices {
-		kind, _ := ev.Info.Member("rateLimitType")
+	kind, _ := ev.Info.Member("rateLimitType")
+	limit := status.Text() + " " + kind.Text()
+	if m.limit == limit && !m.Features.Notices {
+		return // it was said
+	}
+	m.limit = limit
+	if s := status.Text(); s != "" && s != "allowed" {
 		m.notice("warning", strings.TrimSpace("The account is at a limit: "+s+" "+kind.Text()), "")
 	}
 }

@@ -71,7 +71,13 @@ func TestMapper(t *testing.T) {
 		{"notice", editor.Mapper{Features: editor.Features{Notices: true}}, []event.Event{&event.Notice{Severity: "strange", Text: "Look"}}, []string{"notice  info Look"}},
 		{"notice without the capability", editor.Mapper{}, []event.Event{&event.Notice{Severity: "warning", Text: "Look"}}, []string{"agent_message_chunk    **Warning:** Look"}},
 		{"retry", editor.Mapper{Features: editor.Features{Notices: true}}, []event.Event{&event.Retry{Attempt: 1}}, []string{"notice  warning The request failed and is tried again (attempt 1)."}},
-		{"retry without the capability", editor.Mapper{}, []event.Event{&event.Retry{Attempt: 1}}, nil},
+		// Gap 6: retries and limits were silent for clients without notices.
+		{"retries without the capability", editor.Mapper{}, []event.Event{&event.Retry{Attempt: 1}, &event.Retry{Attempt: 2}, &event.Retry{Attempt: 3, Reason: "429"}, &event.Retry{Attempt: 4}}, []string{
+			"agent_message_chunk    **Warning:** The request failed and is tried again (attempt 3).\n\n429",
+		}},
+		{"limit without the capability", editor.Mapper{}, []event.Event{
+			&event.RateLimit{Info: `{"status":"allowed"}`}, &event.RateLimit{Info: `{"status":"rejected","rateLimitType":"five_hour"}`}, &event.RateLimit{Info: `{"status":"rejected","rateLimitType":"five_hour"}`},
+		}, []string{"agent_message_chunk    **Warning:** The account is at a limit: rejected five_hour"}},
 		{"prompt live", editor.Mapper{}, []event.Event{&event.UserMessage{IsPrompt: true, Blocks: []event.Content{event.TextContent("hi")}}}, nil},
 		{"prompt replayed", editor.Mapper{Replay: true}, []event.Event{&event.UserMessage{IsPrompt: true, Blocks: []event.Content{event.TextContent("hi")}}}, []string{"user_message_chunk    hi"}},
 		{"failed plan tool", editor.Mapper{}, []event.Event{&event.ToolStart{ToolUseID: "2", Name: "TaskCreate"}, &event.ToolComplete{ToolUseID: "2", IsError: true, Content: `"no"`}}, []string{
@@ -100,5 +106,19 @@ func TestPatch(t *testing.T) {
 	}
 	if want := `@@ -4,3 +4,3 @@\n one\n-two\n+TWO\n three\n`; !strings.Contains(string(text), want) {
 		t.Errorf("got %s, want it to have %s", text, want)
+	}
+}
+
+// Gap 10: a login that has expired in mid session is auth_required, not an internal error.
+func TestStop_login(t *testing.T) {
+	for text, code := range map[string]int64{
+		"Login expired · Run /login to sign in again": acp.CodeAuthRequired, "Invalid API key · Please run /login": acp.CodeAuthRequired,
+		"agent: not logged in: Sign in first; ways to log in to X: Web": acp.CodeAuthRequired, "API Error: 500": -32603,
+	} {
+		var m editor.Mapper
+		mapped(t, &m, &event.ResultMessage{Subtype: "success", IsError: true, Result: text})
+		if _, err := m.Stop(); err == nil || err.Code != code {
+			t.Errorf("%s: %v, want the code %d", text, err, code)
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/seed7221b0f9/parley/acp"
+	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/internal/jsonrpc"
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
@@ -25,7 +26,7 @@ func stopReason(r *event.ResultMessage, kind string) (acp.StopReason, *jsonrpc.E
 		return acp.StopReasonRefusal, nil
 	case !r.IsError:
 		return acp.StopReasonEndTurn, nil
-	case kind == "authentication_failed" || kind == "oauth_org_not_allowed":
+	case kind == "authentication_failed" || kind == "oauth_org_not_allowed" || needsLogin(r):
 		return "", &jsonrpc.Error{Code: acp.CodeAuthRequired, Message: "Authentication required", Data: errorData(r, kind)}
 	}
 	text := r.Result
@@ -34,6 +35,13 @@ func stopReason(r *event.ResultMessage, kind string) (acp.StopReason, *jsonrpc.E
 	}
 	text = cmp.Or(text, "the turn failed: "+r.Subtype)
 	return "", &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "Internal error: " + text, Data: errorData(r, kind)}
+}
+
+// needsLogin reports whether the text of an error asks for a login: that of a CLI whose login has expired has another kind, and
+// other agents report it in words only.
+func needsLogin(r *event.ResultMessage) bool {
+	text := cmp.Or(r.Result, strings.Join(r.Errors, "; "))
+	return strings.Contains(text, "Run /login") || strings.Contains(text, "run /login") || strings.HasPrefix(text, agent.ErrAuth.Error())
 }
 
 func errorData(r *event.ResultMessage, kind string) json.RawMessage {

@@ -1,0 +1,129 @@
+package acpagent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/seed7221b0f9/parley/acp"
+	"github.com/seed7221b0f9/parley/acp/acpevent"
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/event"
+)
+
+const (
+	// maxPages bounds how many pages of sessions are read.
+	maxPages = 100
+	// maxReplay bounds the events of a session that is replayed.
+	maxReplay = 1 << 20
+)
+
+// Description is how an agent introduces itself.
+type Description struct {
+	Name, Title, Version string
+	Logins               []LoginMethod
+	Capabilities         acp.AgentCapabilities
+}
+
+// Describe starts the agent, asks what it is, and ends it.
+func (p *Provider) Describe(ctx context.Context, opts agent.Options) (d Description, err error) {
+	err = p.visit(ctx, opts, func(s *Session) error {
+		info := s.hello.AgentInfo.Or(acp.Implementation{})
+		d = Description{info.Name, info.Title.Or(info.Name), info.Version, s.loginMethods(nil), s.hello.AgentCapabilities.Or(acp.AgentCapabilities{})}
+		return nil
+	})
+	return d, err
+}
+
+// Sessions returns the sessions of a directory that the agent keeps, of all directories if the one of the options is empty. An
+// agent that cannot list them is [agent.ErrUnsupported].
+func (p *Provider) Sessions(ctx context.Context, opts agent.Options) (list []agent.HistoryInfo, err error) {
+	err = p.visit(ctx, opts, func(s *Session) error {
+		if !s.can().List.IsSet() {
+			return fmt.Errorf("%w: the agent cannot list sessions", agent.ErrUnsupported)
+		}
+		request := &acp.ListSessionsRequest{CWD: acp.NonZero(opts.Dir)}
+		for range maxPages {
+			var page acp.ListSessionsResponse
+			if err := s.call(ctx, acp.MethodSessionList, request, &page); err != nil {
+				return err
+			}
+			for _, one := range page.Sessions {
+				changed, _ := time.Parse(time.RFC3339, one.UpdatedAt.Or("")) // the zero time if it is not known
+				list = append(list, agent.HistoryInfo{ID: string(one.SessionID), Summary: one.Title.Or(""), Dir: one.CWD, Modified: changed, Archived: one.Archived.Or(false)})
+			}
+			if request.Cursor = page.NextCursor; page.NextCursor.Or("") == "" {
+				break
+			}
+		}
+		return nil
+	})
+	return list, err
+}
+
+// Replay returns the events of a session that the agent keeps. Calls that had no end when the agent ended have one. An agent that
+// cannot load sessions is [agent.ErrUnsupported].
+func (p *Provider) Replay(ctx context.Context, id string, opts agent.Options) (events []event.Event, err error) {
+	servers, err := clientServers(opts.MCPServers)
+	if err != nil {
+		return nil, err
+	}
+	err = p.visit(ctx, opts, func(s *Session) error {
+		if !s.hello.AgentCapabilities.Or(acp.AgentCapabilities{}).LoadSession.Or(false) {
+			return fmt.Errorf("%w: the agent cannot load sessions", agent.ErrUnsupported)
+		}
+		s.kit.Do(func() {
+			s.replay = &replay{conv: acpevent.Converter{Provider: p.Name(), SessionID: id, Replay: true}}
+		})
+		var answer continued
+		err := s.call(ctx, acp.MethodSessionLoad, &acp.LoadSessionRequest{SessionID: acp.SessionID(id), CWD: s.dir, MCPServers: servers}, &answer)
+		if err != nil {
+			return err
+		}
+		s.kit.Do(func() {
+			events = append(s.replay.events, s.replay.conv.Stop()...)
+			s.replay = nil // what follows is not of the past
+		})
+		return nil
+	})
+	return events, err
+}
+
+// replay collects the events of a session that is loaded.
+type replay struct {
+	conv   acpevent.Converter
+	events []event.Event
+}
+
+func (r *replay) take(u *acp.SessionUpdate) {
+	if len(r.events) < maxReplay {
+		r.events = append(r.events, r.conv.Update(u)...)
+	}
+}
+
+// Delete has the agent delete a session. An agent that cannot is [agent.ErrUnsupported].
+func (p *Provider) Delete(ctx context.Context, id string, opts agent.Options) error {
+	return p.visit(ctx, opts, func(s *Session) error {
+		if !s.can().Delete.IsSet() {
+			return fmt.Errorf("%w: the agent cannot delete sessions", agent.ErrUnsupported)
+		}
+		return s.call(ctx, acp.MethodSessionDelete, map[string]string{"sessionId": id}, new(json.RawMessage))
+	})
+}
+
+// visit starts the agent for something that needs no session.
+func (p *Provider) visit(ctx context.Context, opts agent.Options, do func(*Session) error) error {
+	s, err := p.connect(ctx, opts)
+	if err != nil {
+		return err
+	}
+	err = do(s)
+	return errors.Join(err, s.Close())
+}
+
+// can is what the agent can do with sessions.
+func (s *Session) can() acp.SessionCapabilities {
+	return s.hello.AgentCapabilities.Or(acp.AgentCapabilities{}).SessionCapabilities.Or(acp.SessionCapabilities{})
+}

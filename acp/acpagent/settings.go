@@ -1,0 +1,171 @@
+package acpagent
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/seed7221b0f9/parley/acp"
+	"github.com/seed7221b0f9/parley/acp/acpevent"
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/event"
+)
+
+var (
+	_ agent.ModeSetter   = (*Session)(nil)
+	_ agent.EffortSetter = (*Session)(nil)
+	_ agent.Tuner        = (*Session)(nil)
+	_ agent.ModelSetter  = (*modelled)(nil)
+)
+
+// methodSetModel sets the model of an agent that has models outside of its config options. The protocol had it in its
+// first versions.
+const methodSetModel = "session/set_model"
+
+// choose sets what the options ask for. The names of modes are the agent's own: one that nobody
+// chose is not set, and "default" is the mode that it starts in unless it has one of that name.
+func (s *Session) choose(ctx context.Context, opts agent.Options) error {
+	mode := s.setting(func(all *acpevent.Settings) acpevent.Setting { return all.Mode })
+	_, listed := mode.Find(opts.Mode)
+	if opts.Mode != "" && opts.Mode != mode.Current && !opts.ModeUnchosen && (listed || opts.Mode != "default") {
+		if err := s.SetMode(ctx, opts.Mode); err != nil {
+			return err
+		}
+	}
+	if opts.Model != "" {
+		if !s.hasModels() {
+			return fmt.Errorf("%w: the agent offers no models", agent.ErrUnsupported)
+		}
+		if _, err := (&modelled{s}).SetModel(ctx, opts.Model); err != nil {
+			return err
+		}
+	}
+	if opts.Effort != "" {
+		return s.SetEffort(ctx, opts.Effort)
+	}
+	return nil
+}
+
+// setting returns a setting as it is now.
+func (s *Session) setting(which func(*acpevent.Settings) acpevent.Setting) (now acpevent.Setting) {
+	s.kit.Do(func() { now = which(&s.settings) })
+	return now
+}
+
+func modeOf(all *acpevent.Settings) acpevent.Setting   { return all.Mode }
+func modelOf(all *acpevent.Settings) acpevent.Setting  { return all.Model }
+func effortOf(all *acpevent.Settings) acpevent.Setting { return all.Effort }
+
+// values returns what can be chosen, nil if there is no such setting.
+func values(s acpevent.Setting) (list []string) {
+	for _, c := range s.Values {
+		list = append(list, c.Value)
+	}
+	return list
+}
+
+// Modes returns the names of the modes that the agent offers for this session, as a copy.
+func (s *Session) Modes() []string { return values(s.setting(modeOf)) }
+
+// SetMode changes the mode of the session. A mode that [Session.Modes] does not return is
+// [agent.ErrInvalid].
+func (s *Session) SetMode(ctx context.Context, mode string) error {
+	now := s.setting(modeOf)
+	if err := s.kit.Choose("mode", mode, values(now)); err != nil {
+		return err
+	}
+	if now.ID != "" {
+		return s.setOption(ctx, now.ID, mode)
+	}
+	if err := s.call(ctx, acp.MethodSessionSetMode, &acp.SetSessionModeRequest{SessionID: acp.SessionID(s.ID()), ModeID: acp.SessionModeID(mode)}, new(json.RawMessage)); err != nil {
+		return err
+	}
+	s.kit.Do(func() { s.settings.Mode.Current = mode })
+	s.announce()
+	return nil
+}
+
+// Efforts returns the efforts that the agent offers for the model that the session uses, as a copy.
+func (s *Session) Efforts() []string { return values(s.setting(effortOf)) }
+
+// SetEffort changes the effort of the model. An effort that [Session.Efforts] does not return is [agent.ErrInvalid]; empty is
+// the one that the session began with.
+func (s *Session) SetEffort(ctx context.Context, effort string) error {
+	if effort == "" {
+		s.kit.Do(func() { effort = s.effort })
+	}
+	now := s.setting(effortOf)
+	if err := s.kit.Choose("effort", effort, values(now)); err != nil {
+		return err
+	}
+	return s.setOption(ctx, now.ID, effort)
+}
+
+// Tune sets config options of the agent by their ids. They cannot be taken back.
+func (s *Session) Tune(ctx context.Context, settings map[string]json.RawMessage) error {
+	if err := s.kit.Alive(); err != nil {
+		return err
+	}
+	for _, id := range slices.Sorted(maps.Keys(settings)) {
+		known := false
+		s.kit.Do(func() { _, known = s.settings.Options[id] })
+		if !known || string(settings[id]) == "null" {
+			return fmt.Errorf("%w: option %q", agent.ErrInvalid, id)
+		}
+		if err := s.setRaw(ctx, id, settings[id]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Session) setOption(ctx context.Context, id, value string) error {
+	return s.setRaw(ctx, id, json.RawMessage(event.Quote(value)))
+}
+
+// setRaw sets a config option and takes over all options, which the agent answers with: one can change others.
+func (s *Session) setRaw(ctx context.Context, id string, value json.RawMessage) error {
+	request := &acp.SetSessionConfigOptionRequest{SessionID: acp.SessionID(s.ID()), ConfigID: acp.SessionConfigID(id), Value: value}
+	if v := string(value); v == "true" || v == "false" {
+		request.Type = acp.Some("boolean")
+	}
+	var answer acp.SetSessionConfigOptionResponse
+	if err := s.call(ctx, acp.MethodSessionSetConfigOption, request, &answer); err != nil {
+		return err
+	}
+	s.kit.Do(func() { s.settings.Take(answer.ConfigOptions) })
+	s.announce()
+	return nil
+}
+
+// hasModels reports whether the agent offers models.
+func (s *Session) hasModels() bool { return len(s.setting(modelOf).Values) > 0 }
+
+// modelled is a session of an agent that offers models.
+type modelled struct{ *Session }
+
+// SetModel changes the model, by its id or its name. Empty is the one that the session began with.
+func (s *modelled) SetModel(ctx context.Context, model string) (string, error) {
+	if model == "" {
+		s.kit.Do(func() { model = s.model })
+	}
+	now := s.setting(modelOf)
+	if c, ok := now.Find(model); ok {
+		model = c.Value
+	}
+	if err := s.kit.Choose("model", model, values(now)); err != nil {
+		return "", err
+	}
+	if now.ID != "" {
+		return model, s.setOption(ctx, now.ID, model)
+	}
+	request := map[string]string{"sessionId": s.ID(), "modelId": model}
+	if err := s.call(ctx, methodSetModel, request, new(json.RawMessage)); err != nil {
+		return "", err
+	}
+	s.kit.Do(func() { s.settings.Model.Current = model })
+	s.announce()
+	return model, nil
+}

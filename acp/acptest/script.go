@@ -1,0 +1,77 @@
+package acptest
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// Exchange is what an agent does when it gets a request.
+type Exchange struct {
+	Method string
+	// Match are members of the parameters that the request should have. Of the exchanges of a method that are left, the first that
+	// matches is played, and the first of all if none does.
+	Match map[string]string
+	Steps []Step
+}
+
+// On returns the exchange for a request.
+func On(method string, steps ...Step) Exchange { return Exchange{Method: method, Steps: steps} }
+
+// Step is one thing that an agent does. The functions of this package make them.
+type Step struct {
+	line   string // is written
+	number int    // of the line in the recording; 0 if there is none
+	reply  string // the members of an answer, without its id
+	answer string // the id of a request of the agent whose answer is waited for
+	note   string // the method of a notification that is waited for
+	exit   bool
+}
+
+// Raw writes a line as it is, which may be invalid.
+func Raw(line string) Step { return Step{line: line} }
+
+// Notify sends a notification.
+func Notify(method string, params any) Step {
+	return Step{line: fmt.Sprintf(`{"jsonrpc":"2.0","method":%s,"params":%s}`, encoded(method), encoded(params))}
+}
+
+// Update sends an update of a session.
+func Update(sessionID string, update any) Step {
+	return Notify("session/update", map[string]any{"sessionId": sessionID, "update": update})
+}
+
+// Say sends a piece of text of the agent.
+func Say(sessionID, text string) Step {
+	return Update(sessionID, map[string]any{"sessionUpdate": "agent_message_chunk", "content": map[string]string{"type": "text", "text": text}})
+}
+
+// Call sends a request to the client. [Answered] waits for its answer.
+func Call(id int, method string, params any) Step {
+	return Step{line: fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%s,"params":%s}`, id, encoded(method), encoded(params))}
+}
+
+// Answered waits until the client has answered the request with an id.
+func Answered(id int) Step { return Step{answer: encoded(id)} }
+
+// Noted waits until the client has sent a notification, such as session/cancel, since the exchange began.
+func Noted(method string) Step { return Step{note: method} }
+
+// Reply answers the request.
+func Reply(result any) Step { return Step{reply: `"result":` + encoded(result)} }
+
+// Fail answers the request with an error.
+func Fail(code int, message string) Step {
+	return Step{reply: `"error":` + encoded(map[string]any{"code": code, "message": message})}
+}
+
+// Exit ends the agent.
+func Exit() Step { return Step{exit: true} }
+
+// encoded is a value as JSON. A value that cannot be encoded is a mistake in a test.
+func encoded(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("acptest: %v", err))
+	}
+	return string(text)
+}
