@@ -11,7 +11,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// caller is where a request comes from: who, and on which connection.
+// caller is the origin of a request: the principal, and the connection.
 type caller struct {
 	*principal
 	socket *socket // nil over HTTP
@@ -39,10 +39,10 @@ func (m *method) permits(p *principal) error {
 	case p.session != "" && m.scope != linked:
 		return session.Fail(api.AuthFailed, "a link to a session does not allow %s", m.name)
 	}
-	return nil
+	return p.agentMay(m.name)
 }
 
-// limit returns the most bytes that the parameters of a call may have.
+// limit returns the size limit of the parameters of a call in bytes.
 func (s *Server) limit(c *caller, m *method) int64 {
 	most := s.opts.MaxBody
 	if m.body > 0 {
@@ -70,7 +70,7 @@ func (s *Server) call(ctx context.Context, c *caller, name string, params []byte
 	s.metrics.request(name, err, time.Since(began))
 	if m.audit == audited {
 		if auditErr := s.auditRow(c, name, params, err); auditErr != nil && err == nil {
-			// What was done cannot be undone, but it must not look as if it were on record.
+			// The action cannot be undone, but the missing audit row must be reported.
 			s.logger.Error("no audit row", "method", name, "err", auditErr)
 		}
 	}
@@ -95,7 +95,7 @@ func (s *Server) allowed(ctx context.Context, c *caller, m *method, params []byt
 	return m.call(s, withCaller(ctx, c), c, params)
 }
 
-// auditRow writes who called what. Content is not part of it, except what a decision was.
+// auditRow writes the audit row of a call. It has no content, except the kind of a decision.
 func (s *Server) auditRow(c *caller, method string, params []byte, err error) error {
 	var p struct {
 		SessionID string `json:"session_id"`
@@ -106,7 +106,7 @@ func (s *Server) auditRow(c *caller, method string, params []byte, err error) er
 		Scope     string `json:"scope,omitempty"`
 		Port      int64  `json:"port,omitempty"`
 	}
-	_ = json.Unmarshal(params, &p) // what cannot be read is not in the row
+	_ = json.Unmarshal(params, &p) // unreadable parameters are not in the row
 	row := api.AuditRow{By: c.by(), Role: c.role.String(), Method: method, SessionID: p.SessionID, RequestID: p.RequestID, Outcome: "ok", Remote: c.remote}
 	if err != nil {
 		row.Outcome = string(session.FailureOf(err).Reason)
@@ -123,7 +123,7 @@ func (s *Server) auditRow(c *caller, method string, params []byte, err error) er
 	return s.audit.add(ctx, row)
 }
 
-// methodNotFound is the reason of a call of a method that does not exist.
+// methodNotFound is the reason for an unknown method.
 const methodNotFound api.Reason = "method_not_found"
 
 // codes are the JSON-RPC codes of reasons; others have codeServer.
@@ -131,7 +131,7 @@ var codes = map[api.Reason]int{api.InvalidParams: -32602, methodNotFound: -32601
 
 const codeServer = -32000
 
-// errorObject is an error as JSON-RPC has it.
+// errorObject converts an error to JSON-RPC.
 func errorObject(err error) api.ErrorObject {
 	f := session.FailureOf(err)
 	code, ok := codes[f.Reason]
@@ -145,5 +145,5 @@ func errorObject(err error) api.ErrorObject {
 	return object
 }
 
-// isCancelled reports whether a call ended because its caller is gone.
+// isCancelled reports whether a call ended because its caller disconnected.
 func isCancelled(err error) bool { return errors.Is(err, context.Canceled) }

@@ -21,7 +21,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// The bounds of what files.* give.
+// The limits of the files.* methods.
 const (
 	maxFileLines   = 5000
 	maxFileBytes   = 1 << 20
@@ -30,26 +30,38 @@ const (
 	maxUpload      = 20 << 20
 )
 
-// root opens the session's directory. Nothing outside of it can be reached through it, by
-// whatever path and whatever symbolic link.
+// root opens the session's directory. Files outside of it cannot be reached through it, by any path
+// or symbolic link.
 func (s *Server) root(ctx context.Context, id string) (*os.Root, error) {
 	dir, err := s.sessions.Dir(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.directory(dir); err != nil { // it may be a link by now, or off the list
+	if _, err := s.directory(dir); err != nil { // it may have become a link, or been removed from the list
 		return nil, err
 	}
 	return os.OpenRoot(dir)
 }
 
-// skippedDirs are not searched: they are large and not what people look for.
+// searched opens the directory for files.search.
+func (s *Server) searched(ctx context.Context, p api.FilesSearchParams) (*os.Root, error) {
+	if p.SessionID != "" || p.CWD == "" {
+		return s.root(ctx, p.SessionID)
+	}
+	dir, err := s.directory(p.CWD)
+	if err != nil {
+		return nil, err
+	}
+	return os.OpenRoot(dir)
+}
+
+// skippedDirs are not searched: they are large and rarely wanted.
 var skippedDirs = []string{".git", "node_modules", ".hg", ".svn"}
 
-// filesSearch finds files whose path contains the letters of the query.
+// filesSearch finds files with paths that contain the letters of the query.
 func filesSearch(s *Server, ctx context.Context, _ *caller, p api.FilesSearchParams) (api.FilesSearchResult, error) {
 	result := api.FilesSearchResult{Files: []api.FileInfo{}}
-	root, err := s.root(ctx, p.SessionID)
+	root, err := s.searched(ctx, p)
 	if err != nil {
 		return result, err
 	}
@@ -64,7 +76,7 @@ func filesSearch(s *Server, ctx context.Context, _ *caller, p api.FilesSearchPar
 			return fs.SkipAll
 		}
 		if err != nil || name == "." {
-			return nil // what cannot be read is not found
+			return nil // unreadable directories are skipped
 		}
 		if d.IsDir() && slices.Contains(skippedDirs, d.Name()) {
 			return fs.SkipDir
@@ -113,7 +125,7 @@ func filesRead(s *Server, ctx context.Context, _ *caller, p api.FilesReadParams)
 	return readLines(regularfile.Until(ctx, f), p)
 }
 
-// readLines reads a range of lines, as much of it as the bounds allow.
+// readLines reads a range of lines, up to the limits.
 func readLines(r io.Reader, p api.FilesReadParams) (api.FilesReadResult, error) {
 	want := api.LineRange{Start: 1, End: maxFileLines}
 	if p.Range != nil {
@@ -155,7 +167,7 @@ func readLines(r io.Reader, p api.FilesReadParams) (api.FilesReadResult, error) 
 	return result, nil
 }
 
-// skipLine passes over a line, however long it is.
+// skipLine skips a line of any length.
 func skipLine(in *bufio.Reader) error {
 	for {
 		if _, err := in.ReadSlice('\n'); !errors.Is(err, bufio.ErrBufferFull) {
@@ -181,15 +193,15 @@ func readLine(in *bufio.Reader, max int) (line string, cut bool, err error) {
 	}
 }
 
-// imageTypes are the images that agents take.
+// imageTypes are the image types that agents accept.
 var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
-// uploadDir is where the uploads of a session are.
+// uploadDir returns the directory of the uploads of a session.
 func (s *Server) uploadDir(session string) string {
 	return filepath.Join(s.opts.Dir, uploadsDir, session)
 }
 
-// imageUpload keeps an image for a later query, under a name of the server's choice.
+// imageUpload stores an image for a later query, under a name that the server chooses.
 func imageUpload(s *Server, ctx context.Context, _ *caller, p api.ImageUploadParams) (api.ImageUploadResult, error) {
 	if err := s.sessions.Owned(ctx, p.SessionID); err != nil {
 		return api.ImageUploadResult{}, err
@@ -217,11 +229,11 @@ func imageUpload(s *Server, ctx context.Context, _ *caller, p api.ImageUploadPar
 
 func (s *Server) removeUploads(session string) error { return os.RemoveAll(s.uploadDir(session)) }
 
-// uploads puts uploaded images in the place of blocks that name them:
+// uploads replaces blocks that refer to uploaded images by the images:
 // {"type":"image","source":{"type":"upload","id":…}}.
 func (s *Server) uploads(owner string, blocks []event.JSON) ([]event.JSON, error) {
 	out := slices.Clone(blocks)
-	size := 0 // one image may be named many times
+	size := 0 // one image may be referenced many times
 	for i, b := range blocks {
 		var block struct {
 			Type   string

@@ -10,14 +10,15 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed7221b0f9/parley/internal/sparing"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/session"
 	"github.com/seed7221b0f9/parley/web"
 	"go.opentelemetry.io/otel/propagation"
 )
 
-// securityHeaders go with every answer. The page has no inline script or style, so that
-// text of an agent which reaches it by mistake cannot become code.
+// securityHeaders are sent with every response. The page has no inline script or style, so that
+// text of an agent that reaches it by mistake cannot become code.
 var securityHeaders = map[string]string{
 	"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; " +
 		"manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -29,11 +30,11 @@ var securityHeaders = map[string]string{
 	"Permissions-Policy":           "camera=(), geolocation=(), microphone=()",
 }
 
-// workerPolicy is the policy of the service worker, which loads and sends nothing.
+// workerPolicy is the policy of the service worker, which loads and sends no data.
 const workerPolicy = "default-src 'none'; frame-ancestors 'none'"
 
-// Handler returns the server's HTTP side: the methods, the streams, the description of
-// both, and the page. See Serve for the limits of a listener.
+// Handler returns the server's HTTP handler: the methods, the streams, the description of both, and
+// the page. Serve also limits connections.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
@@ -44,6 +45,9 @@ func (s *Server) Handler() http.Handler {
 	mux.Handle("POST /v1/{method}", s.filtered(s.post1))
 	mux.Handle("GET /v1/ws", s.filtered(s.websocket))
 	mux.Handle("GET /v1/sessions/{id}/events", s.filtered(s.events))
+	for _, rt := range append(runRoutes(), mcpRoutes()...) {
+		mux.Handle(rt.pattern, s.filtered(s.routed(rt)))
+	}
 	mux.Handle("GET /v1/openapi.json", s.filtered(openAPI))
 	mux.Handle("GET /v1/backup", s.filtered(s.backup))
 	mux.Handle("/v1/", s.filtered(func(http.ResponseWriter, *http.Request) error {
@@ -63,7 +67,7 @@ func (s *Server) Handler() http.Handler {
 	return mux
 }
 
-// filtered checks where a request comes from before f sees it, and writes f's error.
+// filtered checks the origin of a request before it calls f, and writes f's error.
 func (s *Server) filtered(f func(http.ResponseWriter, *http.Request) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for name, value := range securityHeaders {
@@ -79,7 +83,7 @@ func (s *Server) filtered(f func(http.ResponseWriter, *http.Request) error) http
 	})
 }
 
-// readyz says whether the server can take work: it does not drain, and its store writes.
+// readyz reports whether the server can accept work: it is not draining, and its store can write.
 func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), 5*time.Second)
 	defer cancel()
@@ -92,10 +96,13 @@ func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {
 	if n := s.damaged(); n > 0 {
 		text += fmt.Sprintf("%d logs have lost events: damaged files; parley doctor lists them\n", n)
 	}
+	if files, _ := DamagedFiles(s.opts.Dir); len(files) > 0 {
+		text += fmt.Sprintf("%d files of the server were damaged and put aside; parley doctor lists them\n", len(files))
+	}
 	_, _ = io.WriteString(w, text)
 }
 
-// damaged returns how many logs of the store have lost events.
+// damaged returns the number of logs of the store with lost events.
 func (s *Server) damaged() int {
 	logs := map[string]bool{}
 	for _, d := range s.store.Damage() {
@@ -113,7 +120,7 @@ var statuses = map[api.Reason]int{
 	session.InternalError: http.StatusInternalServerError, api.BudgetExceeded: http.StatusPaymentRequired,
 }
 
-// errorBody is an error as HTTP has it.
+// errorBody is an error in a response.
 type errorBody struct {
 	Error api.ErrorObject `json:"error"`
 }
@@ -141,10 +148,10 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_, _ = w.Write(append(data, '\n')) // a client that is gone is not a fault
+	_, _ = w.Write(append(data, '\n')) // a disconnected client is not a fault
 }
 
-// identify returns the caller of a request; who is unknown gets 401.
+// identify returns the caller of a request; an unknown one gets 401.
 func (s *Server) identify(r *http.Request) (*caller, error) {
 	p, err := s.filter.identify(s.tokens, r)
 	if err != nil {
@@ -154,8 +161,8 @@ func (s *Server) identify(r *http.Request) (*caller, error) {
 	return &caller{principal: p}, nil
 }
 
-// refused returns the answer to a request whose caller is not known. It is logged once in a minute
-// for each address, which has so many tries.
+// refused returns the response to a request of an unknown caller. It is logged once a minute per
+// address, which has a limited number of tries.
 func (s *Server) refused(r *http.Request, err error) error {
 	remote := s.filter.remote(r)
 	first, more := s.tries.bad(remote)
@@ -168,10 +175,10 @@ func (s *Server) refused(r *http.Request, err error) error {
 	return &httpError{http.StatusUnauthorized, session.FailureOf(err)}
 }
 
-// bodyTimeout is how long a client may take to send a body.
+// bodyTimeout is the time limit for a client to send a body.
 const bodyTimeout = time.Minute
 
-// smallBody bounds, in bytes, what is read from a caller who is not known yet, or may only look.
+// smallBody is the limit in bytes of a body from an unknown or read-only caller.
 const smallBody = 64 << 10
 
 // body reads the body of a request, of at most max bytes.
@@ -181,10 +188,10 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request, max int64) ([]byte
 	}
 	tooLong := &httpError{http.StatusRequestEntityTooLarge, &session.Failure{Reason: api.LimitReached, Message: fmt.Sprintf("the body has more than %d bytes", max)}}
 	if r.ContentLength > max {
-		w.Header().Set("Connection", "close") // it is not read
+		w.Header().Set("Connection", "close") // the body is not read
 		return nil, tooLong
 	}
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTimeout)) // tests have writers without one
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTimeout)) // writers of tests do not support it
 	data, err := readAll(http.MaxBytesReader(w, r.Body, max), r.ContentLength)
 	var tooLarge *http.MaxBytesError
 	if errors.As(err, &tooLarge) {
@@ -197,8 +204,8 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request, max int64) ([]byte
 	return data, nil
 }
 
-// readAll reads a body of a length that its sender claims, -1 for none. Memory for all of a large
-// one is taken when it has begun to come.
+// readAll reads a body with a claimed length, -1 if unknown. It allocates the memory for a large
+// one only when data arrives.
 func readAll(body io.Reader, length int64) ([]byte, error) {
 	if length <= smallBody {
 		return io.ReadAll(body)
@@ -218,11 +225,12 @@ func (s *Server) post1(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	most := int64(smallBody) // of a call that is refused, for its audit row
+	most := int64(smallBody) // for a rejected call, for its audit row
 	m, refused := s.method(c, r.PathValue("method"))
 	if refused == nil {
 		most = s.limit(c, m)
 	}
+	defer sparing.Hold(int(min(r.ContentLength, most)))()
 	params, err := s.body(w, r, most)
 	if err != nil && refused == nil {
 		return err
@@ -235,8 +243,8 @@ func (s *Server) post1(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// login exchanges a token, which came to the page in the fragment of its address, for a
-// cookie that scripts cannot read.
+// login exchanges a token, which reached the page in the fragment of its address, for a cookie that
+// scripts cannot read.
 func (s *Server) login(w http.ResponseWriter, r *http.Request) error {
 	data, err := s.body(w, r, smallBody)
 	if err != nil {
@@ -267,7 +275,7 @@ func (s *Server) setCookie(w http.ResponseWriter, r *http.Request, value string,
 	})
 }
 
-// logout ends the cookie of a page.
+// logout deletes the cookie of a page.
 func (s *Server) logout(w http.ResponseWriter, r *http.Request) error {
 	c, err := s.identify(r)
 	if err != nil {
@@ -283,7 +291,7 @@ func (s *Server) logout(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// connection takes one of the places for open streams, of which an address has so many.
+// connection takes one of the places for open streams, which are limited per address.
 func (s *Server) connection(r *http.Request) (release func(), err error) {
 	leave, ok := s.streams.enter(s.filter.remote(r))
 	if !ok {
@@ -298,7 +306,7 @@ func (s *Server) connection(r *http.Request) (release func(), err error) {
 	}
 }
 
-// parseCursor reads a cursor as epoch:seq.sub.
+// parseCursor parses a cursor of the form epoch:seq.sub.
 func parseCursor(text string) (*api.Cursor, error) {
 	if text == "" {
 		return nil, nil

@@ -14,15 +14,16 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// The bounds of a connection. There is none for a whole request or answer, because
-// streams have no end; bodies and writes have their own.
+// The limits of a connection. Requests and responses have no total timeout, because streams have no
+// end; bodies and writes have their own.
 const (
 	idleTimeout = 2 * time.Minute
 	maxHeader   = 64 << 10
 )
 
-// Serve serves on a listener until ctx ends, and then drains: see Drain. It takes care of
-// clients that send slowly or open sockets without end. The error is nil after a drain.
+// Serve serves on a listener until ctx ends, and then drains: see Drain. With a Host, and [ErrLeave] as the cause of
+// the end, turns continue in the host and Serve does not wait for them. It handles slow clients and limits the number
+// of sockets. The error is nil after a drain.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	hs := &http.Server{
 		Handler: s.Handler(), ReadHeaderTimeout: s.opts.HeaderTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
@@ -37,12 +38,16 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		return errors.Join(err, s.Close())
 	case <-ctx.Done():
 	}
-	// Readers see the end of their sessions' work before the listener goes.
-	err := s.Drain(context.WithoutCancel(ctx))
+	// Readers see the end of their sessions' work before the listener is closed.
+	end := s.Drain
+	if s.opts.Host != nil && errors.Is(context.Cause(ctx), ErrLeave) {
+		end = s.leave
+	}
+	err := end(context.WithoutCancel(ctx))
 	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), session.DrainGrace)
 	defer cancel()
 	if hs.Shutdown(bound) != nil {
-		_ = hs.Close() // what has not ended by now is cut
+		_ = hs.Close() // open connections are cut
 	}
 	if e := <-failed; !errors.Is(e, http.ErrServerClosed) {
 		err = errors.Join(err, e)
@@ -50,12 +55,12 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return err
 }
 
-// limitListener refuses connections beyond a number at once, of all and of each address, so that who
-// is in stays in and memory has a bound.
+// limitListener rejects connections beyond a number, in total and per address, so that existing ones
+// stay and memory is limited.
 type limitListener struct {
 	net.Listener
 	max   int
-	proxy func(remote string) bool // whose connections are those of many
+	proxy func(remote string) bool // reports addresses that many clients share
 	each  places
 
 	mu   sync.Mutex
@@ -81,23 +86,23 @@ func (l *limitListener) Accept() (net.Conn, error) {
 	}
 }
 
-// refusal is the answer to a connection that there is no place for.
+// refusal is the response to a connection without a free place.
 var refusal = func() []byte {
 	body := `{"error":{"code":-32000,"message":"the server has as many connections as it takes; try again later","data":{"reason":"` + string(api.LimitReached) + `"}}}`
 	return fmt.Appendf(nil, "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nRetry-After: 5\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 }()
 
-// refuse says why and closes. The few bytes go into the buffer of the socket, so that no peer
-// can delay others; one that speaks TLS is closed without a word.
+// refuse writes the reason and closes. The few bytes fit into the buffer of the socket, so that no
+// peer can delay others; a TLS peer is closed without a response.
 func refuse(c net.Conn) {
 	if tcp, ok := c.(*net.TCPConn); ok {
 		_ = tcp.SetWriteDeadline(time.Now().Add(time.Second))
-		_, _ = tcp.Write(refusal) // who does not read it sees the end
+		_, _ = tcp.Write(refusal) // a peer that does not read it sees the end
 	}
 	_ = c.Close()
 }
 
-// enter takes a place for a connection. It reports false where there is none.
+// enter takes a place for a connection. It returns false if none is free.
 func (l *limitListener) enter(remote string) (leave func(), ok bool) {
 	leaveAddress := func() {}
 	if host, _, err := net.SplitHostPort(remote); err == nil && !l.proxy(remote) {

@@ -7,25 +7,25 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// method is an entry of the table of methods. It is all that the server knows of a method, for
-// every transport.
+// method is an entry of the table of methods, with all data of a method for every transport.
 type method struct {
 	name    string
-	doc     string // what it does, for docs/reference/methods.md
-	role    role   // the least that a caller needs
+	doc     string // description for docs/reference/methods.md
+	role    role   // the required role
 	scope   scope
 	tenancy tenancy
 	audit   auditing
-	body    int64 // the most bytes of the parameters; 0 is [Options.MaxBody]
+	body    int64 // limit of the parameters in bytes; 0 is [Options.MaxBody]
 
 	params, result reflect.Type
 	call           func(s *Server, ctx context.Context, c *caller, params []byte) (any, error)
 }
 
-// scope is whether the holder of a link to a session may call a method.
+// scope determines whether the holder of a link to a session may call a method.
 type scope string
 
 const (
@@ -33,15 +33,15 @@ const (
 	unlinked scope = "token"
 )
 
-// tenancy is what a method concerns.
+// tenancy is the kind of data of a method.
 type tenancy string
 
 const (
-	ofTenant tenancy = "tenant" // what the caller's tenant has
-	ofServer tenancy = "server" // the whole server: refused to a token of a tenant
+	ofTenant tenancy = "tenant" // the data of the caller's tenant
+	ofServer tenancy = "server" // the whole server: rejected for a token of a tenant
 )
 
-// auditing is whether calls of a method have a row in the audit log.
+// auditing determines whether calls of a method have a row in the audit log.
 type auditing bool
 
 const (
@@ -49,10 +49,10 @@ const (
 	unaudited auditing = false
 )
 
-// maxBody is the limit of methods without a limit of their own.
+// maxBody is the limit of methods without a specific one.
 const maxBody = 0
 
-// entry makes an entry of the table. The function gives the types of parameters and result.
+// entry returns an entry of the table. The function determines the types of parameters and result.
 func entry[P, R any](name, doc string, r role, sc scope, t tenancy, a auditing, body int64, f func(*Server, context.Context, *caller, P) (R, error)) *method {
 	call := func(s *Server, ctx context.Context, c *caller, params []byte) (any, error) {
 		var p P
@@ -61,30 +61,49 @@ func entry[P, R any](name, doc string, r role, sc scope, t tenancy, a auditing, 
 			if params[0] != '{' {
 				return nil, session.Invalid("the parameters are not a JSON object")
 			}
-			if err := json.Unmarshal(params, &p); err != nil {
+			if err := decodeParams(params, &p); err != nil {
 				return nil, session.Invalid("the parameters: %v", err)
+			}
+			if err := checkShort(reflect.ValueOf(p)); err != nil {
+				return nil, err
 			}
 		}
 		return f(s, ctx, c, p)
 	}
-	return &method{name, doc, r, sc, t, a, body, reflect.TypeFor[P](), reflect.TypeFor[R](), call}
+	return &method{name, doc, r, sc, t, a, body, wireType(reflect.TypeFor[P]()), reflect.TypeFor[R](), call}
 }
 
-// of makes a method of the server of a call of its sessions.
+// decodeParams decodes parameters. p keeps large ones: it then owns the memory of params.
+func decodeParams(params []byte, p any) error {
+	if l, ok := p.(interface{ decode([]byte) error }); ok {
+		return l.decode(params)
+	}
+	return json.Unmarshal(params, p)
+}
+
+// wireType returns the type that describes parameters to clients.
+func wireType(params reflect.Type) reflect.Type {
+	if params == reflect.TypeFor[prompt]() {
+		return reflect.TypeFor[api.QueryParams]()
+	}
+	return params
+}
+
+// of converts a call of the server's sessions to a method.
 func of[S session.Part, P, R any](f func(S, context.Context, P) (R, error)) func(*Server, context.Context, *caller, P) (R, error) {
 	return func(s *Server, ctx context.Context, _ *caller, p P) (R, error) {
 		return f(session.Of[S](s.sessions), ctx, p)
 	}
 }
 
-// by is of for calls that note who called.
+// by is like of for calls that record the caller.
 func by[S session.Part, P, R any](f func(S, context.Context, P, string) (R, error)) func(*Server, context.Context, *caller, P) (R, error) {
 	return func(s *Server, ctx context.Context, c *caller, p P) (R, error) {
 		return f(session.Of[S](s.sessions), ctx, p, c.by())
 	}
 }
 
-// methods is the one table of all methods, and methodByName the same by name.
+// methods is the table of all methods, and methodByName the same by name.
 var (
 	methods      []*method
 	methodByName = map[string]*method{}
@@ -97,8 +116,8 @@ func init() { // it refers to functions that refer to it
 	}
 }
 
-// Method is a method of the service: what it does, what a caller needs, and the types of its parameters and
-// result. It is called with JSON-RPC 2.0 on a WebSocket, or with POST /v1/<name>.
+// Method is a method of the service: its description, the required access, and the types of its parameters
+// and result. It is called with JSON-RPC 2.0 on a WebSocket, or with POST /v1/<name>.
 type Method struct {
 	Name, Doc, Role string
 	Params, Result  reflect.Type
@@ -113,7 +132,7 @@ func Methods() []Method {
 	return all
 }
 
-// sessionMethods are the methods of sessions and their queues, requests and agents.
+// sessionMethods returns the methods of sessions and their queues, requests and agents.
 func sessionMethods() []*method {
 	return []*method{
 		entry("hello", "says who the caller is, and which version and capabilities the server has", roleViewer, linked, ofTenant, unaudited, maxBody, hello),
@@ -133,6 +152,7 @@ func sessionMethods() []*method {
 		entry("session.fork", "makes a new session that begins as another one did", roleOperator, unlinked, ofTenant, audited, maxBody, fork),
 		entry("session.rewind", "takes files back to where they were at a prompt; `dry_run` only says which", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Agents.Rewind)),
 		entry("session.getHistory", "returns the conversation so far", roleViewer, linked, ofTenant, unaudited, maxBody, of(session.Details.GetHistory)),
+		entry("session.search", "searches what was said in the sessions of the server, also in turns that run", roleViewer, unlinked, ofTenant, unaudited, maxBody, of(session.Details.Search)),
 		entry("session.rename", "gives a session a title", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Details.Rename)),
 		entry("session.archive", "moves a session out of the list", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Details.Archive)),
 		entry("session.unarchive", "moves it back", roleOperator, unlinked, ofTenant, audited, maxBody, of(session.Details.Unarchive)),
@@ -164,7 +184,7 @@ func sessionMethods() []*method {
 	}
 }
 
-// dataMethods are the methods of histories, files, contexts, usage, workspaces and reviews.
+// dataMethods returns the methods of histories, files, contexts, usage, workspaces and reviews.
 func dataMethods() []*method {
 	return []*method{
 		entry("history.list", "lists the sessions that agents keep on disk", roleViewer, unlinked, ofTenant, unaudited, maxBody, historyList),
@@ -186,7 +206,8 @@ func dataMethods() []*method {
 		entry("review.update", "changes a remark", roleOperator, unlinked, ofTenant, unaudited, maxBody, by(session.Reviews.Update)),
 		entry("review.remove", "removes a remark", roleOperator, unlinked, ofTenant, unaudited, maxBody, of(session.Reviews.Remove)),
 		entry("review.send", "sends remarks to the agent as one prompt", roleOperator, unlinked, ofTenant, unaudited, maxBody, by(session.Reviews.Send)),
-		entry("files.search", "finds files of a session's directory by name", roleOperator, unlinked, ofTenant, unaudited, maxBody, filesSearch),
+		entry("projects.list", "lists folders that a session can start in: recent ones, and those below the roots", roleOperator, unlinked, ofTenant, unaudited, maxBody, projectsList),
+		entry("files.search", "finds files of a session's directory, or of a folder before there is one, by name", roleOperator, unlinked, ofTenant, unaudited, maxBody, filesSearch),
 		entry("files.read", "reads lines of such a file", roleOperator, unlinked, ofTenant, unaudited, maxBody, filesRead),
 		entry("context.build", "puts references to files and selections into a prompt", roleViewer, unlinked, ofTenant, unaudited, maxBody, contextBuild),
 		entry("context.parse", "takes them out of a prompt again", roleViewer, unlinked, ofTenant, unaudited, maxBody, contextParse),
@@ -197,7 +218,7 @@ func dataMethods() []*method {
 	}
 }
 
-// serverMethods are the methods of the server itself.
+// serverMethods returns the methods of the server.
 func serverMethods() []*method {
 	return []*method{
 		entry("budget.list", "lists the budgets with what is left of them", roleViewer, unlinked, ofTenant, unaudited, maxBody, budgetList),

@@ -39,7 +39,7 @@ func settingsGet(s *Server, _ context.Context, _ *caller, _ api.Empty) (api.Sett
 	}, nil
 }
 
-// health reports on the sessions that the caller may know of.
+// health reports on the sessions that the caller may see.
 func health(s *Server, ctx context.Context, _ *caller, _ api.Empty) (api.HealthResult, error) {
 	all := s.sessions.All(ctx)
 	result := api.HealthResult{Status: "ok", Sessions: int64(len(all)), Version: s.opts.Version}
@@ -67,12 +67,12 @@ func serverDrain(s *Server, _ context.Context, _ *caller, p api.DrainParams) (ap
 	return api.StatusResult{Status: "draining"}, nil
 }
 
-// Token makes the token of the server's owner, with the role admin. It is valid until the
-// server ends; each call replaces the one before.
+// Token creates the token of the server's owner, with the role admin. It is valid until the server
+// ends; each call replaces the previous one.
 func (s *Server) Token() string { return s.tokens.begin() }
 
-// PrintedToken makes a token like [Server.Token] that is valid at the port of an address, also after a crash,
-// until [Server.EndPrinted] is called: its hash is in [Options].Dir.
+// PrintedToken creates a token like [Server.Token] that is valid at the port of an address, also after a
+// crash, until [Server.EndPrinted] is called: its hash is in [Options].Dir.
 func (s *Server) PrintedToken(addr net.Addr) (string, error) {
 	_, port, err := net.SplitHostPort(addr.String())
 	if err != nil {
@@ -81,11 +81,11 @@ func (s *Server) PrintedToken(addr net.Addr) (string, error) {
 	return s.tokens.print(port)
 }
 
-// EndPrinted ends the printed tokens of the data directory and the cookies made from them.
+// EndPrinted revokes the printed tokens of the data directory and the cookies created from them.
 func (s *Server) EndPrinted() error { return s.tokens.endPrinted() }
 
-// CreateToken makes a token with a role that lasts for a time, 0 for no end. It is for the
-// owner of the machine; clients use the method tokens.create.
+// CreateToken creates a token with a role and a lifetime, 0 for no expiry. It is for the owner of
+// the machine; clients use the method tokens.create.
 func (s *Server) CreateToken(name, roleName string, age time.Duration) (string, error) {
 	r, err := parseRole(roleName)
 	if err != nil {
@@ -95,7 +95,7 @@ func (s *Server) CreateToken(name, roleName string, age time.Duration) (string, 
 	return value, err
 }
 
-// seconds is a number of seconds from a client as a time, checked before it overflows.
+// seconds converts a number of seconds from a client to a duration, and checks for overflow.
 func seconds(n int64) (time.Duration, error) {
 	if n < 0 || n > int64(maxTokenAge/time.Second) {
 		return 0, session.Invalid("expires_in_s is not between 0 and 10 years")
@@ -103,7 +103,7 @@ func seconds(n int64) (time.Duration, error) {
 	return time.Duration(n) * time.Second, nil
 }
 
-func tokensCreate(s *Server, _ context.Context, _ *caller, p api.TokensCreateParams) (api.TokensCreateResult, error) {
+func tokensCreate(s *Server, ctx context.Context, _ *caller, p api.TokensCreateParams) (api.TokensCreateResult, error) {
 	r, err := parseRole(p.Role)
 	if err != nil {
 		return api.TokensCreateResult{}, session.Invalid("%v", err)
@@ -129,7 +129,10 @@ func tokensCreate(s *Server, _ context.Context, _ *caller, p api.TokensCreatePar
 	if tenant != "" && r == roleAdmin {
 		return api.TokensCreateResult{}, session.Invalid("a token of a tenant is for a viewer or an operator")
 	}
-	tk, value, err := s.tokens.create(token{Name: name, Role: r.String(), Tenant: tenant}, age)
+	if err := s.agentOf(ctx, p, r, tenant); err != nil {
+		return api.TokensCreateResult{}, err
+	}
+	tk, value, err := s.tokens.create(token{Name: name, Role: r.String(), Tenant: tenant, AgentOf: p.AgentOf, Answers: p.Answers}, age)
 	return api.TokensCreateResult{ID: tk.ID, Token: value, ExpiresAt: tk.expiry()}, err
 }
 
@@ -148,7 +151,7 @@ func tokensList(s *Server, _ context.Context, _ *caller, _ api.Empty) (api.Token
 	return api.TokensListResult{Tokens: s.tokens.list()}, nil
 }
 
-// defaultShareAge is how long a link lasts that names no time.
+// defaultShareAge is the default lifetime of a link.
 const defaultShareAge = 24 * time.Hour
 
 func shareCreate(s *Server, ctx context.Context, _ *caller, p api.ShareCreateParams) (api.ShareCreateResult, error) {
@@ -173,7 +176,7 @@ func shareCreate(s *Server, ctx context.Context, _ *caller, p api.ShareCreatePar
 	return api.ShareCreateResult{ID: tk.ID, URL: link, Token: value, ExpiresAt: tk.expiry()}, err
 }
 
-// shareRevoke takes back a link; other tokens are for admins.
+// shareRevoke revokes a link; other tokens need an admin.
 func shareRevoke(s *Server, _ context.Context, c *caller, p api.ShareRevokeParams) (api.Empty, error) {
 	for _, info := range s.tokens.list() {
 		if info.ID == p.ID && info.SessionID != "" && c.sees(info.Tenant) {

@@ -32,7 +32,7 @@ func hello(s *Server, ctx context.Context, c *caller, p api.HelloParams) (api.He
 }
 
 func connect(s *Server, ctx context.Context, c *caller, p api.ConnectParams) (api.ConnectResult, error) {
-	if p.SessionID != "" { // one that is there
+	if p.SessionID != "" { // an existing one
 		return s.sessions.Connected(ctx, p.SessionID)
 	}
 	id := newSessionID(c.id, p.Key)
@@ -58,8 +58,8 @@ func connect(s *Server, ctx context.Context, c *caller, p api.ConnectParams) (ap
 	return result, err
 }
 
-// openElsewhere returns the process that has the session open which is to be resumed, nil if
-// there is none. A copy of a session does not mind.
+// openElsewhere returns the process that has the session to resume open, or nil. It does not matter
+// for a copy of a session.
 func (s *Server) openElsewhere(ctx context.Context, c *caller, p api.ConnectParams) (*agent.Live, error) {
 	if p.ResumeSessionID == "" || p.ForkSession {
 		return nil, nil
@@ -75,9 +75,8 @@ func (s *Server) openElsewhere(ctx context.Context, c *caller, p api.ConnectPara
 	return finder.Live(ctx, p.ResumeSessionID)
 }
 
-// resumable returns an error if the agent does not have the session that is to be resumed: a new
-// conversation in its place would look like the old one. An agent that keeps no history decides by
-// itself.
+// resumable returns an error if the agent does not have the session to resume: a new conversation
+// would look like the old one. An agent without a history decides on its own.
 func (s *Server) resumable(ctx context.Context, c *caller, p api.ConnectParams) error {
 	if p.ResumeSessionID == "" {
 		return nil
@@ -96,8 +95,8 @@ func (s *Server) resumable(ctx context.Context, c *caller, p api.ConnectParams) 
 	return nil
 }
 
-// newSessionID is a random id. With an idempotency key it is always the same, so that a
-// retry finds the session.
+// newSessionID returns a random id. With an idempotency key it is always the same, so that a retry
+// finds the session.
 func newSessionID(owner, key string) string {
 	if key == "" {
 		return session.Prefix + random.Hex(12)
@@ -106,7 +105,7 @@ func newSessionID(owner, key string) string {
 	return session.Prefix + hex.EncodeToString(sum[:12])
 }
 
-// create makes a session for a caller.
+// create creates a session for a caller.
 func (s *Server) create(ctx context.Context, id string, c *caller, p api.ConnectParams) error {
 	if err := s.sessions.Working(); err != nil {
 		return err
@@ -114,17 +113,25 @@ func (s *Server) create(ctx context.Context, id string, c *caller, p api.Connect
 	if _, _, err := s.provider(ctx, c.tenant, p.Provider); err != nil {
 		return err
 	}
+	if err := c.mayConnect(p); err != nil {
+		return err
+	}
 	unchosen := p.PermissionMode == "" && s.opts.DefaultMode == ""
 	if err := s.checkConnect(ctx, c, &p); err != nil {
 		return err
 	}
-	return s.sessions.Create(ctx, id, session.Opened{Params: p, By: c.id, Token: c.account, Tenant: c.tenant, Unchosen: unchosen && !p.DangerouslySkipPermissions})
+	account, err := s.payer(ctx, id, c)
+	if err != nil {
+		return err
+	}
+	return s.sessions.Create(ctx, id, session.Opened{Params: p, By: c.id, Token: account.Token, Tenant: c.tenant, Parents: account.Parents,
+		Unchosen: unchosen && !p.DangerouslySkipPermissions})
 }
 
-// maxMetadata is the most bytes of the metadata of a session, names and values: every list has it.
+// maxMetadata is the limit in bytes of the metadata of a session, names and values: every list contains it.
 const maxMetadata = 4 << 10
 
-// checkConnect checks what a session is to be made with and fills in the defaults.
+// checkConnect checks the parameters of a new session and sets the defaults.
 func (s *Server) checkConnect(ctx context.Context, c *caller, p *api.ConnectParams) error {
 	if p.ResumeSessionID != "" {
 		if _, err := s.tenants.apart(ctx, c.principal); err != nil {
@@ -174,7 +181,7 @@ func (s *Server) directory(dir string) (string, error) {
 	}
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil || !slices.ContainsFunc(s.opts.Directories, func(root string) bool { return within(root, real) }) {
-		// Whether it exists outside of the list is not for the caller to learn.
+		// The caller must not learn whether it exists outside of the list.
 		return "", session.Fail(api.AuthFailed, "directory %q is not one that sessions may run in", dir)
 	}
 	return real, nil
@@ -184,14 +191,6 @@ func (s *Server) directory(dir string) (string, error) {
 func within(root, path string) bool {
 	rel, err := filepath.Rel(root, path)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
-}
-
-func query(s *Server, ctx context.Context, c *caller, p api.QueryParams) (api.Accepted, error) {
-	text, err := withContexts(p.Text, p.Contexts, p.Language)
-	if err != nil {
-		return api.Accepted{}, err
-	}
-	return s.sessions.Query(ctx, p.SessionID, p.Key, event.Quote(text), p.Priority, c.by())
 }
 
 // withContexts puts contexts before a text, with labels in a language.
@@ -274,6 +273,7 @@ func list(s *Server, ctx context.Context, c *caller, p api.ListParams) (api.List
 	for _, provider := range tenant.Providers {
 		lives[provider.Name()] = session.Of[session.Terminals](s.sessions).Lives(ctx, provider)
 	}
+	looked := lookups{server: s, known: map[string]location{}}
 	for _, e := range s.sessions.All(ctx) {
 		x := e.SessionSummary
 		if c.session != "" && c.session != x.SessionID || x.Archived != p.Archived {
@@ -282,8 +282,12 @@ func list(s *Server, ctx context.Context, c *caller, p api.ListParams) (api.List
 		if p.Project != "" && x.CWD != p.Project || p.State != "" && x.State != p.State || p.Provider != "" && x.Provider != p.Provider {
 			continue
 		}
-		if _, ok := lives[x.Provider][e.AgentID]; ok && !e.Loaded { // an actor knows it better
+		if _, ok := lives[x.Provider][e.AgentID]; ok && !e.Loaded { // an actor has more recent data
 			x.Live = session.LiveTerminal
+		}
+		if c.session == "" { // a link shows a session, not the directories of the server
+			at := looked.of(x.Workspace, x.CWD)
+			x.Repo, x.Branch = at.repo, at.branch
 		}
 		result.Sessions = append(result.Sessions, x)
 	}
@@ -296,7 +300,7 @@ func list(s *Server, ctx context.Context, c *caller, p api.ListParams) (api.List
 	return result, nil
 }
 
-// deleteSession removes a session with everything that the server has of it.
+// deleteSession deletes a session with all data of the server.
 func deleteSession(s *Server, ctx context.Context, _ *caller, p api.SessionDeleteParams) (api.Empty, error) {
 	dir, err := s.sessions.Delete(ctx, p.SessionID, p.AgentFiles)
 	if err != nil {
@@ -313,7 +317,7 @@ func deleteSession(s *Server, ctx context.Context, _ *caller, p api.SessionDelet
 	return api.Empty{}, s.removeUploads(p.SessionID)
 }
 
-// fork makes a session that begins as another one did.
+// fork creates a session from the beginning of another one.
 func fork(s *Server, ctx context.Context, c *caller, p api.ForkParams) (api.ConnectResult, error) {
 	params, tenant, err := session.Of[session.Agents](s.sessions).Fork(ctx, p)
 	if err != nil {
@@ -326,8 +330,8 @@ func fork(s *Server, ctx context.Context, c *caller, p api.ForkParams) (api.Conn
 	return s.sessions.Connected(ctx, id)
 }
 
-// forgetChanges lets git collect the snapshots of a session that is deleted. Those of a
-// workspace go with it.
+// forgetChanges releases the snapshots of a deleted session, so that git can collect them. Those of
+// a workspace are removed with it.
 func (s *Server) forgetChanges(ctx context.Context, dir, session string) {
 	tree, err := s.workspaces.Tree(ctx, dir, session)
 	if err == nil {

@@ -19,10 +19,10 @@ import (
 // metric is a family of the Prometheus text format.
 type metric struct {
 	name, help, kind string
-	buckets          []float64 // of a histogram
+	buckets          []float64 // for a histogram
 }
 
-// The families that grow as the server works. Those of the current state are in gauges.
+// The counters and histograms. The families of the current state are in gauges.
 var (
 	turnsTotal      = metric{"parley_turns_total", "Turns that have ended, by provider and outcome.", "counter", nil}
 	turnSeconds     = metric{"parley_turn_duration_seconds", "How long turns took, by provider.", "histogram", []float64{1, 5, 15, 60, 300, 900, 3600}}
@@ -35,10 +35,10 @@ var (
 	deliveriesTotal = metric{"parley_webhook_deliveries_total", "Calls of webhooks and of the command, by outcome.", "counter", nil}
 )
 
-// maxSeries bounds the label values that come from agents; others are "other".
+// maxSeries limits the label values from agents; others are "other".
 const maxSeries = 500
 
-// metrics counts what happens. Its methods may be called from any goroutine.
+// metrics counts events. Its methods may be called from any goroutine.
 type metrics struct {
 	mu         sync.Mutex
 	families   map[string]metric
@@ -56,7 +56,7 @@ func newMetrics() *metrics {
 	return &metrics{families: map[string]metric{}, values: map[string]map[string]float64{}, histograms: map[string]map[string]*histogram{}}
 }
 
-// labels writes pairs of names and values.
+// labels formats pairs of names and values.
 func labels(pairs ...string) string {
 	var b strings.Builder
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -199,8 +199,8 @@ func sample(b *strings.Builder, name, key string, v float64) {
 	b.WriteString(name + " " + strconv.FormatFloat(v, 'g', -1, 64) + "\n")
 }
 
-// MetricsHandler serves the metrics in the Prometheus text format to anyone who asks: it is for
-// a listener that only the monitoring reaches. The server's own handler wants a token.
+// MetricsHandler serves the metrics in the Prometheus text format without authentication: it is for
+// a listener that only the monitoring can reach. The server's handler requires a token.
 func (s *Server) MetricsHandler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { s.writeMetrics(w) })
 }
@@ -214,7 +214,10 @@ func (s *Server) metricsPage(w http.ResponseWriter, r *http.Request) error {
 	if c.session != "" {
 		return session.Fail(api.AuthFailed, "a link to a session does not allow the metrics")
 	}
-	if c.tenant != "" { // they name the others
+	if err := c.agentMay("metrics"); err != nil {
+		return err
+	}
+	if c.tenant != "" { // they contain the names of others
 		return session.Fail(api.AuthFailed, "a token of a tenant does not allow the metrics")
 	}
 	s.writeMetrics(w)
@@ -227,5 +230,5 @@ func (s *Server) writeMetrics(w http.ResponseWriter) {
 	s.writeGauges(&b)
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
-	_, _ = w.Write([]byte(b.String())) // a client that is gone is not a fault
+	_, _ = w.Write([]byte(b.String())) // a disconnected client is not a fault
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// The values that [Options] has by default, for the fields that are zero. Sizes are in bytes.
+// The defaults of [Options]. Sizes are in bytes.
 const (
 	DefaultMaxAgents      = 8
 	DefaultMaxSessions    = 10_000
@@ -40,130 +40,132 @@ const (
 	DefaultTurnReserveTokens = 100_000
 )
 
-// Options configures a server. Providers and Store are required; every other zero field
-// has a default that is safe.
+// Options configures a server. Providers and Store are required; every other zero field has a safe
+// default.
 type Options struct {
 	// Providers are the agents that sessions can have. The first is the default.
 	Providers []agent.Provider
-	// Simulated says that the default provider is not a real agent.
+	// Simulated reports that the default provider is not a real agent.
 	Simulated bool
 	// Store holds the logs of the sessions. The server does not close it.
 	Store *eventlog.Store
-	// Dir is where tokens and uploads are. It is made with mode 0700.
+	// Dir is the directory of tokens and uploads. It is created with mode 0700.
 	Dir string
-	// Limits are the most bytes that a kind of data may take: logs, uploads, worktrees. What is over a limit is
-	// deleted, oldest first, without what is in use: sessions with their logs and uploads, uploads alone, worktrees
-	// in which no work would be lost. A kind without a limit is never deleted.
+	// Limits are the size limits in bytes per kind of data: logs, uploads, worktrees. Data over a limit is deleted,
+	// oldest first, unless it is in use: sessions with their logs and uploads, uploads alone, worktrees without
+	// uncommitted work. A kind without a limit is never deleted.
 	Limits map[string]int64
-	// Archive is the directory of the user's archive of sessions, which is measured alone; empty if there is none.
+	// Archive is the directory of the user's archive of sessions, which is only measured; it may be empty.
 	Archive string
-	// Version is what the server calls itself.
+	// Version is the server's version in its reports.
 	Version string
-	// Directories are the directories that sessions may run in, with all below them;
-	// empty is the current directory alone.
+	// Directories are the directories that sessions may run in, including subdirectories; empty is
+	// only the current directory.
 	Directories []string
-	// DefaultModel and DefaultMode are for sessions that name none. Without a DefaultMode that is
-	// "default", except for an agent with modes of its own, which keeps the one that it starts in.
+	// DefaultModel and DefaultMode are the defaults of sessions. An empty DefaultMode means
+	// "default", except for an agent with modes, which keeps its initial one.
 	DefaultModel, DefaultMode string
-	// AllowBypass lets sessions run without permissions. Off, bypassPermissions is refused.
+	// AllowBypass allows sessions without permissions. If it is off, bypassPermissions is rejected.
 	AllowBypass bool
-	// Env is the whole environment of agents, as KEY=value. See [AgentEnv].
+	// Env is the complete environment of agents, as KEY=value. See [AgentEnv].
 	Env []string
-	// APIKey is a key that agents use without holding it: a loopback proxy adds it to their
-	// requests to APIUpstream, which is Anthropic's API if empty. See package keyproxy. It
-	// is for agents whose provider is an [agent.KeyProxied]; others have what Env gives.
+	// APIKey is a key that agents use without having it: a loopback proxy adds it to their requests
+	// to APIUpstream, which is Anthropic's API if empty. See package keyproxy. It is for agents
+	// with a provider that is an [agent.KeyProxied]; others use Env.
 	APIKey, APIUpstream string
-	// Budgets are limits that hold while the server runs, beside those that clients set.
+	// Budgets are limits while the server runs, in addition to those that clients set.
 	Budgets []budget.Limit
-	// TurnReserve is the least that a turn reserves of the budgets that hold for it, in dollars and
-	// in tokens. A turn whose budget is reserved by others waits for them.
+	// TurnReserve is the minimum that a turn reserves of its budgets, in dollars and in tokens. A
+	// turn waits while others have reserved its budget.
 	TurnReserve budget.Amount
-	// Price is what an answer costs in dollars, false where that is not known. Without it
-	// budgets in dollars count what agents say at the end of a turn.
+	// Price returns the cost of an answer in dollars, false if unknown. Without it budgets in
+	// dollars count the agents' reports at the end of a turn.
 	Price func(agent.Used) (float64, bool)
-	// Tenant returns what the sessions of a tenant are run with; it is called once for each
-	// name. Nil runs them with Providers and Env, and then tenants can neither list nor
-	// resume what agents keep on disk.
+	// Tenant returns the configuration for the sessions of a tenant; it is called once per name. If
+	// it is nil, they run with Providers and Env, and tenants can neither list nor resume the
+	// agents' sessions on disk.
 	Tenant func(name string) (Tenant, error)
-	// GitEnv is the environment that git's is taken from, by an allow-list; nil is that of
-	// this process. Setup commands of workspaces get Env.
+	// GitEnv is the environment from which git's is taken, by an allow-list; nil is that of this
+	// process. Setup commands of workspaces get Env.
 	GitEnv []string
-	// TrustGit are hashes of [workspace.Programs] that git runs although an agent can write
-	// them. The log has the hash of those that it does not run.
+	// TrustGit are hashes of [workspace.Programs] that git runs although an agent can write them.
+	// The log has the hash of programs that are not run.
 	TrustGit []string
 
-	// AllowedHosts are host names that requests may name beside loopback ones, with or
-	// without a port. AllowedOrigins are origins of pages that may call beside the
-	// server's own, as scheme://host:port.
+	// AllowedHosts are host names that requests may name in addition to loopback ones, with or
+	// without a port. AllowedOrigins are origins of pages that may call in addition to the
+	// server's, as scheme://host:port.
 	AllowedHosts, AllowedOrigins []string
-	// TrustedProxies are addresses or networks whose X-Forwarded-For header counts.
+	// TrustedProxies are addresses or networks with an X-Forwarded-For header that counts.
 	TrustedProxies []string
-	// SecureCookies marks cookies as for HTTPS alone. Set it when the server or its proxy
-	// speaks TLS.
+	// SecureCookies restricts cookies to HTTPS. Set it when the server or its proxy uses TLS.
 	SecureCookies bool
-	// MaxConnections limits open sockets and streams, MaxBody the bytes of a request.
-	// HeaderTimeout is how long a client may take to send the header of a request.
+	// MaxConnections limits open sockets and streams, MaxBody the bytes of a request. HeaderTimeout
+	// is the time limit for a client to send the header of a request.
 	MaxConnections int
 	MaxBody        int64
 	HeaderTimeout  time.Duration
 
-	// MaxAgents is how many agents run at once; more wait in a fair queue. MaxSessions is
-	// how many sessions there can be.
+	// MaxAgents is the number of agents that run concurrently; more wait in a fair queue.
+	// MaxSessions is the maximum number of sessions.
 	MaxAgents, MaxSessions int
-	// IdleTimeout is after how long an idle agent is ended; its session stays and resumes
-	// by itself. Negative is never.
+	// IdleTimeout is the time after which an idle agent is ended; its session stays and resumes
+	// with the next input. Negative is never.
 	IdleTimeout time.Duration
-	// UnloadAfter is after how long a session without agent and viewers leaves the memory.
+	// UnloadAfter is the time after which a session without agent and viewers is unloaded from memory.
 	UnloadAfter time.Duration
-	// StartTimeout bounds starting an agent, CallTimeout a call to one, DrainTimeout the
-	// wait for running turns at the end.
+	// Host runs agents that outlive the server if their provider is an [agent.Adopter]; with nil, all agents end with the server. It
+	// has no effect on Close and Drain; see [ErrLeave].
+	Host *session.Host
+	// StartTimeout bounds the start of an agent, CallTimeout a call to one, DrainTimeout the wait
+	// for running turns at the end.
 	StartTimeout, CallTimeout, DrainTimeout time.Duration
-	// Stall says what happens to a turn that is silent.
+	// Stall is the policy for a silent turn.
 	Stall Stall
 
-	// DeltaInterval is how often deltas go to disk. JoinInterval is how long a delta waits at most
-	// for others of its block, to be joined with them; one that comes later than that after the
-	// last does not wait. ViewerInterval is the least time between two writes to a viewer,
-	// Heartbeat the most between two writes to a stream. WriteTimeout ends a viewer that takes
-	// nothing.
+	// DeltaInterval is the interval at which deltas are saved. JoinInterval is the maximum time
+	// that a delta waits to be joined with others of its block; a delta that arrives later than
+	// that after the last one does not wait. ViewerInterval is the minimum time between two writes
+	// to a viewer, Heartbeat the maximum between two writes to a stream. WriteTimeout disconnects a
+	// viewer that does not read.
 	DeltaInterval, JoinInterval, ViewerInterval, Heartbeat, WriteTimeout time.Duration
-	// Logger receives what happens, without secrets; nil discards it.
+	// Logger receives log records, without secrets; nil discards them.
 	Logger *slog.Logger
-	// Shutdown is called when a client asks the server to drain; nil refuses the method.
+	// Shutdown is called when a client requests a drain; nil rejects the method.
 	Shutdown func()
 
-	// WebhookNetworks are networks that webhooks may call although they are not public.
-	// HookCommand is a program that is run for each event, with it on standard input.
+	// WebhookNetworks are non-public networks that webhooks may call. HookCommand is a program that
+	// is run for each event, with the event on standard input.
 	WebhookNetworks []netip.Prefix
 	HookCommand     string
 	// Supervisor is the path of a parley command below which HookCommand runs on Linux, so that
-	// everything which it starts ends with it. Without one that is what is found.
+	// everything that it starts ends with it. Without it, only the processes that can be found end.
 	Supervisor string
-	// Push sends messages to browsers that have subscribed, by the push service of each. A key is
-	// made in Dir at the first start.
+	// Push sends messages to subscribed browsers, through the push service of each. A key is
+	// created in Dir at the first start.
 	Push bool
-	// PushContact is where a push service can reach who runs the server: mailto: or https:. Some
-	// services refuse messages without it.
+	// PushContact is the operator's address for push services: mailto: or https:. Some services
+	// reject messages without it.
 	PushContact string
 
-	// Preview are the origins at which clients see the servers that agents have started; nil is
-	// not at all. The listeners for them are served with ServePreview.
+	// Preview are the origins at which clients see the servers that agents have started; nil
+	// disables previews. Their listeners are served with ServePreview.
 	Preview *preview.Origins
 
-	// TracerProvider makes spans of requests, of turns, and of the waits and tools in them;
-	// nil makes none. Nothing that was said is in a span. See docs/operations.md.
+	// TracerProvider creates spans of requests, of turns, and of the waits and tools in them; nil
+	// disables tracing. Spans contain no text of the conversation. See docs/operations.md.
 	TracerProvider trace.TracerProvider
 
-	// The clock of limits and retries; tests have one of their own.
+	// The clock of limits and retries; tests replace it.
 	now   func() time.Time
 	after func(time.Duration) <-chan time.Time
-	roots *x509.CertPool // whose certificates receivers have; nil is the system's
+	roots *x509.CertPool // certificates of receivers; nil is the system's
 }
 
-// Stall is what happens to a turn in which an agent is silent.
+// Stall is the policy for a turn with a silent agent.
 type Stall = session.Stall
 
-// Failure is why a request failed, with a reason that programs read.
+// Failure is the error of a request, with a reason for programs.
 type Failure = session.Failure
 
 func (o Options) withDefaults() (Options, error) {
@@ -216,7 +218,7 @@ func (o Options) withDefaults() (Options, error) {
 	return o, nil
 }
 
-// defaultMode is the permission mode of sessions that name none.
+// defaultMode returns the default permission mode of sessions.
 func (o *Options) defaultMode() string { return cmp.Or(o.DefaultMode, "default") }
 
 // setDefault replaces a zero value.

@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// role is what a token allows. Each role includes those before it.
+// role is the access level of a token. Each role includes those before it.
 type role int
 
 const (
 	roleNone     role = iota
-	roleViewer        // may look
+	roleViewer        // may watch
 	roleOperator      // may run sessions and answer requests
 	roleAdmin         // may also manage tokens and the server
 )
@@ -27,19 +27,21 @@ func parseRole(s string) (role, error) {
 	return role(i), nil
 }
 
-// principal is who a request is from.
+// principal is the sender of a request.
 type principal struct {
 	id      string // of the token
 	name    string // for people; empty is the id
-	account string // who pays: the id of the token that a cookie was made from, or owner
+	account string // who pays: the id of the token from which a cookie was created, or owner
 	tenant  string
 	role    role
 	session string // set: only this session may be looked at
+	agentOf string // set: the holder is the agent of this session
+	answers bool   // of an agent: it may answer requests
 	remote  string // the address
-	cookie  bool   // a browser's
+	cookie  bool   // set for a browser's cookie
 }
 
-// by is how others see the principal.
+// by returns the name of the principal for others.
 func (p *principal) by() string {
 	if p.name != "" {
 		return p.name

@@ -20,15 +20,15 @@ import (
 // pushKeyName is the file that holds the key with which messages to browsers are signed.
 const pushKeyName = "push-key"
 
-// The bounds of push messages: how long one is worth something, and how many subscriptions
-// there are, in all and of one account.
+// The limits of push messages: their lifetime, and the number of subscriptions, in total and per
+// account.
 const (
 	pushTTL        = 24 * time.Hour
 	maxPush        = 500
 	maxPushAccount = 20
 )
 
-// pushed is the subscription of a browser, with whose it is.
+// pushed is the subscription of a browser, with its owner.
 type pushed struct {
 	webpush.Subscription
 	Account string `json:"account"`
@@ -36,14 +36,14 @@ type pushed struct {
 }
 
 var (
-	// errGone is the error of a call to a subscription that has ended.
+	// errGone is the error of a call to an ended subscription.
 	errGone = errors.New("the subscription has ended")
-	// errFinal is the error of a call that would fail in the same way again.
+	// errFinal is the error of a call that would fail again in the same way.
 	errFinal = errors.New("it would fail again")
 )
 
-// openPush reads the key, or makes it at the first start. One that cannot be read is an error:
-// a new one would end all subscriptions.
+// openPush reads the key, or creates it at the first start. An unreadable key is an error: a new
+// one would end all subscriptions.
 func (h *webhooks) openPush() error {
 	if !h.opts.Push {
 		return nil
@@ -53,7 +53,7 @@ func (h *webhooks) openPush() error {
 	if err == nil {
 		h.push, err = webpush.ParseKey(strings.TrimSpace(string(data)))
 		if err != nil {
-			return fmt.Errorf("server: %s: %w", path, err)
+			return fmt.Errorf("server: %s: %w; move the file away to make a new key, which ends all subscriptions", path, err)
 		}
 		return nil
 	}
@@ -70,15 +70,15 @@ func (h *webhooks) openPush() error {
 	return replaceFile(path, []byte(text+"\n"))
 }
 
-// pushes reports whether an event is for the browser of a subscription: of its tenant, and not
-// too old to matter.
+// pushes reports whether an event is for the browser of a subscription: of its tenant, and not too
+// old.
 func (h *webhooks) pushes(k *subscriber, ev webhook.Event) bool {
 	at, err := time.Parse(time.RFC3339, ev.Time)
 	fresh := err == nil && h.opts.now().Sub(at) < pushTTL
 	return fresh && (k.Push.Tenant == "" || k.Push.Tenant == ev.Tenant)
 }
 
-// pushMessage is the payload of a message: what happened and where, without text of the
+// pushMessage is the payload of a message: the event and its session, without text of the
 // conversation.
 type pushMessage struct {
 	Kind      string `json:"kind"`
@@ -87,10 +87,10 @@ type pushMessage struct {
 	Seq       uint64 `json:"seq,omitempty"`
 }
 
-// maxPushTitle is how many bytes of a title are sent.
+// maxPushTitle is the limit of a title in bytes.
 const maxPushTitle = 200
 
-// messageOf is the message of an event. A newer one of the same kind and session replaces it.
+// messageOf returns the message of an event. A newer one of the same kind and session replaces it.
 func messageOf(ev webhook.Event, contact string) (webpush.Message, error) {
 	title := ev.Title
 	if len(title) > maxPushTitle {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/internal/agentkit"
 	"github.com/seed7221b0f9/parley/server/keyproxy"
 	"github.com/seed7221b0f9/parley/server/session"
 	"github.com/seed7221b0f9/parley/workspace"
@@ -22,6 +23,7 @@ type Server struct {
 	opts       Options
 	store      session.Store
 	logger     *slog.Logger
+	commands   agentkit.Registry // of HookCommand
 	tenants    *tenants
 	sessions   *session.Sessions
 	tokens     *tokens
@@ -30,25 +32,25 @@ type Server struct {
 	filter     *filter
 	accounts   *accounts
 	webhooks   *webhooks
-	keys       *keyproxy.Proxy // nil where agents use what Env gives
-	previews   *previews       // nil where there are none
+	keys       *keyproxy.Proxy // nil if agents use Env
+	previews   *previews       // nil if disabled
 	metrics    *metrics
 	tracer     session.Tracer
-	conns      chan struct{} // a place for each connection
+	conns      chan struct{} // one element per connection
 	streams    places        // sockets and streams, by address
 	tries      tries
-	stopTokens func() // ends the wait for tokens to expire
+	stopTokens func() // stops the wait for expiring tokens
 	began      time.Time
 
 	ctx             context.Context
 	cancel          context.CancelFunc
-	wg              sync.WaitGroup // everything that the server has started
+	wg              sync.WaitGroup // all goroutines of the server
 	closeWorkspaces sync.Once
 }
 
-// New returns a server for the sessions in opts.Store. Sessions whose agent ran when the
-// last server died are brought in order before it returns: their turns are interrupted,
-// their requests expired and their queues held.
+// New returns a server for the sessions in opts.Store. Before it returns, it recovers the sessions
+// with an agent that ran when the last server died: their turns are interrupted, their requests
+// expired and their queues held.
 func New(ctx context.Context, opts Options) (*Server, error) {
 	return newServer(ctx, opts, session.StoreOf(opts.Store))
 }
@@ -73,18 +75,19 @@ func newServer(ctx context.Context, opts Options, st session.Store) (*Server, er
 		s.stopTokens()
 		s.wg.Wait()
 		s.closeKeyProxy()
-		return nil, err
+		return nil, errors.Join(err, s.commands.Close())
 	}
 	return s, nil
 }
 
-// prepare reads what is on disk.
+// prepare reads the data on disk.
 func (s *Server) prepare(ctx context.Context) error {
 	if err := privateDir(s.opts.Dir); err != nil {
 		return err
 	}
 	var err error
-	if s.tokens, err = openTokens(filepath.Join(s.opts.Dir, tokensName)); err != nil {
+	s.tokens = newTokens(filepath.Join(s.opts.Dir, tokensName))
+	if err := s.readState(tokensName, s.tokens.read); err != nil {
 		return err
 	}
 	if s.filter, err = newFilter(s.opts); err != nil {
@@ -104,12 +107,8 @@ func (s *Server) prepare(ctx context.Context) error {
 	}
 	s.openPreviews()
 	s.stopTokens = s.tokens.watch(s.recheckPreviews)
-	n, err := sweep(ctx, s.opts.Providers)
-	if err != nil {
-		return fmt.Errorf("server: %w", err)
-	}
-	if n > 0 {
-		s.logger.Warn("agents of the last server were ended", "count", n)
+	if err := s.sweep(ctx); err != nil {
+		return err
 	}
 	if err := s.openWorkspaces(ctx); err != nil {
 		return err
@@ -127,28 +126,45 @@ func (s *Server) prepare(ctx context.Context) error {
 	return nil
 }
 
+// sweep kills leftover processes of agents and commands of a killed server.
+func (s *Server) sweep(ctx context.Context) error {
+	agents, err := sweep(ctx, s.opts.Providers)
+	if err != nil {
+		return fmt.Errorf("server: %w", err)
+	}
+	commands, err := s.commands.Sweep(filepath.Join(s.opts.Dir, commandsDir))
+	if err != nil {
+		return fmt.Errorf("server: sweeping up after the last server: %w", err)
+	}
+	if n := agents + commands; n > 0 {
+		s.logger.Warn("processes of the last server were ended", "count", n)
+	}
+	return nil
+}
+
 // Directories and files below Options.Dir.
 const (
+	commandsDir   = "commands"      // running commands of HookCommand
 	shownDir      = "shown"         // the text of answers that viewers saw and the logs do not have yet
-	secretDir     = "secrets"       // parameters of sessions that may hold passwords
-	uploadsDir    = "uploads"       // images, in a directory for each session
+	secretDir     = "secrets"       // parameters of sessions that may contain passwords
+	uploadsDir    = "uploads"       // images, one directory per session
 	workspacesDir = "workspaces"    // of package workspace
-	listName      = "sessions.list" // a file: what lists show of sessions
+	listName      = "sessions.list" // a file: the sessions in lists
 )
 
-// sessionOptions is what the sessions need of the server.
+// sessionOptions returns the options of the sessions.
 func (s *Server) sessionOptions() session.Options {
 	o := s.opts
 	return session.Options{
 		Store: s.store, Dir: filepath.Join(o.Dir, shownDir), SecretDir: filepath.Join(o.Dir, secretDir), List: filepath.Join(o.Dir, listName), Logger: s.logger, Tracer: s.tracer, Now: o.now, AllowBypass: o.AllowBypass, MaxAgents: o.MaxAgents, MaxSessions: o.MaxSessions,
 		IdleTimeout: o.IdleTimeout, UnloadAfter: o.UnloadAfter, StartTimeout: o.StartTimeout, CallTimeout: o.CallTimeout,
 		DeltaInterval: o.DeltaInterval, JoinInterval: o.JoinInterval, ViewerInterval: o.ViewerInterval, Stall: o.Stall,
-		Provider: s.provider, Visible: visible, Prepare: s.prepareAgent,
+		Host: o.Host, Provider: s.provider, Visible: visible, Prepare: s.prepareAgent,
 		Accounts: s.accounts, Metrics: s.metrics, Notices: s.webhooks, Workspaces: s.workspaces,
 	}
 }
 
-// privateDir makes a directory that only its owner can enter.
+// privateDir creates a directory that only its owner can enter.
 func privateDir(dir string) error {
 	if dir == "" {
 		return errors.New("server: there is no data directory")
@@ -162,8 +178,18 @@ func privateDir(dir string) error {
 	return nil
 }
 
-// Close ends the server at once: agents are closed and their turns interrupted. What was
-// acknowledged stays, and sessions can be resumed. See Drain for the gentle way.
+// ErrLeave, as the cause for ending the context of [Server.Serve], leaves the agents of the host running for the next
+// server.
+var ErrLeave = errors.New("server: it stops and leaves its agents running")
+
+// leave ends the server and leaves the agents of the host running.
+func (s *Server) leave(ctx context.Context) error {
+	s.sessions.Leave(ctx)
+	return s.Close()
+}
+
+// Close ends the server at once: agents are closed and their turns interrupted. Acknowledged data
+// stays, and sessions can be resumed. Drain stops gracefully.
 func (s *Server) Close() error {
 	s.cancel()
 	s.stopTokens()
@@ -171,13 +197,13 @@ func (s *Server) Close() error {
 	s.sessions.Close()
 	s.wg.Wait()
 	s.closeKeyProxy()
-	s.closeWorkspaces.Do(func() { _ = s.workspaces.Close() }) // a lock that is given back
-	return nil
+	s.closeWorkspaces.Do(func() { _ = s.workspaces.Close() }) // only releases a lock
+	return s.commands.Close()
 }
 
-// Drain ends the server gently: new work is refused with the reason draining, running
-// turns have until ctx ends or Options.DrainTimeout to finish, the rest is interrupted, and
-// everything is written. It returns when the server is closed.
+// Drain stops the server gracefully: new work is rejected with the reason draining, running turns
+// have until ctx ends or Options.DrainTimeout to finish, the rest is interrupted, and everything is
+// written. It returns when the server is closed.
 func (s *Server) Drain(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.opts.DrainTimeout)
 	defer cancel()
@@ -185,8 +211,8 @@ func (s *Server) Drain(ctx context.Context) error {
 	return s.Close()
 }
 
-// provider returns a provider of a tenant by name, empty for the default, with the environment
-// of the tenant's agents.
+// provider returns a provider of a tenant by name, empty for the default, with the environment of
+// the tenant's agents.
 func (s *Server) provider(ctx context.Context, tenant, name string) (agent.Provider, []string, error) {
 	t, err := s.tenants.get(ctx, tenant)
 	if err != nil {
@@ -196,8 +222,7 @@ func (s *Server) provider(ctx context.Context, tenant, name string) (agent.Provi
 	return p, t.Env, err
 }
 
-// Ready returns nil while the server can take work, and an error with the reason while it
-// cannot.
+// Ready returns nil while the server can accept work, and the reason otherwise.
 func (s *Server) Ready(ctx context.Context) error {
 	if err := s.sessions.Working(); err != nil {
 		return err
@@ -205,8 +230,8 @@ func (s *Server) Ready(ctx context.Context) error {
 	return s.store.Health(ctx)
 }
 
-// openWorkspaces opens the directory of worktrees. Git looks for repositories in the
-// directories that sessions may run in, and no further up.
+// openWorkspaces opens the directory of worktrees. Git searches for repositories only up to the
+// directories that sessions may run in.
 func (s *Server) openWorkspaces(ctx context.Context) error {
 	var ceilings []string
 	for _, dir := range s.opts.Directories {

@@ -12,14 +12,14 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// Tenant is what the sessions of a tenant are run with. A tenant is named by the tokens that
-// were made for it. Its sessions, their history and their workspaces are seen by its own
-// tokens and by those without a tenant, and by no others.
+// Tenant is the configuration for the sessions of a tenant. The tokens of a tenant name it. Its
+// sessions, their history and their workspaces are visible only to its tokens and to those without
+// a tenant.
 type Tenant struct {
-	// Providers are its agents, with the names of [Options].Providers. They keep their
-	// configuration and history where those of other tenants do not look.
+	// Providers are its agents, with the names of [Options].Providers. Their configuration and
+	// history must be separate from those of other tenants.
 	Providers []agent.Provider
-	// Env is the whole environment of its agents, as KEY=value, in place of [Options].Env.
+	// Env is the complete environment of its agents, as KEY=value, instead of [Options].Env.
 	Env []string
 }
 
@@ -36,7 +36,7 @@ func (t *Tenant) provider(name string) (agent.Provider, error) {
 
 // tenants opens tenants, each once.
 type tenants struct {
-	own  *Tenant // of sessions without a tenant
+	own  *Tenant // for sessions without a tenant
 	open func(name string) (Tenant, error)
 
 	mu    sync.Mutex
@@ -47,8 +47,8 @@ func newTenants(opts Options) *tenants {
 	return &tenants{own: &Tenant{opts.Providers, opts.Env}, open: opts.Tenant, known: map[string]*Tenant{}}
 }
 
-// get returns a tenant. Where the server has nothing of their own for tenants they run with
-// what the server has.
+// get returns a tenant. If the server has no configuration for tenants, they run with that of the
+// server.
 func (t *tenants) get(ctx context.Context, name string) (*Tenant, error) {
 	if name == "" || t.open == nil {
 		return t.own, nil
@@ -72,8 +72,8 @@ func (t *tenants) get(ctx context.Context, name string) (*Tenant, error) {
 	return &opened, nil
 }
 
-// apart returns the agents whose history a caller may read. A tenant without agents of its
-// own has none: those of the server hold the sessions of others.
+// apart returns the agents with a history that a caller may read. A tenant without separate agents
+// has none: those of the server hold the sessions of others.
 func (t *tenants) apart(ctx context.Context, p *principal) ([]agent.Provider, error) {
 	if p.tenant != "" && t.open == nil {
 		return nil, session.Fail(api.Unsupported, "the server keeps no history for tenants")
@@ -85,7 +85,7 @@ func (t *tenants) apart(ctx context.Context, p *principal) ([]agent.Provider, er
 	return tenant.Providers, nil
 }
 
-// sweep ends what agents of a server that died have left, and returns how many.
+// sweep kills leftover processes of agents of a dead server, and returns their number.
 func sweep(ctx context.Context, providers []agent.Provider) (total int, err error) {
 	for _, p := range providers {
 		if sweeper, ok := p.(agent.Sweeper); ok {
@@ -99,11 +99,13 @@ func sweep(ctx context.Context, providers []agent.Provider) (total int, err erro
 	return total, nil
 }
 
-// sees reports whether a caller may know of what belongs to a tenant. Tokens without a tenant
-// are the owner's.
-func (p *principal) sees(tenant string) bool { return p.tenant == "" || p.tenant == tenant }
+// sees reports whether a caller may see the data of a tenant. Tokens without a tenant are the
+// owner's and see every tenant, except those of agents.
+func (p *principal) sees(tenant string) bool {
+	return p.tenant == tenant || p.tenant == "" && p.agentOf == ""
+}
 
-// of is the caller as one of a tenant: what is made in its name belongs there.
+// of returns the caller as one of a tenant: objects created in its name belong to the tenant.
 func (c *caller) of(tenant string) *caller {
 	p := *c.principal
 	p.tenant = tenant
@@ -112,12 +114,12 @@ func (c *caller) of(tenant string) *caller {
 
 type callerKey struct{}
 
-// withCaller lets everything that is done with ctx be refused what the caller may not see.
+// withCaller returns a context that limits the visible data to that of the caller.
 func withCaller(ctx context.Context, c *caller) context.Context {
 	return context.WithValue(ctx, callerKey{}, c.principal)
 }
 
-// visible reports whether the caller in ctx, if there is one, may know of the sessions of a tenant.
+// visible reports whether the caller in ctx, if any, may see the sessions of a tenant.
 func visible(ctx context.Context, tenant string) bool {
 	p, ok := ctx.Value(callerKey{}).(*principal)
 	return !ok || p.sees(tenant)

@@ -24,7 +24,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// The bounds of tokens.
+// The limits of tokens.
 const (
 	maxTokens   = 10_000
 	maxTokenAge = 10 * 365 * 24 * time.Hour
@@ -34,19 +34,21 @@ const (
 // tokensName is the name of the file that holds the tokens.
 const tokensName = "tokens.json"
 
-// maxState is the size of the files that the server keeps beside its logs.
+// maxState is the size limit of the server's files other than logs.
 const maxState = 64 << 20
 
-// token is a token as the disk holds it: without its secret.
+// token is a token as stored on disk: without its secret.
 type token struct {
 	ID      string    `json:"id"`
 	Name    string    `json:"name,omitempty"`
 	Role    string    `json:"role"`
 	Session string    `json:"session,omitempty"`
-	Parent  string    `json:"parent,omitempty"`  // of a cookie: the token that it was made from
+	Parent  string    `json:"parent,omitempty"`  // for a cookie: the token from which it was created
 	Account string    `json:"account,omitempty"` // who pays; empty is the id
 	Tenant  string    `json:"tenant,omitempty"`
-	Port    string    `json:"port,omitempty"` // of the printed token and its cookies: where it was printed for
+	AgentOf string    `json:"agent_of,omitempty"` // the session whose agent holds it
+	Answers bool      `json:"answers,omitempty"`  // of an agent: it may answer requests
+	Port    string    `json:"port,omitempty"`     // of the printed token and its cookies: where it was printed for
 	Hash    string    `json:"hash"`
 	Created time.Time `json:"created"`
 	Expires time.Time `json:"expires,omitzero"`
@@ -54,7 +56,7 @@ type token struct {
 
 func (t token) expired(now time.Time) bool { return !t.Expires.IsZero() && !now.Before(t.Expires) }
 
-// tokens are the tokens of a server. A secret is shown once and kept as its hash.
+// tokens are the tokens of a server. A secret is shown once and stored as its hash.
 type tokens struct {
 	path string
 	now  func() time.Time
@@ -64,15 +66,19 @@ type tokens struct {
 	mu    sync.Mutex
 	all   []token
 	place map[string]int // in all, by id
-	// start is the token that was made when the server started. It is not on disk.
+	// start is the token created at the start of the server. It is not on disk.
 	start  token
 	held   map[*holding]struct{}
-	expiry *time.Timer // of the token in all that expires first; nil where none does
-	live   bool        // expiry is waited for
+	expiry *time.Timer // for the token in all that expires first; nil if none does
+	live   bool        // whether expiry is active
+}
+
+func newTokens(path string) *tokens {
+	return &tokens{path: path, now: time.Now, ended: func() {}, held: map[*holding]struct{}{}}
 }
 
 func openTokens(path string) (*tokens, error) {
-	t := &tokens{path: path, now: time.Now, ended: func() {}, held: map[*holding]struct{}{}}
+	t := newTokens(path)
 	data, err := regularfile.Read(path, maxState)
 	if errors.Is(err, fs.ErrNotExist) {
 		return t, nil
@@ -80,24 +86,37 @@ func openTokens(path string) (*tokens, error) {
 	if err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
-	var all []token
-	if err := json.Unmarshal(data, &all); err != nil {
+	if err := t.read(data); err != nil {
 		return nil, fmt.Errorf("server: %s: %w", path, err)
 	}
-	t.set(all)
 	return t, nil
 }
 
-// TokenFile is what [ReadTokens] finds: the file, its permissions, and the number of valid and
-// expired tokens.
-type TokenFile struct {
-	Path           string // of the file; empty where there is none
-	Mode           fs.FileMode
-	Valid, Expired int // how many tokens; those of cookies and links too
+// read reads the tokens of a file, all or none.
+func (t *tokens) read(data []byte) error {
+	var all []token
+	if err := json.Unmarshal(data, &all); err != nil {
+		return err
+	}
+	for _, one := range all {
+		if one.ID == "" || one.Hash == "" {
+			return fmt.Errorf("token %q has no id or no hash", one.ID)
+		}
+	}
+	t.set(all)
+	return nil
 }
 
-// ReadTokens looks at the tokens in the directory of a server ([Options].Dir), which need not run.
-// It returns no secret: the file has none.
+// TokenFile is the result of [ReadTokens]: the file, its permissions, and the number of valid and
+// expired tokens.
+type TokenFile struct {
+	Path           string // of the file; empty if it does not exist
+	Mode           fs.FileMode
+	Valid, Expired int // number of tokens, including those of cookies and links
+}
+
+// ReadTokens reads the tokens in the directory of a server ([Options].Dir), which need not run. It
+// returns no secret: the file contains none.
 func ReadTokens(dir string) (TokenFile, error) {
 	path := filepath.Join(dir, tokensName)
 	info, err := os.Lstat(path)
@@ -125,7 +144,7 @@ func ReadTokens(dir string) (TokenFile, error) {
 	return f, nil
 }
 
-// secret makes a token: its id, what its holder gets, and the hash that is kept.
+// newSecret creates a token: its id, its value for the holder, and the stored hash.
 func newSecret() (id, value, hash string) {
 	id = random.Hex(6)
 	secret := make([]byte, 32)
@@ -139,11 +158,11 @@ func hashOf(value string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// ownerAccount is the account of the token that is made when the server starts. It is the same
-// for every start.
+// ownerAccount is the account of the token that is created at the start of the server. It is the
+// same for every start.
 const ownerAccount = "owner"
 
-// begin makes a token that ends with the process.
+// begin creates a token that ends with the process.
 func (t *tokens) begin() string {
 	id, value, hash := newSecret()
 	t.mu.Lock()
@@ -152,7 +171,7 @@ func (t *tokens) begin() string {
 	return value
 }
 
-// create makes a token and stores it before it is shown.
+// create creates a token and stores it before it is shown.
 func (t *tokens) create(tk token, age time.Duration) (token, string, error) {
 	if age < 0 || age > maxTokenAge {
 		return token{}, "", session.Invalid("a token lasts between 1 second and 10 years")
@@ -175,7 +194,7 @@ func (t *tokens) create(tk token, age time.Duration) (token, string, error) {
 	return tk, value, nil
 }
 
-// save replaces the file, so that a crash leaves the old one or the new one.
+// save replaces the file atomically.
 func (t *tokens) save(all []token) error {
 	data, err := json.Marshal(all)
 	if err != nil {
@@ -197,7 +216,7 @@ func (t *tokens) save(all []token) error {
 	return nil
 }
 
-// revoke ends a token and the cookies made from it.
+// revoke ends a token and its cookies.
 func (t *tokens) revoke(id string) error {
 	n, err := t.remove(func(old token) bool { return old.ID == id || old.Parent == id })
 	if err == nil && n == 0 {
@@ -206,13 +225,13 @@ func (t *tokens) revoke(id string) error {
 	return err
 }
 
-// forget ends the links to a session.
+// forget ends the links to a session and the tokens of its agent.
 func (t *tokens) forget(session string) error {
-	_, err := t.remove(func(old token) bool { return old.Session == session })
+	_, err := t.remove(func(old token) bool { return old.Session == session || old.AgentOf == session })
 	return err
 }
 
-// remove ends tokens and returns how many.
+// remove ends tokens and returns their number.
 func (t *tokens) remove(end func(token) bool) (int, error) {
 	t.mu.Lock()
 	kept := slices.DeleteFunc(slices.Clone(t.all), end)
@@ -228,7 +247,7 @@ func (t *tokens) remove(end func(token) bool) (int, error) {
 	return n, err
 }
 
-// list returns the tokens that are valid, without cookies and printed ones.
+// list returns the valid tokens, without cookies and printed ones.
 func (t *tokens) list() []api.TokenInfo {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -237,7 +256,7 @@ func (t *tokens) list() []api.TokenInfo {
 		if tk.Parent != "" || tk.Port != "" || tk.expired(t.now()) {
 			continue
 		}
-		info := api.TokenInfo{ID: tk.ID, Name: tk.Name, Role: tk.Role, SessionID: tk.Session, Tenant: tk.Tenant, CreatedAt: session.Timestamp(tk.Created)}
+		info := api.TokenInfo{ID: tk.ID, Name: tk.Name, Role: tk.Role, SessionID: tk.Session, Tenant: tk.Tenant, AgentOf: tk.AgentOf, CreatedAt: session.Timestamp(tk.Created)}
 		if !tk.Expires.IsZero() {
 			info.ExpiresAt = session.Timestamp(tk.Expires)
 		}
@@ -246,7 +265,7 @@ func (t *tokens) list() []api.TokenInfo {
 	return list
 }
 
-// check returns who holds a token that was sent to a port. Every refusal looks the same to the
+// check returns the holder of a token that was sent to a port. All rejections look the same to the
 // caller.
 func (t *tokens) check(value, port string) (*principal, error) {
 	parts := strings.SplitN(value, "_", 3)
@@ -264,10 +283,11 @@ func (t *tokens) check(value, port string) (*principal, error) {
 	if err != nil {
 		return nil, errToken
 	}
-	return &principal{id: tk.ID, name: tk.Name, account: cmp.Or(tk.Account, tk.ID), tenant: tk.Tenant, role: r, session: tk.Session, cookie: tk.Parent != ""}, nil
+	return &principal{id: tk.ID, name: tk.Name, account: cmp.Or(tk.Account, tk.ID), tenant: tk.Tenant, role: r, session: tk.Session,
+		agentOf: tk.AgentOf, answers: tk.Answers, cookie: tk.Parent != ""}, nil
 }
 
-// holds returns the role of a valid token or cookie by its id, roleNone where there is none.
+// holds returns the role of a valid token or cookie by its id, or roleNone.
 func (t *tokens) holds(id string) role {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -279,9 +299,12 @@ func (t *tokens) holds(id string) role {
 	return r
 }
 
-// exchange makes a cookie of a token. It does not outlive it.
+// exchange creates a cookie from a token. It expires with the token.
 func (t *tokens) exchange(value, port string) (cookie string, age time.Duration, err error) {
 	p, err := t.check(value, port)
+	if err == nil && p.agentOf != "" {
+		err = errToken // an agent has no page
+	}
 	if err != nil {
 		return "", 0, err
 	}

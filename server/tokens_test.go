@@ -20,13 +20,13 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// opened are the connections of a token: each must end with it.
+// opened holds the connections of a token: each must end with it.
 type opened struct {
 	socket *wire
 	closed map[string]<-chan error
 }
 
-// open opens a socket that follows a session, a second one that does nothing, a stream and a poll.
+// open opens a socket that follows a session, an idle one, a stream and a poll.
 func (h *harness) open(token, session string) *opened {
 	h.Helper()
 	o := &opened{socket: h.dial(token), closed: map[string]<-chan error{}}
@@ -65,7 +65,7 @@ func (h *harness) open(token, session string) *opened {
 	return o
 }
 
-// cursor is the place after the last event of a session.
+// cursor returns the position after the last event of a session.
 func (h *harness) cursor(session string) string {
 	h.Helper()
 	var a api.AttachResult
@@ -80,7 +80,7 @@ func (h *harness) cursor(session string) string {
 	return fmt.Sprintf("%s:%d.%d", a.Cursor.Epoch, a.Cursor.Seq, a.Cursor.Sub)
 }
 
-// ended runs f and returns when it has ended.
+// ended runs f and reports its end.
 func ended(f func(context.Context) error) <-chan error {
 	done := make(chan error, 1)
 	go func() {
@@ -91,11 +91,11 @@ func ended(f func(context.Context) error) <-chan error {
 	return done
 }
 
-// Sockets, streams and polls end with the token, cookie or link that they were opened with, however it ends.
+// TestRevoked checks that sockets, streams and polls end with their token, cookie or link, for every kind of end.
 func TestRevoked(t *testing.T) {
 	for name, end := range map[string]func(h *harness, session, id, value string){
 		"revoked": func(h *harness, _, id, _ string) { h.call("tokens.revoke", api.TokensRevokeParams{ID: id}, nil) },
-		"expired": func(h *harness, _, id, _ string) { // as the timer does
+		"expired": func(h *harness, _, id, _ string) { // as by the timer
 			tk := &h.server.tokens.all[h.server.tokens.place[id]]
 			h.server.tokens.mu.Lock()
 			tk.Expires = h.server.tokens.now().Add(20 * time.Millisecond)
@@ -137,7 +137,7 @@ func TestRevoked(t *testing.T) {
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), wait)
 			defer cancel()
-			for ctx.Err() == nil { // what was on its way
+			for ctx.Err() == nil { // messages in transit
 				if _, _, err := o.socket.conn.Read(ctx); err != nil {
 					break
 				}
@@ -154,7 +154,7 @@ func TestRevoked(t *testing.T) {
 	}
 }
 
-// A call on an open socket is checked against the token as it is now, not as it was at connect.
+// TestRevoked_call checks that a call on an open socket is checked against the current token, not that of the connect.
 func TestRevoked_call(t *testing.T) {
 	h := newHarness(t)
 	for name, change := range map[string]func(*token){
@@ -186,7 +186,7 @@ func TestRevoked_call(t *testing.T) {
 	}
 }
 
-// A cookie has the rights of its token and ends with it.
+// TestExchange checks that a cookie has the access of its token and ends with it.
 func TestExchange(t *testing.T) {
 	dir := t.TempDir()
 	tokens, err := openTokens(filepath.Join(dir, tokensName))
@@ -225,7 +225,7 @@ func TestExchange(t *testing.T) {
 	}
 }
 
-// A cookie has every right and every bound of its token: each field that it does not make itself.
+// TestExchange_fields checks that a cookie has all access and limits of its token: each field that it does not set.
 func TestExchange_fields(t *testing.T) {
 	tokens, err := openTokens(filepath.Join(t.TempDir(), tokensName))
 	if err != nil {
@@ -233,7 +233,7 @@ func TestExchange_fields(t *testing.T) {
 	}
 	now := time.Now()
 	tokens.now = func() time.Time { return now }
-	own := []string{"ID", "Hash", "Parent", "Created", "Expires"}
+	own := []string{"ID", "Hash", "Parent", "Created", "Expires", "AgentOf"} // an agent gets no cookie
 	made := token{Role: roleViewer.String()}
 	fields := reflect.TypeFor[token]()
 	for i := range fields.NumField() {
@@ -270,7 +270,8 @@ func TestExchange_fields(t *testing.T) {
 	}
 }
 
-// The printed token and its cookies are valid after a crash at the same port, and end when the server is stopped on purpose.
+// TestPrintedToken checks that the printed token and its cookies are valid after a crash at the same port, and end when the server is
+// stopped.
 func TestPrintedToken(t *testing.T) {
 	path := filepath.Join(t.TempDir(), tokensName)
 	open := func() *tokens {
@@ -326,7 +327,7 @@ func TestPrintedToken(t *testing.T) {
 	}
 }
 
-// A body is bounded before the caller is known, and by role and method afterwards.
+// TestBody_limits checks that a body is limited before the caller is known, and by role and method afterwards.
 func TestBody_limits(t *testing.T) {
 	h := newHarness(t)
 	viewer, err := h.server.CreateToken("v", "viewer", 0)
@@ -367,7 +368,7 @@ func TestBody_limits(t *testing.T) {
 		if status != tt.want {
 			t.Errorf("%s: status %d, want %d: %.200s", tt.name, status, tt.want, answer)
 		}
-		if tt.want >= 400 && tt.size > 1<<20 && body.n.Load() > 10<<20 { // what the system buffers
+		if tt.want >= 400 && tt.size > 1<<20 && body.n.Load() > 10<<20 { // buffered by the system
 			t.Errorf("%s: %d bytes were taken", tt.name, body.n.Load())
 		}
 	}
@@ -380,7 +381,7 @@ func TestBody_limits(t *testing.T) {
 	}
 }
 
-// padding is a reader of so many letters.
+// padding is a reader of n letters.
 type padding struct{ n int64 }
 
 func (p *padding) Read(b []byte) (int, error) {
@@ -395,7 +396,7 @@ func (p *padding) Read(b []byte) (int, error) {
 	return int(n), nil
 }
 
-// counted counts the bytes that are read. A transport may read on after the answer.
+// counted counts the bytes read. A transport may continue to read after the response.
 type counted struct {
 	io.Reader
 	n atomic.Int64
@@ -473,7 +474,7 @@ func TestTries(t *testing.T) {
 	}
 }
 
-// The wrong tokens of an address are counted and logged by the address that a trusted proxy reports.
+// TestBadTokens checks that wrong tokens are counted and logged by the address that a trusted proxy reports.
 func TestBadTokens(t *testing.T) {
 	h := newHarness(t, func(o *Options) { o.TrustedProxies = []string{"127.0.0.1"} })
 	try := func(forwarded, token string) int {

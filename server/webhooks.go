@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,7 +11,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/eventlog"
-	"github.com/seed7221b0f9/parley/internal/regularfile"
+	"github.com/seed7221b0f9/parley/internal/proc"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/notify"
 	"github.com/seed7221b0f9/parley/server/session"
@@ -23,8 +22,8 @@ import (
 // webhooksName is the file that holds the webhooks with their secrets and cursors.
 const webhooksName = "webhooks.json"
 
-// The times of retries: the first wait, which doubles, the longest, and after how long an
-// event is given up. A command is given up after commandTries.
+// The times of retries: the first wait, which doubles, the longest, and the time after which an
+// event is dropped. A command is dropped after commandTries.
 const (
 	firstRetry   = time.Second
 	lastRetry    = 5 * time.Minute
@@ -33,7 +32,7 @@ const (
 	commandID    = "command"
 )
 
-// subscriber is a webhook as the disk holds it.
+// subscriber is a webhook as stored on disk.
 type subscriber struct {
 	ID        string    `json:"id"`
 	URL       string    `json:"url"`
@@ -42,13 +41,13 @@ type subscriber struct {
 	Session   string    `json:"session,omitempty"`
 	Enabled   bool      `json:"enabled"`
 	Created   time.Time `json:"created"`
-	Cursor    uint64    `json:"cursor"` // the last event of the outbox that is done
+	Cursor    uint64    `json:"cursor"` // the last processed event of the outbox
 	Push      *pushed   `json:"push,omitempty"`
 	LastError string    `json:"last_error,omitempty"`
 	skipped   bool      // its next events were trimmed
 }
 
-// delivery is a webhook that is served.
+// delivery is a webhook in service.
 type delivery struct {
 	cancel context.CancelFunc
 	done   chan struct{}
@@ -61,7 +60,7 @@ type webhooks struct {
 	path   string
 	outbox *outbox
 	client *notify.Client
-	push   *webpush.Key // nil where messages are not pushed
+	push   *webpush.Key // nil if push is disabled
 
 	mu   sync.Mutex
 	all  []subscriber
@@ -75,11 +74,7 @@ func openWebhooks(ctx context.Context, s *Server) (*webhooks, error) {
 	if h.outbox, err = openOutbox(ctx, s.store.Log(outboxLogName)); err != nil {
 		return nil, err
 	}
-	data, err := regularfile.Read(h.path, maxState)
-	if err == nil {
-		err = json.Unmarshal(data, &h.all)
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := s.readState(webhooksName, h.read); err != nil {
 		return nil, err
 	}
 	if err := h.openPush(); err != nil {
@@ -96,6 +91,16 @@ func openWebhooks(ctx context.Context, s *Server) (*webhooks, error) {
 	return h, h.save()
 }
 
+// read reads the webhooks of a file, all or none.
+func (h *webhooks) read(data []byte) error {
+	var all []subscriber
+	if err := json.Unmarshal(data, &all); err != nil {
+		return err
+	}
+	h.all = all
+	return nil
+}
+
 // start serves all webhooks.
 func (h *webhooks) start() {
 	h.mu.Lock()
@@ -105,7 +110,7 @@ func (h *webhooks) start() {
 	}
 }
 
-// serve begins to make the calls of a webhook. The lock is held.
+// serve starts the calls of a webhook. The lock is held.
 func (h *webhooks) serve(k subscriber) {
 	if !h.active(k) {
 		return
@@ -139,7 +144,7 @@ func (h *webhooks) find(match func(subscriber) bool) (subscriber, bool) {
 	return all[i], true
 }
 
-// Wants reports whether an event of that time is for a webhook.
+// Wants reports whether a webhook wants an event of that time.
 func (h *webhooks) Wants(ts string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -190,8 +195,8 @@ func (h *webhooks) loop(ctx context.Context, k subscriber) {
 	}
 }
 
-// deliver makes the call of an event until it is taken or given up. It returns false when
-// ctx has ended.
+// deliver makes the call of an event until it is accepted or dropped. It returns false when ctx has
+// ended.
 func (h *webhooks) deliver(ctx context.Context, k *subscriber, stored eventlog.Event) bool {
 	var ev webhook.Event
 	ok := json.Unmarshal(stored.Data, &ev) == nil && (len(k.Events) == 0 || slices.Contains(k.Events, ev.Type)) && (k.Session == "" || k.Session == ev.SessionID)
@@ -233,7 +238,7 @@ func (h *webhooks) deliver(ctx context.Context, k *subscriber, stored eventlog.E
 	return true
 }
 
-// skip moves a webhook on whose next events are trimmed.
+// skip advances a webhook past trimmed events.
 func (h *webhooks) skip(ctx context.Context, k *subscriber) {
 	next, err := h.outbox.oldest(ctx)
 	if err != nil || next <= k.Cursor {
@@ -245,7 +250,7 @@ func (h *webhooks) skip(ctx context.Context, k *subscriber) {
 	h.keep(*k)
 }
 
-// giveUp is after how long an event is given up.
+// giveUp returns the time after which an event is dropped.
 func (k *subscriber) giveUp() time.Duration {
 	if k.Push != nil {
 		return pushTTL
@@ -253,7 +258,7 @@ func (k *subscriber) giveUp() time.Duration {
 	return giveUp
 }
 
-// drop removes the subscription of a browser that is gone, from within its own loop.
+// drop removes the subscription of a browser that no longer exists, from within its loop.
 func (h *webhooks) drop(id string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -267,8 +272,8 @@ func (h *webhooks) drop(id string) {
 	}
 }
 
-// finishTime is how long a call that is under way has when the server stops, so that an event
-// which was taken does not come again.
+// finishTime is the time that a running call has when the server stops, so that an accepted event
+// is not sent again.
 const finishTime = 3 * time.Second
 
 // finish makes a call that does not end at once with ctx.
@@ -289,10 +294,10 @@ func (h *webhooks) finish(ctx context.Context, k *subscriber, ev webhook.Event) 
 	return h.call(call, k, ev)
 }
 
-// call tells someone of an event once.
+// call delivers an event once.
 func (h *webhooks) call(ctx context.Context, k *subscriber, ev webhook.Event) error {
 	if k.ID == commandID {
-		return notify.Command(ctx, h.opts.HookCommand, h.opts.Supervisor, hookEnv(h.opts.Env), ev)
+		return notify.Command(ctx, h.opts.HookCommand, h.srv.commands.Spawner(nil, proc.LocalOptions{Supervisor: h.opts.Supervisor}), hookEnv(h.opts.Env), ev)
 	}
 	if k.Push != nil {
 		if k.Push.Account != ownerAccount && h.srv.tokens.holds(k.Push.Account) == roleNone {
@@ -310,7 +315,7 @@ var hookVariables = []string{"PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_*", 
 
 func hookEnv(env []string) []string { return filterEnv(env, hookVariables) }
 
-// keep stores how far a webhook is, unless it was changed or removed meanwhile.
+// keep stores the position of a webhook, unless it was changed or removed meanwhile.
 func (h *webhooks) keep(k subscriber) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -324,7 +329,7 @@ func (h *webhooks) keep(k subscriber) {
 	}
 }
 
-// save replaces the file, so that a crash leaves the old one or the new one. The lock is held.
+// save replaces the file atomically. The lock is held.
 func (h *webhooks) save() error {
 	data, err := json.Marshal(h.all)
 	if err != nil {
@@ -333,7 +338,7 @@ func (h *webhooks) save() error {
 	return replaceFile(h.path, data)
 }
 
-// replaceFile writes a file for its owner alone, whole or not at all.
+// replaceFile replaces a file atomically, readable only by its owner.
 func replaceFile(path string, data []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // with mode 0600
 	if err != nil {
@@ -347,7 +352,7 @@ func replaceFile(path string, data []byte) error {
 	return os.Rename(f.Name(), path)
 }
 
-// info is a webhook as clients see it, without its secret.
+// info returns a webhook for clients, without its secret.
 func (h *webhooks) info(k subscriber) api.Webhook {
 	last, _ := h.outbox.last()
 	w := api.Webhook{ID: k.ID, URL: k.URL, Events: append([]string{}, k.Events...), SessionID: k.Session, Enabled: k.Enabled, LastError: k.LastError}

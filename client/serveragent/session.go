@@ -22,17 +22,17 @@ type Session struct {
 	p     *Provider
 	id    string
 	modes []string
-	mode  string              // when it was attached
+	mode  string              // at the time of attaching
 	past  *event.Conversation // set before the first event
 	stop  context.CancelFunc
 
-	kit     *agentkit.Session // its methods guard what follows
+	kit     *agentkit.Session // its methods guard the fields below
 	prompts map[string]string // the caller's ids by those of the server
 }
 
 var _ agent.ModeSetter = (*Session)(nil)
 
-// attach begins to look at a session. It returns when the server has said where it is.
+// attach opens a view of a session. It returns when the server has reported its position.
 func (p *Provider) attach(ctx context.Context, id string, modes []string, mode string) (agent.Session, error) {
 	follow, stop := context.WithCancel(context.Background())
 	s := &Session{p: p, id: id, modes: modes, mode: mode, stop: stop, prompts: map[string]string{}}
@@ -49,7 +49,7 @@ func (p *Provider) attach(ctx context.Context, id string, modes []string, mode s
 	}
 }
 
-// follow queues what the server says until the end.
+// follow queues the server's events until the end.
 func (s *Session) follow(ctx context.Context, attached chan struct{}) {
 	var failed error
 	first := true
@@ -73,7 +73,7 @@ func (s *Session) follow(ctx context.Context, attached chan struct{}) {
 	s.kit.End(fmt.Errorf("%w: %w", agent.ErrClosed, failed), nil)
 }
 
-// rename gives a prompt the id of the caller in place of the server's.
+// rename replaces the server's id of a prompt by the caller's.
 func (s *Session) rename(ev event.Event) {
 	switch ev := ev.(type) {
 	case *event.UserMessage:
@@ -87,14 +87,13 @@ func (s *Session) rename(ev event.Event) {
 	}
 }
 
-// ID returns the id that the session has at the server, under which other clients find it as
-// well.
+// ID returns the server's id of the session, which other clients use as well.
 func (s *Session) ID() string { return s.id }
 
-// Events returns an iterator over what happens from its start on. It can be used once.
+// Events returns an iterator over the events from its start on. It can be used once.
 func (s *Session) Events(ctx context.Context) iter.Seq2[event.Event, error] { return s.kit.Events(ctx) }
 
-// Send gives the server an input for the session, which the server queues while a turn runs.
+// Send sends an input to the server, which queues it during a turn.
 func (s *Session) Send(ctx context.Context, in agent.Input) error {
 	if err := cmp.Or(s.kit.Alive(), agentkit.CheckInput(in)); err != nil {
 		return err
@@ -118,8 +117,7 @@ func (s *Session) Send(ctx context.Context, in agent.Input) error {
 	})
 }
 
-// Interrupt stops the turn that is running at the server, and reports which inputs were
-// dropped.
+// Interrupt stops the running turn at the server, and reports the dropped inputs.
 func (s *Session) Interrupt(ctx context.Context) (agent.Interrupted, error) {
 	if err := s.kit.Alive(); err != nil {
 		return agent.Interrupted{}, err
@@ -129,8 +127,7 @@ func (s *Session) Interrupt(ctx context.Context) (agent.Interrupted, error) {
 	return agent.Interrupted{Dropped: r.Dropped, StillQueued: r.StillQueued}, err
 }
 
-// Answer answers an open request of the session, unless the answer of another client came
-// first.
+// Answer answers an open request of the session, unless another client was faster.
 func (s *Session) Answer(ctx context.Context, requestID string, a agent.Answer) error {
 	if err := s.kit.Check(requestID, a); err != nil {
 		return err
@@ -144,9 +141,14 @@ func (s *Session) Answer(ctx context.Context, requestID string, a agent.Answer) 
 			UpdatedInput: event.NewJSON(string(a.UpdatedInput)), UpdatedPermissions: event.NewJSON(string(a.UpdatedPermissions)), Reason: a.Message, Interrupt: a.Interrupt,
 		}, nil)
 	case *agent.PlanAnswer:
-		return s.p.call(ctx, "permission.respond", api.PermissionRespondParams{
-			Idempotency: key, SessionID: s.id, RequestID: requestID, Behavior: behavior[a.Approve], Reason: a.Message, Interrupt: a.Interrupt,
-		}, nil)
+		p := api.PermissionRespondParams{Idempotency: key, SessionID: s.id, RequestID: requestID, Behavior: behavior[a.Approve], Reason: a.Message, Interrupt: a.Interrupt}
+		if a.Plan != "" {
+			p.UpdatedInput = event.Encoded(map[string]string{"plan": a.Plan})
+		}
+		if a.Mode != "" {
+			p.UpdatedPermissions = event.Encoded([]map[string]string{{"type": "setMode", "mode": a.Mode, "destination": "session"}})
+		}
+		return s.p.call(ctx, "permission.respond", p, nil)
 	case *agent.QuestionAnswer:
 		return s.respond(ctx, key, requestID, map[bool]string{true: "decline", false: "accept"}[a.Declined], a.Answers)
 	case *agent.ElicitationAnswer:
@@ -159,16 +161,15 @@ func (s *Session) respond(ctx context.Context, key api.Idempotency, id, action s
 	return s.p.call(ctx, "question.respond", api.QuestionRespondParams{Idempotency: key, SessionID: s.id, RequestID: id, Action: action, Answers: event.NewJSON(string(answers))}, nil)
 }
 
-// Modes returns the permission modes that the server reported. There are none for a session whose
-// agent has not run since the server was started.
+// Modes returns the permission modes that the server reported. The list is empty if the session's
+// agent has not run since the start of the server.
 func (s *Session) Modes() []string { return slices.Clone(s.modes) }
 
-// Mode returns the permission mode that the session had when it was opened or resumed; empty means
-// the default. Later changes are events.
+// Mode returns the permission mode of the session when it was opened or resumed; empty means the
+// default. Later changes are events.
 func (s *Session) Mode() string { return s.mode }
 
-// SetMode changes the permission mode of the session at the server, for all clients that look
-// at it.
+// SetMode changes the permission mode of the session at the server, for all its clients.
 func (s *Session) SetMode(ctx context.Context, mode string) error {
 	if err := s.kit.Alive(); err != nil {
 		return err
@@ -176,7 +177,7 @@ func (s *Session) SetMode(ctx context.Context, mode string) error {
 	return s.p.call(ctx, "session.setPermissionMode", api.SetPermissionModeParams{SessionID: s.id, Mode: mode}, nil)
 }
 
-// Close ends this view and returns when its goroutine is gone. The session lives on at the
+// Close ends this view and returns when its goroutine has ended. The session continues at the
 // server.
 func (s *Session) Close() error {
 	s.kit.Stop(nil)

@@ -2,15 +2,15 @@ package api
 
 import "github.com/seed7221b0f9/parley/agent/event"
 
-// ConnectParams start an agent in a new session, or resume one. Members that are absent have
-// the server's defaults.
+// ConnectParams starts an agent in a new session, or resumes one. Absent members have the server's
+// defaults.
 type ConnectParams struct {
 	Idempotency
 	Provider                        string            `json:"provider,omitempty"`
 	CWD                             string            `json:"cwd,omitempty"`
 	Model                           string            `json:"model,omitempty"`
 	Title                           string            `json:"title,omitempty"`
-	WorkspaceID                     string            `json:"workspace_id,omitempty"` // of workspace.create; in place of cwd
+	WorkspaceID                     string            `json:"workspace_id,omitempty"` // from workspace.create; instead of cwd
 	Effort                          string            `json:"effort,omitempty"`
 	Sandbox                         string            `json:"sandbox,omitempty"`
 	FallbackModel                   string            `json:"fallback_model,omitempty"`
@@ -33,14 +33,13 @@ type ConnectParams struct {
 	MaxThinkingTokens               *int64            `json:"max_thinking_tokens,omitempty"`
 	MaxTurns                        int64             `json:"max_turns,omitempty"`
 	MaxBudgetUSD                    *float64          `json:"max_budget_usd,omitempty"`
-	WaitForRateLimit                bool              `json:"wait_for_rate_limit,omitempty"` // go on by itself when a rate limit is reset
+	WaitForRateLimit                bool              `json:"wait_for_rate_limit,omitempty"` // continue automatically when a rate limit is reset
 	MCPServers                      event.JSON        `json:"mcp_servers,omitempty"`
 	Agents                          event.JSON        `json:"agents,omitempty"`
 	Metadata                        map[string]string `json:"metadata,omitempty"`
 }
 
-// ConnectResult describes a session that is connected: its id, its agent, its model, and what
-// it can do.
+// ConnectResult describes a connected session: its id, its agent, its model, and its capabilities.
 type ConnectResult struct {
 	SessionID    string       `json:"session_id"`
 	Provider     string       `json:"provider"`
@@ -50,7 +49,7 @@ type ConnectResult struct {
 	Capabilities Capabilities `json:"capabilities"`
 }
 
-// Capabilities lists what a session can do, so that clients offer only what its agent supports.
+// Capabilities lists the features of a session, so that clients offer only those that its agent supports.
 type Capabilities struct {
 	CanInterrupt             bool     `json:"can_interrupt"`
 	CanSwitchModel           bool     `json:"can_switch_model"`
@@ -63,39 +62,39 @@ type Capabilities struct {
 	CanRunInBackground       bool     `json:"can_run_in_background"`
 	CanFork                  bool     `json:"can_fork"`
 	CanRewind                bool     `json:"can_rewind"`
-	SupportedEfforts         []string `json:"supported_efforts,omitempty"` // of session.setEffort; a model may have fewer
+	SupportedEfforts         []string `json:"supported_efforts,omitempty"` // for session.setEffort; a model may have fewer
 }
 
-// QueryParams send a text to a session as a prompt. It waits in the queue while a turn runs.
+// QueryParams sends a text to a session as a prompt. It waits in the queue during a turn.
 type QueryParams struct {
 	Idempotency
 	SessionID string       `json:"session_id"`
 	Text      string       `json:"text"`
 	Contexts  []event.JSON `json:"contexts,omitempty"`
-	Language  string       `json:"language,omitempty"` // of the labels of the contexts: zh, en
+	Language  string       `json:"language,omitempty"` // language of the labels of the contexts: zh, en
 	Priority  string       `json:"priority,omitempty"`
 }
 
-// QueryWithContentParams send content blocks to a session as a prompt, images for example, in
-// the form of the API.
+// QueryWithContentParams sends content blocks, such as images, to a session as a prompt, in the
+// form of the API.
 type QueryWithContentParams struct {
 	Idempotency
 	SessionID string       `json:"session_id"`
 	Content   []event.JSON `json:"content"` // blocks of the API
 	Contexts  []event.JSON `json:"contexts,omitempty"`
-	Language  string       `json:"language,omitempty"` // of the labels of the contexts: zh, en
+	Language  string       `json:"language,omitempty"` // language of the labels of the contexts: zh, en
 	Priority  string       `json:"priority,omitempty"`
 }
 
-// AttachParams begin to follow a session. With a cursor the messages after it are sent; a cursor
+// AttachParams starts to follow a session. With a cursor, the messages after it are sent; a cursor
 // with Seq 0 is the start of the log. Without a cursor the result has a snapshot.
 type AttachParams struct {
 	SessionID string  `json:"session_id"`
 	After     *Cursor `json:"after,omitempty"`
 }
 
-// AttachResult is the place from which messages follow. Snapshot is the conversation up to there;
-// it is set if no cursor was given, and with Resync if the cursor could not be used.
+// AttachResult is the position from which messages follow. Snapshot is the conversation up to
+// there; it is set without a cursor, and with Resync if the cursor could not be used.
 type AttachResult struct {
 	Cursor   Cursor     `json:"cursor"`
 	State    string     `json:"state"`
@@ -103,23 +102,22 @@ type AttachResult struct {
 	Snapshot event.JSON `json:"snapshot,omitempty"` // a event.Conversation
 }
 
-// ListParams ask for the sessions of the server, by project, state or provider. Empty members
+// ListParams requests the sessions of the server, by project, state or provider. Empty members
 // select all.
 type ListParams struct {
 	Project  string `json:"project,omitempty"`
 	State    string `json:"state,omitempty"`
 	Provider string `json:"provider,omitempty"`
-	Archived bool   `json:"archived,omitempty"` // those that are put away, instead of the others
+	Archived bool   `json:"archived,omitempty"` // archived sessions instead of the others
 }
 
-// ListResult lists the sessions of the server that were asked for, each with its title, its
-// state and its model.
+// ListResult lists the requested sessions of the server, each with its title, its state and its
+// model.
 type ListResult struct {
 	Sessions []SessionSummary `json:"sessions"`
 }
 
-// SessionSummary describes a session of the server as a list shows it: title, state, model and
-// more.
+// SessionSummary describes a session of the server in a list: title, state, model and more.
 type SessionSummary struct {
 	SessionID      string `json:"session_id"`
 	Title          string `json:"title,omitempty"`
@@ -130,23 +128,27 @@ type SessionSummary struct {
 	Seq            uint64 `json:"seq"`
 	Provider       string `json:"provider,omitempty"`
 	Archived       bool   `json:"archived,omitempty"`
-	Live           string `json:"live,omitempty"` // where else it runs: terminal
+	Live           string `json:"live,omitempty"` // where else it is open: terminal
 	Workspace      string `json:"workspace,omitempty"`
+	Repo           string `json:"repo,omitempty"` // of a worktree: the repository that it was made from
+	Branch         string `json:"branch,omitempty"`
+	Turns          int64  `json:"turns,omitempty"`
 	Viewers        int64  `json:"viewers"`
 	Queued         int64  `json:"queued"`
-	Prompts        int64  `json:"prompts"` // that wait for an answer
+	Prompts        int64  `json:"prompts"` // number of open requests
 	UpdatedAt      string `json:"updated_at,omitempty"`
-	LimitedUntil   string `json:"limited_until,omitempty"` // a rate limit is reached until then
-	// AgentSessionID is the agent's own id of the session: the one of history methods.
+	LimitedUntil   string `json:"limited_until,omitempty"` // end of a rate limit
+	// CostUSD is absent where the agent does not report it.
+	CostUSD *float64 `json:"cost_usd,omitempty"`
+	// AgentSessionID is the agent's id of the session, for the history methods.
 	AgentSessionID string            `json:"agent_session_id,omitempty"`
 	Effort         string            `json:"effort,omitempty"`
-	Metadata       map[string]string `json:"metadata,omitempty"` // of session.connect or session.fork
+	Metadata       map[string]string `json:"metadata,omitempty"` // from session.connect or session.fork
 	// Capabilities are known once an agent has run since the start of the server.
 	Capabilities *Capabilities `json:"capabilities,omitempty"`
 }
 
-// StatusResult reports the status of a session after a method that changed it and that has no
-// other result.
+// StatusResult reports the status of a session after a method without another result.
 type StatusResult struct {
 	Status string `json:"status"`
 }
@@ -158,63 +160,59 @@ type InterruptResult struct {
 	StillQueued []string `json:"still_queued"`
 }
 
-// SetModelParams change the model of a running session. An empty model is the default one of
-// its agent.
+// SetModelParams changes the model of a running session. An empty model is the agent's default.
 type SetModelParams struct {
 	SessionID string `json:"session_id"`
 	Model     string `json:"model,omitempty"`
 }
 
-// SetModelResult is the model that the session uses from now on, as its agent names it.
+// SetModelResult is the new model of the session, with the agent's name for it.
 type SetModelResult struct {
 	Model string `json:"model,omitempty"`
 }
 
-// SetPermissionModeParams change the permission mode of a running session. Which modes there
-// are depends on the agent.
+// SetPermissionModeParams changes the permission mode of a running session. The available modes
+// depend on the agent.
 type SetPermissionModeParams struct {
 	SessionID string `json:"session_id"`
 	Mode      string `json:"mode"`
 }
 
-// SetPermissionModeResult is the permission mode that the session is in from now on, as its
-// agent names it.
+// SetPermissionModeResult is the new permission mode of the session, with the agent's name for it.
 type SetPermissionModeResult struct {
 	Mode string `json:"mode"`
 }
 
-// SetMaxThinkingTokensParams change how many tokens the model may think. Absent means the default,
-// and 0 turns thinking off.
+// SetMaxThinkingTokensParams changes the limit of thinking tokens. Absent means the default, and 0
+// turns thinking off.
 type SetMaxThinkingTokensParams struct {
 	SessionID         string `json:"session_id"`
 	MaxThinkingTokens *int64 `json:"max_thinking_tokens,omitempty"`
 }
 
-// SetEffortParams change how hard the model of a running session tries. Empty leaves it to the
-// agent.
+// SetEffortParams changes the effort of the model of a running session. Empty is the agent's
+// choice.
 type SetEffortParams struct {
 	SessionID string `json:"session_id"`
 	Effort    string `json:"effort,omitempty"`
 }
 
-// ForkParams create a session that begins with the messages of another one, all of them or
-// those up to At.
+// ForkParams creates a session with the messages of another one, all of them or those up to At.
 type ForkParams struct {
 	SessionID string            `json:"session_id"`
 	At        string            `json:"at,omitempty"`       // the uuid of its last message
-	Metadata  map[string]string `json:"metadata,omitempty"` // of the new session, in place of the other's
+	Metadata  map[string]string `json:"metadata,omitempty"` // of the new session, replacing the other's
 }
 
-// RewindParams restore the files of a session to their state at a prompt. A dry run only
-// reports.
+// RewindParams restores the files of a session to their state at a prompt. A dry run only reports.
 type RewindParams struct {
 	SessionID     string `json:"session_id"`
 	UserMessageID string `json:"user_message_id"`
 	DryRun        bool   `json:"dry_run,omitempty"`
 }
 
-// RewindResult reports which files were restored, or on a dry run would be, and how many lines
-// that changes.
+// RewindResult reports which files were restored, or on a dry run would be, and the number of
+// changed lines.
 type RewindResult struct {
 	CanRewind    bool     `json:"can_rewind"`
 	FilesChanged []string `json:"files_changed,omitempty"`
@@ -223,29 +221,27 @@ type RewindResult struct {
 	Error        string   `json:"error,omitempty"`
 }
 
-// GetHistoryResult is the conversation of a session so far, and the cursor from which to follow
-// it.
+// GetHistoryResult is the conversation of a session so far, and the cursor from which to follow it.
 type GetHistoryResult struct {
 	Cursor       Cursor     `json:"cursor"`
 	Conversation event.JSON `json:"conversation"` // a event.Conversation
 }
 
-// SessionRenameParams give a session a title. An empty one brings back the title that it has by
-// default.
+// SessionRenameParams sets the title of a session. An empty one restores the default title.
 type SessionRenameParams struct {
 	SessionID string `json:"session_id"`
 	Title     string `json:"title"`
 }
 
-// SessionDeleteParams delete a session for good, with its log, deltas, snapshots and uploads. With
-// AgentFiles the agent's own files of the session are deleted as well.
+// SessionDeleteParams deletes a session permanently, with its log, deltas, snapshots and uploads.
+// With AgentFiles the agent's files of the session are deleted as well.
 type SessionDeleteParams struct {
 	SessionID  string `json:"session_id"`
 	AgentFiles bool   `json:"agent_files,omitempty"`
 }
 
-// HandBackResult is the command with which a session goes on in a terminal, and the directory
-// to run it in.
+// HandBackResult is the command with which a session continues in a terminal, and the directory to
+// run it in.
 type HandBackResult struct {
 	Command string `json:"command"` // such as claude --resume ID
 	CWD     string `json:"cwd,omitempty"`

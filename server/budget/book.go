@@ -3,15 +3,16 @@ package budget
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"slices"
 	"time"
 )
 
-// Amount is what was used: money in dollars, and the tokens of all kinds added up.
+// Amount is a usage: money in dollars, and the sum of all kinds of tokens.
 type Amount struct {
 	USD      float64 `json:"usd,omitempty"`
 	Tokens   int64   `json:"tokens,omitempty"`
-	Unpriced int64   `json:"unpriced,omitempty"` // those of Tokens whose price is not known
+	Unpriced int64   `json:"unpriced,omitempty"` // the part of Tokens with an unknown price
 }
 
 func (a Amount) plus(b Amount) Amount {
@@ -22,52 +23,31 @@ func (a Amount) minus(b Amount) Amount {
 	return Amount{a.USD - b.USD, a.Tokens - b.Tokens, a.Unpriced - b.Unpriced}
 }
 
-// Account is who pays: a session, the token that made it, and the tenant of the token.
-type Account struct {
-	Session string `json:"session,omitempty"`
-	Token   string `json:"token,omitempty"`
-	Tenant  string `json:"tenant,omitempty"`
-}
+// scopeOwn is the scope of what a session has used itself, without the sessions that its agent started.
+const scopeOwn = "own"
 
-// target is the id of the account in a scope; false if it has none.
-func (a Account) target(scope string) (string, bool) {
-	switch scope {
-	case ScopeSession:
-		return a.Session, a.Session != ""
-	case ScopeToken:
-		return a.Token, a.Token != ""
-	case ScopeTenant:
-		return a.Tenant, a.Tenant != ""
-	case ScopeServer:
-		return "", true
-	}
-	return "", false
-}
-
-// Row is one entry of the book, as it is kept on disk. It is about an account, or about a
-// limit.
+// Row is one entry of the book, as stored on disk. It is about an account, or about a limit.
 type Row struct {
 	Time    time.Time `json:"time"`
 	Account `json:"account,omitzero"`
 	Amount  `json:"amount,omitzero"`
-	// Reported is all that the agent says its session has used; nil where it says nothing.
+	// Reported is the total usage of the session that the agent reports, or nil.
 	Reported *Amount `json:"reported,omitempty"`
-	Limit    *Limit  `json:"limit,omitempty"`   // it is set
-	Removed  string  `json:"removed,omitempty"` // the id of a limit that is taken away
+	Limit    *Limit  `json:"limit,omitempty"`   // a limit was set
+	Removed  string  `json:"removed,omitempty"` // the id of a removed limit
 }
 
-// sumKey names a sum: a scope, an id in it, and a day, a month or nothing.
+// sumKey identifies a sum: a scope, an id in it, and a day, a month or no period.
 type sumKey struct{ scope, target, period string }
 
-// report is what the agent of a session said last, and what it had said before the book
-// began to count.
+// report is the last report of a session's agent, and its report before the book started to count.
 type report struct {
 	Base Amount `json:"base"`
 	Last Amount `json:"last"`
 }
 
-// Book is accounts and limits. The zero value is an empty one; it is not for use by several
-// goroutines at once.
+// Book holds accounts and limits. The zero value is an empty book; it is not safe for concurrent
+// use.
 type Book struct {
 	limits  []Limit
 	sums    map[sumKey]Amount
@@ -96,35 +76,37 @@ func (b *Book) add(r Row) {
 		b.sums, b.reports = map[sumKey]Amount{}, map[string]report{}
 	}
 	for _, scope := range scopes {
-		target, ok := r.target(scope)
-		if !ok {
-			continue
-		}
-		for _, period := range periods {
-			k := sumKey{scope, target, bucket(period, r.Time)}
-			b.sums[k] = b.sums[k].plus(r.Amount)
+		for _, target := range r.targets(scope) {
+			for _, period := range periods {
+				k := sumKey{scope, target, bucket(period, r.Time)}
+				b.sums[k] = b.sums[k].plus(r.Amount)
+			}
 		}
 	}
+	if r.Session != "" {
+		k := sumKey{scopeOwn, r.Session, ""}
+		b.sums[k] = b.sums[k].plus(r.Amount)
+	}
 	if r.Reported != nil {
-		b.reports[r.Session] = report{Base: r.Reported.minus(b.spent(ScopeSession, r.Session, "", r.Time)), Last: *r.Reported}
+		b.reports[r.Session] = report{Base: r.Reported.minus(b.Spent(r.Session)), Last: *r.Reported}
 	}
 }
 
-// spent is the sum of a scope and an id in the period that a time is in.
+// spent returns the sum of a scope and an id in the period of a time.
 func (b *Book) spent(scope, target, period string, now time.Time) Amount {
 	return b.sums[sumKey{scope, target, bucket(period, now)}]
 }
 
-// Spent returns what a session has used since the book began, in money and in tokens, over all
+// Spent returns what a session has used itself since the book began, in money and in tokens, over all
 // periods.
 func (b *Book) Spent(session string) Amount {
-	return b.sums[sumKey{ScopeSession, session, ""}]
+	return b.sums[sumKey{scopeOwn, session, ""}]
 }
 
-// Reconcile returns the row that brings the account of a session to what its agent says it
-// has used in all. An agent that was resumed goes on from its own totals: fresh says that
-// the session was new when the book first saw it, so that all of them count. Totals that
-// went down were reset by the agent, and what was counted stands.
+// Reconcile returns the row that adjusts the account of a session to the total that its agent
+// reports. A resumed agent continues its totals: fresh means that the session was new when the book
+// first saw it, so that all of the totals count. Totals that decreased were reset by the agent, and
+// the counted usage stays.
 func (b *Book) Reconcile(acc Account, reported Amount, fresh bool, now time.Time) Row {
 	row := Row{Time: now, Account: acc, Reported: &reported}
 	last, known := b.reports[acc.Session]
@@ -135,8 +117,7 @@ func (b *Book) Reconcile(acc Account, reported Amount, fresh bool, now time.Time
 	return row
 }
 
-// Limits returns the limits in the order in which they were set, including those that are
-// reached.
+// Limits returns the limits in the order in which they were set, including reached ones.
 func (b *Book) Limits() []Limit { return slices.Clone(b.limits) }
 
 // savedSum is a sum in a snapshot of a book.
@@ -153,7 +134,7 @@ type savedBook struct {
 	Reports map[string]report `json:"reports"`
 }
 
-// MarshalJSON encodes the whole book, so that it can be kept in the place of its rows.
+// MarshalJSON encodes the whole book, so that it can be stored instead of its rows.
 func (b *Book) MarshalJSON() ([]byte, error) {
 	s := savedBook{Limits: b.limits, Reports: b.reports}
 	for k, a := range b.sums {
@@ -165,7 +146,7 @@ func (b *Book) MarshalJSON() ([]byte, error) {
 	return json.Marshal(s)
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote, in the place of what the book held.
+// UnmarshalJSON replaces the content of the book by the output of MarshalJSON.
 func (b *Book) UnmarshalJSON(data []byte) error {
 	var s savedBook
 	if err := json.Unmarshal(data, &s); err != nil {
@@ -178,13 +159,20 @@ func (b *Book) UnmarshalJSON(data []byte) error {
 	for _, x := range s.Sums {
 		b.sums[sumKey{x.Scope, x.Target, x.Period}] = x.Amount
 	}
+	if !slices.ContainsFunc(s.Sums, func(x savedSum) bool { return x.Scope == scopeOwn }) { // sessions could not start others then
+		for k, a := range maps.Clone(b.sums) {
+			if k.scope == ScopeSession && k.period == "" {
+				b.sums[sumKey{scopeOwn, k.target, ""}] = a
+			}
+		}
+	}
 	return nil
 }
 
-// keptDays is how long the sums of days are kept, and of months about a year.
+// keptDays is the number of days for which the sums of days are kept; the sums of months are kept for about a year.
 const keptDays = 62
 
-// Forget drops sums of days and months that no limit asks for any more.
+// Forget drops sums of days and months that no limit needs any more.
 func (b *Book) Forget(now time.Time) {
 	day, month := now.UTC().AddDate(0, 0, -keptDays).Format(time.DateOnly), now.UTC().AddDate(-1, 0, 0).Format("2006-01")
 	for k := range b.sums {

@@ -2,6 +2,7 @@ package budget_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -30,7 +31,7 @@ func limit(t *testing.T, text string) budget.Row {
 	return budget.Row{Limit: &l}
 }
 
-// TestBook_scopes checks whose use counts for which limit, and when it is forgotten.
+// TestBook_scopes checks which usage counts for which limit, and when it is dropped.
 func TestBook_scopes(t *testing.T) {
 	for text, want := range map[string]struct {
 		first, second, nextDay, nextMonth budget.Level
@@ -64,8 +65,8 @@ func TestBook_scopes(t *testing.T) {
 	}
 }
 
-// TestBook_reconcile checks that the account ends at what the agent says, also after a
-// resume and a reset.
+// TestBook_reconcile checks that the account ends at the agent's report, also after a resume and a
+// reset.
 func TestBook_reconcile(t *testing.T) {
 	var b budget.Book
 	said := func(usd float64, tokens int64, fresh bool) {
@@ -88,7 +89,7 @@ func TestBook_reconcile(t *testing.T) {
 	said(0.5, 30, false)
 	is(1.75, 180)
 
-	b = budget.Book{} // a session that was used before: its past is not ours
+	b = budget.Book{} // a session with earlier usage, which does not count
 	b.Apply(used(acc("1"), noon, 0.5, 100))
 	said(10, 1000, false)
 	is(0.5, 100)
@@ -96,8 +97,8 @@ func TestBook_reconcile(t *testing.T) {
 	is(1.5, 200)
 }
 
-// TestBook_reconcileDown checks that a total which went down, in money or in tokens, takes nothing back,
-// and that the next one counts from there.
+// TestBook_reconcileDown checks that a total that decreased, in money or in tokens, does not reduce the
+// account, and that the next one counts from there.
 func TestBook_reconcileDown(t *testing.T) {
 	for name, c := range map[string]struct {
 		said, next, want budget.Amount
@@ -159,7 +160,7 @@ func TestBook_saved(t *testing.T) {
 }
 
 // TestBook_forget checks which sums are dropped: days after two months, months after a year, and
-// never what a limit still asks for.
+// never those that a limit needs.
 func TestBook_forget(t *testing.T) {
 	for _, tt := range []struct {
 		at         time.Time
@@ -188,7 +189,7 @@ func TestBook_forget(t *testing.T) {
 	}
 }
 
-// TestStanding_resets checks when a period ends: from then on its limit is said anew.
+// TestStanding_resets checks when a period ends: from then on its limit is reported again.
 func TestStanding_resets(t *testing.T) {
 	for _, tt := range []struct {
 		period       string
@@ -247,7 +248,7 @@ func ExampleBook() {
 	// The budget for this session is used up: $1.00 of $1.00. true
 }
 
-// TestBook_empty checks that a book which was empty when it was saved takes rows again.
+// TestBook_empty checks that a book that was saved empty accepts rows again.
 func TestBook_empty(t *testing.T) {
 	var b, c budget.Book
 	data, err := json.Marshal(&b)
@@ -263,7 +264,7 @@ func TestBook_empty(t *testing.T) {
 	}
 }
 
-// TestBook_zone checks that a day is a day of UTC, wherever the server is.
+// TestBook_zone checks that a day is a day of UTC, in any time zone of the server.
 func TestBook_zone(t *testing.T) {
 	west := time.FixedZone("west", -10*3600)
 	var b budget.Book
@@ -277,5 +278,47 @@ func TestBook_zone(t *testing.T) {
 				t.Errorf("at %v the limit of a %s has the level %d, want %d", at, s.Period, s.Level, want)
 			}
 		}
+	}
+}
+
+// What a session uses counts for those whose agents started it, and for itself once.
+func TestAccount_child(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	root := budget.Account{Session: "root", Token: "t"}
+	child, err := root.Child("child")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b budget.Book
+	limit := budget.Limit{ID: "l", Scope: budget.ScopeSession, Tokens: new(int64(100))}
+	b.Apply(budget.Row{Limit: &limit})
+	b.Apply(budget.Row{Time: now, Account: child, Amount: budget.Amount{Tokens: 60}})
+	b.Apply(b.Reconcile(root, budget.Amount{Tokens: 50}, true, now))
+	data, err := json.Marshal(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var again budget.Book
+	if err := json.Unmarshal(data, &again); err != nil {
+		t.Fatal(err)
+	}
+	for _, book := range []*budget.Book{&b, &again} {
+		if own, below := book.Spent("root"), book.Spent("child"); own.Tokens != 50 || below.Tokens != 60 {
+			t.Errorf("the sessions have used %d and %d themselves, want 50 and 60", own.Tokens, below.Tokens)
+		}
+		stops := map[string]bool{}
+		for _, s := range book.Check(child, now) {
+			stops[s.Target] = s.Stops()
+		}
+		if !stops["root"] || stops["child"] || len(stops) != 2 {
+			t.Errorf("the limits that stop the child are %v, want that of root", stops)
+		}
+	}
+	grandchild, err := child.Child("grandchild")
+	if err != nil || len(grandchild.Parents) != 2 || grandchild.Token != "t" {
+		t.Errorf("the grandchild is %+v, %v", grandchild, err)
+	}
+	if _, err := grandchild.Child("more"); !errors.Is(err, budget.ErrDepth) {
+		t.Errorf("a fourth: %v, want %v", err, budget.ErrDepth)
 	}
 }

@@ -5,34 +5,33 @@ import (
 	"time"
 )
 
-// Verdict is whether a turn may begin now.
+// Verdict is the decision whether a turn may start now.
 type Verdict int
 
 // The verdicts on a turn.
 const (
-	Begin  Verdict = iota // it may, and what it may cost is reserved
-	Wait                  // what is left is reserved by turns that run
+	Begin  Verdict = iota // it may start, and its cost is reserved
+	Wait                  // running turns have reserved the rest of the limit
 	Refuse                // a limit is reached
 )
 
-// Desk lets turns begin. Each reserves what it may cost, so that turns that begin at once do not
-// all spend what is left of a limit; what it uses is taken from its reservation, and its end
-// releases the rest. If no turn uses more than it has reserved, the sum is below the limit plus
-// the last turn that began. The zero value has no reservations; it is not for use by several
-// goroutines at once.
+// Desk admits turns. Each turn reserves its possible cost, so that concurrent turns do not all
+// spend the rest of a limit; its usage is subtracted from its reservation, and its end releases the
+// rest. If no turn uses more than its reservation, the sum is below the limit plus the last
+// admitted turn. The zero value has no reservations; it is not safe for concurrent use.
 type Desk struct {
 	turns   map[string]*request // by session
-	waiting []*request          // in the order in which they asked
+	waiting []*request          // in the order of their requests
 }
 
-// request is what a session has reserved, or waits to reserve.
+// request is the reservation of a session, or the one that it waits for.
 type request struct {
 	acc  Account
 	left Amount
 }
 
-// Reserve decides about a turn of a session that may cost so much. A session that has a
-// reservation keeps it; one that waits is named by a later [Desk.Release].
+// Reserve decides about a turn of a session with this possible cost. A session with a reservation
+// keeps it; a later [Desk.Release] returns a waiting one.
 func (d *Desk) Reserve(b *Book, acc Account, cost Amount, now time.Time) Verdict {
 	if d.turns[acc.Session] != nil {
 		return Begin
@@ -59,7 +58,7 @@ func (d *Desk) begin(r *request) {
 	d.turns[r.acc.Session] = r
 }
 
-// decide is the verdict on a turn beside those that run.
+// decide returns the verdict on a turn in addition to the running ones.
 func (d *Desk) decide(b *Book, r *request, now time.Time) Verdict {
 	v := Begin
 	for _, s := range b.Check(r.acc, now) {
@@ -70,7 +69,7 @@ func (d *Desk) decide(b *Book, r *request, now time.Time) Verdict {
 			continue
 		}
 		for _, other := range d.turns {
-			if target, ok := other.acc.target(s.Scope); ok && target == s.Target {
+			if slices.Contains(other.acc.targets(s.Scope), s.Target) {
 				s.Spent = s.Spent.plus(other.left)
 			}
 		}
@@ -81,15 +80,15 @@ func (d *Desk) decide(b *Book, r *request, now time.Time) Verdict {
 	return v
 }
 
-// Used takes what a row counts from the reservation of its session.
+// Used subtracts the usage of a row from the reservation of its session.
 func (d *Desk) Used(row Row) {
 	if r := d.turns[row.Session]; r != nil {
 		r.left = Amount{USD: max(r.left.USD-max(row.USD, 0), 0), Tokens: max(r.left.Tokens-max(row.Amount.Tokens, 0), 0)}
 	}
 }
 
-// Release ends the turn of a session, or its wait. It returns the sessions that wait no longer:
-// their turns may begin and have their reservation, or their limit is reached.
+// Release ends the turn of a session, or its wait. It returns the sessions that no longer wait:
+// their turns may start and have their reservation, or their limit is reached.
 func (d *Desk) Release(b *Book, session string, now time.Time) []string {
 	delete(d.turns, session)
 	var woken []string

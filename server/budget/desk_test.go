@@ -10,13 +10,13 @@ import (
 	"github.com/seed7221b0f9/parley/server/budget"
 )
 
-// schedule is sessions that begin, use and end turns in a random order under one limit.
+// schedule is a set of sessions that start, use and end turns in a random order under one limit.
 type schedule struct {
 	t        *testing.T
 	r        *rand.Rand
 	book     budget.Book
 	desk     budget.Desk
-	running  map[string]budget.Amount // what a turn still uses
+	running  map[string]budget.Amount // remaining usage of a turn
 	waiting  map[string]bool
 	reserve  budget.Amount
 	dearest  budget.Amount
@@ -26,7 +26,7 @@ type schedule struct {
 
 var deskTime = time.Date(2026, 11, 17, 12, 0, 0, 0, time.UTC)
 
-// ask asks for a turn and reports whether it was refused.
+// ask requests a turn and reports whether it was refused.
 func (s *schedule) ask(acc budget.Account) bool {
 	switch s.desk.Reserve(&s.book, acc, s.reserve, deskTime) {
 	case budget.Begin:
@@ -39,7 +39,7 @@ func (s *schedule) ask(acc budget.Account) bool {
 	return false
 }
 
-// begin begins a turn, which uses at most what it has reserved.
+// begin starts a turn, which uses at most its reservation.
 func (s *schedule) begin(session string) {
 	delete(s.waiting, session)
 	cost := budget.Amount{USD: s.r.Float64() * s.reserve.USD, Tokens: s.r.Int64N(s.reserve.Tokens + 1)}
@@ -47,7 +47,7 @@ func (s *schedule) begin(session string) {
 	s.running[session] = cost
 }
 
-// use lets a turn use a part of its cost, or the rest and end.
+// use uses a part of a turn's cost, or the rest and ends the turn.
 func (s *schedule) use(acc budget.Account) {
 	cost := s.running[acc.Session]
 	part, ends := s.r.Float64(), s.r.IntN(2) == 0
@@ -59,7 +59,7 @@ func (s *schedule) use(acc budget.Account) {
 	s.desk.Used(row)
 	s.spent = budget.Amount{USD: s.spent.USD + row.USD, Tokens: s.spent.Tokens + row.Amount.Tokens}
 	s.running[acc.Session] = budget.Amount{USD: cost.USD - row.USD, Tokens: cost.Tokens - row.Amount.Tokens}
-	if ends || s.r.IntN(8) == 0 { // or it is cut
+	if ends || s.r.IntN(8) == 0 { // or it is interrupted
 		delete(s.running, acc.Session)
 		s.release(acc.Session)
 	}
@@ -78,8 +78,8 @@ func (s *schedule) release(session string) {
 	}
 }
 
-// TestDesk runs random schedules: the sum is at most the limit and one turn, no session waits
-// while none runs, and nothing begins after the limit is reached.
+// TestDesk runs random schedules: the sum is at most the limit plus one turn, no session waits
+// while none runs, and no turn starts after the limit is reached.
 func TestDesk(t *testing.T) {
 	for seed := range uint64(short.Count(50, 100, 20_000)) {
 		s := &schedule{t: t, r: rand.New(rand.NewPCG(seed, 1)), running: map[string]budget.Amount{}, waiting: map[string]bool{}}
@@ -117,8 +117,8 @@ func TestDesk(t *testing.T) {
 	}
 }
 
-// TestDesk_verdicts checks what a limit does to turns by its action, and that a session which was refused
-// while it waited waits no longer.
+// TestDesk_verdicts checks the effect of each action of a limit on turns, and that a session that was
+// refused while it waited no longer waits.
 func TestDesk_verdicts(t *testing.T) {
 	cost := budget.Amount{USD: 1}
 	for action, want := range map[string]budget.Verdict{"interrupt": budget.Wait, "refuse": budget.Wait, "notify": budget.Begin} {
@@ -141,6 +141,36 @@ func TestDesk_verdicts(t *testing.T) {
 		}
 		if woken := d.Release(&b, "s1", noon); len(woken) != 0 {
 			t.Errorf("%s: %v are woken, and none waits", action, woken)
+		}
+	}
+}
+
+// TestDesk_scopes checks which running turns a limit counts: those of the same target, and of sessions that the target started.
+func TestDesk_scopes(t *testing.T) {
+	self := budget.Account{Session: "s1", Token: "t1", Tenant: "n1"}
+	for _, test := range []struct {
+		scope string
+		other budget.Account
+		want  budget.Verdict
+	}{
+		{budget.ScopeServer, budget.Account{Session: "s2", Token: "t2", Tenant: "n2"}, budget.Wait},
+		{budget.ScopeTenant, budget.Account{Session: "s2", Token: "t2", Tenant: "n1"}, budget.Wait},
+		{budget.ScopeTenant, budget.Account{Session: "s2", Token: "t1", Tenant: "n2"}, budget.Begin},
+		{budget.ScopeToken, budget.Account{Session: "s2", Token: "t1", Tenant: "n2"}, budget.Wait},
+		{budget.ScopeToken, budget.Account{Session: "s2", Token: "t2", Tenant: "n1"}, budget.Begin},
+		{budget.ScopeSession, budget.Account{Session: "s2", Token: "t1", Tenant: "n1"}, budget.Begin},
+		{budget.ScopeSession, budget.Account{Session: "s2", Token: "t1", Tenant: "n1", Parents: []string{"s1"}}, budget.Wait},
+		{budget.ScopeSession, budget.Account{Session: "s2", Token: "t1", Tenant: "n1", Parents: []string{"s3", "s1"}}, budget.Wait},
+	} {
+		usd := 1.0
+		var book budget.Book
+		book.Apply(budget.Row{Limit: &budget.Limit{ID: "l", Scope: test.scope, Action: budget.ActionRefuse, USD: &usd}})
+		var desk budget.Desk
+		if got := desk.Reserve(&book, test.other, budget.Amount{USD: 1}, deskTime); got != budget.Begin {
+			t.Fatalf("%s: the first turn gets %v, want %v", test.scope, got, budget.Begin)
+		}
+		if got := desk.Reserve(&book, self, budget.Amount{USD: 1}, deskTime); got != test.want {
+			t.Errorf("%s: while %+v has a turn, the next gets %v, want %v", test.scope, test.other, got, test.want)
 		}
 	}
 }

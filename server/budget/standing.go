@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Level is how near an account is to a limit, from below it to having reached it.
+// Level is the level of usage of a limit.
 type Level int
 
 // The levels of a limit, the worst last.
@@ -16,33 +16,32 @@ const (
 	Reached              // all of it is used
 )
 
-// Warning is the part of a limit at which it is said that it comes near.
+// Warning is the part of a limit at which a warning is reported.
 const Warning = 0.8
 
-// Standing is where an account stands with a limit: what it has used, and how near the limit
-// is.
+// Standing is the usage of a limit by an account, and its level.
 type Standing struct {
 	Limit
-	Target string // of the account, also where the limit names none
+	Target string // of the account, also if the limit has none
 	Spent  Amount
-	Resets time.Time // when counting begins anew; zero is never
+	Resets time.Time // when counting restarts; zero is never
 	Level  Level
 }
 
-// Key names the limit, the account and the period, so that each can be reported once.
+// Key identifies the limit, the account and the period, so that each can be reported once.
 func (s Standing) Key() string {
 	return strings.Join([]string{s.Limit.ID, s.Target, s.Resets.Format(time.DateOnly)}, "\x00")
 }
 
-// Stops reports whether nothing new may begin, because the limit is reached and its action is
-// more than a notice.
+// Stops reports whether no new turn may start, because the limit is reached and its action is more
+// than a notice.
 func (s Standing) Stops() bool { return s.Level == Reached && s.Action != ActionNotify }
 
-// Interrupts reports whether what runs is interrupted, because the limit is reached and its
-// action asks for it.
+// Interrupts reports whether running turns are interrupted, because the limit is reached and its
+// action requires it.
 func (s Standing) Interrupts() bool { return s.Level == Reached && s.Action == ActionInterrupt }
 
-// Part is how much of the limit is used, 1 for all of it: the larger of money and tokens.
+// Part returns the used part of the limit, 1 for all of it: the larger of money and tokens.
 func (s Standing) Part() float64 {
 	part := 0.0
 	if s.USD != nil {
@@ -61,7 +60,7 @@ func fraction(n, of float64) float64 {
 	return max(n, 0) / of
 }
 
-// Left is how many dollars are left; false where the limit is not one of money.
+// Left returns the remaining dollars; false if the limit is not one of money.
 func (s Standing) Left() (float64, bool) {
 	if s.USD == nil {
 		return 0, false
@@ -69,8 +68,8 @@ func (s Standing) Left() (float64, bool) {
 	return max(*s.USD-s.Spent.USD, 0), true
 }
 
-// String returns a sentence for people about what the account has used of the limit, and when
-// it starts anew.
+// String returns a sentence for people about the usage of the limit by the account, and the next
+// reset.
 func (s Standing) String() string {
 	whose := map[string]string{ScopeSession: "this session", ScopeToken: "this token", ScopeTenant: "this tenant", ScopeServer: "the server"}[s.Scope]
 	var used []string
@@ -94,7 +93,7 @@ func (s Standing) String() string {
 	return text + "."
 }
 
-// dollars is an amount of money with as many digits as matter.
+// dollars formats an amount of money with a suitable number of digits.
 func dollars(usd float64) string {
 	if usd != 0 && usd < 1 {
 		return fmt.Sprintf("$%.4f", usd)
@@ -102,7 +101,7 @@ func dollars(usd float64) string {
 	return fmt.Sprintf("$%.2f", usd)
 }
 
-// Consequence says what happens when the limit is reached, as a sentence for people.
+// Consequence returns a sentence for people about the action when the limit is reached.
 func (l Limit) Consequence() string {
 	switch l.Action {
 	case ActionNotify:
@@ -113,21 +112,21 @@ func (l Limit) Consequence() string {
 	return "At the limit running turns are interrupted and new ones are refused."
 }
 
-// Check returns where an account stands with each limit that holds for it.
+// Check returns the standings of an account with each limit that applies to it.
 func (b *Book) Check(acc Account, now time.Time) []Standing {
 	var all []Standing
 	for _, l := range b.limits {
-		target, ok := acc.target(l.Scope)
-		if !ok || l.Target != "" && l.Target != target {
-			continue
+		for _, target := range acc.targets(l.Scope) {
+			if l.Target == "" || l.Target == target {
+				all = append(all, b.standing(l, target, now))
+			}
 		}
-		all = append(all, b.standing(l, target, now))
 	}
 	return all
 }
 
-// All returns the standings of all limits, for a list: one without a target has the sum of
-// the account that used most of it.
+// All returns the standings of all limits, for a list: for a limit without a target, that of the
+// account with the highest usage.
 func (b *Book) All(now time.Time) []Standing {
 	var all []Standing
 	for _, l := range b.limits {

@@ -16,16 +16,16 @@ import (
 	"github.com/seed7221b0f9/parley/webhook"
 )
 
-// CommandTimeout is how long a command that is run for an event may take before it is ended.
+// CommandTimeout is the time limit of a command that is run for an event.
 const CommandTimeout = 30 * time.Second
 
-// maxOutput is how much of a command's output is kept for the error.
+// maxOutput is the number of bytes of a command's output in the error.
 const maxOutput = 4 << 10
 
-// Command runs a program with an event as JSON on its standard input. Its environment is env
-// and two variables, PARLEY_EVENT and PARLEY_SESSION. An error is everything but status 0. What it
-// has started ends with it, below a supervisor where one is named.
-func Command(ctx context.Context, program, supervisor string, env []string, ev webhook.Event) error {
+// Command runs a program with an event as JSON on its standard input. Its environment is env and two
+// variables, PARLEY_EVENT and PARLEY_SESSION. Any status but 0 is an error. Processes that it has started
+// end with it. The spawner runs the program; nil runs it on this machine without a supervisor.
+func Command(ctx context.Context, program string, spawner spawn.Spawner, env []string, ev webhook.Event) error {
 	body, err := json.Marshal(ev)
 	if err != nil {
 		return err
@@ -38,7 +38,7 @@ func Command(ctx context.Context, program, supervisor string, env []string, ev w
 	out := &head{}
 	env = append(append([]string{}, env...), "PARLEY_EVENT="+ev.Type, "PARLEY_SESSION="+ev.SessionID)
 	p, err := proc.Start(ctx, spawn.Command{Path: program, Env: env}, proc.Options{
-		Local: proc.LocalOptions{Supervisor: supervisor}, OnStderr: func(line string) { _, _ = io.WriteString(out, line+"\n") },
+		Spawner: spawner, OnStderr: func(line string) { _, _ = io.WriteString(out, line+"\n") },
 	})
 	if err != nil {
 		return fmt.Errorf("notify: the command: %w", err)
@@ -65,13 +65,13 @@ func Command(ctx context.Context, program, supervisor string, env []string, ev w
 	return nil
 }
 
-// head keeps the beginning of what is written to it, by the readers of both streams.
+// head keeps the beginning of the data written by the readers of both streams.
 type head struct {
 	mu   sync.Mutex
 	data []byte
 }
 
-// Write keeps what fits and takes the rest.
+// Write keeps the bytes that fit and discards the rest.
 func (h *head) Write(p []byte) (int, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

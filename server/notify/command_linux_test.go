@@ -10,13 +10,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed7221b0f9/parley/internal/proc"
 	"github.com/seed7221b0f9/parley/internal/supervise"
 	_ "github.com/seed7221b0f9/parley/internal/supervise/first"
 	"github.com/seed7221b0f9/parley/server/notify"
 	"github.com/seed7221b0f9/parley/webhook"
 )
 
-// TestCommand_children: what a command has started ends with it, when it exits and when it is cut off.
+// TestCommand_children checks that the child processes of a command end with it, when it exits and when it is killed.
 func TestCommand_children(t *testing.T) {
 	for name, last := range map[string]string{"exits": "exit 0", "hangs": "wait"} {
 		t.Run(name, func(t *testing.T) {
@@ -42,7 +43,7 @@ func TestCommand_children(t *testing.T) {
 					}
 				}
 			}()
-			err := notify.Command(ctx, program, supervise.Self(), []string{"PATH=" + os.Getenv("PATH")}, webhook.Event{Type: webhook.TurnDone})
+			err := notify.Command(ctx, program, proc.LocalOptions{Supervisor: supervise.Self()}.Spawner(), []string{"PATH=" + os.Getenv("PATH")}, webhook.Event{Type: webhook.TurnDone})
 			if (err == nil) != (name == "exits") {
 				t.Errorf("Command: %v", err)
 			}

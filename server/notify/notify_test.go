@@ -26,7 +26,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 
-// TestClient_addresses checks where calls may not go.
+// TestClient_addresses checks the forbidden addresses.
 func TestClient_addresses(t *testing.T) {
 	c := notify.New(nil, nil)
 	for _, host := range []string{"127.0.0.1", "127.9.9.9", "0.0.0.0", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "224.0.0.1",
@@ -51,7 +51,7 @@ func TestClient_addresses(t *testing.T) {
 	}
 }
 
-// TestClient_redirect checks that a receiver cannot send a call on to this machine.
+// TestClient_redirect checks that a receiver cannot redirect a call to this machine.
 func TestClient_redirect(t *testing.T) {
 	reached := false
 	inner := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached = true }))
@@ -76,7 +76,7 @@ func TestCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("A_SECRET", "1")
-	if err := notify.Command(t.Context(), program, "", []string{"PATH=/usr/bin:/bin"}, webhook.Event{ID: "1", Type: webhook.TurnDone, SessionID: "s-1"}); err != nil {
+	if err := notify.Command(t.Context(), program, nil, []string{"PATH=/usr/bin:/bin"}, webhook.Event{ID: "1", Type: webhook.TurnDone, SessionID: "s-1"}); err != nil {
 		t.Fatal(err)
 	}
 	in, _ := os.ReadFile(filepath.Join(dir, "in"))
@@ -85,7 +85,7 @@ func TestCommand(t *testing.T) {
 	if json.Unmarshal(in, &ev) != nil || ev.ID != "1" || strings.Contains(string(env), "A_SECRET") || !strings.Contains(string(env), "PARLEY_SESSION=s-1") {
 		t.Errorf("the command got %s and %s", in, env)
 	}
-	if err := notify.Command(t.Context(), program, "", nil, webhook.Event{Type: webhook.Failed}); err == nil || !strings.Contains(err.Error(), "why") {
+	if err := notify.Command(t.Context(), program, nil, nil, webhook.Event{Type: webhook.Failed}); err == nil || !strings.Contains(err.Error(), "why") {
 		t.Errorf("a command that fails: %v", err)
 	}
 }

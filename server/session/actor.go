@@ -11,11 +11,12 @@ import (
 	"github.com/seed7221b0f9/parley/server/budget"
 )
 
-// tickInterval is how often an actor looks at its clock.
+// tickInterval is the interval at which an actor checks its timers.
 const tickInterval = 250 * time.Millisecond
 
-// actor runs one session: it takes the events of its agent and the calls of its clients and
-// decides, with the core, what follows. Each of its parts owns one state; all belong to its loop.
+// actor runs one session: it handles the events of its agent and the calls of its clients, and
+// decides, with the core, the consequences. Each of its parts owns one state; all belong to its
+// loop.
 type actor struct {
 	*journal
 	*life
@@ -24,6 +25,8 @@ type actor struct {
 	changes  *changes
 	titles   *titles
 	joiner   joiner
+	adoption
+	left *running // the agent that stays with the host
 }
 
 // run runs the actor until its context ends.
@@ -58,7 +61,7 @@ func (a *actor) run() {
 			a.tick(time.Now())
 		case <-a.spending.tally.ready:
 			a.spending.countUsed()
-			_ = a.write() // kept and tried again by tick
+			_ = a.write() // kept and retried by tick
 			a.sendNext()
 		case <-saving:
 			a.flush()
@@ -68,14 +71,14 @@ func (a *actor) run() {
 			a.park()
 			return
 		}
-		if a.resumed { // by whichever command or event was written first
+		if a.resumed { // whichever command or event was written first
 			a.resumed = false
 			a.sendNext()
 		}
 	}
 }
 
-// receive handles an event of the agent with those that wait after it.
+// receive handles an event of the agent with the following queued ones.
 func (a *actor) receive(first pumped) {
 	a.active()
 	var items []Item
@@ -85,7 +88,7 @@ func (a *actor) receive(first pumped) {
 			a.agentEnded(p.err)
 			break
 		}
-		items = a.take(items, p.event)
+		items = a.takeBatch(items, p)
 		if a.agent == nil || a.blocked != nil || n >= maxBatch {
 			break
 		}
@@ -97,17 +100,17 @@ func (a *actor) receive(first pumped) {
 		break
 	}
 	a.publish(items)
-	_ = a.write() // kept and tried again by tick
+	_ = a.write() // kept and retried by tick
 	if a.agent == nil {
 		a.remember()
 	}
 	a.sendNext()
 }
 
-// maxBatch is how many events go into one write.
+// maxBatch is the number of events in one write.
 const maxBatch = 256
 
-// release lets the delta through that waits to be joined.
+// release emits the delta that waits to be joined.
 func (a *actor) release(items []Item) []Item {
 	if ev := a.joiner.take(time.Now()); ev != nil {
 		items = a.handle(items, ev)
@@ -115,14 +118,14 @@ func (a *actor) release(items []Item) []Item {
 	return items
 }
 
-// flush saves the deltas so far, also those that wait to be joined.
+// flush saves the deltas so far, including those that wait to be joined.
 func (a *actor) flush() {
 	a.publish(a.release(nil))
 	a.saveDeltas()
 }
 
-// take handles one event, after others that it may have to wait for: deltas of one block
-// that come soon after each other are handled as one.
+// take handles one event, possibly after a delay: consecutive deltas of one block are handled as
+// one.
 func (a *actor) take(items []Item, ev event.Event) []Item {
 	if a.joiner.add(ev, time.Now(), a.srv.opts.JoinInterval) {
 		return items
@@ -130,7 +133,7 @@ func (a *actor) take(items []Item, ev event.Event) []Item {
 	return a.handle(a.release(items), ev)
 }
 
-// handle handles one event. Deltas are added to items; what is durable waits for write.
+// handle handles one event. Deltas are added to items; durable events wait for write.
 func (a *actor) handle(items []Item, ev event.Event) []Item {
 	a.trace.observe(ev)
 	h := ev.Head()
@@ -139,7 +142,7 @@ func (a *actor) handle(items []Item, ev event.Event) []Item {
 		a.core.AgentID = id
 	}
 	switch ev := ev.(type) {
-	case *event.SessionState: // the server says this itself
+	case *event.SessionState: // the server emits this
 		return items
 	case *event.UserMessage:
 		if in, ok := a.core.input(ev.UUID); ok && !in.waits() {
@@ -156,7 +159,7 @@ func (a *actor) handle(items []Item, ev event.Event) []Item {
 		if len(a.batch) > 0 {
 			a.publish(items)
 			items = nil
-			if a.write() != nil {
+			if len(a.batch) > a.lineStart && a.line > a.written || a.write() != nil { // all of a line is one write
 				a.stream.add(ev) // write shows it when there is room
 				a.missed = true
 				return nil
@@ -172,7 +175,7 @@ func (a *actor) handle(items []Item, ev event.Event) []Item {
 	return items
 }
 
-// durable drafts an event of the agent with what follows from it.
+// durable drafts an event of the agent with its consequences.
 func (a *actor) durable(ev event.Event) {
 	f := &facts{}
 	if p, ok := event.NewPrompt(ev); ok {
@@ -198,7 +201,7 @@ func (a *actor) durable(ev event.Event) {
 	case *event.RateLimit:
 		f.Limited = rateLimited(ev)
 	}
-	a.spending.countUsed() // and say what follows from it before the event, which may end the turn
+	a.spending.countUsed() // and report the consequences before the event, which may end the turn
 	a.draft(draft{event: ev, facts: f})
 	a.spending.observe(ev)
 	if r, ok := ev.(*event.ResultMessage); ok {
@@ -210,11 +213,15 @@ func (a *actor) durable(ev event.Event) {
 	}
 }
 
-// park ends an actor: the agent is closed, what is known is written, and a snapshot makes
-// the next load cheap.
+// park ends an actor: the agent is closed, the state is written, and a snapshot makes the next load
+// cheap.
 func (a *actor) park() {
 	a.draining = true
 	defer a.trace.stop()
+	if a.left != nil {
+		a.answerWaiters(Fail(api.Draining, "the server stops"))
+		return
+	}
 	if a.agent != nil {
 		ended := a.stop(onDrain)
 		for a.agent != nil {
@@ -234,10 +241,10 @@ func (a *actor) park() {
 	a.answerWaiters(Fail(api.Draining, "the server stops"))
 }
 
-// tick does what time asks for.
+// tick performs the timed actions.
 func (a *actor) tick(now time.Time) {
 	if a.blocked != nil && a.core.State != LostHost {
-		_ = a.write() // kept and tried again by the next tick
+		_ = a.write() // kept and retried by the next tick
 	}
 	if a.unsent {
 		a.unsent = false
@@ -245,6 +252,7 @@ func (a *actor) tick(now time.Time) {
 	}
 	a.watchStall(now)
 	a.watchLoss()
+	a.watchKept()
 	a.notes.tell()
 	if a.core.Limited != "" {
 		a.sendNext()
@@ -261,7 +269,7 @@ func (a *actor) tick(now time.Time) {
 	}
 }
 
-// DrainGrace is how long an interrupted turn has to end when the server stops.
+// DrainGrace is the time that an interrupted turn has to end when the server stops.
 const DrainGrace = 3 * time.Second
 
 // owned returns an error if the session cannot be changed here.
@@ -281,8 +289,8 @@ func (a *actor) owned() error {
 	return nil
 }
 
-// ensure waits until the agent runs, and starts it if need be. One that is being ended is
-// waited for and started again.
+// ensure waits until the agent is running, and starts it if necessary. It waits for an agent that
+// is being ended and starts it again.
 func (a *actor) ensure(ctx context.Context) error {
 	for {
 		wait, starts, ending := make(chan error, 1), false, (<-chan struct{})(nil)
@@ -322,8 +330,8 @@ func (a *actor) ensure(ctx context.Context) error {
 	}
 }
 
-// drain ends the session's work before the server stops. A turn that waits for a person is
-// not waited for.
+// drain ends the session's work before the server stops. It does not wait for a turn that waits for
+// a person.
 func (a *actor) drain(ctx context.Context) {
 	var session agent.Session
 	waits := false
@@ -351,7 +359,7 @@ func (a *actor) drain(ctx context.Context) {
 	a.settled(bound)
 }
 
-// settled waits until no turn runs and reports whether that came before the end of ctx.
+// settled waits until no turn is running and reports whether that happened before the end of ctx.
 func (a *actor) settled(ctx context.Context) bool {
 	for {
 		changed := a.hub.next()
@@ -370,32 +378,32 @@ func (a *actor) settled(ctx context.Context) bool {
 	}
 }
 
-// recovered brings a session in order after a load: whatever ran is gone.
+// recovered repairs the state of a session after a load: earlier agents have ended.
 func (a *actor) recovered() {
-	// A message that was streamed when the server died is in the log with its start.
+	// A message that was being streamed when the server died is in the log with its start.
 	a.stream.open = a.openMessages()
 	for _, ev := range a.stream.cut() {
 		a.draft(draft{event: ev})
 	}
 	switch {
-	case a.core.State.busy() || len(a.core.inflight()) > 0: // also where the server died while it drained
+	case a.core.State.busy() || len(a.core.inflight()) > 0: // also if the server died during a drain
 		a.draft(a.core.died(a.fate)...)
 	case a.core.State != LostHost:
 		a.draft(a.core.closeRequests(event.ResolvedExpired)...)
 		a.occur(onRecovered)
 	}
 	a.draft(a.core.hold()...)
-	_ = a.write() // kept and tried again by tick
+	_ = a.write() // kept and retried by tick
 }
 
-// summary is what lists show of the session.
+// summary returns the session for lists.
 func (a *actor) summary() api.SessionSummary {
 	c := &a.core
 	return api.SessionSummary{
 		SessionID: a.id, Title: c.title(), State: string(c.State), Model: c.Model, CWD: c.Opened.Dir, Workspace: c.Opened.Params.WorkspaceID, PermissionMode: c.Mode, Provider: c.Provider,
 		Seq: a.seq, Viewers: int64(a.hub.watching()), Queued: int64(len(c.queue())), Prompts: int64(len(c.Requests)), UpdatedAt: c.Updated,
 		Archived: c.Archived, Live: a.terminal.where(), AgentSessionID: c.AgentID, Effort: c.Effort, Metadata: c.Opened.Params.Metadata,
-		Capabilities: a.capabilities, LimitedUntil: c.limitedUntil(a.srv.opts.Now()),
+		Turns: a.conv.Totals.Turns, CostUSD: a.conv.Totals.CostUSD, Capabilities: a.capabilities, LimitedUntil: c.limitedUntil(a.srv.opts.Now()),
 	}
 }
 
@@ -419,7 +427,7 @@ func (a *actor) end(ctx context.Context) error {
 	}
 	select {
 	case <-ended:
-		return a.call(ctx, func() error { return a.blocked }) // what follows from the end is written
+		return a.call(ctx, func() error { return a.blocked }) // the consequences of the end are written
 	case <-ctx.Done():
 		return ctx.Err()
 	}

@@ -3,16 +3,14 @@ package session
 import (
 	"context"
 	"errors"
-	"sync"
-	"time"
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// start starts the agent, unless it runs or is being started. The session resumes where
-// the agent knows it. The trace is that of the request that needs it.
+// start starts the agent, unless it is running or being started. The session resumes if the agent
+// has it. The trace is that of the request that needs the agent.
 func (a *actor) start(traceparent string) {
 	if a.agent != nil || a.starting || a.draining {
 		return
@@ -47,17 +45,18 @@ func (a *actor) start(traceparent string) {
 	})
 }
 
-// started takes over an agent that was started.
+// started takes over a started agent.
 func (a *actor) started(session agent.Session, release func(), err error) {
 	a.starting, a.cancelStart = false, nil
 	if err == nil && (a.draining || a.core.State != Starting) {
 		_ = session.Close() // disconnected meanwhile
 		release()
+		a.spawner.abandon()
 		err = Fail(api.NotConnected, "the session was disconnected")
 	} else if err != nil {
 		if a.core.State == Starting {
 			a.draft(draft{event: &event.Error{Header: a.core.header(""), Message: "the agent was not started: " + FailureOf(err).Message}})
-			a.draft(a.core.hold()...) // or it would be tried for ever
+			a.draft(a.core.hold()...) // otherwise it would be retried forever
 			a.occur(onFailed)
 			if e, ok := errors.AsType[*forgottenError](err); ok {
 				a.forgotten(e.restorable)
@@ -65,23 +64,28 @@ func (a *actor) started(session agent.Session, release func(), err error) {
 		}
 		a.logger.Warn("the agent was not started", "err", err)
 	} else {
-		r := &running{session: session, events: make(chan pumped, pumpBuffer), release: release, close: sync.OnceValue(session.Close), ended: make(chan struct{})}
-		a.agent = r
-		a.capabilities = new(a.srv.Capabilities(a.provider, session))
-		a.quiet = time.Now()
-		a.srv.wg.Go(func() { a.pump(r) })
+		r := &running{session: session, release: release}
+		if a.spawner != nil && a.spawner.process != nil {
+			r.process, r.forget = a.spawner.process, a.spawner.process.Forget
+		}
+		a.takeAgent(r)
 		a.draft(a.startedDraft(session.ID()))
 		a.remembers()
 	}
-	_ = a.write() // kept and tried again by tick
+	_ = a.write() // kept and retried by tick
 	a.answerWaiters(err)
 	a.sendNext()
 }
 
-// startedDraft says that the agent is there, with its id. A fork is done once.
+// startedDraft records the start of the agent, with its id. A fork is made only once.
 func (a *actor) startedDraft(id string) draft {
 	d := a.core.stateDraft(Idle)
 	d.facts.AgentID = id
+	if p := a.agent.process; p != nil {
+		d.facts.Host = new(p.Agent().Number)
+	} else if a.core.Host != 0 {
+		d.facts.Host = new(uint32(0))
+	}
 	if a.core.InTerminal {
 		d.facts.InTerminal = new(false)
 	}
@@ -93,8 +97,7 @@ func (a *actor) startedDraft(id string) draft {
 	return d
 }
 
-// agentOptions is what the agent is started with: what the session was made with, and what
-// was changed since.
+// agentOptions returns the options of the agent: those of the session, and later changes.
 func (a *actor) agentOptions() agent.Options {
 	o, p := a.core.Opened, a.params()
 	opts := agent.Options{
@@ -112,18 +115,18 @@ func (a *actor) agentOptions() agent.Options {
 	opts.MaxBudgetUSD, a.spending.handed = a.spending.agentBudget(p.MaxBudgetUSD)
 	opts.OnUsed = a.spending.tally.add
 	if opts.Mode == "bypassPermissions" && !a.srv.opts.AllowBypass {
-		opts.Mode = "default" // the server was started again without it
+		opts.Mode = "default" // the server was restarted without it
 	}
 	return opts
 }
 
-// modeUnchosen reports whether nobody has chosen the permission mode, when the session was made or
-// since.
+// modeUnchosen reports whether no one has chosen the permission mode, at the creation of the
+// session or since.
 func (c *core) modeUnchosen() bool {
 	return c.Opened.Unchosen && c.Mode == c.Opened.Params.PermissionMode
 }
 
-// agentEnded is called when the events of the agent have ended.
+// agentEnded handles the end of the agent's events.
 func (a *actor) agentEnded(err error) {
 	r := a.agent
 	a.agent = nil
@@ -147,7 +150,7 @@ func (a *actor) agentEnded(err error) {
 	a.changes.endTurn()
 }
 
-// stopped is the end of an agent that was asked for while the session was in any state.
+// stopped handles the requested end of an agent in any state of the session.
 func (a *actor) stopped(reason occurrence) {
 	a.draft(a.core.closeRequests(event.ResolvedExpired)...)
 	if reason == onDrain && len(a.core.inflight()) > 0 {
@@ -165,7 +168,7 @@ func (a *actor) stopped(reason occurrence) {
 	a.occur(reason)
 }
 
-// lost ends an actor whose log belongs to another server now.
+// lost ends an actor after another server has taken over its log.
 func (a *actor) lost() {
 	a.logger.Error("the session is lost", "err", errLost)
 	a.batch = nil

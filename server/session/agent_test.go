@@ -9,9 +9,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// TestStarted checks what becomes of an agent whose start has ended: it is taken over if the session still
-// waits for it, and ended with its place given back if not. After a start that failed nothing is sent by
-// itself.
+// TestStarted checks a started agent: it is taken over if the session still waits for it, and otherwise
+// ended and its place released. After a failed start no input is sent automatically.
 func TestStarted(t *testing.T) {
 	for name, c := range map[string]struct {
 		state    State
@@ -43,7 +42,7 @@ func TestStarted(t *testing.T) {
 				}
 			}
 			if c.fail == nil || c.state != Starting {
-				a.core.Inputs[1].Status = inputHeld // nothing is to be sent here
+				a.core.Inputs[1].Status = inputHeld // no input must be sent here
 			}
 			a.started(session, func() { released++ }, c.fail)
 			if taken := a.agent != nil; taken != c.taken || a.starting || (<-wait == nil) != c.taken {
@@ -68,7 +67,7 @@ func TestStarted(t *testing.T) {
 	}
 }
 
-// TestPermissionReply checks which answers to a request are refused, and what the agent gets of one.
+// TestPermissionReply checks which answers to a request are rejected, and which answer the agent gets.
 func TestPermissionReply(t *testing.T) {
 	c := core{Requests: []pendingPrompt{
 		{Prompt: event.Prompt{Permission: &event.PermissionRequest{RequestID: "r", Kind: event.PermissionTool,
@@ -113,6 +112,34 @@ func TestPermissionReply(t *testing.T) {
 		}
 		if id := event.ResolvedID(rep.event); id != "r" {
 			t.Errorf("%s: the request %q is resolved", name, id)
+		}
+	}
+}
+
+// TestPermissionReply_plan checks that the agent gets the plan that a person has edited, and that an edit without text is rejected.
+func TestPermissionReply_plan(t *testing.T) {
+	c := core{Requests: []pendingPrompt{{Prompt: event.Prompt{Permission: &event.PermissionRequest{RequestID: "r", Kind: event.PermissionPlan}}}}}
+	for _, tt := range []struct {
+		behavior string
+		input    event.JSON
+		want     string
+		reason   api.Reason
+	}{
+		{"allow", "", "", ""},
+		{"allow", `{"plan":"mine"}`, "mine", ""},
+		{"allow", `{"plan":""}`, "", api.InvalidParams},
+		{"allow", `{"other":"x"}`, "", api.InvalidParams},
+		{"deny", `{"plan":"mine"}`, "", ""},
+	} {
+		rep, err := c.permissionReply(api.PermissionRespondParams{RequestID: "r", Behavior: tt.behavior, UpdatedInput: tt.input}, "by")
+		if err != nil || tt.reason != "" {
+			if FailureOf(err).Reason != tt.reason {
+				t.Errorf("%s with %s: %v, want the reason %q", tt.behavior, tt.input, err, tt.reason)
+			}
+			continue
+		}
+		if a, ok := rep.answer.(*agent.PlanAnswer); !ok || a.Plan != tt.want || a.Approve != (tt.behavior == "allow") {
+			t.Errorf("%s with %s: the agent gets %+v, want the plan %q", tt.behavior, tt.input, rep.answer, tt.want)
 		}
 	}
 }

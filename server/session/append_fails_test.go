@@ -20,16 +20,16 @@ import (
 	"github.com/seed7221b0f9/parley/webhook"
 )
 
-// faultyLog is a log one of whose appends fails.
+// faultyLog is a log with one failing append.
 type faultyLog struct {
 	*memLog
-	at    int // the append that fails, from 0; negative for none
+	at    int // index of the failing append; negative for none
 	fault string
 
 	calls int // with the lock of memLog
 }
 
-// The ways in which an append fails.
+// The kinds of failing appends.
 const (
 	faultFull    = "the disk is full"
 	faultUnknown = "the answer is lost"
@@ -50,7 +50,7 @@ func (l *faultyLog) Append(ctx context.Context, expected uint64, events ...[]byt
 	return last, err
 }
 
-// has returns how many records have all of these texts.
+// has returns the number of records that contain all of these texts.
 func (l *faultyLog) has(texts ...string) (n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -74,7 +74,7 @@ type faultyStore struct {
 
 func (s faultyStore) Log(string) Log { return s.log }
 
-// witness is a provider whose agents look whether what they are given is in the log.
+// witness is a provider with agents that check whether their inputs are in the log.
 type witness struct {
 	*agenttest.Provider
 	log *faultyLog
@@ -119,7 +119,7 @@ func (s witnessed) Answer(ctx context.Context, id string, a agent.Answer) error 
 	return s.Session.Answer(ctx, id, a)
 }
 
-// Wants and Add make it the [Notices] of the sessions: a webhook is called for what is stored.
+// Wants and Add implement [Notices] for the sessions: a webhook is called only for stored events.
 func (w *witness) Wants(string) bool { return true }
 
 func (w *witness) Add(_ context.Context, events []webhook.Event) error {
@@ -133,7 +133,7 @@ func (w *witness) Add(_ context.Context, events []webhook.Event) error {
 	return nil
 }
 
-// appendScene is a session whose commands are tried until they are stored.
+// appendScene is a session with commands that are retried until they are stored.
 type appendScene struct {
 	*testing.T
 	s   *Sessions
@@ -141,7 +141,7 @@ type appendScene struct {
 	log *faultyLog
 }
 
-// do runs a command. One that fails changes nothing and succeeds when it is tried again.
+// do runs a command. If it fails, it has no effect and succeeds when it is retried.
 func (c *appendScene) do(name string, command func(ctx context.Context) error) {
 	c.Helper()
 	before := ""
@@ -166,7 +166,7 @@ func (c *appendScene) do(name string, command func(ctx context.Context) error) {
 	}
 }
 
-// remembered returns what a command can change of the core. The agent gives the session a title at any time.
+// remembered returns the part of the core that a command can change. The agent may set the title at any time.
 func (c *appendScene) remembered(command string) string {
 	var text string
 	err := c.s.with(c.Context(), c.id, func(a *actor) error {
@@ -200,7 +200,7 @@ func (c *appendScene) until(what string, ok func(a *actor) bool) {
 		}
 		select {
 		case <-changed:
-		case <-time.After(50 * time.Millisecond): // the agent may have begun to run without a message
+		case <-time.After(50 * time.Millisecond): // the agent may start to run without a message
 		}
 		if time.Now().After(end) {
 			c.Fatalf("it never came: %s. The session is %s", what, state)
@@ -208,7 +208,7 @@ func (c *appendScene) until(what string, ok func(a *actor) bool) {
 	}
 }
 
-// scene calls the commands of a session, in a turn that runs and after it.
+// scene calls the commands of a session, during a turn and after it.
 func (c *appendScene) scene() {
 	q, ref := Of[Queues](c.s), api.SessionRef{SessionID: c.id}
 	query := func(text, key, priority string) (id string) {
@@ -269,10 +269,10 @@ func (c *appendScene) scene() {
 	c.do("the end", func(ctx context.Context) error { _, err := Of[Details](c.s).Disconnect(ctx, ref); return err })
 }
 
-// TestAppendFails lets each append of a session fail in turn, because the disk is full or because the
-// answer of the log is lost. A command whose record is not stored has not happened: the session is
-// as before, no agent, viewer or webhook gets anything of it, and it can be tried again. What the log
-// has arrives at the agent once, and the log folds to the session.
+// TestAppendFails makes each append of a session fail in turn, because the disk is full or because
+// the response of the log is lost. A command without a stored record has no effect: the session is
+// unchanged, no agent, viewer or webhook gets any of it, and it can be retried. The agent gets each
+// stored input once, and the log folds to the session.
 func TestAppendFails(t *testing.T) {
 	run := func(t *testing.T, at int, fault string) int {
 		s, st := memSessions(t)
@@ -311,8 +311,8 @@ func TestAppendFails(t *testing.T) {
 	}
 }
 
-// sameAsLog checks that the log of a session that has ended is read as the session that an actor has,
-// and that viewers have what is stored.
+// sameAsLog checks that the log of an ended session loads to the actor's state, and that viewers have
+// the stored messages.
 func sameAsLog(t *testing.T, a *actor, log *memLog) {
 	t.Helper()
 	stored := uint64(len(log.events))
@@ -331,8 +331,8 @@ func sameAsLog(t *testing.T, a *actor, log *memLog) {
 	}
 }
 
-// A log that is full when a turn ends does not keep the queue waiting, whichever record is the first that
-// it takes again.
+// TestResumed checks that a log that is full at the end of a turn does not block the queue, regardless of
+// the first record that it accepts again.
 func TestResumed(t *testing.T) {
 	s, st := memSessions(t)
 	log := &faultyLog{memLog: &memLog{}, at: -1, fault: faultFull}
@@ -349,7 +349,7 @@ func TestResumed(t *testing.T) {
 		return r.TurnID
 	}
 	query("wait")
-	// The agent has to have the input: one that was only sent keeps the session running beyond a result.
+	// The agent must have the input: an input that was only sent keeps the session running after a result.
 	c.until("the turn runs", func(a *actor) bool {
 		return a.core.State == Running && !a.sending && len(a.core.Inputs) == 1 && a.core.Inputs[0].Status == inputDelivered
 	})
@@ -358,7 +358,7 @@ func TestResumed(t *testing.T) {
 		log.mu.Lock()
 		log.at = log.calls
 		log.mu.Unlock()
-		a.receive(pumped{event: &event.ResultMessage{Header: a.core.header("")}})
+		a.receive(pumped{events: []event.Event{&event.ResultMessage{Header: a.core.header("")}}})
 		if a.blocked == nil {
 			t.Error("the end of the turn was written to a log that is full")
 		}

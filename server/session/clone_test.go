@@ -8,9 +8,10 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/budget"
 )
 
-// fullCore is a core with something in each field that is a list.
+// fullCore returns a core with an element in each field that is a list.
 func fullCore() *core {
 	ask := func(id string) pendingPrompt {
 		return pendingPrompt{AskedAt: id, Prompt: event.Prompt{Permission: &event.PermissionRequest{RequestID: id}}}
@@ -18,7 +19,7 @@ func fullCore() *core {
 	c := &core{
 		ID: "s", State: Running, Inputs: []input{{ID: "a", Content: mustJSON("x"), Status: inputSent}, {ID: "b", Content: mustJSON("y"), Status: inputQueued}, {ID: "c", Content: mustJSON("z"), Status: inputQueued}},
 		Requests: []pendingPrompt{ask("r1"), ask("r2")}, Lost: []string{"l"}, Marks: []mark{{Turn: "t1"}, {Turn: "t2"}},
-		Comments: []comment{{ReviewComment: api.ReviewComment{ID: "c1"}}, {ReviewComment: api.ReviewComment{ID: "c2"}}},
+		Given: []keptAnswer{{ID: "g1"}}, Comments: []comment{{ReviewComment: api.ReviewComment{ID: "c1"}}, {ReviewComment: api.ReviewComment{ID: "c2"}}},
 	}
 	for i := range maxKeys {
 		c.Keys = append(c.Keys, accepted{Key: fmt.Sprint(i)})
@@ -26,15 +27,15 @@ func fullCore() *core {
 	return c
 }
 
-// TestCore_clone checks that a copy of a core shares no list with it, and that no fact which is applied
-// to the copy changes the core: what a commit that fails goes back to is what was before.
+// TestCore_clone checks that a copy of a core shares no list with it, and that facts applied to the
+// copy do not change the core: a failed commit restores the previous state.
 func TestCore_clone(t *testing.T) {
 	c := fullCore()
 	d := c.clone()
 	for i := range reflect.TypeFor[core]().NumField() {
 		name := reflect.TypeFor[core]().Field(i).Name
 		was, is := reflect.ValueOf(c).Elem().Field(i), reflect.ValueOf(&d).Elem().Field(i)
-		if was.Kind() != reflect.Slice && was.Kind() != reflect.Map || name == "told" { // which is replaced as a whole
+		if was.Kind() != reflect.Slice && was.Kind() != reflect.Map || name == "told" { // replaced as a whole
 			continue
 		}
 		if was.Len() == 0 {
@@ -50,8 +51,8 @@ func TestCore_clone(t *testing.T) {
 		"Removed": {Removed: []string{"a"}}, "Order": {Order: []string{"c", "b"}}, "Asked": {Asked: &asking{AskedAt: "changed", prompt: prompt}}, "Resolved": {Resolved: "r1"},
 		"Key": {Key: &accepted{Key: "new"}}, "Title": {Title: text}, "TitleBy": {TitleBy: text}, "Model": {Model: &text}, "Mode": {Mode: text}, "Thinking": {Thinking: &thinking{}},
 		"Effort": {Effort: &text}, "Archived": {Archived: &yes}, "InTerminal": {InTerminal: &yes}, "Pid": {Pid: 1}, "Limited": {Limited: &text}, "Memory": {Memory: &memory{Asked: "x"}},
-		"Lost": {Lost: []string{"m"}}, "Mark": {Mark: &mark{Turn: "t1", Start: "changed"}}, "Comments": {Comments: []comment{{ReviewComment: api.ReviewComment{ID: "c1", Text: text}}}},
-		"Uncommented": {Uncommented: []string{"c1"}},
+		"Dearest": {Dearest: &budget.Amount{USD: 1}}, "Lost": {Lost: []string{"m"}}, "Mark": {Mark: &mark{Turn: "t1", Start: "changed"}}, "Comments": {Comments: []comment{{ReviewComment: api.ReviewComment{ID: "c1", Text: text}}}},
+		"Uncommented": {Uncommented: []string{"c1"}}, "Given": {Given: &keptAnswer{ID: "g2"}}, "Host": {Host: new(uint32(3))}, "Line": {Line: 9},
 	}
 	for i := range reflect.TypeFor[facts]().NumField() {
 		name := reflect.TypeFor[facts]().Field(i).Name

@@ -5,19 +5,20 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/server/budget"
 )
 
-// maxKeys is how many idempotency keys a session remembers. A retry comes soon after its
-// request, so that the oldest are forgotten first.
+// maxKeys is the number of idempotency keys that a session stores. Retries follow soon after their
+// request, so the oldest are dropped first.
 const maxKeys = 4096
 
-// core is all that a server knows of a session beside its conversation. It is a fold of the
-// facts in the log and has no clock and no I/O: its methods decide, the actor acts. Its JSON
-// is part of snapshots.
+// core is the server's state of a session except its conversation. It is a fold of the facts in the
+// log and has no clock and no I/O: its methods decide, the actor acts. Its JSON is part of
+// snapshots.
 type core struct {
 	ID          string          `json:"id"`
 	Provider    string          `json:"provider"`
-	AgentID     string          `json:"agent_id,omitempty"` // the agent's own id of the session
+	AgentID     string          `json:"agent_id,omitempty"` // the agent's session id
 	Memory      memory          `json:"memory,omitzero"`
 	Opened      Opened          `json:"opened"`
 	State       State           `json:"state"`
@@ -31,24 +32,28 @@ type core struct {
 	Thinking    *thinking       `json:"thinking,omitempty"`
 	Effort      string          `json:"effort,omitempty"`
 	Archived    bool            `json:"archived,omitempty"`
-	InTerminal  bool            `json:"away,omitempty"` // a terminal may have gone on with it
+	InTerminal  bool            `json:"away,omitempty"` // a terminal may have continued it
 	Updated     string          `json:"updated,omitempty"`
 	Turns       int64           `json:"turns,omitempty"`
 	FirstPrompt string          `json:"first_prompt,omitempty"` // the beginning of it
-	Limited     string          `json:"limited,omitempty"`      // until when a rate limit holds
-	Began       string          `json:"began,omitempty"`        // the files before the first turn, as a tree of git
-	Lost        []string        `json:"lost,omitempty"`         // what the log has lost and a notice tells
+	Limited     string          `json:"limited,omitempty"`      // the end of a rate limit
+	Began       string          `json:"began,omitempty"`        // the files before the first turn, as a git tree
+	Dearest     budget.Amount   `json:"dearest,omitzero"`       // the highest usage of a turn
+	Lost        []string        `json:"lost,omitempty"`         // losses of the log that a notice reports
 	Marks       []mark          `json:"marks,omitempty"`
 	Comments    []comment       `json:"comments,omitempty"`
+	Host        uint32          `json:"host,omitempty"` // the number of the agent at its host
+	Line        uint64          `json:"line,omitempty"` // the last line of the agent that the log accounts for
+	Given       []keptAnswer    `json:"given,omitempty"`
 
-	told []input // the queue as viewers know it, replaced as a whole
+	told []input // the queue known to viewers, replaced as a whole
 }
 
-// draft is an event to be written, with the facts that go with it. The event of a change
-// of the queue or the state is made when the facts have been applied.
+// draft is an event to write, with its facts. The event of a change of the queue or the state is
+// created after the facts have been applied.
 type draft struct {
 	event event.Event
-	queue bool // the event is what the facts change in the queue
+	queue bool // the event is the change of the queue by the facts
 	facts *facts
 }
 
@@ -63,6 +68,16 @@ func (c *core) apply(seq uint64, ts string, f *facts) {
 		c.Mode, c.Model, c.Effort = f.Opened.Params.PermissionMode, f.Opened.Params.Model, f.Opened.Params.Effort
 	}
 	set(&c.AgentID, f.AgentID)
+	if f.Host != nil {
+		c.Host, c.Line = *f.Host, 0
+	}
+	c.Line = max(c.Line, f.Line)
+	if f.Given != nil {
+		c.Given = append(c.Given, *f.Given)
+	}
+	if f.State != "" && !f.State.busy() {
+		c.Given = nil // the turn that asked has ended
+	}
 	if f.Memory != nil {
 		c.Memory = *f.Memory
 	}
@@ -109,7 +124,7 @@ func (c *core) applyInputs(f *facts) {
 		}
 		i := slices.IndexFunc(c.Inputs, func(old input) bool { return old.ID == in.ID })
 		switch {
-		case i < 0 && len(in.Content) == 0: // the record that had it is lost
+		case i < 0 && len(in.Content) == 0: // the record with its content is lost
 		case i < 0:
 			c.Inputs = append(c.Inputs, in)
 		default:
@@ -132,7 +147,7 @@ func (c *core) applyInputs(f *facts) {
 			case oka && okb:
 				return pa - pb
 			case oka:
-				return 1 // what the agent has comes first
+				return 1 // the agent's inputs come first
 			case okb:
 				return -1
 			}
@@ -160,15 +175,19 @@ func (c *core) applySettings(f *facts) {
 	if f.InTerminal != nil {
 		c.InTerminal = *f.InTerminal
 	}
+	if f.Dearest != nil {
+		c.Dearest = *f.Dearest
+	}
 	if f.Limited != nil {
 		c.Limited = *f.Limited
 	}
 }
 
-// clone returns a copy that shares nothing that apply changes.
+// clone returns a copy that shares no data that apply changes.
 func (c *core) clone() core {
 	d := *c
 	d.Inputs, d.Requests, d.Keys = slices.Clone(c.Inputs), slices.Clone(c.Requests), slices.Clone(c.Keys)
+	d.Given = slices.Clone(c.Given)
 	d.Lost, d.Marks, d.Comments = slices.Clone(c.Lost), slices.Clone(c.Marks), slices.Clone(c.Comments)
 	return d
 }
@@ -179,12 +198,12 @@ func set(dst *string, s string) {
 	}
 }
 
-// header is the header of an event that the server makes itself.
+// header returns the header of an event of the server.
 func (c *core) header(uuid string) event.Header {
 	return event.Header{UUID: uuid, SessionID: c.AgentID, Provider: c.Provider}
 }
 
-// accepted returns the answer that a request with this key was given.
+// accepted returns the response to the request with this key.
 func (c *core) accepted(key string) (accepted, bool) {
 	if key == "" {
 		return accepted{}, false
@@ -197,8 +216,8 @@ func (c *core) accepted(key string) (accepted, bool) {
 	return accepted{}, false
 }
 
-// occur changes the state, if the occurrence changes it. An occurrence that the table does
-// not have is an error and changes nothing.
+// occur changes the state according to the table. An occurrence that is not in the table is an
+// error and has no effect.
 func (c *core) occur(o occurrence) ([]draft, error) {
 	to, err := c.State.next(o)
 	if err != nil || to == c.State {
@@ -211,7 +230,7 @@ func (c *core) stateDraft(to State) draft {
 	return draft{event: &event.SessionState{Header: c.header(""), State: string(to)}, facts: &facts{State: to}}
 }
 
-// result ends a turn: the inputs that the agent has shown to have are done.
+// result ends a turn: the inputs that the agent has confirmed are done.
 func (c *core) result() []draft {
 	var done []string
 	busy := false
@@ -235,8 +254,8 @@ func (c *core) result() []draft {
 	return append(drafts, draft{event: &event.SessionState{Header: c.header(""), State: string(to)}, facts: f})
 }
 
-// died is what follows from the death of the agent: its requests expire, the turn is
-// interrupted, and inputs that it did not show to have are sorted by fate.
+// died returns the consequences of the agent's death: its requests expire, the turn is interrupted,
+// and unconfirmed inputs are sorted by fate.
 func (c *core) died(fate func(input) agent.Delivery) []draft {
 	drafts := c.closeRequests(event.ResolvedExpired)
 	f := &facts{}
@@ -265,7 +284,7 @@ func (c *core) died(fate func(input) agent.Delivery) []draft {
 	return drafts
 }
 
-// hold keeps queued inputs from being sent by themselves.
+// hold keeps queued inputs from being sent automatically.
 func (c *core) hold() []draft {
 	f := &facts{}
 	for _, in := range c.Inputs {

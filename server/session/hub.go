@@ -5,44 +5,49 @@ import (
 	"sync"
 
 	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// The bounds of what a hub keeps in memory for its viewers. A viewer that lacks more reads the
-// log.
+// The limits of a hub's memory for its viewers. A viewer that is further behind reads the log.
 const (
 	ringItems = 256
 	ringBytes = 1 << 20
 )
 
-// Item is a message on its way to viewers.
+// Item is a message for viewers.
 type Item struct {
 	Seq, Sub uint64
 	ts       string
 	msg      []byte
+	large    bool        // msg is absent: viewers read the log for it
 	progress bool        // only for viewers with the capability output_delta
-	queue    *told       // of a change of the queue that is published; nil otherwise
-	delta    event.Event // of a stream, which may be joined with the next; nil otherwise
-	shared   *shared     // by all viewers; nil for an item that one viewer has
+	queue    *told       // for a published change of the queue; nil otherwise
+	delta    event.Event // for a stream, may be joined with the next; nil otherwise
+	shared   *shared     // by all viewers; nil for an item of one viewer
 }
 
-// shared is an item as a socket sends it. It is made when the first viewer needs it, and once.
+// Message returns the message of the log, without its envelope. It must not be modified.
+func (it Item) Message() []byte { return it.msg }
+
+// shared is an item encoded for sockets. It is encoded once, when the first viewer needs it.
 type shared struct {
 	once  sync.Once
 	frame []byte
 }
 
-// hub is where an actor leaves messages and viewers fetch them. A viewer that does not
-// fetch costs nothing and delays no one: the hub forgets, and the viewer reads the log.
+// hub is the buffer between an actor and its viewers. A viewer that does not fetch costs no memory
+// and delays no one: the hub drops items, and the viewer reads the log.
 type hub struct {
-	session, epoch string
+	session string
+	epoch   string // written by the loop, with mu held
 
 	mu      sync.Mutex
 	items   []Item // the newest last
 	bytes   int
 	seq     uint64        // of the newest durable message
 	sub     uint64        // of the newest delta after it
-	restart []Item        // gives a viewer at (seq, 0) everything up to (seq, sub); nil until asked for
-	partial func() []Item // makes restart; called with mu held; nil while items has every delta after seq
+	restart []Item        // brings a viewer at (seq, 0) to (seq, sub); nil until requested
+	partial func() []Item // creates restart; called with mu held; nil while items has every delta after seq
 	changed chan struct{} // closed at the next change
 	viewers int
 	closed  bool
@@ -52,9 +57,9 @@ func newHub(session, epoch string, seq uint64) *hub {
 	return &hub{session: session, epoch: epoch, seq: seq, changed: make(chan struct{})}
 }
 
-// publish adds messages and wakes the viewers. Partial returns a function that makes what a viewer needs which has
-// the durable messages alone. It is called only if the hub has forgotten some of the deltas, because what it takes
-// from the loop would cost as much as the rest of this.
+// publish adds messages and wakes the viewers. partial returns a function that creates the items for a viewer with
+// only the durable messages. It is called only if the hub has dropped some of the deltas, because reading the
+// loop's state would cost as much as the rest of this.
 func (h *hub) publish(items []Item, partial func() func() []Item) {
 	if len(items) == 0 {
 		return
@@ -67,15 +72,23 @@ func (h *hub) publish(items []Item, partial func() func() []Item) {
 	}
 	h.items = append(h.items, items...)
 	drop := 0
-	for len(h.items)-drop > ringItems || h.bytes > ringBytes && len(h.items)-drop > 1 {
+	few := min(h.viewers, 1) // a large one is kept only for current viewers
+	for len(h.items)-drop > ringItems || h.bytes > ringBytes && len(h.items)-drop > few {
 		h.bytes -= len(h.items[drop].msg)
 		drop++
+	}
+	for i := len(h.items); i > drop; i-- {
+		if h.items[i-1].large { // the log has it, and what was before
+			for ; drop < i; drop++ {
+				h.bytes -= len(h.items[drop].msg)
+			}
+		}
 	}
 	clear(h.items[:drop]) // moving the rest down would cost more than all else here
 	h.items = h.items[drop:]
 	last := items[len(items)-1]
 	h.seq, h.sub, h.restart, h.partial = last.Seq, last.Sub, nil, nil
-	if first := h.items[0]; first.Seq == h.seq && first.Sub > 0 {
+	if h.sub > 0 && (len(h.items) == 0 || h.items[0].Seq == h.seq && h.items[0].Sub > 0) {
 		h.partial = partial()
 	}
 	h.wake()
@@ -93,7 +106,17 @@ func (h *hub) next() <-chan struct{} {
 	return h.changed
 }
 
-// close tells the viewers that nothing more comes from this hub.
+// setEpoch changes the epoch. Viewers with a cursor of another one have to start again.
+func (h *hub) setEpoch(epoch string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.epoch != epoch {
+		h.epoch = epoch
+		h.wake()
+	}
+}
+
+// close informs the viewers that no more messages follow from this hub.
 func (h *hub) close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -103,22 +126,26 @@ func (h *hub) close() {
 	}
 }
 
-// fetched is what a viewer at a cursor gets.
+// fetched is the result for a viewer at a cursor.
 type fetched struct {
 	items  []Item
 	behind bool          // it has to read the log first
-	wait   chan struct{} // nothing is new until this is closed
+	stale  bool          // it has to start again: its cursor is of another epoch
+	wait   chan struct{} // closed when there is a new item
 	closed bool
 }
 
-// after returns what follows a cursor, at most max messages.
-func (h *hub) after(seq, sub uint64, max int) fetched {
+// after returns the items after a cursor, at most max messages.
+func (h *hub) after(cursor api.Cursor, max int) fetched {
+	seq, sub := cursor.Seq, cursor.Sub
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
+	case cursor.Epoch != h.epoch:
+		return fetched{stale: true}
 	case seq == h.seq && sub >= h.sub:
 		return fetched{wait: h.changed, closed: h.closed}
-	case seq > h.seq: // of another life of the log; the caller has checked the epoch
+	case seq > h.seq:
 		return fetched{wait: h.changed, closed: h.closed}
 	}
 	i, found := slices.BinarySearchFunc(h.items, Item{Seq: seq, Sub: sub}, func(a, b Item) int {
@@ -131,8 +158,8 @@ func (h *hub) after(seq, sub uint64, max int) fetched {
 	case found:
 		return fetched{items: slices.Clone(h.items[i+1 : min(i+1+max, len(h.items))])}
 	case i > 0 && i < len(h.items) && h.items[i].Seq == seq+1 && h.items[i].Sub == 0:
-		// The cursor is inside deltas that were never kept here: the next durable message
-		// replaces them.
+		// The cursor is inside deltas that were never kept here: the next durable message replaces
+		// them.
 		return fetched{items: slices.Clone(h.items[i:min(i+max, len(h.items))])}
 	case seq < h.seq:
 		if len(h.items) > 0 && h.items[0].Seq == seq+1 && h.items[0].Sub == 0 {
@@ -140,7 +167,7 @@ func (h *hub) after(seq, sub uint64, max int) fetched {
 		}
 		return fetched{behind: true}
 	}
-	// All durable messages are there, and deltas are missing.
+	// All durable messages are available, but deltas are missing.
 	if h.restart == nil && h.partial != nil {
 		h.restart = h.partial()
 	}
@@ -169,8 +196,7 @@ func (h *hub) watching() int {
 	return h.viewers
 }
 
-// joined joins deltas that follow each other in one block, so that a slow viewer gets fewer and
-// longer ones.
+// joined joins consecutive deltas of one block, so that a slow viewer gets fewer and longer ones.
 func joined(items []Item) []Item {
 	if len(items) < 2 {
 		return items

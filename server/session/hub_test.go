@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// TestHub_restart checks that a viewer with all durable messages gets what is partial now, however
-// often another one has asked before.
+// TestHub_restart checks that a viewer with all durable messages gets the current partial text,
+// regardless of earlier requests of another one.
 func TestHub_restart(t *testing.T) {
 	h := newHub("s", "e", 1)
 	text := ""
@@ -20,9 +22,9 @@ func TestHub_restart(t *testing.T) {
 	}
 	want := func(seq uint64, want ...string) {
 		t.Helper()
-		h.items = nil // a viewer for whom the hub has kept nothing
+		h.items = nil // a viewer without kept items
 		var got []string
-		f := h.after(seq, 0, 10)
+		f := h.after(api.Cursor{Epoch: h.epoch, Seq: seq, Sub: 0}, 10)
 		for _, it := range f.items {
 			got = append(got, string(it.msg))
 		}
@@ -42,11 +44,11 @@ func TestHub_restart(t *testing.T) {
 	want(2, "x")
 }
 
-// noPartial is for a hub of a session that streams nothing.
+// noPartial is for a hub of a session that does not stream.
 func noPartial() func() []Item { return nil }
 
-// TestHub_after checks what a viewer at each place gets: everything after it in order, or the hint to
-// read the log.
+// TestHub_after checks the items for a viewer at each position: everything after it in order, or the
+// hint to read the log.
 func TestHub_after(t *testing.T) {
 	type at struct{ seq, sub uint64 }
 	all := []at{{5, 0}, {5, 1}, {5, 2}, {6, 0}, {6, 1}, {7, 0}}
@@ -56,7 +58,7 @@ func TestHub_after(t *testing.T) {
 	}
 	for _, c := range []struct {
 		place  at
-		from   int // the first of all that it gets
+		from   int // the first item that it gets
 		behind bool
 	}{
 		{at{3, 0}, 0, true}, {at{4, 0}, 0, false}, {at{5, 0}, 1, false}, {at{5, 1}, 2, false}, {at{5, 2}, 3, false}, {at{5, 9}, 3, false},
@@ -68,7 +70,7 @@ func TestHub_after(t *testing.T) {
 			if c.behind {
 				want = nil
 			}
-			f := h.after(c.place.seq, c.place.sub, most)
+			f := h.after(api.Cursor{Epoch: h.epoch, Seq: c.place.seq, Sub: c.place.sub}, most)
 			var got []at
 			for _, it := range f.items {
 				got = append(got, at{it.Seq, it.Sub})
@@ -80,7 +82,7 @@ func TestHub_after(t *testing.T) {
 	}
 }
 
-// TestHub_bounds checks how much a hub keeps: messages and bytes, and always the newest.
+// TestHub_bounds checks the limits of a hub: messages and bytes, and always the newest.
 func TestHub_bounds(t *testing.T) {
 	for name, c := range map[string]struct{ size, count, want int }{
 		"messages":           {1, ringItems, ringItems},
@@ -90,6 +92,7 @@ func TestHub_bounds(t *testing.T) {
 		"one that is larger": {ringBytes + 1, 2, 1},
 	} {
 		h := newHub("s", "e", 0)
+		h.watch(1)
 		for i := range c.count {
 			h.publish([]Item{{Seq: uint64(i + 1), msg: make([]byte, c.size)}}, noPartial)
 		}
@@ -99,8 +102,31 @@ func TestHub_bounds(t *testing.T) {
 	}
 }
 
-// TestHub_partial checks what a viewer gets that has the durable messages alone: the deltas while the hub has all
-// of them, and what is partial when it has forgotten some. Until then nothing is taken from the loop.
+// TestHub_largeUnwatched checks that a message above the limit is not kept without viewers: a later viewer reads the log,
+// and continues with new messages.
+func TestHub_largeUnwatched(t *testing.T) {
+	h := newHub("s", "e", 0)
+	h.publish([]Item{{Seq: 1, msg: make([]byte, ringBytes+1)}}, noPartial)
+	if len(h.items) != 0 || h.bytes != 0 {
+		t.Errorf("%d messages are kept with %d bytes, want none", len(h.items), h.bytes)
+	}
+	if f := h.after(api.Cursor{Epoch: "e", Seq: 0}, 10); !f.behind {
+		t.Errorf("a viewer at the start gets %+v, want that it is behind", f)
+	}
+	if f := h.after(api.Cursor{Epoch: "e", Seq: 1}, 10); f.behind || f.wait == nil {
+		t.Errorf("a viewer that has the message gets %+v, want that it waits", f)
+	}
+	h.publish([]Item{{Seq: 2, msg: []byte("small")}}, noPartial)
+	if f := h.after(api.Cursor{Epoch: "e", Seq: 1}, 10); len(f.items) != 1 || f.items[0].Seq != 2 {
+		t.Errorf("then it gets %+v, want message 2", f)
+	}
+	if f := h.after(api.Cursor{Epoch: "e", Seq: 0}, 10); !f.behind {
+		t.Errorf("the one at the start gets %+v, want that it is behind", f)
+	}
+}
+
+// TestHub_partial checks the items for a viewer with only the durable messages: the deltas while the hub has all
+// of them, and the partial text when it has dropped some. Until then the loop's state is not read.
 func TestHub_partial(t *testing.T) {
 	h := newHub("s", "e", 0)
 	asked := 0
@@ -113,20 +139,20 @@ func TestHub_partial(t *testing.T) {
 	for sub := uint64(1); sub < ringItems; sub++ {
 		h.publish([]Item{{Seq: 1, Sub: sub}}, partial)
 	}
-	if got := h.after(1, 0, ringItems).items; len(got) != ringItems-1 || got[0].Sub != 1 || asked != 0 {
+	if got := h.after(api.Cursor{Epoch: h.epoch, Seq: 1, Sub: 0}, ringItems).items; len(got) != ringItems-1 || got[0].Sub != 1 || asked != 0 {
 		t.Errorf("%d of %d deltas; what is partial was taken %d times", len(got), ringItems-1, asked)
 	}
-	for _, sub := range []uint64{ringItems, ringItems + 1} { // the durable message is forgotten, then a delta
+	for _, sub := range []uint64{ringItems, ringItems + 1} { // the durable message is dropped, then a delta
 		h.publish([]Item{{Seq: 1, Sub: sub}}, partial)
 	}
-	if got := h.after(1, 0, ringItems).items; len(got) != 1 || got[0].Sub != ringItems+1 {
+	if got := h.after(api.Cursor{Epoch: h.epoch, Seq: 1, Sub: 0}, ringItems).items; len(got) != 1 || got[0].Sub != ringItems+1 {
 		t.Errorf("a viewer that misses deltas gets %v", got)
 	}
-	if got := h.after(1, ringItems, ringItems).items; len(got) != 1 || got[0].Sub != ringItems+1 {
+	if got := h.after(api.Cursor{Epoch: h.epoch, Seq: 1, Sub: ringItems}, ringItems).items; len(got) != 1 || got[0].Sub != ringItems+1 {
 		t.Errorf("a viewer that has the one before gets %v", got)
 	}
 	h.publish([]Item{{Seq: 2}}, partial)
-	if got := h.after(1, ringItems+1, ringItems); len(got.items) != 1 || got.items[0].Seq != 2 || h.partial != nil {
+	if got := h.after(api.Cursor{Epoch: h.epoch, Seq: 1, Sub: ringItems + 1}, ringItems); len(got.items) != 1 || got.items[0].Seq != 2 || h.partial != nil {
 		t.Errorf("after the next durable message a viewer gets %v", got.items)
 	}
 }

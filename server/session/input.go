@@ -13,8 +13,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// release lets held inputs run. Those of unknown fate stay: whether they ran already is
-// for a person to judge, one by one.
+// release allows held inputs to run. Those of unknown fate stay: a person has to decide for each
+// whether it ran already.
 func (c *core) release() draft {
 	f := &facts{}
 	for _, in := range c.Inputs {
@@ -26,19 +26,18 @@ func (c *core) release() draft {
 	return c.queueDraft(f)
 }
 
-// inputStatus is how far an input is.
+// inputStatus is the progress of an input.
 type inputStatus string
 
 const (
-	inputQueued    inputStatus = "queued"    // it waits for the running turn
-	inputHeld      inputStatus = "held"      // it waits for a person, after a restart
-	inputUnknown   inputStatus = "unknown"   // it may have reached an agent that died
-	inputSent      inputStatus = "sent"      // it was handed to the agent
-	inputDelivered inputStatus = "delivered" // the agent has shown that it has it
+	inputQueued    inputStatus = "queued"    // waits for the running turn
+	inputHeld      inputStatus = "held"      // waits for a person, after a restart
+	inputUnknown   inputStatus = "unknown"   // may have reached an agent that died
+	inputSent      inputStatus = "sent"      // passed to the agent
+	inputDelivered inputStatus = "delivered" // confirmed by the agent
 )
 
-// input is something a person sent. It is in the core from its acceptance to the end of
-// its turn.
+// input is a prompt of a person. It is in the core from its acceptance to the end of its turn.
 type input struct {
 	ID       string      `json:"id"` // also its uuid for the agent
 	Content  event.JSON  `json:"content,omitempty"`
@@ -48,12 +47,12 @@ type input struct {
 	Trace    string      `json:"trace,omitempty"` // the trace context of the request that sent it
 }
 
-// waits reports whether an input is in the queue that people see.
+// waits reports whether an input is in the visible queue.
 func (in input) waits() bool {
 	return in.Status == inputQueued || in.Status == inputHeld || in.Status == inputUnknown
 }
 
-// forAgent is the input in the terms of package agent.
+// forAgent converts the input to package agent.
 func (in input) forAgent() (agent.Input, error) {
 	out := agent.Input{UUID: in.ID, Priority: in.Priority}
 	if !in.isText() {
@@ -62,7 +61,7 @@ func (in input) forAgent() (agent.Input, error) {
 	if !jsonwire.Valid(string(in.Content)) {
 		return out, errContent
 	}
-	out.Text = in.Content.Text() // a part of the content, if nothing in it is escaped: it may be large
+	out.Text = in.Content.Text() // shares the content, if it has no escapes: it may be large
 	return out, nil
 }
 
@@ -71,7 +70,7 @@ var errContent = errors.New("server: the text of an input is not JSON")
 // isText reports whether the content is a text, not blocks.
 func (in input) isText() bool { return strings.HasPrefix(string(in.Content), `"`) }
 
-// text is the text of an input, for titles.
+// text returns the text of an input, for titles.
 func (in input) text() string {
 	a, err := in.forAgent()
 	if err != nil {
@@ -87,7 +86,7 @@ func (in input) text() string {
 	return text
 }
 
-// blocks is the content of an input as events have it.
+// blocks returns the content of an input for events.
 func (in input) blocks() []event.Content {
 	a, err := in.forAgent()
 	if err != nil {
@@ -103,10 +102,13 @@ func (in input) blocks() []event.Content {
 	return all
 }
 
-// checkContent refuses content that no agent can take: it must be a text that is not
-// empty, or blocks that are JSON objects with a type.
+// checkContent rejects content that no agent can accept: it must be a non-empty text, or blocks
+// that are JSON objects with a type.
 func checkContent(content event.JSON) error {
 	in := input{Content: content}
+	if in.isText() && content != `""` && jsonwire.Valid(string(content)) {
+		return nil // without a copy of the text
+	}
 	a, err := in.forAgent()
 	if err != nil {
 		return Invalid("content is neither a string nor a list of blocks")
@@ -123,7 +125,7 @@ func checkContent(content event.JSON) error {
 	return nil
 }
 
-// queue is what waits of the inputs, in order.
+// queue returns the waiting inputs, in order.
 func (c *core) queue() []input {
 	var q []input
 	for _, in := range c.Inputs {
@@ -134,7 +136,7 @@ func (c *core) queue() []input {
 	return q
 }
 
-// queueItems is the queue as viewers see it.
+// queueItems returns the queue for viewers.
 func (c *core) queueItems() []event.QueueItem {
 	items := []event.QueueItem{}
 	for _, in := range c.queue() {
@@ -143,13 +145,13 @@ func (c *core) queueItems() []event.QueueItem {
 	return items
 }
 
-// queueEvent is what has changed in the queue since viewers were told of it last. The whole queue is
-// sent where nothing of it is as it was.
+// queueEvent returns the change of the queue since the last event for viewers. The whole queue is
+// sent if no part of it is unchanged.
 func (c *core) queueEvent() event.Event {
 	u := &event.QueueUpdated{Header: c.header("")}
 	told, now := c.told, c.queue()
 	c.told = now
-	var ids, follows []string // of the queue, and as the items alone leave it
+	var ids, follows []string // ids of the queue, and as the items alone leave it
 	added := map[string]bool{}
 	known := byID(told)
 	for _, in := range now {
@@ -195,7 +197,7 @@ func byID(all []input) map[string]input {
 	return m
 }
 
-// knowQueue takes over the queue of a conversation, which is what viewers were told.
+// knowQueue takes over the queue of a conversation, which is known to viewers.
 func (c *core) knowQueue(items []event.QueueItem) {
 	known := byID(c.Inputs)
 	c.told = nil
@@ -206,7 +208,7 @@ func (c *core) knowQueue(items []event.QueueItem) {
 	}
 }
 
-// unknown is facts without the contents of inputs that the core has.
+// unknown returns facts without the contents of inputs that the core has.
 func (c *core) unknown(f *facts) *facts {
 	return f.without(func(in input) bool {
 		old, ok := c.input(in.ID)
@@ -214,7 +216,7 @@ func (c *core) unknown(f *facts) *facts {
 	})
 }
 
-// beside is facts without the contents of inputs that an event has.
+// beside returns facts without the contents of inputs that an event has.
 func (f *facts) beside(ev event.Event) *facts {
 	items := itemsOf(ev)
 	return f.without(func(in input) bool {
@@ -222,7 +224,7 @@ func (f *facts) beside(ev event.Event) *facts {
 	})
 }
 
-// without is facts without the contents of some inputs.
+// without returns facts without the contents of some inputs.
 func (f *facts) without(content func(input) bool) *facts {
 	if f == nil || !slices.ContainsFunc(f.Inputs, content) {
 		return f
@@ -270,7 +272,7 @@ func (in input) item() event.QueueItem {
 	return item
 }
 
-// inflight is what the agent has of the inputs.
+// inflight returns the inputs that the agent has.
 func (c *core) inflight() []input {
 	return slices.DeleteFunc(slices.Clone(c.Inputs), input.waits)
 }
@@ -295,7 +297,7 @@ func (c *core) queued(id string) (input, error) {
 	return in, nil
 }
 
-// enqueue accepts an input. Its place is after those that wait.
+// enqueue accepts an input, after the waiting ones.
 func (c *core) enqueue(in input, key string) (draft, error) {
 	if err := checkContent(in.Content); err != nil {
 		return draft{}, err
@@ -310,12 +312,12 @@ func (c *core) enqueue(in input, key string) (draft, error) {
 	return c.queueDraft(f), nil
 }
 
-// holding reports whether an input is held, so that one that comes after it is as well.
+// holding reports whether an input is held, so that later ones are held as well.
 func (c *core) holding() bool {
 	return slices.ContainsFunc(c.Inputs, func(in input) bool { return in.Status == inputHeld })
 }
 
-// editInput changes the content of an input that waits.
+// editInput changes the content of a waiting input.
 func (c *core) editInput(id string, content event.JSON) (draft, error) {
 	in, err := c.queued(id)
 	if err != nil {
@@ -328,7 +330,7 @@ func (c *core) editInput(id string, content event.JSON) (draft, error) {
 	return c.queueDraft(&facts{Inputs: []input{in}}), nil
 }
 
-// removeInput drops an input that waits.
+// removeInput drops a waiting input.
 func (c *core) removeInput(id string) (draft, error) {
 	if _, err := c.queued(id); err != nil {
 		return draft{}, err
@@ -336,7 +338,7 @@ func (c *core) removeInput(id string) (draft, error) {
 	return c.queueDraft(&facts{Removed: []string{id}}), nil
 }
 
-// reorder gives the order of all inputs that wait.
+// reorder sets the order of all waiting inputs.
 func (c *core) reorder(ids []string) (draft, error) {
 	var have []string
 	for _, in := range c.queue() {
@@ -351,8 +353,8 @@ func (c *core) reorder(ids []string) (draft, error) {
 	return c.queueDraft(&facts{Order: ids}), nil
 }
 
-// nextInput is the input to send next, if the session can take one. Held inputs and those
-// of unknown fate wait for a person.
+// nextInput returns the input to send next, if the session can accept one. Held inputs and those of
+// unknown fate wait for a person.
 func (c *core) nextInput() (input, bool) {
 	for _, in := range c.Inputs {
 		switch in.Status {
@@ -365,7 +367,7 @@ func (c *core) nextInput() (input, bool) {
 	return input{}, false
 }
 
-// send hands an input to the agent: it leaves the queue and stands in the conversation.
+// send passes an input to the agent: it moves from the queue to the conversation.
 func (c *core) send(in input) []draft {
 	in.Status = inputSent
 	f := &facts{Inputs: []input{in}}
@@ -378,10 +380,10 @@ func (c *core) send(in input) []draft {
 	}
 }
 
-// maxQueue is how many inputs of a session can wait.
+// maxQueue is the maximum number of waiting inputs of a session.
 const maxQueue = 1000
 
-// queueDraft is a change of the queue. Its event shows the queue after it.
+// queueDraft returns a change of the queue. Its event shows the queue afterwards.
 func (c *core) queueDraft(f *facts) draft { return draft{queue: true, facts: f} }
 
 func (in input) String() string { return fmt.Sprintf("%s (%s)", in.ID, in.Status) }

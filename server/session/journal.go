@@ -11,14 +11,15 @@ import (
 	"github.com/seed7221b0f9/parley/internal/random"
 )
 
-// journal is a session as its log has it: the core and the conversation, which are folds of the
-// log, and what was drafted for the log and is not yet written. It belongs to the loop.
+// journal is the state of a session in its log: the core and the conversation, which are folds of
+// the log, and the drafts that are not yet written. It belongs to the loop.
 type journal struct {
 	*loop
 	log       Log
+	logEpoch  string // of the loaded log
 	hub       *hub
-	onWritten func() // called when the log has grown, which is when lists may change
-	onLost    func() // called when the log belongs to another server
+	onWritten func() // called when the log has grown, because lists may change
+	onLost    func() // called when another server has taken over the log
 
 	core     core
 	conv     event.Conversation
@@ -28,11 +29,15 @@ type journal struct {
 	trace    *turnTrace
 	seq, sub uint64
 
+	line      uint64 // the last line of the agent whose events were drafted
+	written   uint64 // the last one whose events are in the log
+	lineStart int    // where its records begin in batch
+
 	batch   []pending // drafted and not yet written
-	blocked error     // why the batch cannot be written
-	resumed bool      // the log takes records again, and inputs that wait for that have not been looked at
-	missed  bool      // deltas came while it could not
-	carry   *facts    // to go with the next record
+	blocked error     // the reason why the batch cannot be written
+	resumed bool      // the log accepts records again, and waiting inputs have not been checked
+	missed  bool      // deltas arrived while it could not
+	carry   *facts    // facts for the next record
 	unsaved unsaved
 	shown   shown
 	notes   notes
@@ -48,16 +53,22 @@ func newJournal(l *loop, epoch string) *journal {
 	}
 }
 
-// pending is a record that was drafted.
+// setEpoch sets the epoch of the log. That of the session also depends on losses.
+func (j *journal) setEpoch(epoch string) {
+	j.logEpoch = epoch
+	j.hub.setEpoch(epochWith(epoch, j.srv.losses(j.id)))
+}
+
+// pending is a drafted record.
 type pending struct {
 	rec record
-	ev  event.Event // to be folded when the record is written; nil for the first of two messages
-	// queue is the whole queue of which ev is a change, nil for another event.
+	ev  event.Event // folded when the record is written; nil for the first of two messages
+	// queue is the whole queue that ev changes, nil for another event.
 	queue *told
 }
 
-// delivered notes that the agent has shown to have an input. The fact goes to the log with
-// the next record: until then, the agent's files have to tell.
+// delivered records that the agent has confirmed an input. The fact is stored with the next record:
+// until then, the agent's files are the only evidence.
 func (j *journal) delivered(in input) {
 	if in.Status == inputDelivered {
 		return
@@ -76,8 +87,8 @@ func (j *journal) carrying() *facts {
 	return j.carry
 }
 
-// occur drafts a change of state. What the table does not have is a fault of the server:
-// it is logged, and the state stays.
+// occur drafts a change of state. An occurrence that is not in the table is a bug: it is logged,
+// and the state stays.
 func (j *journal) occur(o occurrence) {
 	drafts, err := j.core.occur(o)
 	if err != nil {
@@ -87,8 +98,8 @@ func (j *journal) occur(o occurrence) {
 	j.draft(drafts...)
 }
 
-// draft converts events to records and applies their facts. They are not shown before
-// write has stored them.
+// draft converts events to records and applies their facts. They are shown after write has stored
+// them.
 func (j *journal) draft(drafts ...draft) {
 	now := Timestamp(time.Now())
 	for _, d := range drafts {
@@ -106,12 +117,12 @@ func (j *journal) draft(drafts ...draft) {
 		for _, id := range orEmpty(d.facts).Removed {
 			j.trace.dropped(id, "removed")
 		}
-		for i, p := range j.encode(bounded(d.event)) {
-			p.rec.Time = now
+		for i, p := range j.encode(now, bounded(d.event)) {
 			if u, ok := p.ev.(*event.QueueUpdated); ok && d.queue {
 				p.queue = &told{u.Header, j.core.told}
 			}
 			if i == 0 {
+				stored = stored.atLine(&j.core, j.line)
 				p.rec.Facts = merged(j.carry, stored.beside(p.ev))
 				j.carry = nil
 				j.core.apply(j.seq+uint64(len(j.batch))+1, now, d.facts)
@@ -121,23 +132,39 @@ func (j *journal) draft(drafts ...draft) {
 	}
 }
 
-// encode returns the records of an event. The last one folds it; a message that is larger than
-// the log takes is replaced by an error.
-func (j *journal) encode(ev event.Event) []pending {
-	messages, err := j.encoder.Messages(ev)
+// atLine returns facts with the number of the agent's line, unless an earlier record has it.
+func (f *facts) atLine(c *core, line uint64) *facts {
+	if line <= c.Line {
+		return f
+	}
+	c.Line = line
+	g := *orEmpty(f)
+	g.Line = line
+	return &g
+}
+
+// encode returns the records of an event. The last one folds it; a message that exceeds the limit
+// of the log is replaced by an error.
+func (j *journal) encode(now string, ev event.Event) []pending {
+	head := recordHead(now)
+	if rec, ok := j.large(now, head, ev); ok && rec.size(head) <= MaxMessage {
+		return []pending{{rec: rec, ev: ev}}
+	}
+	lines, err := j.encoder.MessagesAfter(head, ev)
 	if err != nil {
 		j.logger.Error("an event cannot be encoded", "type", fmt.Sprintf("%T", ev), "err", err)
 		return nil
 	}
-	all := make([]pending, len(messages))
-	for i, data := range messages {
-		p := pending{rec: record{Msg: data}}
-		if i == len(messages)-1 {
+	all := make([]pending, len(lines))
+	for i, line := range lines {
+		p := pending{rec: newRecord(now, head, line)}
+		if i == len(lines)-1 {
 			p.ev = ev
 		}
-		if len(data) > MaxMessage {
+		if data := p.rec.Msg; len(data) > MaxMessage {
 			j.logger.Warn("a message was left out", "type", event.MessageType(data), "bytes", len(data))
 			p.ev = tooLarge(*ev.Head(), event.MessageType(data), len(data))
+			p.rec = record{Time: now}
 			if p.rec.Msg, err = event.Marshal(p.ev); err != nil {
 				j.logger.Error("an error cannot be encoded", "err", err)
 				return nil
@@ -155,7 +182,7 @@ func orEmpty(f *facts) *facts {
 	return f
 }
 
-// merged adds carried facts to those of a record, which come later.
+// merged adds carried facts to those of a record, which are newer.
 func merged(carried, own *facts) *facts {
 	if carried == nil {
 		if own != nil && own.empty() {
@@ -168,12 +195,14 @@ func merged(carried, own *facts) *facts {
 	}
 	both := *own
 	set(&both.AgentID, carried.AgentID)
+	if both.Dearest == nil {
+		both.Dearest = carried.Dearest
+	}
 	both.Inputs = append(carried.Inputs, own.Inputs...)
 	return &both
 }
 
-// commit drafts and writes what a person asked for. If it cannot be stored it did not
-// happen.
+// commit drafts and writes a person's request. If it cannot be stored, it has no effect.
 func (j *journal) commit(drafts ...draft) error {
 	if err := j.write(); err != nil {
 		return err
@@ -192,7 +221,7 @@ func (j *journal) commit(drafts ...draft) error {
 	return nil
 }
 
-// errLost ends an actor whose log another server has written to.
+// errLost ends an actor after another server has written to its log.
 var errLost = errors.New("server: another server writes the log of this session")
 
 func (j *journal) agentID(ctx context.Context) (id string) {

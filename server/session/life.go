@@ -2,39 +2,42 @@ package session
 
 import (
 	"context"
+	"iter"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/host"
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// life is the agent of a session: whether it is being started, runs or is being ended, and since
-// when it is silent. It belongs to the loop.
+// life is the state of a session's agent: whether it is being started, running or being ended, and
+// the start of its silence. It belongs to the loop.
 type life struct {
 	*journal
 	provider agent.Provider
-	env      []string // the environment of agents of its tenant
-	given    []string // the environment that the agent was given
-	agent    *running // nil while none runs
+	env      []string     // the environment of agents of its tenant
+	given    []string     // the environment that the agent was given
+	spawner  *hostSpawner // started the agent under a host; nil without one
+	agent    *running     // nil while none runs
 	// capabilities are those of the last agent; nil before the first.
 	capabilities *api.Capabilities
 	starting     bool
 	cancelStart  context.CancelFunc
-	waiters      []chan error // for the start of the agent
-	sending      bool         // an input is on its way to the agent
+	waiters      []chan error // wait for the start of the agent
+	sending      bool         // an input is being sent to the agent
 	unsent       bool         // an input could not be written and stays in the queue
 	draining     bool
-	quiet        time.Time // since when nothing happened
+	quiet        time.Time // time of the last activity
 	stalled      stallStep
 }
 
-// active notes that the agent or a person has done something.
+// active records an activity of the agent or a person.
 func (l *life) active() { l.quiet, l.stalled = time.Now(), stallNone }
 
-// answerWaiters tells those who wait for the agent how its start ended.
+// answerWaiters reports the result of the start to those who wait for the agent.
 func (l *life) answerWaiters(err error) {
 	for _, w := range l.waiters {
 		w <- err
@@ -42,7 +45,7 @@ func (l *life) answerWaiters(err error) {
 	l.waiters = nil
 }
 
-// interrupt interrupts the turn that runs, without waiting for it.
+// interrupt interrupts the running turn, without waiting for it.
 func (l *life) interrupt(done func(session agent.Session, err error)) {
 	session := l.agent.session
 	l.srv.wg.Go(func() {
@@ -53,27 +56,46 @@ func (l *life) interrupt(done func(session agent.Session, err error)) {
 	})
 }
 
-// pumped is an event of an agent, or the end of its events.
+// pumped is the events of one line of an agent, an event, or the end of its events.
 type pumped struct {
-	event event.Event
-	err   error
-	end   bool
+	events []event.Event
+	line   uint64 // 0 if the events come from no line of a host
+	err    error
+	end    bool
 }
 
-// pumpBuffer is how many events of an agent wait for its actor before the agent does.
+// pumpBuffer is the number of events that wait for the actor before the agent blocks.
 const pumpBuffer = 512
 
-// running is the agent of a session while it runs.
+// running is a running agent.
 type running struct {
 	session agent.Session
 	events  chan pumped
-	release func()     // gives its place back
-	reason  occurrence // why it is being ended; empty if it was not asked to
+	release func()     // releases its place
+	reason  occurrence // the reason of a requested end; empty otherwise
 	close   func() error
 	ended   chan struct{} // closed when the actor has seen the end
+
+	process *host.Process                   // of an agent that a running host keeps
+	forget  func(ctx context.Context) error // removes what a host keeps of it, after its end; nil without a host
+	gaveUp  int64                           // bytes of lines that the host keeps no longer
 }
 
-// pump carries the events of an agent to the loop until they end.
+// batches yields the events of an agent, by their lines where a host keeps them.
+func (r *running) batches(ctx context.Context) iter.Seq2[agent.Batch, error] {
+	if h, ok := r.session.(agent.Hosted); ok && r.forget != nil {
+		return h.Batches(ctx)
+	}
+	return func(yield func(agent.Batch, error) bool) {
+		for ev, err := range r.session.Events(ctx) {
+			if !yield(agent.Batch{Events: []event.Event{ev}}, err) {
+				return
+			}
+		}
+	}
+}
+
+// pump passes the events of an agent to the loop until they end.
 func (l *life) pump(r *running) {
 	give := func(p pumped) bool {
 		select {
@@ -84,18 +106,33 @@ func (l *life) pump(r *running) {
 		}
 	}
 	var failed error
-	for ev, err := range r.session.Events(context.WithoutCancel(l.ctx)) {
+	for b, err := range r.batches(context.WithoutCancel(l.ctx)) {
 		if err != nil {
 			failed = err
 			break
 		}
-		if !give(pumped{event: ev}) {
+		if !give(pumped{events: b.Events, line: b.Line}) {
 			break
 		}
 	}
 	give(pumped{err: failed, end: true})
-	_ = r.close() // the agent has ended by itself, or was closed already
+	_ = r.close() // the agent has exited, or was closed already
 	r.release()
+	if r.forget == nil {
+		return
+	}
+	select {
+	case <-r.ended:
+		ctx, cancel := l.bounded()
+		defer cancel()
+		if err := l.call(ctx, func() error { return l.blocked }); err != nil {
+			return // its last events are not stored: the next server reads its lines
+		}
+		if err := r.forget(ctx); err != nil {
+			l.logger.Warn("the host has not forgotten an agent", "err", err)
+		}
+	case <-l.done: // the next server reads its lines
+	}
 }
 
 // open waits for a place and starts the agent.
@@ -105,6 +142,11 @@ func (l *life) open(ctx context.Context, resume string, spoken bool, opts agent.
 		return nil, nil, err
 	}
 	revoke := l.srv.opts.Prepare(l.id, l.provider, &opts)
+	var kept *hostSpawner
+	if _, ok := l.provider.(agent.Adopter); ok && l.srv.opts.Host != nil {
+		kept = &hostSpawner{h: l.srv.opts.Host, key: l.id}
+		opts.Spawner = kept
+	}
 	place := release
 	release = sync.OnceFunc(func() { revoke(); place() })
 	ctx, cancel := context.WithTimeout(ctx, l.srv.opts.StartTimeout)
@@ -117,13 +159,14 @@ func (l *life) open(ctx context.Context, resume string, spoken bool, opts agent.
 	}
 	if err != nil {
 		release()
+		kept.abandon()
 		return nil, nil, err
 	}
-	l.post(func() { l.given = opts.Env })
+	l.post(func() { l.given, l.spawner = opts.Env, kept })
 	return session, release, nil
 }
 
-// fate asks the agent's files what became of an input.
+// fate checks the agent's files for an input.
 func (l *life) fate(in input) agent.Delivery {
 	w, ok := l.provider.(agent.Witness)
 	if !ok || l.core.AgentID == "" {
@@ -139,8 +182,8 @@ func (l *life) fate(in input) agent.Delivery {
 	return d
 }
 
-// stop ends the agent for a reason. It returns at once; the end comes as an event. The
-// channel is closed when it has come.
+// stop ends the agent for a reason. It returns at once; the end follows as an event, after which
+// the channel is closed.
 func (l *life) stop(reason occurrence) <-chan struct{} {
 	if l.cancelStart != nil {
 		l.cancelStart()
@@ -162,7 +205,7 @@ func (l *life) stop(reason occurrence) <-chan struct{} {
 	return r.ended
 }
 
-// tasksRun reports whether the agent works in the background.
+// tasksRun reports whether the agent has background tasks.
 func (l *life) tasksRun() bool {
 	return slices.ContainsFunc(l.conv.Tasks, func(t *event.Task) bool { return t.Status == "running" })
 }
@@ -172,5 +215,5 @@ func (l *life) evictable() bool {
 	return l.agent != nil && l.core.State == Idle && !l.sending && !l.tasksRun()
 }
 
-// free reports whether the server has no agent for the session.
+// free reports whether the session has no agent.
 func (l *life) free() bool { return l.agent == nil && !l.starting && !l.draining }

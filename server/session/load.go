@@ -14,23 +14,29 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// Prefix begins the name of every session's log.
+// Prefix is the prefix of the names of session logs.
 const Prefix = "s-"
 
-// recover makes lists complete and brings in order what a dead server left: it reads the sessions that are not as they were remembered.
+// recover completes the lists and recovers the sessions of a dead server: it reads the sessions that differ from their remembered state.
 func (s *Sessions) recover(ctx context.Context) error {
 	generation, ends, err := s.opts.Store.Ends(ctx)
 	if err != nil {
 		return fmt.Errorf("server: listing the sessions: %w", err)
 	}
 	known := s.openRemembered(generation)
+	left := map[string]*leftAgent{}
+	if s.opts.Host != nil {
+		if left, err = s.opts.Host.left(ctx); err != nil {
+			return fmt.Errorf("server: the agents of the host: %w", err)
+		}
+	}
 	unsaved, err := s.unsaved()
 	if err != nil {
 		return err
 	}
 	for _, d := range s.opts.Store.Damage() {
-		unsaved[d.Session] = true // it may have to be told
-		ends[d.Session] += 0      // also where nothing is left of it
+		unsaved[d.Session] = true // it may have to be reported
+		ends[d.Session] += 0      // also if no events are left
 	}
 	var changed []string
 	for id, end := range ends {
@@ -38,6 +44,9 @@ func (s *Sessions) recover(ctx context.Context) error {
 			continue
 		}
 		s.find(id)
+		if left[id] != nil {
+			continue
+		}
 		m, ok := known[id]
 		if ok = ok && m.Summary.Seq == end && !unsaved[id]; ok {
 			_, _, err := s.opts.Provider(ctx, m.Tenant, m.Summary.Provider)
@@ -51,7 +60,23 @@ func (s *Sessions) recover(ctx context.Context) error {
 		s.setTenant(id, m.Tenant)
 	}
 	s.remembered.keep(ends)
-	return s.recoverAll(ctx, changed)
+	if err := s.recoverAll(ctx, changed); err != nil {
+		return err
+	}
+	for id, l := range left {
+		if _, ok := ends[id]; !ok {
+			s.opts.Host.discard(ctx, l)
+		} else if err := s.adoptOne(ctx, id, l); err != nil {
+			s.unreadable(id, err)
+		}
+	}
+	return ctx.Err()
+}
+
+// unreadable lists a session whose log cannot be read.
+func (s *Sessions) unreadable(id string, err error) {
+	s.logger.Error("a session cannot be read", "session", id, "err", err)
+	s.updated(id, "", api.SessionSummary{SessionID: id, State: string(Failed), Title: damagedTitle})
 }
 
 // unsaved returns the sessions with text that viewers saw and that may not be in the log.
@@ -74,8 +99,7 @@ func (s *Sessions) recoverAll(ctx context.Context, ids []string) error {
 		wg.Go(func() {
 			for id := range work {
 				if err := s.recoverOne(ctx, id); err != nil {
-					s.logger.Error("a session cannot be read", "session", id, "err", err)
-					s.updated(id, "", api.SessionSummary{SessionID: id, State: string(Failed), Title: damagedTitle})
+					s.unreadable(id, err)
 				}
 			}
 		})
@@ -88,8 +112,7 @@ func (s *Sessions) recoverAll(ctx context.Context, ids []string) error {
 	return ctx.Err()
 }
 
-// recoverOne loads a session, writes what follows from the death of its server, and leaves
-// it on disk.
+// recoverOne loads a session, writes the consequences of its server's death, and leaves it on disk.
 func (s *Sessions) recoverOne(ctx context.Context, id string) error {
 	a, err := s.load(ctx, id)
 	if err != nil {
@@ -113,16 +136,21 @@ func (s *Sessions) newActor(id, epoch string) *actor {
 	return a
 }
 
-// load reads a session: the newest snapshot, the events after it, and the deltas after
-// those. Then it brings the session in order: no agent runs.
+// load reads a session: the newest snapshot, the events after it, and the deltas after those. Then
+// it recovers the session: no agent is running.
 func (s *Sessions) load(ctx context.Context, id string) (*actor, error) {
+	return s.loadWith(ctx, id, (*actor).recovered)
+}
+
+// loadWith is load with what brings the session in order.
+func (s *Sessions) loadWith(ctx context.Context, id string, order func(*actor)) (*actor, error) {
 	a := s.newActor(id, "")
 	at, err := a.log.Last(ctx)
 	if err != nil && (!IsMissing(err) || len(s.losses(id)) == 0) {
 		return nil, err
 	}
-	a.hub.epoch = at.Epoch
-	told := uint64(0) // what is notable up to here is in the outbox, also where the snapshot cannot be used
+	a.setEpoch(at.Epoch)
+	told := uint64(0) // events up to here are in the outbox, even if the snapshot cannot be used
 	if snap, err := a.log.Snapshot(ctx); err == nil {
 		told = snap.Seq
 		if err := a.restore(snap.Data); err != nil {
@@ -151,15 +179,15 @@ func (s *Sessions) load(ctx context.Context, id string) (*actor, error) {
 	}
 	a.notes.tell()
 	a.tellLoss()
-	a.recovered()
+	order(a)
 	if a.blocked == nil {
 		a.shown.forget()
 	}
-	if at.Epoch == "" { // nothing was left of its log, which has the notice now
+	if at.Epoch == "" { // no events were left in its log, which has the notice now
 		if at, err = a.log.Last(ctx); err != nil {
 			return nil, err
 		}
-		a.hub.epoch = at.Epoch
+		a.setEpoch(at.Epoch)
 	}
 	return a, nil
 }
@@ -172,5 +200,5 @@ func (s *Sessions) run(e *entry, a *actor) {
 	})
 }
 
-// title is how people know the session.
+// title returns the title of the session for people.
 func (c *core) title() string { return cmp.Or(c.Title, c.FirstPrompt) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"iter"
 	"slices"
 
@@ -11,8 +12,8 @@ import (
 	"github.com/seed7221b0f9/parley/eventlog"
 )
 
-// ReadAround yields the events of a log after a number. Those that the store has lost are one event without data, with the
-// number of the last of them.
+// ReadAround yields the events of a log after a number. Lost events are one event without data, with the number of the
+// last of them.
 func ReadAround(ctx context.Context, log Log, after uint64) iter.Seq2[eventlog.Event, error] {
 	return func(yield func(eventlog.Event, error) bool) {
 		for again := true; again; {
@@ -30,7 +31,7 @@ func ReadAround(ctx context.Context, log Log, after uint64) iter.Seq2[eventlog.E
 	}
 }
 
-// readAround folds the events after a number. What cannot be understood without those that are lost is left out.
+// readAround folds the events after a number. It skips events that depend on lost ones.
 func (a *actor) readAround(ctx context.Context, after, told uint64) error {
 	holes := false
 	for ev, err := range ReadAround(ctx, a.log, after) {
@@ -53,12 +54,12 @@ func (a *actor) readAround(ctx context.Context, after, told uint64) error {
 	return nil
 }
 
-// losses returns what the log of a session has lost.
+// losses returns the losses of a session's log.
 func (s *Sessions) losses(id string) []eventlog.Damage {
 	return slices.DeleteFunc(s.opts.Store.Damage(), func(d eventlog.Damage) bool { return d.Session != id })
 }
 
-// tellLoss drafts a notice for everything that the log has lost, once, and reports whether there is one.
+// tellLoss drafts one notice for all losses of the log, once, and reports whether it did.
 func (a *actor) tellLoss() (told bool) {
 	for _, d := range a.srv.losses(a.id) {
 		if text := d.String(); !slices.Contains(a.core.Lost, text) {
@@ -70,18 +71,32 @@ func (a *actor) tellLoss() (told bool) {
 	return told
 }
 
-// watchLoss tells what the log has lost since the session was loaded, and holds the queue.
+// epochWith returns the epoch of a session with lost events, given the epoch of its log. A loss that is found while the store is
+// open changes the epoch of the session and not yet that of the log.
+func epochWith(epoch string, lost []eventlog.Damage) string {
+	if len(lost) == 0 {
+		return epoch
+	}
+	hash := fnv.New64a()
+	for _, d := range lost {
+		fmt.Fprintf(hash, "%d-%d\n", d.From, d.To)
+	}
+	return fmt.Sprintf("%s-%x", epoch, hash.Sum64())
+}
+
+// watchLoss reports losses of the log since the session was loaded, holds the queue and makes viewers start again.
 func (a *actor) watchLoss() {
 	if a.core.State != LostHost && a.tellLoss() {
+		a.setEpoch(a.logEpoch)
 		a.draft(a.core.hold()...)
-		_ = a.write() // kept and tried again by tick
+		_ = a.write() // kept and retried by tick
 	}
 }
 
-// damagedTitle is the title of a session whose log does not have one any more.
+// damagedTitle is the title of a session with a log that lost its title.
 const damagedTitle = "damaged session"
 
-// unopened reports whether the log has lost how the session was opened, so that no agent can be started.
+// unopened reports whether the log has lost the parameters of the session, so that no agent can be started.
 func (a *actor) unopened() bool {
 	return a.core.Opened.Provider == "" && len(a.srv.losses(a.id)) > 0
 }

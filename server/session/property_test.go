@@ -29,7 +29,7 @@ import (
 	"github.com/seed7221b0f9/parley/workspace"
 )
 
-// memLog is a log in memory. Its faults are for tests.
+// memLog is an in-memory log with faults for tests.
 type memLog struct {
 	mu     sync.Mutex
 	events [][]byte
@@ -37,7 +37,7 @@ type memLog struct {
 	snap   *eventlog.Snapshot
 	fail   error // of Append
 
-	trimmed uint64 // what TrimDeltas was last called with
+	trimmed uint64 // the last argument of TrimDeltas
 }
 
 func (l *memLog) Append(_ context.Context, expected uint64, events ...[]byte) (uint64, error) {
@@ -146,7 +146,7 @@ func (s *memStore) Damage() []eventlog.Damage {
 	return slices.Clone(s.damage)
 }
 
-// memSessions are sessions without a server.
+// memSessions returns sessions without a server.
 func memSessions(t *testing.T) (*Sessions, *memStore) {
 	t.Helper()
 	st, provider := &memStore{}, &agenttest.Provider{ProviderName: "claude", Dir: t.TempDir()}
@@ -174,7 +174,7 @@ func memSessions(t *testing.T) (*Sessions, *memStore) {
 	return s, st
 }
 
-// patience is how long a test waits for what must happen.
+// patience is the timeout of tests for expected events.
 const patience = 2 * time.Minute
 
 // free has no limits.
@@ -190,7 +190,7 @@ func (free) Reported(context.Context, budget.Account, budget.Amount, bool) (budg
 	return budget.Row{}, nil
 }
 
-// quiet measures nothing and has no webhooks.
+// quiet implements metrics and webhooks without effect.
 type quiet struct{}
 
 func (quiet) Turn(string, bool, time.Duration)           {}
@@ -200,13 +200,13 @@ func (quiet) Reconciled(string, float64)                 {}
 func (quiet) Wants(string) bool                          { return false }
 func (quiet) Add(context.Context, []webhook.Event) error { return nil }
 
-// providerOf is the agent of the sessions.
+// providerOf returns the agent of the sessions.
 func providerOf(s *Sessions) agent.Provider {
 	p, _, _ := s.opts.Provider(context.Background(), "", "")
 	return p
 }
 
-// created makes a session and starts its agent.
+// created creates a session and starts its agent.
 func created(ctx context.Context, s *Sessions) (api.ConnectResult, error) {
 	id := Prefix + random.Hex(6)
 	if err := s.Create(ctx, id, Opened{}); err != nil {
@@ -231,7 +231,7 @@ func until(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// recordings are the dialogues of the corpus as events.
+// recordings returns the dialogues of the corpus as events.
 func recordings(t *testing.T) map[string][]event.Event {
 	t.Helper()
 	dir := os.Getenv("PARLEY_WIRE_CORPUS")
@@ -284,7 +284,7 @@ func decodeRecords(t *testing.T, records [][]byte) [][]byte {
 	return messages
 }
 
-// foldMessages folds messages into a conversation, with a decoder that has seen none before.
+// foldMessages folds messages into a conversation, with a new decoder.
 func foldMessages(t *testing.T, conv *event.Conversation, messages [][]byte) {
 	t.Helper()
 	var d event.Decoder
@@ -299,8 +299,8 @@ func foldMessages(t *testing.T, conv *event.Conversation, messages [][]byte) {
 	}
 }
 
-// TestSnapshotAndTail checks every recording: a snapshot after any record and the tail
-// after it are the whole, and deltas add nothing to it.
+// TestSnapshotAndTail checks for every recording that a snapshot after any record and the tail
+// after it equal the whole, and that deltas have no effect on it.
 func TestSnapshotAndTail(t *testing.T) {
 	s, st := memSessions(t)
 	for name, events := range recordings(t) {
@@ -327,7 +327,7 @@ func TestSnapshotAndTail(t *testing.T) {
 			t.Errorf("%s: the fold with deltas is not that of the log\nlive %s\nlog  %s", name, live, want)
 			continue
 		}
-		step := max(1, len(records)/short.Count(2, 5, max(1, len(records))))
+		step := max(1, len(records)/short.Count(1, 5, max(1, len(records))))
 		for n := 0; n <= len(records); n += step {
 			var head, restored event.Conversation
 			foldMessages(t, &head, messages[:n])
@@ -344,7 +344,7 @@ func TestSnapshotAndTail(t *testing.T) {
 	}
 }
 
-// TestSnapshot_trims checks that deltas are freed once a snapshot holds what they were for.
+// TestSnapshot_trims checks that deltas are freed once a snapshot includes their messages.
 func TestSnapshot_trims(t *testing.T) {
 	s, st := memSessions(t)
 	id := Prefix + random.Hex(4)
@@ -364,8 +364,8 @@ func TestSnapshot_trims(t *testing.T) {
 	})
 }
 
-// TestDiskFull checks that an input which cannot be stored is refused, that the agent's work
-// waits, and that everything goes on when there is room again.
+// TestDiskFull checks that an input that cannot be stored is rejected, that the agent's work waits,
+// and that everything continues when there is room again.
 func TestDiskFull(t *testing.T) {
 	s, st := memSessions(t)
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -412,7 +412,7 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// TestLostHost checks that a server whose log another one writes stops writing.
+// TestLostHost checks that a server stops writing after another one has written its log.
 func TestLostHost(t *testing.T) {
 	s, st := memSessions(t)
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -456,7 +456,7 @@ func TestTransitions(t *testing.T) {
 			t.Errorf("%s: a lost session is %q", from, to)
 		}
 	}
-	for _, o := range []occurrence{onDrain, onEnd, onLost} { // an eviction may be under way
+	for _, o := range []occurrence{onDrain, onEnd, onLost} { // an eviction may be running
 		between, _ := Idle.next(o)
 		if to, err := between.next(onEvict); err != nil || to != between {
 			t.Errorf("after %s the end of an evicted agent leads from %s to %s, %v; want no change", o, between, to, err)
@@ -467,7 +467,7 @@ func TestTransitions(t *testing.T) {
 	}
 }
 
-// TestDied checks what becomes of what an agent had when it died.
+// TestDied checks the state of inputs and requests after an agent's death.
 func TestDied(t *testing.T) {
 	for _, tt := range []struct {
 		fate agent.Delivery
@@ -512,7 +512,7 @@ func TestValidTitle(t *testing.T) {
 	}
 }
 
-// TestEnvelope checks what is written by hand against the type.
+// TestEnvelope compares the manually written envelope with the type.
 func TestEnvelope(t *testing.T) {
 	for _, sub := range []uint64{0, 7} {
 		want := api.Envelope{Seq: 5, Sub: sub, Epoch: "e\"", SessionID: "s-1", TS: "now", Msg: json.RawMessage(`{"type":"x","text":"<&\u2028"}`)}
@@ -535,8 +535,8 @@ func TestEnvelope(t *testing.T) {
 	}
 }
 
-// TestPartialText_acrossRecords checks that a crash keeps a block from its first word, also
-// where a record came in the middle of it.
+// TestPartialText_acrossRecords checks that a crash keeps a block from its first word, also if a
+// record was written in the middle of it.
 func TestPartialText_acrossRecords(t *testing.T) {
 	s, st := memSessions(t)
 	id := Prefix + "partial"

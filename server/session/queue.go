@@ -9,11 +9,11 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// Queues are the calls about inputs that wait.
+// Queues are the calls about waiting inputs.
 type Queues struct{ *Sessions }
 
-// Query accepts an input. It is in the log when the answer is given. Behind inputs that are held
-// it is held as well, unless it is to go now.
+// Query accepts an input. It is in the log before the response. Behind held inputs it is held as
+// well, unless its priority is now.
 func (s *Sessions) Query(ctx context.Context, id, key string, content event.JSON, priority, by string) (api.Accepted, error) {
 	return s.query(ctx, id, key, content, priority, by, priority == "now")
 }
@@ -29,6 +29,9 @@ func (s *Sessions) query(ctx context.Context, id, key string, content event.JSON
 	err := s.with(ctx, id, func(a *actor) error {
 		if k, ok := a.core.accepted(key); ok {
 			result = api.Accepted{TurnID: k.TurnID, Seq: k.Seq}
+			if in, ok := a.core.input(k.TurnID); ok {
+				result.Held = in.Status == inputHeld
+			}
 			return nil
 		}
 		if err := a.owned(); err != nil {
@@ -54,7 +57,7 @@ func (s *Sessions) query(ctx context.Context, id, key string, content event.JSON
 		result = api.Accepted{TurnID: in.ID, Seq: a.seq, Held: in.Status == inputHeld}
 		a.trace.accepted(in)
 		if priority == "now" && a.agent != nil && a.core.State.busy() && !a.sending {
-			a.sendInput(in) // the agent takes it into the running turn
+			a.sendInput(in) // the agent adds it to the running turn
 			return nil
 		}
 		a.sendNext()
@@ -63,7 +66,7 @@ func (s *Sessions) query(ctx context.Context, id, key string, content event.JSON
 	return result, err
 }
 
-// change changes the inputs that wait.
+// change changes the waiting inputs.
 func (s Queues) change(ctx context.Context, id string, change func(*core) (draft, error)) (api.QueueListResult, error) {
 	var result api.QueueListResult
 	err := s.with(ctx, id, func(a *actor) error {
@@ -84,8 +87,8 @@ func (s Queues) change(ctx context.Context, id string, change func(*core) (draft
 	return result, err
 }
 
-// SendNow sends an input before all others, also one that was held or is of unknown fate,
-// and also into a turn that runs.
+// SendNow sends an input before all others, also a held one or one of unknown fate, and also during
+// a turn.
 func (s Queues) SendNow(ctx context.Context, p api.QueueItemParams) (api.Accepted, error) {
 	if err := s.Working(); err != nil {
 		return api.Accepted{}, err
@@ -126,7 +129,7 @@ func (s Queues) SendNow(ctx context.Context, p api.QueueItemParams) (api.Accepte
 	return result, err
 }
 
-// List returns the inputs that wait.
+// List returns the waiting inputs.
 func (s Queues) List(ctx context.Context, p api.SessionRef) (api.QueueListResult, error) {
 	var result api.QueueListResult
 	err := s.with(ctx, p.SessionID, func(a *actor) error {
@@ -136,22 +139,22 @@ func (s Queues) List(ctx context.Context, p api.SessionRef) (api.QueueListResult
 	return result, err
 }
 
-// Edit changes an input that waits.
+// Edit changes a waiting input.
 func (s Queues) Edit(ctx context.Context, p api.QueueEditParams) (api.QueueListResult, error) {
 	return s.change(ctx, p.SessionID, func(c *core) (draft, error) { return c.editInput(p.ID, p.Content) })
 }
 
-// Remove drops an input that waits.
+// Remove drops a waiting input.
 func (s Queues) Remove(ctx context.Context, p api.QueueItemParams) (api.QueueListResult, error) {
 	return s.change(ctx, p.SessionID, func(c *core) (draft, error) { return c.removeInput(p.ID) })
 }
 
-// Reorder changes the order of the inputs that wait.
+// Reorder changes the order of the waiting inputs.
 func (s Queues) Reorder(ctx context.Context, p api.QueueReorderParams) (api.QueueListResult, error) {
 	return s.change(ctx, p.SessionID, func(c *core) (draft, error) { return c.reorder(p.IDs) })
 }
 
-// Release sends the inputs that are held.
+// Release sends the held inputs.
 func (s Queues) Release(ctx context.Context, p api.SessionRef) (api.QueueListResult, error) {
 	if err := s.Working(); err != nil {
 		return api.QueueListResult{}, err

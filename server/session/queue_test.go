@@ -18,7 +18,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// queueActor is an actor without a loop whose session is idle.
+// queueActor returns an actor without a loop with an idle session.
 func queueActor(t *testing.T) (*actor, *memLog, func() *actor) {
 	t.Helper()
 	s, st := memSessions(t)
@@ -42,7 +42,7 @@ func queueActor(t *testing.T) (*actor, *memLog, func() *actor) {
 	}
 }
 
-// queueSteps are the ways in which a queue changes.
+// queueSteps are the kinds of changes of a queue.
 var queueSteps = []func(r *rand.Rand, c *core, n int) []draft{
 	func(_ *rand.Rand, c *core, n int) []draft {
 		d, err := c.enqueue(input{ID: fmt.Sprint("p", n), Content: mustJSON(fmt.Sprint("text ", n)), Status: inputQueued}, "")
@@ -89,8 +89,8 @@ func anyInput(r *rand.Rand, c *core) string {
 	return ""
 }
 
-// TestQueue_changes checks that viewers, who get the changes, have the queue that the server has, and
-// that the log folds to both, whatever changes the queue.
+// TestQueue_changes checks that viewers, who get the changes, have the server's queue, and that the
+// log folds to both, for all kinds of changes.
 func TestQueue_changes(t *testing.T) {
 	for seed := range uint64(short.Count(3, 10, 100)) {
 		r := rand.New(rand.NewPCG(seed, 0))
@@ -122,8 +122,8 @@ func TestQueue_changes(t *testing.T) {
 	}
 }
 
-// TestQueue_whole checks that a viewer that does not take changes gets whole queues: those of every change live and from
-// the beginning of the log, and the queue of now from any other place.
+// TestQueue_whole checks that a viewer that does not accept changes gets whole queues: those of every change live and
+// from the beginning of the log, and the current queue from any other position.
 func TestQueue_whole(t *testing.T) {
 	for seed := range uint64(short.Count(2, 5, 50)) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -138,7 +138,7 @@ func TestQueue_whole(t *testing.T) {
 				}
 			}
 		}()
-		live := &Viewer{srv: a.srv, actor: a, Cursor: api.Cursor{Seq: a.seq}}
+		live := &Viewer{srv: a.srv, actor: a, Cursor: api.Cursor{Epoch: a.hub.epoch, Seq: a.seq}}
 		var seen, queue []event.QueueItem
 		take := func(items []Item, changes bool) {
 			t.Helper()
@@ -175,7 +175,7 @@ func TestQueue_whole(t *testing.T) {
 		seen = queue
 		for from := range len(log.events) {
 			queue = nil
-			v := &Viewer{srv: a.srv, actor: a, Cursor: api.Cursor{Seq: uint64(from)}}
+			v := &Viewer{srv: a.srv, actor: a, Cursor: api.Cursor{Epoch: a.hub.epoch, Seq: uint64(from)}}
 			page, err := v.page(t.Context())
 			if err == nil {
 				err = v.readQueues(t.Context(), page)
@@ -193,7 +193,7 @@ func TestQueue_whole(t *testing.T) {
 }
 
 // TestQueue_log checks that the log has the content of an input once while it waits and once when it
-// is sent, whatever happens to the others.
+// is sent, regardless of the others.
 func TestQueue_log(t *testing.T) {
 	a, log, _ := queueActor(t)
 	const count, size = 20, 100_000
@@ -224,8 +224,8 @@ func TestQueue_log(t *testing.T) {
 	}
 }
 
-// TestQueue_memory checks how much memory is taken for a large input, in all, from its acceptance until
-// it is sent: the copies that are listed, and little more.
+// TestQueue_memory checks the total memory for a large input, from its acceptance until it is sent: the
+// listed copies, and little more.
 func TestQueue_memory(t *testing.T) {
 	const size = 4 << 20
 	a, _, _ := queueActor(t)
@@ -243,7 +243,7 @@ func TestQueue_memory(t *testing.T) {
 	accepted := used(func() {
 		a.draft(kept(a.core.enqueue(input{ID: "p", Content: content, Status: inputQueued}, ""))...)
 	})
-	const most = 5       // with the race detector the compiler makes a copy more
+	const most = 5       // with the race detector the compiler makes one more copy
 	if accepted > most { // the message, the record, the queue of the conversation
 		t.Errorf("accepting an input takes %.1f times its size, want 3, at most %d", accepted, most)
 	}
@@ -254,8 +254,8 @@ func TestQueue_memory(t *testing.T) {
 	}
 }
 
-// TestRetained checks what a session keeps of large messages when their turn is over: of the result of a
-// tool that is too large almost nothing, and a prompt once, in its conversation.
+// TestRetained checks the memory that a session keeps of large messages after their turn: almost none of
+// a tool result that is too large, and a prompt once, in its conversation.
 func TestRetained(t *testing.T) {
 	a, log, _ := queueActor(t)
 	heap := func() float64 {
@@ -298,7 +298,7 @@ func TestRetained(t *testing.T) {
 	runtime.KeepAlive(a)
 }
 
-// TestQueue_lost checks that an input whose content the log has lost is no input.
+// TestQueue_lost checks that an input with lost content is dropped.
 func TestQueue_lost(t *testing.T) {
 	c := core{State: Running}
 	c.apply(1, "", &facts{Inputs: []input{{ID: "lost", Status: inputSent}, {ID: "kept", Content: mustJSON("x"), Status: inputQueued}}})
@@ -307,5 +307,5 @@ func TestQueue_lost(t *testing.T) {
 	}
 }
 
-// mustJSON is a text as the content of an input.
+// mustJSON returns a text as the content of an input.
 func mustJSON(text string) event.JSON { return event.Quote(text) }

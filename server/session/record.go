@@ -3,11 +3,15 @@ package session
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
+	"unsafe"
 
+	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/budget"
 )
 
 func (f *facts) empty() bool {
@@ -15,43 +19,85 @@ func (f *facts) empty() bool {
 	return err == nil && string(data) == "{}"
 }
 
-// record is one durable event of a session as the log holds it: the message that viewers
-// get, and beside it what the server itself has to remember. Facts never leave the server.
+// record is one durable event of a session in the log: the message for viewers, and the facts that
+// only the server needs. Facts never leave the server.
 type record struct {
 	Time  string          `json:"t"`
 	Msg   json.RawMessage `json:"m"`
 	Facts *facts          `json:"f,omitempty"`
+
+	line []byte // the record up to Facts, of which Msg is a part; nil if Msg has another place
+	// Of a message that is too large to be in one place: its middle, and its end. Msg is absent then, and line has its start.
+	middle event.JSON
+	end    []byte
 }
 
-// facts is what the server remembers of a session. A record has those that changed with it;
-// all of them together are folded by core.apply.
+// isLarge reports whether the message is in pieces.
+func (r record) isLarge() bool { return r.middle != "" }
+
+// pieces returns the record as the log holds it, in pieces.
+func (r record) pieces() ([][]byte, error) {
+	if !r.isLarge() {
+		data, err := r.encode()
+		return [][]byte{data}, err
+	}
+	facts, err := r.facts()
+	end := append(append(slices.Clip(r.end), facts...), '}')
+	return [][]byte{r.line, unsafe.Slice(unsafe.StringData(string(r.middle)), len(r.middle)), end}, err // the log only reads
+}
+
+// size returns the length of the message.
+func (r record) size(head string) int {
+	if !r.isLarge() {
+		return len(r.Msg)
+	}
+	return len(r.line) - len(head) + len(r.middle) + len(r.end)
+}
+
+// recordHead returns the start of records with a time, up to their message.
+func recordHead(time string) string {
+	return string(append(jsonwire.AppendString([]byte(`{"t":`), time), `,"m":`...))
+}
+
+// newRecord returns the record of a line that starts with a head. Its message shares the memory of the line.
+func newRecord(time, head string, line []byte) record {
+	return record{Time: time, Msg: json.RawMessage(line[len(head):len(line):len(line)]), line: line}
+}
+
+// facts is the server's state of a session. A record has those that changed with it; core.apply
+// folds all of them.
 type facts struct {
-	Opened     *Opened   `json:"opened,omitempty"`
-	AgentID    string    `json:"agent_id,omitempty"`
-	State      State     `json:"state,omitempty"`
-	Inputs     []input   `json:"inputs,omitempty"`  // added or changed; without content if it has not changed or the message has it
-	Removed    []string  `json:"removed,omitempty"` // inputs that are gone
-	Order      []string  `json:"order,omitempty"`   // of the queue, after a reordering
-	Asked      *asking   `json:"asked,omitempty"`
-	Resolved   string    `json:"resolved,omitempty"` // a request that is closed
-	Key        *accepted `json:"key,omitempty"`
-	Title      string    `json:"title,omitempty"`
-	TitleBy    string    `json:"title_by,omitempty"`
-	Model      *string   `json:"model,omitempty"`
-	Mode       string    `json:"mode,omitempty"`
-	Thinking   *thinking `json:"thinking,omitempty"`
-	Effort     *string   `json:"effort,omitempty"`
-	Archived   *bool     `json:"archived,omitempty"`
-	InTerminal *bool     `json:"away,omitempty"` // another process may have written to the agent's session
-	Pid        int       `json:"pid,omitempty"`
-	Limited    *string   `json:"limited,omitempty"` // until when a rate limit holds; empty is none
+	Opened     *Opened     `json:"opened,omitempty"`
+	AgentID    string      `json:"agent_id,omitempty"`
+	State      State       `json:"state,omitempty"`
+	Inputs     []input     `json:"inputs,omitempty"`  // added or changed; without content if it has not changed or the message has it
+	Removed    []string    `json:"removed,omitempty"` // inputs that are gone
+	Order      []string    `json:"order,omitempty"`   // of the queue, after a reordering
+	Asked      *asking     `json:"asked,omitempty"`
+	Given      *keptAnswer `json:"given,omitempty"`    // a person's answer
+	Host       *uint32     `json:"host,omitempty"`     // the number of the agent at its host; 0 is none
+	Line       uint64      `json:"line,omitempty"`     // the last line of the agent that the record and those before account for
+	Resolved   string      `json:"resolved,omitempty"` // a request that is closed
+	Key        *accepted   `json:"key,omitempty"`
+	Title      string      `json:"title,omitempty"`
+	TitleBy    string      `json:"title_by,omitempty"`
+	Model      *string     `json:"model,omitempty"`
+	Mode       string      `json:"mode,omitempty"`
+	Thinking   *thinking   `json:"thinking,omitempty"`
+	Effort     *string     `json:"effort,omitempty"`
+	Archived   *bool       `json:"archived,omitempty"`
+	InTerminal *bool       `json:"away,omitempty"` // another process may have written to the agent's session
+	Pid        int         `json:"pid,omitempty"`
+	Limited    *string     `json:"limited,omitempty"` // until when a rate limit holds; empty is none
 
 	Memory *memory `json:"memory,omitempty"`
 
-	Lost        []string  `json:"lost,omitempty"` // what the log has lost and a notice tells
+	Dearest *budget.Amount `json:"dearest,omitempty"` // the highest usage of a turn
+
+	Lost        []string  `json:"lost,omitempty"` // losses of the log that a notice reports
 	Mark        *mark     `json:"mark,omitempty"`
 	Comments    []comment `json:"comments,omitempty"`    // added or changed
-	Uncommented []string  `json:"uncommented,omitempty"` // comments that are gone
+	Uncommented []string  `json:"uncommented,omitempty"` // ids of removed comments
 }
 
 // thinking holds the budget, so that a default can be distinguished from no change.
@@ -59,45 +105,54 @@ type thinking struct {
 	Tokens *int64 `json:"tokens"`
 }
 
-// Opened is what a session was made with.
+// Opened holds the parameters of a session.
 type Opened struct {
 	Provider string            `json:"provider"`
 	Dir      string            `json:"dir"`
 	Params   api.ConnectParams `json:"params"`
-	By       string            `json:"by,omitempty"`    // the token that made it
+	By       string            `json:"by,omitempty"`    // the token that created it
 	Token    string            `json:"token,omitempty"` // who pays: see principal.account
 	Tenant   string            `json:"tenant,omitempty"`
+	Parents  []string          `json:"parents,omitempty"` // the sessions whose agents started it, the first first
 	// Unchosen is set if nobody chose the permission mode in Params.
 	Unchosen bool `json:"mode_unchosen,omitempty"`
-	// Secret is set if the file of secrets has a part of Params.
+	// Secret is set if the secrets file has a part of Params.
 	Secret bool `json:"secret,omitempty"`
 }
 
-// accepted is the answer to a request that carried an idempotency key.
+// accepted is the response to a request with an idempotency key.
 type accepted struct {
 	Key    string `json:"key"`
 	TurnID string `json:"turn_id,omitempty"`
-	Seq    uint64 `json:"seq,omitempty"` // 0: the record that holds it
+	Seq    uint64 `json:"seq,omitempty"` // 0 means the record that contains it
 	By     string `json:"by,omitempty"`
-	Value  string `json:"value,omitempty"` // what else was answered: a commit, a comment
+	Value  string `json:"value,omitempty"` // further result: a commit, a comment
 }
 
-// encode returns the record as the log holds it.
+// encode returns the record in the form of the log. It shares the memory of a line, which may be large.
 func (r record) encode() ([]byte, error) {
-	var facts []byte // most records, and all deltas, have none
-	if r.Facts != nil {
-		var err error
-		if facts, err = json.Marshal(r.Facts); err != nil {
-			return nil, fmt.Errorf("server: encoding a record: %w", err)
-		}
+	facts, err := r.facts()
+	if err != nil {
+		return nil, err
 	}
-	b := append(make([]byte, 0, len(r.Msg)+len(facts)+64), `{"t":`...)
-	b = append(jsonwire.AppendString(b, r.Time), `,"m":`...)
-	b = append(b, r.Msg...)
-	if facts != nil {
-		b = append(append(b, `,"f":`...), facts...)
+	b := r.line
+	if b == nil {
+		head := recordHead(r.Time)
+		b = append(append(make([]byte, 0, len(head)+len(r.Msg)+len(facts)+8), head...), r.Msg...)
 	}
-	return append(b, '}'), nil
+	return append(append(b, facts...), '}'), nil
+}
+
+// facts returns the member of the facts, empty for none, which most records and all deltas have.
+func (r record) facts() ([]byte, error) {
+	if r.Facts == nil {
+		return nil, nil
+	}
+	facts, err := json.Marshal(r.Facts)
+	if err != nil {
+		return nil, fmt.Errorf("server: encoding a record: %w", err)
+	}
+	return append([]byte(`,"f":`), facts...), nil
 }
 
 func decodeRecord(data []byte) (record, error) {
@@ -108,11 +163,11 @@ func decodeRecord(data []byte) (record, error) {
 	return r, nil
 }
 
-// Timestamp is a time as records and envelopes have it.
+// Timestamp formats a time for records and envelopes.
 func Timestamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
-// appendEnvelope appends the message of a record as viewers get it: a [api.Envelope], written
-// by hand because it is made for every message, and msg is JSON already.
+// appendEnvelope appends the message of a record for viewers: an [api.Envelope], written manually
+// because it is needed for every message, and msg is already JSON.
 func appendEnvelope(b []byte, session, epoch string, seq, sub uint64, ts string, msg json.RawMessage) []byte {
 	b = append(b, `{"seq":`...)
 	b = strconv.AppendUint(b, seq, 10)

@@ -9,8 +9,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// pendingPrompt is a request of an agent that waits for a person: for hours, and the first answer
-// counts.
+// pendingPrompt is a request of an agent that waits for a person, possibly for hours. The first
+// answer counts.
 type pendingPrompt struct {
 	AskedAt string       `json:"asked_at"`
 	Prompt  event.Prompt `json:"prompt"`
@@ -18,10 +18,10 @@ type pendingPrompt struct {
 
 func (r pendingPrompt) id() string { return r.Prompt.RequestID() }
 
-// asking is the fact that a record asks a person. Its message is the request.
+// asking is the fact that a record is a request to a person. Its message is the request.
 type asking struct {
 	AskedAt string `json:"asked_at"`
-	Again   bool   `json:"again,omitempty"` // the request waits already; more is known of it now
+	Again   bool   `json:"again,omitempty"` // the request is already open; this adds details
 	prompt  event.Prompt
 }
 
@@ -33,7 +33,7 @@ func (c *core) request(id string) (pendingPrompt, bool) {
 	return c.Requests[i], true
 }
 
-// reply is a person's answer in the terms of package agent, with the event that shows it.
+// reply is a person's answer in the form of package agent, with the event that shows it.
 type reply struct {
 	answer agent.Answer
 	event  event.Event
@@ -60,7 +60,14 @@ func (c *core) permissionReply(p api.PermissionRespondParams, by string) (reply,
 	allow := p.Behavior == event.ResolvedAllow
 	ev := event.Resolve(c.header(""), false, r.id(), r.Prompt.ToolUseID(), event.Resolution{Behavior: p.Behavior, Scope: p.Scope, Message: p.Reason, By: by})
 	if r.Prompt.Permission.Kind == event.PermissionPlan {
-		return reply{&agent.PlanAnswer{Approve: allow, Mode: planMode(permissions), Message: p.Reason, Interrupt: p.Interrupt && !allow}, ev}, nil
+		a := &agent.PlanAnswer{Approve: allow, Mode: planMode(permissions), Message: p.Reason, Interrupt: p.Interrupt && !allow}
+		if allow && p.UpdatedInput != "" {
+			plan, _ := p.UpdatedInput.Member("plan")
+			if a.Plan = plan.Text(); a.Plan == "" {
+				return reply{}, Invalid("updated_input of a plan needs its text in plan")
+			}
+		}
+		return reply{a, ev}, nil
 	}
 	a := &agent.PermissionAnswer{Allow: allow, Choice: p.Choice, Scope: p.Scope, Message: p.Reason, Interrupt: p.Interrupt && !allow}
 	if allow {
@@ -69,8 +76,7 @@ func (c *core) permissionReply(p api.PermissionRespondParams, by string) (reply,
 	return reply{a, ev}, nil
 }
 
-// permissions is the rules that an answer adds: those that it names itself, or the
-// suggestions that it takes.
+// permissions returns the rules that an answer adds: its own, or the accepted suggestions.
 func (r pendingPrompt) permissions(p api.PermissionRespondParams) (json.RawMessage, error) {
 	if p.UpdatedPermissions != "" || len(p.Suggestions) == 0 {
 		return rawJSON(p.UpdatedPermissions), nil
@@ -87,7 +93,7 @@ func (r pendingPrompt) permissions(p api.PermissionRespondParams) (json.RawMessa
 	return json.Marshal(updates)
 }
 
-// choose checks that a choice is one of the request's and means what the behavior says.
+// choose checks that a choice is one of the request's and matches the behavior.
 func (r pendingPrompt) choose(p api.PermissionRespondParams) error {
 	if p.Choice == "" {
 		return nil
@@ -102,7 +108,7 @@ func (r pendingPrompt) choose(p api.PermissionRespondParams) error {
 	return nil
 }
 
-// planMode is the mode that an approval of a plan sets: the setMode rule among the
+// planMode returns the mode that an approval of a plan sets: the setMode rule among the
 // permissions, as the agent suggests them.
 func planMode(permissions json.RawMessage) string {
 	var rules []struct{ Type, Mode string }
@@ -137,7 +143,7 @@ func (c *core) questionReply(p api.QuestionRespondParams, by string) (reply, err
 	return reply{&agent.QuestionAnswer{Declined: p.Action != "accept", Answers: rawJSON(p.Answers)}, ev}, nil
 }
 
-// rawJSON is a JSON text as package agent has it, nil where it is absent.
+// rawJSON converts a JSON text for package agent, nil if it is absent.
 func rawJSON(j event.JSON) json.RawMessage {
 	if j == "" {
 		return nil
@@ -151,8 +157,8 @@ func isObject(j event.JSON) bool {
 	return json.Unmarshal([]byte(j), &m) == nil && len(m) > 0
 }
 
-// closeRequests closes what is open, because the turn or the agent that asked is gone. It
-// is never an allow. A question of the server stays.
+// closeRequests closes the open requests, because the turn or the agent that asked has ended. It is
+// never an allow. A question of the server stays.
 func (c *core) closeRequests(behavior string) []draft {
 	var drafts []draft
 	for _, r := range c.Requests {
@@ -166,11 +172,14 @@ func (c *core) closeRequests(behavior string) []draft {
 	return drafts
 }
 
-// answer closes a request with a person's answer. The state goes on when it was the last.
+// answer closes a request with a person's answer. The state changes after the last request.
 func (c *core) answer(id string, rep reply, key, by string) []draft {
 	f := &facts{Resolved: id}
 	if key != "" {
 		f.Key = &accepted{Key: key, By: by}
+	}
+	if c.Host != 0 {
+		f.Given = newKeptAnswer(id, rep.answer)
 	}
 	drafts := []draft{{event: rep.event, facts: f}}
 	if len(c.Requests) == 1 {

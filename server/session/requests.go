@@ -10,7 +10,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// Requests are the calls about requests of agents that wait for a person.
+// Requests are the calls about open requests of agents.
 type Requests struct{ *Sessions }
 
 // respond answers a request once. The answer is in the log before the agent acts on it.
@@ -53,25 +53,25 @@ func (s Requests) respond(ctx context.Context, id, requestID, key, by string, de
 	if err != nil || session == nil {
 		return result, err
 	}
-	// The answer stands, whatever becomes of the caller.
+	// The answer is stored, even if the caller disconnects.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.opts.CallTimeout)
 	defer cancel()
 	if err := session.Answer(ctx, requestID, rep.answer); err != nil {
 		a.post(func() {
 			a.draft(draft{event: &event.Notice{Header: a.core.header(""), Severity: event.NoticeWarning, Code: "answer_lost",
 				Text: "An answer did not reach the agent: " + FailureOf(err).Message}})
-			_ = a.write() // kept and tried again by tick
+			_ = a.write() // kept and retried by tick
 		})
 		return api.RespondResult{}, Conflict("the answer came too late: %s", FailureOf(err).Message)
 	}
 	return result, nil
 }
 
-// List is the inbox: the requests of one session or of all, the oldest first.
+// List returns the requests of one session or of all, oldest first.
 func (s Requests) List(ctx context.Context, p api.PermissionListParams) (api.PermissionListResult, error) {
 	result := api.PermissionListResult{Prompts: []api.PendingPrompt{}}
 	ids, _ := s.selected(func(id string, e *entry) bool {
-		return (p.SessionID == "" || p.SessionID == id) && e.summary.Prompts > 0 && e.actor != nil && s.visible(ctx, e.tenant)
+		return (p.SessionID == id || p.SessionID == "" && e.summary.Prompts > 0) && e.actor != nil && s.visible(ctx, e.tenant)
 	})
 	if p.SessionID != "" {
 		if _, err := s.Lookup(ctx, p.SessionID); err != nil {

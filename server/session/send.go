@@ -6,10 +6,11 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/internal/sparing"
 	"github.com/seed7221b0f9/parley/server/budget"
 )
 
-// sendNext sends the next input if the session can take one, and starts the agent for it.
+// sendNext sends the next input if the session can accept one, and starts the agent for it.
 func (a *actor) sendNext() {
 	if a.sending || a.core.State.busy() || len(a.core.inflight()) > 0 {
 		return
@@ -24,21 +25,21 @@ func (a *actor) sendNext() {
 	case verdict == budget.Refuse:
 		a.spending.release()
 		a.spending.watchBudgets()
-		a.draft(a.core.hold()...) // or it would be tried for ever
-		_ = a.write()             // kept and tried again by tick
+		a.draft(a.core.hold()...) // otherwise it would be retried forever
+		_ = a.write()             // kept and retried by tick
 	case a.agent != nil && a.agent.reason == "" && a.spending.budgetChanged() && a.evictable():
-		a.stop(onEvict) // it is started again with the limits of now
+		a.stop(onEvict) // it is restarted with the current limits
 	case a.agent == nil:
 		a.start(in.Trace)
-	case a.agent.reason == "": // one that is being ended is waited for
+	case a.agent.reason == "": // wait for one that is being ended
 		a.sendInput(in)
 	}
 }
 
-// sendInput hands an input to the agent. It is in the log before the agent has it. One that cannot be
-// written stays in the queue, and tick tries again.
+// sendInput passes an input to the agent. It is in the log before the agent has it. An input that
+// cannot be written stays in the queue, and tick retries.
 func (a *actor) sendInput(in input) {
-	joins := a.core.State.busy() // it becomes a part of the turn that runs
+	joins := a.core.State.busy() // it becomes part of the running turn
 	out, err := in.forAgent()
 	if err == nil && a.core.Memory.Fresh {
 		out = summarized(out, &a.conv)
@@ -56,19 +57,35 @@ func (a *actor) sendInput(in input) {
 		a.sendFailed(in.ID, err)
 		return
 	}
-	a.sending = true
-	a.active()
-	session, traced := a.agent.session, a.trace.within(a.ctx)
 	var looked <-chan struct{}
 	if !joins {
 		looked = a.changes.beginTurn(in.ID)
 	}
+	a.give(in, out, looked)
+}
+
+// handOver gives the agent an input that the log has as sent.
+func (a *actor) handOver(in input, looked <-chan struct{}) {
+	out, err := in.forAgent()
+	if err != nil {
+		a.sendFailed(in.ID, err)
+		return
+	}
+	a.give(in, out, looked)
+}
+
+// give gives the agent an input, when looked, which may be nil, is closed.
+func (a *actor) give(in input, out agent.Input, looked <-chan struct{}) {
+	a.sending = true
+	a.active()
+	session, traced := a.agent.session, a.trace.within(a.ctx)
 	a.srv.wg.Go(func() {
 		if looked != nil {
-			<-looked // it ends with its own bound
+			<-looked // it has its own timeout
 		}
 		ctx, cancel := context.WithTimeout(traced, a.srv.opts.CallTimeout)
 		defer cancel()
+		defer sparing.Hold(len(in.Content))()
 		err := session.Send(ctx, out)
 		a.post(func() {
 			a.sending = false
@@ -80,12 +97,12 @@ func (a *actor) sendInput(in input) {
 	})
 }
 
-// sendFailed says that an input did not reach the agent. It waits for a person then; where
-// the agent has ended, its end sorts the input.
+// sendFailed records that an input did not reach the agent. It then waits for a person; if the
+// agent has ended, its end sorts the input.
 func (a *actor) sendFailed(id string, err error) {
 	a.logger.Warn("an input was not sent", "input", id, "err", err)
 	in, ok := a.core.input(id)
-	if !ok || in.Status != inputSent || errors.Is(err, agent.ErrClosed) {
+	if !ok || in.Status != inputSent || a.left != nil || errors.Is(err, agent.ErrClosed) {
 		return
 	}
 	in.Status = inputUnknown
@@ -98,5 +115,5 @@ func (a *actor) sendFailed(id string, err error) {
 		a.draft(a.core.result()...)
 		a.trace.ended("not_sent")
 	}
-	_ = a.write() // kept and tried again by tick
+	_ = a.write() // kept and retried by tick
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/seed7221b0f9/parley/workspace"
 )
 
-// Create makes a session: its log begins with what it was made with.
+// Create creates a session: its log starts with its parameters.
 func (s *Sessions) Create(ctx context.Context, id string, o Opened) error {
 	p := o.Params
 	provider, env, err := s.opts.Provider(ctx, o.Tenant, p.Provider)
@@ -56,7 +56,7 @@ func (s *Sessions) Create(ctx context.Context, id string, o Opened) error {
 		a.cancel()
 		return err
 	}
-	a.hub.epoch = at.Epoch
+	a.setEpoch(at.Epoch)
 	if p.ResumeSessionID != "" {
 		if err := a.importHistory(ctx, p.ResumeSessionID); err != nil {
 			a.logger.Warn("the history was not read", "err", err)
@@ -80,7 +80,7 @@ func (s *Sessions) Connected(ctx context.Context, id string) (api.ConnectResult,
 	return result, err
 }
 
-// Capabilities are those of an agent in the terms of package api.
+// Capabilities converts the capabilities of an agent to package api.
 func (s *Sessions) Capabilities(p agent.Provider, session agent.Session) api.Capabilities {
 	c := agent.CapabilitiesOf(p, session)
 	modes := slices.DeleteFunc(append([]string{}, c.Modes...), func(m string) bool { return m == "bypassPermissions" && !s.opts.AllowBypass })
@@ -92,7 +92,7 @@ func (s *Sessions) Capabilities(p agent.Provider, session agent.Session) api.Cap
 }
 
 // Delete ends a session and deletes its log, with agentFiles also the files of its agent. It
-// returns the directory of the session, empty if its log has lost that.
+// returns the directory of the session, empty if its log has lost it.
 func (s *Sessions) Delete(ctx context.Context, id string, agentFiles bool) (dir string, err error) {
 	a, release, err := s.use(ctx, id)
 	if err != nil {
@@ -121,7 +121,7 @@ func (s *Sessions) Delete(ctx context.Context, id string, agentFiles bool) (dir 
 	if err := a.log.Delete(ctx); err != nil {
 		return "", err
 	}
-	_ = os.Remove(a.shown.path) // there is none, unless its last turn could not be stored
+	_ = os.Remove(a.shown.path) // it exists only if its last turn could not be stored
 	s.remove(id)
 	if err := os.Remove(s.secretPath(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return dir, err
@@ -129,7 +129,7 @@ func (s *Sessions) Delete(ctx context.Context, id string, agentFiles bool) (dir 
 	return dir, nil
 }
 
-// Undisturbed is a context for a change that a caller who is gone does not stop half-way.
+// Undisturbed returns a context for a change that must not stop halfway if the caller disconnects.
 func (s *Sessions) Undisturbed(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(s.ctx, cancel)
@@ -147,32 +147,35 @@ func (s *Sessions) Owned(ctx context.Context, id string) error {
 	return s.with(ctx, id, (*actor).owned)
 }
 
-// Options is what sessions need of the server that holds them. Every field is required.
+// Options configures sessions. Every field is required.
 type Options struct {
 	Store Store
-	Dir   string // where what viewers saw is kept until the log has it
-	// SecretDir is where parameters of sessions that may hold passwords are kept.
+	Dir   string // directory of the text that viewers saw until the log has it
+	// SecretDir is the directory of session parameters that may contain passwords.
 	SecretDir string
-	List      string // the file with what lists show of sessions
+	List      string // the file with the list entries of sessions
 	Logger    *slog.Logger
 	Tracer    Tracer
 	Now       func() time.Time // the clock of limits
 
-	// AllowBypass lets sessions run without permissions.
+	// AllowBypass allows sessions without permissions.
 	AllowBypass bool
-	// MaxAgents is how many agents run at once, MaxSessions how many sessions there can be.
+	// MaxAgents is the number of concurrent agents, MaxSessions the maximum number of sessions.
 	MaxAgents, MaxSessions int
-	// The times of package server's options with these names.
+	// The durations of package server's options with these names.
 	IdleTimeout, UnloadAfter, StartTimeout, CallTimeout time.Duration
 	DeltaInterval, JoinInterval, ViewerInterval         time.Duration
 	Stall                                               Stall
 
 	// Provider returns an agent of a tenant by name, with the environment of the tenant's agents.
 	Provider func(ctx context.Context, tenant, name string) (agent.Provider, []string, error)
-	// Visible reports whether the caller in ctx may know of the sessions of a tenant.
+	// Visible reports whether the caller in ctx may see the sessions of a tenant.
 	Visible func(ctx context.Context, tenant string) bool
 	// Prepare changes the options of an agent before it starts; release is called after its end.
 	Prepare func(session string, p agent.Provider, opts *agent.Options) (release func())
+
+	// Host runs agents that outlive the server; nil is none. It is not required.
+	Host *Host
 
 	Accounts   Accounts
 	Metrics    Metrics
@@ -180,11 +183,11 @@ type Options struct {
 	Workspaces *workspace.Manager
 }
 
-// Accounts counts what sessions use and checks it against limits.
+// Accounts counts the usage of sessions and checks it against limits.
 type Accounts interface {
 	Add(ctx context.Context, rows ...budget.Row) error
 	Check(acc budget.Account) []budget.Standing
-	// Reserve decides whether a turn may begin; Release ends it and returns the sessions that wait no longer.
+	// Reserve decides whether a turn may start; Release ends it and returns the sessions that no longer wait.
 	Reserve(acc budget.Account, dearest budget.Amount) budget.Verdict
 	Release(session string) []string
 	Reported(ctx context.Context, acc budget.Account, total budget.Amount, fresh bool) (budget.Row, error)
@@ -200,15 +203,15 @@ type Metrics interface {
 	Reconciled(provider string, usd float64)
 }
 
-// Notices stores the events that webhooks are called for.
+// Notices stores the events for webhooks.
 type Notices interface {
-	// Wants reports whether anyone is called for events of that time.
+	// Wants reports whether an event of that time has a receiver.
 	Wants(ts string) bool
 	// Add stores events of one session, each once.
 	Add(ctx context.Context, events []webhook.Event) error
 }
 
-// Sessions holds the sessions of a server and runs their agents. What clients do with them is in
+// Sessions holds the sessions of a server and runs their agents. The calls of clients are in
 // [Details], [Queues], [Requests], [Agents], [Terminals], [Workspaces] and [Reviews]. Its methods
 // may be called from any goroutine.
 type Sessions struct {
@@ -218,23 +221,23 @@ type Sessions struct {
 	admission  *admission.Admission
 	remembered remembered
 	keys       keyLock
-	trimming   chan struct{} // held by the session whose deltas are trimmed
+	trimming   chan struct{} // held by the session that trims its deltas
 
 	ctx    context.Context
 	cancel context.CancelFunc
-	wg     sync.WaitGroup // everything that sessions have started
+	wg     sync.WaitGroup // all goroutines of the sessions
 
 	lives lives
 }
 
-// Part is a group of the calls of clients. It has no state of its own: Of makes one.
+// Part is a group of the calls of clients. It has no state: Of creates one.
 type Part interface{ ~struct{ *Sessions } }
 
 // Of returns the calls of one kind.
 func Of[P Part](s *Sessions) P { return P(struct{ *Sessions }{s}) }
 
-// Open reads the sessions of the store. Those whose agent ran when the last server died
-// are brought in order: their turns are interrupted, their requests expired and their queues held.
+// Open reads the sessions of the store. It recovers those with an agent that ran when the last
+// server died: their turns are interrupted, their requests expired and their queues held.
 func Open(ctx context.Context, opts Options) (*Sessions, error) {
 	s := &Sessions{
 		opts: opts, logger: opts.Logger, trimming: make(chan struct{}, 1), lives: lives{found: map[agent.Provider]found{}},
@@ -261,7 +264,7 @@ func (s *Sessions) Close() {
 	s.remembered.close()
 }
 
-// Drain refuses new work and waits for the running turns until ctx ends; it interrupts the rest.
+// Drain rejects new work and waits for the running turns until ctx ends; it interrupts the rest.
 func (s *Sessions) Drain(ctx context.Context) {
 	s.Refuse()
 	var wg sync.WaitGroup
@@ -271,6 +274,18 @@ func (s *Sessions) Drain(ctx context.Context) {
 	wg.Wait()
 }
 
+// Leave is Close for a server that has a host: its agents run on, and the next server takes them over. Agents without one are ended.
+func (s *Sessions) Leave(ctx context.Context) {
+	s.Refuse()
+	for _, a := range s.loaded() {
+		a.leave(ctx)
+	}
+	if err := s.opts.Host.Close(); err != nil {
+		s.logger.Warn("the host was not left", "err", err)
+	}
+	s.Close()
+}
+
 // evictIdle ends the agent that has been idle longest, because another waits for a place.
 func (s *Sessions) evictIdle() {
 	_, candidates := s.selected(func(_ string, e *entry) bool { return e.actor != nil && e.summary.State == string(Idle) })
@@ -278,7 +293,7 @@ func (s *Sessions) evictIdle() {
 		var oldest *actor
 		var since time.Time
 		for _, a := range candidates {
-			_ = a.call(s.ctx, func() error { // an actor that has ended has no agent
+			_ = a.call(s.ctx, func() error { // an ended actor has no agent
 				if a.evictable() && (oldest == nil || a.quiet.Before(since)) {
 					oldest, since = a, a.quiet
 				}
@@ -296,7 +311,7 @@ func (s *Sessions) evictIdle() {
 	})
 }
 
-// Places returns how many places for agents are free, and how many agents wait for one.
+// Places returns the number of free places for agents, and of agents that wait for one.
 func (s *Sessions) Places() (free, waiting int) { return s.admission.Places() }
 
 // agentsWait reports whether an agent waits for a place.
@@ -305,8 +320,8 @@ func (s *Sessions) agentsWait() bool {
 	return waiting > 0
 }
 
-// HasAgent reports whether a session that the caller in ctx may know of has the agent's session with
-// that id.
+// HasAgent reports whether a session that is visible to the caller in ctx has the agent's session
+// with that id.
 func (s *Sessions) HasAgent(ctx context.Context, agentID string) bool {
 	return slices.ContainsFunc(s.All(ctx), func(i Info) bool { return i.AgentID == agentID })
 }

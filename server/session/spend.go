@@ -22,16 +22,16 @@ const (
 	noticeBudgetWaits    = "budget_waiting"
 )
 
-// tally collects what an agent says it used until the loop of its actor takes it.
+// tally collects an agent's usage reports until the actor's loop takes them.
 type tally struct {
-	ready chan struct{} // has an element when there is something
+	ready chan struct{} // has an element when there is a report
 	mu    sync.Mutex
 	used  []agent.Used
 }
 
 func newTally() *tally { return &tally{ready: make(chan struct{}, 1)} }
 
-// add is called by the agent and never waits.
+// add is called by the agent and never blocks.
 func (t *tally) add(u agent.Used) {
 	t.mu.Lock()
 	t.used = append(t.used, u)
@@ -50,45 +50,44 @@ func (t *tally) take() []agent.Used {
 	return used
 }
 
-// spending is what a session uses, against its budgets, while it is loaded. It belongs to the loop.
+// spending is the usage of a loaded session, and its budgets. It belongs to the loop.
 type spending struct {
 	*life
 	tally        *tally
-	metered      bool                    // the agent tells what each answer used
-	turn         turnUsage               // of an agent that tells only what turns use
-	told         map[string]budget.Level // what was reported to viewers, by limit and period
-	unpriced     bool                    // it was reported that a price is missing
+	metered      bool                    // the agent reports the usage of each answer
+	turn         turnUsage               // for an agent that reports only the usage of turns
+	told         map[string]budget.Level // levels reported to viewers, by limit and period
+	unpriced     bool                    // a missing price was reported
 	interrupting bool
-	handed       string // the limits that the agent was started with
+	handed       string // the limits with which the agent was started
 
 	reserved budget.Verdict // whether a turn has a reservation, waits for one, or neither
-	before   budget.Amount  // what was spent when it got it
-	dearest  budget.Amount  // the dearest turn while the session is loaded
+	before   budget.Amount  // the usage at the time of the reservation
 }
 
-// turnUsage is what an agent said of a turn last.
+// turnUsage is the last usage report of a turn.
 type turnUsage struct {
 	turn string
 	used agent.Used
 }
 
-// account is who pays for the session.
+// account returns the account of the session.
 func (p *spending) account() budget.Account {
-	return budget.Account{Session: p.id, Token: p.core.Opened.Token, Tenant: p.core.Opened.Tenant}
+	return budget.Account{Session: p.id, Parents: p.core.Opened.Parents, Token: p.core.Opened.Token, Tenant: p.core.Opened.Tenant}
 }
 
-// Account returns who pays for a session.
+// Account returns the account of a session.
 func (s *Sessions) Account(ctx context.Context, id string) (acc budget.Account, err error) {
 	err = s.with(ctx, id, func(a *actor) error { acc = a.spending.account(); return nil })
 	return acc, err
 }
 
-// CheckBudgets makes every session look at its limits, because they have changed.
+// CheckBudgets makes every session check its limits, because they have changed.
 func (s *Sessions) CheckBudgets() { s.budgetsReached(nil) }
 
-// countUsed counts what the agent has used and acts where a limit is reached. What is said
-// of it waits for write. Answers are counted one by one, so that the warning of a limit comes before
-// its end also where the loop is late.
+// countUsed counts the agent's usage and acts if a limit is reached. Its notices wait for write.
+// Answers are counted one by one, so that the warning of a limit precedes its end even if the loop
+// is late.
 func (p *spending) countUsed() {
 	for _, u := range p.tally.take() {
 		p.metered = true
@@ -103,19 +102,20 @@ func (p *spending) spend(u agent.Used) {
 	p.storeSpent(func(ctx context.Context) error { return p.srv.opts.Accounts.Add(ctx, row) })
 }
 
-// storeSpent writes to the ledger and looks at the limits after it.
+// storeSpent writes to the ledger and then checks the limits.
 func (p *spending) storeSpent(store func(ctx context.Context) error) {
 	ctx, cancel := p.bounded()
 	defer cancel()
 	if err := store(ctx); err != nil {
 		p.logger.Error("the ledger is not stored; it is tried again with what is used next", "err", err)
 	}
+	p.noteDearest()
 	if p.watchBudgets() {
 		p.srv.budgetsReached(p)
 	}
 }
 
-// sayUnpriced says once that a limit in dollars does not see all.
+// sayUnpriced reports once that a limit in dollars does not include all usage.
 func (p *spending) sayUnpriced(row budget.Row, model string) {
 	if row.Unpriced == 0 || p.unpriced {
 		return
@@ -130,9 +130,9 @@ func (p *spending) sayUnpriced(row budget.Row, model string) {
 	}
 }
 
-// observe counts the figures in events: those of turns, where the agent tells no more,
-// and the totals that it gives at their end. An agent that tells what each answer used
-// does so before the event, so that nothing is counted twice.
+// observe counts the figures in events: those of turns, if the agent reports no more, and the
+// totals at their end. An agent that reports the usage of each answer does so before the event, so
+// that no usage is counted twice.
 func (p *spending) observe(ev event.Event) {
 	p.countUsed()
 	switch ev := ev.(type) {
@@ -167,7 +167,7 @@ func value(n *int64) int64 {
 	return *n
 }
 
-// since is what was used after an earlier figure of the same turn.
+// since returns the usage after an earlier figure of the same turn.
 func (t turnUsage) since(before turnUsage) agent.Used {
 	u := t.used
 	if t.turn == before.turn {
@@ -177,8 +177,8 @@ func (t turnUsage) since(before turnUsage) agent.Used {
 	return u
 }
 
-// reportedTotal is all that the agent says its session has used; false where it does not
-// say both money and tokens.
+// reportedTotal returns the session's total usage according to the agent; false unless it reports
+// both money and tokens.
 func reportedTotal(ev *event.ResultMessage) (budget.Amount, bool) {
 	var models map[string]struct {
 		Input      int64 `json:"inputTokens"`
@@ -196,13 +196,13 @@ func reportedTotal(ev *event.ResultMessage) (budget.Amount, bool) {
 	return total, true
 }
 
-// watchBudgets tells viewers which limits are near or reached and stops what runs beyond
-// one. It reports whether one was reached that others may share.
+// watchBudgets reports limits that are near or reached to viewers and stops turns beyond one. It
+// reports whether a possibly shared limit was reached.
 func (p *spending) watchBudgets() bool {
 	var stop, shared bool
 	for _, s := range p.srv.opts.Accounts.Check(p.account()) {
 		stop = stop || s.Interrupts()
-		shared = shared || s.Interrupts() && s.Scope != budget.ScopeSession
+		shared = shared || s.Interrupts() && s.Target != p.id
 		p.tellBudget(s)
 	}
 	if stop {
@@ -211,7 +211,7 @@ func (p *spending) watchBudgets() bool {
 	return shared
 }
 
-// tellBudget says where the session stands with a limit, once for each level.
+// tellBudget reports the standing of the session with a limit, once per level.
 func (p *spending) tellBudget(s budget.Standing) {
 	if s.Level <= p.told[s.Key()] {
 		return
@@ -228,8 +228,8 @@ func (p *spending) tellBudget(s budget.Standing) {
 	p.draft(draft{event: n})
 }
 
-// stopSpending interrupts the turn, or ends an agent that works in the background. What
-// waits in the queue waits for a person.
+// stopSpending interrupts the turn, or ends an agent with background tasks. The queue waits for a
+// person.
 func (p *spending) stopSpending() {
 	p.draft(p.core.hold()...)
 	switch {
@@ -250,7 +250,7 @@ func (p *spending) stopSpending() {
 	}
 }
 
-// overBudget returns why no turn may begin, nil if one may.
+// overBudget returns the reason why no turn may start, or nil.
 func (p *spending) overBudget() error {
 	for _, s := range p.srv.opts.Accounts.Check(p.account()) {
 		if s.Stops() {
@@ -263,39 +263,48 @@ func (p *spending) overBudget() error {
 // noReservation is the state of a session without a turn.
 const noReservation = budget.Refuse
 
-// reserve reserves what the next turn may cost. Viewers are told once that it waits.
+// reserve reserves the possible cost of the next turn. It reports a wait to viewers once.
 func (p *spending) reserve() budget.Verdict {
 	if p.reserved == budget.Begin {
 		return budget.Begin
 	}
-	v := p.srv.opts.Accounts.Reserve(p.account(), p.dearest)
+	v := p.srv.opts.Accounts.Reserve(p.account(), p.core.Dearest)
 	if v == budget.Begin {
 		p.before = p.srv.opts.Accounts.Spent(p.id)
 	}
 	if v == budget.Wait && p.reserved != budget.Wait {
 		p.draft(draft{event: &event.Notice{Header: p.core.header(""), Severity: event.NoticeInfo, Code: noticeBudgetWaits,
 			Text: "The prompt waits: turns that run now may use the rest of the budget. It is sent when one of them ends."}})
-		_ = p.write() // kept and tried again by tick
+		_ = p.write() // kept and retried by tick
 	}
 	p.reserved = v
 	return v
 }
 
-// release ends the reservation of a turn that has ended, or the wait for one.
+// release ends the reservation of an ended turn, or the wait for one.
 func (p *spending) release() {
 	if p.reserved == noReservation {
 		return
 	}
-	if p.reserved == budget.Begin {
-		spent := p.srv.opts.Accounts.Spent(p.id)
-		p.dearest.USD = max(p.dearest.USD, spent.USD-p.before.USD)
-		p.dearest.Tokens = max(p.dearest.Tokens, spent.Tokens-p.before.Tokens)
-	}
+	p.noteDearest()
 	p.reserved = noReservation
 	p.srv.wake(p.srv.opts.Accounts.Release(p.id))
 }
 
-// wake lets sessions go on that waited for the budget.
+// noteDearest records the usage of the turn if it is the highest. The log has it with the next record, so that the session reserves as
+// much after a restart.
+func (p *spending) noteDearest() {
+	if p.reserved != budget.Begin {
+		return
+	}
+	spent := p.srv.opts.Accounts.Spent(p.id)
+	dearest := budget.Amount{USD: max(p.core.Dearest.USD, spent.USD-p.before.USD), Tokens: max(p.core.Dearest.Tokens, spent.Tokens-p.before.Tokens)}
+	if dearest != p.core.Dearest {
+		p.core.Dearest, p.carrying().Dearest = dearest, &dearest
+	}
+}
+
+// wake continues sessions that waited for the budget.
 func (s *Sessions) wake(ids []string) {
 	if len(ids) == 0 {
 		return
@@ -307,12 +316,12 @@ func (s *Sessions) wake(ids []string) {
 	}
 }
 
-// budgetsReached lets other sessions look at their limits, because one may be shared.
+// budgetsReached makes other sessions check their limits, because one may be shared.
 func (s *Sessions) budgetsReached(by *spending) {
 	s.eachActor(func(a *actor) {
 		if a.spending != by {
 			a.spending.watchBudgets()
-			_ = a.write() // kept and tried again by tick
+			_ = a.write() // kept and retried by tick
 			if a.spending.reserved == budget.Wait {
 				a.sendNext() // there may be another limit now
 			}
@@ -320,18 +329,18 @@ func (s *Sessions) budgetsReached(by *spending) {
 	})
 }
 
-// eachActor runs f in the loop of each session that is loaded. It does not wait.
+// eachActor runs f in the loop of each loaded session. It does not wait.
 func (s *Sessions) eachActor(f func(a *actor)) {
 	for _, a := range s.loaded() {
 		s.wg.Go(func() { a.post(func() { f(a) }) })
 	}
 }
 
-// minAgentBudget is the least that an agent is given; 0 would be none to some.
+// minAgentBudget is the minimum budget of an agent; some treat 0 as no limit.
 const minAgentBudget = 1e-6
 
-// agentBudget is the limit in dollars that the agent itself gets, so that it stops even
-// where it does not tell what its subagents use; and the limits that it follows from.
+// agentBudget returns the limit in dollars for the agent, so that it stops even if it does not
+// report the usage of its subagents; and the limits from which it is derived.
 func (p *spending) agentBudget(own *float64) (*float64, string) {
 	var handed strings.Builder
 	spent := p.srv.opts.Accounts.Spent(p.id).USD
@@ -348,14 +357,14 @@ func (p *spending) agentBudget(own *float64) (*float64, string) {
 	return own, handed.String()
 }
 
-// budgetChanged reports whether the agent was started with limits that are not those of
-// now, so that it must be started again before it works.
+// budgetChanged reports whether the agent was started with outdated limits, so that it must be
+// restarted before it works.
 func (p *spending) budgetChanged() bool {
 	_, now := p.agentBudget(nil)
 	return p.handed != now
 }
 
-// resetTime is the time of a limit as clients have it.
+// resetTime formats the time of a limit for clients.
 func resetTime(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -363,7 +372,7 @@ func resetTime(t time.Time) string {
 	return Timestamp(t)
 }
 
-// BudgetOf is a standing as clients have it.
+// BudgetOf converts a standing for clients.
 func BudgetOf(s budget.Standing) api.Budget {
 	b := api.Budget{ID: s.Limit.ID, Scope: s.Scope, Target: s.Limit.Target, Period: s.Period, LimitUSD: s.USD, LimitTokens: s.Tokens,
 		SpentTokens: s.Spent.Tokens, ResetsAt: resetTime(s.Resets), Action: s.Action, Level: []string{"ok", "warning", "exceeded"}[s.Level]}

@@ -12,7 +12,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/budget"
 )
 
-// counted has no limits and keeps the tokens that it was given.
+// counted has no limits and records the tokens.
 type counted struct {
 	free
 	tokens []int64
@@ -23,9 +23,9 @@ func (c *counted) Used(acc budget.Account, u agent.Used) budget.Row {
 	return budget.Row{Account: acc}
 }
 
-// TestSpending_once checks that every token is counted once: what an agent tells of each answer
-// instead of the events of its turns, and of those what was not in an earlier one. An answer that
-// the agent told before the event counts first, though the loop has not taken it yet.
+// TestSpending_once checks that every token is counted once: an agent's reports for each answer
+// instead of the events of its turns, and of those the part that was not in an earlier one. An
+// answer reported before the event counts first, even if the loop has not taken it yet.
 func TestSpending_once(t *testing.T) {
 	type step func(p *spending)
 	told := func(n int64) step {
@@ -34,7 +34,7 @@ func TestSpending_once(t *testing.T) {
 	taken := func(p *spending) { p.countUsed() }
 	usage := func(turn string, input, output, read, write int64) step {
 		return func(p *spending) {
-			p.countUsed() // as the loop does before each event
+			p.countUsed() // as in the loop before each event
 			p.observe(&event.Usage{TurnID: turn, InputTokens: &input, OutputTokens: &output, CacheReadInputTokens: &read, CacheCreationInputTokens: &write})
 		}
 	}
@@ -66,7 +66,7 @@ func TestSpending_once(t *testing.T) {
 			s.opts.Accounts = accounts
 			a := s.newActor(Prefix+"spend", "e")
 			defer a.cancel()
-			for _, step := range append(c.steps, taken) { // the loop takes what is left
+			for _, step := range append(c.steps, taken) { // the loop takes the rest
 				step(a.spending)
 			}
 			if !slices.Equal(accounts.tokens, c.want) {
@@ -88,16 +88,16 @@ func (s *interrupted) Interrupt(context.Context) (agent.Interrupted, error) {
 	return agent.Interrupted{}, s.fail
 }
 
-// TestSpending_stops checks what a session beyond its budget does to its agent in each state: a turn
-// that runs is interrupted, once at a time and as often as it is needed; one that cannot be
-// interrupted is ended, and so is an agent that works in the background.
+// TestSpending_stops checks the effect of an exceeded budget on the agent in each state: a running
+// turn is interrupted, once at a time and as often as necessary; a turn that cannot be interrupted
+// is ended, and so is an agent with background tasks.
 func TestSpending_stops(t *testing.T) {
 	for name, c := range map[string]struct {
 		state      State
 		background bool
 		ending     occurrence
 		fail       error
-		times      int // that the limit is seen to be reached, before the answer of the agent and after it
+		times      int // number of times that the limit is found reached, before the agent's response and after it
 		interrupts int
 		ended      occurrence
 	}{
@@ -150,7 +150,7 @@ func TestSpending_stops(t *testing.T) {
 	a.spending.stopSpending() // no agent
 }
 
-// TestSpending_fields checks that each figure of a turn is counted as what it is.
+// TestSpending_fields checks that each figure of a turn is counted as the right kind.
 func TestSpending_fields(t *testing.T) {
 	s, _ := memSessions(t)
 	accounts := &kinds{}
@@ -176,7 +176,7 @@ func TestSpending_fields(t *testing.T) {
 	}
 }
 
-// kinds keeps what it was given.
+// kinds records its rows.
 type kinds struct {
 	free
 	used []agent.Used
@@ -187,7 +187,7 @@ func (k *kinds) Used(acc budget.Account, u agent.Used) budget.Row {
 	return budget.Row{Account: acc}
 }
 
-// reservations counts what is reserved and released.
+// reservations counts reservations and releases.
 type reservations struct {
 	free
 	verdict            budget.Verdict
@@ -204,8 +204,8 @@ func (r *reservations) Release(string) []string {
 	return nil
 }
 
-// TestSpending_reserves checks that each turn reserves a part of its budget once and gives it back once,
-// and that a wait for it is told once and given up.
+// TestSpending_reserves checks that each turn reserves a part of its budget once and releases it once,
+// and that a wait is reported once and ended.
 func TestSpending_reserves(t *testing.T) {
 	for verdict, notices := range map[budget.Verdict]uint64{budget.Begin: 0, budget.Wait: 1} {
 		s, _ := memSessions(t)
@@ -222,7 +222,7 @@ func TestSpending_reserves(t *testing.T) {
 			for range 3 {
 				a.spending.release()
 			}
-			asked := turn // a turn that has its reservation keeps it
+			asked := turn // a turn keeps its reservation
 			if verdict == budget.Wait {
 				asked = 3 * turn
 			}
@@ -231,5 +231,54 @@ func TestSpending_reserves(t *testing.T) {
 			}
 		}
 		a.cancel()
+	}
+}
+
+// dear records the spent and the requested amounts.
+type dear struct {
+	free
+	spent, asked budget.Amount
+}
+
+func (d *dear) Spent(string) budget.Amount { return d.spent }
+
+func (d *dear) Reserve(_ budget.Account, dearest budget.Amount) budget.Verdict {
+	d.asked = dearest
+	return budget.Begin
+}
+
+// TestSpending_dearest checks that a session reserves as much as its most expensive turn has used, also after it was loaded again:
+// from the record after the usage, and from a snapshot. A cheaper turn does not change it.
+func TestSpending_dearest(t *testing.T) {
+	s, _ := memSessions(t)
+	accounts := &dear{}
+	s.opts.Accounts = accounts
+	a := s.newActor(Prefix+"dear", "e")
+	defer a.cancel()
+	want := budget.Amount{USD: 0.75, Tokens: 900}
+	for _, turn := range []budget.Amount{{USD: 0.25, Tokens: 900}, {USD: 0.75, Tokens: 100}, {USD: 0.5, Tokens: 500}} {
+		a.spending.reserve()
+		for range 2 { // the usage of a turn arrives in parts
+			accounts.spent.USD += turn.USD / 2
+			accounts.spent.Tokens += turn.Tokens / 2
+			a.spending.storeSpent(func(context.Context) error { return nil })
+		}
+		a.draft(draft{event: &event.Notice{Header: a.core.header(""), Code: "turn"}, facts: &facts{Title: "a turn"}})
+		if err := a.write(); err != nil {
+			t.Fatal(err)
+		}
+		a.spending.release()
+	}
+	for _, from := range []string{"records", "a snapshot"} {
+		b, err := s.load(t.Context(), a.id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.spending.reserve()
+		if accounts.asked != want {
+			t.Errorf("loaded from %s: %+v is reserved, want %+v", from, accounts.asked, want)
+		}
+		b.snapshot()
+		b.cancel()
 	}
 }

@@ -8,15 +8,15 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// WorkspaceUsers are the sessions that run in a workspace.
+// WorkspaceUsers returns the sessions that run in a workspace.
 func (t *table) WorkspaceUsers(id string) []string {
 	ids, _ := t.selected(func(_ string, e *entry) bool { return e.summary.Workspace == id && !e.gone })
 	slices.Sort(ids)
 	return ids
 }
 
-// table is the index of the sessions: which there are, what lists show of them, and which of
-// them are in memory. Its methods may be called from any goroutine.
+// table is the index of the sessions: their ids, their list entries, and those in memory. Its
+// methods may be called from any goroutine.
 type table struct {
 	visible func(ctx context.Context, tenant string) bool
 
@@ -29,15 +29,15 @@ type table struct {
 // entry is a session in the table.
 type entry struct {
 	summary api.SessionSummary
-	agentID string        // the agent's own id of the session
+	agentID string        // the agent's session id
 	actor   *actor        // nil while it is not in memory
-	loading chan struct{} // closed when a load has ended; nil while none runs
-	refs    int           // calls that use the actor
+	loading chan struct{} // closed when a load has ended; nil without one
+	refs    int           // number of calls that use the actor
 	gone    bool          // it is being deleted
 	tenant  string
 }
 
-// Refuse makes the sessions take no new work.
+// Refuse makes the sessions reject new work.
 func (t *table) Refuse() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -50,7 +50,7 @@ func (t *table) loaded() []*actor {
 	return actors
 }
 
-// Working returns an error while the server takes no new work.
+// Working returns an error while the server rejects new work.
 func (t *table) Working() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -60,7 +60,7 @@ func (t *table) Working() error {
 	return nil
 }
 
-// updated keeps what lists show of a session.
+// updated stores the list entry of a session.
 func (t *table) updated(id, agentID string, summary api.SessionSummary) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -69,15 +69,15 @@ func (t *table) updated(id, agentID string, summary api.SessionSummary) {
 	}
 }
 
-// Info is what is known of a session without loading it.
+// Info describes a session without loading it.
 type Info struct {
 	api.SessionSummary
-	AgentID string // the agent's own id of the session
+	AgentID string // the agent's session id
 	Tenant  string
 	Loaded  bool // it is in memory
 }
 
-// All returns every session that the caller in ctx may know of, in no order.
+// All returns every session that is visible to the caller in ctx, in no order.
 func (t *table) All(ctx context.Context) []Info {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -92,7 +92,7 @@ func (t *table) All(ctx context.Context) []Info {
 
 func (e *entry) info() Info { return Info{e.summary, e.agentID, e.tenant, e.actor != nil} }
 
-// Lookup returns what is known of a session that the caller in ctx may know of.
+// Lookup returns the info of a session that is visible to the caller in ctx.
 func (t *table) Lookup(ctx context.Context, id string) (Info, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -102,14 +102,14 @@ func (t *table) Lookup(ctx context.Context, id string) (Info, error) {
 	return Info{}, Fail(api.SessionExpired, "there is no session %q", id)
 }
 
-// Exists reports whether there is a session, also one that is being deleted.
+// Exists reports whether a session exists, including one that is being deleted.
 func (t *table) Exists(id string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.entries[id] != nil
 }
 
-// close makes the table give out no more actors and take no more in.
+// close makes the table return and accept no more actors.
 func (t *table) close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -119,14 +119,14 @@ func (t *table) close() {
 // errClosed is the failure of calls after close.
 func errClosed() error { return Fail(api.Draining, "the server is stopping") }
 
-// find adds a session of the store, which is not in memory.
+// find adds a session of the store that is not in memory.
 func (t *table) find(id string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.entries[id] = &entry{summary: api.SessionSummary{SessionID: id}}
 }
 
-// setTenant sets whose session one of the store is.
+// setTenant sets the tenant of a session of the store.
 func (t *table) setTenant(id, tenant string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -152,7 +152,7 @@ func (t *table) selected(match func(id string, e *entry) bool) (ids []string, ac
 }
 
 // acquire takes a session into use. Without an actor the caller waits for the channel, which is
-// closed when the load of another caller has ended, or loads the session where it is nil.
+// closed when the load of another caller has ended, or loads the session if it is nil.
 func (t *table) acquire(ctx context.Context, id string) (e *entry, a *actor, loading <-chan struct{}, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -179,8 +179,8 @@ func (t *table) release(e *entry) {
 	e.refs--
 }
 
-// loadEnded takes in the result of a load, nil if it failed, and calls run with an actor that is
-// to run.
+// loadEnded handles the result of a load, nil if it failed, and calls run with an actor that should
+// run.
 func (t *table) loadEnded(e *entry, a *actor, run func(*entry, *actor)) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -190,6 +190,13 @@ func (t *table) loadEnded(e *entry, a *actor, run func(*entry, *actor)) error {
 		return nil
 	}
 	return t.keep(e, a, run)
+}
+
+// keepLoaded takes in an actor that was loaded when the sessions were opened.
+func (t *table) keepLoaded(id string, a *actor, run func(*entry, *actor)) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.keep(t.entries[id], a, run)
 }
 
 // add adds a session that was made.
@@ -204,7 +211,7 @@ func (t *table) add(id string, a *actor, run func(*entry, *actor)) error {
 	return nil
 }
 
-// keep puts an actor into its entry. The lock is held.
+// keep stores an actor in its entry. The caller holds the lock.
 func (t *table) keep(e *entry, a *actor, run func(*entry, *actor)) error {
 	if t.closed {
 		a.cancel()
@@ -215,7 +222,7 @@ func (t *table) keep(e *entry, a *actor, run func(*entry, *actor)) error {
 	return nil
 }
 
-// ended takes an actor whose loop has ended out of its entry.
+// ended removes an actor from its entry after the end of its loop.
 func (t *table) ended(e *entry, a *actor) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -224,7 +231,7 @@ func (t *table) ended(e *entry, a *actor) {
 	}
 }
 
-// unload ends an actor that no one uses. Its loop calls it.
+// unload ends an unused actor. Its loop calls it.
 func (t *table) unload(a *actor) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -236,7 +243,7 @@ func (t *table) unload(a *actor) {
 	a.cancel()
 }
 
-// hide makes a session that is being deleted one that cannot be used.
+// hide makes a session that is being deleted unusable.
 func (t *table) hide(id string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -251,7 +258,7 @@ func (t *table) remove(id string) {
 	delete(t.entries, id)
 }
 
-// setViewers brings the number of viewers into the lists.
+// setViewers sets the number of viewers in the lists.
 func (t *table) setViewers(id string, n int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

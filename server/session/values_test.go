@@ -19,7 +19,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/budget"
 )
 
-// A standing reaches clients with all of its values. What was spent is not known where nothing had a price.
+// TestBudgetOf checks that a standing is converted with all of its values. The spent amount is unknown without prices.
 func TestBudgetOf(t *testing.T) {
 	usd, tokens, spent := 1.5, int64(7), 0.25
 	resets := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -47,7 +47,8 @@ func TestBudgetOf(t *testing.T) {
 	}
 }
 
-// A result ends the turn and takes back what was asked, whatever is in flight. The session is idle only if the agent has nothing more to do.
+// TestCore_result checks that a result ends the turn and withdraws requests, with any inputs in flight. The session is idle only if the
+// agent has no more work.
 func TestCore_result(t *testing.T) {
 	for _, status := range []inputStatus{"", inputQueued, inputHeld, inputSent, inputDelivered} {
 		for _, asked := range []bool{false, true} {
@@ -86,7 +87,7 @@ func TestCore_result(t *testing.T) {
 	}
 }
 
-// A remark is refused just beyond each of its bounds.
+// TestComment_check checks that a comment is rejected just beyond each of its limits.
 func TestComment_check(t *testing.T) {
 	good := func() comment {
 		c := comment{}
@@ -118,7 +119,7 @@ func TestComment_check(t *testing.T) {
 	}
 }
 
-// Parameters with secrets come back from their file whole, and a file that is gone or damaged is an error, not a session without them.
+// TestSecrets checks that parameters with secrets are restored completely from their file, and that a missing or damaged file is an error.
 func TestSecrets(t *testing.T) {
 	s, _ := memSessions(t)
 	s.opts.SecretDir = t.TempDir()
@@ -164,7 +165,7 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// Deltas that cannot be written are reported once for each time that it begins to fail, and those that follow are written again.
+// TestShown_fails checks that failing writes of deltas are reported once per series, and that later ones are written again.
 func TestShown_fails(t *testing.T) {
 	dir := t.TempDir()
 	f := &shown{path: filepath.Join(dir, "missing", "f")}
@@ -204,7 +205,7 @@ func TestShown_fails(t *testing.T) {
 	f.close()
 }
 
-// brokenReads is a log whose reads fail after the first events.
+// brokenReads is a log with reads that fail after the first events.
 type brokenReads struct {
 	*memLog
 	after int
@@ -229,7 +230,8 @@ func (l *brokenReads) Read(ctx context.Context, from eventlog.Cursor) iter.Seq2[
 	}
 }
 
-// A viewer that is behind reads the log on. Where the log does not have what it needs it begins again, and a log that cannot be read is an error.
+// TestViewer_page checks that a viewer that is behind continues to read the log, starts again if the log lacks the events, and returns an error
+// if the log cannot be read.
 func TestViewer_page(t *testing.T) {
 	broken := errors.New("broken")
 	for _, tt := range []struct {
@@ -261,12 +263,12 @@ func TestViewer_page(t *testing.T) {
 	}
 }
 
-// A wait with a bound ends without a message when the bound is over, and with an error when its context is.
+// TestViewer_within checks that a wait with a timeout ends without a message after it, and with an error when its context ends.
 func TestViewer_within(t *testing.T) {
 	s, _ := memSessions(t)
 	a := s.newActor(Prefix+"within", "e")
 	defer a.cancel()
-	v := &Viewer{srv: s, actor: a}
+	v := &Viewer{srv: s, actor: a, Cursor: api.Cursor{Epoch: a.hub.epoch}}
 	if items, err := v.Within(t.Context(), time.Millisecond); items != nil || err != nil {
 		t.Errorf("after the bound: %v, %v, want nothing", items, err)
 	}
@@ -277,7 +279,7 @@ func TestViewer_within(t *testing.T) {
 	}
 }
 
-// What a viewer gets again of an answer that runs names the agent.
+// TestRestartItems checks that repeated items of a running answer name the agent.
 func TestRestartItems(t *testing.T) {
 	items := restartItems(3, 4, []event.Event{&event.MessageStart{Header: event.Header{MessageID: "m"}}, &event.TextDelta{Header: event.Header{MessageID: "m", Provider: "own"}, Text: "x"}}, "claude")
 	if len(items) != 2 {
@@ -290,7 +292,7 @@ func TestRestartItems(t *testing.T) {
 	}
 }
 
-// The row of a session in a list has everything that is known of it, each at its place.
+// TestSummary checks that the list entry of a session has all its values.
 func TestSummary(t *testing.T) {
 	s, _ := memSessions(t)
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)

@@ -11,17 +11,16 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// The bounds of what a viewer gets at once.
+// The limits of one result for a viewer.
 const (
 	viewerBatch = 256
 	pageEvents  = 512
-	// resyncAfter is how many durable messages a viewer may lack before a snapshot is cheaper
-	// for everyone.
+	// resyncAfter is the number of missing durable messages above which a snapshot is cheaper.
 	resyncAfter = 20_000
 )
 
-// attachAt decides where a viewer begins: at its cursor, or at a snapshot where it has none
-// or the log does not have it any more.
+// attachAt determines the start of a viewer: its cursor, or a snapshot if it has none or the log no
+// longer has it.
 func (s *Sessions) attachAt(ctx context.Context, a *actor, after *api.Cursor) (api.AttachResult, error) {
 	var result api.AttachResult
 	err := a.call(ctx, func() error {
@@ -42,7 +41,7 @@ func (s *Sessions) attachAt(ctx context.Context, a *actor, after *api.Cursor) (a
 	return result, err
 }
 
-// Attach returns where a viewer begins without following the session.
+// Attach returns the start of a viewer without following the session.
 func (s *Sessions) Attach(ctx context.Context, p api.AttachParams) (api.AttachResult, error) {
 	a, release, err := s.use(ctx, p.SessionID)
 	if err != nil {
@@ -52,38 +51,41 @@ func (s *Sessions) Attach(ctx context.Context, p api.AttachParams) (api.AttachRe
 	return s.attachAt(ctx, a, p.After)
 }
 
-// Capabilities are what a viewer understands and not every one does.
+// Capabilities are the optional features of a viewer.
 type Capabilities struct {
 	Output bool // event.CapabilityOutputDelta
 	Queue  bool // event.CapabilityQueueUpdated
 }
 
-// Add adds a capability by its name. One that nobody knows is ignored.
+// Add adds a capability by its name. It ignores unknown ones.
 func (c *Capabilities) Add(name string) {
 	c.Output = c.Output || name == event.CapabilityOutputDelta
 	c.Queue = c.Queue || name == event.CapabilityQueueUpdated
 }
 
-// Viewer follows one session for one connection. It fetches: nothing is queued for it.
+// Viewer follows one session for one connection. It fetches messages: there is no queue for it.
 type Viewer struct {
 	srv    *Sessions
 	actor  *actor
 	Cursor api.Cursor
 	can    Capabilities
-	queue  readQueue   // for a viewer that takes whole queues
-	early  time.Time   // before this it gets no more
-	pacer  *time.Timer // of pace; nil before the first
+	queue  readQueue   // for a viewer that accepts only whole queues
+	early  time.Time   // no messages before this time
+	pacer  *time.Timer // for pace; nil before the first use
 }
 
-// ErrResync says that a viewer has to begin again with a snapshot.
+// ErrResync is returned when a viewer has to start again with a snapshot.
 var ErrResync = errors.New("server: the log does not have what the viewer needs")
 
-// Next waits for messages after the cursor and moves it. Deltas of one block are joined. Those of two
-// calls are [Options.ViewerInterval] apart, so that what comes meanwhile goes out together.
-// Without a message it returns when ctx ends.
+// Next waits for messages after the cursor and advances it. Deltas of one block are joined. The
+// results of two calls are at least [Options.ViewerInterval] apart, so that messages in between are
+// sent together. Without a message it returns when ctx ends.
 func (v *Viewer) Next(ctx context.Context) ([]Item, error) {
 	for {
-		f := v.actor.hub.after(v.Cursor.Seq, v.Cursor.Sub, viewerBatch)
+		f := v.actor.hub.after(v.Cursor, viewerBatch)
+		if f.stale {
+			return nil, ErrResync
+		}
 		items := f.items
 		if (f.behind || len(items) > 0) && v.pace(ctx) {
 			continue
@@ -120,9 +122,9 @@ func (v *Viewer) Next(ctx context.Context) ([]Item, error) {
 	}
 }
 
-// wanted drops what the viewer has not asked for.
+// wanted drops messages that the viewer has not requested.
 func (v *Viewer) wanted(items []Item) []Item {
-	// A durable one keeps its number, so that a gap is a fault and nothing else.
+	// A durable message keeps its number, so that a gap is always a fault.
 	unwanted := func(it Item) bool { return it.progress && it.Sub != 0 }
 	if v.can.Output || !slices.ContainsFunc(items, unwanted) {
 		return items
@@ -165,7 +167,7 @@ const (
 	frameTail = `}`
 )
 
-// Frame is an item as a socket sends it.
+// Frame returns an item encoded for a socket.
 func (v *Viewer) Frame(it Item) []byte {
 	encode := func() []byte {
 		b := make([]byte, 0, len(it.msg)+len(frameHead)+len(v.actor.id)+len(v.Cursor.Epoch)+len(it.ts)+96)
@@ -178,14 +180,14 @@ func (v *Viewer) Frame(it Item) []byte {
 	return it.shared.frame
 }
 
-// Envelope is an item as a stream or a poll sends it.
+// Envelope returns an item encoded for a stream or a poll.
 func (v *Viewer) Envelope(it Item) []byte {
 	frame := v.Frame(it)
 	return frame[len(frameHead) : len(frame)-len(frameTail)]
 }
 
-// pace waits while it is early, or until ctx ends, and reports whether it was. A viewer whose messages come less often than
-// that needs no timer.
+// pace waits until the next allowed time, or until ctx ends, and reports whether it waited. A viewer with rare messages
+// needs no timer.
 func (v *Viewer) pace(ctx context.Context) bool {
 	wait := time.Until(v.early)
 	if wait <= 0 {
@@ -215,16 +217,22 @@ func (s *Sessions) Watch(ctx context.Context, id string, after *api.Cursor, can 
 		release()
 		return nil, api.AttachResult{}, nil, err
 	}
+	v, end := s.view(a, result.Cursor, can, release)
+	return v, result, end, nil
+}
+
+// view returns a viewer at a cursor, and the function that ends it.
+func (s *Sessions) view(a *actor, at api.Cursor, can Capabilities, release func()) (*Viewer, func()) {
 	a.hub.watch(1)
 	s.setViewers(a.id, a.hub.watching())
-	return &Viewer{srv: s, actor: a, Cursor: result.Cursor, can: can}, result, func() {
+	return &Viewer{srv: s, actor: a, Cursor: at, can: can}, func() {
 		a.hub.watch(-1)
 		s.setViewers(a.id, a.hub.watching())
 		release()
-	}, nil
+	}
 }
 
-// Within is next with a bound: without a message it returns nothing.
+// Within is Next with a timeout: without a message it returns no items.
 func (v *Viewer) Within(ctx context.Context, d time.Duration) ([]Item, error) {
 	bound, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
@@ -235,10 +243,10 @@ func (v *Viewer) Within(ctx context.Context, d time.Duration) ([]Item, error) {
 	return items, err
 }
 
-// Session is the id of the session.
+// Session returns the id of the session.
 func (v *Viewer) Session() string { return v.actor.id }
 
-// Resync begins again with a snapshot.
+// Resync starts again with a snapshot.
 func (v *Viewer) Resync(ctx context.Context) (api.AttachResult, error) {
 	result, err := v.srv.attachAt(ctx, v.actor, nil)
 	if err == nil {

@@ -5,18 +5,20 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // testViewer returns a viewer of a session without a loop, at the beginning.
 func testViewer(h *hub) *Viewer {
 	return &Viewer{
 		srv:   &Sessions{opts: Options{ViewerInterval: 20 * time.Millisecond}},
-		actor: &actor{journal: &journal{loop: &loop{id: h.session}, hub: h}},
+		actor: &actor{journal: &journal{loop: &loop{id: h.session}, hub: h}}, Cursor: api.Cursor{Epoch: h.epoch},
 	}
 }
 
-// TestViewer_pace checks that what comes soon after a message goes out together, as late as the interval asks for,
-// and that what comes later does not wait.
+// TestViewer_pace checks that messages soon after another are sent together after the interval, and that later
+// ones do not wait.
 func TestViewer_pace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHub("s", "e", 0)
@@ -37,7 +39,7 @@ func TestViewer_pace(t *testing.T) {
 	})
 }
 
-// TestViewer_paceEnds checks that a viewer which is paced does not outlast its connection.
+// TestViewer_paceEnds checks that a paced viewer ends with its connection.
 func TestViewer_paceEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHub("s", "e", 0)
@@ -50,13 +52,13 @@ func TestViewer_paceEnds(t *testing.T) {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
 		defer cancel()
 		began := time.Now()
-		if _, _ = v.Next(ctx); time.Since(began) != time.Millisecond { // it may give what there is
+		if _, _ = v.Next(ctx); time.Since(began) != time.Millisecond { // it may return items
 			t.Errorf("it ended after %v", time.Since(began))
 		}
 	})
 }
 
-// TestFrame_shared checks that a message is encoded once, however many viewers there are.
+// TestFrame_shared checks that a message is encoded once for any number of viewers.
 func TestFrame_shared(t *testing.T) {
 	h := newHub("s", "e", 0)
 	h.publish([]Item{{Seq: 1, msg: []byte(`{"type":"x"}`)}}, nil)

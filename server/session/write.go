@@ -8,19 +8,19 @@ import (
 	"github.com/seed7221b0f9/parley/eventlog"
 )
 
-// write stores what was drafted and shows it. After an error the batch is kept and the
-// agent waits; tick tries again.
+// write stores the drafts and shows them. After an error the batch is kept and the agent blocks;
+// tick retries.
 func (j *journal) write() error {
 	if len(j.batch) == 0 {
 		return nil
 	}
-	records := make([][]byte, len(j.batch))
+	records := make([][][]byte, len(j.batch))
 	for i, p := range j.batch {
-		data, err := p.rec.encode()
+		pieces, err := p.rec.pieces()
 		if err != nil {
 			return err
 		}
-		records[i] = data
+		records[i] = pieces
 	}
 	began := time.Now()
 	last, err := j.append(records)
@@ -40,7 +40,7 @@ func (j *journal) write() error {
 	items := make([]Item, len(j.batch))
 	for i, p := range j.batch {
 		j.seq++
-		items[i] = Item{Seq: j.seq, ts: p.rec.Time, msg: p.rec.Msg, progress: event.IsTransient(p.ev), queue: p.queue}
+		items[i] = Item{Seq: j.seq, ts: p.rec.Time, msg: p.rec.Msg, large: p.rec.isLarge(), progress: event.IsTransient(p.ev), queue: p.queue}
 		if p.ev != nil {
 			j.conv.Apply(p.ev)
 		}
@@ -51,27 +51,28 @@ func (j *journal) write() error {
 		j.logger.Error("the log has another number", "want", j.seq, "got", last)
 	}
 	j.batch, j.sub, j.unsaved = nil, 0, unsaved{}
+	j.lineStart, j.written = 0, j.line
 	if j.stream.empty() {
 		if err := j.shown.clear(); err != nil {
 			j.logger.Warn("deltas that the log covers were not forgotten", "err", err)
 		}
 	}
 	for _, ev := range j.stream.restart() {
-		// The deltas before the record are superseded; those that still count come again.
+		// The deltas before the record are superseded; those that still count are repeated.
 		items = j.delta(items, ev, j.missed)
 	}
 	j.missed = false
+	j.onWritten() // before viewers see the messages: they look up requests in the list
 	j.publish(items)
-	j.onWritten()
 	j.snapshotSometimes()
 	return nil
 }
 
 // append stores records. Where the outcome is unknown it asks the log.
-func (j *journal) append(records [][]byte) (uint64, error) {
+func (j *journal) append(records [][][]byte) (uint64, error) {
 	ctx, cancel := j.bounded()
 	defer cancel()
-	last, err := j.log.Append(ctx, j.seq, records...)
+	last, err := appendPieces(ctx, j.log, j.seq, records)
 	if err == nil || errors.Is(err, eventlog.ErrConflict) || errors.Is(err, eventlog.ErrFull) || errors.Is(err, eventlog.ErrTooLarge) {
 		return last, err
 	}
@@ -91,15 +92,15 @@ func (j *journal) publish(items []Item) {
 		j.logger.Warn("deltas are shown that a crash would lose", "err", err)
 	}
 	j.hub.publish(items, func() func() []Item {
-		// Viewers that miss deltas get what is partial now, which belongs to the loop. They make
-		// messages of it.
+		// Viewers that miss deltas get the current partial text, which belongs to the loop. They
+		// convert it to messages.
 		seq, sub, events, provider := j.seq, j.sub, j.stream.restart(), j.core.Provider
 		return func() []Item { return restartItems(seq, sub, events, provider) }
 	})
 }
 
-// restartItems are the messages for a viewer that has the durable ones alone. All have the
-// place of the newest delta, so that the next one follows.
+// restartItems returns the messages for a viewer with only the durable ones. All have the position
+// of the newest delta, so that the next one follows.
 func restartItems(seq, sub uint64, events []event.Event, provider string) []Item {
 	encoder := event.NewEncoder("00000000", 0, event.CapabilityOutputDelta)
 	now := Timestamp(time.Now())

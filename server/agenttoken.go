@@ -1,0 +1,83 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"reflect"
+
+	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/budget"
+	"github.com/seed7221b0f9/parley/server/session"
+)
+
+// agentMethods are what a token of an agent allows, with the role that each needs; true for those that
+// answer requests, which it has to be made for.
+var agentMethods = map[string]bool{
+	"hello": false, "mcp": false, "session.connect": false, "session.query": false, "session.attach": false, "session.detach": false, "session.list": false,
+	"session.interrupt": false, "session.getHistory": false, "workspace.diff": false, "permission.list": false, "permission.respond": true, "question.respond": true,
+}
+
+// agentMay returns an error if the principal is an agent that may not call a method.
+func (p *principal) agentMay(method string) error {
+	answers, ok := agentMethods[method]
+	switch {
+	case p.agentOf == "":
+		return nil
+	case !ok:
+		return session.Fail(api.AuthFailed, "a token of an agent does not allow %s", method)
+	case answers && !p.answers:
+		return session.Fail(api.AuthFailed, "this token of an agent does not allow to answer requests")
+	}
+	return nil
+}
+
+// mayConnect returns an error if an agent that may not answer requests would start a session that asks
+// less than others do.
+func (p *principal) mayConnect(params api.ConnectParams) error {
+	plain := api.ConnectParams{Idempotency: params.Idempotency, CWD: params.CWD, WorkspaceID: params.WorkspaceID, Provider: params.Provider, Model: params.Model,
+		Title: params.Title, InitialPrompt: params.InitialPrompt, Metadata: params.Metadata}
+	if p.agentOf != "" && !p.answers && !reflect.DeepEqual(params, plain) {
+		return session.Fail(api.AuthFailed, "a token of an agent may set the directory, provider, model, title, metadata and first prompt of a session, nothing else")
+	}
+	return nil
+}
+
+// payer returns who pays for a session that a caller makes. What an agent starts is charged to the session
+// of the agent.
+func (s *Server) payer(ctx context.Context, id string, c *caller) (budget.Account, error) {
+	if c.agentOf == "" {
+		return budget.Account{Session: id, Token: c.account, Tenant: c.tenant}, nil
+	}
+	parent, err := s.sessions.Account(ctx, c.agentOf)
+	if err != nil {
+		return budget.Account{}, err
+	}
+	child, err := parent.Child(id)
+	if errors.Is(err, budget.ErrDepth) {
+		return child, session.LimitReached("an agent that was started by an agent of an agent's session starts no more: sessions are at most %d deep", budget.MaxDepth)
+	}
+	for _, standing := range s.accounts.Check(child) {
+		if err == nil && standing.Stops() {
+			err = session.Fail(api.BudgetExceeded, "%s", standing.String())
+		}
+	}
+	return child, err
+}
+
+// agentOf checks the session of a token that is made for its agent.
+func (s *Server) agentOf(ctx context.Context, p api.TokensCreateParams, r role, tenant string) error {
+	if p.AgentOf == "" {
+		if p.Answers {
+			return session.Invalid("answers is for a token of an agent, with agent_of")
+		}
+		return nil
+	}
+	if r == roleAdmin {
+		return session.Invalid("a token of an agent is for a viewer or an operator")
+	}
+	acc, err := s.sessions.Account(ctx, p.AgentOf)
+	if err == nil && acc.Tenant != tenant {
+		err = session.Invalid("the session is of another tenant")
+	}
+	return err
+}

@@ -1,0 +1,24 @@
+package api
+
+// ProjectsListParams requests folders in which a session can start. Query is part of a folder's
+// name; Path requests only one folder, with its branches.
+type ProjectsListParams struct {
+	Query string `json:"query,omitempty"`
+	Path  string `json:"path,omitempty"`
+	Limit int64  `json:"limit,omitempty"`
+}
+
+// ProjectsListResult lists the folders of recent sessions, newest first, and other folders below the roots, each folder once.
+type ProjectsListResult struct {
+	Roots   []string  `json:"roots"`
+	Recent  []Project `json:"recent"`
+	Folders []Project `json:"folders"`
+}
+
+// Project is a folder in which a session can start. Branch is empty for a detached HEAD.
+type Project struct {
+	Path     string   `json:"path"`
+	Git      bool     `json:"git,omitempty"`
+	Branch   string   `json:"branch,omitempty"`
+	Branches []string `json:"branches,omitempty"` // only if Path was set
+}

@@ -1,0 +1,55 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/seed7221b0f9/parley/internal/regularfile"
+)
+
+// damagedMark is part of the names of damaged files that were moved aside.
+const damagedMark = ".damaged-"
+
+// DamagedFiles returns the files in the directory of a server ([Options].Dir) that it has moved aside because they were damaged. They can
+// be deleted.
+func DamagedFiles(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
+	var found []string
+	for _, e := range entries {
+		if ok, _ := filepath.Match("*"+damagedMark+"*", e.Name()); ok {
+			found = append(found, e.Name())
+		}
+	}
+	return found, nil
+}
+
+// readState reads a file of the server's state with read. A damaged file is moved aside, and the server starts without it. An unreadable
+// file is an error.
+func (s *Server) readState(name string, read func(data []byte) error) error {
+	path := filepath.Join(s.opts.Dir, name)
+	data, err := regularfile.Read(path, maxState)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("server: %w", err)
+	}
+	if err = read(data); err == nil {
+		return nil
+	}
+	aside := fmt.Sprintf("%s%s%d", path, damagedMark, s.opts.now().UnixNano())
+	if moved := os.Rename(path, aside); moved != nil {
+		return fmt.Errorf("server: %s is damaged (%w) and cannot be put aside: %w", path, err, moved)
+	}
+	s.logger.Error("a file of the server is damaged; it was put aside, and the server begins without it", "file", path, "copy", aside, "err", err)
+	return nil
+}

@@ -1,0 +1,54 @@
+package budget
+
+import (
+	"errors"
+	"slices"
+)
+
+// Account is who pays: a session, the sessions whose agents started it, the token that made the first of
+// them, and the tenant of the token.
+type Account struct {
+	Session string `json:"session,omitempty"`
+	// Parents are the sessions whose agents started this one, the first first. What it uses counts for
+	// their budgets too.
+	Parents []string `json:"parents,omitempty"`
+	Token   string   `json:"token,omitempty"`
+	Tenant  string   `json:"tenant,omitempty"`
+}
+
+// MaxDepth is how many sessions deep agents may start others.
+const MaxDepth = 2
+
+// ErrDepth is the error of a session that would be deeper than [MaxDepth].
+var ErrDepth = errors.New("budget: agents of sessions that agents have started, twice, start no more")
+
+// Child returns the account of a session that the agent of this account's session starts: the same payers
+// pay for it. Beyond [MaxDepth] it is [ErrDepth].
+func (a Account) Child(session string) (Account, error) {
+	if len(a.Parents) >= MaxDepth {
+		return Account{}, ErrDepth
+	}
+	return Account{Session: session, Parents: append(slices.Clone(a.Parents), a.Session), Token: a.Token, Tenant: a.Tenant}, nil
+}
+
+// targets are the ids of the account in a scope.
+func (a Account) targets(scope string) []string {
+	id := ""
+	switch scope {
+	case ScopeSession:
+		if a.Session == "" {
+			return nil
+		}
+		return append([]string{a.Session}, a.Parents...)
+	case ScopeToken:
+		id = a.Token
+	case ScopeTenant:
+		id = a.Tenant
+	case ScopeServer:
+		return []string{""}
+	}
+	if id == "" {
+		return nil
+	}
+	return []string{id}
+}

@@ -1,0 +1,54 @@
+package mcpserver
+
+import (
+	"context"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Call calls a method of the service and decodes its result. It has the form of client.Client.Call.
+type Call func(ctx context.Context, method string, params, result any) error
+
+const instructions = `Tools for the sessions of a Parley server. A session is a coding agent with its conversation and its directory. ` +
+	`Start one with session_start or continue one with session_send, then call session_wait until it is idle or asks, and session_read for what was said. ` +
+	`A session that asks waits for request_answer, which only some tokens may call; else a person answers.`
+
+// New returns an MCP server with the tools. It holds nothing between calls.
+func New(call Call, version string) *mcp.Server {
+	s := mcp.NewServer(&mcp.Implementation{Name: "parley", Version: version}, &mcp.ServerOptions{Instructions: instructions})
+	for _, add := range tools {
+		add(s, call)
+	}
+	return s
+}
+
+// tools adds each tool to a server.
+var tools = []func(*mcp.Server, Call){
+	tool("session_list", "Lists sessions with their state: idle, running, requires_action and others.", readOnly, list),
+	tool("session_start", "Starts a session in a directory of the server and sends it a prompt.", acting, start),
+	tool("session_send", "Sends a prompt to a session. It queues while a turn runs.", acting, send),
+	tool("session_wait", "Waits until a session is not busy: its turn and its queue have ended, or it asks. Call it again if it was busy for longer.", readOnly, wait),
+	tool("session_read", "Returns the end of a session's conversation as Markdown.", readOnly, read),
+	tool("session_interrupt", "Stops the running turn of a session.", acting, interrupt),
+	tool("session_diff", "Returns what a session has changed in its files.", readOnly, diff),
+	tool("request_list", "Lists the permissions and questions that wait for an answer.", readOnly, requests),
+	tool("request_answer", "Answers a permission or a question. The first answer counts.", acting, answer),
+}
+
+type effect bool
+
+const (
+	readOnly effect = true
+	acting   effect = false
+)
+
+// tool makes the function that adds a tool. Its schemas come from the types of run.
+func tool[In, Out any](name, description string, e effect, run func(context.Context, Call, In) (Out, error)) func(*mcp.Server, Call) {
+	return func(s *mcp.Server, call Call) {
+		t := &mcp.Tool{Name: name, Description: description, Annotations: &mcp.ToolAnnotations{ReadOnlyHint: bool(e)}}
+		mcp.AddTool(s, t, func(ctx context.Context, _ *mcp.CallToolRequest, in In) (*mcp.CallToolResult, Out, error) {
+			out, err := run(ctx, call, in)
+			return nil, out, err
+		})
+	}
+}

@@ -1,0 +1,98 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"unicode/utf8"
+	"unsafe"
+
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/server/api"
+)
+
+// prompt is [api.QueryParams] with the text in its wire form: it may be large, and is not copied.
+type prompt struct {
+	api.QueryParams            // without Text
+	text            event.JSON // a JSON string; empty for none
+}
+
+// decode decodes parameters and keeps their memory if they are mostly text.
+func (p *prompt) decode(params []byte) error {
+	var v struct {
+		api.QueryParams
+		Text literal `json:"text"`
+	}
+	if err := json.Unmarshal(params, &v); err != nil {
+		return ofQuery(err)
+	}
+	p.QueryParams, p.text = v.QueryParams, event.JSON(v.Text)
+	if len(p.text) < len(params)/2 {
+		p.text = event.JSON(strings.Clone(string(p.text)))
+	}
+	return nil
+}
+
+// ofQuery returns an error of decoding that names [api.QueryParams], not the struct that embeds it here.
+func ofQuery(err error) error {
+	var wrong *json.UnmarshalTypeError
+	if errors.As(err, &wrong) {
+		wrong.Struct, wrong.Field = "QueryParams", strings.TrimPrefix(wrong.Field, "QueryParams.")
+	}
+	return err
+}
+
+// literal is a JSON string in the server's form. It shares the memory from which it was decoded.
+type literal string
+
+// UnmarshalJSON keeps the memory of data, which is part of the parameters.
+func (l *literal) UnmarshalJSON(data []byte) error {
+	switch {
+	case string(data) == "null":
+	case data[0] != '"':
+		return errors.New("text is not a string")
+	case isCanonical(data):
+		*l = literal(unsafe.String(unsafe.SliceData(data), len(data))) // it is never modified
+	default:
+		var text string
+		if err := json.Unmarshal(data, &text); err != nil {
+			return err
+		}
+		*l = literal(event.Quote(text))
+	}
+	return nil
+}
+
+// isCanonical reports whether a JSON string has only necessary escapes, in their short form.
+func isCanonical(data []byte) bool {
+	if !utf8.Valid(data) {
+		return false
+	}
+	for {
+		i := bytes.IndexByte(data, '\\')
+		if i < 0 {
+			return true
+		}
+		if strings.IndexByte(`"\bfnrt`, data[i+1]) < 0 {
+			return false
+		}
+		data = data[i+2:]
+	}
+}
+
+func query(s *Server, ctx context.Context, c *caller, p prompt) (api.Accepted, error) {
+	content := p.text
+	if content == "" {
+		content = `""`
+	}
+	if len(p.Contexts) > 0 || p.Language != "" { // which may be invalid
+		text, err := withContexts(p.text.Text(), p.Contexts, p.Language)
+		if err != nil {
+			return api.Accepted{}, err
+		}
+		content = event.Quote(text)
+	}
+	return s.sessions.Query(ctx, p.SessionID, p.Key, content, p.Priority, c.by())
+}

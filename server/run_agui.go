@@ -1,0 +1,134 @@
+package server
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/server/agui"
+	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/parts"
+	"github.com/seed7221b0f9/parley/server/session"
+)
+
+// runAGUI serves a run of AG-UI.
+func (s *Server) runAGUI(w http.ResponseWriter, r *http.Request, c *caller, m *method) error {
+	data, err := s.body(w, r, s.limit(c, m))
+	if err != nil {
+		return err
+	}
+	q, err := decodeAGUI(data)
+	if err != nil {
+		return err
+	}
+	return s.answer(w, r, c, q)
+}
+
+// aguiInput holds the members of a RunAgentInput that the server reads. The session has the earlier
+// messages, and the agent its own tools.
+type aguiInput struct {
+	ThreadID string `json:"threadId"`
+	RunID    string `json:"runId"`
+	Messages []struct {
+		ID      string          `json:"id"`
+		Role    string          `json:"role"`
+		Content json.RawMessage `json:"content"`
+	} `json:"messages"`
+	Context []struct {
+		Description string `json:"description"`
+		Value       string `json:"value"`
+	} `json:"context"`
+	Resume []struct {
+		InterruptID string          `json:"interruptId"`
+		Status      string          `json:"status"`
+		Payload     json.RawMessage `json:"payload"`
+	} `json:"resume"`
+	ForwardedProps struct {
+		After   string            `json:"after"`   // position of a resumed stream
+		Session api.ConnectParams `json:"session"` // for a new session
+	} `json:"forwardedProps"`
+}
+
+// decodeAGUI decodes the request of a run: answers, or the last message of the user.
+func decodeAGUI(data []byte) (*run, error) {
+	var in aguiInput
+	if err := json.Unmarshal(data, &in); err != nil {
+		return nil, session.Invalid("the body is not a RunAgentInput: %v", err)
+	}
+	q := &run{protocol: "agui", thread: in.ThreadID, connect: in.ForwardedProps.Session, encoder: agui.NewEncoder(in.ThreadID, in.RunID)}
+	var err error
+	if q.after, err = parseAfter(in.ForwardedProps.After); err != nil {
+		return nil, err
+	}
+	for _, e := range in.Resume {
+		a := runAnswer{id: e.InterruptID}
+		if e.Status == "resolved" {
+			a.read(e.Payload)
+		}
+		q.answers = append(q.answers, a)
+	}
+	if n := len(in.Messages); len(in.Resume) == 0 && n > 0 && in.Messages[n-1].Role == "user" {
+		q.prompt = &runPrompt{id: in.Messages[n-1].ID}
+		for _, c := range in.Context {
+			q.prompt.content = append(q.prompt.content, textBlock(c.Description+":\n"+c.Value))
+		}
+		blocks, err := aguiContent(in.Messages[n-1].Content)
+		if err != nil {
+			return nil, err
+		}
+		q.prompt.digest = digest(blocks) // without the context, which may differ when a message is sent again
+		q.prompt.content = append(q.prompt.content, blocks...)
+	}
+	if q.prompt == nil && q.answers == nil && q.after == nil {
+		return nil, session.Invalid("the run has neither a last message of the user nor answers")
+	}
+	return q, nil
+}
+
+// aguiContent returns the content of a message as blocks.
+func aguiContent(content json.RawMessage) ([]event.JSON, error) {
+	var text string
+	if json.Unmarshal(content, &text) == nil {
+		return []event.JSON{textBlock(text)}, nil
+	}
+	var list []struct {
+		Type   string `json:"type"`
+		Text   string `json:"text"`
+		Source struct {
+			Type     string `json:"type"`
+			Value    string `json:"value"`
+			MimeType string `json:"mimeType"`
+		} `json:"source"`
+	}
+	if err := json.Unmarshal(content, &list); err != nil {
+		return nil, session.Invalid("the content of the message is neither a string nor a list of parts")
+	}
+	var blocks []event.JSON
+	for _, p := range list {
+		switch {
+		case p.Type == "text":
+			blocks = append(blocks, textBlock(p.Text))
+		case p.Source.Type == "data":
+			b, err := fileBlock(p.Source.MimeType, p.Source.Value)
+			if err != nil {
+				return nil, err
+			}
+			blocks = append(blocks, b)
+		default:
+			return nil, session.Invalid("a part of type %.50q without data in the message is not supported", p.Type)
+		}
+	}
+	return blocks, nil
+}
+
+// parseAfter parses the position of a resumed stream; nil without one.
+func parseAfter(text string) (*parts.Place, error) {
+	if text == "" {
+		return nil, nil
+	}
+	p, err := parts.ParsePlace(text)
+	if err != nil {
+		return nil, session.Invalid("after is not a place in a stream")
+	}
+	return &p, nil
+}

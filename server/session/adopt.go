@@ -1,0 +1,270 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"sync"
+	"time"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/event"
+)
+
+const (
+	// maxKept is how many bytes of lines an idle agent may have at the host. With more it is ended, and resumed with the next input, so that
+	// an adoption stays fast.
+	maxKept = 32 << 20
+	// maxTurn is how many bytes of lines a working agent may have there. With more they are given up: such a turn does not outlive the
+	// server.
+	maxTurn = 512 << 20
+)
+
+// adoption is the state of an actor between the lines of the past of its agent. It belongs to the loop.
+type adoption struct {
+	rebuilding bool   // lines up to core.Line are read
+	last       uint64 // of the lines when the agent was adopted; 0 when all of them were read
+}
+
+// keptAnswer is a person's answer that the log has, until the turn has ended: the agent may not have it.
+type keptAnswer struct {
+	ID     string          `json:"id"`
+	Kind   string          `json:"kind"`
+	Answer json.RawMessage `json:"answer"`
+}
+
+// answerKinds are the types of answers, by the names in the log.
+var answerKinds = map[string]func() agent.Answer{
+	"permission":  func() agent.Answer { return &agent.PermissionAnswer{} },
+	"plan":        func() agent.Answer { return &agent.PlanAnswer{} },
+	"question":    func() agent.Answer { return &agent.QuestionAnswer{} },
+	"elicitation": func() agent.Answer { return &agent.ElicitationAnswer{} },
+}
+
+// newKeptAnswer is an answer as the log has it, nil for one of an unknown kind.
+func newKeptAnswer(id string, a agent.Answer) *keptAnswer {
+	for kind, make := range answerKinds {
+		if reflect.TypeOf(make()) == reflect.TypeOf(a) {
+			text, err := json.Marshal(a)
+			if err != nil {
+				return nil
+			}
+			return &keptAnswer{ID: id, Kind: kind, Answer: text}
+		}
+	}
+	return nil
+}
+
+// answer is the answer in the terms of package agent.
+func (g keptAnswer) answer() (agent.Answer, error) {
+	make := answerKinds[g.Kind]
+	if make == nil {
+		return nil, fmt.Errorf("server: an answer of the kind %q", g.Kind)
+	}
+	a := make()
+	return a, json.Unmarshal(g.Answer, a)
+}
+
+// givenAnswer returns the answer that a request was given.
+func (c *core) givenAnswer(id string) (keptAnswer, bool) {
+	for _, g := range c.Given {
+		if g.ID == id {
+			return g, true
+		}
+	}
+	return keptAnswer{}, false
+}
+
+// adoptOne loads a session and takes over its agent, which a host has kept. If that fails the session is interrupted.
+func (s *Sessions) adoptOne(ctx context.Context, id string, l *leftAgent) error {
+	a, err := s.loadWith(ctx, id, func(a *actor) {
+		if err := a.adopt(ctx, l); err != nil {
+			a.logger.Warn("the agent was not taken over", "agent", l.Number, "err", err)
+			s.opts.Host.discard(ctx, l)
+			a.recovered()
+		}
+	})
+	if err != nil {
+		s.opts.Host.discard(ctx, l)
+		return err
+	}
+	s.updated(id, a.core.AgentID, a.summary())
+	return s.keepLoaded(id, a, s.run)
+}
+
+// adopt takes over an agent that the host has kept.
+func (a *actor) adopt(ctx context.Context, l *leftAgent) error {
+	adopter, ok := a.provider.(agent.Adopter)
+	switch {
+	case !ok:
+		return fmt.Errorf("server: agents of %s cannot be taken over", a.core.Provider)
+	case a.core.Host != l.Number:
+		return fmt.Errorf("server: the session had agent %d", a.core.Host)
+	case l.Checkpoint > 0:
+		return fmt.Errorf("server: the first %d lines were given up", l.Checkpoint)
+	case a.core.Line > l.Last:
+		return fmt.Errorf("server: the log has line %d, and the host %d", a.core.Line, l.Last)
+	}
+	ctx, cancel := context.WithTimeout(ctx, a.srv.opts.StartTimeout)
+	defer cancel()
+	place, err := a.srv.admission.Acquire(ctx, a.core.Opened.By, 1)
+	if err != nil {
+		return err
+	}
+	opts := a.agentOptions()
+	revoke := a.srv.opts.Prepare(a.id, a.provider, &opts)
+	release := sync.OnceFunc(func() { revoke(); place() })
+	process, err := l.open(ctx)
+	if err != nil {
+		release()
+		return err
+	}
+	session, err := adopter.Adopt(ctx, a.core.AgentID, opts, agent.Adoption{Process: process, Last: l.Last, Stored: a.core.Line})
+	if err != nil {
+		release()
+		return err
+	}
+	// The lines give all deltas again.
+	a.stream = stream{}
+	a.adoption = adoption{rebuilding: true, last: l.Last}
+	a.given = opts.Env
+	a.takeAgent(&running{session: session, release: release, process: l.process, forget: l.drop})
+	if a.core.Line == 0 {
+		a.rebuilt()
+	}
+	return nil
+}
+
+// takeAgent makes an agent the one of the session.
+func (a *actor) takeAgent(r *running) {
+	r.events, r.close, r.ended = make(chan pumped, pumpBuffer), sync.OnceValue(r.session.Close), make(chan struct{})
+	a.agent = r
+	a.line, a.written, a.lineStart = 0, 0, 0
+	a.capabilities = new(a.srv.Capabilities(a.provider, r.session))
+	a.quiet = time.Now()
+	a.srv.wg.Go(func() { a.pump(r) })
+}
+
+// takeBatch handles the events of one line of the agent, which become one write, or events that come from no line.
+func (a *actor) takeBatch(items []Item, p pumped) []Item {
+	past := a.rebuilding && p.line > 0 && p.line <= a.core.Line
+	if past {
+		a.rebuild(p.events)
+	}
+	if a.rebuilding && p.line >= a.core.Line && p.line > 0 {
+		a.rebuilt()
+	}
+	if past {
+		return items
+	}
+	if p.line > 0 {
+		a.line, a.lineStart = p.line, len(a.batch)
+	}
+	for _, ev := range p.events {
+		if p.line == 0 && a.answerAgain(ev) {
+			continue
+		}
+		items = a.take(items, ev)
+	}
+	a.lineStart = len(a.batch)
+	if a.last > 0 && p.line >= a.last {
+		a.last = 0
+		a.sendAgain()
+	}
+	return items
+}
+
+// rebuild takes in events that the log has: they tell what is being streamed.
+func (a *actor) rebuild(events []event.Event) {
+	for _, ev := range events {
+		if isDelta(ev) {
+			a.stream.add(ev)
+		} else {
+			a.stream.durable(ev)
+		}
+	}
+}
+
+// rebuilt ends the lines that the log has. The record makes viewers drop the deltas that they have: those that count come again.
+func (a *actor) rebuilt() {
+	a.rebuilding = false
+	a.missed = true
+	a.draft(a.core.stateDraft(a.core.State))
+	_ = a.write() // kept and tried again by tick
+}
+
+// answerAgain reports whether an event asks what was asked before. A request that has an answer in the log gets it.
+func (a *actor) answerAgain(ev event.Event) bool {
+	p, ok := event.NewPrompt(ev)
+	if !ok {
+		return false
+	}
+	if r, open := a.core.request(p.RequestID()); open {
+		return reflect.DeepEqual(r.Prompt, p)
+	}
+	g, ok := a.core.givenAnswer(p.RequestID())
+	if !ok {
+		return false
+	}
+	answer, err := g.answer()
+	if err != nil {
+		a.logger.Error("an answer of the log cannot be read", "err", err)
+		return false
+	}
+	session := a.agent.session
+	a.srv.wg.Go(func() {
+		ctx, cancel := context.WithTimeout(a.ctx, a.srv.opts.CallTimeout)
+		defer cancel()
+		if err := session.Answer(ctx, g.ID, answer); err != nil {
+			a.logger.Warn("an answer did not reach the agent", "request", g.ID, "err", err)
+		}
+	})
+	return true
+}
+
+// sendAgain sends the inputs that the server before has stored as sent and not written. The host writes none twice.
+func (a *actor) sendAgain() {
+	for _, in := range a.core.inflight() {
+		if in.Status == inputSent {
+			a.handOver(in, nil)
+		}
+	}
+}
+
+// leave ends an actor whose agent stays with the host. Nothing more is written: the next server does what follows from the lines.
+func (a *actor) leave(ctx context.Context) {
+	_ = a.call(ctx, func() error { // one that has ended has no agent
+		if r := a.agent; r != nil && r.forget != nil {
+			a.left, a.agent, a.draining = r, nil, true
+		}
+		return nil
+	})
+}
+
+// watchKept bounds what the host keeps of the agent.
+func (a *actor) watchKept() {
+	r := a.agent
+	if r == nil || r.forget == nil {
+		return
+	}
+	h, ok := r.session.(agent.Hosted)
+	if !ok {
+		return
+	}
+	switch kept := h.Kept(); {
+	case kept > maxKept && a.evictable():
+		a.stop(onEvict)
+	case kept-r.gaveUp > maxTurn && r.process != nil:
+		r.gaveUp = kept
+		number, process := a.core.Line, r.process
+		a.logger.Warn("the turn is too long to outlive the server", "bytes", kept)
+		a.srv.wg.Go(func() {
+			ctx, cancel := context.WithTimeout(a.ctx, a.srv.opts.CallTimeout)
+			defer cancel()
+			if err := process.Checkpoint(ctx, number, nil); err != nil {
+				a.logger.Warn("the host keeps lines that it need not", "err", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,186 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/seed7221b0f9/parley/host"
+	"github.com/seed7221b0f9/parley/spawn"
+)
+
+// Host runs the agents of sessions in a process that outlives the server. Its methods may be called from any goroutine.
+type Host struct {
+	dir    string
+	opts   host.Options
+	logger *slog.Logger
+
+	mu     sync.Mutex
+	link   *host.Link
+	closed bool
+}
+
+// OpenHost starts the host of a data directory, unless it runs, and becomes its owner: the server that owned it before has it no
+// longer. The program is one that calls [host.Enter] first.
+func OpenHost(ctx context.Context, dataDir string, opts host.Options, logger *slog.Logger) (*Host, error) {
+	h := &Host{dir: dataDir, opts: opts, logger: logger}
+	_, err := h.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return h, nil
+}
+
+// connect returns the link to the host. A host that has died is started again; one that has another owner now is not taken back.
+func (h *Host) connect(ctx context.Context) (*host.Link, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return nil, host.ErrLinkLost
+	}
+	if h.link != nil && h.link.Err() == nil {
+		return h.link, nil
+	}
+	if h.link != nil {
+		h.logger.Error("the host of the agents is gone; another one is started", "err", h.link.Err())
+	}
+	if err := host.Start(ctx, h.dir, "", h.opts); err != nil {
+		return nil, err
+	}
+	epoch, err := host.NextEpoch(h.dir)
+	if err != nil {
+		return nil, err
+	}
+	h.link, err = host.Dial(ctx, h.dir, epoch)
+	return h.link, err
+}
+
+// Close leaves the host with its agents running.
+func (h *Host) Close() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.closed = true
+	if h.link == nil {
+		return nil
+	}
+	return h.link.Close()
+}
+
+// Stop ends the agents and the host.
+func (h *Host) Stop(ctx context.Context) error {
+	link, err := h.connect(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(link.Stop(ctx), h.Close())
+}
+
+// hostSpawner starts the agent of a session under the host.
+type hostSpawner struct {
+	h       *Host
+	key     string
+	process *host.Process // nil before the start
+}
+
+// Spawn starts the agent.
+func (s *hostSpawner) Spawn(ctx context.Context, cmd spawn.Command) (spawn.Process, error) {
+	link, err := s.h.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if s.process, err = link.SpawnAgent(ctx, cmd, host.AgentOptions{Key: s.key}); err != nil {
+		return nil, err
+	}
+	return s.process, nil
+}
+
+// abandon makes the host forget an agent that has ended before it was used. The next server does it where this fails.
+func (s *hostSpawner) abandon() {
+	if s == nil || s.process == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), abandonTime)
+	defer cancel()
+	if _, err := s.process.Exit(ctx); err == nil {
+		_ = s.process.Forget(ctx)
+	}
+}
+
+// abandonTime bounds abandon.
+const abandonTime = 5 * time.Second
+
+// Local reports that the host runs on this machine.
+func (s *hostSpawner) Local() bool { return true }
+
+// leftAgent is an agent that a server before has left, in a host that runs or in the files of one that was killed.
+type leftAgent struct {
+	host.Agent
+	open func(ctx context.Context) (spawn.LineProcess, error)
+	drop func(ctx context.Context) error // ends it, and removes what is kept of it
+
+	process *host.Process // what open has attached, nil for one of a dead host
+}
+
+// left returns the agents that servers before have left, by their sessions. Of several agents of a session the newest counts; others are
+// ended.
+func (h *Host) left(ctx context.Context) (map[string]*leftAgent, error) {
+	link, err := h.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	dead, err := host.ReadSpool(h.dir)
+	if err != nil {
+		h.logger.Error("what a dead host has left cannot be read", "err", err) // its sessions are interrupted all the same
+	}
+	live, err := link.Agents(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]*leftAgent{}
+	add := func(l *leftAgent) {
+		if old := all[l.Key]; old != nil {
+			h.discard(ctx, old)
+		}
+		all[l.Key] = l
+	}
+	for _, d := range dead {
+		add(&leftAgent{Agent: d.Agent, drop: func(context.Context) error { return d.Remove() },
+			open: func(context.Context) (spawn.LineProcess, error) { return d.Process(), nil }})
+	}
+	for _, a := range live {
+		l := &leftAgent{Agent: a}
+		l.open = func(ctx context.Context) (_ spawn.LineProcess, err error) {
+			l.process, err = link.Attach(ctx, a.Number, 0)
+			return l.process, err
+		}
+		l.drop = func(ctx context.Context) error { return l.end(ctx) }
+		add(l)
+	}
+	return all, nil
+}
+
+// discard ends an agent that no session has.
+func (h *Host) discard(ctx context.Context, l *leftAgent) {
+	if err := l.drop(ctx); err != nil {
+		h.logger.Warn("an agent of the host was not ended", "agent", l.Number, "session", l.Key, "err", err)
+	}
+}
+
+// end ends an agent of a host that runs.
+func (l *leftAgent) end(ctx context.Context) error {
+	if l.process == nil {
+		if _, err := l.open(ctx); err != nil {
+			return err
+		}
+	}
+	p := l.process
+	if err := errors.Join(p.Stdout().Close(), p.Kill()); err != nil {
+		return err
+	}
+	if _, err := p.Exit(ctx); err != nil {
+		return err
+	}
+	return p.Forget(ctx)
+}

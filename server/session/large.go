@@ -1,0 +1,98 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"slices"
+
+	"github.com/seed7221b0f9/parley/agent/event"
+)
+
+// largeMessage is the length from which the content of an input is not copied into its messages.
+const largeMessage = ringBytes
+
+// large returns the record of an event about an input with a large text, which shares the text with the event.
+// Viewers read such a message from the log.
+func (j *journal) large(now, head string, ev event.Event) (record, bool) {
+	short, text, ok := shortened(ev)
+	if !ok {
+		return record{}, false
+	}
+	if u, ok := ev.(*event.UserMessage); ok {
+		text = j.quoted(u)
+	}
+	lines, err := j.encoder.MessagesAfter(head, short)
+	if err != nil || len(lines) != 1 {
+		return record{}, false
+	}
+	start, end, found := bytes.Cut(lines[0], []byte(placeholder))
+	if !found || bytes.Contains(end, []byte(placeholder)) {
+		return record{}, false // the event has the text of the placeholder
+	}
+	return record{Time: now, line: start, middle: text, end: bytes.Clone(end)}, true
+}
+
+// quoted returns the text of a message as JSON, which is the content of its input.
+func (j *journal) quoted(ev *event.UserMessage) event.JSON {
+	text := ev.Blocks[0].Text
+	if in, ok := j.core.input(ev.UUID); ok && in.isText() && in.Content.Text() == text {
+		return in.Content
+	}
+	return event.Quote(text)
+}
+
+// piecesLog is a log that takes events in pieces.
+type piecesLog interface {
+	AppendPieces(ctx context.Context, expected uint64, events ...[][]byte) (uint64, error)
+}
+
+// appendPieces appends records to a log, joined for one that does not take pieces.
+func appendPieces(ctx context.Context, log Log, expected uint64, records [][][]byte) (uint64, error) {
+	whole := func(pieces [][]byte) bool { return len(pieces) == 1 }
+	if l, ok := log.(piecesLog); ok && slices.ContainsFunc(records, func(pieces [][]byte) bool { return !whole(pieces) }) {
+		return l.AppendPieces(ctx, expected, records...)
+	}
+	events := make([][]byte, len(records))
+	for i, pieces := range records {
+		if events[i] = pieces[0]; !whole(pieces) {
+			events[i] = bytes.Join(pieces, nil)
+		}
+	}
+	return log.Append(ctx, expected, events...)
+}
+
+// placeholder is a JSON string for a large one.
+const placeholder = `"\u001aparley large text\u001a"`
+
+// shortened returns an event with a placeholder for its only text, if that is large, and the text as JSON.
+func shortened(ev event.Event) (short event.Event, text event.JSON, ok bool) {
+	switch ev := ev.(type) {
+	case *event.UserMessage:
+		if len(ev.Blocks) != 1 || ev.Blocks[0].Type != "text" || ev.Blocks[0].Raw != "" || len(ev.Blocks[0].Text) < largeMessage {
+			return nil, "", false
+		}
+		c := *ev
+		c.Blocks = []event.Content{{Type: "text", Text: event.JSON(placeholder).Text()}}
+		return &c, "", true // journal.quoted has it
+	case *event.QueueChanged:
+		items, text, ok := shortItems(ev.Items)
+		c := *ev
+		c.Items = items
+		return &c, text, ok
+	case *event.QueueUpdated:
+		items, text, ok := shortItems(ev.Items)
+		c := *ev
+		c.Items = items
+		return &c, text, ok
+	}
+	return nil, "", false
+}
+
+func shortItems(items []event.QueueItem) ([]event.QueueItem, event.JSON, bool) {
+	if len(items) != 1 || len(items[0].Content) < largeMessage || items[0].Content[0] != '"' {
+		return nil, "", false
+	}
+	item := items[0]
+	item.Content = placeholder
+	return []event.QueueItem{item}, items[0].Content, true
+}
