@@ -17,17 +17,16 @@ import (
 	"github.com/seed7221b0f9/parley/internal/supervise"
 )
 
-const hostLong = `Host looks at the process that runs the agents of a data directory and outlives the server.
+const hostLong = `Host looks at the process that runs the agents of "parley serve --host" and outlives the server.
 
 Exit codes:
     0  it was done, also where no host runs
     1  the host did not answer, or refused
     2  the command line makes no sense`
 
-// newHost is hidden as long as no command starts a host.
 func newHost(code *int) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "host", Short: "List and stop agents that outlive the server", Long: hostLong, Args: term.NoArguments, Hidden: true,
+		Use: "host", Short: "List and stop agents that outlive the server", Long: hostLong, Args: term.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	asJSON := false
@@ -49,7 +48,7 @@ func newHost(code *int) *cobra.Command {
 	return cmd
 }
 
-// hostCommand makes a command that looks at the host of a data directory.
+// hostCommand returns a command that queries the host of a data directory.
 func hostCommand(code *int, name, short string, run func(ctx context.Context, dataDir string, out io.Writer) error) *cobra.Command {
 	data := remote.DefaultData()
 	cmd := &cobra.Command{Use: name + " [flags]", Short: short, Args: term.NoArguments, DisableFlagsInUseLine: true}

@@ -13,15 +13,18 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/seed7221b0f9/parley/claude/claudetest"
+	"github.com/seed7221b0f9/parley/host"
 )
 
-// TestMain runs the tests, or plays the command that a test started.
+// TestMain runs the tests, or the command if a test started it.
 func TestMain(m *testing.M) {
+	host.Enter()                    // a host of a server under test is this executable
 	claudetest.RunProgram(programs) // the simulated agent is this executable too
 	testscript.Main(tidyTests{m}, map[string]func(){"parley": main, "asker": serveAsker})
 }
 
-// serveAsker is an MCP server on standard input and output whose tool asks the user for a colour.
+// serveAsker is an MCP server on standard input and output with a tool that asks the user for a
+// colour.
 func serveAsker() {
 	s := mcp.NewServer(&mcp.Implementation{Name: "probe", Version: "1"}, nil)
 	mcp.AddTool(s, &mcp.Tool{Name: "ask", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}},
@@ -39,10 +42,10 @@ func serveAsker() {
 	}
 }
 
-// tidyTests are tests that leave nothing running: no goroutine, no child.
+// tidyTests are tests that leave no goroutine or child running.
 type tidyTests struct{ m *testing.M }
 
-// Run runs the tests, and then looks for what is left.
+// Run runs the tests, and then checks for leftovers.
 func (t tidyTests) Run() int {
 	code := t.m.Run()
 	if code != 0 {
@@ -59,8 +62,8 @@ func (t tidyTests) Run() int {
 	return 0
 }
 
-// childProcesses returns the ids of this process's children, zombies included,
-// where the system tells.
+// childProcesses returns the ids of this process's children, including zombies, if the system
+// reports them.
 func childProcesses() []string {
 	var pids []string
 	tasks, _ := filepath.Glob("/proc/self/task/*/children")

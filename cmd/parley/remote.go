@@ -16,7 +16,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// failed writes the error that a command ended with, if there is one, and sets the exit code.
+// failed writes the error of a command, if any, and sets the exit code.
 func failed(code *int, err error) {
 	if err == nil {
 		return
@@ -26,7 +26,7 @@ func failed(code *int, err error) {
 	*code = max(*code, term.ExitFailed)
 }
 
-// onServer makes the RunE of a command that talks to a server, which must answer when it starts.
+// onServer returns the RunE of a command that needs a reachable server.
 func onServer(code *int, f *remote.Flags, run func(ctx context.Context, c *client.Client, out io.Writer, args []string) error) func(*cobra.Command, []string) error {
 	return withClient(code, f, func(ctx context.Context, c *client.Client, out io.Writer, args []string) error {
 		if err := remote.Reach(ctx, c); err != nil {
@@ -36,7 +36,7 @@ func onServer(code *int, f *remote.Flags, run func(ctx context.Context, c *clien
 	})
 }
 
-// withClient makes the RunE of a command that has a client of a server.
+// withClient returns the RunE of a command with a client of a server.
 func withClient(code *int, f *remote.Flags, run func(ctx context.Context, c *client.Client, out io.Writer, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		c, err := f.Connect()
@@ -74,6 +74,8 @@ func newTokenCreate(code *int) *cobra.Command {
 	cmd.Flags().StringVar(&p.Role, "role", "viewer", "viewer, operator or admin")
 	cmd.Flags().StringVar(&p.Name, "name", "", "who it is for; others see the name")
 	cmd.Flags().StringVar(&p.Tenant, "tenant", "", "tenant whose sessions alone it sees, and whom budgets count it for")
+	cmd.Flags().StringVar(&p.AgentOf, "agent-of", "", "session whose agent gets the token; sessions that it starts are charged to that session")
+	cmd.Flags().BoolVar(&p.Answers, "answers", false, "with --agent-of: the agent may answer requests")
 	cmd.Flags().DurationVar(&expires, "expires", 30*24*time.Hour, "after how long it ends; 0 is never")
 	f.Register(cmd.Flags())
 	return cmd
@@ -147,8 +149,7 @@ func newRestore(code *int) *cobra.Command {
 	return cmd
 }
 
-// withServer gives a command of this machine the flag --server, with which it works on a
-// server in place of it.
+// withServer adds the flag --server to a local command, with which it works on a server instead.
 func withServer(cmd *cobra.Command, code *int, run func(ctx context.Context, c *client.Client, out io.Writer) error) {
 	f := &remote.Flags{}
 	cmd.Flags().StringVar(&f.Server, "server", "", "work on the server at this address; the token comes from PARLEY_TOKEN")
@@ -161,9 +162,9 @@ func withServer(cmd *cobra.Command, code *int, run func(ctx context.Context, c *
 	}
 }
 
-// addServerCommands adds what has to do with servers to the command line.
+// addServerCommands adds the commands for servers.
 func addServerCommands(root *cobra.Command, code *int) {
-	root.AddCommand(newServe(code), newAttach(code), newToken(code), newBackup(code), newRestore(code), newTop(code), newDiff(code), newWorkspace(code), newHost(code))
+	root.AddCommand(newServe(code), newAttach(code), newToken(code), newBackup(code), newRestore(code), newTop(code), newDiff(code), newWorkspace(code), newHost(code), newMCP(code))
 	for _, cmd := range root.Commands() {
 		switch cmd.Name() {
 		case "sessions":

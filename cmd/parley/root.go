@@ -35,12 +35,12 @@ func execute(args []string) int {
 	return term.ExitUsage
 }
 
-// unknownCommand returns an error for a word in the place of a command that is none, also where help
-// is asked for: the help of another command would look like an answer.
+// unknownCommand returns an error for an unknown command, also with --help: the help of another
+// command would be misleading.
 func unknownCommand(root *cobra.Command, args []string) (*cobra.Command, error) {
 	cmd, rest, err := root.Find(args)
 	if err != nil || !cmd.HasSubCommands() || cmd.Args == nil || len(rest) == 0 || strings.HasPrefix(rest[0], "-") || !asksHelp(rest) {
-		return cmd, nil // what is wrong, the command reports
+		return cmd, nil // the command reports other errors
 	}
 	return cmd, cmd.Args(cmd, rest[:1])
 }
@@ -69,7 +69,7 @@ func newRoot(code *int) *cobra.Command {
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	root.AddCommand(newRun(code), newChat(code), newACP(code), history.New(code), usage.New(code), doctor.New(code, &serve.Examiner{}), newMan(), newVersion())
+	root.AddCommand(newRun(code), newChat(code), newACP(code), newAgents(code), history.New(code), usage.New(code), doctor.New(code, &serve.Examiner{}), newMan(), newVersion())
 	addServerCommands(root, code)
 	root.SetHelpCommand(newHelp())
 	return root

@@ -11,18 +11,16 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/claude/claudetest"
 	"github.com/seed7221b0f9/parley/client"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
-	"github.com/seed7221b0f9/parley/internal/supervise"
 	"github.com/seed7221b0f9/parley/internal/test/e2e"
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// serveProcess starts parley serve as a process of its own and returns a client of it.
+// serveProcess starts parley serve as a separate process and returns a client of it.
 func serveProcess(t *testing.T, env, args []string) (*exec.Cmd, *client.Client) {
 	t.Helper()
 	cmd := exec.Command(linkedProgram(t), append([]string{"serve"}, args...)...)
@@ -51,8 +49,8 @@ func serveProcess(t *testing.T, env, args []string) (*exec.Cmd, *client.Client) 
 	return nil, nil
 }
 
-// TestAttach_cutTurn checks that a person at a terminal sees that a turn was cut by a kill of the
-// server, and which tool did not end.
+// TestAttach_cutTurn checks that a person at a terminal sees that killing the server cut a turn off, and which tool
+// did not end.
 func TestAttach_cutTurn(t *testing.T) {
 	dir := t.TempDir()
 	env, err := claudetest.HermeticEnv(dir, "http://127.0.0.1:9")
@@ -81,8 +79,8 @@ func TestAttach_cutTurn(t *testing.T) {
 	p.leaves(term.ExitOK)
 }
 
-// TestServe_sweeps kills a server, and the supervisor of its agent, that has a process in a session of its own. The
-// process outlives them. The next server on the same data ends it.
+// TestServe_sweeps kills a server and the supervisor of its agent, which has a process in another session. The
+// process survives them. The next server on the same data ends it.
 func TestServe_sweeps(t *testing.T) {
 	cli := e2e.CLI(t)
 	dir := t.TempDir()
@@ -125,37 +123,15 @@ func TestServe_sweeps(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGKILL) }) // where the test has failed
-	// The supervisor would end it.
-	var supervisors []supervise.Process
-	for _, p := range supervise.Table() {
-		if p.Parent == first.Process.Pid {
-			supervisors = append(supervisors, p)
-			p.Signal(syscall.SIGSTOP)
-		}
-	}
-	if err := first.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	_ = first.Wait() // it was killed
-	for _, p := range supervisors {
-		p.Signal(syscall.SIGKILL)
-	}
+	killWithSupervisors(t, first)
 	if !sleeps(pid) {
 		t.Fatal("the process ended with the server: there is nothing to sweep")
 	}
 	serveProcess(t, env, args)
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	for sleeps(pid) {
-		select {
-		case <-ctx.Done():
-			t.Fatal("the process of the server that was killed still runs")
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
+	eventually(t, "the process of the server that was killed ends", func() bool { return !sleeps(pid) })
 }
 
-// sleeps reports whether the process is the one that was started, and not a dead one.
+// sleeps reports whether the process is the started one and is not a zombie.
 func sleeps(pid int) bool {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return err == nil && strings.Contains(string(text), "(sleep)") && !strings.Contains(string(text), ") Z ")

@@ -1,5 +1,4 @@
-// Package agents has the agents that the command can run by the names of its flag --agent, and
-// makes the set of them that a server offers.
+// Package agents has the agents of the flag --agent by name, and builds the set that a server offers.
 package agents
 
 import (
@@ -36,19 +35,19 @@ const (
 	ACP    = "acp:"    // and the command of an agent that speaks the Agent Client Protocol
 )
 
-// KeepHelp is what the flag --keep-children does.
+// KeepHelp is the help text of the flag --keep-children.
 const KeepHelp = "leave what agents start in the background, such as development servers, running when they end"
 
-// Set is the agents that a server offers.
+// Set holds the agents that a server offers.
 type Set struct {
 	Providers []agent.Provider // the default first
 	Simulated bool             // the default is
-	Note      string           // what a user has to be told about it; "" if nothing
+	Note      string           // a notice for the user, or ""
 	closers   []func() error
-	names     []string // as --agent has them, in the order of Providers
+	names     []string // values of --agent, in the order of Providers
 }
 
-// Close ends what the agents share. It is called once, after the server has ended.
+// Close ends the resources that the agents share. It is called once, after the server has ended.
 func (s *Set) Close() error {
 	var failed error
 	for _, end := range s.closers {
@@ -60,29 +59,28 @@ func (s *Set) Close() error {
 // errNotInstalled reports that the program of an agent is not on this machine.
 var errNotInstalled = errors.New("not installed")
 
-// kind is a kind of agent that a server can hold. The function open returns the provider and the
-// function that ends it, or an error that wraps errNotInstalled.
+// kind is a kind of agent. open returns the provider and the function that ends it, or an error that
+// wraps errNotInstalled.
 type kind struct {
 	name string
 	open func(p Place, logger *slog.Logger) (agent.Provider, func() error, error)
 }
 
-// Place is where agents keep their files, and their environment.
+// Place is the location of the agents' files, and their environment.
 type Place struct {
 	Data    string
 	Env     []string
-	CLI     string // the claude program; empty is the one that is installed
-	Archive string // of transcripts; empty is none
-	Keep    bool   // what an agent leaves in the background
+	CLI     string // the claude program; empty means the installed one
+	Archive string // of transcripts; empty means none
+	Keep    bool   // spare background processes of agents
 }
 
-// kinds are the agents that --agent can name, in the order in which they are the default. The
-// simulated one is not among them: it takes part where it is named, and where no other is
-// installed.
+// kinds are the agents that --agent can name, in the order of preference. They do not include the
+// simulated agent, which is used only by name or if no other is installed.
 var kinds = []kind{{Claude, Place.claude}, {Codex, Place.codex}}
 
-// Choose returns the agents with these names, the first as the default; without names all that are
-// installed, else the simulated one.
+// Choose returns the agents with these names, the first as the default; without names it returns all
+// installed agents, or the simulated one if there are none.
 func Choose(names []string, at Place, logger *slog.Logger) (*Set, error) {
 	s := &Set{}
 	for i, name := range names {
@@ -99,8 +97,8 @@ func Choose(names []string, at Place, logger *slog.Logger) (*Set, error) {
 		}
 		return s, nil
 	}
-	for _, k := range kinds {
-		if err := s.add(at, k.name, logger); err != nil && !errors.Is(err, errNotInstalled) {
+	for _, name := range append(strings.Split(kindNames(" "), " "), installed(logger)...) {
+		if err := s.add(at, name, logger); err != nil && !errors.Is(err, errNotInstalled) {
 			return nil, errors.Join(err, s.Close())
 		}
 	}
@@ -111,8 +109,8 @@ func Choose(names []string, at Place, logger *slog.Logger) (*Set, error) {
 	return s, s.add(at, Sim, logger)
 }
 
-// Again returns the providers of the same agents in another place. Close of s ends them too. The
-// server opens tenants one after the other, and none after its end.
+// Again returns the providers of the same agents in another place. Close of s also ends them. The
+// server opens tenants sequentially, and none after its end.
 func (s *Set) Again(at Place, logger *slog.Logger) ([]agent.Provider, error) {
 	var own Set
 	for _, name := range s.names {
@@ -124,13 +122,28 @@ func (s *Set) Again(at Place, logger *slog.Logger) ([]agent.Provider, error) {
 	return own.Providers, nil
 }
 
-// kindNames are the names of the real agents.
+// kindNames returns the names of the real agents.
 func kindNames(separator string) string {
 	var names []string
 	for _, k := range kinds {
 		names = append(names, k.name)
 	}
 	return strings.Join(names, separator)
+}
+
+// installed returns the names of the agents of the registry whose programs are on this machine, without those that parley
+// runs without an adapter. A file of the user that cannot be read costs its agents only.
+func installed(logger *slog.Logger) (names []string) {
+	list, err := Registry()
+	if err != nil {
+		logger.Warn("agents: the list of agents", "err", err)
+	}
+	for i := range list {
+		if list[i].Native == "" && list[i].Path() != "" {
+			names = append(names, list[i].Name)
+		}
+	}
+	return names
 }
 
 // add adds the agent with this name.
@@ -142,12 +155,13 @@ func (s *Set) add(at Place, name string, logger *slog.Logger) error {
 	switch command, acp := strings.CutPrefix(name, ACP); {
 	case name == Sim:
 		p = at.sim()
-	case acp:
-		if p, err = NewACP(command, at.Keep, logger); err != nil {
+	case acp, i < 0:
+		one, err := named(name, command, acp, at.Keep, logger)
+		if err != nil {
 			return err
 		}
-	case i < 0:
-		return term.Usagef("--agent %s: it is one of %s, %s and %sCOMMAND", name, kindNames(", "), Sim, ACP)
+		one.RegistryDir = at.registry()
+		p, end = one, one.Close
 	default:
 		if p, end, err = kinds[i].open(at, logger); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
@@ -157,8 +171,28 @@ func (s *Set) add(at Place, name string, logger *slog.Logger) error {
 	return nil
 }
 
+// named returns the agent of a command, or of the registry.
+func named(name, command string, isCommand, keep bool, logger *slog.Logger) (*acpagent.Provider, error) {
+	if isCommand {
+		return NewACP(command, keep, logger)
+	}
+	return Named(name, keep, logger)
+}
+
+// Named returns an agent of the registry. The error names the values of --agent.
+func Named(name string, keep bool, logger *slog.Logger) (*acpagent.Provider, error) {
+	k, ok, err := Find(name)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, term.Usagef("--agent %s: it is one of %s, %s, %sCOMMAND and the names of parley agents list", name, kindNames(", "), Sim, ACP)
+	}
+	return k.Provider(keep, logger), nil
+}
+
 // NewACP returns an agent that speaks the Agent Client Protocol. The words of its command are
-// parted by blanks. What it leaves in the background is ended unless keep is set.
+// separated by spaces. Its background processes are ended unless keep is set.
 func NewACP(command string, keep bool, logger *slog.Logger) (*acpagent.Provider, error) {
 	words := strings.Fields(command)
 	if len(words) == 0 {
@@ -167,8 +201,8 @@ func NewACP(command string, keep bool, logger *slog.Logger) (*acpagent.Provider,
 	return &acpagent.Provider{Command: words, Version: claude.Version, Logger: logger, Supervisor: supervise.Self(), KeepChildren: keep}, nil
 }
 
-// NewCodex returns Codex with this environment, where its program is installed. What it leaves in the
-// background is ended unless keep is set.
+// NewCodex returns Codex with this environment, if its program is installed. Its background processes
+// are ended unless keep is set.
 func NewCodex(env []string, keep bool, logger *slog.Logger) (*codexagent.Provider, error) {
 	o := codex.Options{Path: os.Getenv("PARLEY_CODEX"), Env: env, Logger: logger, ClientVersion: claude.Version, Supervisor: supervise.Self(), KeepChildren: keep}
 	path, err := o.Program()
@@ -181,8 +215,12 @@ func (at Place) codex(logger *slog.Logger) (agent.Provider, func() error, error)
 	if errors.Is(err, codex.ErrNotFound) {
 		err = fmt.Errorf("%w: %w", errNotInstalled, err)
 	}
-	return p, func() error { return nil }, err
+	p.RegistryDir = at.registry()
+	return p, p.Close, err
 }
+
+// registry is where all agents of a place are noted while they run.
+func (at Place) registry() string { return filepath.Join(at.Data, "agents") }
 
 func (at Place) claude(logger *slog.Logger) (agent.Provider, func() error, error) {
 	path, err := proc.Find(at.CLI, os.Environ())
@@ -199,7 +237,7 @@ func (at Place) claude(logger *slog.Logger) (agent.Provider, func() error, error
 	}
 	p := &claudeagent.Provider{
 		Options:     claude.Options{CLIPath: path, Env: env, CleanEnv: true, Logger: logger, Supervisor: supervise.Self(), KeepChildren: at.Keep},
-		RegistryDir: filepath.Join(at.Data, "agents"),
+		RegistryDir: at.registry(),
 	}
 	if at.Archive != "" {
 		p.Archive = transcript.OpenArchive(at.Archive)
@@ -210,7 +248,7 @@ func (at Place) claude(logger *slog.Logger) (agent.Provider, func() error, error
 func (at Place) sim() agent.Provider {
 	dir := filepath.Join(at.Data, "sim")
 	if os.MkdirAll(dir, 0o700) != nil {
-		dir = "" // its sessions cannot be resumed then
+		dir = "" // then its sessions cannot be resumed
 	}
 	p := &simagent.Provider{Dir: dir}
 	if ms, err := strconv.Atoi(os.Getenv(sim.PaceVariable)); err == nil && ms >= 0 {

@@ -12,17 +12,18 @@ import (
 	"github.com/seed7221b0f9/parley/internal/proc"
 )
 
-// TestChoose checks which agents are offered: what --agent names, in its order, else what
-// is installed, else the simulated one.
+// TestChoose checks which agents are offered: those of --agent in order, else the
+// installed ones, else the simulated one.
 func TestChoose(t *testing.T) {
 	with, without := t.TempDir(), t.TempDir()
-	both := t.TempDir()
-	for _, program := range []string{filepath.Join(with, "claude"), filepath.Join(both, "claude"), filepath.Join(both, "codex")} {
+	both, more := t.TempDir(), t.TempDir()
+	for _, program := range []string{filepath.Join(with, "claude"), filepath.Join(both, "claude"), filepath.Join(both, "codex"), filepath.Join(more, "codex"), filepath.Join(more, "opencode"), filepath.Join(more, "codex-acp")} {
 		if err := os.WriteFile(program, []byte("#!/bin/sh\n"), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
 	t.Setenv("HOME", without)
+	t.Setenv("XDG_CONFIG_HOME", "")
 	for _, c := range []struct {
 		path, args string
 		want       []string // the default first
@@ -36,6 +37,8 @@ func TestChoose(t *testing.T) {
 		{path: without, args: "claude", err: "not installed"},
 		{path: without, args: "sim,claude", err: "not installed"},
 		{path: both, want: []string{"claude", "codex"}},
+		{path: more, want: []string{"codex", "acp:opencode"}},
+		{path: more, args: "codex-acp,opencode", want: []string{"acp:codex-acp", "acp:opencode"}},
 		{path: both, args: "codex", want: []string{"codex"}},
 		{path: both, args: "codex,claude", want: []string{"codex", "claude"}},
 		{path: with, args: "codex", err: "not installed"},

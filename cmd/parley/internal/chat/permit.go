@@ -12,7 +12,7 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
-// noUserMessage is what the agent reads when there is no user to ask.
+// noUserMessage is the message to the agent if there is no user to ask.
 const noUserMessage = "Denied: there is no user to ask."
 
 // permission asks whether a tool may run or a plan is approved.
@@ -22,7 +22,10 @@ func (c *loop) permission(r *event.PermissionRequest) *ask {
 	}
 	return &ask{
 		id: r.RequestID, call: r.ToolUseID,
-		show: func() { c.put("May it run? "+requestText(c.out, r), permitLines(r)...) },
+		show: func() {
+			shown := revealed(r)
+			c.put("May it run? "+requestText(c.out, shown), permitLines(shown)...)
+		},
 		answer: func(text string) (agent.Answer, bool) {
 			if a := permitted(r, text); a != nil {
 				return a, true
@@ -44,8 +47,8 @@ func denial(r *event.PermissionRequest, why string) agent.Answer {
 	return &agent.PermissionAnswer{Message: why}
 }
 
-// grants returns the suggestions that always allow calls like this, and all of them if that is
-// more.
+// grants returns the suggestions that always allow similar calls, and all suggestions if there
+// are more.
 func grants(r *event.PermissionRequest) (rules, all []event.Suggestion) {
 	for _, s := range r.Suggestions {
 		if typ, _ := s.Update.Member("type"); typ.Text() == "addRules" && s.Behavior == "allow" && len(s.Rules) > 0 {
@@ -58,7 +61,7 @@ func grants(r *event.PermissionRequest) (rules, all []event.Suggestion) {
 	return rules, all
 }
 
-// offered returns the choice that allows a call for a scope, nil if the agent offers none.
+// offered returns the choice that allows a call for a scope, or nil.
 func offered(r *event.PermissionRequest, scope string) *event.Choice {
 	for i, ch := range r.Choices {
 		if ch.Behavior == event.ResolvedAllow && ch.Scope == scope {
@@ -68,7 +71,7 @@ func offered(r *event.PermissionRequest, scope string) *event.Choice {
 	return nil
 }
 
-// permitted is the answer that a line gives, nil if it gives none.
+// permitted returns the answer that a line gives, or nil if it is not an answer.
 func permitted(r *event.PermissionRequest, text string) *agent.PermissionAnswer {
 	answer, words := yesNo(text)
 	rules, all := grants(r)
@@ -90,7 +93,7 @@ func permitted(r *event.PermissionRequest, text string) *agent.PermissionAnswer 
 	return nil
 }
 
-// updates are suggestions as the agent takes them back.
+// updates encodes suggestions in the agent's form.
 func updates(list []event.Suggestion) json.RawMessage {
 	var texts []string
 	for _, s := range list {
@@ -99,7 +102,7 @@ func updates(list []event.Suggestion) json.RawMessage {
 	return json.RawMessage("[" + strings.Join(texts, ",") + "]")
 }
 
-// permitLines are what is to be known before the decision, and how to make it.
+// permitLines describes a request and the possible answers.
 func permitLines(r *event.PermissionRequest) (lines []string) {
 	title, _ := r.Data.Member("title")
 	reason, _ := r.Data.Member("decision_reason")
@@ -138,8 +141,8 @@ func permitLines(r *event.PermissionRequest) (lines []string) {
 	return lines
 }
 
-// shownLines are what the agent reports about a call: its title, every argument that the first
-// line of the request does not have, diffs and files.
+// shownLines returns the details of a call: its title, every argument that the first line of
+// the request does not have, diffs and files.
 func shownLines(r *event.PermissionRequest) (lines []string) {
 	if r.DisplayName != "" && r.DisplayName != r.ToolName && r.ToolKind != "" {
 		lines = append(lines, r.DisplayName)
@@ -176,7 +179,7 @@ func shownLines(r *event.PermissionRequest) (lines []string) {
 	return lines
 }
 
-// blockLines are a block of a call: a text, or the lines that a diff takes away and adds.
+// blockLines returns a block of a call: a text, or the removed and added lines of a diff.
 func blockLines(block event.JSON) (lines []string) {
 	c := event.ContentOf(block)
 	if c.Type != "diff" {
@@ -199,7 +202,7 @@ func blockLines(block event.JSON) (lines []string) {
 	return append(lines, "+ "+strings.Join(b, "\n+ "))
 }
 
-// suggested describes suggestions, all of them.
+// suggested describes all suggestions.
 func suggested(list []event.Suggestion) string {
 	var parts []string
 	for _, s := range list {
@@ -223,12 +226,12 @@ func suggested(list []event.Suggestion) string {
 	return term.OneLine(strings.Join(parts, "; "))
 }
 
-// plan asks whether a plan is approved.
+// plan asks for the approval of a plan.
 func (c *loop) plan(r *event.PermissionRequest) *ask {
 	return &ask{
 		id: r.RequestID, call: r.ToolUseID,
 		show: func() {
-			plan, _ := r.Input.Member("plan")
+			plan, _ := revealed(r).Input.Member("plan")
 			text := plan.Text()
 			if text == "" {
 				text = "(the agent gave no text)"

@@ -19,7 +19,7 @@ const (
 	addRule = `{"type":"addRules","behavior":"allow","destination":"localSettings","rules":[{"toolName":"Bash","ruleContent":"touch:*"}]}`
 )
 
-// touchZ is a request of Claude Code with suggestions.
+// touchZ returns a request of Claude Code with suggestions.
 func touchZ(t *testing.T, suggestions ...string) *event.PermissionRequest {
 	t.Helper()
 	request := `{"subtype":"can_use_tool","tool_name":"Bash","input":{},"permission_suggestions":[` + strings.Join(suggestions, ",") + `]}`
@@ -30,7 +30,7 @@ func touchZ(t *testing.T, suggestions ...string) *event.PermissionRequest {
 	return r
 }
 
-// Always allows the rule; everything that the agent suggests is shown, and takes a word of its own.
+// "Always" allows the rule; all suggestions of the agent are shown, and need a separate word.
 func TestPermissionAlways(t *testing.T) {
 	r := touchZ(t, setMode, addDirs, addRule)
 	text := strings.Join(permitLines(r), "\n")
@@ -59,7 +59,7 @@ func TestPermissionAlways(t *testing.T) {
 	}
 }
 
-// Without a rule among the suggestions there is no always but the whole.
+// Without a rule among the suggestions only "all" allows always.
 func TestPermissionAlwaysWithoutRules(t *testing.T) {
 	r := touchZ(t, setMode)
 	if text := strings.Join(permitLines(r), "\n"); strings.Contains(text, "a always") || !strings.Contains(text, "all, in full") {
@@ -70,7 +70,7 @@ func TestPermissionAlwaysWithoutRules(t *testing.T) {
 	}
 }
 
-// What the agent advises against takes the whole word.
+// An answer against the agent's advice needs the whole word.
 func TestPermissionDefaultToNo(t *testing.T) {
 	r := touchZ(t, addRule)
 	r.DefaultToNo = true
@@ -85,7 +85,7 @@ func TestPermissionDefaultToNo(t *testing.T) {
 	}
 }
 
-// The choices that an agent offers are answered with its own ids.
+// The choices of an agent are answered with its ids.
 func TestPermissionChoices(t *testing.T) {
 	r := &event.PermissionRequest{Choices: []event.Choice{
 		{ID: "once", Label: "Allow", Behavior: event.ResolvedAllow, Scope: event.ScopeOnce},
@@ -100,5 +100,23 @@ func TestPermissionChoices(t *testing.T) {
 	}
 	if a := permitted(r, "a"); a != nil {
 		t.Errorf("a is taken for %+v", a)
+	}
+}
+
+// TestReveal: a person who approves a request sees the characters in it that a terminal does not show, in the command, other arguments,
+// suggested rules and texts. The request that is answered stays as it is.
+func TestReveal(t *testing.T) {
+	const input = "{\"command\":\"rm \\u202e-rf x\",\"n\u200bote\":[\"a\U000e0041b\"]}"
+	r := &event.PermissionRequest{RequestID: "1", ToolName: "Bash", Description: "look\u2066s fine", BlockedPath: "/a\u200b", Input: event.JSON(input),
+		Suggestions: []event.Suggestion{{Kind: event.SuggestRules, Behavior: "allow", Rules: []string{"Bash(l\u200bs)"}, Update: `{"type":"addRules"}`}}}
+	shown := revealed(r)
+	text := strings.Join(append(permitLines(shown), string(shown.Input)), "\n")
+	for _, want := range []string{"rm U+202E-rf", "nU+200Bote", "aU+E0041b", "lookU+2066s fine", "/aU+200B", "Bash(lU+200Bs)"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the request shows no %q:\n%s", want, text)
+		}
+	}
+	if string(r.Input) != input || r.Suggestions[0].Rules[0] != "Bash(l\u200bs)" || r.Description != "look\u2066s fine" {
+		t.Errorf("the request itself was changed: %+v", r)
 	}
 }

@@ -47,7 +47,7 @@ type Flags struct {
 
 // Register adds the flags.
 func (f *Flags) Register(flags *pflag.FlagSet) {
-	flags.StringVar(&f.agent, "agent", "", "the agent: claude, codex, sim or acp:COMMAND (default: claude)")
+	flags.StringVar(&f.agent, "agent", "", "the agent: claude, codex, sim, acp:COMMAND or a name of parley agents list (default: claude)")
 	flags.StringVar(&f.server, "server", "", "use sessions of the server at this `ADDRESS`; the token is in it or in PARLEY_TOKEN")
 	flags.StringVar(&f.cli, "cli", "", "the claude program (default $PARLEY_CLI, else the one that is installed)")
 	flags.StringVar(&f.login, "login", "", "log in with `METHOD`, claudeai or console, in this terminal and end")
@@ -58,7 +58,7 @@ func (f *Flags) Register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.verbose, "verbose", false, "say more on the standard error")
 }
 
-// logger writes to the standard error.
+// logger returns a logger to standard error.
 func (f *Flags) logger() *slog.Logger {
 	level := slog.LevelWarn
 	if f.verbose {
@@ -67,8 +67,8 @@ func (f *Flags) logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(term.StandardError(), &slog.HandlerOptions{Level: level}))
 }
 
-// provider is the agent that the flags ask for. Unless they say otherwise that is Claude:
-// an editor must not be given made-up answers.
+// provider returns the agent that the flags select. The default is Claude: an editor must not
+// get simulated answers.
 func (f *Flags) provider(logger *slog.Logger) (agent.Provider, error) {
 	if f.editorFiles && (f.server != "" || f.agent != "" && f.agent != agents.Claude) {
 		return nil, term.Usagef("--editor-files goes with the agent claude only, and not with --server")
@@ -103,18 +103,17 @@ func (f *Flags) provider(logger *slog.Logger) (agent.Provider, error) {
 	if command, ok := strings.CutPrefix(f.agent, agents.ACP); ok {
 		return agents.NewACP(command, f.keep, logger)
 	}
-	return nil, term.Usagef("--agent %s: it is claude, codex, sim or acp:COMMAND", f.agent)
+	return agents.Named(f.agent, f.keep, logger)
 }
 
-// later leaves it to the first session to report that the agent is missing: an editor shows what
-// answers it, and little of a program that ends at once.
+// later makes the first session report a missing agent: an editor shows responses, but little
+// output of a program that exits at once.
 func later(err error, logger *slog.Logger) error {
 	logger.Warn(err.Error())
 	return nil
 }
 
-// bypass reports whether the CLI lets permissions be bypassed: not as root, unless in a
-// sandbox.
+// bypass reports whether the CLI allows bypassing permissions: not as root, unless in a sandbox.
 func bypass() bool { return os.Geteuid() != 0 || os.Getenv("IS_SANDBOX") == "1" }
 
 // Run serves the editor until it closes the input.
@@ -130,7 +129,7 @@ func (f *Flags) Run(ctx context.Context, code *int) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	ignored := make(chan os.Signal, 1)
-	signal.Notify(ignored, syscall.SIGPIPE) // an editor that is gone is the end of the input, not of us
+	signal.Notify(ignored, syscall.SIGPIPE) // a closed pipe ends the input and does not kill the program
 	defer signal.Stop(ignored)
 	wait := f.backgroundWait
 	if wait == 0 {
@@ -152,8 +151,8 @@ func (f *Flags) Run(ctx context.Context, code *int) error {
 	return nil
 }
 
-// loginMethods are the ways to log in: the editor runs its command for us with these
-// arguments in a terminal.
+// loginMethods returns the ways to log in: the editor runs this command with these arguments in
+// a terminal.
 func loginMethods() []acp.AuthMethod {
 	method := func(id, name, description, value string) acp.AuthMethod {
 		return acp.AuthMethod{Type: acp.AuthMethodIsTerminal, Value: &acp.AuthMethodTerminal{

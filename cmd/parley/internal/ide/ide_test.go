@@ -17,7 +17,7 @@ func TestProvider(t *testing.T) {
 		{Flags{agent: "sim"}, "sim"},
 		{Flags{agent: "acp:/bin/some-agent --acp"}, "acp:some-agent"},
 		{Flags{agent: "acp:"}, "needs a command"},
-		{Flags{agent: "nonsense"}, "claude, codex, sim or acp:COMMAND"},
+		{Flags{agent: "nonsense"}, "claude, codex, sim, acp:COMMAND"},
 		{Flags{server: "http://127.0.0.1:1/#token=x"}, "server"},
 		{Flags{server: "http://127.0.0.1:1/#token=x", agent: "sim"}, "neither --agent"},
 		{Flags{server: "http://127.0.0.1:1/#token=x", editorFiles: true}, "--editor-files goes with"},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/seed7221b0f9/parley/acp/acpagent"
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claude/claudeagent"
@@ -25,9 +26,9 @@ import (
 	"github.com/seed7221b0f9/parley/internal/sim"
 )
 
-// choose returns the agent that the flags ask for, with o as its options if it is one of Claude's
-// kind. Without --agent it is the CLI; if there is none, and a person sees the output, it is the
-// simulated agent. run is set for a single prompt.
+// choose returns the agent that the flags select, with o as its options if it runs Claude. The
+// default is the CLI; if it is not installed and the output goes to a person, it is the simulated
+// agent. run is set for a single prompt.
 func (f *Flags) choose(o *claude.Options, con *term.Console, run, person bool) (chat.Agent, error) {
 	dir, recorded := strings.CutPrefix(f.agent, agents.Replay)
 	command, acp := strings.CutPrefix(f.agent, agents.ACP)
@@ -39,7 +40,11 @@ func (f *Flags) choose(o *claude.Options, con *term.Console, run, person bool) (
 	case f.agent == agents.Codex:
 		return f.codexAgent(con)
 	case acp:
-		return f.acpAgent(con, command)
+		p, err := agents.NewACP(command, f.options.KeepChildren, f.logger(con))
+		if err != nil {
+			return chat.Agent{}, err
+		}
+		return f.acpAgent(p)
 	case f.atOnce && !recorded:
 		return chat.Agent{}, term.Usagef("--at-once goes with --agent replay:DIR")
 	case recorded:
@@ -50,10 +55,14 @@ func (f *Flags) choose(o *claude.Options, con *term.Console, run, person bool) (
 	case f.agent == agents.Sim:
 		return simAgent(o, run, sim.Disclosure), nil
 	case f.agent != "" && f.agent != agents.Claude:
-		return chat.Agent{}, term.Usagef("--agent %s: it is one of claude, codex, sim, replay:DIR and acp:COMMAND", f.agent)
+		p, err := agents.Named(f.agent, f.options.KeepChildren, f.logger(con))
+		if err != nil {
+			return chat.Agent{}, err
+		}
+		return f.acpAgent(p)
 	}
 	if f.agent == "" && o.CLIPath == "" && person && f.output == chat.OutputText && f.schema == "" {
-		// A program that reads the answer must not take a made-up one.
+		// A program that reads the answer must not get a simulated one.
 		_, err := proc.Find("", os.Environ())
 		if e, ok := errors.AsType[*proc.NotFoundError](err); ok && e.Path == "" {
 			return simAgent(o, run, "There is no claude on this machine (parley doctor says more). "+sim.Disclosure), nil
@@ -65,8 +74,8 @@ func (f *Flags) choose(o *claude.Options, con *term.Console, run, person bool) (
 	}, nil
 }
 
-// openClaude opens a session with the CLI that o names. Unless ask is set, the CLI denies what it
-// would ask for. Options that the CLI refuses are an error of usage.
+// openClaude opens a session with the CLI that o names. Unless ask is set, the CLI denies calls
+// that need permission. Options that the CLI refuses are a usage error.
 func openClaude(o *claude.Options, name string, ask bool) func(context.Context, func(json.RawMessage)) (agent.Session, error) {
 	return func(ctx context.Context, onLine func(json.RawMessage)) (agent.Session, error) {
 		s, err := (&claudeagent.Provider{Options: *o, As: name}).Connect(ctx, ask, onLine)
@@ -92,13 +101,13 @@ func simAgent(o *claude.Options, run bool, note string) chat.Agent {
 	return chat.Agent{Note: note, Must: true, Mark: sim.Mark, Lines: true, Open: openClaude(o, agents.Sim, !run)}
 }
 
-// acpAgentFlags are the flags of run and chat that mean something to an agent of the Agent Client
+// acpAgentFlags are the flags of run and chat that apply to an agent of the Agent Client
 // Protocol.
 var acpAgentFlags = []string{
-	"agent", "permission-mode", "cwd", "add-dir", "resume", "continue-from", "output", "stream", "quiet", "timeout", "show-thinking", "no-color", "verbose", "keep-children", "help",
+	"agent", "model", "effort", "permission-mode", "cwd", "add-dir", "resume", "continue-from", "output", "stream", "quiet", "timeout", "show-thinking", "no-color", "verbose", "keep-children", "help",
 }
 
-// supports refuses flags that have no meaning with another one.
+// supports returns an error for flags that do not apply together with another one.
 func (f *Flags) supports(with string, flags []string) error {
 	var bad string
 	f.visit(func(flag *pflag.Flag) {
@@ -112,7 +121,7 @@ func (f *Flags) supports(with string, flags []string) error {
 	return nil
 }
 
-// logger writes what an agent's package reports, if that is wanted.
+// logger returns a logger for the agent's package, if logging is enabled.
 func (f *Flags) logger(con *term.Console) *slog.Logger {
 	if f.verbose {
 		return slog.New(slog.NewTextHandler(con.Err.W, nil))
@@ -120,33 +129,29 @@ func (f *Flags) logger(con *term.Console) *slog.Logger {
 	return slog.New(slog.DiscardHandler)
 }
 
-// acpAgent is an agent that speaks the Agent Client Protocol.
-func (f *Flags) acpAgent(con *term.Console, command string) (chat.Agent, error) {
-	if err := f.supports("--agent acp:COMMAND", acpAgentFlags); err != nil {
-		return chat.Agent{}, err
-	}
-	p, err := agents.NewACP(command, f.options.KeepChildren, f.logger(con))
-	if err != nil {
+// acpAgent returns an agent that speaks the Agent Client Protocol.
+func (f *Flags) acpAgent(p *acpagent.Provider) (chat.Agent, error) {
+	if err := f.supports("--agent "+f.agent, acpAgentFlags); err != nil {
 		return chat.Agent{}, err
 	}
 	dir, err := filepath.Abs(f.workDirectory)
 	if err != nil {
 		return chat.Agent{}, term.Usagef("--cwd: %v", err)
 	}
-	opts := agent.Options{Dir: dir, AdditionalDirectories: f.options.AdditionalDirectories, Mode: f.mode, AllowBypass: f.mode == "bypassPermissions", Partial: true}
+	opts := agent.Options{Dir: dir, AdditionalDirectories: f.options.AdditionalDirectories, Model: f.options.Model, Effort: string(f.options.Effort), Mode: f.mode, AllowBypass: f.mode == "bypassPermissions", Partial: true}
 	open := func(ctx context.Context, _ func(json.RawMessage)) (agent.Session, error) {
 		if f.options.Resume != "" {
 			return p.Resume(ctx, f.options.Resume, opts)
 		}
 		return p.Open(ctx, opts)
 	}
-	return chat.Agent{Open: open, Resume: `parley chat --agent "` + f.agent + `" --resume`, Missing: "acp:COMMAND names a program of this machine and its arguments."}, nil
+	return chat.Agent{Open: open, Resume: `parley chat --agent "` + f.agent + `" --resume`, Missing: "parley agents list says which agents are installed; acp:COMMAND names a program of this machine and its arguments."}, nil
 }
 
-// simEnv are the variables that the simulated agent gets of ours.
+// simEnv are the environment variables that the simulated agent inherits.
 var simEnv = []string{"PATH", "TMPDIR", "TMP", "TEMP", "PATHEXT", "COMSPEC", "GOCOVERDIR", sim.PaceVariable}
 
-// useSim makes o talk to the simulated agent, which is this executable once more.
+// useSim makes o run the simulated agent, which is this executable.
 func useSim(o *claude.Options) {
 	fake := fakecli.Options(sim.Name)
 	o.CLIPath, o.Env, o.CleanEnv = fake.CLIPath, fake.Env, fake.CleanEnv

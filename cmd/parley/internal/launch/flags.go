@@ -30,7 +30,7 @@ type Flags struct {
 	session       string // on the server
 	continued     string // of --continue-from
 	atOnce        bool
-	options       claude.Options // what goes there as it is
+	options       claude.Options // options that are set directly
 	systemPrompt  string
 	appendPrompt  string
 	mode          string
@@ -52,7 +52,7 @@ type Flags struct {
 	workDirectory string
 }
 
-// enums are the flags whose values are completed.
+// enums are the flags with completed values.
 var enums = map[string][]string{
 	"agent":           {agents.Claude, agents.Codex, agents.Sim, agents.Replay, agents.ACP},
 	"output":          {chat.OutputText, chat.OutputJSON, chat.OutputRaw},
@@ -83,14 +83,14 @@ func (f *Flags) RegisterChat(cmd *cobra.Command) {
 	f.complete(cmd)
 }
 
-// complete sets the completion of values and which flags exclude each other.
+// complete sets the completion of values and mutually exclusive flags.
 func (f *Flags) complete(cmd *cobra.Command) {
 	for name, values := range enums {
 		if cmd.Flags().Lookup(name) == nil {
 			continue
 		}
 		directive := cobra.ShellCompDirectiveNoFileComp
-		// The flag is there: an error would be a mistake of this table.
+		// The flag exists: an error would be a mistake in this table.
 		if err := cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, directive)); err != nil {
 			panic(err)
 		}
@@ -133,7 +133,7 @@ func (f *Flags) registerSession(cmd *cobra.Command) {
 	fs.StringVar(&f.sources, "setting-sources", "", "which settings are read, a comma-separated `list` of user, project, local; \"\" is none")
 }
 
-// registerAnswer registers the flags about the one answer of parley run.
+// registerAnswer registers the flags for the single answer of parley run.
 func (f *Flags) registerAnswer(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.StringVar(&f.schema, "json-schema", "", "JSON `schema` of the answer, or @file; the answer is then JSON alone")
@@ -148,14 +148,14 @@ func (f *Flags) registerProgram(cmd *cobra.Command) {
 	fs.BoolVar(&f.showThinking, "show-thinking", false, "show what the model thinks (default on a terminal)")
 	fs.BoolVar(&f.noColor, "no-color", false, "no colours")
 	fs.BoolVarP(&f.verbose, "verbose", "v", false, "pass on what the agent's CLI writes to standard error")
-	fs.StringVar(&f.agent, "agent", "", "the `NAME` of who answers: claude, the CLI; codex; sim, a simulated agent; replay:DIR, a recording; acp:COMMAND, an agent of the Agent Client Protocol (default claude if there is one, else sim)")
+	fs.StringVar(&f.agent, "agent", "", "the `NAME` of who answers: claude, the CLI; codex; sim, a simulated agent; replay:DIR, a recording; acp:COMMAND, an agent of the Agent Client Protocol; a name of parley agents list (default claude if there is one, else sim)")
 	fs.BoolVar(&f.atOnce, "at-once", false, "with --agent replay:DIR: without the pauses of the recording")
 	fs.BoolVar(&o.KeepChildren, "keep-children", false, agents.KeepHelp)
 	fs.StringVar(&o.CLIPath, "cli", "", "the `path` of the agent's CLI (default $PARLEY_CLI, else claude is looked for; with --agent codex $PARLEY_CODEX, else codex)")
 	fs.StringArrayVar(&f.extra, "extra-arg", nil, "a further flag for the agent's CLI, `name[=value]` (repeatable)")
 }
 
-// build makes the options of the flags. An error is one of usage.
+// build returns the options of the flags. An error is a usage error.
 func (f *Flags) build() (*claude.Options, error) {
 	o := f.options
 	if err := f.check(); err != nil {
@@ -183,8 +183,7 @@ func (f *Flags) build() (*claude.Options, error) {
 	return &o, f.extraArgs(&o)
 }
 
-// check looks at what the CLI would refuse, or warn of and ignore, when it has been
-// started.
+// check checks flags that the CLI would refuse or ignore only after its start.
 func (f *Flags) check() error {
 	for _, flag := range []struct{ name, value string }{{"output", f.output}, {"permission-mode", f.mode}, {"effort", f.options.Effort}} {
 		values := enums[flag.name]
@@ -196,7 +195,7 @@ func (f *Flags) check() error {
 	for _, flag := range []struct{ name, value string }{
 		{"resume", f.options.Resume}, {"continue-from", f.continued}, {"session-id", f.options.SessionID}, {"mcp-config", f.mcpConfig}, {"json-schema", f.schema}, {"server", f.server}, {"session", f.session},
 	} {
-		if f.changed(flag.name) && strings.TrimSpace(flag.value) == "" { // a variable of a script that is not set
+		if f.changed(flag.name) && strings.TrimSpace(flag.value) == "" { // an unset variable of a script
 			return term.Usagef("--%s: it is empty", flag.name)
 		}
 	}
@@ -211,7 +210,7 @@ func (f *Flags) check() error {
 	return nil
 }
 
-// files resolves paths, which are the caller's and not the agent's.
+// files resolves paths relative to the caller's directory, not the agent's.
 func (f *Flags) files(o *claude.Options) error {
 	var err error
 	if f.changed("cwd") {
@@ -258,7 +257,7 @@ func (f *Flags) extraArgs(o *claude.Options) error {
 	return nil
 }
 
-// checkServers reports what is wrong with MCP servers, in a file or in JSON.
+// checkServers returns an error for invalid MCP servers, in a file or in JSON.
 func checkServers(config string) error {
 	text := []byte(config)
 	if filepath.IsAbs(config) {
@@ -282,7 +281,7 @@ func checkServers(config string) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(servers.MCPServers)) {
 		s := servers.MCPServers[name]
-		// The CLI leaves out what is wrong, and takes any name.
+		// The CLI ignores invalid servers and accepts any name.
 		one := claude.MCPServer{Type: s.Type, Command: s.Command, URL: s.URL, Args: s.Args, Env: s.Env, Headers: s.Headers}
 		if err := (&claude.Options{MCPServers: map[string]claude.MCPServer{"it": one}}).Check(); err != nil {
 			return fmt.Errorf("the server %q %s", name, strings.TrimPrefix(err.Error(), `claude: MCPServers: "it" `))
@@ -291,7 +290,7 @@ func checkServers(config string) error {
 	return nil
 }
 
-// readConfig reads a file that is one.
+// readConfig reads a configuration file.
 func readConfig(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -303,7 +302,7 @@ func readConfig(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// splitList is a comma-separated list; the empty string is an empty list.
+// splitList returns a comma-separated list; the empty string is an empty list.
 func splitList(s string) []string {
 	list := []string{}
 	for item := range strings.SplitSeq(s, ",") {
@@ -314,7 +313,7 @@ func splitList(s string) []string {
 	return list
 }
 
-// fileOrJSON makes a path absolute and leaves JSON as it is.
+// fileOrJSON makes a path absolute and returns JSON unchanged.
 func fileOrJSON(s string) (string, error) {
 	if s == "" || strings.HasPrefix(strings.TrimSpace(s), "{") {
 		return s, nil

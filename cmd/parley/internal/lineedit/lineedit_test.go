@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/cell"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 func TestKeys(t *testing.T) {
@@ -29,7 +30,7 @@ func TestKeys(t *testing.T) {
 		{"\x1b[99~\x1b[?1;2c\x00", []Key{{Code: Ignored}, {Code: Ignored}, {Code: Ignored}}},
 	}
 	for _, tt := range tests {
-		for _, n := range []int{1, 2, 3, 100} { // however the bytes come
+		for _, n := range []int{1, 2, 3, 100} { // for any split of the bytes
 			var k Keys
 			var got []Key
 			for piece := range slices.Chunk([]byte(tt.in), n) {
@@ -42,7 +43,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// typing gives an editor what a terminal sends and returns the last event.
+// typing sends terminal input to an editor and returns the last event.
 func typing(e *Editor, in string) (last Event) {
 	var k Keys
 	for _, key := range k.Feed([]byte(in)) {
@@ -143,7 +144,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// terminal shows what a terminal would: enough of one for what Screen writes.
+// terminal simulates a terminal, as far as Screen needs it.
 type terminal struct {
 	columns, rows int
 	cells         [][]rune // scrolled away and visible
@@ -177,7 +178,7 @@ func (v *terminal) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// sequence is the length of the escape sequence that s begins with.
+// sequence returns the length of the escape sequence that s begins with.
 func sequence(s string) int {
 	if !strings.HasPrefix(s, "\x1b[") {
 		return 0
@@ -236,9 +237,9 @@ func (v *terminal) lines() []string {
 	return lines
 }
 
-// Whatever happens, what was written stands above what is drawn, whole and once.
+// Written text always stays above the drawn rows, complete and once.
 func TestScreen(t *testing.T) {
-	for seed := range uint64(200) {
+	for seed := range uint64(short.Count(40, 200, 1000)) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
 		columns, rows := 8+rnd.IntN(40), 5+rnd.IntN(20)
 		v := newTerminal(columns, rows)
@@ -277,7 +278,7 @@ func TestScreen(t *testing.T) {
 	}
 }
 
-// wrapped are the lines of a text on a terminal, and the empty one below.
+// wrapped returns the lines of a text on a terminal, and the empty line below.
 func wrapped(text string, columns int) []string {
 	v := newTerminal(columns, 1000)
 	if text != "" && !strings.HasSuffix(text, "\n") {
@@ -293,7 +294,7 @@ func TestScreenResize(t *testing.T) {
 	_, _ = s.Write([]byte("above\n"))
 	s.Status("a status of 18 ch")
 	s.Input([]string{"> typed text"}, 0, 12)
-	// The terminal becomes narrower and wraps the rows that are there.
+	// The terminal becomes narrower and wraps its rows.
 	v.columns = 10
 	v.cells = [][]rune{[]rune("above"), []rune("a status o"), []rune("f 18 ch"), []rune("> typed te"), []rune("xt")}
 	v.row, v.column = 4, 2

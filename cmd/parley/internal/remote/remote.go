@@ -1,5 +1,5 @@
-// Package remote finds a server, of this machine by its data directory or of another by its
-// address, and calls it.
+// Package remote finds a server, by its data directory on this machine or by its address, and calls
+// it.
 package remote
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
-// Flags name a server.
+// Flags select a server.
 type Flags struct{ Server, Data string }
 
 // Register adds the flags.
@@ -29,14 +29,40 @@ func (f *Flags) Register(p *pflag.FlagSet) {
 	p.StringVar(&f.Data, "data", DefaultData(), "data directory of a server on this machine")
 }
 
+// maxToken is the most bytes of a file with a token.
+const maxToken = 4 << 10
+
+// ConnectWith returns a client of the server that has the token in a file, and no other.
+func (f *Flags) ConnectWith(tokenFile string) (*client.Client, error) {
+	address, err := f.address()
+	if err != nil {
+		return nil, err
+	}
+	data, err := regularfile.Read(tokenFile, maxToken)
+	if err != nil {
+		return nil, fmt.Errorf("the file with the token: %w", err)
+	}
+	address, _, _ = strings.Cut(address, "#")
+	return client.New(client.Options{URL: address, Token: strings.TrimSpace(string(data))})
+}
+
+// address returns the address of the server, with a token if it is one of this machine.
+func (f *Flags) address() (string, error) {
+	if f.Server != "" {
+		return f.Server, nil
+	}
+	address, err := readAddress(f.Data)
+	if err != nil {
+		return "", fmt.Errorf("no server runs with the data in %s; name one with --server", f.Data)
+	}
+	return address, nil
+}
+
 // Connect returns a client of the server.
 func (f *Flags) Connect() (*client.Client, error) {
-	address := f.Server
-	if address == "" {
-		var err error
-		if address, err = readAddress(f.Data); err != nil {
-			return nil, fmt.Errorf("no server runs with the data in %s; name one with --server", f.Data)
-		}
+	address, err := f.address()
+	if err != nil {
+		return nil, err
 	}
 	opts := client.Options{URL: address}
 	if !strings.Contains(address, "#token=") {
@@ -47,16 +73,16 @@ func (f *Flags) Connect() (*client.Client, error) {
 	return client.New(opts)
 }
 
-// How long a command waits for a server.
+// The time limits of a command for a server.
 const (
 	reachLimit = 10 * time.Second       // for an answer
 	reachAgain = 3 * time.Second        // in which a server that is starting may open its port
 	reachPause = 250 * time.Millisecond // between two attempts
 )
 
-// Reach returns an error if no server answers. The calls of a client are repeated until their
-// context ends, so that a session survives a restart of its server; a user who gave a wrong
-// address would wait as long.
+// Reach returns an error if no server answers. A client retries calls until their context ends, so
+// that a session survives a restart of its server; with a wrong address a user would wait that
+// long.
 func Reach(ctx context.Context, c *client.Client) error { return reach(ctx, c.URL(), reachAgain) }
 
 func reach(ctx context.Context, address string, again time.Duration) error {
@@ -69,7 +95,7 @@ func reach(ctx context.Context, address string, again time.Duration) error {
 	for start := time.Now(); ; {
 		resp, err := http.DefaultClient.Do(req)
 		if err == nil {
-			return resp.Body.Close() // a proxy that answers otherwise is an answer too
+			return resp.Body.Close() // any answer counts, also that of a proxy
 		}
 		if time.Since(start) < again {
 			select {
@@ -79,13 +105,13 @@ func reach(ctx context.Context, address string, again time.Duration) error {
 			}
 		}
 		if e, ok := errors.AsType[*url.Error](err); ok {
-			err = e.Err // without the address, which the text has already
+			err = e.Err // without the address, which the text already has
 		}
 		return fmt.Errorf("no server answers at %s: %w", address, err)
 	}
 }
 
-// callLimit bounds a call of a command.
+// callLimit limits a call of a command.
 const callLimit = 2 * time.Minute
 
 // Call calls a method.
@@ -95,7 +121,7 @@ func Call(ctx context.Context, c *client.Client, method string, params, result a
 	return c.Call(ctx, method, params, result)
 }
 
-// What a data directory holds.
+// The files of a data directory.
 const (
 	LogDir      = "log"
 	ServerDir   = "server"
@@ -103,7 +129,7 @@ const (
 	maxAddress  = 64 << 10  // the size of that file
 )
 
-// DefaultData is the data directory of a server where none is named.
+// DefaultData returns the default data directory of a server.
 func DefaultData() string {
 	if dir := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "parley")
@@ -115,7 +141,7 @@ func DefaultData() string {
 	return filepath.Join(home, ".local", "share", "parley")
 }
 
-// DefaultArchive is the archive of transcripts where none is named.
+// DefaultArchive returns the default archive of transcripts.
 func DefaultArchive() (string, error) {
 	if dir := os.Getenv("PARLEY_ARCHIVE"); dir != "" {
 		return dir, nil
@@ -124,7 +150,7 @@ func DefaultArchive() (string, error) {
 	return filepath.Join(data, "parley", "archive"), err
 }
 
-// dataDir is where programs keep what is to stay.
+// dataDir returns the user's directory for persistent data.
 func dataDir() (string, error) {
 	if dir := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
 		return dir, nil
@@ -145,19 +171,18 @@ func readAddress(data string) (string, error) {
 	return strings.TrimSpace(string(text)), err
 }
 
-// Address returns the address of the server of a data directory without its token, "" if there is
-// none.
+// Address returns the address of the server of a data directory without its token, or "".
 func Address(data string) string {
 	text, _ := readAddress(data)
 	url, _, _ := strings.Cut(text, "/#")
 	return url
 }
 
-// Remember writes the address of a server with its token where other commands of the same user find
-// it, and returns the function that removes it.
+// Remember writes the address of a server with its token to a file for other commands of the same
+// user, and returns the function that removes it.
 func Remember(data, address string) (forget func(), err error) {
 	name := filepath.Join(data, addressName)
-	_ = os.Remove(name) // a link of someone else is not followed
+	_ = os.Remove(name) // do not follow a symbolic link
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err

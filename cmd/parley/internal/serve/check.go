@@ -21,16 +21,16 @@ import (
 	"github.com/seed7221b0f9/parley/server/retention"
 )
 
-// serverFlags are the settings of parley serve that parley doctor looks at.
+// serverFlags are the settings of parley serve that parley doctor checks.
 var serverFlags = []string{"config", "listen", "data", "quota-mb", "limit-mb", "nats", "nats-credentials", "nats-ca"}
 
-// Examiner is a doctor.Server.
+// Examiner implements doctor.Server.
 type Examiner struct {
 	serve Settings
 	set   *pflag.FlagSet
 }
 
-// Register adds the flags of the server that is looked at.
+// Register adds the flags of the checked server.
 func (f *Examiner) Register(p *pflag.FlagSet) {
 	all := pflag.NewFlagSet("serve", pflag.ContinueOnError)
 	f.serve.Register(all)
@@ -40,8 +40,8 @@ func (f *Examiner) Register(p *pflag.FlagSet) {
 	f.set = all
 }
 
-// Examine checks whether a server can be run here with the settings that count. What
-// it finds needs nothing of a server that runs, and disturbs none.
+// Examine checks whether a server can run here with the effective settings. It does not need a running
+// server, and does not disturb one.
 func (f *Examiner) Examine(ctx context.Context) []doctor.Check {
 	if err := f.serve.Load(f.set, os.LookupEnv); err != nil {
 		return []doctor.Check{{Name: "server settings", Status: doctor.Fail, Detail: err.Error(), Fix: "parley serve --print-config says what counts"}}
@@ -50,12 +50,12 @@ func (f *Examiner) Examine(ctx context.Context) []doctor.Check {
 	return append([]doctor.Check{checkPort(ctx, s.listen, s.Data), checkData(s.Data), checkTokens(s.Data), checkStorage(ctx, s)}, checkStore(ctx, s)...)
 }
 
-// checkPort looks whether the port is free, or is that of the server of this data directory.
+// checkPort checks that the port is free, or used by the server of this data directory.
 func checkPort(ctx context.Context, listen, data string) doctor.Check {
 	c := doctor.Check{Name: "port", Status: doctor.OK, Detail: listen + " is free"}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", listen)
 	if err == nil {
-		_ = l.Close() // it was opened to see whether that works
+		_ = l.Close() // opened only for the check
 		return c
 	}
 	if url := remote.Address(data); url != "" && strings.Contains(url, "://"+listen) && answers(ctx, url) {
@@ -66,7 +66,7 @@ func checkPort(ctx context.Context, listen, data string) doctor.Check {
 	return c
 }
 
-// answers reports whether a server says that it lives.
+// answers reports whether a server reports to be alive.
 func answers(ctx context.Context, url string) bool {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -81,7 +81,7 @@ func answers(ctx context.Context, url string) bool {
 	return resp.Body.Close() == nil && resp.StatusCode == http.StatusOK
 }
 
-// checkData looks whether the data directory belongs to this user alone.
+// checkData checks that the data directory is accessible only to this user.
 func checkData(data string) doctor.Check {
 	c := doctor.Check{Name: "data directory", Status: doctor.OK, Detail: data}
 	info, err := os.Stat(data)
@@ -98,17 +98,22 @@ func checkData(data string) doctor.Check {
 	return c
 }
 
-// checkTokens reads the tokens of the server, which others must not.
+// checkTokens reads the tokens of the server, which others must not, and lists the files that the server has put aside.
 func checkTokens(data string) doctor.Check {
 	c := doctor.Check{Name: "tokens", Status: doctor.OK}
 	dir := filepath.Join(data, remote.ServerDir)
 	t, err := server.ReadTokens(dir)
 	if err != nil {
-		c.Status, c.Detail, c.Fix = doctor.Fail, err.Error(), "move the file away; tokens have to be made again then"
+		c.Status, c.Detail, c.Fix = doctor.Fail, err.Error(), "start the server, which puts the file aside; tokens have to be made again then"
 		return c
 	}
 	c.Detail = fmt.Sprintf("%d valid, %d expired", t.Valid, t.Expired)
+	aside, err := server.DamagedFiles(dir)
 	switch {
+	case err != nil:
+		c.Status, c.Detail = doctor.Fail, err.Error()
+	case len(aside) > 0:
+		c.Status, c.Detail, c.Fix = doctor.Warn, fmt.Sprintf("files in %s were damaged and put aside: %s", dir, strings.Join(aside, ", ")), "make the tokens and webhooks that are missing again, then delete these files"
 	case t.Path == "":
 		c.Detail = "none but the one that a server prints when it starts"
 	case t.Mode&0o077 != 0:
@@ -117,7 +122,7 @@ func checkTokens(data string) doctor.Check {
 	return c
 }
 
-// checkStorage measures what the data takes, kind by kind.
+// checkStorage measures the disk usage of the data by kind.
 func checkStorage(ctx context.Context, s *Settings) doctor.Check {
 	c := doctor.Check{Name: "storage", Status: doctor.OK}
 	limits, err := retention.ParseLimits(s.limits)
@@ -152,7 +157,7 @@ func checkStorage(ctx context.Context, s *Settings) doctor.Check {
 	return c
 }
 
-// checkStore looks at the disk and at NATS.
+// checkStore checks the disk and NATS.
 func checkStore(ctx context.Context, s *Settings) []doctor.Check {
 	local := s.storeOptions(nil)
 	local.URL, local.Dir = "", filepath.Join(s.Data, remote.LogDir)
@@ -172,10 +177,10 @@ func checkStore(ctx context.Context, s *Settings) []doctor.Check {
 	return []doctor.Check{disk, checkDamage(health), checkNATS(ctx, s, health.Owner)}
 }
 
-// maxDamage is how many losses are listed.
+// maxDamage limits the listed losses.
 const maxDamage = 20
 
-// checkDamage lists what the logs have lost, and counts the files in which the next start will find damage.
+// checkDamage lists the losses of the logs, and counts the files in which the next start will find damage.
 func checkDamage(h eventlog.Health) doctor.Check {
 	c := doctor.Check{Name: "logs", Status: doctor.OK, Detail: "whole"}
 	if len(h.Damage) == 0 && h.Bad == 0 {

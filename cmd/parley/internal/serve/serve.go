@@ -1,4 +1,4 @@
-// Package serve runs a server as the settings of parley serve have it, and checks whether it could.
+// Package serve runs a server with the settings of parley serve, and checks whether it could run.
 package serve
 
 import (
@@ -27,7 +27,7 @@ import (
 	"github.com/seed7221b0f9/parley/server"
 )
 
-// Check refuses settings that would let others in.
+// Check returns an error for settings that would give others access.
 func (f *Settings) Check() error {
 	host, _, err := net.SplitHostPort(f.listen)
 	if err != nil {
@@ -39,7 +39,7 @@ func (f *Settings) Check() error {
 	if !isLoopback(host) && f.tlsCert == "" && !f.insecure {
 		return term.Usagef("--listen %s is for other machines: it needs --tls-cert and --tls-key, or --insecure behind a proxy with TLS", f.listen)
 	}
-	return nil
+	return f.checkHost()
 }
 
 // isLoopback reports whether only this machine reaches a host.
@@ -63,11 +63,10 @@ func (f *Settings) logger(w io.Writer) (*slog.Logger, error) {
 	return nil, term.Usagef("--log-format %s: it is text or json", f.logFormat)
 }
 
-// serveGC is the GOGC of a server: collecting half as often costs a small heap some memory, and
-// keeps the collector out of the way of many streams.
+// serveGC is the GOGC of a server: collecting half as often costs a small heap some memory, and reduces the load with many streams.
 const serveGC = 200
 
-// spaceGC sets how often memory is collected, unless the user has with GOGC.
+// spaceGC sets the garbage collection target, unless the user has set GOGC.
 func spaceGC(lookup func(string) (string, bool)) {
 	if _, set := lookup("GOGC"); !set {
 		debug.SetGCPercent(serveGC)
@@ -75,7 +74,7 @@ func spaceGC(lookup func(string) (string, bool)) {
 }
 
 // errTerminated is the cause of the end of a server that a service manager stops, perhaps to start another one.
-var errTerminated = errors.New("SIGTERM")
+var errTerminated = fmt.Errorf("SIGTERM: %w", server.ErrLeave)
 
 // untilSignal returns a context that ends with a signal that ends a server. A second signal ends the process.
 func untilSignal(ctx context.Context) (context.Context, func()) {
@@ -96,7 +95,7 @@ func untilSignal(ctx context.Context) (context.Context, func()) {
 	return ctx, func() { cancel(nil) }
 }
 
-// Serve serves until a signal.
+// Serve serves until a signal arrives.
 func (f *Settings) Serve(ctx context.Context, out io.Writer) (err error) {
 	spaceGC(os.LookupEnv)
 	var memory sync.WaitGroup
@@ -109,7 +108,7 @@ func (f *Settings) Serve(ctx context.Context, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	// The port first: a second server says so before it touches anything.
+	// Open the port first: a second server fails before it touches any files.
 	l, err := f.openAt(ctx, f.listen, true)
 	if err != nil {
 		return err
@@ -132,13 +131,18 @@ func (f *Settings) Serve(ctx context.Context, out io.Writer) (err error) {
 	defer func() { err = errors.Join(err, remote.CloseStore(store)) }()
 	ctx, shutdown := context.WithCancel(ctx)
 	defer shutdown()
+	agentHost, endHost, err := f.openHost(signalled, logger)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, endHost(err)) }()
 	offered, err := agents.Choose(f.agents, f.home(), logger)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, offered.Close()) }()
 	opts := f.options(logger, store, offered, traces)
-	opts.Shutdown, opts.Preview = shutdown, shown.origins
+	opts.Shutdown, opts.Preview, opts.Host = shutdown, shown.origins, agentHost
 	if err := errors.Join(f.money(&opts), f.storage(&opts), f.key(&opts), f.telling(&opts), f.checkTenants()); err != nil {
 		return err
 	}
@@ -152,7 +156,7 @@ func (f *Settings) Serve(ctx context.Context, out io.Writer) (err error) {
 	})
 }
 
-// fullNote says that the disk has no room: every session is refused then.
+// fullNote returns a note if the disk is full: then every session is refused.
 func fullNote(ctx context.Context, store *eventlog.Store) string {
 	if u, err := store.Usage(ctx); err == nil && u.Free == 0 {
 		return "The disk has less room than Parley leaves free: nothing can be stored, and sessions are refused until there is room. See parley doctor."
@@ -160,8 +164,8 @@ func fullNote(ctx context.Context, store *eventlog.Store) string {
 	return ""
 }
 
-// serveOn makes the token of a server, greets with it and serves. A stop on purpose ends the token; one by SIGTERM does not, because
-// another server may come.
+// serveOn creates the token of a server, prints the greeting and serves. Any end except by SIGTERM, after which another server may
+// follow, revokes the token.
 func (f *Settings) serveOn(ctx context.Context, s *server.Server, l net.Listener, logger *slog.Logger, greet func(base, token, metrics string)) error {
 	token, err := s.PrintedToken(l.Addr())
 	if err != nil {
@@ -182,7 +186,7 @@ func (f *Settings) serveOn(ctx context.Context, s *server.Server, l net.Listener
 	return err
 }
 
-// openAt opens a port, with TLS if that is wanted and there is a certificate.
+// openAt opens a port, with TLS if secure is set and there is a certificate.
 func (f *Settings) openAt(ctx context.Context, address string, secure bool) (net.Listener, error) {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil || f.tlsCert == "" || !secure {
@@ -202,7 +206,7 @@ func (f *Settings) store(ctx context.Context, logger *slog.Logger) (*eventlog.St
 	return eventlog.Open(ctx, f.storeOptions(logger))
 }
 
-// storeOptions are the options of the store.
+// storeOptions returns the options of the store.
 func (f *Settings) storeOptions(logger *slog.Logger) *eventlog.Options {
 	opts := &eventlog.Options{Logger: logger, Quota: f.quotaMB << 20}
 	if f.nats != "" {
@@ -213,7 +217,7 @@ func (f *Settings) storeOptions(logger *slog.Logger) *eventlog.Options {
 	return opts
 }
 
-// options are the server's options.
+// options returns the server's options.
 func (f *Settings) options(logger *slog.Logger, store *eventlog.Store, offered *agents.Set, traces trace.TracerProvider) server.Options {
 	traceAgents(offered.Providers, traces)
 	return server.Options{
@@ -226,7 +230,7 @@ func (f *Settings) options(logger *slog.Logger, store *eventlog.Store, offered *
 	}
 }
 
-// address is where the server is reached.
+// address returns the address of the server for clients.
 func (f *Settings) address(l net.Listener) string {
 	scheme := "http"
 	if f.tlsCert != "" {
@@ -239,7 +243,7 @@ func (f *Settings) address(l net.Listener) string {
 	return scheme + "://" + addr
 }
 
-// greet prints the address and lines that work as they are.
+// greet prints the address and commands that can be copied.
 func greet(out io.Writer, base, token, note, metrics string) {
 	if note != "" {
 		fmt.Fprintf(out, "%s\n\n", note)
@@ -262,7 +266,7 @@ or call it:
 `, base, token)
 }
 
-// remember lets other commands of the same user find the server. It is not worth failing for.
+// remember lets other commands of the same user find the server. A failure is only logged.
 func remember(data, address string, logger *slog.Logger) (forget func()) {
 	forget, err := remote.Remember(data, address)
 	if err != nil {

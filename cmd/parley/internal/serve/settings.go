@@ -20,8 +20,8 @@ import (
 )
 
 // Settings are the settings of parley serve. Each has a flag, a variable PARLEY_<FLAG> and
-// a member of the configuration file with the flag's name; the flag counts first, then the
-// variable, then the file.
+// a member of the configuration file with the flag's name; the flag takes precedence, then
+// the variable, then the file.
 type Settings struct {
 	Version      string // of the program
 	PrintConfig  bool
@@ -50,6 +50,8 @@ type Settings struct {
 	tenantDirs                                                                     []string
 	push, preview, keep                                                            bool
 	pushContact, previewListen, previewURL                                         string
+	host                                                                           bool
+	orphanTimeout                                                                  time.Duration
 }
 
 // Register adds the flags.
@@ -76,6 +78,8 @@ func (f *Settings) Register(p *pflag.FlagSet) {
 	p.IntVar(&f.maxConnections, "max-connections", server.DefaultMaxConnections, "sockets and streams that are open at once")
 	p.DurationVar(&f.idleTimeout, "idle-timeout", server.DefaultIdleTimeout, "after how long an idle agent is ended; its session resumes by itself")
 	p.DurationVar(&f.DrainTimeout, "drain-timeout", server.DefaultDrainTimeout, "how long running turns have when the server stops")
+	p.BoolVar(&f.host, "host", false, "run agents in a process that outlives the server: a crash, SIGTERM and an upgrade do not end them; Claude only")
+	p.DurationVar(&f.orphanTimeout, "orphan-timeout", 24*time.Hour, "how long an agent of --host runs without a server")
 	p.DurationVar(&f.stallNotify, "stall-notify", 3*time.Minute, "after how long a silent turn is reported; 0 is never")
 	p.DurationVar(&f.stallInterrupt, "stall-interrupt", 0, "after how long a silent turn is interrupted; 0 is never")
 	p.DurationVar(&f.stallKill, "stall-kill", 0, "after how long a silent agent is ended; 0 is never")
@@ -107,24 +111,24 @@ func (f *Settings) Register(p *pflag.FlagSet) {
 	p.BoolVar(&f.PrintConfig, "print-config", false, "print the settings that count, and exit")
 }
 
-// variable is the environment variable of a flag.
+// variable returns the environment variable of a flag.
 func variable(flag string) string {
 	return "PARLEY_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// home is where the agents of sessions without a tenant keep their files.
+// home returns the location of the files of agents in sessions without a tenant.
 func (f *Settings) home() agents.Place {
 	archive, err := remote.DefaultArchive()
 	if err != nil {
-		archive = "" // no copy is offered
+		archive = "" // no archive is offered
 	}
 	return agents.Place{Data: f.Data, Env: server.AgentEnv(os.Environ(), f.passEnv), CLI: f.cli, Archive: archive, Keep: f.keep}
 }
 
-// notSettings are flags that only make sense on the command line.
+// notSettings are flags that are valid only on the command line.
 var notSettings = []string{"config", "print-config", "help"}
 
-// Load fills in what the command line does not say, from the environment and the file.
+// Load sets flags that are not on the command line from the environment and the file.
 func (f *Settings) Load(p *pflag.FlagSet, getenv func(string) (string, bool)) error {
 	if f.config == "" {
 		f.config, _ = getenv(variable("config"))
@@ -163,7 +167,7 @@ func (f *Settings) Load(p *pflag.FlagSet, getenv func(string) (string, bool)) er
 	return failed
 }
 
-// setFlag sets a flag from elsewhere. Only a list takes several values.
+// setFlag sets a flag from another source. Only a list accepts several values.
 func setFlag(p *pflag.FlagSet, flag *pflag.Flag, values []string, from string) error {
 	if flag.Value.Type() != "stringArray" {
 		values = []string{strings.Join(values, ",")}
@@ -176,7 +180,7 @@ func setFlag(p *pflag.FlagSet, flag *pflag.Flag, values []string, from string) e
 	return nil
 }
 
-// settingValues are the values of a member: one, or a list.
+// settingValues returns the values of a member: one, or a list.
 func settingValues(raw json.RawMessage) ([]string, error) {
 	var v any
 	if err := json.Unmarshal(raw, &v); err != nil {
@@ -200,7 +204,7 @@ func settingValues(raw json.RawMessage) ([]string, error) {
 	return values, nil
 }
 
-// Print writes the settings that count as a configuration file.
+// Print writes the effective settings as a configuration file.
 func (f *Settings) Print(p *pflag.FlagSet, w io.Writer) error {
 	settings := map[string]any{}
 	p.VisitAll(func(flag *pflag.Flag) {

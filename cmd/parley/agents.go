@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed7221b0f9/parley/acp/acpagent"
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/agentcheck"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/agents"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
+)
+
+const agentsLong = `Agents lists the agents of the Agent Client Protocol that have a name. run, chat, acp and
+serve take the name as --agent, and serve offers all that are installed.
+
+Exit codes:
+    0  it was done
+    1  a check failed, or a file cannot be read or written
+    2  the command line makes no sense`
+
+func newAgents(code *int) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "agents", Short: "List, add and check agents that speak the Agent Client Protocol", Long: agentsLong, Args: term.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newAgentsList(code), newAgentsAdd(code), newAgentsCheck(code))
+	return cmd
+}
+
+func newAgentsList(code *int) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "list [flags]", Short: "List the agents that have a name, and which are installed", Args: term.NoArguments, DisableFlagsInUseLine: true,
+		Example: "  parley agents list",
+	}
+	asJSON := cmd.Flags().Bool("json", false, "print a JSON array")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		list, err := agents.Registry()
+		if err == nil && *asJSON {
+			err = term.StandardOutput().EncodeJSON(list)
+		} else if err == nil {
+			err = writeAgents(cmd.OutOrStdout(), list)
+		}
+		failed(code, err)
+		return nil
+	}
+	return cmd
+}
+
+// writeAgents writes a table.
+func writeAgents(out io.Writer, list []agents.Known) error {
+	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "NAME\tAGENT\tCOMMAND\tINSTALLED\tLOGIN")
+	for i := range list {
+		k := &list[i]
+		path := k.Path()
+		if path == "" {
+			path = "no"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", k.Name, k.Title, strings.Join(k.Command, " "), path, strings.Join(k.Login, " "))
+	}
+	return w.Flush()
+}
+
+func newAgentsAdd(code *int) *cobra.Command {
+	var k agents.Known
+	var env []string
+	var login string
+	cmd := &cobra.Command{
+		Use: "add [flags] NAME COMMAND [ARGUMENT]...", Short: "Give an agent a name, or change what a name stands for", DisableFlagsInUseLine: true,
+		Example: "  parley agents add mine /opt/mine/agent --acp\n  parley agents add --env MINE_KEY=x --login \"mine login\" mine mine acp",
+		Args:    term.Arguments(2, 64),
+		RunE: func(_ *cobra.Command, args []string) error {
+			k.Name, k.Command, k.Login = args[0], args[1:], strings.Fields(login)
+			for _, entry := range env {
+				name, value, ok := strings.Cut(entry, "=")
+				if !ok || name == "" {
+					return term.Usagef("--env %s: it is NAME=VALUE", entry)
+				}
+				if k.Env == nil {
+					k.Env = map[string]string{}
+				}
+				k.Env[name] = value
+			}
+			err := agents.Add(k)
+			if _, usage := err.(*term.UsageError); usage {
+				return err
+			}
+			failed(code, err)
+			return nil
+		},
+	}
+	cmd.Flags().SetInterspersed(false) // what follows the name is the agent's
+	cmd.Flags().StringVar(&k.Title, "title", "", "what `people` call it")
+	cmd.Flags().StringArrayVar(&env, "env", nil, "a variable of its environment, as `NAME=VALUE`")
+	cmd.Flags().StringVar(&login, "login", "", "the `command` with which a person logs in")
+	return cmd
+}
+
+// checkPrompts make most agents do what the checks need.
+var checkPrompts = agentcheck.Prompts{
+	Say:  "Reply with two short sentences about the weather. Use no tools.",
+	Tool: "Run exactly this shell command, and nothing else: touch parley-check.txt",
+	Wait: "Write the numbers from 1 to 5000 as words, one in each line. Use no tools.",
+}
+
+func newAgentsCheck(code *int) *cobra.Command {
+	timeout := 2 * time.Minute
+	cmd := &cobra.Command{
+		Use: "check [flags] NAME", Short: "Run an agent and check that it works with parley", Args: term.Arguments(1, 1), DisableFlagsInUseLine: true,
+		Long:    "Check starts an installed agent in an empty directory, makes it answer, ask for permission and stop, and prints a table. It\nuses the agent's login and its model: a few short requests.",
+		Example: "  parley agents check opencode",
+	}
+	cmd.Flags().DurationVar(&timeout, "timeout", timeout, "how long each step may take")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		p, err := agents.Named(args[0], false, slog.New(slog.DiscardHandler))
+		if err != nil {
+			return err
+		}
+		dir, err := os.MkdirTemp("", "parley-check-")
+		if err != nil {
+			failed(code, err)
+			return nil
+		}
+		err = checkAgent(cmd.Context(), cmd.OutOrStdout(), agentcheck.Subject{Provider: p, Options: agent.Options{Dir: dir}, Prompts: checkPrompts, Timeout: timeout})
+		if gone := os.RemoveAll(dir); err == nil {
+			err = gone
+		}
+		failed(code, err)
+		return nil
+	}
+	return cmd
+}
+
+// describer is a provider that can report what its agent is.
+type describer interface {
+	Describe(ctx context.Context, opts agent.Options) (acpagent.Description, error)
+}
+
+// checkAgent runs the checks and prints a row for each as it ends. The error has the number of those that failed.
+func checkAgent(ctx context.Context, out io.Writer, subject agentcheck.Subject) error {
+	if d, ok := subject.Provider.(describer); ok {
+		starting, cancel := context.WithTimeout(ctx, subject.Timeout)
+		is, err := d.Describe(starting, subject.Options)
+		cancel()
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "%s %s\n", is.Title, is.Version)
+	}
+	bad := 0
+	for _, c := range agentcheck.Checks() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		r := c.Result(subject)
+		if r.Status == agentcheck.Failed {
+			bad++
+		}
+		fmt.Fprintln(out, strings.TrimSpace(fmt.Sprintf("%-14s%-9s%s", r.Name, r.Status, r.Text)))
+	}
+	if bad > 0 {
+		return fmt.Errorf("%d checks failed", bad)
+	}
+	return nil
+}

@@ -1,0 +1,157 @@
+package agents
+
+import (
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+
+	"github.com/seed7221b0f9/parley/acp/acpagent"
+	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
+	"github.com/seed7221b0f9/parley/internal/regularfile"
+	"github.com/seed7221b0f9/parley/internal/supervise"
+)
+
+// Known is an agent of the Agent Client Protocol that has a name.
+type Known struct {
+	Name    string            `json:"name"`
+	Title   string            `json:"title,omitempty"`
+	Command []string          `json:"command"`
+	Env     map[string]string `json:"env,omitempty"`    // added to the environment
+	Login   []string          `json:"login,omitempty"`  // a command for a terminal
+	Native  string            `json:"native,omitempty"` // the name under which parley runs the same agent without an adapter
+	Added   bool              `json:"-"`                // by the user
+}
+
+//go:embed agents.json
+var builtIn []byte
+
+// maxRegistry bounds the file of a user.
+const maxRegistry = 1 << 20
+
+// validName is the form of a name: that of a word on the command line.
+var validName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
+
+// RegistryFile returns the file in which the agents of the user are.
+func RegistryFile() (string, error) {
+	dir, err := os.UserConfigDir()
+	return filepath.Join(dir, "parley", "agents.json"), err
+}
+
+// Registry returns the agents that have a name: those of the user first, and of the others those whose name the user has not taken.
+func Registry() ([]Known, error) {
+	var list, more []Known
+	if err := json.Unmarshal(builtIn, &more); err != nil {
+		return nil, err
+	}
+	list, err := added()
+	for _, k := range more {
+		if !slices.ContainsFunc(list, func(o Known) bool { return o.Name == k.Name }) {
+			list = append(list, k)
+		}
+	}
+	return list, err
+}
+
+// added returns the agents of the user.
+func added() (list []Known, err error) {
+	file, err := RegistryFile()
+	if err != nil {
+		return nil, nil // without a home there are none
+	}
+	text, err := regularfile.Read(file, maxRegistry)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &list)
+	}
+	for i := range list {
+		list[i].Added = true
+		if err == nil {
+			err = list[i].check()
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return list, nil
+}
+
+func (k *Known) check() error {
+	switch {
+	case !validName.MatchString(k.Name):
+		return fmt.Errorf("%q is not a name: small letters, digits, dots and dashes", k.Name)
+	case slices.Contains([]string{Claude, Codex, Sim, "acp", "replay"}, k.Name):
+		return fmt.Errorf("%s is the name of another agent", k.Name)
+	case len(k.Command) == 0 || k.Command[0] == "":
+		return fmt.Errorf("%s has no command", k.Name)
+	}
+	return nil
+}
+
+// Add adds an agent to those of the user, or replaces it.
+func Add(k Known) error {
+	if err := k.check(); err != nil {
+		return term.Usagef("%v", err)
+	}
+	list, err := added()
+	if err != nil {
+		return err
+	}
+	list = append(slices.DeleteFunc(list, func(o Known) bool { return o.Name == k.Name }), k)
+	text, err := json.MarshalIndent(list, "", "  ")
+	if err != nil {
+		return err
+	}
+	file, err := RegistryFile()
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return err
+	}
+	next := file + ".new" // a file that is half written is never read
+	if err := os.WriteFile(next, append(text, '\n'), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(next, file)
+}
+
+// Path returns where the program of the agent is, "" if it is not installed.
+func (k *Known) Path() string {
+	path, err := exec.LookPath(k.Command[0])
+	if err != nil {
+		return ""
+	}
+	return path
+}
+
+// Find returns the agent with a name, false if there is none.
+func Find(name string) (Known, bool, error) {
+	list, err := Registry()
+	i := slices.IndexFunc(list, func(k Known) bool { return k.Name == name })
+	if err != nil || i < 0 {
+		return Known{}, false, err
+	}
+	return list[i], true, nil
+}
+
+// Provider returns a provider of the agent. What it leaves in the background is ended unless keep is set.
+func (k *Known) Provider(keep bool, logger *slog.Logger) *acpagent.Provider {
+	p := &acpagent.Provider{
+		Command: k.Command, As: k.Name, Version: claude.Version, Logger: logger, Supervisor: supervise.Self(), KeepChildren: keep, LoginCommand: k.Login,
+	}
+	for name, value := range k.Env {
+		p.Env = append(p.Env, name+"="+value)
+	}
+	return p
+}

@@ -1,0 +1,199 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/claude/claudetest"
+	"github.com/seed7221b0f9/parley/client"
+	"github.com/seed7221b0f9/parley/host"
+	"github.com/seed7221b0f9/parley/internal/test/e2e"
+	"github.com/seed7221b0f9/parley/server/api"
+)
+
+// hostWorld is a place where parley serve --host runs the real CLI against a scripted API.
+type hostWorld struct {
+	t         *testing.T
+	dir, data string
+	env, args []string
+	api       *claudetest.FakeAPI
+	server    *exec.Cmd
+	client    *client.Client
+	session   string
+}
+
+func newHostWorld(t *testing.T, script claudetest.Script) *hostWorld {
+	cli := e2e.CLI(t)
+	w := &hostWorld{t: t, dir: t.TempDir()}
+	w.data = filepath.Join(w.dir, "data")
+	w.api = claudetest.StartFakeAPI(t, script)
+	var err error
+	if w.env, err = claudetest.HermeticEnv(w.dir, w.api.URL()); err != nil {
+		t.Fatal(err)
+	}
+	project := filepath.Join(w.dir, "project")
+	if err := claudetest.IsolateProject(project); err != nil {
+		t.Fatal(err)
+	}
+	w.args = []string{"--listen", "127.0.0.1:0", "--data", w.data, "--dir", project, "--cli", cli, "--agent", "claude", "--log-level", "warn", "--host"}
+	for _, entry := range w.env {
+		name, _, _ := strings.Cut(entry, "=")
+		w.args = append(w.args, "--pass-env", name)
+	}
+	t.Cleanup(w.stopHost)
+	w.serve()
+	return w
+}
+
+// stopHost ends the host, as parley host stop does.
+func (w *hostWorld) stopHost() {
+	ctx, cancel := context.WithTimeout(context.Background(), waitLimit)
+	defer cancel()
+	l, err := host.Dial(ctx, w.data, 0)
+	if err != nil {
+		return // there is none
+	}
+	defer l.Close()
+	if err := l.Stop(ctx); err != nil {
+		w.t.Errorf("the host is not stopped: %v", err)
+	}
+}
+
+func (w *hostWorld) serve() { w.server, w.client = serveProcess(w.t, w.env, w.args) }
+
+// end ends the server with a signal.
+func (w *hostWorld) end(s syscall.Signal) {
+	w.t.Helper()
+	if err := w.server.Process.Signal(s); err != nil {
+		w.t.Fatal(err)
+	}
+	_ = w.server.Wait() // it was killed, or says why itself
+}
+
+func (w *hostWorld) call(method string, params, result any) {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(w.t.Context(), waitLimit)
+	defer cancel()
+	if err := w.client.Call(ctx, method, params, result); err != nil {
+		w.t.Fatalf("%s: %v", method, err)
+	}
+}
+
+// until follows the session until a condition holds, and returns the conversation.
+func (w *hostWorld) until(what string, ok func(*event.Conversation) bool) *event.Conversation {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(w.t.Context(), waitLimit)
+	defer cancel()
+	var view client.View
+	for ev, err := range w.client.Follow(ctx, w.session, nil) {
+		if err == nil {
+			err = view.Apply(ev)
+		}
+		if err != nil {
+			w.t.Fatalf("%s: %v; state %q", what, err, view.Conversation.State)
+		}
+		if ok(&view.Conversation) {
+			return &view.Conversation
+		}
+	}
+	w.t.Fatalf("%s: the events have ended", what)
+	return nil
+}
+
+// agents are the agents that the host has.
+func (w *hostWorld) agents() []host.Agent {
+	ctx, cancel := context.WithTimeout(w.t.Context(), waitLimit)
+	defer cancel()
+	l, err := host.Dial(ctx, w.data, 0)
+	if err != nil {
+		return nil
+	}
+	defer l.Close()
+	list, err := l.Agents(ctx)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return list
+}
+
+// TestServe_host ends a server while a tool of the real CLI waits for a permission. The CLI runs on, the next server
+// has the session as it was, and the turn ends as without it.
+func TestServe_host(t *testing.T) {
+	for name, signal := range map[string]syscall.Signal{"kill": syscall.SIGKILL, "term": syscall.SIGTERM} {
+		t.Run(name, func(t *testing.T) {
+			w := newHostWorld(t, claudetest.Replies(
+				claudetest.Use("Bash", map[string]any{"command": "echo kept > kept", "description": "Write a file"}), claudetest.Say("It is written."), claudetest.Say("And again.")))
+			var r api.ConnectResult
+			w.call("session.connect", api.ConnectParams{InitialPrompt: "write it"}, &r)
+			w.session = r.SessionID
+			asks := func(c *event.Conversation) bool { return c.State == "requires_action" && len(c.Prompts) == 1 }
+			request := w.until("the CLI asks", asks).Prompts[0].RequestID()
+			before := w.agents()
+			w.end(signal)
+			if after := w.agents(); len(before) != 1 || len(after) != 1 || after[0].PID != before[0].PID || after[0].Exit != nil {
+				t.Fatalf("before the end of the server the agents are %+v, after it %+v", before, after)
+			}
+			w.serve()
+			if c := w.until("the CLI still asks", asks); c.Prompts[0].RequestID() != request {
+				t.Fatalf("the request is %s, it was %s", c.Prompts[0].RequestID(), request)
+			}
+			w.call("permission.respond", api.PermissionRespondParams{SessionID: w.session, RequestID: request, Behavior: "allow"}, nil)
+			c := w.until("the turn ends", func(c *event.Conversation) bool { return c.Totals.Turns == 1 && c.State == "idle" })
+			if n := strings.Count(conversationText(c), "It is written."); n != 1 {
+				t.Errorf("the answer is there %d times:\n%s", n, conversationText(c))
+			}
+			if text, err := os.ReadFile(filepath.Join(w.dir, "project", "kept")); err != nil || string(text) != "kept\n" {
+				t.Errorf("the tool has written %q, %v", text, err)
+			}
+			w.call("session.query", api.QueryParams{SessionID: w.session, Text: "again"}, nil)
+			w.until("the next turn ends", func(c *event.Conversation) bool { return c.Totals.Turns == 2 && c.State == "idle" })
+			if after := w.agents(); len(after) != 1 || after[0].PID != before[0].PID {
+				t.Errorf("the agents are %+v at the end, want the one of the beginning", after)
+			}
+			w.end(syscall.SIGINT)
+			if left := w.agents(); left != nil {
+				t.Errorf("after Ctrl-C there are %+v", left)
+			}
+		})
+	}
+}
+
+// TestServe_hostKilled kills the host and the server in a turn. No agent is left, and the next server has the session as one that
+// can be continued.
+func TestServe_hostKilled(t *testing.T) {
+	w := newHostWorld(t, claudetest.Replies(
+		claudetest.Use("Bash", map[string]any{"command": "echo x > x", "description": "Write a file"}),
+		claudetest.Say("It goes on."), claudetest.Say("It goes on."), claudetest.Say("It goes on."))) // the CLI may ask once more before it ends
+	var r api.ConnectResult
+	w.call("session.connect", api.ConnectParams{InitialPrompt: "do it"}, &r)
+	w.session = r.SessionID
+	w.until("the CLI asks", func(c *event.Conversation) bool { return c.State == "requires_action" })
+	agent := w.agents()[0]
+	ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
+	defer cancel()
+	l, err := host.Dial(ctx, w.data, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid := l.Host().PID
+	l.Close()
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	w.end(syscall.SIGKILL)
+	eventually(t, "the agent ends with its host", func() bool { return syscall.Kill(agent.PID, 0) != nil })
+	w.serve()
+	c := w.until("the session is interrupted", func(c *event.Conversation) bool { return c.State == "interrupted" })
+	if len(c.Prompts) != 0 {
+		t.Errorf("the request of an agent that is gone is open: %+v", c.Prompts)
+	}
+	w.call("session.query", api.QueryParams{SessionID: w.session, Text: "go on"}, nil)
+	w.until("the session goes on", func(c *event.Conversation) bool { return strings.Contains(conversationText(c), "It goes on.") })
+	w.end(syscall.SIGINT)
+}
