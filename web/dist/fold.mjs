@@ -56,6 +56,9 @@ function decode(text) {
   } catch {
     return { type: "unknown", originalType: "", data: text };
   }
+  return decodeValue(data);
+}
+function decodeValue(data) {
   const type = typeof data === "object" && data !== null && "type" in data ? data.type : void 0;
   if (typeof type === "string" && Object.hasOwn(known, type)) return data;
   return { type: "unknown", originalType: typeof type === "string" ? type : "", data };

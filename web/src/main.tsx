@@ -9,10 +9,7 @@ import { App } from "./ui/app";
 import { watchKeys } from "./ui/keys";
 import { watchInbox } from "./ui/notify";
 import { watchViewport } from "./ui/viewport";
-import "./ui/tokens.css";
-import "./ui/style.css";
-import "./ui/changes.css";
-import "./ui/usage.css";
+import "./ui/css/all.css";
 
 async function main(): Promise<void> {
   keepPrefs(document.documentElement);

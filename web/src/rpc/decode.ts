@@ -67,6 +67,11 @@ export function decode(text: string): RpcMessage {
   } catch {
     return { type: "unknown", originalType: "", data: text };
   }
+  return decodeValue(data);
+}
+
+/** The message of a JSON value, with the same promise. */
+export function decodeValue(data: unknown): RpcMessage {
   const type = typeof data === "object" && data !== null && "type" in data ? data.type : undefined;
   if (typeof type === "string" && Object.hasOwn(known, type)) return data as RpcMessage;
   return { type: "unknown", originalType: typeof type === "string" ? type : "", data };

@@ -130,6 +130,10 @@ export interface Service {
       params: PreviewOpenParams;
       result: PreviewOpenResult;
     };
+    "projects.list": {
+      params: ProjectsListParams;
+      result: ProjectsListResult;
+    };
     "providers.list": {
       params: Empty;
       result: ProvidersListResult;
@@ -277,6 +281,10 @@ export interface Service {
     "session.runInBackground": {
       params: SessionRef;
       result: StatusResult;
+    };
+    "session.search": {
+      params: SessionSearchParams;
+      result: SessionSearchResult;
     };
     "session.setEffort": {
       params: SetEffortParams;
@@ -601,7 +609,8 @@ export interface FilesReadResult {
  * via the `definition` "FilesSearchParams".
  */
 export interface FilesSearchParams {
-  session_id: string;
+  session_id?: string;
+  cwd?: string;
   query: string;
   limit?: number;
 }
@@ -1072,6 +1081,34 @@ export interface PreviewOpenResult {
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "ProjectsListParams".
+ */
+export interface ProjectsListParams {
+  query?: string;
+  path?: string;
+  limit?: number;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "ProjectsListResult".
+ */
+export interface ProjectsListResult {
+  roots: string[];
+  recent: Project[];
+  folders: Project[];
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "Project".
+ */
+export interface Project {
+  path: string;
+  git?: boolean;
+  branch?: string;
+  branches?: string[];
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
  * via the `definition` "ProvidersListResult".
  */
 export interface ProvidersListResult {
@@ -1503,11 +1540,15 @@ export interface SessionSummary {
   archived?: boolean;
   live?: string;
   workspace?: string;
+  repo?: string;
+  branch?: string;
+  turns?: number;
   viewers: number;
   queued: number;
   prompts: number;
   updated_at?: string;
   limited_until?: string;
+  cost_usd?: number;
   agent_session_id?: string;
   effort?: string;
   metadata?: {
@@ -1566,6 +1607,32 @@ export interface RewindResult {
   insertions?: number;
   deletions?: number;
   error?: string;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "SessionSearchParams".
+ */
+export interface SessionSearchParams {
+  query: string;
+  cursor?: string;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "SessionSearchResult".
+ */
+export interface SessionSearchResult {
+  hits: SessionHit[];
+  cursor?: string;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "SessionHit".
+ */
+export interface SessionHit {
+  session_id: string;
+  message?: string;
+  excerpt: string;
+  matches: number;
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
@@ -1686,6 +1753,8 @@ export interface TokensCreateParams {
   name?: string;
   expires_in_s?: number;
   tenant?: string;
+  agent_of?: string;
+  answers?: boolean;
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
@@ -1716,6 +1785,7 @@ export interface TokenInfo {
   expires_at?: string;
   used_at?: string;
   tenant?: string;
+  agent_of?: string;
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema

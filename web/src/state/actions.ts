@@ -7,7 +7,6 @@ import { CallError, type Params } from "../rpc/connection";
 import { afterOpen, call, refreshSoon, sayError, sessionStore, status, toast, tryCall, w, whenOpen } from "./app";
 import { carry } from "./carry";
 import { contents, withoutContents } from "./contexts";
-import { noteAnswer } from "./inbox";
 import { lang } from "./prefs";
 import { formatRoute, go, type Route } from "./route";
 import { oneLine } from "./safe";
@@ -102,7 +101,7 @@ export async function answerPermission(p: PendingPrompt, a: PermissionAnswer): P
     idempotency_key: newKey(),
     ...a,
   } as Params<"permission.respond">);
-  return settle(p, r, a.behavior);
+  return settle(p, r);
 }
 
 export async function answerQuestion(
@@ -117,17 +116,16 @@ export async function answerQuestion(
     action,
     ...(answers === undefined ? {} : { answers }),
   } as Params<"question.respond">);
-  return settle(p, r, action);
+  return settle(p, r);
 }
 
 /** What runs when a request was answered, with its session. */
 export const afterAnswer: ((session: string) => void)[] = [];
 
-function settle(p: PendingPrompt, r: { accepted: boolean; by?: string } | undefined, behavior: string): boolean {
+function settle(p: PendingPrompt, r: { accepted: boolean; by?: string } | undefined): boolean {
   refreshSoon();
   if (r === undefined) return false;
-  if (r.accepted) noteAnswer({ prompt: p, by: r.by ?? "", behavior, at: Date.now() });
-  else toast(w.peek().answeredBy(r.by ?? ""));
+  if (!r.accepted) toast(w.peek().answeredBy(r.by ?? ""));
   for (const f of afterAnswer) f(p.session_id);
   return r.accepted;
 }
@@ -164,7 +162,7 @@ export async function resendAsVersion(s: SessionStore, uuid: string, d: Draft): 
       {
         ...(me?.provider ? { provider: me.provider } : {}),
         ...(me?.cwd ? { cwd: me.cwd } : {}),
-        ...(me?.permission_mode && me.permission_mode !== "default" ? { permission_mode: me.permission_mode } : {}),
+        ...(me?.permission_mode ? { permission_mode: me.permission_mode } : {}),
         metadata,
       },
       d,

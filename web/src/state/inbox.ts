@@ -1,7 +1,8 @@
 // Everything that waits for a person, in all sessions.
 
 import { computed, signal } from "@preact/signals";
-import type { PendingPrompt } from "../rpc/service";
+import { get, list, str } from "../fold/json";
+import type { PendingPrompt, Prompt } from "../rpc/service";
 import { call } from "./app";
 
 export const inbox = signal<readonly PendingPrompt[]>([]);
@@ -12,18 +13,19 @@ export function promptKey(p: { session_id: string; prompt: { request_id: string 
 
 export const waiting = computed(() => inbox.value.length);
 
-/** What was answered since the page was opened, newest first. */
-export interface Answered {
-  prompt: PendingPrompt;
-  by: string;
-  behavior: string;
-  at: number;
-}
-export const answered = signal<readonly Answered[]>([]);
-
-export function noteAnswer(a: Answered): void {
-  const key = promptKey(a.prompt);
-  answered.value = [a, ...answered.peek().filter((x) => promptKey(x.prompt) !== key)].slice(0, 50);
+/** Whether a request can be answered on a card: all that it would allow is on it. Plans are read where they were made. */
+export function fitsCard(p: Prompt): boolean {
+  const lines = (text: string) => (text === "" ? 0 : text.split("\n").length);
+  if (p.type === "question_request") {
+    const questions = Array.isArray(p.questions) ? p.questions : [];
+    return p.kind !== "elicitation" && questions.every((q) => list(get(q, "options")).length <= 4);
+  }
+  if (p.kind === "plan") return false;
+  const { input } = p;
+  const changed = ["old_string", "new_string", "content"].reduce((n, key) => n + lines(str(get(input, key))), 0);
+  const command = get(input, "command");
+  const said = typeof command === "string" ? command : "";
+  return changed <= 12 && list(get(input, "edits")).length === 0 && lines(said) <= 4 && said.length <= 400;
 }
 
 export async function refreshInbox(): Promise<void> {

@@ -72,7 +72,7 @@ test("menus open where they are asked for", () => {
 });
 
 test("places and tokens in the address", () => {
-  for (const hash of ["#/inbox", "#/sessions", "#/s/a", "#/s/a/b", "#/h/x%2Fy", "#/new", "#/inbox/r1"])
+  for (const hash of ["#/home", "#/sessions", "#/s/a", "#/s/a/b", "#/h/x%2Fy", "#/new", "#/home/r1"])
     expect(formatRoute(parseRoute(hash))).toBe(hash);
   expect(parseRoute("#/nonsense")).toEqual({ page: "new" });
   expect(parseRoute("#/s/%E0%A4%A")).toEqual({ page: "session", ids: ["%E0%A4%A"] });

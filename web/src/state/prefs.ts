@@ -25,6 +25,19 @@ function write(key: string, value: string): void {
   }
 }
 
+/** A value that was kept; undefined where there is none or it cannot be read. */
+export function readKept(key: string): unknown {
+  try {
+    return JSON.parse(read(key) ?? "null") ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function writeKept(key: string, value: unknown): void {
+  write(key, JSON.stringify(value));
+}
+
 function systemLang(): Lang {
   return typeof navigator !== "undefined" && navigator.language.toLowerCase().startsWith("zh") ? "zh" : "en";
 }

@@ -4,7 +4,7 @@ import { signal } from "@preact/signals";
 
 export type Route =
   | { page: "new" }
-  | { page: "inbox"; request?: string }
+  | { page: "home"; request?: string }
   | { page: "sessions" }
   | { page: "usage" }
   | { page: "session"; ids: string[]; message?: string }
@@ -21,8 +21,9 @@ export function parseRoute(hash: string): Route {
     .filter((p) => p !== "")
     .map(decode);
   switch (parts[0]) {
-    case "inbox":
-      return parts[1] ? { page: "inbox", request: parts[1] } : { page: "inbox" };
+    case "inbox": // its name in addresses of before
+    case "home":
+      return parts[1] ? { page: "home", request: parts[1] } : { page: "home" };
     case "sessions":
       return { page: "sessions" };
     case "s":
@@ -55,8 +56,8 @@ function search(name: string, value: string | undefined): string {
 
 export function formatRoute(r: Route): string {
   switch (r.page) {
-    case "inbox":
-      return r.request ? `#/inbox/${encodeURIComponent(r.request)}` : "#/inbox";
+    case "home":
+      return r.request ? `#/home/${encodeURIComponent(r.request)}` : "#/home";
     case "sessions":
       return "#/sessions";
     case "session":

@@ -2,10 +2,10 @@
 // not yet in the log, and the times that envelopes carry.
 
 import { batch, signal } from "@preact/signals";
-import { decode, Fold, type FoldedConversation } from "../fold";
+import { Fold, type FoldedConversation } from "../fold";
 import { get, str } from "../fold/json";
 import type { Envelope } from "../rpc/connection";
-import type { RpcMessage } from "../rpc/messages";
+import { decode, decodeValue } from "../rpc/decode";
 import { Happened } from "./notices";
 import { Rows } from "./rows";
 import { Times } from "./times";
@@ -236,17 +236,4 @@ export class SessionStore {
   drop(id: string): void {
     this.sending.value = this.sending.peek().filter((s) => s.id !== id);
   }
-}
-
-function decodeValue(v: unknown): RpcMessage {
-  const type = str(get(v, "type"));
-  if (type === "") return { type: "unknown", originalType: "", data: v };
-  return decodeKnown(v, type);
-}
-
-function decodeKnown(v: unknown, type: string): RpcMessage {
-  // The fold keeps what it does not know, so the type alone decides.
-  return type === "unknown" || typeof v === "object"
-    ? (v as RpcMessage)
-    : { type: "unknown", originalType: type, data: v };
 }

@@ -27,6 +27,9 @@ export interface Entry {
   tag: string;
   archived: boolean;
   unread: boolean;
+  turns: number;
+  /** Undefined where the agent does not report it. */
+  cost?: number;
   /** It is open in a terminal now. */
   terminal: boolean;
 }
@@ -66,9 +69,9 @@ export function entryOfLive(s: SessionSummary, read: ReadonlyMap<string, number>
     title: s.title || (firstWords.value.get(s.session_id) ?? ""),
     dot: dotOf(s.state, s.prompts),
     state: s.state,
-    project: baseName(s.cwd ?? ""),
-    cwd: s.cwd ?? "",
-    branch: "",
+    project: baseName(s.repo || (s.cwd ?? "")),
+    cwd: s.repo || (s.cwd ?? ""),
+    branch: s.branch ?? "",
     updated: s.updated_at ?? "",
     prompts: s.prompts,
     queued: s.queued,
@@ -76,6 +79,8 @@ export function entryOfLive(s: SessionSummary, read: ReadonlyMap<string, number>
     tag: "",
     archived: s.archived === true,
     unread: at !== undefined && s.seq > at,
+    turns: s.turns ?? 0,
+    ...(s.cost_usd === undefined ? {} : { cost: s.cost_usd }),
     terminal: s.live === "terminal",
   };
 }
@@ -97,6 +102,7 @@ export function entryOfPast(h: HistoryInfo): Entry {
     tag: h.tag ?? "",
     archived: h.archived === true,
     unread: false,
+    turns: 0,
     terminal: h.live === "terminal",
   };
 }
@@ -128,6 +134,26 @@ export async function refreshPast(): Promise<void> {
   const r = await call("history.list", { limit: 60 });
   past.value = r.sessions ?? [];
   pastCursor.value = r.cursor || undefined;
+}
+
+/** The sessions of the server that were put away. */
+const archived = signal<readonly SessionSummary[]>([]);
+export const archivedEntries = computed<Entry[]>(() =>
+  archived.value
+    .filter((s) => !live.value.some((x) => x.session_id === s.session_id))
+    .map((s) => entryOfLive(s, seen.value)),
+);
+export async function refreshArchived(): Promise<void> {
+  archived.value = (await call("session.list", { archived: true })).sessions ?? [];
+}
+
+/** How many pages are read without being asked for, so that the count is true. */
+const mostPages = 40;
+
+/** All sessions on disk, page after page. */
+export async function allPast(): Promise<void> {
+  await refreshPast();
+  for (let i = 0; i < mostPages && pastCursor.peek() !== undefined; i++) await morePast();
 }
 
 /** The next page of the sessions on disk. */

@@ -1,11 +1,15 @@
 // English. Fact first, then the next step; buttons name the effect.
 
+import { askEn } from "./words.ask.en";
+import { newEn } from "./words.new.en";
 import { workEn } from "./words.work.en";
 
 const n = (count: number, one: string, many = `${one}s`) => `${count} ${count === 1 ? one : many}`;
 type Table = Readonly<Record<string, string>>;
 
 export const en = {
+  ...askEn,
+  ...newEn,
   ...workEn,
   // Figures
   sec: "s",
@@ -25,7 +29,6 @@ export const en = {
   sessions: "Sessions",
   newSession: "New session",
   newShort: "New",
-  inbox: "Inbox",
   pages: "Pages",
   searchOrJump: "Search or jump",
   collapse: "Collapse the sidebar",
@@ -49,7 +52,7 @@ export const en = {
   keyboardHelp: "Keyboard",
   theme: "Theme",
   themes: { system: "System", light: "Light", dark: "Dark" },
-  themeIs: { system: "Theme: as the system", light: "Theme: light", dark: "Theme: dark" },
+  themeIs: { system: "Theme: system", light: "Theme: light", dark: "Theme: dark" },
   loading: "Loading",
   close: "Close",
   cancel: "Cancel",
@@ -213,113 +216,6 @@ export const en = {
         : status
           ? `The API answered ${status}.`
           : "The API could not be reached.",
-
-  // Requests
-  review: "Review",
-  asked: (since: string) => (since === "now" ? "asked just now" : `asked ${since} ago`),
-  byMain: "by the main agent",
-  bySubagent: "by a subagent",
-  request: "Request",
-  openSession: "Open the session",
-  questionOf: (i: number, k: number) => `Question ${i} of ${k}`,
-  anyNumber: "choose any number",
-  oneOnly: "choose one",
-  somethingElse: "Something else",
-  nextQuestion: "Next question",
-  sendAnswers: "Send answers",
-  skip: "Skip",
-  back: "Back",
-  chosen: (k: number) => `${k} chosen`,
-  optional: "optional",
-  ask: {
-    choices: {
-      acceptForSession: "Allow for this session",
-      session: "Allow for this session",
-      turn: "Allow for this turn",
-      always: "Always allow",
-      acceptWithExecpolicyAmendment: "Allow this command from now on",
-    } as Table,
-    run: "Run a command",
-    change: (file: string) => `Change ${file}`,
-    use: (tool: string) => `Use ${tool}`,
-    plan: "Go ahead with this plan?",
-    needs: (s: string) => `${s} needs a few details`,
-    runThis: "Run this command?",
-    changeThis: "Change",
-    useThis: (tool: string) => `Use ${tool}?`,
-    once: "Allow once",
-    always: "Always…",
-    deny: "Deny",
-    denyStop: "Deny and stop",
-    denyReason: "Deny with this reason",
-    withReason: "With a reason",
-    reasonLabel: "Reason, which the agent reads when you deny",
-    keep: (k: number) => `Allow and keep ${n(k, "rule")}`,
-    chooseKeep: "Always allow: choose what to keep",
-    scopeOf: (r: string) => `Where to keep ${r}`,
-    why: "Why",
-    where: "In",
-    because: "Asks because",
-    outside: "it is outside of this project:",
-    parts: (k: number) => `${k} parts`,
-    noArguments: "Without arguments",
-    files: "Files",
-    onlyTitle: "The agent reports nothing about this call but its title. This is its request.",
-    saysNothing: "The agent reports nothing about this call. This is its request.",
-    request: "Request",
-    turned: "This text holds characters that change the reading direction. They are shown as U+ codes.",
-    changesMode: "Changes the permission mode",
-    acceptsEdits:
-      "Edits in this directory stop asking. So do mkdir, touch, cp, mv and rm in it. Other commands still ask.",
-    linesShown: (k: number, all: number) => `${k} of ${all} lines shown`,
-    skipped: "Skipped, the agent decides",
-    addsDirectory: "The agent may work in this directory",
-    alwaysDenies: "Always denied: ",
-    alwaysAsks: "Always asks: ",
-    coversAll: (tool: string) => `Every use of ${tool}`,
-    coversPrefix: (p: string) => `Everything that starts with “${p}”`,
-    coversExact: "Exactly this, word for word",
-    planNote: "Plan mode: nothing is changed before you say so",
-    editPlan: "Edit plan",
-    showPlan: "Show plan",
-    different: "What should be different?",
-    goesBack: "Goes back with “Keep planning”",
-    approveAsk: "Approve, ask before edits",
-    approveEdits: "Approve, accept edits",
-    keepPlanning: "Keep planning",
-    mcpNote: (s: string) => `MCP server: the answers go to “${s}”, not to the model`,
-    sendTo: (s: string) => `Send to ${s}`,
-    doneThere: "Done there",
-    decline: "Decline",
-    toCorrect: (k: number) => `${n(k, "field")} to correct`,
-  },
-  faults: {
-    required: (_: number) => "Needed",
-    min: (k: number) => `At least ${k}`,
-    max: (k: number) => `At most ${k}`,
-    minLength: (k: number) => `At least ${k} characters`,
-    maxLength: (k: number) => `At most ${k} characters`,
-    pattern: (_: number) => "Another form is needed",
-    email: (_: number) => "An e-mail address",
-    url: (_: number) => "An address with https://",
-    date: (_: number) => "A date",
-    number: (_: number) => "A number",
-    integer: (_: number) => "A whole number",
-  },
-  scopes: {
-    session: "This session",
-    localSettings: "This project, only me",
-    projectSettings: "This project, all",
-    userSettings: "All my projects",
-  } as Table,
-  modes: {
-    default: "Ask before edits",
-    acceptEdits: "Accept edits",
-    plan: "Plan",
-    dontAsk: "Deny what is not allowed",
-    bypassPermissions: "Skip all permissions",
-    auto: "Auto",
-  } as Table,
 
   // Tools
   tool: {
@@ -501,45 +397,16 @@ export const en = {
   continueIt: "Continue",
 
   // Inbox
-  waitingN: (k: number) => `${k} waiting`,
-  waitingForYou: "Waiting for you",
   nothingWaits: "Nothing waits for you.",
-  stoppedGroup: "Stopped",
-  answeredGroup: "Answered since this page is open",
   move: "move",
   notifyMe: "Notify me",
   notifyOn: "Notifications on",
   notifications: "Notifications",
   notifyBlocked: "The browser blocks notifications for this page; allow them in its settings.",
   notifyUnsupported: "This browser has no notifications.",
-  decided: (b: string, by: string) =>
-    `${b === "allow" ? "allowed" : b === "deny" ? "denied" : b === "accept" ? "answered" : "declined"}${by ? ` by ${by}` : ""}`,
 
-  // New
-  startTitle: "Start a conversation",
-  startLead: "The agent asks before it changes files, shows each change, and keeps running when you close this page.",
-  askSimulated: "Ask the simulated agent anything",
-  startSession: "Start the session",
   agent: "Agent",
-  tries: {
-    permission: {
-      title: "See it ask permission",
-      note: "A command that needs your permission",
-      prompt: "tool Bash",
-    },
-    change: { title: "See it change a file", note: "A diff to look at before it happens", prompt: "tool Edit" },
-    question: { title: "See it ask a question", note: "Several choices with previews", prompt: "ask me a question" },
-  },
-  useReal: "Use a real agent",
-  readyTitle: "What is ready",
   server: "Server",
-  ready: "ready",
-  notFound: "not found",
-  notFoundNote: "Install it, then check again:",
-  noRealAgent: "No agent is installed on the server. Install one, log in, and start the server again:",
-  checkAgain: "Check again",
-  sameAs: "The same as",
-
   // Keys and settings
   lettersOn: "Letters alone are keys, where there is no text to write and on an armed request",
   armed: "Letters answer this request now",
@@ -554,7 +421,7 @@ export const en = {
       [
         ["C", "New session"],
         ["?", "This help"],
-        ["G I", "Inbox"],
+        ["G H", "Home"],
         ["G S", "Sessions"],
         ["G U", "Usage"],
         ["[", "Sidebar"],

@@ -157,6 +157,13 @@ export const workZh: typeof workEn = {
     cutLog: "只显示最近的轮。",
     allUsage: "全部用量",
   },
+  find_: {
+    inConversation: "在此会话中查找",
+    previous: "上一个",
+    next: "下一个",
+    count: (m, s) => `${s} 个会话中有 ${m} 处匹配`,
+    reading: "搜索中",
+  },
   compact: "压缩会话",
   compactNote: "代理总结会话内容，为上下文腾出空间。",
   mcp: {
@@ -200,7 +207,10 @@ export const workZh: typeof workEn = {
   diffViewSetting: "改动",
   storage_: {
     title: "存储",
-    kinds: { logs: "会话", uploads: "图片", worktrees: "工作树", spools: "未保存的回答", archives: "归档" } as Record<string, string>,
+    kinds: { logs: "会话", uploads: "图片", worktrees: "工作树", spools: "未保存的回答", archives: "归档" } as Record<
+      string,
+      string
+    >,
     atLeast: (size: string) => `至少 ${size}`,
     limit: (size: string) => `超过 ${size} 时删除最旧的`,
     kept: "不会删除",
@@ -210,14 +220,12 @@ export const workZh: typeof workEn = {
   about: "服务器",
   stopTurn: "停止这一轮",
   worktree: {
-    use: "使用独立的工作树",
-    note: "代理在自己的分支上得到仓库的一份副本，你的检出目录保持不变。",
+    use: "独立工作树",
+    noGit: "不是 git 仓库",
     branch: "分支",
-    branchNote: "留空则自动命名",
-    base: "起点",
-    baseNote: "留空则为最后一次提交",
+    branchNote: "自动命名",
+    base: "起始分支",
     setup: "准备命令",
-    setupNote: "先在其中运行，如 npm ci",
     making: "正在创建工作树",
   },
 };

@@ -1,15 +1,15 @@
 // The page as a whole.
 
 import { useEffect } from "preact/hooks";
-import { panel, sidebar } from "../state/prefs";
-import { route } from "../state/route";
 import { status, w } from "../state/app";
+import { panel, sidebar } from "../state/prefs";
 import { refreshProviders } from "../state/providers";
+import { route } from "../state/route";
 import { ChangesPage } from "./changes/page";
 import { Banner, drawer, TabBar } from "./frame";
 import { HistoryPage } from "./history";
-import { InboxPage } from "./inbox";
-import { NewPage } from "./new";
+import { HomePage } from "./home";
+import { NewPage } from "./new/page";
 import { Overlays } from "./overlays";
 import { SessionPage } from "./session";
 import { SessionsPage } from "./sessions";
@@ -61,8 +61,8 @@ export function App() {
 function Page() {
   const r = route.value;
   switch (r.page) {
-    case "inbox":
-      return <InboxPage />;
+    case "home":
+      return <HomePage />;
     case "sessions":
       return <SessionsPage />;
     case "session":

@@ -31,9 +31,9 @@ export function TabBar() {
   const page = route.value.page;
   if (page === "session" || page === "history" || page === "changes") return null;
   const tabs = [
-    ["new", "plus", t.newShort],
-    ["inbox", "inbox", t.inbox],
+    ["home", "home", t.home.title],
     ["sessions", "menu", t.sessions],
+    ["new", "plus", t.newShort],
     ["usage", "usage", t.usage_.title],
   ] as const;
   return (
@@ -42,7 +42,7 @@ export function TabBar() {
         <a key={p} href={formatRoute({ page: p })} aria-current={page === p ? "page" : undefined}>
           <Icon name={icon} />
           {label}
-          {p === "inbox" && waiting.value > 0 && <span class="count">{waiting.value}</span>}
+          {p === "home" && waiting.value > 0 && <span class="count">{waiting.value}</span>}
         </a>
       ))}
     </nav>

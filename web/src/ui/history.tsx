@@ -10,6 +10,7 @@ import { SessionStore } from "../state/session";
 import { past } from "../state/sessions";
 import { transcriptVersions } from "../state/versions";
 import { Button, IconButton } from "./button";
+import { FindBar, type Jump } from "./find";
 import { MenuButton } from "./frame";
 import { Skeleton, StateDot } from "./small";
 import { Thread } from "./thread";
@@ -44,6 +45,7 @@ export function HistoryPage({ id, message }: { id: string; message?: string | un
   const store = useRef(new SessionStore(id));
   const [more, setMore] = useState(false);
   const [error, setError] = useState("");
+  const [jump, setJump] = useState<Jump>();
   const [ready, setReady] = useState(false);
   const busy = useRef(false);
   const leaf = useRef("");
@@ -113,7 +115,10 @@ export function HistoryPage({ id, message }: { id: string; message?: string | un
           <p>{error}</p>
         </div>
       ) : ready ? (
-        <Thread key={id} store={store.current} older={older} target={message} />
+        <>
+          <FindBar store={store.current} jump={setJump} older={older} />
+          <Thread key={id} store={store.current} older={older} target={message} jump={jump} />
+        </>
       ) : (
         <Skeleton />
       )}

@@ -126,7 +126,7 @@ function onArmed(e: KeyboardEvent, isCharacter: boolean, now: number): boolean {
     if (!may && e.key === " ") hold(" ");
     return !may;
   }
-  if (route.peek().page === "inbox" && (e.key === "j" || e.key === "k") && letters.peek()) return move(e.key);
+  if (route.peek().page === "home" && (e.key === "j" || e.key === "k") && letters.peek()) return move(e.key);
   // With Shift it is the beginning of a sentence.
   const answer = isCharacter && !letters.peek() ? undefined : answersOf(armed.peek())[e.key];
   if (answer) {
@@ -175,7 +175,7 @@ function press(key: string): boolean {
 
 /** The pages that G leads to. */
 function jump(key: string): boolean {
-  if (key === "i") go({ page: "inbox" });
+  if (key === "h" || key === "i") go({ page: "home" });
   else if (key === "s") go({ page: "sessions" });
   else if (key === "u") go({ page: "usage" });
   else return false;
@@ -185,7 +185,7 @@ function jump(key: string): boolean {
 /** The next request, which is armed, or the next row of a list. */
 function move(key: "j" | "k"): boolean {
   const by = key === "j" ? 1 : -1;
-  if (route.peek().page === "inbox") return dispatchEvent(new CustomEvent("parley-move", { detail: by }));
+  if (route.peek().page === "home") return dispatchEvent(new CustomEvent("parley-move", { detail: by }));
   const list = [...document.querySelectorAll<HTMLElement>(".list tbody a, .srow")];
   if (list.length === 0) return false;
   const at = list.findIndex((c) => c.contains(document.activeElement));

@@ -55,8 +55,8 @@ function pageTitle(r: Route): string {
       return named(r.ids[0]);
     case "changes":
       return [t.changes, named(r.id)].filter((x) => x !== "").join(" · ");
-    case "inbox":
-      return t.inbox;
+    case "home":
+      return t.home.title;
     case "sessions":
       return t.sessions;
     case "usage":

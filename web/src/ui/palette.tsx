@@ -9,11 +9,13 @@ import { density, diffView, lang, sidebar, theme } from "../state/prefs";
 import { go, route } from "../state/route";
 import { plain } from "../state/safe";
 import { liveEntries, pastEntries } from "../state/sessions";
+import type { Results } from "../state/search";
 import { Dialog } from "./dialog";
 import { entryHref } from "./sidebar";
 import { Icon, type IconName } from "./icon";
 import { help } from "./overlays";
 import { togglePanel } from "./panel";
+import { hitHref, Marked, useSearch } from "./search";
 import { actionsOf } from "./sessionmenu";
 import { settingsOpen } from "./settings";
 
@@ -21,6 +23,8 @@ interface Target {
   icon: IconName;
   name: string;
   note: string;
+  /** What was said in it. */
+  said?: string;
   run: () => void;
 }
 
@@ -31,7 +35,7 @@ function targets(): Target[] {
   };
   return [
     { icon: "plus", name: t.newSession, note: "C", run: () => go({ page: "new" }) },
-    { icon: "inbox", name: t.inbox, note: "G I", run: () => go({ page: "inbox" }) },
+    { icon: "home", name: t.home.title, note: "G H", run: () => go({ page: "home" }) },
     { icon: "menu", name: t.sessions, note: "G S", run: () => go({ page: "sessions" }) },
     { icon: "usage", name: t.usage_.title, note: "G U", run: () => go({ page: "usage" }) },
     ...ofSession(),
@@ -124,11 +128,35 @@ function ofSession(): Target[] {
   ];
 }
 
+/** The sessions in which a text was said, unless they are listed by their name. */
+function said(r: Results, named: readonly Target[]): Target[] {
+  const t = w.value;
+  const names = new Set(named.map((x) => x.name));
+  return [...liveEntries.value, ...pastEntries.value].flatMap((e): Target[] => {
+    const hit = r.found.get(e.id);
+    const name = e.title || t.untitled;
+    if (!hit || names.has(name)) return [];
+    return [
+      {
+        icon: "search",
+        name,
+        note: e.project,
+        said: hit.excerpt,
+        run: () => {
+          location.hash = hitHref(e, hit);
+        },
+      },
+    ];
+  });
+}
+
 export function Palette({ close }: { close: () => void }) {
   const [query, setQuery] = useState("");
   const [at, setAt] = useState(0);
   const t = w.value;
-  const found = fitting(targets(), (x) => x.name, query, 10);
+  const named = fitting(targets(), (x) => x.name, query, 10);
+  const results = useSearch(query);
+  const found = [...named, ...said(results, named)].slice(0, 16);
   const choose = (x: Target | undefined) => {
     if (!x) return;
     close();
@@ -172,6 +200,11 @@ export function Palette({ close }: { close: () => void }) {
             <Icon name={x.icon} />
             <span class="cut" dir="auto">
               {plain(x.name)}
+              {x.said !== undefined && (
+                <span class="hit cut">
+                  <Marked text={plain(x.said)} query={query} />
+                </span>
+              )}
             </span>
             <span class="dim">{plain(x.note)}</span>
           </div>

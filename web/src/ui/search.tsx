@@ -1,8 +1,8 @@
 // Search in the sessions' titles, tags and texts.
 
 import { useEffect, useState } from "preact/hooks";
-import type { HistoryHit } from "../rpc/service";
-import { call } from "../state/app";
+import { type Found, nothing, type Results, searchAll } from "../state/search";
+import { formatRoute } from "../state/route";
 import type { Entry } from "../state/sessions";
 
 export type Filter = "all" | "live" | "archived";
@@ -13,7 +13,7 @@ export function matches(
   query: string,
   project: string,
   filter: Filter,
-  hits: ReadonlyMap<string, HistoryHit>,
+  hits: ReadonlyMap<string, Found>,
 ): boolean {
   if (filter === "live" ? !e.live : filter === "archived" ? !e.archived : e.archived) return false;
   if (project !== "" && e.project !== project) return false;
@@ -22,26 +22,31 @@ export function matches(
   return hits.has(e.id) || e.title.toLowerCase().includes(q) || e.tag.toLowerCase().includes(q);
 }
 
-/** The first place in each session where a text stands, asked for after a pause in typing. */
-export function useSearch(query: string): ReadonlyMap<string, HistoryHit> {
-  const [hits, setHits] = useState<ReadonlyMap<string, HistoryHit>>(new Map());
+/** Where a text stands, asked for after a pause in typing. */
+export function useSearch(query: string): Results {
+  const [results, setResults] = useState<Results>(nothing);
   useEffect(() => {
-    setHits(new Map());
-    if (query.trim().length < 2) return;
+    const q = query.trim();
+    if (q.length < 2) return setResults(nothing);
+    setResults({ ...nothing, reading: true });
     let gone = false;
-    const id = setTimeout(() => {
-      call("history.search", { query: query.trim(), limit: 200 })
-        .then((r) => {
-          if (!gone) setHits(new Map((r.hits ?? []).map((h) => [h.session, h] as const)));
-        })
-        .catch(() => {});
-    }, 200);
+    const id = setTimeout(() => void searchAll(q, () => !gone, setResults), 200);
     return () => {
       gone = true;
       clearTimeout(id);
     };
   }, [query]);
-  return hits;
+  return results;
+}
+
+/** The address of a session, at the place that was found. */
+export function hitHref(e: Entry, hit: Found | undefined): string {
+  const message = hit?.message;
+  return formatRoute(
+    e.live
+      ? { page: "session", ids: [e.id], ...(message ? { message } : {}) }
+      : { page: "history", id: e.id, ...(message ? { message } : {}) },
+  );
 }
 
 /** A text with what was searched for marked. */

@@ -1,6 +1,6 @@
 // A session: its bar, the conversation, the dock, and the panel beside it.
 
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { keep } from "../state/actions";
 import { follow, sessionStore, w } from "../state/app";
 import { contextShare } from "../state/plan";
@@ -13,6 +13,7 @@ import { money, tokens } from "../state/time";
 import { Announcer } from "./announce";
 import { IconButton } from "./button";
 import { Dock } from "./dock";
+import { FindBar, type Jump } from "./find";
 import { MenuButton } from "./frame";
 import { Icon } from "./icon";
 import { Panel, togglePanel } from "./panel";
@@ -41,6 +42,7 @@ function SessionView({ id, several, ids }: { id: string; several: boolean; ids: 
   useEffect(() => keep(store), [store]);
   const phase = store.phase.value;
   const target = route.value.page === "session" ? route.value.message : undefined;
+  const [jump, setJump] = useState<Jump>();
   const over = narrow.value;
   const showPanel = !several && (over ? overlay.value : panel.value);
   return (
@@ -48,7 +50,8 @@ function SessionView({ id, several, ids }: { id: string; several: boolean; ids: 
       <main class="centre" id={several ? undefined : "main"} aria-label={several ? titleOf(store) : undefined}>
         <Bar store={store} several={several} close={() => go({ page: "session", ids: ids.filter((x) => x !== id) })} />
         <PlanStrip store={store} />
-        {phase === "gone" ? <Gone /> : <Thread store={store} target={several ? undefined : target} />}
+        {ids[0] === id && <FindBar store={store} jump={setJump} />}
+        {phase === "gone" ? <Gone /> : <Thread store={store} target={several ? undefined : target} jump={jump} />}
         {phase === "loading" && <Skeleton />}
         {phase !== "gone" && <Dock store={store} />}
         <Announcer store={store} />

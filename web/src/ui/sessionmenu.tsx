@@ -6,6 +6,7 @@ import { refreshSoon, toast, tryCall, w } from "../state/app";
 import { carry } from "../state/carry";
 import { agentName, capabilitiesOf, providerOf, providers } from "../state/providers";
 import { go, route } from "../state/route";
+import { plain } from "../state/safe";
 import { past, refreshPast } from "../state/sessions";
 import type { SessionStore } from "../state/session";
 import { IconButton } from "./button";
@@ -116,6 +117,19 @@ export async function archiveSession(session_id: string, archived: boolean): Pro
     label: t.undo,
     run: () => void archiveSession(session_id, !archived),
   });
+}
+
+export async function deleteSession(id: string, live: boolean, title: string): Promise<void> {
+  const t = w.peek();
+  const text = title === "" ? t.deleteText : `${plain(title)}. ${t.deleteText}`;
+  if (!(await confirm({ title: t.deleteTitle, text, ok: t.deleteDo, danger: true }))) return;
+  const r = live
+    ? await tryCall("session.delete", { session_id: id })
+    : await tryCall("history.delete", { session: id });
+  if (r === undefined) return;
+  toast(t.deleted);
+  refreshSoon();
+  void refreshPast();
 }
 
 export function besides(id: string): void {

@@ -1,30 +1,35 @@
 // All sessions: those that run and those on disk, with search in their texts.
 
 import { useEffect, useState } from "preact/hooks";
-import type { HistoryHit } from "../rpc/service";
 import { exportSession, fork } from "../state/actions";
 import { now, w } from "../state/app";
 import { lang } from "../state/prefs";
 import { plain } from "../state/safe";
-import { type Entry, liveEntries, loaded, morePast, pastCursor, pastEntries, refreshPast } from "../state/sessions";
-import { age } from "../state/time";
+import { countOf, type Found } from "../state/search";
+import { allPast, archivedEntries, type Entry, live, liveEntries, loaded, morePast, pastCursor, pastEntries, refreshArchived } from "../state/sessions";
+import { age, money } from "../state/time";
 import { Button } from "./button";
 import { MenuButton } from "./frame";
 import { entryHref } from "./sidebar";
 import { Icon } from "./icon";
-import { ActionMenu, archiveSession, besides, renameSession, tagSession } from "./sessionmenu";
-import { type Filter, Marked, matches, useSearch } from "./search";
+import { ActionMenu, archiveSession, besides, deleteSession, renameSession, tagSession } from "./sessionmenu";
+import { type Filter, hitHref, Marked, matches, useSearch } from "./search";
 import { Skeleton, StateDot } from "./small";
 
 export function SessionsPage() {
   const [query, setQuery] = useState("");
   const [project, setProject] = useState("");
   const [filter, setFilter] = useState<Filter>("all");
-  const hits = useSearch(query);
+  const results = useSearch(query);
+  const hits = results.found;
+  const count = countOf(results);
   const t = w.value;
-  useEffect(() => void refreshPast().catch(() => {}), []);
-  const ids = new Set(liveEntries.value.map((e) => e.id));
-  const all = [...liveEntries.value, ...pastEntries.value.filter((e) => !ids.has(e.id))];
+  useEffect(() => void allPast().catch(() => {}), []);
+  useEffect(() => {
+    if (filter === "archived") void refreshArchived().catch(() => {});
+  }, [filter, live.value]);
+  const ids = new Set([...liveEntries.value, ...archivedEntries.value].map((e) => e.id));
+  const all = [...liveEntries.value, ...archivedEntries.value, ...pastEntries.value.filter((e) => !ids.has(e.id))];
   const projects = [...new Set(all.map((e) => e.project).filter((p) => p !== ""))].sort();
   const shown = all.filter((e) => matches(e, query, project, filter, hits));
   return (
@@ -32,7 +37,7 @@ export function SessionsPage() {
       <header class="bar">
         <MenuButton />
         <h1>{t.sessions}</h1>
-        <span class="dim num">{all.length}</span>
+        <span class="dim num">{pastCursor.value === undefined ? all.length : `${all.length}+`}</span>
       </header>
       <div class="tools">
         <label class="find grow">
@@ -46,7 +51,8 @@ export function SessionsPage() {
             data-search
             onInput={(e) => setQuery(e.currentTarget.value)}
           />
-          {query !== "" && <span class="dim no-p">{t.found(shown.length)}</span>}
+          {query !== "" && <span class="dim no-p">{count.sessions > 0 ? t.find_.count(count.matches, count.sessions) : t.found(shown.length)}
+              {results.reading && ` · ${t.find_.reading}`}</span>}
         </label>
         <select
           class="inp auto"
@@ -90,7 +96,8 @@ export function SessionsPage() {
                 </th>
                 <th class="grow">{t.session}</th>
                 <th class="p-hide">{t.project}</th>
-                <th class="p-hide">{t.branch}</th>
+                <th class="p-hide r">{t.turnsCol}</th>
+                <th class="p-hide r">{t.cost}</th>
                 <th class="r">{t.last}</th>
                 <th>
                   <span class="sr">{t.more}</span>
@@ -116,7 +123,7 @@ export function SessionsPage() {
   );
 }
 
-function Row({ e, hit, query }: { e: Entry; hit: HistoryHit | undefined; query: string }) {
+function Row({ e, hit, query }: { e: Entry; hit: Found | undefined; query: string }) {
   const t = w.value;
   const items = [
     { icon: "pencil" as const, label: t.rename, run: () => void renameSession(e.id, e.live, e.title) },
@@ -133,6 +140,7 @@ function Row({ e, hit, query }: { e: Entry; hit: HistoryHit | undefined; query: 
         ]
       : []),
     { icon: "download" as const, label: t.exportMarkdown, run: () => void exportSession(e.id, "markdown") },
+    { icon: "trash" as const, label: t.deleteDo, run: () => void deleteSession(e.id, e.live, e.title), danger: true },
   ];
   return (
     <tr
@@ -145,7 +153,7 @@ function Row({ e, hit, query }: { e: Entry; hit: HistoryHit | undefined; query: 
       </td>
       <td class="grow">
         <span class="tline">
-          <a class="cut" href={entryHref(e)} dir="auto">
+          <a class="cut" href={hitHref(e, hit)} dir="auto">
             <Marked text={plain(e.title || t.untitled)} query={query} />
           </a>
           {e.tag !== "" && <span class="chip">{plain(e.tag)}</span>}
@@ -153,13 +161,17 @@ function Row({ e, hit, query }: { e: Entry; hit: HistoryHit | undefined; query: 
           {e.terminal && <span class="chip">{t.inTerminal}</span>}
         </span>
         {hit && (
-          <span class="hit" dir="auto">
+          <span class="hit cut" dir="auto">
             <Marked text={plain(hit.excerpt)} query={query} />
           </span>
         )}
       </td>
-      <td class="p-hide dim">{plain(e.project)}</td>
-      <td class="p-hide dim mono">{plain(e.branch)}</td>
+      <td class="p-hide dim">
+        <span class="cut">{plain(e.project)}</span>
+        {e.branch !== "" && <span class="branch cut mono">{plain(e.branch)}</span>}
+      </td>
+      <td class="p-hide r num">{e.turns > 0 ? e.turns : ""}</td>
+      <td class="p-hide r num">{e.cost !== undefined && e.cost > 0 ? money(e.cost) : ""}</td>
       <td class="r dim num nowrap">{age(e.updated, now.value, t, lang.value)}</td>
       <td>
         <ActionMenu items={items} label={`${t.more}: ${plain(e.title || t.untitled)}`} />

@@ -68,7 +68,7 @@ export function Sidebar() {
         </button>
       </div>
       <div class="navs">
-        <NavLink page="inbox" icon="inbox" label={t.inbox} count={waiting.value} />
+        <NavLink page="home" icon="home" label={t.home.title} count={waiting.value} />
         <NavLink page="sessions" icon="menu" label={t.sessions} />
         <NavLink page="usage" icon="usage" label={t.usage_.title} />
       </div>
@@ -84,7 +84,7 @@ function NavLink({
   label,
   count,
 }: {
-  page: "inbox" | "sessions" | "usage";
+  page: "home" | "sessions" | "usage";
   icon: IconName;
   label: string;
   count?: number;

@@ -8,6 +8,7 @@ import type { Row } from "../state/rows";
 import type { SessionStore } from "../state/session";
 import { Heights, type Range, rangeFor } from "../state/virtual";
 import { Button } from "./button";
+import { highlight, type Jump } from "./find";
 import { Step } from "./step";
 import { PendingMessage } from "./user";
 
@@ -17,6 +18,8 @@ interface ThreadProps {
   older?: (() => void) | undefined;
   /** The key of the row that a link names: it is shown and marked. */
   target?: string | undefined;
+  /** What was searched for: its row is shown, and the words are marked. */
+  jump?: Jump | undefined;
 }
 
 const over = 600;
@@ -33,13 +36,15 @@ interface View {
   observed: WeakSet<Element>;
   /** The own messages that were brought into view. */
   sent: Set<string>;
+  /** Words are marked. */
+  lit: boolean;
 }
 
 function guess(key: string): number {
   return key.includes("/") ? 72 : 96;
 }
 
-export function Thread({ store, older, target }: ThreadProps) {
+export function Thread({ store, older, target, jump }: ThreadProps) {
   const version = store.version.value;
   const rows = store.rows.get();
   const box = useRef<HTMLDivElement>(null);
@@ -54,6 +59,7 @@ export function Thread({ store, older, target }: ThreadProps) {
     seen: 0,
     observed: new WeakSet(),
     sent: new Set(),
+    lit: false,
   });
   // What a person has sent is shown, wherever they were reading.
   const pad = store.sending.value;
@@ -72,10 +78,19 @@ export function Thread({ store, older, target }: ThreadProps) {
     const e = box.current;
     if (!e) return;
     settle(e, v, observer);
+    if (jump || v.lit) highlight(e, jump?.query ?? "");
+    v.lit = jump !== undefined;
     if (v.follow) v.seen = rows.length;
   });
   useScroll(box, v, redraw, older);
-  useTarget(v, target, rows, older, () => redraw(0));
+  useEffect(() => {
+    if (!jump) return;
+    v.follow = false;
+    v.anchor = { key: jump.key, offset: -80 };
+    redraw(0);
+  }, [jump?.n]);
+  const named = target && rows.find((r) => r.key === target || r.block?.uuid === target)?.key;
+  useTarget(v, named ?? target, rows, older, () => redraw(0));
 
   const { from, to } = v.range;
   const fresh = !v.follow && rows.length > v.seen;
@@ -86,7 +101,7 @@ export function Thread({ store, older, target }: ThreadProps) {
         <div class="thread">
           <div class="space" style={{ height: `${v.heights.top(from)}px` }} />
           {rows.slice(from, to).map((r, i) => (
-            <Slot key={r.key} row={r} at={from + i} store={store} marked={r.key === target} />
+            <Slot key={r.key} row={r} at={from + i} store={store} marked={r.key === (jump?.key ?? named)} />
           ))}
           <div class="space" style={{ height: `${Math.max(0, v.heights.total - v.heights.top(to))}px` }} />
           {pad.map((m) => (

@@ -274,8 +274,8 @@ test("without git there is what the agent reports, and it is said", async () => 
 
 test("a session is begun in a worktree of its own", async () => {
   const page = await open(browser, server);
-  await page.getByRole("checkbox", { name: "In a worktree of its own" }).check();
-  await page.getByLabel("Branch").fill("wt/of-the-form");
+  await page.getByRole("switch", { name: "Own worktree" }).check();
+  await page.getByLabel("Branch", { exact: true }).fill("wt/of-the-form");
   await page.getByLabel("Setup command").fill("echo prepared > prepared.txt");
   await begin(page, "rework");
   await turns(page, 1);

@@ -31,7 +31,7 @@ describe("panels", { concurrency: 2 }, () => {
     const box = page.getByRole("combobox", { name: "Search or jump" });
     for (const name of [
       "New session",
-      "Inbox",
+      "Home",
       "Sessions",
       "Usage",
       "Changes",
@@ -230,7 +230,7 @@ describe("panels", { concurrency: 2 }, () => {
         await page.evaluate(() => {
           location.hash = "#/new";
         });
-        await page.locator(".wt input[type=checkbox]").check();
+        await page.locator(".switch input").check();
         await look("worktree");
       }
       assert.deepEqual(faults, []);

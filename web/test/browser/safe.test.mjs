@@ -74,12 +74,12 @@ for (const [name, options, theme] of [
       else await page.locator(".ask-card").waitFor();
       await look(scene);
     }
-    for (const place of ["inbox", "sessions"]) {
+    for (const place of ["home", "sessions"]) {
       await page.evaluate((p) => {
         location.hash = `#/${p}`;
       }, place);
       await page
-        .locator(place === "inbox" ? ".irow" : ".list")
+        .locator(place === "home" ? ".home-card" : ".list")
         .first()
         .waitFor();
       await look(place);
@@ -170,7 +170,7 @@ test("below 1200 the panel lies over the page, and the page does not move", asyn
 function foreign(page) {
   return page.evaluate(() => {
     const said =
-      ".md, .bubble, .cmd, code, kbd, .mono, .arg, .s-name, .s-meta, h1, .wordmark, option, .sw, .name, .facts dd, pre, .diff, .ask-h, .irow, .list td, .chk, noscript";
+      ".md, .bubble, .cmd, code, kbd, .mono, .arg, .s-name, .s-meta, h1, .wordmark, option, .sw, .name, .facts dd, pre, .diff, .ask-h, .irow, .list td, .recent-row, .home-h, .home-ask, .home-card .ask-card, noscript";
     const names =
       /English|Git|tokens?|MCP|Bash|Ctrl|Esc|Markdown|HTML|JSON|Tab|Shift|Alt|Claude|Codex|Parley|claude-scene-1/g;
     const words = (s) => !/[\u4e00-\u9fff]/.test(s) && /[a-z]{3}/i.test(s.replace(names, ""));
@@ -187,7 +187,7 @@ function foreign(page) {
 
 test("Chinese", async () => {
   const page = await open(browser, server, { locale: "zh-CN" });
-  await page.getByText("开始会话").first().waitFor();
+  await page.getByText("新建会话").first().waitFor();
   await begin(page, "permission");
   await page.getByRole("button", { name: "允许一次" }).first().waitFor();
   assert.equal(await page.locator("html").getAttribute("lang"), "zh-CN");
@@ -202,7 +202,7 @@ test("Chinese", async () => {
     await look();
   }
   await page.keyboard.press("Escape");
-  for (const hash of ["#/new", "#/inbox", "#/sessions"]) {
+  for (const hash of ["#/new", "#/home", "#/sessions"]) {
     await page.evaluate((h) => {
       location.hash = h;
     }, hash);

@@ -14,7 +14,7 @@ const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile:
 
 /** The pictures that the documentation shows; PARLEY_ALL_SCREENSHOTS=1 makes all. */
 const shown = new Set(
-  "changes-light review-dark usage-light chat-light new-light sessions-light inbox-light chat-dark permission-dark question-zh chat-zh plan-light edit-phone-dark chat-phone permission-phone inbox-phone".split(
+  "changes-light review-dark usage-light chat-light new-light sessions-light home-light chat-dark permission-dark question-zh chat-zh plan-light edit-phone-dark chat-phone permission-phone home-phone".split(
     " ",
   ),
 );
@@ -74,8 +74,8 @@ for (const [suffix, options] of [
     await page.locator(".ask-card").waitFor();
     await shoot(page, `${scene}-${suffix}`);
   }
-  await place(page, "#/inbox", ".irow");
-  await shoot(page, `inbox-${suffix}`);
+  await place(page, "#/home", ".home-card");
+  await shoot(page, `home-${suffix}`);
   await place(page, "#/sessions", ".list");
   await shoot(page, `sessions-${suffix}`);
   await page.evaluate(async () => {

@@ -2,7 +2,10 @@
 
 import "./changes.test.mjs";
 import "./usage.test.mjs";
+import "./new.test.mjs";
+import "./search.test.mjs";
 import "./panels.test.mjs";
 import "./recordings.test.mjs";
 import "./preview.test.mjs";
+import "./client.test.mjs";
 import "./claude.test.mjs";

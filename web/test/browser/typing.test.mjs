@@ -66,7 +66,7 @@ describe("typing", { concurrency: 3 }, () => {
       ...ids.map((id) => `#/s/${id}`),
       `#/s/${ids[0]}/${ids[4]}`,
       "#/new",
-      "#/inbox",
+      "#/home",
       "#/sessions",
       "#/usage",
       `#/c/${ids[2]}`,
@@ -76,7 +76,7 @@ describe("typing", { concurrency: 3 }, () => {
         location.hash = v;
       }, view);
       await page.locator("#main, .sides").first().waitFor();
-      if (view.startsWith("#/s/") || view === "#/inbox") await page.locator(".ask-card").first().waitFor();
+      if (view.startsWith("#/s/") || view === "#/home") await page.locator(".ask-card").first().waitFor();
     };
     const focus = {
       page: () => page.evaluate(() => document.activeElement?.blur()),
@@ -159,7 +159,7 @@ describe("typing", { concurrency: 3 }, () => {
     await page.keyboard.press("o");
     await said(page, "Changed.");
     await page.waitForFunction(() => document.activeElement?.matches("[data-composer]"));
-    // In the inbox J arms the next request.
+    // On Home J arms the next request.
     const id = await ask(page, "careful");
     await page.evaluate((s) => {
       location.hash = `#/s/${s}`;
@@ -167,9 +167,9 @@ describe("typing", { concurrency: 3 }, () => {
     await card.waitFor();
     const key = await card.getAttribute("data-request");
     await page.evaluate((k) => {
-      location.hash = `#/inbox/${encodeURIComponent(k)}`;
+      location.hash = `#/home/${encodeURIComponent(k)}`;
     }, key);
-    await page.getByRole("heading", { name: "Inbox" }).waitFor();
+    await page.getByRole("heading", { name: "Home" }).waitFor();
     await page.waitForTimeout(400);
     await page.keyboard.press("j");
     await page.locator(".ask-card.armed").waitFor();

@@ -340,30 +340,43 @@ test("commands, switches and the palette", async () => {
     sessionId(page),
   );
   await page.keyboard.press("Control+k");
-  await page.getByRole("combobox", { name: "Search or jump" }).fill("inbox");
+  await page.getByRole("combobox", { name: "Search or jump" }).fill("home");
   await page.keyboard.press("Enter");
-  await page.getByRole("heading", { name: "Inbox" }).waitFor();
+  await page.getByRole("heading", { name: "Home" }).waitFor();
   await page.waitForTimeout(350); // letters that follow each other faster are a sentence
   await page.keyboard.press("?");
   await page.getByRole("dialog", { name: "Keyboard" }).waitFor();
   await clean(page);
 });
 
-test("the inbox shows what waits everywhere, and the title counts it", async () => {
+test("Home: what needs you is answered in place, what works says what it does, what is done says what it cost", async () => {
   const page = await open(browser, server);
   await begin(page, "edit");
   await page.locator(".ask-card").waitFor();
+  const edit = sessionId(page);
   await page.waitForFunction(() => /^\(\d+\)/.test(document.title));
+  await begin(page, "plan");
+  await page.locator(".ask-card").waitFor();
+  const plan = sessionId(page);
+  await begin(page, "flood 4000");
+  await said(page, "word30 ");
+  const works = sessionId(page);
   await page.evaluate(() => {
-    location.hash = "#/inbox";
+    location.hash = "#/inbox"; // the address of before
   });
-  const row = page.locator(".irow", { hasText: "Change site.yaml" });
-  await row.waitFor();
-  await row.click();
-  await page.locator(".detail .diff").waitFor();
-  await page.locator(".detail").getByRole("button", { name: "Deny", exact: false }).first().click();
-  await row.and(page.locator("a")).waitFor({ state: "detached" });
-  await page.locator(".irow.done", { hasText: "denied" }).waitFor();
+  await page.getByRole("heading", { name: "Home", level: 1 }).waitFor();
+  const column = (name) => page.locator(".home").getByRole("region", { name, exact: true });
+  const card = (name, id) => column(name).locator(".home-card", { has: page.locator(`a[href="#/s/${id}"]`) });
+  await card("Needs you", edit).locator(".diff").waitFor();
+  await card("Needs you", plan).getByText("Too long for this card").waitFor();
+  await card("Working", works).locator(".home-f", { hasText: "Writing" }).waitFor();
+  await card("Needs you", edit).getByRole("button", { name: "Deny", exact: false }).first().click();
+  await card("Needs you", edit).waitFor({ state: "detached" });
+  await card("Done", edit).getByText("1 turn", { exact: true }).waitFor();
+  await card("Needs you", plan).getByRole("link", { name: "Review" }).click();
+  await page.locator(".ask-card").waitFor();
+  assert.equal(sessionId(page), plan);
+  await page.evaluate((id) => window.parleyTest.call("session.interrupt", { session_id: id }), works);
   await clean(page);
 });
 
@@ -384,16 +397,14 @@ test("requests of two sessions with one id are two", async () => {
   );
   assert.equal(new Set(ids).size, 1, "the agents have given the same id");
   await page.evaluate(() => {
-    location.hash = "#/inbox";
+    location.hash = "#/home";
   });
-  const row = (id) => page.locator(`.irow[href*="${id}"]`);
-  await row(mcp).click();
-  await page.locator(".detail").getByText("Nightly build over 15 minutes").waitFor();
-  await page.locator(".detail").getByRole("button", { name: "Deny", exact: false }).first().click();
-  await row(mcp).waitFor({ state: "detached" });
-  assert.equal(await row(edit).count(), 1);
-  await row(edit).click();
-  await page.locator(".detail .diff").waitFor();
+  const card = (id) => page.locator(".home-card.asks", { has: page.locator(`a[href="#/s/${id}"]`) });
+  await card(mcp).getByText("Nightly build over 15 minutes").waitFor();
+  await card(mcp).getByRole("button", { name: "Deny", exact: false }).first().click();
+  await card(mcp).waitFor({ state: "detached" });
+  assert.equal(await card(edit).count(), 1);
+  await card(edit).locator(".diff").waitFor();
   await clean(page);
 });
 
@@ -418,7 +429,7 @@ test("a server that is killed and started again", async () => {
     await page.getByText("Not sent yet").waitFor();
     const there = page.url();
     await page.evaluate(() => {
-      location.hash = "#/inbox";
+      location.hash = "#/home";
     });
     await page.locator(".banner", { hasText: "Reconnecting" }).waitFor();
     await page.goto(there);
@@ -546,6 +557,14 @@ test("sessions: rename, archive, search, side by side", async () => {
   await page.getByText("Archived.").waitFor();
   await page.getByRole("button", { name: "Undo" }).click();
   await page.getByText("Back from the archive.").waitFor();
+  const row = page.locator(".list tbody tr").filter({ hasText: "A good name" });
+  assert.match((await row.innerText()).replace(/\s+/g, " "), /A good name project 1 /, "its turns");
+  await page.getByRole("button", { name: "More: A good name" }).click();
+  await page.getByRole("menuitem", { name: "Delete" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await row.waitFor({ state: "detached" });
+  const { sessions } = await page.evaluate(() => window.parleyTest.call("session.list", {}));
+  assert.equal(sessions.filter((s) => s.session_id === first).length, 0);
   await clean(page);
 });
 

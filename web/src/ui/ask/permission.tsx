@@ -1,7 +1,7 @@
 // May this tool run? What will happen stands open; each rule to keep is chosen by itself.
 
 import { useState } from "preact/hooks";
-import type { PermissionRequest } from "../../rpc/messages";
+import type { Choice, PermissionRequest } from "../../rpc/messages";
 import { answerPermission, type PermissionAnswer } from "../../state/actions";
 import { sessionStore, w } from "../../state/app";
 import { choices, type Scope, updates } from "../../state/rules";
@@ -18,6 +18,9 @@ function names(p: PermissionRequest): string {
   return [...new Set([p.tool_name ?? "", p.display_name ?? ""])].filter((s) => s !== "").join(" · ");
 }
 
+/** Whether two choices are alike, and for this time: the buttons for once stand for the first of them. */
+const sameOnce = (a: Choice, b: Choice) => a.behavior === b.behavior && (a.scope || "once") === "once" && (b.scope || "once") === "once";
+
 export function Permission({ prompt, keys }: AskProps<PermissionRequest>) {
   const p = prompt.prompt;
   const t = w.value;
@@ -30,6 +33,7 @@ export function Permission({ prompt, keys }: AskProps<PermissionRequest>) {
   const [busy, setBusy] = useState(false);
   const careful = p.default_to_no === true;
   const canKeep = all.length > 0;
+  const named = p.tool_kind !== undefined; // an agent of the Agent Client Protocol names its options
 
   const answer = (a: PermissionAnswer) => {
     setBusy(true);
@@ -117,7 +121,7 @@ export function Permission({ prompt, keys }: AskProps<PermissionRequest>) {
             </Button>
           )}
           {(p.choices ?? [])
-            .filter((c) => c.scope !== "" && c.scope !== undefined && c.scope !== "once")
+            .filter((c, i, all) => (c.scope || "once") !== "once" || (named && all.findIndex((x) => sameOnce(x, c)) !== i))
             .map((c) => (
               <Button
                 key={c.id}
@@ -125,7 +129,7 @@ export function Permission({ prompt, keys }: AskProps<PermissionRequest>) {
                 disabled={busy}
                 onClick={() => answer({ behavior: c.behavior === "deny" ? "deny" : "allow", choice: c.id })}
               >
-                {t.ask.choices[c.id] ?? plain(c.label)}
+                {(named ? undefined : t.ask.choices[c.id]) ?? plain(c.label)}
               </Button>
             ))}
           <span class="sp" />

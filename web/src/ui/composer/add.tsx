@@ -2,9 +2,10 @@
 
 import { useState } from "preact/hooks";
 import type { Obj } from "../../fold/json";
-import { call, w } from "../../state/app";
+import { w } from "../../state/app";
 import { asks, type ContextKind, type FieldName, makeContext } from "../../state/contexts";
 import { plain } from "../../state/safe";
+import { searchFiles, type Where } from "../../state/where";
 import { Button } from "../button";
 import { Dialog } from "../dialog";
 import { Icon } from "../icon";
@@ -24,13 +25,13 @@ const kinds: ContextKind[] = [
 ];
 
 interface AddProps {
-  session: string | undefined;
+  where: Where;
   add: (c: Obj) => void;
   take: (files: readonly File[]) => Promise<void>;
   close: () => void;
 }
 
-export function AddContext({ session, add, take, close }: AddProps) {
+export function AddContext({ where, add, take, close }: AddProps) {
   const [kind, setKind] = useState<ContextKind>("file");
   const [values, setValues] = useState<Partial<Record<FieldName, string>>>({});
   const t = w.value;
@@ -86,7 +87,7 @@ export function AddContext({ session, add, take, close }: AddProps) {
                 kind={kind}
                 name={f}
                 value={values[f] ?? ""}
-                session={session}
+                where={where}
                 set={(v) => setValues({ ...values, [f]: v })}
               />
             ))
@@ -111,21 +112,19 @@ interface AskFieldProps {
   kind: ContextKind;
   name: FieldName;
   value: string;
-  session: string | undefined;
+  where: Where;
   set: (v: string) => void;
 }
 
-function AskField({ kind, name, value, session, set }: AskFieldProps) {
+function AskField({ kind, name, value, where, set }: AskFieldProps) {
   const [found, setFound] = useState<readonly string[]>([]);
   const id = `ctx-${name}`;
   const onInput = (v: string) => {
     set(v);
-    if (name !== "path" || session === undefined) return;
-    void call("files.search", { session_id: session, query: v, limit: 12 })
-      .then((r) =>
-        setFound((r.files ?? []).filter((f) => (f.is_dir === true) === (kind === "folder")).map((f) => f.path)),
-      )
-      .catch(() => {});
+    if (name !== "path") return;
+    void searchFiles(where, v, 12).then((all) =>
+      setFound(all.filter((f) => (f.is_dir === true) === (kind === "folder")).map((f) => f.path)),
+    );
   };
   return (
     <div class="field">

@@ -18,6 +18,12 @@ import { ContextTag } from "./tags";
 interface InputProps {
   id: string;
   session?: string;
+  /** Before there is a session: where it will run, and its agent. */
+  cwd?: string;
+  agent?: string;
+  head?: ComponentChildren;
+  /** Why it cannot be sent now. */
+  off?: string | undefined;
   commands: readonly string[];
   placeholder: string;
   sendLabel: string;
@@ -72,6 +78,7 @@ export function InputBox(p: InputProps) {
     takeGiven({ files: files.map((file) => ({ file, path: file.name })), refused: [] });
   const submit = () => {
     const value = d.text.peek();
+    if (p.off !== undefined) return;
     if (value.trim() === "" && d.images.peek().length === 0) return;
     p.onSend({ text: value, contexts: [...d.contexts.peek()], images: [...d.images.peek()] });
     clear(d);
@@ -120,13 +127,14 @@ export function InputBox(p: InputProps) {
         <Menu
           handle={menu}
           asked={asked}
-          session={p.session}
+          where={{ session: p.session, cwd: p.cwd, agent: p.agent }}
           commands={p.commands}
           caret={caret}
           replace={replace}
           add={add}
         />
       )}
+      {p.head}
       <div class="tags">
         <button type="button" class="tag add" onClick={() => setAdding(true)}>
           <Icon name="plus" />
@@ -189,13 +197,21 @@ export function InputBox(p: InputProps) {
         }}
       />
       <div class="box-foot">
-        {p.switches}
-        <span class="sp" />
-        <button type="button" class="send" aria-label={p.sendLabel} title={p.sendLabel} onClick={submit}>
+        <div class="switches">{p.switches}</div>
+        <button
+          type="button"
+          class="send"
+          aria-label={p.sendLabel}
+          title={p.off ?? p.sendLabel}
+          disabled={p.off !== undefined}
+          onClick={submit}
+        >
           <Icon name="arrowUp" />
         </button>
       </div>
-      {adding && <AddContext session={p.session} add={add} take={take} close={() => setAdding(false)} />}
+      {adding && (
+        <AddContext where={{ session: p.session, cwd: p.cwd }} add={add} take={take} close={() => setAdding(false)} />
+      )}
     </div>
   );
 }

@@ -3,10 +3,13 @@
 
 import { useEffect, useImperativeHandle, useState } from "preact/hooks";
 import { get, type Obj, str } from "../../fold/json";
+import { noteOffer, offerOf } from "../../state/agents";
 import { call, w } from "../../state/app";
 import { goodPath, types } from "../../state/contexts";
 import { fitting, type Trigger } from "../../state/drafts";
+import { providerOf } from "../../state/providers";
 import { plain } from "../../state/safe";
+import { projectCommands, searchFiles, type Where } from "../../state/where";
 import { Hint } from "../button";
 import { Icon } from "../icon";
 
@@ -18,7 +21,7 @@ export interface MenuHandle {
 interface MenuProps {
   handle: { current: MenuHandle | null };
   asked: Trigger;
-  session: string | undefined;
+  where: Where;
   commands: readonly string[];
   caret: number;
   replace: (from: number, to: number, by: string) => void;
@@ -33,10 +36,14 @@ interface Item {
 
 const commandCache = new Map<string, readonly Item[]>();
 
-/** The commands of a session, with what they do. */
-async function loadCommands(session: string | undefined, names: readonly string[]): Promise<readonly Item[]> {
+/** The commands of a session, with what they do; before there is one those that its agent last told, and those of the project. */
+async function loadCommands({ session, cwd, agent = "" }: Where, names: readonly string[]): Promise<readonly Item[]> {
   const plainNames = names.map((name) => ({ name, note: "" }));
-  if (session === undefined) return plainNames;
+  if (session === undefined) {
+    const own = await projectCommands(cwd, agent);
+    const told = offerOf(agent).commands.filter((c) => !own.includes(c.name));
+    return [...own.map((name) => ({ name, note: w.peek().ofProject })), ...told];
+  }
   const known = commandCache.get(session);
   if (known) return known;
   const r = await call("commands.list", { session_id: session }).catch(() => undefined);
@@ -44,19 +51,20 @@ async function loadCommands(session: string | undefined, names: readonly string[
     .map((i) => ({ name: str(get(i, "name")).replace(/^\//, ""), note: str(get(i, "description")) }))
     .filter((i) => i.name !== "");
   const all = items.length > 0 ? items : plainNames;
-  if (items.length > 0) commandCache.set(session, all);
+  if (items.length > 0) {
+    commandCache.set(session, all);
+    noteOffer(providerOf(session) ?? "", { commands: items });
+  }
   return all;
 }
 
-async function loadFiles(session: string | undefined, query: string): Promise<readonly Item[]> {
-  if (session === undefined) return [];
-  const r = await call("files.search", { session_id: session, query, limit: 20 }).catch(() => undefined);
-  return (r?.files ?? [])
+async function loadFiles(where: Where, query: string): Promise<readonly Item[]> {
+  return (await searchFiles(where, query, 20))
     .filter((f) => goodPath(f.path))
     .map((f) => ({ name: f.path, note: "", dir: f.is_dir === true }));
 }
 
-export function Menu({ handle, asked, session, commands, caret, replace, add }: MenuProps) {
+export function Menu({ handle, asked, where, commands, caret, replace, add }: MenuProps) {
   const [items, setItems] = useState<readonly Item[]>([]);
   const [at, setAt] = useState(0);
   const t = w.value;
@@ -64,8 +72,8 @@ export function Menu({ handle, asked, session, commands, caret, replace, add }: 
     let gone = false;
     const load =
       asked.kind === "/"
-        ? loadCommands(session, commands).then((all) => fitting(all, (i) => i.name, asked.query, 8))
-        : loadFiles(session, asked.query).then((all) => all.slice(0, 8));
+        ? loadCommands(where, commands).then((all) => fitting(all, (i) => i.name, asked.query, 8))
+        : loadFiles(where, asked.query).then((all) => all.slice(0, 8));
     void load.then((all) => {
       if (gone) return;
       setItems(all);
@@ -74,7 +82,7 @@ export function Menu({ handle, asked, session, commands, caret, replace, add }: 
     return () => {
       gone = true;
     };
-  }, [asked.kind, asked.query, session]);
+  }, [asked.kind, asked.query, where.session, where.cwd, where.agent]);
   const choose = (item: Item | undefined) => {
     if (!item) return;
     if (asked.kind === "/") replace(asked.from, caret, `/${item.name} `);
@@ -104,12 +112,16 @@ export function Menu({ handle, asked, session, commands, caret, replace, add }: 
           <Hint of="↑ ↓" /> {t.toChoose} <Hint of="Tab" />
         </span>
       </div>
-      <div role="listbox" id={`menu-${session ?? "new"}`} aria-label={asked.kind === "/" ? t.commands : t.fileMenu}>
+      <div
+        role="listbox"
+        id={`menu-${where.session ?? "new"}`}
+        aria-label={asked.kind === "/" ? t.commands : t.fileMenu}
+      >
         {items.map((item, i) => (
           <div
             key={item.name}
             role="option"
-            id={i === at ? `opt-${session ?? "new"}` : undefined}
+            id={i === at ? `opt-${where.session ?? "new"}` : undefined}
             class={`opt ${asked.kind === "@" ? "wide" : ""}`}
             aria-selected={i === at}
             onMouseDown={(e) => {

@@ -3,7 +3,8 @@
 
 import { useEffect, useState } from "preact/hooks";
 import type { Capabilities } from "../../rpc/service";
-import { settings, refreshSoon, tryCall, w } from "../../state/app";
+import { noteCapabilities, noteOffer, offerOf } from "../../state/agents";
+import { refreshSoon, settings, tryCall, w } from "../../state/app";
 import { currentModel, loadModels, type Model, shortModel } from "../../state/models";
 import { capabilitiesOf, isSimulated, providerOf } from "../../state/providers";
 import type { SessionStore } from "../../state/session";
@@ -26,10 +27,22 @@ export function Switches({ store }: { store: SessionStore }) {
   const c = store.settled;
   const t = w.value;
   const can = capabilitiesOf(store.id);
+  const provider = providerOf(store.id) ?? "";
   const started = c.state !== undefined && c.state !== "starting";
   useEffect(() => {
     if (started) void loadModels(store.id).then(setModels);
   }, [store.id, started]);
+  useEffect(() => {
+    if (models.length > 0) noteOffer(provider, { models });
+  }, [provider, models]);
+  useEffect(() => {
+    if (can) noteCapabilities(provider, can);
+  }, [provider, can]);
+  const commands = c.init?.slash_commands;
+  useEffect(() => {
+    if (commands && offerOf(provider).commands.length === 0)
+      noteOffer(provider, { commands: commands.map((name) => ({ name, note: "" })) });
+  }, [provider, commands]);
   const model = c.model ?? "";
   const current = currentModel(models, model);
   const unnamed = isSimulated(providerOf(store.id)) ? t.simulatedModel : t.defaultModel;
@@ -129,9 +142,7 @@ export function Choose({ icon, label, value, options, off, set }: ChooseProps) {
   return (
     <label class={`sw${off ? " off" : ""}`} title={`${label}: ${shown}${off ? `. ${off}` : ""}`}>
       <Icon name={icon} />
-      <span class="no-p" aria-hidden="true">
-        {shown}
-      </span>
+      <span aria-hidden="true">{shown}</span>
       <Icon name="chevronDown" class="chev" />
       <select
         aria-label={label}

@@ -1,0 +1,101 @@
+// What a new session begins with, chosen before its first message and remembered for each project.
+
+import { signal } from "@preact/signals";
+import { get, str } from "../fold/json";
+import type { Project } from "../rpc/service";
+import { call } from "./app";
+import { readKept, writeKept } from "./prefs";
+
+export interface Choice {
+  agent: string;
+  model: string;
+  effort: string;
+  thinking: string;
+  mode: string;
+  worktree: boolean;
+  setup: string;
+}
+
+export const noChoice: Choice = {
+  agent: "",
+  model: "",
+  effort: "",
+  thinking: "auto",
+  mode: "",
+  worktree: false,
+  setup: "",
+};
+
+const choices = signal<ReadonlyMap<string, Choice>>(readChoices());
+/** The project that was chosen last. */
+export const lastProject = signal(str(readKept("project")));
+
+function readChoices(): Map<string, Choice> {
+  const all = new Map<string, Choice>();
+  const read = readKept("choices");
+  if (!Array.isArray(read)) return all;
+  for (const e of read as unknown[]) {
+    if (!Array.isArray(e) || typeof e[0] !== "string") continue;
+    const text = (key: keyof Choice) => str(get(e[1], key));
+    all.set(e[0], {
+      agent: text("agent"),
+      model: text("model"),
+      effort: text("effort"),
+      thinking: text("thinking") || "auto",
+      mode: text("mode"),
+      worktree: get(e[1], "worktree") === true,
+      setup: text("setup"),
+    });
+  }
+  return all;
+}
+
+export function choiceFor(project: string): Choice {
+  return choices.value.get(project) ?? noChoice;
+}
+
+/** Remembers a choice for a project. Another agent begins with its own defaults. At most 50 projects are kept. */
+export function choose(project: string, c: Partial<Choice>): void {
+  const next = new Map(choices.peek());
+  const was = choiceFor(project);
+  const other = c.agent !== undefined && c.agent !== was.agent;
+  const is = { ...was, ...(other ? { model: "", effort: "", thinking: "auto", mode: "" } : {}), ...c };
+  next.delete(project);
+  next.set(project, is);
+  choices.value = new Map([...next].slice(-50));
+  writeKept("choices", [...choices.value]);
+}
+
+export function chooseProject(path: string): void {
+  lastProject.value = path;
+  writeKept("project", path);
+}
+
+export interface Projects {
+  roots: readonly string[];
+  recent: readonly Project[];
+  folders: readonly Project[];
+}
+
+/** The folders that a name can mean; undefined where the server does not answer. */
+export async function findProjects(query: string): Promise<Projects | undefined> {
+  const r = await call("projects.list", { query, limit: 8 }).catch(() => undefined);
+  return r && { roots: r.roots ?? [], recent: r.recent ?? [], folders: r.folders ?? [] };
+}
+
+/** One folder with its branches; undefined where a session cannot run there. */
+export async function readProject(path: string): Promise<Project | undefined> {
+  const r = await call("projects.list", { path }).catch(() => undefined);
+  return r?.folders?.[0];
+}
+
+/** A branch for a worktree, named after the first words of what is asked. */
+export function branchName(text: string): string {
+  const words = text
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s-]/gu, " ")
+    .split(/[\s-]+/)
+    .filter((x) => x !== "")
+    .slice(0, 5);
+  return words.length === 0 ? "" : `wt/${words.join("-").slice(0, 40)}`;
+}

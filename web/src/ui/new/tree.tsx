@@ -1,0 +1,87 @@
+// The worktree of a new session: from which branch it begins, its own branch, and a command that prepares it.
+
+import { newKey } from "../../state/actions";
+import { call, toast, w, whenOpen } from "../../state/app";
+import { sayWorkspace } from "../../state/workspace";
+import { Icon } from "../icon";
+
+/** What a worktree is made with; what is empty the server chooses. */
+export interface Tree {
+  branch: string;
+  base: string;
+  setup: string;
+}
+
+/** Setup commands have ten minutes. */
+const patience = 620_000;
+
+/** Makes a worktree of a repository and returns its id; undefined where that failed, which it says. */
+export async function makeTree(repo: string, tree: Tree): Promise<string | undefined> {
+  await whenOpen();
+  const asked = Object.entries(tree).filter(([, v]) => v.trim() !== "");
+  try {
+    const r = await call(
+      "workspace.create",
+      { repo, idempotency_key: newKey(), ...Object.fromEntries(asked.map(([k, v]) => [k, v.trim()])) },
+      patience,
+    );
+    return r.workspace.id;
+  } catch (err) {
+    toast(sayWorkspace(err), true);
+    return undefined;
+  }
+}
+
+interface TreeProps {
+  tree: Tree;
+  current: string;
+  branches: readonly string[];
+  set: (t: Partial<Tree>) => void;
+}
+
+export function TreeFields({ tree, current, branches, set }: TreeProps) {
+  const t = w.value.worktree;
+  return (
+    <>
+      {branches.length > 0 && (
+        <label class="sw" title={t.base}>
+          <Icon name="branch" />
+          <span class="mono" aria-hidden="true">
+            {tree.base || current}
+          </span>
+          <Icon name="chevronDown" class="chev" />
+          <select
+            aria-label={t.base}
+            value={tree.base || current}
+            onChange={(e) => set({ base: e.currentTarget.value })}
+          >
+            {branches.map((b) => (
+              <option key={b} value={b}>
+                {b}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      <Icon name="chevron" class="dim" />
+      <Field of="branch" value={tree.branch} set={(branch) => set({ branch })} />
+      <Field of="setup" value={tree.setup} set={(setup) => set({ setup })} />
+    </>
+  );
+}
+
+function Field({ of, value, set }: { of: "branch" | "setup"; value: string; set: (v: string) => void }) {
+  const t = w.value.worktree;
+  return (
+    <input
+      class={`inp sm mono tree-${of}`}
+      autocomplete="off"
+      spellcheck={false}
+      aria-label={t[of]}
+      title={t[of]}
+      placeholder={of === "branch" ? t.branchNote : t.setup}
+      value={value}
+      onInput={(e) => set(e.currentTarget.value)}
+    />
+  );
+}
