@@ -26,7 +26,7 @@ lint test fuzz bench soak corpus: export GOFLAGS += -buildvcs=false
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run build dist test quick packages preflight cli postgres lint generate fuzz bench soak mutants corpus clean
+.PHONY: help run build dist test quick packages preflight deps lint generate fuzz bench soak mutants corpus clean
 
 help: ## list the targets
 	@echo 'usage: make <target> [VARIABLE=value]'
@@ -53,14 +53,8 @@ dist: ## build the command for every system into dist, with checksums (VERSION=1
 	@scripts/preflight go
 	@VERSION=$(VERSION) scripts/dist
 
-test: preflight cli postgres lint ## check everything: tools, CLI, lint, tests with the race detector
-	@echo '== go test'
-	@scripts/gotest -vet=off -timeout 30m -skip '^TestGrowth$$' $(PKG)
-	@echo '== without the race detector: repository, benchmarks, growth'
-	@$(PLAIN) go test -vet=off ./internal/repo ./bench/...
-	@$(PLAIN) go test -vet=off -run '^(TestGrowth|TestCancel)$$' $(GROWTH)
-	@echo '== page'
-	@scripts/test-web
+test: ## check everything: tools, CLI, lint, tests with the race detector
+	@PKG="$(PKG)" GROWTH="$(GROWTH)" scripts/test
 
 quick: ## check in about a minute: no race detector, no agent CLI, no node, no browser (PKG=./server/...)
 	@$(PLAIN) GOGC=400 go test -short -vet=off -ldflags='-s -w' -skip '^(TestGrowth.*|TestCancel)$$' $(QUICK)
@@ -72,16 +66,9 @@ preflight:
 	@echo '== tools'
 	@scripts/preflight go git node npm race
 
-cli:
-	@echo '== agent CLI'
-	@scripts/install-cli
-	@scripts/install-codex
-	@scripts/install-acp
-	@scripts/install-peers adapter
-
-postgres:
-	@echo '== PostgreSQL'
-	@scripts/install-postgres
+deps:
+	@echo '== agent CLIs, PostgreSQL'
+	@scripts/install-all
 
 lint: ## gofmt, vet, staticcheck, go.mod, generated files
 	@scripts/lint
@@ -98,14 +85,14 @@ bench: ## measure side by side with the official SDKs, then the JSON engines (AR
 	go run ./bench $(ARGS)
 	cd bench/engines && go test -run '^$$' -bench '$(BENCH)' -count 5
 
-soak: preflight cli postgres ## run the tests with their long parts, under an hour each (PART=server|page|rest)
+soak: preflight deps ## run the tests with their long parts, under an hour each (PART=server|page|rest)
 	@scripts/install-peers agents
 	@scripts/soak $(PART)
 
-mutants: preflight cli ## plant the bugs of testdata/mutants and generated ones in a copy and see whether the tests notice (ARGS="-run ID -v", GROUP=server, SEED=, COUNT=)
+mutants: preflight deps ## plant the bugs of testdata/mutants and generated ones in a copy and see whether the tests notice (ARGS="-run ID -v", GROUP=server, SEED=, COUNT=)
 	go run ./internal/tool/mutants -group '$(GROUP)' -seed $(or $(SEED),1) -count $(or $(COUNT),100) $(ARGS)
 
-corpus: ## check the recordings of a folder (KIND=decode|wire|live|transcripts|fold|acp|codex DIR=...)
+corpus: ## check the recordings of a folder (KIND=decode|wire|live|transcripts|fold|acp|acp-agents|codex DIR=...)
 	@go run ./internal/tool/corpus -kind '$(KIND)' -dir '$(DIR)'
 
 clean: ## delete what build and dist wrote (the CLI stays in its cache, see CONTRIBUTING.md)

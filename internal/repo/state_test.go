@@ -16,24 +16,24 @@ import (
 	"testing"
 )
 
-// stateRule says of one type that its state changes only inside update.
+// stateRule describes a type whose state changes only inside update.
 type stateRule struct {
 	pkg   string   // below the module
 	owner string   // the type with the method update
-	state string   // the struct that update gives to its argument
-	makes []string // the functions that may set fields of the owner, before anybody else has it
+	state string   // the struct that update passes to its argument
+	makes []string // the functions that may set fields of the owner before it is shared
 }
 
 var stateRules = []stateRule{
 	{"claude/internal/control", "Mux", "state", []string{"New"}},
-	{"claude", "session", "sessionState", []string{"newSession", "startSession"}},
-	{"claude", "router", "routerState", []string{"newRouter", "newSession", "connect"}},
+	{"claude", "session", "sessionState", []string{"newSession", "startSession", "Adopt"}},
+	{"claude", "router", "routerState", []string{"newRouter", "newSession", "connect", "Adopt"}},
 	{"claude", "mcpHost", "mcpHostState", nil},
 }
 
-// The state of a connection is in one struct that changes only inside update: nothing
-// but update reaches the struct in its owner, no field, variable or result keeps a
-// pointer to it, and the owner's other fields are set while it is made.
+// The state of a connection is in one struct that changes only inside update: only update
+// accesses the struct in its owner, no field, variable or result keeps a pointer to it,
+// and the owner's other fields are set only in its constructor.
 func TestStateChangesInUpdate(t *testing.T) {
 	checked := map[string]*checkedPackage{}
 	for _, r := range stateRules {
@@ -46,7 +46,7 @@ func TestStateChangesInUpdate(t *testing.T) {
 	}
 }
 
-// The rule finds what it is there to find.
+// The rule detects its violations.
 func TestStateRuleFindsFaults(t *testing.T) {
 	const good = `package p
 type state struct{ n int }
@@ -79,8 +79,8 @@ func (o *owner) fine() { o.update(func(s *state) { s.n++ }) }
 	}
 }
 
-// Options are input: no function of package claude writes a field of options that it was
-// given, and what the start decides is written in launch.go alone.
+// Options are input: no function of package claude writes a field of its options, and
+// only launch.go writes the decisions of the start.
 func TestOptionsAreNotWritten(t *testing.T) {
 	c := checkPackage(t, "claude")
 	for _, w := range c.writes() {
@@ -93,7 +93,7 @@ func TestOptionsAreNotWritten(t *testing.T) {
 	}
 }
 
-// checkedPackage is a package without its tests, parsed and typed.
+// checkedPackage is a package without its tests, parsed and type-checked.
 type checkedPackage struct {
 	fset  *token.FileSet
 	files []*ast.File
@@ -114,7 +114,7 @@ func checkPackage(t *testing.T, pkg string) *checkedPackage {
 	}
 	for _, path := range paths {
 		if !strings.Contains("\n"+string(listed), "\n"+filepath.Base(path)+"\n") {
-			continue // a test, or of another system
+			continue // a test, or a file of another system
 		}
 		text, err := os.ReadFile(path)
 		if err != nil {
@@ -129,7 +129,7 @@ func checkPackage(t *testing.T, pkg string) *checkedPackage {
 	return c
 }
 
-// exportImporter reads the types of imported packages from what the compiler has kept.
+// exportImporter reads the types of imported packages from the compiler's export data.
 func exportImporter(t *testing.T, pkg string) types.Importer {
 	t.Helper()
 	out, err := exec.Command("go", "list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}", "./"+pkg).Output()
@@ -184,7 +184,7 @@ func (c *checkedPackage) pointsTo(t types.Type, name string) bool {
 }
 
 // isOwnCopy reports whether an expression is a local variable that is a value, not a
-// pointer: a function may write into what it makes.
+// pointer: a function may write its own copy.
 func (c *checkedPackage) isOwnCopy(e ast.Expr) bool {
 	id, ok := e.(*ast.Ident)
 	if !ok {
@@ -200,7 +200,7 @@ type write struct {
 	in  *ast.FuncDecl
 }
 
-// writes are all assignments to fields, also to parts of them.
+// writes returns all assignments to fields or parts of them.
 func (c *checkedPackage) writes() (all []write) {
 	c.each(func(in *ast.FuncDecl, n ast.Node) {
 		var targets []ast.Expr
@@ -221,8 +221,8 @@ func (c *checkedPackage) writes() (all []write) {
 	return all
 }
 
-// fieldsIn are the fields that an assignment to e changes: a.b.c = x changes c of a.b and
-// b of a; what comes after an index or a star counts too.
+// fieldsIn returns the fields that an assignment to e changes: a.b.c = x changes c of a.b
+// and b of a; expressions after an index or a star count too.
 func fieldsIn(e ast.Expr) (all []*ast.SelectorExpr) {
 	for {
 		switch x := e.(type) {
@@ -289,8 +289,8 @@ func (c *checkedPackage) stateFaults(r stateRule) (faults []string) {
 	return faults
 }
 
-// isParameter reports whether a field is a parameter or a receiver, which end with their
-// function.
+// isParameter reports whether a field is a parameter or a receiver, which do not outlive
+// their function.
 func (c *checkedPackage) isParameter(f *ast.Field) (yes bool) {
 	c.each(func(_ *ast.FuncDecl, n ast.Node) {
 		switch n := n.(type) {

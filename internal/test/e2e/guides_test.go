@@ -14,14 +14,14 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/guide"
 )
 
-// guideRun is how the program of a page is run: what the model says to it, and what it must print.
+// guideRun describes a run of a page's program: the model's replies, and the expected output.
 type guideRun struct {
 	replies []claudetest.Reply
 	want    []string
-	queues  bool // prompts wait, and the CLI may merge two of them into one turn with one reply
+	queues  bool // prompts are queued, and the CLI may merge two of them into one turn with one reply
 }
 
-// answer is a reply to a request whose last prompt has these words.
+// answer returns a reply to a request with these words in its last prompt.
 func answer(prompt, text string) claudetest.Reply {
 	return claudetest.Say(text).When(claudetest.Match{LastIncludes: prompt})
 }
@@ -37,7 +37,8 @@ var shell = func(command string) claudetest.Reply {
 	return claudetest.Use("Bash", map[string]any{"command": command, "description": "a command"})
 }
 
-// guideRuns has every page with a program. A page that has one and is not here fails the test.
+// guideRuns has every page with a program. The test fails for a page with a program that is missing
+// here.
 var guideRuns = map[string]guideRun{
 	"readme": {says("It is 4."), []string{"It is 4.", "1 turns, $0.0001"}, false},
 	"conversations": {
@@ -60,6 +61,7 @@ var guideRuns = map[string]guideRun{
 	"tracing":             {says("Hi."), []string{"first token after", "the turn cost $0.0001"}, false},
 	"screens":             {says("Hello there."), []string{"Hello there.\n", "true bytes for a browser", "user: Say hello. (complete)", "assistant: Hello there. (complete)"}, false},
 	"server":              {says("Hello from the agent."), []string{"user Say hello.", "assistant Hello from the agent."}, false},
+	"anyagent":            {says("Go."), []string{"claude: Go.\n"}, false},
 	"codex":               {nil, []string{"PASS"}, false},
 	"testing":             {nil, []string{"PASS"}, false},
 	"security":            {[]claudetest.Reply{shell("cat .env"), claudetest.Say("It is empty.")}, []string{"It is empty."}, false},
@@ -70,8 +72,8 @@ var guideRuns = map[string]guideRun{
 		[]string{"4\n", "one!\n"}, true},
 }
 
-// Every Go snippet of the README and of docs compiles, and the programs that the pages are in pieces
-// run as they stand, with a claude on PATH.
+// Every Go snippet of the README and of docs compiles, and the programs of the pages run unchanged,
+// with a claude on PATH.
 func TestGuides(t *testing.T) {
 	t.Parallel()
 	cli := e2e.CLI(t)

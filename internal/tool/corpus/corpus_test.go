@@ -15,8 +15,8 @@ import (
 )
 
 // TestRun checks three scenarios: one that is whole, one with a changed byte in an expected file,
-// and an empty folder. Each kind links and runs the tests of other packages, so that only make
-// soak has all of them; the packages test what their checks notice.
+// and an empty folder. Each kind links and runs the tests of other packages, so only make soak
+// runs all kinds; the packages test their own checks.
 func TestRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds and runs the tests of other packages")
@@ -30,6 +30,7 @@ func TestRun(t *testing.T) {
 		"fold":        {"wire/simple-string", "sdk.jsonl", "Hello from fake", "Hello from faKe"},
 		"transcripts": {"transcripts/plain", "expected.eb6447b8-582d-4984-84b6-560811d102df.messages.json", "assistant", "Assistant"},
 		"acp":         {"acp/text", "timeline.jsonl", "Hello th", "Hello Th"},
+		"acp-agents":  {"acp-agents/codex-acp-edit_permission", "meta.json", `"difference": "TWO"`, `"difference": "tWO"`},
 		"codex":       {"codex/0.144.6/text_stream", "server.jsonl", "Hello, w", "hello, w"},
 	} {
 		t.Run(kind, func(t *testing.T) {
@@ -47,8 +48,13 @@ func TestRun(t *testing.T) {
 				}
 			}
 			change(t, filepath.Join(changed, c.file), c.old, c.changed)
-			if err := os.Mkdir(filepath.Join(dir, "c"), 0o700); err != nil {
-				t.Fatal(err)
+			for _, name := range []string{"c", "servers"} {
+				if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := os.WriteFile(filepath.Join(dir, "servers", "mcp.mjs"), nil, 0o600); err != nil {
+				t.Fatal(err) // programs that recordings name are no scenario
 			}
 			var out, progress bytes.Buffer
 			ok, err := run(t.Context(), kind, dir, &out, &progress)
@@ -62,7 +68,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestKinds finds the test of every check in the package that it names.
+// TestKinds finds the test of every check in its package.
 func TestKinds(t *testing.T) {
 	for kind, checks := range kinds {
 		for _, c := range checks {

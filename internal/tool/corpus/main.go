@@ -16,7 +16,7 @@ import (
 	"strings"
 )
 
-// check is a test whose subtests are the scenarios of a folder.
+// check is a test with the scenarios of a folder as its subtests.
 type check struct {
 	pkg, test string
 	variable  string // environment variable that names the folder
@@ -35,6 +35,7 @@ var kinds = map[string][]check{
 	"live":        {{"./claude", "TestLive", "PARLEY_WIRE_CORPUS", ""}, decode},
 	"transcripts": {{"./transcript", "TestCorpus", "PARLEY_TRANSCRIPT_CORPUS", ""}},
 	"fold":        {{"./claude/claudeevent", "TestRecordings", "PARLEY_WIRE_CORPUS", ""}, decode},
+	"acp-agents":  {{"./acp/acpagent", "TestRecordings", "PARLEY_ACP_AGENTS_CORPUS", ""}},
 	"acp":         {{"./acp/editor", "TestRecordings", "PARLEY_ACP_CORPUS", "scenario/"}},
 	"codex": {
 		{"./codex", "TestRecordings", "PARLEY_CODEX_CORPUS", ""},
@@ -84,7 +85,7 @@ func run(ctx context.Context, kind, dir string, out, progress io.Writer) (bool, 
 			return false, err
 		}
 		if kind == "live" && len(v.skipped) > 0 {
-			// No real CLI was run in these: what was recorded is played instead.
+			// These ran no real CLI, so the recordings are played instead.
 			again, err := replay.run(ctx, dir, slices.Sorted(maps.Keys(v.skipped)), progress)
 			if err != nil {
 				return false, err
@@ -104,7 +105,7 @@ func run(ctx context.Context, kind, dir string, out, progress io.Writer) (bool, 
 	return len(failed) == 0, broken
 }
 
-// scenarios are the names of the folders in dir.
+// scenarios returns the names of the folders in dir. One that has only files of other types is none: recordings use them.
 func scenarios(dir string) (names []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -112,7 +113,7 @@ func scenarios(dir string) (names []string, err error) {
 	}
 	for _, e := range entries {
 		info, err := os.Stat(filepath.Join(dir, e.Name())) // a link to a folder is a scenario
-		if err == nil && info.IsDir() {
+		if err == nil && info.IsDir() && isScenario(filepath.Join(dir, e.Name())) {
 			names = append(names, e.Name())
 		}
 	}
@@ -120,4 +121,12 @@ func scenarios(dir string) (names []string, err error) {
 		return nil, fmt.Errorf("%s has no scenarios", dir)
 	}
 	return names, nil
+}
+
+// isScenario reports whether a folder is empty, which fails, or has folders or JSON.
+func isScenario(dir string) bool {
+	entries, err := os.ReadDir(dir)
+	return err != nil || len(entries) == 0 || slices.ContainsFunc(entries, func(e os.DirEntry) bool {
+		return e.IsDir() || strings.Contains(e.Name(), ".json")
+	})
 }

@@ -20,11 +20,11 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// stage is a provider whose agents play scenes. A prompt names its scene; any other prompt
-// is answered with itself. While the file forget is there, its agents have lost every session.
+// stage is a provider with agents that play scenes. A prompt names its scene; any other prompt
+// is echoed. While the file forget exists, its agents have lost every session.
 type stage struct{ corpus, forget string }
 
-// Name is the provider's name.
+// Name returns the provider's name.
 func (*stage) Name() string { return "scene" }
 
 // Resume starts an actor that continues a session.
@@ -39,7 +39,7 @@ func (p *stage) Resume(ctx context.Context, id string, opts agent.Options) (agen
 // Open starts an actor.
 func (p *stage) Open(_ context.Context, opts agent.Options) (agent.Session, error) {
 	s := &actor{
-		id: cmp.Or(opts.ID, uuid()), corpus: p.corpus, dir: opts.Dir, mode: opts.Mode, model: "claude-scene-1", inputs: make(chan agent.Input, 64),
+		id: cmp.Or(opts.ID, uuid()), corpus: p.corpus, dir: opts.Dir, mode: opts.Mode, model: cmp.Or(opts.Model, "claude-scene-1"), inputs: make(chan agent.Input, 64),
 		events: make(chan event.Event, 4096), stop: make(chan struct{}), answers: map[string]chan json.RawMessage{},
 		conv: claudeevent.Converter{Provider: "sim"},
 	}
@@ -68,7 +68,7 @@ var errStopped = errors.New("interrupted")
 
 func (s *actor) ID() string { return s.id }
 
-// Events yields what the scenes show.
+// Events yields the events of the scenes.
 func (s *actor) Events(ctx context.Context) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
 		for {
@@ -105,7 +105,7 @@ func (s *actor) Interrupt(context.Context) (agent.Interrupted, error) {
 	return agent.Interrupted{}, nil
 }
 
-// Answer gives a waiting scene its answer in the form of the CLI.
+// Answer passes an answer to a waiting scene in the form of the CLI.
 func (s *actor) Answer(_ context.Context, id string, a agent.Answer) error {
 	s.mu.Lock()
 	ch := s.answers[id]
@@ -130,7 +130,7 @@ func (s *actor) Answer(_ context.Context, id string, a agent.Answer) error {
 	return err
 }
 
-// member is a text of a JSON object.
+// member returns a text of a JSON object.
 func member(data json.RawMessage, key string) string {
 	v, _ := event.NewJSON(string(data)).Member(key)
 	return v.Text()
@@ -148,7 +148,7 @@ func (s *actor) Close() error {
 	return nil
 }
 
-// SetModel and SetMode change what the next turn begins with.
+// SetModel and SetMode set the model and the mode of the next turn.
 func (s *actor) SetModel(_ context.Context, model string) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -223,7 +223,7 @@ func (s *actor) turn(in agent.Input) {
 	s.add(result)
 }
 
-// add shows a message of the CLI.
+// add emits a message of the CLI.
 func (s *actor) add(v any) {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -243,7 +243,7 @@ func (s *actor) addLine(data []byte) {
 func (s *actor) converted(f func(*claudeevent.Converter) []event.Event) []event.Event {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Clone(f(&s.conv)) // the converter uses its slice again
+	return slices.Clone(f(&s.conv)) // the converter reuses its slice
 }
 
 func (s *actor) emit(events ...event.Event) {
