@@ -573,6 +573,7 @@ func TestLive_closeMidTurn(t *testing.T) {
 		mark := "600." + strings.ReplaceAll(version, ".", "") + fmt.Sprint(os.Getpid()) // two versions run concurrently
 		w.api.Reply(codextest.Calls(codextest.EscalatedCommand("call_1", "sleep "+mark+" & while sleep 0.1; do echo begun; done", "May I?")))
 		th := w.thread(nil)
+		closing := false
 		for n, err := range th.Query(t.Context(), "Sleep") {
 			if err != nil {
 				if !errors.Is(err, codex.ErrClosed) {
@@ -580,12 +581,16 @@ func TestLive_closeMidTurn(t *testing.T) {
 				}
 				break
 			}
-			if d, ok := n.(*item.CommandOutputDelta); ok && strings.Contains(d.Delta, "begun") {
+			if d, ok := n.(*item.CommandOutputDelta); ok && strings.Contains(d.Delta, "begun") && !closing {
 				if runtime.GOOS == "linux" && len(processes(t, mark)) == 0 {
 					t.Error("the command does not run")
 				}
+				closing = true // output that comes later may be of a command that has ended
 				go w.client.Close()
 			}
+		}
+		if !closing {
+			t.Error("the turn ended before the command wrote")
 		}
 		if err := w.client.Close(); err != nil {
 			t.Error(err)
