@@ -189,8 +189,7 @@ func (s *session) permission(ctx context.Context, live agent.Session, ev *event.
 	if picked != nil {
 		answer = picked.answer
 	}
-	s.answer(ctx, live, ev.RequestID, answer)
-	if picked != nil && picked.mode != "" {
+	if s.answer(ctx, live, ev.RequestID, answer) && picked != nil && picked.mode != "" {
 		s.modeChanged(picked.mode, "")
 	}
 }
@@ -237,11 +236,11 @@ func (s *session) pick(ctx context.Context, r *acp.RequestPermissionRequest, lis
 	return nil, fmt.Sprintf("Error: Permission option was not offered: %s", selected.OptionID)
 }
 
-// answer answers a request of the agent.
-func (s *session) answer(ctx context.Context, live agent.Session, requestID string, a agent.Answer) {
+// answer answers a request of the agent. It reports whether the agent took the answer; otherwise the request is refused.
+func (s *session) answer(ctx context.Context, live agent.Session, requestID string, a agent.Answer) bool {
 	err := live.Answer(ctx, requestID, a)
 	if err == nil || errors.Is(err, agent.ErrNotOpen) || errors.Is(err, agent.ErrClosed) {
-		return
+		return err == nil
 	}
 	s.srv.opts.Logger.Warn("acp: an answer was not taken", "request", requestID, "err", err)
 	// A request that stays open would hang the turn.
@@ -259,4 +258,5 @@ func (s *session) answer(ctx context.Context, live agent.Session, requestID stri
 	if err := live.Answer(ctx, requestID, refuse); err != nil {
 		s.srv.opts.Logger.Error("acp: a request stays open", "request", requestID, "err", err)
 	}
+	return false
 }

@@ -36,14 +36,14 @@ func taskOver(status string) bool {
 	return status == "completed" || status == "failed" || status == "stopped" || status == "killed"
 }
 
-// background lets a call wait for its task. It is false if the task has ended already.
-func (m *Mapper) background(t *toolCall, id string) bool {
+// background keeps a call open until its task ends, which can be the case already.
+func (m *Mapper) background(t *toolCall, id string) {
 	if status, over := m.finished[id]; over {
 		delete(m.finished, id)
 		t.task = ""
 		m.setStatus(t, taskStatus(status))
 		m.drop(t)
-		return true
+		return
 	}
 	t.task = id
 	if m.tasks[id] == nil {
@@ -51,7 +51,6 @@ func (m *Mapper) background(t *toolCall, id string) bool {
 	}
 	m.tasks[id].tool = t.id
 	m.running(t)
-	return true
 }
 
 func taskStatus(status string) acp.ToolCallStatus {

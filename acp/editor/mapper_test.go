@@ -63,6 +63,20 @@ func TestMapper(t *testing.T) {
 			&event.ToolComplete{ToolUseID: "1", Content: `"launched"`, ToolUseResult: `{"backgroundTaskId":"b"}`}, result, &event.TaskNotification{TaskID: "b", Status: "completed"}), []string{
 			"tool_call pending  Terminal", "tool_call_update   ls", "tool_call_update", "tool_call_update in_progress", "tool_call_update completed",
 		}},
+		{"task that ended before the result of its call", editor.Mapper{}, append(bash[:4:4], &event.TaskStarted{TaskID: "b", ToolUseID: "1"}, &event.TaskUpdated{TaskID: "b", Status: "running"},
+			&event.TaskUpdated{TaskID: "b", Status: "failed"}, &event.ToolComplete{ToolUseID: "1", Content: `"launched"`, ToolUseResult: `{"backgroundTaskId":"b"}`}, &event.TaskNotification{TaskID: "b", Status: "completed"}, result), []string{
+			"tool_call pending  Terminal", "tool_call_update   ls", "tool_call_update", "tool_call_update in_progress", "tool_call_update failed",
+		}},
+		{"task that nothing announced", editor.Mapper{}, append(bash[:4:4], &event.ToolComplete{ToolUseID: "1", Content: `"launched"`, ToolUseResult: `{"backgroundTaskId":"b"}`},
+			&event.TaskNotification{TaskID: "b", Status: "completed", Summary: "all done"}, &event.TaskNotification{TaskID: "b", Status: "failed"}), []string{
+			"tool_call pending  Terminal", "tool_call_update   ls", "tool_call_update", "tool_call_update in_progress", "tool_call_update completed",
+		}},
+		{"history", editor.Mapper{Replay: true}, []event.Event{&event.UserMessage{IsPrompt: true, Blocks: []event.Content{
+			event.TextContent("<system-reminder>x</system-reminder>"), event.TextContent(" "), event.TextContent("<command-name>/go</command-name><command-args>on</command-args>"),
+			event.TextContent("see <command-name>/go</command-name>"), event.TextContent("<command-name>/go"), {Type: "image", Raw: `{"source":{}}`}, {Type: "image", Raw: `{"source":{"data":"x","media_type":"image/png"}}`}, {Type: "smell"},
+		}}, &event.UserMessage{Blocks: []event.Content{event.TextContent(" <local-command-stdout>said</local-command-stdout>")}}, &event.UserMessage{Blocks: []event.Content{event.TextContent("<local-command-stderr>cried")}}}, []string{
+			"user_message_chunk    /go on", "user_message_chunk    see <command-name>/go</command-name>", "user_message_chunk    <command-name>/go", "user_message_chunk", "agent_message_chunk    said", "agent_message_chunk    cried",
+		}},
 		{"tool that a turn left", editor.Mapper{}, append(bash[:4:4], result), []string{
 			"tool_call pending  Terminal", "tool_call_update   ls", "tool_call_update", "tool_call_update in_progress", "tool_call_update failed",
 		}},

@@ -320,9 +320,8 @@ func (m *Mapper) endTool(ev *event.ToolComplete) {
 		m.showTool(t)
 	}
 	if id := backgroundTask(ev); id != "" && !ev.IsError && !m.Replay {
-		if m.background(t, id) {
-			return
-		}
+		m.background(t, id)
+		return
 	}
 	m.finishTool(t, ev)
 }

@@ -26,11 +26,12 @@ type peer struct {
 	mu      sync.Mutex
 	buffers map[string]string
 	updates chan json.RawMessage
+	handle  func(m *jsonrpc.Message) (any, error) // answers instead of the buffers
 }
 
 func newPeer(t *testing.T) *peer {
 	t.Helper()
-	p := &peer{buffers: map[string]string{}, updates: make(chan json.RawMessage, 10)}
+	p := &peer{buffers: map[string]string{}, updates: make(chan json.RawMessage, 100)}
 	fromServer, toClient := io.Pipe()
 	fromClient, toServer := io.Pipe()
 	client := jsonrpc.New(fromServer, toServer, jsonrpc.Options{
@@ -41,6 +42,9 @@ func newPeer(t *testing.T) *peer {
 			}
 			p.mu.Lock()
 			defer p.mu.Unlock()
+			if p.handle != nil {
+				return p.handle(m)
+			}
 			if m.Method == acp.MethodFsWriteTextFile {
 				p.buffers[r.Path] = r.Content
 				return map[string]any{}, os.WriteFile(r.Path, []byte(r.Content), 0o600)
