@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"syscall"
 	"testing"
 
 	"github.com/seed7221b0f9/parley/acp"
@@ -119,6 +120,7 @@ func TestTranslate(t *testing.T) {
 		{"method", &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "m"}, agent.ErrUnsupported},
 		{"internal", &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "m"}, nil},
 		{"closed", jsonrpc.ErrClosed, agent.ErrClosed},
+		{"no reader", fmt.Errorf("writing: %w", syscall.EPIPE), agent.ErrClosed},
 		{"other", broken, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/seed7221b0f9/parley/acp"
 	"github.com/seed7221b0f9/parley/agent"
@@ -162,7 +163,7 @@ func (s *Session) translate(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case !ok && (s.conn.Err() != nil || errors.Is(err, jsonrpc.ErrClosed)):
+	case !ok && (s.conn.Err() != nil || errors.Is(err, jsonrpc.ErrClosed) || errors.Is(err, syscall.EPIPE)): // the last before its output ends
 		return fmt.Errorf("%w: %w", agent.ErrClosed, err)
 	case !ok:
 		return err

@@ -118,12 +118,12 @@ func (t *terminal) write(b []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.output = append(t.output, b...)
-	if over := len(t.output) - t.limit; over > 0 {
-		for t.cut = true; over < len(t.output) && !utf8.RuneStart(t.output[over]); {
-			over++
-		}
-		t.output = append(t.output[:0], t.output[over:]...)
+	from := max(0, len(t.output)-t.limit)
+	t.cut = t.cut || from > 0
+	for t.cut && from < len(t.output) && !utf8.RuneStart(t.output[from]) { // also the rest of a character that was cut before
+		from++
 	}
+	t.output = append(t.output[:0], t.output[from:]...)
 }
 
 // status is the exit status, absent while the command runs.
