@@ -75,13 +75,14 @@ func (c *compiler) compiles(ch *change) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	changed := string(text[:ch.Start]) + ch.New + string(text[ch.End:])
+	// The copy is a block of its own, in which := declares a result of the function again.
+	changed := string(text[:ch.Body[0]]) + "{" + apply(string(text), ch.Body, []edit{{ch.Start, ch.End, ch.New}}) + "}" + string(text[ch.Body[1]:])
 	file, err := parser.ParseFile(c.fset, path, changed, parser.SkipObjectResolution)
 	if err != nil {
 		return false, nil // of this change
 	}
 	base := c.fset.File(file.FileStart)
-	from, to := base.Pos(ch.Body[0]-1), base.Pos(ch.Body[1]+len(ch.New)-len(ch.Old)+1)
+	from, to := base.Pos(ch.Body[0]-1), base.Pos(ch.Body[1]+len(ch.New)-len(ch.Old)+3)
 	strip(file, func(n ast.Node) bool { return n.Pos() > to || n.End() < from })
 	files := []*ast.File{file}
 	p := c.packages[filepath.Dir(path)]
