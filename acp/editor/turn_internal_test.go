@@ -116,7 +116,9 @@ func (o onlyOpens) Open(ctx context.Context, opts agent.Options) (agent.Session,
 func TestSend(t *testing.T) {
 	broken := errors.New("broken")
 	for name, c := range map[string]struct {
-		p          faultyProvider
+		sends      []error // of the agent
+		resume     error   // of the provider
+		open       error
 		live       bool // an agent runs
 		mode       string
 		cancelled  bool
@@ -127,21 +129,21 @@ func TestSend(t *testing.T) {
 		notes      string
 	}{
 		"taken":                       {live: true, sent: true, notes: "send to first"},
-		"refused":                     {p: faultyProvider{sends: []error{broken}}, live: true, want: broken, notes: "send to first"},
-		"dead":                        {p: faultyProvider{sends: []error{agent.ErrClosed}}, live: true, mode: "plan", sent: true, notes: "send to first|close first|resume first|mode plan|send to resumed"},
-		"dead, default mode":          {p: faultyProvider{sends: []error{agent.ErrClosed}}, live: true, mode: "default", sent: true, notes: "send to first|close first|resume first|send to resumed"},
-		"dead twice":                  {p: faultyProvider{sends: []error{agent.ErrClosed, agent.ErrClosed}}, live: true, want: agent.ErrClosed, notes: "send to first|close first|resume first|send to resumed"},
-		"dead and lost":               {p: faultyProvider{sends: []error{agent.ErrClosed}, resume: agent.ErrNotFound}, live: true, sent: true, notes: "send to first|close first|resume first|open first|send to opened"},
-		"dead, cannot start":          {p: faultyProvider{sends: []error{agent.ErrClosed}, resume: broken}, live: true, want: broken, notes: "send to first|close first|resume first"},
-		"dead and lost, cannot start": {p: faultyProvider{sends: []error{agent.ErrClosed}, resume: agent.ErrNotFound, open: broken}, live: true, want: broken, notes: "send to first|close first|resume first|open first"},
-		"dead, cannot continue":       {p: faultyProvider{sends: []error{agent.ErrClosed}}, live: true, noResume: true, want: agent.ErrUnsupported, notes: "send to first|close first"},
+		"refused":                     {sends: []error{broken}, live: true, want: broken, notes: "send to first"},
+		"dead":                        {sends: []error{agent.ErrClosed}, live: true, mode: "plan", sent: true, notes: "send to first|close first|resume first|mode plan|send to resumed"},
+		"dead, default mode":          {sends: []error{agent.ErrClosed}, live: true, mode: "default", sent: true, notes: "send to first|close first|resume first|send to resumed"},
+		"dead twice":                  {sends: []error{agent.ErrClosed, agent.ErrClosed}, live: true, want: agent.ErrClosed, notes: "send to first|close first|resume first|send to resumed"},
+		"dead and lost":               {sends: []error{agent.ErrClosed}, resume: agent.ErrNotFound, live: true, sent: true, notes: "send to first|close first|resume first|open first|send to opened"},
+		"dead, cannot start":          {sends: []error{agent.ErrClosed}, resume: broken, live: true, want: broken, notes: "send to first|close first|resume first"},
+		"dead and lost, cannot start": {sends: []error{agent.ErrClosed}, resume: agent.ErrNotFound, open: broken, live: true, want: broken, notes: "send to first|close first|resume first|open first"},
+		"dead, cannot continue":       {sends: []error{agent.ErrClosed}, live: true, noResume: true, want: agent.ErrUnsupported, notes: "send to first|close first"},
 		"cancelled":                   {live: true, cancelled: true, over: true},
 		"no agent":                    {sent: true, notes: "resume s|send to resumed"},
 		"session closed":              {live: true, closed: true, want: notFound("s")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			peer := newPeer(t)
-			provider := &c.p
+			provider := &faultyProvider{sends: c.sends, resume: c.resume, open: c.open}
 			peer.srv.opts.Provider = provider
 			if c.noResume {
 				peer.srv.opts.Provider = onlyOpens{provider}
