@@ -30,8 +30,8 @@ var securityHeaders = map[string]string{
 	"Permissions-Policy":           "camera=(), geolocation=(), microphone=()",
 }
 
-// workerPolicy is the policy of the service worker, which loads and sends no data.
-const workerPolicy = "default-src 'none'; frame-ancestors 'none'"
+// workerPolicy is the policy of the service worker: it keeps files of the page and answers requests.
+const workerPolicy = "default-src 'none'; connect-src 'self'; frame-ancestors 'none'"
 
 // Handler returns the server's HTTP handler: the methods, the streams, the description of both, and
 // the page. Serve also limits connections.
@@ -41,6 +41,7 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /readyz", s.readyz)
 	mux.Handle("GET /metrics", s.filtered(s.metricsPage))
 	mux.Handle("POST /v1/login", s.filtered(s.login))
+	mux.Handle("POST /v1/pair", s.filtered(s.pair))
 	mux.Handle("POST /v1/logout", s.filtered(s.logout))
 	mux.Handle("POST /v1/{method}", s.filtered(s.post1))
 	mux.Handle("GET /v1/ws", s.filtered(s.websocket))

@@ -29,6 +29,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		Handler: s.Handler(), ReadHeaderTimeout: s.opts.HeaderTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug),
 	}
+	s.listening(l.Addr())
 	failed := make(chan error, 1)
 	go func() {
 		failed <- hs.Serve(s.limited(l, s.opts.MaxConnections+64))

@@ -26,6 +26,9 @@ func pushSubscribe(s *Server, _ context.Context, c *caller, p api.PushSubscribeP
 	if h.push == nil {
 		return api.Empty{}, session.Fail(api.Unsupported, "this server sends no push messages; see --push")
 	}
+	if p.Allow && c.role < roleOperator {
+		return api.Empty{}, session.Fail(api.AuthFailed, "to allow from a notice needs the role %s", roleOperator)
+	}
 	sub := webpush.Subscription{Endpoint: p.Endpoint, P256DH: p.Keys.P256DH, Auth: p.Keys.Auth}
 	if err := sub.Check(); err != nil {
 		return api.Empty{}, session.Invalid("%v", err)
@@ -38,7 +41,7 @@ func pushSubscribe(s *Server, _ context.Context, c *caller, p api.PushSubscribeP
 			return api.Empty{}, session.Invalid("there is no event %.50q", e)
 		}
 	}
-	k := subscriber{Events: p.Events, Enabled: true, Push: &pushed{sub, c.account, c.tenant}}
+	k := subscriber{Events: p.Events, Enabled: true, Push: &pushed{sub, c.account, c.tenant, p.Allow}}
 	return api.Empty{}, h.subscribe(k)
 }
 
@@ -106,7 +109,7 @@ func pushTest(s *Server, ctx context.Context, c *caller, p api.PushUnsubscribePa
 		return api.PushTestResult{}, session.Conflict("the browser has not subscribed")
 	}
 	ev := webhook.Event{ID: "test-" + random.Hex(6), Type: webhook.Test, Time: session.Timestamp(s.opts.now())}
-	status, err := s.webhooks.pushOne(ctx, k.Push.Subscription, ev)
+	status, err := s.webhooks.pushOne(ctx, k.Push, ev)
 	result := api.PushTestResult{Status: int64(status)}
 	if err != nil {
 		result.Error = err.Error()

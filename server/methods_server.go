@@ -147,8 +147,12 @@ func tokensRevoke(s *Server, _ context.Context, _ *caller, p api.TokensRevokePar
 	return api.Empty{}, s.tokens.revoke(p.ID)
 }
 
-func tokensList(s *Server, _ context.Context, _ *caller, _ api.Empty) (api.TokensListResult, error) {
-	return api.TokensListResult{Tokens: s.tokens.list()}, nil
+func tokensList(s *Server, _ context.Context, c *caller, _ api.Empty) (api.TokensListResult, error) {
+	all := s.tokens.list()
+	for i := range all {
+		all[i].Current = all[i].ID == c.account // a cookie has the account of its token
+	}
+	return api.TokensListResult{Tokens: all}, nil
 }
 
 // defaultShareAge is the default lifetime of a link.

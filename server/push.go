@@ -33,6 +33,7 @@ type pushed struct {
 	webpush.Subscription
 	Account string `json:"account"`
 	Tenant  string `json:"tenant,omitempty"`
+	Allow   bool   `json:"allow,omitempty"` // a notice may offer to allow
 }
 
 var (
@@ -79,24 +80,25 @@ func (h *webhooks) pushes(k *subscriber, ev webhook.Event) bool {
 }
 
 // pushMessage is the payload of a message: the event and its session, without text of the
-// conversation.
+// conversation except a command that the notice offers to allow.
 type pushMessage struct {
 	Kind      string `json:"kind"`
 	SessionID string `json:"session_id,omitempty"`
 	Title     string `json:"title,omitempty"`
 	Seq       uint64 `json:"seq,omitempty"`
+	offer
 }
 
 // maxPushTitle is the limit of a title in bytes.
 const maxPushTitle = 200
 
 // messageOf returns the message of an event. A newer one of the same kind and session replaces it.
-func messageOf(ev webhook.Event, contact string) (webpush.Message, error) {
+func messageOf(ev webhook.Event, o offer, contact string) (webpush.Message, error) {
 	title := ev.Title
 	if len(title) > maxPushTitle {
 		title = strings.ToValidUTF8(title[:maxPushTitle], "") + "…"
 	}
-	payload, err := json.Marshal(pushMessage{ev.Type, ev.SessionID, title, ev.Seq})
+	payload, err := json.Marshal(pushMessage{ev.Type, ev.SessionID, title, ev.Seq, o})
 	sum := sha256.Sum256([]byte(ev.SessionID + "\x00" + ev.Type))
 	m := webpush.Message{Payload: payload, TTL: pushTTL, Urgency: webpush.High, Topic: hex.EncodeToString(sum[:16]), Subject: contact}
 	if ev.Type == webhook.TurnDone {
@@ -106,12 +108,12 @@ func messageOf(ev webhook.Event, contact string) (webpush.Message, error) {
 }
 
 // pushOne sends an event to a browser once.
-func (h *webhooks) pushOne(ctx context.Context, s webpush.Subscription, ev webhook.Event) (status int, err error) {
-	m, err := messageOf(ev, h.opts.PushContact)
+func (h *webhooks) pushOne(ctx context.Context, k *pushed, ev webhook.Event) (status int, err error) {
+	m, err := messageOf(ev, h.srv.offer(ctx, k, ev), h.opts.PushContact)
 	if err != nil {
 		return 0, errors.Join(errFinal, err)
 	}
-	req, err := webpush.NewRequest(ctx, s, m, h.push, h.opts.now())
+	req, err := webpush.NewRequest(ctx, k.Subscription, m, h.push, h.opts.now())
 	if err != nil {
 		return 0, errors.Join(errFinal, err)
 	}

@@ -330,7 +330,7 @@ func TestPush_title(t *testing.T) {
 		for before := range 4 {
 			for n := range 4 {
 				title := strings.Repeat("x", before) + strings.Repeat(letter, (maxPushTitle-before)/len(letter)+n-1)
-				m, err := messageOf(webhook.Event{Type: webhook.TurnDone, SessionID: "s", Seq: 7, Title: title}, "")
+				m, err := messageOf(webhook.Event{Type: webhook.TurnDone, SessionID: "s", Seq: 7, Title: title}, offer{}, "")
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -342,7 +342,7 @@ func TestPush_title(t *testing.T) {
 				if cut != (len(title) > maxPushTitle) || !strings.HasPrefix(title, start) || len(start) > maxPushTitle || cut && len(start) <= maxPushTitle-len(letter) {
 					t.Errorf("a title of %d bytes of %q is sent as %q", len(title), letter, got.Title)
 				}
-				if want := (pushMessage{webhook.TurnDone, "s", got.Title, 7}); got != want {
+				if want := (pushMessage{Kind: webhook.TurnDone, SessionID: "s", Title: got.Title, Seq: 7}); got != want {
 					t.Errorf("the message is %+v, want %+v", got, want)
 				}
 			}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
 	"path/filepath"
 	"sync"
@@ -39,7 +40,11 @@ type Server struct {
 	conns      chan struct{} // one element per connection
 	streams    places        // sockets and streams, by address
 	tries      tries
-	stopTokens func() // stops the wait for expiring tokens
+	pairings   onces[pairing]
+	notices    onces[notice]
+	listenMu   sync.Mutex
+	listens    []net.Addr // of Serve
+	stopTokens func()     // stops the wait for expiring tokens
 	began      time.Time
 
 	ctx             context.Context
@@ -66,6 +71,7 @@ func newServer(ctx context.Context, opts Options, st session.Store) (*Server, er
 	s := &Server{
 		opts: opts, store: st, logger: opts.Logger, tenants: newTenants(opts),
 		conns: make(chan struct{}, opts.MaxConnections), streams: places{max: maxAddressConns}, tries: tries{now: opts.now}, began: time.Now(),
+		pairings: onces[pairing]{now: opts.now, max: maxPairings}, notices: onces[notice]{now: opts.now, max: maxNotices},
 		stopTokens: func() {},
 	}
 	s.metrics, s.tracer = newMetrics(), session.NewTracer(opts.TracerProvider, opts.Version)

@@ -48,6 +48,7 @@ type token struct {
 	Tenant  string    `json:"tenant,omitempty"`
 	AgentOf string    `json:"agent_of,omitempty"` // the session whose agent holds it
 	Answers bool      `json:"answers,omitempty"`  // of an agent: it may answer requests
+	Paired  bool      `json:"paired,omitempty"`   // a device that a code let in
 	Port    string    `json:"port,omitempty"`     // of the printed token and its cookies: where it was printed for
 	Hash    string    `json:"hash"`
 	Created time.Time `json:"created"`
@@ -69,12 +70,13 @@ type tokens struct {
 	// start is the token created at the start of the server. It is not on disk.
 	start  token
 	held   map[*holding]struct{}
-	expiry *time.Timer // for the token in all that expires first; nil if none does
-	live   bool        // whether expiry is active
+	used   map[string]time.Time // the last use since the start, by the id of the token, also for its cookies
+	expiry *time.Timer          // for the token in all that expires first; nil if none does
+	live   bool                 // whether expiry is active
 }
 
 func newTokens(path string) *tokens {
-	return &tokens{path: path, now: time.Now, ended: func() {}, held: map[*holding]struct{}{}}
+	return &tokens{path: path, now: time.Now, ended: func() {}, held: map[*holding]struct{}{}, used: map[string]time.Time{}}
 }
 
 func openTokens(path string) (*tokens, error) {
@@ -144,9 +146,12 @@ func ReadTokens(dir string) (TokenFile, error) {
 	return f, nil
 }
 
-// newSecret creates a token: its id, its value for the holder, and the stored hash.
-func newSecret() (id, value, hash string) {
-	id = random.Hex(6)
+// newSecret creates a token: its id, a new one if it has none, its value for the holder, and the stored
+// hash.
+func newSecret(id string) (_, value, hash string) {
+	if id == "" {
+		id = random.Hex(6)
+	}
 	secret := make([]byte, 32)
 	_, _ = rand.Read(secret) // it never fails
 	value = "pt_" + id + "_" + base64.RawURLEncoding.EncodeToString(secret)
@@ -164,7 +169,7 @@ const ownerAccount = "owner"
 
 // begin creates a token that ends with the process.
 func (t *tokens) begin() string {
-	id, value, hash := newSecret()
+	id, value, hash := newSecret("")
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.start = token{ID: id, Name: "owner", Account: ownerAccount, Role: roleAdmin.String(), Hash: hash, Created: t.now()}
@@ -177,7 +182,7 @@ func (t *tokens) create(tk token, age time.Duration) (token, string, error) {
 		return token{}, "", session.Invalid("a token lasts between 1 second and 10 years")
 	}
 	var value string
-	tk.ID, value, tk.Hash = newSecret()
+	tk.ID, value, tk.Hash = newSecret(tk.ID)
 	tk.Created = t.now().UTC()
 	if age > 0 {
 		tk.Expires = tk.Created.Add(age)
@@ -251,12 +256,18 @@ func (t *tokens) remove(end func(token) bool) (int, error) {
 func (t *tokens) list() []api.TokenInfo {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	for h := range t.held {
+		t.use(h.id) // its connection is open
+	}
 	list := []api.TokenInfo{}
 	for _, tk := range t.all {
 		if tk.Parent != "" || tk.Port != "" || tk.expired(t.now()) {
 			continue
 		}
-		info := api.TokenInfo{ID: tk.ID, Name: tk.Name, Role: tk.Role, SessionID: tk.Session, Tenant: tk.Tenant, AgentOf: tk.AgentOf, CreatedAt: session.Timestamp(tk.Created)}
+		info := api.TokenInfo{ID: tk.ID, Name: tk.Name, Role: tk.Role, SessionID: tk.Session, Tenant: tk.Tenant, AgentOf: tk.AgentOf, Device: tk.Paired, CreatedAt: session.Timestamp(tk.Created)}
+		if at, ok := t.used[tk.ID]; ok {
+			info.UsedAt = session.Timestamp(at)
+		}
 		if !tk.Expires.IsZero() {
 			info.ExpiresAt = session.Timestamp(tk.Expires)
 		}
@@ -283,8 +294,16 @@ func (t *tokens) check(value, port string) (*principal, error) {
 	if err != nil {
 		return nil, errToken
 	}
+	t.use(tk.ID)
 	return &principal{id: tk.ID, name: tk.Name, account: cmp.Or(tk.Account, tk.ID), tenant: tk.Tenant, role: r, session: tk.Session,
 		agentOf: tk.AgentOf, answers: tk.Answers, cookie: tk.Parent != ""}, nil
+}
+
+// use notes the use of a token, or of a cookie for its token. The caller holds the lock.
+func (t *tokens) use(id string) {
+	if tk, ok := t.find(id); ok {
+		t.used[cmp.Or(tk.Parent, tk.ID)] = t.now()
+	}
 }
 
 // holds returns the role of a valid token or cookie by its id, or roleNone.

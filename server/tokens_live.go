@@ -69,6 +69,11 @@ func (t *tokens) set(all []token) {
 	for i, tk := range all {
 		t.place[tk.ID] = i
 	}
+	for id := range t.used {
+		if _, ok := t.find(id); !ok {
+			delete(t.used, id)
+		}
+	}
 	t.sweep()
 	t.await()
 }

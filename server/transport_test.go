@@ -183,6 +183,10 @@ func (s scene) params() map[string]any {
 		"review.update": ref, "review.remove": ref, "review.send": ref,
 		"preview.list": ref, "preview.open": api.PreviewOpenParams{SessionID: s.session, Port: 80}, "push.key": api.Empty{},
 		"push.subscribe": api.PushSubscribeParams{Endpoint: "https://push.example/x"}, "push.unsubscribe": api.PushUnsubscribeParams{Endpoint: "https://push.example/x"},
+		"push.get": api.PushUnsubscribeParams{Endpoint: "https://push.example/x"}, "push.answer": api.PushAnswerParams{Nonce: "none", Behavior: "deny"},
+		"rules.list": api.SettingsOf{}, "rules.add": api.RuleParams{Rule: "Bash(ls)", Behavior: "allow", Scope: "local"}, "rules.remove": api.RuleParams{Rule: "Bash(ls)", Behavior: "allow", Scope: "local"},
+		"mcp.configured": api.SettingsOf{}, "mcp.configure": api.MCPConfigureParams{Server: api.MCPConfig{Name: "x", Type: "stdio", Command: "x"}}, "mcp.unconfigure": api.MCPUnconfigureParams{Name: "x"},
+		"pairing.create": api.PairingCreateParams{Role: "viewer", Name: "phone"}, "pairing.cancel": api.PairingRef{ID: "none"},
 		"push.test":         api.PushUnsubscribeParams{Endpoint: "https://push.example/x"},
 		"session.interrupt": ref, "session.disconnect": ref, "session.delete": api.SessionDeleteParams{SessionID: s.session},
 	}
@@ -198,7 +202,9 @@ var want = map[string]api.Reason{
 	"workspace.remove": api.Unsupported, "review.comment": api.Unsupported, "review.send": api.Unsupported,
 	"review.update": api.InvalidParams, "review.remove": api.InvalidParams,
 	// This server has neither; preview_test.go and push_test.go have one.
-	"preview.open": api.Unsupported, "push.subscribe": api.Unsupported, "push.test": api.Unsupported,
+	"preview.open": api.Unsupported, "push.subscribe": api.Unsupported, "push.test": api.Unsupported, "push.answer": api.Conflict,
+	// The scripted agent keeps no settings; settings_test.go has one that does.
+	"rules.list": api.Unsupported, "rules.add": api.Unsupported, "rules.remove": api.Unsupported, "mcp.configured": api.Unsupported, "mcp.configure": api.Unsupported, "mcp.unconfigure": api.Unsupported,
 }
 
 // last are the methods that end objects that others need, in order.

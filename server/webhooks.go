@@ -303,7 +303,7 @@ func (h *webhooks) call(ctx context.Context, k *subscriber, ev webhook.Event) er
 		if k.Push.Account != ownerAccount && h.srv.tokens.holds(k.Push.Account) == roleNone {
 			return errGone // its token was revoked, or has expired
 		}
-		_, err := h.pushOne(ctx, k.Push.Subscription, ev)
+		_, err := h.pushOne(ctx, k.Push, ev)
 		return err
 	}
 	_, err := h.client.Post(ctx, k.URL, k.Secret, ev, h.opts.now())

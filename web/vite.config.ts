@@ -3,7 +3,7 @@ import { defineConfig } from "vite";
 // The page lies anywhere: its addresses are relative, so it works under a path prefix.
 export default defineConfig({
   base: "./",
-  publicDir: false,
+  publicDir: "public",
   build: {
     outDir: "dist/page",
     emptyOutDir: true,

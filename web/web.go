@@ -18,7 +18,7 @@ import (
 //go:embed all:dist/page
 var dist embed.FS
 
-// Worker is the path of the page's service worker, which shows push messages. Its scope is the
+// Worker is the path of the page's service worker, which shows push messages and keeps the files of the page. Its scope is the
 // directory of the page, because the server does not widen it.
 const Worker = "sw.js"
 
@@ -126,6 +126,10 @@ func contentType(name string) string {
 		return "text/css; charset=utf-8"
 	case ".svg":
 		return "image/svg+xml"
+	case ".png":
+		return "image/png"
+	case ".webmanifest":
+		return "application/manifest+json"
 	}
 	if t := mime.TypeByExtension(path.Ext(name)); t != "" {
 		return t

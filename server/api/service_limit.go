@@ -74,6 +74,42 @@ type PushSubscribeParams struct {
 	Endpoint string   `json:"endpoint"`
 	Keys     PushKeys `json:"keys"`
 	Events   []string `json:"events,omitempty"` // as for webhooks; empty is all
+	Allow    bool     `json:"allow,omitempty"`  // a notice may offer to allow a command that fits into it; needs the role operator
+}
+
+// PushState describes the subscription of the caller's browser, if it has one.
+type PushState struct {
+	Subscribed bool     `json:"subscribed"`
+	Events     []string `json:"events,omitempty"`
+	Allow      bool     `json:"allow,omitempty"`
+}
+
+// PushAnswerParams answers the request of a notice with the nonce of its message. A nonce is valid once,
+// for the token of the subscription.
+type PushAnswerParams struct {
+	Nonce    string `json:"nonce"`
+	Behavior string `json:"behavior"` // allow, deny
+}
+
+// PairingCreateParams requests a code that lets one device in, with the role and name of its token.
+type PairingCreateParams struct {
+	Role string `json:"role"` // viewer, operator, admin
+	Name string `json:"name"`
+}
+
+// PairingCreateResult is a code for one device. POST /v1/pair exchanges it once for a cookie; the page
+// takes it from #pair=CODE of its address.
+type PairingCreateResult struct {
+	ID        string   `json:"id"` // of the token that the device gets
+	Code      string   `json:"code"`
+	ExpiresAt string   `json:"expires_at"`
+	Loopback  bool     `json:"loopback"`  // the server listens on loopback only: no other device can reach it directly
+	Addresses []string `json:"addresses"` // addresses of the page for other machines, as far as the server knows them
+}
+
+// PairingRef names a code by its id, for methods that need only this.
+type PairingRef struct {
+	ID string `json:"id"`
 }
 
 // PushKeys are the keys of a browser for encrypted messages, from its subscription, in base64url.

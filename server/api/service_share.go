@@ -42,6 +42,8 @@ type TokenInfo struct {
 	CreatedAt string `json:"created_at,omitempty"`
 	ExpiresAt string `json:"expires_at,omitempty"`
 	UsedAt    string `json:"used_at,omitempty"`
+	Device    bool   `json:"device,omitempty"`  // a code of pairing.create let it in
+	Current   bool   `json:"current,omitempty"` // the token of the caller
 	Tenant    string `json:"tenant,omitempty"`
 	AgentOf   string `json:"agent_of,omitempty"` // the session whose agent holds it
 }

@@ -2,9 +2,10 @@
 
 import { render } from "preact";
 import { start } from "./state/app";
-import { signIn, socketAddress } from "./state/login";
-import { keepPrefs } from "./state/prefs";
-import { followRoute, formatRoute, takeToken } from "./state/route";
+import { signIn, signInWithCode, socketAddress } from "./state/login";
+import { keepPrefs, startPage } from "./state/prefs";
+import { registerWorker } from "./state/push";
+import { followRoute, formatRoute, takeCode, takeToken } from "./state/route";
 import { App } from "./ui/app";
 import { watchKeys } from "./ui/keys";
 import { watchInbox } from "./ui/notify";
@@ -19,10 +20,16 @@ async function main(): Promise<void> {
     history.replaceState(null, "", location.pathname + location.search);
     await signIn(token);
   }
+  const code = takeCode(location.hash);
+  if (code !== undefined) {
+    history.replaceState(null, "", location.pathname + location.search);
+    await signInWithCode(code);
+  }
   // A link that was shared names its session beside the token.
   const shared = new URLSearchParams(location.search).get("session");
   if (shared !== null)
     history.replaceState(null, "", location.pathname + formatRoute({ page: "session", ids: [shared] }));
+  if (location.hash.length < 3 && startPage.peek() === "home") history.replaceState(null, "", formatRoute({ page: "home" }));
   followRoute();
   watchKeys();
   watchViewport(document.documentElement);
@@ -30,6 +37,7 @@ async function main(): Promise<void> {
   start(socketAddress(document.baseURI));
   const root = document.getElementById("app");
   if (root) render(<App />, root);
+  registerWorker();
 }
 
 void main();

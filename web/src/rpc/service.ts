@@ -94,6 +94,14 @@ export interface Service {
       params: ImageUploadParams;
       result: ImageUploadResult;
     };
+    "mcp.configure": {
+      params: MCPConfigureParams;
+      result: Empty;
+    };
+    "mcp.configured": {
+      params: SettingsOf;
+      result: MCPConfiguredResult;
+    };
     "mcp.reconnect": {
       params: MCPServerParams;
       result: StatusResult;
@@ -110,9 +118,21 @@ export interface Service {
       params: MCPToolsParams;
       result: MCPToolsResult;
     };
+    "mcp.unconfigure": {
+      params: MCPUnconfigureParams;
+      result: Empty;
+    };
     "models.list": {
       params: SessionRef;
       result: NamesResult;
+    };
+    "pairing.cancel": {
+      params: PairingRef;
+      result: Empty;
+    };
+    "pairing.create": {
+      params: PairingCreateParams;
+      result: PairingCreateResult;
     };
     "permission.list": {
       params: PermissionListParams;
@@ -137,6 +157,14 @@ export interface Service {
     "providers.list": {
       params: Empty;
       result: ProvidersListResult;
+    };
+    "push.answer": {
+      params: PushAnswerParams;
+      result: RespondResult;
+    };
+    "push.get": {
+      params: PushUnsubscribeParams;
+      result: PushState;
     };
     "push.key": {
       params: Empty;
@@ -201,6 +229,18 @@ export interface Service {
     "review.update": {
       params: ReviewUpdateParams;
       result: ReviewListResult;
+    };
+    "rules.add": {
+      params: RuleParams;
+      result: Empty;
+    };
+    "rules.list": {
+      params: SettingsOf;
+      result: RulesListResult;
+    };
+    "rules.remove": {
+      params: RuleParams;
+      result: Empty;
     };
     "server.drain": {
       params: DrainParams;
@@ -849,6 +889,49 @@ export interface ImageUploadResult {
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "MCPConfigureParams".
+ */
+export interface MCPConfigureParams {
+  cwd?: string;
+  provider?: string;
+  server: MCPConfig;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "MCPConfig".
+ */
+export interface MCPConfig {
+  name: string;
+  scope?: string;
+  file?: string;
+  type: string;
+  command?: string;
+  args?: string[];
+  url?: string;
+  env?: {
+    [k: string]: string;
+  };
+  headers?: {
+    [k: string]: string;
+  };
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "SettingsOf".
+ */
+export interface SettingsOf {
+  cwd?: string;
+  provider?: string;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "MCPConfiguredResult".
+ */
+export interface MCPConfiguredResult {
+  servers: MCPConfig[];
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
  * via the `definition` "MCPServerParams".
  */
 export interface MCPServerParams {
@@ -902,6 +985,41 @@ export interface MCPTool {
   name: string;
   description?: string;
   input_schema?: unknown;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "MCPUnconfigureParams".
+ */
+export interface MCPUnconfigureParams {
+  cwd?: string;
+  provider?: string;
+  name: string;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "PairingRef".
+ */
+export interface PairingRef {
+  id: string;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "PairingCreateParams".
+ */
+export interface PairingCreateParams {
+  role: string;
+  name: string;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "PairingCreateResult".
+ */
+export interface PairingCreateResult {
+  id: string;
+  code: string;
+  expires_at: string;
+  loopback: boolean;
+  addresses: string[];
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
@@ -1148,6 +1266,30 @@ export interface Capabilities {
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "PushAnswerParams".
+ */
+export interface PushAnswerParams {
+  nonce: string;
+  behavior: string;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "PushUnsubscribeParams".
+ */
+export interface PushUnsubscribeParams {
+  endpoint: string;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "PushState".
+ */
+export interface PushState {
+  subscribed: boolean;
+  events?: string[];
+  allow?: boolean;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
  * via the `definition` "PushKeyResult".
  */
 export interface PushKeyResult {
@@ -1162,6 +1304,7 @@ export interface PushSubscribeParams {
   endpoint: string;
   keys: PushKeys;
   events?: string[];
+  allow?: boolean;
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
@@ -1170,13 +1313,6 @@ export interface PushSubscribeParams {
 export interface PushKeys {
   p256dh: string;
   auth: string;
-}
-/**
- * This interface was referenced by `Service`'s JSON-Schema
- * via the `definition` "PushUnsubscribeParams".
- */
-export interface PushUnsubscribeParams {
-  endpoint: string;
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
@@ -1344,6 +1480,34 @@ export interface ReviewUpdateParams {
   id: string;
   text?: string;
   state?: string;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "RuleParams".
+ */
+export interface RuleParams {
+  cwd?: string;
+  provider?: string;
+  rule: string;
+  behavior: string;
+  scope: string;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "RulesListResult".
+ */
+export interface RulesListResult {
+  rules: Rule[];
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "Rule".
+ */
+export interface Rule {
+  rule: string;
+  behavior: string;
+  scope: string;
+  file?: string;
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
@@ -1784,6 +1948,8 @@ export interface TokenInfo {
   created_at?: string;
   expires_at?: string;
   used_at?: string;
+  device?: boolean;
+  current?: boolean;
   tenant?: string;
   agent_of?: string;
 }

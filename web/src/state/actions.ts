@@ -143,7 +143,7 @@ export async function startSession(params: Params<"session.connect">, first?: Dr
 }
 
 export async function fork(session_id: string, at?: string): Promise<void> {
-  const r = await tryCall("session.fork", { session_id, ...(at ? { at } : {}) });
+  const r = await tryCall("session.fork", { session_id, ...(at ? { at } : {}), metadata: { fork_of: session_id } });
   if (r === undefined) return;
   refreshSoon();
   go({ page: "session", ids: [r.session_id] });

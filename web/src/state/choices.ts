@@ -50,8 +50,11 @@ function readChoices(): Map<string, Choice> {
   return all;
 }
 
+/** The name under which the choice for projects without their own is kept. */
+export const everyProject = "";
+
 export function choiceFor(project: string): Choice {
-  return choices.value.get(project) ?? noChoice;
+  return choices.value.get(project) ?? choices.value.get(everyProject) ?? noChoice;
 }
 
 /** Remembers a choice for a project. Another agent begins with its own defaults. At most 50 projects are kept. */
@@ -62,7 +65,9 @@ export function choose(project: string, c: Partial<Choice>): void {
   const is = { ...was, ...(other ? { model: "", effort: "", thinking: "auto", mode: "" } : {}), ...c };
   next.delete(project);
   next.set(project, is);
-  choices.value = new Map([...next].slice(-50));
+  const every = next.get(everyProject);
+  next.delete(everyProject);
+  choices.value = new Map([...(every ? [[everyProject, every] as const] : []), ...[...next].slice(-50)]);
   writeKept("choices", [...choices.value]);
 }
 

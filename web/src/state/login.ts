@@ -1,26 +1,32 @@
 // The token of the printed address becomes a cookie; it is kept nowhere in the page.
 
+import { signal } from "@preact/signals";
+
 /** Exchanges a token for a cookie. False is a refusal. */
 export async function signIn(token: string): Promise<boolean> {
-  if (token === "") return false;
-  const r = await fetch(new URL("v1/login", document.baseURI), {
+  return token !== "" && (await post("v1/login", { token }))?.ok === true;
+}
+
+/** Whether the code of the address that was opened did not let this device in. */
+export const codeRefused = signal(false);
+
+/** Exchanges the code of an address for a cookie of a new token. */
+export async function signInWithCode(code: string): Promise<void> {
+  codeRefused.value = (await post("v1/pair", { code }))?.ok !== true;
+}
+
+function post(path: string, body: unknown): Promise<Response | undefined> {
+  return fetch(new URL(path, document.baseURI), {
     method: "POST",
     headers: { "Content-Type": "application/json" },
-    body: JSON.stringify({ token }),
+    body: JSON.stringify(body),
     credentials: "same-origin",
   }).catch(() => undefined);
-  return r?.ok === true;
 }
 
 /** Whether the server refuses this page: a browser does not say why a socket was not opened. */
 export async function isRefused(): Promise<boolean> {
-  const r = await fetch(new URL("v1/health", document.baseURI), {
-    method: "POST",
-    headers: { "Content-Type": "application/json" },
-    body: "{}",
-    credentials: "same-origin",
-  }).catch(() => undefined);
-  return r?.status === 401;
+  return (await post("v1/health", {}))?.status === 401;
 }
 
 /** The address of the WebSocket, under the path that the page lies at. */

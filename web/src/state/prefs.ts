@@ -50,6 +50,8 @@ export const theme = signal<Theme>(oneOf(read("theme"), ["system", "light", "dar
 export const lang = signal<Lang>(oneOf(read("lang"), ["en", "zh"], systemLang()));
 export const density = signal<Density>(oneOf(read("density"), ["comfortable", "compact"], "comfortable"));
 export const diffView = signal<DiffView>(oneOf(read("diff"), ["split", "inline"], "split"));
+/** The page that an address without a place opens. */
+export const startPage = signal<"new" | "home">(oneOf(read("start"), ["new", "home"], "new"));
 export const sidebar = signal(read("sidebar") !== "off");
 export const panel = signal(read("panel") !== "off");
 /** Whether letters alone are keys. */
@@ -92,6 +94,7 @@ export function keepPrefs(root: HTMLElement): void {
     write("density", density.value);
   });
   effect(() => write("diff", diffView.value));
+  effect(() => write("start", startPage.value));
   effect(() => write("sidebar", sidebar.value ? "on" : "off"));
   effect(() => write("panel", panel.value ? "on" : "off"));
   effect(() => write("letters", letters.value ? "on" : "off"));

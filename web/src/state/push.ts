@@ -9,6 +9,23 @@ export type PushState = "unknown" | "unsupported" | "insecure" | "disabled" | "b
 export const pushState = signal<PushState>("unknown");
 export const pushBusy = signal(false);
 
+/** The events that a notice can be about; "needs_answer" is a request. */
+export const pushEvents = ["needs_answer", "turn_done", "failed"] as const;
+export type PushEvent = (typeof pushEvents)[number];
+
+/** What this device gets, and whether its notices may offer to allow. */
+export interface PushKept {
+  events: readonly PushEvent[];
+  allow: boolean;
+}
+export const pushKept = signal<PushKept | undefined>(undefined);
+
+/** No list of events is all of them. */
+export function keptOf(r: { events?: readonly string[] | null; allow?: boolean }): PushKept {
+  const some = r.events ?? [];
+  return { events: pushEvents.filter((e) => some.length === 0 || some.includes(e)), allow: r.allow === true };
+}
+
 /** What is known of the browser and the server, in the order in which it matters. */
 export interface PushFacts {
   secure: boolean;
@@ -63,12 +80,40 @@ async function serverKey(): Promise<string | undefined> {
 export async function refreshPush(): Promise<void> {
   const [key, registration] = await Promise.all([serverKey(), registered().catch(() => undefined)]);
   const subscription = await registration?.pushManager.getSubscription().catch(() => null);
+  const endpoint = subscription?.endpoint;
+  const kept = endpoint ? await call("push.get", { endpoint }).catch(() => undefined) : undefined;
+  pushKept.value = kept?.subscribed ? keptOf(kept) : undefined;
   pushState.value = stateOf({
     secure: window.isSecureContext,
     supported: supported(),
     permission: supported() ? Notification.permission : "denied",
     enabled: key !== undefined,
     subscribed: subscription !== null && subscription !== undefined,
+  });
+}
+
+/** Registers the service worker: it keeps the page for the time without a server. To be called once, after the page is there. */
+export function registerWorker(): void {
+  if (!window.isSecureContext || !("serviceWorker" in navigator)) return;
+  navigator.serviceWorker.register(new URL("sw.js", document.baseURI), { updateViaCache: "none" }).catch(() => {});
+}
+
+/** Changes what this device gets. */
+export async function changePush(change: Partial<PushKept>): Promise<void> {
+  await busy(async () => {
+    const subscription = await (await registered())?.pushManager.getSubscription();
+    const params = subscription && paramsOf(subscription.toJSON());
+    const kept = pushKept.peek();
+    if (!params || !kept) return;
+    const next = { ...kept, ...change };
+    pushKept.value = next; // a failure puts it back
+    if (next.events.length === 0) {
+      await subscription.unsubscribe();
+      await call("push.unsubscribe", { endpoint: params.endpoint });
+      return;
+    }
+    const all = next.events.length === pushEvents.length;
+    await call("push.subscribe", { ...params, allow: next.allow, ...(all ? {} : { events: [...next.events] }) });
   });
 }
 

@@ -7,6 +7,7 @@ export type Route =
   | { page: "home"; request?: string }
   | { page: "sessions" }
   | { page: "usage" }
+  | { page: "settings"; section?: string }
   | { page: "session"; ids: string[]; message?: string }
   | { page: "changes"; id: string; turn?: string }
   | { page: "history"; id: string; message?: string };
@@ -35,6 +36,8 @@ export function parseRoute(hash: string): Route {
     }
     case "usage":
       return { page: "usage" };
+    case "settings":
+      return parts[1] ? { page: "settings", section: parts[1] } : { page: "settings" };
     case "h":
       return parts[1] ? { page: "history", id: parts[1], ...(message ? { message } : {}) } : { page: "sessions" };
     default:
@@ -64,6 +67,8 @@ export function formatRoute(r: Route): string {
       return `#/s/${r.ids.map(encodeURIComponent).join("/")}${search("m", r.message)}`;
     case "changes":
       return `#/c/${encodeURIComponent(r.id)}${search("turn", r.turn)}`;
+    case "settings":
+      return r.section ? `#/settings/${encodeURIComponent(r.section)}` : "#/settings";
     case "usage":
       return "#/usage";
     case "history":
@@ -75,12 +80,17 @@ export function formatRoute(r: Route): string {
 
 export const route = signal<Route>({ page: "new" });
 
+/** The sessions that were shown last, which another one is put beside. */
+export const lastShown = signal<readonly string[]>([]);
+
+function enter(r: Route): void {
+  if (JSON.stringify(route.peek()) !== JSON.stringify(r)) route.value = r;
+  if (r.page === "session") lastShown.value = r.ids;
+}
+
 /** Follows the address of the window. To be called once. */
 export function followRoute(): void {
-  const read = () => {
-    const r = parseRoute(location.hash);
-    if (JSON.stringify(route.peek()) !== JSON.stringify(r)) route.value = r;
-  };
+  const read = () => enter(parseRoute(location.hash));
   addEventListener("hashchange", read);
   read();
 }
@@ -88,11 +98,20 @@ export function followRoute(): void {
 export function go(r: Route): void {
   location.hash = formatRoute(r);
   // The browser says so later; what is typed until then belongs to the new place.
-  if (JSON.stringify(route.peek()) !== JSON.stringify(r)) route.value = r;
+  enter(r);
 }
 
 /** The token in the fragment of the printed address, and none in any other. */
 export function takeToken(hash: string): string | undefined {
-  const m = /^#(?:.*&)?token=([^&]+)/.exec(hash);
+  return fragment(hash, "token");
+}
+
+/** The code in the fragment of an address for a phone. */
+export function takeCode(hash: string): string | undefined {
+  return fragment(hash, "pair");
+}
+
+function fragment(hash: string, name: string): string | undefined {
+  const m = new RegExp(`^#(?:.*&)?${name}=([^&]+)`).exec(hash);
   return m?.[1] === undefined ? undefined : decode(m[1]);
 }

@@ -30,12 +30,18 @@ export interface Entry {
   turns: number;
   /** Undefined where the agent does not report it. */
   cost?: number;
+  /** The session that it goes on from. */
+  parent?: string;
+  agent: string;
+  model: string;
   /** It is open in a terminal now. */
   terminal: boolean;
 }
 
 export const live = signal<readonly SessionSummary[]>([]);
 export const past = signal<readonly HistoryInfo[]>([]);
+/** The tags of sessions on disk. */
+const tags = computed(() => new Map(past.value.map((h) => [h.session_id, h.tag ?? ""])));
 export const pastCursor = signal<string | undefined>(undefined);
 export const loaded = signal(false);
 
@@ -76,25 +82,47 @@ export function entryOfLive(s: SessionSummary, read: ReadonlyMap<string, number>
     prompts: s.prompts,
     queued: s.queued,
     viewers: s.viewers,
-    tag: "",
+    tag: tags.value.get(s.agent_session_id ?? "") ?? "",
     archived: s.archived === true,
     unread: at !== undefined && s.seq > at,
     turns: s.turns ?? 0,
     ...(s.cost_usd === undefined ? {} : { cost: s.cost_usd }),
+    ...(parentOf(s) === undefined ? {} : { parent: parentOf(s) as string }),
+    agent: s.provider ?? "",
+    model: s.model ?? "",
     terminal: s.live === "terminal",
   };
 }
 
+/** The session that another one goes on from: a fork, or another version of a prompt. */
+function parentOf(s: SessionSummary): string | undefined {
+  return s.metadata?.["fork_of"] || s.metadata?.["version_of"] || undefined;
+}
+
+/** The name under which a session is on disk. */
+export function diskId(id: string): string {
+  return live.peek().find((s) => s.session_id === id)?.agent_session_id || id;
+}
+
+/** The worktrees of the server by their directory. They have the name of their branch, and belong to the project of their repository. */
+export const trees = signal<ReadonlyMap<string, { repo: string; branch: string }>>(new Map());
+
+export async function refreshTrees(): Promise<void> {
+  const r = await call("workspace.list", {});
+  trees.value = new Map((r.workspaces ?? []).map((t) => [t.path, { repo: t.repo ?? "", branch: t.branch ?? "" }]));
+}
+
 export function entryOfPast(h: HistoryInfo): Entry {
+  const tree = trees.value.get(h.cwd ?? "");
   return {
     id: h.session_id,
     live: false,
     title: h.custom_title || h.summary || h.first_prompt || "",
     dot: "end",
     state: "ended",
-    project: baseName(h.cwd ?? ""),
-    cwd: h.cwd ?? "",
-    branch: h.git_branch ?? "",
+    project: baseName(tree?.repo || (h.cwd ?? "")),
+    cwd: tree?.repo || (h.cwd ?? ""),
+    branch: tree?.branch || (h.git_branch ?? ""),
     updated: h.last_modified ?? "",
     prompts: 0,
     queued: 0,
@@ -103,6 +131,8 @@ export function entryOfPast(h: HistoryInfo): Entry {
     archived: h.archived === true,
     unread: false,
     turns: 0,
+    agent: h.provider ?? "",
+    model: "",
     terminal: h.live === "terminal",
   };
 }
@@ -134,6 +164,27 @@ export async function refreshPast(): Promise<void> {
   const r = await call("history.list", { limit: 60 });
   past.value = r.sessions ?? [];
   pastCursor.value = r.cursor || undefined;
+}
+
+/** Entries with those that go on from one right below it, and how deep each is. Without its parent an entry is on its own. */
+export function asTree(all: readonly Entry[]): { e: Entry; depth: number }[] {
+  const ids = new Set(all.map((e) => e.id));
+  const below = new Map<string, Entry[]>();
+  for (const e of all)
+    if (e.parent !== undefined && e.parent !== e.id && ids.has(e.parent))
+      below.set(e.parent, [...(below.get(e.parent) ?? []), e]);
+  const children = new Set([...below.values()].flat().map((e) => e.id));
+  const out: { e: Entry; depth: number }[] = [];
+  const done = new Set<string>();
+  const add = (e: Entry, depth: number) => {
+    if (done.has(e.id)) return;
+    done.add(e.id);
+    out.push({ e, depth });
+    for (const c of below.get(e.id) ?? []) add(c, depth + 1);
+  };
+  for (const e of all) if (!children.has(e.id)) add(e, 0);
+  for (const e of all) add(e, 0); // a circle, which no server makes
+  return out;
 }
 
 /** The sessions of the server that were put away. */

@@ -2,6 +2,7 @@
 
 import { askEn } from "./words.ask.en";
 import { newEn } from "./words.new.en";
+import { setEn } from "./words.set.en";
 import { workEn } from "./words.work.en";
 
 const n = (count: number, one: string, many = `${one}s`) => `${count} ${count === 1 ? one : many}`;
@@ -407,7 +408,19 @@ export const en = {
 
   agent: "Agent",
   server: "Server",
+  sessions_: {
+    open: "Open",
+    anyAgent: "Any agent",
+    anyTag: "Any tag",
+    forkOf: "Fork: ",
+    detail: "Details",
+    addTag: "Add a tag",
+    branches: "Branches of this conversation",
+    place: "Place",
+    mainBranch: "no branch",
+  },
   // Keys and settings
+  set_: setEn,
   lettersOn: "Letters alone are keys, where there is no text to write and on an armed request",
   armed: "Letters answer this request now",
   backToText: "back to the text",

@@ -3,6 +3,7 @@
 import type { Words } from "./words";
 import { askZh } from "./words.ask.zh";
 import { newZh } from "./words.new.zh";
+import { setZh } from "./words.set.zh";
 import { workZh } from "./words.work.zh";
 
 export const zh: Words = {
@@ -375,6 +376,18 @@ export const zh: Words = {
   lettersOn: "在没有输入框的页面和已选中的请求上，单个字母是快捷键",
   armed: "现在字母将回答此请求",
   backToText: "回到输入框",
+  sessions_: {
+    open: "打开",
+    anyAgent: "任意代理",
+    anyTag: "任意标签",
+    forkOf: "分支：",
+    detail: "详情",
+    addTag: "添加标签",
+    branches: "此对话的分支",
+    place: "位置",
+    mainBranch: "没有分支",
+  },
+  set_: setZh,
   letterKeys: "字母快捷键",
   helpHint: "所有按键：",
   roles: { viewer: "你可以查看", operator: "你可以操作", admin: "你可以管理" },

@@ -14,6 +14,7 @@ import { Overlays } from "./overlays";
 import { SessionPage } from "./session";
 import { SessionsPage } from "./sessions";
 import { Sidebar } from "./sidebar";
+import { Late } from "./late";
 import { SignIn } from "./signin";
 import { UsagePage } from "./usage/page";
 
@@ -69,6 +70,8 @@ function Page() {
       return <SessionPage ids={r.ids} />;
     case "usage":
       return <UsagePage />;
+    case "settings":
+      return <Late load={() => import("./settings/page")} />;
     case "changes":
       return <ChangesPage key={r.id} id={r.id} turn={r.turn} />;
     case "history":

@@ -2,9 +2,9 @@
 
 import { status, w } from "../state/app";
 import { lang, theme } from "../state/prefs";
+import { go, route } from "../state/route";
 import { IconButton } from "./button";
 import { help } from "./overlays";
-import { settingsOpen } from "./settings";
 
 const nextTheme = { system: "light", light: "dark", dark: "system" } as const;
 
@@ -38,9 +38,8 @@ export function Foot() {
       <IconButton
         icon="settings"
         label={t.settings}
-        onClick={() => {
-          settingsOpen.value = true;
-        }}
+        pressed={route.value.page === "settings"}
+        onClick={() => go({ page: "settings" })}
       />
       <IconButton
         icon="keyboard"

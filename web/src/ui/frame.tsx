@@ -1,7 +1,7 @@
 // The frame of the page on a phone: the drawer and the tab bar; and the banner of a simulated agent.
 
 import { signal } from "@preact/signals";
-import { hello, status, w } from "../state/app";
+import { hello, retryAt, status, w } from "../state/app";
 import { waiting } from "../state/inbox";
 import { simulationShown } from "../state/providers";
 import { formatRoute, route } from "../state/route";
@@ -53,8 +53,16 @@ export function TabBar() {
 export function Banner() {
   const r = route.value;
   const lost = status.value !== "open" && r.page !== "session" && hello.value !== undefined;
+  // The page was kept from before: nothing of the server is known yet.
+  const kept = status.value !== "open" && hello.value === undefined && retryAt.value > 0;
   return (
     <>
+      {kept && (
+        <div class="banner" role="alert">
+          <Icon name="offline" />
+          <span>{w.value.set_.unreachable}</span>
+        </div>
+      )}
       {lost && (
         <div class="banner" role="alert">
           <Icon name="offline" />
@@ -64,7 +72,7 @@ export function Banner() {
         </div>
       )}
       {simulationShown() && (
-        <div class="banner" role="note">
+        <div class="banner" role="region" aria-label={w.value.simulated}>
           <Icon name="alert" />
           <span>
             <b>{w.value.simulated}</b> {w.value.simulatedNote}

@@ -8,7 +8,6 @@ import { Dialog, Dialogs } from "./dialog";
 import { Icon } from "./icon";
 import { Inspector, inspected } from "./inspector";
 import { Palette } from "./palette";
-import { Settings, settingsOpen } from "./settings";
 
 export const palette = signal(false);
 export const help = signal(false);
@@ -24,7 +23,6 @@ export function Overlays() {
         />
       )}
       {help.value && <Help />}
-      {settingsOpen.value && <Settings />}
       {inspected.value && <Inspector of={inspected.value} />}
       <Dialogs />
       <Toasts />

@@ -17,7 +17,6 @@ import { help } from "./overlays";
 import { togglePanel } from "./panel";
 import { hitHref, Marked, useSearch } from "./search";
 import { actionsOf } from "./sessionmenu";
-import { settingsOpen } from "./settings";
 
 interface Target {
   icon: IconName;
@@ -53,9 +52,7 @@ function targets(): Target[] {
       icon: "settings",
       name: t.settings,
       note: "",
-      run: () => {
-        settingsOpen.value = true;
-      },
+      run: () => go({ page: "settings" }),
     },
     {
       icon: "keyboard",

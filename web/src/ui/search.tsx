@@ -7,16 +7,25 @@ import type { Entry } from "../state/sessions";
 
 export type Filter = "all" | "live" | "archived";
 
+/** What the list is narrowed to; empty is all. */
+export interface Narrow {
+  project: string;
+  agent: string;
+  tag: string;
+}
+
 /** Whether a session is among what was asked for. */
 export function matches(
   e: Entry,
   query: string,
-  project: string,
+  narrow: Narrow,
   filter: Filter,
   hits: ReadonlyMap<string, Found>,
 ): boolean {
   if (filter === "live" ? !e.live : filter === "archived" ? !e.archived : e.archived) return false;
-  if (project !== "" && e.project !== project) return false;
+  if (narrow.project !== "" && e.project !== narrow.project) return false;
+  if (narrow.agent !== "" && e.agent !== narrow.agent) return false;
+  if (narrow.tag !== "" && e.tag !== narrow.tag) return false;
   if (query === "") return true;
   const q = query.toLowerCase();
   return hits.has(e.id) || e.title.toLowerCase().includes(q) || e.tag.toLowerCase().includes(q);

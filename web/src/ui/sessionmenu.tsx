@@ -5,9 +5,9 @@ import { continueWith, copyText, exportSession, fork } from "../state/actions";
 import { refreshSoon, toast, tryCall, w } from "../state/app";
 import { carry } from "../state/carry";
 import { agentName, capabilitiesOf, providerOf, providers } from "../state/providers";
-import { go, route } from "../state/route";
+import { go, lastShown } from "../state/route";
 import { plain } from "../state/safe";
-import { past, refreshPast } from "../state/sessions";
+import { diskId, live, past, refreshPast } from "../state/sessions";
 import type { SessionStore } from "../state/session";
 import { IconButton } from "./button";
 import { ask, confirm } from "./dialog";
@@ -101,10 +101,11 @@ export async function renameSession(id: string, live: boolean, title: string): P
 
 export async function tagSession(id: string): Promise<void> {
   const t = w.peek();
-  const old = past.peek().find((h) => h.session_id === id)?.tag ?? "";
+  const disk = diskId(id);
+  const old = past.peek().find((h) => h.session_id === disk)?.tag ?? "";
   const tag = await ask({ title: t.tag, text: t.tagText, ok: t.tag, input: { label: t.tag, value: old } });
   if (tag === undefined) return;
-  await tryCall("history.tag", { session: id, tag: tag.trim() });
+  await tryCall("history.tag", { session: disk, tag: tag.trim() });
   void refreshPast();
 }
 
@@ -133,9 +134,11 @@ export async function deleteSession(id: string, live: boolean, title: string): P
 }
 
 export function besides(id: string): void {
-  const r = route.peek();
-  const ids = r.page === "session" ? [...r.ids.filter((x) => x !== id), id] : [id];
-  go({ page: "session", ids });
+  const there = new Set(live.peek().map((s) => s.session_id));
+  const others = lastShown.peek().filter((x) => x !== id && there.has(x));
+  // The address has room for four; without another one the first that runs is put beside it.
+  const beside = others.length > 0 ? others.slice(-3) : [...there].filter((x) => x !== id).slice(0, 1);
+  go({ page: "session", ids: [...beside, id] });
 }
 
 export function SessionMenu({ store }: { store: SessionStore }) {

@@ -4,34 +4,54 @@ import { useEffect, useState } from "preact/hooks";
 import { exportSession, fork } from "../state/actions";
 import { now, w } from "../state/app";
 import { lang } from "../state/prefs";
+import { agentName } from "../state/providers";
 import { plain } from "../state/safe";
 import { countOf, type Found } from "../state/search";
-import { allPast, archivedEntries, type Entry, live, liveEntries, loaded, morePast, pastCursor, pastEntries, refreshArchived } from "../state/sessions";
+import {
+  allPast,
+  archivedEntries,
+  asTree,
+  type Entry,
+  live,
+  liveEntries,
+  loaded,
+  morePast,
+  pastCursor,
+  pastEntries,
+  refreshArchived,
+  refreshTrees,
+} from "../state/sessions";
 import { age, money } from "../state/time";
 import { Button } from "./button";
 import { MenuButton } from "./frame";
 import { entryHref } from "./sidebar";
 import { Icon } from "./icon";
 import { ActionMenu, archiveSession, besides, deleteSession, renameSession, tagSession } from "./sessionmenu";
-import { type Filter, hitHref, Marked, matches, useSearch } from "./search";
+import { type Filter, hitHref, Marked, matches, type Narrow, useSearch } from "./search";
+import { SessionDetail } from "./sessiondetail";
 import { Skeleton, StateDot } from "./small";
 
 export function SessionsPage() {
   const [query, setQuery] = useState("");
-  const [project, setProject] = useState("");
+  const [narrow, setNarrow] = useState<Narrow>({ project: "", agent: "", tag: "" });
+  const [at, setAt] = useState("");
   const [filter, setFilter] = useState<Filter>("all");
   const results = useSearch(query);
   const hits = results.found;
   const count = countOf(results);
   const t = w.value;
-  useEffect(() => void allPast().catch(() => {}), []);
+  useEffect(() => {
+    void refreshTrees().catch(() => {});
+    void allPast().catch(() => {});
+  }, []);
   useEffect(() => {
     if (filter === "archived") void refreshArchived().catch(() => {});
   }, [filter, live.value]);
   const ids = new Set([...liveEntries.value, ...archivedEntries.value].map((e) => e.id));
   const all = [...liveEntries.value, ...archivedEntries.value, ...pastEntries.value.filter((e) => !ids.has(e.id))];
-  const projects = [...new Set(all.map((e) => e.project).filter((p) => p !== ""))].sort();
-  const shown = all.filter((e) => matches(e, query, project, filter, hits));
+  const shown = all.filter((e) => matches(e, query, narrow, filter, hits));
+  const rows = asTree(shown).slice(0, 500);
+  const current = all.find((e) => e.id === at);
   return (
     <main class="centre" id="main">
       <header class="bar">
@@ -54,19 +74,22 @@ export function SessionsPage() {
           {query !== "" && <span class="dim no-p">{count.sessions > 0 ? t.find_.count(count.matches, count.sessions) : t.found(shown.length)}
               {results.reading && ` · ${t.find_.reading}`}</span>}
         </label>
-        <select
-          class="inp auto"
-          aria-label={t.project}
-          value={project}
-          onChange={(e) => setProject(e.currentTarget.value)}
-        >
-          <option value="">{t.allProjects}</option>
-          {projects.map((p) => (
-            <option key={p} value={p}>
-              {plain(p)}
-            </option>
-          ))}
-        </select>
+        {narrowings(all).map(([key, label, none, options]) => (
+          <select
+            key={key}
+            class="inp auto"
+            aria-label={label}
+            value={narrow[key]}
+            onChange={(e) => setNarrow({ ...narrow, [key]: e.currentTarget.value })}
+          >
+            <option value="">{none}</option>
+            {options.map((o) => (
+              <option key={o} value={o}>
+                {plain(key === "agent" ? agentName(o) : o)}
+              </option>
+            ))}
+          </select>
+        ))}
         <span class="seg" role="group" aria-label={t.show}>
           {(["all", "live", "archived"] as const).map((f) => (
             <button key={f} type="button" aria-pressed={f === filter} onClick={() => setFilter(f)}>
@@ -75,6 +98,7 @@ export function SessionsPage() {
           ))}
         </span>
       </div>
+      <div class={`s-page${current ? " with" : ""}`}>
       <div
         class="scroll"
         tabIndex={0}
@@ -105,8 +129,16 @@ export function SessionsPage() {
               </tr>
             </thead>
             <tbody>
-              {shown.slice(0, 500).map((e) => (
-                <Row key={e.id} e={e} hit={hits.get(e.id)} query={query} />
+              {rows.map(({ e, depth }) => (
+                <Row
+                  key={e.id}
+                  e={e}
+                  depth={depth}
+                  hit={hits.get(e.id)}
+                  query={query}
+                  current={e.id === at}
+                  show={() => setAt(e.id)}
+                />
               ))}
             </tbody>
           </table>
@@ -119,11 +151,34 @@ export function SessionsPage() {
           </div>
         )}
       </div>
+      {current && <SessionDetail e={current} all={all} show={setAt} close={() => setAt("")} />}
+      </div>
     </main>
   );
 }
 
-function Row({ e, hit, query }: { e: Entry; hit: Found | undefined; query: string }) {
+/** The lists that narrow the sessions, as far as there is a choice. */
+function narrowings(all: readonly Entry[]): (readonly [keyof Narrow, string, string, string[]])[] {
+  const t = w.value;
+  const of = (key: "project" | "agent" | "tag") => [...new Set(all.map((e) => e[key]).filter((x) => x !== ""))].sort();
+  const lists = [
+    ["project", t.project, t.allProjects, of("project")],
+    ["agent", t.agent, t.sessions_.anyAgent, of("agent")],
+    ["tag", t.tag, t.sessions_.anyTag, of("tag")],
+  ] as const;
+  return lists.filter(([key, , , options]) => key === "project" || options.length > (key === "tag" ? 0 : 1)).map((l) => l);
+}
+
+interface RowProps {
+  e: Entry;
+  depth: number;
+  hit: Found | undefined;
+  query: string;
+  current: boolean;
+  show: () => void;
+}
+
+function Row({ e, depth, hit, query, current, show }: RowProps) {
   const t = w.value;
   const items = [
     { icon: "pencil" as const, label: t.rename, run: () => void renameSession(e.id, e.live, e.title) },
@@ -144,6 +199,9 @@ function Row({ e, hit, query }: { e: Entry; hit: Found | undefined; query: strin
   ];
   return (
     <tr
+      aria-current={current ? "true" : undefined}
+      onFocusIn={show}
+      onClick={show}
       onDblClick={() => {
         location.hash = entryHref(e);
       }}
@@ -152,7 +210,8 @@ function Row({ e, hit, query }: { e: Entry; hit: Found | undefined; query: strin
         <StateDot dot={e.dot} />
       </td>
       <td class="grow">
-        <span class="tline">
+        <span class={`tline${depth > 0 ? " fork" : ""}`} data-depth={Math.min(depth, 4)}>
+          {depth > 0 && <span class="sr">{t.sessions_.forkOf}</span>}
           <a class="cut" href={hitHref(e, hit)} dir="auto">
             <Marked text={plain(e.title || t.untitled)} query={query} />
           </a>

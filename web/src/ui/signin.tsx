@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { w } from "../state/app";
-import { signIn } from "../state/login";
+import { codeRefused, signIn } from "../state/login";
 import { Button } from "./button";
 import { Icon } from "./icon";
 
@@ -25,6 +25,11 @@ export function SignIn() {
         <h1>
           <Icon name="logo" class="logo" /> Parley
         </h1>
+        {codeRefused.value && (
+          <p class="err" role="alert">
+            <Icon name="alert" /> {t.set_.codeRefused}
+          </p>
+        )}
         <p>{t.signInNote}</p>
         <div class="field">
           <label for="token">{t.token}</label>

@@ -7,14 +7,20 @@ const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 
 /** The serious faults of a page that was opened with bypassCSP. */
 export async function serious(page) {
+  return (await violations(page)).filter((v) => v.serious).map((v) => v.text);
+}
+
+/** All faults of such a page. */
+export async function violations(page) {
   // A colour on its way from one to the other is not what is read.
   await page.addStyleTag({ content: "*, *::before, *::after { transition: none !important; animation-duration: 0s !important; }" });
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
   await page.evaluate(axe);
   const r = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
-  return r.violations
-    .filter((v) => v.impact === "serious" || v.impact === "critical")
-    .map((v) => `${v.id}: ${v.nodes.map((n) => n.target.join(" ")).join(", ")}`);
+  return r.violations.map((v) => ({
+    serious: v.impact === "serious" || v.impact === "critical",
+    text: `${v.id}: ${v.nodes.map((n) => n.target.join(" ")).join(", ")}`,
+  }));
 }
 
 /** What reaches over the right edge. */

@@ -85,7 +85,13 @@ export const withCLI = () => {
 
 /** A page of a context of its own, signed in, that notes whatever goes wrong in it. */
 export async function open(browser, server, options = {}) {
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: "en-US", ...options });
+  // The worker that keeps the page is for tests of its own; it would answer where others look at requests.
+  const context = await browser.newContext({
+    viewport: { width: 1440, height: 900 },
+    locale: "en-US",
+    serviceWorkers: "block",
+    ...options,
+  });
   await context.addInitScript(() => {
     window.parleyTest = (t) => {
       window.parleyTest = t;
@@ -96,7 +102,8 @@ export async function open(browser, server, options = {}) {
   page.faults = [];
   page.hosts = new Set();
   page.on("console", (m) => {
-    if (m.type() === "error" || m.type() === "warning") page.faults.push(m.text());
+    const blocked = m.text().includes("Service Worker registration blocked by Playwright");
+    if ((m.type() === "error" || m.type() === "warning") && !blocked) page.faults.push(m.text());
   });
   page.on("pageerror", (e) => page.faults.push(String(e)));
   page.on("request", (r) => page.hosts.add(new URL(r.url()).host));

@@ -174,15 +174,16 @@ describe("panels", { concurrency: 2 }, () => {
   test("settings are kept: theme, language, density, how changes are shown", async () => {
     const page = await open(browser, server);
     await page.getByRole("button", { name: "Settings" }).click();
-    const dialog = page.getByRole("dialog", { name: "Settings" });
+    await page.getByRole("heading", { name: "Settings", level: 1 }).waitFor();
+    const dialog = page.locator("main");
     assert.match(await dialog.locator(".storage[data-kind=logs]").innerText(), /^\d.* · nothing is deleted$/, "what sessions take");
     await dialog.getByRole("group", { name: "Theme" }).getByRole("button", { name: "Dark" }).click();
     await dialog.getByRole("group", { name: "Density" }).getByRole("button", { name: "Compact" }).click();
     await dialog.getByRole("group", { name: "Changes" }).getByRole("button", { name: "Inline" }).click();
     await dialog.getByRole("group", { name: "Language" }).getByRole("button", { name: "中文" }).click();
-    await page.getByRole("dialog", { name: "设置" }).waitFor();
+    await page.getByRole("heading", { name: "设置", level: 1 }).waitFor();
     await page.reload();
-    await page.waitForSelector("[data-composer]");
+    await page.getByRole("heading", { name: "设置", level: 1 }).waitFor();
     const kept = await page.evaluate(() => {
       const { theme, density } = document.documentElement.dataset;
       return [theme, density, document.documentElement.lang, localStorage.getItem("parley.diff")];

@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { begin, eventually, open, Server, sessionId, turns } from "./driver.mjs";
+import { begin, open, Server, sessionId, turns } from "./driver.mjs";
+import { deliver, pretend } from "./push.mjs";
 import { shared } from "./shared.mjs";
 
 const { browser } = shared;
@@ -120,28 +121,8 @@ test("a preview needs its own cookie, streams pass, and two previews are two ori
   await page.context().close();
 });
 
-/** A browser whose push service is not there: the subscription is made up, the rest is real. */
-function pretend() {
-  let mine = null;
-  const bytes = (n) => btoa(String.fromCharCode(...n)).replace(/\+/g, "-").replace(/\//g, "_").replace(/=/g, "");
-  PushManager.prototype.getSubscription = async () => mine;
-  PushManager.prototype.subscribe = async (options) => {
-    const pair = await crypto.subtle.generateKey({ name: "ECDH", namedCurve: "P-256" }, true, ["deriveBits"]);
-    const point = new Uint8Array(await crypto.subtle.exportKey("raw", pair.publicKey));
-    const keys = { p256dh: bytes(point), auth: bytes(crypto.getRandomValues(new Uint8Array(16))) };
-    const endpoint = "https://push.example.net/send/1";
-    window.subscribed = { ...options, length: options.applicationServerKey.length };
-    const unsubscribe = async () => {
-      mine = null;
-      return true;
-    };
-    mine = { endpoint, toJSON: () => ({ endpoint, keys }), unsubscribe };
-    return mine;
-  };
-}
-
 test("push: turned on with a click, a message is a notification, and a click on it opens the session", async () => {
-  const page = await open(browser, server, { permissions: ["notifications"] });
+  const page = await open(browser, server, { permissions: ["notifications"], serviceWorkers: "allow" });
   await page.context().addInitScript(pretend);
   await page.reload();
   await begin(page, "story");
@@ -153,7 +134,6 @@ test("push: turned on with a click, a message is a notification, and a click on 
   await page.getByRole("button", { name: "Settings" }).first().click();
   const setting = page.locator(".push");
   await setting.getByText("Off", { exact: true }).waitFor();
-  assert.equal(await page.evaluate(async () => (await navigator.serviceWorker.getRegistrations()).length), 0);
   await setting.getByRole("button", { name: "Turn on" }).click();
   await setting.getByText("This browser gets a message for questions and finished turns").waitFor();
   assert.deepEqual(await page.evaluate(() => [window.subscribed.userVisibleOnly, window.subscribed.length]), [true, 65]);
@@ -165,46 +145,16 @@ test("push: turned on with a click, a message is a notification, and a click on 
   const base = new URL("/", server.url).href;
   assert.deepEqual(worker, { scope: base, script: `${base}sw.js` });
   const script = await page.request.get(`${base}sw.js`);
-  assert.match(script.headers()["content-security-policy"], /^default-src 'none'/);
+  assert.match(script.headers()["content-security-policy"], /^default-src 'none'; connect-src 'self';/);
   assert.equal(script.headers()["service-worker-allowed"], undefined);
 
-  const cdp = await page.context().newCDPSession(page);
-  const registration = new Promise((resolve, reject) => {
-    setTimeout(() => reject(new Error("the worker is not listed")), 30_000).unref();
-    cdp.on("ServiceWorker.workerRegistrationUpdated", (e) => {
-      const r = e.registrations.find((x) => x.scopeURL === base && !x.isDeleted);
-      if (r) resolve(r.registrationId);
-    });
-  });
-  await cdp.send("ServiceWorker.enable");
-  const message = { kind: "needs_answer", session_id: id, title: "Make retries safe" };
-  const push = {
-    origin: new URL(base).origin,
-    registrationId: await registration,
-    data: JSON.stringify(message),
-  };
-  let shown;
-  for (let tries = 1; shown === undefined; tries++) {
-    // A browser may drop a message to a worker that is just starting; one that comes twice is shown once.
-    await cdp.send("ServiceWorker.deliverPushMessage", push);
-    shown = await eventually(
-      page,
-      async () => {
-        const [n] = await (await navigator.serviceWorker.ready).getNotifications();
-        return n && { title: n.title, body: n.body, tag: n.tag, data: n.data };
-      },
-      undefined,
-      10_000,
-    ).catch((err) => {
-      if (tries === 4) throw err;
-      return undefined;
-    });
-  }
+  const shown = await deliver(page, base, { kind: "needs_answer", session_id: id, title: "Make retries safe" });
   assert.deepEqual(shown, {
     title: "Make retries safe",
     body: "The agent waits for an answer.",
     tag: id,
     data: { session: id },
+    actions: [],
   });
   await page.keyboard.press("Escape");
   const [active] = page.context().serviceWorkers();

@@ -14,7 +14,7 @@ const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile:
 
 /** The pictures that the documentation shows; PARLEY_ALL_SCREENSHOTS=1 makes all. */
 const shown = new Set(
-  "changes-light review-dark usage-light chat-light new-light sessions-light home-light chat-dark permission-dark question-zh chat-zh plan-light edit-phone-dark chat-phone permission-phone home-phone".split(
+  "changes-light review-dark usage-light chat-light new-light sessions-light home-light settings-general-light chat-dark permission-dark question-zh chat-zh plan-light edit-phone-dark chat-phone permission-phone home-phone".split(
     " ",
   ),
 );
@@ -77,7 +77,12 @@ for (const [suffix, options] of [
   await place(page, "#/home", ".home-card");
   await shoot(page, `home-${suffix}`);
   await place(page, "#/sessions", ".list");
+  if (suffix === "light" || suffix === "dark") await page.locator(".list tbody a").first().focus();
   await shoot(page, `sessions-${suffix}`);
+  for (const section of ["general", "permissions", "devices"]) {
+    await place(page, `#/settings/${section}`, `[data-section=${section}]`);
+    await shoot(page, `settings-${section}-${suffix}`);
+  }
   await page.evaluate(async () => {
     const { sessions } = await window.parleyTest.call("session.list", {});
     for (const s of sessions) await window.parleyTest.call("session.delete", { session_id: s.session_id });

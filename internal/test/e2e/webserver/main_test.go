@@ -20,7 +20,8 @@ import (
 // flags are the flags with which the suite starts the program.
 type flags struct {
 	dir, work, addr, corpus, cli, script, dev string
-	git                                       bool
+	git, push                                 bool
+	hosts                                     []string
 }
 
 // TestMain runs the program if it gets a directory, and the tests otherwise.
@@ -33,6 +34,11 @@ func TestMain(m *testing.M) {
 	flag.StringVar(&f.cli, "cli", "", "the Claude CLI; it is offered as the agent claude")
 	flag.StringVar(&f.script, "script", "", "what the fake API says to that CLI")
 	flag.StringVar(&f.dev, "dev", "", "command that the agent developer starts as its server, with previews and push messages")
+	flag.BoolVar(&f.push, "push", false, "send push messages")
+	flag.Func("host", "name under which other machines reach the server; repeatable", func(name string) error {
+		f.hosts = append(f.hosts, name)
+		return nil
+	})
 	flag.BoolVar(&f.git, "git", false, "make the project a git repository, if it is none")
 	flag.Parse()
 	if f.dir == "" {
@@ -70,7 +76,7 @@ func run(f flags) error {
 	defer func() { _ = store.Close(context.Background()) }()
 	opts := server.Options{
 		Providers: providers, Simulated: true, Store: store, Dir: filepath.Join(f.dir, "server"), Directories: []string{f.work},
-		DrainTimeout: time.Second, MaxAgents: 500,
+		DrainTimeout: time.Second, MaxAgents: 500, AllowedHosts: f.hosts, Push: f.push,
 	}
 	var shown net.Listener
 	if f.dev != "" {

@@ -1,0 +1,124 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/session"
+	"github.com/seed7221b0f9/parley/webhook"
+)
+
+// The limits of answers from notices: the number of open ones, and the length of a command that fits
+// into a notice in characters.
+const (
+	maxNotices       = 1000
+	maxNoticeCommand = 120
+)
+
+// notice is a request that a message offers to answer.
+type notice struct {
+	session, request string
+	account          string
+	allow            bool
+}
+
+// offer is the part of a message with which the notice answers: a nonce to deny, and a command if it
+// also allows.
+type offer struct {
+	Nonce   string `json:"nonce,omitempty"`
+	Command string `json:"command,omitempty"` // complete; set if the notice may offer to allow it
+}
+
+// offer returns what a browser is offered to answer an event with: nothing unless the event is a
+// request for the use of a tool that is still open and the subscriber may answer it.
+func (s *Server) offer(ctx context.Context, k *pushed, ev webhook.Event) offer {
+	if ev.Type != webhook.NeedsAnswer || k.Account != ownerAccount && s.tokens.holds(k.Account) < roleOperator {
+		return offer{}
+	}
+	p := s.request(ctx, ev)
+	if p == nil || p.Kind != event.PermissionTool {
+		return offer{}
+	}
+	n := notice{session: ev.SessionID, request: p.RequestID, account: k.Account}
+	var o offer
+	if k.Allow {
+		o.Command, n.allow = wholeCommand(p)
+	}
+	o.Nonce, _ = s.notices.begin(n, pushTTL)
+	return o
+}
+
+// request returns the open request for permission of an event, nil if there is none.
+func (s *Server) request(ctx context.Context, ev webhook.Event) *event.PermissionRequest {
+	var data struct {
+		RequestID string `json:"request_id"`
+	}
+	if json.Unmarshal(ev.Data, &data) != nil {
+		return nil
+	}
+	open, err := session.Of[session.Requests](s.sessions).List(ctx, api.PermissionListParams{SessionID: ev.SessionID})
+	if err != nil {
+		return nil // the notice leads to the session
+	}
+	for _, p := range open.Prompts {
+		if p.Prompt.RequestID() == data.RequestID {
+			return p.Prompt.Permission
+		}
+	}
+	return nil
+}
+
+// wholeCommand returns the command of a request if nothing but this command would be allowed, and it
+// fits into a notice: one short line of visible characters. Anything unknown in the request is more
+// than the command.
+func wholeCommand(p *event.PermissionRequest) (string, bool) {
+	if p.ToolName != "Bash" || p.DefaultToNo || p.BlockedPath != "" || p.Content != "" || p.Locations != "" || p.Profile != "" || p.Request != "" {
+		return "", false
+	}
+	var input map[string]any
+	if json.Unmarshal([]byte(p.Input), &input) != nil {
+		return "", false
+	}
+	command, ok := input["command"].(string)
+	for name := range input {
+		switch name {
+		case "command", "description", "timeout":
+		default:
+			return "", false
+		}
+	}
+	if !ok || command == "" || !utf8.ValidString(command) || utf8.RuneCountInString(command) > maxNoticeCommand {
+		return "", false
+	}
+	for _, r := range command {
+		if !unicode.IsPrint(r) || unicode.Is(unicode.Cf, r) {
+			return "", false
+		}
+	}
+	return command, command[0] != ' ' && command[len(command)-1] != ' '
+}
+
+// pushAnswer answers the request of a notice. The nonce ends with the first try, whatever comes of it.
+func pushAnswer(s *Server, ctx context.Context, c *caller, p api.PushAnswerParams) (api.RespondResult, error) {
+	n, ok := s.notices.take(p.Nonce)
+	if !ok || n.account != c.account {
+		return api.RespondResult{}, session.Conflict("the notice was answered, or has expired")
+	}
+	if p.Behavior != event.ResolvedDeny && !(p.Behavior == event.ResolvedAllow && n.allow) {
+		return api.RespondResult{}, session.Invalid("this notice does not offer %.20q", p.Behavior)
+	}
+	return session.Of[session.Requests](s.sessions).PermissionRespond(ctx, api.PermissionRespondParams{SessionID: n.session, RequestID: n.request, Behavior: p.Behavior}, c.by())
+}
+
+// pushGet returns the subscription of the caller's browser.
+func pushGet(s *Server, _ context.Context, c *caller, p api.PushUnsubscribeParams) (api.PushState, error) {
+	k, ok := s.webhooks.subscription(c.account, p.Endpoint)
+	if !ok {
+		return api.PushState{}, nil
+	}
+	return api.PushState{Subscribed: true, Events: k.Events, Allow: k.Push.Allow}, nil
+}

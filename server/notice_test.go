@@ -1,0 +1,165 @@
+package server
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/client"
+	"github.com/seed7221b0f9/parley/server/api"
+)
+
+// TestWholeCommand checks that a notice offers to allow a command only if nothing else would be
+// allowed, and all of it can be read.
+func TestWholeCommand(t *testing.T) {
+	good := event.PermissionRequest{Kind: event.PermissionTool, ToolName: "Bash", Input: `{"command":"go test ./...","description":"Runs the tests","timeout":1000}`}
+	if got, ok := wholeCommand(&good); !ok || got != "go test ./..." {
+		t.Errorf("a short command: %q, %v", got, ok)
+	}
+	input := func(text string) func(*event.PermissionRequest) {
+		return func(p *event.PermissionRequest) { p.Input = event.JSON(text) }
+	}
+	for name, change := range map[string]func(*event.PermissionRequest){
+		"another tool":           func(p *event.PermissionRequest) { p.ToolName = "mcp__x__run" },
+		"advised against":        func(p *event.PermissionRequest) { p.DefaultToNo = true },
+		"a path":                 func(p *event.PermissionRequest) { p.BlockedPath = "/etc" },
+		"content":                func(p *event.PermissionRequest) { p.Content = `[]` },
+		"locations":              func(p *event.PermissionRequest) { p.Locations = `[]` },
+		"a profile":              func(p *event.PermissionRequest) { p.Profile = `{}` },
+		"more in the request":    func(p *event.PermissionRequest) { p.Request = `{}` },
+		"no input":               input(``),
+		"no object":              input(`[]`),
+		"no command":             input(`{}`),
+		"an empty command":       input(`{"command":""}`),
+		"a list":                 input(`{"command":["rm","x"]}`),
+		"an unknown member":      input(`{"command":"ls","dangerouslyDisableSandbox":true}`),
+		"two lines":              input(`{"command":"ls\nrm -rf x"}`),
+		"a tab":                  input(`{"command":"ls\trm"}`),
+		"text that turns":        input(`{"command":"ls \u202egpj"}`),
+		"an invisible space":     input(`{"command":"ls\u200bx"}`),
+		"an escape":              input(`{"command":"ls \u001b[8m; rm x"}`),
+		"a space at the end":     input(`{"command":"ls "}`),
+		"a space at the start":   input(`{"command":" ls"}`),
+		"one character too long": input(`{"command":"` + strings.Repeat("x", maxNoticeCommand+1) + `"}`),
+	} {
+		p := good
+		change(&p)
+		if got, ok := wholeCommand(&p); ok {
+			t.Errorf("%s: %q is offered", name, got)
+		}
+	}
+	good.Input = event.JSON(`{"command":"` + strings.Repeat("界", maxNoticeCommand) + `"}`)
+	if _, ok := wholeCommand(&good); !ok {
+		t.Error("a command that just fits is not offered")
+	}
+}
+
+// ask has an agent ask, and returns the message about it.
+func (p *pushService) ask(h *harness, id, prompt string) pushMessage {
+	h.Helper()
+	h.query(id, prompt)
+	got := p.try(h.T)
+	return got[len(got)-1]
+}
+
+// TestPush_answer checks answers from notices: with the nonce of the message, once, by the token of the
+// subscription, and to allow only where the device may and the whole command is in the message.
+func TestPush_answer(t *testing.T) {
+	clock := newFakeClock()
+	p := newPushService(t, clock)
+	h := pushHarness(t, p)
+	sub := p.browser(t, "/own")
+	h.call("push.subscribe", sub, nil)
+	id := h.connect()
+	w := h.watch(id)
+	deny := p.ask(h, id, "tool Bash")
+	if deny.Nonce == "" || deny.Command != "" {
+		t.Fatalf("a device that may not allow gets %+v", deny)
+	}
+	h.refused(api.InvalidParams, "push.answer", api.PushAnswerParams{Nonce: deny.Nonce, Behavior: "allow"})
+	h.refused(api.Conflict, "push.answer", api.PushAnswerParams{Nonce: deny.Nonce, Behavior: "deny"}) // it ended
+	h.answer(id, "deny")
+	w.results(1)
+	p.try(t)
+	deny = p.ask(h, id, "tool Bash")
+	var r api.RespondResult
+	h.call("push.answer", api.PushAnswerParams{Nonce: deny.Nonce, Behavior: "deny"}, &r)
+	if !r.Accepted {
+		t.Errorf("the denial: %+v", r)
+	}
+	w.results(2)
+	p.try(t)
+
+	sub.Allow, sub.Events = true, []string{"needs_answer"}
+	h.call("push.subscribe", sub, nil)
+	var state api.PushState
+	h.call("push.get", api.PushUnsubscribeParams{Endpoint: sub.Endpoint}, &state)
+	if !state.Subscribed || !state.Allow || len(state.Events) != 1 {
+		t.Errorf("the subscription is %+v", state)
+	}
+	allow := p.ask(h, id, "tool Bash")
+	if allow.Command != "echo done" {
+		t.Fatalf("the message is %+v", allow)
+	}
+	var other api.TokensCreateResult
+	h.call("tokens.create", api.TokensCreateParams{Role: "operator"}, &other)
+	err := h.client(other.Token).Call(h.ctx(), "push.answer", api.PushAnswerParams{Nonce: allow.Nonce, Behavior: "allow"}, nil)
+	if client.Reason(err) != api.Conflict {
+		t.Errorf("the nonce of another token: %v", err)
+	}
+	h.refused(api.Conflict, "push.answer", api.PushAnswerParams{Nonce: allow.Nonce, Behavior: "allow"}) // it ended with the try
+	h.answer(id, "deny")
+	w.results(3)
+	allow = p.ask(h, id, "tool Bash")
+	h.call("push.answer", api.PushAnswerParams{Nonce: allow.Nonce, Behavior: "allow"}, &r)
+	w.results(4)
+	w.says("I have used Bash.")
+	if other := p.ask(h, id, "tool Write"); other.Command != "" || other.Nonce == "" {
+		t.Errorf("another tool: %+v", other)
+	}
+	h.answer(id, "deny")
+	w.results(5)
+	if question := p.ask(h, id, "ask"); question.Nonce != "" {
+		t.Errorf("a question: %+v", question)
+	}
+	if strings.Contains(h.logs.String(), allow.Nonce) {
+		t.Error("the log has a nonce")
+	}
+}
+
+// TestPush_answer_viewer checks that a viewer is not offered to answer, and cannot ask for it.
+func TestPush_answer_viewer(t *testing.T) {
+	clock := newFakeClock()
+	p := newPushService(t, clock)
+	h := pushHarness(t, p)
+	var tk api.TokensCreateResult
+	h.call("tokens.create", api.TokensCreateParams{Role: "viewer"}, &tk)
+	viewer := h.client(tk.Token)
+	sub := p.browser(t, "/viewer")
+	sub.Allow = true
+	if err := viewer.Call(h.ctx(), "push.subscribe", sub, nil); client.Reason(err) != api.AuthFailed {
+		t.Errorf("a viewer subscribes to allow: %v", err)
+	}
+	sub.Allow = false
+	if err := viewer.Call(h.ctx(), "push.subscribe", sub, nil); err != nil {
+		t.Fatal(err)
+	}
+	if m := p.ask(h, h.connect(), "tool Bash"); m.Nonce != "" || m.Kind != "needs_answer" {
+		t.Errorf("a viewer gets %+v", m)
+	}
+	err := viewer.Call(h.ctx(), "push.answer", api.PushAnswerParams{Nonce: "x", Behavior: "deny"}, nil)
+	if client.Reason(err) != api.AuthFailed {
+		t.Errorf("a viewer answers: %v", err)
+	}
+}
+
+// answer answers the open request of a session.
+func (h *harness) answer(id, behavior string) {
+	h.Helper()
+	var open api.PermissionListResult
+	h.call("permission.list", api.PermissionListParams{SessionID: id}, &open)
+	if len(open.Prompts) != 1 {
+		h.Fatalf("%d requests are open", len(open.Prompts))
+	}
+	h.call("permission.respond", api.PermissionRespondParams{SessionID: id, RequestID: open.Prompts[0].Prompt.RequestID(), Behavior: behavior}, nil)
+}

@@ -1,0 +1,73 @@
+package server
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"slices"
+	"sync"
+	"time"
+)
+
+// onces are secrets for one use, each with a value. A secret is kept in memory only, as its hash. The
+// methods may be called from any goroutine.
+type onces[T any] struct {
+	now func() time.Time
+	max int // the oldest one ends when there are more
+
+	mu   sync.Mutex
+	open []once[T]
+}
+
+type once[T any] struct {
+	hash    [sha256.Size]byte
+	expires time.Time
+	value   T
+}
+
+// begin returns a new secret with 128 random bits.
+func (o *onces[T]) begin(value T, age time.Duration) (secret string, expires time.Time) {
+	b := make([]byte, 16)
+	_, _ = rand.Read(b) // it never fails
+	secret = base64.RawURLEncoding.EncodeToString(b)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	now := o.now()
+	expires = now.Add(age)
+	o.open = slices.DeleteFunc(o.open, func(e once[T]) bool { return !now.Before(e.expires) })
+	if n := len(o.open) - o.max + 1; n > 0 {
+		o.open = slices.Delete(o.open, 0, n)
+	}
+	o.open = append(o.open, once[T]{sha256.Sum256([]byte(secret)), expires, value})
+	return secret, expires
+}
+
+// take ends a secret and returns its value. It takes the same time for every wrong secret.
+func (o *onces[T]) take(secret string) (value T, ok bool) {
+	hash := sha256.Sum256([]byte(secret))
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	found := -1
+	for i := range o.open {
+		if subtle.ConstantTimeCompare(o.open[i].hash[:], hash[:]) == 1 {
+			found = i
+		}
+	}
+	if found < 0 {
+		return value, false
+	}
+	e := o.open[found]
+	o.open = slices.Delete(o.open, found, found+1)
+	if !o.now().Before(e.expires) {
+		return value, false
+	}
+	return e.value, true
+}
+
+// drop ends the secrets of some values.
+func (o *onces[T]) drop(of func(T) bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.open = slices.DeleteFunc(o.open, func(e once[T]) bool { return of(e.value) })
+}

@@ -1,0 +1,22 @@
+// The offline shell: which requests of the page the service worker answers, and what it keeps.
+
+/** Assets that are kept. Those of older pages go first. */
+export const mostKept = 80;
+
+/**
+ * The page itself is asked for and kept for the time without a server; a file of assets/ has its hash in its name, so a kept one is
+ * the same. Everything else goes to the server alone: methods, streams, and all that needs a token.
+ */
+export function kindOf(method: string, url: string, navigates: boolean, scope: string): "page" | "asset" | "" {
+  const at = new URL(url);
+  const base = new URL(scope);
+  if (method !== "GET" || at.origin !== base.origin || !at.pathname.startsWith(base.pathname)) return "";
+  const path = at.pathname.slice(base.pathname.length);
+  if (navigates && (path === "" || path === "index.html")) return "page";
+  return /^assets\/[\w.-]+$/.test(path) && at.search === "" ? "asset" : "";
+}
+
+/** The files that a page names. */
+export function assetsOf(html: string): string[] {
+  return [...html.matchAll(/(?:src|href)="\.\/(assets\/[\w.-]+)"/g)].map((m) => m[1] ?? "");
+}

@@ -1,0 +1,41 @@
+// The project and agent whose settings are shown.
+
+import { signal } from "@preact/signals";
+import { settings, w } from "../../state/app";
+import { lastProject } from "../../state/choices";
+import { providers } from "../../state/providers";
+import { plain } from "../../state/safe";
+import { live } from "../../state/sessions";
+import { Row, Select } from "./row";
+
+const chosen = signal("");
+
+/** The folders of which settings are read: the roots, the project that was chosen last, and those of sessions. */
+function folders(): string[] {
+  const all = [lastProject.value, ...(settings.value?.directories ?? []), ...live.value.map((s) => s.repo || (s.cwd ?? ""))];
+  return [...new Set(all.filter((d) => d !== ""))].slice(0, 50);
+}
+
+/** The parameters that name the settings. Claude is the agent that keeps some. */
+export function settingsOf(): { cwd: string; provider: string } {
+  const all = folders();
+  const cwd = all.includes(chosen.value) ? chosen.value : (all[0] ?? "");
+  return { cwd, provider: providers.value.find((p) => p.name === "claude")?.name ?? "" };
+}
+
+export function ProjectRow() {
+  const t = w.value;
+  const { cwd } = settingsOf();
+  return (
+    <Row name={t.project} note={t.set_.projectNote}>
+      <Select
+        label={t.set_.projectOf}
+        value={cwd}
+        options={folders().map((d) => [d, plain(d.split("/").pop() || d)])}
+        set={(d) => {
+          chosen.value = d;
+        }}
+      />
+    </Row>
+  );
+}

@@ -1,0 +1,89 @@
+// The parts of the settings: a section, a row with its name, and a switch.
+
+import type { ComponentChildren } from "preact";
+
+interface SectionProps {
+  id: string;
+  title: string;
+  note?: string;
+  children: ComponentChildren;
+}
+
+export function SetSection({ id, title, note, children }: SectionProps) {
+  return (
+    <section class="set-s" id={`set-${id}`} aria-label={title} data-section={id}>
+      <h2>{title}</h2>
+      {note && <p class="dim">{note}</p>}
+      {children}
+    </section>
+  );
+}
+
+interface RowProps {
+  name: ComponentChildren;
+  note?: ComponentChildren;
+  /** What went wrong with the last change. */
+  error?: string | undefined;
+  children?: ComponentChildren;
+  class?: string;
+}
+
+export function Row({ name, note, error, children, class: extra = "" }: RowProps) {
+  return (
+    <div class={`set-row ${extra}`}>
+      <div class="set-l">
+        <span class="set-n">{name}</span>
+        {note && <span class="dim">{note}</span>}
+        {error && (
+          <span class="err" role="alert">
+            {error}
+          </span>
+        )}
+      </div>
+      {children && <div class="set-c">{children}</div>}
+    </div>
+  );
+}
+
+interface SwitchProps {
+  label: string;
+  on: boolean;
+  disabled?: boolean;
+  set: (on: boolean) => void;
+}
+
+/** It acts at once; the control alone says so. */
+export function Switch({ label, on, disabled = false, set }: SwitchProps) {
+  return (
+    <label class="switch">
+      <input
+        type="checkbox"
+        role="switch"
+        aria-label={label}
+        aria-checked={on}
+        checked={on}
+        disabled={disabled}
+        onChange={(e) => set(e.currentTarget.checked)}
+      />
+    </label>
+  );
+}
+
+interface SelectProps {
+  label: string;
+  value: string;
+  options: readonly (readonly [string, string])[];
+  set: (v: string) => void;
+}
+
+export function Select({ label, value, options, set }: SelectProps) {
+  return (
+    <select class="inp sm" aria-label={label} value={value} onChange={(e) => set(e.currentTarget.value)}>
+      {options.map(([v, name]) => (
+        <option key={v} value={v}>
+          {name}
+        </option>
+      ))}
+    </select>
+  );
+}

@@ -1,0 +1,101 @@
+// The list of sessions: tags, forks, the detail of one, side by side, names of worktrees.
+
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { overflow, violations } from "./axe.mjs";
+import { begin, open, sessionId, turns } from "./driver.mjs";
+import { shared } from "./shared.mjs";
+import { work } from "./work.mjs";
+
+const { browser, git: server } = shared;
+
+async function list(page) {
+  await page.evaluate(() => {
+    location.hash = "#/sessions";
+  });
+  await page.locator(".list tbody tr").first().waitFor();
+}
+
+const detail = (page) => page.getByRole("complementary", { name: "Details" });
+
+describe("sessions", { concurrency: 2 }, () => {
+  test("the detail follows the row; a tag is given and narrows the list; a session is deleted", async () => {
+    const page = await open(browser, server);
+    await page.getByLabel("Agent", { exact: true }).selectOption("sim");
+    await begin(page, "say tagged one");
+    await turns(page, 1);
+    const id = sessionId(page);
+    await list(page);
+    const row = page.locator(".list tbody tr", { has: page.locator(`a[href="#/s/${id}"]`) });
+    await row.locator("a").focus();
+    await detail(page).getByRole("link", { name: "Open" }).waitFor();
+    assert.match(await detail(page).innerText(), /1 turn/);
+    await detail(page).getByRole("button", { name: "Add a tag" }).click();
+    await page.getByRole("dialog").getByLabel("Tag").fill("keep");
+    await page.getByRole("dialog").getByRole("button", { name: "Tag" }).click();
+    await row.locator(".chip", { hasText: "keep" }).waitFor();
+    await page.getByLabel("Tag", { exact: true }).selectOption("keep");
+    assert.equal(await page.locator(".list tbody tr").count(), 1);
+    await detail(page).getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+    await row.waitFor({ state: "detached" });
+    assert.deepEqual(page.faults, []);
+    await page.context().close();
+  });
+
+  test("a fork is below its session, in the list and in the detail; side by side opens both", async () => {
+    const page = await open(browser, server);
+    await page.getByLabel("Agent", { exact: true }).selectOption("sim");
+    await begin(page, "say the trunk");
+    await turns(page, 1);
+    const trunk = sessionId(page);
+    await list(page);
+    const rowOf = (id) => page.locator(".list tbody tr", { has: page.locator(`a[href="#/s/${id}"]`) });
+    await rowOf(trunk).locator("a").focus();
+    await detail(page).getByRole("button", { name: "Fork" }).click();
+    await page.waitForFunction((t) => location.hash.startsWith("#/s/") && !location.hash.includes(t), trunk);
+    const fork = sessionId(page);
+    await list(page);
+    await rowOf(fork).locator(".tline.fork").waitFor();
+    const order = await page.locator(".list tbody a").evaluateAll((all) => all.map((a) => a.getAttribute("href")));
+    assert.equal(order.indexOf(`#/s/${fork}`), order.indexOf(`#/s/${trunk}`) + 1);
+    await rowOf(fork).locator("a").focus();
+    const tree = detail(page).locator(".s-tree li");
+    assert.equal(await tree.count(), 2);
+    await tree.first().getByRole("button").click();
+    assert.equal(await rowOf(trunk).getAttribute("aria-current"), "true");
+    await detail(page).getByRole("button", { name: "Side by side" }).click();
+    await page.waitForFunction(([a, b]) => location.hash === `#/s/${b}/${a}`, [trunk, fork]);
+    assert.equal(await page.locator(".dock").count(), 2);
+    assert.deepEqual(page.faults, []);
+    await page.context().close();
+  });
+
+  test("a worktree has the name of its project and branch, never a hash", async () => {
+    const page = await open(browser, server);
+    const { id, dir } = await work(page, server, "rework", { branch: "wt/tides" });
+    await list(page);
+    const row = page.locator(".list tbody tr", { has: page.locator(`a[href="#/s/${id}"]`) });
+    await row.locator("a").focus();
+    const text = `${await row.innerText()} ${await detail(page).innerText()}`;
+    assert.match(text, /project/);
+    assert.match(text, /wt\/tides/);
+    assert.equal(text.includes(dir.split("/").pop()), false, text);
+    await page.context().close();
+  });
+
+  for (const [name, options] of [
+    ["light", { colorScheme: "light" }],
+    ["dark", { colorScheme: "dark" }],
+  ]) {
+    test(`axe finds no fault in the list with a detail: ${name}`, async () => {
+      const page = await open(browser, server, { bypassCSP: true, ...options });
+      await work(page, server, "rework");
+      await list(page);
+      await page.locator(".list tbody a").first().focus();
+      await detail(page).waitFor();
+      assert.deepEqual([...(await violations(page)), ...(await overflow(page))], []);
+      await page.context().close();
+    });
+  }
+});
