@@ -30,7 +30,7 @@ export function SessionDetail({ e, all, show, close }: DetailProps) {
   ];
   return (
     <aside class="s-detail" aria-label={t.sessions_.detail}>
-      <div class="s-acts">
+      <div class="sd-acts">
         <StateDot dot={e.dot} />
         <span class="dim">{t.states[e.state] ?? plain(e.state)}</span>
         <span class="sp" />

@@ -8,11 +8,14 @@ import { arm, begin, open, say, Server, turns } from "./driver.mjs";
 
 const path = [process.env.PARLEY_FIREFOX, "/usr/bin/firefox-esr", "/usr/bin/firefox"].find((p) => p && existsSync(p));
 
+// This Firefox does not know these commands of the protocol.
+const plain = { serviceWorkers: "allow", colorScheme: null, reducedMotion: null, forcedColors: null, contrast: null };
+
 test("Firefox: start, stream, approve, settings, back", { skip: path ? false : "there is no Firefox; install it, or set PARLEY_FIREFOX", timeout: 300_000 }, async () => {
   const server = await new Server().start();
   const browser = await firefox.launch({ executablePath: path, channel: "moz-firefox" });
   try {
-    const page = await open(browser, server, { serviceWorkers: "allow" });
+    const page = await open(browser, server, plain);
     await begin(page, "story");
     await turns(page, 1);
     await say(page, "permission");

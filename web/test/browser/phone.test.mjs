@@ -232,7 +232,7 @@ describe("phone", { concurrency: 2 }, () => {
     const box = await diff.boundingBox();
     assert.ok(box.width >= wide - 4, `the diff has ${box.width} px`);
     const code = await diff.locator(".tx").first().boundingBox();
-    assert.ok(code.width >= wide - 60, `the code has ${code.width} px`);
+    assert.ok(code.width >= wide - 52, `the code has ${code.width} px`);
     await begin(page, "Use the plain theme in site.yaml");
     const asked = page.locator(".ask-card .diff").first();
     await asked.waitFor();

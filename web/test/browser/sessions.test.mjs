@@ -30,6 +30,8 @@ describe("sessions", { concurrency: 2 }, () => {
     await row.locator("a").focus();
     await detail(page).getByRole("link", { name: "Open" }).waitFor();
     assert.match(await detail(page).innerText(), /1 turn/);
+    const acts = await detail(page).locator(".sd-acts button").evaluateAll((all) => all.map((b) => getComputedStyle(b.parentElement).opacity));
+    assert.deepEqual([...new Set(acts)], ["1"], "the actions are seen");
     await detail(page).getByRole("button", { name: "Add a tag" }).click();
     await page.getByRole("dialog").getByLabel("Tag").fill("keep");
     await page.getByRole("dialog").getByRole("button", { name: "Tag" }).click();

@@ -78,7 +78,7 @@ function NewRule({ add }: { add: (r: { rule: string; behavior: string; scope: st
   const [behavior, setBehavior] = useState<string>("allow");
   const [scope, setScope] = useState<string>("local");
   return (
-    <Row name={t.addRule} note={t.scopeNotes[scope as (typeof scopes)[number]]}>
+    <Row class="tall" name={t.addRule} note={t.scopeNotes[scope as (typeof scopes)[number]]}>
       <input
         class="inp sm"
         aria-label={t.rule}
