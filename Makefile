@@ -26,7 +26,7 @@ lint test fuzz bench soak corpus: export GOFLAGS += -buildvcs=false
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run build dist test quick packages preflight deps lint generate fuzz bench soak mutants corpus clean
+.PHONY: help run build dist site test quick packages preflight deps lint generate fuzz bench soak mutants corpus clean
 
 help: ## list the targets
 	@echo 'usage: make <target> [VARIABLE=value]'
@@ -52,6 +52,10 @@ build: ## build bin/parley
 dist: ## build the command for every system into dist, with checksums (VERSION=1.2.3)
 	@scripts/preflight go
 	@VERSION=$(VERSION) scripts/dist
+
+site: ## write the documentation as web pages into dist/site
+	@scripts/preflight go
+	go run ./cmd/parley docs --out dist/site
 
 test: ## check everything: tools, CLI, lint, tests with the race detector
 	@PKG="$(PKG)" GROWTH="$(GROWTH)" scripts/test

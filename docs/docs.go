@@ -1,5 +1,5 @@
-// Package docs holds the guides of this directory, so that the command can show them as help and as
-// manual pages without a network. The guides are the only source: a topic is the first part of a page.
+// Package docs holds the pages of this directory, so that the command can show them as help, as
+// manual pages and as web pages without a network. The pages are the only source.
 package docs
 
 import (
@@ -11,16 +11,19 @@ import (
 	"strings"
 )
 
-//go:embed guide/*.md operations.md
-var guides embed.FS
+// Files holds the pages and their images.
+//
+//go:embed *.md guide/*.md reference/*.md screenshots/usage-light.png screenshots/changes-light.png screenshots/review-dark.png
+var Files embed.FS
 
-// Topic is a guide in short: what parley help shows of it.
+// Topic is a guide.
 type Topic struct {
-	Name    string // what parley help is asked for, as in "permissions"
+	Name    string // the argument of parley help, as in "permissions"
 	Title   string // the heading of the page
 	Summary string // the first paragraph of the page, on one line
 	Short   string // the points of the section "In short", a line for each, without markup
 	Page    string // the page below docs, as in "guide/permissions.md"
+	Text    string // the whole page, Markdown
 }
 
 // renamed are the topics that would have the name of a command, by the name of their page.
@@ -30,7 +33,7 @@ var renamed = map[string]string{"sessions": "history"}
 // short" is not a topic. The error says which page has the section and lacks a heading, a first
 // paragraph or the list; the tests of the package keep it nil.
 func Topics() ([]Topic, error) {
-	pages, err := fs.Glob(guides, "guide/*.md")
+	pages, err := fs.Glob(Files, "guide/*.md")
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +41,7 @@ func Topics() ([]Topic, error) {
 	slices.SortFunc(pages, func(a, b string) int { return strings.Compare(path.Base(a), path.Base(b)) })
 	var topics []Topic
 	for _, page := range pages {
-		text, err := guides.ReadFile(page)
+		text, err := Files.ReadFile(page)
 		if err != nil {
 			return nil, err
 		}
@@ -59,7 +62,7 @@ const inShort = "\n## In short\n"
 
 func parse(page, text string) (Topic, error) {
 	name := strings.TrimSuffix(path.Base(page), path.Ext(page))
-	t := Topic{Name: name, Page: page}
+	t := Topic{Name: name, Page: page, Text: text}
 	if other := renamed[name]; other != "" {
 		t.Name = other
 	}

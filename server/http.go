@@ -54,6 +54,12 @@ func (s *Server) Handler() http.Handler {
 	mux.Handle("/v1/", s.filtered(func(http.ResponseWriter, *http.Request) error {
 		return &httpError{http.StatusNotFound, &session.Failure{Reason: methodNotFound, Message: "there is no such address; methods are called with POST /v1/<method>"}}
 	}))
+	if s.opts.Docs != nil {
+		mux.Handle("/docs/", s.filtered(func(w http.ResponseWriter, r *http.Request) error {
+			s.opts.Docs.ServeHTTP(w, r)
+			return nil
+		}))
+	}
 	page := web.Handler()
 	mux.Handle("/", s.filtered(func(w http.ResponseWriter, r *http.Request) error {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {

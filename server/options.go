@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/x509"
 	"log/slog"
+	"net/http"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -47,6 +48,8 @@ type Options struct {
 	Providers []agent.Provider
 	// Simulated reports that the default provider is not a real agent.
 	Simulated bool
+	// Docs serves the documentation at /docs/ to everyone. Nil serves none.
+	Docs http.Handler
 	// Store holds the logs of the sessions. The server does not close it.
 	Store *eventlog.Store
 	// Dir is the directory of tokens and uploads. It is created with mode 0700.

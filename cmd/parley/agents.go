@@ -25,7 +25,7 @@ serve take the name as --agent, and serve offers all that are installed.
 Exit codes:
     0  it was done
     1  a check failed, or a file cannot be read or written
-    2  the command line makes no sense`
+    2  invalid command line`
 
 func newAgents(code *int) *cobra.Command {
 	cmd := &cobra.Command{

@@ -22,7 +22,7 @@ const hostLong = `Host looks at the process that runs the agents of "parley serv
 Exit codes:
     0  it was done, also where no host runs
     1  the host did not answer, or refused
-    2  the command line makes no sense`
+    2  invalid command line`
 
 func newHost(code *int) *cobra.Command {
 	cmd := &cobra.Command{

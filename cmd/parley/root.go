@@ -61,7 +61,7 @@ func newRoot(code *int) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "parley",
 		Short:         "Run coding agents",
-		Long:          "Parley runs coding agents that speak the Claude Agent SDK protocol.",
+		Long:          "Parley runs coding agents: Claude Code, Codex, and agents that speak the Agent Client Protocol.",
 		Version:       thisBuild().String(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -69,7 +69,7 @@ func newRoot(code *int) *cobra.Command {
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	root.AddCommand(newRun(code), newChat(code), newACP(code), newAgents(code), history.New(code), usage.New(code), doctor.New(code, &serve.Examiner{}), newMan(), newVersion())
+	root.AddCommand(newRun(code), newChat(code), newACP(code), newAgents(code), history.New(code), usage.New(code), doctor.New(code, &serve.Examiner{}), newDocs(code), newMan(), newVersion())
 	addServerCommands(root, code)
 	root.SetHelpCommand(newHelp())
 	return root

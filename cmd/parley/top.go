@@ -13,19 +13,18 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/top"
 )
 
-const topLong = `Top shows what a server does, again and again: its sessions with their state, model, tokens
-and cost, the requests that wait for a person, what is spent of each budget, the queue, its
-memory, and the time within which 99 of 100 calls were answered. Sessions that need a person
-are first.
+const topLong = `Top shows the state of a server and updates it: its sessions with their state, model, tokens
+and cost, the requests that wait for a person, the amount spent of each budget, the queue, its
+memory, and the 99th percentile of the time of calls. Sessions that need a person are first.
 
-Ctrl-C ends it. Where standard output is not a terminal, and with --once and --json, it
-prints one table or one JSON object and ends. A server that cannot be reached is said, and
-asked again.
+Ctrl-C ends it. If standard output is not a terminal, and with --once and --json, it
+prints one table or one JSON object and ends. If the server cannot be reached, top reports
+it and retries.
 
 Exit codes:
     0  ended by Ctrl-C, or one table was printed
     1  the server did not answer, or refused
-    2  the command line makes no sense`
+    2  invalid command line`
 
 func newTop(code *int) *cobra.Command {
 	var f remote.Flags

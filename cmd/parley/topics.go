@@ -9,9 +9,9 @@ import (
 
 //go:generate go run . man --format markdown ../../docs/reference
 
-const helpLong = `Help shows the help of a command, or a topic: a guide in short.
+const helpLong = `Help shows the help of a command, or the guide of a topic.
 
-"parley help topics" lists the topics. The guides are in docs/guide of the source.`
+"parley help topics" lists the topics. "parley docs" shows the guides in the browser.`
 
 // newHelp returns the command that shows the help of commands and topics.
 func newHelp() *cobra.Command {

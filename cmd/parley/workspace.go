@@ -24,7 +24,7 @@ const workspaceCodes = `
 Exit codes:
     0  it was done
     1  the server did not answer, or refused
-    2  the command line makes no sense
+    2  invalid command line
     5  the files are not as was thought: a hunk has changed since, work would be lost, a turn
        runs, or there is nothing to do`
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/seed7221b0f9/parley/transcript/export/internal/lexers"
+	"github.com/seed7221b0f9/parley/internal/lexers"
 )
 
 //go:embed page.html

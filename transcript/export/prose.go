@@ -18,7 +18,7 @@ import (
 	"github.com/yuin/goldmark/util"
 
 	"github.com/seed7221b0f9/parley/internal/mdlimit"
-	"github.com/seed7221b0f9/parley/transcript/export/internal/lexers"
+	"github.com/seed7221b0f9/parley/internal/lexers"
 )
 
 var formatter = chromahtml.New(chromahtml.WithClasses(true), chromahtml.TabWidth(4))

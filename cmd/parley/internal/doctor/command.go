@@ -116,7 +116,7 @@ Each check has a line with ✓, ! for what may be a problem, or ✗.
 Exit codes:
     0  an agent and a server can be run
     1  something essential is missing
-    2  the command line makes no sense`
+    2  invalid command line`
 
 const example = `  parley doctor
   parley doctor --cli ~/.local/bin/claude

@@ -11,7 +11,7 @@ a trash. A session that a process has open is not changed unless --live is given
 Exit codes:
     0  done
     1  nothing was found, something failed, or the doctor found damage
-    2  the command line makes no sense
+    2  invalid command line
   130  interrupted (Ctrl-C)
 
 Environment:

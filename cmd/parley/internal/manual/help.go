@@ -31,7 +31,7 @@ func ShowHelp(cmd *cobra.Command, args []string) error {
 		}
 		for _, t := range topics {
 			if t.Name == args[0] {
-				return writeTopic(cmd.OutOrStdout(), t)
+				return writeTopic(term.NewConsole(term.WantColor(false, os.Getenv)).Out, t)
 			}
 		}
 	}
@@ -85,18 +85,10 @@ func writeTopics(w io.Writer, topics []docs.Topic) error {
 	return nil
 }
 
-// topicWidth is the line width of a topic.
-const topicWidth = 88
-
-func writeTopic(w io.Writer, t docs.Topic) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n%s\n", t.Title, markdown.Wrap(t.Summary, topicWidth))
-	for point := range strings.Lines(t.Short) {
-		fmt.Fprintf(&b, "\n- %s\n", strings.ReplaceAll(markdown.Wrap(strings.TrimSuffix(point, "\n"), topicWidth-2), "\n", "\n  "))
-	}
-	fmt.Fprintf(&b, "\nThe whole guide is docs/%s in the source.\n", t.Page)
-	_, err := io.WriteString(w, b.String())
-	return err
+// writeTopic writes a guide, rendered for the terminal of the output.
+func writeTopic(p *term.Pen, t docs.Topic) error {
+	p.Print(markdown.Render(t.Text, markdown.Style{Columns: p.Width, Color: p.Color}))
+	return p.Err
 }
 
 // WritePages writes the manual pages of all commands and topics into a directory.

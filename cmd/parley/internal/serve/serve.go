@@ -23,6 +23,7 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/agents"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/remote"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
+	"github.com/seed7221b0f9/parley/docs/site"
 	"github.com/seed7221b0f9/parley/eventlog"
 	"github.com/seed7221b0f9/parley/server"
 )
@@ -222,7 +223,7 @@ func (f *Settings) options(logger *slog.Logger, store *eventlog.Store, offered *
 	traceAgents(offered.Providers, traces)
 	return server.Options{
 		TracerProvider: traces, Tenant: f.tenants(offered, logger, traces),
-		Providers: offered.Providers, Simulated: offered.Simulated, Store: store, Dir: filepath.Join(f.Data, remote.ServerDir), Version: f.Version, Directories: f.dirs,
+		Docs: site.Handler("/docs/"), Providers: offered.Providers, Simulated: offered.Simulated, Store: store, Dir: filepath.Join(f.Data, remote.ServerDir), Version: f.Version, Directories: f.dirs,
 		DefaultModel: f.model, DefaultMode: f.mode, AllowBypass: f.allowBypass, Env: server.AgentEnv(os.Environ(), f.passEnv),
 		AllowedHosts: f.allowedHosts, AllowedOrigins: f.allowedOrigins, TrustedProxies: f.proxies, TrustGit: f.trustGit, SecureCookies: f.tlsCert != "",
 		MaxConnections: f.maxConnections, MaxAgents: f.maxAgents, MaxSessions: f.maxSessions, IdleTimeout: f.idleTimeout, DrainTimeout: f.DrainTimeout,

@@ -21,7 +21,7 @@ the two differ the last line says by how much and why.
 Exit codes:
     0  the report is written
     1  there are no sessions, or they cannot be read
-    2  the command line makes no sense
+    2  invalid command line
   130  interrupted (Ctrl-C); so ends --live
   141  the reader of the output is gone
 

@@ -7,8 +7,8 @@ import (
 	"github.com/alecthomas/chroma/v2"
 	original "github.com/alecthomas/chroma/v2/lexers"
 
+	"github.com/seed7221b0f9/parley/internal/lexers"
 	"github.com/seed7221b0f9/parley/internal/test/short"
-	"github.com/seed7221b0f9/parley/transcript/export/internal/lexers"
 )
 
 func tokens(t *testing.T, l chroma.Lexer, text string) []chroma.Token {
