@@ -107,8 +107,10 @@ func (m *Manager) plan(ctx context.Context, o CreateOptions) (record, error) {
 	if err := checkName("branch", r.Branch); err != nil {
 		return record{}, err
 	}
-	if _, err := m.git.line(ctx, top, "check-ref-format", "refs/heads/"+r.Branch); err != nil {
+	if _, err := m.git.line(ctx, top, "check-ref-format", "refs/heads/"+r.Branch); answersNo(err) {
 		return record{}, invalid("branch %q", r.Branch)
+	} else if err != nil {
+		return record{}, err
 	}
 	begin := "HEAD"
 	if o.Base != "" {
@@ -119,6 +121,8 @@ func (m *Manager) plan(ctx context.Context, o CreateOptions) (record, error) {
 			return record{}, fmt.Errorf("%w: %s", ErrExists, r.Branch)
 		}
 		r.NewBranch, begin = false, "refs/heads/"+r.Branch
+	} else if !answersNo(err) {
+		return record{}, err
 	}
 	r.Base, err = m.commitOf(ctx, top, begin)
 	return r, err
@@ -130,8 +134,11 @@ func (m *Manager) commitOf(ctx context.Context, dir, name string) (string, error
 		return "", err
 	}
 	id, err := m.git.line(ctx, dir, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}")
-	if err != nil {
+	if answersNo(err) {
 		return "", fmt.Errorf("%w: there is no commit %q", ErrNotFound, name)
+	}
+	if err != nil {
+		return "", err
 	}
 	return strings.TrimPrefix(id, "--end-of-options\n"), nil // some versions print it
 }
@@ -232,9 +239,15 @@ func (m *Manager) dropWorktree(r record, dir string) error {
 
 // deleteRef deletes a ref if it exists with this value.
 func (m *Manager) deleteRef(ctx context.Context, repo, ref, value string) error {
+	if missing(repo) {
+		return nil // deleted with it
+	}
 	now, err := m.git.line(ctx, repo, "rev-parse", "--verify", "--quiet", ref)
-	if err != nil || now != value {
+	if answersNo(err) || err == nil && now != value {
 		return nil // it was deleted, or belongs to another process now
+	}
+	if err != nil {
+		return err
 	}
 	_, err = m.git.line(ctx, repo, "update-ref", "-d", ref, value)
 	return err

@@ -97,23 +97,25 @@ func (t *Tree) diff(ctx context.Context, from, to string) (Diff, State, error) {
 
 // treeOf returns the id of the tree of a name.
 func (t *Tree) treeOf(ctx context.Context, name string) (string, error) {
-	if name == "" || name == "HEAD" && !t.born(ctx) {
+	if name == "HEAD" {
+		id, err := t.m.git.line(ctx, t.dir, "rev-parse", "--verify", "--quiet", "HEAD^{tree}")
+		if !answersNo(err) {
+			return id, err
+		}
+		name = "" // before the first commit
+	}
+	if name == "" {
 		out, err := t.m.git.run(ctx, command{dir: t.dir, args: []string{"hash-object", "-t", "tree", "-w", "--stdin"}, stdin: strings.NewReader("")})
 		return strings.TrimSpace(string(out)), err
 	}
-	if name != "HEAD" && !treeID.MatchString(name) {
+	if !treeID.MatchString(name) {
 		return "", invalid("state %q", name)
 	}
 	id, err := t.m.git.line(ctx, t.dir, "rev-parse", "--verify", "--quiet", name+"^{tree}")
-	if err != nil {
+	if answersNo(err) {
 		return "", fmt.Errorf("%w: state %s", ErrNotFound, name)
 	}
-	return id, nil
-}
-
-func (t *Tree) born(ctx context.Context) bool {
-	commit, _ := t.Head(ctx)
-	return commit != ""
+	return id, err
 }
 
 // compare compares two trees.

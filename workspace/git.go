@@ -19,6 +19,8 @@ type git struct {
 	env   []string
 	limit time.Duration
 	lock  *os.File // inherited by git, so that the manager's lock is held while it runs
+	// stub, in tests, returns the result of a command that is not run; nil outside tests.
+	stub func(command) (out []byte, err error, ok bool)
 }
 
 // command is one call of git.
@@ -76,6 +78,11 @@ func (c command) mayRun() bool {
 func (g *git) run(ctx context.Context, c command) ([]byte, error) {
 	if c.mayRun() && c.guard == nil {
 		return nil, fmt.Errorf("workspace: git %s has no guard", c.name())
+	}
+	if g.stub != nil {
+		if out, err, ok := g.stub(c); ok {
+			return out, err
+		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, g.limit)
 	defer cancel()
@@ -155,6 +162,10 @@ func exitCode(err error) int {
 	}
 	return -1
 }
+
+// answersNo reports whether git was asked for a name and has exited because the name does not exist. Git that was killed or could
+// not run has not answered.
+func answersNo(err error) bool { return exitCode(err) > 0 }
 
 // checkName rejects a name that git could take for an option or that is not a single line.
 func checkName(what, name string) error {

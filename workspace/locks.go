@@ -44,6 +44,12 @@ func removeFiles(names ...string) error {
 	return nil
 }
 
+// missing reports whether a directory does not exist.
+func missing(dir string) bool {
+	_, err := os.Stat(dir)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
 // filesIn returns the paths of the files in a directory with a prefix and a suffix. A missing
 // directory is empty. Unlike a glob it accepts any directory name.
 func filesIn(dir, prefix, suffix string) ([]string, error) {

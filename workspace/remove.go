@@ -34,8 +34,8 @@ func (m *Manager) Remove(ctx context.Context, id string, o RemoveOptions) error 
 		return err
 	}
 	r.State, r.KeepBranch = removing, o.KeepBranch || !r.NewBranch
-	if tip, err := m.git.line(ctx, r.CommonDir, "rev-parse", "--verify", "--quiet", "refs/heads/"+r.Branch); err == nil {
-		r.Tip = tip
+	if r.Tip, err = m.tip(ctx, r); err != nil {
+		return err
 	}
 	if err := m.save(r); err != nil {
 		return err
@@ -102,7 +102,11 @@ func (m *Manager) checkLoss(ctx context.Context, r record, o RemoveOptions) erro
 	}
 	keep := o.KeepBranch || !r.NewBranch
 	if !keep {
-		if tip, err := m.commitOf(ctx, r.CommonDir, "refs/heads/"+r.Branch); err == nil {
+		tip, err := m.tip(ctx, r)
+		if err != nil {
+			return err
+		}
+		if tip != "" {
 			tips = append(tips, tip)
 		}
 	}
@@ -121,6 +125,18 @@ func (m *Manager) checkLoss(ctx context.Context, r record, o RemoveOptions) erro
 		return loss
 	}
 	return nil
+}
+
+// tip returns the commit of a workspace's branch, "" if the branch or the repository was deleted.
+func (m *Manager) tip(ctx context.Context, r record) (string, error) {
+	if missing(r.CommonDir) {
+		return "", nil
+	}
+	id, err := m.commitOf(ctx, r.CommonDir, "refs/heads/"+r.Branch)
+	if errors.Is(err, ErrNotFound) {
+		return "", nil
+	}
+	return id, err
 }
 
 // unique returns commits that are reachable from tips and from no ref that stays.

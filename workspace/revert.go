@@ -187,7 +187,11 @@ func (r *reverting) file(ctx context.Context, f File) ([]replacement, error) {
 	target := f.Path
 	if f.Kind == Moved {
 		target = f.OldPath
-		if mode, _, err := r.tree.entry(ctx, r.now, target); err != nil || mode != "" {
+		mode, _, err := r.tree.entry(ctx, r.now, target)
+		if err != nil {
+			return nil, err
+		}
+		if mode != "" {
 			return nil, fmt.Errorf("%w: %s is there again", ErrUnsafe, target)
 		}
 	}

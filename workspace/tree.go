@@ -134,7 +134,7 @@ func (m *Manager) Forget(ctx context.Context, dir, owner string) error {
 }
 
 func (m *Manager) dropRefs(ctx context.Context, repo, owner string) error {
-	if _, err := os.Stat(repo); errors.Is(err, os.ErrNotExist) {
+	if missing(repo) {
 		return nil // deleted with it
 	}
 	common, err := m.git.line(ctx, repo, "rev-parse", "--path-format=absolute", "--git-common-dir")
