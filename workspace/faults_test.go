@@ -20,6 +20,7 @@ type faultyOp struct {
 	// begun reports whether the operation cannot be undone when a command fails: the next start finishes it. done reports whether it
 	// has succeeded by then.
 	begun, done func(command string) bool
+	needs       []string // directories of the manager that it cannot do without
 }
 
 // edited returns a workspace with two hunks in a.txt, a moved, an added and a deleted file.
@@ -54,7 +55,7 @@ func revertOf(file string, hunk, changed bool) func(w *world) func(ctx context.C
 }
 
 var faultyOps = []faultyOp{
-	{name: "create", prepare: func(w *world) func(ctx context.Context) error {
+	{name: "create", needs: []string{recordsDir}, prepare: func(w *world) func(ctx context.Context) error {
 		return func(ctx context.Context) error {
 			ws, err := w.Create(ctx, CreateOptions{Repo: w.repo, Setup: "true", Base: "HEAD", Branch: "b"})
 			if (err == nil) != (ws.Path != "" && !missing(ws.Path)) {
@@ -63,7 +64,7 @@ var faultyOps = []faultyOp{
 			return err
 		}
 	}},
-	{name: "create on a branch", prepare: func(w *world) func(ctx context.Context) error {
+	{name: "create on a branch", needs: []string{recordsDir}, prepare: func(w *world) func(ctx context.Context) error {
 		w.git("branch", "old")
 		return func(ctx context.Context) error {
 			_, err := w.Create(ctx, CreateOptions{Repo: w.repo, Branch: "old"})
@@ -73,11 +74,11 @@ var faultyOps = []faultyOp{
 	{name: "tree", prepare: func(w *world) func(ctx context.Context) error {
 		return func(ctx context.Context) error { _, err := w.Tree(ctx, w.repo, "s-1"); return err }
 	}},
-	{name: "snapshot", prepare: func(w *world) func(ctx context.Context) error {
+	{name: "snapshot", needs: []string{indexDir}, prepare: func(w *world) func(ctx context.Context) error {
 		_, tree := edited(w)
 		return func(ctx context.Context) error { _, err := tree.Snapshot(ctx); return err }
 	}},
-	{name: "diff", prepare: func(w *world) func(ctx context.Context) error {
+	{name: "diff", needs: []string{indexDir}, prepare: func(w *world) func(ctx context.Context) error {
 		_, tree := edited(w)
 		return func(ctx context.Context) error { _, err := tree.Diff(ctx, "HEAD", ""); return err }
 	}},
@@ -99,7 +100,7 @@ var faultyOps = []faultyOp{
 		}
 		return func(ctx context.Context) error { _, err := tree.Programs(ctx); return err }
 	}},
-	{name: "commit", done: func(command string) bool {
+	{name: "commit", needs: []string{indexDir, scratchDir, recordsDir}, done: func(command string) bool {
 		return strings.HasPrefix(command, "rev-parse --verify --quiet HEAD^{commit}")
 	}, prepare: func(w *world) func(ctx context.Context) error {
 		_, tree := edited(w)
@@ -108,11 +109,11 @@ var faultyOps = []faultyOp{
 			return err
 		}
 	}},
-	{name: "revert of a hunk", prepare: revertOf("a.txt", true, false)},
-	{name: "revert of a hunk in a changed file", prepare: revertOf("a.txt", true, true)},
-	{name: "revert of a moved file", prepare: revertOf("sub/moved.txt", false, true)},
-	{name: "revert of a deleted file", prepare: revertOf("run.sh", false, false)},
-	{name: "remove", begun: func(command string) bool {
+	{name: "revert of a hunk", needs: []string{indexDir, recordsDir}, prepare: revertOf("a.txt", true, false)},
+	{name: "revert of a hunk in a changed file", needs: []string{indexDir, scratchDir, recordsDir}, prepare: revertOf("a.txt", true, true)},
+	{name: "revert of a moved file", needs: []string{indexDir, recordsDir}, prepare: revertOf("sub/moved.txt", false, true)},
+	{name: "revert of a deleted file", needs: []string{indexDir, recordsDir}, prepare: revertOf("run.sh", false, false)},
+	{name: "remove", needs: []string{recordsDir, trashDir}, begun: func(command string) bool {
 		return strings.HasPrefix(command, "rev-parse --verify --quiet refs/") && !strings.Contains(command, "^{commit}")
 	}, prepare: func(w *world) func(ctx context.Context) error {
 		ws, _ := w.create(CreateOptions{})
@@ -165,6 +166,43 @@ func TestGitFails(t *testing.T) {
 			}
 			t.Fatal("the operation still runs commands after 100 of them, want an end")
 		})
+	}
+}
+
+// TestDiskFails replaces each directory that an operation needs by a file. The operation returns the error of the disk, changes no
+// file of the user, and succeeds when the directory is back.
+func TestDiskFails(t *testing.T) {
+	for _, op := range faultyOps {
+		if len(op.needs) == 0 {
+			continue
+		}
+		t.Run(op.name, func(t *testing.T) {
+			w := newWorld(t)
+			do := op.prepare(w)
+			for _, sub := range op.needs {
+				before, files := w.fingerprint(), w.workspaceFiles()
+				dir := filepath.Join(w.opts.Dir, sub)
+				w.must(os.Rename(dir, dir+".away"), os.WriteFile(dir, nil, 0o600))
+				err := do(w.ctx())
+				w.must(os.Remove(dir), os.Rename(dir+".away", dir))
+				if err == nil || !strings.Contains(err.Error(), "not a directory") {
+					t.Fatalf("with a file in place of %s the error is %v, want that it is not a directory", sub, err)
+				}
+				w.same("the checkout without "+sub, before, w.fingerprint())
+				w.same("the workspaces without "+sub, files, w.workspaceFiles())
+			}
+			if err := do(w.ctx()); err != nil {
+				t.Errorf("with all directories the error is %v, want none", err)
+			}
+		})
+	}
+}
+
+// must fails the test on an error.
+func (w *world) must(errs ...error) {
+	w.Helper()
+	if err := errors.Join(errs...); err != nil {
+		w.Fatal(err)
 	}
 }
 

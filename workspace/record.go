@@ -182,8 +182,7 @@ func (m *Manager) recoverOne(ctx context.Context, r record) error {
 		return m.save(r)
 	case removing:
 		if _, err := os.Lstat(r.Path); err == nil {
-			r.State, r.KeepBranch, r.Tip = ready, false, "" // it was not moved yet
-			return m.save(r)
+			return m.keepWorktree(r)
 		}
 		return m.finishRemove(ctx, r)
 	}

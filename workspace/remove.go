@@ -42,10 +42,16 @@ func (m *Manager) Remove(ctx context.Context, id string, o RemoveOptions) error 
 	}
 	step("removal recorded")
 	if err := os.Rename(r.Path, m.trash(r)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("workspace: %w", err)
+		return errors.Join(fmt.Errorf("workspace: %w", err), m.keepWorktree(r))
 	}
 	step("worktree in the trash")
 	return m.finishRemove(ctx, r)
+}
+
+// keepWorktree makes a workspace usable again that was to be removed and was not moved to the trash.
+func (m *Manager) keepWorktree(r record) error {
+	r.State, r.KeepBranch, r.Tip = ready, false, ""
+	return m.save(r)
 }
 
 func (m *Manager) trash(r record) string { return filepath.Join(m.opts.Dir, trashDir, r.ID) }
