@@ -90,11 +90,8 @@ func (c *Client) elicit(ctx context.Context, req *item.ElicitationRequest) (any,
 		return declined, nil
 	}
 	e, err := callback(ctx, c, "Elicit", func(ctx context.Context) (Elicitation, error) { return c.opts.Elicit(ctx, req) })
-	switch {
-	case err != nil || e.Action == "":
+	if err != nil || e.Action == "" {
 		return declined, nil
-	case e.Content == "":
-		return map[string]any{"action": e.Action, "content": nil}, nil
 	}
 	return map[string]any{"action": e.Action, "content": e.Content}, nil
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -125,7 +124,7 @@ func (h history) Export(ctx context.Context, id, format string) (agent.HistoryEx
 			return agent.HistoryExport{}, err
 		}
 		text, err := json.MarshalIndent(map[string]any{
-			"provider": codexevent.Provider, "sessionId": id, "cwd": c.CWD, "name": c.Name, "model": c.Model, "turns": slices.Concat([]item.Turn{}, c.Turns), "skippedLines": c.Skipped,
+			"provider": codexevent.Provider, "sessionId": id, "cwd": c.CWD, "name": c.Name, "model": c.Model, "turns": append([]item.Turn{}, c.Turns...), "skippedLines": c.Skipped,
 		}, "", "  ")
 		return agent.HistoryExport{Name: id + ".json", MediaType: "application/json", Text: string(text) + "\n"}, err
 	case "html":
