@@ -172,7 +172,7 @@ func (t *tokens) begin() string {
 	id, value, hash := newSecret("")
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.start = token{ID: id, Name: "owner", Account: ownerAccount, Role: roleAdmin.String(), Hash: hash, Created: t.now()}
+	t.start = token{ID: id, Name: session.OwnerName, Account: ownerAccount, Role: roleAdmin.String(), Hash: hash, Created: t.now()}
 	return value
 }
 

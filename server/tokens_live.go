@@ -131,7 +131,7 @@ const maxPrinted = 8
 
 // print creates the owner's token that is printed for a port. It is stored until endPrinted.
 func (t *tokens) print(port string) (string, error) {
-	tk, value, err := t.create(token{Name: "owner", Account: ownerAccount, Role: roleAdmin.String(), Port: port}, 0)
+	tk, value, err := t.create(token{Name: session.OwnerName, Account: ownerAccount, Role: roleAdmin.String(), Port: port}, 0)
 	if err != nil {
 		return "", err
 	}

@@ -84,3 +84,17 @@ func TestNotFound(t *testing.T) {
 		}
 	}
 }
+
+// TestFirstLoad checks the size of the files that a browser fetches before it shows the page.
+func TestFirstLoad(t *testing.T) {
+	size := func(path string) int {
+		return len(body(t, get(t, path, "Accept-Encoding", "gzip").Body))
+	}
+	total := size("/")
+	for _, name := range regexp.MustCompile(`(?:src|href)="\./(assets/[^"]+\.(?:js|css))"`).FindAllStringSubmatch(body(t, get(t, "/").Body), -1) {
+		total += size("/" + name[1])
+	}
+	if total < 50_000 || total >= 160_000 {
+		t.Errorf("the first load has %d bytes", total)
+	}
+}

@@ -51,6 +51,7 @@ type UserMessage struct {
 	IsSynthetic bool // written by the agent, not by a person
 	IsMeta      bool
 	Origin      string // the kind of sender, or ""
+	By          string // of a prompt: the name of the person who sent it, if the server has several; "" for its owner
 	Timestamp   string
 	AgentID     string
 }

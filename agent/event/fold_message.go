@@ -137,6 +137,7 @@ func (c *Conversation) user(ev *UserMessage) {
 	if old := m.User; old != nil {
 		user.IsPrompt, user.IsReplay = user.IsPrompt || old.IsPrompt, user.IsReplay || old.IsReplay
 		user.Timestamp = cmp.Or(user.Timestamp, old.Timestamp)
+		user.By = cmp.Or(user.By, old.By)
 	}
 	m.User = keep(&user)
 }

@@ -4,7 +4,7 @@ package event
 func userMessage(ev *UserMessage) *wireUser {
 	m := &wireUser{
 		ParentToolUseID: ev.ParentToolUseID, IsReplay: ev.IsReplay, IsSynthetic: ev.IsSynthetic, IsMeta: ev.IsMeta,
-		IsPrompt: ev.IsPrompt, Origin: ev.Origin, UUID: ev.UUID, SessionID: ev.SessionID, AgentID: ev.AgentID,
+		IsPrompt: ev.IsPrompt, Origin: ev.Origin, By: ev.By, UUID: ev.UUID, SessionID: ev.SessionID, AgentID: ev.AgentID,
 		Timestamp: ev.Timestamp, Provider: ev.Provider, object: object{ev.Extra},
 	}
 	for i := range ev.Blocks {
@@ -42,7 +42,7 @@ func userEvents(m *wireUser) []Event {
 	h := Header{Provider: m.Provider, ParentToolUseID: m.ParentToolUseID, SessionID: m.SessionID, UUID: m.UUID, Extra: m.Extra}
 	ev := &UserMessage{
 		Header: h, IsReplay: m.IsReplay, IsSynthetic: m.IsSynthetic, IsMeta: m.IsMeta, IsPrompt: m.IsPrompt,
-		Origin: m.Origin, Timestamp: m.Timestamp, AgentID: m.AgentID,
+		Origin: m.Origin, By: m.By, Timestamp: m.Timestamp, AgentID: m.AgentID,
 	}
 	toolUseResult := m.ToolUseResult
 	var all []Event

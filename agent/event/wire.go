@@ -29,6 +29,7 @@ type wireUser struct {
 	IsMeta          bool        `json:"isMeta,omitempty"`
 	IsPrompt        bool        `json:"isPrompt,omitempty"`
 	Origin          string      `json:"origin,omitempty"`
+	By              string      `json:"by,omitempty"`
 	ToolUseResult   JSON        `json:"tool_use_result,omitempty"`
 	UUID            string      `json:"uuid,omitempty"`
 	SessionID       string      `json:"session_id,omitempty"`

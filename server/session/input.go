@@ -47,6 +47,17 @@ type input struct {
 	Trace    string      `json:"trace,omitempty"` // the trace context of the request that sent it
 }
 
+// OwnerName is the name of the server's owner. Prompts of the owner have no name.
+const OwnerName = "owner"
+
+// sender returns the name of the person who sent an input, for others.
+func (in input) sender() string {
+	if in.By == OwnerName {
+		return ""
+	}
+	return in.By
+}
+
 // waits reports whether an input is in the visible queue.
 func (in input) waits() bool {
 	return in.Status == inputQueued || in.Status == inputHeld || in.Status == inputUnknown
@@ -375,7 +386,7 @@ func (c *core) send(in input) []draft {
 		f.Memory = &memory{}
 	}
 	return []draft{
-		{event: &event.UserMessage{Header: c.header(in.ID), Blocks: in.blocks(), IsText: in.isText(), IsPrompt: true}, facts: f},
+		{event: &event.UserMessage{Header: c.header(in.ID), Blocks: in.blocks(), IsText: in.isText(), IsPrompt: true, By: in.sender()}, facts: f},
 		{queue: true},
 	}
 }

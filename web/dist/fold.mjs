@@ -1329,6 +1329,7 @@ function userMessage(x, parent, msg, contents) {
   if (old?.isPrompt === true) event.isPrompt = true;
   if (old?.isReplay === true) event.isReplay = true;
   if (str(msg.timestamp) === "") setText(event, "timestamp", old?.timestamp);
+  if (str(msg.by) === "") setText(event, "by", old?.by);
   m.user = event;
 }
 function result(x, msg) {

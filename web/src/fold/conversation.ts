@@ -236,6 +236,7 @@ export interface UserMessage {
   isMeta?: boolean;
   isPrompt?: boolean;
   origin?: string;
+  by?: string;
   tool_use_result?: unknown;
   uuid?: string;
   session_id?: string;

@@ -82,6 +82,7 @@ function userMessage(x: Lookup, parent: string, msg: UserMessage, contents: unkn
   if (old?.isPrompt === true) event.isPrompt = true;
   if (old?.isReplay === true) event.isReplay = true;
   if (str(msg.timestamp) === "") setText(event, "timestamp", old?.timestamp);
+  if (str(msg.by) === "") setText(event, "by", old?.by);
   m.user = event;
 }
 

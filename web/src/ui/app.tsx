@@ -16,7 +16,6 @@ import { SessionsPage } from "./sessions";
 import { Sidebar } from "./sidebar";
 import { Late } from "./late";
 import { SignIn } from "./signin";
-import { UsagePage } from "./usage/page";
 
 export function App() {
   const r = route.value;
@@ -69,9 +68,9 @@ function Page() {
     case "session":
       return <SessionPage ids={r.ids} />;
     case "usage":
-      return <UsagePage />;
+      return <Late key="usage" load={() => import("./usage/page").then((m) => ({ default: m.UsagePage }))} />;
     case "settings":
-      return <Late load={() => import("./settings/page")} />;
+      return <Late key="settings" load={() => import("./settings/page")} />;
     case "changes":
       return <ChangesPage key={r.id} id={r.id} turn={r.turn} />;
     case "history":

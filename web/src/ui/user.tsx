@@ -51,7 +51,7 @@ export function UserMessage({ message, store, at }: { message: Message; store: S
   const other = message.blocks.filter((b) => b.type !== "text" && b.type !== "image").length;
   const t = w.value;
   return (
-    <article class="user" aria-label={t.you}>
+    <article class="user" aria-label={message.user?.by ? plain(message.user.by) : t.you}>
       {tags.length > 0 && (
         <div class="tags">
           {tags.map((tag, i) => (
@@ -59,6 +59,7 @@ export function UserMessage({ message, store, at }: { message: Message; store: S
           ))}
         </div>
       )}
+      {message.user?.by && <p class="sent-by dim">{plain(message.user.by)}</p>}
       {editing ? (
         <EditAndResend
           text={text}

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { overflow, violations } from "./axe.mjs";
-import { begin, open, sessionId, turns } from "./driver.mjs";
+import { begin, open, say, sessionId, turns } from "./driver.mjs";
 import { shared } from "./shared.mjs";
 import { work } from "./work.mjs";
 
@@ -70,6 +70,24 @@ describe("sessions", { concurrency: 2 }, () => {
     await page.waitForFunction(([a, b]) => location.hash === `#/s/${b}/${a}`, [trunk, fork]);
     assert.equal(await page.locator(".dock").count(), 2);
     assert.deepEqual(page.faults, []);
+    await page.context().close();
+  });
+
+  test("a prompt says who sent it, where it was not the owner", async () => {
+    const page = await open(browser, server);
+    await begin(page, "story");
+    await turns(page, 1);
+    const id = sessionId(page);
+    const { token } = await page.evaluate(() => window.parleyTest.call("tokens.create", { role: "operator", name: "Ada" }));
+    const other = await open(browser, server, { url: `http://${server.addr}/#token=${token}` });
+    await other.evaluate((s) => {
+      location.hash = `#/s/${s}`;
+    }, id);
+    await say(other, "story");
+    await turns(page, 2);
+    await page.locator(".user", { has: page.locator(".sent-by", { hasText: "Ada" }) }).waitFor();
+    assert.equal(await page.locator(".sent-by").count(), 1, "the owner's prompt has no name");
+    await other.context().close();
     await page.context().close();
   });
 
