@@ -85,7 +85,8 @@ function guard(e: KeyboardEvent): void {
   const target = e.target instanceof Element ? e.target : null;
   const presses = target?.matches("button, a, summary, input") === true && (e.key === "Enter" || e.key === " ");
   if (presses && !(card && target.matches("button") && !ready(tabbed, e.key === " ", now))) return;
-  if (presses && e.key === "Enter") return stop(e);
+  // A view without an input has no place for a space in mid-sentence, and it must not press an answer.
+  if (presses && (e.key === "Enter" || !hasInput())) return stop(e);
   // A space outside of all controls scrolls.
   if (!isCharacter || !hasInput() || (e.key === " " && !presses)) return;
   if (!typeInto(target, "", e.key)) stop(e);

@@ -69,6 +69,7 @@ describe("typing", { concurrency: 3 }, () => {
       "#/home",
       "#/sessions",
       "#/usage",
+      "#/settings",
       `#/c/${ids[2]}`,
     ];
     const show = async (view) => {
