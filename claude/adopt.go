@@ -101,8 +101,7 @@ func (l *launch) adoptable() error {
 
 // adopt connects to a CLI that runs.
 func (t *processTransport) adopt(ctx context.Context, p spawn.LineProcess) (*lineConn, error) {
-	running := spawn.Func(func(context.Context, spawn.Command) (spawn.Process, error) { return p, nil })
-	sup, err := proc.Start(ctx, spawn.Command{}, t.procOptions(running))
+	sup, err := proc.Start(ctx, spawn.Command{}, t.procOptions(proc.Adopted(p)))
 	if err != nil {
 		return nil, err
 	}

@@ -38,18 +38,6 @@ func withLines(c *processConn, lines spawn.LineProcess, l *launch) Conn {
 	return &lineConn{processConn: c, lines: lines, maxLine: limit}
 }
 
-// seeLines notes the process that a spawner starts, if a host counts its lines.
-func seeLines(s spawn.Spawner, lines *spawn.LineProcess) spawn.Spawner {
-	if s == nil {
-		return nil
-	}
-	return spawn.Func(func(ctx context.Context, cmd spawn.Command) (spawn.Process, error) {
-		p, err := s.Spawn(ctx, cmd)
-		*lines, _ = p.(spawn.LineProcess)
-		return p, err
-	})
-}
-
 func (c *lineConn) Read(ctx context.Context) (json.RawMessage, error) {
 	for {
 		line, err := c.readLine(ctx)

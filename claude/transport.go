@@ -140,7 +140,7 @@ func (t *processTransport) start(ctx context.Context, tmp *scratch) (*proc.Super
 	}
 	span := t.trace.spawn(cmd)
 	var lines spawn.LineProcess
-	sup, err := proc.Start(ctx, cmd, t.procOptions(seeLines(t.launch.supervised(), &lines)))
+	sup, err := proc.Start(ctx, cmd, t.procOptions(proc.NoteLines(t.launch.supervised(), &lines)))
 	pid := 0
 	if err != nil {
 		err = spawnError(cmd, err)

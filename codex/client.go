@@ -24,6 +24,9 @@ type Client struct {
 	sup  *proc.Supervisor
 	info Info
 
+	greeted <-chan struct{} // closed when the lines of another process have the handshake
+	greet   func()          // closes it
+
 	stop    chan struct{} // closed when the client ends, so that no delivery waits for a reader
 	closing sync.Once
 	ended   chan struct{} // closed after all goroutines have ended
@@ -61,15 +64,16 @@ func Connect(ctx context.Context, opts *Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	var lines spawn.LineProcess
 	sup, err := proc.Start(ctx, spawn.Command{Path: path, Args: args, Dir: o.Dir, Env: o.environment()},
-		proc.Options{Spawner: o.Spawner, Local: proc.LocalOptions{Supervisor: o.Supervisor, KeepChildren: o.KeepChildren}, OnStderr: o.OnStderr, CloseGrace: o.CloseGrace})
+		proc.Options{Spawner: proc.NoteLines(o.Spawner, &lines), Local: proc.LocalOptions{Supervisor: o.Supervisor, KeepChildren: o.KeepChildren}, OnStderr: o.OnStderr, CloseGrace: o.CloseGrace})
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, err
 		}
 		return nil, &SpawnError{Path: path, Dir: o.Dir, Err: err}
 	}
-	c := newClient(o, sup)
+	c := newClient(o, sup, lines, 0)
 	if err := c.handshake(ctx); err != nil {
 		_ = sup.Kill()
 		_ = c.Close()
@@ -81,12 +85,13 @@ func Connect(ctx context.Context, opts *Options) (*Client, error) {
 	return c, nil
 }
 
-// newClient starts the reader.
-func newClient(o *Options, sup *proc.Supervisor) *Client {
+// newClient starts the reader. lines is nil unless a host keeps the lines of the server; last is the last one of another process.
+func newClient(o *Options, sup *proc.Supervisor, lines spawn.LineProcess, last uint64) *Client {
 	c := &Client{opts: o, sup: sup, stop: make(chan struct{}), ended: make(chan struct{})}
-	c.routes = routes{threads: map[string]*threadState{}, held: map[string][]item.Notification{}, asks: map[item.JSON]*ask{}}
+	c.greeted, c.greet = greeting()
+	c.routes = routes{threads: map[string]*threadState{}, held: map[string][]item.Notification{}, asks: map[item.JSON]*ask{}, opened: make(chan struct{})}
 	ready := make(chan struct{})
-	c.conn = jsonrpc.New(sup.Stdout(), sup.Stdin(), jsonrpc.Options{
+	c.conn = c.newConn(lines, last, ready, jsonrpc.Options{
 		Bare: true,
 		Notify: func(_ context.Context, m *jsonrpc.Message) {
 			<-ready
@@ -104,8 +109,6 @@ func newClient(o *Options, sup *proc.Supervisor) *Client {
 		Panicked: func(method string, value any, stack []byte) {
 			o.Logger.Error("codex: a callback panicked", "method", method, "panic", fmt.Sprint(value), "stack", string(stack))
 		},
-		Observe:     c.observed,
-		Sent:        c.sent,
 		MaxBuffered: o.MaxBuffered,
 	})
 	close(ready)

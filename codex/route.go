@@ -19,6 +19,7 @@ type routes struct {
 	held    map[string][]item.Notification // by the id of an unknown thread
 	subs    []*mailbox                     // of Client.Notifications
 	asks    map[item.JSON]*ask             // requests being answered
+	opened  chan struct{}                  // closed and replaced when a thread is opened
 	ended   bool
 	endErr  error
 }

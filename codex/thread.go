@@ -98,17 +98,26 @@ func (c *Client) openThread(ctx context.Context, method string, params map[strin
 			return nil, err
 		}
 	}
-	var out []delivery
 	err := c.callThen(ctx, method, params, &t.info, func(err error) {
 		if err == nil {
-			c.update(func(r *routes) { out = r.adopt(t) })
-			c.deliver(out)
+			c.opened(t)
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
 	return t, nil
+}
+
+// opened registers a thread and delivers what was held for it.
+func (c *Client) opened(t *Thread) {
+	var out []delivery
+	c.update(func(r *routes) {
+		out = r.adopt(t)
+		close(r.opened)
+		r.opened = make(chan struct{})
+	})
+	c.deliver(out)
 }
 
 // adopt registers a thread of the caller.
@@ -237,6 +246,9 @@ func (p *Prompt) params(threadID string) map[string]any {
 // During a turn, including one that the server started, the prompt waits in a queue and Send
 // returns at once; [Turn.Started] reports its acceptance. Prompts are sent in order.
 func (t *Thread) Send(ctx context.Context, p *Prompt) (*Turn, error) {
+	if err := t.client.settled(ctx); err != nil {
+		return nil, err
+	}
 	turn := t.newTurn(p)
 	now := false
 	var err error
@@ -267,11 +279,14 @@ func (t *Thread) start(ctx context.Context, turn *Turn) error {
 	return t.begin(ctx, "turn/start", turn.prompt.params(t.id), turn)
 }
 
+// turnAnswer is the response to a request that starts a turn.
+type turnAnswer struct {
+	Turn item.Turn `json:"turn"`
+}
+
 // begin makes a request that starts a turn.
 func (t *Thread) begin(ctx context.Context, method string, params any, turn *Turn) error {
-	var answer struct {
-		Turn item.Turn `json:"turn"`
-	}
+	var answer turnAnswer
 	err := t.client.callThen(ctx, method, params, &answer, func(err error) {
 		t.client.update(func(r *routes) { r.threads[t.id].begun(turn, answer.Turn.ID, err) })
 	})
@@ -394,6 +409,9 @@ func (t *Thread) activeCore() (core *turnCore) {
 // Interrupt stops the running turn; queued prompts are sent after it. It returns when the server has
 // accepted the interrupt, and returns [ErrNoTurn] if no turn is running.
 func (t *Thread) Interrupt(ctx context.Context) error {
+	if err := t.client.settled(ctx); err != nil {
+		return err
+	}
 	core := t.activeCore()
 	if core == nil {
 		return ErrNoTurn
@@ -404,6 +422,9 @@ func (t *Thread) Interrupt(ctx context.Context) error {
 // Steer adds a prompt to the running turn. It uses only Input, ClientID and Extra of the prompt. It
 // returns [ErrNoTurn] if no turn is running or the turn has ended meanwhile.
 func (t *Thread) Steer(ctx context.Context, p *Prompt) error {
+	if err := t.client.settled(ctx); err != nil {
+		return err
+	}
 	core := t.activeCore()
 	if core == nil {
 		return ErrNoTurn
@@ -417,7 +438,7 @@ func (t *Thread) Steer(ctx context.Context, p *Prompt) error {
 // when that turn has started, and returns [ErrBusy] if another turn is running.
 func (t *Thread) Compact(ctx context.Context) (*Turn, error) {
 	turn := t.newTurn(nil)
-	if err := t.reserve(turn); err != nil {
+	if err := t.reserve(ctx, turn); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, t.client.opts.CallTimeout)
@@ -431,19 +452,27 @@ func (t *Thread) Compact(ctx context.Context) (*Turn, error) {
 			err = context.Cause(ctx)
 		}
 	}
-	t.client.update(func(r *routes) {
-		if s := r.threads[t.id]; s.expected == turn {
-			s.expected, s.sending = nil, false
-		}
-	})
+	t.unexpect(turn)
 	turn.fail(err)
 	t.pump()
 	return nil, err
 }
 
+// unexpect releases the thread from a turn that the server has not started.
+func (t *Thread) unexpect(turn *Turn) {
+	t.client.update(func(r *routes) {
+		if s := r.threads[t.id]; s.expected == turn {
+			s.expected, s.sending = nil, false
+		}
+	})
+}
+
 // reserve keeps the thread free for a turn. If expected is set, the next turn that the server
 // starts is this one.
-func (t *Thread) reserve(expected *Turn) (err error) {
+func (t *Thread) reserve(ctx context.Context, expected *Turn) (err error) {
+	if err := t.client.settled(ctx); err != nil {
+		return err
+	}
 	t.client.update(func(r *routes) {
 		s := r.threads[t.id]
 		switch {
@@ -472,7 +501,7 @@ type ReviewTarget struct {
 // turn, but returns [ErrBusy].
 func (t *Thread) Review(ctx context.Context, target ReviewTarget) (*Turn, error) {
 	turn := t.newTurn(nil)
-	if err := t.reserve(nil); err != nil {
+	if err := t.reserve(ctx, nil); err != nil {
 		return nil, err
 	}
 	if err := t.begin(ctx, "review/start", map[string]any{"threadId": t.id, "target": target}, turn); err != nil {

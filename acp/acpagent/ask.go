@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strconv"
 
 	"github.com/seed7221b0f9/parley/acp"
 	"github.com/seed7221b0f9/parley/agent"
@@ -21,11 +20,17 @@ func (s *Session) handle(ctx context.Context, m *jsonrpc.Message) (any, error) {
 		if err := json.Unmarshal([]byte(m.Params), &r); err != nil {
 			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: err.Error()}
 		}
+		if s.hosted != nil {
+			return s.waitHosted(ctx, m)
+		}
 		return s.wait(ctx, r.Options, func(id string) []event.Event { return s.conv.Ask(id, &r) })
 	case acp.MethodElicitationCreate:
 		var r acp.CreateElicitationRequest
 		if err := json.Unmarshal([]byte(m.Params), &r); err != nil {
 			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: err.Error()}
+		}
+		if s.hosted != nil {
+			return s.waitHosted(ctx, m)
 		}
 		return s.wait(ctx, nil, func(id string) []event.Event { return s.conv.Elicit(id, &r) })
 	}
@@ -39,8 +44,7 @@ func (s *Session) handle(ctx context.Context, m *jsonrpc.Message) (any, error) {
 func (s *Session) wait(ctx context.Context, options []acp.PermissionOption, open func(id string) []event.Event) (any, error) {
 	var result any
 	r, err := s.kit.Open(ctx, func() []event.Event {
-		s.asked++
-		return open("request-" + strconv.Itoa(s.asked))
+		return open(s.nextRequest())
 	}, func(_ context.Context, r *agentkit.Prompt, a agent.Answer) (events []event.Event, err error) {
 		result, events, err = s.respond(r, options, a)
 		return events, err
@@ -54,49 +58,71 @@ func (s *Session) wait(ctx context.Context, options []acp.PermissionOption, open
 		return result, nil
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
-	case r.Kind == event.QuestionElicitation:
-		return map[string]string{"action": "cancel"}, nil
 	}
-	return &acp.RequestPermissionResponse{Outcome: acp.RequestPermissionOutcome{Outcome: acp.RequestPermissionOutcomeIsCancelled}}, nil
+	return cancelled(r.Kind == event.QuestionElicitation), nil
 }
 
-// resolve returns the event that a request is resolved.
-func (s *Session) resolve(r *agentkit.Prompt, behavior, scope, action string, content event.JSON) []event.Event {
-	if r.Kind == event.QuestionElicitation {
-		return s.conv.Answered(r.ID, action, content)
+// cancelled returns the answer to a request that is cancelled.
+func cancelled(elicitation bool) any {
+	if elicitation {
+		return map[string]string{"action": "cancel"}
 	}
-	return s.conv.Resolve(r.ID, r.ToolUseID, behavior, scope, "")
+	return &acp.RequestPermissionResponse{Outcome: acp.RequestPermissionOutcome{Outcome: acp.RequestPermissionOutcomeIsCancelled}}
+}
+
+// resolve returns the event that a request is resolved. The behavior of an elicitation is its action.
+func (s *Session) resolve(r *agentkit.Prompt, end resolution, content event.JSON) []event.Event {
+	if r.Kind == event.QuestionElicitation {
+		return s.conv.Answered(r.ID, end.behavior, content)
+	}
+	return s.conv.Resolve(r.ID, r.ToolUseID, end.behavior, end.scope, end.why)
 }
 
 // Answer answers an open request of the agent, which its id names, with the type that its kind
 // needs.
 func (s *Session) Answer(ctx context.Context, requestID string, answer agent.Answer) error {
+	if err := s.checkHosted(requestID, answer); err != nil {
+		return err
+	}
 	return s.kit.Answer(ctx, requestID, answer)
 }
 
 // respond makes the result for the agent, and the events, of an answer.
 func (s *Session) respond(r *agentkit.Prompt, options []acp.PermissionOption, answer agent.Answer) (any, []event.Event, error) {
+	result, end, err := reply(options, answer)
+	if err != nil {
+		return nil, nil, err
+	}
+	content := event.JSON("")
+	if e, ok := answer.(*agent.ElicitationAnswer); ok {
+		content = event.NewJSON(string(e.Content))
+	}
+	return result, s.resolve(r, end, content), nil
+}
+
+// reply makes the result for the agent of an answer.
+func reply(options []acp.PermissionOption, answer agent.Answer) (any, resolution, error) {
 	switch a := answer.(type) {
 	case *agent.PermissionAnswer:
-		return s.pick(r, options, a.Allow, a.Choice, a.Scope, a.Message)
+		return pick(options, a.Allow, a.Choice, a.Scope, a.Message)
 	case *agent.PlanAnswer:
 		if a.Plan != "" {
-			return nil, nil, fmt.Errorf("%w: the agent takes no changed plan", agent.ErrInvalid)
+			return nil, resolution{}, fmt.Errorf("%w: the agent takes no changed plan", agent.ErrInvalid)
 		}
-		return s.pick(r, options, a.Approve, "", "", a.Message)
+		return pick(options, a.Approve, "", "", a.Message)
 	case *agent.ElicitationAnswer:
 		result := map[string]any{"action": a.Action}
 		if len(a.Content) > 0 && a.Action == "accept" {
 			result["content"] = a.Content
 		}
-		return result, s.resolve(r, "", "", a.Action, event.NewJSON(string(a.Content))), nil
+		return result, resolution{behavior: a.Action}, nil
 	}
-	return nil, nil, agent.ErrInvalid
+	return nil, resolution{}, agent.ErrInvalid
 }
 
 // pick picks the option that an answer means. A refusal that the agent does not offer is
 // a cancellation.
-func (s *Session) pick(r *agentkit.Prompt, options []acp.PermissionOption, allow bool, choice, scope, why string) (any, []event.Event, error) {
+func pick(options []acp.PermissionOption, allow bool, choice, scope, why string) (any, resolution, error) {
 	kind := acp.PermissionOptionKindRejectOnce
 	behavior := event.ResolvedDeny
 	if allow {
@@ -114,9 +140,9 @@ func (s *Session) pick(r *agentkit.Prompt, options []acp.PermissionOption, allow
 	outcome := acp.RequestPermissionOutcome{Outcome: acp.RequestPermissionOutcomeIsSelected, Value: &acp.SelectedPermissionOutcome{OptionID: picked}}
 	if picked == "" {
 		if allow || choice != "" {
-			return nil, nil, fmt.Errorf("%w: the agent offers no such option", agent.ErrInvalid)
+			return nil, resolution{}, fmt.Errorf("%w: the agent offers no such option", agent.ErrInvalid)
 		}
 		outcome = acp.RequestPermissionOutcome{Outcome: acp.RequestPermissionOutcomeIsCancelled}
 	}
-	return &acp.RequestPermissionResponse{Outcome: outcome}, s.conv.Resolve(r.ID, r.ToolUseID, behavior, scope, why), nil
+	return &acp.RequestPermissionResponse{Outcome: outcome}, resolution{behavior, scope, why}, nil
 }

@@ -64,6 +64,8 @@ type Provider struct {
 var (
 	_ agent.Resumer = (*Provider)(nil)
 	_ agent.Sweeper = (*Provider)(nil)
+	_ agent.Adopter = (*Provider)(nil)
+	_ agent.Hosted  = (*Session)(nil)
 )
 
 // Name returns acp: followed by the agent's name, which is As or follows from its command.
@@ -77,11 +79,7 @@ func (p *Provider) Open(ctx context.Context, opts agent.Options) (agent.Session,
 	return p.session(ctx, opts, func(s *Session, servers []acp.MCPServer) error {
 		var answer acp.NewSessionResponse
 		request := &acp.NewSessionRequest{CWD: s.dir, MCPServers: servers, AdditionalDirectories: opts.AdditionalDirectories}
-		err := s.call(ctx, acp.MethodSessionNew, request, &answer)
-		if err == nil {
-			s.begin(string(answer.SessionID), answer.Modes, answer.ConfigOptions, answer.Extra)
-		}
-		return err
+		return s.callThen(ctx, acp.MethodSessionNew, request, &answer, func() { s.opened(&answer) })
 	})
 }
 
@@ -93,26 +91,21 @@ func (p *Provider) Resume(ctx context.Context, id string, opts agent.Options) (a
 		session := s.can()
 		var answer continued
 		var err error
+		begin := func() { s.continued(id, opts.Fork, &answer) }
 		switch {
 		case opts.Fork && session.Fork.IsSet():
-			err = s.call(ctx, acp.MethodSessionFork, &acp.ForkSessionRequest{SessionID: acp.SessionID(id), CWD: s.dir, MCPServers: servers}, &answer)
+			err = s.callThen(ctx, acp.MethodSessionFork, &acp.ForkSessionRequest{SessionID: acp.SessionID(id), CWD: s.dir, MCPServers: servers}, &answer, begin)
 		case opts.Fork:
 			err = fmt.Errorf("%w: the agent cannot copy sessions", agent.ErrUnsupported)
 		case session.Resume.IsSet():
-			err = s.call(ctx, acp.MethodSessionResume, &acp.ResumeSessionRequest{SessionID: acp.SessionID(id), CWD: s.dir, MCPServers: servers}, &answer)
+			err = s.callThen(ctx, acp.MethodSessionResume, &acp.ResumeSessionRequest{SessionID: acp.SessionID(id), CWD: s.dir, MCPServers: servers}, &answer, begin)
 		case has.LoadSession.Or(false):
-			err = s.call(ctx, acp.MethodSessionLoad, &acp.LoadSessionRequest{SessionID: acp.SessionID(id), CWD: s.dir, MCPServers: servers}, &answer)
+			err = s.callThen(ctx, acp.MethodSessionLoad, &acp.LoadSessionRequest{SessionID: acp.SessionID(id), CWD: s.dir, MCPServers: servers}, &answer, begin)
 		default:
 			err = fmt.Errorf("%w: the agent cannot continue sessions", agent.ErrUnsupported)
 		}
 		if e, ok := errors.AsType[*jsonrpc.Error](err); ok && (e.Code == jsonrpc.CodeInternal || e.Code == jsonrpc.CodeInvalidParams) {
 			err = fmt.Errorf("%w: %w", agent.ErrNotFound, err) // agents report a lost session in this way, too
-		}
-		if opts.Fork {
-			id = string(answer.SessionID)
-		}
-		if err == nil {
-			s.begin(id, answer.Modes, answer.ConfigOptions, answer.members)
 		}
 		return err
 	})
@@ -151,30 +144,37 @@ func (p *Provider) session(ctx context.Context, opts agent.Options, start func(s
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
+	return s.offering(), nil
+}
+
+// offering returns the session with what its agent offers.
+func (s *Session) offering() agent.Session {
 	if s.hasModels() {
-		return &modelled{s}, nil
+		return &modelled{s}
 	}
-	return s, nil
+	return s
+}
+
+// directory returns the directory of a session.
+func directory(opts agent.Options) (string, error) {
+	if opts.Dir != "" {
+		return opts.Dir, nil
+	}
+	return os.Getwd()
 }
 
 // connect starts the agent and initializes the connection.
 func (p *Provider) connect(ctx context.Context, opts agent.Options) (*Session, error) {
-	dir := opts.Dir
-	if dir == "" {
-		var err error
-		if dir, err = os.Getwd(); err != nil {
-			return nil, err
-		}
-	}
-	s := newSession(p, dir, opts)
-	r, w, err := p.start(ctx, s, opts)
+	dir, err := directory(opts)
 	if err != nil {
 		return nil, err
 	}
-	s.conn = jsonrpc.New(r, w, jsonrpc.Options{
-		Handle: s.handle, Notify: s.notified, CancelMethod: acp.MethodCancelRequest, Written: s.sent, Stray: s.stray, Embedded: true,
-	})
-	go s.watch()
+	s := newSession(p, dir, opts)
+	lines, r, w, err := p.start(ctx, s, opts)
+	if err != nil {
+		return nil, err
+	}
+	s.connect(lines, agent.Adoption{}, r, w)
 	if err := s.greet(ctx); err != nil {
 		closed := s.Close()
 		return nil, errors.Join(s.ended(err), closed)
@@ -182,8 +182,23 @@ func (p *Provider) connect(ctx context.Context, opts agent.Options) (*Session, e
 	return s, nil
 }
 
+// connect starts the conversation with an agent, by its numbered lines if a host keeps them.
+func (s *Session) connect(lines spawn.LineProcess, a agent.Adoption, r io.Reader, w io.WriteCloser) {
+	opts := jsonrpc.Options{
+		Handle: s.handle, Notify: s.notified, CancelMethod: acp.MethodCancelRequest, Written: s.sent, Stray: s.stray, Embedded: true,
+	}
+	if lines != nil {
+		s.hosted = agentkit.NewHosted(a)
+		s.conn = jsonrpc.NewLines(s.lines(lines, a.Last), w, opts)
+	} else {
+		s.conn = jsonrpc.New(r, w, opts)
+	}
+	close(s.connected)
+	go s.watch()
+}
+
 // greet initializes the connection. Files and terminals are offered to an agent on this machine only: those of
-// another one are not here.
+// another one are not here. One under a host runs its commands itself, so that they outlive this process.
 func (s *Session) greet(ctx context.Context) error {
 	client := acp.ClientCapabilities{
 		Elicitation: acp.Some(acp.ElicitationCapabilities{Form: acp.Some(acp.ElicitationFormCapabilities{}), URL: acp.Some(acp.ElicitationURLCapabilities{})}),
@@ -193,7 +208,7 @@ func (s *Session) greet(ctx context.Context) error {
 	if s.isLocal() && s.files != nil { // without unsaved texts the agent's own access is the better one: Gemini CLI makes no new files through a client
 		client.Fs = acp.Some(acp.FileSystemCapabilities{ReadTextFile: acp.Some(true), WriteTextFile: acp.Some(true)})
 	}
-	if s.isLocal() {
+	if s.isLocal() && s.hosted == nil {
 		client.Terminal = acp.Some(true)
 	}
 	request := &acp.InitializeRequest{

@@ -48,6 +48,10 @@ type Session struct {
 
 	terminals terminals
 
+	hosted    *agentkit.Hosted // nil without a host
+	connected chan struct{}    // closed when conn is set
+	begun     chan struct{}    // closed when the session has an id
+
 	kit      *agentkit.Session // its methods guard what follows
 	conv     acpevent.Converter
 	id       string
@@ -62,6 +66,12 @@ type Session struct {
 	live     bool // updates are of this session, not of a replay
 	// How many prompts were accepted, were written to the agent, and have ended.
 	accepted, written, finished int
+	// The rest is for an agent under a host.
+	collected []event.Event           // of the line that is being handled
+	requests  map[jsonrpc.ID]*request // without an answer
+	past      map[string]bool         // prompts that an earlier process has written
+	earlier   <-chan struct{}         // closed when the last turn of an earlier process has ended; nil without one
+	gone      bool                    // the agent has ended
 }
 
 // turn is a prompt that was sent.
@@ -72,12 +82,21 @@ type turn struct {
 
 func newSession(p *Provider, dir string, opts agent.Options) *Session {
 	s := &Session{provider: p, dir: dir, extra: opts.AdditionalDirectories, env: opts.Env, files: opts.Files, turns: make(chan *turn, 1000)}
+	s.connected, s.begun = make(chan struct{}), make(chan struct{})
+	s.requests, s.past = map[jsonrpc.ID]*request{}, map[string]bool{}
 	if s.env == nil {
 		s.env = os.Environ()
 	}
 	s.env = slices.Concat(s.env, p.Env)
 	s.kit = agentkit.New(agentkit.Options{Cancel: func(r *agentkit.Prompt) []event.Event {
-		return s.resolve(r, event.ResolvedCancelled, "", "cancel", "")
+		if s.hosted != nil && !s.gone {
+			return nil // the line of the answer has the events
+		}
+		end := resolution{behavior: event.ResolvedCancelled}
+		if r.Kind == event.QuestionElicitation {
+			end.behavior = "cancel"
+		}
+		return s.resolve(r, end, "")
 	}})
 	s.ctx, s.stop = context.WithCancel(s.kit.Context())
 	s.conv.Provider, s.conv.Partial = p.Name(), opts.Partial
@@ -86,11 +105,37 @@ func newSession(p *Provider, dir string, opts agent.Options) *Session {
 
 // call calls a method of the agent and decodes its answer.
 func (s *Session) call(ctx context.Context, method string, params, to any) error {
-	raw, err := s.conn.Call(ctx, method, params)
+	return s.callThen(ctx, method, params, to, nil)
+}
+
+// callThen is call with a function that runs before later messages of the agent are handled, unless the call has failed.
+func (s *Session) callThen(ctx context.Context, method string, params, to any, then func()) error {
+	var decodeErr error
+	_, err := s.conn.CallThen(ctx, method, params, func(raw json.RawMessage, err error) {
+		if err != nil {
+			return
+		}
+		if decodeErr = json.Unmarshal(raw, to); decodeErr == nil && then != nil {
+			then()
+		}
+	})
 	if err == nil {
-		err = json.Unmarshal(raw, to)
+		err = decodeErr
 	}
 	return s.translate(err)
+}
+
+// opened begins a new session.
+func (s *Session) opened(answer *acp.NewSessionResponse) {
+	s.begin(string(answer.SessionID), answer.Modes, answer.ConfigOptions, answer.Extra)
+}
+
+// continued begins a session that was continued, or a copy, which has the id of the answer.
+func (s *Session) continued(id string, fork bool, answer *continued) {
+	if fork {
+		id = string(answer.SessionID)
+	}
+	s.begin(id, answer.Modes, answer.ConfigOptions, answer.members)
 }
 
 // begin takes over what the agent reports about the session, and runs prompts from then on.
@@ -100,14 +145,22 @@ func (s *Session) begin(id string, modes acp.Optional[acp.SessionModeState], opt
 		s.settings.Begin(modes, options, extra)
 		s.model, s.effort = s.settings.Model.Current, s.settings.Effort.Current
 	})
-	s.kit.Update(func() []event.Event { return s.conv.Mode(s.settings.Mode.Current) })
-	s.kit.Update(func() []event.Event { return s.conv.Model(s.settings.Model.Current) })
-	s.kit.Update(func() []event.Event { return s.conv.Commands(s.commands) })
-	s.work.Go(s.run)
+	s.emit(func() []event.Event { return s.conv.Mode(s.settings.Mode.Current) })
+	s.emit(func() []event.Event { return s.conv.Model(s.settings.Model.Current) })
+	s.emit(func() []event.Event { return s.conv.Commands(s.commands) })
+	select {
+	case <-s.begun: // an agent that was adopted may have had several
+	default:
+		close(s.begun)
+		s.work.Go(s.run)
+	}
 }
 
 // run gives prompts to the agent, one after the other.
 func (s *Session) run() {
+	if s.awaitEarlier() != nil {
+		return
+	}
 	for {
 		select {
 		case t := <-s.turns:
@@ -127,27 +180,39 @@ func (s *Session) sent(line []byte) {
 
 // prompt is one turn.
 func (s *Session) prompt(t *turn) {
-	s.kit.Update(func() []event.Event {
-		s.spent = tokens{}
-		return s.conv.Turn(t.uuid)
-	})
-	_, _ = s.conn.CallThen(s.ctx, acp.MethodSessionPrompt, &acp.PromptRequest{SessionID: acp.SessionID(s.ID()), Prompt: t.blocks}, func(raw json.RawMessage, err error) {
-		if err != nil && (s.conn.Err() != nil || s.ctx.Err() != nil) {
-			return // watch reports the end of the agent
-		}
-		var answer acp.PromptResponse
-		if err == nil {
-			err = json.Unmarshal(raw, &answer)
-		}
-		failed := ""
-		if err = s.translate(err); err != nil {
-			failed = err.Error()
-		}
-		s.kit.Withdraw(agentkit.All)
-		s.kit.Update(func() []event.Event {
-			s.finished++
-			return s.conv.End(string(answer.StopReason), s.spent.of(&answer), failed)
-		})
+	request := &acp.PromptRequest{SessionID: acp.SessionID(s.ID()), Prompt: t.blocks}
+	if s.hosted != nil {
+		request.Meta = map[string]json.RawMessage{promptMeta: json.RawMessage(event.Quote(t.uuid))}
+	} else {
+		s.kit.Update(func() []event.Event { return s.beginTurn(t.uuid) })
+	}
+	_, _ = s.conn.CallThen(s.ctx, acp.MethodSessionPrompt, request, s.endTurn)
+}
+
+// beginTurn returns the events for the start of a turn.
+func (s *Session) beginTurn(uuid string) []event.Event {
+	s.spent = tokens{}
+	return s.conv.Turn(uuid)
+}
+
+// endTurn handles the answer to a prompt.
+func (s *Session) endTurn(raw json.RawMessage, err error) {
+	if err != nil && (s.conn.Err() != nil || s.ctx.Err() != nil) {
+		return // watch reports the end of the agent
+	}
+	var answer acp.PromptResponse
+	if err == nil {
+		err = json.Unmarshal(raw, &answer)
+	}
+	failed := ""
+	if err = s.translate(err); err != nil {
+		failed = err.Error()
+	}
+	s.emit(s.cancelRequests)
+	s.kit.Withdraw(agentkit.All)
+	s.emit(func() []event.Event {
+		s.finished++
+		return s.conv.End(string(answer.StopReason), s.spent.of(&answer), failed)
 	})
 }
 
@@ -162,7 +227,7 @@ func (s *Session) notified(_ context.Context, m *jsonrpc.Message) {
 		s.provider.log().Warn("acpagent: an update that is not understood", "err", err)
 		return
 	}
-	s.kit.Add(func() []event.Event {
+	s.emitUpdate(func() []event.Event {
 		s.note(&n.Update)
 		if s.replay != nil {
 			s.replay.take(&n.Update)
@@ -193,13 +258,13 @@ func (s *Session) note(u *acp.SessionUpdate) {
 
 // announce shows the mode and the model that count now.
 func (s *Session) announce() {
-	s.kit.Update(func() []event.Event {
+	s.emit(func() []event.Event {
 		if !s.live {
 			return nil
 		}
 		return s.conv.Mode(s.settings.Mode.Current)
 	})
-	s.kit.Update(func() []event.Event {
+	s.emit(func() []event.Event {
 		if !s.live {
 			return nil
 		}
@@ -212,7 +277,7 @@ func (s *Session) announce() {
 func (s *Session) extension(m *jsonrpc.Message) {
 	s.provider.log().Debug("acpagent: a notification outside of the protocol", "method", m.Method)
 	current, _ := event.JSON(m.Params).Member("currentModeId")
-	s.kit.Add(func() []event.Event {
+	s.emitUpdate(func() []event.Event {
 		if _, ok := s.settings.Mode.Find(current.Text()); !ok || !s.live {
 			return nil
 		}
@@ -225,6 +290,10 @@ func (s *Session) extension(m *jsonrpc.Message) {
 func (s *Session) watch() {
 	<-s.conn.Done()
 	s.stop()
+	if s.hosted != nil {
+		s.hosted.End()
+		s.kit.Do(func() { s.gone = true })
+	}
 	s.work.Wait()
 	err := s.conn.Err()
 	if s.sup != nil {
@@ -255,8 +324,14 @@ func (s *Session) Send(ctx context.Context, in agent.Input) error {
 	if err != nil {
 		return err
 	}
+	if done, err := s.sentBefore(ctx, in.UUID); done || err != nil {
+		return err
+	}
 	s.kit.Update(func() []event.Event {
 		s.accepted++
+		if s.hosted != nil {
+			return nil // the line of the prompt has the event
+		}
 		return s.conv.Prompt(in.UUID, content)
 	})
 	select {

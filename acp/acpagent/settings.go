@@ -79,12 +79,26 @@ func (s *Session) SetMode(ctx context.Context, mode string) error {
 	if now.ID != "" {
 		return s.setOption(ctx, now.ID, mode)
 	}
-	if err := s.call(ctx, acp.MethodSessionSetMode, &acp.SetSessionModeRequest{SessionID: acp.SessionID(s.ID()), ModeID: acp.SessionModeID(mode)}, new(json.RawMessage)); err != nil {
-		return err
-	}
+	request := &acp.SetSessionModeRequest{SessionID: acp.SessionID(s.ID()), ModeID: acp.SessionModeID(mode)}
+	return s.callThen(ctx, acp.MethodSessionSetMode, request, new(json.RawMessage), func() { s.setMode(mode) })
+}
+
+// setMode takes over a mode that the agent has set.
+func (s *Session) setMode(mode string) {
 	s.kit.Do(func() { s.settings.Mode.Current = mode })
 	s.announce()
-	return nil
+}
+
+// setModel takes over a model that the agent has set.
+func (s *Session) setModel(model string) {
+	s.kit.Do(func() { s.settings.Model.Current = model })
+	s.announce()
+}
+
+// setOptions takes over all options after one was set.
+func (s *Session) setOptions(answer *acp.SetSessionConfigOptionResponse) {
+	s.kit.Do(func() { s.settings.Take(answer.ConfigOptions) })
+	s.announce()
 }
 
 // Efforts returns the efforts that the agent offers for the model that the session uses, as a copy.
@@ -132,12 +146,7 @@ func (s *Session) setRaw(ctx context.Context, id string, value json.RawMessage) 
 		request.Type = acp.Some("boolean")
 	}
 	var answer acp.SetSessionConfigOptionResponse
-	if err := s.call(ctx, acp.MethodSessionSetConfigOption, request, &answer); err != nil {
-		return err
-	}
-	s.kit.Do(func() { s.settings.Take(answer.ConfigOptions) })
-	s.announce()
-	return nil
+	return s.callThen(ctx, acp.MethodSessionSetConfigOption, request, &answer, func() { s.setOptions(&answer) })
 }
 
 // hasModels reports whether the agent offers models.
@@ -162,10 +171,8 @@ func (s *modelled) SetModel(ctx context.Context, model string) (string, error) {
 		return model, s.setOption(ctx, now.ID, model)
 	}
 	request := map[string]string{"sessionId": s.ID(), "modelId": model}
-	if err := s.call(ctx, methodSetModel, request, new(json.RawMessage)); err != nil {
+	if err := s.callThen(ctx, methodSetModel, request, new(json.RawMessage), func() { s.setModel(model) }); err != nil {
 		return "", err
 	}
-	s.kit.Do(func() { s.settings.Model.Current = model })
-	s.announce()
 	return model, nil
 }

@@ -14,26 +14,30 @@ import (
 )
 
 // start runs the agent's program.
-func (p *Provider) start(ctx context.Context, s *Session, opts agent.Options) (io.Reader, io.WriteCloser, error) {
+func (p *Provider) start(ctx context.Context, s *Session, opts agent.Options) (lines spawn.LineProcess, r io.Reader, w io.WriteCloser, err error) {
 	if p.Dial != nil {
-		return p.Dial(ctx, opts)
+		r, w, err = p.Dial(ctx, opts)
+		return nil, r, w, err
 	}
 	if len(p.Command) == 0 {
-		return nil, nil, fmt.Errorf("%w: no command", agent.ErrInvalid)
+		return nil, nil, nil, fmt.Errorf("%w: no command", agent.ErrInvalid)
 	}
 	path, err := exec.LookPath(p.Command[0])
 	if err != nil {
-		return nil, nil, fmt.Errorf("%w: %w", agent.ErrNotInstalled, err)
+		return nil, nil, nil, fmt.Errorf("%w: %w", agent.ErrNotInstalled, err)
 	}
-	sup, err := proc.Start(ctx, spawn.Command{Path: path, Args: p.Command[1:], Dir: s.dir, Env: s.env}, proc.Options{
-		Spawner:  p.spawner(p.Spawner),
-		OnStderr: func(line string) { p.log().Debug("acpagent: standard error", "line", line) },
-	})
-	if err != nil {
-		return nil, nil, err
+	spawner := proc.NoteLines(opts.Spawner, &lines) // a host ends what the agent leaves
+	if spawner == nil {
+		spawner = p.spawner(p.Spawner)
 	}
-	s.sup = sup
-	return sup.Stdout(), sup.Stdin(), nil
+	if s.sup, err = proc.Start(ctx, spawn.Command{Path: path, Args: p.Command[1:], Dir: s.dir, Env: s.env}, p.procOptions(spawner)); err != nil {
+		return nil, nil, nil, err
+	}
+	return lines, s.sup.Stdout(), s.sup.Stdin(), nil
+}
+
+func (p *Provider) procOptions(spawner spawn.Spawner) proc.Options {
+	return proc.Options{Spawner: spawner, OnStderr: func(line string) { p.log().Debug("acpagent: standard error", "line", line) }}
 }
 
 // ended adds the exit status and the last output of the process to the error of an agent that has exited.

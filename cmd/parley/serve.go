@@ -21,7 +21,7 @@ that has it, and the names it is called by as --allowed-host.
 
 SIGTERM and SIGINT drain: new work is refused, running turns have --drain-timeout, the rest
 is interrupted and resumes after the next start. A second signal ends at once; nothing that
-was acknowledged is lost. With --host, SIGTERM leaves Claude's agents running, as a crash does: the next
+was acknowledged is lost. With --host, SIGTERM leaves the agents running, as a crash does: the next
 server on the same data takes them over. Ctrl-C and "parley host stop" end them.
 
 Each flag is also a variable, PARLEY_LISTEN for --listen, and a member of the --config file.`

@@ -8,19 +8,23 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/claude/claudetest"
 	"github.com/seed7221b0f9/parley/client"
+	"github.com/seed7221b0f9/parley/codex/codextest"
 	"github.com/seed7221b0f9/parley/host"
 	"github.com/seed7221b0f9/parley/internal/test/e2e"
+	"github.com/seed7221b0f9/parley/internal/test/e2e/codexcli"
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// hostWorld is a place where parley serve --host runs the real CLI against a scripted API.
+// hostWorld is a place where parley serve --host runs a real CLI against a scripted API.
 type hostWorld struct {
 	t         *testing.T
-	dir, data string
+	project   string
+	data      string
 	env, args []string
 	api       *claudetest.FakeAPI
 	server    *exec.Cmd
@@ -30,25 +34,46 @@ type hostWorld struct {
 
 func newHostWorld(t *testing.T, script claudetest.Script) *hostWorld {
 	cli := e2e.CLI(t)
-	w := &hostWorld{t: t, dir: t.TempDir()}
-	w.data = filepath.Join(w.dir, "data")
+	w := &hostWorld{t: t}
+	dir := t.TempDir()
 	w.api = claudetest.StartFakeAPI(t, script)
-	var err error
-	if w.env, err = claudetest.HermeticEnv(w.dir, w.api.URL()); err != nil {
+	env, err := claudetest.HermeticEnv(dir, w.api.URL())
+	if err != nil {
 		t.Fatal(err)
 	}
-	project := filepath.Join(w.dir, "project")
+	project := filepath.Join(dir, "project")
 	if err := claudetest.IsolateProject(project); err != nil {
 		t.Fatal(err)
 	}
-	w.args = []string{"--listen", "127.0.0.1:0", "--data", w.data, "--dir", project, "--cli", cli, "--agent", "claude", "--log-level", "warn", "--host"}
+	w.start(project, env, "--cli", cli, "--agent", "claude")
+	return w
+}
+
+// newCodexHostWorld is newHostWorld for the real codex, or for parley acp with it.
+func newCodexHostWorld(t *testing.T, acp bool, replies ...codextest.Reply) *hostWorld {
+	program := codexcli.Require(t, codexcli.Newer)
+	api := codextest.NewAPI(t)
+	api.Reply(replies...)
+	home := codextest.NewHome(t, api, "")
+	w := &hostWorld{t: t}
+	agent := "codex"
+	if acp {
+		agent = "acp:" + linkedProgram(t) + " acp --agent codex"
+	}
+	w.start(home.Project, append(home.Env(), "PARLEY_CODEX="+program), "--agent", agent)
+	return w
+}
+
+// start starts the server.
+func (w *hostWorld) start(project string, env []string, args ...string) {
+	w.project, w.data, w.env = project, filepath.Join(w.t.TempDir(), "data"), env
+	w.args = append([]string{"--listen", "127.0.0.1:0", "--data", w.data, "--dir", project, "--log-level", "warn", "--host"}, args...)
 	for _, entry := range w.env {
 		name, _, _ := strings.Cut(entry, "=")
 		w.args = append(w.args, "--pass-env", name)
 	}
-	t.Cleanup(w.stopHost)
+	w.t.Cleanup(w.stopHost)
 	w.serve()
-	return w
 }
 
 // stopHost ends the host, as parley host stop does.
@@ -127,40 +152,56 @@ func (w *hostWorld) agents() []host.Agent {
 func TestServe_host(t *testing.T) {
 	for name, signal := range map[string]syscall.Signal{"kill": syscall.SIGKILL, "term": syscall.SIGTERM} {
 		t.Run(name, func(t *testing.T) {
-			w := newHostWorld(t, claudetest.Replies(
-				claudetest.Use("Bash", map[string]any{"command": "echo kept > kept", "description": "Write a file"}), claudetest.Say("It is written."), claudetest.Say("And again.")))
-			var r api.ConnectResult
-			w.call("session.connect", api.ConnectParams{InitialPrompt: "write it"}, &r)
-			w.session = r.SessionID
-			asks := func(c *event.Conversation) bool { return c.State == "requires_action" && len(c.Prompts) == 1 }
-			request := w.until("the CLI asks", asks).Prompts[0].RequestID()
-			before := w.agents()
-			w.end(signal)
-			if after := w.agents(); len(before) != 1 || len(after) != 1 || after[0].PID != before[0].PID || after[0].Exit != nil {
-				t.Fatalf("before the end of the server the agents are %+v, after it %+v", before, after)
-			}
-			w.serve()
-			if c := w.until("the CLI still asks", asks); c.Prompts[0].RequestID() != request {
-				t.Fatalf("the request is %s, it was %s", c.Prompts[0].RequestID(), request)
-			}
-			w.call("permission.respond", api.PermissionRespondParams{SessionID: w.session, RequestID: request, Behavior: "allow"}, nil)
-			c := w.until("the turn ends", func(c *event.Conversation) bool { return c.Totals.Turns == 1 && c.State == "idle" })
-			if n := strings.Count(conversationText(c), "It is written."); n != 1 {
-				t.Errorf("the answer is there %d times:\n%s", n, conversationText(c))
-			}
-			if text, err := os.ReadFile(filepath.Join(w.dir, "project", "kept")); err != nil || string(text) != "kept\n" {
-				t.Errorf("the tool has written %q, %v", text, err)
-			}
-			w.call("session.query", api.QueryParams{SessionID: w.session, Text: "again"}, nil)
-			w.until("the next turn ends", func(c *event.Conversation) bool { return c.Totals.Turns == 2 && c.State == "idle" })
-			if after := w.agents(); len(after) != 1 || after[0].PID != before[0].PID {
-				t.Errorf("the agents are %+v at the end, want the one of the beginning", after)
-			}
-			w.end(syscall.SIGINT)
-			if left := w.agents(); left != nil {
-				t.Errorf("after Ctrl-C there are %+v", left)
-			}
+			checkHosted(newHostWorld(t, claudetest.Replies(
+				claudetest.Use("Bash", map[string]any{"command": "echo kept > kept", "description": "Write a file"}), claudetest.Say("It is written."), claudetest.Say("And again."))), signal)
 		})
+	}
+}
+
+// TestServe_hostCodex is TestServe_host with the real codex, by itself and behind the Agent Client Protocol.
+func TestServe_hostCodex(t *testing.T) {
+	for name, acp := range map[string]bool{"codex": false, "acp": true} {
+		t.Run(name, func(t *testing.T) {
+			checkHosted(newCodexHostWorld(t, acp, codextest.Calls(codextest.EscalatedCommand("call_1", "echo kept > kept", "May I?")),
+				codextest.Say("It is written."), codextest.Say("And again.")), syscall.SIGKILL)
+		})
+	}
+}
+
+// checkHosted ends a server while a tool waits for a permission, and answers it after the start of the next one.
+func checkHosted(w *hostWorld, signal syscall.Signal) {
+	t := w.t
+	t.Helper()
+	var r api.ConnectResult
+	w.call("session.connect", api.ConnectParams{InitialPrompt: "write it"}, &r)
+	w.session = r.SessionID
+	asks := func(c *event.Conversation) bool { return c.State == "requires_action" && len(c.Prompts) == 1 }
+	request := w.until("the CLI asks", asks).Prompts[0].RequestID()
+	before := w.agents()
+	w.end(signal)
+	if after := w.agents(); len(before) != 1 || len(after) != 1 || after[0].PID != before[0].PID || after[0].Exit != nil {
+		t.Fatalf("before the end of the server the agents are %+v, after it %+v", before, after)
+	}
+	w.serve()
+	if c := w.until("the CLI still asks", asks); c.Prompts[0].RequestID() != request {
+		t.Fatalf("the request is %s, it was %s", c.Prompts[0].RequestID(), request)
+	}
+	w.call("permission.respond", api.PermissionRespondParams{SessionID: w.session, RequestID: request, Behavior: "allow"}, nil)
+	c := w.until("the turn ends", func(c *event.Conversation) bool { return c.Totals.Turns == 1 && c.State == "idle" })
+	if n := strings.Count(conversationText(c), "It is written."); n != 1 {
+		t.Errorf("the answer is there %d times:\n%s", n, conversationText(c))
+	}
+	if text, err := os.ReadFile(filepath.Join(w.project, "kept")); err != nil || string(text) != "kept\n" {
+		t.Errorf("the tool has written %q, %v", text, err)
+	}
+	w.call("session.query", api.QueryParams{SessionID: w.session, Text: "again"}, nil)
+	w.until("the next turn ends", func(c *event.Conversation) bool { return c.Totals.Turns == 2 && c.State == "idle" })
+	if after := w.agents(); len(after) != 1 || after[0].PID != before[0].PID {
+		t.Errorf("the agents are %+v at the end, want the one of the beginning", after)
+	}
+	w.end(syscall.SIGINT)
+	if left := w.agents(); left != nil {
+		t.Errorf("after Ctrl-C there are %+v", left)
 	}
 }
 
@@ -171,10 +212,13 @@ func TestServe_hostKilled(t *testing.T) {
 		claudetest.Use("Bash", map[string]any{"command": "echo x > x", "description": "Write a file"}),
 		claudetest.Say("It goes on."), claudetest.Say("It goes on."), claudetest.Say("It goes on."))) // the CLI may ask once more before it ends
 	var r api.ConnectResult
-	w.call("session.connect", api.ConnectParams{InitialPrompt: "do it"}, &r)
+	w.call("session.connect", api.ConnectParams{InitialPrompt: "do it", MaxBudgetUSD: new(5.0)}, &r)
 	w.session = r.SessionID
 	w.until("the CLI asks", func(c *event.Conversation) bool { return c.State == "requires_action" })
 	agent := w.agents()[0]
+	if agent.OrphanTimeout != 10*time.Minute {
+		t.Errorf("the orphan timeout of an agent with a budget is %v, want 10 minutes", agent.OrphanTimeout)
+	}
 	ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
 	defer cancel()
 	l, err := host.Dial(ctx, w.data, 0)

@@ -29,9 +29,12 @@ func (s *Session) Answer(ctx context.Context, requestID string, a agent.Answer) 
 }
 
 // wait waits for the answer to a request of the server. The request was opened when its line was
-// observed, which happens before any callback runs.
+// observed, which happens before any callback runs. One of an earlier process is asked again.
 func (s *Session) wait(ctx context.Context, id item.JSON) (agent.Answer, error) {
 	r := s.kit.Request(codexevent.RequestID(id))
+	if r == nil {
+		r = s.kit.AskAgain(codexevent.RequestID(id))
+	}
 	if r == nil {
 		return nil, agent.ErrNotOpen
 	}

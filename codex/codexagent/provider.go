@@ -36,6 +36,8 @@ var (
 	_ agent.UsageReporter = (*Provider)(nil)
 	_ agent.Witness       = (*Provider)(nil)
 	_ agent.Sweeper       = (*Provider)(nil)
+	_ agent.Adopter       = (*Provider)(nil)
+	_ agent.Hosted        = (*Session)(nil)
 )
 
 // Name returns "codex", the name of the provider in events and in server messages.
@@ -75,15 +77,13 @@ func (p *Provider) start(ctx context.Context, opts agent.Options, open func(*cod
 		return nil, fmt.Errorf("%w: effort %q", agent.ErrInvalid, opts.Effort)
 	}
 	s := newSession(p, opts)
-	o := p.Options
-	if opts.Env != nil {
-		o.Env = opts.Env
+	o := s.options()
+	if opts.Spawner != nil {
+		o.Spawner = opts.Spawner // the host ends what it leaves
+		s.host(&o, agent.Adoption{})
+	} else {
+		o.Spawner = p.registry.Spawner(o.Spawner, proc.LocalOptions{Supervisor: o.Supervisor, KeepChildren: o.KeepChildren})
 	}
-	if opts.Dir != "" {
-		o.Dir = opts.Dir
-	}
-	o.Spawner = p.registry.Spawner(o.Spawner, proc.LocalOptions{Supervisor: o.Supervisor, KeepChildren: o.KeepChildren})
-	o.Observe, o.Approve, o.Ask, o.Elicit = s.observe, s.approve, s.ask, s.elicit
 	client, err := codex.Connect(ctx, &o)
 	if err != nil {
 		return nil, translate(err)
@@ -96,6 +96,19 @@ func (p *Provider) start(ctx context.Context, opts agent.Options, open func(*cod
 	s.thread = thread
 	s.run()
 	return s, nil
+}
+
+// options returns the options of the session's server.
+func (s *Session) options() codex.Options {
+	o := s.provider.Options
+	if s.opts.Env != nil {
+		o.Env = s.opts.Env
+	}
+	if s.opts.Dir != "" {
+		o.Dir = s.opts.Dir
+	}
+	o.Observe, o.Approve, o.Ask, o.Elicit = s.observe, s.approve, s.ask, s.elicit
+	return o
 }
 
 // Sweep ends leftover agents of a crashed server, and records those of this one from then on.

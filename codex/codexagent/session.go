@@ -23,6 +23,7 @@ type Session struct {
 	opts     agent.Options
 	client   *codex.Client
 	thread   *codex.Thread
+	hosted   *agentkit.Hosted // nil without a host
 
 	kit     *agentkit.Session // its methods guard the fields below
 	conv    codexevent.Converter
@@ -30,7 +31,8 @@ type Session struct {
 	mode    string
 	model   string
 	effort  string
-	planned bool // the last prompt started a planning turn
+	planned bool            // the last prompt started a planning turn
+	written map[string]bool // prompts that an earlier process has written
 }
 
 var (
@@ -58,6 +60,9 @@ func newSession(p *Provider, opts agent.Options) *Session {
 func (s *Session) run() {
 	go func() {
 		<-s.client.Done()
+		if s.hosted != nil {
+			s.hosted.End()
+		}
 		err := s.client.Wait(context.Background())
 		if errors.Is(err, codex.ErrClosed) {
 			err = nil
@@ -94,6 +99,9 @@ func (s *Session) Send(ctx context.Context, in agent.Input) error {
 	}
 	p, err := prompt(in)
 	if err != nil {
+		return err
+	}
+	if done, err := s.sentBefore(ctx, in.UUID); done || err != nil {
 		return err
 	}
 	s.kit.Do(func() {

@@ -107,7 +107,7 @@ func (s *Session) AddLine(line uint64, past bool, f func() []event.Event) {
 		} else {
 			st.push(f(), s.opts.Observe)
 		}
-		st.queue = append(st.queue, queued{line: line})
+		st.endLine(line)
 		st.line = 0
 	})
 }

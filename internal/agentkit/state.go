@@ -37,11 +37,12 @@ type state struct {
 	limit   int
 	queue   []queued // the oldest first
 	open    map[string]*Prompt
-	line    uint64 // the one that events come from now
-	held    int    // senders that the reader of the agent waits for
-	used    bool   // the events have a consumer
-	stopped bool   // by Stop
-	over    bool   // by End; no event follows
+	past    map[string]event.Event // of requests of the past that are not resolved; nil without any
+	line    uint64                 // the one that events come from now
+	held    int                    // senders that the reader of the agent waits for
+	used    bool                   // the events have a consumer
+	stopped bool                   // by Stop
+	over    bool                   // by End; no event follows
 	err     error
 }
 
@@ -78,6 +79,7 @@ func (st *state) push(events []event.Event, observe func(event.Event)) {
 			st.add(r)
 		}
 		st.close(event.ResolvedID(ev))
+		delete(st.past, event.ResolvedID(ev))
 		st.queue = append(st.queue, queued{ev, st.line})
 	}
 }
@@ -89,7 +91,28 @@ func (st *state) pushPast(events []event.Event, observe func(event.Event)) {
 			observe(ev)
 		}
 		st.queue = append(st.queue, queued{ev, st.line})
+		st.keepPast(ev)
 	}
+}
+
+// keepPast keeps the event of a request until it is resolved.
+func (st *state) keepPast(ev event.Event) {
+	if r := asked(ev); r != nil && len(st.past) < maxOpen {
+		if st.past == nil {
+			st.past = map[string]event.Event{}
+		}
+		st.past[r.ID] = ev
+	}
+	delete(st.past, event.ResolvedID(ev))
+}
+
+// endLine marks the end of a line. Lines without events are one mark.
+func (st *state) endLine(line uint64) {
+	if n := len(st.queue); n > 0 && st.queue[n-1].event == nil && (n == 1 || st.queue[n-2].line != st.queue[n-1].line) {
+		st.queue[n-1].line = line
+		return
+	}
+	st.queue = append(st.queue, queued{line: line})
 }
 
 // add opens a request, unless it is open already or too many are.

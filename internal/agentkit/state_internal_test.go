@@ -93,3 +93,48 @@ func TestState_maxOpen(t *testing.T) {
 		t.Errorf("%d requests, %d events", len(st.open), len(st.queue))
 	}
 }
+
+// TestState_lines checks that lines without events are one batch, also before the consumer reads, and that the events of a line
+// stay together.
+func TestState_lines(t *testing.T) {
+	st := &state{limit: 4, open: map[string]*Prompt{}}
+	add := func(line uint64, events ...event.Event) {
+		st.line = line
+		st.push(events, nil)
+		st.endLine(line)
+	}
+	for n := range uint64(1000) {
+		add(n + 1)
+	}
+	add(1001, &event.Notice{}, &event.Notice{})
+	add(1002)
+	add(1003)
+	add(1004, &event.Notice{})
+	if len(st.queue) > 8 {
+		t.Errorf("%d places are taken", len(st.queue))
+	}
+	var got []string
+	for {
+		b, ok := st.popBatch()
+		if !ok {
+			break
+		}
+		got = append(got, fmt.Sprintf("%d:%d", b.Line, len(b.Events)))
+	}
+	if want := "[1000:0 1001:2 1003:0 1004:1]"; fmt.Sprint(got) != want {
+		t.Errorf("batches %v, want %s", got, want)
+	}
+}
+
+// TestState_past checks that only the requests of the past without a resolution are kept.
+func TestState_past(t *testing.T) {
+	st := &state{limit: 4, open: map[string]*Prompt{}}
+	ask := func(id string) event.Event {
+		return &event.PermissionRequest{RequestID: id, Kind: event.PermissionTool}
+	}
+	st.pushPast([]event.Event{ask("a"), ask("b"), ask("c"), &event.PermissionResolved{RequestID: "a"}}, nil)
+	st.push([]event.Event{&event.PermissionResolved{RequestID: "b"}}, nil)
+	if len(st.past) != 1 || st.past["c"] == nil || len(st.open) != 0 {
+		t.Errorf("the requests of the past are %v, those that are open %v", st.past, st.open)
+	}
+}

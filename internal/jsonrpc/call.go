@@ -54,7 +54,7 @@ func (c *Conn) CallThen(ctx context.Context, method string, params any, then fun
 	}
 	line, err := c.enc.request(id, method, params)
 	if err == nil {
-		err = c.write(ctx, line)
+		err = c.write(ctx, callName(id), line)
 	}
 	if err != nil {
 		return c.giveUp(ctx, id, p, err, ctx.Err() != nil)
@@ -72,6 +72,9 @@ func (c *Conn) CallThen(ctx context.Context, method string, params any, then fun
 func (c *Conn) register(ctx context.Context, then func(json.RawMessage, error)) (id ID, p *call, err error) {
 	if ctx.Err() != nil {
 		return "", nil, context.Cause(ctx)
+	}
+	if err := c.waitPast(ctx); err != nil {
+		return "", nil, err
 	}
 	p = &call{done: make(chan struct{}), then: then, urgent: ctx.Value(inNotify{}) == c}
 	c.update(func(s *state) {

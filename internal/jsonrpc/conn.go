@@ -83,6 +83,7 @@ type Conn struct {
 	enc   encoder
 	src   io.Reader
 	w     *ndjson.Writer
+	lines *lineState    // of a peer that a host runs, else nil
 	ended chan struct{} // closed when no more messages are dispatched
 
 	ctx    context.Context // context of every callback; ends with the connection
@@ -110,15 +111,28 @@ type state struct {
 // New starts a conversation over r and w and takes both over: Close closes w, and r
 // if it is an io.Closer.
 func New(r io.Reader, w io.WriteCloser, opts Options) *Conn {
+	c := newConn(r, w, opts)
+	c.start()
+	return c
+}
+
+func newConn(r io.Reader, w io.WriteCloser, opts Options) *Conn {
 	opts = opts.withDefaults()
 	c := &Conn{opts: opts, enc: encoder{opts.Bare}, src: r, w: ndjson.NewWriter(w, opts.WriteTimeout), ended: make(chan struct{})}
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
 	c.changed = sync.NewCond(&c.mu)
 	c.state.pending = map[ID]*call{}
 	c.state.handling = map[ID][]*incoming{}
-	c.work.Go(c.read)
-	c.work.Go(c.dispatch)
 	return c
+}
+
+func (c *Conn) start() {
+	if c.lines != nil {
+		c.work.Go(c.readLines)
+	} else {
+		c.work.Go(c.read)
+	}
+	c.work.Go(c.dispatch)
 }
 
 func (c *Conn) update(f func(s *state)) {
@@ -133,10 +147,14 @@ func (c *Conn) Notify(ctx context.Context, method string, params any) error {
 	if err != nil {
 		return err
 	}
-	return c.write(ctx, line)
+	return c.write(ctx, callName(""), line)
 }
 
-func (c *Conn) write(ctx context.Context, line []byte) error {
+// write writes a line. The name is for a host.
+func (c *Conn) write(ctx context.Context, name string, line []byte) error {
+	if c.lines != nil {
+		return c.writeLine(ctx, name, line)
+	}
 	if c.opts.Sent != nil {
 		c.guarded("", func() { c.opts.Sent(line) })
 	}

@@ -22,6 +22,16 @@ type Then struct {
 
 // request starts the handler of a request.
 func (c *Conn) request(m *Message, b *batch) {
+	switch {
+	case c.holds(m, b):
+	case c.lines != nil:
+		c.lines.start = append(c.lines.start, func() { c.startRequest(m, b) })
+	default:
+		c.startRequest(m, b)
+	}
+}
+
+func (c *Conn) startRequest(m *Message, b *batch) {
 	ctx, cancel := context.WithCancelCause(c.ctx)
 	in := &incoming{cancel: cancel}
 	started := false
@@ -34,7 +44,7 @@ func (c *Conn) request(m *Message, b *batch) {
 	})
 	if !started {
 		cancel(nil)
-		c.reply(b, c.enc.answer(m.ID, nil, &Error{Code: CodeOverloaded, Message: "Too many requests at once"}))
+		c.reply(b, answerName(m.Line), c.enc.answer(m.ID, nil, &Error{Code: CodeOverloaded, Message: "Too many requests at once"}))
 	}
 }
 
@@ -50,7 +60,7 @@ func (c *Conn) serve(ctx context.Context, m *Message, in *incoming, b *batch) {
 		if ok {
 			result = then.Result
 		}
-		c.reply(b, c.enc.answer(m.ID, result, err))
+		c.reply(b, answerName(m.Line), c.enc.answer(m.ID, result, err))
 		if ok && then.Do != nil {
 			c.guarded(m.Method, then.Do)
 		}
@@ -87,8 +97,17 @@ func (c *Conn) cancelled(m *Message) {
 	if jsonwire.Unmarshal(m.Params, &params) != nil {
 		return
 	}
+	c.cancelRequest(ID(params.RequestID))
+}
+
+func (c *Conn) cancelRequest(id ID) {
+	if c.lines != nil {
+		for _, h := range c.lines.held {
+			h.cancelled = h.cancelled || h.msg.ID == id
+		}
+	}
 	c.update(func(s *state) {
-		for _, in := range s.handling[ID(params.RequestID)] {
+		for _, in := range s.handling[id] {
 			in.cancel(errCancelled)
 		}
 	})
@@ -96,7 +115,7 @@ func (c *Conn) cancelled(m *Message) {
 
 // reply sends an answer, or adds it to the answer of its batch. It ignores write errors,
 // because Err reports the end of the connection.
-func (c *Conn) reply(b *batch, line []byte) {
+func (c *Conn) reply(b *batch, name string, line []byte) {
 	if b != nil {
 		if line = b.add(line); line == nil {
 			return
@@ -104,7 +123,7 @@ func (c *Conn) reply(b *batch, line []byte) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), c.opts.WriteTimeout)
 	defer cancel()
-	_ = c.write(ctx, line)
+	_ = c.write(ctx, name, line)
 }
 
 // errEmptyBatch is the error of an array without messages.

@@ -47,6 +47,7 @@ type Message struct {
 	Result string // JSON
 	Error  *Error
 	Raw    string
+	Line   uint64 // the number that a host gave its line, 0 without a host
 }
 
 // IsRequest reports whether the peer waits for an answer to m.

@@ -17,6 +17,10 @@ type arrival struct {
 	line  string // a line that is not JSON-RPC; err is the reason
 	err   error
 	size  int
+
+	number uint64    // of the line, 0 without a host
+	input  bool      // the line was written to the peer
+	parts  []arrival // of a line that a host has numbered
 }
 
 // arrivalCost is the overhead of an arrival in addition to its bytes.
@@ -104,12 +108,17 @@ func (c *Conn) enqueue(a arrival) (ok bool) {
 // dispatch runs callbacks in the order of the wire.
 func (c *Conn) dispatch() {
 	defer close(c.ended)
+	defer c.abandonPast()
 	for {
 		a, ok := c.next()
 		if !ok {
 			return
 		}
-		c.deliver(a)
+		if c.lines != nil {
+			c.deliverLine(a)
+		} else {
+			c.deliver(a)
+		}
 	}
 }
 
@@ -169,7 +178,7 @@ func (c *Conn) stray(a arrival, answer *Error) {
 		answer = &Error{Code: CodeInvalidRequest, Message: "Invalid Request"}
 	}
 	if c.opts.AnswerStray {
-		c.reply(a.batch, c.enc.answer("null", nil, answer))
+		c.reply(a.batch, answerName(a.number), c.enc.answer("null", nil, answer))
 	}
 }
 

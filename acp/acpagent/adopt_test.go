@@ -1,0 +1,180 @@
+package acpagent_test
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/seed7221b0f9/parley/acp/acpagent"
+	"github.com/seed7221b0f9/parley/acp/acptest"
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/internal/test/kept"
+	"github.com/seed7221b0f9/parley/internal/test/short"
+	"github.com/seed7221b0f9/parley/spawn"
+)
+
+// elsewhere makes an agent one of another machine: its requests for files and terminals are refused.
+var elsewhere = spawn.Func(nil)
+
+// keptLines returns the lines of the first process of a recording.
+func keptLines(t *testing.T, folder string) (lines []kept.Line) {
+	r, err := acptest.ReadRecording(folder, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range r.Lines {
+		if l.Run == 1 {
+			text := l.Text
+			if text == "" {
+				text = l.Raw
+			}
+			lines = append(lines, kept.Line{Input: l.Client, Text: text})
+		}
+	}
+	return lines
+}
+
+// asksPerson reports whether a request is for a person.
+func asksPerson(m kept.Message) bool {
+	return m.Method == "session/request_permission" || m.Method == "elicitation/create"
+}
+
+// openAt counts the open requests to a person, and the others: with those that are cancelled with their turn, which are answered.
+func openAt(lines []kept.Line) (people, others int) {
+	cancelled := map[string]bool{}
+	prompts := map[string]bool{}
+	for i, l := range lines {
+		m := kept.Decode(l)
+		if l.Input && m.Method == "session/prompt" {
+			prompts[string(m.ID)] = true
+		}
+		if l.Input && m.Method == "session/cancel" || !l.Input && m.Method == "" && prompts[string(m.ID)] {
+			for _, o := range kept.Open(lines[:i]) {
+				cancelled[string(o.ID)] = true
+			}
+		}
+	}
+	for _, m := range kept.Open(lines) {
+		if asksPerson(m) && !cancelled[string(m.ID)] {
+			people++
+		} else {
+			others++
+		}
+	}
+	return people, others
+}
+
+// The events after an adoption are those without it, wherever the lines are cut, and what is open is asked again.
+func TestAdopt(t *testing.T) {
+	const dir = "../../testdata/acp-agents"
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cuts, asked := 0, 0
+	for i := 0; i < len(entries); i += short.Every(2) {
+		folder := filepath.Join(dir, entries[i].Name())
+		if !isFile(filepath.Join(folder, "meta.json")) {
+			continue
+		}
+		lines := keptLines(t, folder)
+		first, call, result := kept.Answered(lines, "session/new", "session/load", "session/resume")
+		if first == 0 {
+			continue
+		}
+		var opened, named struct{ SessionID string }
+		_ = json.Unmarshal(call.Params, &named) // a new session has none
+		_ = json.Unmarshal(result, &opened)     // one that is continued may have none
+		id := slices.MaxFunc([]string{opened.SessionID, named.SessionID}, func(a, b string) int { return len(a) - len(b) })
+		t.Run(entries[i].Name(), func(t *testing.T) {
+			step := max(1, (len(lines)-first)/short.Count(2, 4, len(lines)))
+			provider := &acpagent.Provider{Command: []string{"test"}, Spawner: elsewhere}
+			cuts += kept.Check(t, provider, id, agent.Options{Dir: t.TempDir(), Partial: true}, lines, first, step, func(l []kept.Line) (int, int) {
+				people, others := openAt(l)
+				asked += people
+				return people, others
+			})
+		})
+	}
+	if cuts < 50 || asked == 0 {
+		t.Errorf("%d cuts were tried, with %d open requests", cuts, asked)
+	}
+}
+
+// A request that is open when the process dies is answered once, by the next one, and the events of the answer come with its line.
+func TestAdopt_answer(t *testing.T) {
+	lines := keptLines(t, "../../testdata/acp-agents/codex-acp-edit_permission")
+	n := slices.IndexFunc(lines, func(l kept.Line) bool { return asksPerson(kept.Decode(l)) }) + 1
+	request := kept.Decode(lines[n-1])
+	_, _, result := kept.Answered(lines, "session/new")
+	var opened struct{ SessionID string }
+	if err := json.Unmarshal(result, &opened); err != nil {
+		t.Fatal(err)
+	}
+	provider := &acpagent.Provider{Command: []string{"test"}, Spawner: elsewhere}
+	written := kept.Answer(t, provider, opened.SessionID, agent.Options{Dir: t.TempDir()}, lines[:n], &agent.PermissionAnswer{Allow: true})
+	if len(written) != 1 {
+		t.Fatalf("written: %q, want one answer", written)
+	}
+	if m := kept.Decode(kept.Line{Text: written[0]}); string(m.ID) != string(request.ID) || !strings.Contains(string(m.Result), `"selected"`) {
+		t.Errorf("written: %s, want an answer to %s that selects an option", written[0], request.ID)
+	}
+}
+
+// A prompt that the earlier process has written is not sent again, and the next one waits for its turn.
+func TestAdopt_prompt(t *testing.T) {
+	lines := []kept.Line{
+		{Input: true, Text: `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}`},
+		{Text: `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1}}`},
+		{Input: true, Text: `{"jsonrpc":"2.0","id":2,"method":"session/new","params":{"cwd":"/","mcpServers":[]}}`},
+		{Text: `{"jsonrpc":"2.0","id":2,"result":{"sessionId":"s1"}}`},
+		{Input: true, Text: `{"jsonrpc":"2.0","id":3,"method":"session/prompt","params":{"_meta":{"parley/prompt":"p1"},"sessionId":"s1","prompt":[{"type":"text","text":"go"}]}}`},
+	}
+	provider := &acpagent.Provider{Command: []string{"test"}, Spawner: elsewhere}
+	synctest.Test(t, func(t *testing.T) {
+		p := kept.New(t, lines)
+		s, err := provider.Adopt(t.Context(), "s1", agent.Options{Dir: "/"}, agent.Adoption{Process: p, Last: p.Last()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range []string{"p1", "p2"} {
+			if err := s.Send(t.Context(), agent.Input{UUID: id, Text: "again"}); err != nil {
+				t.Error(err)
+			}
+		}
+		synctest.Wait()
+		if w := p.Written(); len(w) != 0 {
+			t.Errorf("written: %q", w)
+		}
+		p.Add(kept.Line{Text: `{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}`})
+		synctest.Wait()
+		if w := p.Written(); len(w) != 1 || !strings.Contains(w[0], `"id":4`) || !strings.Contains(w[0], `"p2"`) {
+			t.Errorf("written after the turn: %q, want the second prompt with the next id", w)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// Lines that do not have the session are an error, and the agent is ended.
+func TestAdopt_refused(t *testing.T) {
+	lines := keptLines(t, "../../testdata/acp-agents/codex-acp-edit_permission")
+	for name, part := range map[string][]kept.Line{"no session": lines[:1], "another session": lines} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := kept.New(t, part)
+				provider := &acpagent.Provider{Command: []string{"test"}, Spawner: elsewhere}
+				_, err := provider.Adopt(t.Context(), "x", agent.Options{Dir: "/"}, agent.Adoption{Process: p, Last: p.Last()})
+				if !errors.Is(err, agent.ErrNotFound) || !p.Ended() {
+					t.Errorf("the error is %v, and the agent has ended: %v", err, p.Ended())
+				}
+			})
+		})
+	}
+}

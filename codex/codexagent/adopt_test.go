@@ -1,0 +1,177 @@
+package codexagent_test
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/codex/codexagent"
+	"github.com/seed7221b0f9/parley/internal/test/codexrec"
+	"github.com/seed7221b0f9/parley/internal/test/kept"
+	"github.com/seed7221b0f9/parley/internal/test/short"
+)
+
+// keptLines returns the lines of the first server of a recording.
+func keptLines(t *testing.T, r *codexrec.Recording) (lines []kept.Line) {
+	starts := 0
+	for _, l := range r.Lines(t) {
+		one := kept.Line{Input: l.Client, Text: string(l.Msg)}
+		if m := kept.Decode(one); l.Client && m.Method == "initialize" {
+			if starts++; starts > 1 {
+				break
+			}
+		}
+		lines = append(lines, one)
+	}
+	return lines
+}
+
+// openAt counts the requests that a person answers and the others. The server resolves some itself, or with their turn.
+func openAt(lines []kept.Line) (people, others int) {
+	open := kept.Open(lines)
+	for _, l := range lines {
+		m := kept.Decode(l)
+		var p struct {
+			RequestID json.RawMessage `json:"requestId"`
+			Turn      struct{ ID string }
+		}
+		_ = json.Unmarshal(m.Params, &p) // what is missing is empty
+		open = slices.DeleteFunc(open, func(o kept.Message) bool {
+			var of struct{ TurnID string }
+			_ = json.Unmarshal(o.Params, &of)
+			return !l.Input && (m.Method == "serverRequest/resolved" && string(p.RequestID) == string(o.ID) ||
+				m.Method == "turn/completed" && of.TurnID == p.Turn.ID && of.TurnID != "")
+		})
+	}
+	for _, m := range open {
+		switch m.Method {
+		case "item/commandExecution/requestApproval", "item/fileChange/requestApproval", "item/permissions/requestApproval",
+			"item/tool/requestUserInput", "mcpServer/elicitation/request", "execCommandApproval", "applyPatchApproval":
+			people++
+		default:
+			others++
+		}
+	}
+	return people, others
+}
+
+// The events after an adoption are those without it, wherever the lines are cut, and what is open is asked again.
+func TestAdopt(t *testing.T) {
+	cuts, asked := 0, 0
+	all := codexrec.Own(t)
+	for i := 0; i < len(all); i += short.Every(3) {
+		lines := keptLines(t, all[i])
+		first, _, result := kept.Answered(lines, "thread/start", "thread/resume", "thread/fork")
+		if first == 0 {
+			continue
+		}
+		var opened struct{ Thread struct{ ID string } }
+		if err := json.Unmarshal(result, &opened); err != nil {
+			t.Fatal(err)
+		}
+		t.Run(all[i].Title(), func(t *testing.T) {
+			step := max(1, (len(lines)-first)/short.Count(2, 4, len(lines)))
+			cuts += kept.Check(t, &codexagent.Provider{}, opened.Thread.ID, agent.Options{Dir: t.TempDir()}, lines, first, step, func(l []kept.Line) (int, int) {
+				people, others := openAt(l)
+				asked += people
+				return people, others
+			})
+		})
+	}
+	if cuts < 50 || asked == 0 {
+		t.Errorf("%d cuts were tried, with %d open requests", cuts, asked)
+	}
+}
+
+// A request that is open when the process dies is answered once, by the next one.
+func TestAdopt_answer(t *testing.T) {
+	lines := keptLines(t, codexrec.Named(t, "approval_accept"))
+	n := slices.IndexFunc(lines, func(l kept.Line) bool { return kept.Decode(l).Method == "item/commandExecution/requestApproval" }) + 1
+	request := kept.Decode(lines[n-1])
+	_, _, result := kept.Answered(lines, "thread/start")
+	var opened struct{ Thread struct{ ID string } }
+	if err := json.Unmarshal(result, &opened); err != nil {
+		t.Fatal(err)
+	}
+	written := kept.Answer(t, &codexagent.Provider{}, opened.Thread.ID, agent.Options{}, lines[:n], &agent.PermissionAnswer{Allow: true})
+	if want := `{"id":` + string(request.ID) + `,"result":{"decision":"accept"}}`; len(written) != 1 || written[0] != want {
+		t.Errorf("written: %q, want %s", written, want)
+	}
+}
+
+// Lines that do not have the thread are an error, and the server is ended.
+func TestAdopt_refused(t *testing.T) {
+	lines := keptLines(t, codexrec.Named(t, "approval_accept"))
+	for name, tt := range map[string]struct {
+		lines []kept.Line
+		id    string
+	}{"no handshake": {lines[:1], "x"}, "another thread": {lines, "x"}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := kept.New(t, tt.lines)
+				if _, err := (&codexagent.Provider{}).Adopt(t.Context(), tt.id, agent.Options{}, agent.Adoption{Process: p, Last: p.Last()}); err == nil || !p.Ended() {
+					t.Errorf("the error is %v, and the server has ended: %v", err, p.Ended())
+				}
+			})
+		})
+	}
+}
+
+// A prompt that the earlier process has written is not sent again.
+func TestAdopt_prompt(t *testing.T) {
+	lines := keptLines(t, codexrec.Named(t, "approval_accept"))
+	n, call, _ := kept.Answered(lines, "turn/start")
+	_, _, result := kept.Answered(lines, "thread/start")
+	var opened struct{ Thread struct{ ID string } }
+	var params map[string]any
+	if err := errors.Join(json.Unmarshal(result, &opened), json.Unmarshal(call.Params, &params)); err != nil {
+		t.Fatal(err)
+	}
+	params["clientUserMessageId"] = "prompt-1"
+	text, err := json.Marshal(map[string]any{"id": call.ID, "method": call.Method, "params": params})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range lines {
+		if m := kept.Decode(lines[i]); lines[i].Input && m.Method == "turn/start" {
+			lines[i].Text = string(text)
+			break
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		p := kept.New(t, lines[:n])
+		s, err := (&codexagent.Provider{}).Adopt(t.Context(), opened.Thread.ID, agent.Options{}, agent.Adoption{Process: p, Last: p.Last()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range []string{"prompt-1", "prompt-2"} { // the second one waits for the turn
+			if err := s.Send(t.Context(), agent.Input{UUID: id, Text: "again"}); err != nil {
+				t.Error(err)
+			}
+		}
+		synctest.Wait()
+		if w := p.Written(); len(w) != 0 {
+			t.Errorf("written: %q", w)
+		}
+		p.Add(kept.Line{Text: `{"method":"turn/completed","params":{"threadId":"` + opened.Thread.ID + `","turn":{"id":"` + turnOf(lines[:n]) + `","status":"completed","items":[]}}}`})
+		synctest.Wait()
+		if w := p.Written(); len(w) != 1 || !strings.Contains(w[0], "prompt-2") {
+			t.Errorf("written after the turn: %q, want the second prompt", w)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// turnOf returns the id of the turn that the first prompt has started.
+func turnOf(lines []kept.Line) string {
+	var started struct{ Turn struct{ ID string } }
+	_, _, result := kept.Answered(lines, "turn/start")
+	_ = json.Unmarshal(result, &started)
+	return started.Turn.ID
+}
