@@ -7,14 +7,35 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/host"
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
+// budgetOrphan is the orphan timeout of an agent with a budget: nothing counts its cost without a server.
+const budgetOrphan = 10 * time.Minute
+
+// HostOptions configures the agents of a host.
+type HostOptions struct {
+	// Options start the host. An OrphanTimeout of 0 is the default of the host, and 10 minutes for agents with a budget.
+	host.Options
+	// KeepChildren spares what an agent has started when the agent ends.
+	KeepChildren bool
+}
+
+// agent returns the options of an agent of a session.
+func (o *HostOptions) agent(session string, opts *agent.Options) host.AgentOptions {
+	out := host.AgentOptions{Key: session, OrphanTimeout: o.OrphanTimeout, KeepChildren: o.KeepChildren}
+	if out.OrphanTimeout == 0 && opts.MaxBudgetUSD != nil {
+		out.OrphanTimeout = budgetOrphan
+	}
+	return out
+}
+
 // Host runs the agents of sessions in a process that outlives the server. Its methods may be called from any goroutine.
 type Host struct {
 	dir    string
-	opts   host.Options
+	opts   HostOptions
 	logger *slog.Logger
 
 	mu     sync.Mutex
@@ -24,7 +45,7 @@ type Host struct {
 
 // OpenHost starts the host of a data directory, unless it runs, and becomes its owner: the server that owned it before has it no
 // longer. The program is one that calls [host.Enter] first.
-func OpenHost(ctx context.Context, dataDir string, opts host.Options, logger *slog.Logger) (*Host, error) {
+func OpenHost(ctx context.Context, dataDir string, opts HostOptions, logger *slog.Logger) (*Host, error) {
 	h := &Host{dir: dataDir, opts: opts, logger: logger}
 	_, err := h.connect(ctx)
 	if err != nil {
@@ -46,7 +67,7 @@ func (h *Host) connect(ctx context.Context) (*host.Link, error) {
 	if h.link != nil {
 		h.logger.Error("the host of the agents is gone; another one is started", "err", h.link.Err())
 	}
-	if err := host.Start(ctx, h.dir, "", h.opts); err != nil {
+	if err := host.Start(ctx, h.dir, "", h.opts.Options); err != nil {
 		return nil, err
 	}
 	epoch, err := host.NextEpoch(h.dir)
@@ -80,7 +101,7 @@ func (h *Host) Stop(ctx context.Context) error {
 // hostSpawner starts the agent of a session under the host.
 type hostSpawner struct {
 	h       *Host
-	key     string
+	opts    host.AgentOptions
 	process *host.Process // nil before the start
 }
 
@@ -90,7 +111,7 @@ func (s *hostSpawner) Spawn(ctx context.Context, cmd spawn.Command) (spawn.Proce
 	if err != nil {
 		return nil, err
 	}
-	if s.process, err = link.SpawnAgent(ctx, cmd, host.AgentOptions{Key: s.key}); err != nil {
+	if s.process, err = link.SpawnAgent(ctx, cmd, s.opts); err != nil {
 		return nil, err
 	}
 	return s.process, nil

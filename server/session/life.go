@@ -144,7 +144,7 @@ func (l *life) open(ctx context.Context, resume string, spoken bool, opts agent.
 	revoke := l.srv.opts.Prepare(l.id, l.provider, &opts)
 	var kept *hostSpawner
 	if _, ok := l.provider.(agent.Adopter); ok && l.srv.opts.Host != nil {
-		kept = &hostSpawner{h: l.srv.opts.Host, key: l.id}
+		kept = &hostSpawner{h: l.srv.opts.Host, opts: l.srv.opts.Host.opts.agent(l.id, &opts)}
 		opts.Spawner = kept
 	}
 	place := release

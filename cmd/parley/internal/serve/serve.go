@@ -132,7 +132,7 @@ func (f *Settings) Serve(ctx context.Context, out io.Writer) (err error) {
 	defer func() { err = errors.Join(err, remote.CloseStore(store)) }()
 	ctx, shutdown := context.WithCancel(ctx)
 	defer shutdown()
-	agentHost, endHost, err := f.openHost(signalled, logger)
+	agentHost, endHost, err := f.openHost(signalled, out, logger)
 	if err != nil {
 		return err
 	}
