@@ -243,13 +243,13 @@ func TestScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	got := turns(t, s, "say a b", "count 3", "think deep", "auto Read", "tool Bash", "big 1000", "fail", "anything else", "model", "big x", "count x")
+	got := turns(t, s, "say a b", "count 3", "think deep", "auto Read", "tool Bash", "big 1000", "fail", "anything else", "model", "big x", "count x", "auto")
 	used := func(name string, bytes int) []string {
 		return []string{"tool_use " + name, fmt.Sprintf("result of %d bytes, failed false", bytes), "text I have used " + name + ".", "end success"}
 	}
 	want := slices.Concat(
 		[]string{"text a b", "end success", "text w1 w2 w3", "end success", "thinking I think about it.", "text deep", "end success"}, used("Read", 6), used("Bash", 6), used("Bash", 1002),
-		[]string{"end error_during_execution", "text anything else", "end success", "text model sim-1 mode bypassPermissions thinking default", "end success"}, used("Bash", 2), []string{"text ", "end success"},
+		[]string{"end error_during_execution", "text anything else", "end success", "text model sim-1 mode bypassPermissions thinking default", "end success"}, used("Bash", 2), []string{"text ", "end success"}, used("Bash", 6),
 	)
 	if !slices.Equal(got, want) {
 		t.Errorf("the events are %q, want %q", got, want)
@@ -290,6 +290,11 @@ func optional(t *testing.T, s *agenttest.Session) {
 			t.Errorf("the entries are %v, %v; want %s first", entries, err, what)
 		}
 	}
+	thinking := int64(5)
+	for what, err := range map[string]error{"SetEffort": s.SetEffort(ctx, "high"), "SetEffort of the default": s.SetEffort(ctx, ""), "SetThinking": s.SetThinking(ctx, &thinking)} {
+		fails(t, what, err, nil)
+	}
+	fails(t, "SetEffort of no effort", s.SetEffort(ctx, "wild"), agent.ErrInvalid)
 	title, err := s.Title(ctx, "x")
 	is(t, "Title", fmt.Sprint(title, err), "On x<nil>")
 	_, err = s.Title(ctx, "untitled x")
@@ -359,6 +364,17 @@ func TestProvider(t *testing.T) {
 	cancel()
 	_, err := slow.Open(ctx, agent.Options{})
 	fails(t, "a start that is given up", err, context.Canceled)
+	began := time.Now()
+	delayed, err := (&agenttest.Provider{OpenDelay: 20 * time.Millisecond}).Open(t.Context(), agent.Options{})
+	if took := time.Since(began); err != nil || took < 20*time.Millisecond {
+		t.Errorf("a start that is delayed by 20 ms took %v, %v", took, err)
+	}
+	if err := delayed.Close(); err != nil {
+		t.Error(err)
+	}
+	for what, err := range map[string]error{"SetEffort": delayed.(agent.EffortSetter).SetEffort(t.Context(), ""), "SetThinking": delayed.(agent.ThinkingSetter).SetThinking(t.Context(), nil)} {
+		fails(t, what+" after the end", err, agent.ErrClosed)
+	}
 	_, err = (&agenttest.Provider{}).Open(ctx, agent.Options{})
 	fails(t, "a start after the end of its context", err, context.Canceled)
 	dir := t.TempDir()
