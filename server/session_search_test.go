@@ -45,3 +45,39 @@ func TestSessionSearch(t *testing.T) {
 	}
 	h.refused(api.InvalidParams, "session.search", api.SessionSearchParams{Query: " "})
 }
+
+// TestSessionSearch_memory checks that a search leaves no session in memory that was not there, and all that were.
+func TestSessionSearch_memory(t *testing.T) {
+	h := newHarness(t)
+	for range 3 {
+		id := h.connect()
+		w := h.watch(id)
+		h.query(id, "say something")
+		w.results(1)
+		w.stop()
+	}
+	h.restart()
+	before := h.loaded()
+	if len(before) != 0 {
+		t.Fatalf("after a start %v are in memory", before)
+	}
+	used := h.server.sessions.All(h.ctx())[0].SessionID
+	h.history(used)
+	var r api.SessionSearchResult
+	if h.call("session.search", api.SessionSearchParams{Query: "something"}, &r); len(r.Hits) != 3 {
+		t.Errorf("%d hits, want 3", len(r.Hits))
+	}
+	if got := h.loaded(); len(got) != 1 || got[0] != used {
+		t.Errorf("after a search %v are in memory, want %s", got, used)
+	}
+}
+
+// loaded returns the sessions that are in memory.
+func (h *harness) loaded() (ids []string) {
+	for _, e := range h.server.sessions.All(h.ctx()) {
+		if e.Loaded {
+			ids = append(ids, e.SessionID)
+		}
+	}
+	return ids
+}

@@ -262,7 +262,14 @@ func (a *actor) tick(now time.Time) {
 	if a.evictable() && (a.srv.opts.IdleTimeout > 0 && idle > a.srv.opts.IdleTimeout || idle > tickInterval && a.srv.agentsWait()) {
 		a.stop(onEvict)
 	}
-	if a.agent == nil && !a.starting && len(a.batch) == 0 && !a.core.waitsForReset(a.srv.opts.Now()) && a.spending.reserved != budget.Wait && idle > a.srv.opts.UnloadAfter && a.hub.watching() == 0 {
+	if idle > a.srv.opts.UnloadAfter {
+		a.unload()
+	}
+}
+
+// unload ends the actor if nothing needs it in memory.
+func (a *actor) unload() {
+	if a.agent == nil && !a.starting && len(a.batch) == 0 && !a.core.waitsForReset(a.srv.opts.Now()) && a.spending.reserved != budget.Wait && a.hub.watching() == 0 {
 		a.snapshot() // before another actor may load the session
 		a.remember()
 		a.srv.unload(a)

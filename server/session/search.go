@@ -35,10 +35,7 @@ func (s Details) Search(ctx context.Context, p api.SessionSearchParams) (api.Ses
 	}
 	for _, e := range all {
 		hit := api.SessionHit{SessionID: e.SessionID}
-		err := s.with(ctx, e.SessionID, func(a *actor) error {
-			findText(&a.conv, query, &hit)
-			return nil
-		})
+		err := s.look(ctx, e, func(a *actor) { findText(&a.conv, query, &hit) })
 		if ctx.Err() != nil {
 			return result, ctx.Err()
 		}
@@ -47,6 +44,20 @@ func (s Details) Search(ctx context.Context, p api.SessionSearchParams) (api.Ses
 		}
 	}
 	return result, nil
+}
+
+// look calls f with a session. One that is not in memory is unloaded again, because a search looks at all of them.
+func (s Details) look(ctx context.Context, e Info, f func(a *actor)) error {
+	a, release, err := s.use(ctx, e.SessionID)
+	if err != nil {
+		return err
+	}
+	err = a.call(ctx, func() error { f(a); return nil })
+	release()
+	if !e.Loaded {
+		_ = a.call(ctx, func() error { a.unload(); return nil }) // one that has ended is not in memory
+	}
+	return err
 }
 
 // findText counts the messages that contain a lower-case text, and records the last of them.
