@@ -2,8 +2,10 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"reflect"
+	"slices"
 
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/budget"
@@ -15,6 +17,31 @@ import (
 var agentMethods = map[string]bool{
 	"hello": false, "mcp": false, "session.connect": false, "session.query": false, "session.attach": false, "session.detach": false, "session.list": false,
 	"session.interrupt": false, "session.getHistory": false, "workspace.diff": false, "permission.list": false, "permission.respond": true, "question.respond": true,
+}
+
+// agentActs returns an error if an agent would act on a session that it did not start. Its own session it may prompt and
+// interrupt, and not answer: a person answers what an agent asks.
+func (s *Server) agentActs(ctx context.Context, c *caller, m *method, params []byte) error {
+	if c.agentOf == "" || !m.acts() {
+		return nil
+	}
+	var p api.SessionRef
+	if err := json.Unmarshal(params, &p); err != nil {
+		return session.Invalid("the parameters: %v", err)
+	}
+	if p.SessionID == c.agentOf && !agentMethods[m.name] {
+		return nil
+	}
+	acc, err := s.sessions.Account(ctx, p.SessionID)
+	if err == nil && !slices.Contains(acc.Parents, c.agentOf) {
+		err = session.Fail(api.AuthFailed, "a token of an agent does not allow %s of a session that the agent did not start", m.name)
+	}
+	return err
+}
+
+// acts reports whether a method of agents changes an existing session.
+func (m *method) acts() bool {
+	return m.role >= roleOperator && m.name != "session.connect" && m.name != "workspace.diff"
 }
 
 // agentMay returns an error if the principal is an agent that may not call a method.

@@ -92,7 +92,11 @@ func (s *Server) allowed(ctx context.Context, c *caller, m *method, params []byt
 			return nil, session.Fail(api.AuthFailed, "the link is to another session")
 		}
 	}
-	return m.call(s, withCaller(ctx, c), c, params)
+	ctx = withCaller(ctx, c)
+	if err := s.agentActs(ctx, c, m, params); err != nil {
+		return nil, err
+	}
+	return m.call(s, ctx, c, params)
 }
 
 // auditRow writes the audit row of a call. It has no content, except the kind of a decision.

@@ -39,18 +39,15 @@ func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
 	mux.HandleFunc("GET /readyz", s.readyz)
-	mux.Handle("GET /metrics", s.filtered(s.metricsPage))
 	mux.Handle("POST /v1/login", s.filtered(s.login))
 	mux.Handle("POST /v1/pair", s.filtered(s.pair))
 	mux.Handle("POST /v1/logout", s.filtered(s.logout))
 	mux.Handle("POST /v1/{method}", s.filtered(s.post1))
 	mux.Handle("GET /v1/ws", s.filtered(s.websocket))
-	mux.Handle("GET /v1/sessions/{id}/events", s.filtered(s.events))
-	for _, rt := range append(runRoutes(), mcpRoutes()...) {
+	for _, rt := range routes() {
 		mux.Handle(rt.pattern, s.filtered(s.routed(rt)))
 	}
 	mux.Handle("GET /v1/openapi.json", s.filtered(openAPI))
-	mux.Handle("GET /v1/backup", s.filtered(s.backup))
 	mux.Handle("/v1/", s.filtered(func(http.ResponseWriter, *http.Request) error {
 		return &httpError{http.StatusNotFound, &session.Failure{Reason: methodNotFound, Message: "there is no such address; methods are called with POST /v1/<method>"}}
 	}))
@@ -71,7 +68,7 @@ func (s *Server) Handler() http.Handler {
 		page.ServeHTTP(w, r)
 		return nil
 	}))
-	return mux
+	return s.bounded(mux)
 }
 
 // filtered checks the origin of a request before it calls f, and writes f's error.

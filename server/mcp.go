@@ -8,6 +8,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/seed7221b0f9/parley/internal/sparing"
 	"github.com/seed7221b0f9/parley/server/mcpserver"
 	"github.com/seed7221b0f9/parley/server/session"
 )
@@ -27,13 +28,14 @@ func (s *Server) mcp(w http.ResponseWriter, r *http.Request, c *caller, m *metho
 	}
 	defer release()
 	if r.Method == http.MethodPost {
+		defer sparing.Hold(int(min(r.ContentLength, s.limit(c, m))))()
 		data, err := s.body(w, r, s.limit(c, m))
 		if err != nil {
 			return err
 		}
 		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(data)), int64(len(data))
 	}
-	held, letGo := s.tokens.hold(r.Context(), c.principal)
+	held, letGo := s.hold(w, r, c)
 	defer letGo()
 	held, cancel := context.WithCancel(held)
 	defer cancel()

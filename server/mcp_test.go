@@ -280,6 +280,7 @@ func TestMCP_answers(t *testing.T) {
 	h.watch(id).state("requires_action")
 	args := object2{"session_id": id, "request_id": h.history(id).Prompts[0].RequestID(), "allow": true}
 	plain, answering := h.agentToken(api.TokensCreateParams{AgentOf: id}), h.agentToken(api.TokensCreateParams{AgentOf: id, Answers: true})
+	child, asked := h.childAsks(plain)
 	c, err := h.mcp(plain)
 	if err != nil {
 		t.Fatal(err)
@@ -303,7 +304,10 @@ func TestMCP_answers(t *testing.T) {
 	if c, err = h.mcp(answering); err != nil {
 		t.Fatal(err)
 	}
-	if text, failed := c.try("request_answer", args); failed {
+	if text, failed := c.try("request_answer", args); !failed || !strings.Contains(text, "did not start") {
+		t.Errorf("an agent answers its own request: %q", text)
+	}
+	if text, failed := c.try("request_answer", object2{"session_id": child, "request_id": asked, "allow": true}); failed {
 		t.Errorf("a token that may answer: %s", text)
 	}
 	for _, p := range []api.TokensCreateParams{{Role: "admin", AgentOf: id}, {Role: "operator", AgentOf: "none"}, {Role: "operator", Answers: true}} {
@@ -318,6 +322,50 @@ func TestMCP_answers(t *testing.T) {
 	req.Header.Set("Content-Type", "application/json")
 	if status, _, _ := h.do(req); status != http.StatusUnauthorized {
 		t.Errorf("a cookie for the token of an agent: status %d, want 401", status)
+	}
+}
+
+// childAsks starts a session as an agent and returns it with the request that it waits for.
+func (h *harness) childAsks(token string) (session, request string) {
+	h.Helper()
+	var child api.ConnectResult
+	if err := h.client(token).Call(h.ctx(), "session.connect", api.ConnectParams{InitialPrompt: "tool Bash"}, &child); err != nil {
+		h.Fatal(err)
+	}
+	h.watch(child.SessionID).state("requires_action")
+	return child.SessionID, h.history(child.SessionID).Prompts[0].RequestID()
+}
+
+// TestMCP_agentActs checks that an agent acts only on its session and on those that it started: another one may ask less or have
+// another budget. It answers only what those that it started ask.
+func TestMCP_agentActs(t *testing.T) {
+	h := newHarness(t)
+	own, other := h.connect(), h.connect()
+	token := h.agentToken(api.TokensCreateParams{AgentOf: own, Answers: true})
+	child, _ := h.childAsks(token)
+	grandchild, _ := h.childAsks(h.agentToken(api.TokensCreateParams{AgentOf: child}))
+	p, err := h.server.tokens.check(token, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range methods {
+		if m.permits(p) != nil || !m.acts() {
+			continue
+		}
+		for session, want := range map[string]bool{own: !strings.HasSuffix(m.name, ".respond"), child: true, grandchild: true, other: false} {
+			params := object2{"session_id": session, "text": "say x", "request_id": "none", "behavior": "deny", "action": "decline"}
+			err := h.client(token).Call(h.ctx(), m.name, params, nil)
+			if got := client.Reason(err) != api.AuthFailed; got != want {
+				t.Errorf("%s by the agent of %s with %s (other %s): %v, want allowed %v", m.name, own, session, other, err, want)
+			}
+		}
+	}
+	if n := h.history(other).Totals.Turns; n != 0 {
+		t.Errorf("the other session has %d turns, want none", n)
+	}
+	plain := h.agentToken(api.TokensCreateParams{AgentOf: own})
+	if err := h.client(plain).Call(h.ctx(), "session.connect", api.ConnectParams{SessionID: other}, nil); client.Reason(err) != api.AuthFailed {
+		t.Errorf("an agent resumes another session: %v, want auth_failed", err)
 	}
 }
 

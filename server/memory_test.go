@@ -163,3 +163,22 @@ func TestMemory(t *testing.T) {
 		})
 	}
 }
+
+// TestConnect_unknown checks that resuming a session that neither the agent nor the server has is an error, and makes no session.
+func TestConnect_unknown(t *testing.T) {
+	h := newHarness(t)
+	for name, p := range map[string]api.ConnectParams{
+		"of the agent": {ResumeSessionID: "0a0a0a0a-0000-4000-8000-00000000dead"}, "a copy": {ResumeSessionID: "0a0a0a0a-0000-4000-8000-00000000dead", ForkSession: true},
+		"of the server": {SessionID: "s-0123456789abcdef01234567"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h.T = t
+			h.refused(api.SessionExpired, "session.connect", p)
+		})
+	}
+	h.T = t
+	var list api.ListResult
+	if h.call("session.list", api.ListParams{}, &list); len(list.Sessions) != 0 {
+		t.Errorf("the sessions are %+v, want none", list.Sessions)
+	}
+}

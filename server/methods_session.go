@@ -32,6 +32,9 @@ func hello(s *Server, ctx context.Context, c *caller, p api.HelloParams) (api.He
 }
 
 func connect(s *Server, ctx context.Context, c *caller, p api.ConnectParams) (api.ConnectResult, error) {
+	if err := c.mayConnect(p); err != nil {
+		return api.ConnectResult{}, err
+	}
 	if p.SessionID != "" { // an existing one
 		return s.sessions.Connected(ctx, p.SessionID)
 	}
@@ -111,9 +114,6 @@ func (s *Server) create(ctx context.Context, id string, c *caller, p api.Connect
 		return err
 	}
 	if _, _, err := s.provider(ctx, c.tenant, p.Provider); err != nil {
-		return err
-	}
-	if err := c.mayConnect(p); err != nil {
 		return err
 	}
 	unchosen := p.PermissionMode == "" && s.opts.DefaultMode == ""

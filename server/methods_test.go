@@ -1,12 +1,15 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
+	"net/http"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,11 +41,37 @@ func TestMethods_table(t *testing.T) {
 	}
 }
 
-// TestMethods_access compares the access to each method with testdata/methods.txt: for a token
-// without a tenant, for one of a tenant and for a link to a session, the required role.
+// accesses are all methods and addresses with an access.
+func accesses() []*method {
+	all := slices.Clone(methods)
+	for _, rt := range routes() {
+		m := *rt.method
+		m.name = rt.pattern
+		all = append(all, &m)
+	}
+	return all
+}
+
+// agentsAccess returns which agents may call a method: "-", those that answer requests, or all.
+func agentsAccess(name string) string {
+	switch {
+	case (&principal{agentOf: "s-1"}).agentMay(name) == nil:
+		return "all"
+	case (&principal{agentOf: "s-1", answers: true}).agentMay(name) == nil:
+		return "answers"
+	}
+	return "-"
+}
+
+// TestMethods_access compares the access to each method and address with testdata/methods.txt: for a token
+// without a tenant, for one of a tenant and for a link to a session the required role, and which agents may call it.
 func TestMethods_access(t *testing.T) {
 	var got strings.Builder
-	for _, m := range methods {
+	named := map[string]string{} // the method of an address
+	for _, rt := range routes() {
+		named[rt.pattern] = rt.name
+	}
+	for _, m := range accesses() {
 		least := func(tenant, link string) string {
 			for r := roleNone; r <= roleAdmin; r++ {
 				if m.permits(&principal{role: r, tenant: tenant, session: link}) == nil {
@@ -55,7 +84,8 @@ func TestMethods_access(t *testing.T) {
 		if m.audit == audited {
 			row = "audited"
 		}
-		fmt.Fprintf(&got, "%-30s token=%-9s tenant=%-9s link=%-7s %-10s body=%d\n", m.name, least("", ""), least("acme", ""), least("", "s-1"), row, m.body)
+		fmt.Fprintf(&got, "%-30s token=%-9s tenant=%-9s link=%-7s agent=%-8s %-10s body=%d\n", m.name, least("", ""), least("acme", ""), least("", "s-1"),
+			agentsAccess(cmp.Or(named[m.name], m.name)), row, m.body)
 	}
 	if *update {
 		if err := os.WriteFile("testdata/methods.txt", []byte(got.String()), 0o644); err != nil {
@@ -82,6 +112,7 @@ func TestMethods_transports(t *testing.T) {
 		"viewer": {Role: "viewer"}, "operator": {Role: "operator"}, "admin": {Role: "admin"},
 		"viewer of a tenant": {Role: "viewer", Tenant: "acme"}, "operator of a tenant": {Role: "operator", Tenant: "acme"}, "admin of a tenant": {Role: "admin", Tenant: "acme"},
 		"link": {Role: "viewer", Session: "s-1"}, "link of a tenant": {Role: "viewer", Session: "s-1", Tenant: "acme"},
+		"agent": {Role: "operator", AgentOf: "s-1"}, "agent that answers": {Role: "operator", AgentOf: "s-1", Answers: true}, "agent that looks": {Role: "viewer", AgentOf: "s-1"},
 	}
 	rows := func(by string) int {
 		t.Helper()
@@ -104,8 +135,11 @@ func TestMethods_transports(t *testing.T) {
 		socket, made := h.dial(value), 0
 		for _, m := range methods {
 			want := api.Unsupported
-			if m.permits(p) != nil {
+			switch {
+			case m.permits(p) != nil:
 				want = api.AuthFailed
+			case p.agentOf != "" && m.acts():
+				want = api.SessionExpired // the call names none
 			}
 			if got := client.Reason(h.client(value).Call(h.ctx(), m.name, api.Empty{}, nil)); got != want {
 				t.Errorf("%s over HTTP by %s: %q, want %q", m.name, name, got, want)
@@ -117,10 +151,40 @@ func TestMethods_transports(t *testing.T) {
 				made += 2
 			}
 		}
+		for _, rt := range routes() {
+			if refused := strings.HasPrefix(h.routed(value, rt.pattern, "s-1"), "403 "); refused != (rt.permits(p) != nil) {
+				t.Errorf("%s by %s: refused %v, want %v", rt.pattern, name, refused, !refused)
+			}
+			if rt.audit == audited {
+				made++
+			}
+		}
 		if got := rows(name); got != made {
 			t.Errorf("the calls of %s leave %d audit rows, want %d", name, got, made)
 		}
 	}
+}
+
+// routed sends a request about a session to an address and returns the status and the body, with ID for the session.
+func (h *harness) routed(token, pattern, id string) string {
+	h.Helper()
+	method, path, ok := strings.Cut(strings.ReplaceAll(pattern, "{id}", id), " ")
+	if !ok {
+		method, path = http.MethodPost, pattern
+	}
+	body := fmt.Sprintf(`{"threadId":%[1]q,"id":%[1]q,"messages":[{"id":"m","role":"user","content":"x","parts":[{"type":"text","text":"x"}]}]}`, id)
+	if path == "/mcp" {
+		body = fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"session_read","arguments":{"session_id":%q}}}`, id)
+	}
+	req, err := http.NewRequestWithContext(h.ctx(), method, h.url+path, strings.NewReader(body))
+	if err != nil {
+		h.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	status, _, data := h.do(req)
+	return strings.ReplaceAll(fmt.Sprint(status, " ", string(data)), id, "ID")
 }
 
 // TestMethods_body checks the limit of parameters of a method that has one.

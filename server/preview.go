@@ -162,7 +162,7 @@ func (s *Server) ServePreview(ctx context.Context, listeners ...net.Listener) er
 		return errors.New("server: there are no origins for previews")
 	}
 	hs := &http.Server{
-		Handler: s.previews.proxy, ReadHeaderTimeout: s.opts.HeaderTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		Handler: s.bounded(s.previews.proxy), ReadHeaderTimeout: s.opts.HeaderTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug),
 	}
 	failed := make(chan error, len(listeners))

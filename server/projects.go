@@ -150,14 +150,10 @@ func foldersBelow(ctx context.Context, roots []string, query string) []string {
 	return dirs
 }
 
-// project describes a folder. Git data outside of the server's roots, which a file .git can name, is not read.
+// project describes a folder.
 func (s *Server) project(dir string) api.Project {
 	git := gitDir(dir)
-	inside, err := s.directory(git)
-	if git == "" || err != nil {
-		return api.Project{Path: dir, Git: git != ""}
-	}
-	return api.Project{Path: dir, Git: true, Branch: branchOf(inside)}
+	return api.Project{Path: dir, Git: git != "", Branch: s.branchOf(git)}
 }
 
 // gitDir returns the directory with the git data of a working tree, or "" if the folder is not the top of one. It reads files and does
@@ -182,11 +178,14 @@ func gitDir(dir string) string {
 	return filepath.Clean(to)
 }
 
-func branchOf(git string) string {
-	if git == "" {
+// branchOf returns the current branch of git data. Data outside of the server's roots, which a file .git can name, is
+// not read.
+func (s *Server) branchOf(git string) string {
+	inside, err := s.directory(git)
+	if git == "" || err != nil {
 		return ""
 	}
-	text, err := regularfile.ReadNoFollow(filepath.Join(git, "HEAD"), maxRefFile)
+	text, err := regularfile.ReadNoFollow(filepath.Join(inside, "HEAD"), maxRefFile)
 	branch, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "ref: refs/heads/")
 	if err != nil || !ok || strings.ContainsAny(branch, "\n\r\x00") {
 		return ""
@@ -237,7 +236,7 @@ func (p lookups) of(workspaceID, dir string) location {
 	if ok {
 		return at
 	}
-	at.branch = branchOf(gitDir(dir))
+	at.branch = p.server.branchOf(gitDir(dir))
 	if workspaceID != "" {
 		if w, err := p.server.workspaces.Get(workspaceID); err == nil { // one that was removed has no name any more
 			at.repo = w.Repo

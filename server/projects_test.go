@@ -117,4 +117,14 @@ func TestProjects_outside(t *testing.T) {
 	if len(r.Folders) != 2 {
 		t.Errorf("%d folders, want 2", len(r.Folders))
 	}
+	for _, name := range []string{"spy", "spy2"} {
+		h.call("session.connect", api.ConnectParams{CWD: filepath.Join(work, name)}, nil)
+	}
+	var list api.ListResult
+	h.call("session.list", api.ListParams{}, &list)
+	for _, s := range list.Sessions {
+		if s.Branch != "" {
+			t.Errorf("the session in %s has the branch %q, want none", s.CWD, s.Branch)
+		}
+	}
 }

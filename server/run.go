@@ -26,6 +26,7 @@ type run struct {
 	after    *parts.Place // position of a resumed stream
 	encoder  runEncoder
 	trailer  string // the data of the last event, which is not JSON; may be empty
+	accepted func() // called when the prompt is stored
 }
 
 // runPrompt is a prompt with the client's id for it, under which it is executed once.
@@ -105,6 +106,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, c *caller, q *ru
 	if q.after != nil {
 		v.at, v.turn, v.message = *q.after, "", ""
 	}
+	q.accepted()
 	return s.streamTurn(w, r, c, v)
 }
 

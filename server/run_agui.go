@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/internal/sparing"
 	"github.com/seed7221b0f9/parley/server/agui"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/parts"
@@ -13,6 +14,8 @@ import (
 
 // runAGUI serves a run of AG-UI.
 func (s *Server) runAGUI(w http.ResponseWriter, r *http.Request, c *caller, m *method) error {
+	spared := sparing.Hold(int(min(r.ContentLength, s.limit(c, m))))
+	defer spared()
 	data, err := s.body(w, r, s.limit(c, m))
 	if err != nil {
 		return err
@@ -21,6 +24,7 @@ func (s *Server) runAGUI(w http.ResponseWriter, r *http.Request, c *caller, m *m
 	if err != nil {
 		return err
 	}
+	q.accepted = spared
 	return s.answer(w, r, c, q)
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/internal/sparing"
 	"github.com/seed7221b0f9/parley/server/aisdk"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/parts"
@@ -14,6 +15,8 @@ import (
 
 // runAISDK serves a request of the AI SDK's chat transport.
 func (s *Server) runAISDK(w http.ResponseWriter, r *http.Request, c *caller, m *method) error {
+	spared := sparing.Hold(int(min(r.ContentLength, s.limit(c, m))))
+	defer spared()
 	data, err := s.body(w, r, s.limit(c, m))
 	if err != nil {
 		return err
@@ -22,6 +25,7 @@ func (s *Server) runAISDK(w http.ResponseWriter, r *http.Request, c *caller, m *
 	if err != nil {
 		return err
 	}
+	q.accepted = spared
 	w.Header().Set(aisdk.Header, aisdk.HeaderValue)
 	return s.answer(w, r, c, q)
 }
@@ -40,9 +44,6 @@ func (s *Server) resumeAISDK(w http.ResponseWriter, r *http.Request, c *caller, 
 	id, err := s.runSession(r.Context(), c, &run{protocol: "aisdk", thread: r.PathValue("id")})
 	if err != nil {
 		return err
-	}
-	if c.session != "" && c.session != id {
-		return session.Fail(api.AuthFailed, "the link is to another session")
 	}
 	standing, err := s.sessions.Standing(withCaller(r.Context(), c), id)
 	if err != nil {

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/session"
@@ -608,4 +610,61 @@ func TestRun_neverReads(t *testing.T) {
 	}
 	eventually(t, "the stream is given up", func() bool { return len(h.server.conns) == 0 })
 	h.watch(h.newest()).results(1)
+}
+
+// TestRevoked_runs checks that the streams of runs and a call of a tool end with the token or the link, and that the turn continues.
+func TestRevoked_runs(t *testing.T) {
+	h := newHarness(t)
+	tk, value, err := h.server.tokens.create(token{Role: "operator"}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	watched := h.connect()
+	w := h.watch(watched)
+	h.query(watched, "wait")
+	w.state(session.Running)
+	w.stop()
+	var link api.ShareCreateResult
+	h.call("share.create", api.ShareCreateParams{SessionID: watched}, &link)
+	c, err := h.mcp(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ends := map[string]<-chan error{
+		"session_wait": ended(func(ctx context.Context) error {
+			r, err := c.CallTool(ctx, &mcp.CallToolParams{Name: "session_wait", Arguments: object2{"session_id": watched, "seconds": 600}})
+			if err == nil && !r.IsError {
+				return fmt.Errorf("the call returns %+v", r)
+			}
+			return nil
+		}),
+	}
+	for name, s := range map[string]*runStream{
+		"agui": h.startRun(value, http.MethodPost, "/v1/agui", aguiPrompt("t", "m1", "wait")), "aisdk": h.startRun(value, http.MethodPost, "/v1/aisdk", aisdkPrompt("t", "m1", "wait")),
+		"aisdk.stream": h.startRun(value, http.MethodGet, "/v1/aisdk/"+watched+"/stream", nil), "link": h.startRun(link.Token, http.MethodGet, "/v1/aisdk/"+watched+"/stream", nil),
+	} {
+		if s.resp.StatusCode != http.StatusOK {
+			t.Fatalf("%s: status %d", name, s.resp.StatusCode)
+		}
+		ends[name] = ended(func(context.Context) error {
+			_, err := io.Copy(io.Discard, s.resp.Body)
+			return err
+		})
+	}
+	eventually(t, "the call of the tool", func() bool { return len(h.server.conns) >= len(ends) })
+	h.call("tokens.revoke", api.TokensRevokeParams{ID: tk.ID}, nil)
+	h.call("share.revoke", api.ShareRevokeParams{ID: link.ID}, nil)
+	for name, done := range ends {
+		select {
+		case err := <-done:
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		case <-time.After(wait / 4): // the turns do not end
+			t.Errorf("%s has not ended", name)
+		}
+	}
+	if st := h.info(watched).State; st != string(session.Running) {
+		t.Errorf("the session is %s, want running", st)
+	}
 }

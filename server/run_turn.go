@@ -29,7 +29,7 @@ type turnView struct {
 // streamTurn streams a turn until it ends, asks, or the client disconnects. The turn does not
 // depend on the client.
 func (s *Server) streamTurn(w http.ResponseWriter, r *http.Request, c *caller, t *turnView) error {
-	ctx, letGo := s.tokens.hold(r.Context(), c.principal)
+	ctx, letGo := s.hold(w, r, c)
 	defer letGo()
 	ctx, cancel := context.WithCancel(withCaller(ctx, c))
 	defer cancel()
@@ -45,7 +45,7 @@ func (s *Server) streamTurn(w http.ResponseWriter, r *http.Request, c *caller, t
 	h.Set("X-Accel-Buffering", "no")
 	w.WriteHeader(http.StatusOK)
 	t.reducer = parts.New(t.at)
-	out := &eventStream{w, http.NewResponseController(w), s.opts.WriteTimeout}
+	out := &eventStream{ctx, w, http.NewResponseController(w)}
 	err = out.events(t.encoder.Begin(t.message))
 	if t.turn == "" && !standing.Busy && v.Cursor.Seq >= standing.Head {
 		err = errors.Join(err, out.events(t.close(parts.End{Reason: parts.Stopped})))

@@ -11,6 +11,7 @@ import (
 	"github.com/coder/websocket"
 	"go.opentelemetry.io/otel/propagation"
 
+	"github.com/seed7221b0f9/parley/internal/sparing"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/session"
 )
@@ -189,6 +190,7 @@ func (k *socket) read() error {
 
 // serve responds to a request. Follow-up messages are sent after the response.
 func (k *socket) serve(req rpcRequest) {
+	defer sparing.Hold(len(req.Params))()
 	c := &caller{principal: k.who, socket: k}
 	then := &afterwards{}
 	ctx := k.srv.tracer.FromText(context.WithValue(k.ctx, afterwardsKey{}, then), req.Traceparent)

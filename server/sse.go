@@ -19,15 +19,8 @@ func parseNumber(s string) (uint64, error) { return strconv.ParseUint(s, 10, 64)
 const maxWait = 60 * time.Second
 
 // events serves the messages of a session: as a stream, or with wait as a poll.
-func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
-	c, err := s.identify(r)
-	if err != nil {
-		return err
-	}
+func (s *Server) events(w http.ResponseWriter, r *http.Request, c *caller, _ *method) error {
 	id := r.PathValue("id")
-	if c.session != "" && c.session != id {
-		return session.Fail(api.AuthFailed, "the link is to another session")
-	}
 	place := r.Header.Get("Last-Event-ID")
 	if place == "" {
 		place = r.URL.Query().Get("after")
@@ -41,7 +34,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer release()
-	held, letGo := s.tokens.hold(r.Context(), c.principal)
+	held, letGo := s.hold(w, r, c)
 	defer letGo()
 	r = r.WithContext(held)
 	var can session.Capabilities
@@ -104,15 +97,17 @@ func (s *Server) poll(w http.ResponseWriter, r *http.Request, v *session.Viewer,
 	return nil
 }
 
-// eventStream writes server-sent events. Each write has a deadline, so that the stream of a dead peer ends.
+// eventStream writes server-sent events until its context ends.
 type eventStream struct {
-	w       http.ResponseWriter
-	rc      *http.ResponseController
-	timeout time.Duration
+	ctx context.Context
+	w   http.ResponseWriter
+	rc  *http.ResponseController
 }
 
 func (e *eventStream) write(format string, args ...any) error {
-	_ = e.rc.SetWriteDeadline(time.Now().Add(e.timeout)) // writers of tests do not support it
+	if e.ctx.Err() != nil {
+		return e.ctx.Err()
+	}
 	_, err := fmt.Fprintf(e.w, format, args...)
 	return err
 }
@@ -134,11 +129,11 @@ func (s *Server) sse(w http.ResponseWriter, r *http.Request, v *session.Viewer, 
 	h.Set("Cache-Control", "no-store, no-transform")
 	h.Set("X-Accel-Buffering", "no")
 	w.WriteHeader(http.StatusOK)
-	out := &eventStream{w, http.NewResponseController(w), s.opts.WriteTimeout}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	stop := context.AfterFunc(s.ctx, cancel)
 	defer stop()
+	out := &eventStream{ctx, w, http.NewResponseController(w)}
 	err := out.write("retry: 1000\n")
 	name := "attached"
 	for err == nil {

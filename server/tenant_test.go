@@ -275,8 +275,26 @@ func TestTenant_alike(t *testing.T) {
 			t.Errorf("%s answers %q for what another tenant has, and %q for what nobody has", m.name, got, want)
 		}
 	}
-	looks := strings.Fields("health session.list permission.list history.list workspace.list usage.summary budget.list providers.list settings.get history.search")
+	get := func(path, id string) string {
+		t.Helper()
+		return w.routed(w.tokens["acme"], path, id)
+	}
+	for _, rt := range routes() {
+		if got, want := get(rt.pattern, theirs["session_id"]), get(rt.pattern, nobodys["session_id"]); rt.tenancy == ofTenant && got != want {
+			t.Errorf("%s answers %q for what another tenant has, and %q for what nobody has", rt.pattern, got, want)
+		}
+	}
+	var looks []string
+	for _, m := range methods {
+		if m.role < roleAdmin && m.tenancy == ofTenant && m.audit == unaudited {
+			looks = append(looks, m.name)
+		}
+	}
 	before := map[string]string{}
+	folder := filepath.Join(w.opts.Directories[0], "theirs")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	for round := range 2 {
 		for _, name := range looks {
 			switch got := call(methodByName[name], nil); {
@@ -287,8 +305,33 @@ func TestTenant_alike(t *testing.T) {
 			}
 		}
 		var c api.ConnectResult
-		w.as("globex", "session.connect", api.ConnectParams{}, &c)
+		w.as("globex", "session.connect", api.ConnectParams{CWD: folder, InitialPrompt: "say q"}, &c)
 		w.run("globex", "say more")
+	}
+}
+
+// TestLink_alike checks that the holder of a link learns nothing about other sessions: each address answers alike for one that exists and
+// for one that does not.
+func TestLink_alike(t *testing.T) {
+	h := newHarness(t)
+	var link api.ShareCreateResult
+	h.call("share.create", api.ShareCreateParams{SessionID: h.connect()}, &link)
+	other, nobodys := h.connect(), "s-0123456789abcdef01234567"
+	for _, rt := range routes() {
+		got, want := h.routed(link.Token, rt.pattern, other), h.routed(link.Token, rt.pattern, nobodys)
+		if got != want || !strings.HasPrefix(got, "403 ") {
+			t.Errorf("%s answers %q for another session, and %q for one that does not exist; want 403", rt.pattern, got, want)
+		}
+	}
+	for _, m := range methods {
+		if m.scope != linked || !namesSession(m.params) {
+			continue
+		}
+		for _, id := range []string{other, nobodys} {
+			if err := h.client(link.Token).Call(h.ctx(), m.name, api.SessionRef{SessionID: id}, nil); client.Reason(err) != api.AuthFailed {
+				t.Errorf("%s of %s: %v, want auth_failed", m.name, id, err)
+			}
+		}
 	}
 }
 

@@ -348,6 +348,11 @@ func TestBody_limits(t *testing.T) {
 		{"viewer", "/v1/session.list", viewer, 65 << 10, true, http.StatusRequestEntityTooLarge},
 		{"viewer, refused method", "/v1/session.query", viewer, 30 << 20, true, http.StatusForbidden},
 		{"admin", "/v1/session.list", h.token, 65 << 10, true, http.StatusOK},
+		{"nobody", "/v1/agui", "", 30 << 20, true, http.StatusUnauthorized},
+		{"viewer", "/v1/agui", viewer, 30 << 20, true, http.StatusForbidden},
+		{"viewer", "/v1/aisdk", viewer, 30 << 20, true, http.StatusForbidden},
+		{"nobody", "/mcp", "", 30 << 20, true, http.StatusUnauthorized},
+		{"viewer", "/mcp", viewer, 65 << 10, true, http.StatusRequestEntityTooLarge},
 	} {
 		text := `{"token":"x","pad":"`
 		body := &counted{Reader: io.MultiReader(strings.NewReader(text), &padding{tt.size - int64(len(text)) - 2}, strings.NewReader(`"}`))}
@@ -366,7 +371,7 @@ func TestBody_limits(t *testing.T) {
 		}
 		status, _, answer := h.do(req)
 		if status != tt.want {
-			t.Errorf("%s: status %d, want %d: %.200s", tt.name, status, tt.want, answer)
+			t.Errorf("%s of %s: status %d, want %d: %.200s", tt.path, tt.name, status, tt.want, answer)
 		}
 		if tt.want >= 400 && tt.size > 1<<20 && body.n.Load() > 10<<20 { // buffered by the system
 			t.Errorf("%s: %d bytes were taken", tt.name, body.n.Load())

@@ -1,0 +1,85 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// maxWrite is the maximum number of bytes that have one time limit, so that a slow client that reads gets all of a large
+// response.
+const maxWrite = 64 << 10
+
+// response gives each write a time limit. A client that does not read is disconnected, and a limit of one response does
+// not apply to the next one on the connection.
+type response struct {
+	http.ResponseWriter
+	rc      *http.ResponseController
+	timeout time.Duration
+
+	mu   sync.Mutex
+	last time.Time // no write ends later; zero is no limit
+}
+
+// bounded limits the writes of a handler.
+func (s *Server) bounded(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		out := &response{ResponseWriter: w, rc: http.NewResponseController(w), timeout: s.opts.WriteTimeout}
+		h.ServeHTTP(out, r)
+		out.arm() // the server writes what is in its buffers
+	})
+}
+
+// arm sets the time limit of the next write.
+func (w *response) arm() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	end := time.Now().Add(w.timeout)
+	if !w.last.IsZero() && w.last.Before(end) {
+		end = w.last
+	}
+	_ = w.rc.SetWriteDeadline(end) // writers of tests do not support it
+}
+
+// end limits the current write and all later ones.
+func (w *response) end(within time.Duration) {
+	w.mu.Lock()
+	w.last = time.Now().Add(within)
+	w.mu.Unlock()
+	w.arm()
+}
+
+// Unwrap returns the writer of the server, for http.ResponseController.
+func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// Write writes in pieces, each within the time limit.
+func (w *response) Write(p []byte) (n int, err error) {
+	for {
+		w.arm()
+		m, err := w.ResponseWriter.Write(p[n:min(len(p), n+maxWrite)])
+		n += m
+		if err != nil || n == len(p) {
+			return n, err
+		}
+	}
+}
+
+// hold returns a context that ends with the token of a caller, like [tokens.hold], and then also ends a write of the
+// response that waits for its client.
+func (s *Server) hold(w http.ResponseWriter, r *http.Request, c *caller) (held context.Context, release func()) {
+	held, letGo := s.tokens.hold(r.Context(), c.principal)
+	out, ok := w.(*response)
+	if !ok {
+		return held, letGo
+	}
+	stop := context.AfterFunc(held, func() {
+		if context.Cause(held) == errToken {
+			out.end(closeTimeout)
+		}
+	})
+	return held, func() {
+		stop()
+		letGo()
+	}
+}
