@@ -35,7 +35,7 @@ func newStalls(t *testing.T, timeout time.Duration) (s *stalls, session string) 
 	t.Cleanup(s.Close)
 	session = s.connect()
 	s.query(session, "say "+strings.Repeat("x", 8<<20))
-	s.watch(session).results(1)
+	eventually(t, "the end of the turn", func() bool { return s.info(session).Turns == 1 && s.info(session).State == "idle" })
 	return s, session
 }
 
@@ -92,7 +92,7 @@ func (s *stalls) requests(session string) map[string]string {
 
 // TestResponse_stalled checks that a client that does not read is disconnected, for each kind of response.
 func TestResponse_stalled(t *testing.T) {
-	s, session := newStalls(t, 200*time.Millisecond)
+	s, session := newStalls(t, time.Second)
 	for line, body := range s.requests(session) {
 		s.closes(line, s.stall(s.token, line, body))
 	}
