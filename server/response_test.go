@@ -14,7 +14,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// stalls is a listener of a server that reports closed connections, by the address of the client.
+// stalls is a listener of a server that reports connections without a response, by the address of the client.
 type stalls struct {
 	*harness
 	*httptest.Server
@@ -27,7 +27,7 @@ func newStalls(t *testing.T, timeout time.Duration) (s *stalls, session string) 
 	s = &stalls{harness: newHarness(t, func(o *Options) { o.WriteTimeout = timeout }), closed: make(chan string, 100)}
 	s.Server = httptest.NewUnstartedServer(s.server.Handler())
 	s.Config.ConnState = func(c net.Conn, state http.ConnState) {
-		if state == http.StateClosed {
+		if state == http.StateClosed || state == http.StateIdle { // a response that has ended frees its connection
 			s.closed <- c.RemoteAddr().String()
 		}
 	}
@@ -60,7 +60,7 @@ func (s *stalls) stall(token, line, body string) net.Conn {
 	return conn
 }
 
-// closes waits until the server has closed a connection.
+// closes waits until the server has closed a connection, or has ended its response.
 func (s *stalls) closes(line string, conn net.Conn) {
 	s.Helper()
 	late := time.NewTimer(wait)
