@@ -1,119 +1,14 @@
 package server
 
 import (
-	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httptrace"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/seed7221b0f9/parley/server/api"
 )
-
-// stalls is a listener of a server that reports connections without a response, by the address of the client.
-type stalls struct {
-	*harness
-	*httptest.Server
-	closed chan string
-}
-
-// newStalls serves a session with a conversation that is larger than the buffers of a connection.
-func newStalls(t *testing.T, timeout time.Duration) (s *stalls, session string) {
-	t.Helper()
-	s = &stalls{harness: newHarness(t, func(o *Options) { o.WriteTimeout = timeout }), closed: make(chan string, 100)}
-	s.Server = httptest.NewUnstartedServer(s.server.Handler())
-	s.Config.ConnState = func(c net.Conn, state http.ConnState) {
-		if state == http.StateClosed || state == http.StateIdle { // a response that has ended frees its connection
-			s.closed <- c.RemoteAddr().String()
-		}
-	}
-	s.Start()
-	t.Cleanup(s.Close)
-	session = s.connect()
-	s.query(session, "say "+strings.Repeat("x", 8<<20))
-	eventually(t, "the end of the turn", func() bool { return s.info(session).Turns == 1 && s.info(session).State == "idle" })
-	return s, session
-}
-
-// stall sends a request, reads the beginning of the response and nothing more.
-func (s *stalls) stall(token, line, body string) net.Conn {
-	s.Helper()
-	conn, err := net.Dial("tcp", s.Listener.Addr().String())
-	if err != nil {
-		s.Fatal(err)
-	}
-	s.Cleanup(func() { _ = conn.Close() })
-	if err := conn.(*net.TCPConn).SetReadBuffer(4 << 10); err != nil {
-		s.Fatal(err)
-	}
-	if _, err := fmt.Fprintf(conn, "%s HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", line, token, len(body), body); err != nil {
-		s.Fatal(err)
-	}
-	begin := make([]byte, len("HTTP/1.1 200"))
-	if _, err := io.ReadFull(conn, begin); err != nil || string(begin) != "HTTP/1.1 200" {
-		s.Fatalf("%s: %q, %v", line, begin, err)
-	}
-	return conn
-}
-
-// closes waits until the server has closed a connection, or has ended its response.
-func (s *stalls) closes(line string, conn net.Conn) {
-	s.Helper()
-	late := time.NewTimer(wait)
-	defer late.Stop()
-	for {
-		select {
-		case addr := <-s.closed:
-			if addr == conn.LocalAddr().String() {
-				return
-			}
-		case <-late.C:
-			s.Fatalf("%s: the server waits for a client that does not read", line)
-		}
-	}
-}
-
-// requests returns requests with large responses: plain ones and streams.
-func (s *stalls) requests(session string) map[string]string {
-	s.Helper()
-	epoch, _, _ := strings.Cut(s.cursor(session), ":")
-	ref := fmt.Sprintf(`{"session_id":%q}`, session)
-	return map[string]string{
-		"POST /v1/session.getHistory":                                ref,
-		"GET /v1/sessions/" + session + "/events":                    "",
-		"GET /v1/aisdk/" + session + "/stream?after=" + epoch + ":0": "",
-		"GET /v1/backup": "",
-	}
-}
-
-// TestResponse_stalled checks that a client that does not read is disconnected, for each kind of response.
-func TestResponse_stalled(t *testing.T) {
-	s, session := newStalls(t, time.Second)
-	for line, body := range s.requests(session) {
-		s.closes(line, s.stall(s.token, line, body))
-	}
-}
-
-// TestRevoked_stalled checks that a stream that waits for its client ends with its token, long before the time limit of its writes.
-func TestRevoked_stalled(t *testing.T) {
-	s, session := newStalls(t, time.Hour)
-	for line, body := range s.requests(session) {
-		if strings.HasPrefix(line, "POST") {
-			continue // a response, not a stream
-		}
-		tk, value, err := s.server.tokens.create(token{Role: "admin"}, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		conn := s.stall(value, line, body)
-		s.call("tokens.revoke", api.TokensRevokeParams{ID: tk.ID}, nil)
-		s.closes(line, conn)
-	}
-}
 
 // TestResponse_next checks that the time limit of a stream does not apply to the next response on its connection.
 func TestResponse_next(t *testing.T) {
