@@ -53,6 +53,7 @@ func (h *webhooks) subscribe(k subscriber) error {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	defer func() { h.resume(old.ID) }() // unless it was replaced
 	kept := slices.DeleteFunc(slices.Clone(h.all), func(x subscriber) bool { return ok && x.ID == old.ID })
 	taken, own := 0, 0
 	for _, x := range kept {
@@ -72,14 +73,7 @@ func (h *webhooks) subscribe(k subscriber) error {
 	}
 	k.ID, k.Created = "p-"+random.Hex(6), h.opts.now()
 	k.Cursor, _ = h.outbox.last()
-	before := h.all
-	h.all = append(kept, k)
-	if err := h.save(); err != nil {
-		h.all = before
-		return err
-	}
-	h.serve(k)
-	return nil
+	return h.replace(append(kept, k), k.ID)
 }
 
 // subscription returns the subscription of an account by its endpoint.

@@ -89,18 +89,32 @@ func (h *webhooks) set(k subscriber) (subscriber, error) {
 			k.Secret = "whsec_" + base64.RawURLEncoding.EncodeToString(b)
 		}
 	}
-	before := slices.Clone(h.all)
+	next := append(slices.Clone(h.all), k)
 	if i >= 0 {
-		h.all[i] = k
-	} else {
-		h.all = append(h.all, k)
+		next = next[:len(h.all)]
+		next[i] = k
 	}
-	if err := h.save(); err != nil {
+	return k, h.replace(next, k.ID)
+}
+
+// replace stores the webhooks and serves one of them that was paused or is new. If they cannot be stored, the former ones stay in
+// service. The lock is held.
+func (h *webhooks) replace(all []subscriber, id string) error {
+	before := h.all
+	h.all = all
+	err := h.save()
+	if err != nil {
 		h.all = before
-		return k, err
 	}
-	h.serve(k)
-	return k, nil
+	h.resume(id)
+	return err
+}
+
+// resume serves a webhook that was halted and still exists. The lock is held.
+func (h *webhooks) resume(id string) {
+	if i := slices.IndexFunc(h.all, func(k subscriber) bool { return k.ID == id }); i >= 0 {
+		h.serve(h.all[i])
+	}
 }
 
 // at returns the index of a webhook, -1 if the id is unknown or belongs to the subscription of a
@@ -161,8 +175,7 @@ func (h *webhooks) remove(id string) error {
 	if i < 0 { // removed meanwhile
 		return noWebhook(id)
 	}
-	h.all = slices.Delete(h.all, i, i+1)
-	return h.save()
+	return h.replace(slices.Delete(slices.Clone(h.all), i, i+1), id)
 }
 
 func noWebhook(id string) error { return session.Conflict("there is no webhook %q", id) }

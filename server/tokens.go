@@ -205,16 +205,7 @@ func (t *tokens) save(all []token) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(t.path), ".tokens-*") // with mode 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(f.Name(), t.path); err != nil {
+	if err := replaceFile(t.path, data); err != nil {
 		return err
 	}
 	t.set(all)
