@@ -179,6 +179,7 @@ func (s scene) params() map[string]any {
 		"budget.remove": api.BudgetRef{ID: "none"}, "webhooks.list": api.Empty{}, "webhooks.test": api.WebhookRef{ID: "none"}, "webhooks.remove": api.WebhookRef{ID: "none"},
 		"webhooks.set":     api.WebhooksSetParams{Webhook: api.Webhook{URL: "https://hooks.example/x", Events: []string{"failed"}}},
 		"workspace.create": api.WorkspaceCreateParams{}, "workspace.list": api.Empty{}, "workspace.diff": ref, "workspace.revert": ref, "workspace.commit": ref,
+		"workspace.restore": ref, "workspace.branch": ref, "workspace.merge": ref, "workspace.push": ref,
 		"workspace.remove": ref, "review.list": ref, "review.comment": api.ReviewCommentParams{SessionID: s.session, From: 1, Text: "t"},
 		"review.update": ref, "review.remove": ref, "review.send": ref,
 		"preview.list": ref, "preview.open": api.PreviewOpenParams{SessionID: s.session, Port: 80}, "push.key": api.Empty{},
@@ -199,6 +200,7 @@ var want = map[string]api.Reason{
 	"queue.reorder": api.Conflict, "queue.sendNow": api.Conflict, "history.delete": api.Conflict, "server.drain": api.Unsupported, "share.revoke": api.Conflict,
 	// The directory of the scene has no git; workspace_test.go has one.
 	"workspace.create": api.Unsupported, "workspace.diff": api.Unsupported, "workspace.revert": api.Unsupported, "workspace.commit": api.Unsupported,
+	"workspace.restore": api.Unsupported, "workspace.branch": api.Unsupported, "workspace.merge": api.Unsupported, "workspace.push": api.Unsupported,
 	"workspace.remove": api.Unsupported, "review.comment": api.Unsupported, "review.send": api.Unsupported,
 	"review.update": api.InvalidParams, "review.remove": api.InvalidParams,
 	// This server has neither; preview_test.go and push_test.go have one.

@@ -17,6 +17,9 @@ type CommitOptions struct {
 	// Files are the paths to commit, as [Tree.Diff] names them; nil commits all that differ from
 	// HEAD.
 	Files []string
+	// Hunks are the ids of the hunks to commit of a file, as [Tree.Diff] names them against HEAD, by
+	// path. A file without an entry is committed whole; one with an empty list is not.
+	Hunks map[string][]string
 	// Session, unless empty, is the value of the added trailer "Parley-Session".
 	Session string
 }
@@ -49,7 +52,7 @@ func (t *Tree) Commit(ctx context.Context, o CommitOptions) (Committed, error) {
 	if err != nil {
 		return Committed{}, err
 	}
-	files, err := t.committing(ctx, g, o.Files)
+	files, parts, err := t.committing(ctx, g, o)
 	if err != nil {
 		return Committed{}, err
 	}
@@ -62,7 +65,7 @@ func (t *Tree) Commit(ctx context.Context, o CommitOptions) (Committed, error) {
 		return Committed{}, err
 	}
 	step("commit noted")
-	done, err := t.commit(ctx, g, files, message)
+	done, err := t.commit(ctx, g, files, parts, message)
 	step("commit made")
 	return done, errors.Join(err, t.noteCommit(false))
 }
@@ -77,12 +80,23 @@ func checkMessage(o CommitOptions) error {
 	return nil
 }
 
-// committing returns the paths to commit: the named ones, or all that have changed.
-func (t *Tree) committing(ctx context.Context, g *guard, named []string) ([]string, error) {
+// committing returns the paths to commit, the named ones or all that have changed, and the entries of those that are
+// committed in part.
+func (t *Tree) committing(ctx context.Context, g *guard, o CommitOptions) ([]string, []string, error) {
 	d, _, err := t.diff(ctx, "HEAD", "")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	named, parts, err := t.partly(ctx, d, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	files, err := t.named(ctx, g, d, named)
+	return files, parts, err
+}
+
+// named returns the paths to commit of a diff: those of the list, or all.
+func (t *Tree) named(ctx context.Context, g *guard, d Diff, named []string) ([]string, error) {
 	for _, left := range d.Left {
 		if left.Why == NeedsFilter && (named == nil || slices.Contains(named, left.Path)) {
 			return nil, fmt.Errorf("%w: %s", ErrFilter, left.Path)
@@ -144,7 +158,10 @@ func (t *Tree) message(ctx context.Context, o CommitOptions) (string, error) {
 	return f.Name(), nil
 }
 
-func (t *Tree) commit(ctx context.Context, g *guard, files []string, message string) (Committed, error) {
+func (t *Tree) commit(ctx context.Context, g *guard, files, parts []string, message string) (Committed, error) {
+	if len(parts) > 0 {
+		return t.commitParts(ctx, g, files, parts, message)
+	}
 	if err := t.stage(ctx, g, nil, files); err != nil {
 		return Committed{}, err
 	}

@@ -124,8 +124,41 @@ func (m *Manager) plan(ctx context.Context, o CreateOptions) (record, error) {
 	} else if !answersNo(err) {
 		return record{}, err
 	}
+	if r.Target, err = m.target(ctx, top, o.Base, r.Branch); err != nil {
+		return record{}, err
+	}
 	r.Base, err = m.commitOf(ctx, top, begin)
 	return r, err
+}
+
+// target returns the branch at which a worktree starts: the base, if it is a branch, or the checked out one.
+func (m *Manager) target(ctx context.Context, top, base, branch string) (target string, err error) {
+	if target = base; base == "" {
+		target, err = m.git.line(ctx, top, "symbolic-ref", "--quiet", "--short", "HEAD")
+		if answersNo(err) { // a detached HEAD
+			return "", nil
+		}
+	}
+	if err != nil || target == branch {
+		return "", err
+	}
+	is, err := m.isBranch(ctx, top, target)
+	if err != nil || !is {
+		return "", err
+	}
+	return target, nil
+}
+
+// isBranch reports whether a name is that of a local branch.
+func (m *Manager) isBranch(ctx context.Context, dir, name string) (bool, error) {
+	if checkName("branch", name) != nil {
+		return false, nil
+	}
+	_, err := m.git.line(ctx, dir, "show-ref", "--verify", "--quiet", "refs/heads/"+name)
+	if answersNo(err) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // commitOf returns the id of the named commit.

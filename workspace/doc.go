@@ -5,13 +5,15 @@
 // [Manager.Create] creates a worktree on a branch and runs a setup command in it; [Manager.Remove]
 // removes it if no work would be lost. A [Tree] is any directory with git, a worktree of the manager
 // or a user's checkout. [Tree.Snapshot] stores the state of its files, [Tree.Diff] compares two
-// states by file and hunk, [Tree.Revert] reverts a hunk or a file, and [Tree.Commit] commits.
+// states by file and hunk, [Tree.Revert] reverts a hunk or a file, [Tree.Commit] commits, [Tree.Merge]
+// merges the branch into the one at which it started, and [Tree.Push] pushes it.
 //
 // # Unchanged parts
 //
 // All operations use the user's git. Snapshots use an index in the data directory, so that the user's
 // checkout, index, stash, branches and configuration stay unchanged, byte for byte. Only
-// [Tree.Commit] writes an index, and runs hooks and signs as the user has configured;
+// [Tree.Commit] writes an index, and runs hooks and signs as the user has configured; [Tree.Merge]
+// changes the target and its checkout;
 // [Manager.Create] adds a branch and a worktree, and runs the hook post-checkout. Refs below
 // refs/parley protect the trees of snapshots from git gc.
 //
@@ -23,6 +25,9 @@
 // current [Programs] of the repository. Programs that the user and the system have configured are
 // run, also instead of the repository's. A file that needs a filter of the repository is omitted from
 // a snapshot ([NeedsFilter]), and [Tree.Commit] and [Tree.Revert] return [ErrFilter].
+//
+// [Tree.Push] does not read the repository's configuration, except for the address, which the caller
+// confirms.
 //
 // The configuration is read before each operation. A program that an agent adds while git runs is not
 // detected.

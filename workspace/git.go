@@ -64,7 +64,7 @@ var config = []string{"--no-pager", "-c", "core.fsmonitor=false", "-c", "submodu
 var plain = map[string]bool{
 	"cat-file": true, "check-attr": true, "check-ref-format": true, "config": true, "diff-tree": true, "for-each-ref": true, "hash-object": true,
 	"interpret-trailers": true, "log": true, "ls-files": true, "ls-tree": true, "merge-file": true, "rev-list": true, "rev-parse": true,
-	"show-ref": true, "symbolic-ref": true, "update-ref": true, "worktree": true, "write-tree": true,
+	"show-ref": true, "symbolic-ref": true, "update-ref": true, "worktree": true,
 }
 
 // mayRun reports whether a command may run a program of a repository.

@@ -19,9 +19,10 @@ import (
 type Workspace struct {
 	ID     string `json:"id"`
 	Path   string `json:"path"`
-	Repo   string `json:"repo"`   // the working tree from which it was created
-	Base   string `json:"base"`   // the commit at which it started
-	Branch string `json:"branch"` // the checked out branch
+	Repo   string `json:"repo"`             // the working tree from which it was created
+	Base   string `json:"base"`             // the commit at which it started
+	Branch string `json:"branch"`           // the checked out branch
+	Target string `json:"target,omitempty"` // the branch at which it started, if any
 	Setup  string `json:"setup,omitempty"`
 	Owner  string `json:"owner,omitempty"`  // the owner, as passed by the caller
 	Output string `json:"output,omitempty"` // the end of the setup command's output

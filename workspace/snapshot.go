@@ -109,7 +109,7 @@ func (t *Tree) trySnapshot(ctx context.Context) (State, error) {
 	if err := t.stage(ctx, g, env, changed); err != nil {
 		return State{}, err
 	}
-	tree, err := t.m.git.run(ctx, command{dir: t.dir, env: env, args: []string{"write-tree"}})
+	tree, err := t.m.git.run(ctx, command{dir: t.dir, env: env, guard: g, args: []string{"write-tree"}}) // git compares files that are as new as the index again, with their filters
 	s.Tree = strings.TrimSpace(string(tree))
 	return s, err
 }

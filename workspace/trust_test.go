@@ -89,6 +89,7 @@ func (w *world) operations(t *Tree) {
 	if err != nil {
 		w.Fatalf("Create: %v", err)
 	}
+	w.mergeAndPush(ws)
 	w.write(filepath.Join("data", treesDir, ws.ID, "c.flt"), "changed\n")
 	if err := w.Remove(w.ctx(), ws.ID, RemoveOptions{}); !errors.Is(err, ErrLoss) {
 		w.Errorf("Remove: %v, want ErrLoss", err)
@@ -98,6 +99,32 @@ func (w *world) operations(t *Tree) {
 	}
 	if err := w.Forget(w.ctx(), w.repo, "s-1"); err != nil {
 		w.Errorf("Forget: %v", err)
+	}
+}
+
+// mergeAndPush commits a hunk in a workspace, merges it and pushes it to a repository of the same directory.
+func (w *world) mergeAndPush(ws Workspace) {
+	w.Helper()
+	t, err := w.Tree(w.ctx(), ws.Path, "s-1")
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.put(t, "a.txt", "first\n"+lines(51)+"last\n")
+	d := w.diff(t, "HEAD", "")
+	if _, err := t.Commit(w.ctx(), CommitOptions{Message: "m", Files: []string{"a.txt"}, Hunks: map[string][]string{"a.txt": {d.Files[0].Hunks[0].ID}}}); err != nil {
+		w.Errorf("Commit of a hunk: %v", err)
+	}
+	if _, err := t.Commit(w.ctx(), CommitOptions{Message: "m", Files: []string{"a.txt"}}); err != nil {
+		w.Errorf("Commit of the rest: %v", err)
+	}
+	if _, err := t.Merge(w.ctx()); err != nil {
+		w.Errorf("Merge: %v", err)
+	}
+	url := filepath.Join(w.dir, "remote.git")
+	w.gitIn(w.dir, "init", "-q", "--bare", url)
+	w.git("config", "remote.origin.url", url)
+	if _, err := t.Push(w.ctx(), url); err != nil {
+		w.Errorf("Push: %v", err)
 	}
 }
 

@@ -87,6 +87,7 @@ type ResultMessage struct {
 	Subtype          string   `json:"subtype"`
 	DurationMS       int64    `json:"duration_ms"`
 	DurationAPIMS    int64    `json:"duration_api_ms"`
+	WaitedMS         int64    `json:"waited_ms,omitempty"` // the part of DurationMS in which a request waited for a person
 	IsError          bool     `json:"is_error"`
 	NumTurns         int64    `json:"num_turns"`
 	TotalCostUSD     *float64 `json:"total_cost_usd,omitempty"` // of the session so far; nil if unknown, never 0

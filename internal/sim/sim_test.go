@@ -261,3 +261,60 @@ func TestControl(t *testing.T) {
 		t.Errorf("%+v", names)
 	}
 }
+
+// TestRepository checks that the files of a session in a repository are in one folder of it, and that none is written without
+// a permission.
+func TestRepository(t *testing.T) {
+	for _, allow := range []bool{false, true} {
+		repo := t.TempDir()
+		var asked []string
+		client := connect(t, func(o *claude.Options) {
+			o.Env[DirVariable] = repo
+			o.CanUseTool = func(_ context.Context, req *claude.PermissionRequest) (claude.PermissionResult, error) {
+				asked = append(asked, req.ToolName)
+				if allow {
+					return &claude.Allow{}, nil
+				}
+				return &claude.Deny{Message: "no"}, nil
+			}
+		})
+		for _, err := range client.Query(t.Context(), "anything else") {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		data, err := os.ReadFile(filepath.Join(repo, Folder, "notes.md"))
+		if allow && (err != nil || !strings.Contains(string(data), "- done")) {
+			t.Errorf("allowed, the file is %q, %v", data, err)
+		}
+		if left, _ := os.ReadDir(repo); !allow && len(left) > 0 {
+			t.Errorf("denied, there is %v", left)
+		}
+		if len(asked) == 0 || asked[0] != "Write" {
+			t.Errorf("it asked for %v", asked)
+		}
+	}
+}
+
+// TestUsage checks that the answers of a turn report the tokens of its result, so that a budget counts them.
+func TestUsage(t *testing.T) {
+	client := connect(t, nil)
+	used := map[string]int64{}
+	for m, err := range client.Query(t.Context(), "please think") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch m := m.(type) {
+		case *message.Assistant:
+			used[m.Message.ID] = m.Message.Usage.InputTokens + m.Message.Usage.OutputTokens
+		case *message.Result:
+			var sum int64
+			for _, n := range used {
+				sum += n
+			}
+			if want := m.Usage.InputTokens + m.Usage.OutputTokens; want == 0 || sum != want {
+				t.Errorf("the answers have %d tokens, the result %d", sum, want)
+			}
+		}
+	}
+}

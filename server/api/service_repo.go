@@ -61,7 +61,9 @@ type WorkspaceDiffResult struct {
 	Commits   []WorkspaceCommit `json:"commits,omitempty"` // since the base of the workspace, newest first
 	Turns     []WorkspaceTurn   `json:"turns,omitempty"`   // turns that can be selected, oldest first
 	LeftOut   []WorkspaceLeft   `json:"left_out,omitempty"`
-	Truncated bool              `json:"truncated,omitempty"` // there are more changes than shown
+	// Reverted are the reverts since the last commit, which workspace.restore can undo.
+	Reverted  []WorkspaceReverted `json:"reverted,omitempty"`
+	Truncated bool                `json:"truncated,omitempty"` // there are more changes than shown
 }
 
 // WorkspaceFile is a file that has changed, with its hunks unless it is binary or too large. Added
@@ -130,15 +132,81 @@ type WorkspaceRevertParams struct {
 	Checkout  bool   `json:"checkout,omitempty"` // with against head: also in the user's checkout
 }
 
+// WorkspaceReverted is a revert of a hunk or of a file. From and To are the lines before the revert,
+// 0 for a whole file.
+type WorkspaceReverted struct {
+	ID      string `json:"id"`
+	File    string `json:"file"`
+	Hunk    string `json:"hunk,omitempty"`    // its id; empty for a whole file
+	TurnID  string `json:"turn_id,omitempty"` // of the scope of the revert
+	From    int64  `json:"from,omitempty"`
+	To      int64  `json:"to,omitempty"`
+	Section string `json:"section,omitempty"` // the enclosing function
+}
+
+// WorkspaceRestoreParams undoes a revert: it brings the lines or the file back. The result is the
+// diff of the scope afterwards. If the lines have changed since the revert, the error is a conflict.
+type WorkspaceRestoreParams struct {
+	Idempotency
+	WorkspaceScope
+	SessionID string `json:"session_id"`
+	ID        string `json:"id"`
+}
+
+// WorkspaceBranchResult is the position of the branch of a session relative to the branch at which
+// it started, and the remote to which it can be pushed. URL has no credentials.
+type WorkspaceBranchResult struct {
+	Branch     string `json:"branch,omitempty"`
+	Target     string `json:"target,omitempty"` // the branch to merge into; absent if there is none
+	Ahead      int64  `json:"ahead"`
+	Behind     int64  `json:"behind"`
+	Remote     string `json:"remote,omitempty"`
+	URL        string `json:"url,omitempty"`
+	Pushed     bool   `json:"pushed,omitempty"`      // the remote has the last commit
+	CompareURL string `json:"compare_url,omitempty"` // where a pull request can be opened
+}
+
+// WorkspaceMergeParams merges the branch of a session into its target. All changes must be committed.
+type WorkspaceMergeParams struct {
+	Idempotency
+	SessionID string `json:"session_id"`
+	Target    string `json:"target"` // as shown by workspace.branch; another one is a conflict
+}
+
+// WorkspaceMergeResult is the merge: the target, its new commit, and the number of merged commits.
+type WorkspaceMergeResult struct {
+	Target      string `json:"target"`
+	Commit      string `json:"commit"`
+	Commits     int64  `json:"commits"`
+	FastForward bool   `json:"fast_forward,omitempty"`
+}
+
+// WorkspacePushParams pushes the branch of a session with the git configuration of the user that
+// the server runs as.
+type WorkspacePushParams struct {
+	Idempotency
+	SessionID string `json:"session_id"`
+	URL       string `json:"url"` // as shown by workspace.branch; another one is invalid
+}
+
+// WorkspacePushResult is the branch of the remote, and the output of git.
+type WorkspacePushResult struct {
+	Remote string `json:"remote"`
+	Branch string `json:"branch"`
+	Output string `json:"output,omitempty"`
+}
+
 // WorkspaceCommitParams commits the changes of a session, all or some files. Without Checkout it
-// commits only in a workspace, never in the user's checkout.
+// commits only in a workspace, never in the user's checkout. Hunks has, by path, the ids of the
+// hunks to commit against head; other files are committed whole.
 type WorkspaceCommitParams struct {
 	Idempotency
-	SessionID string   `json:"session_id"`
-	Message   string   `json:"message"`
-	Files     []string `json:"files,omitempty"`    // absent means all changes of the session
-	Trailer   bool     `json:"trailer,omitempty"`  // name the session in the commit
-	Checkout  bool     `json:"checkout,omitempty"` // also in the user's checkout
+	SessionID string              `json:"session_id"`
+	Message   string              `json:"message"`
+	Files     []string            `json:"files,omitempty"` // absent means all changes of the session
+	Hunks     map[string][]string `json:"hunks,omitempty"`
+	Trailer   bool                `json:"trailer,omitempty"`  // name the session in the commit
+	Checkout  bool                `json:"checkout,omitempty"` // also in the user's checkout
 }
 
 // WorkspaceCommitResult is the new commit: its hash, its branch, its files, and the output of
@@ -163,7 +231,7 @@ type WorkspaceRemoveParams struct {
 // WorkspaceEvent is the member workspace of a session_info message. It reports a change in the
 // files of a session, after which a shown diff is out of date.
 type WorkspaceEvent struct {
-	Event   string   `json:"event"` // turn_started, turn_ended, reverted, committed, removed
+	Event   string   `json:"event"` // turn_started, turn_ended, reverted, restored, committed, merged, pushed, removed
 	TurnID  string   `json:"turn_id,omitempty"`
 	Changed bool     `json:"changed,omitempty"` // by the turn that has ended
 	File    string   `json:"file,omitempty"`

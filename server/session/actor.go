@@ -201,6 +201,9 @@ func (a *actor) durable(ev event.Event) {
 	case *event.RateLimit:
 		f.Limited = rateLimited(ev)
 	}
+	if r, ok := ev.(*event.ResultMessage); ok {
+		ev = a.core.Waits.in(r, Timestamp(time.Now()))
+	}
 	a.spending.countUsed() // and report the consequences before the event, which may end the turn
 	a.draft(draft{event: ev, facts: f})
 	a.spending.observe(ev)

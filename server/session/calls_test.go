@@ -219,7 +219,8 @@ var clientCalls = []clientCall{
 // elsewhere are the calls that other tests make, because they need more than an idle session.
 var elsewhere = []string{
 	"Details.Continue", "Requests.PermissionRespond", "Requests.QuestionRespond", "Reviews.Comment", "Reviews.Remove", "Reviews.Send", "Reviews.Update",
-	"Terminals.Following", "Terminals.Lives", "Workspaces.Commit", "Workspaces.Diff", "Workspaces.Revert",
+	"Terminals.Following", "Terminals.Lives", "Workspaces.Branch", "Workspaces.Commit", "Workspaces.Diff", "Workspaces.Merge", "Workspaces.Push",
+	"Workspaces.Restore", "Workspaces.Revert",
 }
 
 // confirmed reports whether the agent has confirmed an input.

@@ -24,6 +24,7 @@ type core struct {
 	State       State           `json:"state"`
 	Inputs      []input         `json:"inputs,omitempty"` // in flight and waiting, in order
 	Requests    []pendingPrompt `json:"requests,omitempty"`
+	Waits       waits           `json:"waits,omitzero"`
 	Keys        []accepted      `json:"keys,omitempty"`
 	Title       string          `json:"title,omitempty"`
 	TitleBy     string          `json:"title_by,omitempty"` // person, agent, prompt
@@ -41,6 +42,7 @@ type core struct {
 	Dearest     budget.Amount   `json:"dearest,omitzero"`       // the highest usage of a turn
 	Lost        []string        `json:"lost,omitempty"`         // losses of the log that a notice reports
 	Marks       []mark          `json:"marks,omitempty"`
+	Taken       []taken         `json:"taken,omitempty"`
 	Comments    []comment       `json:"comments,omitempty"`
 	Host        uint32          `json:"host,omitempty"` // the number of the agent at its host
 	Line        uint64          `json:"line,omitempty"` // the last line of the agent that the log accounts for
@@ -55,6 +57,22 @@ type draft struct {
 	event event.Event
 	queue bool // the event is the change of the queue by the facts
 	facts *facts
+}
+
+// applyRequests folds new, changed and closed requests.
+func (c *core) applyRequests(ts string, f *facts) {
+	if f.Asked != nil {
+		r := pendingPrompt{f.Asked.AskedAt, f.Asked.prompt}
+		if i := slices.IndexFunc(c.Requests, func(o pendingPrompt) bool { return o.id() == r.id() }); i >= 0 {
+			c.Requests[i] = r
+		} else {
+			c.Requests = append(c.Requests, r)
+		}
+	}
+	if f.Resolved != "" {
+		c.Requests = slices.DeleteFunc(c.Requests, func(r pendingPrompt) bool { return r.id() == f.Resolved })
+	}
+	c.Waits.note(len(c.Requests) > 0, ts)
 }
 
 // apply folds the facts of a record.
@@ -84,20 +102,14 @@ func (c *core) apply(seq uint64, ts string, f *facts) {
 	if f.State != "" {
 		if f.State == Idle && c.State.busy() {
 			c.Turns++
+			c.Waits = waits{}
 		}
 		c.State = f.State
 	}
 	c.applyInputs(f)
-	if f.Asked != nil {
-		r := pendingPrompt{f.Asked.AskedAt, f.Asked.prompt}
-		if i := slices.IndexFunc(c.Requests, func(o pendingPrompt) bool { return o.id() == r.id() }); i >= 0 {
-			c.Requests[i] = r
-		} else {
-			c.Requests = append(c.Requests, r)
-		}
-	}
-	if f.Resolved != "" {
-		c.Requests = slices.DeleteFunc(c.Requests, func(r pendingPrompt) bool { return r.id() == f.Resolved })
+	c.applyRequests(ts, f)
+	if f.Taken != nil {
+		c.Taken = slices.Clone(*f.Taken)
 	}
 	if f.Key != nil {
 		k := *f.Key
@@ -189,6 +201,7 @@ func (c *core) clone() core {
 	d.Inputs, d.Requests, d.Keys = slices.Clone(c.Inputs), slices.Clone(c.Requests), slices.Clone(c.Keys)
 	d.Given = slices.Clone(c.Given)
 	d.Lost, d.Marks, d.Comments = slices.Clone(c.Lost), slices.Clone(c.Marks), slices.Clone(c.Comments)
+	d.Taken = slices.Clone(c.Taken)
 	return d
 }
 

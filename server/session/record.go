@@ -98,6 +98,7 @@ type facts struct {
 	Mark        *mark     `json:"mark,omitempty"`
 	Comments    []comment `json:"comments,omitempty"`    // added or changed
 	Uncommented []string  `json:"uncommented,omitempty"` // ids of removed comments
+	Taken       *[]taken  `json:"taken,omitempty"`       // all reverts that can be undone
 }
 
 // thinking holds the budget, so that a default can be distinguished from no change.

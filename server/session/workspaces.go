@@ -50,6 +50,9 @@ func WorkspaceFailure(err error) error {
 	if e, ok := errors.AsType[*workspace.SetupError](err); ok {
 		return Conflict("%v\n%s", e, e.Output)
 	}
+	if e, ok := errors.AsType[*workspace.ConflictError](err); ok {
+		return Conflict("%v", e)
+	}
 	if e, ok := errors.AsType[*workspace.GitError](err); ok {
 		return Conflict("%v", e)
 	}
@@ -157,6 +160,9 @@ func (f *files) diff(ctx context.Context, s *Sessions, scope api.WorkspaceScope,
 	for _, l := range d.Left {
 		result.LeftOut = append(result.LeftOut, api.WorkspaceLeft{Path: l.Path, Size: l.Size, Why: l.Why})
 	}
+	for _, r := range f.core.Taken {
+		result.Reverted = append(result.Reverted, r.WorkspaceReverted)
+	}
 	for _, m := range f.core.Marks {
 		result.Turns = append(result.Turns, api.WorkspaceTurn{TurnID: m.Turn, Ended: m.End != "", Changed: m.End != "" && m.Start != m.End})
 	}
@@ -198,20 +204,29 @@ func (s Workspaces) Revert(ctx context.Context, p api.WorkspaceRevertParams, by 
 	}
 	ctx, cancel := s.Undisturbed(ctx)
 	defer cancel()
-	if _, err := f.tree.Revert(ctx, workspace.RevertOptions{From: from, To: to, File: p.File, Hunk: p.Hunk}); err != nil {
+	before, err := f.tree.Revert(ctx, workspace.RevertOptions{From: from, To: to, File: p.File, Hunk: p.Hunk})
+	if err != nil {
 		return api.WorkspaceDiffResult{}, WorkspaceFailure(err)
 	}
-	err = f.tell(ctx, api.WorkspaceEvent{Event: "reverted", TurnID: p.Turn, File: p.File, Hunk: p.Hunk, By: by}, p.Key)
+	all, err := f.took(ctx, p, before.Tree)
+	if err != nil {
+		return api.WorkspaceDiffResult{}, err
+	}
+	err = f.tell(ctx, api.WorkspaceEvent{Event: "reverted", TurnID: p.Turn, File: p.File, Hunk: p.Hunk, By: by}, p.Key, &all)
 	if err != nil {
 		return api.WorkspaceDiffResult{}, err
 	}
 	return f.diff(ctx, s.Sessions, p.WorkspaceScope, "")
 }
 
-// tell writes a change to the log, with the idempotency key of the request.
-func (f *files) tell(ctx context.Context, ev api.WorkspaceEvent, key string) error {
+// tell writes a change to the log, with the idempotency key of the request and the reverts that can be undone after it;
+// nil leaves them as they are.
+func (f *files) tell(ctx context.Context, ev api.WorkspaceEvent, key string, all *[]taken) error {
 	return f.a.call(ctx, func() error {
-		fs := &facts{}
+		fs := &facts{Taken: all}
+		if all != nil {
+			f.core.Taken = *all
+		}
 		if key != "" {
 			fs.Key = &accepted{Key: key, Value: ev.Commit}
 		}
@@ -234,7 +249,7 @@ func (s Workspaces) Commit(ctx context.Context, p api.WorkspaceCommitParams, by 
 	}
 	ctx, cancel := s.Undisturbed(ctx)
 	defer cancel()
-	o := workspace.CommitOptions{Message: p.Message, Files: p.Files}
+	o := workspace.CommitOptions{Message: p.Message, Files: p.Files, Hunks: p.Hunks}
 	if p.Trailer {
 		o.Session = p.SessionID
 	}
@@ -250,7 +265,7 @@ func (s Workspaces) Commit(ctx context.Context, p api.WorkspaceCommitParams, by 
 	if err != nil {
 		return api.WorkspaceCommitResult{}, WorkspaceFailure(err)
 	}
-	err = f.tell(ctx, api.WorkspaceEvent{Event: "committed", Commit: done.Commit, Files: done.Files, By: by}, p.Key)
+	err = f.tell(ctx, api.WorkspaceEvent{Event: "committed", Commit: done.Commit, Files: done.Files, By: by}, p.Key, &[]taken{})
 	return api.WorkspaceCommitResult{Commit: done.Commit, Branch: done.Branch, Files: done.Files, Output: done.Output}, err
 }
 

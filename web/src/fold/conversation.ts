@@ -264,6 +264,7 @@ export interface ResultMessage {
   subtype: string;
   duration_ms: number;
   duration_api_ms: number;
+  waited_ms?: number;
   is_error: boolean;
   num_turns: number;
   session_id?: string;

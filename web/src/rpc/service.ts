@@ -410,6 +410,10 @@ export interface Service {
       params: WebhookRef;
       result: WebhooksTestResult;
     };
+    "workspace.branch": {
+      params: SessionRef;
+      result: WorkspaceBranchResult;
+    };
     "workspace.commit": {
       params: WorkspaceCommitParams;
       result: WorkspaceCommitResult;
@@ -426,9 +430,21 @@ export interface Service {
       params: Empty;
       result: WorkspaceListResult;
     };
+    "workspace.merge": {
+      params: WorkspaceMergeParams;
+      result: WorkspaceMergeResult;
+    };
+    "workspace.push": {
+      params: WorkspacePushParams;
+      result: WorkspacePushResult;
+    };
     "workspace.remove": {
       params: WorkspaceRemoveParams;
       result: Empty;
+    };
+    "workspace.restore": {
+      params: WorkspaceRestoreParams;
+      result: WorkspaceDiffResult;
     };
     "workspace.revert": {
       params: WorkspaceRevertParams;
@@ -2059,6 +2075,20 @@ export interface WebhooksTestResult {
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "WorkspaceBranchResult".
+ */
+export interface WorkspaceBranchResult {
+  branch?: string;
+  target?: string;
+  ahead: number;
+  behind: number;
+  remote?: string;
+  url?: string;
+  pushed?: boolean;
+  compare_url?: string;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
  * via the `definition` "WorkspaceCommitParams".
  */
 export interface WorkspaceCommitParams {
@@ -2066,6 +2096,9 @@ export interface WorkspaceCommitParams {
   session_id: string;
   message: string;
   files?: string[];
+  hunks?: {
+    [k: string]: string[];
+  };
   trailer?: boolean;
   checkout?: boolean;
 }
@@ -2135,6 +2168,7 @@ export interface WorkspaceDiffResult {
   commits?: WorkspaceCommit[];
   turns?: WorkspaceTurn[];
   left_out?: WorkspaceLeft[];
+  reverted?: WorkspaceReverted[];
   truncated?: boolean;
 }
 /**
@@ -2187,10 +2221,60 @@ export interface WorkspaceLeft {
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "WorkspaceReverted".
+ */
+export interface WorkspaceReverted {
+  id: string;
+  file: string;
+  hunk?: string;
+  turn_id?: string;
+  from?: number;
+  to?: number;
+  section?: string;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
  * via the `definition` "WorkspaceListResult".
  */
 export interface WorkspaceListResult {
   workspaces: Workspace[];
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "WorkspaceMergeParams".
+ */
+export interface WorkspaceMergeParams {
+  idempotency_key?: string;
+  session_id: string;
+  target: string;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "WorkspaceMergeResult".
+ */
+export interface WorkspaceMergeResult {
+  target: string;
+  commit: string;
+  commits: number;
+  fast_forward?: boolean;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "WorkspacePushParams".
+ */
+export interface WorkspacePushParams {
+  idempotency_key?: string;
+  session_id: string;
+  url: string;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "WorkspacePushResult".
+ */
+export interface WorkspacePushResult {
+  remote: string;
+  branch: string;
+  output?: string;
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
@@ -2201,6 +2285,17 @@ export interface WorkspaceRemoveParams {
   id?: string;
   force?: boolean;
   keep_branch?: boolean;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "WorkspaceRestoreParams".
+ */
+export interface WorkspaceRestoreParams {
+  idempotency_key?: string;
+  turn?: string;
+  against?: string;
+  session_id: string;
+  id: string;
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema

@@ -13,10 +13,8 @@ import {
   type Result,
   type Status,
 } from "../rpc/connection";
-import { refreshInbox } from "./inbox";
 import { isRefused } from "./login";
 import { lang } from "./prefs";
-import { refreshSessions } from "./sessions";
 import { type Cursor, SessionStore } from "./session";
 import { words } from "./words";
 
@@ -168,9 +166,12 @@ export function refreshSoon(): void {
   }, 120);
 }
 
+/** What is loaded again when the server says that lists have changed: each list adds itself. */
+export const refreshers: (() => Promise<void>)[] = [];
+
 async function refresh(): Promise<void> {
   if (!connection?.isReady) return;
-  await Promise.allSettled([refreshSessions(), refreshInbox()]);
+  await Promise.allSettled(refreshers.map((f) => f()));
 }
 
 async function greet(c: Connection["call"]): Promise<void> {

@@ -2,7 +2,9 @@
 
 import type { FileChange, FoldedConversation, Item } from "../fold/conversation";
 import { get, str } from "../fold/json";
-import { type FileDiff, fromPatch, hunksOf, ofTool } from "./diff";
+import { isOutside } from "./decided";
+import { type FileDiff, fromPatch, hunksOf, merge, ofTool } from "./diff";
+import { shortPath } from "./tools";
 
 export interface Changed {
   path: string;
@@ -18,12 +20,12 @@ export function turnFiles(c: FoldedConversation, result: Item): Changed[] {
   const old = kept.get(result);
   if (old) return old;
   const reported = c.turns.find((t) => t.id === result.turnId && t.id !== "")?.changes;
-  if (reported && reported.length > 0) return keepFiles(result, reported.map(ofChange));
+  if (reported && reported.length > 0) return keepFiles(result, sum(reported.map(ofChange), c.cwd));
   const items = c.threads[0]?.items ?? [];
   const end = items.lastIndexOf(result);
   let from = end;
   while (from > 0 && items[from - 1]?.kind !== "result") from--;
-  return keepFiles(result, collect(items.slice(from, end), c));
+  return keepFiles(result, sum(collect(items.slice(from, end), c), c.cwd));
 }
 
 function keepFiles(key: object, files: Changed[]): Changed[] {
@@ -46,30 +48,45 @@ export function ofChange(f: FileChange): Changed {
   return { path: f.movedTo ?? f.path, added, removed, isNew: f.kind === "add" };
 }
 
-/** The files of the whole session, newest last. At most the last 400 items are looked at. */
+/** The files of the whole session, newest last. */
 export function sessionFiles(c: FoldedConversation): Changed[] {
   const turns = c.turns.flatMap((t) => t.changes ?? []);
-  if (turns.length > 0) return sum(turns.map(ofChange));
-  return collect((c.threads[0]?.items ?? []).slice(-400), c);
+  if (turns.length > 0) return sum(turns.map(ofChange), c.cwd);
+  return sum(collect(c.threads[0]?.items ?? [], c), c.cwd);
 }
 
-/** The diffs that an agent has reported, of the session or of its last turn. At most 100. */
-export function reported(c: FoldedConversation, lastTurn: boolean): FileDiff[] {
-  const turns = lastTurn ? c.turns.slice(-1) : c.turns;
+/** The files of the last turn, also while it runs. */
+export function lastTurnFiles(c: FoldedConversation): Changed[] {
+  const changes = c.turns[c.turns.length - 1]?.changes ?? [];
+  if (changes.length > 0) return sum(changes.map(ofChange), c.cwd);
+  return sum(collect(lastTurn(c.threads[0]?.items ?? []), c), c.cwd);
+}
+
+/** The items after the result before the last one that is not at the end. */
+function lastTurn(items: readonly Item[]): readonly Item[] {
+  let from = items.length;
+  while (from > 0 && (from === items.length || items[from - 1]?.kind !== "result")) from--;
+  return items.slice(from);
+}
+
+/** The diffs that an agent has reported, of the session or of its last turn: one for each file of its directory, at most 100. */
+export function reported(c: FoldedConversation, last: boolean): FileDiff[] {
+  const turns = last ? c.turns.slice(-1) : c.turns;
   const changes = turns.flatMap((t) => t.changes ?? []);
-  if (changes.length > 0) return changes.slice(-100).map(diffOfChange);
+  const diffs = changes.map(diffOfChange);
   const items = c.threads[0]?.items ?? [];
-  let from = 0;
-  if (lastTurn) {
-    from = items.length;
-    while (from > 0 && (from === items.length || items[from - 1]?.kind !== "result")) from--;
+  if (changes.length === 0)
+    eachChange(last ? lastTurn(items) : items, c, (type, input, result) => {
+      const diff = ofTool(type, input, result);
+      if (diff) diffs.push({ ...diff, path: diff.path || str(get(result, "filePath")) });
+    });
+  const files = new Map<string, FileDiff[]>();
+  for (const d of diffs) {
+    if (isOutside(d.path, c.cwd ?? "")) continue;
+    const path = shortPath(d.path, c.cwd);
+    files.set(path, [...(files.get(path) ?? []), d]);
   }
-  const diffs: FileDiff[] = [];
-  eachChange(items.slice(from).slice(-400), c, (type, input, result) => {
-    const diff = ofTool(type, input, result);
-    if (diff) diffs.push({ ...diff, path: diff.path || str(get(result, "filePath")) });
-  });
-  return diffs.slice(-100);
+  return [...files].slice(-100).map(([path, all]) => ({ ...merge(path, all), isNew: all[0]?.isNew === true }));
 }
 
 function diffOfChange(f: FileChange): FileDiff {
@@ -77,12 +94,14 @@ function diffOfChange(f: FileChange): FileDiff {
   return { ...diff, isNew: f.kind === "add" };
 }
 
-/** One entry for each file. */
-export function sum(all: readonly Changed[]): Changed[] {
+/** One entry for each file of a directory, with its path below it. */
+export function sum(all: readonly Changed[], cwd = ""): Changed[] {
   const files = new Map<string, Changed>();
   for (const f of all) {
-    const old = files.get(f.path);
-    files.set(f.path, old ? { ...old, added: old.added + f.added, removed: old.removed + f.removed } : f);
+    if (isOutside(f.path, cwd)) continue;
+    const path = shortPath(f.path, cwd);
+    const old = files.get(path);
+    files.set(path, old ? { ...old, added: old.added + f.added, removed: old.removed + f.removed } : { ...f, path });
   }
   return [...files.values()];
 }

@@ -208,7 +208,7 @@ export function hunksOf(text: string): unknown[] {
   return hunks;
 }
 
-function merge(path: string, all: FileDiff[]): FileDiff {
+export function merge(path: string, all: FileDiff[]): FileDiff {
   return {
     path,
     hunks: all.flatMap((d) => d.hunks),

@@ -3,7 +3,7 @@
 import { computed, signal } from "@preact/signals";
 import { get, list, str } from "../fold/json";
 import type { PendingPrompt, Prompt } from "../rpc/service";
-import { call } from "./app";
+import { call, refreshers } from "./app";
 
 export const inbox = signal<readonly PendingPrompt[]>([]);
 /** The name of a request among those of all sessions: agents number theirs for themselves. */
@@ -44,3 +44,5 @@ export function windowTitle(waits: number, title: string): string {
 export function fresh(before: ReadonlySet<string>, now: readonly PendingPrompt[]): PendingPrompt[] {
   return now.filter((p) => !before.has(promptKey(p)));
 }
+
+refreshers.push(refreshInbox);

@@ -36,7 +36,8 @@ export function phaseOf(s: SessionStore, now: number, w: Words): Phase {
   const tool = runningTool(c);
   if (tool) {
     const t = titleOf(tool.name, tool.toolType, inputOf(tool), w, c.cwd);
-    const start = s.times.tool(tool.id)?.start;
+    const times = s.times.tool(tool.id);
+    const start = times && times.start + times.waited;
     return {
       kind: "running",
       text: w.running(t.verb),

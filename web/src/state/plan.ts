@@ -21,6 +21,11 @@ export function planNow(steps: readonly Step[]): string {
   return (steps.find((s) => s.state === "now") ?? steps.find((s) => s.state === "open"))?.text ?? "";
 }
 
+/** What a session has cost. An agent that was started again counts from 0 in its usage, the totals do not. */
+export function costOf(c: FoldedConversation): number | undefined {
+  return c.totals.costUsd ?? c.usage?.cost_usd;
+}
+
 /** How full the context window is: a share from 0 to 1, undefined where it is not known. */
 export function contextShare(c: FoldedConversation): number | undefined {
   const u = c.usage;

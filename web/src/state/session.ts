@@ -39,6 +39,9 @@ export interface Cursor {
 /** How long one flush may take before the rest waits for the next frame. */
 const budget = 8;
 
+/** How often files are looked at while a turn runs, in milliseconds. */
+const fileInterval = 1000;
+
 type Schedule = (f: () => void) => void;
 
 const nextFrame: Schedule = (f) => {
@@ -80,6 +83,7 @@ export class SessionStore {
   private buffer: Envelope[] = [];
   private scheduled = false;
   private deltaOnly = true;
+  private touched = false;
 
   constructor(
     readonly id: string,
@@ -187,13 +191,26 @@ export class SessionStore {
     }
     this.fold.apply(msg);
     this.happened.note(msg, this.fold.conversation);
+    // A tool may have changed files; the end of its turn says so for certain.
+    if (msg.type === "user" && !msg.isPrompt) this.touch();
     if (msg.type !== "session_info") return;
     const files = get(msg, "workspace");
-    if (str(get(files, "event")) === "reverted")
-      this.reverted.add(revertKey(str(get(files, "turn_id")), str(get(files, "file")), str(get(files, "hunk"))));
+    const key = revertKey(str(get(files, "turn_id")), str(get(files, "file")), str(get(files, "hunk")));
+    if (str(get(files, "event")) === "reverted") this.reverted.add(key);
+    if (str(get(files, "event")) === "restored") this.reverted.delete(key);
     // The beginning of a turn has changed nothing yet.
     if (files !== undefined && str(get(files, "event")) !== "turn_started") this.files.value++;
     if (get(msg, "review") !== undefined) this.reviews.value++;
+  }
+
+  /** Counts files as changed, at most once in a while. */
+  private touch(): void {
+    if (this.touched) return;
+    this.touched = true;
+    setTimeout(() => {
+      this.touched = false;
+      this.files.value++;
+    }, fileInterval);
   }
 
   private changed(): void {

@@ -2,8 +2,9 @@
 
 import { computed, signal } from "@preact/signals";
 import type { HistoryInfo, SessionSummary } from "../rpc/service";
-import { call } from "./app";
+import { call, refreshers } from "./app";
 import { seen } from "./prefs";
+import { formatRoute } from "./route";
 
 /** What a person wrote first in sessions of this page, until the server gives them a title. */
 export const firstWords = signal<ReadonlyMap<string, string>>(new Map());
@@ -216,3 +217,10 @@ export async function morePast(): Promise<void> {
   past.value = [...past.peek(), ...(r.sessions ?? []).filter((h) => !known.has(h.session_id))];
   pastCursor.value = r.cursor || undefined;
 }
+
+/** The address of a session. */
+export function entryHref(e: Entry): string {
+  return formatRoute(e.live ? { page: "session", ids: [e.id] } : { page: "history", id: e.id });
+}
+
+refreshers.push(refreshSessions);

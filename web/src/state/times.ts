@@ -17,8 +17,11 @@ export class Times {
   private readonly requests = new Map<string, string>();
   private readonly thoughts = new Map<string, { start: number; end?: number }>();
   private message = "";
-  /** When the turn that runs began. */
+  /** When the turn that runs began, later by the time that its requests have waited. */
   turn: number | undefined;
+  /** The requests that wait, and since when at least one does. */
+  private readonly open = new Set<string>();
+  private openSince = 0;
   /** When the last event came. */
   last = 0;
 
@@ -36,12 +39,16 @@ export class Times {
       case "question_request": {
         const id = msg.tool_use_id ?? "";
         this.requests.set(msg.request_id, id);
+        if (this.open.size === 0) this.openSince = t;
+        this.open.add(msg.request_id);
         const tool = this.begin(id, t);
         if (tool) tool.asked = t;
         return;
       }
       case "permission_resolved":
       case "question_resolved": {
+        if (this.open.delete(msg.request_id) && this.open.size === 0 && this.turn !== undefined)
+          this.turn += t - this.openSince;
         const tool = this.tools.get(this.requests.get(msg.request_id) ?? msg.tool_use_id ?? "");
         if (tool?.asked === undefined) return;
         tool.waited += t - tool.asked;
@@ -56,6 +63,7 @@ export class Times {
         if (msg.isPrompt) this.turn = t;
         return;
       case "result":
+        this.open.clear();
         this.turn = undefined;
         return;
     }

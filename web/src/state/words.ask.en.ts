@@ -61,7 +61,9 @@ export const askEn = {
     acceptsEdits:
       "Edits in this directory stop asking. So do mkdir, touch, cp, mv and rm in it. Other commands still ask.",
     linesShown: (k: number, all: number) => `${k} of ${all} lines shown`,
-    skipped: "Skipped, the agent decides",
+    planApproved: "Approved",
+  planKept: (why: string) => (why ? `Keep planning: “${why}”` : "Keep planning"),
+  skipped: "Skipped, the agent decides",
     addsDirectory: "The agent may work in this directory",
     alwaysDenies: "Always denied: ",
     alwaysAsks: "Always asks: ",

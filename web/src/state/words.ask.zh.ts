@@ -59,6 +59,8 @@ export const askZh: typeof askEn = {
     changesMode: "改变权限模式",
     acceptsEdits: "此目录中的编辑不再询问，其中的 mkdir、touch、cp、mv 和 rm 也不再询问。其他命令仍会询问。",
     linesShown: (k, all) => `已显示 ${all} 行中的 ${k} 行`,
+    planApproved: "已批准",
+    planKept: (why) => (why ? `继续规划：“${why}”` : "继续规划"),
     skipped: "已跳过，由代理决定",
     addsDirectory: "代理可以在此目录工作",
     alwaysDenies: "始终拒绝：",

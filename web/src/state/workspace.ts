@@ -2,7 +2,7 @@
 
 import { type Signal, signal } from "@preact/signals";
 import { CallError } from "../rpc/connection";
-import type { WorkspaceDiffResult, WorkspaceHunk } from "../rpc/service";
+import type { WorkspaceBranchResult, WorkspaceDiffResult, WorkspaceFile, WorkspaceHunk } from "../rpc/service";
 import { get, isObj, list } from "../fold/json";
 import { newKey } from "./actions";
 import { call, sayError } from "./app";
@@ -82,6 +82,16 @@ export async function revert(
   }
 }
 
+/** Undoes a revert. It returns the diff after it. */
+export function restore(session_id: string, scope: Scope, id: string): Promise<Diff> {
+  return call("workspace.restore", { session_id, idempotency_key: newKey(), ...scope, id });
+}
+
+export type Branch = WorkspaceBranchResult;
+
+export const loadBranch = (session_id: string): Promise<Branch | undefined> =>
+  call("workspace.branch", { session_id }).catch(() => undefined);
+
 /** A value for each session, which lasts as long as the page. */
 function bySession<T>(initial: T): (session: string) => Signal<T> {
   const all = new Map<string, Signal<T>>();
@@ -92,8 +102,42 @@ function bySession<T>(initial: T): (session: string) => Signal<T> {
   };
 }
 
-/** The files that are not to be committed: everything else is. */
+/** What is not to be committed: files by their path, hunks by path and id. Everything else is. */
 export const leftOut = bySession<ReadonlySet<string>>(new Set());
+
+export const hunkKey = (path: string, id: string) => `${path}\n${id}`;
+
+/** The hunks of a file that go into the commit. */
+export function chosenHunks(f: WorkspaceFile, out: ReadonlySet<string>): WorkspaceHunk[] {
+  return out.has(f.path) ? [] : f.hunks.filter((h) => !out.has(hunkKey(f.path, h.id)));
+}
+
+/** Whether a file goes into the commit: all of it, a part, or nothing. */
+export function chosenOf(f: WorkspaceFile, out: ReadonlySet<string>): "all" | "part" | "none" {
+  const chosen = chosenHunks(f, out).length;
+  if (out.has(f.path) || (chosen === 0 && f.hunks.length > 0)) return "none";
+  return chosen === f.hunks.length ? "all" : "part";
+}
+
+/** Takes a file into the commit, or out of it; with a hunk that hunk alone. */
+export function choose(session: string, f: WorkspaceFile, hunk: WorkspaceHunk | undefined, on: boolean): void {
+  const out = leftOut(session);
+  const next = new Set(out.peek());
+  const before = chosenHunks(f, next);
+  next.delete(f.path);
+  for (const h of f.hunks) {
+    const stays = hunk === undefined ? on : h.id === hunk.id ? on : before.includes(h);
+    if (stays) next.delete(hunkKey(f.path, h.id));
+    else next.add(hunkKey(f.path, h.id));
+  }
+  if (f.hunks.length === 0 && !on) next.add(f.path);
+  out.value = next;
+}
+
+/** Whether the hunks of a diff are those that a commit would have: it begins at the last commit. */
+export function hasCommitHunks(diff: Diff, scope: Scope): boolean {
+  return scope.against === "head" || (scope.turn === undefined && !!diff.head && diff.workspace?.base === diff.head);
+}
 
 /** The message of a commit while it is written. */
 export const commitMessage = bySession("");

@@ -5,7 +5,6 @@ import { status, w } from "../state/app";
 import { panel, sidebar } from "../state/prefs";
 import { refreshProviders } from "../state/providers";
 import { route } from "../state/route";
-import { ChangesPage } from "./changes/page";
 import { Banner, drawer, TabBar } from "./frame";
 import { HistoryPage } from "./history";
 import { HomePage } from "./home";
@@ -72,7 +71,7 @@ function Page() {
     case "settings":
       return <Late key="settings" load={() => import("./settings/page")} />;
     case "changes":
-      return <ChangesPage key={r.id} id={r.id} turn={r.turn} />;
+      return <Late key="changes" load={() => import("./changes/late")} />;
     case "history":
       return <HistoryPage id={r.id} message={r.message} />;
     default:

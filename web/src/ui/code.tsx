@@ -5,6 +5,7 @@ import { memo } from "preact/compat";
 import { useEffect, useState } from "preact/hooks";
 import { copyText } from "../state/actions";
 import { w } from "../state/app";
+import { type Part, partsByLine } from "../state/colour";
 import { plain } from "../state/safe";
 import { IconButton } from "./button";
 import type { Node } from "./highlight";
@@ -58,6 +59,30 @@ export const Coloured = memo(function Coloured({ code, lang, off }: { code: stri
   }, [code, lang, off]);
   return <code>{nodes?.code === code ? draw(nodes.tree) : plain(code)}</code>;
 });
+
+/** The coloured parts of lines of code; undefined until they are there, and where the language is not known. */
+export function useLineColours(code: string, lang: string): Part[][] | undefined {
+  const [found, setFound] = useState<{ code: string; lines: Part[][] }>();
+  useEffect(() => {
+    if (lang === "" || code === "" || code.length > colourLimit) return;
+    let gone = false;
+    loading ??= import("./highlight");
+    void loading
+      .then((m) => {
+        idle(() => {
+          const tree = gone ? undefined : m.highlight(code, lang);
+          if (tree && !gone) setFound({ code, lines: partsByLine(tree) });
+        });
+      })
+      .catch(() => {
+        loading = undefined;
+      });
+    return () => {
+      gone = true;
+    };
+  }, [code, lang]);
+  return found?.code === code ? found.lines : undefined;
+}
 
 function draw(nodes: readonly Node[]): ComponentChildren {
   return nodes.map((n, i) =>

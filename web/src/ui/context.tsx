@@ -2,7 +2,7 @@
 
 import { canCompact, compact } from "../state/actions";
 import { w } from "../state/app";
-import { contextShare } from "../state/plan";
+import { contextShare, costOf } from "../state/plan";
 import { isBusy } from "../state/phase";
 import { plain } from "../state/safe";
 import type { SessionStore } from "../state/session";
@@ -16,7 +16,7 @@ export function Context({ store }: { store: SessionStore }) {
   const t = w.value;
   const share = contextShare(c);
   const u = c.usage;
-  const cost = u?.cost_usd ?? c.totals.costUsd;
+  const cost = costOf(c);
   const inTokens = c.totals.inputTokens + c.totals.cacheReadInputTokens + c.totals.cacheCreationInputTokens;
   return (
     <Section title={t.context}>

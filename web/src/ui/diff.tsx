@@ -3,7 +3,9 @@
 import { useState } from "preact/hooks";
 import type { FileDiff, Line } from "../state/diff";
 import { w } from "../state/app";
+import { cuts, languageOf, type Part } from "../state/colour";
 import { plain } from "../state/safe";
+import { useLineColours } from "./code";
 
 /** How many lines are drawn before a button offers the rest. */
 const first = 80;
@@ -26,6 +28,10 @@ interface DiffProps {
 export function DiffTable({ diff, all = false, warn = false }: DiffProps) {
   const [more, setMore] = useState(all);
   const total = diff.hunks.reduce((n, h) => n + h.lines.length, 0);
+  const colours = useColours(
+    diff.hunks.flatMap((h) => h.lines),
+    diff.path,
+  );
   let left = more ? Number.POSITIVE_INFINITY : first;
   if (total === 0 && diff.isNew) return <p class="pad dim">{w.value.emptyFile}</p>;
   return (
@@ -38,10 +44,12 @@ export function DiffTable({ diff, all = false, warn = false }: DiffProps) {
               left -= h.lines.length;
               if (lines.length === 0) return null;
               return [
-                <tr key={`h${i}`} class="hunk">
-                  <td colSpan={4}>{h.title}</td>
-                </tr>,
-                ...lines.map((l, j) => <DiffLine key={`${i}.${j}`} line={l} />),
+                h.title !== "" && (
+                  <tr key={`h${i}`} class="hunk">
+                    <td colSpan={4}>{h.title}</td>
+                  </tr>
+                ),
+                ...lines.map((l, j) => <DiffLine key={`${i}.${j}`} line={l} parts={colours(l)} />),
               ];
             })}
           </tbody>
@@ -64,32 +72,56 @@ export function DiffTable({ diff, all = false, warn = false }: DiffProps) {
 export const rowClass = { "+": "add", "-": "del", " ": "ctx" } as const;
 export const signs = { "+": "+", "-": "−", " ": "" } as const;
 
-function DiffLine({ line }: { line: Line }) {
+function DiffLine({ line, parts }: { line: Line; parts: readonly Part[] }) {
   return (
     <tr class={rowClass[line.sign]}>
       <td class="ln">{line.old}</td>
       <td class="ln">{line.new}</td>
       <td class="sg">{signs[line.sign]}</td>
       <td class="tx">
-        <Marked line={line} />
+        <Marked line={line} parts={parts} />
       </td>
     </tr>
   );
 }
 
-export function Marked({ line }: { line: Line }) {
-  if (!line.marks) return <>{plain(line.text)}</>;
-  const out = [];
-  let at = 0;
-  for (const [from, to] of line.marks) {
-    if (from > at) out.push(plain(line.text.slice(at, from)));
-    out.push(
-      <b key={from} class="mk">
-        {plain(line.text.slice(from, to))}
-      </b>,
-    );
-    at = to;
-  }
-  out.push(plain(line.text.slice(at)));
-  return <>{out}</>;
+/** The colours of the lines of a diff. The old and the new text are coloured each by itself: only together do their lines make sense. */
+export function useColours(lines: readonly Line[], path: string): (l: Line) => readonly Part[] {
+  const lang = languageOf(path);
+  const side = (gone: "+" | "-") => lines.filter((l) => l.sign !== gone);
+  const [olds, news] = [side("+"), side("-")];
+  const text = (all: readonly Line[]) => all.map((l) => l.text).join("\n");
+  const a = useLineColours(text(olds), lang);
+  const b = useLineColours(text(news), lang);
+  const found = new Map<Line, readonly Part[]>();
+  for (const [i, l] of olds.entries()) found.set(l, a?.[i] ?? none);
+  for (const [i, l] of news.entries()) found.set(l, b?.[i] ?? none);
+  return (l) => found.get(l) ?? none;
+}
+
+const none: readonly Part[] = [];
+
+/** A line with its colours; marked words have plain ink. */
+export function Marked({ line, parts = none }: { line: Line; parts?: readonly Part[] }) {
+  if (!line.marks && parts.length === 0) return <>{plain(line.text)}</>;
+  return (
+    <>
+      {cuts(line.text.length, line.marks ?? [], parts).map((c) => {
+        const text = plain(line.text.slice(c.from, c.to));
+        if (c.marked)
+          return (
+            <b key={c.from} class="mk">
+              {text}
+            </b>
+          );
+        return c.class === "" ? (
+          text
+        ) : (
+          <i key={c.from} class={c.class}>
+            {text}
+          </i>
+        );
+      })}
+    </>
+  );
 }

@@ -4,14 +4,13 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { interrupt } from "../state/actions";
 import { now, retryAt, status, tryCall, tryNow, w } from "../state/app";
 import { armed } from "../state/arming";
-import { inbox } from "../state/inbox";
 import { isBusy, phaseOf } from "../state/phase";
 import { capabilitiesOf } from "../state/providers";
 import { oneLine, plain } from "../state/safe";
-import type { Prompt } from "../fold/conversation";
 import type { SessionStore } from "../state/session";
 import { clock, duration } from "../state/time";
-import { RequestCard } from "./ask/request";
+import { promptTitle } from "../state/tools";
+import { awayOf, showRequest } from "./ask/inthread";
 import { Button } from "./button";
 import { Composer } from "./composer/composer";
 import { Queue } from "./composer/queue";
@@ -43,7 +42,6 @@ export function Dock({ store }: { store: SessionStore }) {
         ) : (
           <Reconnecting />
         )}
-        <Pinned store={store} />
         <Queue store={store} />
         <Composer store={store} />
       </div>
@@ -101,9 +99,32 @@ function Trouble({ store }: { store: SessionStore }) {
   );
 }
 
+/** Leads to the requests that wait where none of them is in view. It never answers one. */
+function Away({ store }: { store: SessionStore }) {
+  const t = w.value;
+  const prompts = store.settled.prompts;
+  const [first] = prompts;
+  if (!first) return null;
+  const { title, object } = promptTitle(first, t);
+  return (
+    <div class="act away" role="status">
+      <span class="dot ask" />
+      <span class="strong nowrap">{t.waitsForYou}</span>
+      <span class="cut two" dir="auto">
+        {prompts.length > 1 ? t.requests(prompts.length) : plain([title, object].filter((x) => x !== "").join(" "))}
+      </span>
+      <span class="sp" />
+      <Button small icon={awayOf(store).value === "above" ? "chevronUp" : "chevronDown"} onClick={showRequest}>
+        {t.showRequest}
+      </Button>
+    </div>
+  );
+}
+
 function Activity({ store }: { store: SessionStore }) {
   const c = store.conversation;
   const t = w.value;
+  if (awayOf(store).value !== "" && store.settled.prompts.length > 0) return <Away store={store} />;
   const p = phaseOf(store, now.value, t);
   if (p.kind === "idle") return null;
   const busy = isBusy(c);
@@ -142,39 +163,6 @@ function Activity({ store }: { store: SessionStore }) {
           {t.stop}
         </Button>
       )}
-    </div>
-  );
-}
-
-/** Who asks, in a word. */
-function nameOf(p: Prompt): string {
-  const name = p.type === "permission_request" ? p.display_name || p.tool_name : p.mcp_server_name;
-  return name || w.value.tool.ask;
-}
-
-/** The requests of this session: one is open, the others are a line each. */
-function Pinned({ store }: { store: SessionStore }) {
-  const prompts = store.settled.prompts;
-  const [open, setOpen] = useState("");
-  if (prompts.length === 0) return null;
-  const current = prompts.find((p) => p.request_id === open) ?? prompts[0];
-  return (
-    <div class="pinned">
-      {prompts.map((p) => {
-        const pending = inbox.value.find((i) => i.session_id === store.id && i.prompt.request_id === p.request_id);
-        const prompt = {
-          session_id: store.id,
-          ...(pending?.asked_at ? { asked_at: pending.asked_at } : {}),
-          prompt: p,
-        };
-        if (p === current) return <RequestCard key={p.request_id} prompt={prompt} active />;
-        return (
-          <button key={p.request_id} type="button" class="folded" onClick={() => setOpen(p.request_id)}>
-            <span class="dot ask" /> <span class="cut">{plain(nameOf(p))}</span>
-            <span class="dim">{w.value.review}</span>
-          </button>
-        );
-      })}
     </div>
   );
 }

@@ -4,7 +4,7 @@ import { status, w } from "../state/app";
 import { lang, theme } from "../state/prefs";
 import { go, route } from "../state/route";
 import { IconButton } from "./button";
-import { help } from "./overlays";
+import { help } from "./open";
 
 const nextTheme = { system: "light", light: "dark", dark: "system" } as const;
 

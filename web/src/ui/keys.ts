@@ -7,8 +7,8 @@ import { letters, sidebar } from "../state/prefs";
 import { go, route } from "../state/route";
 import { answersOf, armRequest } from "./ask/request";
 import { focusInput, hasInput, takesText, typeInto } from "./composer/focus";
-import { help, palette } from "./overlays";
-import { togglePanel } from "./panel";
+import { help, palette } from "./open";
+import { togglePanel } from "./viewport";
 
 /** Letters that come faster than this are a sentence, not keys. */
 const sentence = 300;

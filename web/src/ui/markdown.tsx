@@ -1,11 +1,13 @@
 // Markdown drawn as elements. Nothing that a text says becomes markup of its own.
 
-import type { ComponentChildren } from "preact";
+import { type ComponentChildren, createContext } from "preact";
 import { memo } from "preact/compat";
-import { useRef } from "preact/hooks";
+import { useContext, useRef } from "preact/hooks";
 import { Document, inline, longest, type Token, type Tokens, entitiesRead } from "../state/markdown";
 import { hiddenHost, plain, safeLink, turnsText } from "../state/safe";
+import { mentionsIn } from "../state/said";
 import { CodeBlock } from "./code";
+import { Icon } from "./icon";
 
 /** A text as Markdown. While it streams a caret follows it. */
 export const Markdown = memo(function Markdown({ text, streaming }: { text: string; streaming?: boolean }) {
@@ -124,7 +126,7 @@ function inlines(tokens: Token[] | undefined): ComponentChildren {
 function Inline({ token: t }: { token: Tokens.Generic }) {
   switch (t.type) {
     case "text":
-      return <>{t.tokens ? inlines(t.tokens) : bidi(entitiesRead(t["text"]))}</>;
+      return t.tokens ? <>{inlines(t.tokens)}</> : <Text text={entitiesRead(t["text"])} />;
     case "escape":
       return <>{entitiesRead(t["text"])}</>;
     case "strong":
@@ -165,6 +167,28 @@ function Link({ href, text, children }: { href: string; text: string; children: 
       <bdi>{children}</bdi>
       {host && <span class="dim">{` (${host})`}</span>}
     </a>
+  );
+}
+
+/** The files that a text names with @, which are shown as such. */
+export const Mentions = createContext<readonly string[]>([]);
+
+function Text({ text }: { text: string }) {
+  const paths = useContext(Mentions);
+  if (paths.length === 0) return <>{bidi(text)}</>;
+  return (
+    <>
+      {mentionsIn(text, paths).map((p, i) =>
+        typeof p === "string" ? (
+          bidi(p)
+        ) : (
+          <span key={i} class="mention mono" dir="ltr">
+            <Icon name="file" />
+            {plain(p.path)}
+          </span>
+        ),
+      )}
+    </>
   );
 }
 

@@ -1,7 +1,7 @@
 // What can be done with any message: a link to it, and a look at its events.
 
 import type { Message } from "../fold/conversation";
-import { copyLink } from "../state/actions";
+import { copyLink, copyText } from "../state/actions";
 import { w } from "../state/app";
 import type { Route } from "../state/route";
 import type { SessionStore } from "../state/session";
@@ -13,7 +13,11 @@ export function MessageMenu({ message, store, at }: { message: Message; store: S
   const place: Route = store.past
     ? { page: "history", id: store.id, message: at }
     : { page: "session", ids: [store.id], message: at };
-  const items: MenuItem[] = [{ icon: "link", label: t.link.copy, run: () => void copyLink(place) }];
+  const text = message.blocks.flatMap((b) => (b.type === "text" ? [b.text ?? ""] : [])).join("\n\n");
+  const items: MenuItem[] = [
+    ...(text === "" ? [] : [{ icon: "copy" as const, label: t.copyText, run: () => void copyText(text) }]),
+    { icon: "link", label: t.link.copy, run: () => void copyLink(place) },
+  ];
   if (!store.past)
     items.push({
       icon: "code",

@@ -1,16 +1,14 @@
 // What lies over the page when it is asked for: search, help, settings, toasts.
 
-import { signal } from "@preact/signals";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { dismiss, toasts, w } from "../state/app";
 import { letters } from "../state/prefs";
 import { Button, IconButton } from "./button";
 import { Dialog, Dialogs } from "./dialog";
 import { Icon } from "./icon";
 import { Inspector, inspected } from "./inspector";
+import { help, palette } from "./open";
 import { Palette } from "./palette";
-
-export const palette = signal(false);
-export const help = signal(false);
 
 export function Overlays() {
   return (
@@ -30,9 +28,40 @@ export function Overlays() {
   );
 }
 
+/** Where toasts stand: above the dock or the footer of a page, and at the top where they would lie on the field that is written in. */
+function placeToasts(box: HTMLElement): void {
+  const feet = [...document.querySelectorAll(".dock, .commit, .tabs")].map((e) => e.getBoundingClientRect());
+  const low = Math.min(innerHeight, ...feet.filter((r) => r.height > 0 && r.top > 0).map((r) => r.top));
+  box.style.top = "auto";
+  box.style.bottom = `${innerHeight - low + 8}px`;
+  const field = document.activeElement;
+  if (!(field instanceof HTMLElement) || !field.matches("input, textarea")) return;
+  const [mine, other] = [box.getBoundingClientRect(), field.getBoundingClientRect()];
+  if (mine.bottom < other.top || mine.top > other.bottom || mine.right < other.left || mine.left > other.right) return;
+  box.style.bottom = "auto";
+  box.style.top = "64px";
+}
+
 function Toasts() {
+  const box = useRef<HTMLDivElement>(null);
+  const shown = toasts.value.length > 0;
+  useLayoutEffect(() => {
+    const e = box.current;
+    if (!e || !shown) return;
+    const place = () => placeToasts(e);
+    place();
+    const observer = new ResizeObserver(place);
+    for (const foot of document.querySelectorAll(".dock, .commit")) observer.observe(foot);
+    addEventListener("resize", place);
+    addEventListener("focusin", place);
+    return () => {
+      observer.disconnect();
+      removeEventListener("resize", place);
+      removeEventListener("focusin", place);
+    };
+  }, [shown, toasts.value]);
   return (
-    <div class="toasts" role="status" aria-live="polite">
+    <div class="toasts" ref={box} role="status" aria-live="polite">
       {toasts.value.map((t) => (
         <div key={t.id} class={`toast${t.bad ? " bad" : ""}`}>
           <Icon name={t.bad ? "alert" : "info"} />

@@ -11,10 +11,10 @@ import { plain } from "../state/safe";
 import { liveEntries, pastEntries } from "../state/sessions";
 import type { Results } from "../state/search";
 import { Dialog } from "./dialog";
-import { entryHref } from "./sidebar";
+import { entryHref } from "../state/sessions";
 import { Icon, type IconName } from "./icon";
-import { help } from "./overlays";
-import { togglePanel } from "./panel";
+import { help } from "./open";
+import { togglePanel } from "./viewport";
 import { hitHref, Marked, useSearch } from "./search";
 import { actionsOf } from "./sessionmenu";
 

@@ -3,19 +3,15 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { tryCall, w } from "../state/app";
-import { type Changed, sessionFiles, sum, ofChange } from "../state/changes";
-import type { WorkspaceFile } from "../rpc/service";
 import { taskName, tasksOf } from "../state/known";
 import { planDone, planSteps } from "../state/plan";
-import { panel } from "../state/prefs";
 import { plain } from "../state/safe";
 import { formatRoute } from "../state/route";
 import type { SessionStore } from "../state/session";
-import { isDiff } from "../state/workspace";
 import { basename, shortPath } from "../state/tools";
 import { IconButton } from "./button";
 import { Context } from "./context";
-import { useDiff } from "./changes/use";
+import { useFiles } from "./changes/use";
 import { Counts } from "./diff";
 import { Icon } from "./icon";
 import { McpServers } from "./mcp";
@@ -24,13 +20,7 @@ import { Preview } from "./preview";
 import { Section } from "./section";
 import { Seg } from "./segmented";
 import { SessionUsage } from "./usage/session";
-import { narrow, overlay } from "./viewport";
-
-/** Shows or hides the panel, in the way that the width has. */
-export function togglePanel(show?: boolean): void {
-  const s = narrow.peek() ? overlay : panel;
-  s.value = show ?? !s.peek();
-}
+import { overlay, togglePanel } from "./viewport";
 
 /** The parts of the panel, from above. Another one is added here. */
 const parts: readonly ((p: { store: SessionStore }) => preact.VNode | null)[] = [
@@ -101,12 +91,8 @@ function Plan({ store }: { store: SessionStore }) {
 function Changes({ store }: { store: SessionStore }) {
   const [turn, setTurn] = useState(false);
   const c = store.settled;
-  const { diff } = useDiff(store, {});
+  const files = useFiles(store, turn);
   const t = w.value;
-  const last = c.turns[c.turns.length - 1];
-  // Git knows all of it; without git there is what the agent reports.
-  const git = !turn && isDiff(diff) ? diff.files.map(ofFile) : undefined;
-  const files: Changed[] = git ?? (turn && last ? sum((last.changes ?? []).map(ofChange)) : sessionFiles(c));
   const total = files.reduce((n, f) => ({ added: n.added + f.added, removed: n.removed + f.removed }), {
     added: 0,
     removed: 0,
@@ -149,10 +135,6 @@ function Changes({ store }: { store: SessionStore }) {
       </div>
     </Section>
   );
-}
-
-function ofFile(f: WorkspaceFile): Changed {
-  return { path: f.path, added: f.added, removed: f.removed, isNew: f.kind === "add" };
 }
 
 function folder(path: string): string {

@@ -3,14 +3,13 @@
 import { useState } from "preact/hooks";
 import { w } from "../state/app";
 import { planDone, planNow, planSteps } from "../state/plan";
-import { sessionFiles } from "../state/changes";
 import { plain } from "../state/safe";
 import type { SessionStore } from "../state/session";
 import type { Step } from "../state/tools";
+import { useFiles } from "./changes/use";
 import { Counts } from "./diff";
 import { Icon } from "./icon";
-import { togglePanel } from "./panel";
-import { narrow } from "./viewport";
+import { narrow, togglePanel } from "./viewport";
 
 export function Steps({ steps }: { steps: readonly Step[] }) {
   return (
@@ -32,7 +31,7 @@ export function PlanStrip({ store }: { store: SessionStore }) {
   void store.durable.value;
   const steps = planSteps(store.settled);
   const [open, setOpen] = useState(false);
-  const files = narrow.value ? sessionFiles(store.settled) : [];
+  const files = useFiles(store, false, !narrow.value);
   if (steps.length === 0 && files.length === 0) return null;
   const total = files.reduce((n, f) => ({ added: n.added + f.added, removed: n.removed + f.removed }), {
     added: 0,

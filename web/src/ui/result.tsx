@@ -3,7 +3,6 @@
 import type { Item } from "../fold/conversation";
 import { isObj } from "../fold/json";
 import { w } from "../state/app";
-import { turnFiles } from "../state/changes";
 import { isPerson } from "../state/rows";
 import { formatRoute } from "../state/route";
 import { plain } from "../state/safe";
@@ -12,6 +11,7 @@ import { tidy } from "../state/tidy";
 import { duration } from "../state/time";
 import { basename, shortPath } from "../state/tools";
 import { Arguments } from "./ask/happens";
+import { useTurnFiles } from "./changes/use";
 import { Counts } from "./diff";
 import { FaultAction } from "./fault";
 import { Icon } from "./icon";
@@ -51,10 +51,13 @@ export function TurnFoot({ item, store }: { item: Item; store: SessionStore }) {
   const r = item.result;
   const t = w.value;
   if (r === undefined) return null;
-  const files = turnFiles(store.settled, item);
+  const turn = promptOf(store, item);
+  const files = useTurnFiles(store, item, turn);
   const stopped =
     r.terminal_reason === "aborted_streaming" || r.terminal_reason === "aborted_tools" || r.subtype === "interrupted";
   const failed = r.is_error && !stopped;
+  const waited = r.waited_ms ?? 0;
+  const ran = r.duration_ms - waited;
   return (
     <div class="turn-end">
       {failed && !faultBefore(store, item) && (
@@ -80,7 +83,7 @@ export function TurnFoot({ item, store }: { item: Item; store: SessionStore }) {
           {!store.past && (
             <a
               class="linkish"
-              href={formatRoute({ page: "changes", id: store.id, turn: promptOf(store, item) || "last" })}
+              href={formatRoute({ page: "changes", id: store.id, turn: turn || "last" })}
             >
               {t.changes_.ofTurnLink}
             </a>
@@ -92,9 +95,10 @@ export function TurnFoot({ item, store }: { item: Item; store: SessionStore }) {
           {stopped
             ? t.stoppedByYou
             : failed
-              ? t.failedAfter(duration(r.duration_ms, t))
-              : t.doneIn(duration(r.duration_ms, t))}
+              ? t.failedAfter(duration(ran, t))
+              : t.doneIn(duration(ran, t))}
         </span>
+        {waited >= 1000 && <span>{t.waitedForYou(duration(waited, t))}</span>}
         {r.num_turns > 1 && <span>{t.apiTurns(r.num_turns)}</span>}
       </div>
     </div>

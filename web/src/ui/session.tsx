@@ -3,7 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { keep } from "../state/actions";
 import { follow, sessionStore, w } from "../state/app";
-import { contextShare } from "../state/plan";
+import { contextShare, costOf } from "../state/plan";
 import { markSeen, panel } from "../state/prefs";
 import { formatRoute, go, route } from "../state/route";
 import { oneLine, plain } from "../state/safe";
@@ -16,14 +16,14 @@ import { Dock } from "./dock";
 import { FindBar, type Jump } from "./find";
 import { MenuButton } from "./frame";
 import { Icon } from "./icon";
-import { Panel, togglePanel } from "./panel";
+import { Panel } from "./panel";
 import { PlanStrip } from "./plan";
 import { Ring } from "./ring";
 import { SessionMenu, shareSession } from "./sessionmenu";
 import { Skeleton, StateDot } from "./small";
 import { Thread } from "./thread";
 import { read } from "./user";
-import { narrow, overlay } from "./viewport";
+import { narrow, overlay, togglePanel } from "./viewport";
 
 export function SessionPage({ ids }: { ids: readonly string[] }) {
   const several = ids.length > 1;
@@ -84,7 +84,7 @@ function Bar({ store, several, close }: { store: SessionStore; several: boolean;
   const used =
     c.totals.inputTokens + c.totals.outputTokens + c.totals.cacheReadInputTokens + c.totals.cacheCreationInputTokens;
   const viewers = live.value.find((s) => s.session_id === store.id)?.viewers ?? 0;
-  const cost = c.usage?.cost_usd ?? c.totals.costUsd;
+  const cost = costOf(c);
   return (
     <header class="bar">
       <MenuButton />

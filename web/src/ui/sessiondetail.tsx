@@ -9,7 +9,7 @@ import { asTree, diskId, type Entry } from "../state/sessions";
 import { age, money } from "../state/time";
 import { Button, IconButton } from "./button";
 import { archiveSession, besides, deleteSession, renameSession, tagSession } from "./sessionmenu";
-import { entryHref } from "./sidebar";
+import { entryHref } from "../state/sessions";
 import { StateDot } from "./small";
 
 interface DetailProps {

@@ -13,8 +13,7 @@ import { IconButton } from "./button";
 import { ask, confirm } from "./dialog";
 import { Icon, type IconName } from "./icon";
 import { inspected } from "./inspector";
-import { togglePanel } from "./panel";
-import { narrow } from "./viewport";
+import { narrow, togglePanel } from "./viewport";
 
 export interface MenuItem {
   icon: IconName;

@@ -24,7 +24,7 @@ import {
 import { age, money } from "../state/time";
 import { Button } from "./button";
 import { MenuButton } from "./frame";
-import { entryHref } from "./sidebar";
+import { entryHref } from "../state/sessions";
 import { Icon } from "./icon";
 import { ActionMenu, archiveSession, besides, deleteSession, renameSession, tagSession } from "./sessionmenu";
 import { type Filter, hitHref, Marked, matches, type Narrow, useSearch } from "./search";

@@ -6,13 +6,13 @@ import { waiting } from "../state/inbox";
 import { lang, sidebar } from "../state/prefs";
 import { formatRoute, go, route } from "../state/route";
 import { plain } from "../state/safe";
-import { type Entry, liveEntries, loaded, past, pastEntries, refreshPast } from "../state/sessions";
+import { type Entry, entryHref, liveEntries, loaded, past, pastEntries, refreshPast } from "../state/sessions";
 import { age, isToday } from "../state/time";
 import { Button, Hint, IconButton } from "./button";
 import { Foot } from "./foot";
 import { drawer } from "./frame";
 import { Icon, type IconName } from "./icon";
-import { palette } from "./overlays";
+import { palette } from "./open";
 import { StateDot } from "./small";
 
 export function Sidebar() {
@@ -137,10 +137,6 @@ function Group({ name, entries }: { name: string; entries: readonly Entry[] }) {
       ))}
     </section>
   );
-}
-
-export function entryHref(e: Entry): string {
-  return formatRoute(e.live ? { page: "session", ids: [e.id] } : { page: "history", id: e.id });
 }
 
 function SessionRow({ e }: { e: Entry }) {

@@ -4,6 +4,7 @@ import { memo } from "preact/compat";
 import { useState } from "preact/hooks";
 import type { Block, Item, Message } from "../fold/conversation";
 import { get, list, str } from "../fold/json";
+import { copyText } from "../state/actions";
 import { w } from "../state/app";
 import type { Event } from "../state/notices";
 import { lang } from "../state/prefs";
@@ -13,13 +14,15 @@ import type { SessionStore } from "../state/session";
 import { isLocalOutput, tidy } from "../state/tidy";
 import { dateTime, duration, tokens } from "../state/time";
 import { inputOf, titleOf } from "../state/tools";
+import { IconButton } from "./button";
 import { CutOff, FaultAction, RaiseBudget } from "./fault";
 import { Icon, type IconName } from "./icon";
 import { Markdown } from "./markdown";
 import { MessageMenu } from "./messagemenu";
 import { TurnFoot } from "./result";
-import { stateOf, Tool } from "./tool/card";
+import { Tool } from "./tool/card";
 import { Pictures, Raw } from "./tool/output";
+import { NestedRow, stateOf } from "./tool/parts";
 import { UserMessage } from "./user";
 
 export function Step({ row, store, nested }: { row: Row; store: SessionStore; nested?: boolean }) {
@@ -37,6 +40,13 @@ export function Step({ row, store, nested }: { row: Row; store: SessionStore; ne
           {row.cut && !nested && <CutOff row={row} store={store} />}
           {row.message && !nested && row.block?.state !== "streaming" && (
             <div class="s-acts">
+              <IconButton
+                small
+                icon="copy"
+                class="no-p"
+                label={w.value.copyAnswer}
+                onClick={() => void copyText(row.block?.text ?? "")}
+              />
               <MessageMenu message={row.message} store={store} at={row.key} />
             </div>
           )}
@@ -45,7 +55,7 @@ export function Step({ row, store, nested }: { row: Row; store: SessionStore; ne
     case "thinking":
       return row.block ? <Thinking row={row} block={row.block} store={store} /> : null;
     case "tool":
-      return row.block ? <ToolStep row={row} block={row.block} store={store} /> : null;
+      return row.block ? <ToolStep row={row} block={row.block} store={store} nested={nested === true} /> : null;
     case "block":
       return (
         <Frame more={row.more} icon="file">
@@ -108,10 +118,19 @@ function Frame({ more, icon, say, tone, children }: FrameProps) {
   );
 }
 
-function ToolStep({ row, block, store }: { row: Row; block: Block; store: SessionStore }) {
+interface ToolStepProps {
+  row: Row;
+  block: Block;
+  store: SessionStore;
+  nested: boolean;
+}
+
+function ToolStep({ row, block, store, nested }: ToolStepProps) {
   const tool = block.tool;
   if (tool === undefined) return null;
   const prompt = store.conversation.prompts.find((p) => p.tool_use_id === tool.id && tool.id !== "");
+  // The request at the end of the conversation has all of it.
+  if (prompt && !nested) return null;
   const { icon } = titleOf(tool.name, tool.toolType, inputOf(tool), w.value);
   const chosen = tool.toolType === "CLAUDE_ASK_USER_QUESTION" || tool.toolType === "CLAUDE_EXIT_PLAN_MODE";
   // A choice is no fault.
@@ -119,7 +138,9 @@ function ToolStep({ row, block, store }: { row: Row; block: Block; store: Sessio
   const tone = prompt ? "ask" : bad ? "bad" : "";
   return (
     <Frame more={row.more} icon={icon} tone={tone}>
-      <Tool tool={tool} store={store} streaming={block.state === "streaming"} />
+      <NestedRow.Provider value={Step}>
+        <Tool tool={tool} store={store} streaming={block.state === "streaming"} />
+      </NestedRow.Provider>
     </Frame>
   );
 }

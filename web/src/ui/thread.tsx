@@ -7,6 +7,7 @@ import { toast, w } from "../state/app";
 import type { Row } from "../state/rows";
 import type { SessionStore } from "../state/session";
 import { Heights, type Range, rangeFor } from "../state/virtual";
+import { lookForRequests, Requests } from "./ask/inthread";
 import { Button } from "./button";
 import { highlight, type Jump } from "./find";
 import { Step } from "./step";
@@ -46,6 +47,7 @@ function guess(key: string): number {
 
 export function Thread({ store, older, target, jump }: ThreadProps) {
   const version = store.version.value;
+  const waits = store.settled.prompts.length;
   const rows = store.rows.get();
   const box = useRef<HTMLDivElement>(null);
   const [, redraw] = useReducer((n: number) => n + 1, 0);
@@ -81,8 +83,9 @@ export function Thread({ store, older, target, jump }: ThreadProps) {
     if (jump || v.lit) highlight(e, jump?.query ?? "");
     v.lit = jump !== undefined;
     if (v.follow) v.seen = rows.length;
+    lookForRequests(store, e);
   });
-  useScroll(box, v, redraw, older);
+  useScroll(box, v, redraw, () => lookForRequests(store, box.current as HTMLElement), older);
   useEffect(() => {
     if (!jump) return;
     v.follow = false;
@@ -95,6 +98,7 @@ export function Thread({ store, older, target, jump }: ThreadProps) {
   const { from, to } = v.range;
   const fresh = !v.follow && rows.length > v.seen;
   void version;
+  void waits;
   return (
     <>
       <div class="scroll" ref={box} tabIndex={0} role="log" aria-live="off" aria-label={w.value.conversation}>
@@ -104,6 +108,7 @@ export function Thread({ store, older, target, jump }: ThreadProps) {
             <Slot key={r.key} row={r} at={from + i} store={store} marked={r.key === (jump?.key ?? named)} />
           ))}
           <div class="space" style={{ height: `${Math.max(0, v.heights.total - v.heights.top(to))}px` }} />
+          <Requests store={store} />
           {pad.map((m) => (
             <PendingMessage key={m.id} m={m} store={store} />
           ))}
@@ -224,10 +229,13 @@ function useScroll(
   box: { current: HTMLElement | null },
   v: View,
   redraw: (n: number) => void,
+  moved: () => void,
   older?: () => void,
 ): void {
   const load = useRef(older);
   load.current = older;
+  const look = useRef(moved);
+  look.current = moved;
   useEffect(() => {
     const e = box.current;
     if (!e) return;
@@ -237,6 +245,7 @@ function useScroll(
       const i = v.heights.at(e.scrollTop);
       v.anchor = { key: v.heights.keyAt(i), offset: e.scrollTop - v.heights.top(i) };
       if (e.scrollTop < 400) load.current?.();
+      look.current();
       const want = rangeFor(v.heights, e.scrollTop, e.clientHeight, over / 2);
       if (was !== v.follow || want.from < v.range.from || want.to > v.range.to) redraw(0);
     };

@@ -3,17 +3,21 @@
 import { useState } from "preact/hooks";
 import type { Message } from "../fold/conversation";
 import { get, str } from "../fold/json";
-import { fork, sendAgain } from "../state/actions";
+import { copyText, fork, sendAgain } from "../state/actions";
 import { tryCall, w } from "../state/app";
-import { type Part, parseContexts, tagOf } from "../state/contexts";
+import { type Part, parseContexts, type Tag, tagOf } from "../state/contexts";
+import type { Line } from "../state/diff";
 import { capabilitiesOf } from "../state/providers";
 import { plain } from "../state/safe";
+import { foldText, parseReview, type Remark } from "../state/said";
 import type { Sending, SessionStore } from "../state/session";
 import { commandText, untag } from "../state/tidy";
 import { bytes } from "../state/time";
 import { IconButton } from "./button";
 import { ContextTag, kindIcon } from "./composer/tags";
 import { confirm } from "./dialog";
+import { DiffTable } from "./diff";
+import { Markdown, Mentions } from "./markdown";
 import { MessageMenu } from "./messagemenu";
 import { EditAndResend, Versions } from "./version";
 import { Icon } from "./icon";
@@ -40,21 +44,73 @@ export function imagesOf(m: Message): { type: string; data: string }[] {
     .filter((i) => i.data !== "" && /^image\/(png|jpeg|gif|webp)$/.test(i.type));
 }
 
-/** A long message folds to this many characters. */
-const long = 2000;
+/** The files of tags that a text names with @: they are shown there. */
+export function mentionedIn(text: string, tags: readonly Tag[]): string[] {
+  return tags.filter((x) => (x.kind === "file" || x.kind === "folder") && text.includes(`@${x.label}`)).map((x) => x.label);
+}
+
+/** What was said: the remarks of a review, or a text that folds where it is long. */
+function Said({ text, all, showAll }: { text: string; all: boolean; showAll: () => void }) {
+  const t = w.value;
+  const review = parseReview(text);
+  if (review)
+    return (
+      <>
+        <Markdown text={review.words} />
+        <p class="two">{t.remarksOn(review.remarks.length)}</p>
+        {review.remarks.map((r, i) => (
+          <RemarkCard key={i} r={r} />
+        ))}
+      </>
+    );
+  const { shown, more, rest } = all ? { shown: text, more: 0, rest: false } : foldText(text);
+  return (
+    <>
+      <Markdown text={shown} />
+      {rest && (
+        <button type="button" class="more" onClick={showAll}>
+          {more > 0 ? t.moreLines(more) : t.showAll}
+        </button>
+      )}
+    </>
+  );
+}
+
+/** A remark with the lines that it is about, and their numbers. */
+function RemarkCard({ r }: { r: Remark }) {
+  const t = w.value;
+  const lines = r.code.split("\n").map((text, i): Line => ({ sign: " ", text, [r.old ? "old" : "new"]: r.from + i }));
+  return (
+    <div class="card remark">
+      <div class="card-h">
+        <Icon name="comment" />
+        <span class="mono cut">{plain(r.file)}</span>
+        <span class="meta">
+          {t.lines(r.from, r.to)} {r.old && t.beforeChange}
+        </span>
+      </div>
+      <DiffTable diff={{ path: r.file, hunks: [{ title: "", lines }], added: 0, removed: 0, isNew: false, cut: false }} />
+      <div class="pad">
+        <Markdown text={r.text} />
+      </div>
+    </div>
+  );
+}
 
 export function UserMessage({ message, store, at }: { message: Message; store: SessionStore; at: string }) {
   const { text, tags, parts, before, after } = read(message);
   const [editing, setEditing] = useState(false);
   const [all, setAll] = useState(false);
   const images = imagesOf(message);
+  const mentioned = mentionedIn(text, tags);
+  const shownTags = tags.filter((x) => !mentioned.includes(x.label));
   const other = message.blocks.filter((b) => b.type !== "text" && b.type !== "image").length;
   const t = w.value;
   return (
     <article class="user" aria-label={message.user?.by ? plain(message.user.by) : t.you}>
-      {tags.length > 0 && (
+      {shownTags.length > 0 && (
         <div class="tags">
-          {tags.map((tag, i) => (
+          {shownTags.map((tag, i) => (
             <ContextTag key={i} tag={tag} />
           ))}
         </div>
@@ -72,12 +128,9 @@ export function UserMessage({ message, store, at }: { message: Message; store: S
       ) : (
         <div class="bubble" dir="auto">
           {images.length > 0 && <Pictures images={images} />}
-          {plain(all ? text : text.slice(0, long))}
-          {text.length > long && !all && (
-            <button type="button" class="linkish" onClick={() => setAll(true)}>
-              {t.showAll}
-            </button>
-          )}
+          <Mentions.Provider value={mentioned}>
+            <Said text={text} all={all} showAll={() => setAll(true)} />
+          </Mentions.Provider>
           {other > 0 && <span class="chip">{t.otherBlocks(other)}</span>}
           {parts.map((p, i) => (
             <Attached key={i} part={p} />
@@ -132,6 +185,7 @@ function Actions({ message, store, at, edit }: ActionsProps) {
   const can = capabilitiesOf(store.id);
   return (
     <div class="u-acts">
+      <IconButton small icon="copy" label={t.copyMessage} onClick={() => void copyText(read(message).text)} />
       <IconButton small icon="pencil" label={t.editResend} onClick={edit} />
       {uuid && can?.can_rewind !== false && (
         <IconButton small icon="undo" label={t.rewind} onClick={() => void rewind(store.id, uuid)} />
@@ -174,7 +228,7 @@ export function PendingMessage({ m, store }: { m: Sending; store: SessionStore }
       )}
       <div class="bubble" dir="auto">
         {m.images.length > 0 && <Pictures images={m.images} />}
-        {plain(m.text)}
+        <Markdown text={m.text} />
       </div>
       <p class="pend">
         {m.state === "sending" && t.sending}

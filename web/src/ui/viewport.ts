@@ -2,6 +2,7 @@
 // a keyboard on the screen leaves.
 
 import { signal } from "@preact/signals";
+import { panel } from "../state/prefs";
 
 const query = "(max-width: 1199px)";
 
@@ -11,8 +12,16 @@ const wideQuery = "(min-width: 900px)";
 
 /** Whether two columns of code fit beside each other. */
 export const wide = signal(typeof matchMedia === "function" && matchMedia(wideQuery).matches);
+/** Whether there is one pane. */
+export const phone = () => typeof matchMedia === "function" && matchMedia("(max-width: 719px)").matches;
 /** Whether the panel is shown where it lies over the page. */
 export const overlay = signal(false);
+
+/** Shows or hides the panel, in the way that the width has. */
+export function togglePanel(show?: boolean): void {
+  const s = narrow.peek() ? overlay : panel;
+  s.value = show ?? !s.peek();
+}
 
 /** Follows the window. To be called once. */
 export function watchViewport(root: HTMLElement): void {

@@ -47,8 +47,6 @@ test("a new user finds the diff of the last turn, reverts a hunk and sees yester
   await first.getByText("Attempts: 6,").waitFor();
   const before = await hunks(page, "upload/retry.go").count();
   await first.getByRole("button", { name: "Revert hunk" }).click();
-  await page.getByRole("dialog").getByText("The other hunks stay.").waitFor();
-  await page.getByRole("dialog").getByRole("button", { name: "Revert hunk" }).click();
   await page.getByText("The hunk was reverted.").waitFor();
   assert.doesNotMatch(read(dir, "upload/retry.go"), /Attempts: 6/);
   assert.match(read(dir, "upload/retry.go"), /return first/, "the other hunk stays");
@@ -84,7 +82,7 @@ test("session, turns and what is not committed; side by side and inline; a file 
   await page.locator(".bar").getByText(branch).waitFor();
   await page
     .locator(".bar")
-    .getByText(/^0 commits ahead of [0-9a-f]{8}$/)
+    .getByText("0 ahead of main")
     .waitFor();
   await file(page, "upload/retry.go").waitFor();
   assert.ok((await page.locator(".diff.split").count()) > 0, "side by side where there is room");
@@ -99,13 +97,12 @@ test("session, turns and what is not committed; side by side and inline; a file 
   await file(page, "docs/limits.md").getByText("new", { exact: true }).waitFor();
   await page.getByRole("button", { name: "Not committed" }).click();
   await file(page, "docs/limits.md").getByRole("button", { name: "Revert file" }).click();
-  await page.getByRole("dialog").getByText("The file is new, so it is deleted.").waitFor();
-  await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
-  assert.equal(existsSync(join(dir, "docs/limits.md")), true, "a no changes nothing");
-  await file(page, "docs/limits.md").getByRole("button", { name: "Revert file" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Revert file" }).click();
   await file(page, "docs/limits.md").waitFor({ state: "detached" });
   assert.equal(existsSync(join(dir, "docs/limits.md")), false);
+  await page.getByText("docs/limits.md reverted").waitFor();
+  await page.getByRole("button", { name: "Bring back" }).click();
+  await file(page, "docs/limits.md").getByText("backoff: full jitter").waitFor();
+  assert.match(read(dir, "docs/limits.md"), /full jitter/, "a whole file comes back");
   await clean(page);
 });
 
@@ -120,7 +117,6 @@ test("keys go from hunk to hunk, and a hunk that has changed since is not revert
   const name = join(dir, "upload/retry.go");
   writeFileSync(name, readFileSync(name, "utf8").replace("Attempts: 6,", "Attempts: 9,"));
   await page.keyboard.press("r");
-  await page.getByRole("dialog").getByRole("button", { name: "Revert hunk" }).click();
   const alert = file(page, "upload/retry.go").getByRole("alert");
   await alert.getByText("These lines have changed since you saw them. Nothing was done.").waitFor();
   await alert.getByText("Attempts: 9,").waitFor();
@@ -128,7 +124,6 @@ test("keys go from hunk to hunk, and a hunk that has changed since is not revert
   await hunks(page, "upload/retry.go").first().getByText("Attempts: 9,").waitFor();
   await alert.getByRole("button", { name: "Close" }).click();
   await hunks(page, "upload/retry.go").first().getByRole("button", { name: "Revert hunk" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Revert hunk" }).click();
   await page.getByText("The hunk was reverted.").waitFor();
   assert.doesNotMatch(read(dir, "upload/retry.go"), /Attempts: /);
   await clean(page);
@@ -150,7 +145,7 @@ test("a commit of what was chosen names the session; the worktree goes when noth
   await page.locator(".ch-side").getByText("upload: bound the retries").waitFor();
   await page
     .locator(".bar")
-    .getByText(/^1 commit ahead of/)
+    .getByText("1 ahead of main")
     .waitFor();
   await page.getByRole("button", { name: "Not committed" }).click();
   await file(page, "upload/retry.go").waitFor({ state: "detached" });
@@ -165,6 +160,133 @@ test("a commit of what was chosen names the session; the worktree goes when noth
   await dialog.getByRole("button", { name: "Lose it and remove" }).click();
   await page.getByText("The worktree was removed.").waitFor();
   assert.equal(existsSync(dir), false);
+  await clean(page);
+});
+
+test("lines have the colours of their language, and dragging over numbers chooses the lines of a remark", async () => {
+  const page = await open(browser, server);
+  const { id } = await work(page, server, "rework");
+  await changes(page, id);
+  const hunk = hunks(page, "upload/retry.go").first();
+  await hunk.locator("td.tx i.k", { hasText: "type" }).first().waitFor();
+  assert.ok((await hunk.locator("td.tx i").count()) > 3, "types, numbers and keywords");
+  // A new file has one column over the whole width.
+  assert.equal(await hunks(page, "docs/limits.md").first().locator(".diff.split").count(), 0);
+  const number = (text) => hunk.locator("tr", { hasText: text }).locator("td.ln button").last();
+  const [from, to] = [number("Attempts int"), number("Total    time.Duration")];
+  await from.hover();
+  assert.equal(await from.locator(".plus-l").evaluate((e) => getComputedStyle(e).visibility), "visible");
+  const first = Number((await from.innerText()).replace(/\D/g, ""));
+  await page.mouse.down();
+  await to.hover();
+  await page.mouse.up();
+  assert.equal(await page.getByLabel("From line").inputValue(), String(first));
+  assert.equal(await page.getByLabel("to line").inputValue(), String(first + 1));
+  await clean(page);
+});
+
+test("a hunk that was reverted is brought back; a commit has the hunks that were chosen", async () => {
+  const page = await open(browser, server);
+  const { id, dir, branch } = await work(page, server, "rework");
+  await changes(page, id);
+  const all = hunks(page, "upload/retry.go");
+  await all.first().waitFor();
+  const count = await all.count();
+  await all.first().getByRole("button", { name: "Revert hunk" }).click();
+  const line = page.locator(".chunk-h.back");
+  await line.getByText(/^Lines \d+–\d+ reverted/).waitFor();
+  assert.doesNotMatch(read(dir, "upload/retry.go"), /Attempts: 6/);
+  await page.reload(); // it is known to the server
+  await line.getByRole("button", { name: "Bring back" }).click();
+  await page.getByText("The change is back.").waitFor();
+  assert.match(read(dir, "upload/retry.go"), /Attempts: 6/);
+  await page.waitForFunction((n) => document.querySelectorAll('.cfile[aria-label="upload/retry.go"] .chunk').length === n, count);
+  assert.equal(await line.count(), 0);
+
+  await all.last().getByRole("checkbox", { name: /^Commit lines/ }).uncheck();
+  const box = file(page, "upload/retry.go").getByRole("checkbox", { name: "Commit upload/retry.go" });
+  assert.equal(await box.evaluate((e) => e.indeterminate), true, "a part is chosen");
+  await page.getByText(`${count} of ${count + 1} hunks`).waitFor();
+  await page.getByLabel("Commit message").fill("upload: part of it");
+  await page.getByRole("button", { name: `Commit to ${branch}` }).click();
+  await page.getByText(/^Committed [0-9a-f]{8}/).waitFor();
+  const committed = git(dir, "show", "HEAD:upload/retry.go");
+  assert.match(committed, /Attempts: 6/);
+  assert.doesNotMatch(committed, /return first/, "the hunk that was not chosen");
+  assert.match(read(dir, "upload/retry.go"), /return first/, "it is still in the file");
+  await page.getByRole("button", { name: "Not committed" }).click();
+  await hunks(page, "upload/retry.go").first().getByText("return first").waitFor();
+  assert.equal(await hunks(page, "upload/retry.go").count(), 1);
+  await clean(page);
+});
+
+test("what is committed is pushed with the address that was shown, and merged into the base branch", async (t) => {
+  const page = await open(browser, server);
+  const repo = join(server.dir, "project");
+  const remote = join(server.dir, "remote.git");
+  git(server.dir, "init", "--quiet", "--bare", remote);
+  git(repo, "remote", "add", "origin", remote);
+  t.after(() => {
+    git(repo, "remote", "remove", "origin");
+    git(repo, "reset", "--quiet", "--hard", start);
+  });
+  const start = git(repo, "rev-parse", "HEAD").trim();
+  const { id, dir, branch } = await work(page, server, "rework");
+  await changes(page, id);
+  const field = page.getByLabel("Commit message");
+  await field.fill("upload: bound the retries");
+  await page.getByRole("button", { name: `Commit to ${branch}` }).click();
+  const toast = page.locator(".toast", { hasText: "Committed" });
+  await toast.waitFor();
+  const bar = page.locator(".commit.ready");
+  await bar.getByText("Everything is committed. main has not moved.").waitFor();
+  const [low, high] = await Promise.all([toast.boundingBox(), bar.boundingBox()]);
+  assert.ok(low.y + low.height <= high.y, "a toast stands above the footer");
+  await page.locator(".bar").getByText("1 ahead of main").waitFor();
+  assert.equal(await bar.getByRole("link", { name: "Open pull request" }).count(), 0, "this remote has no page");
+
+  await bar.getByRole("button", { name: "Push" }).click();
+  await page.getByRole("dialog").getByText(remote).waitFor();
+  await page.getByRole("dialog").getByRole("button", { name: "Push" }).click();
+  await bar.getByRole("button", { name: "Pushed" }).waitFor();
+  assert.equal(git(remote, "rev-parse", branch), git(dir, "rev-parse", "HEAD"));
+
+  git(repo, "remote", "set-url", "origin", "git@github.com:harbour/quay.git");
+  writeFileSync(join(repo, "NEWS"), "News.\n");
+  git(repo, "add", "NEWS");
+  git(repo, "commit", "--quiet", "--message=News");
+  await page.reload();
+  await page.locator(".bar").getByText("1 ahead, 1 behind main").waitFor();
+  const href = await bar.getByRole("link", { name: "Open pull request" }).getAttribute("href");
+  assert.equal(href, `https://github.com/harbour/quay/compare/main...${branch}?expand=1`);
+  await bar.getByRole("button", { name: "Merge into main" }).click();
+  await page.getByRole("dialog").getByText("1 commit, with a merge commit.").waitFor();
+  await page.getByRole("dialog").getByRole("button", { name: "Merge into main" }).click();
+  await page.getByText("1 commit merged into main.").waitFor();
+  await page.locator(".dock").waitFor(); // the worktree is gone
+  assert.match(read(repo, "upload/retry.go"), /Attempts: 6/);
+  assert.equal(existsSync(dir), false);
+  await clean(page);
+});
+
+test("a merge that conflicts names the file, changes nothing, and the agent can resolve it", async (t) => {
+  const page = await open(browser, server);
+  const repo = join(server.dir, "project");
+  const start = git(repo, "rev-parse", "HEAD").trim();
+  t.after(() => git(repo, "reset", "--quiet", "--hard", start));
+  const { id, dir } = await work(page, server, "rework");
+  git(dir, "commit", "--quiet", "--all", "--message=Theirs");
+  git(dir, "clean", "-fdq");
+  writeFileSync(join(repo, "upload/retry.go"), "package upload\n");
+  git(repo, "commit", "--quiet", "--all", "--message=Mine");
+  await changes(page, id);
+  const bar = page.locator(".commit.ready");
+  await bar.getByRole("button", { name: "Merge into main" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Merge into main" }).click();
+  await bar.getByRole("alert").getByText("upload/retry.go").waitFor();
+  assert.equal(read(repo, "upload/retry.go"), "package upload\n");
+  await bar.getByRole("button", { name: "Let the agent resolve it" }).click();
+  await page.locator(".user", { hasText: "Merge main into this branch and resolve the conflicts" }).waitFor();
   await clean(page);
 });
 
@@ -224,7 +346,13 @@ test("remarks on two files are written, changed, removed, sent as one message, a
   await page.getByRole("link", { name: "To the conversation", exact: true }).first().click();
   const message = page.locator(".user").nth(1);
   await message.getByText("Two things before we merge.").waitFor();
-  assert.match(await message.innerText(), /1\. upload\/retry\.go, line \d+[\s\S]+Attempts: 6,[\s\S]+Five are enough\./);
+  const remark = message.locator(".remark");
+  await message.getByText("1 comment on the changes").waitFor();
+  await remark.getByText("upload/retry.go").waitFor();
+  await remark.locator("td.ln", { hasText: line }).waitFor();
+  await remark.getByText("Attempts: 6,").waitFor();
+  await remark.getByText("Five are enough.").waitFor();
+  assert.doesNotMatch(await message.innerText(), /##|```/, "no form of the prompt is shown");
   await clean(page);
 });
 

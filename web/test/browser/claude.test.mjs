@@ -195,7 +195,7 @@ step("contexts go out in their format and come back as tags; a picture is pasted
   await box.press("Enter");
   await said(page, "The contexts arrived as they should.");
   const message = page.locator(".user", { hasText: "look at these" });
-  await message.locator(".tag[data-kind=file]", { hasText: "upload/retry.go" }).waitFor();
+  await message.locator(".mention", { hasText: "upload/retry.go" }).waitFor();
   await message.locator(".tag[data-kind=web]", { hasText: "https://example.com" }).waitFor();
   await paste(page);
   await say(page, "what is in this picture");

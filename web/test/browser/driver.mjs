@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -83,6 +83,16 @@ export const withCLI = () => {
   return ["-cli", cli, "-script", script];
 };
 
+/** Serves the page of a folder, such as web/dist/page, in place of the embedded one: a page that was built is tried without a build of the server. */
+const fromFolder = (dir) => async (route) => {
+  const { pathname } = new URL(route.request().url());
+  const file = join(dir, pathname === "/" ? "index.html" : pathname);
+  if (!existsSync(file)) return route.fallback();
+  const embedded = await route.fetch({ url: new URL("/", route.request().url()).href });
+  const { "content-security-policy": policy = "" } = embedded.headers();
+  await route.fulfill({ path: file, headers: { "content-security-policy": policy } });
+};
+
 /** A page of a context of its own, signed in, that notes whatever goes wrong in it. */
 export async function open(browser, server, options = {}) {
   // The worker that keeps the page is for tests of its own; it would answer where others look at requests.
@@ -97,6 +107,7 @@ export async function open(browser, server, options = {}) {
       window.parleyTest = t;
     };
   });
+  if (process.env.PARLEY_PAGE) await context.route("**", fromFolder(process.env.PARLEY_PAGE));
   const page = await context.newPage();
   page.setDefaultTimeout(30_000);
   page.faults = [];
@@ -158,7 +169,7 @@ export function sessionId(page) {
 
 /** Waits until the agent has said something. */
 export async function said(page, text) {
-  await page.locator(".md", { hasText: text }).first().waitFor();
+  await page.locator(".md:not(.bubble *)", { hasText: text }).first().waitFor();
 }
 
 /** Waits until a function of the page, which may be asynchronous, returns something that counts as true, and returns it. */

@@ -15,7 +15,7 @@ test("what a message says stays text", async () => {
   await begin(page, "hostile");
   await turns(page, 1);
   assert.equal(await page.evaluate(() => window.hacked), undefined);
-  const md = page.locator(".md").first();
+  const md = page.locator(".step .md").first();
   assert.equal(await md.locator("script, iframe, img, b[onclick]").count(), 0);
   const links = await md.locator("a").evaluateAll((all) => all.map((a) => a.getAttribute("href")));
   assert.deepEqual(links, [

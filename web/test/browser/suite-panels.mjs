@@ -1,6 +1,7 @@
 // The other half, with a browser and a server of its own. The last file kills the server.
 
 import "./changes.test.mjs";
+import "./figures.test.mjs";
 import "./usage.test.mjs";
 import "./new.test.mjs";
 import "./search.test.mjs";

@@ -2,4 +2,5 @@
 
 import "./safe.test.mjs";
 import "./work.test.mjs";
+import "./requests.test.mjs";
 import "./typing.test.mjs";

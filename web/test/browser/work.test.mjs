@@ -50,7 +50,7 @@ test("text, thinking and tools in one message", async () => {
   await said(page, "plain words"); // from above: what was sent is brought into view
   const style = (of, name) =>
     page
-      .locator(".md", { hasText: "plain words" })
+      .locator(".step .md", { hasText: "plain words" })
       .locator(of)
       .evaluate((e, n) => getComputedStyle(e)[n], name);
   assert.equal(await style("blockquote", "marginLeft"), "0px");
@@ -73,7 +73,7 @@ test("a socket cut in the middle of a delta", async () => {
   const calm = await open(browser, server, { url: server.url.replace("#", "#x&") });
   await calm.goto(page.url());
   await turns(calm, 1);
-  const shown = (p) => p.locator(".md").first().innerText();
+  const shown = (p) => p.locator(".step .md").first().innerText();
   assert.equal(await shown(page), await shown(calm));
   assert.equal(await page.locator(".user").count(), 1, "no message twice");
   await calm.context().close();
@@ -255,7 +255,7 @@ test("contexts go out in their format and come back as tags; a picture is pasted
   const box = page.locator(".dock [data-composer]");
   await box.pressSequentially("look @retry");
   await page.locator(".opt", { hasText: "upload/retry.go" }).first().click();
-  assert.equal((await box.inputValue()).trim(), "look");
+  assert.equal((await box.inputValue()).trim(), "look @upload/retry.go", "a mention stays in the sentence");
   await page.getByRole("button", { name: "Add context" }).click();
   await page.getByRole("radio", { name: "Web page" }).click();
   await page.getByLabel("Address").fill("https://example.com");
@@ -265,10 +265,14 @@ test("contexts go out in their format and come back as tags; a picture is pasted
   await box.press("Enter");
   await turns(page, 2);
   const message = page.locator(".user").nth(1);
-  await message.locator(".tag[data-kind=file]", { hasText: "upload/retry.go" }).waitFor();
+  await message.locator(".mention", { hasText: "upload/retry.go" }).waitFor();
+  assert.equal(await message.locator(".tag[data-kind=file]").count(), 0, "it is shown once");
   await message.locator(".tag[data-kind=web]", { hasText: "https://example.com" }).waitFor();
   assert.equal(await message.locator("img").count(), 1);
-  assert.equal((await message.locator(".bubble").innerText()).trim(), "look");
+  assert.equal((await message.locator(".bubble").innerText()).replace(/\s+/g, " ").trim(), "look upload/retry.go");
+  await message.locator(".pic").click();
+  await page.getByRole("dialog").locator("img").waitFor();
+  await page.keyboard.press("Escape");
   const state = await foldedState(page, sessionId(page));
   assert.match(
     state,
@@ -586,7 +590,7 @@ test("a past session is read page by page, and keeps its place when older pages 
   await page.evaluate((h) => {
     location.hash = `#/h/${h}`;
   }, id);
-  await page.locator(".md", { hasText: /^line 149$/ }).waitFor();
+  await page.locator(".step .md", { hasText: /^line 149$/ }).waitFor();
   const box = page.locator(".scroll").first();
   const first = (to) =>
     box.evaluate((e, y) => {
@@ -625,7 +629,7 @@ test("what an agent cannot do is not offered", async () => {
     .locator(".user")
     .getByRole("button")
     .evaluateAll((all) => all.map((b) => b.getAttribute("aria-label")));
-  assert.deepEqual(offered, ["Edit and resend", "Message"], "neither fork nor rewind");
+  assert.deepEqual(offered, ["Copy the message", "Edit and resend", "Message"], "neither fork nor rewind");
   await page.locator(".user").getByRole("button", { name: "Edit and resend" }).click();
   assert.equal(await page.getByRole("button", { name: "Resend as a new version" }).count(), 0);
   await page.getByRole("textbox", { name: "Edit and resend" }).fill("hello again");

@@ -13,7 +13,7 @@ func (t *scene) working(word, prompt string) func() error {
 	if strings.Contains(prompt, "review comments on your changes") {
 		return t.address
 	}
-	return map[string]func() error{"rework": t.rework, "more": t.more, "trouble": t.trouble, "limited": t.limited, "/compact": t.compact}[word]
+	return map[string]func() error{"rework": t.rework, "reworking": t.reworking, "more": t.more, "trouble": t.trouble, "limited": t.limited, "/compact": t.compact}[word]
 }
 
 // pays adds to the cost of the session.
@@ -59,6 +59,14 @@ func (t *scene) rework() error {
 		return err
 	}
 	return t.answer("", text("The policy has **two limits** now, and `docs/limits.md` says them."))
+}
+
+// reworking is rework in a turn that goes on until it is stopped.
+func (t *scene) reworking() error {
+	if err := t.rework(); err != nil {
+		return err
+	}
+	return t.wait(time.Hour)
 }
 
 // more plays a second turn, which changes one file.

@@ -6,19 +6,29 @@ import { call, toast, w } from "../../state/app";
 import { isBusy } from "../../state/phase";
 import { plain } from "../../state/safe";
 import type { SessionStore } from "../../state/session";
-import { commitMessage, type Diff, leftOut, sayWorkspace } from "../../state/workspace";
+import {
+  chosenHunks,
+  chosenOf,
+  commitMessage,
+  type Diff,
+  hasCommitHunks,
+  leftOut,
+  sayWorkspace,
+  type Scope,
+} from "../../state/workspace";
 import { confirm } from "../dialog";
 import { Icon } from "../icon";
 
 interface CommitProps {
   store: SessionStore;
   diff: Diff;
+  scope: Scope;
   /** The files that are not committed. */
   open: ReadonlySet<string>;
   reload: () => void;
 }
 
-export function CommitBar({ store, diff, open, reload }: CommitProps) {
+export function CommitBar({ store, diff, scope, open, reload }: CommitProps) {
   const t = w.value;
   const message = commitMessage(store.id);
   const out = leftOut(store.id);
@@ -26,7 +36,12 @@ export function CommitBar({ store, diff, open, reload }: CommitProps) {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState("");
   const files = diff.files.filter((f) => open.has(f.path));
-  const chosen = files.filter((f) => !out.value.has(f.path));
+  const chosen = files.filter((f) => chosenOf(f, out.value) !== "none");
+  const byHunk = hasCommitHunks(diff, scope);
+  const parts = byHunk ? chosen.filter((f) => chosenOf(f, out.value) === "part") : [];
+  const hunks = Object.fromEntries(parts.map((f) => [f.path, chosenHunks(f, out.value).map((h) => h.id)]));
+  const all = files.reduce((k, f) => k + f.hunks.length, 0);
+  const some = files.reduce((k, f) => k + chosenHunks(f, out.value).length, 0);
   const running = isBusy(store.settled);
   const own = diff.workspace === undefined;
   const text = message.value;
@@ -52,6 +67,7 @@ export function CommitBar({ store, diff, open, reload }: CommitProps) {
           idempotency_key: newKey(),
           message: text.trim(),
           files: chosen.map((f) => f.path),
+          ...(parts.length > 0 ? { hunks } : {}),
           ...(trailer ? { trailer } : {}),
           ...(own ? { checkout: true } : {}),
         },
@@ -94,7 +110,10 @@ export function CommitBar({ store, diff, open, reload }: CommitProps) {
         <input type="checkbox" checked={trailer} onChange={(e) => setTrailer(e.currentTarget.checked)} />
         <span>{t.changes_.trailer}</span>
       </label>
-      <span class="two nowrap">{t.changes_.filesOf(chosen.length, files.length)}</span>
+      <span class="two nowrap">
+        {t.changes_.filesOf(chosen.length, files.length)}
+        {byHunk && all > 0 && ` · ${t.changes_.hunksOfN(some, all)}`}
+      </span>
       <button
         type="submit"
         class="btn primary"

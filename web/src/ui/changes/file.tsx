@@ -9,12 +9,24 @@ import { plain } from "../../state/safe";
 import { revertKey, type SessionStore } from "../../state/session";
 import { bytes } from "../../state/time";
 import { basename } from "../../state/tools";
-import { type Diff, leftOut, linesOf, revert, sameScope, sayWorkspace, type Scope } from "../../state/workspace";
+import {
+  choose,
+  chosenHunks,
+  chosenOf,
+  type Diff,
+  leftOut,
+  linesOf,
+  revert,
+  sameScope,
+  sayWorkspace,
+  type Scope,
+} from "../../state/workspace";
 import { Button } from "../button";
 import { confirm } from "../dialog";
 import { Counts } from "../diff";
 import { Icon } from "../icon";
 import { HunkView } from "./hunk";
+import { RevertedLine } from "./reverted";
 import { NewHunks } from "./stale";
 
 interface FileProps {
@@ -26,6 +38,8 @@ interface FileProps {
   open: boolean;
   /** Whether it can be committed. */
   pick: boolean;
+  /** Whether its hunks can be committed one by one. */
+  hunks: boolean;
   shown: (d: Diff) => void;
   reload: () => void;
 }
@@ -46,13 +60,8 @@ export function FileView(p: FileProps) {
   // A session in a directory of the user's must be asked twice, for it is not the session's alone.
   const own = scope.against === "head" && p.diff.workspace === undefined;
   const takeBack = async (hunk?: WorkspaceHunk) => {
-    const yes = await confirm({
-      title: hunk ? t.changes_.revertHunkTitle : t.changes_.revertFileTitle(basename(file.path)),
-      text: [hunk ? t.changes_.revertHunkText : revertText(file), own ? t.changes_.revertOwn : ""].join(" ").trim(),
-      ok: hunk ? t.changes_.revertHunk : t.changes_.revertFile,
-      danger: true,
-    });
-    if (!yes) return;
+    // It can be brought back, so it asks only where it would take what the user has changed.
+    if (own && !(await askOwn(file, hunk))) return;
     try {
       const r = await revert(store.id, scope, file.path, hunk?.id, own);
       if ("files" in r) {
@@ -68,11 +77,15 @@ export function FileView(p: FileProps) {
     }
   };
   const at = file.path.lastIndexOf("/") + 1;
+  const chosen = chosenHunks(file, leftOut(store.id).value);
+  const reverted = (p.diff.reverted ?? []).filter(
+    (r) => r.file === file.path && (scope.turn === undefined || r.turn_id === scope.turn),
+  );
   const comments = p.review.comments.value.filter((c) => c.file === file.path && sameScope(c as Scope, scope));
   return (
     <section class="cfile" id={fileId(file.path)} aria-label={plain(file.path)}>
       <header class="cfile-h">
-        {p.pick && <Pick session={store.id} path={file.path} />}
+        {p.pick && <Pick session={store.id} file={file} />}
         <button type="button" class="cfile-n" aria-expanded={open} onClick={() => setOpen(!open)}>
           <span class="mono cut" dir="ltr">
             <span class="dim">{plain(file.path.slice(0, at))}</span>
@@ -98,14 +111,17 @@ export function FileView(p: FileProps) {
       {open &&
         file.hunks.map((h) =>
           isReverted(store, scope, file.path, h.id) ? (
-            <p key={h.id} class="chunk-h gone">
-              <Icon name="undo" /> <span class="mono">{linesName(h)}</span> {t.changes_.revertedLine}
-            </p>
+            reverted.some((r) => r.hunk === h.id) ? null : (
+              <p key={h.id} class="chunk-h gone">
+                <Icon name="undo" /> <span class="mono">{linesName(h)}</span> {t.changes_.revertedLine}
+              </p>
+            )
           ) : (
             <HunkView
               key={h.id}
               file={file.path}
               hunk={h}
+              {...(p.pick && p.hunks ? { pick: { on: chosen.includes(h), set: (on) => choose(store.id, file, h, on) } } : {})}
               scope={scope}
               review={p.review}
               comments={comments.filter((c) => c.hunk === h.id)}
@@ -115,6 +131,9 @@ export function FileView(p: FileProps) {
             />
           ),
         )}
+      {reverted.map((r) => (
+        <RevertedLine key={r.id} store={store} scope={scope} reverted={r} shown={p.shown} />
+      ))}
     </section>
   );
 }
@@ -137,22 +156,31 @@ function revertText(f: WorkspaceFile): string {
   return f.kind === "delete" ? t.changes_.revertDeleted : t.changes_.revertFileText;
 }
 
-/** Whether the file goes into the commit. */
-export function Pick({ session, path }: { session: string; path: string }) {
-  const out = leftOut(session);
+/** Whether the file goes into the commit; a part of it is a dash. */
+function Pick({ session, file }: { session: string; file: WorkspaceFile }) {
+  const state = chosenOf(file, leftOut(session).value);
   return (
     <input
       type="checkbox"
-      aria-label={w.value.changes_.commitFile(plain(path))}
-      checked={!out.value.has(path)}
-      onChange={(e) => {
-        const next = new Set(out.peek());
-        if (e.currentTarget.checked) next.delete(path);
-        else next.add(path);
-        out.value = next;
+      aria-label={w.value.changes_.commitFile(plain(file.path))}
+      checked={state === "all"}
+      ref={(e) => {
+        if (e) e.indeterminate = state === "part";
       }}
+      onChange={(e) => choose(session, file, undefined, e.currentTarget.checked)}
     />
   );
+}
+
+/** Asks before something of the user's own checkout is reverted. */
+function askOwn(file: WorkspaceFile, hunk: WorkspaceHunk | undefined): Promise<boolean> {
+  const t = w.peek().changes_;
+  return confirm({
+    title: hunk ? t.revertHunkTitle : t.revertFileTitle(basename(file.path)),
+    text: `${hunk ? t.revertHunkText : revertText(file)} ${t.revertOwn}`,
+    ok: hunk ? t.revertHunk : t.revertFile,
+    danger: true,
+  });
 }
 
 function Kind({ file }: { file: WorkspaceFile }) {
@@ -173,6 +201,7 @@ function Contents({ file }: { file: WorkspaceFile }) {
   if (file.binary) return <p class="pad dim">{t.changes_.binary(sizes)}</p>;
   if (file.large) return <p class="pad dim">{t.changes_.large(sizes)}</p>;
   if (file.truncated) return <p class="pad dim">{t.changes_.cutFile}</p>;
+  if (file.kind === "add" && !file.new_size) return <p class="pad dim">{t.emptyFile}</p>;
   if (file.hunks.length === 0) {
     const mode = file.old_mode !== file.new_mode ? `${file.old_mode ?? "–"} → ${file.new_mode ?? "–"}` : "";
     return <p class="pad dim">{t.changes_.noLines(mode)}</p>;

@@ -1,15 +1,16 @@
 // Lines that have changed together: side by side or below each other, with remarks where they belong.
 
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import type { ReviewComment, WorkspaceHunk } from "../../rpc/service";
 import { w } from "../../state/app";
+import type { Part } from "../../state/colour";
 import { fromPatch, type Line, pairs } from "../../state/diff";
 import { diffView, letters } from "../../state/prefs";
 import type { Review } from "../../state/review";
 import { plain } from "../../state/safe";
 import { changedLines, linesOf, type Scope } from "../../state/workspace";
 import { Button } from "../button";
-import { Marked, rowClass, signs } from "../diff";
+import { Marked, rowClass, signs, useColours } from "../diff";
 import { wide } from "../viewport";
 import { CommentForm, CommentView, type Place } from "./comment";
 
@@ -20,6 +21,8 @@ interface HunkProps {
   review: Review;
   comments: readonly ReviewComment[];
   busy: boolean;
+  /** Whether it goes into the commit; absent where that cannot be chosen. */
+  pick?: { on: boolean; set: (on: boolean) => void };
   revert: () => void;
   reload: () => void;
 }
@@ -32,17 +35,43 @@ export function HunkView(p: HunkProps) {
   const [place, setPlace] = useState<Place>();
   const [all, setAll] = useState(false);
   const lines = fromPatch(p.file, [p.hunk]).hunks[0]?.lines ?? [];
-  const split = diffView.value === "split" && wide.value;
+  // A side without lines has no column.
+  const split = diffView.value === "split" && wide.value && p.hunk.oldLines > 0 && p.hunk.newLines > 0;
+  const colours = useColours(lines, p.file);
   const shown = all ? lines : lines.slice(0, first);
   const { from, to } = linesOf(p.hunk);
   const begin = (at: Omit<Place, "at">) => setPlace({ ...at, at: at.to });
-  const onLine = (side: "new" | "old", n: number, extend: boolean) => {
-    if (extend && place?.side === side) begin({ side, from: Math.min(place.from, n), to: Math.max(place.to, n) });
-    else begin({ side, from: n, to: n });
+  // A drag over numbers chooses lines; the remark is written where it ends.
+  const [drag, draw] = useState<Drag>();
+  const held = useRef<Drag | undefined>(undefined);
+  const setDrag = (d: Drag | undefined) => {
+    held.current = d;
+    draw(d);
+  };
+  const release = () => {
+    const d = held.current;
+    if (d) begin({ side: d.side, from: Math.min(d.from, d.to), to: Math.max(d.from, d.to) });
+    setDrag(undefined);
+  };
+  const onLine: OnLine = {
+    chosen: (side, n) => drag?.side === side && n >= Math.min(drag.from, drag.to) && n <= Math.max(drag.from, drag.to),
+    press: (side, n, extend) => {
+      if (extend && place?.side === side) begin({ side, from: Math.min(place.from, n), to: Math.max(place.to, n) });
+      else {
+        setDrag({ side, from: n, to: n });
+        addEventListener("pointerup", () => release(), { once: true });
+      }
+    },
+    over: (side, n) => {
+      const d = held.current;
+      if (d?.side === side && d.to !== n) setDrag({ ...d, to: n });
+    },
+    tap: (side, n) => begin({ side, from: n, to: n }),
   };
   const onKey = (e: KeyboardEvent) => {
     if (!letters.peek() || e.ctrlKey || e.metaKey || e.altKey || e.target !== e.currentTarget) return;
     if (e.key === "r" && !p.busy) p.revert();
+    else if (e.key === "x" && p.pick) p.pick.set(!p.pick.on);
     else if (e.key === "c") begin(changedLines(p.hunk));
     else if (e.key === "n" || e.key === "p") step(e.currentTarget as HTMLElement, e.key === "n" ? 1 : -1);
     else return;
@@ -86,6 +115,14 @@ export function HunkView(p: HunkProps) {
       onKeyDown={onKey}
     >
       <header class="chunk-h">
+        {p.pick && (
+          <input
+            type="checkbox"
+            aria-label={t.changes_.commitHunk(from, to)}
+            checked={p.pick.on}
+            onChange={(e) => p.pick?.set(e.currentTarget.checked)}
+          />
+        )}
         <span class="mono">{t.lines(from, to)}</span>
         {p.hunk.section && <span class="mono dim cut">{plain(p.hunk.section)}</span>}
         <span class="sp" />
@@ -109,8 +146,8 @@ export function HunkView(p: HunkProps) {
           {split
             ? pairs(shown).flatMap(([a, b], i) => [
                 <tr key={i}>
-                  <Half line={a} side="old" onLine={onLine} />
-                  <Half line={b} side="new" onLine={onLine} />
+                  <Half line={a} side="old" onLine={onLine} colours={colours} />
+                  <Half line={b} side="new" onLine={onLine} colours={colours} />
                 </tr>,
                 below("old", a?.old),
                 below("new", b?.new),
@@ -121,7 +158,7 @@ export function HunkView(p: HunkProps) {
                   <LineNumber n={l.new} side="new" onLine={onLine} off={false} />
                   <td class="sg">{signs[l.sign]}</td>
                   <td class="tx">
-                    <Marked line={l} />
+                    <Marked line={l} parts={colours(l)} />
                   </td>
                 </tr>,
                 l.sign === "-" ? below("old", l.old) : below("new", l.new),
@@ -145,7 +182,21 @@ function step(from: HTMLElement, by: number): void {
   next?.scrollIntoView({ block: "nearest" });
 }
 
-type OnLine = (side: "new" | "old", n: number, extend: boolean) => void;
+/** Lines of one side that the pointer is dragged over, from where it was pressed. */
+interface Drag {
+  side: "new" | "old";
+  from: number;
+  to: number;
+}
+
+/** What the pointer does at the numbers of lines. */
+interface OnLine {
+  chosen: (side: "new" | "old", n: number) => boolean;
+  press: (side: "new" | "old", n: number, extend: boolean) => void;
+  over: (side: "new" | "old", n: number) => void;
+  /** A click without a pointer. */
+  tap: (side: "new" | "old", n: number) => void;
+}
 
 interface LineNumberProps {
   n: number | undefined;
@@ -155,27 +206,42 @@ interface LineNumberProps {
   kind?: string;
 }
 
-/** The number of a line; with the mouse it begins a remark, and with Shift it makes the range longer. */
+/** The number of a line: pressed, it begins a remark on it; dragged over, on several; with Shift it makes the range longer. */
 function LineNumber({ n, side, onLine, off, kind = "" }: LineNumberProps) {
   if (n === undefined || off) return <td class={`ln ${kind}`}>{n}</td>;
   return (
-    <td class={`ln ${kind}`}>
+    <td class={`ln ${kind}${onLine.chosen(side, n) ? " chosen" : ""}`} onPointerEnter={() => onLine.over(side, n)}>
       <button
         type="button"
         class="ln-b"
         tabIndex={-1}
         aria-label={w.value.review_.commentOn(n)}
         title={w.value.review_.commentOn(n)}
-        onClick={(e) => onLine(side, n, e.shiftKey)}
+        onPointerDown={(e) => {
+          e.preventDefault();
+          e.currentTarget.releasePointerCapture?.(e.pointerId);
+          onLine.press(side, n, e.shiftKey);
+        }}
+        onClick={(e) => e.detail === 0 && onLine.tap(side, n)}
       >
+        <span class="plus-l" aria-hidden="true">
+          +
+        </span>
         {n}
       </button>
     </td>
   );
 }
 
+interface HalfProps {
+  line: Line | undefined;
+  side: "new" | "old";
+  onLine: OnLine;
+  colours: (l: Line) => readonly Part[];
+}
+
 /** One side of a row. Signs are text, so that they are read and copied. */
-function Half({ line, side, onLine }: { line: Line | undefined; side: "new" | "old"; onLine: OnLine }) {
+function Half({ line, side, onLine, colours }: HalfProps) {
   if (line === undefined)
     return (
       <>
@@ -195,7 +261,7 @@ function Half({ line, side, onLine }: { line: Line | undefined; side: "new" | "o
       />
       <td class={`tx ${kind}`}>
         <span class="sr">{signs[line.sign]}</span>
-        <Marked line={line} />
+        <Marked line={line} parts={colours(line)} />
       </td>
     </>
   );

@@ -6,18 +6,20 @@ import { diffView } from "../../state/prefs";
 import { formatRoute, go } from "../../state/route";
 import { oneLine, plain } from "../../state/safe";
 import type { SessionStore } from "../../state/session";
-import { type Diff, isDiff, type NoDiff, type Scope } from "../../state/workspace";
+import { type Branch, type Diff, hasCommitHunks, isDiff, type NoDiff, type Scope } from "../../state/workspace";
 import { Icon } from "../icon";
 import { titleOf } from "../session";
 import { Seg } from "../segmented";
 import { Skeleton } from "../small";
 import { read } from "../user";
 import { CommitBar } from "./commit";
+import { ReadyBar } from "./ready";
+import { RevertedLine } from "./reverted";
 import { Reported } from "./reported";
 import { RemoveWorktree } from "./remove";
 import { SideList } from "./side";
 import { FileView } from "./file";
-import { useDiff, useReview } from "./use";
+import { useBranch, useDiff, useReview } from "./use";
 
 type Which = "turn" | "session" | "head";
 
@@ -44,6 +46,7 @@ export function ChangesPage({ id, turn }: { id: string; turn?: string | undefine
   const open = new Set(isDiff(head.diff) ? head.diff.files.map((f) => f.path) : []);
   const t = w.value;
   const git = isDiff(session.diff);
+  const branch = useBranch(store, git);
   return (
     <main class="centre changes" id="main">
       <header class="bar">
@@ -54,7 +57,7 @@ export function ChangesPage({ id, turn }: { id: string; turn?: string | undefine
         <span class="cut two no-p" dir="auto">
           {plain(titleOf(store))}
         </span>
-        <Where diff={session.diff} />
+        <Where diff={session.diff} branch={branch} />
         <span class="sp" />
         <Seg
           label={t.changes_.which}
@@ -93,6 +96,8 @@ export function ChangesPage({ id, turn }: { id: string; turn?: string | undefine
         which={which}
         loaded={loaded}
         open={open}
+        branch={branch}
+        committed={isDiff(head.diff) && head.diff.files.length === 0}
         reload={() => {
           session.reload();
           ofTurn.reload();
@@ -104,10 +109,9 @@ export function ChangesPage({ id, turn }: { id: string; turn?: string | undefine
 }
 
 /** The branch, and how far it is from its base. */
-function Where({ diff }: { diff: Diff | NoDiff | undefined }) {
+function Where({ diff, branch }: { diff: Diff | NoDiff | undefined; branch: Branch | undefined }) {
   const t = w.value;
   if (!isDiff(diff)) return null;
-  const base = diff.workspace?.base ?? "";
   return (
     <>
       {diff.branch && (
@@ -116,9 +120,9 @@ function Where({ diff }: { diff: Diff | NoDiff | undefined }) {
           <span class="mono cut">{plain(diff.branch)}</span>
         </span>
       )}
-      {diff.workspace && (
-        <span class="two nowrap no-p" title={plain(diff.workspace.path)}>
-          {t.changes_.ahead((diff.commits ?? []).length, plain(base.slice(0, 8)))}
+      {branch?.target && (
+        <span class={`two nowrap no-p${branch.behind > 0 ? " warn" : ""}`} title={plain(diff.workspace?.path ?? "")}>
+          {t.changes_.ahead(branch.ahead, branch.behind, plain(branch.target))}
         </span>
       )}
       {!diff.workspace && diff.branch && <span class="two nowrap no-p">{t.changes_.ownCheckout}</span>}
@@ -162,10 +166,13 @@ interface BodyProps {
   loaded: ReturnType<typeof useDiff>;
   /** The files that are not committed. */
   open: ReadonlySet<string>;
+  branch: Branch | undefined;
+  /** Whether nothing differs from the last commit. */
+  committed: boolean;
   reload: () => void;
 }
 
-function Body({ store, scope, which, loaded, open, reload }: BodyProps) {
+function Body({ store, scope, which, loaded, open, branch, committed, reload }: BodyProps) {
   const t = w.value;
   const review = useReview(store);
   const { diff } = loaded;
@@ -178,10 +185,14 @@ function Body({ store, scope, which, loaded, open, reload }: BodyProps) {
     );
   if (diff === undefined) return <Skeleton />;
   if (!isDiff(diff)) return <Reported store={store} why={diff} turn={which === "turn"} />;
+  // What was reverted of files that have no other change.
+  const elsewhere = (diff.reverted ?? []).filter(
+    (r) => (scope.turn ?? "") === (scope.turn ? (r.turn_id ?? "") : "") && !diff.files.some((f) => f.path === r.file),
+  );
   return (
     <>
       <div class="ch-body">
-        <SideList store={store} diff={diff} review={review} />
+        <SideList store={store} diff={diff} branch={branch} review={review} />
         <div class="ch-files" tabIndex={0} role="region" aria-label={t.changes_.files}>
           {diff.truncated && <p class="notice lost">{t.changes_.truncated}</p>}
           {diff.files.length === 0 && (
@@ -203,15 +214,20 @@ function Body({ store, scope, which, loaded, open, reload }: BodyProps) {
               review={review}
               open={i < 20}
               pick={which !== "turn" && open.has(f.path)}
+              hunks={hasCommitHunks(diff, scope)}
               shown={loaded.set}
               reload={reload}
             />
           ))}
+          {elsewhere.map((r) => (
+            <RevertedLine key={r.id} store={store} scope={scope} reverted={r} named shown={loaded.set} />
+          ))}
         </div>
       </div>
       {which !== "turn" && diff.files.some((f) => open.has(f.path)) && (
-        <CommitBar store={store} diff={diff} open={open} reload={reload} />
+        <CommitBar store={store} diff={diff} scope={scope} open={open} reload={reload} />
       )}
+      {committed && branch && <ReadyBar store={store} diff={diff} branch={branch} reload={reload} />}
     </>
   );
 }

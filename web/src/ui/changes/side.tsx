@@ -10,7 +10,7 @@ import { go } from "../../state/route";
 import { plain } from "../../state/safe";
 import type { SessionStore } from "../../state/session";
 import { age, bytes } from "../../state/time";
-import type { Diff } from "../../state/workspace";
+import type { Branch, Diff } from "../../state/workspace";
 import { Button } from "../button";
 import { Counts } from "../diff";
 import { Icon, type IconName } from "../icon";
@@ -19,7 +19,14 @@ import { fileId } from "./file";
 
 export const kindIcons: Record<string, IconName> = { add: "plus", delete: "trash", move: "enter" };
 
-export function SideList({ store, diff, review }: { store: SessionStore; diff: Diff; review: Review }) {
+interface SideProps {
+  store: SessionStore;
+  diff: Diff;
+  branch: Branch | undefined;
+  review: Review;
+}
+
+export function SideList({ store, diff, branch, review }: SideProps) {
   const t = w.value;
   const commits = diff.commits ?? [];
   return (
@@ -33,7 +40,9 @@ export function SideList({ store, diff, review }: { store: SessionStore; diff: D
       <ReviewList store={store} review={review} />
       {commits.length > 0 && (
         <>
-          <h2 class="grp">{t.changes_.committedHere}</h2>
+          <h2 class="grp">
+            {branch?.target ? t.changes_.aheadCommits(branch.ahead, plain(branch.target)) : t.changes_.committedHere}
+          </h2>
           <ul>
             {commits.slice(0, 50).map((c) => (
               <li key={c.commit} class="frow" title={plain(`${c.commit.slice(0, 12)} ${c.author ?? ""}`)}>

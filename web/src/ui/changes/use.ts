@@ -1,10 +1,14 @@
-// The diff of a session, loaded again whenever the log says that files have changed.
+// The diff of a session, loaded again whenever the log says that files have changed, and what the page counts in it.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
+import type { Item } from "../../fold/conversation";
+import type { WorkspaceFile } from "../../rpc/service";
 import { status } from "../../state/app";
+import { type Changed, lastTurnFiles, sessionFiles, turnFiles } from "../../state/changes";
+import { sharedDiff } from "../../state/diffs";
 import { reviewOf } from "../../state/review";
 import type { SessionStore } from "../../state/session";
-import { type Diff, loadDiff, type NoDiff, type Scope } from "../../state/workspace";
+import { type Branch, type Diff, isDiff, loadBranch, type NoDiff, type Scope } from "../../state/workspace";
 
 export interface Loaded {
   diff: Diff | NoDiff | undefined;
@@ -13,30 +17,63 @@ export interface Loaded {
   reload: () => void;
 }
 
-/** The diff of a scope; undefined loads nothing. */
-export function useDiff(store: SessionStore, scope: Scope | undefined): Loaded {
-  const [diff, setDiff] = useState<{ of: string; diff: Diff | NoDiff }>();
+/** The diff of a scope; undefined loads nothing. A fixed one is of a turn that has ended and is loaded once. */
+export function useDiff(store: SessionStore, scope: Scope | undefined, fixed = false): Loaded {
   const [again, setAgain] = useState(0);
-  const asked = useRef(0);
-  const of = `${store.id} ${scope?.turn ?? ""} ${scope?.against ?? ""}`;
-  const files = store.files.value;
+  const shared = scope && sharedDiff(store, scope);
+  const files = fixed ? 0 : store.files.value;
   const ready = status.value === "open" && store.phase.value === "live";
   useEffect(() => {
-    if (!ready || scope === undefined) return;
-    const mine = ++asked.current;
-    void loadDiff(store.id, scope).then((d) => {
-      // A later question has a later answer.
-      if (mine === asked.current) setDiff({ of, diff: d });
-    });
-  }, [of, scope === undefined, files, again, ready]);
+    if (ready) shared?.load(`${files} ${again}`);
+  }, [shared, files, again, ready]);
   return {
-    diff: scope !== undefined && diff?.of === of ? diff.diff : undefined,
-    set: (d) => {
-      asked.current++;
-      setDiff({ of, diff: d });
-    },
-    reload: () => setAgain((n) => n + 1),
+    diff: shared?.diff.value,
+    set: (d) => shared?.set(d),
+    reload: () => setAgain(Date.now()),
   };
+}
+
+const ofFile = (f: WorkspaceFile): Changed => ({
+  path: f.path,
+  added: f.added,
+  removed: f.removed,
+  isNew: f.kind === "add",
+});
+
+/** The files that a session or its last turn has changed: git knows all of them; without git there is what the agent reports. */
+export function useFiles(store: SessionStore, turn: boolean, off = false): readonly Changed[] {
+  const { diff } = useDiff(store, off ? undefined : {});
+  const turns = isDiff(diff) ? (diff.turns ?? []) : [];
+  const last = turn ? turns[turns.length - 1]?.turn_id : undefined;
+  const ofTurn = useDiff(store, last === undefined ? undefined : { turn: last });
+  const shown = turn ? ofTurn.diff : diff;
+  if (off || diff === undefined) return [];
+  if (isDiff(diff)) return isDiff(shown) ? shown.files.map(ofFile) : [];
+  return turn ? lastTurnFiles(store.settled) : sessionFiles(store.settled);
+}
+
+/** The files that a turn has changed, by its result and the prompt that it began with. */
+export function useTurnFiles(store: SessionStore, result: Item, prompt: string): readonly Changed[] {
+  const { diff } = useDiff(store, store.past ? undefined : {});
+  const mark = isDiff(diff) ? diff.turns?.find((x) => x.turn_id === prompt && x.ended) : undefined;
+  const { diff: own } = useDiff(store, mark?.changed ? { turn: prompt } : undefined, true);
+  if (mark) return mark.changed && isDiff(own) ? own.files.map(ofFile) : [];
+  return diff === undefined && !store.past ? [] : turnFiles(store.settled, result);
+}
+
+/** How the branch of a session differs from the one at which it started. */
+export function useBranch(store: SessionStore, on: boolean): Branch | undefined {
+  const [branch, setBranch] = useState<Branch>();
+  const files = store.files.value;
+  const ready = on && status.value === "open" && store.phase.value === "live";
+  useEffect(() => {
+    let gone = false;
+    if (ready) void loadBranch(store.id).then((b) => !gone && setBranch(b));
+    return () => {
+      gone = true;
+    };
+  }, [store, files, ready]);
+  return branch;
 }
 
 /** The remarks of a session, loaded again whenever the log says that they have changed. */

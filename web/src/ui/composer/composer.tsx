@@ -4,6 +4,7 @@ import { interrupt, send } from "../../state/actions";
 import { w } from "../../state/app";
 import { isBusy } from "../../state/phase";
 import type { SessionStore } from "../../state/session";
+import { phone } from "../viewport";
 import { InputBox } from "./input";
 import { Switches } from "./switches";
 
@@ -27,7 +28,7 @@ export function Composer({ store }: { store: SessionStore }) {
       onSend={(d) => send(store.id, d)}
       onEscape={() => busy && void interrupt(store.id)}
       onUpWhenEmpty={editLast}
-      fold={asks}
+      fold={asks && phone()}
       switches={<Switches store={store} />}
     />
   );

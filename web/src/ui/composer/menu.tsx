@@ -87,7 +87,7 @@ export function Menu({ handle, asked, where, commands, caret, replace, add }: Me
     if (!item) return;
     if (asked.kind === "/") replace(asked.from, caret, `/${item.name} `);
     else {
-      replace(asked.from, caret, "");
+      replace(asked.from, caret, `@${item.name} `);
       add({ type: item.dir ? types.folder : types.file, path: item.name, displayType: "TAG" });
     }
   };

@@ -6,7 +6,7 @@ import { plain } from "../../state/safe";
 import { liveEntries, pastEntries } from "../../state/sessions";
 import { age } from "../../state/time";
 import { basename } from "../../state/tools";
-import { entryHref } from "../sidebar";
+import { entryHref } from "../../state/sessions";
 import { StateDot } from "../small";
 
 const shown = 4;

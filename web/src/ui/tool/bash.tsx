@@ -5,7 +5,7 @@ import { w } from "../../state/app";
 import { isRefusal } from "../../state/tidy";
 import { commandOf, exitCode, resultText } from "../../state/tools";
 import { Coloured } from "../code";
-import { Denied, Head, type ShapeProps, ToolMeta } from "./card";
+import { Denied, Head, type ShapeProps, ToolMeta } from "./parts";
 import { Output } from "./output";
 
 export function Bash({ tool, store, title, input, state }: ShapeProps) {

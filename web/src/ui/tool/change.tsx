@@ -6,7 +6,7 @@ import { ofCall, ofTool } from "../../state/diff";
 import { resultText } from "../../state/tools";
 import { Counts, DiffTable } from "../diff";
 import { Icon } from "../icon";
-import { Denied, Head, type ShapeProps, ToolMeta } from "./card";
+import { Denied, Head, type ShapeProps, ToolMeta } from "./parts";
 import { Output } from "./output";
 
 export function Change({ tool, store, title, state, input }: ShapeProps) {

@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import { w } from "../../state/app";
 import { plain } from "../../state/safe";
 import { untag } from "../../state/tidy";
+import { Dialog } from "../dialog";
 
 const lastLines = 12;
 /** More than this is never drawn at once. */
@@ -63,12 +64,23 @@ export function Raw({ label, value }: { label: string; value: unknown }) {
   );
 }
 
+/** Pictures, each of which opens large. */
 export function Pictures({ images }: { images: { type: string; data: string }[] }) {
+  const [large, setLarge] = useState<number>();
+  const src = (i: { type: string; data: string }) => `data:${i.type};base64,${i.data}`;
+  const shown = large === undefined ? undefined : images[large];
   return (
     <div class="pictures">
       {images.map((i, n) => (
-        <img key={n} src={`data:${i.type};base64,${i.data}`} alt={w.value.picture(n + 1)} />
+        <button key={n} type="button" class="pic" title={w.value.openLarge} onClick={() => setLarge(n)}>
+          <img src={src(i)} alt={w.value.picture(n + 1)} />
+        </button>
       ))}
+      {shown && (
+        <Dialog class="zoom" title={w.value.picture((large ?? 0) + 1)} close={() => setLarge(undefined)}>
+          <img src={src(shown)} alt={w.value.picture((large ?? 0) + 1)} />
+        </Dialog>
+      )}
     </div>
   );
 }

@@ -1,6 +1,6 @@
 // A subagent: its own rows inside, one line of summary, and a way to stop it.
 
-import { useState } from "preact/hooks";
+import { useContext, useState } from "preact/hooks";
 import { get, str } from "../../fold/json";
 import { tryCall, w } from "../../state/app";
 import { rowsOf, threadOf } from "../../state/rows";
@@ -9,8 +9,7 @@ import { resultText } from "../../state/tools";
 import { IconButton } from "../button";
 import { Icon } from "../icon";
 import { Markdown } from "../markdown";
-import { Step } from "../step";
-import { Head, type ShapeProps, ToolMeta, usageOf } from "./card";
+import { Head, NestedRow, type ShapeProps, ToolMeta, usageOf } from "./parts";
 
 /** How many rows of a subagent are drawn: its last ones. */
 const most = 60;
@@ -24,6 +23,7 @@ export function Subagent({ tool, store, title, input, state }: ShapeProps) {
   const rows = shown ? rowsOf(threadOf(c, tool.id)) : [];
   const usage = usageOf(tool.toolUseResult);
   const t = w.value;
+  const Nested = useContext(NestedRow);
   return (
     <details class="sub" open={shown}>
       <summary
@@ -62,7 +62,7 @@ export function Subagent({ tool, store, title, input, state }: ShapeProps) {
         <div class="in">
           {rows.length > most && <p class="dim">{t.earlierRows(rows.length - most)}</p>}
           {rows.slice(-most).map((r) => (
-            <Step key={r.key} row={r} store={store} nested />
+            <Nested key={r.key} row={r} store={store} nested />
           ))}
           {rows.length === 0 && <p class="dim">{str(get(input, "prompt")).slice(0, 500)}</p>}
           {state === "done" && rows.length === 0 && <Markdown text={resultText(tool.result)} />}

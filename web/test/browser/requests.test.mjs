@@ -1,0 +1,89 @@
+// A request is shown once, in its place in the conversation; elsewhere one line leads to it. Messages of a person read well.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { begin, open, say, turns } from "./driver.mjs";
+import { shared } from "./shared.mjs";
+
+const { browser } = shared;
+const server = () => shared.server;
+
+test("a request is in the conversation, once; out of view one line leads to it and answers nothing", async () => {
+  const page = await open(browser, server());
+  await begin(page, "bulk 40");
+  await turns(page, 1);
+  await say(page, "permission");
+  const card = page.locator(".ask-card");
+  await card.waitFor();
+  assert.equal(await page.locator(".thread .ask-card").count(), 1);
+  assert.equal(await page.locator(".dock .ask-card").count(), 0);
+  assert.equal(await page.getByRole("button", { name: "Allow once" }).count(), 1);
+  assert.equal(await page.locator(".step", { hasText: "rm -rf .cache/theme" }).count(), 1, "its row is the card");
+  const away = page.locator(".dock .away");
+  assert.equal(await away.count(), 0);
+  await page.locator(".dock").getByText("Waits for you").waitFor();
+  await page.locator(".scroll").first().evaluate((e) => e.scrollTo(0, 0));
+  await away.getByText("Waits for you").waitFor();
+  await away.getByText("Run this command?").or(away.getByText(/Run/)).first().waitFor();
+  assert.equal(await page.locator(".dock").getByRole("button", { name: /Allow|Deny/ }).count(), 0);
+  await away.getByRole("button", { name: "Show" }).click();
+  await away.waitFor({ state: "detached" });
+  const [box, dock] = await Promise.all([card.boundingBox(), page.locator(".dock").boundingBox()]);
+  assert.ok(box.y >= 0 && box.y < dock.y, "the card is in view");
+  await card.getByRole("button", { name: "Allow once" }).click();
+  await card.waitFor({ state: "detached" });
+  await turns(page, 2);
+  await page.locator(".step", { hasText: "rm -rf .cache/theme" }).waitFor();
+  await page.context().close();
+});
+
+test("an edit that is asked for has the colours of its language; what was decided of a plan is said in words", async () => {
+  const page = await open(browser, server());
+  await begin(page, "edit");
+  await page.locator(".ask-card .diff td.tx i").first().waitFor();
+  await page.locator(".ask-card").getByRole("button", { name: "Allow once" }).click();
+  await turns(page, 1);
+  await say(page, "plan");
+  const card = page.locator(".ask-card");
+  await card.getByRole("textbox").fill("Leave the fuzz targets alone.");
+  await card.getByRole("button", { name: "Keep planning" }).click();
+  await turns(page, 2);
+  const row = page.locator(".answered").last();
+  await row.getByText("Split the nightly build").waitFor();
+  await row.getByText("Keep planning: “Leave the fuzz targets alone.”").waitFor();
+  assert.doesNotMatch(await row.innerText(), /[{}]|"behavior"/);
+  assert.equal(await row.locator(".bad").count(), 0, "a choice is no fault");
+  await page.context().close();
+});
+
+test("a person's message is Markdown, folds at a line where it is long, and can be copied", async () => {
+  const page = await open(browser, server(), { permissions: ["clipboard-read", "clipboard-write"] });
+  await begin(page, "hello");
+  await turns(page, 1);
+  const text = "Use **both** and `Load`:\nin two lines\n\n```go\nfunc main() {}\n```";
+  const box = page.locator(".dock [data-composer]");
+  await box.fill(text);
+  await box.press("Enter");
+  await turns(page, 2);
+  const message = page.locator(".user").nth(1);
+  await message.locator("strong", { hasText: "both" }).waitFor();
+  await message.locator("code", { hasText: "Load" }).waitFor();
+  await message.locator(".code i.k", { hasText: "func" }).waitFor();
+  assert.match(await message.innerText(), /:\nin two lines/, "a line break that was typed is kept");
+  await message.hover();
+  await message.getByRole("button", { name: "Copy the message" }).click();
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), text);
+  const answer = page.locator(".step.say").last();
+  await answer.hover();
+  await answer.getByRole("button", { name: "Copy the answer" }).click();
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), text, "the scene answers with the same");
+  const long = Array.from({ length: 60 }, (_, i) => `entry ${i + 1} of the log`).join("\n");
+  await box.fill(long);
+  await box.press("Enter");
+  await turns(page, 3);
+  const folded = page.locator(".user", { hasText: "entry 1 of the log" }).locator(".bubble");
+  assert.match(await folded.innerText(), /entry 12 of the log\s+48 more lines/);
+  await folded.getByRole("button", { name: "48 more lines" }).click();
+  await folded.getByText("entry 60 of the log").waitFor();
+  await page.context().close();
+});
