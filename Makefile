@@ -96,7 +96,7 @@ soak: preflight deps ## run the tests with their long parts, under an hour each 
 mutants: preflight deps ## plant the bugs of testdata/mutants and generated ones in a copy and see whether the tests notice (ARGS="-run ID -v", GROUP=server, SEED=, COUNT=)
 	go run ./internal/tool/mutants -group '$(GROUP)' -seed $(or $(SEED),1) -count $(or $(COUNT),100) $(ARGS)
 
-corpus: ## check the recordings of a folder (KIND=decode|wire|live|transcripts|fold|acp|acp-agents|codex DIR=...)
+corpus: ## check the recordings of a folder (KIND=decode|wire|live|transcripts|fold|acp|acp-agents|acp-remote|codex DIR=...)
 	@go run ./internal/tool/corpus -kind '$(KIND)' -dir '$(DIR)'
 
 clean: ## delete what build and dist wrote (the CLI stays in its cache, see CONTRIBUTING.md)

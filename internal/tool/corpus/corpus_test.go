@@ -31,6 +31,7 @@ func TestRun(t *testing.T) {
 		"transcripts": {"transcripts/plain", "expected.eb6447b8-582d-4984-84b6-560811d102df.messages.json", "assistant", "Assistant"},
 		"acp":         {"acp/text", "timeline.jsonl", "Hello th", "Hello Th"},
 		"acp-agents":  {"acp-agents/codex-acp-edit_permission", "meta.json", `"difference": "TWO"`, `"difference": "tWO"`},
+		"acp-remote":  {"acp-remote/http-prompt", "exchange.jsonl", `"status":202`, `"status":200`},
 		"codex":       {"codex/0.144.6/text_stream", "server.jsonl", "Hello, w", "hello, w"},
 	} {
 		t.Run(kind, func(t *testing.T) {

@@ -36,6 +36,7 @@ var kinds = map[string][]check{
 	"transcripts": {{"./transcript", "TestCorpus", "PARLEY_TRANSCRIPT_CORPUS", ""}},
 	"fold":        {{"./claude/claudeevent", "TestRecordings", "PARLEY_WIRE_CORPUS", ""}, decode},
 	"acp-agents":  {{"./acp/acpagent", "TestRecordings", "PARLEY_ACP_AGENTS_CORPUS", ""}},
+	"acp-remote":  {{"./acp/acphttp", "TestRecordings", "PARLEY_ACP_REMOTE_CORPUS", ""}},
 	"acp":         {{"./acp/editor", "TestRecordings", "PARLEY_ACP_CORPUS", "scenario/"}},
 	"codex": {
 		{"./codex", "TestRecordings", "PARLEY_CODEX_CORPUS", ""},

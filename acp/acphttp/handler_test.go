@@ -1,0 +1,205 @@
+package acphttp_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/seed7221b0f9/parley/acp/acphttp"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const hello = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}`
+
+// talker answers initialize and then sends updates of n bytes, as often as it can.
+func talker(n int) acphttp.Agent {
+	return func(ctx context.Context, r io.Reader, w io.WriteCloser) error {
+		if _, err := bufio.NewReader(r).ReadString('\n'); err != nil {
+			return err
+		}
+		line := `{"jsonrpc":"2.0","id":0,"result":{}}` + "\n"
+		for {
+			if _, err := io.WriteString(w, line); err != nil {
+				return nil
+			}
+			line = `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","x":"` + strings.Repeat("x", n) + "\"}}\n"
+		}
+	}
+}
+
+// site is a handler at a loopback address. The header X-Owner names the owner.
+type site struct {
+	*testing.T
+	h   *acphttp.Handler
+	url string
+}
+
+func newSite(t *testing.T, opts acphttp.Options, agent acphttp.Agent) *site {
+	h := acphttp.New(opts)
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := h.Serve(w, r, acphttp.Client{Owner: r.Header.Get("X-Owner"), Agent: agent}); err != nil {
+			t.Error(err)
+		}
+	}))
+	t.Cleanup(func() {
+		h.Close()
+		srv.Close()
+		http.DefaultClient.CloseIdleConnections()
+	})
+	return &site{t, h, srv.URL}
+}
+
+// do sends a request with pairs of header names and values. The caller closes the body.
+func (s *site) do(method, body string, header ...string) *http.Response {
+	s.Helper()
+	req, err := http.NewRequest(method, s.url, strings.NewReader(body))
+	if err != nil {
+		s.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	for i := 0; i < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return resp
+}
+
+// open makes a connection of an owner and returns its id.
+func (s *site) open(owner string) string {
+	s.Helper()
+	resp := s.do(http.MethodPost, hello, "X-Owner", owner)
+	defer resp.Body.Close()
+	id := resp.Header.Get(acphttp.HeaderConnection)
+	if resp.StatusCode != http.StatusOK || id == "" {
+		s.Fatalf("initialize: %s", resp.Status)
+	}
+	return id
+}
+
+// TestServe_unread ends the connection of a client that opens no stream, and of one that opens it and stops reading:
+// the agent is not buffered without a limit.
+func TestServe_unread(t *testing.T) {
+	s := newSite(t, acphttp.Options{MaxWaiting: 1 << 20, Stall: 50 * time.Millisecond}, talker(100_000))
+	s.open("a")
+	id := s.open("a")
+	resp := s.do(http.MethodGet, "", "X-Owner", "a", acphttp.HeaderConnection, id, acphttp.HeaderSession, "s", "Accept", "text/event-stream")
+	defer resp.Body.Close()
+	s.none()
+}
+
+// none waits until no connection is left.
+func (s *site) none() {
+	s.Helper()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	end := time.NewTimer(long)
+	defer end.Stop()
+	for s.h.Connections() > 0 {
+		select {
+		case <-tick.C:
+		case <-end.C:
+			s.Fatalf("%d connections are left", s.h.Connections())
+		}
+	}
+}
+
+// echo answers each line with itself as the result of its id 0, or sends it as an update.
+func echo(_ context.Context, r io.Reader, w io.WriteCloser) error {
+	in := bufio.NewReader(r)
+	for {
+		line, err := in.ReadString('\n')
+		if err != nil {
+			return nil
+		}
+		if strings.Contains(line, "initialize") {
+			line = `{"jsonrpc":"2.0","id":0,"result":{}}` + "\n"
+		} else {
+			line = fmt.Sprintf("{\"jsonrpc\":\"2.0\",\"method\":\"session/update\",\"params\":{\"sessionId\":\"s\",\"line\":%q}}\n", line)
+		}
+		if _, err := io.WriteString(w, line); err != nil {
+			return nil
+		}
+	}
+}
+
+// TestServe_idle ends a connection that its client has left.
+func TestServe_idle(t *testing.T) {
+	s := newSite(t, acphttp.Options{Idle: 50 * time.Millisecond}, echo)
+	s.open("a")
+	s.none()
+}
+
+// TestServe_owner hides connections from everyone but their owner.
+func TestServe_owner(t *testing.T) {
+	s := newSite(t, acphttp.Options{}, echo)
+	id := s.open("a")
+	for _, method := range []string{http.MethodPost, http.MethodGet, http.MethodDelete} {
+		for owner, want := range map[string]bool{"b": false, "a": true} {
+			resp := s.do(method, `{"jsonrpc":"2.0","method":"x"}`, "X-Owner", owner, acphttp.HeaderConnection, id, "Accept", "text/event-stream")
+			resp.Body.Close()
+			if found := resp.StatusCode != http.StatusNotFound; found != want && method != http.MethodDelete || found && !want {
+				t.Errorf("%s by %s: %s", method, owner, resp.Status)
+			}
+		}
+		if method == http.MethodDelete {
+			return
+		}
+	}
+}
+
+// TestServe_lines gives the agent one line a message, whatever the white space of the client is.
+func TestServe_lines(t *testing.T) {
+	s := newSite(t, acphttp.Options{}, echo)
+	id := s.open("a")
+	resp := s.do(http.MethodPost, "{\n\"jsonrpc\":\n\"2.0\",\r\n\t\"method\":\"say\", \"params\": {\"sessionId\":\"s\"}\n}\n", "X-Owner", "a", acphttp.HeaderConnection, id, acphttp.HeaderSession, "s")
+	resp.Body.Close()
+	if resp.StatusCode != http.StatusAccepted {
+		t.Fatal(resp.Status)
+	}
+	resp = s.do(http.MethodGet, "", "X-Owner", "a", acphttp.HeaderConnection, id, acphttp.HeaderSession, "s", "Accept", "text/event-stream")
+	defer resp.Body.Close()
+	line, err := bufio.NewReader(resp.Body).ReadString('\n')
+	if want := `"line":"{\"jsonrpc\":\"2.0\",\"method\":\"say\",\"params\":{\"sessionId\":\"s\"}}\n"`; err != nil || !strings.Contains(line, want) {
+		t.Errorf("the agent read %s (%v), want %s", line, err, want)
+	}
+}
+
+// TestServe_floods bounds the requests of a client that wait for an answer.
+func TestServe_floods(t *testing.T) {
+	s := newSite(t, acphttp.Options{}, echo)
+	id := s.open("a")
+	large := `"` + string(bytes.Repeat([]byte("x"), 10<<20)) + `"`
+	refused := false
+	for i := range 10 {
+		resp := s.do(http.MethodPost, fmt.Sprintf(`{"jsonrpc":"2.0","id":"%d","method":"initialize/x","params":%s}`, i, large), "X-Owner", "a", acphttp.HeaderConnection, id)
+		resp.Body.Close()
+		refused = refused || resp.StatusCode == http.StatusTooManyRequests
+	}
+	if !refused {
+		t.Error("100 MB of requests without an answer were accepted")
+	}
+}
+
+// TestServe_failedAgent reports an agent that does not answer initialize.
+func TestServe_failedAgent(t *testing.T) {
+	s := newSite(t, acphttp.Options{}, func(context.Context, io.Reader, io.WriteCloser) error { return io.ErrUnexpectedEOF })
+	resp := s.do(http.MethodPost, hello)
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusInternalServerError || !strings.Contains(string(body), `"code":-32603`) {
+		t.Errorf("%s %s %v", resp.Status, body, err)
+	}
+}
