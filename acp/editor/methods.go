@@ -232,9 +232,12 @@ func (s *server) logout(ctx context.Context, _ *acp.LogoutRequest) (any, error) 
 }
 
 // checkDir checks a working directory.
-func checkDir(dir string) error {
+func (s *server) checkDir(dir string) error {
 	if !filepath.IsAbs(dir) {
 		return invalidf("cwd", dir, "`cwd` must be an absolute path, but received: %s", dir)
+	}
+	if s.opts.Remote {
+		return nil
 	}
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return invalidf("cwd", dir, "`cwd` does not exist on the machine running the agent: %s", dir)
@@ -249,6 +252,7 @@ func (s *server) features() Features {
 	c := s.client.Session.Or(acp.ClientSessionCapabilities{})
 	return Features{
 		Notices: c.Notices.IsSet(), Compaction: c.Compaction.IsSet(),
-		Boolean: c.ConfigOptions.Or(acp.SessionConfigOptionsCapabilities{}).Boolean.IsSet(),
+		Terminals: string(s.client.Meta["terminal_output"]) == "true" && s.version != 2,
+		Boolean:   c.ConfigOptions.Or(acp.SessionConfigOptionsCapabilities{}).Boolean.IsSet(),
 	}
 }

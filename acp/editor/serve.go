@@ -31,6 +31,9 @@ type Options struct {
 	// a tool uses a file, and the client writes what a tool has written. The provider must
 	// heed [agent.Options].Files; with any other, or such a client, the disk is all there is.
 	ClientFiles bool
+	// Remote means that sessions run on another machine, or for clients that may not look at this one: the provider
+	// checks their directories.
+	Remote bool
 	// AuthMethods are the ways to log in that clients with terminals are offered.
 	AuthMethods []acp.AuthMethod
 	// BackgroundWait is how long the answer to a prompt waits for commands in the
@@ -110,6 +113,7 @@ func Serve(ctx context.Context, r io.Reader, w io.WriteCloser, opts Options) err
 		Sent:         opts.Sent,
 		CancelMethod: acp.MethodCancelRequest,
 		AnswerStray:  true,
+		MaxBuffered:  s.maxBuffered(),
 	})
 	close(ready)
 	select {
@@ -117,6 +121,16 @@ func Serve(ctx context.Context, r io.Reader, w io.WriteCloser, opts Options) err
 	case <-ctx.Done():
 	}
 	return s.shutdown(ctx)
+}
+
+// remoteBuffered limits the bytes of a remote client that wait to be handled.
+const remoteBuffered = 32 << 20
+
+func (s *server) maxBuffered() int {
+	if s.opts.Remote {
+		return remoteBuffered
+	}
+	return 0 // the default
 }
 
 func clip(line string) string { return line[:min(len(line), 200)] }

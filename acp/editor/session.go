@@ -27,7 +27,8 @@ type session struct {
 	queue    []*prompt // prompts that have no answer, the running one first
 	turnBy   string    // who began the turn that runs; empty between turns
 	turnOf   string    // the prompt of the turn that runs
-	followUp followUp  // whether the agent will report the end of a task
+	shared   shared
+	followUp followUp // whether the agent will report the end of a task
 	asks     map[string]context.CancelFunc
 	titled   bool // it has a title, or will not be given one
 	closed   bool
@@ -98,6 +99,8 @@ func (s *session) follow(live agent.Session) {
 func (s *session) event(live agent.Session, ev event.Event) {
 	s.srv.idle.stir()
 	s.mu.Lock()
+	s.mapper.foreign = s.shared.event(ev)
+	s.startedBy(ev)
 	before, _ := s.mapper.Background()
 	updates := append([]acp.SessionUpdate(nil), s.mapper.Event(ev)...)
 	after, _ := s.mapper.Background()
@@ -115,6 +118,8 @@ func (s *session) event(live agent.Session, ev event.Event) {
 		s.begun(ev)
 	case *event.ResultMessage:
 		s.ended(ev)
+	case *event.SessionState, *event.QueueChanged:
+		s.stateChanged(ev)
 	case *event.TaskNotification, *event.TaskUpdated:
 		s.settle(false)
 	case *event.PermissionRequest:

@@ -27,7 +27,7 @@ type sessionRequest struct {
 // options are an agent's options for a request.
 func (s *server) options(r *sessionRequest) (agent.Options, error) {
 	o := s.opts.Session
-	if err := checkDir(r.cwd); err != nil {
+	if err := s.checkDir(r.cwd); err != nil {
 		return o, err
 	}
 	o.Dir, o.Partial, o.AdditionalDirectories = r.cwd, true, append(o.AdditionalDirectories, r.directories...)
@@ -156,7 +156,16 @@ func (s *server) open(ctx context.Context, r *sessionRequest) (*session, error) 
 
 // add makes a session known under an id.
 func (s *server) add(id string, live agent.Session, o agent.Options) (*session, error) {
+	return s.addMapped(id, live, o, nil)
+}
+
+// addMapped is add with the mapper that has replayed the session; nil is a new one.
+func (s *server) addMapped(id string, live agent.Session, o agent.Options, m *Mapper) (*session, error) {
 	one := newSession(s, id, o)
+	if m != nil {
+		one.mapper, one.titled = m, true
+	}
+	_, one.shared.on = live.(agent.Joined)
 	if files, ok := o.Files.(*clientFiles); ok {
 		files.bind(id)
 	}
@@ -209,6 +218,9 @@ func (s *server) resume(ctx context.Context, r *sessionRequest, replay bool) (*s
 	o, err := s.options(r)
 	if err != nil {
 		return nil, err
+	}
+	if s.joins() {
+		return s.join(ctx, resumer, r, o, replay)
 	}
 	one := s.session(r.id)
 	type started struct {
@@ -354,17 +366,18 @@ func (s *server) deleteSession(ctx context.Context, p *acp.DeleteSessionRequest)
 	if err != nil {
 		return nil, err
 	}
-	s.end(string(p.SessionID))
+	if !s.joins() { // an agent that runs here must end first
+		s.end(string(p.SessionID))
+	}
 	if err := h.Delete(ctx, string(p.SessionID)); err != nil && !errors.Is(err, agent.ErrNotFound) {
 		return nil, err
 	}
+	s.end(string(p.SessionID))
 	return &acp.DeleteSessionResponse{}, nil
 }
 
 func (s *server) closeSession(_ context.Context, p *acp.CloseSessionRequest) (any, error) {
-	if !s.end(string(p.SessionID)) {
-		return nil, notFound(string(p.SessionID))
-	}
+	s.end(string(p.SessionID)) // one that is closed already is no error
 	return &acp.CloseSessionResponse{}, nil
 }
 

@@ -37,7 +37,10 @@ type prompt struct {
 	shown     bool // the agent has said or done something since
 	repeated  bool // it was given to the agent again
 	cancelled bool
-	held      *outcome // it is over but for work in the background
+	waiting   bool        // it is in the queue of a session elsewhere
+	begun     bool        // its turn has begun
+	removed   *time.Timer // ends it if it left the queue without a turn
+	held      *outcome    // it is over but for work in the background
 	timer     *time.Timer
 }
 
@@ -87,8 +90,10 @@ func (p *prompt) leave() {
 	s := p.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if p.timer != nil {
-		p.timer.Stop()
+	for _, t := range []*time.Timer{p.timer, p.removed} {
+		if t != nil {
+			t.Stop()
+		}
 	}
 	for i, q := range s.queue {
 		if q != p {
@@ -192,7 +197,10 @@ func (p *prompt) run(ctx context.Context, input []json.RawMessage) outcome {
 		case <-p.over:
 			return p.result
 		case <-p.again:
-		case <-ctx.Done(): // the client took the request back
+		case <-ctx.Done(): // the client took the request back, or has gone
+			if p.session.left() {
+				return outcome{reason: acp.StopReasonCancelled}
+			}
 			p.session.cancelPrompt(p)
 			<-p.over
 			return p.result
@@ -217,6 +225,7 @@ func (p *prompt) send(ctx context.Context, input []json.RawMessage) error {
 		}
 		s.mu.Lock()
 		p.sent = true
+		s.shared.sent(p.uuid)
 		s.mu.Unlock()
 		err = live.Send(ctx, agent.Input{UUID: p.uuid, Content: input})
 		if err == nil {
@@ -281,7 +290,7 @@ func (s *session) ended(ev *event.ResultMessage) {
 	if len(s.queue) > 0 && s.queue[0].sent {
 		p = s.queue[0]
 	}
-	if p == nil || p.held == nil && (by == event.ByTask || by == event.ByAgent || of != "" && of != p.uuid) { // a turn of another's
+	if p == nil || p.held == nil && (by == event.ByTask || by == event.ByAgent || of != "" && of != p.uuid || s.shared.on && !p.begun) { // a turn of another's
 		s.mu.Unlock()
 		if p == nil {
 			s.state2("idle", string(reason))
@@ -333,7 +342,14 @@ func (s *session) settle(afterTurn bool) {
 func (s *session) cancel() {
 	s.mu.Lock()
 	all := append([]*prompt(nil), s.queue...)
+	live, others := s.live, s.shared.on && s.shared.busy
+	if len(all) > 0 && all[0].accepted && (s.turnOf == "" || s.turnOf == all[0].uuid) {
+		others = false // the turn of the prompt that is cancelled
+	}
 	s.mu.Unlock()
+	if others && live != nil {
+		s.srv.work.Go(func() { s.stopTurn(live) })
+	}
 	for i := len(all) - 1; i >= 0; i-- {
 		s.cancelPrompt(all[i])
 	}
@@ -393,7 +409,11 @@ func (s *server) steer(ctx context.Context, p *acp.PromptRequest) (any, error) {
 	if live == nil || !running {
 		return map[string]string{"outcome": "noActiveTurn"}, nil
 	}
-	if err := live.Send(ctx, agent.Input{UUID: random.UUID(), Content: input, Priority: "next"}); err != nil {
+	uuid := random.UUID()
+	one.mu.Lock()
+	one.shared.sent(uuid)
+	one.mu.Unlock()
+	if err := live.Send(ctx, agent.Input{UUID: uuid, Content: input, Priority: "next"}); err != nil {
 		return nil, err
 	}
 	return map[string]string{"outcome": "injected"}, nil

@@ -3,6 +3,7 @@ package serveragent
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
@@ -17,8 +18,9 @@ var (
 
 // join takes over the server's state of the session when it is attached. The first events report
 // everything open: the state, the queue and the requests, and whether a part of the conversation is
-// lost.
-func (s *Session) join(at *api.AttachResult) error {
+// lost. If the view has to begin again, because messages in between cannot be read any more, the result of
+// the last turn is reported too.
+func (s *Session) join(at *api.AttachResult, first bool) error {
 	if at.Snapshot == "" {
 		return nil
 	}
@@ -26,13 +28,18 @@ func (s *Session) join(at *api.AttachResult) error {
 	if err := json.Unmarshal([]byte(at.Snapshot), c); err != nil {
 		return err
 	}
-	s.past = c
-	events := []event.Event{&event.SessionState{State: at.State}}
-	if len(c.Queue) > 0 {
+	var events []event.Event
+	if first {
+		s.past = c
+	} else {
+		events = missed(c, at.State)
+	}
+	events = append(events, &event.SessionState{State: at.State})
+	if len(c.Queue) > 0 || !first {
 		events = append(events, &event.QueueChanged{Items: c.Queue})
 	}
 	for _, n := range c.Notices {
-		if n.Notice.Code == event.NoticeLost {
+		if n.Notice.Code == event.NoticeLost && first {
 			events = append(events, n.Notice)
 		}
 	}
@@ -44,6 +51,21 @@ func (s *Session) join(at *api.AttachResult) error {
 	}
 	s.kit.Update(func() []event.Event { return events })
 	return nil
+}
+
+// missed returns the events for a view that begins again: that it has a gap, and how the last turn ended.
+func missed(c *event.Conversation, state string) []event.Event {
+	events := []event.Event{&event.Notice{Severity: "warning", Text: "A part of the session was not received. Load the session again to see all of it."}}
+	thread := c.Thread("")
+	if thread == nil || state == "running" || state == "requires_action" {
+		return events
+	}
+	for _, item := range slices.Backward(thread.Items) {
+		if item.Result != nil {
+			return append(events, item.Result)
+		}
+	}
+	return events
 }
 
 // Past returns the server's conversation at the time when this view was opened, or nil.

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"net/http"
 	"time"
 
 	"github.com/seed7221b0f9/parley/agent"
@@ -18,16 +19,27 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
+// Server is the part of a server's client that a Provider uses. A [client.Client] is one.
+type Server interface {
+	// Call calls a method; see [client.Client.Call].
+	Call(ctx context.Context, method string, params, result any) error
+	// Follow yields the messages of a session; see [client.Client.Follow].
+	Follow(ctx context.Context, session string, after *api.Cursor) iter.Seq2[client.Event, error]
+}
+
 // Provider opens sessions at a Parley server through a client. Its methods may be called from
 // any goroutine.
 type Provider struct {
-	Client *client.Client
+	Client Server
 }
 
 var (
 	_ agent.Resumer       = (*Provider)(nil)
 	_ agent.HistoryKeeper = (*Provider)(nil)
 )
+
+// Joins reports that sessions run elsewhere: one that is resumed may be in the middle of a turn, and others use it too.
+func (p *Provider) Joins() bool { return true }
 
 // Name returns "server". The events of its sessions have the name of the agent at the server.
 func (p *Provider) Name() string { return "server" }
@@ -97,6 +109,9 @@ func translate(err error) error {
 	if err == nil {
 		return nil
 	}
+	if e, ok := errors.AsType[*client.Error](err); ok && e.Status == http.StatusForbidden {
+		return err // the role of the token does not suffice: another login does not help
+	}
 	for reason, to := range map[api.Reason]error{
 		api.SessionExpired: agent.ErrNotFound, api.AuthFailed: agent.ErrAuth, api.InvalidParams: agent.ErrInvalid,
 		api.Unsupported: agent.ErrUnsupported, api.CLINotFound: agent.ErrNotInstalled, api.Conflict: agent.ErrNotOpen,
@@ -141,69 +156,13 @@ func (h history) Load(ctx context.Context, id string, _ agent.HistoryPage) (agen
 	if err := json.Unmarshal([]byte(r.Conversation), c); err != nil {
 		return agent.HistoryEvents{}, err
 	}
-	return agent.HistoryEvents{Events: conversationEvents(c)}, nil
-}
-
-// conversationEvents yields events that fold to the main thread of a conversation.
-func conversationEvents(c *event.Conversation) iter.Seq2[event.Event, error] {
-	return func(yield func(event.Event, error) bool) {
-		thread := c.Thread("")
-		if thread == nil {
-			return
-		}
-		for _, item := range thread.Items {
-			for _, ev := range itemEvents(item, c.Provider) {
-				if !yield(ev, nil) {
-					return
-				}
+	return agent.HistoryEvents{Events: func(yield func(event.Event, error) bool) {
+		for ev := range c.Events() {
+			if !yield(ev, nil) {
+				return
 			}
 		}
-	}
-}
-
-// itemEvents returns the events of one item of a conversation.
-func itemEvents(item *event.Item, provider string) []event.Event {
-	m := item.Message
-	if m == nil {
-		return nil
-	}
-	head := event.Header{Provider: provider, MessageID: m.ID, UUID: m.UUID}
-	if m.Role == "user" {
-		ev := &event.UserMessage{}
-		if m.User != nil {
-			*ev = *m.User
-		}
-		ev.Header = head
-		for _, b := range m.Blocks {
-			ev.Blocks = append(ev.Blocks, blockContent(b))
-		}
-		return []event.Event{ev}
-	}
-	ev := &event.AssistantMessage{}
-	if m.Line != nil {
-		*ev = *m.Line
-	}
-	ev.Header, ev.Model, ev.StopReason = head, m.Model, m.StopReason
-	events := []event.Event{ev}
-	for _, b := range m.Blocks {
-		ev.Blocks = append(ev.Blocks, event.IndexedBlock{Index: b.Index, Block: blockContent(b)})
-		if t := b.Tool; t != nil && t.Status != event.ToolInProgress {
-			events = append(events, &event.ToolComplete{
-				Header: event.Header{Provider: provider}, ToolUseID: t.ID, Content: t.Result, IsError: t.Status == event.ToolFailed, ToolUseResult: t.ToolUseResult,
-			})
-		}
-	}
-	return events
-}
-
-func blockContent(b *event.Block) event.Content {
-	switch {
-	case b.Tool != nil:
-		return event.Content{Type: b.Type, ToolUseID: b.Tool.ID, Name: b.Tool.Name, Title: b.Tool.Title, Kind: b.Tool.Kind, Input: b.Tool.Input}
-	case b.Data != "":
-		return event.ContentOf(b.Data)
-	}
-	return event.Content{Type: b.Type, Text: b.Text.String()}
+	}}, nil
 }
 
 // Metadata describes one session.

@@ -59,11 +59,11 @@ func (s *Session) follow(ctx context.Context, attached chan struct{}) {
 			break
 		}
 		if ev.Attached != nil {
+			if failed = s.join(ev.Attached, first); failed != nil {
+				break
+			}
 			if first {
 				first = false
-				if failed = s.join(ev.Attached); failed != nil {
-					break
-				}
 				close(attached)
 			}
 			continue
