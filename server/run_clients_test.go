@@ -55,6 +55,49 @@ type folded struct {
 	Tools, Results []string
 }
 
+// runClient runs a program of testdata/clients and returns what each of its scenes has shown.
+func (h *harness) runClient(name string, args ...string) (got map[string]folded) {
+	h.Helper()
+	node := exec.CommandContext(h.ctx(), "node", append([]string{filepath.Join("testdata", "clients", name)}, args...)...)
+	node.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + h.TempDir()}
+	var errs bytes.Buffer
+	node.Stderr = &errs
+	out, err := node.Output()
+	if err != nil {
+		h.Fatalf("%v: %s", err, errs.Bytes())
+	}
+	if err := json.Unmarshal(out, &got); err != nil {
+		h.Fatalf("%v: %s", err, out)
+	}
+	return got
+}
+
+// TestACP_clients drives the official client of ACP over both transports.
+func TestACP_clients(t *testing.T) {
+	modules := clientModules(t)
+	for _, transport := range []string{"http", "ws"} {
+		t.Run(transport, func(t *testing.T) {
+			h := newHarness(t)
+			h.provider.Pause = time.Millisecond
+			count := h.agui(aguiPrompt("count", "m1", "count 200")).all()
+			got := h.runClient("acp.mjs", modules, h.url, h.token, transport, filepath.Join(h.dir, "work"))
+			call := []string{`Bash {"command":"echo done"}`}
+			want := map[string]folded{
+				"text":       {"end_turn", "hello from the agent", []string{}, []string{}},
+				"tool":       {"end_turn", "I have used Bash.", call, []string{"completed"}},
+				"allow":      {"end_turn", "I have used Bash.", call, []string{"completed"}},
+				"reject":     {"end_turn", "I was not allowed to.", call, []string{"failed"}},
+				"cancel":     {"cancelled", "", []string{}, []string{}},
+				"reconnect":  {"end_turn", count, []string{}, []string{}},
+				"complaints": {"", "", []string{}, []string{}},
+			}
+			if d := cmp.Diff(want, got); d != "" {
+				t.Errorf("the client shows (-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
 // TestRun_clients drives the official clients: their folded messages match those of the agent.
 func TestRun_clients(t *testing.T) {
 	modules := clientModules(t)
@@ -63,18 +106,7 @@ func TestRun_clients(t *testing.T) {
 			h := newHarness(t)
 			h.provider.Pause = time.Millisecond
 			count := h.agui(aguiPrompt("count", "m1", "count 200")).all()
-			node := exec.CommandContext(h.ctx(), "node", filepath.Join("testdata", "clients", "run.mjs"), modules, h.url, h.token, protocol)
-			node.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
-			var errs bytes.Buffer
-			node.Stderr = &errs
-			out, err := node.Output()
-			if err != nil {
-				t.Fatalf("%v: %s", err, errs.Bytes())
-			}
-			var got map[string]folded
-			if err := json.Unmarshal(out, &got); err != nil {
-				t.Fatalf("%v: %s", err, out)
-			}
+			got := h.runClient("run.mjs", modules, h.url, h.token, protocol)
 			call := []string{`Bash {"command":"echo done"}`}
 			want := map[string]folded{
 				"text":      {"success", "hello from the agent", []string{}, []string{}},

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seed7221b0f9/parley/acp/acphttp"
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/internal/agentkit"
 	"github.com/seed7221b0f9/parley/server/keyproxy"
@@ -39,6 +40,8 @@ type Server struct {
 	tracer     session.Tracer
 	conns      chan struct{} // one element per connection
 	streams    places        // sockets and streams, by address
+	remoteACP  *acphttp.Handler
+	acpClients places // connections of ACP clients, by token
 	tries      tries
 	pairings   onces[pairing]
 	notices    onces[notice]
@@ -70,10 +73,11 @@ func newServer(ctx context.Context, opts Options, st session.Store) (*Server, er
 	}
 	s := &Server{
 		opts: opts, store: st, logger: opts.Logger, tenants: newTenants(opts),
-		conns: make(chan struct{}, opts.MaxConnections), streams: places{max: maxAddressConns}, tries: tries{now: opts.now}, began: time.Now(),
+		conns: make(chan struct{}, opts.MaxConnections), streams: places{max: maxAddressConns}, acpClients: places{max: maxACPClients}, tries: tries{now: opts.now}, began: time.Now(),
 		pairings: onces[pairing]{now: opts.now, max: maxPairings}, notices: onces[notice]{now: opts.now, max: maxNotices},
 		stopTokens: func() {},
 	}
+	s.remoteACP = acphttp.New(acphttp.Options{Heartbeat: opts.Heartbeat, Stall: opts.WriteTimeout, Logger: opts.Logger})
 	s.metrics, s.tracer = newMetrics(), session.NewTracer(opts.TracerProvider, opts.Version)
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if err := s.prepare(ctx); err != nil {
@@ -200,6 +204,7 @@ func (s *Server) Close() error {
 	s.cancel()
 	s.stopTokens()
 	s.closePreviews()
+	s.remoteACP.Close()
 	s.sessions.Close()
 	s.wg.Wait()
 	s.closeKeyProxy()
