@@ -15,6 +15,7 @@ type Features struct {
 	Notices    bool // session.notices
 	Compaction bool // session.compaction
 	Boolean    bool // session.configOptions.boolean
+	Terminals  bool // _meta.terminal_output: it draws a terminal of what a command puts out
 }
 
 // Mapper makes session updates of the events of one session. It is pure: it reads no
@@ -25,6 +26,7 @@ type Mapper struct {
 	Features Features
 	Replay   bool // events are history: prompts of the user are shown
 
+	foreign  bool // the event is a prompt of another client
 	out      []acp.SessionUpdate
 	streamed map[blockKey]bool // text blocks that came as deltas
 	failed   map[string]bool   // MCP servers that the user has seen
@@ -45,6 +47,7 @@ type Mapper struct {
 	retried   bool   // the client knows that a request of this turn is tried again
 	limit     string // the limit of the account that was reported last
 	usage     usage
+	turn      bool   // one runs
 	local     string // the last output of a command of the agent itself, which some agents say twice
 }
 
@@ -98,8 +101,8 @@ func (m *Mapper) piece(h *event.Header, kind, text string) {
 	}
 }
 
-// message maps what the model and the user say. What a subagent says is not shown; its
-// tool calls are.
+// message maps what the model and the user say. What a subagent says is shown in the call that has started it, so that
+// it does not mix with the answer.
 func (m *Mapper) message(ev event.Event) bool {
 	h := ev.Head()
 	switch ev := ev.(type) {
@@ -138,7 +141,9 @@ func (m *Mapper) assistant(ev *event.AssistantMessage) {
 		switch {
 		case event.IsTool(b.Block.Type):
 			m.wholeTool(ev, &b.Block)
-		case m.streamed[key] || ev.ParentToolUseID != "":
+		case ev.ParentToolUseID != "":
+			m.subagentSays(ev.ParentToolUseID, &b.Block)
+		case m.streamed[key]:
 		case b.Block.Type == "text" && ev.Error != "":
 			m.held, m.heldID, m.errorKind = b.Block.Text, ev.UUID, ev.Error
 		case b.Block.Type == "text":
@@ -187,13 +192,16 @@ func (m *Mapper) user(ev *event.UserMessage) {
 		return
 	}
 	if text, ok := commandOutput(ev); ok {
+		if strings.HasPrefix(text, "Set model to ") && !m.turn && !m.Replay {
+			return // the client has chosen it and shows it
+		}
 		if text != m.local && !(m.Features.Compaction && strings.HasPrefix(text, "Compacted")) {
 			m.say(ev.UUID, text)
 		}
 		m.local = text
 		return
 	}
-	if !m.Replay || !ev.IsPrompt || ev.IsSynthetic || ev.IsMeta {
+	if !m.Replay && !m.foreign || !ev.IsPrompt || ev.IsSynthetic || ev.IsMeta {
 		return
 	}
 	for i := range ev.Blocks {

@@ -13,6 +13,8 @@ import (
 // sessionEvent maps what concerns the whole session.
 func (m *Mapper) sessionEvent(ev event.Event) {
 	switch ev := ev.(type) {
+	case *event.TurnStart:
+		m.turn = true
 	case *event.Plan:
 		m.plan(ev)
 	case *event.Usage:
@@ -109,7 +111,7 @@ func (m *Mapper) result(ev *event.ResultMessage) {
 	if m.stop, m.stopErr = stopReason(ev, m.errorKind); m.stopErr == nil && !m.Replay {
 		m.say(m.heldID, m.held)
 	}
-	m.held, m.local, m.errorKind, m.abandoned, m.retried = "", "", "", false, false
+	m.held, m.local, m.errorKind, m.abandoned, m.retried, m.turn = "", "", "", false, false, false
 	clear(m.streamed)
 	m.endTools(ev)
 }

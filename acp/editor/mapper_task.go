@@ -81,7 +81,9 @@ func (m *Mapper) endTask(id, status, summary string) {
 	u := t.update()
 	t.status = taskStatus(status)
 	u.Status = acp.Some(t.status)
-	if summary != "" {
+	if t.terminal {
+		t.exit(u, summary, t.status != acp.ToolCallStatusCompleted)
+	} else if summary != "" {
 		u.Content = acp.Some(append(append([]acp.ToolCallContent{}, t.shown.content...), textContent(summary)))
 		u.RawOutput = rawText(summary)
 	}

@@ -22,8 +22,10 @@ type toolCall struct {
 	shown                       view
 	status                      acp.ToolCallStatus
 	hidden                      bool // shown as the plan, not as a call
+	terminal                    bool // the client draws a terminal
 	asked                       bool // a permission is open
 	task                        string
+	said                        string // what its subagent has said last
 	done                        bool
 }
 
@@ -89,6 +91,7 @@ func (m *Mapper) startTool(t *toolCall) {
 		return
 	}
 	t.hidden = planTools[t.name]
+	t.terminal = m.Features.Terminals && (t.name == "Bash" || t.name == "commandExecution")
 	m.tools[t.id] = t
 	m.order = append(m.order, t.id)
 	t.status = acp.ToolCallStatusPending
@@ -103,6 +106,9 @@ func (m *Mapper) showTool(t *toolCall) {
 	c := &acp.ToolCall{
 		ToolCallID: acp.ToolCallID(t.id), Title: t.shown.title, Kind: acp.Some(t.shown.kind), Status: acp.Some(t.status),
 		Content: t.shown.content, Locations: t.shown.locations, RawInput: json.RawMessage(t.input), Object: acp.Object{Meta: t.meta()},
+	}
+	if t.terminal {
+		c.Meta["terminal_info"] = terminalMeta(t.id, "cwd", m.Dir)
 	}
 	c.Name = acp.NonZero(t.name)
 	if c.Content == nil {
@@ -138,6 +144,9 @@ func (m *Mapper) view(t *toolCall) view {
 	}
 	if len(t.givenLocations) > 0 {
 		v.locations = t.givenLocations
+	}
+	if t.terminal {
+		v.content = terminalContent(t.id)
 	}
 	return v
 }
@@ -274,7 +283,6 @@ func (m *Mapper) ask(call *toolCall) {
 		t.hidden = false
 		m.showTool(t)
 	}
-	m.setStatus(t, acp.ToolCallStatusPending)
 }
 
 func (m *Mapper) answered(id string, allowed bool) {
@@ -340,6 +348,10 @@ func (m *Mapper) finishTool(t *toolCall, ev *event.ToolComplete) {
 	}
 	u.Status = acp.Some(t.status)
 	u.RawOutput = r.raw
+	if t.terminal {
+		t.exit(u, r.text, ev.IsError)
+		r.content = nil
+	}
 	if r.title != "" {
 		u.Title = acp.Some(r.title)
 	}
@@ -348,6 +360,31 @@ func (m *Mapper) finishTool(t *toolCall, ev *event.ToolComplete) {
 	}
 	m.send(t, u)
 	m.drop(t)
+}
+
+// maxSaid is how many bytes of what a subagent says are shown.
+const maxSaid = 8 << 10
+
+// subagentSays shows a text of a subagent in the call that has started it, until the result takes its place.
+func (m *Mapper) subagentSays(parent string, b *event.Content) {
+	t := m.tools[parent]
+	if t == nil || t.done || b.Type != "text" || strings.TrimSpace(b.Text) == "" {
+		return
+	}
+	if t.said != "" {
+		t.said += "\n\n"
+	}
+	t.said += b.Text
+	for len(t.said) > maxSaid { // whole lines, the newest
+		_, rest, more := strings.Cut(t.said, "\n")
+		if !more {
+			rest = strings.ToValidUTF8(t.said[len(t.said)-maxSaid:], "")
+		}
+		t.said = rest
+	}
+	u := t.update()
+	u.Content = acp.Some(append(slices.Clone(t.shown.content), textContent(t.said)))
+	m.send(t, u)
 }
 
 // drop forgets a call that has ended, but for its name: a diff can follow.

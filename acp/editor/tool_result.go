@@ -14,6 +14,7 @@ type result struct {
 	title   string
 	content []acp.ToolCallContent // nil leaves what is shown
 	raw     json.RawMessage
+	text    string // what it put out
 }
 
 // resultOf is what a result shows: the user's part of it, without what the agent writes
@@ -21,7 +22,7 @@ type result struct {
 func resultOf(t *toolCall, ev *event.ToolComplete) result {
 	blocks := resultBlocks(ev.Content)
 	text := cleanResult(t, joinText(blocks), ev)
-	r := result{raw: rawResult(ev.Content, joinText(blocks), text)}
+	r := result{raw: rawResult(ev.Content, joinText(blocks), text), text: text}
 	if t.name == "ExitPlanMode" && !ev.IsError {
 		r.title = "Exited Plan Mode"
 		return r

@@ -121,6 +121,7 @@ func (f *Flags) Run(ctx context.Context, code *int) error {
 	if f.login != "" {
 		return f.runLogin(ctx, code)
 	}
+	dropPlaceholders()
 	logger := f.logger()
 	p, err := f.provider(logger)
 	if err != nil {
@@ -149,6 +150,16 @@ func (f *Flags) Run(ctx context.Context, code *int) error {
 		*code = 1
 	}
 	return nil
+}
+
+// dropPlaceholders removes variables that have their own name as the value. Editors that fill in a variable which is not
+// set pass such ones, and they would count more than a stored login.
+func dropPlaceholders() {
+	for _, name := range []string{"CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_API_KEY"} {
+		if os.Getenv(name) == name {
+			_ = os.Unsetenv(name) // it fails for invalid names only
+		}
+	}
 }
 
 // loginMethods returns the ways to log in: the editor runs this command with these arguments in

@@ -2,9 +2,23 @@ package ide
 
 import (
 	"log/slog"
+	"os"
 	"strings"
 	"testing"
 )
+
+// TestDropPlaceholders drops what is no key and keeps what may be one.
+func TestDropPlaceholders(t *testing.T) {
+	t.Setenv("CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN")
+	t.Setenv("ANTHROPIC_API_KEY", "a key")
+	dropPlaceholders()
+	if v, ok := os.LookupEnv("CLAUDE_CODE_OAUTH_TOKEN"); ok {
+		t.Errorf("the name of the variable is passed on as a token: %q", v)
+	}
+	if os.Getenv("ANTHROPIC_API_KEY") != "a key" {
+		t.Error("a key was dropped")
+	}
+}
 
 func TestProvider(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())

@@ -1,0 +1,154 @@
+package editor_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/seed7221b0f9/parley/acp"
+	"github.com/seed7221b0f9/parley/acp/editor"
+	"github.com/seed7221b0f9/parley/agent/event"
+)
+
+// shownUpdates returns the updates of events as JSON, a line each.
+func shownUpdates(t *testing.T, m *editor.Mapper, events ...event.Event) string {
+	t.Helper()
+	var all []string
+	for _, ev := range events {
+		for _, u := range m.Event(ev) {
+			text, err := json.Marshal(u)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, string(text))
+		}
+	}
+	return strings.Join(all, "\n")
+}
+
+// command are the events of a command that ends with a result.
+func command(result string, failed bool) []event.Event {
+	return []event.Event{
+		&event.TurnStart{TurnID: "1"},
+		&event.ToolStart{ToolUseID: "t1", Name: "Bash", Block: `{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"make"}}`},
+		&event.ToolComplete{ToolUseID: "t1", Content: event.JSON(event.Quote(result)), IsError: failed},
+	}
+}
+
+// TestMapper_terminal shows commands as terminals to clients that draw them, with the output and the exit code.
+func TestMapper_terminal(t *testing.T) {
+	with := func(on bool) *editor.Mapper {
+		return &editor.Mapper{Dir: "/work", Features: editor.Features{Terminals: on}}
+	}
+	for _, tt := range []struct {
+		name, result string
+		failed       bool
+		want         []string
+	}{
+		{"success", "built", false, []string{
+			`"content":[{"terminalId":"t1","type":"terminal"}]`, `"terminal_info":{"cwd":"/work","terminal_id":"t1"}`,
+			`"terminal_output":{"data":"built\n","terminal_id":"t1"}`, `"terminal_exit":{"exit_code":0,"signal":null,"terminal_id":"t1"}`,
+		}},
+		{"failure", "Exit code 2\nno rule", true, []string{`"terminal_output":{"data":"no rule\n","terminal_id":"t1"}`, `"exit_code":2`}},
+		{"no output", "(Bash completed with no output)", false, []string{`"exit_code":0`}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := shownUpdates(t, with(true), command(tt.result, tt.failed)...)
+			for _, want := range tt.want {
+				if !strings.Contains(canonicalLines(t, got), want) {
+					t.Errorf("no %s in\n%s", want, got)
+				}
+			}
+			if strings.Contains(got, "```") {
+				t.Errorf("the output is shown twice:\n%s", got)
+			}
+		})
+	}
+	if got := shownUpdates(t, with(false), command("built", false)...); strings.Contains(got, "terminal") {
+		t.Errorf("a client without terminals gets\n%s", got)
+	}
+}
+
+// canonicalLines is JSON with its members in order.
+func canonicalLines(t *testing.T, text string) string {
+	t.Helper()
+	var all []string
+	for _, line := range strings.Split(text, "\n") {
+		var v any
+		if err := json.Unmarshal([]byte(line), &v); err != nil {
+			t.Fatal(err)
+		}
+		out, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, string(out))
+	}
+	return strings.Join(all, "\n")
+}
+
+// TestMapper_modelChange hides the agent's words about a model that the client has chosen, between turns only.
+func TestMapper_modelChange(t *testing.T) {
+	said := &event.UserMessage{Header: event.Header{UUID: "u"}, Blocks: []event.Content{event.TextContent("<local-command-stdout>Set model to sonnet</local-command-stdout>")}}
+	m := &editor.Mapper{}
+	if got := shownUpdates(t, m, said); got != "" {
+		t.Errorf("between turns: %s", got)
+	}
+	if got := shownUpdates(t, m, &event.TurnStart{TurnID: "1"}, said); !strings.Contains(got, "Set model to sonnet") {
+		t.Errorf("in a turn of /model: %s", got)
+	}
+}
+
+// TestMapper_statusForward never takes the status of a call back: a permission leaves it as it is.
+func TestMapper_statusForward(t *testing.T) {
+	got := shownUpdates(t, &editor.Mapper{},
+		&event.TurnStart{TurnID: "1"},
+		&event.ToolStart{Header: event.Header{MessageID: "m"}, ToolUseID: "t1", Name: "Bash", Block: `{"type":"tool_use","id":"t1","name":"Bash","input":{}}`},
+		&event.MessageComplete{Header: event.Header{MessageID: "m"}},
+		&event.PermissionRequest{RequestID: "r", ToolUseID: "t1", ToolName: "Bash"},
+		&event.PermissionResolved{RequestID: "r", ToolUseID: "t1", Behavior: event.ResolvedAllow},
+		&event.ToolComplete{ToolUseID: "t1", Content: `"ok"`},
+	)
+	order := []string{string(acp.ToolCallStatusPending), string(acp.ToolCallStatusInProgress), string(acp.ToolCallStatusCompleted)}
+	at := 0
+	for _, line := range strings.Split(got, "\n") {
+		var u struct{ Status string }
+		if err := json.Unmarshal([]byte(line), &u); err != nil {
+			t.Fatal(err)
+		}
+		for i, s := range order {
+			if s == u.Status && i < at {
+				t.Errorf("the status goes back to %s:\n%s", s, got)
+			} else if s == u.Status {
+				at = i
+			}
+		}
+	}
+	if at != 2 {
+		t.Errorf("the call did not end:\n%s", got)
+	}
+}
+
+// TestMapper_subagent shows what a subagent says in the call that has started it, not as the answer, and bounds it.
+func TestMapper_subagent(t *testing.T) {
+	m := &editor.Mapper{}
+	says := func(text string) event.Event {
+		return &event.AssistantMessage{Header: event.Header{ParentToolUseID: "t1", MessageID: "s"}, Blocks: []event.IndexedBlock{{Block: event.TextContent(text)}}}
+	}
+	start := []event.Event{
+		&event.TurnStart{TurnID: "1"},
+		&event.ToolStart{ToolUseID: "t1", Name: "Agent", Block: `{"type":"tool_use","id":"t1","name":"Agent","input":{"prompt":"look"}}`},
+	}
+	got := shownUpdates(t, m, append(start, says("I look around."), says("I found it."))...)
+	if !strings.Contains(got, "I look around.\\n\\nI found it.") || strings.Contains(got, "agent_message_chunk") {
+		t.Errorf("the words of the subagent are shown as\n%s", got)
+	}
+	long := shownUpdates(t, m, says(strings.Repeat("x", 100_000)), says("the end"))
+	if last := long[strings.LastIndex(long, "\n")+1:]; len(last) > 20_000 || !strings.Contains(last, "the end") {
+		t.Errorf("an update has %d bytes", len(last))
+	}
+	end := shownUpdates(t, m, &event.ToolComplete{ToolUseID: "t1", Content: `"It is there."`})
+	if !strings.Contains(end, "It is there.") || strings.Contains(end, "I look around.") {
+		t.Errorf("the result is shown as\n%s", end)
+	}
+}
