@@ -128,27 +128,3 @@ func TestMapper_statusForward(t *testing.T) {
 		t.Errorf("the call did not end:\n%s", got)
 	}
 }
-
-// TestMapper_subagent shows what a subagent says in the call that has started it, not as the answer, and bounds it.
-func TestMapper_subagent(t *testing.T) {
-	m := &editor.Mapper{}
-	says := func(text string) event.Event {
-		return &event.AssistantMessage{Header: event.Header{ParentToolUseID: "t1", MessageID: "s"}, Blocks: []event.IndexedBlock{{Block: event.TextContent(text)}}}
-	}
-	start := []event.Event{
-		&event.TurnStart{TurnID: "1"},
-		&event.ToolStart{ToolUseID: "t1", Name: "Agent", Block: `{"type":"tool_use","id":"t1","name":"Agent","input":{"prompt":"look"}}`},
-	}
-	got := shownUpdates(t, m, append(start, says("I look around."), says("I found it."))...)
-	if !strings.Contains(got, "I look around.\\n\\nI found it.") || strings.Contains(got, "agent_message_chunk") {
-		t.Errorf("the words of the subagent are shown as\n%s", got)
-	}
-	long := shownUpdates(t, m, says(strings.Repeat("x", 100_000)), says("the end"))
-	if last := long[strings.LastIndex(long, "\n")+1:]; len(last) > 20_000 || !strings.Contains(last, "the end") {
-		t.Errorf("an update has %d bytes", len(last))
-	}
-	end := shownUpdates(t, m, &event.ToolComplete{ToolUseID: "t1", Content: `"It is there."`})
-	if !strings.Contains(end, "It is there.") || strings.Contains(end, "I look around.") {
-		t.Errorf("the result is shown as\n%s", end)
-	}
-}

@@ -101,8 +101,7 @@ func (m *Mapper) piece(h *event.Header, kind, text string) {
 	}
 }
 
-// message maps what the model and the user say. What a subagent says is shown in the call that has started it, so that
-// it does not mix with the answer.
+// message maps the texts of the model and of the user. Texts of subagents are not shown; their tool calls are.
 func (m *Mapper) message(ev event.Event) bool {
 	h := ev.Head()
 	switch ev := ev.(type) {
@@ -141,9 +140,7 @@ func (m *Mapper) assistant(ev *event.AssistantMessage) {
 		switch {
 		case event.IsTool(b.Block.Type):
 			m.wholeTool(ev, &b.Block)
-		case ev.ParentToolUseID != "":
-			m.subagentSays(ev.ParentToolUseID, &b.Block)
-		case m.streamed[key]:
+		case m.streamed[key] || ev.ParentToolUseID != "":
 		case b.Block.Type == "text" && ev.Error != "":
 			m.held, m.heldID, m.errorKind = b.Block.Text, ev.UUID, ev.Error
 		case b.Block.Type == "text":

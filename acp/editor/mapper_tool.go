@@ -25,7 +25,6 @@ type toolCall struct {
 	terminal                    bool // the client draws a terminal
 	asked                       bool // a permission is open
 	task                        string
-	said                        string // what its subagent has said last
 	done                        bool
 }
 
@@ -360,31 +359,6 @@ func (m *Mapper) finishTool(t *toolCall, ev *event.ToolComplete) {
 	}
 	m.send(t, u)
 	m.drop(t)
-}
-
-// maxSaid is how many bytes of what a subagent says are shown.
-const maxSaid = 8 << 10
-
-// subagentSays shows a text of a subagent in the call that has started it, until the result takes its place.
-func (m *Mapper) subagentSays(parent string, b *event.Content) {
-	t := m.tools[parent]
-	if t == nil || t.done || b.Type != "text" || strings.TrimSpace(b.Text) == "" {
-		return
-	}
-	if t.said != "" {
-		t.said += "\n\n"
-	}
-	t.said += b.Text
-	for len(t.said) > maxSaid { // whole lines, the newest
-		_, rest, more := strings.Cut(t.said, "\n")
-		if !more {
-			rest = strings.ToValidUTF8(t.said[len(t.said)-maxSaid:], "")
-		}
-		t.said = rest
-	}
-	u := t.update()
-	u.Content = acp.Some(append(slices.Clone(t.shown.content), textContent(t.said)))
-	m.send(t, u)
 }
 
 // drop forgets a call that has ended, but for its name: a diff can follow.

@@ -250,8 +250,8 @@ var linkRules = []struct {
 	{[]string{"cmd/parley"}, []string{"testing/...", module + "/internal/test/...", module + "/internal/tool/...", module + "/agent/agenttest", module + "/claude/claudetest", module + "/codex/codextest", module + "/server/webpush/webpushtest", module + "/spawn/spawntest"}},
 	// The host knows no agent and no server.
 	{[]string{"host"}, []string{module + "/agent/...", module + "/claude/...", module + "/codex/...", module + "/acp/...", module + "/server/...", module + "/eventlog/...", "net/http"}},
-	// The server runs any agent but links none.
-	{[]string{"server"}, []string{module + "/claude/...", module + "/codex/...", module + "/acp/..."}},
+	// The server runs any agent but links none. To editors it is an agent itself.
+	{[]string{"server"}, []string{module + "/claude/...", module + "/codex/...", module + "/acp/acpagent", module + "/acp/acpevent"}},
 }
 
 func TestLinked(t *testing.T) {

@@ -17,8 +17,8 @@ import (
 	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/util"
 
-	"github.com/seed7221b0f9/parley/internal/mdlimit"
 	"github.com/seed7221b0f9/parley/internal/lexers"
+	"github.com/seed7221b0f9/parley/internal/mdlimit"
 )
 
 var formatter = chromahtml.New(chromahtml.WithClasses(true), chromahtml.TabWidth(4))
