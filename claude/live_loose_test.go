@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -127,6 +128,35 @@ var loose = []looseness{
 		change:  func(_ *live, want, got []any) ([]any, []any) { return want, withoutHint(got) },
 		why:     "of CLAUDE_CODE_ENTRYPOINT=sdk-cli, which this SDK sets, the CLI thinks that somebody types commands",
 	},
+	{
+		name:    "missing programs of the sandbox",
+		applies: func(l *live, _ []any) bool { return l.rec.Name == "sandbox-unavailable" },
+		change:  func(_ *live, want, got []any) ([]any, []any) { return withoutMissing(want), withoutMissing(got) },
+		why:     "this machine has one of the programs that the recording's machine lacked",
+	},
+}
+
+// missingPrograms matches the list of programs that a sandbox lacks.
+var missingPrograms = regexp.MustCompile(`dependencies are missing: [^·]*·`)
+
+// withoutMissing returns results without the names of missing programs.
+func withoutMissing(all []any) (out []any) {
+	for _, m := range all {
+		if r, ok := m.(map[string]any); ok {
+			if texts, ok := r["errors"].([]any); ok {
+				r = maps.Clone(r)
+				r["errors"] = slices.Clone(texts)
+				for i, text := range texts {
+					if s, ok := text.(string); ok {
+						r["errors"].([]any)[i] = missingPrograms.ReplaceAllString(s, "dependencies are missing ·")
+					}
+				}
+				m = r
+			}
+		}
+		out = append(out, m)
+	}
+	return out
 }
 
 // looser compares two sequences with diff, and, where they differ, once more with

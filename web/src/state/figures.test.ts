@@ -116,7 +116,7 @@ test("a tool's time is without what a person took", () => {
   expect([t.ran("a", 9000), t.tool("a")?.waited, t.tool("a")?.asked]).toEqual([2000, 3000, undefined]);
   note(10, { type: "user", message: { content: [{ tool_use_id: "a" }, { tool_use_id: "b" }] } });
   note(12, { type: "user", message: { content: [{ tool_use_id: "a" }] } });
-  expect([t.ran("a", 99_000), t.turn, t.last]).toEqual([3000, 1000, 12_000]);
+  expect([t.ran("a", 99_000), t.turn, t.last]).toEqual([3000, 4000, 12_000]);
   note(13, { type: "assistant", message: { content: [{ id: "a" }, { id: "c" }] } });
   note(14, { type: "question_request", request_id: "q", tool_use_id: "c" });
   note(15, { type: "question_resolved", request_id: "q" });

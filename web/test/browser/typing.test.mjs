@@ -144,12 +144,12 @@ describe("typing", { concurrency: 3 }, () => {
     const box = page.locator(".dock [data-composer]");
     assert.equal(await card.locator(".keys:visible").count(), 0, "no key hints at rest");
     await box.press("Shift+Tab");
-    await card.getByText("Letters answer this request now").waitFor();
-    assert.ok((await card.locator(".keys:visible").count()) > 2);
-    await page.keyboard.type("ok then");
+    await page.keyboard.type("ok then"); // at once: after 600 ms the first letter is an answer
     assert.equal(await box.inputValue(), "ok then", "a sentence that began on the card is whole");
     assert.equal(await page.locator(".ask-card.armed").count(), 0);
     await box.press("Shift+Tab");
+    await card.getByText("Letters answer this request now").waitFor();
+    assert.ok((await card.locator(".keys:visible").count()) > 2);
     await page.keyboard.press("Escape");
     await page.waitForFunction(() => document.activeElement?.matches("[data-composer]"));
     assert.equal(await page.locator(".ask-card.armed").count(), 0);
@@ -171,6 +171,7 @@ describe("typing", { concurrency: 3 }, () => {
       location.hash = `#/home/${encodeURIComponent(k)}`;
     }, key);
     await page.getByRole("heading", { name: "Home" }).waitFor();
+    await page.locator(`.ask-card[data-request="${key}"]`).waitFor();
     await page.waitForTimeout(400);
     await page.keyboard.press("j");
     await page.locator(".ask-card.armed").waitFor();
@@ -181,9 +182,14 @@ describe("typing", { concurrency: 3 }, () => {
       await page.keyboard.press("j");
       await page.waitForTimeout(350);
     }
-    await page.waitForTimeout(1100);
-    await page.keyboard.press("d");
-    await page.locator(`.ask-card[data-request="${key}"]`).waitFor({ state: "detached" });
+    // A busy machine may draw the armed card late; a letter before that is no answer.
+    const asked = page.locator(`.ask-card[data-request="${key}"]`);
+    for (let i = 0; i < 10 && (await asked.count()) > 0; i++) {
+      await page.waitForTimeout(1500);
+      await page.keyboard.press("d");
+      await asked.waitFor({ state: "detached", timeout: 1500 }).catch(() => undefined);
+    }
+    assert.equal(await asked.count(), 0, "the request is answered");
     assert.deepEqual(page.faults, []);
     assert.ok(sessionId(page) !== id);
     await page.context().close();
