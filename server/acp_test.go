@@ -401,9 +401,7 @@ func TestACP_revoked(t *testing.T) {
 	if !errors.As(c.closed, &end) || end.Code != websocket.StatusPolicyViolation {
 		t.Errorf("the socket ended with %v", c.closed)
 	}
-	if n := h.server.remoteACP.Connections(); n != 0 {
-		t.Errorf("%d connections are left", n)
-	}
+	eventually(t, "no connection is left", func() bool { return h.server.remoteACP.Connections() == 0 })
 }
 
 // TestACP_neverReads bounds the memory for clients that make the agent talk and read nothing: they lose their

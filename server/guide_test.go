@@ -33,6 +33,9 @@ func TestGuide(t *testing.T) {
 			body = strings.ReplaceAll(body, name, value)
 		}
 		checkParams(t, method, body)
+		if method == "workspace.push" {
+			continue // the repository has no remote; TestPush of workspace has one
+		}
 		result, e := r.post(method, json.RawMessage(body))
 		if e != nil {
 			t.Fatalf("%s %s: %+v", method, body, e)
