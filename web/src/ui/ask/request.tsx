@@ -58,6 +58,7 @@ export function RequestCard({ prompt, active }: { prompt: PendingPrompt; active?
   return (
     <section
       ref={box}
+      role="group"
       class={`ask-card${active ? " is-active" : ""}${isArmed ? " armed" : ""}`}
       tabIndex={-1}
       data-request={key}
