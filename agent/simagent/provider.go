@@ -1,9 +1,8 @@
 // Package simagent implements agent.Provider for the simulated agent: canned tours instead of a
 // model, in the protocol of the Claude CLI inside this process.
 //
-// It uses no model and no tokens, but reports some, so that budgets can be tried. It works only in a
-// temporary directory or, in a repository and after a permission, in the folder parley-demo. Its
-// sessions can be resumed if the provider has a directory; their messages are not stored, because no tour depends
+// It uses no model and no tokens, and works only in a temporary directory. Its sessions can be
+// resumed if the provider has a directory; their messages are not stored, because no tour depends
 // on them.
 package simagent
 
@@ -86,14 +85,7 @@ func (p *Provider) env() map[string]string {
 // Open starts a simulated agent. It uses only the options about the conversation; it has no
 // environment, no MCP servers and no subagents.
 func (p *Provider) Open(ctx context.Context, opts agent.Options) (agent.Session, error) {
-	o := agent.Options{ID: opts.ID, Mode: opts.Mode, AllowBypass: opts.AllowBypass, Model: opts.Model, Partial: opts.Partial}
-	if inRepository(opts.Dir) {
-		o.Env = []string{sim.DirVariable + "=" + opts.Dir}
-		for key, value := range p.env() {
-			o.Env = append(o.Env, key+"="+value)
-		}
-	}
-	s, err := p.claude().Open(ctx, o)
+	s, err := p.claude().Open(ctx, agent.Options{ID: opts.ID, Mode: opts.Mode, AllowBypass: opts.AllowBypass, Model: opts.Model, Partial: opts.Partial})
 	if err != nil {
 		return nil, err
 	}
@@ -102,23 +94,6 @@ func (p *Provider) Open(ctx context.Context, opts agent.Options) (agent.Session,
 		return nil, errors.Join(err, s.Close())
 	}
 	return session, nil
-}
-
-// inRepository reports whether a directory is in the working tree of a git repository.
-func inRepository(dir string) bool {
-	if !filepath.IsAbs(dir) {
-		return false
-	}
-	for {
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-			return true
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			return false
-		}
-		dir = parent
-	}
 }
 
 // Resume starts a simulated agent with the id of an earlier session. A fork is

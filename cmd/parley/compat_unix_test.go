@@ -612,8 +612,8 @@ var conversationSchemas = []string{".components.schemas.Prompt", ".components.sc
 var growing = []string{".components.schemas", ".paths"}
 
 // added matches members that answers have and the fixture does not.
-var added = regexp.MustCompile(`^\.components\.schemas\.(Accepted\.properties\.held|SessionSummary\.properties\.(turns|cost_usd|branch|repo)|TokenInfo\.properties\.agent_of)$` +
-	`|\.sessions\.\d+\.(turns|cost_usd|branch|repo)$`)
+var added = regexp.MustCompile(`^\.components\.schemas\.(Accepted\.properties\.held|SessionSummary\.properties\.(turns|cost_usd|branch|repo)|TokenInfo\.properties\.(agent_of|current|device)|WorkspaceDiffResult\.properties\.reverted)$` +
+	`|\.sessions\.\d+\.(turns|cost_usd|branch|repo)$|^\.tokens\.\d+\.used_at$|\.waited_ms$|^\.reverted$`)
 
 // ofDay matches what a budget of a day has spent, which ends with the day of the fixture.
 var ofDay = regexp.MustCompile(`^\.budgets\.\d+\.spent_(tokens|usd)$`)

@@ -1,14 +1,12 @@
 // Package sim is an agent without a model: a program that speaks the CLI's side of the
 // protocol and demonstrates an agent to users without a CLI. It needs no network, is free, and
-// uses only a temporary directory that it removes when it ends or, if a repository is set, one folder
-// in it, and only after a permission.
+// uses only a temporary directory that it removes when it ends.
 package sim
 
 import (
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"sync"
@@ -27,11 +25,6 @@ const (
 	// PaceVariable is the environment variable with the milliseconds between two pieces of
 	// text; 0 means no delay.
 	PaceVariable = "PARLEY_SIM_PACE"
-	// DirVariable is the environment variable with the directory of the session, if it is in a
-	// repository: files are then written to the folder [Folder] in it.
-	DirVariable = "PARLEY_SIM_DIR"
-	// Folder is the name of the folder of the agent's files in a repository.
-	Folder = "parley-demo"
 )
 
 const defaultPace = 25 * time.Millisecond
@@ -47,7 +40,6 @@ type agent struct {
 	cli     *fakecli.CLI
 	pace    time.Duration
 	dir     string // the directory of its tools
-	repo    string // the directory of the session, if it is in a repository
 	partial bool
 
 	mu      sync.Mutex
@@ -67,18 +59,13 @@ type agent struct {
 
 // Program runs the agent and returns its exit code.
 func Program(cli *fakecli.CLI) int {
-	a := &agent{cli: cli, pace: defaultPace, model: Model, mode: message.ModeDefault}
-	if a.repo = cli.Env(DirVariable); a.repo != "" {
-		a.dir, cli.CWD = filepath.Join(a.repo, Folder), a.repo
-	} else {
-		dir, err := os.MkdirTemp("", "parley-sim-")
-		if err != nil {
-			cli.Stderr("the simulated agent has no directory to work in: %v\n", err)
-			return 1
-		}
-		defer os.RemoveAll(dir)
-		a.dir, cli.CWD = dir, dir
+	dir, err := os.MkdirTemp("", "parley-sim-")
+	if err != nil {
+		cli.Stderr("the simulated agent has no directory to work in: %v\n", err)
+		return 1
 	}
+	defer os.RemoveAll(dir)
+	a := &agent{cli: cli, pace: defaultPace, dir: dir, model: Model, mode: message.ModeDefault}
 	a.changed.L = &a.mu
 	if ms, err := strconv.Atoi(cli.Env(PaceVariable)); err == nil && ms >= 0 {
 		a.pace = time.Duration(ms) * time.Millisecond
@@ -87,7 +74,7 @@ func Program(cli *fakecli.CLI) int {
 	if mode, ok := cli.Flag("permission-mode"); ok {
 		a.mode = message.PermissionMode(mode)
 	}
-	cli.Model = Model
+	cli.CWD, cli.Model = dir, Model
 	cli.Info = a.info()
 	a.control()
 	cli.OnPrompt(a.take)

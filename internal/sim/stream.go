@@ -46,12 +46,12 @@ func (s *stream) begin() {
 		s.a.cli.Emit(s.a.cli.Status("requesting"))
 	}
 	s.emit(&message.MessageStart{Message: message.APIMessage{
-		ID: s.id, Type: "message", Role: "assistant", Model: s.model, Content: []message.ContentBlock{}, Usage: &message.Usage{InputTokens: s.answered.InputTokens},
+		ID: s.id, Type: "message", Role: "assistant", Model: s.model, Content: []message.ContentBlock{}, Usage: &message.Usage{},
 	}})
 }
 
 func (s *stream) end(stop string) {
-	s.emit(&message.MessageDelta{Delta: message.MessageDeltaFields{StopReason: stop}, Usage: new(s.answered)})
+	s.emit(&message.MessageDelta{Delta: message.MessageDeltaFields{StopReason: stop}, Usage: &message.Usage{}})
 	s.emit(&message.MessageStop{})
 }
 
@@ -98,7 +98,7 @@ func (s *stream) breakOff(index int64, b message.ContentBlock, said string) {
 	}
 	s.a.cli.Emit(s.a.cli.UserText("[Request interrupted by user]"))
 	s.emit(&message.ContentBlockStop{Index: index})
-	s.emit(&message.MessageDelta{Usage: new(s.answered)})
+	s.emit(&message.MessageDelta{Usage: &message.Usage{}})
 	if s.a.partial {
 		last := s.event(&message.MessageStop{})
 		last.AbandonedBlocks = &message.AbandonedBlocks{APIMessageID: s.id, FromBlockIndex: index + 1}

@@ -80,7 +80,7 @@ func generalTour(t *turn) error {
 			return t.think("The user wrote something. I have no model to understand it with, so I show what an agent does.",
 				hello+"You wrote:\n\n"+quoted(t.text)+"\n\nI cannot answer that. Here is what it looks like when an agent works.")
 		},
-		t.useStep("First I write a file in "+t.place()+".", t.write("notes.md", "# Notes\n\n- draft\n")),
+		t.useStep("First I write a file in a directory of my own.", t.write("notes.md", "# Notes\n\n- draft\n")),
 		t.useStep("", t.read("notes.md")),
 		t.useStep("Sometimes a tool fails:", t.read("missing.md")),
 		t.useStep("Then I try something else, for which I ask.", t.list().asking()),
@@ -107,12 +107,12 @@ func helloTour(t *turn) error {
 }
 
 func bashTour(t *turn) error {
-	return steps(t.useStep(hello+"I list the files in "+t.place()+", if I may.", t.list().askingAlways()), t.sayStep("That was one command."))
+	return steps(t.useStep(hello+"I list the files in a directory of my own, if I may.", t.list().askingAlways()), t.sayStep("That was one command."))
 }
 
 func editTour(t *turn) error {
 	return steps(
-		t.useStep(hello+"I write a file in "+t.place()+".", t.write("notes.md", "# Notes\n\n- draft\n")),
+		t.useStep(hello+"I write a file in a directory of my own.", t.write("notes.md", "# Notes\n\n- draft\n")),
 		t.useStep("Now I change it, if I may.", t.edit("notes.md", "draft", "done").askingAlways()),
 		t.sayStep("That was one change."),
 	)
@@ -201,23 +201,11 @@ func tourTable() string {
 	return b.String()
 }
 
-// place returns the name of the agent's directory in a sentence.
-func (t *turn) place() string {
-	if t.a.repo != "" {
-		return "the folder `" + Folder + "` of this repository"
-	}
-	return "a directory of my own"
-}
-
 // path returns a path in the agent's directory, the only one that its tools use.
 func (t *turn) path(name string) string { return filepath.Join(t.a.dir, filepath.Base(name)) }
 
 func (t *turn) write(name, content string) call {
-	// Nothing is written into a repository without a permission.
-	return call{name: "Write", asks: t.a.repo != "", input: map[string]any{"file_path": t.path(name), "content": content}, run: func(context.Context, string) (string, error) {
-		if err := os.MkdirAll(t.a.dir, 0o777); err != nil {
-			return "", err
-		}
+	return call{name: "Write", input: map[string]any{"file_path": t.path(name), "content": content}, run: func(context.Context, string) (string, error) {
 		if err := os.WriteFile(t.path(name), []byte(content), 0o600); err != nil {
 			return "", err
 		}
@@ -257,9 +245,6 @@ func (t *turn) list() call {
 	return call{name: "Bash", input: input, run: func(ctx context.Context, _ string) (string, error) {
 		cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 		cmd.Dir = t.a.dir
-		if _, err := os.Stat(cmd.Dir); err != nil && t.a.repo != "" {
-			cmd.Dir = t.a.repo // the folder has not been written yet
-		}
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			return "", fmt.Errorf("%w\n%s", err, out)

@@ -13,16 +13,15 @@ import (
 
 // turn is one prompt on its way to its result.
 type turn struct {
-	a        *agent
-	ctx      context.Context // ends when the turn is interrupted
-	prompt   *message.User
-	text     string
-	model    string
-	begun    time.Time
-	steps    int64
-	usage    message.Usage
-	answered message.Usage // of the current answer
-	last     string        // the last text of the agent
+	a      *agent
+	ctx    context.Context // ends when the turn is interrupted
+	prompt *message.User
+	text   string
+	model  string
+	begun  time.Time
+	steps  int64
+	usage  message.Usage
+	last   string // the last text of the agent
 
 	aborted message.TerminalReason // the reason of an interrupt
 }
@@ -204,7 +203,7 @@ func (t *turn) message(block message.ContentBlock, id string) *message.Assistant
 	return &message.Assistant{
 		Message: message.APIMessage{
 			ID: id, Type: "message", Role: "assistant", Model: t.model,
-			Content: []message.ContentBlock{block}, Usage: new(t.answered),
+			Content: []message.ContentBlock{block}, Usage: &message.Usage{},
 		},
 		RequestID: "req_simulated", UserMessageUUID: t.prompt.UUID, UserMessageUUIDs: t.uuids(),
 	}
@@ -219,7 +218,6 @@ func (t *turn) count(blocks []message.ContentBlock) {
 	t.steps++
 	t.usage.InputTokens += in
 	t.usage.OutputTokens += out
-	t.answered = message.Usage{InputTokens: in, OutputTokens: out}
 	t.a.mu.Lock()
 	defer t.a.mu.Unlock()
 	t.a.total.InputTokens += in
