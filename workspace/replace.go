@@ -100,7 +100,7 @@ func (t *Tree) rename(root *os.Root, r replacement, old fs.FileInfo, guard func(
 	return nil
 }
 
-// writeNew writes a new file. Its permissions are those of the old one, except for the execute
+// writeNew writes the replacement of a file under a temporary name. It keeps the permissions of the old file, except the execute
 // permission.
 func writeNew(root *os.Root, tmp string, r replacement, old fs.FileInfo) error {
 	if r.mode == modeLink {

@@ -69,7 +69,7 @@ func openAt(lines []kept.Line) (people, others int) {
 	return people, others
 }
 
-// The events after an adoption are those without it, wherever the lines are cut, and what is open is asked again.
+// TestAdopt cuts the lines of each recording at many places. An adopted session reports the same events as one that was not cut, and repeats the requests that are open.
 func TestAdopt(t *testing.T) {
 	const dir = "../../testdata/acp-agents"
 	entries, err := os.ReadDir(dir)

@@ -84,8 +84,8 @@ const (
 	twoModels = `,"models":{"currentModelId":"m1","availableModels":[{"modelId":"m1","name":"One"},{"modelId":"m2","name":"Two","description":"big"}]}`
 )
 
-// What an agent reports about its session becomes events in their order: when it begins, when it is set, and when the agent reports it by itself in any of the ways. What it
-// reports of another kind, and what is invalid, changes nothing.
+// TestReports checks the events of an agent's reports about its session: at the start, after a setting, and unasked. Unknown and
+// invalid reports change no setting.
 func TestReports(t *testing.T) {
 	const notAnUpdate = `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":7}}`
 	a := &acptest.Agent{Exchanges: []acptest.Exchange{

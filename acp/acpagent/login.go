@@ -73,8 +73,8 @@ func (p *Provider) Login(ctx context.Context, method string, opts agent.Options)
 	return errors.Join(err, s.Close())
 }
 
-// loginMethods returns the login methods of the error, or those of the agent if the error has none. If none of them has a command,
-// the login command of the provider is added.
+// loginMethods returns the login methods that the error lists, or else those that the agent announced. It adds the login command of
+// the provider if no method has a command.
 func (s *Session) loginMethods(e *jsonrpc.Error) (list []LoginMethod) {
 	var data struct{ AuthMethods []acp.AuthMethod }
 	methods := s.hello.AuthMethods

@@ -613,7 +613,7 @@ func (d *driver) note(conv *event.Conversation) {
 	}
 }
 
-// said checks that each text that the agent sent was shown. It skips recordings with a cancelled or killed turn.
+// said checks that every text of the agent was shown. It skips recordings in which a turn was cancelled or killed.
 func (d *driver) said() {
 	cut := false
 	for i := range d.r.Lines {

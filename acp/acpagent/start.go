@@ -54,8 +54,8 @@ func (p *Provider) spawner(inner spawn.Spawner) spawn.Spawner {
 	return p.registry.Spawner(inner, proc.LocalOptions{Supervisor: p.Supervisor, KeepChildren: p.KeepChildren})
 }
 
-// Sweep ends the agents that a server which is gone has left running, and notes those of this one
-// from then on.
+// Sweep ends the agents that an earlier server left running and returns their number. From then on it registers the agents that this
+// provider starts.
 func (p *Provider) Sweep(context.Context) (int, error) { return p.registry.Sweep(p.RegistryDir) }
 
 // Close removes the record of running agents. All sessions must be closed before: while one is

@@ -103,7 +103,7 @@ func (n *noted) After(_ context.Context, path string) {
 	n.calls = append(n.calls, "after "+filepath.Base(path))
 }
 
-// Unsaved texts are asked before a file is read and told after it was written, and what is not a regular file is not touched.
+// A read asks the editor for unsaved text first, and a write reports the new text. Files that are not regular are neither read nor written.
 func TestFiles_unsaved(t *testing.T) {
 	dir, extra := t.TempDir(), t.TempDir()
 	files := &noted{}
