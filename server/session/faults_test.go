@@ -395,7 +395,7 @@ func TestMemory(t *testing.T) {
 				return
 			}
 			c.await("the prompt reaches an agent", func() bool {
-				return c.puppets.agent() != p && strings.Contains(strings.Join(*c.puppets.agent().calls, ""), "Send")
+				return c.puppets.agent() != p && c.puppets.agent().got("Send")
 			})
 			sent := c.puppets.agent().take()
 			if calls := strings.TrimPrefix(c.puppets.calls.take(), "Live agent-1; "); calls != tt.provider || !strings.Contains(sent, tt.text) || !strings.HasSuffix(sent, "more") {

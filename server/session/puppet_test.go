@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -58,6 +59,13 @@ func (b bare) called(name string, args ...any) error {
 		return errPuppet
 	}
 	return nil
+}
+
+// got reports whether a call that starts with name was recorded.
+func (b bare) got(name string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.ContainsFunc(*b.calls, func(call string) bool { return strings.HasPrefix(call, name) })
 }
 
 // take returns the recorded calls and forgets them.
