@@ -1,16 +1,38 @@
-// Package server holds sessions of coding agents and serves them to any number of viewers.
+// Package server serves sessions of coding agents to any number of viewers, over HTTP, WebSocket and server-sent events,
+// and as ACP, AG-UI, AI SDK and MCP.
 //
-// A session belongs to an actor: one goroutine that owns its agent, its conversation and its log of
-// numbered messages. Viewers read that log. A viewer can neither end nor delay a session, and no
-// acknowledged part of a session is lost when a viewer, an agent or the server ends at any moment.
+// [New] makes a [Server] from agents, a log and a directory; [Server.Serve] serves it on a listener until its context
+// ends, and then drains it:
 //
-// # Decisions and actions
+//	store, err := eventlog.Open(ctx, &eventlog.Options{Dir: "data/log"})
+//	if err != nil {
+//		return err
+//	}
+//	defer store.Close(context.Background())
+//	s, err := server.New(ctx, server.Options{
+//		Providers:   []agent.Provider{&claudeagent.Provider{}},
+//		Store:       store,
+//		Dir:         "data/server",
+//		Directories: []string{"/src"}, // where sessions may run
+//	})
+//	if err != nil {
+//		return err
+//	}
+//	listener, err := net.Listen("tcp", "127.0.0.1:7717")
+//	if err != nil {
+//		return err
+//	}
+//	fmt.Println("token:", s.Token())
+//	return s.Serve(ctx, listener)
 //
-// The type core is a fold of facts that are stored in the log with the messages: inputs, requests
-// to people, idempotency keys, the state. It has no clock and no I/O; its methods decide the
-// consequences of an event or a call and return drafts. The actor writes drafts to the log, applies
-// them and shows them, in this order. The table in state.go lists the states and their transitions.
-// The type stream holds the streamed text of blocks until their complete message is in the log.
+// Package client calls it from Go. [Methods] lists its methods and [OpenAPI] describes them; docs/reference/methods.md has
+// both in words.
+//
+// # Sessions
+//
+// A session has one owner, a goroutine that holds its agent, its conversation and its log of numbered messages. Viewers
+// read the log: a viewer can neither end nor delay a session. A session whose agent is idle for longer than
+// [Options].IdleTimeout keeps its log and loses its process; the next prompt resumes it.
 //
 // # Durability
 //

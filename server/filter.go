@@ -95,6 +95,11 @@ func (f *filter) originAllowed(origin string, r *http.Request) bool {
 	return origin == "http://"+host || origin == "https://"+host && f.fromProxy(r)
 }
 
+// encrypted reports whether the client uses TLS, with the server or with a trusted proxy in front of it.
+func (f *filter) encrypted(r *http.Request) bool {
+	return r.TLS != nil || f.fromProxy(r) && r.Header.Get("X-Forwarded-Proto") == "https"
+}
+
 func (f *filter) fromProxy(r *http.Request) bool { return f.proxy(r.RemoteAddr) }
 
 // proxy reports whether an address with a port is that of a trusted proxy.

@@ -53,6 +53,7 @@ type harness struct {
 	store    *eventlog.Store
 	dir      string
 	url      string
+	http     *http.Client // for url; nil is the default
 	token    string
 	opts     Options
 	synced   bool         // the log is synced before it is acknowledged, as in production; slower
@@ -164,7 +165,7 @@ func (h *harness) ctx() context.Context {
 
 func (h *harness) client(token string) *client.Client {
 	h.Helper()
-	c, err := client.New(client.Options{URL: h.url, Token: token, Retry: 10 * time.Millisecond, MaxRetry: 100 * time.Millisecond})
+	c, err := client.New(client.Options{URL: h.url, HTTPClient: h.http, Token: token, Retry: 10 * time.Millisecond, MaxRetry: 100 * time.Millisecond})
 	if err != nil {
 		h.Fatal(err)
 	}

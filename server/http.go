@@ -275,7 +275,7 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) error {
 func (s *Server) setCookie(w http.ResponseWriter, r *http.Request, value string, age int) {
 	http.SetCookie(w, &http.Cookie{
 		Name: s.filter.cookie, Value: value, Path: "/", MaxAge: age, HttpOnly: true, SameSite: http.SameSiteStrictMode,
-		Secure: s.opts.SecureCookies || r.TLS != nil,
+		Secure: s.opts.SecureCookies || s.filter.encrypted(r),
 	})
 }
 

@@ -119,7 +119,7 @@ func (b bare) Answer(_ context.Context, id string, a agent.Answer) error {
 }
 
 func (b bare) Close() error {
-	b.once.Do(func() { close(b.closed) })
+	defer b.once.Do(func() { close(b.closed) }) // after the record: whoever sees the end finds it
 	return b.called("Close")
 }
 
