@@ -3,7 +3,6 @@ package acphttp
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 )
 
@@ -19,11 +18,16 @@ type message struct {
 	scoped  bool // it has params.sessionId
 }
 
+// wireError is an error with a text that the client gets, spelled as the official server spells it.
+type wireError string
+
+func (e wireError) Error() string { return string(e) }
+
 // The ways in which a text is not a message.
-var (
-	errNotJSON = errors.New("Invalid JSON")
-	errBatch   = errors.New("Invalid request: JSON-RPC batches are not supported")
-	errValue   = errors.New("Invalid JSON-RPC message")
+const (
+	errNotJSON wireError = "Invalid JSON"
+	errBatch   wireError = "Invalid request: JSON-RPC batches are not supported"
+	errValue   wireError = "Invalid JSON-RPC message"
 )
 
 // parse reads a message.
