@@ -39,7 +39,7 @@ type group struct {
 const index = "index"
 
 // guideOrder is the order of the guides in the sidebar. Others follow by name.
-var guideOrder = []string{"any-agent", "conversations", "permissions", "hooks", "tools", "sessions", "stores", "production", "tracing", "screens", "server", "workspaces", "preview", "editors", "codex", "testing", "security", "troubleshooting"}
+var guideOrder = []string{"start", "any-agent", "conversations", "messages", "permissions", "hooks", "tools", "sessions", "stores", "production", "tracing", "screens", "server", "proxy", "workspaces", "preview", "editors", "codex", "testing", "security", "troubleshooting"}
 
 // content is the rendered documentation.
 type content struct {

@@ -45,6 +45,16 @@ var guideRuns = map[string]guideRun{
 		append(says("4", "Oslo"), claudetest.Use("StructuredOutput", map[string]any{"files": 3}), answer("Count to three.", "1 2 3"), answer("And backwards.", "3 2 1")),
 		[]string{"4 for ", "Oslo\n1 turns", "3 files", "1 2 3\n"}, true,
 	},
+	"start": {says("One file."), []string{"One file.\n1 turns, $0.0001"}, false},
+	"messages": {[]claudetest.Reply{
+		shell("echo hello"), claudetest.Say("It is printed."), claudetest.Say("No joke."),
+		answer("Describe this picture", "A red pixel."),
+		claudetest.Use("Agent", map[string]any{"description": "review", "prompt": "READ IT", "subagent_type": "reviewer", "run_in_background": false}),
+		answer("READ IT", "No mistakes."), claudetest.Say("It is sound."),
+		{Blocks: []claudetest.Block{claudetest.Text("Waiting.")}, Hold: claudetest.HoldMid},
+	}, []string{
+		"runs: echo hello\nprinted: hello\n", "text: It is printed.\nNo joke.\nA red pixel.\n", "reviewer: No mistakes.\n", "main: It is sound.\n", "interrupted, 0 prompts wait",
+	}, false},
 	"permissions": {[]claudetest.Reply{
 		shell("rm old"), shell("touch new"), shell("cat .env"),
 		claudetest.Use("AskUserQuestion", map[string]any{"questions": []any{map[string]any{
