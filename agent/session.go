@@ -56,8 +56,8 @@ type PermissionAnswer struct {
 	Allow              bool
 	Choice             string          // the id of one of the request's choices, or ""
 	Scope              string          // the duration, a Scope constant of package event; empty is once
-	UpdatedInput       json.RawMessage // for an allow: the input to run with; nil is the requested one
-	UpdatedPermissions json.RawMessage // for an allow: rules to add, as suggested by the request
+	UpdatedInput       json.RawMessage `json:",omitempty"` // for an allow: the input to run with; nil is the requested one
+	UpdatedPermissions json.RawMessage `json:",omitempty"` // for an allow: rules to add, as suggested by the request
 	Message            string          // for a deny: the reason, for the model
 	Interrupt          bool            // for a deny: also stop the turn
 }
@@ -76,13 +76,13 @@ type PlanAnswer struct {
 type QuestionAnswer struct {
 	Declined bool            // the person declines to answer
 	Message  string          // for a refusal: the reason, for the model
-	Answers  json.RawMessage // an object: the answers by question; null is a skipped question
+	Answers  json.RawMessage `json:",omitempty"` // an object: the answers by question; null is a skipped question
 }
 
 // ElicitationAnswer answers a form or a link of an MCP server.
 type ElicitationAnswer struct {
 	Action  string          // accept, decline, cancel
-	Content json.RawMessage // for accept: the form's values
+	Content json.RawMessage `json:",omitempty"` // for accept: the form's values
 }
 
 func (*PermissionAnswer) answer()  {}

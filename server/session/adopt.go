@@ -155,9 +155,18 @@ func (a *actor) takeBatch(items []Item, p pumped) []Item {
 	if a.rebuilding && p.line >= a.core.Line && p.line > 0 {
 		a.rebuilt()
 	}
-	if past {
-		return items
+	if !past {
+		items = a.takeNew(items, p)
 	}
+	if a.last > 0 && p.line >= a.last {
+		a.last = 0
+		a.sendAgain()
+	}
+	return items
+}
+
+// takeNew handles events that the log does not have.
+func (a *actor) takeNew(items []Item, p pumped) []Item {
 	if p.line > 0 {
 		a.line, a.lineStart = p.line, len(a.batch)
 	}
@@ -168,10 +177,6 @@ func (a *actor) takeBatch(items []Item, p pumped) []Item {
 		items = a.take(items, ev)
 	}
 	a.lineStart = len(a.batch)
-	if a.last > 0 && p.line >= a.last {
-		a.last = 0
-		a.sendAgain()
-	}
 	return items
 }
 

@@ -485,7 +485,7 @@ func TestRespond(t *testing.T) {
 	}{
 		"permission": {permission, func(c *stage, key string) (api.RespondResult, error) {
 			return requests(c).PermissionRespond(c.Context(), api.PermissionRespondParams{SessionID: c.id, RequestID: "r", Behavior: "deny", Reason: "no", Interrupt: true, Idempotency: api.Idempotency{Key: key}}, "me")
-		}, `Answer r {"Allow":false,"Choice":"","Scope":"","UpdatedInput":null,"UpdatedPermissions":null,"Message":"no","Interrupt":true}`, func(c *stage) (api.RespondResult, error) {
+		}, `Answer r {"Allow":false,"Choice":"","Scope":"","Message":"no","Interrupt":true}`, func(c *stage) (api.RespondResult, error) {
 			return requests(c).QuestionRespond(c.Context(), api.QuestionRespondParams{SessionID: c.id, RequestID: "r", Action: "cancel"}, "me")
 		}},
 		"question": {question, func(c *stage, key string) (api.RespondResult, error) {
