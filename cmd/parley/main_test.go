@@ -18,7 +18,8 @@ import (
 
 // TestMain runs the tests, or the command if a test started it.
 func TestMain(m *testing.M) {
-	host.Enter()                    // a host of a server under test is this executable
+	host.Enter() // a host of a server under test is this executable
+	programs[keptProgram] = keptCLI(openDiary())
 	claudetest.RunProgram(programs) // the simulated agent is this executable too
 	testscript.Main(tidyTests{m}, map[string]func(){"parley": main, "asker": serveAsker})
 }

@@ -1,0 +1,516 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/claude/claudetest"
+	"github.com/seed7221b0f9/parley/client"
+	"github.com/seed7221b0f9/parley/eventlog"
+	"github.com/seed7221b0f9/parley/host"
+	"github.com/seed7221b0f9/parley/internal/test/short"
+	"github.com/seed7221b0f9/parley/server/api"
+)
+
+// killWorld is a server with a host that is ended again and again while sessions work, and clients that notice no more than a
+// broken connection.
+type killWorld struct {
+	*hostWorld
+	diary string // of scripted CLIs
+	token string
+	rand  *rand.Rand
+
+	mu       sync.Mutex
+	changed  sync.Cond
+	address  string // of the server that runs
+	seen     int    // messages of all viewers
+	sessions []*keptSession
+}
+
+// newKillWorld starts a server with the scripted CLI.
+func newKillWorld(t *testing.T, seed uint64) *killWorld {
+	dir := t.TempDir()
+	env, err := claudetest.HermeticEnv(dir, "http://127.0.0.1:9")
+	if err != nil {
+		t.Fatal(err)
+	}
+	project := filepath.Join(dir, "project")
+	if err := claudetest.IsolateProject(project); err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	diary := t.TempDir()
+	cli := filepath.Join(dir, "claude")
+	script := fmt.Sprintf("#!/bin/sh\nexport CLAUDETEST_PROGRAM=%s %s=%s GORACE=atexit_sleep_ms=0\nexec %s \"$@\"\n", keptProgram, diaryVariable, diary, self)
+	if err := os.WriteFile(cli, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	h := &hostWorld{t: t}
+	h.start(project, append(env, "GORACE=atexit_sleep_ms=0"), "--cli", cli, "--agent", "claude", "--max-agents", "100")
+	w := wrapWorld(h, seed)
+	w.diary = diary
+	return w
+}
+
+// wrapWorld makes clients for a world with a server.
+func wrapWorld(h *hostWorld, seed uint64) *killWorld {
+	w := &killWorld{hostWorld: h, rand: rand.New(rand.NewPCG(seed, 0))}
+	w.changed.L = &w.mu
+	var made api.TokensCreateResult
+	w.call("tokens.create", api.TokensCreateParams{Role: "admin"}, &made)
+	w.token = made.Token
+	w.moved()
+	return w
+}
+
+// moved notes the address of the server, which each one has chosen.
+func (w *killWorld) moved() {
+	u, err := url.Parse(w.client.URL())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.address = u.Host
+}
+
+// newClient returns a client that reaches whichever server runs.
+func (w *killWorld) newClient() *client.Client {
+	transport := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		w.mu.Lock()
+		address := w.address
+		w.mu.Unlock()
+		return (&net.Dialer{}).DialContext(ctx, network, address)
+	}}
+	c, err := client.New(client.Options{
+		URL: "http://127.0.0.1:1", Token: w.token, HTTPClient: &http.Client{Transport: transport}, Retry: 5e6, MaxRetry: 5e7,
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return c
+}
+
+// kill ends the server without warning and starts the next one.
+func (w *killWorld) kill() {
+	w.end(syscall.SIGKILL)
+	w.serve()
+	w.moved()
+}
+
+// killAt kills the server when viewers have seen so many messages more.
+func (w *killWorld) killAt(point int, done <-chan struct{}) bool {
+	w.mu.Lock()
+	for point += w.seen; w.seen < point; w.changed.Wait() {
+		select {
+		case <-done:
+			w.mu.Unlock()
+			return false
+		default:
+		}
+	}
+	w.mu.Unlock()
+	w.kill()
+	return true
+}
+
+// note counts a message that a viewer has seen.
+func (w *killWorld) note() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.seen++
+	w.changed.Broadcast()
+}
+
+// keptSession is a session with a person who sends prompts and answers every request, and looks at it all the time.
+type keptSession struct {
+	w      *killWorld
+	c      *client.Client
+	id     string
+	events int // messages that the viewer has seen
+
+	mu      sync.Mutex
+	news    sync.Cond
+	view    client.View
+	err     error
+	asked   map[string]bool
+	answers sync.WaitGroup
+	stop    func()
+	over    chan struct{}
+}
+
+// connect creates a session and begins to look at it.
+func (w *killWorld) connect(ctx context.Context) (*keptSession, error) {
+	s := &keptSession{w: w, c: w.newClient(), asked: map[string]bool{}, over: make(chan struct{})}
+	s.news.L = &s.mu
+	var r api.ConnectResult
+	if err := s.c.Call(ctx, "session.connect", api.ConnectParams{Idempotency: api.Idempotency{Key: client.Key()}}, &r); err != nil {
+		return nil, fmt.Errorf("session.connect: %w", err)
+	}
+	s.id = r.SessionID
+	ctx, s.stop = context.WithCancel(ctx)
+	go func() {
+		defer close(s.over)
+		s.follow(ctx)
+	}()
+	return s, nil
+}
+
+func (s *keptSession) follow(ctx context.Context) {
+	for ev, err := range s.c.Follow(ctx, s.id, &api.Cursor{}) {
+		s.mu.Lock()
+		if err == nil {
+			err = s.view.Apply(ev)
+		}
+		if err != nil {
+			s.err = err
+			s.news.Broadcast()
+			s.mu.Unlock()
+			return
+		}
+		s.events++
+		for _, p := range s.view.Conversation.Prompts {
+			if id := p.RequestID(); !s.asked[id] {
+				s.asked[id] = true
+				s.answers.Go(func() { s.answer(ctx, id) })
+			}
+		}
+		s.news.Broadcast()
+		s.mu.Unlock()
+		s.w.note()
+	}
+}
+
+// behavior is the answer to a request, by its number.
+func behavior(request string) string {
+	digits := strings.TrimLeft(request[strings.LastIndexAny(request, "-_:")+1:], "abcdefghijklmnopqrstuvwxyz")
+	if n, err := strconv.Atoi(digits); err == nil && n%3 == 0 {
+		return "deny"
+	}
+	return "allow"
+}
+
+// answer answers a request. A call that the end of a server has cut is made again; the server refuses it if the first one had its effect.
+func (s *keptSession) answer(ctx context.Context, request string) {
+	p := api.PermissionRespondParams{SessionID: s.id, RequestID: request, Behavior: behavior(request)}
+	for {
+		err := s.c.Call(ctx, "permission.respond", p, nil)
+		_, refused := errors.AsType[*client.Error](err)
+		if err == nil || refused || ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+// run sends prompts, each after the turn before.
+func (s *keptSession) run(ctx context.Context, first, last int) error {
+	for n := first; n <= last; n++ {
+		q := api.QueryParams{Idempotency: api.Idempotency{Key: client.Key()}, SessionID: s.id, Text: "turn " + strconv.Itoa(n)}
+		if err := s.c.Call(ctx, "session.query", q, nil); err != nil {
+			return fmt.Errorf("session.query: %w", err)
+		}
+		if err := s.await(ctx, func(c *event.Conversation) bool { return c.Totals.Turns >= int64(n) && c.State == "idle" }); err != nil {
+			return fmt.Errorf("turn %d: %w", n, err)
+		}
+	}
+	return nil
+}
+
+// await waits until the viewer sees something.
+func (s *keptSession) await(ctx context.Context, ok func(*event.Conversation) bool) error {
+	ctx, cancel := context.WithTimeout(ctx, waitLimit)
+	defer cancel()
+	defer context.AfterFunc(ctx, s.news.Broadcast)()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for !ok(&s.view.Conversation) {
+		switch {
+		case s.err != nil:
+			return s.err
+		case ctx.Err() != nil:
+			c := &s.view.Conversation
+			return fmt.Errorf("%w: session %s is %s after %d turns with %d requests and %d inputs in its queue", ctx.Err(), s.id, c.State, c.Totals.Turns, len(c.Prompts), len(c.Queue))
+		}
+		s.news.Wait()
+	}
+	return nil
+}
+
+// close ends the view.
+func (s *keptSession) close() {
+	s.stop()
+	<-s.over
+	s.answers.Wait()
+}
+
+// runKilled runs sessions with some turns each, and kills the server at random points meanwhile. It reports how many there were.
+func (w *killWorld) runKilled(sessions, turns, points, gap int, strike func(point int, done <-chan struct{}) bool) (kills int) {
+	t := w.t
+	t.Helper()
+	ctx := t.Context()
+	var work sync.WaitGroup
+	failed := make(chan error, sessions)
+	for range sessions {
+		work.Go(func() {
+			s, err := w.connect(ctx)
+			if err == nil {
+				w.mu.Lock()
+				w.sessions = append(w.sessions, s)
+				w.mu.Unlock()
+				err = s.run(ctx, 1, turns)
+			}
+			if err != nil {
+				failed <- err
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() {
+		work.Wait()
+		close(done)
+		w.changed.Broadcast()
+	}()
+	for range points {
+		if !strike(1+w.rand.IntN(2*gap), done) {
+			break
+		}
+		kills++
+	}
+	<-done
+	close(failed)
+	for err := range failed {
+		t.Error(err)
+	}
+	return kills
+}
+
+// testSeed returns the seed of random points: that of the environment, or 1.
+func testSeed(t *testing.T) uint64 {
+	seed, err := strconv.ParseUint(cmp.Or(os.Getenv("PARLEY_SEED"), "1"), 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("PARLEY_SEED=%d", seed)
+	return seed
+}
+
+// TestServe_killed kills the server at random points while sessions run turns with tools, subagents and open permissions. Every turn
+// ends as one without a kill, every request is answered once, no input is written twice, the log accounts for all lines of each agent,
+// and every viewer has what a new one gets.
+func TestServe_killed(t *testing.T) {
+	short.Skip(t, "servers")
+	sessions, turns, points := short.Count(1, 3, 20), short.Count(1, 4, 12), short.Count(1, 10, 140)
+	w := newKillWorld(t, testSeed(t))
+	calm, err := w.connect(t.Context())
+	if err == nil {
+		err = calm.run(t.Context(), 1, turns)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	gap := sessions * calm.events * 8 / 10 / points
+	kills := w.runKilled(sessions, turns, points, gap, w.killAt)
+	t.Logf("%d kills in %d sessions with %d messages each", kills, sessions, calm.events)
+	if kills < points*8/10 {
+		t.Errorf("the server was killed %d times, want about %d", kills, points)
+	}
+	w.checkAll(calm, turns)
+}
+
+// checkAll checks the sessions against one that saw no kill, and ends the server.
+func (w *killWorld) checkAll(calm *keptSession, turns int) {
+	t := w.t
+	t.Helper()
+	all := append([]*keptSession{calm}, w.sessions...)
+	agents := map[string]host.Agent{}
+	for _, a := range w.agents() {
+		agents[a.Key] = a
+	}
+	for _, s := range all {
+		w.checkSnapshot(s)
+		s.close()
+		if diff := gocmp.Diff(comparable(t, &calm.view.Conversation), comparable(t, &s.view.Conversation)); diff != "" {
+			t.Errorf("session %s differs from one without a kill: -want +got\n%s", s.id, diff)
+		}
+		w.checkDiary(s, agents[s.id], turns)
+	}
+	w.end(syscall.SIGINT)
+	for id, n := range w.unaccounted(agents) {
+		out := diaryLines(t, w.diary, agents[id].PID, "out")
+		for _, line := range out[len(out)-int(min(n, uint64(len(out)))):] {
+			if !strings.Contains(line, `"session_state_changed"`) { // which has no event if the state is known
+				t.Errorf("the log of %s does not account for the line %s", id, line)
+			}
+		}
+	}
+}
+
+// checkSnapshot checks that a viewer of the session has what a new one gets.
+func (w *killWorld) checkSnapshot(s *keptSession) {
+	t := w.t
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
+	defer cancel()
+	for ev, err := range s.c.Follow(ctx, s.id, nil) {
+		var fresh client.View
+		if err == nil {
+			err = fresh.Apply(ev)
+		}
+		if err == nil {
+			err = s.await(ctx, func(*event.Conversation) bool { return s.view.Cursor.Seq >= fresh.Cursor.Seq })
+		}
+		if err != nil {
+			t.Errorf("the snapshot of %s: %v", s.id, err)
+			return
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if diff := gocmp.Diff(jsonValue(t, &fresh.Conversation), jsonValue(t, &s.view.Conversation)); diff != "" {
+			t.Errorf("the viewer of %s does not have what a new one gets: -new +viewer\n%s", s.id, diff)
+		}
+		return
+	}
+}
+
+// checkDiary checks what the agent has read and written by its own account.
+func (w *killWorld) checkDiary(s *keptSession, a host.Agent, turns int) {
+	t := w.t
+	t.Helper()
+	in, out := diaryLines(t, w.diary, a.PID, "in"), diaryLines(t, w.diary, a.PID, "out")
+	if n := uint64(len(in) + len(out)); n != a.Last {
+		t.Errorf("the agent of %s has read and written %d lines, the host has %d", s.id, n, a.Last)
+	}
+	var prompts, want []string
+	answers := map[string][]string{}
+	for _, line := range in {
+		var m struct {
+			Type, UUID string
+			Message    struct{ Content json.RawMessage }
+			Response   struct {
+				RequestID string `json:"request_id"`
+				Response  struct{ Behavior string }
+			}
+		}
+		if err := json.Unmarshal([]byte(line), &m); err != nil {
+			t.Errorf("the agent has read %q: %v", line, err)
+		}
+		switch m.Type {
+		case "user":
+			prompts = append(prompts, promptNumber.FindString(string(m.Message.Content)))
+		case "control_response":
+			answers[m.Response.RequestID] = append(answers[m.Response.RequestID], m.Response.Response.Behavior)
+		}
+	}
+	for n := range turns {
+		want = append(want, "turn "+strconv.Itoa(n+1))
+	}
+	if diff := gocmp.Diff(want, prompts); diff != "" {
+		t.Errorf("the agent of %s has read these prompts: -want +got\n%s", s.id, diff)
+	}
+	if len(answers) != 3*turns {
+		t.Errorf("the agent of %s has %d answers, want %d", s.id, len(answers), 3*turns)
+	}
+	for id, got := range answers {
+		if !slices.Equal(got, []string{behavior(id)}) {
+			t.Errorf("the request %s of %s has the answers %q, want one: %s", id, s.id, got, behavior(id))
+		}
+	}
+}
+
+var promptNumber = regexp.MustCompile(`turn \d+`)
+
+// unaccounted returns how many lines of each agent came after the last one that the log has, and checks that the log has each line once. The
+// server must have ended.
+func (w *killWorld) unaccounted(agents map[string]host.Agent) map[string]uint64 {
+	t := w.t
+	t.Helper()
+	store, err := eventlog.Open(t.Context(), &eventlog.Options{Dir: filepath.Join(w.data, "log"), UnsafeNoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close(context.Background())
+	open := map[string]uint64{}
+	for id, a := range agents {
+		last := uint64(0)
+		for ev, err := range store.Log(id).Read(t.Context(), eventlog.Cursor{}) {
+			var r struct {
+				F struct{ Line uint64 }
+			}
+			if err == nil && ev.Sub == 0 {
+				err = json.Unmarshal(ev.Data, &r)
+			}
+			if err != nil {
+				t.Fatalf("the log of %s: %v", id, err)
+			}
+			if line := r.F.Line; line > 0 && line <= last {
+				t.Errorf("record %d of %s is about line %d, after one about line %d", ev.Seq, id, line, last)
+			} else if line > 0 {
+				last = line
+			}
+		}
+		open[id] = a.Last - last
+	}
+	return open
+}
+
+// jsonValue is a conversation as a viewer has it.
+func jsonValue(t *testing.T, c *event.Conversation) (v any) {
+	t.Helper()
+	text, err := json.Marshal(c)
+	if err == nil {
+		err = json.Unmarshal(text, &v)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// comparable is a conversation without the names and times of its session.
+func comparable(t *testing.T, c *event.Conversation) any {
+	t.Helper()
+	text, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]string{}
+	plain := uuids.ReplaceAllStringFunc(string(text), func(id string) string {
+		if id[0] == '"' {
+			return `"waited_ms":0`
+		}
+		if names[id] == "" {
+			names[id] = fmt.Sprint("uuid ", len(names)+1)
+		}
+		return names[id]
+	})
+	var v any
+	if err := json.Unmarshal([]byte(plain), &v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// uuids are names that differ between sessions, and times.
+var uuids = regexp.MustCompile(`"waited_ms":\d+|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
