@@ -17,28 +17,44 @@ func NextEpoch(dataDir string) (uint64, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return 0, err
 	}
-	return counter(filepath.Join(dir, epochName)).increase()
+	return counter(filepath.Join(dir, epochName)).increase(anyNumber)
+}
+
+// RenewEpoch is [NextEpoch] for an owner that has lost its connection. If another owner has taken an epoch since, it returns [ErrFenced].
+func RenewEpoch(dataDir string, epoch uint64) (uint64, error) {
+	return counter(filepath.Join(dataDir, folder, epochName)).increase(func(last uint64) error {
+		if last != epoch {
+			return fmt.Errorf("%w: %d, and this owner had %d", ErrFenced, last, epoch)
+		}
+		return nil
+	})
 }
 
 // counter is a file with a number.
 type counter string
 
-// increase increments the number in the file and returns it.
-func (c counter) increase() (uint64, error) {
+// anyNumber allows to increment every number.
+func anyNumber(uint64) error { return nil }
+
+// increase increments the number in the file and returns it, if allowed returns nil for the number before.
+func (c counter) increase(allowed func(uint64) error) (uint64, error) {
 	f, err := filelock.Lock(string(c))
 	if err != nil {
 		return 0, err
 	}
-	n, err := nextNumber(f.File)
+	n, err := nextNumber(f.File, allowed)
 	return n, errors.Join(err, f.Unlock())
 }
 
-func nextNumber(f *os.File) (uint64, error) {
+func nextNumber(f *os.File, allowed func(uint64) error) (uint64, error) {
 	var text [20]byte
 	length, _ := f.ReadAt(text[:], 0)
 	n, err := strconv.ParseUint(string(text[:length]), 10, 64)
 	if length > 0 && err != nil {
 		return 0, fmt.Errorf("%s holds no number: %w", f.Name(), err)
+	}
+	if err := allowed(n); err != nil {
+		return 0, err
 	}
 	n++
 	// A fixed number of digits, so that one write replaces the number.

@@ -34,7 +34,7 @@ func (h *server) spawn(ctx context.Context, q request) (*agent, error) {
 	if len(o.Key) > maxKey || len(o.OrphanInput) > fragment {
 		return nil, errors.New("the options are too long")
 	}
-	number, err := h.next.increase()
+	number, err := h.next.increase(anyNumber)
 	if err != nil {
 		return nil, err
 	}

@@ -40,6 +40,7 @@ type Host struct {
 
 	mu     sync.Mutex
 	link   *host.Link
+	epoch  uint64 // of the last connection; 0 before the first
 	closed bool
 }
 
@@ -65,17 +66,33 @@ func (h *Host) connect(ctx context.Context) (*host.Link, error) {
 		return h.link, nil
 	}
 	if h.link != nil {
-		h.logger.Error("the host of the agents is gone; another one is started", "err", h.link.Err())
+		h.logger.Error("the connection to the host of the agents is lost", "err", h.link.Err())
+	}
+	if err := h.nextEpoch(); err != nil {
+		return nil, err
 	}
 	if err := host.Start(ctx, h.dir, "", h.opts.Options); err != nil {
 		return nil, err
 	}
-	epoch, err := host.NextEpoch(h.dir)
+	link, err := host.Dial(ctx, h.dir, h.epoch)
 	if err != nil {
 		return nil, err
 	}
-	h.link, err = host.Dial(ctx, h.dir, epoch)
-	return h.link, err
+	h.link = link
+	return link, nil
+}
+
+// nextEpoch takes an epoch, unless another server has taken one after this. The caller holds mu.
+func (h *Host) nextEpoch() error {
+	next := func() (uint64, error) { return host.NextEpoch(h.dir) }
+	if h.epoch > 0 {
+		next = func() (uint64, error) { return host.RenewEpoch(h.dir, h.epoch) }
+	}
+	epoch, err := next()
+	if err == nil {
+		h.epoch = epoch
+	}
+	return err
 }
 
 // Close leaves the host with its agents running.
