@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/claude/claudetest"
 	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/internal/claudedir"
 )
 
 const (
@@ -76,6 +78,10 @@ func (d *diary) close() {
 func keptCLI(d *diary) claudetest.Program {
 	return func(c *claudetest.CLI) int {
 		defer d.close()
+		if err := noteChild(c); err != nil {
+			c.Stderr("%v\n", err)
+			return 1
+		}
 		if _, err := c.Handshake(); err != nil {
 			return 1
 		}
@@ -84,12 +90,53 @@ func keptCLI(d *diary) claudetest.Program {
 			if err != nil {
 				return 0
 			}
+			if err := noteTranscript(c, p); err != nil {
+				c.Stderr("%v\n", err)
+				return 1
+			}
 			c.BeginTurn()
 			text := p.Message.Content.String()
 			keptTurn{c}.play(text)
 			c.EndTurn(c.Result("The end of " + text + "."))
 		}
 	}
+}
+
+// noteTranscript adds a prompt to the session's transcript, without which it cannot be resumed.
+func noteTranscript(c *claudetest.CLI, p *message.User) error {
+	cwd, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	dir := filepath.Join(claudedir.Projects(claudedir.Config(os.Getenv)), claudedir.Project(os.Getenv, cwd))
+	line, err := json.Marshal(map[string]any{
+		"type": "user", "uuid": p.UUID, "parentUuid": nil, "sessionId": c.SessionID, "cwd": cwd, "version": claudetest.FakeVersion, "isSidechain": false,
+		"timestamp": time.Now().UTC().Format(time.RFC3339Nano), "message": map[string]any{"role": "user", "content": p.Message.Content.String()},
+	})
+	if err := errors.Join(err, os.MkdirAll(dir, 0o700)); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(filepath.Join(dir, c.SessionID+".jsonl"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(line, '\n'))
+	return errors.Join(err, f.Close())
+}
+
+// childVariable makes the scripted CLI start a process in another session.
+const childVariable = "PARLEY_TEST_CHILD"
+
+// noteChild starts a child, if one is wanted, and writes its process id to the diary.
+func noteChild(c *claudetest.CLI) error {
+	if os.Getenv(childVariable) == "" {
+		return nil
+	}
+	pid, err := c.Grandchild(true)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(os.Getenv(diaryVariable), fmt.Sprint(os.Getpid(), ".child")), fmt.Append(nil, pid), 0o600)
 }
 
 // keptTurn plays a turn.

@@ -19,6 +19,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
 
@@ -47,7 +48,7 @@ type killWorld struct {
 }
 
 // newKillWorld starts a server with the scripted CLI.
-func newKillWorld(t *testing.T, seed uint64) *killWorld {
+func newKillWorld(t *testing.T, seed uint64, variables ...string) *killWorld {
 	dir := t.TempDir()
 	env, err := claudetest.HermeticEnv(dir, "http://127.0.0.1:9")
 	if err != nil {
@@ -63,7 +64,7 @@ func newKillWorld(t *testing.T, seed uint64) *killWorld {
 	}
 	diary := t.TempDir()
 	cli := filepath.Join(dir, "claude")
-	script := fmt.Sprintf("#!/bin/sh\nexport CLAUDETEST_PROGRAM=%s %s=%s GORACE=atexit_sleep_ms=0\nexec %s \"$@\"\n", keptProgram, diaryVariable, diary, self)
+	script := fmt.Sprintf("#!/bin/sh\nexport CLAUDETEST_PROGRAM=%s %s=%s GORACE=atexit_sleep_ms=0 %s\nexec %s \"$@\"\n", keptProgram, diaryVariable, diary, strings.Join(variables, " "), self)
 	if err := os.WriteFile(cli, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -191,22 +192,25 @@ func (s *keptSession) follow(ctx context.Context) {
 			return
 		}
 		s.events++
+		open := map[string]bool{}
 		for _, p := range s.view.Conversation.Prompts {
-			if id := p.RequestID(); !s.asked[id] {
-				s.asked[id] = true
+			id := p.RequestID()
+			open[id] = true
+			if !s.asked[id] {
 				s.answers.Go(func() { s.answer(ctx, id) })
 			}
 		}
+		s.asked = open
 		s.news.Broadcast()
 		s.mu.Unlock()
 		s.w.note()
 	}
 }
 
-// behavior is the answer to a request, by its number.
+// behavior is the answer to a request. Some of those of the scripted CLI are denied.
 func behavior(request string) string {
-	digits := strings.TrimLeft(request[strings.LastIndexAny(request, "-_:")+1:], "abcdefghijklmnopqrstuvwxyz")
-	if n, err := strconv.Atoi(digits); err == nil && n%3 == 0 {
+	number, _ := strings.CutPrefix(request, "fake-")
+	if n, err := strconv.Atoi(number); err == nil && n%3 == 0 {
 		return "deny"
 	}
 	return "allow"
@@ -240,7 +244,7 @@ func (s *keptSession) run(ctx context.Context, first, last int) error {
 
 // await waits until the viewer sees something.
 func (s *keptSession) await(ctx context.Context, ok func(*event.Conversation) bool) error {
-	ctx, cancel := context.WithTimeout(ctx, waitLimit)
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(short.Count(1, 1, 10))*waitLimit) // a session gets far only between kills
 	defer cancel()
 	defer context.AfterFunc(ctx, s.news.Broadcast)()
 	s.mu.Lock()
