@@ -14,7 +14,7 @@ PKG      ?= ./claude ./internal/test/e2e ./server $$(go list ./... | grep -vxE "
 QUICK     = $(if $(filter file,$(origin PKG)),$$(go list ./... | grep -vxE "$$(go list -m)/(bench.*|internal/repo|internal/(test/e2e|tool).*)"),$(PKG))
 
 # These count steps or compute in one goroutine: the race detector makes them slow and finds nothing in them.
-COUNTED   = $$(grep -rl --include='*_test.go' --exclude-dir=node_modules '^func Test\(Growth\|Property\)' . | xargs -n1 dirname | sort -u)
+COUNTED   = $$(grep -rl --include='*_test.go' --exclude-dir=node_modules '^func Test\(Growth\|Property\|Large\|Big\)' . | xargs -n1 dirname | sort -u)
 
 # What is compiled without the race detector is compiled as scripts/dist does, all of it in one way.
 PLAIN     = CGO_ENABLED=0 GOFLAGS="$$GOFLAGS -trimpath"

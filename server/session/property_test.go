@@ -20,6 +20,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/claude/claudeevent"
 	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/contextref"
 	"github.com/seed7221b0f9/parley/eventlog"
 	"github.com/seed7221b0f9/parley/internal/random"
 	"github.com/seed7221b0f9/parley/internal/test/short"
@@ -501,6 +502,28 @@ func TestStall_next(t *testing.T) {
 		if got := s.next(time.Duration(tt.silent), tt.taken); got != tt.want {
 			t.Errorf("after %d with %d: %d, want %d", tt.silent, tt.taken, got, tt.want)
 		}
+	}
+}
+
+// A title has the words of the prompt, not the list of files before them.
+func TestPromptTitle(t *testing.T) {
+	with, err := contextref.Build("Give up after six tries in @upload/retry.go", []contextref.Reference{&contextref.File{Path: "upload/retry.go"}}, contextref.English)
+	if err != nil {
+		t.Fatal(err)
+	}
+	alone, err := contextref.Build("", []contextref.Reference{&contextref.File{Path: "a.go"}}, contextref.English)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ prompt, want string }{
+		{with, "Give up after six tries in @upload/retry.go"}, {"plain\n words", "plain words"}, {"> quoted\n\nwords", "> quoted words"},
+	} {
+		if got := promptTitle(tt.prompt); got != tt.want {
+			t.Errorf("the title of %q is %q, want %q", tt.prompt, got, tt.want)
+		}
+	}
+	if got := promptTitle(alone); got == "" {
+		t.Errorf("a prompt of references alone, %q, has no title", alone)
 	}
 }
 

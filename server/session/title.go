@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/contextref"
 )
 
 // MaxTitle is the maximum number of characters of a title.
@@ -33,9 +34,12 @@ func ValidTitle(s string) (string, bool) {
 // maxTitled is the number of bytes of a prompt that are used for a title.
 const maxTitled = 64 << 10
 
-// promptTitle derives a title from a prompt: its first words.
+// promptTitle derives a title from a prompt: its first words, without the list of references before them.
 func promptTitle(prompt string) string {
 	prompt = prompt[:min(len(prompt), maxTitled)]
+	if text, refs := contextref.Parse(prompt); len(refs) > 0 && strings.TrimSpace(text) != "" {
+		prompt = text
+	}
 	clean := strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) {
 			return ' '

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claude/claudetest"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 // One answer of 5 MB is two lines of that size: the answer and the result.
@@ -38,12 +39,12 @@ func TestLongPrompt(t *testing.T) {
 	}
 }
 
-func TestTwentyAtOnce(t *testing.T) {
+func TestManyAtOnce(t *testing.T) {
 	if testing.Short() {
-		t.Skip("starts twenty CLIs")
+		t.Skip("starts many CLIs")
 	}
 	var wg sync.WaitGroup
-	for i := range 20 {
+	for i := range short.Count(0, 8, 20) {
 		answer := fmt.Sprintf("answer %d", i)
 		w := newWorld(t, claudetest.Say(answer), claudetest.Say("second "+answer))
 		wg.Go(func() {

@@ -17,6 +17,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claude/claudestore"
 	"github.com/seed7221b0f9/parley/claude/claudetest"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 // writerVariable makes this program, when run again, write a stored session until it is
@@ -57,10 +58,7 @@ func runStoreWriter(config string) error {
 	return nil
 }
 
-const (
-	killPoints = 20
-	killTurns  = 30
-)
+const killTurns = 30
 
 func killPrompt(i int) string { return fmt.Sprintf("prompt-%02d-xyzzy", i) }
 
@@ -68,7 +66,7 @@ func killPrompt(i int) string { return fmt.Sprintf("prompt-%02d-xyzzy", i) }
 // real CLI continues from the store on another machine.
 func TestStoreKilledWriter(t *testing.T) {
 	t.Parallel()
-	for n := range killPoints {
+	for n := range short.Count(2, 6, 20) {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			t.Parallel()
 			killOne(t, n)

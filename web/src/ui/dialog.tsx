@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { w } from "../state/app";
 import { plain } from "../state/safe";
 import { Button, IconButton } from "./button";
@@ -16,9 +16,10 @@ interface DialogProps {
 
 export function Dialog({ title, close, children, class: extra = "" }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const before = document.activeElement;
     ref.current?.showModal();
+    ref.current?.querySelector<HTMLElement>("input, textarea, select")?.focus(); // not the button that closes it
     return () => {
       if (before instanceof HTMLElement) before.focus();
     };

@@ -177,7 +177,6 @@ export function Palette({ close }: { close: () => void }) {
         aria-label={t.searchOrJump}
         placeholder={t.searchOrJump}
         value={query}
-        ref={(e) => e?.focus()}
         onKeyDown={onKey}
         onInput={(e) => {
           setQuery(e.currentTarget.value);

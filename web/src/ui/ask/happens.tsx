@@ -18,6 +18,7 @@ import { Raw } from "../tool/output";
 export function Happens({ prompt: p, session, cwd }: { prompt: PermissionRequest; session: string; cwd: string }) {
   const t = w.value;
   const parts = partsOf(p, cwd);
+  const why = p.description || str(get(p.input, "description")); // the path alone is no reason
   const strange = turnsText(JSON.stringify([p.input ?? "", p.content ?? "", p.display_name ?? ""]));
   return (
     <>
@@ -31,10 +32,10 @@ export function Happens({ prompt: p, session, cwd }: { prompt: PermissionRequest
         <One key={i} part={part} prompt={p} session={session} cwd={cwd} />
       ))}
       <dl class="facts">
-        {(p.description || str(get(p.input, "description"))) && (
+        {why !== "" && !str(get(p.input, "file_path")).endsWith(why) && (
           <>
             <dt>{t.ask.why}</dt>
-            <dd dir="auto">{plain(p.description || str(get(p.input, "description")))}</dd>
+            <dd dir="auto">{plain(why)}</dd>
           </>
         )}
         {!parts.some((part) => part.kind === "command") && cwd !== "" && (
