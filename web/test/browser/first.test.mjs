@@ -57,6 +57,7 @@ test("the first minute: project, model, file, send, approve, diff; without a mou
   assert.ok(existsSync(join(server.dir, "project", "first-minute.txt")));
   await page.keyboard.press("Control+k");
   await page.getByRole("combobox", { name: "Search or jump" }).waitFor();
+  assert.equal(await page.evaluate(() => document.activeElement?.getAttribute("role")), "combobox", "the field of a dialog has the focus at once");
   await page.keyboard.type("Changes");
   await page.getByRole("option", { name: "Changes" }).first().waitFor();
   await page.keyboard.press("Enter");
