@@ -13,7 +13,7 @@ func (a *agent) attach(c *conn, q request) error {
 	case from == 0:
 		from = a.info.Checkpoint + 1
 	case from <= a.info.Checkpoint:
-		return fmt.Errorf("%w: %d, and the first that is kept is %d", ErrGone, from, a.info.Checkpoint+1)
+		return fmt.Errorf("%w: record %d was requested, the first one is %d", ErrGone, from, a.info.Checkpoint+1)
 	case from > a.info.Last+1:
 		return fmt.Errorf("record %d does not exist, the last one is %d", from, a.info.Last)
 	}

@@ -21,12 +21,12 @@ const (
 // checkpoint stores the owner's state and discards the records up to number.
 func (a *agent) checkpoint(number uint64, state []byte) error {
 	if len(state) > maxState {
-		return fmt.Errorf("a checkpoint of %d bytes is larger than %d", len(state), maxState)
+		return fmt.Errorf("the state of a checkpoint has %d bytes, the limit is %d", len(state), maxState)
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if number > a.info.Last || number < a.info.Checkpoint {
-		return fmt.Errorf("a checkpoint at %d, and the last record is %d, the last checkpoint %d", number, a.info.Last, a.info.Checkpoint)
+		return fmt.Errorf("invalid checkpoint at %d: the last checkpoint is at %d, the last record is %d", number, a.info.Checkpoint, a.info.Last)
 	}
 	// Number and state are in one file, so that they change together.
 	text := append(binary.BigEndian.AppendUint64(nil, number), state...)

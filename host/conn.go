@@ -76,7 +76,7 @@ func (c *conn) receive() error {
 func (c *conn) hello(kind byte, payload []byte) error {
 	var q request
 	if kind != frameRequest || json.Unmarshal(payload, &q) != nil || q.Op != opHello {
-		return errors.New("no greeting")
+		return errors.New("the connection does not begin with hello")
 	}
 	c.guest = q.Epoch == 0
 	err := error(nil)
@@ -124,7 +124,7 @@ func (c *conn) follow(kind byte, payload []byte) error {
 	case kind == frameGrant && !c.guest:
 		return c.grant(payload)
 	}
-	return fmt.Errorf("a frame of type %q", kind)
+	return fmt.Errorf("unexpected frame of type %q", kind)
 }
 
 // write adds a part of a line to an agent.
@@ -132,11 +132,11 @@ func (c *conn) write(payload []byte) error {
 	f := cursor{b: payload}
 	number, flags, id := f.u32(), f.u8(), f.text()
 	if f.bad || id == "" {
-		return errors.New("a line to an agent that makes no sense")
+		return errors.New("invalid frame of a line to an agent")
 	}
 	before := c.parts[number]
 	if len(before)+len(f.b) > maxInput {
-		return fmt.Errorf("a line to an agent of more than %d bytes", maxInput)
+		return fmt.Errorf("a line to an agent exceeds %d bytes", maxInput)
 	}
 	line := f.b
 	if flags&flagMore != 0 || before != nil {
@@ -163,7 +163,7 @@ func (c *conn) grant(payload []byte) error {
 	f := cursor{b: payload}
 	number, bytes, covered := f.u32(), f.u32(), f.u64()
 	if f.bad {
-		return errors.New("a grant that makes no sense")
+		return errors.New("invalid grant")
 	}
 	a, err := c.h.agent(number)
 	if err != nil {

@@ -51,7 +51,7 @@ func nextNumber(f *os.File, allowed func(uint64) error) (uint64, error) {
 	length, _ := f.ReadAt(text[:], 0)
 	n, err := strconv.ParseUint(string(text[:length]), 10, 64)
 	if length > 0 && err != nil {
-		return 0, fmt.Errorf("%s holds no number: %w", f.Name(), err)
+		return 0, fmt.Errorf("%s does not contain a number: %w", f.Name(), err)
 	}
 	if err := allowed(n); err != nil {
 		return 0, err

@@ -73,7 +73,7 @@ func (f *frameReader) next() (kind byte, payload []byte, err error) {
 	}
 	length := binary.BigEndian.Uint32(f.buf[f.begin:])
 	if length < 1 || length > maxFrame {
-		return 0, nil, fmt.Errorf("a frame of %d bytes", length)
+		return 0, nil, fmt.Errorf("invalid frame of %d bytes: the limit is %d", length, maxFrame)
 	}
 	size := 4 + int(length)
 	if err := f.fill(size); err != nil {

@@ -23,6 +23,7 @@ const window = 256 << 10
 // returns [ErrFenced].
 type Link struct {
 	conn   net.Conn
+	dir    string // the host's folder; empty if the connection was made otherwise
 	info   Info
 	prefix string // prefix of ids for lines without one
 	done   chan struct{}
@@ -40,7 +41,8 @@ type Link struct {
 // With epoch 0 it connects as a guest, who may list the agents and stop the host. ctx applies only to connecting. If there is no host it returns
 // [ErrNotRunning].
 func Dial(ctx context.Context, dataDir string, epoch uint64) (*Link, error) {
-	conn, err := dial(ctx, filepath.Join(dataDir, folder, socketName))
+	dir := filepath.Join(dataDir, folder)
+	conn, err := dial(ctx, filepath.Join(dir, socketName))
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED):
 		return nil, fmt.Errorf("%w: %w", ErrNotRunning, err)
@@ -51,7 +53,12 @@ func Dial(ctx context.Context, dataDir string, epoch uint64) (*Link, error) {
 		conn.Close()
 		return nil, err
 	}
-	return newLink(ctx, conn, epoch)
+	l, err := newLink(ctx, conn, epoch)
+	if err != nil {
+		return nil, err
+	}
+	l.dir = dir
+	return l, nil
 }
 
 // newLink performs the handshake with the host on a connection.
@@ -102,10 +109,20 @@ func (l *Link) Agents(ctx context.Context) ([]Agent, error) {
 	return r.Agents, err
 }
 
-// Stop ends the agents and the host. It returns when the agents have ended.
+// Stop ends the agents and the host. It returns when both have ended and the host uses the data directory no more.
 func (l *Link) Stop(ctx context.Context) error {
-	_, err := l.call(ctx, request{Op: opStop})
-	return err
+	if _, err := l.call(ctx, request{Op: opStop}); err != nil {
+		return err
+	}
+	select {
+	case <-l.done:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if l.dir == "" {
+		return nil
+	}
+	return awaitEnd(ctx, l.dir)
 }
 
 // Spawn starts an agent as a plain process: its records are discarded as stdout is read, and it is forgotten when it has been waited for and its
@@ -159,7 +176,7 @@ func (l *Link) open(ctx context.Context, q request, plain bool, unwanted func(*P
 		return nil, err
 	}
 	if p == nil {
-		return nil, fmt.Errorf("%w: the answer names no agent", ErrRefused)
+		return nil, fmt.Errorf("%w: the answer has no agent", ErrRefused)
 	}
 	return p, nil
 }
@@ -301,7 +318,7 @@ func (l *Link) handle(frames *frameReader, kind byte, payload []byte) error {
 		}
 		l.with(n.Agent, func(x *Process) { x.note(n) })
 	default:
-		return fmt.Errorf("a frame of type %q", kind)
+		return fmt.Errorf("unexpected frame of type %q", kind)
 	}
 	return nil
 }

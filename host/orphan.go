@@ -1,13 +1,20 @@
 package host
 
-import "time"
+import (
+	"strconv"
+	"time"
+)
 
 // orphanGrace is the time that an agent has after its orphan input.
 const orphanGrace = 30 * time.Second
 
+// orphanID is the id of the orphan input in the sequence; later ones of the same agent have a number.
+const orphanID = "orphan"
+
 // orphan is the state of an agent without an owner.
 type orphan struct {
 	input []byte
+	count int // how often the input was written
 	timer timer
 	ended bool // the host ended the agent because of this
 }
@@ -51,10 +58,15 @@ func (a *agent) warn() {
 		a.h.log.Warn("the agent has had no owner for too long and is ended", "agent", a.number, "key", a.info.Key)
 		a.mu.Lock()
 		input := a.orphan.input
+		a.orphan.count++
+		id := orphanID
+		if a.orphan.count > 1 {
+			id += "-" + strconv.Itoa(a.orphan.count) // the host writes no known id again
+		}
 		a.orphan.timer = a.h.clock.AfterFunc(orphanGrace, a.giveUp)
 		a.mu.Unlock()
 		if len(input) > 0 {
-			_, _ = a.write("orphan", input) // an agent that does not read it is ended anyway
+			_, _ = a.write(id, input) // an agent that does not read it is ended anyway
 		}
 	})
 }

@@ -30,7 +30,7 @@ var peerUID = func(conn *net.UnixConn) (uint32, error) {
 func samePeer(conn net.Conn) error {
 	unix, ok := conn.(*net.UnixConn)
 	if !ok {
-		return fmt.Errorf("a connection of type %T", conn)
+		return fmt.Errorf("%T is no Unix socket", conn)
 	}
 	uid, err := peerUID(unix)
 	if err != nil {

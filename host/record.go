@@ -3,6 +3,7 @@ package host
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"time"
 
@@ -114,7 +115,7 @@ func parsePart(payload []byte) (agent uint32, p part, err error) {
 	p.ID = c.text()
 	p.Data = c.b
 	if c.bad || (p.Number == 0) != (p.more && p.Kind == Output) {
-		return 0, part{}, fmt.Errorf("a record that makes no sense")
+		return 0, part{}, errors.New("invalid record")
 	}
 	return agent, p, nil
 }

@@ -3,7 +3,6 @@ package host
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -65,7 +64,7 @@ func (c *conn) requestOf(a *agent, q request, r *answer) error {
 		return a.closeInput()
 	case opOrphan:
 		if q.Options == nil || len(q.Options.OrphanInput) > fragment {
-			return errors.New("the options make no sense")
+			return fmt.Errorf("invalid options: they are missing, or their input is longer than %d bytes", fragment)
 		}
 		a.mu.Lock()
 		defer a.mu.Unlock()

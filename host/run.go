@@ -268,7 +268,7 @@ func (h *server) take(c *conn, epoch uint64) error {
 	h.owning.Lock()
 	defer h.owning.Unlock()
 	if epoch <= h.epoch {
-		return fmt.Errorf("%w: %d, and %d was not higher", ErrFenced, h.epoch, epoch)
+		return fmt.Errorf("%w: %d, this one has %d", ErrFenced, h.epoch, epoch)
 	}
 	if h.owner != nil {
 		h.log.Info("another owner takes over", "epoch", epoch)

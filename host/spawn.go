@@ -32,7 +32,7 @@ func (h *server) spawn(ctx context.Context, q request) (*agent, error) {
 		o = *q.Options
 	}
 	if len(o.Key) > maxKey || len(o.OrphanInput) > fragment {
-		return nil, errors.New("the options are too long")
+		return nil, fmt.Errorf("invalid options: the key is limited to %d bytes, the input to %d", maxKey, fragment)
 	}
 	number, err := h.next.increase(anyNumber)
 	if err != nil {
@@ -79,7 +79,7 @@ func (a *agent) start(ctx context.Context, cmd spawn.Command, o AgentOptions) er
 	a.h.mu.Lock()
 	defer a.h.mu.Unlock()
 	if a.h.ending {
-		return errors.Join(errors.New("the host ends"), a.process.Kill(), a.process.Close())
+		return errors.Join(errors.New("the host is ending"), a.process.Kill(), a.process.Close())
 	}
 	a.h.agents[a.number] = a
 	go a.watch()

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed7221b0f9/parley/internal/filelock"
 	"github.com/seed7221b0f9/parley/internal/proc"
 	"github.com/seed7221b0f9/parley/internal/supervise"
 )
@@ -62,6 +64,28 @@ func Start(ctx context.Context, dataDir, executable string, o Options) error {
 			return fmt.Errorf("the host has ended: %w: %s", exitErr, lastLine(dataDir))
 		case <-ctx.Done():
 			return errors.Join(ctx.Err(), err)
+		case <-tick.C:
+		}
+	}
+}
+
+// awaitEnd waits until the host of a folder has ended: it holds the lock until then.
+func awaitEnd(ctx context.Context, dir string) error {
+	tick := time.NewTicker(startPoll)
+	defer tick.Stop()
+	for {
+		lock, err := filelock.TryLock(filepath.Join(dir, lockName))
+		switch {
+		case err == nil:
+			return lock.Unlock()
+		case errors.Is(err, fs.ErrNotExist):
+			return nil // so is its folder
+		case !errors.Is(err, filelock.ErrLocked):
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
 		case <-tick.C:
 		}
 	}

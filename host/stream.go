@@ -154,7 +154,7 @@ func (p *Process) Input(ctx context.Context, id string) (InputInfo, error) {
 // send sends a line to the host.
 func (p *Process) send(id string, line []byte) (*sent, error) {
 	if len(id) == 0 || len(id) > maxID || len(line) > maxInput {
-		return nil, fmt.Errorf("%w: an id of %d bytes, a line of %d", ErrRefused, len(id), len(line))
+		return nil, fmt.Errorf("%w: the id has %d bytes of at most %d, the line %d of at most %d", ErrRefused, len(id), maxID, len(line), maxInput)
 	}
 	p.mu.Lock()
 	if p.err != nil {

@@ -1,0 +1,34 @@
+//go:build unix
+
+package host
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+
+	"github.com/seed7221b0f9/parley/internal/filelock"
+)
+
+// When Stop has returned, the host does not use the data directory any more.
+func TestStop_ended(t *testing.T) {
+	for range 20 {
+		dir := t.TempDir()
+		ended := make(chan error, 1)
+		go func() { ended <- Run(context.Background(), dir, Options{}, nil) }()
+		var l *Link
+		for ctx := within(t); l == nil; {
+			must(t, ctx.Err())
+			l, _ = Dial(ctx, dir, 0) // soon
+		}
+		must(t, l.Stop(within(t)))
+		lock, err := filelock.TryLock(filepath.Join(dir, folder, lockName))
+		if err != nil {
+			t.Errorf("after Stop the lock of the host is held: %v", err)
+		} else {
+			must(t, lock.Unlock())
+		}
+		must(t, l.Close())
+		must(t, <-ended)
+	}
+}
