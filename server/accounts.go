@@ -153,18 +153,10 @@ func (l *accounts) addLocked(ctx context.Context, rows ...budget.Row) error {
 func (l *accounts) save(ctx context.Context) error {
 	for len(l.unsaved) > 0 {
 		batch := l.unsaved[:min(len(l.unsaved), ledgerBatch)]
-		last, err := l.log.Append(ctx, l.seq, batch...)
-		var c *eventlog.ConflictError
-		if errors.As(err, &c) && c.Last > l.seq { // another server of the cluster wrote rows
-			if err := l.catchUp(ctx); err != nil {
-				return err
-			}
-			continue
-		}
-		if err != nil {
+		if err := l.append(ctx, batch...); err != nil {
 			return err
 		}
-		l.seq, l.unsaved = last, slices.Delete(l.unsaved, 0, len(batch))
+		l.unsaved = slices.Delete(l.unsaved, 0, len(batch))
 	}
 	if l.seq-l.snapSeq >= ledgerSnapshot {
 		l.book.Forget(l.now())
@@ -174,6 +166,42 @@ func (l *accounts) save(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// change sets or removes a limit. Unlike usage, a limit that cannot be stored does not take effect.
+func (l *accounts) change(ctx context.Context, row budget.Row) error {
+	data, err := json.Marshal(row)
+	if err != nil {
+		return fmt.Errorf("server: a row of the ledger: %w", err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	err = l.save(ctx)
+	if err == nil {
+		err = l.append(ctx, data)
+	}
+	if err != nil {
+		return fmt.Errorf("server: storing the ledger: %w", err)
+	}
+	l.book.Apply(row)
+	return nil
+}
+
+// append stores rows after those that other servers of the cluster wrote meanwhile. The caller holds the lock.
+func (l *accounts) append(ctx context.Context, rows ...[]byte) error {
+	for {
+		last, err := l.log.Append(ctx, l.seq, rows...)
+		var c *eventlog.ConflictError
+		if !errors.As(err, &c) || c.Last <= l.seq {
+			if err == nil {
+				l.seq = last
+			}
+			return err
+		}
+		if err := l.catchUp(ctx); err != nil {
+			return err
+		}
+	}
 }
 
 // Used returns the row of an answer.

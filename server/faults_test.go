@@ -28,6 +28,9 @@ type faultStore struct {
 	logs   map[string]*faultLog
 	left   int    // calls until the one that fails; negative for none
 	failed string // its name
+	more   int    // calls after it that fail too
+	late   bool   // an append that fails has stored its events
+	only   string // set: only calls with this name count
 }
 
 type faultLog struct {
@@ -43,7 +46,7 @@ func newFaultStore() *faultStore { return &faultStore{logs: map[string]*faultLog
 func (s *faultStore) arm(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.left, s.failed = n, ""
+	s.left, s.failed, s.more, s.late, s.only = n, "", 0, false, ""
 }
 
 // disarm returns the call that has failed.
@@ -56,13 +59,19 @@ func (s *faultStore) disarm() string {
 
 // call begins a call with the lock held.
 func (s *faultStore) call(name string) error {
-	if s.left < 0 {
+	if s.left < 0 || s.only != "" && s.only != name {
 		return nil
 	}
-	if s.left--; s.left >= 0 {
+	if s.left > 0 {
+		s.left--
 		return nil
 	}
-	s.failed = name
+	if s.failed == "" {
+		s.failed = name
+	}
+	if s.more--; s.more < 0 {
+		s.left = -1
+	}
 	return errFault
 }
 
@@ -98,14 +107,15 @@ func (s *faultStore) Damage() []eventlog.Damage { return nil }
 func (l *faultLog) Append(_ context.Context, expected uint64, events ...[]byte) (uint64, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.call(l.name + ".Append"); err != nil {
-		return 0, err
+	fault := l.call(l.name + ".Append")
+	if fault != nil && !l.late {
+		return 0, fault
 	}
 	if last := uint64(len(l.events)); expected != last {
 		return 0, &eventlog.ConflictError{Expected: expected, Last: last}
 	}
 	l.events = append(l.events, events...)
-	return uint64(len(l.events)), nil
+	return uint64(len(l.events)), fault
 }
 
 func (l *faultLog) AppendDelta(context.Context, uint64, uint64, uint64, ...[]byte) error {

@@ -44,14 +44,14 @@ func budgetSet(s *Server, ctx context.Context, c *caller, p api.BudgetSetParams)
 		return api.BudgetSetResult{}, session.Conflict("the budget %q is one of the server's settings", l.ID)
 	case l.ID != "" && !exists:
 		return api.BudgetSetResult{}, session.Conflict("there is no budget %q", l.ID)
-	case len(s.accounts.all()) >= maxBudgets:
+	case !exists && len(s.accounts.all()) >= maxBudgets:
 		return api.BudgetSetResult{}, session.LimitReached("there are %d budgets", maxBudgets)
 	case l.ID == "":
 		if l.ID = "b-" + random.Hex(6); p.Key != "" {
 			l.ID = "b-" + hashOf(c.id + "\x00" + p.Key)[:12]
 		}
 	}
-	if err := s.accounts.Add(ctx, budget.Row{Time: s.accounts.now(), Limit: &l}); err != nil {
+	if err := s.accounts.change(ctx, budget.Row{Time: s.accounts.now(), Limit: &l}); err != nil {
 		return api.BudgetSetResult{}, err
 	}
 	s.sessions.CheckBudgets()
@@ -70,5 +70,5 @@ func budgetRemove(s *Server, ctx context.Context, _ *caller, p api.BudgetRef) (a
 	if _, ok := s.accounts.limit(p.ID); !ok {
 		return api.Empty{}, session.Conflict("there is no budget %q", p.ID)
 	}
-	return api.Empty{}, s.accounts.Add(ctx, budget.Row{Time: s.accounts.now(), Removed: p.ID})
+	return api.Empty{}, s.accounts.change(ctx, budget.Row{Time: s.accounts.now(), Removed: p.ID})
 }

@@ -33,9 +33,12 @@ func (l *loop) bounded() (context.Context, context.CancelFunc) {
 }
 
 // call runs f in the loop and returns its error. It fails when the actor has ended, or when ctx
-// ends before the loop has accepted f. It waits for an accepted f: f may write to variables of the
-// caller, and the caller needs its result.
+// ends before the loop has accepted f; f never runs if ctx has ended before the call. It waits for
+// an accepted f: f may write to variables of the caller, and the caller needs its result.
 func (l *loop) call(ctx context.Context, f func() error) error {
+	if ctx.Err() != nil {
+		return ctx.Err() // select would choose at random
+	}
 	result := make(chan error, 1)
 	select {
 	case l.cmds <- func() { result <- f() }:

@@ -20,9 +20,26 @@ import (
 	"github.com/seed7221b0f9/parley/workspace"
 )
 
-// Create creates a session: its log starts with its parameters.
+// Create creates a session: its log starts with its parameters. It continues where an earlier call with the same
+// idempotency key has failed, and returns no error if that one has succeeded.
 func (s *Sessions) Create(ctx context.Context, id string, o Opened) error {
 	p := o.Params
+	unlock, err := s.keys.lock(ctx, id, p.Key)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if p.Key != "" {
+		if s.Exists(id) {
+			return nil
+		}
+		switch _, err := s.opts.Store.Log(id).Last(ctx); {
+		case err == nil:
+			return s.createdBefore(ctx, id, o)
+		case !IsMissing(err):
+			return err
+		}
+	}
 	provider, env, err := s.opts.Provider(ctx, o.Tenant, p.Provider)
 	if err != nil {
 		return err
@@ -57,10 +74,22 @@ func (s *Sessions) Create(ctx context.Context, id string, o Opened) error {
 		return err
 	}
 	a.setEpoch(at.Epoch)
-	if p.ResumeSessionID != "" {
-		if err := a.importHistory(ctx, p.ResumeSessionID); err != nil {
-			a.logger.Warn("the history was not read", "err", err)
-		}
+	a.resume(ctx, p.ResumeSessionID)
+	return s.add(id, a, s.run)
+}
+
+// createdBefore takes in a session that is in the store alone: the call that has created it has failed afterwards.
+func (s *Sessions) createdBefore(ctx context.Context, id string, o Opened) error {
+	a, err := s.load(ctx, id)
+	if err != nil {
+		return err
+	}
+	if was := a.core.Opened; was.By != o.By || was.Tenant != o.Tenant {
+		a.cancel()
+		return Conflict("session %q exists", id)
+	}
+	if !slices.ContainsFunc(a.conv.Threads, func(t *event.Thread) bool { return len(t.Items) > 0 }) {
+		a.resume(ctx, o.Params.ResumeSessionID)
 	}
 	return s.add(id, a, s.run)
 }
