@@ -24,6 +24,7 @@ type notice struct {
 	session, request string
 	account          string
 	allow            bool
+	command          string // what the notice offers to allow
 }
 
 // offer is the part of a message with which the notice answers: a nonce to deny, and a command if it
@@ -39,7 +40,13 @@ func (s *Server) offer(ctx context.Context, k *pushed, ev webhook.Event) offer {
 	if ev.Type != webhook.NeedsAnswer || k.Account != ownerAccount && s.tokens.holds(k.Account) < roleOperator {
 		return offer{}
 	}
-	p := s.request(ctx, ev)
+	var data struct {
+		RequestID string `json:"request_id"`
+	}
+	if json.Unmarshal(ev.Data, &data) != nil {
+		return offer{}
+	}
+	p := s.request(ctx, ev.SessionID, data.RequestID)
 	if p == nil || p.Kind != event.PermissionTool {
 		return offer{}
 	}
@@ -47,25 +54,20 @@ func (s *Server) offer(ctx context.Context, k *pushed, ev webhook.Event) offer {
 	var o offer
 	if k.Allow {
 		o.Command, n.allow = wholeCommand(p)
+		n.command = o.Command
 	}
 	o.Nonce, _ = s.notices.begin(n, pushTTL)
 	return o
 }
 
-// request returns the open request for permission of an event, nil if there is none.
-func (s *Server) request(ctx context.Context, ev webhook.Event) *event.PermissionRequest {
-	var data struct {
-		RequestID string `json:"request_id"`
-	}
-	if json.Unmarshal(ev.Data, &data) != nil {
-		return nil
-	}
-	open, err := session.Of[session.Requests](s.sessions).List(ctx, api.PermissionListParams{SessionID: ev.SessionID})
+// request returns an open request for permission, nil if there is none.
+func (s *Server) request(ctx context.Context, id, request string) *event.PermissionRequest {
+	open, err := session.Of[session.Requests](s.sessions).List(ctx, api.PermissionListParams{SessionID: id})
 	if err != nil {
 		return nil // the notice leads to the session
 	}
 	for _, p := range open.Prompts {
-		if p.Prompt.RequestID() == data.RequestID {
+		if p.Prompt.RequestID() == request {
 			return p.Prompt.Permission
 		}
 	}
@@ -111,7 +113,20 @@ func pushAnswer(s *Server, ctx context.Context, c *caller, p api.PushAnswerParam
 	if p.Behavior != event.ResolvedDeny && !(p.Behavior == event.ResolvedAllow && n.allow) {
 		return api.RespondResult{}, session.Invalid("this notice does not offer %.20q", p.Behavior)
 	}
+	if p.Behavior == event.ResolvedAllow && !s.stillAsks(ctx, n) {
+		return api.RespondResult{}, session.Conflict("the agent asks for something else now, or no longer: look at the session")
+	}
 	return session.Of[session.Requests](s.sessions).PermissionRespond(ctx, api.PermissionRespondParams{SessionID: n.session, RequestID: n.request, Behavior: p.Behavior}, c.by())
+}
+
+// stillAsks reports whether a request is for the command that its notice has shown: an agent can change an open request.
+func (s *Server) stillAsks(ctx context.Context, n notice) bool {
+	p := s.request(ctx, n.session, n.request)
+	if p == nil {
+		return false
+	}
+	command, ok := wholeCommand(p)
+	return ok && command == n.command
 }
 
 // pushGet returns the subscription of the caller's browser.

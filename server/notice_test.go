@@ -7,6 +7,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/client"
 	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/session"
 )
 
 // TestWholeCommand checks that a notice offers to allow a command only if nothing else would be
@@ -151,6 +152,32 @@ func TestPush_answer_viewer(t *testing.T) {
 	if client.Reason(err) != api.AuthFailed {
 		t.Errorf("a viewer answers: %v", err)
 	}
+}
+
+// TestPush_changed checks that a notice allows only the command that it has shown: the request may be for another one by now.
+func TestPush_changed(t *testing.T) {
+	h := newHarness(t)
+	id := h.connect()
+	w := h.watch(id)
+	h.query(id, "tool Bash") // echo done
+	w.state(session.RequiresAction)
+	n := notice{session: id, request: h.history(id).Prompts[0].RequestID(), account: ownerAccount, allow: true}
+	for name, change := range map[string]func(*notice){
+		"another command": func(n *notice) { n.command = "echo d" }, "no command": func(n *notice) { n.command = "" },
+		"another request": func(n *notice) { n.command, n.request = "echo done", "none" },
+	} {
+		was := n
+		change(&was)
+		nonce, _ := h.server.notices.begin(was, pushTTL)
+		err := h.client(h.token).Call(h.ctx(), "push.answer", api.PushAnswerParams{Nonce: nonce, Behavior: "allow"}, nil)
+		if got := client.Reason(err); got != api.Conflict {
+			t.Errorf("%s: the reason is %q (%v), want %q", name, got, err, api.Conflict)
+		}
+	}
+	n.command = "echo done"
+	nonce, _ := h.server.notices.begin(n, pushTTL)
+	h.call("push.answer", api.PushAnswerParams{Nonce: nonce, Behavior: "allow"}, nil)
+	w.says("I have used Bash.")
 }
 
 // answer answers the open request of a session.

@@ -43,10 +43,31 @@ func checkShortAt(v reflect.Value, name string, isLong bool) error {
 		}
 	case reflect.Slice:
 		return checkShortList(v, name, isLong)
+	case reflect.Map:
+		return checkShortMap(v, name)
 	case reflect.String:
 		if v.Type() != reflect.TypeFor[event.JSON]() && !isLong && v.Len() > maxShort {
 			return session.Invalid("%s has %d bytes, and at most %d", name, v.Len(), maxShort)
 		}
+	}
+	return nil
+}
+
+// checkShortMap bounds the names and values of a map together.
+func checkShortMap(v reflect.Value, name string) error {
+	size := 0
+	for it := v.MapRange(); it.Next(); {
+		for _, one := range []reflect.Value{it.Key(), it.Value()} {
+			if err := checkShortAt(one, name, false); err != nil {
+				return err
+			}
+			if one.Kind() == reflect.String {
+				size += one.Len() + 1
+			}
+		}
+	}
+	if size > maxShortList {
+		return session.Invalid("%s has %d bytes, and at most %d", name, size, maxShortList)
 	}
 	return nil
 }

@@ -118,3 +118,28 @@ func TestShort(t *testing.T) {
 		}
 	}
 }
+
+// TestShort_maps checks the bounds of the names and values of maps in parameters.
+func TestShort_maps(t *testing.T) {
+	many := map[string]string{}
+	for i := range maxShortList / 1024 {
+		many[strings.Repeat("n", i+1)] = strings.Repeat("v", 1024)
+	}
+	for name, tt := range map[string]struct {
+		m       map[string]string
+		refused bool
+	}{
+		"short": {map[string]string{"n": "v"}, false}, "at the bound": {map[string]string{strings.Repeat("n", maxShort): strings.Repeat("v", maxShort)}, false},
+		"a long name": {map[string]string{strings.Repeat("n", maxShort+1): "v"}, true}, "a long value": {map[string]string{"n": strings.Repeat("v", maxShort+1)}, true},
+		"many values": {many, true},
+	} {
+		for _, params := range []any{
+			api.ConnectParams{Metadata: tt.m}, api.ForkParams{Metadata: tt.m},
+			api.MCPConfigureParams{Server: api.MCPConfig{Env: tt.m}}, api.MCPConfigureParams{Server: api.MCPConfig{Headers: tt.m}},
+		} {
+			if err := checkShort(reflect.ValueOf(params)); (err != nil) != tt.refused {
+				t.Errorf("%s in %T: %v, want an error: %v", name, params, err, tt.refused)
+			}
+		}
+	}
+}
