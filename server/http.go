@@ -155,6 +155,21 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	_, _ = w.Write(append(data, '\n')) // a disconnected client is not a fault
 }
 
+// writeResult writes the result of a call, which may be large.
+func (s *Server) writeResult(w http.ResponseWriter, r *http.Request, v any) error {
+	e, leave, err := s.encode(r.Context(), v, plain)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(http.StatusOK)
+	e.tail = append(e.tail[:len(e.tail):len(e.tail)], '\n')
+	_ = e.write(w) // a disconnected client is not a fault
+	return nil
+}
+
 // identify returns the caller of a request; an unknown one gets 401.
 func (s *Server) identify(r *http.Request) (*caller, error) {
 	p, err := s.filter.identify(s.tokens, r)
@@ -243,8 +258,7 @@ func (s *Server) post1(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	writeJSON(w, http.StatusOK, result)
-	return nil
+	return s.writeResult(w, r, result)
 }
 
 // login exchanges a token, which reached the page in the fragment of its address, for a cookie that

@@ -75,3 +75,18 @@ func TestResponse_pieces(t *testing.T) {
 		t.Errorf("%d bytes in pieces of at most %d with %d time limits; want %d, %d and 11", p.Body.Len(), p.largest, p.limits, len(want), maxWrite)
 	}
 }
+
+// TestResponse_rearmed checks that the server has a time limit for what is in its buffers when a handler returns, whatever the handler wrote.
+func TestResponse_rearmed(t *testing.T) {
+	for _, text := range []string{"", "x", strings.Repeat("x", 2*maxWrite)} {
+		p := &pieces{ResponseRecorder: httptest.NewRecorder()}
+		during := 0
+		h := (&Server{opts: Options{WriteTimeout: time.Minute}}).bounded(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, text)
+			during = p.limits
+		}))
+		if h.ServeHTTP(p, httptest.NewRequest(http.MethodGet, "/", nil)); p.limits != during+1 {
+			t.Errorf("after a handler that wrote %d bytes the time limit was set %d times, want once", len(text), p.limits-during)
+		}
+	}
+}

@@ -43,6 +43,7 @@ type Server struct {
 	remoteACP  *acphttp.Handler
 	acpClients places // connections of ACP clients, by token
 	tries      tries
+	flight     *flight
 	pairings   onces[pairing]
 	notices    onces[notice]
 	listenMu   sync.Mutex
@@ -73,7 +74,7 @@ func newServer(ctx context.Context, opts Options, st session.Store) (*Server, er
 	}
 	s := &Server{
 		opts: opts, store: st, logger: opts.Logger, tenants: newTenants(opts),
-		conns: make(chan struct{}, opts.MaxConnections), streams: places{max: maxAddressConns}, acpClients: places{max: maxACPClients}, tries: tries{now: opts.now}, began: time.Now(),
+		conns: make(chan struct{}, opts.MaxConnections), streams: places{max: maxAddressConns}, acpClients: places{max: maxACPClients}, tries: tries{now: opts.now}, flight: newFlight(maxFlight, opts.WriteTimeout), began: time.Now(),
 		pairings: onces[pairing]{now: opts.now, max: maxPairings}, notices: onces[notice]{now: opts.now, max: maxNotices},
 		stopTokens: func() {},
 	}

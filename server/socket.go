@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
+	"net"
 	"net/http"
 	"sync"
 	"time"
@@ -199,8 +201,8 @@ func (k *socket) serve(req rpcRequest) {
 		if err != nil {
 			e := errorObject(err)
 			k.respond(req.ID, nil, &e)
-		} else {
-			k.respond(req.ID, result, nil)
+		} else if !k.respond(req.ID, result, nil) {
+			return // a session whose start was not sent is not followed
 		}
 	}
 	for _, f := range then.all {
@@ -219,21 +221,66 @@ func after(ctx context.Context, f func()) {
 	}
 }
 
-func (k *socket) respond(id json.RawMessage, result any, e *api.ErrorObject) {
+// respond sends a response. It returns false if the result was not sent.
+func (k *socket) respond(id json.RawMessage, result any, e *api.ErrorObject) bool {
 	if id == nil {
 		id = json.RawMessage("null")
 	}
-	k.write(rpcResponse{JSONRPC: "2.0", ID: id, Result: result, Error: e})
+	err := k.write(result, func(v any) any { return rpcResponse{JSONRPC: "2.0", ID: id, Result: v, Error: e} })
+	if errors.Is(err, errOverloaded) && e == nil {
+		busy := errorObject(err)
+		k.respond(id, nil, &busy)
+	}
+	return err == nil
 }
 
-// write sends a message within the write timeout. A peer that does not read loses its socket.
-func (k *socket) write(v any) bool {
-	data, err := json.Marshal(v)
+// write sends a value inside of a message within the write timeout. A peer that does not read loses its socket.
+func (k *socket) write(v any, wrap func(any) any) error {
+	e, leave, err := k.srv.encode(k.held, v, wrap)
 	if err != nil {
-		k.srv.logger.Error("a message cannot be encoded", "err", err)
-		return false
+		if !errors.Is(err, errOverloaded) && !isCancelled(err) {
+			k.srv.logger.Error("a message cannot be encoded", "err", err)
+		}
+		return err
 	}
-	return k.writeRaw(data)
+	defer leave()
+	if e.large == "" {
+		if !k.writeRaw(e.head) {
+			return net.ErrClosed
+		}
+		return nil
+	}
+	return k.writeLarge(e)
+}
+
+// writeLarge sends a message with a large part in pieces, each within the write timeout.
+func (k *socket) writeLarge(e encoded) error {
+	k.writing.Lock()
+	defer k.writing.Unlock()
+	defer k.giveUp.Stop()
+	w, err := k.conn.Writer(context.Background(), websocket.MessageText)
+	if err == nil {
+		err = e.write(armed{w, k})
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		_ = k.conn.CloseNow()
+	}
+	return err
+}
+
+// armed is a writer of a socket that sets the time limit of each write.
+type armed struct {
+	io.Writer
+	*socket
+}
+
+// Write writes within the write timeout.
+func (a armed) Write(p []byte) (int, error) {
+	a.giveUp.Reset(a.srv.opts.WriteTimeout)
+	return a.Writer.Write(p)
 }
 
 // writeRaw sends an encoded message. A timer bounds it instead of a context, because a context for
@@ -251,7 +298,7 @@ func (k *socket) writeRaw(data []byte) bool {
 }
 
 func (k *socket) notify(method string, params any) bool {
-	return k.write(notification{JSONRPC: "2.0", Method: method, Params: params})
+	return k.write(params, func(v any) any { return notification{JSONRPC: "2.0", Method: method, Params: v} }) == nil
 }
 
 // sessionAttached is the start of a session that hello resumed.
@@ -277,7 +324,10 @@ func (k *socket) hello(ctx context.Context, p api.HelloParams) {
 				k.notify("detached", detached{r.SessionID, session.FailureOf(err).Reason})
 				return
 			}
-			k.notify("attached", sessionAttached{r.SessionID, result})
+			if !k.notify("attached", sessionAttached{r.SessionID, result}) {
+				k.notify("detached", detached{r.SessionID, api.LimitReached})
+				return
+			}
 			start()
 		})
 	}
@@ -358,6 +408,7 @@ func (k *socket) follow(ctx context.Context, v *session.Viewer) {
 				return
 			}
 			if !k.notify("resync", sessionAttached{v.Session(), result}) {
+				k.notify("detached", detached{v.Session(), api.LimitReached})
 				return
 			}
 			continue

@@ -1,14 +1,17 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
+	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/session"
 )
@@ -80,8 +83,7 @@ func (s *Server) poll(w http.ResponseWriter, r *http.Request, v *session.Viewer,
 			if result.AttachResult, err = v.Resync(r.Context()); err != nil {
 				return err
 			}
-			writeJSON(w, http.StatusOK, result)
-			return nil
+			return s.writeResult(w, r, result)
 		case err != nil && ctx.Err() == nil:
 			return err
 		}
@@ -93,8 +95,7 @@ func (s *Server) poll(w http.ResponseWriter, r *http.Request, v *session.Viewer,
 			result.State = info.State
 		}
 	}
-	writeJSON(w, http.StatusOK, result)
-	return nil
+	return s.writeResult(w, r, result)
 }
 
 // eventStream writes server-sent events until its context ends.
@@ -113,12 +114,26 @@ func (e *eventStream) write(format string, args ...any) error {
 }
 
 // attached writes the start of the stream, with a snapshot if it has one.
-func (e *eventStream) attached(name string, a api.AttachResult) error {
-	data, err := json.Marshal(a)
+func (s *Server) attached(e *eventStream, name string, a api.AttachResult) error {
+	if strings.ContainsAny(string(a.Snapshot), "\r\n") { // an event has no line breaks
+		var line bytes.Buffer
+		if err := json.Compact(&line, []byte(a.Snapshot)); err != nil {
+			return err
+		}
+		a.Snapshot = event.JSON(line.String())
+	}
+	data, leave, err := s.encode(e.ctx, a, plain)
 	if err != nil {
 		return err
 	}
-	return e.write("event: %s\nid: %s:%d.%d\ndata: %s\n\n", name, a.Cursor.Epoch, a.Cursor.Seq, a.Cursor.Sub, data)
+	defer leave()
+	if err := e.write("event: %s\nid: %s:%d.%d\ndata: ", name, a.Cursor.Epoch, a.Cursor.Seq, a.Cursor.Sub); err != nil {
+		return err
+	}
+	if err := data.write(e.w); err != nil {
+		return err
+	}
+	return e.write("\n\n")
 }
 
 // sse streams messages until the client or the server ends. A comment at least every heartbeat
@@ -138,7 +153,7 @@ func (s *Server) sse(w http.ResponseWriter, r *http.Request, v *session.Viewer, 
 	name := "attached"
 	for err == nil {
 		if name != "" {
-			if err = out.attached(name, attached); err != nil {
+			if err = s.attached(out, name, attached); err != nil {
 				break
 			}
 			name = ""

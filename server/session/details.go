@@ -37,7 +37,7 @@ func (s Details) GetHistory(ctx context.Context, p api.SessionRef) (api.GetHisto
 	var result api.GetHistoryResult
 	err := s.with(ctx, p.SessionID, func(a *actor) error {
 		data, err := a.conversation()
-		result = api.GetHistoryResult{Cursor: api.Cursor{Epoch: a.hub.epoch, Seq: a.seq, Sub: a.sub}, Conversation: event.JSON(data)}
+		result = api.GetHistoryResult{Cursor: api.Cursor{Epoch: a.hub.epoch, Seq: a.seq, Sub: a.sub}, Conversation: uncopied(data)}
 		return err
 	})
 	return result, err

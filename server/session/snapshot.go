@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"unsafe"
 
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/eventlog"
@@ -115,6 +116,11 @@ type saved struct {
 type snapshotCache struct {
 	seq, sub uint64
 	data     []byte
+}
+
+// uncopied returns the JSON of a conversation as a text without a copy, for all viewers. It is never modified.
+func uncopied(data []byte) event.JSON {
+	return event.JSON(unsafe.String(unsafe.SliceData(data), len(data)))
 }
 
 // conversation returns the conversation as JSON.

@@ -35,7 +35,7 @@ func (s *Sessions) attachAt(ctx context.Context, a *actor, after *api.Cursor) (a
 			return err
 		}
 		result.Cursor = api.Cursor{Epoch: epoch, Seq: a.seq, Sub: a.sub}
-		result.Snapshot, result.Resync = event.JSON(data), after != nil
+		result.Snapshot, result.Resync = uncopied(data), after != nil
 		return nil
 	})
 	return result, err
