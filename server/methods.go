@@ -83,8 +83,11 @@ func decodeParams(params []byte, p any) error {
 
 // wireType returns the type that describes parameters to clients.
 func wireType(params reflect.Type) reflect.Type {
-	if params == reflect.TypeFor[prompt]() {
+	switch params {
+	case reflect.TypeFor[prompt]():
 		return reflect.TypeFor[api.QueryParams]()
+	case reflect.TypeFor[blocks]():
+		return reflect.TypeFor[api.QueryWithContentParams]()
 	}
 	return params
 }

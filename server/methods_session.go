@@ -229,7 +229,10 @@ func references(contexts []event.JSON) (contextref.References, error) {
 	return refs, nil
 }
 
-func queryWithContent(s *Server, ctx context.Context, c *caller, p api.QueryWithContentParams) (api.Accepted, error) {
+func queryWithContent(s *Server, ctx context.Context, c *caller, p blocks) (api.Accepted, error) {
+	if p.text != "" {
+		return query(s, ctx, c, prompt{api.QueryParams{Idempotency: p.Idempotency, SessionID: p.SessionID, Priority: p.Priority}, p.text})
+	}
 	blocks := p.Content
 	if len(p.Contexts) > 0 {
 		block, err := withContexts("", p.Contexts, p.Language)

@@ -35,11 +35,63 @@ func (p *prompt) decode(params []byte) error {
 	return nil
 }
 
+// blocks is [api.QueryWithContentParams]. A single block of text, which may be large, is in its wire form and not copied.
+type blocks struct {
+	api.QueryWithContentParams            // without Content if text is set
+	text                       event.JSON // a JSON string; empty for other content
+}
+
+// decode decodes parameters and keeps their memory if they are mostly text.
+func (p *blocks) decode(params []byte) error {
+	var v struct {
+		api.QueryWithContentParams
+		Content shared `json:"content"`
+	}
+	if err := json.Unmarshal(params, &v); err != nil {
+		return ofStruct(err, "QueryWithContentParams")
+	}
+	p.QueryWithContentParams = v.QueryWithContentParams
+	if len(v.Contexts) == 0 {
+		p.text = oneText(v.Content)
+	}
+	switch {
+	case p.text == "" && len(v.Content) > 0:
+		return json.Unmarshal(v.Content, &p.Content)
+	case len(p.text) < len(params)/2:
+		p.text = event.JSON(strings.Clone(string(p.text)))
+	}
+	return nil
+}
+
+// shared is a JSON value that shares the memory from which it was decoded.
+type shared []byte
+
+// UnmarshalJSON keeps data.
+func (s *shared) UnmarshalJSON(data []byte) error {
+	*s = data
+	return nil
+}
+
+// oneText returns the text of content that is one block of text and nothing else; other content has none.
+func oneText(content []byte) event.JSON {
+	var list []map[string]shared
+	if json.Unmarshal(content, &list) != nil || len(list) != 1 || len(list[0]) != 2 || string(list[0]["type"]) != `"text"` {
+		return ""
+	}
+	var text literal
+	if data := list[0]["text"]; len(data) <= len(`""`) || text.UnmarshalJSON(data) != nil {
+		return ""
+	}
+	return event.JSON(text)
+}
+
 // ofQuery returns an error of decoding that names [api.QueryParams], not the struct that embeds it here.
-func ofQuery(err error) error {
+func ofQuery(err error) error { return ofStruct(err, "QueryParams") }
+
+func ofStruct(err error, name string) error {
 	var wrong *json.UnmarshalTypeError
 	if errors.As(err, &wrong) {
-		wrong.Struct, wrong.Field = "QueryParams", strings.TrimPrefix(wrong.Field, "QueryParams.")
+		wrong.Struct, wrong.Field = name, strings.TrimPrefix(wrong.Field, name+".")
 	}
 	return err
 }

@@ -13,47 +13,136 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// TestPromptCopies checks how often the server copies a large prompt: its body is all there is.
+// TestPromptCopies checks how often the server copies a large prompt: its body is all there is, and the parameters of the call that a
+// protocol is translated to.
 func TestPromptCopies(t *testing.T) {
 	if !largealloc.Exact {
 		t.Skip("the race detector makes copies")
 	}
 	const size = 4 << 20
+	plain, escaped := strings.Repeat("a", size), strings.Repeat("ab\\n", size/4)
 	h := newHarness(t)
-	id := h.connect()
-	for name, text := range map[string]string{"plain": strings.Repeat("a", size), "escaped": strings.Repeat("ab\\n", size/4)} {
+	for name, tt := range map[string]struct {
+		path, body, text string
+		want             int
+	}{
+		"query":          {"/v1/session.query", `{"session_id":"ID","text":"TEXT"}`, plain, 1},
+		"query, escaped": {"/v1/session.query", `{"session_id":"ID","text":"TEXT"}`, escaped, 4}, // the text for the agent, and twice for the event
+		"content":        {"/v1/session.queryWithContent", `{"session_id":"ID","content":[{"type":"text","text":"TEXT"}]}`, plain, 1},
+		"AG-UI":          {"/v1/agui", `{"threadId":"ID","runId":"r","messages":[{"id":"m","role":"user","content":"TEXT"}]}`, plain, 2},
+		"AI SDK":         {"/v1/aisdk", `{"id":"ID","messages":[{"id":"m","role":"user","parts":[{"type":"text","text":"TEXT"}]}]}`, plain, 2},
+	} {
 		t.Run(name, func(t *testing.T) {
-			body := `{"session_id":"` + id + `","text":"` + text + `"}`
-			stacks := largealloc.Stacks(size/2, func() {
-				r, err := http.NewRequest(http.MethodPost, h.url+"/v1/session.query", strings.NewReader(body))
-				if err != nil {
-					t.Fatal(err)
-				}
-				r.Header.Set("Authorization", "Bearer "+h.token)
-				r.Header.Set("Content-Type", "application/json")
-				answer, err := http.DefaultClient.Do(r)
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer answer.Body.Close()
-				var accepted api.Accepted
-				if err := json.NewDecoder(answer.Body).Decode(&accepted); err != nil || accepted.TurnID == "" {
-					t.Fatalf("the prompt is answered with %s: %+v, %v", answer.Status, accepted, err)
-				}
-				eventually(t, "the end of the turn", func() bool {
-					x := h.summary(id)
-					return x.State == string(session.Idle) && x.Queued == 0
-				})
-			})
-			stacks = accepting(stacks)
-			want := 1
-			if name == "escaped" {
-				want = 4 // the text for the agent, and twice for the event
-			}
-			if len(stacks) > want {
-				t.Errorf("a prompt of %d bytes takes %d allocations of its size, want at most %d:\n%s", len(body), len(stacks), want, strings.Join(stacks, "\n"))
-			}
+			h.T = t
+			id := h.connect()
+			h.copies(id, tt.path, strings.NewReplacer("ID", id, "TEXT", tt.text).Replace(tt.body), size, tt.want)
 		})
+	}
+}
+
+// copies sends a prompt and checks the number of allocations of at least half of a size.
+func (h *harness) copies(id, path, body string, size, want int) {
+	h.Helper()
+	stacks := accepting(largealloc.Stacks(int64(size/2), func() {
+		turns := h.summary(id).Turns
+		r, err := http.NewRequestWithContext(h.ctx(), http.MethodPost, h.url+path, strings.NewReader(body))
+		if err != nil {
+			h.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+h.token)
+		r.Header.Set("Content-Type", "application/json")
+		if status, _, answer := h.do(r); status != http.StatusOK {
+			h.Fatalf("the prompt is answered with %d: %.300s", status, answer)
+		}
+		eventually(h.T, "the end of the turn", func() bool {
+			x := h.summary(id)
+			return x.State == string(session.Idle) && x.Queued == 0 && x.Turns > turns
+		})
+	}))
+	if len(stacks) > want {
+		h.Errorf("a prompt of %d bytes takes %d allocations of its size, want at most %d:\n%s", len(body), len(stacks), want, strings.Join(stacks, "\n"))
+	}
+}
+
+// TestRun_texts checks what the protocols send for a message: one text is sent as such, and other content as blocks. The digest of a
+// message does not depend on that.
+func TestRun_texts(t *testing.T) {
+	long := strings.Repeat("x", 1<<10)
+	for _, text := range []string{"a", "<b> & \u2028 \"é\n", long} {
+		q := string(event.Quote(text))
+		want := digest([]event.JSON{event.Encoded(map[string]string{"type": "text", "text": text})})
+		for name, decode := range map[string]func() (*run, error){
+			"AG-UI": func() (*run, error) {
+				return decodeAGUI([]byte(`{"messages":[{"id":"m","role":"user","content":` + q + `}]}`))
+			},
+			"AG-UI, a list": func() (*run, error) {
+				return decodeAGUI([]byte(`{"messages":[{"id":"m","role":"user","content":[{"type":"text","text":` + q + `}]}]}`))
+			},
+			"AI SDK": func() (*run, error) {
+				return decodeAISDK([]byte(`{"messages":[{"id":"m","role":"user","parts":[{"type":"step-start"},{"type":"text","text":` + q + `}]}]}`))
+			},
+		} {
+			got, err := decode()
+			if err != nil || got.prompt == nil || got.prompt.text != event.JSON(q) || got.prompt.content != nil || got.prompt.digest != want {
+				t.Errorf("%s: %+v, %v; want the text %.60s and the digest %s", name, got.prompt, err, q, want)
+			}
+		}
+	}
+	for _, body := range []string{
+		`{"messages":[{"id":"m","role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}]}`,
+		`{"messages":[{"id":"m","role":"user","content":"a"}],"context":[{"description":"d","value":"v"}]}`,
+		`{"messages":[{"id":"m","role":"user","content":""}]}`,
+	} {
+		if q, err := decodeAGUI([]byte(body)); err != nil || q.prompt.text != "" || len(q.prompt.content) == 0 {
+			t.Errorf("AG-UI %s: %+v, %v; want blocks", body, q.prompt, err)
+		}
+	}
+	for _, parts := range []string{`{"type":"text","text":"a"},{"type":"text","text":"b"}`, `{"type":"text","text":"a"},{"type":"file","mediaType":"image/png","url":"data:image/png;base64,aGk="}`, `{"type":"text","text":""}`, `{"type":"text"}`} {
+		q, err := decodeAISDK([]byte(`{"messages":[{"id":"m","role":"user","parts":[` + parts + `]}]}`))
+		if err != nil || q.prompt.text != "" || len(q.prompt.content) == 0 || !json.Valid([]byte(q.prompt.content[0])) {
+			t.Errorf("AI SDK %s: %+v, %v; want blocks", parts, q.prompt, err)
+		}
+	}
+}
+
+// TestBlocks_decode checks that parameters are decoded as by encoding/json, and that one block of text is a text.
+func TestBlocks_decode(t *testing.T) {
+	for params, text := range map[string]string{
+		`{"session_id":"s","content":[{"type":"text","text":"a\u00e9"}],"priority":"now","idempotency_key":"k"}`: `"aé"`,
+		`{"content":[{"text":"` + strings.Repeat("x", 200) + `","type":"text"}]}`:                                `"` + strings.Repeat("x", 200) + `"`,
+		`{"content":[{"type":"text","text":"a","cache_control":{}}]}`:                                            "",
+		`{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}`:                                    "",
+		`{"content":[{"type":"text","text":""}]}`:                                                                "",
+		`{"content":[{"type":"text","text":1}]}`:                                                                 "",
+		`{"content":[{"type":"image","text":"a"}]}`:                                                              "",
+		`{"content":[{"type":"text","text":"a"}],"contexts":[{"a":1}]}`:                                          "",
+		`{"content":[]}`: "", `{"content":null}`: "", `{}`: "",
+	} {
+		var want api.QueryWithContentParams
+		if err := json.Unmarshal([]byte(params), &want); err != nil {
+			t.Fatal(err)
+		}
+		var got blocks
+		if err := got.decode([]byte(params)); err != nil {
+			t.Errorf("%s: %v", params, err)
+			continue
+		}
+		if got.text != event.JSON(text) {
+			t.Errorf("%s has the text %s, want %s", params, got.text, text)
+		}
+		if text != "" {
+			want.Content = nil
+		}
+		a, _ := json.Marshal(want)
+		b, _ := json.Marshal(got.QueryWithContentParams)
+		if string(a) != string(b) {
+			t.Errorf("%s decodes to %s, want %s", params, b, a)
+		}
+	}
+	for _, params := range []string{`{"content":{}}`, `{"content":"a"}`, `{"content":[1`, `{"session_id":1}`} {
+		if err := new(blocks).decode([]byte(params)); err == nil {
+			t.Errorf("%s decodes, want an error", params)
+		}
 	}
 }
 
@@ -85,9 +174,9 @@ func TestLargePrompt(t *testing.T) {
 func accepting(stacks []string) []string {
 	var all []string
 	for _, stack := range stacks {
-		for _, f := range []string{"(*actor).sendInput", "(*Sessions).query", "(*Server).post1"} {
+		for _, f := range []string{"(*actor).sendInput", "(*Sessions).query", "(*Server).post1", "(*Server).runAGUI", "(*Server).runAISDK"} {
 			s, _, found := strings.Cut(stack, f)
-			if found && !strings.Contains(s, "agenttest") && !strings.Contains(s, "eventlog.readInto") {
+			if found && !strings.Contains(s, "(*Server).streamTurn") && !strings.Contains(s, "agenttest") && !strings.Contains(s, "eventlog.readInto") {
 				all = append(all, s+f)
 				break
 			}

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 
@@ -34,6 +35,12 @@ type runPrompt struct {
 	id      string
 	digest  string // of the message: one that was edited has its old id
 	content []event.JSON
+	text    event.JSON // a JSON string instead of content that is one text: it may be large, and is not copied
+}
+
+// setText makes a text the whole prompt.
+func (p *runPrompt) setText(text event.JSON) {
+	p.text, p.content, p.digest = text, nil, digestText(text)
 }
 
 // digest returns a hash of the blocks of a message.
@@ -42,6 +49,15 @@ func digest(blocks []event.JSON) string {
 	for _, b := range blocks {
 		fmt.Fprintf(h, "%d:%s", len(b), b)
 	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}
+
+// digestText returns the hash of a message that is one block of text.
+func digestText(text event.JSON) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%d:%s", len(textHead)+len(text)+len(textTail), textHead)
+	_, _ = io.WriteString(h, string(text)) // it never fails
+	_, _ = io.WriteString(h, textTail)
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
@@ -151,8 +167,22 @@ func (s *Server) runQuery(ctx context.Context, c *caller, id string, p *runPromp
 	if p.id != "" {
 		params.Key = "run:" + p.id + ":" + p.digest
 	}
+	if p.text != "" {
+		return s.runText(ctx, c, params, p)
+	}
 	var accepted api.Accepted
 	err := s.callAs(ctx, c, "session.queryWithContent", params, &accepted)
+	return accepted, err
+}
+
+// runText sends a prompt that is one text, which is copied once.
+func (s *Server) runText(ctx context.Context, c *caller, of api.QueryWithContentParams, p *runPrompt) (api.Accepted, error) {
+	head := `{"session_id":` + string(event.Quote(of.SessionID)) + `,"idempotency_key":` + string(event.Quote(of.Key)) + `,"text":`
+	params := make([]byte, 0, len(head)+len(p.text)+1)
+	params = append(append(append(params, head...), p.text...), '}')
+	p.text = "" // and with it the body of the request
+	got, err := s.call(ctx, c, "session.query", params)
+	accepted, _ := got.(api.Accepted) // none with an error
 	return accepted, err
 }
 

@@ -34,9 +34,9 @@ type aguiInput struct {
 	ThreadID string `json:"threadId"`
 	RunID    string `json:"runId"`
 	Messages []struct {
-		ID      string          `json:"id"`
-		Role    string          `json:"role"`
-		Content json.RawMessage `json:"content"`
+		ID      string `json:"id"`
+		Role    string `json:"role"`
+		Content shared `json:"content"` // it may be large
 	} `json:"messages"`
 	Context []struct {
 		Description string `json:"description"`
@@ -76,7 +76,12 @@ func decodeAGUI(data []byte) (*run, error) {
 		for _, c := range in.Context {
 			q.prompt.content = append(q.prompt.content, textBlock(c.Description+":\n"+c.Value))
 		}
-		blocks, err := aguiContent(in.Messages[n-1].Content)
+		content := in.Messages[n-1].Content
+		if text := aguiText(content); text != "" && len(in.Context) == 0 {
+			q.prompt.setText(text)
+			return q, nil
+		}
+		blocks, err := aguiContent(content)
 		if err != nil {
 			return nil, err
 		}
@@ -89,8 +94,17 @@ func decodeAGUI(data []byte) (*run, error) {
 	return q, nil
 }
 
+// aguiText returns the content of a message that is one text; other content has none.
+func aguiText(content []byte) event.JSON {
+	var text literal
+	if len(content) > len(`""`) && text.UnmarshalJSON(content) == nil {
+		return event.JSON(text)
+	}
+	return oneText(content)
+}
+
 // aguiContent returns the content of a message as blocks.
-func aguiContent(content json.RawMessage) ([]event.JSON, error) {
+func aguiContent(content []byte) ([]event.JSON, error) {
 	var text string
 	if json.Unmarshal(content, &text) == nil {
 		return []event.JSON{textBlock(text)}, nil

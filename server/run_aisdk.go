@@ -1,8 +1,10 @@
 package server
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/seed7221b0f9/parley/agent/event"
@@ -82,7 +84,7 @@ type aisdkInput struct {
 
 type aisdkPart struct {
 	Type      string          `json:"type"`
-	Text      string          `json:"text"`
+	Text      literal         `json:"text"` // it may be large
 	MediaType string          `json:"mediaType"`
 	URL       string          `json:"url"`
 	State     string          `json:"state"`
@@ -109,6 +111,10 @@ func decodeAISDK(data []byte) (*run, error) {
 	last := in.Messages[len(in.Messages)-1]
 	if last.Role == "user" {
 		q.prompt = &runPrompt{id: last.ID}
+		if text := aisdkText(last.Parts); text != "" {
+			q.prompt.setText(text)
+			return q, nil
+		}
 		q.prompt.content, err = aisdkContent(last.Parts)
 		q.prompt.digest = digest(q.prompt.content)
 		return q, err
@@ -135,13 +141,22 @@ func decodeAISDK(data []byte) (*run, error) {
 	return q, nil
 }
 
+// aisdkText returns the text of a message that is one text; other messages have none.
+func aisdkText(all []aisdkPart) event.JSON {
+	content := slices.DeleteFunc(slices.Clone(all), func(p aisdkPart) bool { return p.Type != "text" && p.Type != "file" })
+	if len(content) != 1 || content[0].Type != "text" || content[0].Text == `""` {
+		return ""
+	}
+	return event.JSON(content[0].Text)
+}
+
 // aisdkContent returns the parts of a message as blocks.
 func aisdkContent(all []aisdkPart) ([]event.JSON, error) {
 	var blocks []event.JSON
 	for _, p := range all {
 		switch p.Type {
 		case "text":
-			blocks = append(blocks, textBlock(p.Text))
+			blocks = append(blocks, textHead+cmp.Or(event.JSON(p.Text), `""`)+textTail)
 		case "file":
 			head, data, ok := strings.Cut(p.URL, ";base64,")
 			if !ok || !strings.HasPrefix(head, "data:") {

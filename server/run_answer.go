@@ -35,9 +35,13 @@ func filledObject(value json.RawMessage) event.JSON {
 	return event.NewJSON(string(value))
 }
 
-func textBlock(text string) event.JSON {
-	return event.Encoded(map[string]string{"type": "text", "text": text})
-}
+// A block of text around its text, as a JSON string.
+const (
+	textHead = `{"text":`
+	textTail = `,"type":"text"}`
+)
+
+func textBlock(text string) event.JSON { return textHead + event.Quote(text) + textTail }
 
 // fileBlock returns a file of a prompt as a block.
 func fileBlock(mediaType, base64 string) (event.JSON, error) {

@@ -307,6 +307,18 @@ func TestRun_failsClosed(t *testing.T) {
 	}
 }
 
+// TestRun_unanswered checks that a question that is approved without answers is declined.
+func TestRun_unanswered(t *testing.T) {
+	h := newHarness(t)
+	for i, members := range []string{``, `,"answers":null`, `,"answers":{}`, `,"answers":[]`, `,"answers":"yes"`, `,"Answers":{"x":"y"}`} {
+		t.Run("approved"+members, func(t *testing.T) {
+			h.T = t
+			h.refuses(fmt.Sprint("agui-", i), "ask", `{"interruptId":ID,"status":"resolved","payload":{"approved":true`+members+`}}`, "")
+			h.refuses(fmt.Sprint("aisdk-", i), "ask", "", `{"type":"dynamic-tool","state":"approval-responded","approval":{"id":ID,"approved":true`+members+`}}`)
+		})
+	}
+}
+
 // refuses sends a prompt, an answer, and checks that the answer was a refusal.
 func (h *harness) refuses(thread, prompt, agui, aisdk string) {
 	h.Helper()
