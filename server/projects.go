@@ -52,7 +52,7 @@ func projectsList(s *Server, ctx context.Context, c *caller, p api.ProjectsListP
 			result.Recent = append(result.Recent, s.project(dir))
 		}
 	}
-	for _, dir := range foldersBelow(ctx, s.opts.Directories, query) {
+	for _, dir := range foldersBelow(ctx, s.opts.Directories, query, maxFoldersLooked) {
 		if len(result.Folders) < most && !listed[dir] {
 			result.Folders = append(result.Folders, s.project(dir))
 		}
@@ -96,8 +96,9 @@ func named(dir, query string) bool {
 	return strings.Contains(strings.ToLower(filepath.Base(dir)), query)
 }
 
-// foldersBelow returns folders with a name that contains the query: repositories first, then those near a root.
-func foldersBelow(ctx context.Context, roots []string, query string) []string {
+// foldersBelow returns folders with a name that contains the query: repositories first, then those near a root. It looks at
+// most at a number of files and folders of all roots together.
+func foldersBelow(ctx context.Context, roots []string, query string, most int) []string {
 	type found struct {
 		dir   string
 		git   bool
@@ -107,7 +108,7 @@ func foldersBelow(ctx context.Context, roots []string, query string) []string {
 	looked := 0
 	for _, root := range roots {
 		_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-			if looked++; looked > maxFoldersLooked || ctx.Err() != nil {
+			if looked++; looked > most || ctx.Err() != nil {
 				return fs.SkipAll
 			}
 			if err != nil {
