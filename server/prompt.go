@@ -35,7 +35,10 @@ func (p *prompt) decode(params []byte) error {
 	return nil
 }
 
-// blocks is [api.QueryWithContentParams]. A single block of text, which may be large, is in its wire form and not copied.
+// largeText is the size in bytes of content above which a single block of text becomes a text.
+const largeText = 1 << 20
+
+// blocks is [api.QueryWithContentParams]. A single large block of text is in its wire form and not copied.
 type blocks struct {
 	api.QueryWithContentParams            // without Content if text is set
 	text                       event.JSON // a JSON string; empty for other content
@@ -51,7 +54,7 @@ func (p *blocks) decode(params []byte) error {
 		return ofStruct(err, "QueryWithContentParams")
 	}
 	p.QueryWithContentParams = v.QueryWithContentParams
-	if len(v.Contexts) == 0 {
+	if len(v.Contexts) == 0 && len(v.Content) > largeText {
 		p.text = oneText(v.Content)
 	}
 	switch {

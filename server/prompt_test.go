@@ -27,7 +27,7 @@ func TestPromptCopies(t *testing.T) {
 		want             int
 	}{
 		"query":          {"/v1/session.query", `{"session_id":"ID","text":"TEXT"}`, plain, 1},
-		"query, escaped": {"/v1/session.query", `{"session_id":"ID","text":"TEXT"}`, escaped, 4}, // the text for the agent, and twice for the event
+		"query, escaped": {"/v1/session.query", `{"session_id":"ID","text":"TEXT"}`, escaped, 5}, // the text for the agent, twice for the event, and for the title
 		"content":        {"/v1/session.queryWithContent", `{"session_id":"ID","content":[{"type":"text","text":"TEXT"}]}`, plain, 1},
 		"AG-UI":          {"/v1/agui", `{"threadId":"ID","runId":"r","messages":[{"id":"m","role":"user","content":"TEXT"}]}`, plain, 2},
 		"AI SDK":         {"/v1/aisdk", `{"id":"ID","messages":[{"id":"m","role":"user","parts":[{"type":"text","text":"TEXT"}]}]}`, plain, 2},
@@ -107,15 +107,16 @@ func TestRun_texts(t *testing.T) {
 
 // TestBlocks_decode checks that parameters are decoded as by encoding/json, and that one block of text is a text.
 func TestBlocks_decode(t *testing.T) {
+	pad := strings.Repeat("x", largeText)
 	for params, text := range map[string]string{
-		`{"session_id":"s","content":[{"type":"text","text":"a\u00e9"}],"priority":"now","idempotency_key":"k"}`: `"aé"`,
-		`{"content":[{"text":"` + strings.Repeat("x", 200) + `","type":"text"}]}`:                                `"` + strings.Repeat("x", 200) + `"`,
-		`{"content":[{"type":"text","text":"a","cache_control":{}}]}`:                                            "",
-		`{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}`:                                    "",
-		`{"content":[{"type":"text","text":""}]}`:                                                                "",
-		`{"content":[{"type":"text","text":1}]}`:                                                                 "",
-		`{"content":[{"type":"image","text":"a"}]}`:                                                              "",
-		`{"content":[{"type":"text","text":"a"}],"contexts":[{"a":1}]}`:                                          "",
+		`{"session_id":"s","content":[{"type":"text","text":"a\u00e9` + pad + `"}],"priority":"now","idempotency_key":"k"}`: `"aé` + pad + `"`,
+		`{"content":[{"text":"` + pad + `","type":"text"}]}`:                                                                `"` + pad + `"`,
+		`{"content":[{"type":"text","text":"` + pad + `","cache_control":{}}]}`:                                             "",
+		`{"content":[{"type":"text","text":"a"},{"type":"text","text":"` + pad + `"}]}`:                                     "",
+		`{"content":[{"type":"text","text":""}]}`:                                                                           "",
+		`{"content":[{"type":"text","text":1}]}`:                                                                            "",
+		`{"content":[{"type":"image","text":"` + pad + `"}]}`:                                                               "",
+		`{"content":[{"type":"text","text":"` + pad + `"}],"contexts":[{"a":1}]}`:                                           "",
 		`{"content":[]}`: "", `{"content":null}`: "", `{}`: "",
 	} {
 		var want api.QueryWithContentParams
@@ -128,7 +129,7 @@ func TestBlocks_decode(t *testing.T) {
 			continue
 		}
 		if got.text != event.JSON(text) {
-			t.Errorf("%s has the text %s, want %s", params, got.text, text)
+			t.Errorf("%.100s has the text %.100s, want %.100s", params, got.text, text)
 		}
 		if text != "" {
 			want.Content = nil
@@ -136,7 +137,7 @@ func TestBlocks_decode(t *testing.T) {
 		a, _ := json.Marshal(want)
 		b, _ := json.Marshal(got.QueryWithContentParams)
 		if string(a) != string(b) {
-			t.Errorf("%s decodes to %s, want %s", params, b, a)
+			t.Errorf("%.100s decodes to %.100s, want %.100s", params, b, a)
 		}
 	}
 	for _, params := range []string{`{"content":{}}`, `{"content":"a"}`, `{"content":[1`, `{"session_id":1}`} {

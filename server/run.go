@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 
@@ -56,8 +55,12 @@ func digest(blocks []event.JSON) string {
 func digestText(text event.JSON) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%d:%s", len(textHead)+len(text)+len(textTail), textHead)
-	_, _ = io.WriteString(h, string(text)) // it never fails
-	_, _ = io.WriteString(h, textTail)
+	for rest := text; rest != ""; { // without a copy of it all
+		n := min(len(rest), maxWrite)
+		_, _ = h.Write([]byte(rest[:n])) // it never fails
+		rest = rest[n:]
+	}
+	_, _ = h.Write([]byte(textTail))
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 

@@ -9,12 +9,9 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/coder/websocket"
 
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/client"
@@ -116,56 +113,6 @@ func TestRevoked_stalled(t *testing.T) {
 		s.call("tokens.revoke", api.TokensRevokeParams{ID: tk.ID}, nil)
 		s.closes(line, conn)
 	}
-}
-
-// TestResponse_memory checks that clients that do not read a conversation share the memory of it, over HTTP, as streams and on sockets.
-func TestResponse_memory(t *testing.T) {
-	s := newStalls(t, time.Hour)
-	heap := func() int64 {
-		runtime.GC()
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return int64(m.HeapAlloc)
-	}
-	s.closes("warm", s.read1())
-	before := heap()
-	var sockets []*websocket.Conn
-	for range 6 {
-		s.stall(s.token, "POST /v1/session.getHistory", fmt.Sprintf(`{"session_id":%q}`, s.session))
-		s.stall(s.token, "GET /v1/sessions/"+s.session+"/events", "")
-		w := s.dial(s.token)
-		w.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"session.attach","params":{"session_id":%q}}`, s.session))
-		sockets = append(sockets, w.conn)
-	}
-	eventually(t, "all responses", func() bool {
-		s.server.flight.mu.Lock()
-		defer s.server.flight.mu.Unlock()
-		n := 0
-		for _, of := range s.server.flight.shared {
-			n += of
-		}
-		return n == 18
-	})
-	s.server.flight.mu.Lock()
-	used := s.server.flight.used
-	s.server.flight.mu.Unlock()
-	if grown := heap() - before; grown > 24<<20 || used > 24<<20 {
-		t.Errorf("18 clients that do not read %d MB hold %d MB, and %d MB count; want the memory of one", 16, grown>>20, used>>20)
-	}
-	for _, conn := range sockets {
-		_ = conn.CloseNow()
-	}
-}
-
-// read1 reads the conversation once on a connection that ends.
-func (s *stalls) read1() net.Conn {
-	s.Helper()
-	conn := s.stall(s.token, "POST /v1/session.getHistory", fmt.Sprintf(`{"session_id":%q}`, s.session))
-	go func() {
-		_, _ = io.CopyN(io.Discard, conn, 16<<20)
-		_ = conn.Close()
-	}()
-	return conn
 }
 
 // TestFlight checks the room of large responses: those that share a text count once, one that is larger than all room is sent alone,
