@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // An answer is the same after it was in the log, also without its optional members.
@@ -35,5 +36,39 @@ func TestKeptAnswer(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("%s: error %v, -want +got\n%s", text, err, diff)
 		}
+	}
+}
+
+// After an adoption a prompt that is stored as sent goes to the host again with the last kept line, whether or not the log
+// accounts for that line. The host writes it once.
+func TestSendAgain(t *testing.T) {
+	for name, logged := range map[string]uint64{"the log has every line": 7, "the log lacks a line": 6} {
+		t.Run(name, func(t *testing.T) {
+			c := emptyStage(t)
+			if err := c.Create(t.Context(), c.id, Opened{Params: api.ConnectParams{CWD: "/d"}}); err != nil {
+				t.Fatal(err)
+			}
+			p := c.connect()
+			p.take()
+			for line := uint64(5); line <= 7; line++ {
+				err := c.with(t.Context(), c.id, func(a *actor) error {
+					if line == 5 {
+						if err := a.commit(draft{queue: true, facts: &facts{Inputs: []input{{ID: "i", Content: `"stored"`, Status: inputSent}}}}); err != nil {
+							return err
+						}
+						a.adoption, a.core.Line = adoption{rebuilding: true, last: 7}, logged
+					}
+					a.takeBatch(nil, pumped{line: line})
+					return nil
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if line < 7 && p.got("Send") {
+					t.Errorf("the prompt was sent with line %d, want it sent with the last, 7", line)
+				}
+			}
+			c.await("the prompt is sent", func() bool { return p.got("Send") })
+		})
 	}
 }
