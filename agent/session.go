@@ -77,6 +77,30 @@ type QuestionAnswer struct {
 	Declined bool            // the person declines to answer
 	Message  string          // for a refusal: the reason, for the model
 	Answers  json.RawMessage `json:",omitempty"` // an object: the answers by question; null is a skipped question
+	// Notes are texts that the person added to an answer, by question. Only Claude has a place for them; see [QuestionAnswer.Joined].
+	Notes map[string]string `json:",omitempty"`
+}
+
+// Joined returns the answers with their notes, for an agent that has no place for notes: "Red, but pale".
+func (a *QuestionAnswer) Joined() json.RawMessage {
+	var answers map[string]json.RawMessage
+	if len(a.Notes) == 0 || json.Unmarshal(a.Answers, &answers) != nil {
+		return a.Answers
+	}
+	for question, note := range a.Notes {
+		var one string
+		if json.Unmarshal(answers[question], &one) == nil {
+			if one != "" {
+				one += ", "
+			}
+			answers[question] = json.RawMessage(event.Quote(one + note))
+		}
+	}
+	text, err := json.Marshal(answers)
+	if err != nil {
+		return a.Answers // valid members are valid again
+	}
+	return text
 }
 
 // ElicitationAnswer answers a form or a link of an MCP server.

@@ -99,7 +99,8 @@ func (s *session) form(ctx context.Context, ev *event.QuestionRequest) agent.Ans
 	if action != "accept" {
 		return &agent.QuestionAnswer{Declined: true}
 	}
-	return &agent.QuestionAnswer{Answers: formAnswers(ev.Questions, content)}
+	answers, notes := formAnswers(ev.Questions, content)
+	return &agent.QuestionAnswer{Answers: answers, Notes: notes}
 }
 
 // questionSchema is a form for questions: a choice for each, and a text of one's own.
@@ -144,8 +145,9 @@ func questionSchema(questions []event.Question) (*acp.ElicitationSchema, error) 
 	return schema, json.Unmarshal(text, schema)
 }
 
-// formAnswers are the answers by question; one without an answer is left out.
-func formAnswers(questions []event.Question, content json.RawMessage) json.RawMessage {
+// formAnswers are the answers by question, without those that have none, and the notes: a text to the option of a question with one answer.
+// A text without an option, and one to several options, is an answer.
+func formAnswers(questions []event.Question, content json.RawMessage) (raw json.RawMessage, notes map[string]string) {
 	var values map[string]json.RawMessage
 	if json.Unmarshal(content, &values) != nil {
 		values = nil
@@ -160,8 +162,15 @@ func formAnswers(questions []event.Question, content json.RawMessage) json.RawMe
 		} else if one := text(values[name]); one != "" {
 			parts = append(parts, one)
 		}
-		if own := strings.TrimSpace(text(values[name+"_custom"])); own != "" {
+		switch own := strings.TrimSpace(text(values[name+"_custom"])); {
+		case own == "":
+		case q.MultiSelect || len(parts) == 0:
 			parts = append(parts, own)
+		default:
+			if notes == nil {
+				notes = map[string]string{}
+			}
+			notes[questionKey(&q)] = own
 		}
 		if len(parts) > 0 {
 			answers[questionKey(&q)] = strings.Join(parts, ", ")
@@ -169,9 +178,9 @@ func formAnswers(questions []event.Question, content json.RawMessage) json.RawMe
 	}
 	raw, err := jsonwire.Marshal(answers)
 	if err != nil {
-		return json.RawMessage("{}") // a map of texts
+		return json.RawMessage("{}"), notes // a map of texts
 	}
-	return raw
+	return raw, notes
 }
 
 func text(raw json.RawMessage) string {

@@ -185,7 +185,7 @@ func (t *turn) question(word string) error {
 	end := event.Resolution{Behavior: "cancel"}
 	switch a := a.(type) {
 	case *agent.QuestionAnswer:
-		end.Behavior, end.Answers = "accept", jsonText(a.Answers)
+		end.Behavior, end.Answers = "accept", jsonText(a.Joined())
 		if a.Declined {
 			end.Behavior = "decline"
 		}

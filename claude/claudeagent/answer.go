@@ -13,6 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/claude/tool"
 	"github.com/seed7221b0f9/parley/internal/agentkit"
 )
 
@@ -189,7 +190,15 @@ func question(a *agent.QuestionAnswer) (claude.PermissionResult, response, error
 		}
 		answers[q] = one
 	}
-	return result, response{Behavior: "allow", UpdatedInput: map[string]any{"answers": answers}}, nil
+	input := map[string]any{"answers": answers}
+	for q, note := range a.Notes {
+		if result.Annotations == nil {
+			result.Annotations = map[string]tool.QuestionAnnotation{}
+		}
+		result.Annotations[q] = tool.QuestionAnnotation{Notes: note}
+		input["annotations"] = result.Annotations
+	}
+	return result, response{Behavior: "allow", UpdatedInput: input}, nil
 }
 
 func (s *Session) answerElicitation(ctx context.Context, id string, a *agent.ElicitationAnswer) (message.JSON, error) {

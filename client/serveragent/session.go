@@ -150,7 +150,7 @@ func (s *Session) Answer(ctx context.Context, requestID string, a agent.Answer) 
 		}
 		return s.p.call(ctx, "permission.respond", p, nil)
 	case *agent.QuestionAnswer:
-		return s.respond(ctx, key, requestID, map[bool]string{true: "decline", false: "accept"}[a.Declined], a.Answers)
+		return s.respond(ctx, key, requestID, map[bool]string{true: "decline", false: "accept"}[a.Declined], a.Joined())
 	case *agent.ElicitationAnswer:
 		return s.respond(ctx, key, requestID, a.Action, a.Content)
 	}

@@ -90,7 +90,7 @@ func (s *Session) ask(ctx context.Context, q *item.UserInputRequest) (map[string
 		return nil, errors.New("the user does not want to answer")
 	}
 	var byID map[string]json.RawMessage
-	if err := json.Unmarshal(a.Answers, &byID); err != nil {
+	if err := json.Unmarshal(a.Joined(), &byID); err != nil {
 		return nil, err
 	}
 	out := map[string][]string{}
