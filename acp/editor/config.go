@@ -23,6 +23,7 @@ type config struct {
 	model    string
 	effort   string
 	fast     bool
+	ultra    bool   // dynamic workflows on every task
 	tunes    bool   // the agent takes settings
 	commands string // what was last sent to the client
 }
@@ -50,6 +51,7 @@ const (
 	configModel  = "model"
 	configEffort = "effort"
 	configFast   = "fast"
+	configUltra  = "ultracode"
 	defaultValue = "default"
 )
 
@@ -149,12 +151,23 @@ func (c *config) options(f Features) []acp.SessionConfigOption {
 		list = append(list, choose(configEffort, "Effort", "Available effort levels for this model", acp.SessionConfigOptionCategoryThoughtLevel, c.effort, values))
 	}
 	if info.SupportsFastMode && c.tunes && f.Boolean {
-		list = append(list, acp.SessionConfigOption{
-			Type: acp.SessionConfigOptionIsBoolean, ID: configFast, Name: "Fast mode", Description: acp.Some("Faster responses on supported models"),
-			Category: acp.Some(acp.SessionConfigOptionCategoryModelConfig), Value: &acp.SessionConfigBoolean{CurrentValue: c.fast},
-		})
+		list = append(list, toggle(configFast, "Fast mode", "Faster responses on supported models", c.fast))
+	}
+	if slices.Contains(info.SupportedEffortLevels, ultraEffort) && c.tunes && f.Boolean {
+		list = append(list, toggle(configUltra, "Ultracode", "Dynamic workflows on every task, at any effort level", c.ultra))
 	}
 	return list
+}
+
+// ultraEffort is the level of the models that can run dynamic workflows: the CLI has one check for both.
+const ultraEffort = "xhigh"
+
+// toggle is an option of the model that is on or off.
+func toggle(id, name, description string, on bool) acp.SessionConfigOption {
+	return acp.SessionConfigOption{
+		Type: acp.SessionConfigOptionIsBoolean, ID: acp.SessionConfigID(id), Name: name, Description: acp.Some(description),
+		Category: acp.Some(acp.SessionConfigOptionCategoryModelConfig), Value: &acp.SessionConfigBoolean{CurrentValue: on},
+	}
 }
 
 // modelValues are the models; one that is in use but not listed is added.
@@ -343,8 +356,11 @@ func (s *session) choose(ctx context.Context, id string, raw json.RawMessage) er
 	case configEffort:
 		return s.tune(ctx, live, "effortLevel", value, func(c *config) { c.effort = value })
 	}
-	fast := string(raw) == "true"
-	return s.tune(ctx, live, "fastMode", fast, func(c *config) { c.fast = fast })
+	on := string(raw) == "true"
+	if id == configUltra {
+		return s.tune(ctx, live, "ultracode", on, func(c *config) { c.ultra = on })
+	}
+	return s.tune(ctx, live, "fastMode", on, func(c *config) { c.fast = on })
 }
 
 // offers fails if an option does not exist or does not have a value.

@@ -58,7 +58,7 @@ type watchedSession struct {
 
 func (s *watchedSession) Models(context.Context) ([]agent.Entry, error) {
 	return []agent.Entry{
-		{Name: "default", Data: json.RawMessage(`{"value":"default","displayName":"Default","description":"d0","supportedEffortLevels":["low","high"],"supportsFastMode":true}`)},
+		{Name: "default", Data: json.RawMessage(`{"value":"default","displayName":"Default","description":"d0","supportedEffortLevels":["low","high","xhigh"],"supportsFastMode":true}`)},
 		{Name: "small", Data: json.RawMessage(`{"value":"small","displayName":"Small","description":"d1","supportedEffortLevels":["low",""]}`)},
 		{Name: "plain", Data: json.RawMessage(`{"value":"plain","displayName":"Plain"}`)},
 	}, nil
@@ -125,6 +125,7 @@ var opened = []step{
 	{name: "effort", method: "session/set_config_option", params: `{"sessionId":"S","configId":"effort","value":"high"}`},
 	{name: "effort that fails", method: "session/set_config_option", params: `{"sessionId":"S","configId":"effort","value":"low"}`, fail: errors.New("broken")},
 	{name: "fast", method: "session/set_config_option", params: `{"sessionId":"S","configId":"fast","type":"boolean","value":true}`},
+	{name: "ultracode", method: "session/set_config_option", params: `{"sessionId":"S","configId":"ultracode","type":"boolean","value":true}`},
 	{name: "fast with a text", method: "session/set_config_option", params: `{"sessionId":"S","configId":"fast","type":"boolean","value":"yes"}`},
 	{name: "model that keeps the effort", method: "session/set_config_option", params: `{"sessionId":"S","configId":"model","value":"default"}`},
 	{name: "model that loses the effort", method: "session/set_config_option", params: `{"sessionId":"S","configId":"model","value":"small"}`},

@@ -128,3 +128,18 @@ func TestMapper_statusForward(t *testing.T) {
 		t.Errorf("the call did not end:\n%s", got)
 	}
 }
+
+// TestMapper_planEnds takes a plan away that is empty, and that of a conversation that is cleared.
+func TestMapper_planEnds(t *testing.T) {
+	begin := &event.Plan{Entries: []event.PlanEntry{{Content: "First this", Status: event.PlanPending}}}
+	const empty = `{"sessionUpdate":"plan","entries":[]}`
+	for name, end := range map[string]event.Event{"empty": &event.Plan{Entries: []event.PlanEntry{}}, "cleared": &event.Truncate{All: true}} {
+		m := &editor.Mapper{}
+		if got := shownUpdates(t, m, begin); !strings.Contains(got, "First this") {
+			t.Errorf("%s: the plan is %s", name, got)
+		}
+		if got := shownUpdates(t, m, end); got != empty {
+			t.Errorf("%s: %s, want %s", name, got, empty)
+		}
+	}
+}
