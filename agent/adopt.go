@@ -41,4 +41,7 @@ type Hosted interface {
 	Batches(ctx context.Context) iter.Seq2[Batch, error]
 	// Kept returns how many bytes of lines an adoption would read.
 	Kept() int64
+	// OrphanInput returns what interrupts the running turn when a host writes it to the agent, for an agent that is about to be
+	// ended because it has no owner. It is nil if there is nothing to write now, and may change with each turn.
+	OrphanInput() []byte
 }

@@ -403,6 +403,19 @@ func (s *Session) Batches(ctx context.Context) iter.Seq2[agent.Batch, error] {
 	return s.kit.Batches(ctx)
 }
 
+// OrphanInput returns the notification that cancels a turn.
+func (s *Session) OrphanInput() []byte {
+	id := s.ID()
+	if id == "" {
+		return nil
+	}
+	line, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "method": acp.MethodSessionCancel, "params": &acp.CancelNotification{SessionID: acp.SessionID(id)}})
+	if err != nil {
+		return nil // strings can be encoded
+	}
+	return append(line, '\n')
+}
+
 // Kept returns how many bytes of lines the agent has had, 0 without a host.
 func (s *Session) Kept() int64 {
 	if s.hosted == nil {

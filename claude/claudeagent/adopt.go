@@ -85,6 +85,12 @@ func (s *Session) Kept() int64 {
 	return s.hosted.kept.Load()
 }
 
+// orphanInput interrupts a turn, whichever it is.
+const orphanInput = `{"type":"control_request","request_id":"parley-orphan","request":{"subtype":"interrupt"}}` + "\n"
+
+// OrphanInput returns the request that interrupts a turn.
+func (s *Session) OrphanInput() []byte { return []byte(orphanInput) }
+
 // runLines is run for a CLI whose lines a host keeps.
 func (s *Session) runLines() {
 	lines := s.client.Lines(context.Background())

@@ -33,7 +33,7 @@ func serveProcess(t *testing.T, env, args []string) (*exec.Cmd, *client.Client) 
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = cmd.Process.Signal(syscall.SIGTERM) // it may be gone
+		_ = cmd.Process.Signal(os.Interrupt) // which ends its agents; it may be gone
 		_ = cmd.Wait()
 	})
 	for lines := bufio.NewScanner(out); lines.Scan(); {

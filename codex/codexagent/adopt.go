@@ -2,6 +2,7 @@ package codexagent
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"iter"
 
@@ -39,6 +40,12 @@ func (s *Session) host(o *codex.Options, a agent.Adoption) {
 // observeLine converts a numbered line to events.
 func (s *Session) observeLine(l codex.Line) {
 	s.kit.AddLine(l.Number, l.Past, func() []event.Event {
+		switch v := l.Value.(type) {
+		case *item.TurnStarted:
+			s.turn = v.Turn.ID
+		case *item.TurnCompleted:
+			s.turn = ""
+		}
 		switch {
 		case l.Value == nil:
 			return nil
@@ -90,6 +97,20 @@ func (s *Session) sentBefore(ctx context.Context, uuid string) (sent bool, err e
 // Batches yields the events by the lines of the server.
 func (s *Session) Batches(ctx context.Context) iter.Seq2[agent.Batch, error] {
 	return s.kit.Batches(ctx)
+}
+
+// OrphanInput returns the request that interrupts the running turn.
+func (s *Session) OrphanInput() []byte {
+	turn := ""
+	s.kit.Do(func() { turn = s.turn })
+	if turn == "" {
+		return nil
+	}
+	line, err := json.Marshal(map[string]any{"id": "parley-orphan", "method": "turn/interrupt", "params": map[string]string{"threadId": s.ID(), "turnId": turn}})
+	if err != nil {
+		return nil // strings can be encoded
+	}
+	return append(line, '\n')
 }
 
 // Kept returns how many bytes of lines the server has had, 0 without a host.

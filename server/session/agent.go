@@ -135,6 +135,7 @@ func (a *actor) agentEnded(err error) {
 	for _, ev := range a.stream.cut() {
 		a.draft(draft{event: ev})
 	}
+	a.draft(a.core.orphaned(r.left)...)
 	switch {
 	case r.reason == onEvict && !a.core.State.busy():
 		a.occur(onEvict)

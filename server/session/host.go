@@ -32,7 +32,8 @@ func (o *HostOptions) agent(session string, opts *agent.Options) host.AgentOptio
 	return out
 }
 
-// Host runs the agents of sessions in a process that outlives the server. Its methods may be called from any goroutine.
+// Host runs the agents of sessions in a process that outlives the server. The process is started with the first agent. Its methods
+// may be called from any goroutine.
 type Host struct {
 	dir    string
 	opts   HostOptions
@@ -44,18 +45,42 @@ type Host struct {
 	closed bool
 }
 
-// OpenHost starts the host of a data directory, unless it runs, and becomes its owner: the server that owned it before has it no
-// longer. The program is one that calls [host.Enter] first.
+// OpenHost becomes the owner of the host of a data directory if one runs: the server that owned it before has it no longer. Otherwise
+// the first agent starts one. The program is one that calls [host.Enter] first.
 func OpenHost(ctx context.Context, dataDir string, opts HostOptions, logger *slog.Logger) (*Host, error) {
 	h := &Host{dir: dataDir, opts: opts, logger: logger}
-	_, err := h.connect(ctx)
-	if err != nil {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if err := h.nextEpoch(); err != nil {
+		return nil, err
+	}
+	if err := h.dial(ctx); err != nil && !errors.Is(err, host.ErrNotRunning) {
 		return nil, err
 	}
 	return h, nil
 }
 
-// connect returns the link to the host. A host that has died is started again; one that has another owner now is not taken back.
+// dial connects to the host as its owner, with the epoch that was taken last. The caller holds mu.
+func (h *Host) dial(ctx context.Context) error {
+	link, err := host.Dial(ctx, h.dir, h.epoch)
+	if err == nil {
+		h.link = link
+	}
+	return err
+}
+
+// running returns the link to the host, or nil if none runs.
+func (h *Host) running() *host.Link {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.link == nil || h.link.Err() != nil {
+		return nil
+	}
+	return h.link
+}
+
+// connect returns the link to the host, and starts one if none runs or the last one has died. A host that has another owner now is
+// not taken back.
 func (h *Host) connect(ctx context.Context) (*host.Link, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -74,12 +99,10 @@ func (h *Host) connect(ctx context.Context) (*host.Link, error) {
 	if err := host.Start(ctx, h.dir, "", h.opts.Options); err != nil {
 		return nil, err
 	}
-	link, err := host.Dial(ctx, h.dir, h.epoch)
-	if err != nil {
+	if err := h.dial(ctx); err != nil {
 		return nil, err
 	}
-	h.link = link
-	return link, nil
+	return h.link, nil
 }
 
 // nextEpoch takes an epoch, unless another server has taken one after this. The caller holds mu.
@@ -106,11 +129,18 @@ func (h *Host) Close() error {
 	return h.link.Close()
 }
 
-// Stop ends the agents and the host.
+// Used reports whether this server has had agents in the host, or has found one that runs.
+func (h *Host) Used() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.link != nil
+}
+
+// Stop ends the agents and the host, if one runs.
 func (h *Host) Stop(ctx context.Context) error {
-	link, err := h.connect(ctx)
-	if err != nil {
-		return err
+	link := h.running()
+	if link == nil {
+		return h.Close()
 	}
 	return errors.Join(link.Stop(ctx), h.Close())
 }
@@ -164,17 +194,22 @@ type leftAgent struct {
 // left returns the agents that servers before have left, by their sessions. Of several agents of a session the newest counts; others are
 // ended.
 func (h *Host) left(ctx context.Context) (map[string]*leftAgent, error) {
-	link, err := h.connect(ctx)
-	if err != nil {
-		return nil, err
-	}
 	dead, err := host.ReadSpool(h.dir)
+	if len(dead) > 0 && h.running() == nil {
+		// A host moves these files when it starts, so it starts before they are read.
+		if _, err := h.connect(ctx); err != nil {
+			return nil, err
+		}
+		dead, err = host.ReadSpool(h.dir)
+	}
 	if err != nil {
 		h.logger.Error("what a dead host has left cannot be read", "err", err) // its sessions are interrupted all the same
 	}
-	live, err := link.Agents(ctx)
-	if err != nil {
-		return nil, err
+	link, live := h.running(), []host.Agent(nil)
+	if link != nil {
+		if live, err = link.Agents(ctx); err != nil {
+			return nil, err
+		}
 	}
 	all := map[string]*leftAgent{}
 	add := func(l *leftAgent) {

@@ -79,6 +79,10 @@ type running struct {
 	process *host.Process                   // of an agent that a running host keeps
 	forget  func(ctx context.Context) error // removes what a host keeps of it, after its end; nil without a host
 	gaveUp  int64                           // bytes of lines that the host keeps no longer
+	left    *leftAgent                      // an earlier server had the agent; nil otherwise
+
+	orphanMu sync.Mutex
+	orphan   []byte // the input that the host has for an agent without a server
 }
 
 // batches yields the events of an agent, by their lines where a host keeps them.

@@ -22,7 +22,7 @@ import (
 )
 
 // serverFlags are the settings of parley serve that parley doctor checks.
-var serverFlags = []string{"config", "listen", "data", "quota-mb", "limit-mb", "nats", "nats-credentials", "nats-ca"}
+var serverFlags = []string{"config", "listen", "data", "quota-mb", "limit-mb", "nats", "nats-credentials", "nats-ca", "host", "no-host"}
 
 // Examiner implements doctor.Server.
 type Examiner struct {
@@ -47,7 +47,26 @@ func (f *Examiner) Examine(ctx context.Context) []doctor.Check {
 		return []doctor.Check{{Name: "server settings", Status: doctor.Fail, Detail: err.Error(), Fix: "parley serve --print-config says what counts"}}
 	}
 	s := &f.serve
-	return append([]doctor.Check{checkPort(ctx, s.listen, s.Data), checkData(s.Data), checkTokens(s.Data), checkStorage(ctx, s)}, checkStore(ctx, s)...)
+	return append([]doctor.Check{checkPort(ctx, s.listen, s.Data), checkData(s.Data), checkTokens(s.Data), checkAgents(s), checkStorage(ctx, s)}, checkStore(ctx, s)...)
+}
+
+// checkAgents reports whether agents outlive the server, and why.
+func checkAgents(s *Settings) doctor.Check {
+	c := doctor.Check{Name: "host", Status: doctor.OK}
+	if err := s.checkHost(); err != nil {
+		c.Status, c.Detail, c.Fix = doctor.Fail, err.Error(), "remove one of the settings"
+		return c
+	}
+	hosted, why := s.hosted()
+	switch end := noInit(os.Getpid(), os.Getppid(), "/proc"); {
+	case !hosted:
+		c.Detail = "agents end with the server: " + why
+	case end != "":
+		c.Status, c.Detail, c.Fix = doctor.Warn, "agents end with the server, although "+why+": "+end, "start the container with an init"
+	default:
+		c.Detail = "agents outlive the server: " + why
+	}
+	return c
 }
 
 // checkPort checks that the port is free, or used by the server of this data directory.

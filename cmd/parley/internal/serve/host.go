@@ -7,6 +7,10 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
@@ -18,29 +22,66 @@ import (
 // stopTime bounds the end of the host and its agents when the server is stopped on purpose.
 const stopTime = 30 * time.Second
 
+// idleTime is how long the host runs without a server and agents.
+const idleTime = 10 * time.Second
+
 // checkHost refuses settings that do not work with a host.
 func (f *Settings) checkHost() error {
 	switch {
-	case !f.host:
-		return nil
-	case f.apiKeyFile != "" || os.Getenv(keyVariable) != "":
+	case f.host && f.noHost:
+		return term.Usagef("--host and --no-host are both set")
+	case f.host && runtime.GOOS == "windows":
+		return term.Usagef("--host is not available on Windows")
+	case f.host && f.hasKey():
 		return term.Usagef("--host does not go with --api-key-file and " + keyVariable + ": the key is lost to an agent that outlives the server")
 	}
 	return nil
 }
 
-// openHost starts the host, if one is wanted. end is called after the server, with its error: it ends the agents and the host, unless
+func (f *Settings) hasKey() bool { return f.apiKeyFile != "" || os.Getenv(keyVariable) != "" }
+
+// hosted reports whether agents run in a host that outlives the server, and the reason.
+func (f *Settings) hosted() (hosted bool, why string) {
+	switch {
+	case f.noHost:
+		return false, "--no-host is set"
+	case !f.host:
+		return false, "--host is not set"
+	}
+	return true, "--host is set"
+}
+
+// inits are the names of programs that are the first process of a system or a container and wait for the processes of others.
+var inits = []string{"systemd", "init", "launchd", "tini", "docker-init", "podman-init", "catatonit", "dumb-init", "s6-svscan", "runit"}
+
+// noInit returns the reason why no process can outlive the server pid, or an empty text: in a container whose first process is the
+// server, or a parent of the server that is no init, all others end with the first process.
+func noInit(pid, parent int, procDir string) (why string) {
+	if pid == 1 {
+		return "the server is the first process of its container"
+	}
+	if parent != 1 {
+		return ""
+	}
+	name, err := os.ReadFile(filepath.Join(procDir, "1", "comm"))
+	if err != nil || slices.Contains(inits, strings.TrimSpace(string(name))) {
+		return ""
+	}
+	return fmt.Sprintf("the first process of the container, %q, is no init", strings.TrimSpace(string(name)))
+}
+
+// openHost opens the host, if agents run in one. end is called after the server, with its error: it ends the agents and the host, unless
 // the server leaves them to the next one or could not start. It prints which of both.
 func (f *Settings) openHost(ctx context.Context, out io.Writer, logger *slog.Logger) (h *session.Host, end func(failed error) error, err error) {
-	if !f.host {
-		return nil, func(error) error { return nil }, nil
+	if hosted, _ := f.hosted(); !hosted {
+		return nil, func(error) error { return nil }, f.endLeft(ctx, logger)
 	}
-	if h, err = session.OpenHost(ctx, f.Data, session.HostOptions{Options: host.Options{OrphanTimeout: f.orphanTimeout}, KeepChildren: f.keep}, logger); err != nil {
+	if h, err = session.OpenHost(ctx, f.Data, session.HostOptions{Options: host.Options{OrphanTimeout: f.orphanTimeout, IdleTimeout: idleTime}, KeepChildren: f.keep}, logger); err != nil {
 		return nil, nil, fmt.Errorf("the host of the agents: %w", err)
 	}
 	return h, func(failed error) error {
 		if failed != nil && ctx.Err() == nil || errors.Is(context.Cause(ctx), server.ErrLeave) {
-			if failed == nil {
+			if failed == nil && h.Used() {
 				fmt.Fprintln(out, "The agents run on, for the next server. parley host list shows them, parley host stop ends them.")
 			}
 			return h.Close()
@@ -50,7 +91,25 @@ func (f *Settings) openHost(ctx context.Context, out io.Writer, logger *slog.Log
 		if err := h.Stop(bound); err != nil {
 			return err
 		}
-		fmt.Fprintln(out, "The agents and their host have ended.")
+		if h.Used() {
+			fmt.Fprintln(out, "The agents and their host have ended.")
+		}
 		return nil
 	}, nil
+}
+
+// endLeft ends the host of an earlier server with its agents, because this server takes none over.
+func (f *Settings) endLeft(ctx context.Context, logger *slog.Logger) error {
+	l, err := host.Dial(ctx, f.Data, 0)
+	if errors.Is(err, host.ErrNotRunning) || errors.Is(err, errors.ErrUnsupported) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	logger.Warn("ending the agents that an earlier server has left in a host", "pid", l.Host().PID)
+	ctx, cancel := context.WithTimeout(ctx, stopTime)
+	defer cancel()
+	return l.Stop(ctx)
 }

@@ -50,7 +50,7 @@ type Settings struct {
 	tenantDirs                                                                     []string
 	push, preview, keep                                                            bool
 	pushContact, previewListen, previewURL                                         string
-	host                                                                           bool
+	host, noHost                                                                   bool
 	orphanTimeout                                                                  time.Duration
 }
 
@@ -79,6 +79,7 @@ func (f *Settings) Register(p *pflag.FlagSet) {
 	p.DurationVar(&f.idleTimeout, "idle-timeout", server.DefaultIdleTimeout, "after how long an idle agent is ended; its session resumes by itself")
 	p.DurationVar(&f.DrainTimeout, "drain-timeout", server.DefaultDrainTimeout, "how long running turns have when the server stops")
 	p.BoolVar(&f.host, "host", false, "run agents in a process that outlives the server: a crash, SIGTERM and an upgrade do not end them")
+	p.BoolVar(&f.noHost, "no-host", false, "end agents with the server, also those that an earlier server has left; the default")
 	p.DurationVar(&f.orphanTimeout, "orphan-timeout", 0, "how long an agent of --host runs without a server (default 24h, with a budget 10m)")
 	p.DurationVar(&f.stallNotify, "stall-notify", 3*time.Minute, "after how long a silent turn is reported; 0 is never")
 	p.DurationVar(&f.stallInterrupt, "stall-interrupt", 0, "after how long a silent turn is interrupted; 0 is never")

@@ -1,0 +1,29 @@
+package main
+
+import (
+	"syscall"
+	"testing"
+
+	"github.com/seed7221b0f9/parley/agent/event"
+)
+
+// TestServe_hostOrphan checks that a turn without a server is interrupted after the orphan timeout: the host writes what the server has
+// left with it, and the next server has the session as one whose turn has ended.
+func TestServe_hostOrphan(t *testing.T) {
+	s := newSimHost(t)
+	flags := []string{"--host", "--orphan-timeout", "1s"}
+	server, c := s.serve(flags...)
+	id := s.connect(c)
+	before, _ := s.agents()
+	if len(before) != 1 {
+		t.Fatalf("the host has %+v, want one agent", before)
+	}
+	end(t, server, syscall.SIGTERM)
+	// The cancellation, and the answer to the prompt.
+	eventually(t, "the host writes to the agent, and the agent answers", func() bool {
+		agents, _ := s.agents()
+		return len(agents) == 1 && agents[0].Last >= before[0].Last+2
+	})
+	_, c = s.serve(flags...)
+	(&simServer{T: t, c: c}).until(id, func(c *event.Conversation) bool { return c.State == "idle" && len(c.Prompts) == 0 })
+}
