@@ -62,8 +62,8 @@ func serveLine(t *testing.T, from string, words []string) *serve.Settings {
 	return f
 }
 
-// TestUnits checks the units of systemd: their flags exist, they give the server enough time
-// to stop, and systemd, if it is installed, finds no fault.
+// TestUnits checks the units of systemd: their flags exist, they end the server alone and give it
+// enough time to stop, and systemd, if it is installed, finds no fault.
 func TestUnits(t *testing.T) {
 	for name, hardened := range map[string]bool{"parley.service": true, "parley-user.service": false} {
 		values := map[string]string{}
@@ -71,12 +71,12 @@ func TestUnits(t *testing.T) {
 			values[s[0]] = s[1]
 		}
 		f := serveLine(t, name, strings.Fields(values["[Service]ExecStart"]))
-		if values["[Service]KillMode"] != "mixed" || values["[Service]TimeoutStopSec"] != "60" || f.DrainTimeout.Seconds() > 40 {
-			t.Errorf("%s does not leave the server %v to drain", name, f.DrainTimeout)
+		if values["[Service]KillMode"] != "process" || values["[Service]TimeoutStopSec"] != "60" || f.DrainTimeout.Seconds() > 40 {
+			t.Errorf("%s ends more than the server (KillMode=%s), or does not give it %v to drain", name, values["[Service]KillMode"], f.DrainTimeout)
 		}
 		want := []string{"NoNewPrivileges", "RestrictSUIDSGID", "LockPersonality", "SystemCallArchitectures"}
 		if hardened {
-			want = append(want, "User", "ProtectSystem", "ProtectHome", "PrivateTmp", "PrivateDevices", "ProtectKernelTunables", "RestrictAddressFamilies", "SystemCallFilter", "StateDirectory")
+			want = append(want, "User", "ProtectSystem", "ProtectHome", "TemporaryFileSystem", "PrivateDevices", "ProtectKernelTunables", "RestrictAddressFamilies", "SystemCallFilter", "StateDirectory")
 			if v, ok := values["[Service]CapabilityBoundingSet"]; !ok || v != "" {
 				t.Errorf("%s leaves the capabilities %q", name, v)
 			}
@@ -148,7 +148,10 @@ func TestContainerfile(t *testing.T) {
 	for word := range strings.SplitSeq(m[1], ", ") {
 		words = append(words, strings.Trim(word, `"`))
 	}
-	if f := serveLine(t, "Containerfile", words); f.Data != "/data" {
+	if begin := []string{"/sbin/tini", "--", "parley-entrypoint"}; len(words) < 3 || !slices.Equal(words[:3], begin) {
+		t.Fatalf("the image starts %q, want %q before the server", words, begin)
+	}
+	if f := serveLine(t, "Containerfile", words[3:]); f.Data != "/data" {
 		t.Errorf("the data is in %s, which is not the volume", f.Data)
 	}
 	if version := regexp.MustCompile(`golang:(\d+\.\d+)`).FindStringSubmatch(text); version == nil || !strings.Contains(goMod(t), "\ngo "+version[1]) {
