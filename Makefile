@@ -36,7 +36,7 @@ help: ## list the targets
 	@echo 'variables'
 	@echo '  ARGS     flags for parley serve, as in: make run ARGS="--help"'
 	@echo '  PKG      the packages that make test, quick and bench run (./...)'
-	@echo '  PART     which part make soak runs: server, page, rest or host (the first three)'
+	@echo '  PART     which part make soak runs: server, page, rest, host or agents (the first three)'
 	@echo '  FUZZTIME how long each fuzz target runs (ten minutes in all)'
 	@echo '  VERSION  the version that make dist stamps (that of the source)'
 	@echo '  KIND, DIR which recordings make corpus checks, and the folder they are in'
@@ -89,7 +89,7 @@ bench: ## measure side by side with the official SDKs, then the JSON engines (AR
 	go run ./bench $(ARGS)
 	cd bench/engines && go test -run '^$$' -bench '$(BENCH)' -count 5
 
-soak: preflight deps ## run the tests with their long parts, under an hour each (PART=server|page|rest|host)
+soak: preflight deps ## run the tests with their long parts, under an hour each (PART=server|page|rest|host|agents)
 	@scripts/install-peers agents
 	@scripts/soak $(PART)
 

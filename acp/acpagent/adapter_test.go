@@ -1,8 +1,6 @@
 package acpagent_test
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"os"
 	"os/exec"
 	"path"
@@ -28,7 +26,7 @@ func adapter(t *testing.T) []string {
 	if os.Getenv("CI") == "true" {
 		missing = t.Fatalf
 	}
-	modules := peer(t, "adapter", missing)
+	modules := e2e.Peer(t, "adapter")
 	program := filepath.Join(modules, "@agentclientprotocol", "claude-agent-acp", "dist", "index.js")
 	if _, err := os.Stat(program); err != nil {
 		missing("this test needs the adapter, run scripts/install-peers adapter: %v", err)
@@ -40,29 +38,6 @@ func adapter(t *testing.T) []string {
 		}
 	}
 	return []string{node, program}
-}
-
-// peer is the directory of modules that scripts/install-peers makes for a name.
-func peer(t *testing.T, name string, missing func(format string, args ...any)) string {
-	t.Helper()
-	pin, err := os.ReadFile(filepath.Join("..", "..", "bench", name, "package-lock.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	cache := os.Getenv("PARLEY_CACHE")
-	if cache == "" {
-		user, err := os.UserCacheDir()
-		if err != nil {
-			missing("this test needs %s, and there is no cache directory: %v", name, err)
-		}
-		cache = filepath.Join(user, "parley")
-	}
-	sum := sha256.Sum256(pin)
-	modules := filepath.Join(cache, "bench-"+name+"-"+hex.EncodeToString(sum[:])[:12], "node_modules")
-	if _, err := os.Stat(modules); err != nil {
-		missing("this test needs %s, run scripts/install-peers %s: %v", name, name, err)
-	}
-	return modules
 }
 
 // replies are what the model says to the prompts of the suite, whatever came before. The

@@ -17,6 +17,7 @@ import (
 	"github.com/seed7221b0f9/parley/acp/acpagent"
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/internal/test/e2e"
 	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
@@ -69,7 +70,7 @@ func TestLiveAgents(t *testing.T) {
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		t.Skip("the pinned agents are those of Linux on amd64")
 	}
-	modules := peer(t, "agents", t.Fatalf)
+	modules := e2e.Peer(t, "agents")
 	api := httptest.NewServer(&fakeModel{})
 	defer api.Close()
 	for _, a := range liveAgents(api.URL) {

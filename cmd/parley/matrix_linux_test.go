@@ -1,0 +1,470 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/client"
+	"github.com/seed7221b0f9/parley/internal/supervise"
+	"github.com/seed7221b0f9/parley/internal/test/modelapi"
+	"github.com/seed7221b0f9/parley/server/api"
+)
+
+// cellLimit bounds one cell of the matrix. Some agents use 15 s of CPU time to start.
+const cellLimit = 3 * time.Minute
+
+// maxFailures is how many cells of an agent may fail before the rest is not tried: each takes up to the limit.
+const maxFailures = 2
+
+// matrixCells are what is tried with every agent, in this order, in one session.
+var matrixCells = []struct {
+	name string
+	try  func(s *matrixSession, ctx context.Context) (string, error)
+}{
+	{"prompt", (*matrixSession).prompt},
+	{"stream", (*matrixSession).stream},
+	{"second turn", (*matrixSession).second},
+	{"allow", (*matrixSession).allow},
+	{"reject", (*matrixSession).reject},
+	{"cancel", (*matrixSession).cancel},
+	{"model", (*matrixSession).model},
+	{"image", (*matrixSession).image},
+	{"kill, resume", (*matrixSession).kill},
+}
+
+// What a cell shows. An image that the agent cannot take is refused before it is sent.
+const (
+	cellWorks   = "✓"
+	cellRefused = "refused"
+	cellCannot  = "–"
+)
+
+// TestAgentMatrix tries every agent through parley serve with a scripted model: make test those that it installs anyway,
+// make soak PART=agents all of them.
+// A cell that an agent cannot fill has its reason, and the table is that of docs/comparison.md.
+func TestAgentMatrix(t *testing.T) {
+	w := newMatrixWorld(t)
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "comparison.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var table strings.Builder
+	for _, a := range w.agents {
+		t.Run(a.name, func(t *testing.T) {
+			began := time.Now()
+			row := w.row(t, a)
+			fmt.Fprintf(&table, "%s\n", row)
+			t.Logf("%s in %v", row, time.Since(began).Round(time.Second))
+			if !t.Failed() && !bytes.Contains(page, []byte(row+"\n")) {
+				t.Errorf("docs/comparison.md does not have the row\n%s", row)
+			}
+			for cell, reason := range a.cannot {
+				if line := fmt.Sprintf("- %s, %s: %s\n", a.name, cell, reason); !bytes.Contains(page, []byte(line)) {
+					t.Errorf("docs/comparison.md does not have the line\n%s", line)
+				}
+			}
+		})
+	}
+	fmt.Print(table.String())
+}
+
+// row tries an agent and returns its row of the table.
+func (w *matrixWorld) row(t *testing.T, a *matrixAgent) string {
+	row := "| " + a.name
+	s := &matrixSession{matrixWorld: w, agent: a}
+	failures := 0
+	for _, cell := range matrixCells {
+		if failures == maxFailures {
+			t.Errorf("%s: not tried after %d failures", cell.name, failures)
+			continue
+		}
+		result, err := s.run(t, cell.try)
+		reason := a.cannot[cell.name]
+		switch {
+		case err != nil && reason == "":
+			t.Errorf("%s: %v", cell.name, err)
+			result = "✗"
+			failures++
+		case err != nil:
+			t.Logf("%s: %s: %v", cell.name, reason, err)
+			result = cellCannot
+		case reason != "":
+			t.Errorf("%s works, and is listed as: %s", cell.name, reason)
+		}
+		row += " | " + result
+		if err != nil {
+			s.leave()
+		}
+	}
+	s.leave()
+	return row + " |"
+}
+
+// matrixSession is a session with an agent, or none before the first cell and after one that failed.
+type matrixSession struct {
+	*matrixWorld
+	agent *matrixAgent
+	id    string
+	first string // the name of the first prompt, which the agent has to remember
+	asks  int
+}
+
+func (s *matrixSession) run(t *testing.T, try func(s *matrixSession, ctx context.Context) (string, error)) (string, error) {
+	ctx, cancel := context.WithTimeout(t.Context(), cellLimit)
+	defer cancel()
+	if s.id == "" {
+		var r api.ConnectResult
+		if err := s.client.Call(ctx, "session.connect", api.ConnectParams{Provider: s.agent.provider, PermissionMode: s.agent.mode}, &r); err != nil {
+			return "", fmt.Errorf("session.connect: %w", err)
+		}
+		s.id, s.first = r.SessionID, ""
+	}
+	return try(s, ctx)
+}
+
+// leave ends the session.
+func (s *matrixSession) leave() {
+	if s.id == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), cellLimit)
+	defer cancel()
+	_ = s.client.Call(ctx, "session.disconnect", api.SessionRef{SessionID: s.id}, nil) // the server ends the agent otherwise
+	s.id = ""
+}
+
+// ask sends a prompt with a script for the model, and returns the turn and the name in the script.
+func (s *matrixSession) ask(ctx context.Context, verb string) (turn, name string, err error) {
+	s.asks++
+	name = fmt.Sprintf("%s%d.txt", s.agent.name, s.asks)
+	var r api.Accepted
+	if err = s.client.Call(ctx, "session.query", api.QueryParams{SessionID: s.id, Text: "model:" + verb + " " + name}, &r); err != nil {
+		return "", "", fmt.Errorf("session.query: %w", err)
+	}
+	if s.first == "" {
+		s.first = name
+	}
+	return r.TurnID, name, nil
+}
+
+// until follows the session until a condition holds.
+func (s *matrixSession) until(ctx context.Context, what string, holds func(c *event.Conversation) bool) error {
+	var view client.View
+	for ev, err := range s.client.Follow(ctx, s.id, nil) {
+		if err == nil {
+			err = view.Apply(ev)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w; the session: %s", what, err, excerpt(&view.Conversation))
+		}
+		if holds(&view.Conversation) {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s: the events have ended", what)
+}
+
+// excerpt returns the end of a conversation.
+func excerpt(c *event.Conversation) string {
+	text := event.Encoded(struct {
+		State   string
+		Items   []*event.Item
+		Turns   []*event.Turn
+		Notices []event.NoticeRow
+	}{c.State, items(c), c.Turns, c.Notices})
+	return string(text[max(0, len(text)-1500):])
+}
+
+// done reports whether the turn of the last prompt has ended: it was sent, and as many turns as prompts have begun and ended. Codex does not
+// always name the prompt of a turn.
+func done(c *event.Conversation, prompt string) bool {
+	prompts, sent := 0, false
+	for _, i := range items(c) {
+		if i.Message != nil && i.Message.Role == "user" && i.Message.User != nil && i.Message.User.IsPrompt {
+			prompts++
+			sent = sent || i.Message.UUID == prompt
+		}
+	}
+	return sent && len(c.Turns) >= prompts && c.Turns[len(c.Turns)-1].Done
+}
+
+// last returns the last text of the agent.
+func last(c *event.Conversation) (text string) {
+	for _, item := range items(c) {
+		if item.Message == nil || item.Message.Role != "assistant" {
+			continue
+		}
+		all := ""
+		for _, b := range item.Message.Blocks {
+			all += b.Text.String()
+		}
+		if all != "" {
+			text = all
+		}
+	}
+	return text
+}
+
+// items returns the main thread.
+func items(c *event.Conversation) []*event.Item {
+	if t := c.Thread(""); t != nil {
+		return t.Items
+	}
+	return nil
+}
+
+// answered sends a prompt that the model answers at once, and waits for the answer and the end of the turn.
+func (s *matrixSession) answered(ctx context.Context) (name string, err error) {
+	turn, name, err := s.ask(ctx, "say")
+	if err != nil {
+		return "", err
+	}
+	return name, s.until(ctx, "an answer", func(c *event.Conversation) bool {
+		return strings.Contains(last(c), "Answer "+name+".") && done(c, turn)
+	})
+}
+
+// remembers checks that the model was sent the first prompt with a later one.
+func (s *matrixSession) remembers(name string) error {
+	if r, ok := s.script.Request(name); !ok || !strings.Contains(r.Body, s.first) || s.first == name {
+		return fmt.Errorf("the model got %d bytes with %s, without the first prompt %s", len(r.Body), name, s.first)
+	}
+	return nil
+}
+
+func (s *matrixSession) prompt(ctx context.Context) (string, error) {
+	_, err := s.answered(ctx)
+	return cellWorks, err
+}
+
+// stream holds the model in the middle of an answer: what is shown then has come in pieces.
+func (s *matrixSession) stream(ctx context.Context) (string, error) {
+	turn, name, err := s.ask(ctx, "stream")
+	if err != nil {
+		return "", err
+	}
+	whole := "Answer " + name + "."
+	err = s.until(ctx, "a part of an answer", func(c *event.Conversation) bool { return strings.TrimSpace(last(c)) == "Answer" })
+	s.script.Release(name)
+	if err != nil {
+		return "", err
+	}
+	return cellWorks, s.until(ctx, "the rest of the answer", func(c *event.Conversation) bool { return strings.Contains(last(c), whole) && done(c, turn) })
+}
+
+func (s *matrixSession) second(ctx context.Context) (string, error) {
+	name, err := s.answered(ctx)
+	if err != nil {
+		return "", err
+	}
+	return cellWorks, s.remembers(name)
+}
+
+// decide has the model run a command, and answers the request, which has to show the command.
+func (s *matrixSession) decide(ctx context.Context, behavior string) (file string, err error) {
+	turn, name, err := s.ask(ctx, "run")
+	if err != nil {
+		return "", err
+	}
+	var request *event.Prompt
+	err = s.until(ctx, "a request for permission", func(c *event.Conversation) bool {
+		if len(c.Prompts) > 0 {
+			request = c.Prompts[0]
+		}
+		return request != nil || done(c, turn)
+	})
+	if err != nil {
+		return "", err
+	}
+	file = filepath.Join(s.project, name)
+	if _, err := os.Stat(file); request == nil || err == nil {
+		return "", fmt.Errorf("the turn has ended without a request; the file: %v", err)
+	}
+	if shown := string(event.Encoded(request)); !strings.Contains(shown, event.Quote(modelapi.Command(name)).Text()) && !strings.Contains(shown, "touch "+name) {
+		return "", fmt.Errorf("the request does not show %q: %s", modelapi.Command(name), shown)
+	}
+	answer := api.PermissionRespondParams{SessionID: s.id, RequestID: request.RequestID(), Behavior: behavior}
+	if err := s.client.Call(ctx, "permission.respond", answer, nil); err != nil {
+		return "", fmt.Errorf("permission.respond: %w", err)
+	}
+	return file, s.until(ctx, "the end of the turn", func(c *event.Conversation) bool { return done(c, turn) && len(c.Prompts) == 0 })
+}
+
+func (s *matrixSession) allow(ctx context.Context) (string, error) {
+	file, err := s.decide(ctx, "allow")
+	if err == nil {
+		_, err = os.Stat(file)
+	}
+	return cellWorks, err
+}
+
+// reject denies a command: it does not run, its call has an end, and the session goes on.
+func (s *matrixSession) reject(ctx context.Context) (string, error) {
+	file, err := s.decide(ctx, "deny")
+	if err != nil {
+		return "", err
+	}
+	if _, err := os.Stat(file); err == nil {
+		return "", fmt.Errorf("%s was made", file)
+	}
+	err = s.until(ctx, "the end of the call", func(c *event.Conversation) bool { return !running(c) })
+	if err == nil {
+		_, err = s.answered(ctx)
+	}
+	return cellWorks, err
+}
+
+// running reports whether a call has no end.
+func running(c *event.Conversation) bool {
+	for _, item := range items(c) {
+		if item.Message == nil {
+			continue
+		}
+		for _, b := range item.Message.Blocks {
+			if b.Tool != nil && b.Tool.Status == event.ToolInProgress {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// wait starts a turn that does not end.
+func (s *matrixSession) wait(ctx context.Context) (turn string, err error) {
+	turn, name, err := s.ask(ctx, "wait")
+	if err != nil {
+		return "", err
+	}
+	return turn, s.until(ctx, "the begin of an answer", func(c *event.Conversation) bool { return strings.Contains(last(c), "Waiting "+name) })
+}
+
+func (s *matrixSession) cancel(ctx context.Context) (string, error) {
+	turn, err := s.wait(ctx)
+	if err != nil {
+		return "", err
+	}
+	if err := s.client.Call(ctx, "session.interrupt", api.SessionRef{SessionID: s.id}, nil); err != nil {
+		return "", fmt.Errorf("session.interrupt: %w", err)
+	}
+	if err := s.until(ctx, "the end of the turn", func(c *event.Conversation) bool { return done(c, turn) && c.State == "idle" }); err != nil {
+		return "", err
+	}
+	_, err = s.answered(ctx)
+	return cellWorks, err
+}
+
+// model changes to a model that the agent lists, which the next request has.
+func (s *matrixSession) model(ctx context.Context) (string, error) {
+	var list api.NamesResult
+	if err := s.client.Call(ctx, "models.list", api.SessionRef{SessionID: s.id}, &list); err != nil {
+		return "", fmt.Errorf("models.list: %w", err)
+	}
+	if !strings.Contains(string(event.Encoded(list)), event.Quote(s.agent.other).Text()) {
+		return "", fmt.Errorf("models.list does not have %q: %s", s.agent.other, event.Encoded(list))
+	}
+	if err := s.client.Call(ctx, "session.setModel", api.SetModelParams{SessionID: s.id, Model: s.agent.other}, nil); err != nil {
+		return "", fmt.Errorf("session.setModel: %w", err)
+	}
+	name, err := s.answered(ctx)
+	if err != nil {
+		return "", err
+	}
+	if r, _ := s.script.Request(name); !strings.Contains(r.Model, s.agent.asked) {
+		return "", fmt.Errorf("the agent asked for the model %q, want %q", r.Model, s.agent.asked)
+	}
+	return cellWorks, nil
+}
+
+// pixel is a PNG, and pixels how images begin in a request: a PNG, or a JPEG that an agent made of it.
+const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
+var pixels = []string{"iVBORw0KGgo", "/9j/"}
+
+func (s *matrixSession) image(ctx context.Context) (string, error) {
+	s.asks++
+	name := fmt.Sprintf("%s%d.txt", s.agent.name, s.asks)
+	var r api.Accepted
+	err := s.client.Call(ctx, "session.queryWithContent", api.QueryWithContentParams{SessionID: s.id, Content: []event.JSON{
+		event.NewJSON(`{"type":"text","text":"model:say ` + name + `"}`),
+		event.NewJSON(`{"type":"image","source":{"type":"base64","media_type":"image/png","data":"` + pixel + `"}}`),
+	}}, &r)
+	if client.Reason(err) == api.Unsupported {
+		return cellRefused, nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("session.queryWithContent: %w", err)
+	}
+	if err := s.until(ctx, "an answer", func(c *event.Conversation) bool { return done(c, r.TurnID) }); err != nil {
+		return "", err
+	}
+	asked, _ := s.script.Request(name)
+	if !slices.ContainsFunc(pixels, func(begin string) bool { return strings.Contains(asked.Body, begin) }) {
+		return "", fmt.Errorf("the model got %d bytes without an image", len(asked.Body))
+	}
+	return cellWorks, nil
+}
+
+// kill kills the agent in the middle of a turn: the turn ends, and the next prompt finds an agent that remembers.
+func (s *matrixSession) kill(ctx context.Context) (string, error) {
+	if _, err := s.answered(ctx); err != nil {
+		return "", err
+	}
+	turn, err := s.wait(ctx)
+	if err != nil {
+		return "", err
+	}
+	if err := killAgent(s.server, s.agent.program); err != nil {
+		return "", err
+	}
+	if err := s.until(ctx, "the end of the turn", func(c *event.Conversation) bool { return done(c, turn) }); err != nil {
+		return "", err
+	}
+	name, err := s.answered(ctx)
+	if err != nil {
+		return "", err
+	}
+	return cellWorks, s.remembers(name)
+}
+
+// killAgent kills the process of an agent: the first descendant of the server that has a word in its command line, below the supervisor,
+// which is the program of the server.
+func killAgent(server *exec.Cmd, word string) error {
+	table := supervise.Table()
+	below := map[int]bool{server.Process.Pid: true}
+	for grew := true; grew; {
+		grew = false
+		for _, p := range table {
+			if !below[p.PID] && below[p.Parent] {
+				below[p.PID], grew = true, true
+			}
+		}
+	}
+	own, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", server.Process.Pid))
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(table, func(a, b supervise.Process) int { return a.PID - b.PID })
+	var seen []string
+	for _, p := range table {
+		if !below[p.PID] {
+			continue
+		}
+		exe, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", p.PID)) // it may have ended
+		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.PID))
+		seen = append(seen, string(bytes.ReplaceAll(line, []byte{0}, []byte(" "))))
+		if exe != own && bytes.Contains(line, []byte(word)) {
+			return syscall.Kill(p.PID, syscall.SIGKILL)
+		}
+	}
+	return fmt.Errorf("no process of the agent has %q in its command line: %q", word, seen)
+}

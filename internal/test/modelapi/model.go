@@ -1,0 +1,216 @@
+// Package modelapi is a scripted model on loopback that speaks the four APIs that coding agents use: Anthropic's
+// messages, OpenAI's responses and chat completions, and Gemini's. A prompt contains its own script, so that every
+// agent can be asked for the same thing whatever it adds to the prompt:
+//
+//	model:say NAME     answers "Answer NAME."
+//	model:stream NAME  answers "Answer ", and "NAME." after Release(NAME)
+//	model:wait NAME    answers "Waiting NAME." and never ends
+//	model:run FILE     calls the shell of the agent with Command(FILE), then answers "Done FILE."
+//
+// It is test support.
+package modelapi
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// maxBody bounds a request. Agents send their instructions and tools with each.
+const maxBody = 16 << 20
+
+// Model is the scripted model. It is safe for concurrent use.
+type Model struct {
+	// URL is the address without a path. The APIs of OpenAI are below /v1.
+	URL string
+
+	srv *httptest.Server
+
+	mu       sync.Mutex
+	requests []Request
+	held     map[string]chan struct{}
+	closing  chan struct{}
+}
+
+// Request is a request that a script of a prompt has answered.
+type Request struct {
+	Model string // which the agent asked for
+	Verb  string // say, stream, wait, run
+	Name  string // what follows the verb
+	Body  string
+}
+
+// Start starts a model that ends with the test.
+func Start(tb testing.TB) *Model {
+	m := &Model{held: map[string]chan struct{}{}, closing: make(chan struct{})}
+	m.srv = httptest.NewServer(m)
+	m.URL = m.srv.URL
+	tb.Cleanup(func() {
+		close(m.closing)
+		m.srv.CloseClientConnections()
+		m.srv.Close()
+	})
+	return m
+}
+
+// Command returns the command that model:run runs for a file.
+func Command(file string) string { return "touch " + file + " && echo made-it" }
+
+// Release lets the answer to model:stream NAME go on.
+func (m *Model) Release(name string) { close(m.hold(name)) }
+
+func (m *Model) hold(name string) chan struct{} {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.held[name] == nil {
+		m.held[name] = make(chan struct{})
+	}
+	return m.held[name]
+}
+
+// Request returns the last request for a name.
+func (m *Model) Request(name string) (last Request, ok bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, r := range m.requests {
+		if r.Name == name {
+			last, ok = r, true
+		}
+	}
+	return last, ok
+}
+
+// script finds the script of a prompt in a request.
+var script = regexp.MustCompile(`model:(say|stream|wait|run) ([a-z0-9.-]+)`)
+
+// results are how requests of the APIs mark the result of a tool, suggestions how an agent asks for the next prompt of the user.
+var (
+	results     = regexp.MustCompile(`"role":"tool"|"type":"tool_result"|"type":"function_call_output"|"functionResponse":`)
+	suggestions = regexp.MustCompile(`ONLY the suggestion|SUGGESTION MODE`)
+	tools       = regexp.MustCompile(`"tools":\[\{`)
+	shells      = regexp.MustCompile(`"name":"(Bash|bash|exec_command|run_shell_command)"`)
+)
+
+// last returns where the last match of a pattern begins, -1 without one.
+func last(pattern *regexp.Regexp, text string) int {
+	if all := pattern.FindAllStringIndex(text, -1); len(all) > 0 {
+		return all[len(all)-1][0]
+	}
+	return -1
+}
+
+// reply is what the model answers.
+type reply struct {
+	text  []string      // in pieces
+	pause chan struct{} // before the last piece; nil for none
+	tool  string        // which is called after the text; "" for none
+	args  map[string]any
+}
+
+// answer chooses the reply to a request. Requests without tools are for titles and the like.
+func (m *Model) answer(model, body string) reply {
+	at := last(script, body)
+	if at < 0 || !tools.MatchString(body) || last(suggestions, body) > at {
+		return reply{text: []string{"A title"}}
+	}
+	words := script.FindStringSubmatch(body[at:])
+	verb, name := words[1], words[2]
+	m.mu.Lock()
+	m.requests = append(m.requests, Request{model, verb, name, body})
+	m.mu.Unlock()
+	switch {
+	case verb == "run" && last(results, body) > at:
+		return reply{text: []string{"Done ", name + "."}}
+	case verb == "run":
+		shell := shells.FindStringSubmatch(body)
+		if shell == nil {
+			return reply{text: []string{"There is no shell."}}
+		}
+		return reply{tool: shell[1], args: arguments(shell[1], Command(name))}
+	case verb == "stream":
+		return reply{text: []string{"Answer ", name + "."}, pause: m.hold(name)}
+	case verb == "wait":
+		return reply{text: []string{"Waiting ", name + ".", ""}, pause: m.closing}
+	default:
+		return reply{text: []string{"Answer ", name + "."}}
+	}
+}
+
+// arguments returns the arguments of a shell tool.
+func arguments(shell, command string) map[string]any {
+	switch shell {
+	case "exec_command":
+		return map[string]any{"cmd": command, "sandbox_permissions": "require_escalated", "justification": "It writes a file"}
+	case "run_shell_command":
+		return map[string]any{"command": command, "description": "Makes a file", "is_background": false}
+	default:
+		return map[string]any{"command": command, "description": "Makes a file"}
+	}
+}
+
+// ServeHTTP answers a request of an agent.
+func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		return
+	}
+	var head struct {
+		Model  string `json:"model"`
+		Stream bool   `json:"stream"`
+	}
+	_ = json.Unmarshal(body, &head) // one without a model is another request
+	var to api
+	switch path := r.URL.Path; {
+	case strings.HasSuffix(path, "/v1/messages"):
+		to = &messages{}
+	case strings.HasSuffix(path, "/responses"):
+		to = &responses{}
+	case strings.HasSuffix(path, "/chat/completions"):
+		to = &chat{}
+	case strings.Contains(path, "GenerateContent"), strings.Contains(path, ":generateContent"):
+		_, model, _ := strings.Cut(path, "/models/")
+		head.Model, _, _ = strings.Cut(model, ":")
+		head.Stream = strings.Contains(path, ":stream")
+		to = &gemini{}
+	default:
+		http.NotFound(w, r)
+		return
+	}
+	if !head.Stream {
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(to.whole(head.Model))
+		return
+	}
+	m.stream(w, r, to, m.answer(head.Model, string(body)), head.Model)
+}
+
+// stream sends a reply in pieces.
+func (m *Model) stream(w http.ResponseWriter, r *http.Request, to api, answer reply, model string) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	flush := http.NewResponseController(w).Flush
+	to.begin(w, model)
+	for i, piece := range answer.text {
+		if answer.pause != nil && i == len(answer.text)-1 {
+			select {
+			case <-answer.pause:
+			case <-m.closing:
+				return
+			case <-r.Context().Done():
+				return
+			}
+		}
+		to.text(w, piece)
+		if flush() != nil {
+			return
+		}
+	}
+	if answer.tool != "" {
+		to.call(w, answer.tool, answer.args)
+	}
+	to.end(w, answer.tool != "")
+}
