@@ -192,7 +192,8 @@ func ourCells(text string) map[int]string {
 
 // Every claim in our column of the comparison names tests that exist.
 func TestComparison(t *testing.T) {
-	cells := ourCells(string(readFile(t, "docs/comparison.md")))
+	page, _, _ := strings.Cut(string(readFile(t, "docs/comparison.md")), "## Every agent through the server") // that table has its own test
+	cells := ourCells(page)
 	if len(cells) < 50 {
 		t.Errorf("only %d claims were found", len(cells))
 	}
