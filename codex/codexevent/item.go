@@ -25,10 +25,13 @@ type blockKey struct {
 	index   int64
 }
 
+// place identifies a turn of a thread.
+func place(t *thread, turnID string) string { return t.id + " " + turnID }
+
 // key returns the id of an item in the events. Ids are unique only within a turn; an id that
 // another turn has used gets the turn's id as well.
 func (c *Converter) key(t *thread, turnID, id string) string {
-	place := t.id + " " + turnID
+	place := place(t, turnID)
 	for key := id; ; key += "@" + turnID {
 		owner, taken := c.ids[key]
 		if !taken {
@@ -237,8 +240,11 @@ func fits(i item.Item, n item.Notification) (ok bool) {
 	return ok
 }
 
-// announced starts a patch that the model is still writing.
+// announced starts a patch that the model is still writing. An update of an item that has ended is late and has no effect.
 func (c *Converter) announced(t *thread, n *item.FileChangePatchUpdated) {
+	if c.ids[n.ItemID] == place(t, n.TurnID) {
+		return
+	}
 	i := &item.FileChange{ItemHead: item.ItemHead{ID: n.ItemID}, Changes: n.Changes, Status: item.StatusInProgress}
 	o := c.openItem(t, n.TurnID, i)
 	tool, _ := toolOf(i)

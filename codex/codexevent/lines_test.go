@@ -37,7 +37,7 @@ func TestGolden_lines(t *testing.T) {
 	parts["deltas of nothing"] = messagesOf(t, feed(t, &codexevent.Converter{ThreadID: "t"}, deltas...))
 	for name, text := range items {
 		lines := append([]string{item("started", text)}, deltas...)
-		lines = append(append(lines, item("completed", text)), deltas[:8]...) // late ones have no effect
+		lines = append(append(lines, item("completed", text)), deltas...) // late ones have no effect
 		parts["deltas of a "+name] = messagesOf(t, feed(t, &codexevent.Converter{ThreadID: "t"}, lines...))
 	}
 	var activities []string
