@@ -560,10 +560,24 @@ func orderSubagents(v *View) {
 	}
 }
 
+// trimGone removes the end of a turn that was cut by the end of the client: it may be written before the agent exits.
+func trimGone(c *comparison) {
+	for i, o := range c.want.Outcomes {
+		if o.End != "none" || i >= len(c.got.Outcomes) || c.got.Outcomes[i].End != "cancelled" {
+			continue
+		}
+		c.got.Outcomes[i] = o
+		for _, s := range c.got.Sessions {
+			s.Items = slices.DeleteFunc(s.Items, func(it *Item) bool { return it.Type == "answer" && it.Outcome == i })
+		}
+	}
+}
+
 // trimUnfinished takes what follows the answer to the last prompt of version 2 out of our
 // view where the recording has nothing after it: the script does not wait for the turn, so
 // that it may or may not end before the client goes. That is chance and not a rule.
 func trimUnfinished(c *comparison) {
+	trimGone(c)
 	for i, s := range c.want.Sessions {
 		n := len(s.Items)
 		if i >= len(c.got.Sessions) || n == 0 || len(c.got.Sessions[i].Items) <= n || c.script.Protocol != 2 {
