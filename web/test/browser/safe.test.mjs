@@ -210,9 +210,8 @@ test("Chinese", async () => {
     await look();
   }
   await page.getByRole("button", { name: "设置" }).click();
-  await page.getByRole("dialog").waitFor();
+  await page.locator("[data-section]").first().waitFor();
   await look();
-  await page.keyboard.press("Escape");
   await page.keyboard.press("?");
   await page.getByRole("dialog").waitFor();
   await look();
