@@ -36,7 +36,7 @@ func (p *prompt) decode(params []byte) error {
 }
 
 // largeText is the size in bytes of content above which a single block of text becomes a text.
-const largeText = 1 << 20
+const largeText = 64 << 10
 
 // blocks is [api.QueryWithContentParams]. A single large block of text is in its wire form and not copied.
 type blocks struct {

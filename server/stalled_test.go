@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/client"
+	"github.com/seed7221b0f9/parley/internal/random"
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
@@ -36,10 +37,14 @@ func newStalls(t *testing.T, timeout time.Duration) *stalls {
 			s.ended <- c.RemoteAddr().String()
 		}
 	}
+	s.Config.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
+		_ = c.(*net.TCPConn).SetWriteBuffer(4 << 10) // the system may keep its size
+		return ctx
+	}
 	s.Start()
 	t.Cleanup(s.Close)
 	s.session = s.connect()
-	s.query(s.session, "say "+strings.Repeat("x", 16<<20))
+	s.query(s.session, "say "+random.Hex(1<<20)) // which cannot be compressed to less than the half
 	eventually(t, "the end of the turn", func() bool { x := s.summary(s.session); return x.Turns == 1 && x.State == "idle" })
 	return s
 }
