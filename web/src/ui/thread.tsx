@@ -85,7 +85,7 @@ export function Thread({ store, older, target, jump }: ThreadProps) {
     if (v.follow) v.seen = rows.length;
     lookForRequests(store, e);
   });
-  useScroll(box, v, redraw, () => lookForRequests(store, box.current as HTMLElement), older);
+  useScroll(box, v, redraw, () => box.current && lookForRequests(store, box.current), older);
   useEffect(() => {
     if (!jump) return;
     v.follow = false;

@@ -216,7 +216,8 @@ test("Chinese", async () => {
   await page.getByRole("dialog").waitFor();
   await look();
   await page.keyboard.press("Escape");
-  const scene = ["permission", "Clear the old theme's cache and build the pages again"];
+  const names = ["scene", ".claude/settings.local.json", "parley dev", "placeholder=Bash(go test:*)"];
+  const scene = ["permission", "Clear the old theme's cache and build the pages again", ...names];
   assert.deepEqual(
     found.filter((s) => !scene.includes(s)),
     [],
