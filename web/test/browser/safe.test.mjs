@@ -222,7 +222,7 @@ test("Chinese", async () => {
     found.filter((s) => !scene.includes(s)),
     [],
   );
-  await page.getByRole("button", { name: "English" }).click();
+  await page.getByRole("group", { name: "语言" }).getByRole("button", { name: "English" }).click();
   await page.getByText("Sessions").first().waitFor();
   assert.equal(await page.locator("html").getAttribute("lang"), "en");
   await page.context().close();
