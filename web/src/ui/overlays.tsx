@@ -54,8 +54,10 @@ function Toasts() {
     for (const foot of document.querySelectorAll(".dock, .commit")) observer.observe(foot);
     addEventListener("resize", place);
     addEventListener("focusin", place);
+    const again = setInterval(place, 200); // a footer that is replaced is not observed
     return () => {
       observer.disconnect();
+      clearInterval(again);
       removeEventListener("resize", place);
       removeEventListener("focusin", place);
     };

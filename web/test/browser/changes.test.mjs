@@ -240,8 +240,10 @@ test("what is committed is pushed with the address that was shown, and merged in
   await toast.waitFor();
   const bar = page.locator(".commit.ready");
   await bar.getByText("Everything is committed. main has not moved.").waitFor();
-  const [low, high] = await Promise.all([toast.boundingBox(), bar.boundingBox()]);
-  assert.ok(low.y + low.height <= high.y, "a toast stands above the footer");
+  await page.waitForFunction(() => {
+    const [low, high] = [".toast", ".commit.ready"].map((s) => document.querySelector(s)?.getBoundingClientRect());
+    return !low || low.bottom <= high.top; // a toast is above the footer as long as it is shown
+  });
   await page.locator(".bar").getByText("1 ahead of main").waitFor();
   assert.equal(await bar.getByRole("link", { name: "Open pull request" }).count(), 0, "this remote has no page");
 
