@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"github.com/seed7221b0f9/parley/agent"
@@ -44,4 +45,14 @@ func Example() {
 	// asked for Bash
 	// the tool said "done"
 	// error: false
+}
+
+// An agent without a place for notes gets them as a part of the answer.
+func ExampleQuestionAnswer_Joined() {
+	answer := &agent.QuestionAnswer{
+		Answers: json.RawMessage(`{"Which colour?":"Red"}`),
+		Notes:   map[string]string{"Which colour?": "but pale"},
+	}
+	fmt.Println(string(answer.Joined()))
+	// Output: {"Which colour?":"Red, but pale"}
 }

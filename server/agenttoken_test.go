@@ -82,8 +82,8 @@ func TestAgent_tenant(t *testing.T) {
 	}
 }
 
-// TestAgent_payer checks that a session that an agent starts needs what is left of all budgets that apply to it: its own, those of the
-// sessions above it, of the token and of the server.
+// TestAgent_payer checks that a session that an agent starts is refused when any budget that applies to it is used up: its own, and
+// those of the sessions above it, the token and the server.
 func TestAgent_payer(t *testing.T) {
 	f := newFaultServer(t)
 	connected, err := f.do("session.connect", `{"cwd":"`+f.work+`"}`)

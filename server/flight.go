@@ -103,7 +103,7 @@ type encoded struct {
 	tail  []byte
 }
 
-// hole stands for a conversation while the value around it is encoded. Nobody else can know it.
+// hole replaces a conversation while the value around it is encoded. It is random, so that no other text contains it.
 var hole = event.JSON(`"` + random.Hex(16) + `"`)
 
 // hollow returns a value without its conversation, and that.

@@ -202,7 +202,7 @@ func (k *socket) serve(req rpcRequest) {
 			e := errorObject(err)
 			k.respond(req.ID, nil, &e)
 		} else if !k.respond(req.ID, result, nil) {
-			return // a session whose start was not sent is not followed
+			return // the client did not get the start of the session: send no events of it
 		}
 	}
 	for _, f := range then.all {

@@ -7,8 +7,8 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// TestServe_hostOrphan checks that a turn without a server is interrupted after the orphan timeout: the host writes what the server has
-// left with it, and the next server has the session as one whose turn has ended.
+// TestServe_hostOrphan checks that the host interrupts a turn when the orphan timeout expires without a server, and that the next
+// server finds the session idle.
 func TestServe_hostOrphan(t *testing.T) {
 	s := newSimHost(t)
 	flags := []string{"--host", "--orphan-timeout", "1s"}

@@ -73,8 +73,7 @@ func (d *diary) close() {
 	}
 }
 
-// keptCLI returns the program of a CLI whose turns have text in pieces, two tools that wait for permissions at the same time, and a
-// subagent with a tool.
+// keptCLI returns a scripted CLI. Each of its turns streams text, asks for two permissions at once, and runs a subagent with a tool.
 func keptCLI(d *diary) claudetest.Program {
 	return func(c *claudetest.CLI) int {
 		defer d.close()

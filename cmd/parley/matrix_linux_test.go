@@ -26,7 +26,7 @@ const cellLimit = 3 * time.Minute
 // maxFailures is how many cells of an agent may fail before the rest is not tried: each takes up to the limit.
 const maxFailures = 2
 
-// matrixCells are what is tried with every agent, in this order, in one session.
+// matrixCells are the checks of each agent. They run in this order, in one session.
 var matrixCells = []struct {
 	name string
 	try  func(s *matrixSession, ctx context.Context) (string, error)
@@ -247,7 +247,7 @@ func (s *matrixSession) prompt(ctx context.Context) (string, error) {
 	return cellWorks, err
 }
 
-// stream holds the model in the middle of an answer: what is shown then has come in pieces.
+// stream pauses the model in the middle of an answer and checks that the first half is shown.
 func (s *matrixSession) stream(ctx context.Context) (string, error) {
 	turn, name, err := s.ask(ctx, "stream")
 	if err != nil {

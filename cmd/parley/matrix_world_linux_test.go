@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/claude/claudetest"
 	"github.com/seed7221b0f9/parley/client"
+	"github.com/seed7221b0f9/parley/codex/codextest"
 	"github.com/seed7221b0f9/parley/internal/test/e2e"
 	"github.com/seed7221b0f9/parley/internal/test/e2e/codexcli"
 	"github.com/seed7221b0f9/parley/internal/test/modelapi"
@@ -152,29 +152,7 @@ func (w *matrixWorld) configure(t *testing.T, dir, bin string) {
 		"home/.qwen/settings.json": `{"security":{"auth":{"selectedType":"openai"}},"modelProviders":{"openai":[
 {"id":"fake-model","name":"Fake","envKey":"OPENAI_API_KEY","baseUrl":"` + url + `/v1"},{"id":"other-model","name":"Other","envKey":"OPENAI_API_KEY","baseUrl":"` + url + `/v1"}]}}`,
 		"home/.gemini/settings.json": `{"security":{"auth":{"selectedType":"gemini-api-key"}}}`,
-		"home/.codex/config.toml": fmt.Sprintf(`model = "gpt-5.5"
-model_provider = "fake"
-approval_policy = "on-request"
-check_for_update_on_startup = false
-[model_providers.fake]
-name = "fake"
-base_url = "%s/v1"
-env_key = "FAKE_API_KEY"
-wire_api = "responses"
-request_max_retries = 0
-stream_max_retries = 0
-supports_websockets = false
-[analytics]
-enabled = false
-[feedback]
-enabled = false
-[features]
-plugins = false
-apps = false
-remote_plugin = false
-[projects.%q]
-trust_level = "trusted"
-`, url, w.project),
+		"home/.codex/config.toml":    codextest.Config(url+"/v1", w.project, "approval_policy = \"on-request\"\n"),
 	}
 	for _, a := range w.agents {
 		if a.start != "" {

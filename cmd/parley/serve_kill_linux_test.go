@@ -207,7 +207,7 @@ func (s *keptSession) follow(ctx context.Context) {
 	}
 }
 
-// behavior is the answer to a request. Some of those of the scripted CLI are denied.
+// behavior returns the answer to a request: every third request of the scripted CLI is denied.
 func behavior(request string) string {
 	number, _ := strings.CutPrefix(request, "fake-")
 	if n, err := strconv.Atoi(number); err == nil && n%3 == 0 {

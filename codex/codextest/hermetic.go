@@ -16,8 +16,6 @@ import (
 type Home struct {
 	// Root holds all directories. Codex is CODEX_HOME, Project a trusted working directory.
 	Root, Codex, Project string
-
-	api *API
 }
 
 // NewHome creates a home with the API as the only model provider. config is appended to its
@@ -29,14 +27,14 @@ func NewHome(tb testing.TB, api *API, config string) *Home {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	h := &Home{Root: root, Codex: filepath.Join(root, "home", ".codex"), Project: filepath.Join(root, "project"), api: api}
+	h := &Home{Root: root, Codex: filepath.Join(root, "home", ".codex"), Project: filepath.Join(root, "project")}
 	// The program refuses to put helpers below its temporary directory, which is therefore separate.
 	for _, dir := range []string{h.Codex, h.Project, filepath.Join(root, "tmp")} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			tb.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(h.Codex, "config.toml"), []byte(h.config(config)), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(h.Codex, "config.toml"), []byte(Config(api.URL(), h.Project, config)), 0o600); err != nil {
 		tb.Fatal(err)
 	}
 	return h
@@ -45,9 +43,9 @@ func NewHome(tb testing.TB, api *API, config string) *Home {
 // Model is the model of the hermetic configuration. It uses function tools, not code mode.
 const Model = "gpt-5.5"
 
-// config returns config.toml: keys first, then tables. The three features would use the network at
-// the start.
-func (h *Home) config(more string) string {
+// Config returns a config.toml for a scripted API at a URL that trusts the project directory, with further keys and tables. It
+// switches off three features that would use the network at the start.
+func Config(url, project, more string) string {
 	var keys, tables []string
 	into := &keys
 	for line := range strings.Lines(more) {
@@ -79,7 +77,7 @@ remote_plugin = false
 [projects.%q]
 trust_level = "trusted"
 %s
-`, Model, strings.Join(keys, "\n"), h.api.URL(), h.Project, strings.Join(tables, "\n"))
+`, Model, strings.Join(keys, "\n"), url, project, strings.Join(tables, "\n"))
 }
 
 // Env returns the complete environment of the program. Requests to other hosts than loopback go to

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
-	"github.com/seed7221b0f9/parley/host"
 )
 
 const (
@@ -251,49 +249,6 @@ func (a *actor) leave(ctx context.Context) {
 		return nil
 	})
 }
-
-// leaveInput gives the host what interrupts the agent's turn before the agent is ended because no server has it. It may be called from any
-// goroutine.
-func (a *actor) leaveInput(ctx context.Context, r *running, h agent.Hosted) {
-	r.orphanMu.Lock()
-	defer r.orphanMu.Unlock()
-	input := h.OrphanInput()
-	if r.process == nil || bytes.Equal(input, r.orphan) {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, a.srv.opts.CallTimeout)
-	defer cancel()
-	if err := r.process.SetOrphan(ctx, host.AgentOptions{OrphanTimeout: r.process.Agent().OrphanTimeout, OrphanInput: input}); err != nil {
-		a.logger.Debug("the host has no input for an agent without a server", "err", err) // it ends the agent in any case
-		return
-	}
-	r.orphan = input
-}
-
-// renewInput calls leaveInput in the background if the input has changed and no call is under way.
-func (a *actor) renewInput(r *running, h agent.Hosted) {
-	input := h.OrphanInput()
-	if r.process == nil || !r.orphanMu.TryLock() {
-		return
-	}
-	changed := !bytes.Equal(input, r.orphan)
-	r.orphanMu.Unlock()
-	if changed {
-		a.srv.wg.Go(func() { a.leaveInput(a.ctx, r, h) })
-	}
-}
-
-// orphaned reports that the host has ended an agent, because no server came.
-func (c *core) orphaned(l *leftAgent) (drafts []draft) {
-	if l == nil || l.Exit == nil || !l.Exit.Orphaned {
-		return nil
-	}
-	text := fmt.Sprintf("The agent was ended at %s, because no server had run for %v.", l.Exit.Time.UTC().Format(time.RFC3339), l.OrphanTimeout)
-	return []draft{{event: &event.Notice{Header: c.header(""), Severity: event.NoticeWarning, Code: noticeOrphaned, Text: text}}}
-}
-
-// noticeOrphaned is the code of the notice about an agent that was ended because no server had it.
-const noticeOrphaned = "agent_orphaned"
 
 // watchKept bounds what the host keeps of the agent.
 func (a *actor) watchKept() {

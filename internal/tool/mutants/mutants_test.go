@@ -153,7 +153,7 @@ func TestListIsNotStale(t *testing.T) {
 	for _, m := range list {
 		text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(m.File)))
 		if n := strings.Count(string(text), m.Old); err != nil || n != 1 {
-			t.Errorf("%s: %v, its text stands %d times in %s", m.ID, err, n, m.File)
+			t.Errorf("%s: %v, its text occurs %d times in %s", m.ID, err, n, m.File)
 		}
 	}
 }

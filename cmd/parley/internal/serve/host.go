@@ -54,8 +54,8 @@ func (f *Settings) hosted() (hosted bool, why string) {
 // inits are the names of programs that are the first process of a system or a container and wait for the processes of others.
 var inits = []string{"systemd", "init", "launchd", "tini", "docker-init", "podman-init", "catatonit", "dumb-init", "s6-svscan", "runit"}
 
-// noInit returns the reason why no process can outlive the server pid, or an empty text: in a container whose first process is the
-// server, or a parent of the server that is no init, all others end with the first process.
+// noInit returns why agents cannot outlive the server, or an empty text if they can. A container ends with its first process: agents
+// end with the server if it is that process, or if its parent is and exits with it because it is no init.
 func noInit(pid, parent int, procDir string) (why string) {
 	if pid == 1 {
 		return "the server is the first process of its container"
