@@ -1,0 +1,66 @@
+package box
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Network is what the process reaches besides its doors.
+type Network string
+
+// The networks of a box.
+const (
+	NetworkOff Network = "off" // only its own loopback interface
+	NetworkOn  Network = "on"  // the network of this machine, with its loopback and abstract sockets
+)
+
+// Box describes a box. Its paths are absolute, without symbolic links, and the same inside and outside. Where one contains
+// another, the inner one counts.
+type Box struct {
+	// Program is bwrap, Init this program or another one that calls Enter first.
+	Program, Init string
+	// Home is the path of the home, which is empty in each box and lost with it.
+	Home string
+	// Write are files and directories that can be changed, Read those that can be read.
+	Write, Read []string
+	// Hide are files and directories that the box does not show although it shows a directory around them.
+	Hide []string
+	// Logins are files with credentials that the box shows.
+	Logins  []string
+	Network Network
+	// Doors lead to sockets outside, by the port on 127.0.0.1 inside.
+	Doors map[int]string
+}
+
+// check returns an error for a Box that cannot confine.
+func (b *Box) check(dir string) error {
+	for _, path := range slices.Concat([]string{b.Program, b.Init, b.Home, dir}, b.Write, b.Read, b.Hide, b.Logins) {
+		if !filepath.IsAbs(path) || filepath.Clean(path) != path {
+			return fmt.Errorf("box: the path %q is not absolute and clean", path)
+		}
+	}
+	for _, path := range slices.Concat([]string{dir}, b.Write, b.Read, b.Logins) {
+		switch {
+		case path == "/" || path == b.Home:
+			return fmt.Errorf("box: %s cannot be shown in a box: choose a directory below it", path)
+		case slices.Contains(b.Hide, path):
+			return fmt.Errorf("box: %s holds files of the server and cannot be shown in a box", path)
+		case slices.ContainsFunc(reserved, func(r string) bool { return within(r, path) }):
+			return fmt.Errorf("box: %s is replaced in a box and cannot be shown", path)
+		}
+	}
+	if b.Network != NetworkOff && b.Network != NetworkOn {
+		return fmt.Errorf("box: the network is %q, and not one of off and on", b.Network)
+	}
+	return nil
+}
+
+// reserved are directories that a box has its own of.
+var reserved = []string{"/proc", "/dev", "/sys", "/run"}
+
+// within reports whether path is dir or below it.
+func within(dir, path string) bool {
+	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
+}

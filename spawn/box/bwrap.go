@@ -1,0 +1,153 @@
+package box
+
+import (
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/seed7221b0f9/parley/spawn"
+)
+
+// Paths inside the box.
+const (
+	shell     = "/bin/sh"
+	inside    = "/run/parley"
+	initPath  = inside + "/init"
+	doorsPath = inside + "/doors"
+)
+
+// ignoreTerm lets bwrap survive the SIGTERM of its group, so that the process inside can end as it likes; Enter undoes it inside.
+const ignoreTerm = `trap "" TERM; exec "$0" "$@"`
+
+// system lists what a box shows of the system: directories of programs and libraries, and files of /etc without secrets.
+var system = []string{
+	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store",
+	"/etc/alternatives", "/etc/ca-certificates", "/etc/crypto-policies", "/etc/group", "/etc/hosts", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d",
+	"/etc/localtime", "/etc/mime.types", "/etc/nsswitch.conf", "/etc/os-release", "/etc/passwd", "/etc/pki/ca-trust", "/etc/pki/tls/certs",
+	"/etc/protocols", "/etc/resolv.conf", "/etc/services", "/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/terminfo",
+}
+
+// The kernel's files that a process of root could change without any capability, and those that show what is outside.
+var (
+	kernelFixed  = []string{"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs", "/proc/acpi", "/proc/scsi"}
+	kernelHidden = []string{"/proc/kcore", "/proc/keys", "/proc/latency_stats", "/proc/sched_debug", "/proc/timer_list"}
+)
+
+// namespaces are the arguments that separate a box from the system.
+func namespaces(n Network) []string {
+	args := []string{"--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try", "--hostname", "box",
+		"--die-with-parent", "--as-pid-1", "--cap-drop", "ALL"}
+	if n == NetworkOff {
+		args = append(args, "--unshare-net")
+	}
+	return args
+}
+
+// mount is one argument of bwrap with its paths. The last is the path in the box.
+type mount []string
+
+// sight is what a box depends on of the files of this machine.
+type sight struct {
+	links map[string]string // targets of the paths of the system that are symbolic links
+	files map[string]bool   // hidden paths that are files, and files of the kernel
+}
+
+// command returns the command that runs cmd in the box. The environment travels under other names, so that it has no effect on the programs outside.
+func (b *Box) command(cmd spawn.Command, seen sight) spawn.Command {
+	args := append([]string{"-c", ignoreTerm, b.Program}, namespaces(b.Network)...)
+	for _, m := range b.mounts(cmd, seen) {
+		args = append(args, m...)
+	}
+	args = append(args, "--remount-ro", "/", "--chdir", cmd.Dir, "--", initPath, initArgument)
+	for i, port := range slices.Sorted(maps.Keys(b.Doors)) {
+		args = append(args, strconv.Itoa(port)+"="+filepath.Join(doorsPath, strconv.Itoa(i), filepath.Base(b.Doors[port])))
+	}
+	args = append(args, "--", cmd.Path)
+	out := cmd
+	out.Path, out.Dir, out.Args, out.Env, out.Files = shell, "/", append(args, cmd.Args...), packed(cmd.Env), nil
+	return out
+}
+
+// mounts returns the mounts of a box, outer paths before inner ones.
+func (b *Box) mounts(cmd spawn.Command, seen sight) []mount {
+	list := []mount{{"--proc", "/proc"}, {"--dev", "/dev"}, {"--tmpfs", "/tmp"}, {"--tmpfs", "/var/tmp"}, {"--tmpfs", "/run"}, {"--tmpfs", b.Home}}
+	for _, path := range kernelFixed {
+		list = append(list, mount{"--ro-bind-try", path, path})
+	}
+	for _, path := range kernelHidden {
+		if seen.files[path] {
+			list = append(list, mount{"--ro-bind", "/dev/null", path})
+		}
+	}
+	for _, path := range system {
+		if target, ok := seen.links[path]; ok {
+			list = append(list, mount{"--symlink", target, path})
+		} else {
+			list = append(list, mount{"--ro-bind-try", path, path})
+		}
+	}
+	shown := slices.Concat([]string{cmd.Dir}, b.Write, b.Read)
+	for _, path := range shown[:1+len(b.Write)] {
+		list = append(list, mount{"--bind", path, path})
+	}
+	for _, path := range slices.Concat(b.Read, program(cmd.Path)) {
+		list = append(list, mount{"--ro-bind", path, path})
+	}
+	for _, path := range b.Hide {
+		hidden := mount{"--tmpfs", path}
+		if seen.files[path] {
+			hidden = mount{"--ro-bind", "/dev/null", path}
+		}
+		if slices.ContainsFunc(shown, func(s string) bool { return within(s, path) }) {
+			list = append(list, hidden)
+		}
+	}
+	for _, path := range b.Logins {
+		list = append(list, mount{"--bind", path, path})
+	}
+	for _, path := range cmd.Files {
+		list = append(list, mount{"--ro-bind", path, path})
+	}
+	list = append(list, mount{"--ro-bind", b.Init, initPath})
+	for i, port := range slices.Sorted(maps.Keys(b.Doors)) {
+		list = append(list, mount{"--ro-bind", filepath.Dir(b.Doors[port]), filepath.Join(doorsPath, strconv.Itoa(i))})
+	}
+	slices.SortStableFunc(list, func(x, y mount) int { return strings.Compare(x[len(x)-1]+"/", y[len(y)-1]+"/") })
+	return list
+}
+
+// program returns what a program needs besides the system: its package where it is a script of one, else its file.
+func program(path string) []string {
+	if slices.ContainsFunc(system, func(s string) bool { return within(s, path) }) {
+		return nil
+	}
+	if before, _, ok := strings.Cut(path, "/node_modules/"); ok {
+		return []string{before + "/node_modules"}
+	}
+	return []string{path}
+}
+
+// packPrefix is before the name of each variable until the command starts.
+const packPrefix = "PARLEY_BOXED_"
+
+// packed returns an environment under names that no program outside the box reads.
+func packed(env []string) []string {
+	out := make([]string, 0, len(env))
+	for _, entry := range env {
+		out = append(out, packPrefix+entry)
+	}
+	return out
+}
+
+// Unpacked returns the environment of the process in a box from that of its command.
+func Unpacked(env []string) []string {
+	out := []string{}
+	for _, entry := range env {
+		if own, ok := strings.CutPrefix(entry, packPrefix); ok {
+			out = append(out, own)
+		}
+	}
+	return out
+}

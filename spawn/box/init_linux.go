@@ -1,0 +1,140 @@
+package box
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+)
+
+// Enter starts the command of a box and does not return, if this process is the first one in a box. A program calls it first in its
+// main function.
+func Enter() {
+	if len(os.Args) < 2 || os.Args[1] != initArgument {
+		return
+	}
+	syscall.Exit(enter(os.Args[2:])) // nothing is left to be done at an exit
+}
+
+// failed is the exit status if the command was not started.
+const failed = 125
+
+func enter(args []string) int {
+	if err := leaveTerminal(); err != nil {
+		fmt.Fprintln(os.Stderr, "parley box: the terminal:", err)
+		return failed
+	}
+	// Without this the command would ignore the signal, as bwrap does. The group gets it, so nothing is passed on.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+	for len(args) > 0 && args[0] != "--" {
+		if err := openDoor(args[0]); err != nil {
+			fmt.Fprintln(os.Stderr, "parley box: a door:", err)
+			return failed
+		}
+		args = args[1:]
+	}
+	if len(args) < 2 {
+		return 0 // a probe
+	}
+	pid, err := syscall.ForkExec(args[1], args[1:], &syscall.ProcAttr{Env: Unpacked(os.Environ()), Files: []uintptr{0, 1, 2}})
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "parley box: %s: %v\n", args[1], err)
+		return failed
+	}
+	// The streams belong to the command: their readers wait for its end of them.
+	for _, f := range []*os.File{os.Stdin, os.Stdout, os.Stderr} {
+		f.Close()
+	}
+	return reap(pid)
+}
+
+// reap waits for the command and for processes without a parent. The end of the first process ends all others.
+func reap(command int) int {
+	for {
+		var status syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &status, 0, nil)
+		switch {
+		case err == syscall.EINTR:
+		case err != nil:
+			return failed
+		case pid == command && status.Signaled():
+			return 128 + int(status.Signal())
+		case pid == command:
+			return status.ExitStatus()
+		}
+	}
+}
+
+// Requests of ioctl(2) and keyctl(2).
+const (
+	tiocnotty      = 0x5422
+	joinSessionKey = 1
+)
+
+// leaveTerminal takes the controlling terminal and the keys of the login session from this process and its children. It stays in its
+// group, which signals reach.
+func leaveTerminal() error {
+	if _, _, errno := syscall.Syscall(syscall.SYS_KEYCTL, joinSessionKey, 0, 0); errno != 0 && errno != syscall.ENOSYS && errno != syscall.EPERM && errno != syscall.EACCES {
+		return errno
+	}
+	tty, err := os.OpenFile("/dev/tty", os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		return nil // there is none
+	}
+	defer tty.Close()
+	if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, tty.Fd(), tiocnotty, 0); errno != 0 {
+		return errno
+	}
+	return nil
+}
+
+// openDoor listens on a port, given as PORT=SOCKET, and connects who comes to the socket.
+func openDoor(door string) error {
+	port, socket, _ := strings.Cut(door, "=")
+	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", port))
+	if err != nil {
+		return err
+	}
+	go serveDoor(l, func() (net.Conn, error) { return net.Dial("unix", socket) })
+	return nil
+}
+
+// serveDoor connects the connections of a listener until it is closed.
+func serveDoor(l net.Listener, dial func() (net.Conn, error)) {
+	for {
+		from, err := l.Accept()
+		if err != nil {
+			return
+		}
+		go func() {
+			defer from.Close()
+			to, err := dial()
+			if err != nil {
+				return
+			}
+			defer to.Close()
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				pass(to, from)
+			}()
+			pass(from, to)
+			<-done
+		}()
+	}
+}
+
+// pass copies one direction, and its end.
+func pass(to, from net.Conn) {
+	if _, err := io.Copy(to, from); err != nil {
+		from.Close()
+		to.Close()
+		return
+	}
+	if c, ok := to.(interface{ CloseWrite() error }); ok {
+		_ = c.CloseWrite() // the other direction shows a broken connection
+	}
+}
