@@ -7,8 +7,8 @@ KIND     ?=
 DIR      ?=
 BENCH    ?= .
 PART     ?=
-# What takes longest begins first. lint has run go vet. The rules for the repository and the benchmarks' own tests run without the race detector.
-PKG      ?= ./claude ./internal/test/e2e ./server $$(go list ./... | grep -vxE "$$(go list -m)/(internal/repo|bench.*)")
+# What takes longest begins first. lint has run go vet. The rules for the repository, crossvet and the benchmarks' own tests run without the race detector.
+PKG      ?= ./claude ./internal/test/e2e ./server $$(go list ./... | grep -vxE "$$(go list -m)/(internal/repo|internal/tool/crossvet|bench.*)")
 
 # Most of internal/test/e2e starts the real CLI, internal/repo builds programs, internal/tool is for maintainers.
 QUICK     = $(if $(filter file,$(origin PKG)),$$(go list ./... | grep -vxE "$$(go list -m)/(bench.*|internal/repo|internal/(test/e2e|tool).*)"),$(PKG))
