@@ -5,17 +5,14 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/client"
-	"github.com/seed7221b0f9/parley/internal/supervise"
 	"github.com/seed7221b0f9/parley/internal/test/modelapi"
 	"github.com/seed7221b0f9/parley/server/api"
 )
@@ -88,7 +85,9 @@ func (w *matrixWorld) row(t *testing.T, a *matrixAgent) string {
 			t.Errorf("%s: not tried after %d failures", cell.name, failures)
 			continue
 		}
+		began := time.Now()
 		result, err := s.run(t, cell.try)
+		t.Logf("%s: %v", cell.name, time.Since(began).Round(10*time.Millisecond))
 		reason := a.cannot[cell.name]
 		switch {
 		case err != nil && reason == "":
@@ -115,6 +114,7 @@ type matrixSession struct {
 	*matrixWorld
 	agent *matrixAgent
 	id    string
+	began time.Time
 	first string // the name of the first prompt, which the agent has to remember
 	asks  int
 }
@@ -124,10 +124,12 @@ func (s *matrixSession) run(t *testing.T, try func(s *matrixSession, ctx context
 	defer cancel()
 	if s.id == "" {
 		var r api.ConnectResult
+		began := time.Now()
 		if err := s.client.Call(ctx, "session.connect", api.ConnectParams{Provider: s.agent.provider, PermissionMode: s.agent.mode}, &r); err != nil {
 			return "", fmt.Errorf("session.connect: %w", err)
 		}
-		s.id, s.first = r.SessionID, ""
+		t.Logf("session.connect: %v", time.Since(began).Round(10*time.Millisecond))
+		s.id, s.first, s.began = r.SessionID, "", time.Now()
 	}
 	return try(s, ctx)
 }
@@ -174,64 +176,26 @@ func (s *matrixSession) until(ctx context.Context, what string, holds func(c *ev
 	return fmt.Errorf("%s: the events have ended", what)
 }
 
-// excerpt returns the end of a conversation.
-func excerpt(c *event.Conversation) string {
-	text := event.Encoded(struct {
-		State   string
-		Items   []*event.Item
-		Turns   []*event.Turn
-		Notices []event.NoticeRow
-	}{c.State, items(c), c.Turns, c.Notices})
-	return string(text[max(0, len(text)-1500):])
-}
-
-// done reports whether the turn of the last prompt has ended: it was sent, and as many turns as prompts have begun and ended. Codex does not
-// always name the prompt of a turn.
-func done(c *event.Conversation, prompt string) bool {
-	prompts, sent := 0, false
-	for _, i := range items(c) {
-		if i.Message != nil && i.Message.Role == "user" && i.Message.User != nil && i.Message.User.IsPrompt {
-			prompts++
-			sent = sent || i.Message.UUID == prompt
-		}
-	}
-	return sent && len(c.Turns) >= prompts && c.Turns[len(c.Turns)-1].Done
-}
-
-// last returns the last text of the agent.
-func last(c *event.Conversation) (text string) {
-	for _, item := range items(c) {
-		if item.Message == nil || item.Message.Role != "assistant" {
-			continue
-		}
-		all := ""
-		for _, b := range item.Message.Blocks {
-			all += b.Text.String()
-		}
-		if all != "" {
-			text = all
-		}
-	}
-	return text
-}
-
-// items returns the main thread.
-func items(c *event.Conversation) []*event.Item {
-	if t := c.Thread(""); t != nil {
-		return t.Items
-	}
-	return nil
-}
-
 // answered sends a prompt that the model answers at once, and waits for the answer and the end of the turn.
 func (s *matrixSession) answered(ctx context.Context) (name string, err error) {
 	turn, name, err := s.ask(ctx, "say")
 	if err != nil {
 		return "", err
 	}
-	return name, s.until(ctx, "an answer", func(c *event.Conversation) bool {
-		return strings.Contains(last(c), "Answer "+name+".") && done(c, turn)
+	return name, s.answer(ctx, turn, name)
+}
+
+// answer waits for the end of a turn, which has to have the answer. A request ends the wait.
+func (s *matrixSession) answer(ctx context.Context, turn, name string) error {
+	var end *event.Conversation
+	err := s.until(ctx, "an answer", func(c *event.Conversation) bool {
+		end = c
+		return done(c, turn) || len(c.Prompts) > 0
 	})
+	if err == nil && !strings.Contains(last(end), "Answer "+name+".") {
+		err = fmt.Errorf("no answer %s: %s", name, excerpt(end))
+	}
+	return err
 }
 
 // remembers checks that the model was sent the first prompt with a later one.
@@ -324,21 +288,6 @@ func (s *matrixSession) reject(ctx context.Context) (string, error) {
 	return cellWorks, err
 }
 
-// running reports whether a call has no end.
-func running(c *event.Conversation) bool {
-	for _, item := range items(c) {
-		if item.Message == nil {
-			continue
-		}
-		for _, b := range item.Message.Blocks {
-			if b.Tool != nil && b.Tool.Status == event.ToolInProgress {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // wait starts a turn that does not end.
 func (s *matrixSession) wait(ctx context.Context) (turn string, err error) {
 	turn, name, err := s.ask(ctx, "wait")
@@ -412,59 +361,4 @@ func (s *matrixSession) image(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("the model got %d bytes without an image", len(asked.Body))
 	}
 	return cellWorks, nil
-}
-
-// kill kills the agent in the middle of a turn: the turn ends, and the next prompt finds an agent that remembers.
-func (s *matrixSession) kill(ctx context.Context) (string, error) {
-	if _, err := s.answered(ctx); err != nil {
-		return "", err
-	}
-	turn, err := s.wait(ctx)
-	if err != nil {
-		return "", err
-	}
-	if err := killAgent(s.server, s.agent.program); err != nil {
-		return "", err
-	}
-	if err := s.until(ctx, "the end of the turn", func(c *event.Conversation) bool { return done(c, turn) }); err != nil {
-		return "", err
-	}
-	name, err := s.answered(ctx)
-	if err != nil {
-		return "", err
-	}
-	return cellWorks, s.remembers(name)
-}
-
-// killAgent kills the process of an agent: the first descendant of the server that has a word in its command line, below the supervisor,
-// which is the program of the server.
-func killAgent(server *exec.Cmd, word string) error {
-	table := supervise.Table()
-	below := map[int]bool{server.Process.Pid: true}
-	for grew := true; grew; {
-		grew = false
-		for _, p := range table {
-			if !below[p.PID] && below[p.Parent] {
-				below[p.PID], grew = true, true
-			}
-		}
-	}
-	own, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", server.Process.Pid))
-	if err != nil {
-		return err
-	}
-	slices.SortFunc(table, func(a, b supervise.Process) int { return a.PID - b.PID })
-	var seen []string
-	for _, p := range table {
-		if !below[p.PID] {
-			continue
-		}
-		exe, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", p.PID)) // it may have ended
-		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.PID))
-		seen = append(seen, string(bytes.ReplaceAll(line, []byte{0}, []byte(" "))))
-		if exe != own && bytes.Contains(line, []byte(word)) {
-			return syscall.Kill(p.PID, syscall.SIGKILL)
-		}
-	}
-	return fmt.Errorf("no process of the agent has %q in its command line: %q", word, seen)
 }

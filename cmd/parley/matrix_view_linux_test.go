@@ -1,0 +1,68 @@
+package main
+
+import "github.com/seed7221b0f9/parley/agent/event"
+
+// excerpt returns the end of a conversation.
+func excerpt(c *event.Conversation) string {
+	text := event.Encoded(struct {
+		Turns   []*event.Turn
+		Items   []*event.Item
+		Notices []event.NoticeRow
+		Prompts []*event.Prompt
+		State   string
+	}{c.Turns, items(c), c.Notices, c.Prompts, c.State})
+	return string(text[max(0, len(text)-1500):])
+}
+
+// done reports whether the turn of the last prompt has ended: it was sent, and as many turns as prompts have begun and ended. Codex does not
+// always name the prompt of a turn.
+func done(c *event.Conversation, prompt string) bool {
+	prompts, sent := 0, false
+	for _, i := range items(c) {
+		if i.Message != nil && i.Message.Role == "user" && i.Message.User != nil && i.Message.User.IsPrompt {
+			prompts++
+			sent = sent || i.Message.UUID == prompt
+		}
+	}
+	return sent && len(c.Turns) >= prompts && c.Turns[len(c.Turns)-1].Done
+}
+
+// last returns the last text of the agent.
+func last(c *event.Conversation) (text string) {
+	for _, item := range items(c) {
+		if item.Message == nil || item.Message.Role != "assistant" {
+			continue
+		}
+		all := ""
+		for _, b := range item.Message.Blocks {
+			all += b.Text.String()
+		}
+		if all != "" {
+			text = all
+		}
+	}
+	return text
+}
+
+// items returns the main thread.
+func items(c *event.Conversation) []*event.Item {
+	if t := c.Thread(""); t != nil {
+		return t.Items
+	}
+	return nil
+}
+
+// running reports whether a call has no end.
+func running(c *event.Conversation) bool {
+	for _, item := range items(c) {
+		if item.Message == nil {
+			continue
+		}
+		for _, b := range item.Message.Blocks {
+			if b.Tool != nil && b.Tool.Status == event.ToolInProgress {
+				return true
+			}
+		}
+	}
+	return false
+}
