@@ -267,16 +267,23 @@ func sandbox(j item.JSON) string {
 	return p.Type
 }
 
+// turnParams are parameters of a call that starts a turn.
+type turnParams struct {
+	ThreadID string `json:"threadId"`
+	ClientID string `json:"clientUserMessageId"`
+}
+
+func startOf(call *item.Call) (p turnParams) {
+	_ = item.DecodeValue(call.Params, &p) // invalid ones name no thread
+	return p
+}
+
 // started records a turn that the client has started.
 func (c *Converter) started(call *item.Call, r *item.Response) {
-	var p struct {
-		ThreadID string `json:"threadId"`
-		ClientID string `json:"clientUserMessageId"`
-	}
+	p := startOf(call)
 	var answer struct {
 		Turn item.Turn `json:"turn"`
 	}
-	_ = item.DecodeValue(call.Params, &p)
 	if item.DecodeValue(r.Result, &answer) != nil || p.ThreadID != c.ThreadID {
 		return
 	}

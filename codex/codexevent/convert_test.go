@@ -85,6 +85,38 @@ func texts(conv *event.Conversation) (list []string) {
 	return list
 }
 
+// TestTurnStart checks that a turn names its prompt, whether the server first reports the turn or answers the call.
+func TestTurnStart(t *testing.T) {
+	const (
+		call     = `> {"id":7,"method":"turn/start","params":{"threadId":"t","clientUserMessageId":"p","input":[]}}`
+		second   = `> {"id":8,"method":"turn/start","params":{"threadId":"t","clientUserMessageId":"q","input":[]}}`
+		other    = `> {"id":8,"method":"turn/start","params":{"threadId":"o","clientUserMessageId":"q","input":[]}}`
+		response = `{"id":7,"result":{"turn":{"id":"u","status":"inProgress"}}}`
+		started  = `{"method":"turn/started","params":{"threadId":"t","turn":{"id":"u","status":"inProgress"}}}`
+	)
+	for name, tt := range map[string]struct {
+		lines      []string
+		by, prompt string
+	}{
+		"the response first":   {[]string{call, response, started}, event.ByUser, "p"},
+		"the turn first":       {[]string{call, started, response}, event.ByUser, "p"},
+		"one of two":           {[]string{call, second, started}, event.ByUser, ""},
+		"one of two, answered": {[]string{call, second, response, started}, event.ByUser, "p"},
+		"of another thread":    {[]string{other, started}, event.ByAgent, ""},
+		"of nobody":            {[]string{started}, event.ByAgent, ""},
+	} {
+		var got []string
+		for _, ev := range feed(t, &codexevent.Converter{ThreadID: "t"}, tt.lines...) {
+			if start, ok := ev.(*event.TurnStart); ok {
+				got = append(got, start.TurnID, start.By, start.PromptID)
+			}
+		}
+		if want := []string{"u", tt.by, tt.prompt}; !slices.Equal(got, want) {
+			t.Errorf("%s: the turn starts with %q, want %q", name, got, want)
+		}
+	}
+}
+
 // TestRevert checks that a revert removes the reverted turns from the fold, and only these.
 func TestRevert(t *testing.T) {
 	lines := codexrec.Named(t, "revert").Lines(t)

@@ -58,7 +58,10 @@ func (c *Converter) turnStarted(t *thread, n *item.TurnStarted) {
 		c.review = ""
 	}
 	prompt, ours := c.mine[id]
-	if ours || c.calls != nil && c.starting() {
+	if !ours {
+		prompt, ours = c.starting()
+	}
+	if ours {
 		by = event.ByUser
 	}
 	c.seen[id] = false
@@ -66,14 +69,20 @@ func (c *Converter) turnStarted(t *thread, n *item.TurnStarted) {
 	c.emit(&event.TurnStart{Header: c.head(t), TurnID: id, By: by, PromptID: prompt})
 }
 
-// starting reports whether the client has requested a turn and has no response yet.
-func (c *Converter) starting() bool {
+// starting reports whether the client has requested a turn and has no response yet, and returns its prompt. Which of several turns
+// has started is not known before the response.
+func (c *Converter) starting() (prompt string, ok bool) {
 	for _, call := range c.calls {
-		if call.Method == "turn/start" {
-			return true
+		p := startOf(call)
+		if call.Method != "turn/start" || p.ThreadID != c.ThreadID {
+			continue
 		}
+		if ok {
+			return "", true
+		}
+		prompt, ok = p.ClientID, true
 	}
-	return false
+	return prompt, ok
 }
 
 func (c *Converter) turnCompleted(t *thread, n *item.TurnCompleted) {
