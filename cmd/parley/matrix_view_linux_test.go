@@ -1,6 +1,10 @@
 package main
 
-import "github.com/seed7221b0f9/parley/agent/event"
+import (
+	"slices"
+
+	"github.com/seed7221b0f9/parley/agent/event"
+)
 
 // excerpt returns the end of a conversation.
 func excerpt(c *event.Conversation) string {
@@ -14,17 +18,9 @@ func excerpt(c *event.Conversation) string {
 	return string(text[max(0, len(text)-1500):])
 }
 
-// done reports whether the turn of the last prompt has ended: it was sent, and as many turns as prompts have begun and ended. Codex does not
-// always name the prompt of a turn.
+// done reports whether the turn of a prompt has ended.
 func done(c *event.Conversation, prompt string) bool {
-	prompts, sent := 0, false
-	for _, i := range items(c) {
-		if i.Message != nil && i.Message.Role == "user" && i.Message.User != nil && i.Message.User.IsPrompt {
-			prompts++
-			sent = sent || i.Message.UUID == prompt
-		}
-	}
-	return sent && len(c.Turns) >= prompts && c.Turns[len(c.Turns)-1].Done
+	return slices.ContainsFunc(c.Turns, func(t *event.Turn) bool { return t.Done && t.Start != nil && t.Start.PromptID == prompt })
 }
 
 // last returns the last text of the agent.
