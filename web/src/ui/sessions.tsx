@@ -200,7 +200,8 @@ function Row({ e, depth, hit, query, current, show }: RowProps) {
   return (
     <tr
       aria-current={current ? "true" : undefined}
-      onFocusIn={show}
+      // A pointer that is down must not find another place under it when it goes up: it shows the detail with its click.
+      onFocusIn={(f) => (f.target as Element).matches(":focus-visible") && show()}
       onClick={show}
       onDblClick={() => {
         location.hash = entryHref(e);
@@ -232,7 +233,7 @@ function Row({ e, depth, hit, query, current, show }: RowProps) {
       <td class="p-hide r num">{e.turns > 0 ? e.turns : ""}</td>
       <td class="p-hide r num">{e.cost !== undefined && e.cost > 0 ? money(e.cost) : ""}</td>
       <td class="r dim num nowrap">{age(e.updated, now.value, t, lang.value)}</td>
-      <td>
+      <td onClick={(c) => c.stopPropagation()}>
         <ActionMenu items={items} label={`${t.more}: ${plain(e.title || t.untitled)}`} />
       </td>
     </tr>
