@@ -19,6 +19,7 @@ function drawn(p: PermissionRequest): string {
     if (part.kind === "diff")
       return [part.diff.path, ...part.diff.hunks.flatMap((h) => h.lines.map((l) => l.text))].join("\n");
     if (part.kind === "arguments") return leaves(part.value);
+    if (part.kind === "options") return part.of.map(([, v]) => String(v)).join("\n");
     if (part.kind === "files") return part.paths.join("\n");
     return part.kind === "request" ? "" : part.text;
   };
@@ -55,10 +56,26 @@ test("a call of which nothing is known is shown as such, with the request", () =
 test("what is not drawn of a command and of a change is an argument", () => {
   const base: PermissionRequest = { type: "permission_request", kind: "tool", request_id: "1", provider: "claude" };
   const bash = partsOf({ ...base, tool_name: "Bash", input: { command: "ls", dangerouslyDisableSandbox: true } }, "/");
-  expect(bash).toMatchObject([{ kind: "command" }, { kind: "arguments", value: { dangerouslyDisableSandbox: true } }]);
+  expect(bash).toMatchObject([{ kind: "command" }, { kind: "options", of: [["noSandbox", true]] }]);
   const edit = partsOf(
     { ...base, tool_name: "Edit", input: { file_path: "/a", old_string: "a", new_string: "b", replace_all: true } },
     "/",
   );
-  expect(edit).toMatchObject([{ kind: "diff" }, { kind: "arguments", value: { replace_all: true } }]);
+  expect(edit).toMatchObject([{ kind: "diff" }, { kind: "options", of: [["everyOccurrence", true]] }]);
+  const other = partsOf({ ...base, tool_name: "Bash", input: { command: "ls", shell: "zsh" } }, "/");
+  expect(other).toMatchObject([{ kind: "command" }, { kind: "arguments", value: { shell: "zsh" } }]);
+});
+
+test("what is off, empty or the agent's own is not shown of a command or a change", () => {
+  const base: PermissionRequest = { type: "permission_request", kind: "tool", request_id: "1", provider: "claude" };
+  const kinds = (p: object) => partsOf({ ...base, ...p }, "/").map((part) => part.kind);
+  const edit = { file_path: "/a", old_string: "a", new_string: "b", replace_all: false };
+  expect(kinds({ tool_name: "Edit", input: edit })).toEqual(["diff"]);
+  const bash = { command: "ls", run_in_background: false, timeout: null };
+  expect(kinds({ tool_name: "Bash", input: bash })).toEqual(["command"]);
+  expect(kinds({ tool_name: "mcp__a__b", input: { force: false } })).toEqual(["arguments"]);
+  for (const { recording, line, request } of rows)
+    for (const part of partsOf(request, "WORK"))
+      if (part.kind === "arguments" && partsOf(request, "WORK")[0] !== part)
+        expect(JSON.stringify(part.value), `${recording} line ${line}`).not.toMatch(/false|sessionId|_wait/);
 });

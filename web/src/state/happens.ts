@@ -10,6 +10,7 @@ export type Part =
   | { kind: "diff"; diff: FileDiff }
   | { kind: "text"; text: string }
   | { kind: "arguments"; value: unknown }
+  | { kind: "options"; of: [Option, unknown][] }
   | { kind: "files"; paths: string[] }
   | { kind: "request"; titled: boolean; request: unknown };
 
@@ -17,6 +18,25 @@ export type Part =
 const shownMembers = new Set(
   "command cwd description file_path notebook_path old_string new_string new_source content edits changes".split(" "),
 );
+
+/** The members of an input that have a name for people. */
+export type Option = "everyOccurrence" | "inBackground" | "noSandbox" | "stopsAfter";
+const named: Readonly<Record<string, Option>> = {
+  replace_all: "everyOccurrence",
+  run_in_background: "inBackground",
+  is_background: "inBackground",
+  async: "inBackground",
+  dangerouslyDisableSandbox: "noSandbox",
+  timeout: "stopsAfter",
+};
+/** The members by which an agent keeps its shells apart and waits for them: they change nothing about the command. */
+const internal = new Set(["sessionId", "initial_wait", "mode"]);
+
+/** Whether a member of a command or a change tells a person nothing: it is off, empty, or the agent's own. */
+function isNoise(key: string, value: unknown, type: string): boolean {
+  const empty = value === false || value === null || value === "" || (Array.isArray(value) && value.length === 0);
+  return empty || (type === "CLAUDE_BASH" && internal.has(key));
+}
 
 export function partsOf(p: PermissionRequest, cwd: string): Part[] {
   const type = promptType(p);
@@ -36,9 +56,12 @@ export function partsOf(p: PermissionRequest, cwd: string): Part[] {
   } else {
     const seen = own ? JSON.stringify([command, p.content]) : "";
     const rest = Object.entries(p.input).filter(([key, v]) =>
-      own ? !isShown(v, seen, drawn) : !drawn || !shownMembers.has(key),
+      drawn ? !isNoise(key, v, type) && !(own ? isShown(v, seen) : shownMembers.has(key)) : true,
     );
-    if (rest.length > 0 || out.length === 0) out.push({ kind: "arguments", value: Object.fromEntries(rest) });
+    const options = rest.flatMap(([key, v]): [Option, unknown][] => (drawn && named[key] ? [[named[key], v]] : []));
+    const others = rest.filter(([key]) => !drawn || !named[key]);
+    if (options.length > 0) out.push({ kind: "options", of: options });
+    if (others.length > 0 || out.length === 0) out.push({ kind: "arguments", value: Object.fromEntries(others) });
   }
   const paths = list(p.locations).map((l) => str(get(l, "path")));
   const others = paths.filter((path) => path !== "" && path !== cwd && !diffs.some((d) => d.path === path));
@@ -48,8 +71,7 @@ export function partsOf(p: PermissionRequest, cwd: string): Part[] {
 }
 
 /** Whether a member of an input stands in what is drawn above it. */
-function isShown(value: unknown, seen: string, drawn: boolean): boolean {
-  if (!drawn) return false;
+function isShown(value: unknown, seen: string): boolean {
   const text = typeof value === "string" ? value : strings(value).join(" ");
   return text !== "" && seen.includes(JSON.stringify(text).slice(1, -1));
 }

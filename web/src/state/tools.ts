@@ -77,9 +77,11 @@ export function titleOf(name: string, type: string, input: unknown, w: Words, cw
     case "CLAUDE_BASH":
       return t("terminal", w.tool.bash, str(get(input, "description")) || commandOf(input), "bash", false);
     case "CLAUDE_BASH_OUTPUT":
-      return t("terminal", w.tool.bashOutput, str(get(input, "bash_id")));
+    case "CLAUDE_TASK_OUTPUT":
+      return t("terminal", w.tool.bashOutput, "");
     case "CLAUDE_KILL_SHELL":
-      return t("square", w.tool.killShell, str(get(input, "shell_id")));
+    case "CLAUDE_TASK_STOP":
+      return t("square", w.tool.killShell, "");
     case "CLAUDE_READ":
       return t("eye", w.tool.read, path);
     case "CLAUDE_WRITE":
@@ -135,10 +137,11 @@ function firstLine(text: string): string {
   return text.replace(/^[#\s]+/, "").split("\n")[0] ?? "";
 }
 
-/** The first text or number of an input, which most often names what it is about. */
+/** The first text or number of an input, which most often names what it is about. An id does not. */
 function firstValue(input: unknown): string {
   if (typeof input !== "object" || input === null) return "";
-  for (const v of Object.values(input)) {
+  for (const [key, v] of Object.entries(input)) {
+    if (/(^|_)id$|Id$/.test(key)) continue;
     if (typeof v === "string" && v !== "") return v;
     if (typeof v === "number") return String(v);
   }

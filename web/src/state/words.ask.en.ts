@@ -51,6 +51,12 @@ export const askEn = {
     because: "Asks because",
     outside: "it is outside of this project:",
     parts: (k: number) => `${k} parts`,
+    options: {
+      everyOccurrence: "every occurrence",
+      inBackground: "in the background",
+      noSandbox: "without the sandbox",
+      stopsAfter: (s: number) => `ends after ${s} s at most`,
+    },
     noArguments: "Without arguments",
     files: "Files",
     onlyTitle: "The agent reports nothing about this call but its title. This is its request.",

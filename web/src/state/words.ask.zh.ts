@@ -50,6 +50,12 @@ export const askZh: typeof askEn = {
     because: "询问原因",
     outside: "它在此项目之外：",
     parts: (k) => `${k} 个部分`,
+    options: {
+      everyOccurrence: "所有匹配处",
+      inBackground: "在后台运行",
+      noSandbox: "不使用沙箱",
+      stopsAfter: (s) => `最多运行 ${s} 秒`,
+    },
     noArguments: "没有参数",
     files: "文件",
     onlyTitle: "除标题外，代理没有说明这次调用。以下是它的请求。",

@@ -56,6 +56,23 @@ test("an edit that is asked for has the colours of its language; what was decide
   await page.context().close();
 });
 
+test("a request shows what changes its effect, and no member of its input that is off", async () => {
+  const page = await open(browser, server());
+  await begin(page, "edit");
+  const card = page.locator(".ask-card");
+  await card.locator(".diff").waitFor();
+  assert.doesNotMatch(await card.innerText(), /replace_all|false|every occurrence/);
+  await card.getByRole("button", { name: "Deny" }).click();
+  await turns(page, 1);
+  await say(page, "edit all");
+  await card.getByText("every occurrence").waitFor();
+  assert.doesNotMatch(await card.innerText(), /replace_all/);
+  await card.getByRole("button", { name: "Allow once" }).click();
+  await turns(page, 2);
+  await page.locator(".step .chip", { hasText: "every occurrence" }).waitFor();
+  await page.context().close();
+});
+
 test("a person's message is Markdown, folds at a line where it is long, and can be copied", async () => {
   const page = await open(browser, server(), { permissions: ["clipboard-read", "clipboard-write"] });
   await begin(page, "hello");

@@ -41,7 +41,7 @@ func (t *scene) play(prompt string) error {
 	case "careful":
 		return t.careful()
 	case "edit", "Edit":
-		return t.edit()
+		return t.edit(rest == "all")
 	case "write":
 		if rest == "" {
 			n = 388
@@ -153,9 +153,10 @@ func (t *scene) careful() error {
 	return t.answer("", text("The answer was "+member(a, "behavior")+"."))
 }
 
-func (t *scene) edit() error {
+// edit asks for a change of a file, at every occurrence or at the only one.
+func (t *scene) edit(all bool) error {
 	id := t.next("toolu")
-	input := obj{"file_path": t.dir + "/site.yaml", "old_string": "theme:\n  name: harbour-dark\n  code: true\nplugins: [theme-switch, search]\n", "new_string": "theme:\n  name: plain\n  accent: sea\n  code: true\nplugins: [search]\n"}
+	input := obj{"file_path": t.dir + "/site.yaml", "old_string": "theme:\n  name: harbour-dark\n  code: true\nplugins: [theme-switch, search]\n", "new_string": "theme:\n  name: plain\n  accent: sea\n  code: true\nplugins: [search]\n", "replace_all": all}
 	if err := t.answer("", tool(id, "Edit", input)); err != nil {
 		return err
 	}

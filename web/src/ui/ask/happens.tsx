@@ -1,13 +1,13 @@
 // What a tool will do if it is allowed: all of it, open.
 
 import { useEffect, useState } from "preact/hooks";
-import { get, isObj, str } from "../../fold/json";
+import { get, isObj, num, str } from "../../fold/json";
 import type { PermissionRequest } from "../../rpc/messages";
 import { call, w } from "../../state/app";
 import { parts } from "../../state/command";
 import { isOutside } from "../../state/decided";
 import { type FileDiff, fromTexts } from "../../state/diff";
-import { type Part, partsOf } from "../../state/happens";
+import { type Option, type Part, partsOf } from "../../state/happens";
 import { plain, turnsText } from "../../state/safe";
 import { shortPath } from "../../state/tools";
 import { Coloured } from "../code";
@@ -115,6 +115,16 @@ function One({ part, prompt, session, cwd }: OneProps) {
       );
     case "arguments":
       return <Arguments input={part.value} />;
+    case "options":
+      return (
+        <ul class="options">
+          {part.of.map(([option, value]) => (
+            <li key={option} class={`chip${option === "noSandbox" ? " warn" : ""}`}>
+              {optionText(option, value)}
+            </li>
+          ))}
+        </ul>
+      );
     case "files":
       return <Arguments input={{ [t.ask.files]: part.paths.join("\n") }} />;
     case "request":
@@ -128,6 +138,11 @@ function One({ part, prompt, session, cwd }: OneProps) {
         </>
       );
   }
+}
+
+function optionText(option: Option, value: unknown): string {
+  const t = w.value.ask.options;
+  return option === "stopsAfter" ? t.stopsAfter(Math.round(num(value) / 1000)) : t[option];
 }
 
 /** A directory from the project's own name on. */

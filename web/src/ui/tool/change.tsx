@@ -1,6 +1,7 @@
 // A change of a file: the diff, open where it is small.
 
 import { useState } from "preact/hooks";
+import { get } from "../../fold/json";
 import { w } from "../../state/app";
 import { ofCall, ofTool } from "../../state/diff";
 import { resultText } from "../../state/tools";
@@ -24,6 +25,7 @@ export function Change({ tool, store, title, state, input }: ShapeProps) {
         <Head title={title} />
         <ToolMeta tool={tool} store={store} state={state}>
           {diff?.isNew && <span class="chip acc">{w.value.isNew}</span>}
+          {get(input, "replace_all") === true && <span class="chip">{w.value.ask.options.everyOccurrence}</span>}
           {diff && <Counts diff={diff} />}
           {state === "input" && size > 0 && <span>{w.value.characters(size)}</span>}
         </ToolMeta>
