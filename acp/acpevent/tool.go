@@ -219,7 +219,7 @@ func (c *Converter) End(reason string, usage event.JSON, failed string) []event.
 	default:
 		c.settle("The agent reported no result of this call.")
 	}
-	ev := &event.ResultMessage{Subtype: "success", StopReason: reason, Usage: usage, NumTurns: int64(c.turns)}
+	ev := &event.ResultMessage{Subtype: "success", StopReason: reason, Usage: usage, NumTurns: 1}
 	switch {
 	case failed != "":
 		ev.Subtype, ev.IsError, ev.Errors, ev.Result = "error_during_execution", true, []string{failed}, failed

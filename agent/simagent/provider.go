@@ -1,9 +1,9 @@
 // Package simagent implements agent.Provider for the simulated agent: canned tours instead of a
 // model, in the protocol of the Claude CLI inside this process.
 //
-// It uses no model and no tokens, and works only in a temporary directory. Its sessions can be
-// resumed if the provider has a directory; their messages are not stored, because no tour depends
-// on them.
+// It uses no model and charges nothing; a word counts as a token. It works in the directory of the session,
+// where it asks before it creates a file, or in a temporary one. Its sessions can be resumed if the provider
+// has a directory; their messages are not stored, because no tour depends on them.
 package simagent
 
 import (
@@ -85,7 +85,7 @@ func (p *Provider) env() map[string]string {
 // Open starts a simulated agent. It uses only the options about the conversation; it has no
 // environment, no MCP servers and no subagents.
 func (p *Provider) Open(ctx context.Context, opts agent.Options) (agent.Session, error) {
-	s, err := p.claude().Open(ctx, agent.Options{ID: opts.ID, Mode: opts.Mode, AllowBypass: opts.AllowBypass, Model: opts.Model, Partial: opts.Partial})
+	s, err := p.claude().Open(ctx, agent.Options{ID: opts.ID, Mode: opts.Mode, AllowBypass: opts.AllowBypass, Model: opts.Model, Partial: opts.Partial, Dir: opts.Dir, OnUsed: opts.OnUsed})
 	if err != nil {
 		return nil, err
 	}

@@ -33,6 +33,8 @@ type CLI struct {
 	*Builder
 	// Info is the answer of Handshake. It may be changed before.
 	Info claude.ServerInfo
+	// Dir is the working directory that a program in this process was started with; it may be empty.
+	Dir string
 
 	args []string
 	env  []string

@@ -23,6 +23,7 @@ func InProcess(program Program) spawn.Spawner {
 		p.errR, p.errW = io.Pipe()
 		go func() {
 			cli := newCLI(cmd.Args, cmd.Env, p.inR, p.outW, p.errW)
+			cli.Dir = cmd.Dir
 			p.code = program(cli)
 			p.hangUp()
 			cli.wait()

@@ -83,7 +83,7 @@ func (t *turn) permitted(id string, c call) error {
 }
 
 var colours = tool.AskUserQuestionInput{Questions: []tool.Question{
-	{Question: "Which colour?", Header: "Colour", Options: []tool.QuestionOption{{Label: "Red", Description: "like a rose"}, {Label: "Blue", Description: "like the sea"}}},
+	{Question: "Which colour?", Header: "Colour", Options: []tool.QuestionOption{{Label: "Red", Description: "like a rose", Preview: "colour:\n  name: red\n  code: \"#b3261e\""}, {Label: "Blue", Description: "like the sea", Preview: "colour:\n  name: blue\n  code: \"#1e5fb3\""}}},
 	{Question: "Which days?", Header: "Days", MultiSelect: true, Options: []tool.QuestionOption{{Label: "Monday"}, {Label: "Tuesday"}, {Label: "Friday"}}},
 }}
 

@@ -1,6 +1,7 @@
 // Package sim is an agent without a model: a program that speaks the CLI's side of the
 // protocol and demonstrates an agent to users without a CLI. It needs no network, is free, and
-// uses only a temporary directory that it removes when it ends.
+// uses only a temporary directory that it removes when it ends, or, where it can ask, new files in
+// the directory in which it was started.
 package sim
 
 import (
@@ -40,6 +41,7 @@ type agent struct {
 	cli     *fakecli.CLI
 	pace    time.Duration
 	dir     string // the directory of its tools
+	project bool   // dir is the user's, so that a change is asked for
 	partial bool
 
 	mu      sync.Mutex
@@ -50,7 +52,8 @@ type agent struct {
 	stop    context.CancelFunc
 	model   string
 	mode    message.PermissionMode
-	asked   bool // permission was granted once
+	asked   bool              // permission was granted once
+	files   map[string]string // the paths of the files of tours, by name
 
 	turns   int64
 	answers int
@@ -65,7 +68,7 @@ func Program(cli *fakecli.CLI) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	a := &agent{cli: cli, pace: defaultPace, dir: dir, model: Model, mode: message.ModeDefault}
+	a := &agent{cli: cli, pace: defaultPace, dir: dir, model: Model, mode: message.ModeDefault, files: map[string]string{}}
 	a.changed.L = &a.mu
 	if ms, err := strconv.Atoi(cli.Env(PaceVariable)); err == nil && ms >= 0 {
 		a.pace = time.Duration(ms) * time.Millisecond
@@ -74,7 +77,8 @@ func Program(cli *fakecli.CLI) int {
 	if mode, ok := cli.Flag("permission-mode"); ok {
 		a.mode = message.PermissionMode(mode)
 	}
-	cli.CWD, cli.Model = dir, Model
+	a.settle()
+	cli.CWD, cli.Model = a.dir, Model
 	cli.Info = a.info()
 	a.control()
 	cli.OnPrompt(a.take)
@@ -90,6 +94,13 @@ func Program(cli *fakecli.CLI) int {
 			return 0
 		}
 		a.turn(p)
+	}
+}
+
+// settle selects the directory of the tools: the user's if a user can be asked before it is changed.
+func (a *agent) settle() {
+	if prompts, _ := a.cli.Flag("permission-prompt-tool"); a.cli.Dir != "" && prompts == "stdio" {
+		a.dir, a.project = a.cli.Dir, true
 	}
 }
 

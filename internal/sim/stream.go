@@ -46,12 +46,12 @@ func (s *stream) begin() {
 		s.a.cli.Emit(s.a.cli.Status("requesting"))
 	}
 	s.emit(&message.MessageStart{Message: message.APIMessage{
-		ID: s.id, Type: "message", Role: "assistant", Model: s.model, Content: []message.ContentBlock{}, Usage: &message.Usage{},
+		ID: s.id, Type: "message", Role: "assistant", Model: s.model, Content: []message.ContentBlock{}, Usage: &message.Usage{InputTokens: s.now.InputTokens},
 	}})
 }
 
 func (s *stream) end(stop string) {
-	s.emit(&message.MessageDelta{Delta: message.MessageDeltaFields{StopReason: stop}, Usage: &message.Usage{}})
+	s.emit(&message.MessageDelta{Delta: message.MessageDeltaFields{StopReason: stop}, Usage: &s.now})
 	s.emit(&message.MessageStop{})
 }
 

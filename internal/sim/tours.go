@@ -80,7 +80,7 @@ func generalTour(t *turn) error {
 			return t.think("The user wrote something. I have no model to understand it with, so I show what an agent does.",
 				hello+"You wrote:\n\n"+quoted(t.text)+"\n\nI cannot answer that. Here is what it looks like when an agent works.")
 		},
-		t.useStep("First I write a file in a directory of my own.", t.write("notes.md", "# Notes\n\n- draft\n")),
+		t.useStep("First I write a file in "+t.where()+".", t.write("notes.md", "# Notes\n\n- draft\n")),
 		t.useStep("", t.read("notes.md")),
 		t.useStep("Sometimes a tool fails:", t.read("missing.md")),
 		t.useStep("Then I try something else, for which I ask.", t.list().asking()),
@@ -107,12 +107,12 @@ func helloTour(t *turn) error {
 }
 
 func bashTour(t *turn) error {
-	return steps(t.useStep(hello+"I list the files in a directory of my own, if I may.", t.list().askingAlways()), t.sayStep("That was one command."))
+	return steps(t.useStep(hello+"I list the files in "+t.where()+", if I may.", t.list().askingAlways()), t.sayStep("That was one command."))
 }
 
 func editTour(t *turn) error {
 	return steps(
-		t.useStep(hello+"I write a file in a directory of my own.", t.write("notes.md", "# Notes\n\n- draft\n")),
+		t.useStep(hello+"I write a file in "+t.where()+".", t.write("notes.md", "# Notes\n\n- draft\n")),
 		t.useStep("Now I change it, if I may.", t.edit("notes.md", "draft", "done").askingAlways()),
 		t.sayStep("That was one change."),
 	)
@@ -201,15 +201,45 @@ func tourTable() string {
 	return b.String()
 }
 
-// path returns a path in the agent's directory, the only one that its tools use.
-func (t *turn) path(name string) string { return filepath.Join(t.a.dir, filepath.Base(name)) }
+// path returns the path of a file in the agent's directory, the only one that its tools use. In the
+// user's directory it is that of a file that did not exist before the session.
+func (t *turn) path(name string) string {
+	if !t.a.project {
+		return filepath.Join(t.a.dir, name)
+	}
+	if t.a.files[name] == "" {
+		t.a.files[name] = unused(t.a.dir, "parley-demo-"+name)
+	}
+	return t.a.files[name]
+}
+
+// unused returns the path of a file that does not exist in dir, with a number after its name if needed.
+func unused(dir, name string) string {
+	path := filepath.Join(dir, name)
+	ext := filepath.Ext(name)
+	for i := 2; ; i++ {
+		if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) || i > 1000 {
+			return path
+		}
+		path = filepath.Join(dir, fmt.Sprintf("%s-%d%s", strings.TrimSuffix(name, ext), i, ext))
+	}
+}
+
+// where names the agent's directory in a text.
+func (t *turn) where() string {
+	if t.a.project {
+		return "the project"
+	}
+	return "a directory of my own"
+}
 
 func (t *turn) write(name, content string) call {
-	return call{name: "Write", input: map[string]any{"file_path": t.path(name), "content": content}, run: func(context.Context, string) (string, error) {
-		if err := os.WriteFile(t.path(name), []byte(content), 0o600); err != nil {
+	path := t.path(name)
+	return call{name: "Write", input: map[string]any{"file_path": path, "content": content}, asks: t.a.project, run: func(context.Context, string) (string, error) {
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 			return "", err
 		}
-		return "File created successfully at: " + t.path(name), nil
+		return "File created successfully at: " + path, nil
 	}}
 }
 

@@ -21,7 +21,8 @@ type turn struct {
 	begun  time.Time
 	steps  int64
 	usage  message.Usage
-	last   string // the last text of the agent
+	now    message.Usage // of the answer that is being written
+	last   string        // the last text of the agent
 
 	aborted message.TerminalReason // the reason of an interrupt
 }
@@ -203,7 +204,7 @@ func (t *turn) message(block message.ContentBlock, id string) *message.Assistant
 	return &message.Assistant{
 		Message: message.APIMessage{
 			ID: id, Type: "message", Role: "assistant", Model: t.model,
-			Content: []message.ContentBlock{block}, Usage: &message.Usage{},
+			Content: []message.ContentBlock{block}, Usage: &t.now,
 		},
 		RequestID: "req_simulated", UserMessageUUID: t.prompt.UUID, UserMessageUUIDs: t.uuids(),
 	}
@@ -216,6 +217,7 @@ func (t *turn) count(blocks []message.ContentBlock) {
 		out += int64(len(pieces(b)))
 	}
 	t.steps++
+	t.now = message.Usage{InputTokens: in, OutputTokens: out}
 	t.usage.InputTokens += in
 	t.usage.OutputTokens += out
 	t.a.mu.Lock()

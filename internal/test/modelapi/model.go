@@ -40,23 +40,35 @@ type Model struct {
 // Request is a request that a script of a prompt has answered.
 type Request struct {
 	Model string // which the agent asked for
-	Verb  string // say, stream, wait, run
+	Verb  string // say, stream, wait, run, edit
 	Name  string // what follows the verb
 	Body  string
 }
 
 // Start starts a model that ends with the test.
 func Start(tb testing.TB) *Model {
+	m := New()
+	tb.Cleanup(m.Close)
+	return m
+}
+
+// New starts a model. The caller closes it.
+func New() *Model {
 	m := &Model{held: map[string]chan struct{}{}, closing: make(chan struct{})}
 	m.srv = httptest.NewServer(m)
 	m.URL = m.srv.URL
-	tb.Cleanup(func() {
-		close(m.closing)
-		m.srv.CloseClientConnections()
-		m.srv.Close()
-	})
 	return m
 }
+
+// Close ends the model with its open answers.
+func (m *Model) Close() {
+	close(m.closing)
+	m.srv.CloseClientConnections()
+	m.srv.Close()
+}
+
+// Content is the content of a file that model:edit creates.
+const Content = "package main\n\nfunc main() {}\n"
 
 // Command returns the command that model:run runs for a file.
 func Command(file string) string { return "touch " + file + " && echo made-it" }
@@ -86,13 +98,14 @@ func (m *Model) Request(name string) (last Request, ok bool) {
 }
 
 // script finds the script of a prompt in a request.
-var script = regexp.MustCompile(`model:(say|stream|wait|run) ([a-z0-9.-]+)`)
+var script = regexp.MustCompile(`model:(say|stream|wait|run|edit) ([A-Za-z0-9/._-]+)`)
 
 // results are how requests of the APIs mark the result of a tool, suggestions how an agent asks for the next prompt of the user.
 var (
 	results     = regexp.MustCompile(`"role":"tool"|"type":"tool_result"|"type":"function_call_output"|"functionResponse":`)
 	suggestions = regexp.MustCompile(`ONLY the suggestion|SUGGESTION MODE`)
 	tools       = regexp.MustCompile(`"tools":\[\{`)
+	writers     = regexp.MustCompile(`"name":"Write"`)
 	shells      = regexp.MustCompile(`"name":"(Bash|bash|exec_command|run_shell_command)"`)
 )
 
@@ -124,7 +137,7 @@ func (m *Model) answer(model, body string) reply {
 	m.requests = append(m.requests, Request{model, verb, name, body})
 	m.mu.Unlock()
 	switch {
-	case verb == "run" && last(results, body) > at:
+	case (verb == "run" || verb == "edit") && last(results, body) > at:
 		return reply{text: []string{"Done ", name + "."}}
 	case verb == "run":
 		shell := shells.FindStringSubmatch(body)
@@ -132,6 +145,10 @@ func (m *Model) answer(model, body string) reply {
 			return reply{text: []string{"There is no shell."}}
 		}
 		return reply{tool: shell[1], args: arguments(shell[1], Command(name))}
+	case verb == "edit" && writers.MatchString(body):
+		return reply{tool: "Write", args: map[string]any{"file_path": name, "content": Content}}
+	case verb == "edit":
+		return reply{tool: "exec_command", args: map[string]any{"cmd": patch(name)}}
 	case verb == "stream":
 		return reply{text: []string{"Answer ", name + "."}, pause: m.hold(name)}
 	case verb == "wait":
@@ -139,6 +156,12 @@ func (m *Model) answer(model, body string) reply {
 	default:
 		return reply{text: []string{"Answer ", name + "."}}
 	}
+}
+
+// patch returns the command with which Codex creates a file.
+func patch(file string) string {
+	added := "+" + strings.ReplaceAll(strings.TrimSuffix(Content, "\n"), "\n", "\n+")
+	return "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: " + file + "\n" + added + "\n*** End Patch\nEOF"
 }
 
 // arguments returns the arguments of a shell tool.

@@ -1,9 +1,9 @@
 // The files that a turn, or a session, has changed, from what its tools report.
 
-import type { FileChange, FoldedConversation, Item } from "../fold/conversation";
+import type { FileChange, FoldedConversation, Item, ToolCall } from "../fold/conversation";
 import { get, str } from "../fold/json";
 import { isOutside } from "./decided";
-import { type FileDiff, fromPatch, hunksOf, merge, ofTool } from "./diff";
+import { type FileDiff, fromPatch, hunksOf, merge, ofContent, ofTool } from "./diff";
 import { shortPath } from "./tools";
 
 export interface Changed {
@@ -76,10 +76,7 @@ export function reported(c: FoldedConversation, last: boolean): FileDiff[] {
   const diffs = changes.map(diffOfChange);
   const items = c.threads[0]?.items ?? [];
   if (changes.length === 0)
-    eachChange(last ? lastTurn(items) : items, c, (type, input, result) => {
-      const diff = ofTool(type, input, result);
-      if (diff) diffs.push({ ...diff, path: diff.path || str(get(result, "filePath")) });
-    });
+    eachChange(last ? lastTurn(items) : items, c, (diff) => diffs.push(diff));
   const files = new Map<string, FileDiff[]>();
   for (const d of diffs) {
     if (isOutside(d.path, c.cwd ?? "")) continue;
@@ -108,15 +105,18 @@ export function sum(all: readonly Changed[], cwd = ""): Changed[] {
 
 function collect(items: readonly Item[], c: FoldedConversation): Changed[] {
   const files = new Map<string, Changed>();
-  eachChange(items, c, (type, input, result) => add(files, type, input, result));
+  eachChange(items, c, (diff, isNew) => {
+    const f = files.get(diff.path) ?? { path: diff.path, added: 0, removed: 0, isNew };
+    files.set(diff.path, { ...f, added: f.added + diff.added, removed: f.removed + diff.removed });
+  });
   return [...files.values()];
 }
 
-/** Visits the tools that have changed a file, those of subagents too. */
+/** Visits the changes that tools have made, those of subagents too. */
 function eachChange(
   items: readonly Item[],
   c: FoldedConversation,
-  visit: (type: string, input: unknown, result: unknown) => void,
+  visit: (diff: FileDiff, isNew: boolean) => void,
 ): void {
   for (const item of items) {
     for (const b of item.message?.blocks ?? []) {
@@ -127,16 +127,17 @@ function eachChange(
         if (inner) eachChange(inner.items, c, visit);
         continue;
       }
-      if (t.status !== "success" || !/^CLAUDE_(EDIT|MULTI_EDIT|WRITE|NOTEBOOK_EDIT)$/.test(t.toolType)) continue;
-      visit(t.toolType, t.input, t.toolUseResult);
+      if (t.status === "success") for (const diff of diffsOf(t)) visit(diff, diff.isNew || isCreated(t));
     }
   }
 }
 
-function add(files: Map<string, Changed>, type: string, input: unknown, result: unknown): void {
-  const diff = ofTool(type, input, result);
-  if (diff === undefined) return;
-  const path = diff.path || str(get(result, "filePath"));
-  const f = files.get(path) ?? { path, added: 0, removed: 0, isNew: str(get(result, "type")) === "create" };
-  files.set(path, { ...f, added: f.added + diff.added, removed: f.removed + diff.removed });
+const isCreated = (t: ToolCall) => str(get(t.toolUseResult, "type")) === "create";
+
+/** The changes of a call: those of its tool, or those that its agent describes itself. */
+function diffsOf(t: ToolCall): FileDiff[] {
+  if (!t.toolType.startsWith("CLAUDE_")) return ofContent(t.content, t.input);
+  if (!/^CLAUDE_(EDIT|MULTI_EDIT|WRITE|NOTEBOOK_EDIT)$/.test(t.toolType)) return [];
+  const diff = ofTool(t.toolType, t.input, t.toolUseResult);
+  return diff ? [{ ...diff, path: diff.path || str(get(t.toolUseResult, "filePath")) }] : [];
 }

@@ -138,8 +138,10 @@ test("every tool has a title", () => {
   expect(title("x", "CODEX_COMMAND_EXECUTION", { command: ["ls", "-l"] })).toBe(
     `terminal|${en.tool.bash}|ls -l|false|bash`,
   );
-  expect(title("x", "CLAUDE_BASH_OUTPUT", { bash_id: "b" })).toBe(`terminal|${en.tool.bashOutput}|b|true|row`);
-  expect(title("x", "CLAUDE_KILL_SHELL", { shell_id: "b" })).toBe(`square|${en.tool.killShell}|b|true|row`);
+  expect(title("x", "CLAUDE_BASH_OUTPUT", { bash_id: "b" })).toBe(`terminal|${en.tool.bashOutput}||true|row`);
+  expect(title("x", "CLAUDE_KILL_SHELL", { shell_id: "b" })).toBe(`square|${en.tool.killShell}||true|row`);
+  expect(title("TaskOutput", "CLAUDE_TASK_OUTPUT", { task_id: "b" })).toBe(`terminal|${en.tool.bashOutput}||true|row`);
+  expect(title("own", "OTHER", { item_id: "b", sessionId: "c", name: "n" })).toBe("wrench|own|n|true|row");
   expect(title("x", "CLAUDE_READ", path)).toBe(`eye|${en.tool.read}|sub/a.ts|true|row`);
   expect(title("x", "CLAUDE_WRITE", path)).toBe(`filePlus|${en.tool.write}|sub/a.ts|true|diff`);
   for (const type of ["CLAUDE_EDIT", "CLAUDE_MULTI_EDIT", "CLAUDE_NOTEBOOK_EDIT", "OWN_CHANGE", "CODEX_FILE_CHANGE"])
@@ -248,6 +250,21 @@ test("what came out of a tool is told in a few words", () => {
     "a b",
     "",
   ]);
+  const shells = [
+    "/bin/bash -lc 'touch a && echo b'",
+    `sh -c 'echo '\\''x'\\'' y'`,
+    `/bin/bash -lc 'echo '"'"'x'"'"' y'`,
+    "bash -lc 'a' && rm -rf b",
+    "bash -lc 'a' 'b'",
+    "bash -c $x",
+  ];
+  expect(shells.map((command) => commandOf({ command }))).toEqual([
+    "touch a && echo b",
+    "echo 'x' y",
+    "echo 'x' y",
+    ...shells.slice(3),
+  ]);
+  expect(commandOf({ command: ["bash", "-lc", "a b"] })).toBe("a b");
 });
 
 test("a plan is a checklist", () => {

@@ -49,6 +49,7 @@ export function partsOf(p: PermissionRequest, cwd: string): Part[] {
   const drawn = out.length > 0;
   for (const block of list(p.content)) {
     const text = get(block, "type") === "text" ? str(get(block, "text")) : JSON.stringify(block);
+    if (drawn && /^Preparing [a-z ]+…$/.test(text)) continue; // the title of the call, before its input was known
     if (get(block, "type") !== "diff" || type === "CLAUDE_BASH") out.push({ kind: "text", text });
   }
   if (!isObj(p.input)) {

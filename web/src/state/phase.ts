@@ -4,7 +4,7 @@ import type { FoldedConversation, ToolCall } from "../fold/conversation";
 import { lastMessage } from "./known";
 import type { SessionStore } from "./session";
 import { tokens as count } from "./time";
-import { inputOf, titleOf } from "./tools";
+import { titleOfCall } from "./tools";
 import type { Words } from "./words";
 
 export interface Phase {
@@ -35,7 +35,7 @@ export function phaseOf(s: SessionStore, now: number, w: Words): Phase {
   if (silent > longSilence) return with_({ kind: "silent", text: w.silent(Math.floor(silent / 60_000)), detail: "" });
   const tool = runningTool(c);
   if (tool) {
-    const t = titleOf(tool.name, tool.toolType, inputOf(tool), w, c.cwd);
+    const t = titleOfCall(tool, c.provider, w, c.cwd);
     const times = s.times.tool(tool.id);
     const start = times && times.start + times.waited;
     return {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { commandText, isLocalOutput, isRefusal, tidy, toolName, untag } from "./tidy";
+import { commandText, isLocalOutput, isRefusal, tidy, toolName, unfenced, untag } from "./tidy";
 
 test("tags that are meant for the model are not shown", () => {
   expect(untag("<tool_use_error>File has not been read yet.</tool_use_error>")).toBe("File has not been read yet.");
@@ -20,6 +20,12 @@ test("sentences have no ids and no names of the protocol", () => {
   );
   expect(tidy("Denied. IMPORTANT: You *may* attempt\nother ways")).toBe("Denied.");
   expect(toolName("Bash")).toBe("Bash");
+});
+
+test("the output of a command has no fences", () => {
+  expect(unfenced("```console\na\nb\n```")).toBe("a\nb");
+  expect(unfenced("```console\na\n```\nb")).toBe("```console\na\n```\nb");
+  expect(unfenced("```go\na\n```")).toBe("```go\na\n```");
 });
 
 test("commands that the CLI runs itself", () => {

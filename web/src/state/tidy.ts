@@ -11,6 +11,11 @@ export function untag(text: string): string {
   return text.replace(reminders, "").replace(tags, "").replace(/^\n+/, "");
 }
 
+/** The output of a command without the code block in which an agent wraps it. */
+export function unfenced(text: string): string {
+  return /^```console\n([\s\S]*?)\n?```\s*$/.exec(text)?.[1] ?? text;
+}
+
 const uuid = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}";
 const namedId = new RegExp(`\\s*(?:with )?(?:session ID|message\\.uuid of|with ID):?\\s*${uuid}`, "gi");
 const anyId = new RegExp(uuid, "gi");

@@ -45,10 +45,21 @@ export function shownType(type: string): string {
   return alike[type] ?? type;
 }
 
-/** The command of an input: a text, or the words of it. */
+/** The command of an input: a text, or the words of it, without the shell that an agent runs every command with. */
 export function commandOf(input: unknown): string {
   const command = get(input, "command");
-  return str(command) || strings(command).join(" ");
+  const words = strings(command);
+  if (words.length === 3 && shell.test(`${words[0]} ${words[1]} `)) return words[2] ?? "";
+  return withoutShell(str(command)) || words.join(" ");
+}
+
+const shell = /^(?:(?:\/usr)?\/bin\/)?(?:ba|z)?sh -l?c /;
+
+/** The command in the quotes of a shell's argument; the whole where there is more than this one argument. */
+function withoutShell(command: string): string {
+  const start = shell.exec(command)?.[0];
+  const quoted = start === undefined ? undefined : /^'((?:[^']|'\\''|'"'"')*)'$/.exec(command.slice(start.length))?.[1];
+  return quoted === undefined ? command : quoted.replaceAll("'\\''", "'").replaceAll(`'"'"'`, "'");
 }
 
 /** The type of a call whose agent describes it by itself: with a kind, and diffs among its content. */
@@ -57,11 +68,23 @@ export function ownType(type: string, kind: string, input: unknown, content: unk
   return kind === "execute" && commandOf(input) !== "" ? "CLAUDE_BASH" : type;
 }
 
+/** Whether a name of a tool is one of Codex's protocol, which is nothing to read. */
+export function isWireName(name: string): boolean {
+  return name === "commandExecution" || name === "fileChange";
+}
+
 /** The same for the tool of a request, which names it without its agent. */
 export function promptType(p: PermissionRequest): string {
   const name = p.tool_name ?? "";
   if (p.tool_kind !== undefined) return ownType("OWN", p.tool_kind, p.input, p.content);
-  return shownType(toolType(name === "commandExecution" || name === "fileChange" ? "codex" : "claude", name));
+  return shownType(toolType(isWireName(name) ? "codex" : "claude", name));
+}
+
+/** The title of a call. An agent of the Agent Client Protocol describes its calls itself. */
+export function titleOfCall(t: ToolCall, provider: string | undefined, w: Words, cwd?: string): Title {
+  const input = inputOf(t);
+  if (provider?.startsWith("acp:") !== true) return titleOf(t.name, t.toolType, input, w, cwd);
+  return titleOf(t.title || t.name, ownType(t.toolType, t.kind ?? "", input, t.content), input, w, cwd);
 }
 
 export function titleOf(name: string, type: string, input: unknown, w: Words, cwd?: string): Title {

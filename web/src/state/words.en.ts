@@ -154,7 +154,7 @@ export const en = {
   waited: (d: string) => `you took ${d}`,
   waitedTitle: "Time that it waited for an answer, not counted as run time",
   deniedBy: (by: string) => `Denied by “${by}”.`,
-  allowedBy: (by: string) => `Allowed by “${by}”.`,
+  allowedBy: (by: string) => `allowed by “${by}”`,
   earlierRows: (k: number) => `${n(k, "earlier row")} not shown`,
   subUsage: (tools: number, time: string, tokens: string) => `${n(tools, "tool")} · ${time} · ${tokens} tokens`,
   state: {

@@ -148,7 +148,7 @@ export const zh: Words = {
   waited: (d) => `你用了 ${d}`,
   waitedTitle: "等待回答的时间，不计入运行时间",
   deniedBy: (by) => `“${by}” 已拒绝。`,
-  allowedBy: (by) => `“${by}” 已允许。`,
+  allowedBy: (by) => `“${by}” 已允许`,
   earlierRows: (k) => `前面还有 ${k} 条未显示`,
   subUsage: (tools, time, tokens) => `${tools} 个工具 · ${time} · ${tokens} tokens`,
   state: {

@@ -13,7 +13,7 @@ import { oneLine, plain } from "../state/safe";
 import type { SessionStore } from "../state/session";
 import { isLocalOutput, tidy } from "../state/tidy";
 import { dateTime, duration, tokens } from "../state/time";
-import { inputOf, titleOf } from "../state/tools";
+import { titleOfCall } from "../state/tools";
 import { IconButton } from "./button";
 import { CutOff, FaultAction, RaiseBudget } from "./fault";
 import { Icon, type IconName } from "./icon";
@@ -131,7 +131,7 @@ function ToolStep({ row, block, store, nested }: ToolStepProps) {
   const prompt = store.conversation.prompts.find((p) => p.tool_use_id === tool.id && tool.id !== "");
   // The request at the end of the conversation has all of it.
   if (prompt && !nested) return null;
-  const { icon } = titleOf(tool.name, tool.toolType, inputOf(tool), w.value);
+  const { icon } = titleOfCall(tool, store.conversation.provider, w.value);
   const chosen = tool.toolType === "CLAUDE_ASK_USER_QUESTION" || tool.toolType === "CLAUDE_EXIT_PLAN_MODE";
   // A choice is no fault.
   const bad = stateOf(tool, store, false) === "failed" && !chosen;

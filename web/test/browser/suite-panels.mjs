@@ -14,4 +14,5 @@ import "./first.test.mjs";
 import "./recordings.test.mjs";
 import "./preview.test.mjs";
 import "./client.test.mjs";
+import "./agents.test.mjs";
 import "./claude.test.mjs";

@@ -89,7 +89,7 @@ test("two tabs: an answer in one closes the card in the other and names who gave
   await two.locator(".ask-card").waitFor();
   await one.locator(".ask-card").getByRole("button", { name: "Allow once" }).click();
   await two.locator(".ask-card").waitFor({ state: "detached" });
-  await two.getByText(/Allowed by “.+”/).waitFor();
+  await two.getByText(/allowed by “.+”/).waitFor();
   await turns(two, 1);
   await same(one);
   await clean(one);

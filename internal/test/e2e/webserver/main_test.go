@@ -13,15 +13,16 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/agenttest"
+	"github.com/seed7221b0f9/parley/agent/simagent"
 	"github.com/seed7221b0f9/parley/eventlog"
 	"github.com/seed7221b0f9/parley/server"
 )
 
 // flags are the flags with which the suite starts the program.
 type flags struct {
-	dir, work, addr, corpus, cli, script, dev string
-	git, push                                 bool
-	hosts                                     []string
+	dir, work, addr, corpus, cli, script, dev, codex, adapter string
+	git, push, demo                                           bool
+	hosts                                                     []string
 }
 
 // TestMain runs the program if it gets a directory, and the tests otherwise.
@@ -34,6 +35,9 @@ func TestMain(m *testing.M) {
 	flag.StringVar(&f.cli, "cli", "", "the Claude CLI; it is offered as the agent claude")
 	flag.StringVar(&f.script, "script", "", "what the fake API says to that CLI")
 	flag.StringVar(&f.dev, "dev", "", "command that the agent developer starts as its server, with previews and push messages")
+	flag.StringVar(&f.codex, "codex", "", "the Codex CLI; it is offered as the agent codex, with a scripted model")
+	flag.StringVar(&f.adapter, "adapter", "", "the modules of claude-agent-acp; it is offered as that agent, with the CLI of -cli and a scripted model")
+	flag.BoolVar(&f.demo, "demo", false, "offer only the simulated agent of the product")
 	flag.BoolVar(&f.push, "push", false, "send push messages")
 	flag.Func("host", "name under which other machines reach the server; repeatable", func(name string) error {
 		f.hosts = append(f.hosts, name)
@@ -75,7 +79,7 @@ func run(f flags) error {
 	}
 	defer func() { _ = store.Close(context.Background()) }()
 	opts := server.Options{
-		Providers: providers, Simulated: true, Store: store, Dir: filepath.Join(f.dir, "server"), Directories: []string{f.work},
+		Providers: providers, Simulated: f.codex == "", Store: store, Dir: filepath.Join(f.dir, "server"), Directories: []string{f.work},
 		DrainTimeout: time.Second, MaxAgents: 500, AllowedHosts: f.hosts, Push: f.push,
 	}
 	var shown net.Listener
@@ -129,6 +133,12 @@ func furnish(f flags) error {
 // providers returns the agents: scenes first, then the simulated one, and the real one if
 // there is a CLI.
 func providers(f flags) ([]agent.Provider, func(), error) {
+	if f.demo {
+		return []agent.Provider{&simagent.Provider{Dir: filepath.Join(f.dir, "sim"), Pace: time.Millisecond}}, func() {}, nil
+	}
+	if f.codex != "" {
+		return otherAgents(f)
+	}
 	list := []agent.Provider{&stage{f.corpus, filepath.Join(f.dir, "forget")}, &agenttest.Provider{Dir: filepath.Join(f.dir, "sim"), Pause: 5 * time.Millisecond}}
 	if f.cli == "" {
 		return list, func() {}, nil

@@ -6,7 +6,7 @@ import { answerPermission, type PermissionAnswer } from "../../state/actions";
 import { sessionStore, w } from "../../state/app";
 import { choices, type Scope, updates } from "../../state/rules";
 import { plain } from "../../state/safe";
-import { changedPath, promptType, shortPath, titleOf } from "../../state/tools";
+import { changedPath, commandOf, isWireName, promptType, shortPath, titleOf } from "../../state/tools";
 import { Button } from "../button";
 import { AskFrame } from "./frame";
 import { Happens } from "./happens";
@@ -14,8 +14,11 @@ import type { AskProps } from "./request";
 import { Rules } from "./rules";
 
 /** The tool and the title of a call, which can say different things. */
-function names(p: PermissionRequest): string {
-  return [...new Set([p.tool_name ?? "", p.display_name ?? ""])].filter((s) => s !== "").join(" · ");
+function names(p: PermissionRequest, verb: string): string {
+  const [tool, title] = [p.tool_name ?? "", p.display_name ?? ""];
+  if (p.tool_kind === undefined) return title || (isWireName(tool) ? verb : tool);
+  const shown = title === commandOf(p.input) ? "" : title;
+  return [shown.startsWith(tool) ? "" : tool, shown].filter((s) => s !== "").join(" · ");
 }
 
 /** Whether two choices are alike, and for this time: the buttons for once stand for the first of them. */
@@ -56,7 +59,7 @@ export function Permission({ prompt, keys }: AskProps<PermissionRequest>) {
     <AskFrame
       prompt={prompt}
       icon={title.icon}
-      note={plain(p.tool_kind === undefined ? p.display_name || p.tool_name || "" : names(p))}
+      note={plain(names(p, title.verb))}
       title={
         title.shape === "diff" ? (
           <>

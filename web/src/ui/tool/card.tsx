@@ -7,7 +7,7 @@ import { w } from "../../state/app";
 import { chosenAnswers } from "../../state/decided";
 import { oneLine, plain } from "../../state/safe";
 import type { SessionStore } from "../../state/session";
-import { inputOf, metaOf, ownType, resultImages, resultText, titleOf } from "../../state/tools";
+import { inputOf, metaOf, resultImages, resultText, titleOfCall } from "../../state/tools";
 import { Icon } from "../icon";
 import { Markdown } from "../markdown";
 import { Bash } from "./bash";
@@ -19,9 +19,8 @@ import { Subagent } from "./task";
 /** A tool by its type. Every shape keeps its parts in the same place. */
 export function Tool(p: ToolProps) {
   const input = inputOf(p.tool);
-  const own = p.store.conversation.provider?.startsWith("acp:") === true;
-  const type = own ? ownType(p.tool.toolType, p.tool.kind ?? "", input, p.tool.content) : p.tool.toolType;
-  const title = titleOf((own && p.tool.title) || p.tool.name, type, input, w.value, p.store.conversation.cwd);
+  const c = p.store.conversation;
+  const title = titleOfCall(p.tool, c.provider, w.value, c.cwd);
   const state = stateOf(p.tool, p.store, p.streaming);
   if (state === "waits") return <Waiting {...p} title={title} input={input} state={state} />;
   if (p.tool.toolType === "CLAUDE_ASK_USER_QUESTION" && p.tool.result !== undefined)

@@ -59,6 +59,9 @@ export function ToolMeta({
           {t.waited(duration(waited, t))}
         </span>
       )}
+      {tool.decision?.by && isAllowed(tool.decision) && (
+        <span class="no-p">{t.allowedBy(plain(tool.decision.by))}</span>
+      )}
       {state === "waits" && (
         <span class="chip warn">
           <Icon name="clock" />
@@ -112,14 +115,12 @@ export function Head({ title }: { title: Title }) {
   );
 }
 
-/** Who answered, and why a person said no. */
+const isAllowed = (d: Decision) => d.behavior === "allow" || d.behavior === "accept";
+
+/** Who said no, and why. Who allowed a call is in the meta of its row. */
 export function Denied({ decision: d }: { decision: Decision | undefined }) {
-  if (!d || (!d.message && !d.by)) return null;
-  const who = d.by
-    ? d.behavior === "allow" || d.behavior === "accept"
-      ? w.value.allowedBy(plain(d.by))
-      : w.value.deniedBy(plain(d.by))
-    : "";
+  if (!d || isAllowed(d) || (!d.message && !d.by)) return null;
+  const who = d.by ? w.value.deniedBy(plain(d.by)) : "";
   return (
     <p class="reason">
       {who} {plain(d.message ?? "")}
