@@ -121,7 +121,7 @@ func (d *dataDir) checkFormat() error {
 	name := filepath.Join(d.path, formatName)
 	text, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return writeSynced(name, []byte(strconv.Itoa(formatVersion)+"\n"))
+		return writeSynced(name, []byte(strconv.Itoa(Format)+"\n"))
 	}
 	if err != nil {
 		return err
@@ -143,8 +143,8 @@ func parseFormat(name string, text []byte) (int, error) {
 }
 
 func checkFormat(format int, what string) error {
-	if format > formatVersion {
-		return fmt.Errorf("%w: %s has format %d, known are formats up to %d", ErrFormat, what, format, formatVersion)
+	if format > Format {
+		return fmt.Errorf("%w: %s has format %d, known are formats up to %d", ErrFormat, what, format, Format)
 	}
 	return nil
 }

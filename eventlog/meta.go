@@ -116,7 +116,7 @@ func (d *dataDir) mendFormat(o *Options) error {
 		return err
 	}
 	o.Logger.Error("eventlog: the file with the number of the format was damaged and is written again", "file", name)
-	return writeSynced(name, []byte(strconv.Itoa(formatVersion)+"\n"))
+	return writeSynced(name, []byte(strconv.Itoa(Format)+"\n"))
 }
 
 // badState counts the files that Open recreates.

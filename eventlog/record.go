@@ -21,10 +21,10 @@ import (
 //	4 bytes    CRC-32C of everything before it, big endian
 //
 // The body has the lengths of the count events as uvarints, and then their bytes.
-const (
-	formatVersion = 1
-	partSize      = 256 << 10
-)
+const partSize = 256 << 10
+
+// Format is the format of the records that this package writes, and the newest that it reads.
+const Format = 1
 
 // kind is the kind of a record.
 type kind byte
@@ -114,7 +114,7 @@ func pieceParts(h header, events [][][]byte) iter.Seq[[]byte] {
 const maxHeader = 2 + 8 + 7*binary.MaxVarintLen64
 
 func appendHeader(msg []byte, h *header) []byte {
-	msg = append(msg, formatVersion, byte(h.kind))
+	msg = append(msg, Format, byte(h.kind))
 	msg = append(msg, h.epoch[:]...)
 	for _, n := range []uint64{h.owner, h.first, h.sub, h.count, uint64(h.time.UnixNano()), h.part, h.parts} {
 		msg = binary.AppendUvarint(msg, n)
@@ -138,8 +138,8 @@ func appendChunk(msg []byte, body [][]byte, n int) ([]byte, [][]byte) {
 // decodePart decodes one message of a record. The chunk shares memory with msg. The error is ErrFormat
 // for a record of a newer format.
 func decodePart(msg []byte) (h header, chunk []byte, err error) {
-	if len(msg) > 0 && msg[0] > formatVersion {
-		return h, nil, fmt.Errorf("%w: record of format %d, known are formats up to %d", ErrFormat, msg[0], formatVersion)
+	if len(msg) > 0 && msg[0] > Format {
+		return h, nil, fmt.Errorf("%w: record of format %d, known are formats up to %d", ErrFormat, msg[0], Format)
 	}
 	if len(msg) < 2+len(h.epoch)+4 || msg[0] == 0 {
 		return h, nil, fmt.Errorf("%w: %d bytes", errRecord, len(msg))

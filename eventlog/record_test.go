@@ -158,7 +158,7 @@ func FuzzRecord(f *testing.F) {
 func seal(msg []byte) []byte {
 	content := bytes.Clone(msg[:max(0, len(msg)-4)])
 	if len(content) > 0 {
-		content[0] = formatVersion
+		content[0] = Format
 	}
 	return binary.BigEndian.AppendUint32(content, crc32.Checksum(content, castagnoli))
 }

@@ -54,7 +54,7 @@ func streamConfigs(o *Options) []jetstream.StreamConfig {
 	}
 	log, delta, snapshot := base, base, base
 	log.Name, log.Subjects = logStream, []string{logPrefix + "*"}
-	log.Metadata = map[string]string{metaFormat: strconv.Itoa(formatVersion), metaGeneration: random.Hex(4)}
+	log.Metadata = map[string]string{metaFormat: strconv.Itoa(Format), metaGeneration: random.Hex(4)}
 	snapshot.Name, snapshot.Subjects = snapshotStream, []string{snapshotPrefix + "*"}
 	delta.Name, delta.Subjects = deltaStream, []string{deltaPrefix + "*"}
 	delta.Discard, delta.MaxBytes, delta.MaxAge = jetstream.DiscardOld, deltaQuota, deltaAge

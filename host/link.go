@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/seed7221b0f9/parley/internal/random"
+	"github.com/seed7221b0f9/parley/internal/usersocket"
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
@@ -42,15 +43,11 @@ type Link struct {
 // [ErrNotRunning].
 func Dial(ctx context.Context, dataDir string, epoch uint64) (*Link, error) {
 	dir := filepath.Join(dataDir, folder)
-	conn, err := dial(ctx, filepath.Join(dir, socketName))
+	conn, err := usersocket.Dial(ctx, filepath.Join(dir, socketName))
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED):
 		return nil, fmt.Errorf("%w: %w", ErrNotRunning, err)
 	case err != nil:
-		return nil, err
-	}
-	if err := samePeer(conn); err != nil {
-		conn.Close()
 		return nil, err
 	}
 	l, err := newLink(ctx, conn, epoch)

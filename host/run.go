@@ -15,6 +15,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/filelock"
 	"github.com/seed7221b0f9/parley/internal/proc"
 	"github.com/seed7221b0f9/parley/internal/random"
+	"github.com/seed7221b0f9/parley/internal/usersocket"
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
@@ -121,7 +122,8 @@ func Run(ctx context.Context, dataDir string, o Options, log *slog.Logger) (err 
 	h.spawner = func(keepChildren bool) spawn.Spawner {
 		return registry.Noted(nil, proc.LocalOptions{Supervisor: h.o.Supervisor, KeepChildren: keepChildren})
 	}
-	listener, err := listen(filepath.Join(dir, socketName))
+	// An existing socket belongs to a killed host, because this one holds the lock.
+	listener, err := usersocket.Listen(filepath.Join(dir, socketName))
 	if err != nil {
 		return err
 	}
@@ -154,7 +156,7 @@ func (h *server) buryDead() error {
 }
 
 // run serves connections until the end of the host, then ends the agents.
-func (h *server) run(ctx context.Context, listener net.Listener) error {
+func (h *server) run(ctx context.Context, listener *net.UnixListener) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	h.close = stop
@@ -164,7 +166,7 @@ func (h *server) run(ctx context.Context, listener net.Listener) error {
 	var serving sync.WaitGroup
 	var failed error
 	for {
-		c, err := listener.Accept()
+		c, err := listener.AcceptUnix()
 		if ctx.Err() != nil {
 			if err == nil {
 				c.Close()
@@ -176,7 +178,7 @@ func (h *server) run(ctx context.Context, listener net.Listener) error {
 			break
 		}
 		serving.Go(func() {
-			if err := samePeer(c); err != nil {
+			if err := usersocket.CheckPeer(c); err != nil {
 				h.log.Warn("a connection was refused", "err", err)
 				c.Close()
 				return

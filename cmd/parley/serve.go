@@ -24,6 +24,9 @@ is interrupted and resumes after the next start. A second signal ends at once; n
 was acknowledged is lost. With --host, SIGTERM leaves the agents running, as a crash does: the next
 server on the same data takes them over. Ctrl-C and "parley host stop" end them.
 
+With --replace it takes the place of the server that runs on the same data: port, tokens, sessions
+and agents. If it cannot start, that server continues.
+
 Each flag is also a variable, PARLEY_LISTEN for --listen, and a member of the --config file.`
 
 func newServe(code *int) *cobra.Command {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 const (
@@ -25,6 +26,36 @@ const (
 type adoption struct {
 	rebuilding bool   // lines up to core.Line are read
 	last       uint64 // of the lines when the agent was adopted; 0 when all of them were read
+	// caught is closed when all of them were read, or when the agent has ended. Until then the agent does not know its turn and its open
+	// requests. It is nil otherwise.
+	caught chan struct{}
+}
+
+// caughtUp notes that all lines were read that the host had at the adoption.
+func (a *actor) caughtUp() {
+	a.last = 0
+	if a.caught != nil {
+		close(a.caught)
+		a.caught = nil
+	}
+}
+
+// awaitAdoption waits until an adopted agent has read its kept lines, or has ended.
+func (a *actor) awaitAdoption(ctx context.Context) error {
+	var caught chan struct{}
+	if err := a.call(ctx, func() error { caught = a.caught; return nil }); err != nil || caught == nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, a.srv.opts.CallTimeout)
+	defer cancel()
+	select {
+	case <-caught:
+		return nil
+	case <-a.done:
+		return Fail(api.NotConnected, "the session is closed")
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // keptAnswer is a person's answer that the log has, until the turn has ended: the agent may not have it.
@@ -128,6 +159,9 @@ func (a *actor) adopt(ctx context.Context, l *leftAgent) error {
 	// The lines give all deltas again.
 	a.stream = stream{}
 	a.adoption = adoption{rebuilding: true, last: l.Last}
+	if l.Last > 0 {
+		a.caught = make(chan struct{})
+	}
 	a.given = opts.Env
 	a.takeAgent(&running{session: session, release: release, process: l.process, forget: l.drop, left: l})
 	if a.core.Line == 0 {
@@ -159,7 +193,7 @@ func (a *actor) takeBatch(items []Item, p pumped) []Item {
 		items = a.takeNew(items, p)
 	}
 	if a.last > 0 && p.line >= a.last {
-		a.last = 0
+		a.caughtUp()
 		a.sendAgain()
 	}
 	return items

@@ -1,8 +1,11 @@
 package session
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -70,5 +73,60 @@ func TestSendAgain(t *testing.T) {
 			}
 			c.await("the prompt is sent", func() bool { return p.got("Send") })
 		})
+	}
+}
+
+// A call to an agent that is being adopted waits until the agent has read its kept lines: before, it does not know its turn and its
+// requests.
+func TestAwaitAdoption(t *testing.T) {
+	c := emptyStage(t)
+	if err := c.Create(t.Context(), c.id, Opened{Params: api.ConnectParams{CWD: "/d"}}); err != nil {
+		t.Fatal(err)
+	}
+	p := c.connect()
+	ref := api.SessionRef{SessionID: c.id}
+	calls := map[string]func(context.Context) error{
+		"interrupt": func(ctx context.Context) error { _, err := Agents{c.Sessions}.Interrupt(ctx, ref); return err },
+		"respond": func(ctx context.Context) error {
+			_, err := Requests{c.Sessions}.PermissionRespond(ctx, api.PermissionRespondParams{SessionID: c.id, RequestID: "r", Behavior: "allow"}, "me")
+			return err
+		},
+		"background": func(ctx context.Context) error { _, err := Agents{c.Sessions}.RunInBackground(ctx, ref); return err },
+	}
+	adopting := func() (caught chan struct{}) {
+		if err := c.with(t.Context(), c.id, func(a *actor) error {
+			caught = make(chan struct{})
+			a.adoption = adoption{last: 7, caught: caught}
+			a.takeBatch(nil, pumped{line: 6})
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return caught
+	}
+	for name, call := range calls {
+		t.Run(name, func(t *testing.T) {
+			adopting()
+			short, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+			defer cancel()
+			if err := call(short); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("before the last line it returned %v, want it to wait", err)
+			}
+			if err := c.with(t.Context(), c.id, func(a *actor) error { a.takeBatch(nil, pumped{line: 7}); return nil }); err != nil {
+				t.Fatal(err)
+			}
+			if err := call(t.Context()); errors.Is(err, context.DeadlineExceeded) {
+				t.Error("after the last line it waits")
+			}
+		})
+	}
+	caught := adopting()
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-caught: // the agent has ended
+	case <-time.After(10 * time.Second):
+		t.Error("calls wait for an agent that has ended")
 	}
 }

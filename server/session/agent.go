@@ -130,6 +130,7 @@ func (c *core) modeUnchosen() bool {
 func (a *actor) agentEnded(err error) {
 	r := a.agent
 	a.agent = nil
+	a.caughtUp()
 	defer close(r.ended)
 	defer a.trace.ended("agent_ended") // after a result there is no turn to end
 	for _, ev := range a.stream.cut() {

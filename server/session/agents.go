@@ -13,7 +13,7 @@ type Agents struct{ *Sessions }
 
 // Interrupt stops the running turn. Queued inputs still run.
 func (s Agents) Interrupt(ctx context.Context, p api.SessionRef) (api.InterruptResult, error) {
-	a, release, err := s.use(ctx, p.SessionID)
+	a, release, err := s.useAgent(ctx, p.SessionID)
 	if err != nil {
 		return api.InterruptResult{}, err
 	}

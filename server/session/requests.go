@@ -15,7 +15,7 @@ type Requests struct{ *Sessions }
 
 // respond answers a request once. The answer is in the log before the agent acts on it.
 func (s Requests) respond(ctx context.Context, id, requestID, key, by string, decide func(*core) (reply, error)) (api.RespondResult, error) {
-	a, release, err := s.use(ctx, id)
+	a, release, err := s.useAgent(ctx, id)
 	if err != nil {
 		return api.RespondResult{}, err
 	}

@@ -18,9 +18,21 @@ func (s *Sessions) with(ctx context.Context, id string, f func(a *actor) error) 
 	return a.call(ctx, func() error { return f(a) })
 }
 
+// useAgent is use for a call to the agent: it waits for an agent that is being adopted.
+func (s *Sessions) useAgent(ctx context.Context, id string) (a *actor, release func(), err error) {
+	if a, release, err = s.use(ctx, id); err != nil {
+		return nil, nil, err
+	}
+	if err := a.awaitAdoption(ctx); err != nil {
+		release()
+		return nil, nil, err
+	}
+	return a, release, nil
+}
+
 // agentOf returns the running agent of a session, and starts it if necessary.
 func (s *Sessions) agentOf(ctx context.Context, id string) (a *actor, session agent.Session, release func(), err error) {
-	a, release, err = s.use(ctx, id)
+	a, release, err = s.useAgent(ctx, id)
 	if err != nil {
 		return nil, nil, nil, err
 	}

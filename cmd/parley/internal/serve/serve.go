@@ -22,6 +22,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/agents"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/remote"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/takeover"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/docs/site"
 	"github.com/seed7221b0f9/parley/eventlog"
@@ -96,64 +97,102 @@ func untilSignal(ctx context.Context) (context.Context, func()) {
 	return ctx, func() { cancel(nil) }
 }
 
-// Serve serves until a signal arrives.
-func (f *Settings) Serve(ctx context.Context, out io.Writer) (err error) {
+// Serve serves until a signal arrives, or until another server takes its place.
+func (f *Settings) Serve(ctx context.Context, out io.Writer) error {
 	spaceGC(os.LookupEnv)
 	var memory sync.WaitGroup
 	defer memory.Wait()
-	signalled, stop := untilSignal(ctx)
+	ctx, stop := untilSignal(ctx)
 	defer stop()
-	memory.Go(func() { giveBack(signalled, quietEvery) })
-	ctx = signalled
+	memory.Go(func() { giveBack(ctx, quietEvery) })
 	logger, err := f.logger(term.StandardError())
 	if err != nil {
 		return err
 	}
-	// Open the port first: a second server fails before it touches any files.
-	l, err := f.openAt(ctx, f.listen, true)
+	key, err := f.key()
 	if err != nil {
 		return err
 	}
-	defer l.Close()
-	traces, endTraces, err := f.tracing(ctx, logger)
+	// Open the port first: a second server fails before it touches any files.
+	port, before, err := f.openPort(ctx, logger)
+	if err != nil {
+		return err
+	}
+	for {
+		r := &run{Settings: f, out: out, logger: logger, key: key, port: port, before: before}
+		err := r.serve(ctx)
+		if r.next == nil {
+			return err
+		}
+		if port, err = r.handOver(ctx, err); port == nil || ctx.Err() != nil {
+			return err
+		}
+		before = nil
+	}
+}
+
+// run is one life of a server, from opening the data directory to closing it.
+type run struct {
+	*Settings
+	out    io.Writer
+	logger *slog.Logger
+	key    string
+	port   *net.TCPListener
+	before *takeover.Predecessor // the server whose place this one takes, or nil
+	next   *takeover.Successor   // the server that takes the place of this one, or nil
+}
+
+// serve serves until ctx ends or a successor asks.
+func (r *run) serve(ctx context.Context) (err error) {
+	defer r.port.Close()
+	defer func() { err = errors.Join(err, r.giveUp()) }()
+	l, err := r.secured(r.port)
+	if err != nil {
+		return err
+	}
+	signalled, leave := context.WithCancelCause(ctx)
+	defer leave(nil)
+	traces, endTraces, err := r.tracing(ctx, r.logger)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, endTraces()) }()
-	shown, err := f.openPreviews(ctx)
+	shown, err := r.openPreviews(ctx)
 	if err != nil {
 		return err
 	}
 	defer shown.close()
-	store, err := f.store(ctx, logger)
+	store, err := r.store(ctx, r.logger)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, remote.CloseStore(store)) }()
-	ctx, shutdown := context.WithCancel(ctx)
+	ctx, shutdown := context.WithCancel(signalled)
 	defer shutdown()
-	agentHost, endHost, err := f.openHost(signalled, out, logger)
+	agentHost, endHost, err := r.openHost(signalled, r.out, r.logger)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, endHost(err)) }()
-	offered, err := agents.Choose(f.agents, f.home(), logger)
+	offered, err := agents.Choose(r.agents, r.home(), r.logger)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, offered.Close()) }()
-	opts := f.options(logger, store, offered, traces)
+	opts := r.options(r.logger, store, offered, traces)
 	opts.Shutdown, opts.Preview, opts.Host = shutdown, shown.origins, agentHost
-	if err := errors.Join(f.money(&opts), f.storage(&opts), f.key(&opts), f.telling(&opts), f.checkTenants()); err != nil {
+	opts.APIKey, opts.APIUpstream = r.key, r.apiUpstream
+	if err := errors.Join(r.money(&opts), r.storage(&opts), r.telling(&opts), r.checkTenants()); err != nil {
 		return err
 	}
 	s, err := server.New(ctx, opts)
 	if err != nil {
 		return err
 	}
-	defer shown.serve(ctx, s, logger)()
-	return f.serveOn(ctx, s, l, logger, func(base, token, metrics string) {
-		greet(out, base, token, strings.TrimSpace(offered.Note+"\n"+fullNote(ctx, store)), metrics)
+	defer shown.serve(ctx, s, r.logger)()
+	defer r.openDoor(leave)()
+	return r.serveOn(ctx, s, l, func(base, token, metrics string) {
+		greet(r.out, base, token, strings.TrimSpace(offered.Note+"\n"+fullNote(ctx, store)), metrics)
 	})
 }
 
@@ -165,23 +204,25 @@ func fullNote(ctx context.Context, store *eventlog.Store) string {
 	return ""
 }
 
-// serveOn creates the token of a server, prints the greeting and serves. Any end except by SIGTERM, after which another server may
-// follow, revokes the token.
-func (f *Settings) serveOn(ctx context.Context, s *server.Server, l net.Listener, logger *slog.Logger, greet func(base, token, metrics string)) error {
+// serveOn creates the token of a server, prints the greeting and serves. Any end revokes the token, unless another server may follow.
+func (r *run) serveOn(ctx context.Context, s *server.Server, l net.Listener, greet func(base, token, metrics string)) error {
 	token, err := s.PrintedToken(l.Addr())
 	if err != nil {
 		return errors.Join(err, s.Close())
 	}
-	base := f.address(l)
-	defer remember(f.Data, base+"/#token="+token, logger)()
-	metrics, stopMetrics, err := f.serveMetrics(ctx, s)
+	base := r.address(l)
+	defer remember(r.Data, base+"/#token="+token, r.logger)()
+	metrics, stopMetrics, err := r.serveMetrics(ctx, s)
 	if err != nil {
 		return errors.Join(err, s.Close())
 	}
 	defer stopMetrics()
 	greet(base, token, metrics)
+	if err := r.confirm(); err != nil {
+		return errors.Join(err, s.Close())
+	}
 	err = s.Serve(ctx, l)
-	if context.Cause(ctx) != errTerminated {
+	if !errors.Is(context.Cause(ctx), server.ErrLeave) {
 		err = errors.Join(err, s.EndPrinted())
 	}
 	return err
@@ -190,12 +231,24 @@ func (f *Settings) serveOn(ctx context.Context, s *server.Server, l net.Listener
 // openAt opens a port, with TLS if secure is set and there is a certificate.
 func (f *Settings) openAt(ctx context.Context, address string, secure bool) (net.Listener, error) {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
-	if err != nil || f.tlsCert == "" || !secure {
+	if err != nil || !secure {
 		return l, err
+	}
+	tls, err := f.secured(l)
+	if err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return tls, nil
+}
+
+// secured adds TLS to a port if there is a certificate.
+func (f *Settings) secured(l net.Listener) (net.Listener, error) {
+	if f.tlsCert == "" {
+		return l, nil
 	}
 	pair, err := tls.LoadX509KeyPair(f.tlsCert, f.tlsKey)
 	if err != nil {
-		return nil, errors.Join(err, l.Close())
+		return nil, err
 	}
 	return tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}), nil
 }

@@ -50,7 +50,7 @@ type Settings struct {
 	tenantDirs                                                                     []string
 	push, preview, keep                                                            bool
 	pushContact, previewListen, previewURL                                         string
-	host, noHost                                                                   bool
+	host, noHost, replace                                                          bool
 	orphanTimeout                                                                  time.Duration
 }
 
@@ -80,6 +80,7 @@ func (f *Settings) Register(p *pflag.FlagSet) {
 	p.DurationVar(&f.DrainTimeout, "drain-timeout", server.DefaultDrainTimeout, "how long running turns have when the server stops")
 	p.BoolVar(&f.host, "host", false, "run agents in a process that outlives the server: a crash, SIGTERM and an upgrade do not end them")
 	p.BoolVar(&f.noHost, "no-host", false, "end agents with the server, also those that an earlier server has left; the default")
+	p.BoolVar(&f.replace, "replace", false, "take the place of the server that runs on the same data: its port, its sessions and its agents")
 	p.DurationVar(&f.orphanTimeout, "orphan-timeout", 0, "how long an agent of --host runs without a server (default 24h, with a budget 10m)")
 	p.DurationVar(&f.stallNotify, "stall-notify", 3*time.Minute, "after how long a silent turn is reported; 0 is never")
 	p.DurationVar(&f.stallInterrupt, "stall-interrupt", 0, "after how long a silent turn is interrupted; 0 is never")

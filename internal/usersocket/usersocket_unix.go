@@ -1,6 +1,6 @@
 //go:build unix
 
-package host
+package usersocket
 
 import (
 	"context"
@@ -38,8 +38,8 @@ func shorten(path string, f func(path string) error) error {
 	return errors.Join(errors.New("no short path for the socket"), err)
 }
 
-// listen opens the socket. An existing one belongs to a killed host, because the caller holds the lock.
-func listen(path string) (net.Listener, error) {
+// Listen opens a socket. It replaces an existing one: the caller knows that its process has ended.
+func Listen(path string) (*net.UnixListener, error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
@@ -52,17 +52,27 @@ func listen(path string) (net.Listener, error) {
 		return nil, err
 	}
 	l.SetUnlinkOnClose(false) // its short path no longer exists then
-	// Only this user can access the folder, so no other process can connect before.
 	if err := os.Chmod(path, 0o600); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
 	return l, nil
 }
 
-func dial(ctx context.Context, path string) (conn net.Conn, err error) {
-	err = shorten(path, func(short string) (err error) {
-		conn, err = new(net.Dialer).DialContext(ctx, "unix", short)
+// Dial connects to a socket, and returns an error if its process belongs to another user.
+func Dial(ctx context.Context, path string) (*net.UnixConn, error) {
+	var conn *net.UnixConn
+	err := shorten(path, func(short string) error {
+		c, err := new(net.Dialer).DialContext(ctx, "unix", short)
+		if err == nil {
+			conn = c.(*net.UnixConn)
+		}
 		return err
 	})
-	return conn, err
+	if err != nil {
+		return nil, err
+	}
+	if err := CheckPeer(conn); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return conn, nil
 }

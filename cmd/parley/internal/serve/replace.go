@@ -1,0 +1,126 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/takeover"
+	"github.com/seed7221b0f9/parley/eventlog"
+	"github.com/seed7221b0f9/parley/server"
+)
+
+// errReplaced is the cause of the end of a server whose place another one takes.
+var errReplaced = fmt.Errorf("another server takes over: %w", server.ErrLeave)
+
+// leaveMargin is what a server needs to leave beyond the time its turns have.
+const leaveMargin = 20 * time.Second
+
+// openPort opens the port. With --replace it takes that of the server of the same data directory, if one runs, which has left then.
+func (f *Settings) openPort(ctx context.Context, logger *slog.Logger) (*net.TCPListener, *takeover.Predecessor, error) {
+	var before *takeover.Predecessor
+	if f.replace {
+		var err error
+		if before, err = takeover.Ask(ctx, f.Data, eventlog.Format, f.Version, logger); err != nil && !errors.Is(err, takeover.ErrNone) {
+			return nil, nil, err
+		}
+	}
+	if before == nil {
+		port, err := f.listenTCP(ctx)
+		return port, nil, err
+	}
+	port, err := f.portOf(ctx, before.Port)
+	if err == nil {
+		err = before.Left()
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, before.Close())
+	}
+	return port, before, nil
+}
+
+// portOf returns the port of the server before, if it is the one of --listen, and otherwise opens that.
+func (f *Settings) portOf(ctx context.Context, theirs net.Listener) (*net.TCPListener, error) {
+	want, err := net.ResolveTCPAddr("tcp", f.listen)
+	if err != nil {
+		return nil, errors.Join(err, theirs.Close())
+	}
+	if port, ok := theirs.(*net.TCPListener); ok && (want.Port == 0 || want.String() == port.Addr().String()) {
+		return port, nil
+	}
+	return f.listenTCP(ctx)
+}
+
+func (f *Settings) listenTCP(ctx context.Context) (*net.TCPListener, error) {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", f.listen)
+	if err != nil {
+		return nil, err
+	}
+	return l.(*net.TCPListener), nil
+}
+
+// openDoor lets another server take the place of this one: leave is called when one asks. A failure is only logged.
+func (r *run) openDoor(leave context.CancelCauseFunc) (shut func()) {
+	d, err := takeover.OpenDoor(r.Data, takeover.Offer{Port: r.port, Format: eventlog.Format, Leave: r.DrainTimeout + leaveMargin}, r.logger)
+	if err != nil {
+		if !errors.Is(err, errors.ErrUnsupported) {
+			r.logger.Warn("another server cannot take the place of this one with --replace", "err", err)
+		}
+		return func() {}
+	}
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		select {
+		case r.next = <-d.Asked():
+			r.logger.Info("another server takes over", "pid", r.next.PID(), "version", r.next.Version)
+			leave(errReplaced)
+		case <-stop:
+		}
+	}()
+	return func() {
+		close(stop)
+		<-done
+		if err := d.Close(); err != nil {
+			r.logger.Warn("closing the socket for --replace", "err", err)
+		}
+	}
+}
+
+// confirm reports to the server before that this one serves. One that has given up meanwhile continues, and this one ends.
+func (r *run) confirm() error {
+	if r.before == nil {
+		return nil
+	}
+	before := r.before
+	r.before = nil
+	if err := before.Serving(); err != nil {
+		return fmt.Errorf("the server before has not waited: %w", err)
+	}
+	return nil
+}
+
+// giveUp lets the server before continue, if this one has not come to serve.
+func (r *run) giveUp() error {
+	if r.before == nil {
+		return nil
+	}
+	return r.before.Close()
+}
+
+// handOver waits until the next server serves. If it does not, the port for the next life of this one is returned.
+func (r *run) handOver(ctx context.Context, ended error) (*net.TCPListener, error) {
+	port, err := r.next.Confirm(ctx)
+	if err == nil {
+		fmt.Fprintln(r.out, "Another server has taken over.")
+		return nil, ended
+	}
+	if port == nil {
+		return nil, errors.Join(ended, err)
+	}
+	r.logger.Error("the other server did not take over: this one continues", "err", errors.Join(ended, err))
+	return port, nil
+}

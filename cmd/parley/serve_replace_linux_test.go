@@ -1,0 +1,87 @@
+package main
+
+import (
+	"errors"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/client"
+	"github.com/seed7221b0f9/parley/server/api"
+)
+
+// answered allows what the agent of a session asks, and waits for the end of its turn.
+func (s *simHost) answered(c *client.Client, session string) {
+	s.Helper()
+	viewer := &simServer{T: s.T, c: c}
+	done := map[string]bool{}
+	viewer.until(session, func(c *event.Conversation) bool {
+		for _, p := range c.Prompts {
+			if id := p.RequestID(); !done[id] {
+				done[id] = true
+				viewer.call("permission.respond", api.PermissionRespondParams{SessionID: session, RequestID: id, Behavior: "allow"}, nil)
+			}
+		}
+		return c.State == "idle" && c.Totals.Turns == 1
+	})
+	if len(done) == 0 {
+		s.Error("the agent has not asked")
+	}
+}
+
+// TestServe_replace starts a server in the place of one that runs, stopped or not, while an agent waits for a permission. The new one has
+// the address, the tokens, the session and the agent of the old one, which ends.
+func TestServe_replace(t *testing.T) {
+	for _, stopped := range []bool{false, true} {
+		t.Run(map[bool]string{false: "runs", true: "stopped"}[stopped], func(t *testing.T) {
+			t.Parallel()
+			s := newSimHost(t)
+			old, viewer := s.serve("--host")
+			id := s.connect(viewer)
+			before, _ := s.agents()
+			var exit *exec.ExitError
+			if stopped {
+				if err := old.Process.Signal(syscall.SIGSTOP); err != nil {
+					t.Fatal(err)
+				}
+			}
+			address := strings.TrimPrefix(viewer.URL(), "http://")
+			server, c := s.serve("--host", "--replace", "--listen", address)
+			if err := old.Wait(); errors.As(err, &exit) != stopped {
+				t.Errorf("the old server ended with %v", err)
+			}
+			if c.URL() != viewer.URL() {
+				t.Errorf("the new server is at %s, want %s", c.URL(), viewer.URL())
+			}
+			after, _ := s.agents()
+			if len(before) != 1 || len(after) != 1 || after[0].PID != before[0].PID || after[0].Exit != nil {
+				t.Errorf("the agents were %+v and are %+v, want the same", before, after)
+			}
+			s.answered(viewer, id)
+			end(t, server, syscall.SIGINT)
+		})
+	}
+}
+
+// TestServe_replaceFails starts a server that cannot take the place of the one that runs, which continues with the same address, tokens,
+// session and agent.
+func TestServe_replaceFails(t *testing.T) {
+	s := newSimHost(t)
+	server, viewer := s.serve("--host")
+	id := s.connect(viewer)
+	before, _ := s.agents()
+	address := strings.TrimPrefix(viewer.URL(), "http://")
+	second := exec.CommandContext(t.Context(), linkedProgram(t), append(append([]string{"serve"}, s.args...), "--host", "--replace", "--listen", address, "--agent", "no-such-agent")...)
+	second.Env = s.env
+	out, err := second.CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "no-such-agent") {
+		t.Fatalf("the second server ended with %v and printed %q", err, out)
+	}
+	s.answered(viewer, id)
+	if after, _ := s.agents(); len(after) != 1 || after[0].PID != before[0].PID {
+		t.Errorf("the agents were %+v and are %+v, want the same", before, after)
+	}
+	end(t, server, syscall.SIGINT)
+}

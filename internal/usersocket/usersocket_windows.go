@@ -1,0 +1,13 @@
+package usersocket
+
+import (
+	"context"
+	"errors"
+	"net"
+)
+
+// Listen is not supported on Windows.
+func Listen(string) (*net.UnixListener, error) { return nil, errors.ErrUnsupported }
+
+// Dial is not supported on Windows.
+func Dial(context.Context, string) (*net.UnixConn, error) { return nil, errors.ErrUnsupported }
