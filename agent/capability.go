@@ -44,6 +44,23 @@ func CapabilitiesOf(p Provider, s Session) Capabilities {
 	return c
 }
 
+// Names returns the names of the capabilities, in the order of their fields.
+func (c Capabilities) Names() (names []string) {
+	for _, f := range []struct {
+		name string
+		has  bool
+	}{
+		{"resume", c.Resume}, {"history", c.History}, {"usage", c.Usage}, {"witness", c.Witness}, {"live", c.Live}, {"follow", c.Follow},
+		{"catalog", c.Catalog}, {"model", c.Model}, {"modes", c.Modes != nil}, {"thinking", c.Thinking}, {"efforts", c.Efforts != nil}, {"fork", c.Fork},
+		{"rewind", c.Rewind}, {"background", c.Background}, {"tasks", c.Tasks}, {"context", c.Context}, {"mcp", c.MCP}, {"title", c.Title},
+	} {
+		if f.has {
+			names = append(names, f.name)
+		}
+	}
+	return names
+}
+
 func is[T any](v any) bool {
 	_, ok := v.(T)
 	return ok

@@ -14,6 +14,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/agenttest"
 	"github.com/seed7221b0f9/parley/claude/claudetest"
 	"github.com/seed7221b0f9/parley/internal/test/e2e"
+	"github.com/seed7221b0f9/parley/internal/test/parts"
 	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
@@ -80,7 +81,8 @@ func TestReferenceAdapter(t *testing.T) {
 		}
 		return agenttest.Subject{
 			Provider: &acpagent.Provider{Command: command, As: "adapter"}, Options: o, Timeout: 2 * time.Minute,
-			Prompts: agenttest.Prompts{Say: "say something", Tool: "use-a-tool", Plan: "make-a-plan", Wait: "please-wait"},
+			Capabilities: parts.Of(t, "`acpagent` with claude-agent-acp"),
+			Prompts:      agenttest.Prompts{Say: "say something", Tool: "use-a-tool", Plan: "make-a-plan", Wait: "please-wait"},
 		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/seed7221b0f9/parley/acp/acpagent"
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/agenttest"
+	"github.com/seed7221b0f9/parley/internal/test/parts"
 )
 
 // TestAgentOverTheProtocol runs the acceptance suite for providers with parley acp, a
@@ -21,7 +22,8 @@ func TestAgentOverTheProtocol(t *testing.T) {
 			Options: agent.Options{Dir: t.TempDir(), Env: []string{
 				"HOME=" + home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + home, "PARLEY_SIM_PACE=0", "GORACE=atexit_sleep_ms=0",
 			}},
-			Prompts: agenttest.Prompts{Say: "say hello", Tool: "tool Bash", Plan: "plan", Wait: "wait"},
+			Capabilities: parts.Of(t, "`acpagent` with `parley acp`"),
+			Prompts:      agenttest.Prompts{Say: "say hello", Tool: "tool Bash", Plan: "plan", Wait: "wait"},
 		}
 	})
 }

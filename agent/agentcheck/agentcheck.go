@@ -18,6 +18,8 @@ type Subject struct {
 	Provider agent.Provider
 	Options  agent.Options
 	Prompts  Prompts
+	// Capabilities are the names of those that the provider and its sessions must have, and no others; nil allows all.
+	Capabilities []string
 	// Timeout bounds each wait; 0 is 30 seconds.
 	Timeout time.Duration
 }

@@ -3,11 +3,13 @@ package agentcheck_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/agentcheck"
+	"github.com/seed7221b0f9/parley/agent/agenttest"
 )
 
 // broken is a provider that cannot open sessions.
@@ -20,6 +22,25 @@ func (b broken) Open(context.Context, agent.Options) (agent.Session, error) {
 		panic("at once")
 	}
 	return nil, errors.New("it does not work")
+}
+
+// A provider that has more or fewer capabilities than the subject lists fails, and one without a list does not.
+func TestChecks_capabilities(t *testing.T) {
+	all := []string{"resume", "history", "usage", "witness", "catalog", "model", "modes", "thinking", "efforts", "fork", "rewind", "background", "tasks", "context", "mcp", "title"}
+	checks := agentcheck.Checks()
+	check := checks[len(checks)-1]
+	for name, tt := range map[string]struct {
+		want   []string
+		status string
+	}{
+		"no list": {nil, agentcheck.Passed}, "all": {all, agentcheck.Passed}, "one is not listed": {all[1:], agentcheck.Failed},
+		"one is missing": {append(slices.Clone(all), "x"), agentcheck.Failed}, "none is listed": {[]string{}, agentcheck.Failed},
+	} {
+		subject := agentcheck.Subject{Provider: &agenttest.Provider{Dir: t.TempDir()}, Prompts: agentcheck.Prompts{Say: "say hello"}, Capabilities: tt.want}
+		if r := check.Result(subject); r.Name != "capabilities" || r.Status != tt.status || r.Status == agentcheck.Failed && !strings.Contains(r.Text, "the capabilities are") {
+			t.Errorf("%s: %+v, want %s", name, r, tt.status)
+		}
+	}
 }
 
 // A check that fails, or whose provider panics, is a result with the reason.

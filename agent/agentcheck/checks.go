@@ -466,6 +466,9 @@ func checkResume(r *run) {
 func checkCapabilities(r *run) {
 	s := r.open()
 	c := agent.CapabilitiesOf(r.Provider, s)
+	if got := c.Names(); r.Capabilities != nil && !slices.Equal(got, r.Capabilities) {
+		r.Errorf("the capabilities are %q, want %q", got, r.Capabilities)
+	}
 	if m, ok := s.(agent.ModelSetter); ok != c.Model {
 		r.Errorf("the capability of models is %v", c.Model)
 	} else if ok {

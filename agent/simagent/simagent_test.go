@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent/agenttest"
 	"github.com/seed7221b0f9/parley/agent/simagent"
+	"github.com/seed7221b0f9/parley/internal/test/parts"
 	"go.uber.org/goleak"
 )
 
@@ -21,8 +22,9 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func TestProvider(t *testing.T) {
 	agenttest.Run(t, func(t *testing.T) agenttest.Subject {
 		return agenttest.Subject{
-			Provider: &simagent.Provider{Dir: t.TempDir(), Pace: -1},
-			Prompts:  agenttest.Prompts{Say: "say hello", Tool: "tool Bash", Plan: "plan", Question: "ask me a question", Wait: "wait"},
+			Provider:     &simagent.Provider{Dir: t.TempDir(), Pace: -1},
+			Capabilities: parts.Of(t, "`simagent`"),
+			Prompts:      agenttest.Prompts{Say: "say hello", Tool: "tool Bash", Plan: "plan", Question: "ask me a question", Wait: "wait"},
 		}
 	})
 }

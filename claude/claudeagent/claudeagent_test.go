@@ -13,6 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude/claudeagent"
 	"github.com/seed7221b0f9/parley/claude/claudetest"
 	"github.com/seed7221b0f9/parley/internal/test/e2e"
+	"github.com/seed7221b0f9/parley/internal/test/parts"
 	"go.uber.org/goleak"
 )
 
@@ -98,7 +99,7 @@ func subject(t *testing.T) agenttest.Subject {
 		provider = dying{provider}
 	}
 	return agenttest.Subject{
-		Provider: provider, Options: agent.Options{Mode: mode},
+		Provider: provider, Options: agent.Options{Mode: mode}, Capabilities: parts.Of(t, "`claudeagent`"),
 		Prompts: agenttest.Prompts{
 			Say: "say something", Tool: "use-a-tool", Plan: "make-a-plan", Question: "ask-a-question", Elicit: "ask-by-mcp",
 			Wait: "please-wait", Die: "please-die", Task: "start-a-task",

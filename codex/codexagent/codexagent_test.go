@@ -16,6 +16,7 @@ import (
 	"github.com/seed7221b0f9/parley/codex/codexagent"
 	"github.com/seed7221b0f9/parley/codex/codextest"
 	"github.com/seed7221b0f9/parley/internal/test/e2e/codexcli"
+	"github.com/seed7221b0f9/parley/internal/test/parts"
 	"go.uber.org/goleak"
 )
 
@@ -100,7 +101,7 @@ func subject(t *testing.T) (agenttest.Subject, *tapped) {
 	die.Do = func() { p.kill(t) }
 	api.ReplyTo("please-die", die)
 	return agenttest.Subject{
-		Provider: p, Options: agent.Options{Dir: home.Project, Mode: "default"},
+		Provider: p, Options: agent.Options{Dir: home.Project, Mode: "default"}, Capabilities: parts.Of(t, "`codexagent`"),
 		Prompts: agenttest.Prompts{Say: "say something", Tool: "use-a-tool", Elicit: "ask-by-mcp", Question: "ask-me", Wait: "please-wait", Die: "please-die"},
 	}, p
 }
