@@ -3,8 +3,11 @@ package server
 import (
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // TestDocs checks that the documentation is served to callers without a token, below the checks of the
@@ -32,6 +35,11 @@ func TestDocs(t *testing.T) {
 				req.Host = test.host
 			}
 			status, _, body := h.do(req)
+			var hello api.HelloResult
+			h.call("hello", api.HelloParams{}, &hello)
+			if slices.Contains(hello.Capabilities, "docs") != (test.docs != nil) {
+				t.Errorf("hello reports the capabilities %q", hello.Capabilities)
+			}
 			if status != test.status || test.want != "" && string(body) != test.want || test.docs == nil && strings.Contains(string(body), "docs of") {
 				t.Errorf("status %d, body %.80q; want %d and %q", status, body, test.status, test.want)
 			}

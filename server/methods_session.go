@@ -25,9 +25,13 @@ func hello(s *Server, ctx context.Context, c *caller, p api.HelloParams) (api.He
 	if c.socket != nil {
 		c.socket.hello(ctx, p)
 	}
+	capabilities := []string{"ws", "sse", "poll", event.CapabilityOutputDelta}
+	if s.opts.Docs != nil {
+		capabilities = append(capabilities, "docs")
+	}
 	return api.HelloResult{
 		Name: "parley", Version: s.opts.Version, Simulated: s.opts.Simulated, Role: c.role.String(),
-		Capabilities: []string{"ws", "sse", "poll", event.CapabilityOutputDelta},
+		Capabilities: capabilities,
 	}, nil
 }
 

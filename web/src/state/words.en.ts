@@ -147,6 +147,7 @@ export const en = {
   picture: (k: number) => `Picture ${k}`,
   newBelow: "New below",
   toEnd: "To the end",
+  guide: "Guide",
   isNew: "new",
   background: "background",
   noOutput: "No output",

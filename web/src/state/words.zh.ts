@@ -141,6 +141,7 @@ export const zh: Words = {
   picture: (k) => `图片 ${k}`,
   newBelow: "下方有新内容",
   toEnd: "到末尾",
+  guide: "指南",
   isNew: "新",
   background: "后台",
   noOutput: "没有输出",

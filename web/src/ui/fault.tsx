@@ -8,6 +8,7 @@ import { formatRoute } from "../state/route";
 import { isPerson, type Row } from "../state/rows";
 import type { SessionStore } from "../state/session";
 import { Button } from "./button";
+import { Guide } from "./guide";
 import { imagesOf, read } from "./user";
 
 /** Whether nothing was asked since an item, and the agent waits. */
@@ -65,9 +66,12 @@ export function FaultAction({ code, item, store }: { code: string; item: Item; s
   if (code === "authentication_failed") {
     const command = store.settled.provider?.startsWith("codex") ? "codex login" : "claude /login";
     return (
-      <Button small onClick={() => void copyText(command)} title={command}>
-        {t.copyLogin}
-      </Button>
+      <>
+        <Button small onClick={() => void copyText(command)} title={command}>
+          {t.copyLogin}
+        </Button>
+        <Guide page="guide/troubleshooting" />
+      </>
     );
   }
   if (code === "error_max_turns" || code === "max_output_tokens")

@@ -119,6 +119,23 @@ describe("settings", { concurrency: 2 }, () => {
     await page.context().close();
   });
 
+  test("sections lead to the pages of the documentation about them", async () => {
+    const page = await open(browser, server);
+    await show(page, "devices");
+    const guides = page.locator(".set-col").getByRole("link", { name: "Guide" });
+    await page.locator("[data-section=devices]").getByRole("link", { name: "Guide" }).waitFor();
+    const links = await guides.evaluateAll((all) => all.map((a) => a.href));
+    assert.equal(links.length, 7);
+    for (const link of links) assert.equal((await page.request.get(link)).status(), 200, link);
+    const [docs] = await Promise.all([
+      page.waitForEvent("popup"),
+      page.locator("[data-section=devices]").getByRole("link", { name: "Guide" }).click(),
+    ]);
+    await docs.getByRole("heading", { level: 1 }).waitFor();
+    assert.match(docs.url(), /\/docs\/guide\/security\.html$/);
+    await page.context().close();
+  });
+
   test("a budget is set and removed by its field, and a wrong one is put back with the reason", async () => {
     const page = await open(browser, server);
     await show(page, "budgets");

@@ -14,6 +14,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/agenttest"
 	"github.com/seed7221b0f9/parley/agent/simagent"
+	"github.com/seed7221b0f9/parley/docs/site"
 	"github.com/seed7221b0f9/parley/eventlog"
 	"github.com/seed7221b0f9/parley/server"
 )
@@ -79,7 +80,7 @@ func run(f flags) error {
 	}
 	defer func() { _ = store.Close(context.Background()) }()
 	opts := server.Options{
-		Providers: providers, Simulated: f.codex == "", Store: store, Dir: filepath.Join(f.dir, "server"), Directories: []string{f.work},
+		Docs: site.Handler("/docs/"), Providers: providers, Simulated: f.codex == "", Store: store, Dir: filepath.Join(f.dir, "server"), Directories: []string{f.work},
 		DrainTimeout: time.Second, MaxAgents: 500, AllowedHosts: f.hosts, Push: f.push,
 	}
 	var shown net.Listener

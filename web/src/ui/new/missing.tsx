@@ -12,6 +12,7 @@ import {
 } from "../../state/providers";
 import { plain } from "../../state/safe";
 import { Button, IconButton } from "../button";
+import { Guide } from "../guide";
 import { Icon } from "../icon";
 
 const install: Readonly<Record<string, string>> = {
@@ -57,7 +58,9 @@ export function MissingBox({ of, use }: { of: Missing; use: (agent: string) => v
       <Icon name="alert" class="warnc" />
       <div class="grow">
         <p class="strong">{of.title}</p>
-        <p class="dim">{of.note}</p>
+        <p class="dim">
+          {of.note} <Guide page="guide/start" />
+        </p>
       </div>
       <span class="acts">
         {of.instead && (

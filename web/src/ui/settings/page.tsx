@@ -19,20 +19,22 @@ import { RuleSettings } from "./rules";
 interface Part {
   id: "general" | "agents" | "permissions" | "mcp" | "notifications" | "budgets" | "devices" | "keyboard" | "about";
   icon: IconName;
+  /** The page of the documentation about it. */
+  guide?: string;
   Body: () => preact.ComponentChildren;
 }
 
 /** The sections in their order. Another one is added here. */
 const parts: readonly Part[] = [
   { id: "general", icon: "settings", Body: General },
-  { id: "agents", icon: "bot", Body: AgentSettings },
-  { id: "permissions", icon: "shield", Body: RuleSettings },
-  { id: "mcp", icon: "plug", Body: McpSettings },
-  { id: "notifications", icon: "bell", Body: NoticeSettings },
-  { id: "budgets", icon: "gauge", Body: BudgetSettings },
-  { id: "devices", icon: "lock", Body: DeviceSettings },
+  { id: "agents", icon: "bot", guide: "guide/any-agent", Body: AgentSettings },
+  { id: "permissions", icon: "shield", guide: "guide/permissions", Body: RuleSettings },
+  { id: "mcp", icon: "plug", guide: "guide/tools", Body: McpSettings },
+  { id: "notifications", icon: "bell", guide: "push", Body: NoticeSettings },
+  { id: "budgets", icon: "gauge", guide: "budgets", Body: BudgetSettings },
+  { id: "devices", icon: "lock", guide: "guide/security", Body: DeviceSettings },
   { id: "keyboard", icon: "keyboard", Body: KeyboardSettings },
-  { id: "about", icon: "info", Body: About },
+  { id: "about", icon: "info", guide: "index", Body: About },
 ];
 
 export default function SettingsPage() {
@@ -104,8 +106,8 @@ export default function SettingsPage() {
             ))}
           </nav>
           <div class="set-col" ref={column}>
-            {shown.map(({ id, Body }) => (
-              <SetSection key={id} id={id} title={t.titles[id]} {...(t.notes[id] ? { note: t.notes[id] } : {})}>
+            {shown.map(({ id, guide, Body }) => (
+              <SetSection key={id} id={id} title={t.titles[id]} {...(guide ? { guide } : {})} {...(t.notes[id] ? { note: t.notes[id] } : {})}>
                 <Body />
               </SetSection>
             ))}

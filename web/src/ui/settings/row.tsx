@@ -1,19 +1,26 @@
 // The parts of the settings: a section, a row with its name, and a switch.
 
 import type { ComponentChildren } from "preact";
+import { Guide } from "../guide";
 
 interface SectionProps {
   id: string;
   title: string;
   note?: string;
+  /** The page of the documentation about it. */
+  guide?: string;
   children: ComponentChildren;
 }
 
-export function SetSection({ id, title, note, children }: SectionProps) {
+export function SetSection({ id, title, note, guide, children }: SectionProps) {
   return (
     <section class="set-s" id={`set-${id}`} aria-label={title} data-section={id}>
       <h2>{title}</h2>
-      {note && <p class="dim">{note}</p>}
+      {(note || guide) && (
+        <p class="dim">
+          {note} {guide && <Guide page={guide} />}
+        </p>
+      )}
       {children}
     </section>
   );
