@@ -1,6 +1,6 @@
 // All sessions: those that run and those on disk, with search in their texts.
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { exportSession, fork } from "../state/actions";
 import { now, w } from "../state/app";
 import { lang } from "../state/prefs";
@@ -180,6 +180,7 @@ interface RowProps {
 
 function Row({ e, depth, hit, query, current, show }: RowProps) {
   const t = w.value;
+  const pressed = useRef(false);
   const items = [
     { icon: "pencil" as const, label: t.rename, run: () => void renameSession(e.id, e.live, e.title) },
     { icon: "tag" as const, label: t.tag, run: () => void tagSession(e.id) },
@@ -201,8 +202,17 @@ function Row({ e, depth, hit, query, current, show }: RowProps) {
     <tr
       aria-current={current ? "true" : undefined}
       // A pointer that is down must not find another place under it when it goes up: it shows the detail with its click.
-      onFocusIn={(f) => (f.target as Element).matches(":focus-visible") && show()}
-      onClick={show}
+      onPointerDown={() => {
+        pressed.current = true;
+      }}
+      onFocusIn={() => {
+        if (!pressed.current) show();
+        pressed.current = false;
+      }}
+      onClick={() => {
+        pressed.current = false;
+        show();
+      }}
       onDblClick={() => {
         location.hash = entryHref(e);
       }}
@@ -233,7 +243,13 @@ function Row({ e, depth, hit, query, current, show }: RowProps) {
       <td class="p-hide r num">{e.turns > 0 ? e.turns : ""}</td>
       <td class="p-hide r num">{e.cost !== undefined && e.cost > 0 ? money(e.cost) : ""}</td>
       <td class="r dim num nowrap">{age(e.updated, now.value, t, lang.value)}</td>
-      <td onClick={(c) => c.stopPropagation()}>
+      <td // its menu opens without the detail, which would move it
+        onFocusIn={(f) => f.stopPropagation()}
+        onClick={(c) => {
+          pressed.current = false;
+          c.stopPropagation();
+        }}
+      >
         <ActionMenu items={items} label={`${t.more}: ${plain(e.title || t.untitled)}`} />
       </td>
     </tr>
