@@ -49,6 +49,11 @@ type Options struct {
 	Files                 Files             // called around tools that use files; nil is the disk alone
 	// Spawner starts the process of the agent; nil is the provider's default. Providers that do not implement [Adopter] ignore it.
 	Spawner spawn.Spawner
+	// Sandbox is the kind of box that the session asks for; empty is the server's choice.
+	Sandbox string
+	// Box returns a spawner that starts the process of the agent in a box, with next or, if that is nil, on this machine. Only a provider
+	// that implements [Boxable] has boxes; nil is none.
+	Box func(next spawn.Spawner) spawn.Spawner
 	// OnUsed is called with the usage of each answer of the model, from any goroutine. It must
 	// return at once. Providers without that data never call it; nil is allowed.
 	OnUsed func(Used)

@@ -23,6 +23,7 @@ func (s *Server) openKeyProxy() error {
 
 // closeKeyProxy stops the proxy, after the agents.
 func (s *Server) closeKeyProxy() {
+	s.closeDoor()
 	if s.keys != nil {
 		if err := s.keys.Close(); err != nil {
 			s.logger.Warn("the key proxy was not closed", "err", err)
@@ -31,8 +32,8 @@ func (s *Server) closeKeyProxy() {
 }
 
 // prepareAgent gives an agent access to its model, through the proxy if the server has a key and by
-// its environment otherwise, and a mark for previews. release ends the access.
-func (s *Server) prepareAgent(session string, provider agent.Provider, opts *agent.Options) (release func()) {
+// its environment otherwise, a mark for previews, and a box if the session has one. release ends the access.
+func (s *Server) prepareAgent(session string, provider agent.Provider, opts *agent.Options) (release func(), err error) {
 	release = func() {}
 	if p, ok := provider.(agent.KeyProxied); ok && s.keys != nil {
 		token, revoke := s.keys.Grant(session)
@@ -40,5 +41,11 @@ func (s *Server) prepareAgent(session string, provider agent.Provider, opts *age
 		release = sync.OnceFunc(revoke)
 	}
 	s.mark(session, opts)
-	return release
+	if s.boxed(opts.Sandbox) {
+		if err := s.putInBox(provider, opts); err != nil {
+			release()
+			return nil, err
+		}
+	}
+	return release, nil
 }

@@ -204,7 +204,7 @@ func providersList(s *Server, ctx context.Context, c *caller, _ api.Empty) (api.
 		sim, ok := p.(agent.Simulator)
 		result.Providers = append(result.Providers, api.ProviderInfo{
 			Name: p.Name(), DisplayName: p.Name(), Available: true, Default: i == 0, Simulated: i == 0 && s.opts.Simulated || ok && sim.Simulated(),
-			Capabilities: s.sessions.Capabilities(p, nil),
+			Capabilities: session.CapabilitiesOf(p, nil, s.opts.AllowBypass || s.describeBox(p, "", false, tenant.Env).Sealed()),
 		})
 	}
 	return result, nil

@@ -154,10 +154,17 @@ func (s *Server) checkConnect(ctx context.Context, c *caller, p *api.ConnectPara
 	if p.DangerouslySkipPermissions {
 		p.PermissionMode = "bypassPermissions"
 	}
-	if !s.opts.AllowBypass && (p.PermissionMode == "bypassPermissions" || p.AllowDangerouslySkipPermissions || p.DangerouslySkipPermissions) {
+	provider, env, err := s.provider(ctx, c.tenant, p.Provider)
+	if err != nil {
+		return err
+	}
+	if err := s.checkSandbox(provider, p.Sandbox); err != nil {
+		return err
+	}
+	bypass := s.opts.AllowBypass || s.describeBox(provider, p.Sandbox, p.MCPServers != "" || p.Agents != "", env).Sealed()
+	if !bypass && (p.PermissionMode == "bypassPermissions" || p.AllowDangerouslySkipPermissions || p.DangerouslySkipPermissions) {
 		return session.Fail(api.AuthFailed, "the server was not started with bypassPermissions allowed")
 	}
-	var err error
 	if p.WorkspaceID != "" {
 		w, wsErr := s.workspace(c, p.WorkspaceID)
 		p.CWD, err = w.Path, wsErr

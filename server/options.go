@@ -70,6 +70,9 @@ type Options struct {
 	DefaultModel, DefaultMode string
 	// AllowBypass allows sessions without permissions. If it is off, bypassPermissions is rejected.
 	AllowBypass bool
+	// Boxes configures the boxes that agents run in. A session in a box without a network and without credentials may run without
+	// permissions also without AllowBypass.
+	Boxes Boxes
 	// Env is the complete environment of agents, as KEY=value. See [AgentEnv].
 	Env []string
 	// APIKey is a key that agents use without having it: a loopback proxy adds it to their requests

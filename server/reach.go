@@ -10,6 +10,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/session"
+	"github.com/seed7221b0f9/parley/spawn/box"
 )
 
 // findings are the observations for a report on isolation.
@@ -27,6 +28,10 @@ type findings struct {
 	readable   []string // readable ones of the same
 	serverData string
 	interfaces []string // interfaces that reach other machines
+
+	box    *api.Box // nil if the agent runs in none
+	tried  box.Seen // from inside of such a box
+	boxErr error    // why that failed
 }
 
 // secretNames are names of variables that usually hold a secret.
@@ -40,7 +45,12 @@ func (f *findings) report() api.IsolationResult {
 		r.Checks = append(r.Checks, api.IsolationCheck{Name: name, OK: ok, Detail: fmt.Sprintf(format, args...)})
 	}
 	f.checkSecrets(add)
-	f.checkSandbox(add)
+	if f.box != nil {
+		r.Sandbox = f.box.Kind
+		f.checkBox(add)
+	} else {
+		f.checkSandbox(add)
+	}
 	switch f.mode {
 	case "bypassPermissions":
 		add("permissions", false, "The mode is bypassPermissions: every tool runs without asking.")
@@ -51,7 +61,7 @@ func (f *findings) report() api.IsolationResult {
 	}
 	add("server_data", !slices.Contains(f.writable, f.serverData), "The server's data directory %s is %s by the user that the agent runs as.", f.serverData,
 		map[bool]string{true: "writable", false: "not writable"}[slices.Contains(f.writable, f.serverData)])
-	add("network", f.confined() || len(f.interfaces) == 0, "Interfaces that reach other machines: %s.", orNone(f.interfaces))
+	add("network", f.confined() && f.box == nil || len(f.interfaces) == 0, "Interfaces that reach other machines: %s.", orNone(f.interfaces))
 	return r
 }
 
@@ -90,6 +100,20 @@ func (f *findings) checkSandbox(add func(name string, ok bool, format string, ar
 	}
 }
 
+// checkBox adds the checks that were made from inside of the box.
+func (f *findings) checkBox(add func(name string, ok bool, format string, args ...any)) {
+	if f.boxErr != nil {
+		add("box", false, "The agent runs in a box, which could not be tried from inside: %s", session.FailureOf(f.boxErr).Message)
+		return
+	}
+	add("box", true, "The agent runs in a box of bubblewrap with the network %s. The checks of files, processes, sockets and the network were made from inside of another one like it.", f.box.Network)
+	add("processes", f.tried.Processes == 0, "Processes outside that the box shows: %d.", f.tried.Processes)
+	add("sockets", len(f.tried.Connected) == 0, "Sockets of the machine that the box reaches: %s.", orNone(f.tried.Connected))
+}
+
+// boxed reports whether the box was tried from inside.
+func (f *findings) boxed() bool { return f.box != nil && f.boxErr == nil }
+
 // confined reports whether commands are in a sandbox.
 func (f *findings) confined() bool { return f.reachErr == nil && f.reach.Sandbox == "on" }
 
@@ -106,6 +130,9 @@ func (f *findings) secrets() []string {
 }
 
 func (f *findings) reads() []string {
+	if f.boxed() {
+		return append(slices.Clone(f.readable), "the system's programs")
+	}
 	reads := slices.Clone(f.readable)
 	if len(f.reach.DenyRead) > 0 && f.confined() {
 		return append(reads, "everything else that the user can read, but not by commands: "+strings.Join(f.reach.DenyRead, ", "))
@@ -114,6 +141,9 @@ func (f *findings) reads() []string {
 }
 
 func (f *findings) writes() []string {
+	if f.boxed() {
+		return slices.Clone(f.writable)
+	}
 	if f.confined() {
 		return slices.Concat(f.dirs, f.reach.AllowWrite)
 	}
@@ -122,6 +152,8 @@ func (f *findings) writes() []string {
 
 func (f *findings) network() []string {
 	switch {
+	case f.boxed() && len(f.interfaces) == 0:
+		return []string{}
 	case f.confined():
 		return append([]string{}, f.reach.Domains...)
 	case len(f.interfaces) == 0:

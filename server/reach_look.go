@@ -11,6 +11,8 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/session"
+	"github.com/seed7221b0f9/parley/spawn/box"
 )
 
 // reach reports the files and hosts that the agent of a session can currently read, write and reach.
@@ -28,6 +30,9 @@ func reach(s *Server, ctx context.Context, _ *caller, p api.SessionRef) (api.Iso
 		f.reach, f.reachErr = r.Reach(bound)
 	}
 	f.look(a.Env, s.opts.APIKey)
+	if f.box = a.Box; f.box != nil {
+		f.boxErr = s.tryBox(ctx, f, a)
+	}
 	return f.report(), nil
 }
 
@@ -35,7 +40,7 @@ func reach(s *Server, ctx context.Context, _ *caller, p api.SessionRef) (api.Iso
 func (f *findings) look(given []string, key string) {
 	env := given
 	if read, found, ok := inspect(f.reach.PID, key); ok {
-		env, f.inspected, f.keySeen = read, true, found
+		env, f.inspected, f.keySeen = unboxed(read), true, found
 	}
 	home := ""
 	for _, entry := range env {
@@ -59,6 +64,39 @@ func (f *findings) look(given []string, key string) {
 		}
 	}
 	f.interfaces = outside()
+}
+
+// unboxed returns the environment inside, if it is that of a process that makes a box.
+func unboxed(env []string) []string {
+	if inside := box.Unpacked(env); len(inside) > 0 {
+		return inside
+	}
+	return env
+}
+
+// machineSockets are sockets that control a machine.
+var machineSockets = []string{"/run/docker.sock", "/var/run/docker.sock", "/run/podman/podman.sock", "/run/dbus/system_bus_socket", "/run/containerd/containerd.sock"}
+
+// tryBox replaces what was seen outside by what is seen inside of a box like that of the agent.
+func (s *Server) tryBox(ctx context.Context, f *findings, a *session.Agent) error {
+	opts := &agent.Options{Dir: a.Dirs[0], AdditionalDirectories: a.Dirs[1:], Env: a.Env}
+	b, err := s.boxOf(a.Provider, opts)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.opts.CallTimeout)
+	defer cancel()
+	trial := box.Trial{Paths: contained(slices.Concat(f.readable, f.writable, f.logins, b.Hide, []string{"/etc/shadow", "/usr"})), Sockets: machineSockets}
+	if f.tried, err = b.Try(ctx, opts.Dir, opts.Env, trial); err != nil {
+		return err
+	}
+	f.logins = slices.DeleteFunc(f.logins, func(path string) bool { return !slices.Contains(f.tried.Readable, path) })
+	f.readable, f.writable, f.interfaces = without(f.tried.Readable, "/usr"), f.tried.Writable, f.tried.Interfaces
+	return nil
+}
+
+func without(list []string, one string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s == one })
 }
 
 // maxProcess limits the data that is read of a process.

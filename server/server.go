@@ -16,6 +16,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/agentkit"
 	"github.com/seed7221b0f9/parley/server/keyproxy"
 	"github.com/seed7221b0f9/parley/server/session"
+	"github.com/seed7221b0f9/parley/spawn/box"
 	"github.com/seed7221b0f9/parley/workspace"
 )
 
@@ -35,7 +36,9 @@ type Server struct {
 	accounts   *accounts
 	webhooks   *webhooks
 	keys       *keyproxy.Proxy // nil if agents use Env
-	previews   *previews       // nil if disabled
+	doorMu     sync.Mutex
+	door       *box.Door // to keys, from boxes; nil before the first
+	previews   *previews // nil if disabled
 	metrics    *metrics
 	tracer     session.Tracer
 	conns      chan struct{} // one element per connection
@@ -170,7 +173,7 @@ func (s *Server) sessionOptions() session.Options {
 		Store: s.store, Dir: filepath.Join(o.Dir, shownDir), SecretDir: filepath.Join(o.Dir, secretDir), List: filepath.Join(o.Dir, listName), Logger: s.logger, Tracer: s.tracer, Now: o.now, AllowBypass: o.AllowBypass, MaxAgents: o.MaxAgents, MaxSessions: o.MaxSessions,
 		IdleTimeout: o.IdleTimeout, UnloadAfter: o.UnloadAfter, StartTimeout: o.StartTimeout, CallTimeout: o.CallTimeout,
 		DeltaInterval: o.DeltaInterval, JoinInterval: o.JoinInterval, ViewerInterval: o.ViewerInterval, Stall: o.Stall,
-		Host: o.Host, Provider: s.provider, Visible: visible, Prepare: s.prepareAgent,
+		Host: o.Host, Provider: s.provider, Visible: visible, Prepare: s.prepareAgent, Box: s.describeBox,
 		Accounts: s.accounts, Metrics: s.metrics, Notices: s.webhooks, Workspaces: s.workspaces,
 	}
 }

@@ -55,7 +55,7 @@ func (h *hosted) ask(id string) {
 
 // Adopt takes over a CLI that runs under a host. See [claude.Adopt].
 func (p *Provider) Adopt(ctx context.Context, id string, opts agent.Options, a agent.Adoption) (agent.Session, error) {
-	opts.Spawner = nil
+	opts.Spawner, opts.Box = nil, nil
 	o, err := p.options(opts)
 	if err != nil {
 		return nil, err

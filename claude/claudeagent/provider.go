@@ -153,6 +153,9 @@ func (p *Provider) options(opts agent.Options) (*claude.Options, error) {
 	if opts.Spawner != nil {
 		o.Spawner, o.Registry = opts.Spawner, nil // the host ends what it leaves
 	}
+	if opts.Box != nil {
+		o.Spawner = opts.Box(o.Spawner)
+	}
 	o.Dir = cmp.Or(opts.Dir, o.Dir)
 	o.Model, o.FallbackModel = cmp.Or(opts.Model, o.Model), cmp.Or(opts.FallbackModel, o.FallbackModel)
 	o.PermissionMode, o.AllowDangerouslySkipPermissions = message.PermissionMode(opts.Mode), opts.AllowBypass

@@ -9,12 +9,14 @@ import (
 	"github.com/seed7221b0f9/parley/internal/fakecli"
 	"github.com/seed7221b0f9/parley/internal/sim"
 	_ "github.com/seed7221b0f9/parley/internal/supervise/first" // makes this executable the supervisor of its agents
+	"github.com/seed7221b0f9/parley/spawn/box"
 )
 
 // programs are the other programs that this executable can run.
 var programs = map[string]fakecli.Program{sim.Name: sim.Program}
 
 func main() {
+	box.Enter()
 	host.Enter()
 	fakecli.RunProgram(programs)
 	os.Exit(execute(os.Args[1:]))

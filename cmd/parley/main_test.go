@@ -14,10 +14,12 @@ import (
 
 	"github.com/seed7221b0f9/parley/claude/claudetest"
 	"github.com/seed7221b0f9/parley/host"
+	"github.com/seed7221b0f9/parley/spawn/box"
 )
 
 // TestMain runs the tests, or the command if a test started it.
 func TestMain(m *testing.M) {
+	box.Enter()
 	host.Enter() // a host of a server under test is this executable
 	programs[keptProgram] = keptCLI(openDiary())
 	claudetest.RunProgram(programs) // the simulated agent is this executable too

@@ -39,6 +39,9 @@ func (l local) Spawn(ctx context.Context, cmd spawn.Command) (spawn.Process, err
 	return nil, &StartError{Path: cmd.Path, Dir: cmd.Dir, Reason: Diagnose(cmd.Path, err), Err: err}
 }
 
+// Local reports that processes run on this machine.
+func (local) Local() bool { return true }
+
 // checkCommand returns an error for commands that the system would refuse with a misleading error,
 // or accept wrongly.
 func checkCommand(cmd spawn.Command) error {

@@ -12,7 +12,7 @@ type ConnectParams struct {
 	Title                           string            `json:"title,omitempty"`
 	WorkspaceID                     string            `json:"workspace_id,omitempty"` // from workspace.create; instead of cwd
 	Effort                          string            `json:"effort,omitempty"`
-	Sandbox                         string            `json:"sandbox,omitempty"`
+	Sandbox                         string            `json:"sandbox,omitempty"` // the box that the agent runs in: bwrap, none; empty is the server's choice
 	FallbackModel                   string            `json:"fallback_model,omitempty"`
 	SystemPrompt                    string            `json:"system_prompt,omitempty"`
 	AppendSystemPrompt              string            `json:"append_system_prompt,omitempty"`
@@ -144,9 +144,20 @@ type SessionSummary struct {
 	AgentSessionID string            `json:"agent_session_id,omitempty"`
 	Effort         string            `json:"effort,omitempty"`
 	Metadata       map[string]string `json:"metadata,omitempty"` // from session.connect or session.fork
+	Box            *Box              `json:"box,omitempty"`      // absent if the agent runs in none
 	// Capabilities are known once an agent has run since the start of the server.
 	Capabilities *Capabilities `json:"capabilities,omitempty"`
 }
+
+// Box describes the box that the agent of a session runs in.
+type Box struct {
+	Kind        string `json:"kind"`        // bwrap
+	Network     string `json:"network"`     // off, on
+	Credentials bool   `json:"credentials"` // the agent can read a login, or a variable or an MCP server that may have a secret
+}
+
+// Sealed reports whether a box holds no credentials and can send nothing. A missing box is not sealed.
+func (b *Box) Sealed() bool { return b != nil && b.Network == "off" && !b.Credentials }
 
 // StatusResult reports the status of a session after a method without another result.
 type StatusResult struct {

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"sync"
@@ -144,8 +145,16 @@ func (a *actor) adopt(ctx context.Context, l *leftAgent) error {
 		return err
 	}
 	opts := a.agentOptions()
-	revoke := a.srv.opts.Prepare(a.id, a.provider, &opts)
+	revoke, err := a.srv.opts.Prepare(a.id, a.provider, &opts)
+	if err != nil {
+		place()
+		return err
+	}
 	release := sync.OnceFunc(func() { revoke(); place() })
+	if opts.Box != nil {
+		release()
+		return errors.New("server: the session runs in a box now, and its agent was started without one")
+	}
 	process, err := l.open(ctx)
 	if err != nil {
 		release()
@@ -175,7 +184,7 @@ func (a *actor) takeAgent(r *running) {
 	r.events, r.close, r.ended = make(chan pumped, pumpBuffer), sync.OnceValue(r.session.Close), make(chan struct{})
 	a.agent = r
 	a.line, a.written, a.lineStart = 0, 0, 0
-	a.capabilities = new(a.srv.Capabilities(a.provider, r.session))
+	a.capabilities = new(CapabilitiesOf(a.provider, r.session, a.mayBypass()))
 	a.quiet = time.Now()
 	a.srv.wg.Go(func() { a.pump(r) })
 }

@@ -102,11 +102,11 @@ func (a *actor) agentOptions() agent.Options {
 	o, p := a.core.Opened, a.params()
 	opts := agent.Options{
 		Dir: o.Dir, AdditionalDirectories: p.AdditionalDirectories, Env: a.env, Model: a.core.Model, FallbackModel: p.FallbackModel,
-		Mode: a.core.Mode, AllowBypass: a.srv.opts.AllowBypass && (p.AllowDangerouslySkipPermissions || p.DangerouslySkipPermissions),
+		Mode: a.core.Mode, AllowBypass: a.mayBypass() && (p.AllowDangerouslySkipPermissions || p.DangerouslySkipPermissions),
 		Thinking: p.MaxThinkingTokens, SystemPrompt: p.SystemPrompt, AppendSystemPrompt: p.AppendSystemPrompt, AllowedTools: p.AllowedTools,
 		DisallowedTools: p.DisallowedTools, SettingSources: p.SettingSources, MaxTurns: p.MaxTurns, MaxBudgetUSD: p.MaxBudgetUSD,
 		Partial: p.IncludePartialMessages == nil || *p.IncludePartialMessages, MCPServers: rawJSON(p.MCPServers), Agents: rawJSON(p.Agents),
-		Metadata: p.Metadata, Fork: p.ForkSession, Effort: a.core.Effort,
+		Sandbox: p.Sandbox, Metadata: p.Metadata, Fork: p.ForkSession, Effort: a.core.Effort,
 	}
 	opts.ModeUnchosen = a.core.modeUnchosen()
 	if a.core.Thinking != nil {
@@ -114,10 +114,32 @@ func (a *actor) agentOptions() agent.Options {
 	}
 	opts.MaxBudgetUSD, a.spending.handed = a.spending.agentBudget(p.MaxBudgetUSD)
 	opts.OnUsed = a.spending.tally.add
-	if opts.Mode == "bypassPermissions" && !a.srv.opts.AllowBypass {
+	if opts.Mode == "bypassPermissions" && !a.mayBypass() {
 		opts.Mode = "default" // the server was restarted without it
 	}
 	return opts
+}
+
+// box describes the box of the session; nil means none.
+func (a *actor) box() *api.Box {
+	if a.srv.opts.Box == nil || a.provider == nil {
+		return nil
+	}
+	o := &a.core.Opened
+	return a.srv.opts.Box(a.provider, o.Params.Sandbox, o.Secret || o.Params.MCPServers != "" || o.Params.Agents != "", a.env)
+}
+
+// mayBypass reports whether the session may run without permissions.
+func (a *actor) mayBypass() bool {
+	return a.srv.opts.AllowBypass || a.box().Sealed()
+}
+
+// checkBypass returns an error if the session may not run without permissions.
+func (a *actor) checkBypass() error {
+	if !a.mayBypass() {
+		return Fail(api.AuthFailed, "the server was not started with bypassPermissions allowed")
+	}
+	return nil
 }
 
 // modeUnchosen reports whether no one has chosen the permission mode, at the creation of the

@@ -81,10 +81,12 @@ func (s Agents) SetModel(ctx context.Context, p api.SetModelParams) (api.SetMode
 
 // SetPermissionMode changes the permission mode of the running agent.
 func (s Agents) SetPermissionMode(ctx context.Context, p api.SetPermissionModeParams) (api.SetPermissionModeResult, error) {
-	if p.Mode == "bypassPermissions" && !s.opts.AllowBypass {
-		return api.SetPermissionModeResult{}, Fail(api.AuthFailed, "the server was not started with bypassPermissions allowed")
-	}
 	err := feature(ctx, s.Sessions, p.SessionID, func(ctx context.Context, a *actor, m agent.ModeSetter) error {
+		if p.Mode == "bypassPermissions" {
+			if err := a.call(ctx, a.checkBypass); err != nil {
+				return err
+			}
+		}
 		if err := m.SetMode(ctx, p.Mode); err != nil {
 			return err
 		}

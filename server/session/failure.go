@@ -9,6 +9,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/eventlog"
 	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/spawn/box"
 )
 
 // Failure is the error of a request, with a reason for programs. Its text is for people and
@@ -67,6 +68,8 @@ var reasons = reasonTable{
 	{eventlog.ErrConflict, api.NotOwner},
 	{eventlog.ErrFull, api.LimitReached},
 	{eventlog.ErrTooLarge, api.LimitReached},
+	{box.ErrUnavailable, api.Unsupported},
+	{box.ErrRefused, api.InvalidParams},
 	{context.DeadlineExceeded, api.TooSlow},
 }
 

@@ -145,9 +145,13 @@ func (l *life) open(ctx context.Context, resume string, spoken bool, opts agent.
 	if err != nil {
 		return nil, nil, err
 	}
-	revoke := l.srv.opts.Prepare(l.id, l.provider, &opts)
+	revoke, err := l.srv.opts.Prepare(l.id, l.provider, &opts)
+	if err != nil {
+		release()
+		return nil, nil, err
+	}
 	var kept *hostSpawner
-	if _, ok := l.provider.(agent.Adopter); ok && l.srv.opts.Host != nil {
+	if _, ok := l.provider.(agent.Adopter); ok && l.srv.opts.Host != nil && opts.Box == nil { // the door of a box ends with the server
 		kept = &hostSpawner{h: l.srv.opts.Host, opts: l.srv.opts.Host.opts.agent(l.id, &opts)}
 		opts.Spawner = kept
 	}

@@ -21,7 +21,7 @@ func (failing) Open(context.Context, agent.Options) (agent.Session, error) {
 func TestLife_placeOfFailedStart(t *testing.T) {
 	s, _ := memSessions(t)
 	released := 0
-	s.opts.Prepare = func(string, agent.Provider, *agent.Options) func() { return func() { released++ } }
+	s.opts.Prepare = func(string, agent.Provider, *agent.Options) (func(), error) { return func() { released++ }, nil }
 	a := s.newActor(Prefix+"failed", "e")
 	defer a.cancel()
 	a.provider = failing{providerOf(s)}

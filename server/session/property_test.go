@@ -160,7 +160,7 @@ func memSessions(t *testing.T) (*Sessions, *memStore) {
 		UnloadAfter: time.Minute, StartTimeout: patience, CallTimeout: patience, DeltaInterval: 250 * time.Millisecond, JoinInterval: 25 * time.Millisecond,
 		Provider: func(context.Context, string, string) (agent.Provider, []string, error) { return provider, nil, nil },
 		Visible:  func(context.Context, string) bool { return true },
-		Prepare:  func(string, agent.Provider, *agent.Options) func() { return func() {} },
+		Prepare:  func(string, agent.Provider, *agent.Options) (func(), error) { return func() {}, nil },
 		Accounts: free{}, Metrics: quiet{}, Notices: quiet{}, Workspaces: workspaces,
 	})
 	if err != nil {

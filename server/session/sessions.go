@@ -101,21 +101,22 @@ func (s *Sessions) Connected(ctx context.Context, id string) (api.ConnectResult,
 		return api.ConnectResult{}, err
 	}
 	defer release()
-	result := api.ConnectResult{SessionID: id, Status: "connected", Capabilities: s.Capabilities(a.provider, session)}
+	result := api.ConnectResult{SessionID: id, Status: "connected"}
 	err = a.call(ctx, func() error {
 		result.Provider, result.Model, result.CWD = a.core.Provider, a.core.Model, a.core.Opened.Dir
+		result.Capabilities = CapabilitiesOf(a.provider, session, a.mayBypass())
 		return nil
 	})
 	return result, err
 }
 
-// Capabilities converts the capabilities of an agent to package api.
-func (s *Sessions) Capabilities(p agent.Provider, session agent.Session) api.Capabilities {
+// CapabilitiesOf converts the capabilities of an agent to package api. bypass tells whether it may run without permissions.
+func CapabilitiesOf(p agent.Provider, session agent.Session, bypass bool) api.Capabilities {
 	c := agent.CapabilitiesOf(p, session)
-	modes := slices.DeleteFunc(append([]string{}, c.Modes...), func(m string) bool { return m == "bypassPermissions" && !s.opts.AllowBypass })
+	modes := slices.DeleteFunc(append([]string{}, c.Modes...), func(m string) bool { return m == "bypassPermissions" && !bypass })
 	return api.Capabilities{
 		CanInterrupt: true, CanSwitchModel: c.Model, CanSwitchPermissionMode: len(modes) > 0, SupportedPermissionModes: modes,
-		CanSkipPermissions: s.opts.AllowBypass && slices.Contains(modes, "bypassPermissions"), CanSendRichContent: true, CanThink: c.Thinking,
+		CanSkipPermissions: bypass && slices.Contains(modes, "bypassPermissions"), CanSendRichContent: true, CanThink: c.Thinking,
 		CanResumeSession: c.Resume, CanRunInBackground: c.Background, SupportedEfforts: c.Efforts, CanFork: c.Fork, CanRewind: c.Rewind,
 	}
 }
@@ -200,8 +201,11 @@ type Options struct {
 	Provider func(ctx context.Context, tenant, name string) (agent.Provider, []string, error)
 	// Visible reports whether the caller in ctx may see the sessions of a tenant.
 	Visible func(ctx context.Context, tenant string) bool
-	// Prepare changes the options of an agent before it starts; release is called after its end.
-	Prepare func(session string, p agent.Provider, opts *agent.Options) (release func())
+	// Prepare changes the options of an agent before it starts; release is called after its end. After an error it is not started.
+	Prepare func(session string, p agent.Provider, opts *agent.Options) (release func(), err error)
+	// Box describes the box of a session that asks for sandbox and whose parameters may have secrets; nil means that it has none. It is
+	// not required.
+	Box func(p agent.Provider, sandbox string, secret bool, env []string) *api.Box
 
 	// Host runs agents that outlive the server; nil is none. It is not required.
 	Host *Host

@@ -59,7 +59,7 @@ func (s Terminals) Following(ctx context.Context, id string, live *agent.Live) (
 		a.occur(onEnd)
 		a.terminal.found(live)
 		result.Provider, result.Model, result.CWD = a.core.Provider, a.core.Model, a.core.Opened.Dir
-		result.Capabilities = s.Capabilities(a.provider, nil)
+		result.Capabilities = CapabilitiesOf(a.provider, nil, a.mayBypass())
 		return nil
 	})
 	return result, err

@@ -77,6 +77,7 @@ type Agent struct {
 	Mode     string   // permission mode
 	Dirs     []string // working directories
 	Env      []string // its environment
+	Box      *api.Box // nil if it runs in none
 	Release  func()   // ends the use of the session
 }
 
@@ -88,7 +89,7 @@ func (s *Sessions) Agent(ctx context.Context, id string) (*Agent, error) {
 	}
 	found := &Agent{Provider: a.provider, Session: session, Release: release}
 	err = a.call(ctx, func() error {
-		found.Mode, found.Env = a.core.Mode, a.given
+		found.Mode, found.Env, found.Box = a.core.Mode, a.given, a.box()
 		found.Dirs = append([]string{a.core.Opened.Dir}, a.core.Opened.Params.AdditionalDirectories...)
 		return nil
 	})

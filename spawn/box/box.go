@@ -21,8 +21,9 @@ const (
 type Box struct {
 	// Program is bwrap, Init this program or another one that calls Enter first.
 	Program, Init string
-	// Home is the path of the home, which is empty in each box and lost with it.
-	Home string
+	// Home is the path of the home, which is empty in each box and lost with it. So are the directories of Empty.
+	Home  string
+	Empty []string
 	// Write are files and directories that can be changed, Read those that can be read.
 	Write, Read []string
 	// Hide are files and directories that the box does not show although it shows a directory around them.
@@ -36,23 +37,23 @@ type Box struct {
 
 // check returns an error for a Box that cannot confine.
 func (b *Box) check(dir string) error {
-	for _, path := range slices.Concat([]string{b.Program, b.Init, b.Home, dir}, b.Write, b.Read, b.Hide, b.Logins) {
+	for _, path := range slices.Concat([]string{b.Program, b.Init, b.Home, dir}, b.Empty, b.Write, b.Read, b.Hide, b.Logins) {
 		if !filepath.IsAbs(path) || filepath.Clean(path) != path {
-			return fmt.Errorf("box: the path %q is not absolute and clean", path)
+			return fmt.Errorf("%w: the path %q is not absolute and clean", ErrRefused, path)
 		}
 	}
 	for _, path := range slices.Concat([]string{dir}, b.Write, b.Read, b.Logins) {
 		switch {
 		case path == "/" || path == b.Home:
-			return fmt.Errorf("box: %s cannot be shown in a box: choose a directory below it", path)
+			return fmt.Errorf("%w: %s cannot be shown in a box: choose a directory below it", ErrRefused, path)
 		case slices.Contains(b.Hide, path):
-			return fmt.Errorf("box: %s holds files of the server and cannot be shown in a box", path)
+			return fmt.Errorf("%w: %s holds files of the server and cannot be shown in a box", ErrRefused, path)
 		case slices.ContainsFunc(reserved, func(r string) bool { return within(r, path) }):
-			return fmt.Errorf("box: %s is replaced in a box and cannot be shown", path)
+			return fmt.Errorf("%w: %s is replaced in a box and cannot be shown", ErrRefused, path)
 		}
 	}
 	if b.Network != NetworkOff && b.Network != NetworkOn {
-		return fmt.Errorf("box: the network is %q, and not one of off and on", b.Network)
+		return fmt.Errorf("%w: the network is %q, and not one of off and on", ErrRefused, b.Network)
 	}
 	return nil
 }

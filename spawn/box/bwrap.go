@@ -66,13 +66,16 @@ func (b *Box) command(cmd spawn.Command, seen sight) spawn.Command {
 	}
 	args = append(args, "--", cmd.Path)
 	out := cmd
-	out.Path, out.Dir, out.Args, out.Env, out.Files = shell, "/", append(args, cmd.Args...), packed(cmd.Env), nil
+	out.Path, out.Dir, out.Args, out.Env = shell, "/", append(args, cmd.Args...), packed(cmd.Env)
 	return out
 }
 
 // mounts returns the mounts of a box, outer paths before inner ones.
 func (b *Box) mounts(cmd spawn.Command, seen sight) []mount {
 	list := []mount{{"--proc", "/proc"}, {"--dev", "/dev"}, {"--tmpfs", "/tmp"}, {"--tmpfs", "/var/tmp"}, {"--tmpfs", "/run"}, {"--tmpfs", b.Home}}
+	for _, path := range b.Empty {
+		list = append(list, mount{"--tmpfs", path})
+	}
 	for _, path := range kernelFixed {
 		list = append(list, mount{"--ro-bind-try", path, path})
 	}

@@ -2,7 +2,6 @@ package box
 
 import (
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"os/signal"
@@ -13,6 +12,9 @@ import (
 // Enter starts the command of a box and does not return, if this process is the first one in a box. A program calls it first in its
 // main function.
 func Enter() {
+	if len(os.Args) == 2 && os.Args[1] == tryArgument {
+		syscall.Exit(try(os.Stdin, os.Stdout))
+	}
 	if len(os.Args) < 2 || os.Args[1] != initArgument {
 		return
 	}
@@ -95,46 +97,8 @@ func leaveTerminal() error {
 func openDoor(door string) error {
 	port, socket, _ := strings.Cut(door, "=")
 	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", port))
-	if err != nil {
-		return err
+	if err == nil {
+		OpenDoor(l, func() (net.Conn, error) { return net.Dial("unix", socket) })
 	}
-	go serveDoor(l, func() (net.Conn, error) { return net.Dial("unix", socket) })
-	return nil
-}
-
-// serveDoor connects the connections of a listener until it is closed.
-func serveDoor(l net.Listener, dial func() (net.Conn, error)) {
-	for {
-		from, err := l.Accept()
-		if err != nil {
-			return
-		}
-		go func() {
-			defer from.Close()
-			to, err := dial()
-			if err != nil {
-				return
-			}
-			defer to.Close()
-			done := make(chan struct{})
-			go func() {
-				defer close(done)
-				pass(to, from)
-			}()
-			pass(from, to)
-			<-done
-		}()
-	}
-}
-
-// pass copies one direction, and its end.
-func pass(to, from net.Conn) {
-	if _, err := io.Copy(to, from); err != nil {
-		from.Close()
-		to.Close()
-		return
-	}
-	if c, ok := to.(interface{ CloseWrite() error }); ok {
-		_ = c.CloseWrite() // the other direction shows a broken connection
-	}
+	return err
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/proc"
 	"github.com/seed7221b0f9/parley/internal/supervise"
 	_ "github.com/seed7221b0f9/parley/internal/supervise/first"
-	"github.com/seed7221b0f9/parley/internal/test/short"
+	"github.com/seed7221b0f9/parley/internal/test/bwraptest"
 	"github.com/seed7221b0f9/parley/spawn"
 	"github.com/seed7221b0f9/parley/spawn/spawntest"
 	"go.uber.org/goleak"
@@ -34,20 +34,9 @@ func TestMain(m *testing.M) {
 // bwrap returns the program that scripts/install-bwrap finds or installs, and skips the test without one or without user namespaces.
 func bwrap(t *testing.T) string {
 	t.Helper()
-	short.Skip(t, "boxes")
-	path := os.Getenv("PATH")
-	if cache, err := os.UserCacheDir(); err == nil {
-		path += ":" + filepath.Join(cache, "parley", "bubblewrap", "usr", "bin")
-	}
-	program, err := Find(path)
-	if err == nil {
-		err = Probe(t.Context(), program, self(t), NetworkOff)
-	}
-	switch {
-	case err != nil && os.Getenv("CI") == "true":
-		t.Fatal(err)
-	case err != nil:
-		t.Skip(err)
+	program := filepath.Join(bwraptest.Dir(t), "bwrap")
+	if err := Probe(t.Context(), program, self(t), NetworkOff); err != nil {
+		bwraptest.Missing(t, err)
 	}
 	return program
 }

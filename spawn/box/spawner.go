@@ -26,6 +26,9 @@ const probeTime = 30 * time.Second
 // ErrUnavailable is matched by errors of a system without boxes. Nothing was started then.
 var ErrUnavailable = errors.New("boxes are not available")
 
+// ErrRefused is matched by errors of commands that a box cannot run, or that it would not confine. Nothing was started then.
+var ErrRefused = errors.New("the box is refused")
+
 // Find returns bwrap in the directories of path, the value of PATH.
 func Find(path string) (string, error) {
 	if runtime.GOOS != "linux" {
@@ -126,24 +129,24 @@ func (s *spawner) try(ctx context.Context) error {
 // Command returns the command that runs cmd in the box. Secrets stay in the environment.
 func (b *Box) Command(cmd spawn.Command) (spawn.Command, error) {
 	if cmd.User != "" {
-		return cmd, errors.New("box: a command for another user cannot run in a box")
+		return cmd, fmt.Errorf("%w: a command for another user cannot run in a box", ErrRefused)
 	}
 	var err error
 	if cmd.Path, err = filepath.Abs(cmd.Path); err == nil {
 		cmd.Path, err = filepath.EvalSymlinks(cmd.Path)
 	}
 	if err != nil {
-		return cmd, fmt.Errorf("box: the program: %w", err)
+		return cmd, fmt.Errorf("%w: the program: %w", ErrRefused, err)
 	}
 	if cmd.Dir == "" {
-		return cmd, errors.New("box: the command has no working directory")
+		return cmd, fmt.Errorf("%w: the command has no working directory", ErrRefused)
 	}
 	if err := b.check(cmd.Dir); err != nil {
 		return cmd, err
 	}
 	for _, path := range slices.Concat([]string{cmd.Dir}, b.Write, b.Read, b.Logins) {
 		if real, err := filepath.EvalSymlinks(path); err != nil || real != path {
-			return cmd, errors.Join(fmt.Errorf("box: %s does not exist or is reached through a symbolic link", path), err)
+			return cmd, errors.Join(fmt.Errorf("%w: %s does not exist or is reached through a symbolic link", ErrRefused, path), err)
 		}
 	}
 	shown := *b

@@ -1734,7 +1734,17 @@ export interface SessionSummary {
   metadata?: {
     [k: string]: string;
   };
+  box?: Box;
   capabilities?: Capabilities;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "Box".
+ */
+export interface Box {
+  kind: string;
+  network: string;
+  credentials: boolean;
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema

@@ -41,7 +41,7 @@ func (f *Settings) Check() error {
 	if !isLoopback(host) && f.tlsCert == "" && !f.insecure {
 		return term.Usagef("--listen %s is for other machines: it needs --tls-cert and --tls-key, or --insecure behind a proxy with TLS", f.listen)
 	}
-	return f.checkHost()
+	return errors.Join(f.checkHost(), f.box.check())
 }
 
 // isLoopback reports whether only this machine reaches a host.
@@ -182,7 +182,7 @@ func (r *run) serve(ctx context.Context) (err error) {
 	opts := r.options(r.logger, store, offered, traces)
 	opts.Shutdown, opts.Preview, opts.Host = shutdown, shown.origins, agentHost
 	opts.APIKey, opts.APIUpstream = r.key, r.apiUpstream
-	if err := errors.Join(r.money(&opts), r.storage(&opts), r.telling(&opts), r.checkTenants()); err != nil {
+	if err := errors.Join(r.money(&opts), r.storage(&opts), r.telling(&opts), r.checkTenants(), r.boxes(ctx, &opts)); err != nil {
 		return err
 	}
 	s, err := server.New(ctx, opts)

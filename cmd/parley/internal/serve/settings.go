@@ -52,6 +52,7 @@ type Settings struct {
 	pushContact, previewListen, previewURL                                         string
 	host, noHost, replace                                                          bool
 	orphanTimeout                                                                  time.Duration
+	box                                                                            boxFlags
 }
 
 // Register adds the flags.
@@ -64,6 +65,7 @@ func (f *Settings) Register(p *pflag.FlagSet) {
 	p.StringVar(&f.cli, "cli", "", "the claude program (default: the one that is installed)")
 	p.StringVar(&f.mode, "permission-mode", "", "permission mode of new sessions (default: default, or an ACP agent's own)")
 	p.BoolVar(&f.allowBypass, "allow-bypass", false, "let sessions run without asking for permissions")
+	f.box.register(p)
 	p.BoolVar(&f.keep, "keep-children", false, agents.KeepHelp)
 	p.StringArrayVar(&f.passEnv, "pass-env", nil, "further variable that agents get; NAME* is a prefix; repeatable")
 	p.StringArrayVar(&f.allowedHosts, "allowed-host", nil, "host name that requests may use beside loopback ones; repeatable")

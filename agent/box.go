@@ -1,0 +1,14 @@
+package agent
+
+// Boxable is implemented by a provider that starts its agents with [Options.Box].
+type Boxable interface {
+	// BoxNeeds returns what an agent with these options needs in its box besides its directories.
+	BoxNeeds(opts Options) BoxNeeds
+}
+
+// BoxNeeds are paths that an agent uses.
+type BoxNeeds struct {
+	Empty  []string // directories that it writes to and that nobody reads later
+	Write  []string // directories that the server reads later, such as those of its sessions
+	Logins []string // files that hold a login, which may not exist
+}

@@ -1,0 +1,80 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/pflag"
+
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
+	"github.com/seed7221b0f9/parley/internal/supervise"
+	"github.com/seed7221b0f9/parley/server"
+	"github.com/seed7221b0f9/parley/spawn/box"
+)
+
+// boxFlags are the settings of boxes.
+type boxFlags struct {
+	kind, network string
+	caches        []string
+}
+
+func (f *boxFlags) register(p *pflag.FlagSet) {
+	p.StringVar(&f.kind, "sandbox", "none", "box that all agents run in: bwrap or none; with none, a session can ask for bwrap")
+	p.StringVar(&f.network, "sandbox-network", "off", "network in a box: off, which needs an API key (--api-key-file), or on")
+	p.StringArrayVar(&f.caches, "sandbox-cache", nil, "directory that agents in a box can change; repeatable")
+}
+
+// check returns an error for values that do not exist.
+func (f *boxFlags) check() error {
+	if f.kind != "bwrap" && f.kind != "none" {
+		return term.Usagef("--sandbox %s: it is bwrap or none", f.kind)
+	}
+	if n := box.Network(f.network); n != box.NetworkOff && n != box.NetworkOn {
+		return term.Usagef("--sandbox-network %s: it is off or on", f.network)
+	}
+	return nil
+}
+
+// boxes adds the boxes of agents. If all agents run in one, it tries one.
+func (f *Settings) boxes(ctx context.Context, opts *server.Options) error {
+	always := f.box.kind == "bwrap"
+	if always && f.box.network == string(box.NetworkOff) && opts.APIKey == "" {
+		return term.Usagef("--sandbox-network off needs --api-key-file or " + keyVariable + ": agents reach their model through the server; or set --sandbox-network on")
+	}
+	b := server.Boxes{Always: always, Network: box.Network(f.box.network), Supervisor: supervise.Self()}
+	if b.Program, b.Missing = box.Find(os.Getenv("PATH")); b.Missing == nil {
+		b.Init, b.Missing = os.Executable()
+	}
+	if always && b.Missing == nil {
+		b.Missing = box.Probe(ctx, b.Program, b.Init, b.Network)
+	}
+	if always && b.Missing != nil {
+		return b.Missing
+	}
+	var err, cacheErr error
+	b.Hide, err = realPaths(f.Data, f.apiKeyFile)
+	b.Caches, cacheErr = realPaths(f.box.caches...)
+	opts.Boxes = b
+	return errors.Join(err, cacheErr)
+}
+
+// realPaths returns the absolute paths without symbolic links, and skips empty ones.
+func realPaths(paths ...string) ([]string, error) {
+	var out []string
+	for _, path := range paths {
+		if path == "" {
+			continue
+		}
+		abs, err := filepath.Abs(path)
+		if err == nil {
+			abs, err = filepath.EvalSymlinks(abs)
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, abs)
+	}
+	return out, nil
+}

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed7221b0f9/parley/claude/claudetest"
+	"github.com/seed7221b0f9/parley/client"
+	"github.com/seed7221b0f9/parley/internal/test/bwraptest"
+	"github.com/seed7221b0f9/parley/server/api"
+)
+
+// boxScript is what the agent does in its box: work in its repository, and look around.
+const boxScript = `git init -q . && git -c user.name=Agent -c user.email=agent@example.org commit -q --allow-empty -m "from the box" && git log --format=%s > log
+cat ../secret > stolen 2>&1; cat ../data/token >> stolen 2>&1; cat "$CLAUDE_CONFIG_DIR/.credentials.json" >> stolen 2>&1
+env > variables; ls /proc | grep -c '^[0-9]' > processes; cat /proc/net/dev > interfaces`
+
+// TestServe_box runs the real CLI in a box without a network: it reaches the scripted API through the key proxy only, works in a
+// repository without asking, and sees neither the server's files nor its key.
+func TestServe_box(t *testing.T) {
+	const key = "sk-ant-test-key-of-the-server-1234"
+	bin := bwraptest.Dir(t)
+	w := newClaudeWorld(t, claudetest.Replies(
+		claudetest.Use("Bash", map[string]any{"command": boxScript, "description": "Work"}), claudetest.Say("Done.")))
+	t.Setenv("PATH", os.Getenv("PATH")+":"+bin)
+	dir := filepath.Dir(w.project)
+	for name, text := range map[string]string{"key": key, "secret": "hidden", "home/.claude/.credentials.json": "hidden"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, _ := w.serve(t, "--sandbox", "bwrap", "--api-key-file", filepath.Join(dir, "key"), "--api-upstream", w.api.URL())
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	id := boxTurn(t, ctx, c, api.ConnectParams{DangerouslySkipPermissions: true})
+
+	read := func(name string) string {
+		data, err := os.ReadFile(filepath.Join(w.project, name))
+		if err != nil {
+			t.Error(err)
+		}
+		return string(data)
+	}
+	if log, err := exec.Command("git", "-C", w.project, "log", "--format=%s").Output(); err != nil || string(log) != "from the box\n" || read("log") != "from the box\n" {
+		t.Errorf("the repository has %q, %v", log, err)
+	}
+	if got := read("stolen"); strings.Contains(got, "hidden") || strings.Count(got, "No such file") != 3 {
+		t.Errorf("the box shows %q", got)
+	}
+	if got := read("variables"); strings.Contains(got, key) || strings.Contains(got, "sk-ant-fake-key") || !strings.Contains(got, "ANTHROPIC_API_KEY=sk-parley-") || !strings.Contains(got, "TMPDIR=/tmp\n") {
+		t.Errorf("the variables in the box are\n%s", got)
+	}
+	if got := read("interfaces"); strings.Count(got, ":") != 1 || !strings.Contains(got, "lo:") {
+		t.Errorf("the interfaces in the box are\n%s", got)
+	}
+	for _, r := range w.api.Requests() {
+		if !r.Side && r.Header.Get("X-Api-Key") == "" {
+			t.Error("a request had no key")
+		}
+	}
+	var list api.ListResult
+	if err := c.Call(ctx, "session.list", api.ListParams{}, &list); err != nil || len(list.Sessions) != 1 {
+		t.Fatalf("the sessions are %+v, %v", list, err)
+	}
+	if diff := cmp.Diff(&api.Box{Kind: "bwrap", Network: "off"}, list.Sessions[0].Box); diff != "" {
+		t.Errorf("the box (-want +got):\n%s", diff)
+	}
+	if caps := list.Sessions[0].Capabilities; caps == nil || !caps.CanSkipPermissions {
+		t.Errorf("the session cannot skip permissions: %+v", caps)
+	}
+	checkBoxReport(t, ctx, c, id, w.project)
+	resumeBox(t, ctx, c, id)
+}
+
+// checkBoxReport checks the report of the limits, which is made from inside.
+func checkBoxReport(t *testing.T, ctx context.Context, c *client.Client, id, project string) {
+	t.Helper()
+	var r api.IsolationResult
+	if err := c.Call(ctx, "session.isolation", api.SessionRef{SessionID: id}, &r); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(r.Write, project) || slices.ContainsFunc(r.Write, func(p string) bool { return strings.Contains(p, "data") }) || len(r.Network) > 0 || r.HoldsLogin || r.Sandbox != "bwrap" {
+		t.Errorf("the report is %+v", r)
+	}
+	for _, check := range r.Checks {
+		if check.OK != (check.Name != "permissions") {
+			t.Errorf("the check %s is %t: %s", check.Name, check.OK, check.Detail)
+		}
+	}
+}
+
+// boxTurn makes a session and sends a prompt that nobody is asked about.
+func boxTurn(t *testing.T, ctx context.Context, c *client.Client, p api.ConnectParams) string {
+	t.Helper()
+	var made api.ConnectResult
+	if err := c.Call(ctx, "session.connect", p, &made); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Call(ctx, "session.query", api.QueryParams{SessionID: made.SessionID, Text: "work"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	awaitBoxTurn(t, ctx, c, made.SessionID, 1)
+	return made.SessionID
+}
+
+func awaitBoxTurn(t *testing.T, ctx context.Context, c *client.Client, id string, turns int64) {
+	t.Helper()
+	var view client.View
+	for ev, err := range c.Follow(ctx, id, nil) {
+		if err == nil {
+			err = view.Apply(ev)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(view.Conversation.Prompts) > 0 {
+			t.Fatal("the agent asks")
+		}
+		if view.Conversation.Totals.Turns == turns {
+			return
+		}
+	}
+	t.Fatal("the events ended before the turn")
+}
+
+// resumeBox checks that a session in a box continues after its agent has ended: its transcript is outside.
+func resumeBox(t *testing.T, ctx context.Context, c *client.Client, id string) {
+	t.Helper()
+	if err := c.Call(ctx, "session.disconnect", api.SessionRef{SessionID: id}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Call(ctx, "session.query", api.QueryParams{SessionID: id, Text: "again"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	awaitBoxTurn(t, ctx, c, id, 2)
+}
+
+// TestServe_boxRefused checks that a server does not start, and a session fails, where there is no box.
+func TestServe_boxRefused(t *testing.T) {
+	bwraptest.Dir(t)
+	w := newClaudeWorld(t, claudetest.Replies(claudetest.Say("Hello.")))
+	fake := filepath.Join(t.TempDir(), "bwrap")
+	if err := os.WriteFile(fake, []byte("#!/bin/sh\necho 'bwrap: setting up uid map: Permission denied' >&2\nexit 1\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", filepath.Dir(fake)+":"+os.Getenv("PATH"))
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--sandbox", "bwrap", "--sandbox-network", "on"}, "refuses user namespaces"},
+		{[]string{"--sandbox", "bwrap"}, "needs --api-key-file"},
+	} {
+		f := serveFlagsFor(t, slices.Concat(w.args, tt.args)...)
+		if err := f.Serve(t.Context(), &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("parley serve %v returned %v, want %q", tt.args, err, tt.want)
+		}
+	}
+	c, _ := w.serve(t, "--sandbox-network", "on")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for _, tt := range []struct {
+		params api.ConnectParams
+		want   string
+	}{
+		{api.ConnectParams{Sandbox: "bwrap"}, "refuses user namespaces"},
+		{api.ConnectParams{Sandbox: "docker"}, "not bwrap or none"},
+		{api.ConnectParams{Sandbox: "bwrap", PermissionMode: "bypassPermissions"}, "bypassPermissions allowed"},
+	} {
+		var made api.ConnectResult
+		if err := c.Call(ctx, "session.connect", tt.params, &made); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("session.connect %+v returned %v, want %q", tt.params, err, tt.want)
+		}
+	}
+	if n := mainRequests(w.api); n != 0 {
+		t.Errorf("an agent ran: %d requests", n)
+	}
+}

@@ -1,0 +1,95 @@
+package server
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/agenttest"
+	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/keyproxy"
+	"github.com/seed7221b0f9/parley/server/session"
+	"github.com/seed7221b0f9/parley/spawn/box"
+)
+
+// boxable is an agent that can run in a box and through the key proxy.
+type boxable struct{ *agenttest.Provider }
+
+func (boxable) BoxNeeds(agent.Options) agent.BoxNeeds { return agent.BoxNeeds{} }
+
+func (boxable) ProxyEnv(env []string, _, _ string) []string {
+	return append(slices.DeleteFunc(slices.Clone(env), func(e string) bool { return strings.HasPrefix(e, "ANTHROPIC_API_KEY=") }), "ANTHROPIC_API_KEY=token")
+}
+
+// TestBoxes checks which sessions have a box, which are refused, and which may run without permissions.
+func TestBoxes(t *testing.T) {
+	off := Boxes{Always: true, Program: "/usr/bin/bwrap", Network: box.NetworkOff}
+	with := func(edit func(*Boxes)) Boxes { b := off; edit(&b); return b }
+	sealed := &api.Box{Kind: "bwrap", Network: "off"}
+	for _, tt := range []struct {
+		name    string
+		boxes   Boxes
+		sandbox string
+		noKey   bool
+		plain   bool // the agent cannot run in a box
+		secret  bool
+		env     []string
+		want    *api.Box
+		refused string
+	}{
+		{name: "always", boxes: off, want: sealed},
+		{name: "asked for", boxes: with(func(b *Boxes) { b.Always = false }), sandbox: "bwrap", want: sealed},
+		{name: "not asked for", boxes: with(func(b *Boxes) { b.Always = false })},
+		{name: "none", boxes: with(func(b *Boxes) { b.Always = false }), sandbox: "none"},
+		{name: "none against the server", boxes: off, sandbox: "none", want: sealed, refused: "all agents in a box"},
+		{name: "unknown", boxes: off, sandbox: "docker", want: sealed, refused: "not bwrap or none"},
+		{name: "the network on", boxes: with(func(b *Boxes) { b.Network = box.NetworkOn }), want: &api.Box{Kind: "bwrap", Network: "on"}},
+		{name: "the network on, without a key", boxes: with(func(b *Boxes) { b.Network = box.NetworkOn }), noKey: true, want: &api.Box{Kind: "bwrap", Network: "on", Credentials: true}},
+		{name: "without a key", boxes: off, noKey: true, refused: "needs an API key"},
+		{name: "another agent", boxes: off, plain: true, refused: "cannot run in a box"},
+		{name: "no bwrap", boxes: with(func(b *Boxes) { b.Program, b.Missing = "", errors.New("install it") }), refused: "install it"},
+		{name: "a variable", boxes: off, env: []string{"GITHUB_TOKEN=x"}, want: &api.Box{Kind: "bwrap", Network: "off", Credentials: true}},
+		{name: "the key", boxes: off, env: []string{"ANTHROPIC_API_KEY=x"}, want: sealed},
+		{name: "an MCP server", boxes: off, secret: true, want: &api.Box{Kind: "bwrap", Network: "off", Credentials: true}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := &Server{opts: Options{Boxes: tt.boxes}}
+			if !tt.noKey {
+				s.keys = &keyproxy.Proxy{}
+			}
+			var p agent.Provider = boxable{&agenttest.Provider{}}
+			if tt.plain {
+				p = &agenttest.Provider{}
+			}
+			got := s.describeBox(p, tt.sandbox, tt.secret, tt.env)
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("the box (-want +got):\n%s", diff)
+			}
+			if got.Sealed() != (cmp.Diff(sealed, got) == "") {
+				t.Errorf("sealed is %t", got.Sealed())
+			}
+			err := s.checkSandbox(p, tt.sandbox)
+			if (err == nil) != (tt.refused == "") || err != nil && !strings.Contains(err.Error(), tt.refused) {
+				t.Errorf("the session is refused with %v, want %q", err, tt.refused)
+			}
+			if err != nil && session.FailureOf(err).Reason == session.InternalError {
+				t.Errorf("the caller does not learn why: %v", err)
+			}
+		})
+	}
+}
+
+// TestBoxEnv checks that an agent in a box gets no variables that lead outside.
+func TestBoxEnv(t *testing.T) {
+	env := []string{"HOME=/h", "TMPDIR=/x", "SSH_AUTH_SOCK=/s", "XDG_RUNTIME_DIR=/r", "HTTPS_PROXY=http://user:secret@proxy", "IS_SANDBOX=0"}
+	if diff := cmp.Diff([]string{"TMPDIR=/tmp", "IS_SANDBOX=1", "HOME=/h"}, boxEnv(env, box.NetworkOff)); diff != "" {
+		t.Errorf("without a network (-want +got):\n%s", diff)
+	}
+	if got := boxEnv(env, box.NetworkOn); !slices.Contains(got, "HTTPS_PROXY=http://user:secret@proxy") {
+		t.Errorf("with a network: %q", got)
+	}
+}
