@@ -121,6 +121,20 @@ func TestStart(t *testing.T) {
 	}
 }
 
+// A host whose folder was removed ends with its agents: no owner can come any more.
+func TestRemovedFolder(t *testing.T) {
+	short.Skip(t, "processes")
+	dir := filepath.Join(t.TempDir(), "data")
+	startHost(t, dir)
+	l := connect(t, dir)
+	p := spawnAgent(t, l, shell("exec sleep 1000"), AgentOptions{})
+	host := l.Host().PID
+	must(t, l.Close())
+	must(t, os.RemoveAll(dir))
+	await(t, "the end of the host", func() bool { return !alive(host) })
+	await(t, "the end of the agent", func() bool { return !alive(p.PID()) })
+}
+
 // When the host is killed, no agent and no child of one is left, and their output can be read up to the last complete line.
 func TestKilledHost(t *testing.T) {
 	short.Skip(t, "processes")

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/seed7221b0f9/parley/internal/filelock"
@@ -73,8 +74,9 @@ type server struct {
 	log     *slog.Logger
 	clock   clock
 	spawner func(keepChildren bool) spawn.Spawner
-	temp    string // folder for files with secrets
-	close   func() // ends run
+	temp    string      // folder for files with secrets
+	close   func()      // ends run
+	removed atomic.Bool // the folder was removed
 
 	// owning is held for reading while a frame of the owner is executed, and for writing while the owner changes, so
 	// that late frames of a previous owner have no effect.
@@ -127,7 +129,33 @@ func Run(ctx context.Context, dataDir string, o Options, log *slog.Logger) (err 
 	if err != nil {
 		return err
 	}
+	ctx, stop := context.WithCancel(ctx)
+	var watching sync.WaitGroup
+	watching.Go(func() { h.watchFolder(ctx, stop) })
+	defer watching.Wait()
+	defer stop()
 	return h.run(ctx, listener)
+}
+
+// folderPoll is how often a host checks its folder.
+const folderPoll = 2 * time.Second
+
+// watchFolder ends the host when its socket was removed: no owner can come any more. It returns with ctx.
+func (h *server) watchFolder(ctx context.Context, end func()) {
+	tick := time.NewTicker(folderPoll)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if _, err := os.Lstat(filepath.Join(h.dir, socketName)); errors.Is(err, fs.ErrNotExist) {
+				h.log.Warn("the folder of the host was removed: it ends with its agents")
+				h.removed.Store(true)
+				end()
+			}
+		}
+	}
 }
 
 func newServer(dir string, o Options, log *slog.Logger) (*server, error) {
@@ -196,7 +224,11 @@ func (h *server) run(ctx context.Context, listener *net.UnixListener) error {
 	return failed
 }
 
-// endAgents ends all agents concurrently. No more are started.
+// endLimit limits the wait for the end of the agents. The supervisors of those that are left end them when the host has exited.
+const endLimit = 30 * time.Second
+
+// endAgents ends all agents concurrently. No more are started. In a folder that was removed their ends cannot be recorded, and it does not
+// wait for them.
 func (h *server) endAgents() {
 	h.mu.Lock()
 	h.ending = true
@@ -209,7 +241,19 @@ func (h *server) endAgents() {
 			<-a.done
 		})
 	}
-	each.Wait()
+	ended := make(chan struct{})
+	go func() {
+		each.Wait()
+		close(ended)
+	}()
+	limit := endLimit
+	if h.removed.Load() {
+		limit = 0
+	}
+	select {
+	case <-ended:
+	case <-time.After(limit):
+	}
 }
 
 // live lists the agents that run. The caller holds mu.

@@ -29,7 +29,7 @@ var serverAddress = regexp.MustCompile(`http://127\.0\.0\.1:\d+\S*#token=\S+`)
 // serveAgent starts a server with an agent and returns its address.
 func serveAgent(t *testing.T, name, dir string, env []string) string {
 	t.Helper()
-	cmd := exec.Command(parley(t), "serve", "--agent", name, "--listen", "127.0.0.1:0", "--data", t.TempDir(), "--dir", dir)
+	cmd := exec.Command(parley(t), "serve", "--no-host", "--agent", name, "--listen", "127.0.0.1:0", "--data", t.TempDir(), "--dir", dir)
 	cmd.Env = env
 	out, err := cmd.StdoutPipe()
 	if err != nil {

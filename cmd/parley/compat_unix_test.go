@@ -144,7 +144,7 @@ func (w *compatWorld) populate() {
 }
 
 func (w *compatWorld) env() []string {
-	env := []string{"HOME=" + w.path("home"), "PATH=" + os.Getenv("PATH"), "PARLEY_SIM_PACE=0", "GIT_CONFIG_NOSYSTEM=1", "TZ=UTC", "TMPDIR=" + w.path("tmp")}
+	env := []string{"HOME=" + w.path("home"), "PATH=" + os.Getenv("PATH"), "PARLEY_SIM_PACE=0", "PARLEY_NO_HOST=true", "GIT_CONFIG_NOSYSTEM=1", "TZ=UTC", "TMPDIR=" + w.path("tmp")}
 	for _, who := range []string{"AUTHOR", "COMMITTER"} {
 		env = append(env, "GIT_"+who+"_NAME=dev", "GIT_"+who+"_EMAIL=dev@example.com", "GIT_"+who+"_DATE=2026-03-01T12:00:00Z")
 	}

@@ -224,7 +224,7 @@ func TestServe_simulated(t *testing.T) {
 	if err := c.Call(t.Context(), "hello", api.HelloParams{}, &hello); err != nil || !hello.Simulated {
 		t.Errorf("hello: %+v, %v", hello, err)
 	}
-	for prompt, want := range map[string]int{"say hello": 0, "tool Bash": 1, "tool Edit": 1} {
+	for prompt, want := range map[string]int{"say hello": 0, "tool Bash": 1, "tool Edit": 2} {
 		if _, allowed := converse(t, c, prompt); allowed != want {
 			t.Errorf("%s: permission was asked for %d times, want %d", prompt, allowed, want)
 		}

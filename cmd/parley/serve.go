@@ -21,8 +21,8 @@ that has it, and the names it is called by as --allowed-host.
 
 SIGTERM and SIGINT drain: new work is refused, running turns have --drain-timeout, the rest
 is interrupted and resumes after the next start. A second signal ends at once; nothing that
-was acknowledged is lost. With --host, SIGTERM leaves the agents running, as a crash does: the next
-server on the same data takes them over. Ctrl-C and "parley host stop" end them.
+was acknowledged is lost. SIGTERM leaves the agents running, as a crash does, and the next server on
+the same data takes them over, unless --no-host applies. Ctrl-C and "parley host stop" end them.
 
 With --replace it takes the place of the server that runs on the same data: port, tokens, sessions
 and agents. If it cannot start, that server continues.

@@ -22,7 +22,7 @@ func serveFlagsFor(t *testing.T, args ...string) *serve.Settings {
 	t.Helper()
 	f, flags := &serve.Settings{}, pflag.NewFlagSet("serve", pflag.ContinueOnError)
 	f.Register(flags)
-	if err := flags.Parse(args); err != nil {
+	if err := flags.Parse(append([]string{"--no-host"}, args...)); err != nil {
 		t.Fatal(err)
 	}
 	return f

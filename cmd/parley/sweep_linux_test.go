@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -23,6 +24,9 @@ import (
 // serveProcess starts parley serve as a separate process and returns a client of it.
 func serveProcess(t *testing.T, env, args []string) (*exec.Cmd, *client.Client) {
 	t.Helper()
+	if !slices.Contains(args, "--host") {
+		args = append([]string{"--no-host"}, args...) // on every machine
+	}
 	cmd := exec.Command(linkedProgram(t), append([]string{"serve"}, args...)...)
 	cmd.Env, cmd.Stderr = env, os.Stderr
 	out, err := cmd.StdoutPipe()

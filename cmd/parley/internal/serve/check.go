@@ -58,11 +58,11 @@ func checkAgents(s *Settings) doctor.Check {
 		return c
 	}
 	hosted, why := s.hosted()
-	switch end := noInit(os.Getpid(), os.Getppid(), "/proc"); {
+	switch end := noInit(os.Getpid(), "/proc"); {
 	case !hosted:
 		c.Detail = "agents end with the server: " + why
 	case end != "":
-		c.Status, c.Detail, c.Fix = doctor.Warn, "agents end with the server, although "+why+": "+end, "start the container with an init"
+		c.Status, c.Detail, c.Fix = doctor.Warn, "agents outlive the server, because "+why+", but not its container: "+end, "start the container with an init"
 	default:
 		c.Detail = "agents outlive the server: " + why
 	}

@@ -42,26 +42,34 @@ func (f *Settings) hasKey() bool { return f.apiKeyFile != "" || os.Getenv(keyVar
 
 // hosted reports whether agents run in a host that outlives the server, and the reason.
 func (f *Settings) hosted() (hosted bool, why string) {
+	return f.hostedOn(runtime.GOOS, noInit(os.Getpid(), "/proc"))
+}
+
+// hostedOn is hosted for a system, and the reason why agents may not outlive the server there.
+func (f *Settings) hostedOn(system, noInit string) (hosted bool, why string) {
 	switch {
 	case f.noHost:
 		return false, "--no-host is set"
-	case !f.host:
-		return false, "--host is not set"
+	case f.host:
+		return true, "--host is set"
+	case system == "windows":
+		return false, "it is not available on Windows"
+	case f.hasKey():
+		return false, "the proxy that adds the API key ends with the server"
+	case noInit != "":
+		return false, noInit
 	}
-	return true, "--host is set"
+	return true, "it is the default"
 }
 
 // inits are the names of programs that are the first process of a system or a container and wait for the processes of others.
 var inits = []string{"systemd", "init", "launchd", "tini", "docker-init", "podman-init", "catatonit", "dumb-init", "s6-svscan", "runit"}
 
-// noInit returns why agents cannot outlive the server, or an empty text if they can. A container ends with its first process: agents
-// end with the server if it is that process, or if its parent is and exits with it because it is no init.
-func noInit(pid, parent int, procDir string) (why string) {
+// noInit returns why agents may not outlive the server, or an empty text. A container ends with its first process, and one that is no
+// init does not wait for the processes that others have left.
+func noInit(pid int, procDir string) (why string) {
 	if pid == 1 {
 		return "the server is the first process of its container"
-	}
-	if parent != 1 {
-		return ""
 	}
 	name, err := os.ReadFile(filepath.Join(procDir, "1", "comm"))
 	if err != nil || slices.Contains(inits, strings.TrimSpace(string(name))) {

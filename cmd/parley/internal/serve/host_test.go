@@ -12,17 +12,16 @@ import (
 // TestNoInit checks in which containers agents end with the server.
 func TestNoInit(t *testing.T) {
 	for _, c := range []struct {
-		name        string
-		pid, parent int
-		first       string // the name of process 1; empty if unknown
-		why         string
+		name  string
+		pid   int
+		first string // the name of process 1; empty if unknown
+		why   string
 	}{
-		{"from a shell", 100, 99, "bash", ""},
-		{"service", 100, 1, "systemd", ""},
-		{"container with an init", 7, 1, "tini", ""},
-		{"no proc", 7, 1, "", ""},
-		{"container without an init", 1, 0, "parley", "the server is the first process of its container"},
-		{"container with a script", 7, 1, "entry.sh", `the first process of the container, "entry.sh", is no init`},
+		{"service", 100, "systemd", ""},
+		{"container with an init", 7, "tini", ""},
+		{"no proc", 7, "", ""},
+		{"container without an init", 1, "parley", "the server is the first process of its container"},
+		{"container with a script", 7, "entry.sh", `the first process of the container, "entry.sh", is no init`},
 	} {
 		dir := t.TempDir()
 		if c.first != "" {
@@ -33,7 +32,7 @@ func TestNoInit(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if why := noInit(c.pid, c.parent, dir); why != c.why {
+		if why := noInit(c.pid, dir); why != c.why {
 			t.Errorf("%s: got %q, want %q", c.name, why, c.why)
 		}
 	}
@@ -43,20 +42,27 @@ func TestNoInit(t *testing.T) {
 func TestHosted(t *testing.T) {
 	t.Setenv(keyVariable, "")
 	for _, c := range []struct {
-		set    Settings
-		hosted bool
-		why    string
+		set            Settings
+		system, noInit string
+		hosted         bool
+		why            string
 	}{
-		{Settings{}, false, "--host is not set"},
-		{Settings{host: true}, true, "--host is set"},
-		{Settings{noHost: true}, false, "--no-host is set"},
+		{Settings{}, "linux", "", true, "it is the default"},
+		{Settings{}, "darwin", "", true, "it is the default"},
+		{Settings{}, "windows", "", false, "it is not available on Windows"},
+		{Settings{}, "linux", "no init", false, "no init"},
+		{Settings{apiKeyFile: "key"}, "linux", "", false, "the proxy that adds the API key ends with the server"},
+		{Settings{host: true}, "linux", "no init", true, "--host is set"},
+		{Settings{noHost: true}, "linux", "", false, "--no-host is set"},
 	} {
-		hosted, why := c.set.hosted()
-		if hosted != c.hosted || why != c.why {
-			t.Errorf("got %t, %q; want %t, %q", hosted, why, c.hosted, c.why)
+		if hosted, why := c.set.hostedOn(c.system, c.noInit); hosted != c.hosted || why != c.why {
+			t.Errorf("%+v: got %t, %q; want %t, %q", c.set, hosted, why, c.hosted, c.why)
 		}
-		if check := checkAgents(&c.set); !strings.Contains(check.Detail, c.why) || strings.Contains(check.Detail, "outlive") != c.hosted {
-			t.Errorf("parley doctor reports %q, want %t, %q", check.Detail, c.hosted, c.why)
+	}
+	for _, set := range []Settings{{}, {host: true}, {noHost: true}} {
+		hosted, why := set.hosted()
+		if check := checkAgents(&set); !strings.Contains(check.Detail, why) || strings.Contains(check.Detail, "outlive") != hosted {
+			t.Errorf("parley doctor reports %q, want %t, %q", check.Detail, hosted, why)
 		}
 	}
 	if check := checkAgents(&Settings{host: true, noHost: true}); check.Status != doctor.Fail {
