@@ -42,6 +42,9 @@ type Provider struct {
 	Dir string
 	// Pace is the time between two pieces of text; 0 is 25 ms, a negative value disables the pause.
 	Pace time.Duration
+	// Project makes the tours that change files do so in the session's directory: in new files, after permission. Otherwise they use a
+	// temporary directory.
+	Project bool
 
 	once  sync.Once
 	inner *claudeagent.Provider
@@ -79,13 +82,27 @@ func (p *Provider) env() map[string]string {
 	case p.Pace < 0:
 		env[sim.PaceVariable] = "0"
 	}
+	if p.Project {
+		env[sim.ProjectVariable] = "1"
+	}
 	return env
+}
+
+// used reports tokens under the name of the simulated model, whatever name a user has given it: they cost nothing.
+func used(report func(agent.Used)) func(agent.Used) {
+	if report == nil {
+		return nil
+	}
+	return func(u agent.Used) {
+		u.Model = sim.Model
+		report(u)
+	}
 }
 
 // Open starts a simulated agent. It uses only the options about the conversation; it has no
 // environment, no MCP servers and no subagents.
 func (p *Provider) Open(ctx context.Context, opts agent.Options) (agent.Session, error) {
-	s, err := p.claude().Open(ctx, agent.Options{ID: opts.ID, Mode: opts.Mode, AllowBypass: opts.AllowBypass, Model: opts.Model, Partial: opts.Partial, Dir: opts.Dir, OnUsed: opts.OnUsed})
+	s, err := p.claude().Open(ctx, agent.Options{ID: opts.ID, Mode: opts.Mode, AllowBypass: opts.AllowBypass, Model: opts.Model, Partial: opts.Partial, Dir: opts.Dir, OnUsed: used(opts.OnUsed)})
 	if err != nil {
 		return nil, err
 	}

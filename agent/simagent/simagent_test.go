@@ -37,7 +37,7 @@ func TestProvider_project(t *testing.T) {
 		t.Fatal(err)
 	}
 	var tokens atomic.Int64
-	p := &simagent.Provider{Pace: -1}
+	p := &simagent.Provider{Pace: -1, Project: true}
 	s, err := p.Open(t.Context(), agent.Options{Dir: dir, OnUsed: func(u agent.Used) { tokens.Add(u.Tokens.Input + u.Tokens.Output) }})
 	if err != nil {
 		t.Fatal(err)

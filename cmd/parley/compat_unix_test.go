@@ -546,7 +546,7 @@ var (
 		{regexp.MustCompile(`\bevt-HEX-\d+`), "EVENT"},
 		{regexp.MustCompile(`\bfake-\d+\b`), "REQUEST"},
 	}
-	changingMember = regexp.MustCompile(`(?i)^(seq|sub|version|cli_?version|pid|epoch|secret|token|.*_ms|.*ms|.*_at|.*At|elapsed.*)$`)
+	changingMember = regexp.MustCompile(`(?i)^(seq|sub|version|cli_?version|pid|epoch|secret|token|.*_ms|.*ms|.*_at|.*At|elapsed.*|outputTokens|(in|out)put_tokens|(spent|context)_tokens)$`)
 )
 
 // neutral decodes an answer with its times, ids and tokens replaced.
@@ -612,8 +612,8 @@ var conversationSchemas = []string{".components.schemas.Prompt", ".components.sc
 var growing = []string{".components.schemas", ".paths"}
 
 // added matches members that answers have and the fixture does not.
-var added = regexp.MustCompile(`^\.components\.schemas\.(Accepted\.properties\.held|SessionSummary\.properties\.(turns|cost_usd|branch|repo)|TokenInfo\.properties\.(agent_of|current|device)|WorkspaceDiffResult\.properties\.reverted)$` +
-	`|\.sessions\.\d+\.(turns|cost_usd|branch|repo)$|^\.tokens\.\d+\.used_at$|\.waited_ms$|^\.reverted$`)
+var added = regexp.MustCompile(`^\.components\.schemas\.(Accepted\.properties\.held|SessionSummary\.properties\.(turns|cost_usd|branch|repo|box)|TokenInfo\.properties\.(agent_of|current|device)|WorkspaceDiffResult\.properties\.reverted)$` +
+	`|\.sessions\.\d+\.(turns|cost_usd|branch|repo)$|^\.tokens\.\d+\.used_at$|\.waited_ms$|^\.reverted$|\.options\.\d+\.preview$`)
 
 // ofDay matches what a budget of a day has spent, which ends with the day of the fixture.
 var ofDay = regexp.MustCompile(`^\.budgets\.\d+\.spent_(tokens|usd)$`)
@@ -642,7 +642,11 @@ func differences(path string, was, is any, diffs *[]string) {
 			return
 		}
 	case []any:
-		if now, ok := is.([]any); ok && len(now) == len(old) {
+		now, ok := is.([]any)
+		if ok && last == "capabilities" && len(now) > len(old) {
+			now = now[:len(old)] // new ones come last
+		}
+		if ok && len(now) == len(old) {
 			for i := range old {
 				differences(path+"."+strconv.Itoa(i), old[i], now[i], diffs)
 			}
@@ -674,7 +678,7 @@ func contents(path string, was, is any, diffs *[]string) {
 	case []any:
 		if now, ok := is.([]any); ok {
 			if len(now) != len(old) {
-				*diffs = append(*diffs, fmt.Sprintf("%s has %d entries, had %d", path, len(now), len(old)))
+				*diffs = append(*diffs, fmt.Sprintf("%s has %d entries, had %d: %.300v", path, len(now), len(old), now))
 				return
 			}
 			for i := range old {

@@ -26,6 +26,8 @@ const (
 	// PaceVariable is the environment variable with the milliseconds between two pieces of
 	// text; 0 means no delay.
 	PaceVariable = "PARLEY_SIM_PACE"
+	// ProjectVariable is the environment variable that lets tours change files of the user's directory, after permission; it is 1.
+	ProjectVariable = "PARLEY_SIM_PROJECT"
 )
 
 const defaultPace = 25 * time.Millisecond
@@ -40,8 +42,8 @@ const Mark = "[simulated agent: no model was asked]"
 type agent struct {
 	cli     *fakecli.CLI
 	pace    time.Duration
-	dir     string // the directory of its tools
-	project bool   // dir is the user's, so that a change is asked for
+	own     string // a directory that it removes when it ends
+	dir     string // the directory of its tools: the user's, or its own
 	partial bool
 
 	mu      sync.Mutex
@@ -68,7 +70,7 @@ func Program(cli *fakecli.CLI) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	a := &agent{cli: cli, pace: defaultPace, dir: dir, model: Model, mode: message.ModeDefault, files: map[string]string{}}
+	a := &agent{cli: cli, pace: defaultPace, own: dir, dir: dir, model: Model, mode: message.ModeDefault, files: map[string]string{}}
 	a.changed.L = &a.mu
 	if ms, err := strconv.Atoi(cli.Env(PaceVariable)); err == nil && ms >= 0 {
 		a.pace = time.Duration(ms) * time.Millisecond
@@ -97,10 +99,10 @@ func Program(cli *fakecli.CLI) int {
 	}
 }
 
-// settle selects the directory of the tools: the user's if a user can be asked before it is changed.
+// settle selects the directory of the tools: the user's if that is wanted and a user can be asked before it is changed.
 func (a *agent) settle() {
-	if prompts, _ := a.cli.Flag("permission-prompt-tool"); a.cli.Dir != "" && prompts == "stdio" {
-		a.dir, a.project = a.cli.Dir, true
+	if prompts, _ := a.cli.Flag("permission-prompt-tool"); a.cli.Env(ProjectVariable) == "1" && a.cli.Dir != "" && prompts == "stdio" {
+		a.dir = a.cli.Dir
 	}
 }
 

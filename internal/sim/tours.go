@@ -92,6 +92,7 @@ func generalTour(t *turn) error {
 }
 
 func toolsTour(t *turn) error {
+	t.own = true
 	return steps(
 		t.useStep(hello+"I write a file, look at it, change it, and list the directory.", t.write("hello.txt", "Hello, world.\n")),
 		t.useStep("", t.read("hello.txt")),
@@ -119,6 +120,7 @@ func editTour(t *turn) error {
 }
 
 func errorTour(t *turn) error {
+	t.own = true
 	return steps(
 		t.useStep(hello+"I read a file that does not exist.", t.read("config.json")),
 		t.useStep("It is missing. I write one with defaults instead.", t.write("config.json", "{\"colour\": \"green\"}\n")),
@@ -204,8 +206,8 @@ func tourTable() string {
 // path returns the path of a file in the agent's directory, the only one that its tools use. In the
 // user's directory it is that of a file that did not exist before the session.
 func (t *turn) path(name string) string {
-	if !t.a.project {
-		return filepath.Join(t.a.dir, name)
+	if !t.project() {
+		return filepath.Join(t.a.own, name)
 	}
 	if t.a.files[name] == "" {
 		t.a.files[name] = unused(t.a.dir, "parley-demo-"+name)
@@ -225,9 +227,20 @@ func unused(dir, name string) string {
 	}
 }
 
-// where names the agent's directory in a text.
+// project reports whether the tools of the turn use the user's directory, so that it asks before a change.
+func (t *turn) project() bool { return !t.own && t.a.dir != t.a.own }
+
+// dir returns the directory of the tools of the turn.
+func (t *turn) dir() string {
+	if t.own {
+		return t.a.own
+	}
+	return t.a.dir
+}
+
+// where names the directory of the turn in a text.
 func (t *turn) where() string {
-	if t.a.project {
+	if t.project() {
 		return "the project"
 	}
 	return "a directory of my own"
@@ -235,7 +248,7 @@ func (t *turn) where() string {
 
 func (t *turn) write(name, content string) call {
 	path := t.path(name)
-	return call{name: "Write", input: map[string]any{"file_path": path, "content": content}, asks: t.a.project, run: func(context.Context, string) (string, error) {
+	return call{name: "Write", input: map[string]any{"file_path": path, "content": content}, asks: t.project(), run: func(context.Context, string) (string, error) {
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 			return "", err
 		}
@@ -247,7 +260,7 @@ func (t *turn) read(name string) call {
 	return call{name: "Read", input: map[string]any{"file_path": t.path(name)}, run: func(context.Context, string) (string, error) {
 		data, err := os.ReadFile(t.path(name))
 		if errors.Is(err, os.ErrNotExist) {
-			return "", errors.New("File does not exist. Note: your current working directory is " + t.a.dir + ".")
+			return "", errors.New("File does not exist. Note: your current working directory is " + t.dir() + ".")
 		}
 		return string(data), err
 	}}
@@ -274,7 +287,7 @@ func (t *turn) list() call {
 	input := map[string]any{"command": strings.Join(args, " "), "description": "List the files"}
 	return call{name: "Bash", input: input, run: func(ctx context.Context, _ string) (string, error) {
 		cmd := exec.CommandContext(ctx, args[0], args[1:]...)
-		cmd.Dir = t.a.dir
+		cmd.Dir = t.dir()
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			return "", fmt.Errorf("%w\n%s", err, out)

@@ -21,6 +21,7 @@ type turn struct {
 	begun  time.Time
 	steps  int64
 	usage  message.Usage
+	own    bool          // its tools use the agent's own directory
 	now    message.Usage // of the answer that is being written
 	last   string        // the last text of the agent
 

@@ -73,6 +73,7 @@ type Place struct {
 	CLI     string // the claude program; empty means the installed one
 	Archive string // of transcripts; empty means none
 	Keep    bool   // spare background processes of agents
+	demo    bool   // the simulated agent changes files of the project
 }
 
 // kinds are the agents that --agent can name, in the order of preference. They do not include the
@@ -106,6 +107,7 @@ func Choose(names []string, at Place, logger *slog.Logger) (*Set, error) {
 		return s, nil
 	}
 	s.Simulated, s.Note = true, "There is no "+kindNames(" and no ")+" on this machine (parley doctor says more). "+simagent.Note
+	at.demo = true
 	return s, s.add(at, Sim, logger)
 }
 
@@ -250,7 +252,7 @@ func (at Place) sim() agent.Provider {
 	if os.MkdirAll(dir, 0o700) != nil {
 		dir = "" // then its sessions cannot be resumed
 	}
-	p := &simagent.Provider{Dir: dir}
+	p := &simagent.Provider{Dir: dir, Project: at.demo}
 	if ms, err := strconv.Atoi(os.Getenv(sim.PaceVariable)); err == nil && ms >= 0 {
 		if p.Pace = time.Duration(ms) * time.Millisecond; ms == 0 {
 			p.Pace = -1

@@ -5,6 +5,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
+	"github.com/seed7221b0f9/parley/internal/sim"
 	"github.com/seed7221b0f9/parley/server"
 	"github.com/seed7221b0f9/parley/server/budget"
 	"github.com/seed7221b0f9/parley/server/retention"
@@ -37,7 +38,12 @@ func (f *Settings) money(opts *server.Options) error {
 		return term.Usagef("--turn-reserve: a negative reserve")
 	}
 	opts.TurnReserve = f.turnReserve
-	opts.Price = func(u agent.Used) (float64, bool) { return prices.Cost(u.Model, u.Tokens) }
+	opts.Price = func(u agent.Used) (float64, bool) {
+		if u.Model == sim.Model {
+			return 0, true
+		}
+		return prices.Cost(u.Model, u.Tokens)
+	}
 	for _, text := range f.budgets {
 		limit, err := budget.ParseLimit(text)
 		if err != nil {

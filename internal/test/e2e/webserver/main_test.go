@@ -135,7 +135,7 @@ func furnish(f flags) error {
 // there is a CLI.
 func providers(f flags) ([]agent.Provider, func(), error) {
 	if f.demo {
-		return []agent.Provider{&simagent.Provider{Dir: filepath.Join(f.dir, "sim"), Pace: time.Millisecond}}, func() {}, nil
+		return []agent.Provider{&simagent.Provider{Dir: filepath.Join(f.dir, "sim"), Pace: time.Millisecond, Project: true}}, func() {}, nil
 	}
 	if f.codex != "" {
 		return otherAgents(f)
