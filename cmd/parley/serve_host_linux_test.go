@@ -17,6 +17,7 @@ import (
 	"github.com/seed7221b0f9/parley/host"
 	"github.com/seed7221b0f9/parley/internal/test/e2e"
 	"github.com/seed7221b0f9/parley/internal/test/e2e/codexcli"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
@@ -182,6 +183,9 @@ func checkHosted(w *hostWorld, signal syscall.Signal) {
 	if after := w.agents(); len(before) != 1 || len(after) != 1 || after[0].PID != before[0].PID || after[0].Exit != nil {
 		t.Fatalf("before the end of the server the agents are %+v, after it %+v", before, after)
 	}
+	if signal == syscall.SIGKILL {
+		w.guarded(time.Duration(short.Count(0, 1, 180)) * time.Second)
+	}
 	w.serve()
 	if c := w.until("the CLI still asks", asks); c.Prompts[0].RequestID() != request {
 		t.Fatalf("the request is %s, it was %s", c.Prompts[0].RequestID(), request)
@@ -202,6 +206,26 @@ func checkHosted(w *hostWorld, signal syscall.Signal) {
 	w.end(syscall.SIGINT)
 	if left := w.agents(); left != nil {
 		t.Errorf("after Ctrl-C there are %+v", left)
+	}
+}
+
+// guarded checks for some time without a server that a tool that waits for a permission neither runs nor fails.
+func (w *hostWorld) guarded(wait time.Duration) {
+	w.t.Helper()
+	over, tick := time.After(wait), time.NewTicker(50*time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-over:
+			return
+		case <-tick.C:
+		}
+		if _, err := os.Stat(filepath.Join(w.project, "kept")); err == nil {
+			w.t.Fatal("without a server the tool has run")
+		}
+		if a := w.agents(); len(a) != 1 || a[0].Exit != nil {
+			w.t.Fatalf("without a server the agents are %+v, want one that waits", a)
+		}
 	}
 }
 

@@ -2,13 +2,17 @@ package main
 
 import (
 	"errors"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/client"
+	"github.com/seed7221b0f9/parley/host"
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
@@ -63,6 +67,47 @@ func TestServe_replace(t *testing.T) {
 			end(t, server, syscall.SIGINT)
 		})
 	}
+}
+
+// copyProgram writes the program to a path, in place of what is there, as an upgrade does.
+func copyProgram(t *testing.T, path string) {
+	t.Helper()
+	data, err := os.ReadFile(linkedProgram(t))
+	if err == nil {
+		err = os.WriteFile(path+".new", data, 0o700)
+	}
+	if err == nil {
+		err = os.Rename(path+".new", path)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestServe_upgrade replaces the program and then the server while an agent waits for a permission. The turn ends as without it, and the
+// host of the old program starts an agent for the new server.
+func TestServe_upgrade(t *testing.T) {
+	s := newSimHost(t)
+	program := filepath.Join(t.TempDir(), "parley")
+	copyProgram(t, program)
+	args := append(slices.Clone(s.args), "--host")
+	old, viewer := serveProgram(t, program, s.env, args)
+	first := s.connect(viewer)
+	before, _ := s.agents()
+	copyProgram(t, program)
+	server, _ := serveProgram(t, program, s.env, append(args, "--replace", "--listen", strings.TrimPrefix(viewer.URL(), "http://")))
+	if err := old.Wait(); err != nil {
+		t.Errorf("the old server ended with %v", err)
+	}
+	second := s.connect(viewer)
+	s.answered(viewer, first)
+	s.answered(viewer, second)
+	after, _ := s.agents()
+	slices.SortFunc(after, func(a, b host.Agent) int { return int(a.Number) - int(b.Number) })
+	if len(before) != 1 || len(after) != 2 || after[0].PID != before[0].PID {
+		t.Errorf("the agents were %+v and are %+v, want one more", before, after)
+	}
+	end(t, server, syscall.SIGINT)
 }
 
 // TestServe_replaceFails starts a server that cannot take the place of the one that runs, which continues with the same address, tokens,

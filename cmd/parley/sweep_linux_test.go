@@ -24,10 +24,16 @@ import (
 // serveProcess starts parley serve as a separate process and returns a client of it.
 func serveProcess(t *testing.T, env, args []string) (*exec.Cmd, *client.Client) {
 	t.Helper()
+	return serveProgram(t, linkedProgram(t), env, args)
+}
+
+// serveProgram is serveProcess for a program at another path.
+func serveProgram(t *testing.T, program string, env, args []string) (*exec.Cmd, *client.Client) {
+	t.Helper()
 	if !slices.Contains(args, "--host") {
 		args = append([]string{"--no-host"}, args...) // on every machine
 	}
-	cmd := exec.Command(linkedProgram(t), append([]string{"serve"}, args...)...)
+	cmd := exec.Command(program, append([]string{"serve"}, args...)...)
 	cmd.Env, cmd.Stderr = env, os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {

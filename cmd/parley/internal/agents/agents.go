@@ -156,7 +156,7 @@ func (s *Set) add(at Place, name string, logger *slog.Logger) error {
 	i := slices.IndexFunc(kinds, func(k kind) bool { return k.name == name })
 	switch command, acp := strings.CutPrefix(name, ACP); {
 	case name == Sim:
-		p = at.sim()
+		p = NewSim(at.Data, at.demo)
 	case acp, i < 0:
 		one, err := named(name, command, acp, at.Keep, logger)
 		if err != nil {
@@ -247,12 +247,13 @@ func (at Place) claude(logger *slog.Logger) (agent.Provider, func() error, error
 	return p, p.Close, nil
 }
 
-func (at Place) sim() agent.Provider {
-	dir := filepath.Join(at.Data, "sim")
+// NewSim returns the simulated agent, which keeps its sessions below the data directory of a server. project is its field Project.
+func NewSim(data string, project bool) agent.Provider {
+	dir := filepath.Join(data, "sim")
 	if os.MkdirAll(dir, 0o700) != nil {
 		dir = "" // then its sessions cannot be resumed
 	}
-	p := &simagent.Provider{Dir: dir, Project: at.demo}
+	p := &simagent.Provider{Dir: dir, Project: project}
 	if ms, err := strconv.Atoi(os.Getenv(sim.PaceVariable)); err == nil && ms >= 0 {
 		if p.Pace = time.Duration(ms) * time.Millisecond; ms == 0 {
 			p.Pace = -1

@@ -20,7 +20,6 @@ import (
 	"github.com/seed7221b0f9/parley/acp"
 	"github.com/seed7221b0f9/parley/acp/editor"
 	"github.com/seed7221b0f9/parley/agent"
-	"github.com/seed7221b0f9/parley/agent/simagent"
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claude/claudeagent"
 	"github.com/seed7221b0f9/parley/client/serveragent"
@@ -94,11 +93,7 @@ func (f *Flags) provider(logger *slog.Logger) (agent.Provider, error) {
 		}
 		return p, err
 	case agents.Sim:
-		dir := filepath.Join(remote.DefaultData(), "sim")
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return nil, err
-		}
-		return &simagent.Provider{Dir: dir}, nil
+		return agents.NewSim(remote.DefaultData(), false), nil
 	}
 	if command, ok := strings.CutPrefix(f.agent, agents.ACP); ok {
 		return agents.NewACP(command, f.keep, logger)
