@@ -30,6 +30,8 @@ type adoption struct {
 	// caught is closed when all of them were read, or when the agent has ended. Until then the agent does not know its turn and its open
 	// requests. It is nil otherwise.
 	caught chan struct{}
+	// unseen are the open requests that the agent has not reported again. One that is answered before gets its answer when it comes.
+	unseen map[string]bool
 }
 
 // caughtUp notes that all lines were read that the host had at the adoption.
@@ -171,6 +173,10 @@ func (a *actor) adopt(ctx context.Context, l *leftAgent) error {
 	if l.Last > 0 {
 		a.caught = make(chan struct{})
 	}
+	a.unseen = map[string]bool{}
+	for _, r := range a.core.Requests {
+		a.unseen[r.id()] = true
+	}
 	a.given = opts.Env
 	a.takeAgent(&running{session: session, release: release, process: l.process, forget: l.drop, left: l})
 	if a.core.Line == 0 {
@@ -248,6 +254,7 @@ func (a *actor) answerAgain(ev event.Event) bool {
 	if !ok {
 		return false
 	}
+	delete(a.unseen, p.RequestID())
 	if r, open := a.core.request(p.RequestID()); open {
 		return reflect.DeepEqual(r.Prompt, p)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
@@ -128,5 +129,34 @@ func TestAwaitAdoption(t *testing.T) {
 	case <-caught: // the agent has ended
 	case <-time.After(10 * time.Second):
 		t.Error("calls wait for an agent that has ended")
+	}
+}
+
+// An answer to a request that an adopted agent has not reported again is accepted, and given to the agent when it reports the request.
+func TestRespond_unseen(t *testing.T) {
+	for _, unseen := range []bool{true, false} {
+		c := emptyStage(t)
+		if err := c.Create(t.Context(), c.id, Opened{Params: api.ConnectParams{CWD: "/d"}}); err != nil {
+			t.Fatal(err)
+		}
+		p := c.connect()
+		c.turn("work")
+		ask := &event.PermissionRequest{Kind: event.PermissionTool, RequestID: "r", ToolUseID: "tu", ToolName: "Bash", Input: `{"a":1}`}
+		p.events <- ask
+		c.inState(RequiresAction)
+		if err := c.with(t.Context(), c.id, func(a *actor) error { a.core.Host, a.unseen = 1, map[string]bool{"r": unseen}; return nil }); err != nil {
+			t.Fatal(err)
+		}
+		p.setFail(notOpen)
+		r, err := Requests{c.Sessions}.PermissionRespond(t.Context(), api.PermissionRespondParams{SessionID: c.id, RequestID: "r", Behavior: "allow"}, "me")
+		if (err == nil) != unseen || r.Accepted != unseen {
+			t.Errorf("unseen %v: the answer returned %+v, %v", unseen, r, err)
+		}
+		p.setFail("")
+		p.take()
+		if err := c.with(t.Context(), c.id, func(a *actor) error { a.takeBatch(nil, pumped{events: []event.Event{ask}}); return nil }); err != nil {
+			t.Fatal(err)
+		}
+		c.await("the agent gets the answer", func() bool { return p.got("Answer r") })
 	}
 }

@@ -115,8 +115,17 @@ func (b bare) Interrupt(context.Context) (agent.Interrupted, error) {
 }
 
 func (b bare) Answer(_ context.Context, id string, a agent.Answer) error {
-	return b.called("Answer ", id, asText(a))
+	err := b.called("Answer ", id, asText(a))
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if *b.fail == notOpen {
+		return agent.ErrNotOpen
+	}
+	return err
 }
+
+// notOpen makes Answer fail because the request is not open.
+const notOpen = "not open"
 
 func (b bare) Close() error {
 	defer b.once.Do(func() { close(b.closed) }) // after the record: whoever sees the end finds it

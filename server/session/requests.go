@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -23,6 +24,7 @@ func (s Requests) respond(ctx context.Context, id, requestID, key, by string, de
 	var result api.RespondResult
 	var rep reply
 	var session agent.Session
+	var unseen bool
 	err = a.call(ctx, func() error {
 		if k, ok := a.core.accepted(key); ok {
 			result = api.RespondResult{Accepted: true, By: k.By, Seq: k.Seq}
@@ -46,7 +48,7 @@ func (s Requests) respond(ctx context.Context, id, requestID, key, by string, de
 		if err := a.commit(a.core.answer(requestID, rep, key, by)...); err != nil {
 			return err
 		}
-		session = a.agent.session
+		session, unseen = a.agent.session, a.unseen[requestID]
 		result = api.RespondResult{Accepted: true, By: by, Seq: a.seq}
 		return nil
 	})
@@ -56,7 +58,9 @@ func (s Requests) respond(ctx context.Context, id, requestID, key, by string, de
 	// The answer is stored, even if the caller disconnects.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.opts.CallTimeout)
 	defer cancel()
-	if err := session.Answer(ctx, requestID, rep.answer); err != nil {
+	switch err := session.Answer(ctx, requestID, rep.answer); {
+	case unseen && errors.Is(err, agent.ErrNotOpen): // answerAgain answers it, or has
+	case err != nil:
 		a.post(func() {
 			a.draft(draft{event: &event.Notice{Header: a.core.header(""), Severity: event.NoticeWarning, Code: "answer_lost",
 				Text: "An answer did not reach the agent: " + FailureOf(err).Message}})
