@@ -28,6 +28,7 @@ const (
 const (
 	refusedText = "User refused permission to run tool"
 	failedText  = "Tool permission request failed: "
+	aborted     = "Error: Tool use aborted" // the client has cancelled the question
 )
 
 // choice is an option and the answer that it stands for.
@@ -226,7 +227,7 @@ func (s *session) pick(ctx context.Context, r *acp.RequestPermissionRequest, lis
 	}
 	selected, ok := answer.Outcome.Value.(*acp.SelectedPermissionOutcome)
 	if !ok {
-		return nil, "Error: Tool use aborted"
+		return nil, aborted
 	}
 	for i := range list {
 		if list[i].option.OptionID == selected.OptionID {

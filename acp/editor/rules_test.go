@@ -64,7 +64,7 @@ var rules = []rule{
 	}},
 	{"batch", "a batch is answered; it ends the adapter, which answers nothing that follows", batch},
 	{"words for the model", "what the CLI writes for its model does not reach the user", wordsForModel},
-	{"stopped", "a call that a cancelled turn stopped says so, without the CLI's words to the model", stopped},
+	{"stopped", "a call that a cancelled turn or request stopped says so, without the CLI's words to the model", stopped},
 	{"declined", "a question that was declined or cancelled says so", declined},
 	{"background", "work in the background is done when it is done, and what is said of it belongs to the turn", background},
 	{"failed plan tools", "calls of plan tools that fail are shown; the adapter hides them", failedPlanTools},
@@ -295,7 +295,9 @@ func stopped(c *comparison) bool {
 	return c.tools(func(w, g *Item) bool {
 		text := strings.Join(w.Content, "\n")
 		cancelled := slices.ContainsFunc(c.want.Outcomes, func(o Outcome) bool { return o.End == "cancelled" })
-		if w.Status != "failed" || !cancelled || !strings.Contains(text, "Tool use aborted") && !strings.Contains(text, "doesn't want to proceed") && !strings.Contains(text, "interrupted by user") {
+		aborted := w.Tool != "AskUserQuestion" && strings.Contains(text, "Tool use aborted")
+		byTurn := cancelled && (strings.Contains(text, "Tool use aborted") || strings.Contains(text, "doesn't want to proceed") || strings.Contains(text, "interrupted by user"))
+		if w.Status != "failed" || !aborted && !byTurn {
 			return false
 		}
 		w.Content = []string{"```\nStopped.\n```"}

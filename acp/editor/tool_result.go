@@ -130,7 +130,7 @@ func cleanResult(t *toolCall, text string, ev *event.ToolComplete) string {
 		text = strings.TrimPrefix(inner, "Error: ")
 	}
 	switch {
-	case strings.HasPrefix(text, forModel) || text == "[Request interrupted by user for tool use]":
+	case strings.HasPrefix(text, forModel) || strings.HasSuffix(text, aborted) || text == "[Request interrupted by user for tool use]":
 		return "Stopped."
 	case t.name == "Bash" && text == noOutput:
 		return ""

@@ -17,7 +17,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/supervise"
 )
 
-const hostLong = `Host looks at the process that runs the agents of "parley serve --host" and outlives the server.
+const hostLong = `Host looks at the process that runs the agents of "parley serve" and outlives the server.
 
 Exit codes:
     0  it was done, also where no host runs

@@ -21,7 +21,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// hostWorld is a place where parley serve --host runs a real CLI against a scripted API.
+// hostWorld is a place where parley serve runs a real CLI against a scripted API.
 type hostWorld struct {
 	t         *testing.T
 	project   string
