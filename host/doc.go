@@ -1,7 +1,7 @@
 // Package host keeps agents running while the program that controls them restarts.
 //
 // The host is a small process that starts agents and owns their pipes. It never parses a message. A program, the owner,
-// connects to it with [Dial] over a socket in the data directory and runs agents through the [Link], which is a
+// connects to it with [Dial] over a socket that a file in the data directory names, and runs agents through the [Link], which is a
 // [spawn.Spawner]. When the owner dies, is upgraded or is stopped, its agents continue; the next owner finds them with
 // [Link.Agents] and takes them over with [Link.Attach].
 //

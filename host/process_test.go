@@ -121,7 +121,7 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// A host whose folder was removed ends with its agents: no owner can come any more.
+// A host whose folder was removed ends with its agents, because no owner can connect to it.
 func TestRemovedFolder(t *testing.T) {
 	short.Skip(t, "processes")
 	dir := filepath.Join(t.TempDir(), "data")

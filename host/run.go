@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"net"
 	"os"
 	"path/filepath"
 	"sync"
@@ -140,7 +139,7 @@ func Run(ctx context.Context, dataDir string, o Options, log *slog.Logger) (err 
 // folderPoll is how often a host checks its folder.
 const folderPoll = 2 * time.Second
 
-// watchFolder ends the host when its socket was removed: no owner can come any more. It returns with ctx.
+// watchFolder ends the host when its socket was removed, because no owner can connect then. It returns with ctx.
 func (h *server) watchFolder(ctx context.Context, end func()) {
 	tick := time.NewTicker(folderPoll)
 	defer tick.Stop()
@@ -184,7 +183,7 @@ func (h *server) buryDead() error {
 }
 
 // run serves connections until the end of the host, then ends the agents.
-func (h *server) run(ctx context.Context, listener *net.UnixListener) error {
+func (h *server) run(ctx context.Context, listener *usersocket.Listener) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	h.close = stop
@@ -216,7 +215,6 @@ func (h *server) run(ctx context.Context, listener *net.UnixListener) error {
 	}
 	stop()
 	listener.Close()
-	os.Remove(filepath.Join(h.dir, socketName))
 	h.endAgents()
 	h.closeConns()
 	serving.Wait()

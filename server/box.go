@@ -2,7 +2,6 @@ package server
 
 import (
 	"errors"
-	"fmt"
 	"net"
 	"net/url"
 	"os"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/internal/proc"
+	"github.com/seed7221b0f9/parley/internal/usersocket"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/session"
 	"github.com/seed7221b0f9/parley/spawn"
@@ -27,7 +27,7 @@ const (
 
 // Boxes configures the boxes that agents run in. See package box.
 type Boxes struct {
-	// Always makes every agent run in a box; otherwise those of sessions that ask for it do.
+	// Always runs every agent in a box. Without it, only the agents of sessions that ask for a box run in one.
 	Always bool
 	// Program is bwrap, Init a program that calls box.Enter first, Supervisor the parley command below which boxes run. A session in a
 	// box fails with Missing if there is no Program.
@@ -158,8 +158,8 @@ func boxEnv(env []string, n box.Network) []string {
 	return out
 }
 
-// doorDir is the directory of the socket to the key proxy, in the server's directory.
-const doorDir = "door"
+// doorName is the name of the socket to the key proxy, in the server's directory.
+const doorName = "door.sock"
 
 // keyDoor returns the port of the key proxy and a socket that leads to it from boxes without a network. The first call opens it.
 func (s *Server) keyDoor() (port int, socket string, err error) {
@@ -172,30 +172,16 @@ func (s *Server) keyDoor() (port int, socket string, err error) {
 	}
 	s.doorMu.Lock()
 	defer s.doorMu.Unlock()
-	dir := filepath.Join(s.opts.Dir, doorDir)
-	socket = filepath.Join(dir, "api")
 	if s.door != nil {
-		return port, socket, nil
+		return port, s.doorSocket, nil
 	}
-	if err := privateDir(dir); err != nil {
-		return 0, "", err
-	}
-	if err := os.Remove(socket); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return 0, "", err
-	}
-	folder, err := os.Open(dir)
+	l, err := usersocket.Listen(filepath.Join(s.opts.Dir, doorName))
 	if err != nil {
 		return 0, "", err
 	}
-	defer folder.Close()
-	// The path of a socket is at most 108 bytes long.
-	l, err := net.Listen("unix", fmt.Sprintf("/proc/self/fd/%d/api", folder.Fd()))
-	if err != nil {
-		return 0, "", err
-	}
-	l.(*net.UnixListener).SetUnlinkOnClose(false) // the next server removes it
+	s.doorSocket = l.Socket()
 	s.door = box.OpenDoor(l, func() (net.Conn, error) { return net.Dial("tcp", address.Host) })
-	return port, socket, nil
+	return port, s.doorSocket, nil
 }
 
 // closeDoor closes the socket to the key proxy.

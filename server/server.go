@@ -37,6 +37,7 @@ type Server struct {
 	webhooks   *webhooks
 	keys       *keyproxy.Proxy // nil if agents use Env
 	doorMu     sync.Mutex
+	doorSocket string
 	door       *box.Door // to keys, from boxes; nil before the first
 	previews   *previews // nil if disabled
 	metrics    *metrics

@@ -69,7 +69,7 @@ func TestServe_replace(t *testing.T) {
 	}
 }
 
-// copyProgram writes the program to a path, in place of what is there, as an upgrade does.
+// copyProgram replaces the file at a path with the program, as an upgrade does.
 func copyProgram(t *testing.T, path string) {
 	t.Helper()
 	data, err := os.ReadFile(linkedProgram(t))

@@ -21,8 +21,10 @@ func TestPeer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("the socket has mode %v (%v), want 0600", info.Mode(), err)
+	for _, file := range []string{path, l.Socket()} {
+		if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s has mode %v (%v), want 0600", file, info.Mode(), err)
+		}
 	}
 	conn, err := Dial(t.Context(), path)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 )
 
 // Listen is not supported on Windows.
-func Listen(string) (*net.UnixListener, error) { return nil, errors.ErrUnsupported }
+func Listen(string) (*Listener, error) { return nil, errors.ErrUnsupported }
 
 // Dial is not supported on Windows.
 func Dial(context.Context, string) (*net.UnixConn, error) { return nil, errors.ErrUnsupported }

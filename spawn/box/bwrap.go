@@ -29,7 +29,7 @@ var system = []string{
 	"/etc/protocols", "/etc/resolv.conf", "/etc/services", "/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/terminfo",
 }
 
-// The kernel's files that a process of root could change without any capability, and those that show what is outside.
+// These files of the kernel can be changed by root without any capability, or report on processes outside the box.
 var (
 	kernelFixed  = []string{"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs", "/proc/acpi", "/proc/scsi"}
 	kernelHidden = []string{"/proc/kcore", "/proc/keys", "/proc/latency_stats", "/proc/sched_debug", "/proc/timer_list"}

@@ -65,7 +65,7 @@ func check(dir, system string) ([]string, error) {
 	return slices.Compact(found), nil // a package is analyzed alone and with its tests
 }
 
-// analyzers returns those of go vet. The suite has two that go vet of Go 1.26 does not run.
+// analyzers returns the analyzers that go vet runs. The suite contains two more, which go vet of Go 1.26 does not run.
 func analyzers() []*analysis.Analyzer {
 	return slices.DeleteFunc(slices.Clone(vet.Suite), func(a *analysis.Analyzer) bool {
 		return a == scannererr.Analyzer || a == sqlrowserr.Analyzer

@@ -13,7 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/server"
 )
 
-// errReplaced is the cause of the end of a server whose place another one takes.
+// errReplaced ends a server that another server replaces.
 var errReplaced = fmt.Errorf("another server takes over: %w", server.ErrLeave)
 
 // leaveMargin is what a server needs to leave beyond the time its turns have.

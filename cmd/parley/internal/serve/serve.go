@@ -138,8 +138,8 @@ type run struct {
 	logger *slog.Logger
 	key    string
 	port   *net.TCPListener
-	before *takeover.Predecessor // the server whose place this one takes, or nil
-	next   *takeover.Successor   // the server that takes the place of this one, or nil
+	before *takeover.Predecessor // the server that this one replaces, or nil
+	next   *takeover.Successor   // the server that replaces this one, or nil
 }
 
 // serve serves until ctx ends or a successor asks.

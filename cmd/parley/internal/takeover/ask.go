@@ -16,7 +16,7 @@ import (
 // ErrNone is returned by Ask if no server runs, or if it had to be ended.
 var ErrNone = errors.New("takeover: no server runs")
 
-// Predecessor is a server whose place this process takes.
+// Predecessor is a running server that this process replaces.
 type Predecessor struct {
 	*peer
 	Port   net.Listener
@@ -24,7 +24,7 @@ type Predecessor struct {
 	logger *slog.Logger
 }
 
-// Ask asks the server of a data directory for its place. format is that of the logs that this process writes. A server that does not
+// Ask asks the server of a data directory to hand over. format is that of the logs that this process writes. A server that does not
 // answer is ended.
 func Ask(ctx context.Context, dir string, format int, version string, logger *slog.Logger) (*Predecessor, error) {
 	conn, err := usersocket.Dial(ctx, filepath.Join(dir, socketName))

@@ -26,17 +26,16 @@ type Offer struct {
 type Door struct {
 	offer  Offer
 	logger *slog.Logger
-	path   string
-	l      *net.UnixListener
+	l      *usersocket.Listener
 	asked  chan *Successor
 	done   sync.WaitGroup
 }
 
 // OpenDoor opens the door of a data directory.
 func OpenDoor(dir string, o Offer, logger *slog.Logger) (*Door, error) {
-	d := &Door{offer: o, logger: logger, path: filepath.Join(dir, socketName), asked: make(chan *Successor, 1)}
+	d := &Door{offer: o, logger: logger, asked: make(chan *Successor, 1)}
 	var err error
-	if d.l, err = usersocket.Listen(d.path); err != nil {
+	if d.l, err = usersocket.Listen(filepath.Join(dir, socketName)); err != nil {
 		return nil, err
 	}
 	d.done.Go(d.serve)
@@ -46,9 +45,9 @@ func OpenDoor(dir string, o Offer, logger *slog.Logger) (*Door, error) {
 // Asked returns a channel that gets the one successor. The server must end then, and call Confirm.
 func (d *Door) Asked() <-chan *Successor { return d.asked }
 
-// Close closes the door. A successor that was not received from Asked is let down.
+// Close closes the door. It disconnects a successor that was not received from Asked.
 func (d *Door) Close() error {
-	err := errors.Join(d.l.Close(), os.Remove(d.path))
+	err := d.l.Close()
 	d.done.Wait()
 	select {
 	case s := <-d.asked:
@@ -72,7 +71,7 @@ func (d *Door) serve() {
 			taken = "another process takes over already"
 			continue
 		}
-		d.logger.Warn("a process that asked for the place of this server was refused", "err", err)
+		d.logger.Warn("a process that asked to replace this server was refused", "err", err)
 		_ = conn.Close()
 	}
 }
@@ -100,7 +99,7 @@ func (d *Door) answer(conn *net.UnixConn, refusal string) (*Successor, error) {
 	return &Successor{peer: p, port: port, Version: request.Version}, nil
 }
 
-// Successor is a process that takes the place of this server.
+// Successor is a process that replaces this server.
 type Successor struct {
 	*peer
 	Version string
