@@ -157,10 +157,27 @@ func TestAdopt_prompt(t *testing.T) {
 		if w := p.Written(); len(w) != 0 {
 			t.Errorf("written: %q", w)
 		}
+		hosted := s.(agent.Hosted)
+		size := 0
+		for _, l := range lines[:n] {
+			size += len(l.Text)
+		}
+		if got := hosted.Kept(); got < int64(size) || got > int64(size+n) {
+			t.Errorf("the host keeps %d bytes, want those of %d lines: %d", got, n, size)
+		}
+		p.Add(kept.Line{Text: `{"method":"turn/started","params":{"threadId":"` + opened.Thread.ID + `","turn":{"id":"` + turnOf(lines[:n]) + `","status":"inProgress","items":[]}}}`})
+		synctest.Wait()
+		interrupt := `{"id":"parley-orphan","method":"turn/interrupt","params":{"threadId":"` + opened.Thread.ID + `","turnId":"` + turnOf(lines[:n]) + `"}}` + "\n"
+		if got := hosted.OrphanInput(); string(got) != interrupt {
+			t.Errorf("without a server the agent gets %s, want %s", got, interrupt)
+		}
 		p.Add(kept.Line{Text: `{"method":"turn/completed","params":{"threadId":"` + opened.Thread.ID + `","turn":{"id":"` + turnOf(lines[:n]) + `","status":"completed","items":[]}}}`})
 		synctest.Wait()
 		if w := p.Written(); len(w) != 1 || !strings.Contains(w[0], "prompt-2") {
 			t.Errorf("written after the turn: %q, want the second prompt", w)
+		}
+		if got := hosted.OrphanInput(); got != nil {
+			t.Errorf("without a turn and a server the agent gets %s, want nothing", got)
 		}
 		if err := s.Close(); err != nil {
 			t.Error(err)
