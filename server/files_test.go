@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/internal/regularfile"
@@ -103,6 +104,24 @@ func TestReadLines_ranges(t *testing.T) {
 	for _, r := range []api.LineRange{{Start: 0, End: 1}, {Start: -1, End: 1}, {Start: 2, End: 1}} {
 		if _, err := readLines(strings.NewReader("a"), api.FilesReadParams{Range: &r}); session.FailureOf(err).Reason != api.InvalidParams {
 			t.Errorf("range %+v: %v, want a refusal", r, err)
+		}
+	}
+}
+
+// A disk that fails in the middle of a file is an error, unless the lines before were all that was asked for.
+func TestReadLines_fails(t *testing.T) {
+	const text = "a\nb\nc\nd\n"
+	broken := errors.New("the disk is broken")
+	for at := range len(text) {
+		for start := int64(1); start <= 4; start++ {
+			r := &api.LineRange{Start: start, End: 2}
+			if start > 2 {
+				r.End = start
+			}
+			_, err := readLines(io.MultiReader(strings.NewReader(text[:at]), iotest.ErrReader(broken)), api.FilesReadParams{Range: r})
+			if enough := at > int(2*r.End)+1; !enough && !errors.Is(err, broken) {
+				t.Errorf("lines %+v of a file that fails after %d bytes: %v, want %v", *r, at, err, broken)
+			}
 		}
 	}
 }

@@ -58,6 +58,45 @@ func TestReduce_order(t *testing.T) {
 	}
 }
 
+// A stream that begins within a block has the text of its start, of an answer and of thoughts, and no text twice.
+func TestReduce_text(t *testing.T) {
+	h := event.Header{MessageID: "m"}
+	for name, tt := range map[string]struct {
+		events []event.Event
+		want   string
+	}{
+		"text":     {[]event.Event{&event.TextStart{Header: h, Text: "ab"}, &event.TextDelta{Header: h, Text: "c"}, &event.BlockStop{Header: h}}, "abc"},
+		"thoughts": {[]event.Event{&event.ThinkingStart{Header: h, Thinking: "ab"}, &event.ThinkingDelta{Header: h, Thinking: "c"}, &event.BlockStop{Header: h}}, "abc"},
+	} {
+		r := parts.New(parts.Place{})
+		got := ""
+		for _, ev := range tt.events {
+			for _, p := range r.Apply(ev) {
+				if strings.HasSuffix(string(p.Kind), "-delta") {
+					got += p.Text
+				}
+			}
+		}
+		if got != tt.want {
+			t.Errorf("%s: the parts have %q, want %q", name, got, tt.want)
+		}
+	}
+}
+
+// The longest place that is read, and one with one mark or byte more.
+func TestParsePlace_limits(t *testing.T) {
+	for n, ok := range map[int]bool{999: true, 1000: false} {
+		if _, err := parts.ParsePlace("e:1" + strings.Repeat(",cYQ", n)); (err == nil) != ok {
+			t.Errorf("%d marks: %v, want them read: %v", n, err, ok)
+		}
+	}
+	for n, ok := range map[int]bool{32 << 10: true, 32<<10 + 1: false} {
+		if _, err := parts.ParsePlace(strings.Repeat("e", n-2) + ":1"); (err == nil) != ok {
+			t.Errorf("%d bytes: %v, want them read: %v", n, err, ok)
+		}
+	}
+}
+
 func TestParsePlace_bad(t *testing.T) {
 	for _, text := range []string{"", "x", ":1", "e:", "e:-1", "e:1,", "e:1,o", "e:1,oYQ", "e:1,oYQ~x", "e:1,oYQ~-1", "e:1,o%%~1", "e:1,cYQ~1", "e:1,zYQ", "e:1,c",
 		"e:1" + strings.Repeat(",cYQ", 2000), "e:1,c" + strings.Repeat("YQYQ", 20000)} {

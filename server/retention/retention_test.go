@@ -93,6 +93,11 @@ func TestEnforce_ends(t *testing.T) {
 	if deleted, err := k.Enforce(t.Context(), 1); errText(err) != "unreadable" || len(deleted) > 0 {
 		t.Errorf("without a size: deleted %q, %v", deleted, err)
 	}
+	k, _ = shelf("a")
+	k.Oldest = func(context.Context) ([]string, error) { return []string{"a"}, errors.New("unlisted") }
+	if deleted, err := k.Enforce(t.Context(), 1); errText(err) != "unlisted" || len(deleted) > 0 {
+		t.Errorf("without a list: deleted %q, %v", deleted, err)
+	}
 }
 
 func TestFolder(t *testing.T) {
