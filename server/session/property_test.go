@@ -148,21 +148,25 @@ func (s *memStore) Damage() []eventlog.Damage {
 }
 
 // memSessions returns sessions without a server.
-func memSessions(t *testing.T) (*Sessions, *memStore) {
+func memSessions(t *testing.T, change ...func(*Options)) (*Sessions, *memStore) {
 	t.Helper()
 	st, provider := &memStore{}, &agenttest.Provider{ProviderName: "claude", Dir: t.TempDir()}
 	workspaces, err := workspace.Open(t.Context(), workspace.Options{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(context.Background(), Options{
+	opts := Options{
 		Store: st, Dir: t.TempDir(), SecretDir: t.TempDir(), List: filepath.Join(t.TempDir(), "list"), Logger: slog.New(slog.DiscardHandler), Tracer: NewTracer(nil, ""), Now: time.Now, MaxAgents: 8, MaxSessions: 100,
 		UnloadAfter: time.Minute, StartTimeout: patience, CallTimeout: patience, DeltaInterval: 250 * time.Millisecond, JoinInterval: 25 * time.Millisecond,
 		Provider: func(context.Context, string, string) (agent.Provider, []string, error) { return provider, nil, nil },
 		Visible:  func(context.Context, string) bool { return true },
 		Prepare:  func(string, agent.Provider, *agent.Options) (func(), error) { return func() {}, nil },
 		Accounts: free{}, Metrics: quiet{}, Notices: quiet{}, Workspaces: workspaces,
-	})
+	}
+	for _, f := range change {
+		f(&opts)
+	}
+	s, err := Open(context.Background(), opts)
 	if err != nil {
 		t.Fatal(err)
 	}
