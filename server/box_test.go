@@ -72,6 +72,13 @@ func TestBoxes(t *testing.T) {
 			if got.Sealed() != (cmp.Diff(sealed, got) == "") {
 				t.Errorf("sealed is %t", got.Sealed())
 			}
+			offered := s.describeProvider(p, true, tt.env)
+			if asked := s.describeBox(p, "bwrap", false, tt.env); cmp.Diff(asked, offered.Box) != "" || offered.Boxed != tt.boxes.Always {
+				t.Errorf("the agent is offered with the box %+v, always %t; want %+v, %t", offered.Box, offered.Boxed, asked, tt.boxes.Always)
+			}
+			if offered.Available != (s.checkSandbox(p, "") == nil) || offered.Available != (offered.Error == "") {
+				t.Errorf("the agent is available %t: %q", offered.Available, offered.Error)
+			}
 			err := s.checkSandbox(p, tt.sandbox)
 			if (err == nil) != (tt.refused == "") || err != nil && !strings.Contains(err.Error(), tt.refused) {
 				t.Errorf("the session is refused with %v, want %q", err, tt.refused)

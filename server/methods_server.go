@@ -201,11 +201,21 @@ func providersList(s *Server, ctx context.Context, c *caller, _ api.Empty) (api.
 		return result, err
 	}
 	for i, p := range tenant.Providers {
-		sim, ok := p.(agent.Simulator)
-		result.Providers = append(result.Providers, api.ProviderInfo{
-			Name: p.Name(), DisplayName: p.Name(), Available: true, Default: i == 0, Simulated: i == 0 && s.opts.Simulated || ok && sim.Simulated(),
-			Capabilities: session.CapabilitiesOf(p, nil, s.opts.AllowBypass || s.describeBox(p, "", false, tenant.Env).Sealed()),
-		})
+		result.Providers = append(result.Providers, s.describeProvider(p, i == 0, tenant.Env))
 	}
 	return result, nil
+}
+
+// describeProvider describes an agent; the first one is the default.
+func (s *Server) describeProvider(p agent.Provider, first bool, env []string) api.ProviderInfo {
+	sim, ok := p.(agent.Simulator)
+	info := api.ProviderInfo{
+		Name: p.Name(), DisplayName: p.Name(), Available: true, Default: first, Simulated: first && s.opts.Simulated || ok && sim.Simulated(),
+		Box: s.describeBox(p, boxBwrap, false, env), Boxed: s.opts.Boxes.Always,
+		Capabilities: session.CapabilitiesOf(p, nil, s.opts.AllowBypass || s.describeBox(p, "", false, env).Sealed()),
+	}
+	if err := s.checkSandbox(p, ""); err != nil {
+		info.Available, info.Error = false, session.FailureOf(err).Message
+	}
+	return info
 }

@@ -147,5 +147,7 @@ type ProviderInfo struct {
 	Error        string       `json:"error,omitempty"` // the reason why it is not available
 	Simulated    bool         `json:"simulated,omitempty"`
 	Default      bool         `json:"default,omitempty"`
+	Box          *Box         `json:"box,omitempty"`   // the box that a session can ask for; absent if there is none
+	Boxed        bool         `json:"boxed,omitempty"` // every session runs in that box
 	Capabilities Capabilities `json:"capabilities"`
 }

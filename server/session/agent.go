@@ -100,9 +100,10 @@ func (a *actor) startedDraft(id string) draft {
 // agentOptions returns the options of the agent: those of the session, and later changes.
 func (a *actor) agentOptions() agent.Options {
 	o, p := a.core.Opened, a.params()
+	bypass := p.AllowDangerouslySkipPermissions || p.DangerouslySkipPermissions || a.core.Mode == "bypassPermissions"
 	opts := agent.Options{
 		Dir: o.Dir, AdditionalDirectories: p.AdditionalDirectories, Env: a.env, Model: a.core.Model, FallbackModel: p.FallbackModel,
-		Mode: a.core.Mode, AllowBypass: a.mayBypass() && (p.AllowDangerouslySkipPermissions || p.DangerouslySkipPermissions),
+		Mode: a.core.Mode, AllowBypass: bypass && a.mayBypass(),
 		Thinking: p.MaxThinkingTokens, SystemPrompt: p.SystemPrompt, AppendSystemPrompt: p.AppendSystemPrompt, AllowedTools: p.AllowedTools,
 		DisallowedTools: p.DisallowedTools, SettingSources: p.SettingSources, MaxTurns: p.MaxTurns, MaxBudgetUSD: p.MaxBudgetUSD,
 		Partial: p.IncludePartialMessages == nil || *p.IncludePartialMessages, MCPServers: rawJSON(p.MCPServers), Agents: rawJSON(p.Agents),

@@ -121,6 +121,34 @@ func TestCreate(t *testing.T) {
 	}
 }
 
+// TestCreate_bypass checks which agents may run without permissions: those of a session that asks for it, on a server that allows it.
+func TestCreate_bypass(t *testing.T) {
+	for name, tt := range map[string]struct {
+		allowed bool
+		params  api.ConnectParams
+		want    bool
+	}{
+		"by the mode": {true, api.ConnectParams{PermissionMode: "bypassPermissions"}, true},
+		"later":       {true, api.ConnectParams{AllowDangerouslySkipPermissions: true}, true},
+		"not asked":   {true, api.ConnectParams{}, false},
+		"not allowed": {false, api.ConnectParams{PermissionMode: "bypassPermissions"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := emptyStage(t)
+			c.opts.AllowBypass = tt.allowed
+			if err := c.Create(t.Context(), c.id, Opened{Params: tt.params}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := c.Connected(t.Context(), c.id); err != nil {
+				t.Fatal(err)
+			}
+			if got := c.puppets.given(); got.AllowBypass != tt.want || !tt.allowed && got.Mode == "bypassPermissions" {
+				t.Errorf("the agent may bypass permissions: %t, in mode %q; want %t", got.AllowBypass, got.Mode, tt.want)
+			}
+		})
+	}
+}
+
 // TestCreate_past checks that a past that cannot be read is reported in the log of the server, and that the session exists.
 func TestCreate_past(t *testing.T) {
 	for _, call := range []string{"Load", "Page"} {

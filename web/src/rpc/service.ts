@@ -1260,7 +1260,18 @@ export interface ProviderInfo {
   error?: string;
   simulated?: boolean;
   default?: boolean;
+  box?: Box;
+  boxed?: boolean;
   capabilities: Capabilities;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "Box".
+ */
+export interface Box {
+  kind: string;
+  network: string;
+  credentials: boolean;
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
@@ -1736,15 +1747,6 @@ export interface SessionSummary {
   };
   box?: Box;
   capabilities?: Capabilities;
-}
-/**
- * This interface was referenced by `Service`'s JSON-Schema
- * via the `definition` "Box".
- */
-export interface Box {
-  kind: string;
-  network: string;
-  credentials: boolean;
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema

@@ -12,6 +12,7 @@ export interface Choice {
   effort: string;
   thinking: string;
   mode: string;
+  sandbox: boolean;
   worktree: boolean;
   setup: string;
 }
@@ -22,6 +23,7 @@ export const noChoice: Choice = {
   effort: "",
   thinking: "auto",
   mode: "",
+  sandbox: false,
   worktree: false,
   setup: "",
 };
@@ -43,6 +45,7 @@ function readChoices(): Map<string, Choice> {
       effort: text("effort"),
       thinking: text("thinking") || "auto",
       mode: text("mode"),
+      sandbox: get(e[1], "sandbox") === true,
       worktree: get(e[1], "worktree") === true,
       setup: text("setup"),
     });

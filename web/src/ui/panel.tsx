@@ -1,5 +1,5 @@
 // Beside a conversation: the plan, what changed, what runs in the background, MCP servers,
-// the context and what it costs.
+// what the agent can reach, the context and what it costs.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { tryCall, w } from "../state/app";
@@ -17,6 +17,7 @@ import { Icon } from "./icon";
 import { McpServers } from "./mcp";
 import { Steps } from "./plan";
 import { Preview } from "./preview";
+import { Reach } from "./reach";
 import { Section } from "./section";
 import { Seg } from "./segmented";
 import { SessionUsage } from "./usage/session";
@@ -29,6 +30,7 @@ const parts: readonly ((p: { store: SessionStore }) => preact.VNode | null)[] = 
   Background,
   Preview,
   McpServers,
+  Reach,
   Context,
   SessionUsage,
 ];

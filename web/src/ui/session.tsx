@@ -3,6 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { keep } from "../state/actions";
 import { follow, sessionStore, w } from "../state/app";
+import { sayBox } from "../state/box";
 import { contextShare, costOf } from "../state/plan";
 import { markSeen, panel } from "../state/prefs";
 import { formatRoute, go, route } from "../state/route";
@@ -83,7 +84,8 @@ function Bar({ store, several, close }: { store: SessionStore; several: boolean;
   const share = contextShare(c);
   const used =
     c.totals.inputTokens + c.totals.outputTokens + c.totals.cacheReadInputTokens + c.totals.cacheCreationInputTokens;
-  const viewers = live.value.find((s) => s.session_id === store.id)?.viewers ?? 0;
+  const info = live.value.find((s) => s.session_id === store.id);
+  const viewers = info?.viewers ?? 0;
   const cost = costOf(c);
   return (
     <header class="bar">
@@ -92,6 +94,7 @@ function Bar({ store, several, close }: { store: SessionStore; several: boolean;
       <h1 class="cut" dir="auto">
         {plain(titleOf(store))}
       </h1>
+      {info?.box && <span class="chip">{sayBox(info.box)}</span>}
       <span class="sp" />
       <span class="figs">
         {cost !== undefined && cost > 0 && <span title={t.costTitle}>{money(cost)}</span>}

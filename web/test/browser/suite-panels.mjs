@@ -15,4 +15,5 @@ import "./recordings.test.mjs";
 import "./preview.test.mjs";
 import "./client.test.mjs";
 import "./agents.test.mjs";
+import "./box.test.mjs";
 import "./claude.test.mjs";

@@ -4,3 +4,4 @@ import "./safe.test.mjs";
 import "./work.test.mjs";
 import "./requests.test.mjs";
 import "./typing.test.mjs";
+import "./host.test.mjs";

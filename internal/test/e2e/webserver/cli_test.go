@@ -1,6 +1,9 @@
 package webserver
 
 import (
+	"context"
+	"encoding/json"
+	"os"
 	"path/filepath"
 
 	"github.com/seed7221b0f9/parley/claude/claudeagent"
@@ -31,4 +34,29 @@ func realCLI(dir, work, cli, script string) (*claudeagent.Provider, func(), erro
 	o.CLIPath, o.Dir = cli, work
 	p := &claudeagent.Provider{Options: *o, RegistryDir: filepath.Join(dir, "agents")}
 	return p, func() { _, _ = p.Close(), api.Close() }, nil
+}
+
+// serveAPI serves the fake API for a CLI of another process until ctx is done. It prints the URL and the environment of the CLI as JSON.
+func serveAPI(ctx context.Context, f flags) error {
+	s, err := claudetest.ReadScript(f.script)
+	if err != nil {
+		return err
+	}
+	api, err := claudetest.NewFakeAPI(s)
+	if err != nil {
+		return err
+	}
+	defer api.Close()
+	if err := claudetest.IsolateProject(f.work); err != nil {
+		return err
+	}
+	env, err := claudetest.HermeticEnv(filepath.Join(f.dir, "claude"), api.URL())
+	if err != nil {
+		return err
+	}
+	if err := json.NewEncoder(os.Stdout).Encode(map[string]any{"url": api.URL(), "env": env}); err != nil {
+		return err
+	}
+	<-ctx.Done()
+	return nil
 }

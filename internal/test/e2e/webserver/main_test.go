@@ -22,7 +22,7 @@ import (
 // flags are the flags with which the suite starts the program.
 type flags struct {
 	dir, work, addr, corpus, cli, script, dev, codex, adapter string
-	git, push, demo                                           bool
+	git, push, demo, api                                      bool
 	hosts                                                     []string
 }
 
@@ -39,6 +39,7 @@ func TestMain(m *testing.M) {
 	flag.StringVar(&f.codex, "codex", "", "the Codex CLI; it is offered as the agent codex, with a scripted model")
 	flag.StringVar(&f.adapter, "adapter", "", "the modules of claude-agent-acp; it is offered as that agent, with the CLI of -cli and a scripted model")
 	flag.BoolVar(&f.demo, "demo", false, "offer only the simulated agent of the product")
+	flag.BoolVar(&f.api, "api", false, "serve only the fake API of -script; the output is the environment of the CLI")
 	flag.BoolVar(&f.push, "push", false, "send push messages")
 	flag.Func("host", "name under which other machines reach the server; repeatable", func(name string) error {
 		f.hosts = append(f.hosts, name)
@@ -68,6 +69,9 @@ func run(f flags) error {
 	}
 	if err := furnish(f); err != nil {
 		return err
+	}
+	if f.api {
+		return serveAPI(ctx, f)
 	}
 	providers, end, err := providers(f)
 	if err != nil {

@@ -5,6 +5,7 @@ import type { Project } from "../../rpc/service";
 import { type Draft, startSession } from "../../state/actions";
 import { offerOf } from "../../state/agents";
 import { settings, status, w } from "../../state/app";
+import { boxChosen } from "../../state/box";
 import { branchName, choiceFor, choose, chooseProject, lastProject, readProject } from "../../state/choices";
 import { draft, restore } from "../../state/drafts";
 import { chosenProvider, isSimulated, nextProvider, providers } from "../../state/providers";
@@ -62,7 +63,7 @@ export function NewPage() {
   const agent = wanted?.name ?? "";
   const lacks = missing(agent);
   const asked = choice.mode || settings.value?.default_permission_mode || "default";
-  const modes = startModes(agent, asked);
+  const modes = startModes(agent, asked, choice.sandbox);
   const mode = modes.some((m) => m.value === asked) ? asked : (modes[0]?.value ?? "default");
   const [branch, setBranch] = useState<string>();
   const [base, setBase] = useState("");
@@ -89,6 +90,7 @@ export function NewPage() {
         ...(model ? { model } : {}),
         ...(choice.effort ? { effort: choice.effort } : {}),
         ...(thinking >= 0 ? { max_thinking_tokens: thinking } : {}),
+        ...(boxChosen(agent, choice.sandbox) ? { sandbox: "bwrap" } : {}),
       },
       d,
     );

@@ -2,21 +2,24 @@
 
 import { offerOf } from "../../state/agents";
 import { settings, w } from "../../state/app";
+import { boxChosen, boxOffered, isSealed, sayBox } from "../../state/box";
 import { type Choice, choose } from "../../state/choices";
 import { agentName, capabilitiesOfAgent, chosenProvider, isSimulated, providers } from "../../state/providers";
 import { plain } from "../../state/safe";
 import { Choose, levels, modeOptions } from "../composer/switches";
+import { Icon } from "../icon";
 
 /** The modes that a new session of an agent can begin with. */
-export function startModes(agent: string, current: string) {
+export function startModes(agent: string, current: string, sandbox: boolean) {
   const can = capabilitiesOfAgent(agent);
   const told = offerOf(agent).modes;
-  const bypass = settings.value?.allow_bypass_permissions === true;
+  const bypass = settings.value?.allow_bypass_permissions === true || isSealed(boxChosen(agent, sandbox));
+  const name = "bypassPermissions";
   const all = modeOptions(
-    current,
+    current === name && !bypass ? undefined : current,
     can ?? (told ? { ...noCapabilities, supported_permission_modes: [...told] } : undefined),
-  );
-  return all.filter((m) => m.value !== "bypassPermissions" || bypass);
+  ).filter((m) => m.value !== name || bypass);
+  return bypass && !all.some((m) => m.value === name) ? [...all, { value: name, label: w.value.modes[name] ?? name }] : all;
 }
 
 const noCapabilities = {
@@ -48,7 +51,7 @@ export function StartSwitches({ project, agent, choice, mode }: SwitchProps) {
   const efforts = (can?.supported_efforts ?? offer.efforts).filter(
     (e) => model?.efforts === undefined || model.efforts.includes(e),
   );
-  const modes = startModes(agent, mode);
+  const modes = startModes(agent, mode, choice.sandbox);
   const unnamed = isSimulated(agent) ? t.simulatedModel : t.defaultModel;
   return (
     <>
@@ -83,8 +86,28 @@ export function StartSwitches({ project, agent, choice, mode }: SwitchProps) {
       {modes.length > 0 && (
         <Choose icon="shield" label={t.mode} value={mode} options={modes} set={(v) => set({ mode: v })} />
       )}
+      <BoxSwitch agent={agent} chosen={choice.sandbox} set={(sandbox) => set({ sandbox })} />
     </>
   );
+}
+
+/** The box of the session: a choice, or a word where the server puts every agent in one. */
+function BoxSwitch({ agent, chosen, set }: { agent: string; chosen: boolean; set: (on: boolean) => void }) {
+  const t = w.value.sandbox;
+  const offered = boxOffered(agent);
+  if (offered === undefined) return null;
+  if (offered.always)
+    return (
+      <span class="sw still" title={t.always}>
+        <Icon name="box" />
+        <span>{sayBox(offered.box)}</span>
+      </span>
+    );
+  const options = [
+    { value: "none", label: t.none },
+    { value: "bwrap", label: sayBox(offered.box) },
+  ];
+  return <Choose icon="box" label={t.title} value={chosen ? "bwrap" : "none"} options={options} set={(v) => set(v === "bwrap")} />;
 }
 
 /** The agent of the session, where the server offers more than one. Those that cannot start say why. */

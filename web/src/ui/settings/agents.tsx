@@ -53,7 +53,7 @@ export function AgentSettings() {
           <Select
             label={t.mode}
             value={asked}
-            options={startModes(agent, asked).map((m) => [m.value, m.label])}
+            options={startModes(agent, asked, choice.sandbox).map((m) => [m.value, m.label])}
             set={(v) => set({ mode: v })}
           />
         </Row>
