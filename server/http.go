@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -151,8 +152,10 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
+	data = append(data, '\n')
+	w.Header().Set("Content-Length", strconv.Itoa(len(data)))
 	w.WriteHeader(status)
-	_, _ = w.Write(append(data, '\n')) // a disconnected client is not a fault
+	_, _ = w.Write(data) // a disconnected client is not a fault
 }
 
 // writeResult writes the result of a call, which may be large.
@@ -207,7 +210,6 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request, max int64) ([]byte
 	}
 	tooLong := &httpError{http.StatusRequestEntityTooLarge, &session.Failure{Reason: api.LimitReached, Message: fmt.Sprintf("the body has more than %d bytes", max)}}
 	if r.ContentLength > max {
-		w.Header().Set("Connection", "close") // the body is not read
 		return nil, tooLong
 	}
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTimeout)) // writers of tests do not support it

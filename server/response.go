@@ -17,6 +17,9 @@ type response struct {
 	http.ResponseWriter
 	rc      *http.ResponseController
 	timeout time.Duration
+	body    *unread
+	asks    bool // the client waits for permission to send the body
+	lingers bool // the response rejects the body
 
 	mu   sync.Mutex
 	last time.Time // no write ends later; zero is no limit
@@ -25,9 +28,15 @@ type response struct {
 // bounded limits the writes of a handler.
 func (s *Server) bounded(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		out := &response{ResponseWriter: w, rc: http.NewResponseController(w), timeout: s.opts.WriteTimeout}
-		h.ServeHTTP(out, r)
+		body := &unread{Reader: r.Body, length: r.ContentLength}
+		out := &response{ResponseWriter: w, rc: http.NewResponseController(w), timeout: s.opts.WriteTimeout, body: body, asks: r.Header.Get("Expect") != ""}
+		inner := *r // net/http looks at the body of the original
+		if body.ended.Store(r.ContentLength == 0); r.ContentLength != 0 {
+			inner.Body = body
+		}
+		h.ServeHTTP(out, &inner)
 		out.arm() // the server writes what is in its buffers
+		out.linger(s.ctx)
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -162,8 +163,10 @@ func (p *Proxy) refuse(w http.ResponseWriter, r *http.Request, status int, why s
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
+	why += "\n"
+	w.Header().Set("Content-Length", strconv.Itoa(len(why)))
 	w.WriteHeader(status)
-	_, _ = w.Write([]byte(why + "\n")) // a disconnected client is not a fault
+	_, _ = w.Write([]byte(why)) // a disconnected client is not a fault
 }
 
 // dropped are headers that would apply to other origins of the same host, or for longer than the
