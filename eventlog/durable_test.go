@@ -86,6 +86,9 @@ func killAfter(t *testing.T, dir string, lines int, acked *[childSessions]uint64
 			cmd.Process.Kill()
 		}
 	}
+	if err := scanner.Err(); err != nil {
+		t.Errorf("reading what the child acknowledged: %v", err)
+	}
 	cmd.Wait()
 }
 

@@ -454,6 +454,9 @@ func (h *harness) viaSSE(id string, from api.Cursor, end uint64) []string {
 				break
 			}
 		}
+		if err := lines.Err(); err != nil {
+			h.Fatalf("reading the stream after %d of %d events: %v", len(all), end, err)
+		}
 		cancel()
 		resp.Body.Close()
 	}
@@ -513,6 +516,9 @@ func TestSSE_heartbeatAndResync(t *testing.T) {
 	var seen strings.Builder
 	for lines.Scan() && !strings.HasPrefix(lines.Text(), ": heartbeat") {
 		seen.WriteString(lines.Text() + "\n")
+	}
+	if err := lines.Err(); err != nil {
+		t.Errorf("reading the stream up to a heartbeat: %v", err)
 	}
 	if !strings.Contains(seen.String(), `"resync":true`) || !strings.Contains(seen.String(), `"snapshot":{`) {
 		t.Errorf("a wrong epoch gave %s", seen.String())

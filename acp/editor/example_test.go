@@ -35,10 +35,10 @@ func ExampleServe() {
 		fmt.Println("version", answer.Result.ProtocolVersion)
 		client.Close()
 	}
-	fmt.Println(<-done)
+	fmt.Println(lines.Err(), <-done)
 	// Output:
 	// version 1
-	// <nil>
+	// <nil> <nil>
 }
 
 // A Mapper makes session updates of events.

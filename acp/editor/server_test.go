@@ -42,13 +42,17 @@ func serveAgent(t *testing.T, name, dir string, env []string) string {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		for lines := bufio.NewScanner(out); lines.Scan(); {
+		lines := bufio.NewScanner(out)
+		for lines.Scan() {
 			if a := serverAddress.FindString(lines.Text()); a != "" {
 				select {
 				case found <- a:
 				default:
 				}
 			}
+		}
+		if err := lines.Err(); err != nil {
+			t.Errorf("reading the output of the server: %v", err)
 		}
 	}()
 	t.Cleanup(func() {

@@ -27,10 +27,14 @@ func ExampleFakeAPI() {
 		log.Fatal(err)
 	}
 	defer resp.Body.Close()
-	for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
+	lines := bufio.NewScanner(resp.Body)
+	for lines.Scan() {
 		if name, ok := strings.CutPrefix(lines.Text(), "event: "); ok {
 			fmt.Println(name)
 		}
+	}
+	if err := lines.Err(); err != nil {
+		log.Fatal(err)
 	}
 	fmt.Println("replies left:", api.Unused())
 	// Output:

@@ -28,12 +28,16 @@ func readCorpus(tb testing.TB, name string) (rows []secret) {
 		tb.Fatal(err)
 	}
 	defer f.Close()
-	for lines := bufio.NewScanner(f); lines.Scan(); {
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
 		var row secret
 		if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
 			tb.Fatal(err)
 		}
 		rows = append(rows, row)
+	}
+	if err := lines.Err(); err != nil {
+		tb.Fatalf("reading %s: %v", name, err)
 	}
 	return rows
 }

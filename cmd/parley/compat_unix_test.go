@@ -49,6 +49,7 @@ func TestCompat_requests(t *testing.T) {
 
 // A server reads the data directory of commit d034065 like that commit.
 func TestCompat_data(t *testing.T) {
+	short.SkipLong(t, "starts servers on old data")
 	w := newCompatWorld(t, "read.jsonl")
 	w.populate()
 	w.unpack()
@@ -206,7 +207,7 @@ func (w *compatWorld) start() (stop func()) {
 				address <- m
 			}
 		}
-		ended <- cmd.Wait()
+		ended <- errors.Join(lines.Err(), cmd.Wait())
 	}()
 	stop = sync.OnceFunc(func() {
 		if w.socket != nil {

@@ -38,11 +38,11 @@ func TestEntrypoint(t *testing.T) {
 		return false
 	}
 	if !greeted() {
-		t.Fatal("the server prints no address")
+		t.Fatalf("the server prints no address; reading its output: %v", lines.Err())
 	}
 	endChildren(cmd.Process.Pid)
 	if !greeted() {
-		t.Fatal("the server was killed and is not started again")
+		t.Fatalf("the server was killed and is not started again; reading its output: %v", lines.Err())
 	}
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)

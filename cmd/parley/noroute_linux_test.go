@@ -173,6 +173,9 @@ func serveTraced(t *testing.T, refused []string) {
 	lines := bufio.NewScanner(out)
 	for lines.Scan() && !greetingLink.MatchString(lines.Text()) {
 	}
+	if err := lines.Err(); err != nil {
+		t.Errorf("reading the output of the server: %v", err)
+	}
 	text, err := os.ReadFile(trace)
 	cancel()
 	_ = cmd.Wait() // it was ended

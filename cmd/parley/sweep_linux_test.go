@@ -46,7 +46,8 @@ func serveProgram(t *testing.T, program string, env, args []string) (*exec.Cmd, 
 		_ = cmd.Process.Signal(os.Interrupt) // which ends its agents; it may be gone
 		_ = cmd.Wait()
 	})
-	for lines := bufio.NewScanner(out); lines.Scan(); {
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
 		if link := greetingLink.FindString(lines.Text()); link != "" {
 			c, err := client.New(client.Options{URL: link})
 			if err != nil {
@@ -55,7 +56,7 @@ func serveProgram(t *testing.T, program string, env, args []string) (*exec.Cmd, 
 			return cmd, c
 		}
 	}
-	t.Fatal("the server prints no address")
+	t.Fatalf("the server prints no address; reading its output: %v", lines.Err())
 	return nil, nil
 }
 

@@ -1,7 +1,6 @@
 package repo
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
@@ -86,9 +85,7 @@ func features(t *testing.T, corpus fs.FS, name string) map[string]bool {
 
 // addLines adds the features of the lines of the wire.
 func addLines(all map[string]bool, file string, text []byte) {
-	lines := bufio.NewScanner(bytes.NewReader(text))
-	lines.Buffer(nil, len(text)+1)
-	for lines.Scan() {
+	for line := range bytes.Lines(text) {
 		var l struct {
 			Type, Subtype string
 			Request       *wireRequest
@@ -99,7 +96,7 @@ func addLines(all map[string]bool, file string, text []byte) {
 				Delta struct{ Type string }
 			}
 		}
-		if json.Unmarshal(lines.Bytes(), &l) != nil && l.Type == "" {
+		if json.Unmarshal(line, &l) != nil && l.Type == "" {
 			all[file+" torn"] = true
 			continue
 		}

@@ -135,7 +135,7 @@ func killWriter(t *testing.T, w storeWriter, turns int, wait time.Duration) (id 
 	lines := bufio.NewScanner(out)
 	for range turns {
 		if !lines.Scan() {
-			t.Fatalf("the writer ended: %s", stderr.String())
+			t.Fatalf("the writer ended before %d turns: %v\n%s", turns, lines.Err(), stderr.String())
 		}
 		id = strings.TrimPrefix(lines.Text(), "told ")
 	}
