@@ -268,6 +268,7 @@ func TestLosslessKilled(t *testing.T) {
 }
 
 func TestLosslessHugeLine(t *testing.T) {
+	short.SkipLong(t, "sends a huge line")
 	repeat(t, 2, 1, func(i int) error {
 		got := through(i, fake("huge", "COUNT=20"), nil)
 		at := slices.IndexFunc(got.texts, func(s string) bool { return len(s) > 100 })

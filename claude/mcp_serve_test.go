@@ -17,6 +17,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claude/claudetest"
 	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/mcptool"
 )
 
@@ -327,6 +328,7 @@ func TestReconnectionEndsTheCallsOfTheOldSession(t *testing.T) {
 }
 
 func TestBigResult(t *testing.T) {
+	short.SkipLong(t, "sends a large result")
 	big := strings.Repeat("0123456789abcdef", 5<<20/16)
 	w := serveTools(t, mcptool.NewTool("big", "", func(context.Context, struct{}) (string, error) { return big, nil }))
 	var got struct {

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 var errFault = errors.New("the test stops this call")
@@ -370,6 +372,7 @@ func TestClosedStore(t *testing.T) {
 // TestObstacles replaces each file of a store by a directory, or a directory by a file, after a clean end and after a kill. Open
 // returns an error, or every event can be read, is listed as damage, or cannot be read.
 func TestObstacles(t *testing.T) {
+	short.SkipLong(t, "opens a store for each obstacle")
 	build := func(t *testing.T, clean bool) string {
 		dir := filepath.Join(t.TempDir(), "data")
 		s, err := Open(t.Context(), &Options{Dir: dir, UnsafeNoSync: true})

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/eventlog"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 // harms are kinds of damage to a small file.
@@ -23,6 +24,7 @@ var harms = map[string]func(data []byte) []byte{
 // TestMeta damages the files that describe the streams of a closed store, and the one with its format: Examine counts them without
 // changes, Open recreates and reports them, and every event is kept. The same applies to a killed store.
 func TestMeta(t *testing.T) {
+	short.SkipLong(t, "opens a store for each damage")
 	whole, all := closedStore(t, 0)
 	kept := intact(t, whole, whole)
 	files := []string{"format"}

@@ -16,6 +16,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/seed7221b0f9/parley/acp/acphttp"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
@@ -407,6 +408,7 @@ func TestACP_revoked(t *testing.T) {
 // TestACP_neverReads bounds the memory for clients that make the agent talk and read nothing: they lose their
 // connection, and the session is there for others.
 func TestACP_neverReads(t *testing.T) {
+	short.SkipLong(t, "sends many megabytes")
 	h := newHarness(t, func(o *Options) { o.WriteTimeout = 500 * time.Millisecond })
 	owner := h.acp(h.token)
 	id := owner.open()

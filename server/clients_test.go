@@ -20,6 +20,7 @@ import (
 // TestClients_dropAndStall makes clients drop, stall and reconnect at random while sessions stream.
 // Each must end with exactly the server's state.
 func TestClients_dropAndStall(t *testing.T) {
+	short.SkipLong(t, "sends many megabytes")
 	const turns = 2
 	sessions, clients := short.Count(8, 20, 20), short.Count(16, 50, 50)
 	h := newHarness(t, func(o *Options) { o.MaxAgents = sessions })

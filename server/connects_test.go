@@ -22,6 +22,7 @@ import (
 // TestConnects_memory connects, drops and leaves dead peers many times: the server's memory,
 // goroutines and places do not grow. PARLEY_SOAK=1 makes it 10,000.
 func TestConnects_memory(t *testing.T) {
+	short.SkipLong(t, "measures memory")
 	connects := short.Count(20, 200, 10_000)
 	h := newHarness(t, func(o *Options) { o.WriteTimeout, o.Logger = time.Second, nil })
 	id := h.connect()

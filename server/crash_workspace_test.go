@@ -375,6 +375,7 @@ func (r *repoChild) finish() {
 // reverted and commits are written, every other time with its git processes. The repository stays
 // intact, the user's part of it unchanged, and no work is lost.
 func TestKill9Workspace(t *testing.T) {
+	short.SkipLong(t, "starts servers and git")
 	kills := short.Count(1, 10, 200)
 	r := newRepoChild(t)
 	seed := uint64(time.Now().UnixNano())

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/internal/regularfile"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/session"
 )
@@ -128,6 +129,7 @@ func TestReadLines_fails(t *testing.T) {
 
 // TestUploads_manyTimes checks that an uploaded image with many references does not fill the memory.
 func TestUploads_manyTimes(t *testing.T) {
+	short.SkipLong(t, "encodes large files")
 	s := &Server{opts: Options{Dir: t.TempDir()}}
 	dir := s.uploadDir("s-1")
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/workspace"
 )
@@ -45,6 +46,7 @@ func TestGitTrust(t *testing.T) {
 // TestTrustGit checks that a commit that needs a filter of the repository is a conflict, and that the diff lists the file, until the
 // operator trusts the configuration.
 func TestTrustGit(t *testing.T) {
+	short.SkipLong(t, "starts git again and again")
 	var hash string
 	for _, trusted := range []bool{false, true} {
 		r := newRepoHarness(t, func(o *Options) {

@@ -72,6 +72,7 @@ func memoryPrompt(h *harness, w *watcher, id string) (request string, labels []s
 // TestMemory checks that an agent that has lost the conversation gives no answer before a person
 // has chosen how to continue, and that each choice has its documented effect.
 func TestMemory(t *testing.T) {
+	short.SkipLong(t, "measures memory")
 	const question = "The agent no longer has this conversation. How do you want to continue?"
 	tests := []struct {
 		name, choice string

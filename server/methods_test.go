@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/client"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/session"
 )
@@ -101,6 +102,7 @@ func TestMethods_access(t *testing.T) {
 // TestMethods_transports calls every method with every kind of token over HTTP and over a socket: both
 // admit and reject callers according to the table, and audited methods leave a row.
 func TestMethods_transports(t *testing.T) {
+	short.SkipLong(t, "calls every method with every role")
 	reached := session.Fail(api.Unsupported, "reached")
 	for _, m := range methods {
 		call := m.call

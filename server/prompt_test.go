@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/internal/test/largealloc"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/session"
 )
@@ -16,6 +17,7 @@ import (
 // TestPromptCopies checks how often the server copies a large prompt: its body is all there is, and the parameters of the call that a
 // protocol is translated to.
 func TestPromptCopies(t *testing.T) {
+	short.SkipLong(t, "sends large prompts")
 	if !largealloc.Exact {
 		t.Skip("the race detector makes copies")
 	}
@@ -149,6 +151,7 @@ func TestBlocks_decode(t *testing.T) {
 
 // TestLargePrompt checks that viewers get a large prompt, from the first to the last event, and that a restart keeps it.
 func TestLargePrompt(t *testing.T) {
+	short.SkipLong(t, "sends large prompts")
 	for name, text := range map[string]string{"plain": strings.Repeat("a", 2<<20), "escaped": strings.Repeat("\"é\n", 1<<19)} {
 		t.Run(name, func(t *testing.T) {
 			h := newHarness(t)

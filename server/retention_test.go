@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
@@ -82,6 +83,7 @@ func TestLimits(t *testing.T) {
 
 // TestLimits_worktrees removes worktrees over the limit, but none with work in it, and keeps the branches.
 func TestLimits_worktrees(t *testing.T) {
+	short.SkipLong(t, "starts git again and again")
 	r := newRepoHarness(t)
 	clean, _ := r.workspace()
 	work, _ := r.workspace()

@@ -17,6 +17,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/session"
 )
@@ -274,6 +275,7 @@ func checkResult(t *testing.T, s *runStream) {
 
 // TestRun_failsClosed checks that only an explicit approval approves, and that a question without answers is declined.
 func TestRun_failsClosed(t *testing.T) {
+	short.SkipLong(t, "starts a turn for each answer")
 	h := newHarness(t)
 	payloads := []string{``, `null`, `{}`, `[]`, `true`, `"approved"`, `1`, `{"approved":null}`, `{"approved":"true"}`, `{"approved":1}`, `{"approved":[true]}`,
 		`{"approved":{"approved":true}}`, `{"Approved":true}`, `{"APPROVED":true}`, `{"approve":true}`, `{"approved":false}`, `[{"approved":true}]`,
@@ -603,6 +605,7 @@ func TestRun_refused(t *testing.T) {
 
 // TestRun_neverReads checks that a client that never reads is disconnected, and that the turn ends without it.
 func TestRun_neverReads(t *testing.T) {
+	short.SkipLong(t, "sends many megabytes")
 	h := newHarness(t, func(o *Options) { o.WriteTimeout = 200 * time.Millisecond })
 	body, err := json.Marshal(aisdkPrompt("t", "m1", "count 200000"))
 	if err != nil {
@@ -626,7 +629,7 @@ func TestRun_neverReads(t *testing.T) {
 
 // TestRevoked_runs checks that the streams of runs and a call of a tool end with the token or the link, and that the turn continues.
 func TestRevoked_runs(t *testing.T) {
-	h := newHarness(t)
+	h := newHarness(t, func(o *Options) { o.DrainTimeout = 10 * time.Millisecond }) // the turns do not end
 	tk, value, err := h.server.tokens.create(token{Role: "operator"}, 0)
 	if err != nil {
 		t.Fatal(err)

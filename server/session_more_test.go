@@ -531,6 +531,7 @@ func TestUnsupported(t *testing.T) {
 // TestBigResult checks large tool results: one with many parts of a record is stored completely,
 // one of 100 MB is cut and marked. Neither blocks the session.
 func TestBigResult(t *testing.T) {
+	short.SkipLong(t, "sends large results")
 	h := newHarness(t)
 	id := h.connect()
 	w := h.watch(id)

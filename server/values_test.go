@@ -24,6 +24,7 @@ import (
 // TestAudit_pages reads pages of the audit log, of every size and with every filter: each matching row occurs once, newest first, also if a page stops
 // reading early.
 func TestAudit_pages(t *testing.T) {
+	short.SkipLong(t, "writes and reads a long log")
 	log := &outboxLog{}
 	a, err := openAudit(t.Context(), log)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
@@ -20,6 +21,7 @@ func (r *repoHarness) branch(session string) api.WorkspaceBranchResult {
 // TestWorkspace_branch brings the work of a session home: a hunk is reverted and brought back, one is committed, then the
 // branch is pushed and merged.
 func TestWorkspace_branch(t *testing.T) {
+	short.SkipLong(t, "starts git again and again")
 	r := newRepoHarness(t)
 	remote := filepath.Join(t.TempDir(), "remote.git")
 	r.git(r.repo, "init", "-q", "--bare", remote)

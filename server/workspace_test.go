@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/client"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/session"
 	"github.com/seed7221b0f9/parley/workspace"
@@ -184,6 +185,7 @@ func workspaceEvents(w *watcher) []string {
 }
 
 func TestWorkspaceRevertAndCommit(t *testing.T) {
+	short.SkipLong(t, "starts git again and again")
 	r := newRepoHarness(t)
 	ws, id := r.workspace()
 	path := filepath.Join(ws.Path, "a.txt")
@@ -238,6 +240,7 @@ func TestWorkspaceRevertAndCommit(t *testing.T) {
 // TestPlainRepository checks that a session in the user's checkout shows the changes since its
 // start, and leaves earlier changes of the user unchanged.
 func TestPlainRepository(t *testing.T) {
+	short.SkipLong(t, "starts git again and again")
 	r := newRepoHarness(t)
 	id := r.connect()
 	if d := r.diff(id, api.WorkspaceScope{}); len(d.Files) != 0 || d.Workspace != nil {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 // brief formats a file of a diff in one line.
@@ -237,6 +239,7 @@ func TestUnborn(t *testing.T) {
 
 // TestDiffBounds checks that a truncated diff is marked.
 func TestDiffBounds(t *testing.T) {
+	short.SkipLong(t, "makes large repositories")
 	w := newWorld(t)
 	ws, tree := w.create(CreateOptions{})
 	for i := range 12 {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 var errFault = errors.New("git was stopped by the test")
@@ -134,6 +136,7 @@ var faultyOps = []faultyOp{
 // TestGitFails makes each command of each operation fail in turn. The operation returns the error of git, leaves the checkout of
 // the user and the edited files as they were, and succeeds when it is called again.
 func TestGitFails(t *testing.T) {
+	short.SkipLong(t, "repeats each operation for each command of git")
 	for _, op := range faultyOps {
 		t.Run(op.name, func(t *testing.T) {
 			w := newWorld(t)
@@ -172,6 +175,7 @@ func TestGitFails(t *testing.T) {
 // TestDiskFails replaces each directory that an operation needs by a file. The operation returns the error of the disk, changes no
 // file of the user, and succeeds when the directory is back.
 func TestDiskFails(t *testing.T) {
+	short.SkipLong(t, "repeats each operation for each directory")
 	for _, op := range faultyOps {
 		if len(op.needs) == 0 {
 			continue

@@ -157,6 +157,7 @@ func TestKilledRevert(t *testing.T) {
 }
 
 func TestKilledCommit(t *testing.T) {
+	short.SkipLong(t, "starts itself, and git again and again")
 	for point, made := range map[string]bool{"commit noted": false, "files staged": false, "commit made": true} {
 		t.Run(point, func(t *testing.T) {
 			t.Parallel()

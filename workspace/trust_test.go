@@ -131,6 +131,7 @@ func (w *world) mergeAndPush(ws Workspace) {
 // TestPrograms checks that no operation runs a program of the repository only, in any setting,
 // until it is trusted.
 func TestPrograms(t *testing.T) {
+	short.SkipLong(t, "starts git again and again")
 	plants := map[string]func(*world){
 		"config": func(w *world) { w.plant(".git/config", filepath.Join(w.repo, ".git/hooks")) },
 		"worktree": func(w *world) {

@@ -84,6 +84,7 @@ var ownSequences = regexp.MustCompile(`\r\x1b\[K|\x1b\[(?:0|1|2|3|4|7|9|31|32|33
 // No string of a session, of a file name or of a directory controls the terminal, in any command, as
 // text and as JSON.
 func TestHostileSessions(t *testing.T) {
+	short.SkipLong(t, "runs every command on every session")
 	config := t.TempDir()
 	project := filepath.Join(config, "projects", "-home-"+strings.ReplaceAll(trick, "/", ""))
 	if err := os.MkdirAll(project, 0o700); err != nil {

@@ -9,8 +9,14 @@ import (
 // Skip skips a test with go test -short, which starts no agents, node or browser, and prints the reason.
 func Skip(tb testing.TB, starts string) {
 	tb.Helper()
+	SkipLong(tb, "starts "+starts)
+}
+
+// SkipLong skips a test that takes much processor time with go test -short, and prints what it does.
+func SkipLong(tb testing.TB, does string) {
+	tb.Helper()
 	if testing.Short() {
-		tb.Skipf("-short: this test starts %s", starts)
+		tb.Skipf("-short: this test %s", does)
 	}
 }
 
