@@ -1,6 +1,7 @@
 package item_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -25,6 +26,7 @@ func TestOutput(t *testing.T) {
 		{"empty", "", new(""), "", false},
 		{"cut, the deltas have it all", whole, &cut, whole, true},
 		{"cut, the deltas have less", "few", &cut, cut, true},
+		{"cut, the deltas have as much", strings.Repeat("d", len(cut)), &cut, cut, true},
 		{"a marker of the command", "longer than that, by far, it really is", &forged, forged, false},
 	}
 	for _, tt := range tests {
@@ -51,8 +53,49 @@ func TestPartial(t *testing.T) {
 	if got := m.Item().(*item.AgentMessage).Text; got != "xxx" {
 		t.Error(got)
 	}
+	const most = 10_000
+	for index, want := range map[int64]int{-1: 0, 0: 1, most - 1: most, most: 0} {
+		r := item.NewPartial(&item.Reasoning{})
+		r.Add(&item.ReasoningTextDelta{ContentIndex: index, Delta: "x"})
+		if got := len(r.Item().(*item.Reasoning).Content); got != want {
+			t.Errorf("a delta of part %d makes %d parts, want %d", index, got, want)
+		}
+	}
+	changes := []item.Change{{Path: "new"}}
+	file := &item.FileChange{Changes: []item.Change{{Path: "old"}}}
+	f := item.NewPartial(file)
+	f.Add(&item.FileChangePatchUpdated{Changes: changes})
+	if got := f.Item().(*item.FileChange).Changes; len(got) != 1 || got[0].Path != "new" || file.Changes[0].Path != "old" {
+		t.Errorf("a changed patch is %+v, and the one at the start %+v", got, file.Changes)
+	}
+	plan := item.NewPartial(&item.Plan{Text: "start"})
+	plan.Add(&item.FileChangePatchUpdated{Changes: changes}) // of another item
+	if got := plan.Item().(*item.Plan).Text; got != "start" {
+		t.Errorf("a plan without a delta is %q, want its start", got)
+	}
+	plan.Add(&item.PlanDelta{Delta: "p"})
+	if got := plan.Item().(*item.Plan).Text; got != "p" || plan.Text() != "p" {
+		t.Errorf("a plan with a delta is %q, want the delta", got)
+	}
 	c := item.NewPartial(&item.CommandExecution{})
+	c.Add(&item.CommandOutputDelta{Delta: "o"})
+	if got := c.Item().(*item.CommandExecution).AggregatedOutput; got == nil || *got != "o" {
+		t.Errorf("the output of a command is %v, want o", got)
+	}
+	c = item.NewPartial(&item.CommandExecution{})
 	if c.Item().(*item.CommandExecution).AggregatedOutput != nil {
 		t.Error("an output without a delta")
+	}
+}
+
+// What is not one whole object is an error with the start of the text; no item comes with it.
+func TestDecode_bad(t *testing.T) {
+	long := strings.Repeat("x", 5000)
+	for text, want := range map[string]string{"": "", "1": "not a JSON object", `"` + long + `"`: "not a JSON object", `{"type":"plan"`: "", `{"type":"plan"}x`: "", `[{"type":"plan"}]`: "not a JSON object"} {
+		i, err := item.Decode([]byte(text))
+		e, ok := errors.AsType[*item.DecodeError](err)
+		if !ok || i != nil || !strings.HasPrefix(text, e.Text) || len(e.Text) > 4096 || !strings.Contains(err.Error(), want) || e.Unwrap() == nil {
+			t.Errorf("%.30q is %v, %v; want an error with %q", text, i, err, want)
+		}
 	}
 }
