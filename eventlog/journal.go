@@ -58,7 +58,8 @@ func (c *checkpoint) apply(line string) {
 	case len(fields) == 2:
 		c.Lasts[fields[0]] = n
 	default:
-		c.Purged[fields[0]+" "+fields[1]] = n
+		key := fields[0] + " " + fields[1]
+		c.Purged[key] = max(n, c.Purged[key])
 		if n == everything {
 			delete(c.Lasts, fields[0])
 		}

@@ -431,8 +431,11 @@ func TestHost_unfit(t *testing.T) {
 		"another agent": {before: func(c *hostStage) {
 			c.note(facts{Host: new(uint32(99))})
 		}, want: "the session had agent 99"},
-		"lines of another life": {before: func(c *hostStage) { c.with(func(a *actor) error { a.line = 1000; return nil }); c.note(facts{}) },
-			want: "the log has line 1000"},
+		"a line that the host lacks": {before: func(c *hostStage) {
+			last := c.left()[0].Last
+			c.with(func(a *actor) error { a.line = last + 1; return nil })
+			c.note(facts{})
+		}, want: "the log has line"},
 		"given up": {before: func(c *hostStage) {
 			c.with(func(a *actor) error { return a.agent.process.Checkpoint(c.Context(), 1, nil) })
 		}, want: "lines were given up"},
