@@ -3,6 +3,7 @@ package acphttp_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -201,5 +202,38 @@ func TestServe_failedAgent(t *testing.T) {
 	body, err := io.ReadAll(resp.Body)
 	if err != nil || resp.StatusCode != http.StatusInternalServerError || !strings.Contains(string(body), `"code":-32603`) {
 		t.Errorf("%s %s %v", resp.Status, body, err)
+	}
+}
+
+// TestServe_streams ends the connection of an agent that writes to more streams than its client may leave unread.
+func TestServe_streams(t *testing.T) {
+	for n, ends := range map[int]bool{2: false, 3: true} {
+		written := make(chan struct{})
+		s := newSite(t, acphttp.Options{MaxStreams: 2}, func(_ context.Context, r io.Reader, w io.WriteCloser) error {
+			in := bufio.NewReader(r)
+			if _, err := in.ReadString('\n'); err != nil {
+				return err
+			}
+			line := `{"jsonrpc":"2.0","id":0,"result":{}}` + "\n"
+			for i := range n + 1 {
+				if _, err := io.WriteString(w, line); err != nil {
+					break
+				}
+				line = fmt.Sprintf(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s%d"}}`+"\n", i)
+			}
+			close(written)
+			_, err := in.ReadString('\n')
+			if errors.Is(err, io.EOF) {
+				err = nil
+			}
+			return err
+		})
+		s.open("a")
+		<-written
+		if ends {
+			s.none()
+		} else if got := s.h.Connections(); got != 1 {
+			t.Errorf("with %d streams there are %d connections, want 1", n, got)
+		}
 	}
 }

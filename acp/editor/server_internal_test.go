@@ -123,6 +123,9 @@ func TestTitle(t *testing.T) {
 		} {
 			p := newPeer(t)
 			s := newSession(p.srv, "s", agent.Options{})
+			if prompt == "" {
+				s.title([]acp.ContentBlock{{Value: &acp.ImageContent{}}}) // it names nothing, and neither does a later prompt
+			}
 			for range 2 { // the second prompt changes nothing
 				s.title([]acp.ContentBlock{{Value: &acp.TextContent{Text: prompt}}})
 			}
