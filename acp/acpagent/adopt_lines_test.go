@@ -104,9 +104,10 @@ func TestAdopt_lines(t *testing.T) {
 				}
 			}()
 			synctest.Wait()
-			written := p.Written()
-			for _, w := range written {
+			text := out.String() // the end of the session is not part of it
+			for _, w := range p.Written() {
 				size += len(w)
+				text += "> " + w + "\n"
 			}
 			if got := h.Kept(); got != int64(size) {
 				t.Errorf("%s: the host keeps %d bytes, want those of the lines: %d", name, got, size)
@@ -118,10 +119,7 @@ func TestAdopt_lines(t *testing.T) {
 				t.Error(err)
 			}
 			<-done
-			for _, w := range written {
-				fmt.Fprintf(&out, "> %s\n", w)
-			}
-			parts[name] = out.String()
+			parts[name] = text
 		})
 	}
 	parts.Check(t, "testdata/adopted.txt", *updateGolden)

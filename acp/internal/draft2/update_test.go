@@ -85,7 +85,9 @@ func TestUpdates_diffs(t *testing.T) {
 		}
 		got = append(got, line+"\n"+c.Patch.Text)
 	}
-	head := func(from, to string) string { return "diff --git " + to + " " + to + "\n--- " + from + "\n+++ " + to + "\n" }
+	head := func(from, to string) string {
+		return "diff --git " + to + " " + to + "\n--- " + from + "\n+++ " + to + "\n"
+	}
 	want := []string{
 		"diff modify /f\n" + head("/f", "/f") + "@@ -5,3 +5,3 @@\n a\n-b\n+B\n c\n" + "@@ -0,0 +1,1 @@\n+x\n",
 		"diff add /g\n" + head("/dev/null", "/g") + "@@ -0,0 +1,1 @@\n+n\n", "diff modify /f\n" + head("/f", "/f") + "@@ -1,1 +0,0 @@\n-z\n", "content\n",
