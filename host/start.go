@@ -18,6 +18,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/filelock"
 	"github.com/seed7221b0f9/parley/internal/proc"
 	"github.com/seed7221b0f9/parley/internal/supervise"
+	"github.com/seed7221b0f9/parley/internal/usersocket"
 )
 
 // Name is the name, the zeroth argument, under which an executable that calls [Enter] becomes a host.
@@ -39,9 +40,12 @@ func Start(ctx context.Context, dataDir, executable string, o Options) error {
 	if ask(ctx, dataDir) == nil {
 		return nil
 	}
-	executable, err := hostProgram(executable)
-	if err != nil {
-		return err
+	if executable == "" {
+		program, err := Program()
+		if err != nil {
+			return err
+		}
+		executable = program
 	}
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
@@ -91,11 +95,9 @@ func awaitEnd(ctx context.Context, dir string) error {
 	}
 }
 
-// hostProgram returns the program of the host: by default this one, if it can be one.
-func hostProgram(executable string) (string, error) {
+// Program returns the path of this program, if it calls [Enter]. A host can start it although its file was replaced.
+func Program() (string, error) {
 	switch {
-	case executable != "":
-		return executable, nil
 	case !canEnter:
 		return "", fmt.Errorf("%w: this program does not call host.Enter", errors.ErrUnsupported)
 	case supervise.Self() != "":
@@ -146,7 +148,7 @@ func environment() []string {
 	env := []string{"GOGC=50"}
 	for _, kv := range os.Environ() {
 		name, _, _ := strings.Cut(kv, "=")
-		if slices.Contains([]string{"PATH", "HOME", "TMPDIR", "LANG", "GOCOVERDIR", "GORACE"}, name) {
+		if slices.Contains([]string{"PATH", "HOME", "TMPDIR", usersocket.RuntimeVariable, "LANG", "GOCOVERDIR", "GORACE"}, name) {
 			env = append(env, kv)
 		}
 	}

@@ -2,7 +2,6 @@ package server
 
 import (
 	"errors"
-	"net"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/internal/proc"
-	"github.com/seed7221b0f9/parley/internal/usersocket"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/session"
 	"github.com/seed7221b0f9/parley/spawn"
@@ -158,37 +156,15 @@ func boxEnv(env []string, n box.Network) []string {
 	return out
 }
 
-// doorName is the name of the socket to the key proxy, in the server's directory.
-const doorName = "door.sock"
-
-// keyDoor returns the port of the key proxy and a socket that leads to it from boxes without a network. The first call opens it.
+// keyDoor returns the port of the key proxy and a socket that leads to it from boxes without a network.
 func (s *Server) keyDoor() (port int, socket string, err error) {
+	if socket, err = s.keys.Door(); err != nil {
+		return 0, "", err
+	}
 	address, err := url.Parse(s.keys.URL())
 	if err != nil {
 		return 0, "", err
 	}
-	if port, err = strconv.Atoi(address.Port()); err != nil {
-		return 0, "", err
-	}
-	s.doorMu.Lock()
-	defer s.doorMu.Unlock()
-	if s.door != nil {
-		return port, s.doorSocket, nil
-	}
-	l, err := usersocket.Listen(filepath.Join(s.opts.Dir, doorName))
-	if err != nil {
-		return 0, "", err
-	}
-	s.doorSocket = l.Socket()
-	s.door = box.OpenDoor(l, func() (net.Conn, error) { return net.Dial("tcp", address.Host) })
-	return port, s.doorSocket, nil
-}
-
-// closeDoor closes the socket to the key proxy.
-func (s *Server) closeDoor() {
-	s.doorMu.Lock()
-	defer s.doorMu.Unlock()
-	if s.door != nil {
-		_ = s.door.Close() // the listener only
-	}
+	port, err = strconv.Atoi(address.Port())
+	return port, socket, err
 }

@@ -1,29 +1,60 @@
 package server
 
 import (
+	"context"
+	"os"
+	"path/filepath"
 	"sync"
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/server/keyproxy"
 )
 
-// openKeyProxy starts the proxy that adds the server's key to requests of agents, if the server has
-// a key.
-func (s *Server) openKeyProxy() error {
-	if s.opts.APIKey == "" {
+// keyProxy adds the server's key to requests of agents, in this process or in one that outlives it.
+type keyProxy interface {
+	URL() string
+	Door() (socket string, err error)
+	Grant(session string) (token string, revoke func(), err error)
+	Close() error
+}
+
+// Names of the files of the key proxy below Options.Dir.
+const (
+	doorName = "door.sock" // of a proxy in this process
+	keysName = "keys.sock" // of a proxy in another one
+)
+
+// openKeyProxy opens the key proxy, if the server has a key: with a host in a process that outlives the server, as the agents do.
+func (s *Server) openKeyProxy(ctx context.Context) error {
+	o := s.opts
+	switch {
+	case o.APIKey == "":
 		return nil
+	case o.Host != nil:
+		path, err := filepath.Abs(filepath.Join(o.Dir, keysName))
+		if err != nil {
+			return err
+		}
+		r, err := keyproxy.OpenRemote(ctx, keyproxy.RemoteOptions{Path: path, Key: o.APIKey, Upstream: o.APIUpstream, Start: o.Host.Start, Env: filterEnv(os.Environ(), keyProxyVariables)})
+		if err != nil {
+			return err
+		}
+		s.keys, s.settleKeys = r, r.Settle
+	default:
+		p, err := keyproxy.Listen(keyproxy.Options{Key: o.APIKey, Upstream: o.APIUpstream, Door: filepath.Join(o.Dir, doorName), Logger: s.logger})
+		if err != nil {
+			return err
+		}
+		s.keys = p
 	}
-	proxy, err := keyproxy.Listen(keyproxy.Options{Key: s.opts.APIKey, Upstream: s.opts.APIUpstream, Logger: s.logger})
-	if err != nil {
-		return err
-	}
-	s.keys = proxy
 	return nil
 }
 
-// closeKeyProxy stops the proxy, after the agents.
+// keyProxyVariables are the variables of the server's environment that a key proxy in another process gets.
+var keyProxyVariables = []string{"TMPDIR", "RUNTIME_DIRECTORY", "SSL_CERT_FILE", "SSL_CERT_DIR", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"}
+
+// closeKeyProxy stops the proxy, after the agents. One in another process stays.
 func (s *Server) closeKeyProxy() {
-	s.closeDoor()
 	if s.keys != nil {
 		if err := s.keys.Close(); err != nil {
 			s.logger.Warn("the key proxy was not closed", "err", err)
@@ -36,7 +67,10 @@ func (s *Server) closeKeyProxy() {
 func (s *Server) prepareAgent(session string, provider agent.Provider, opts *agent.Options) (release func(), err error) {
 	release = func() {}
 	if p, ok := provider.(agent.KeyProxied); ok && s.keys != nil {
-		token, revoke := s.keys.Grant(session)
+		token, revoke, err := s.keys.Grant(session)
+		if err != nil {
+			return nil, err
+		}
 		opts.Env = p.ProxyEnv(opts.Env, s.keys.URL(), token)
 		release = sync.OnceFunc(revoke)
 	}

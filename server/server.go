@@ -14,9 +14,7 @@ import (
 	"github.com/seed7221b0f9/parley/acp/acphttp"
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/internal/agentkit"
-	"github.com/seed7221b0f9/parley/server/keyproxy"
 	"github.com/seed7221b0f9/parley/server/session"
-	"github.com/seed7221b0f9/parley/spawn/box"
 	"github.com/seed7221b0f9/parley/workspace"
 )
 
@@ -35,10 +33,8 @@ type Server struct {
 	filter     *filter
 	accounts   *accounts
 	webhooks   *webhooks
-	keys       *keyproxy.Proxy // nil if agents use Env
-	doorMu     sync.Mutex
-	doorSocket string
-	door       *box.Door // to keys, from boxes; nil before the first
+	keys       keyProxy  // nil if agents use Env
+	settleKeys func()    // ends the access of agents that were not taken over
 	previews   *previews // nil if disabled
 	metrics    *metrics
 	tracer     session.Tracer
@@ -80,7 +76,7 @@ func newServer(ctx context.Context, opts Options, st session.Store) (*Server, er
 		opts: opts, store: st, logger: opts.Logger, tenants: newTenants(opts),
 		conns: make(chan struct{}, opts.MaxConnections), streams: places{max: maxAddressConns}, acpClients: places{max: maxACPClients}, tries: tries{now: opts.now}, flight: newFlight(maxFlight, opts.WriteTimeout), began: time.Now(),
 		pairings: onces[pairing]{now: opts.now, max: maxPairings}, notices: onces[notice]{now: opts.now, max: maxNotices},
-		stopTokens: func() {},
+		stopTokens: func() {}, settleKeys: func() {},
 	}
 	s.remoteACP = acphttp.New(acphttp.Options{Heartbeat: opts.Heartbeat, Stall: opts.WriteTimeout, Logger: opts.Logger})
 	s.metrics, s.tracer = newMetrics(), session.NewTracer(opts.TracerProvider, opts.Version)
@@ -117,7 +113,7 @@ func (s *Server) prepare(ctx context.Context) error {
 	if s.webhooks, err = openWebhooks(ctx, s); err != nil {
 		return err
 	}
-	if err := s.openKeyProxy(); err != nil {
+	if err := s.openKeyProxy(ctx); err != nil {
 		return err
 	}
 	s.openPreviews()
@@ -136,6 +132,7 @@ func (s *Server) prepare(ctx context.Context) error {
 	if s.sessions, err = session.Open(ctx, s.sessionOptions()); err != nil {
 		return errors.Join(err, s.workspaces.Close())
 	}
+	s.settleKeys()
 	s.webhooks.start()
 	s.keepLimits()
 	return nil

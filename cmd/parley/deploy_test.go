@@ -76,7 +76,7 @@ func TestUnits(t *testing.T) {
 		}
 		want := []string{"NoNewPrivileges", "RestrictSUIDSGID", "LockPersonality", "SystemCallArchitectures"}
 		if hardened {
-			want = append(want, "User", "ProtectSystem", "ProtectHome", "TemporaryFileSystem", "PrivateDevices", "ProtectKernelTunables", "RestrictAddressFamilies", "SystemCallFilter", "StateDirectory")
+			want = append(want, "User", "ProtectSystem", "ProtectHome", "TemporaryFileSystem", "PrivateDevices", "ProtectKernelTunables", "RestrictAddressFamilies", "SystemCallFilter", "StateDirectory", "RuntimeDirectory", "RuntimeDirectoryPreserve")
 			if v, ok := values["[Service]CapabilityBoundingSet"]; !ok || v != "" {
 				t.Errorf("%s leaves the capabilities %q", name, v)
 			}

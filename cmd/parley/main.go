@@ -9,6 +9,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/fakecli"
 	"github.com/seed7221b0f9/parley/internal/sim"
 	_ "github.com/seed7221b0f9/parley/internal/supervise/first" // makes this executable the supervisor of its agents
+	"github.com/seed7221b0f9/parley/server/keyproxy"
 	"github.com/seed7221b0f9/parley/spawn/box"
 )
 
@@ -18,6 +19,7 @@ var programs = map[string]fakecli.Program{sim.Name: sim.Program}
 func main() {
 	box.Enter()
 	host.Enter()
+	keyproxy.Enter()
 	fakecli.RunProgram(programs)
 	os.Exit(execute(os.Args[1:]))
 }

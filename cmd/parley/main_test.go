@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/claude/claudetest"
 	"github.com/seed7221b0f9/parley/host"
+	"github.com/seed7221b0f9/parley/server/keyproxy"
 	"github.com/seed7221b0f9/parley/spawn/box"
 )
 
@@ -21,6 +22,7 @@ import (
 func TestMain(m *testing.M) {
 	box.Enter()
 	host.Enter() // a host of a server under test is this executable
+	keyproxy.Enter()
 	programs[keptProgram] = keptCLI(openDiary())
 	claudetest.RunProgram(programs) // the simulated agent is this executable too
 	testscript.Main(tidyTests{m}, map[string]func(){"parley": main, "asker": serveAsker})

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -31,13 +34,18 @@ type hostWorld struct {
 	server    *exec.Cmd
 	client    *client.Client
 	session   string
+	proxied   bool // its agents use the key proxy
 }
 
 func newHostWorld(t *testing.T, script claudetest.Script) *hostWorld {
+	return newHostWorldOn(t, claudetest.StartFakeAPI(t, script))
+}
+
+// newHostWorldOn is newHostWorld with an API that runs, and with arguments of the server.
+func newHostWorldOn(t *testing.T, api *claudetest.FakeAPI, args ...string) *hostWorld {
 	cli := e2e.CLI(t)
-	w := &hostWorld{t: t}
+	w := &hostWorld{t: t, api: api}
 	dir := t.TempDir()
-	w.api = claudetest.StartFakeAPI(t, script)
 	env, err := claudetest.HermeticEnv(dir, w.api.URL())
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +54,8 @@ func newHostWorld(t *testing.T, script claudetest.Script) *hostWorld {
 	if err := claudetest.IsolateProject(project); err != nil {
 		t.Fatal(err)
 	}
-	w.start(project, env, "--cli", cli, "--agent", "claude")
+	env = append(env, "PATH="+os.Getenv("PATH")) // of the test
+	w.start(project, env, append([]string{"--cli", cli, "--agent", "claude"}, args...)...)
 	return w
 }
 
@@ -132,8 +141,8 @@ func (w *hostWorld) until(what string, ok func(*event.Conversation) bool) *event
 	return nil
 }
 
-// agents are the agents that the host has.
-func (w *hostWorld) agents() []host.Agent {
+// processes are the processes that the host has.
+func (w *hostWorld) processes() []host.Agent {
 	ctx, cancel := context.WithTimeout(w.t.Context(), waitLimit)
 	defer cancel()
 	l, err := host.Dial(ctx, w.data, 0)
@@ -146,6 +155,30 @@ func (w *hostWorld) agents() []host.Agent {
 		w.t.Fatal(err)
 	}
 	return list
+}
+
+// agents are the agents of sessions that the host has.
+func (w *hostWorld) agents() []host.Agent {
+	return slices.DeleteFunc(w.processes(), func(a host.Agent) bool { return a.Key == "helper" })
+}
+
+// holdsToken reports whether the environment of a process has a token of the key proxy.
+func (w *hostWorld) holdsToken(pid int) bool {
+	env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return bytes.Contains(env, []byte("=sk-parley-"))
+}
+
+// helper is the process of the key proxy, or 0.
+func (w *hostWorld) helper() int {
+	for _, a := range w.processes() {
+		if a.Key == "helper" && a.Exit == nil {
+			return a.PID
+		}
+	}
+	return 0
 }
 
 // TestServe_host ends a server while a tool of the real CLI waits for a permission. The CLI runs on, the next server
@@ -178,8 +211,14 @@ func checkHosted(w *hostWorld, signal syscall.Signal) {
 	w.session = r.SessionID
 	asks := func(c *event.Conversation) bool { return c.State == "requires_action" && len(c.Prompts) == 1 }
 	request := w.until("the CLI asks", asks).Prompts[0].RequestID()
-	before := w.agents()
+	before, helper := w.agents(), w.helper()
+	if (helper != 0) != w.proxied || w.holdsToken(before[0].PID) != w.proxied {
+		t.Errorf("the agent uses the key proxy (process %d): %v, want %v", helper, !w.proxied, w.proxied)
+	}
 	w.end(signal)
+	if w.helper() != helper {
+		t.Errorf("after the end of the server the key proxy is process %d, it was %d", w.helper(), helper)
+	}
 	if after := w.agents(); len(before) != 1 || len(after) != 1 || after[0].PID != before[0].PID || after[0].Exit != nil {
 		t.Fatalf("before the end of the server the agents are %+v, after it %+v", before, after)
 	}

@@ -8,6 +8,9 @@ import (
 	"sync"
 )
 
+// RuntimeVariable names directories that stay while a service of systemd is restarted, unlike its temporary directory.
+const RuntimeVariable = "RUNTIME_DIRECTORY"
+
 // Listener is an open socket.
 type Listener struct {
 	*net.UnixListener

@@ -122,7 +122,7 @@ func removeStale(path string) error {
 // makeDir makes a directory whose path is short enough for a socket.
 func makeDir() (string, error) {
 	var failed error
-	for _, temp := range []string{os.TempDir(), "/tmp"} {
+	for _, temp := range append(filepath.SplitList(os.Getenv(RuntimeVariable)), os.TempDir(), "/tmp") {
 		dir, err := os.MkdirTemp(temp, dirPrefix) // for this user alone
 		if err == nil {
 			dir, err = filepath.Abs(dir)

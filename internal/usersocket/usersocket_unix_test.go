@@ -61,6 +61,26 @@ func TestCopiedFolder(t *testing.T) {
 	}
 }
 
+// The sockets of a service are in its runtime directory, if it has one that can be used.
+func TestRuntimeDirectory(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "sock")
+	dir := temp(t)
+	for _, c := range []struct{ variable, want string }{{dir + "/run", dir + "/run"}, {dir + "/missing:" + dir + "/run", dir + "/run"}, {dir + "/missing", dir}, {"", dir}} {
+		if err := os.MkdirAll(filepath.Join(dir, "run"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv(RuntimeVariable, c.variable)
+		l, err := Listen(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := filepath.Dir(filepath.Dir(l.Socket())); got != c.want {
+			t.Errorf("with %q the socket is below %s, want %s", c.variable, got, c.want)
+		}
+		l.Close()
+	}
+}
+
 // Listen removes the socket of a killed process, and Close leaves no file.
 func TestRemoval(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sock")

@@ -78,7 +78,8 @@ func (p *Proxy) admit(r *http.Request) (g *grant, status int, why string) {
 
 // outgoing returns the request for the API.
 func (p *Proxy) outgoing(ctx context.Context, w http.ResponseWriter, r *http.Request) *http.Request {
-	target := *p.upstream
+	api := p.currentTarget()
+	target := *api.url
 	target.Path = strings.TrimSuffix(target.Path, "/") + r.URL.Path
 	target.RawPath, target.RawQuery = "", r.URL.RawQuery
 	out := (&http.Request{Method: r.Method, URL: &target, Host: target.Host, Header: http.Header{}, ContentLength: r.ContentLength}).WithContext(ctx)
@@ -89,7 +90,7 @@ func (p *Proxy) outgoing(ctx context.Context, w http.ResponseWriter, r *http.Req
 	for _, name := range []string{"Authorization", "Cookie", "X-Api-Key", "Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"} {
 		out.Header.Del(name)
 	}
-	out.Header.Set("X-Api-Key", p.opts.Key)
+	out.Header.Set("X-Api-Key", api.key)
 	return out
 }
 

@@ -1,6 +1,7 @@
 package keyproxy
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -15,6 +16,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/seed7221b0f9/parley/internal/usersocket"
 )
 
 // Defaults of [Options].
@@ -40,6 +43,8 @@ type Options struct {
 	MaxRequests int
 	// Timeout is the time limit for the upstream to start its response.
 	Timeout time.Duration
+	// Door is the path of a file that names the socket of [Proxy.Door]; see package usersocket.
+	Door string
 	// Logger receives rejections, without secrets; nil discards them.
 	Logger *slog.Logger
 }
@@ -47,16 +52,26 @@ type Options struct {
 // Proxy is a running proxy. Its methods may be called from any goroutine.
 type Proxy struct {
 	opts      Options
-	upstream  *url.URL
 	host      string
 	server    *http.Server
 	transport *http.Transport
-	served    chan struct{}
+	serving   sync.WaitGroup
 	conns     sync.WaitGroup
 
 	mu     sync.Mutex
-	grants map[[sha256.Size]byte]*grant // by the hash of the token
+	target target
+	grants map[tokenID]*grant
+	door   *usersocket.Listener // nil before the first call of Door
 }
+
+// target is an API with its key.
+type target struct {
+	key string
+	url *url.URL
+}
+
+// tokenID is the hash of a token.
+type tokenID [sha256.Size]byte
 
 // grant is the right of one session.
 type grant struct {
@@ -68,26 +83,29 @@ type grant struct {
 
 // Listen starts a proxy on a free port of 127.0.0.1. The caller must close it.
 func Listen(opts Options) (*Proxy, error) {
-	upstream, err := opts.check()
+	upstream, err := opts.target()
 	if err != nil {
 		return nil, fmt.Errorf("keyproxy: %w", err)
 	}
+	opts = opts.withDefaults()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("keyproxy: %w", err)
 	}
 	p := &Proxy{
-		opts: opts, upstream: upstream, host: l.Addr().String(), served: make(chan struct{}), grants: map[[sha256.Size]byte]*grant{},
+		opts: opts, target: upstream, host: l.Addr().String(), grants: map[tokenID]*grant{},
 		transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DisableCompression: true, ResponseHeaderTimeout: opts.Timeout,
 			TLSHandshakeTimeout: time.Minute, IdleConnTimeout: time.Minute, ForceAttemptHTTP2: true},
 	}
 	p.server = &http.Server{Handler: p, ReadHeaderTimeout: headerTimeout, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, ConnState: p.count,
 		ErrorLog: slog.NewLogLogger(opts.Logger.Handler(), slog.LevelDebug)}
-	go func() {
-		defer close(p.served)
-		_ = p.server.Serve(l) // returns http.ErrServerClosed
-	}()
+	p.serve(l)
 	return p, nil
+}
+
+// serve serves a listener until Close.
+func (p *Proxy) serve(l net.Listener) {
+	p.serving.Go(func() { _ = p.server.Serve(l) }) // returns http.ErrServerClosed
 }
 
 // count counts connections, so that Close can wait for their requests.
@@ -100,60 +118,100 @@ func (p *Proxy) count(_ net.Conn, state http.ConnState) {
 	}
 }
 
-// check fills in the defaults and returns the upstream's address.
-func (o *Options) check() (*url.URL, error) {
-	if o.Key == "" || strings.ContainsFunc(o.Key, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return nil, errors.New("the key is empty or has characters that no key has")
-	}
-	if o.Upstream == "" {
-		o.Upstream = DefaultUpstream
-	}
-	if o.MaxBody == 0 {
-		o.MaxBody = DefaultMaxBody
-	}
-	if o.MaxRequests == 0 {
-		o.MaxRequests = DefaultMaxRequests
-	}
-	if o.Timeout == 0 {
-		o.Timeout = DefaultTimeout
-	}
+// withDefaults fills in the defaults.
+func (o Options) withDefaults() Options {
+	o.MaxBody = cmp.Or(o.MaxBody, DefaultMaxBody)
+	o.MaxRequests = cmp.Or(o.MaxRequests, DefaultMaxRequests)
+	o.Timeout = cmp.Or(o.Timeout, DefaultTimeout)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	u, err := url.Parse(o.Upstream)
+	return o
+}
+
+// target checks the key and the address of the upstream.
+func (o Options) target() (target, error) {
+	if o.Key == "" || strings.ContainsFunc(o.Key, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return target{}, errors.New("the key is empty or has characters that no key has")
+	}
+	upstream := cmp.Or(o.Upstream, DefaultUpstream)
+	u, err := url.Parse(upstream)
 	if err != nil {
-		return nil, err
+		return target{}, err
 	}
 	addr, err := netip.ParseAddr(u.Hostname())
 	loopback := u.Hostname() == "localhost" || err == nil && addr.IsLoopback()
 	if u.Host == "" || u.User != nil || u.RawQuery != "" || u.Scheme != "https" && !(u.Scheme == "http" && loopback) {
-		return nil, fmt.Errorf("upstream %q is not an https address", o.Upstream)
+		return target{}, fmt.Errorf("upstream %q is not an https address", upstream)
 	}
-	return u, nil
+	return target{o.Key, u}, nil
+}
+
+// retarget replaces the key together with its upstream, so that no key is sent to the address of another.
+func (p *Proxy) retarget(t target) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.target = t
+}
+
+func (p *Proxy) currentTarget() target {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.target
 }
 
 // URL returns the address that agents use instead of the API's. It is on the loopback interface.
 func (p *Proxy) URL() string { return "http://" + p.host }
 
-// Upstream returns the target address of requests, without a password. It never contains the key.
-func (p *Proxy) Upstream() string { return p.upstream.Redacted() }
+// Door returns the path of a Unix socket that leads to the proxy, for boxes without a network. The first call opens it.
+func (p *Proxy) Door() (string, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.door == nil {
+		l, err := usersocket.Listen(p.opts.Door)
+		if err != nil {
+			return "", fmt.Errorf("keyproxy: %w", err)
+		}
+		p.door = l
+		p.serve(l)
+	}
+	return p.door.Socket(), nil
+}
 
-// Grant creates a token for a session. It is valid until revoke is called, which also ends its
-// running requests.
-func (p *Proxy) Grant(session string) (token string, revoke func()) {
+// Grant creates a token for a session. It is valid until revoke is called, which also ends its running requests. The error is always nil.
+func (p *Proxy) Grant(session string) (token string, revoke func(), err error) {
+	token, id := newToken()
+	p.add(id, session)
+	return token, func() { p.revoke(id) }, nil
+}
+
+// newToken returns a random token and its id.
+func newToken() (string, tokenID) {
 	secret := make([]byte, 32)
 	_, _ = rand.Read(secret) // it never fails
-	token = "sk-parley-" + base64.RawURLEncoding.EncodeToString(secret)
-	hash := sha256.Sum256([]byte(token))
+	token := "sk-parley-" + base64.RawURLEncoding.EncodeToString(secret)
+	return token, sha256.Sum256([]byte(token))
+}
+
+// add makes a token valid.
+func (p *Proxy) add(id tokenID, session string) {
 	g := &grant{session: session, places: make(chan struct{}, p.opts.MaxRequests)}
 	g.ctx, g.cancel = context.WithCancel(context.Background())
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.grants[hash] = g
-	return token, func() {
-		p.mu.Lock()
-		delete(p.grants, hash)
-		p.mu.Unlock()
+	if old := p.grants[id]; old != nil {
+		old.cancel()
+	}
+	p.grants[id] = g
+}
+
+// revoke ends a token and its requests. An unknown one is ignored.
+func (p *Proxy) revoke(id tokenID) {
+	p.mu.Lock()
+	g := p.grants[id]
+	delete(p.grants, id)
+	p.mu.Unlock()
+	if g != nil {
 		g.cancel()
 	}
 }
@@ -175,7 +233,7 @@ func (p *Proxy) Close() error {
 	clear(p.grants)
 	p.mu.Unlock()
 	err := p.server.Close()
-	<-p.served
+	p.serving.Wait()
 	p.conns.Wait()
 	p.transport.CloseIdleConnections()
 	return err

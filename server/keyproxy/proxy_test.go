@@ -80,7 +80,7 @@ func TestProxy_forwards(t *testing.T) {
 		rw.WriteHeader(http.StatusTeapot)
 		_, _ = io.WriteString(rw, "short and stout")
 	})
-	token, revoke := w.proxy.Grant("s-1")
+	token, revoke, _ := w.proxy.Grant("s-1")
 	status, answer := w.send(token, func(r *http.Request) {
 		r.Header.Set("Cookie", "secret=1")
 		r.Header.Set("Connection", "X-Hop, keep-alive")
@@ -110,7 +110,7 @@ func TestProxy_refuses(t *testing.T) {
 		reached++
 		_, _ = io.Copy(io.Discard, r.Body)
 	}, func(o *keyproxy.Options) { o.MaxBody = 100 })
-	token, _ := w.proxy.Grant("s-1")
+	token, _, _ := w.proxy.Grant("s-1")
 	for name, c := range map[string]struct {
 		token  string
 		change func(*http.Request)
@@ -144,7 +144,7 @@ func TestProxy_noRedirect(t *testing.T) {
 	w := newWorld(t, func(rw http.ResponseWriter, r *http.Request) {
 		http.Redirect(rw, r, "http://127.0.0.1:1/", http.StatusTemporaryRedirect)
 	})
-	token, _ := w.proxy.Grant("s-1")
+	token, _, _ := w.proxy.Grant("s-1")
 	if status, _ := w.send(token); status != http.StatusBadGateway {
 		t.Errorf("a redirect: %d", status)
 	}
@@ -160,7 +160,7 @@ func TestProxy_streams(t *testing.T) {
 		<-r.Context().Done()
 		close(gone)
 	}, func(o *keyproxy.Options) { o.MaxRequests = 1 })
-	token, revoke := w.proxy.Grant("s-1")
+	token, revoke, _ := w.proxy.Grant("s-1")
 	req, err := http.NewRequestWithContext(context.Background(), "GET", w.proxy.URL()+"/v1/stream", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -205,7 +205,7 @@ func Example() {
 		panic(err)
 	}
 	defer proxy.Close()
-	token, revoke := proxy.Grant("s-1")
+	token, revoke, _ := proxy.Grant("s-1")
 	defer revoke()
 	// An agent with these variables works without the key.
 	env := []string{"ANTHROPIC_BASE_URL=" + proxy.URL(), "ANTHROPIC_API_KEY=" + token}
@@ -223,7 +223,7 @@ func TestProxy_answers(t *testing.T) {
 		rw.WriteHeader(status)
 	})
 	w.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	token, _ := w.proxy.Grant("s-1")
+	token, _, _ := w.proxy.Grant("s-1")
 	for sent, want := range map[int]int{200: 200, 299: 299, 300: 502, 301: 502, 307: 502, 399: 502, 400: 400, 404: 404, 429: 429, 500: 500, 529: 529} {
 		status = sent
 		req, err := http.NewRequestWithContext(t.Context(), "POST", w.proxy.URL()+"/v1/messages", strings.NewReader("{}"))

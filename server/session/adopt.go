@@ -137,34 +137,26 @@ func (a *actor) adopt(ctx context.Context, l *leftAgent) error {
 		return fmt.Errorf("server: the session had agent %d", a.core.Host)
 	case l.Checkpoint > 0:
 		return fmt.Errorf("server: the first %d lines were given up", l.Checkpoint)
+	case !reflect.DeepEqual(a.core.Box, a.box()):
+		return errors.New("server: the agent runs in another box than the session has now")
 	case a.core.Line > l.Last:
 		return fmt.Errorf("server: the log has line %d, and the host %d", a.core.Line, l.Last)
 	}
 	ctx, cancel := context.WithTimeout(ctx, a.srv.opts.StartTimeout)
 	defer cancel()
-	place, err := a.srv.admission.Acquire(ctx, a.core.Opened.By, 1)
-	if err != nil {
-		return err
-	}
 	opts := a.agentOptions()
-	revoke, err := a.srv.opts.Prepare(a.id, a.provider, &opts)
+	admitted, err := a.admit(ctx, &opts)
 	if err != nil {
-		place()
 		return err
-	}
-	release := sync.OnceFunc(func() { revoke(); place() })
-	if opts.Box != nil {
-		release()
-		return errors.New("server: the session runs in a box now, and its agent was started without one")
 	}
 	process, err := l.open(ctx)
 	if err != nil {
-		release()
+		admitted.end()
 		return err
 	}
 	session, err := adopter.Adopt(ctx, a.core.AgentID, opts, agent.Adoption{Process: process, Last: l.Last, Stored: a.core.Line})
 	if err != nil {
-		release()
+		admitted.end()
 		return err
 	}
 	// The lines give all deltas again.
@@ -178,7 +170,7 @@ func (a *actor) adopt(ctx context.Context, l *leftAgent) error {
 		a.unseen[r.id()] = true
 	}
 	a.given = opts.Env
-	a.takeAgent(&running{session: session, release: release, process: l.process, forget: l.drop, left: l})
+	a.takeAgent(&running{session: session, access: admitted, process: l.process, forget: l.drop, left: l})
 	if a.core.Line == 0 {
 		a.rebuilt()
 	}

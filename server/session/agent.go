@@ -36,21 +36,21 @@ func (a *actor) start(traceparent string) {
 				a.logger.Warn("what a terminal wrote was not read", "err", err)
 			}
 		}
-		session, release, err := a.open(ctx, resume, spoken, opts)
+		session, admitted, err := a.open(ctx, resume, spoken, opts)
 		EndSpan(span, err)
-		if !a.post(func() { a.started(session, release, err) }) && session != nil {
+		if !a.post(func() { a.started(session, admitted, err) }) && session != nil {
 			_ = session.Close() // the actor has ended meanwhile
-			release()
+			admitted.end()
 		}
 	})
 }
 
 // started takes over a started agent.
-func (a *actor) started(session agent.Session, release func(), err error) {
+func (a *actor) started(session agent.Session, admitted *access, err error) {
 	a.starting, a.cancelStart = false, nil
 	if err == nil && (a.draining || a.core.State != Starting) {
 		_ = session.Close() // disconnected meanwhile
-		release()
+		admitted.end()
 		a.spawner.abandon()
 		err = Fail(api.NotConnected, "the session was disconnected")
 	} else if err != nil {
@@ -64,7 +64,7 @@ func (a *actor) started(session agent.Session, release func(), err error) {
 		}
 		a.logger.Warn("the agent was not started", "err", err)
 	} else {
-		r := &running{session: session, release: release}
+		r := &running{session: session, access: admitted}
 		if a.spawner != nil && a.spawner.process != nil {
 			r.process, r.forget = a.spawner.process, a.spawner.process.Forget
 		}
@@ -82,7 +82,7 @@ func (a *actor) startedDraft(id string) draft {
 	d := a.core.stateDraft(Idle)
 	d.facts.AgentID = id
 	if p := a.agent.process; p != nil {
-		d.facts.Host = new(p.Agent().Number)
+		d.facts.Host, d.facts.Box = new(p.Agent().Number), a.box()
 	} else if a.core.Host != 0 {
 		d.facts.Host = new(uint32(0))
 	}

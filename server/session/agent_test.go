@@ -33,7 +33,7 @@ func TestStarted(t *testing.T) {
 			a.core.Inputs = []input{{ID: "q", Content: mustJSON("x"), Status: inputHeld}, {ID: "r", Content: mustJSON("y"), Status: inputQueued}}
 			wait := make(chan error, 1)
 			a.waiters = []chan error{wait}
-			released := 0
+			released, revoked := 0, 0
 			var session agent.Session
 			if c.fail == nil {
 				var err error
@@ -44,12 +44,12 @@ func TestStarted(t *testing.T) {
 			if c.fail == nil || c.state != Starting {
 				a.core.Inputs[1].Status = inputHeld // no input must be sent here
 			}
-			a.started(session, func() { released++ }, c.fail)
+			a.started(session, &access{place: func() { released++ }, revoke: func() { revoked++ }}, c.fail)
 			if taken := a.agent != nil; taken != c.taken || a.starting || (<-wait == nil) != c.taken {
 				t.Errorf("the agent is taken over: %v, it starts: %v, want %v", taken, a.starting, c.taken)
 			}
-			if !c.taken && c.fail == nil && released != 1 {
-				t.Errorf("the place was given back %d times", released)
+			if !c.taken && c.fail == nil && (released != 1 || revoked != 1) {
+				t.Errorf("the place was freed %d times and the access ended %d times, want 1 and 1", released, revoked)
 			}
 			if a.agent != nil {
 				a.stop(onEnd)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/budget"
 )
 
@@ -45,6 +46,7 @@ type core struct {
 	Taken       []taken         `json:"taken,omitempty"`
 	Comments    []comment       `json:"comments,omitempty"`
 	Host        uint32          `json:"host,omitempty"` // the number of the agent at its host
+	Box         *api.Box        `json:"box,omitempty"`  // that this agent runs in
 	Line        uint64          `json:"line,omitempty"` // the last line of the agent that the log accounts for
 	Given       []keptAnswer    `json:"given,omitempty"`
 
@@ -87,7 +89,7 @@ func (c *core) apply(seq uint64, ts string, f *facts) {
 	}
 	set(&c.AgentID, f.AgentID)
 	if f.Host != nil {
-		c.Host, c.Line = *f.Host, 0
+		c.Host, c.Box, c.Line = *f.Host, f.Box, 0
 	}
 	c.Line = max(c.Line, f.Line)
 	if f.Given != nil {

@@ -164,6 +164,34 @@ func (s *hostSpawner) Spawn(ctx context.Context, cmd spawn.Command) (spawn.Proce
 	return s.process, nil
 }
 
+// helperKey is the key of processes that serve the agents of the host.
+const helperKey = "helper"
+
+// Start starts this program with arguments as a process that serves the agents of the host and lives as long as it. It returns when the
+// process has written a line.
+func (h *Host) Start(ctx context.Context, args, env []string) error {
+	program, err := host.Program()
+	if err != nil {
+		return err
+	}
+	link, err := h.connect(ctx)
+	if err != nil {
+		return err
+	}
+	p, err := link.SpawnAgent(ctx, spawn.Command{Path: program, Args: args, Dir: "/", Env: env}, host.AgentOptions{Key: helperKey, OrphanTimeout: h.opts.OrphanTimeout})
+	if err != nil {
+		return err
+	}
+	r, err := p.Next(ctx)
+	if err == nil && r.Kind != host.Output {
+		err = errors.New("the process ended without a line")
+	}
+	if err != nil {
+		return errors.Join(err, p.Kill())
+	}
+	return nil
+}
+
 // abandon makes the host forget an agent that has ended before it was used. The next server does it where this fails.
 func (s *hostSpawner) abandon() {
 	if s == nil || s.process == nil {
@@ -223,6 +251,9 @@ func (h *Host) left(ctx context.Context) (map[string]*leftAgent, error) {
 			open: func(context.Context) (spawn.LineProcess, error) { return d.Process(), nil }})
 	}
 	for _, a := range live {
+		if a.Key == helperKey && a.Exit == nil {
+			continue
+		}
 		l := &leftAgent{Agent: a}
 		l.open = func(ctx context.Context) (_ spawn.LineProcess, err error) {
 			l.process, err = link.Attach(ctx, a.Number, 0)

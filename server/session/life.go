@@ -71,7 +71,7 @@ const pumpBuffer = 512
 type running struct {
 	session agent.Session
 	events  chan pumped
-	release func()     // releases its place
+	access  *access
 	reason  occurrence // the reason of a requested end; empty otherwise
 	close   func() error
 	ended   chan struct{} // closed when the actor has seen the end
@@ -121,8 +121,9 @@ func (l *life) pump(r *running) {
 	}
 	give(pumped{err: failed, end: true})
 	_ = r.close() // the agent has exited, or was closed already
-	r.release()
+	r.access.free()
 	if r.forget == nil {
+		r.access.end()
 		return
 	}
 	select {
@@ -134,29 +135,52 @@ func (l *life) pump(r *running) {
 		}
 		if err := r.forget(ctx); err != nil {
 			l.logger.Warn("the host has not forgotten an agent", "err", err)
+			return // it may run on, with another server
 		}
+		r.access.end()
 	case <-l.done: // the next server reads its lines
 	}
 }
 
-// open waits for a place and starts the agent.
-func (l *life) open(ctx context.Context, resume string, spoken bool, opts agent.Options) (agent.Session, func(), error) {
-	release, err := l.srv.admission.Acquire(ctx, l.core.Opened.By, 1)
+// access is the place of an agent among all, and its access to the model.
+type access struct {
+	place, revoke func()
+}
+
+// free gives the place to another agent.
+func (a *access) free() { a.place() }
+
+// end frees the place and ends the access. An agent that runs on in a host keeps its access.
+func (a *access) end() {
+	a.revoke()
+	a.place()
+}
+
+// admit waits for a place and prepares an agent.
+func (l *life) admit(ctx context.Context, opts *agent.Options) (*access, error) {
+	place, err := l.srv.admission.Acquire(ctx, l.core.Opened.By, 1)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	revoke, err := l.srv.opts.Prepare(l.id, l.provider, &opts)
+	revoke, err := l.srv.opts.Prepare(l.id, l.provider, opts)
 	if err != nil {
-		release()
+		place()
+		return nil, err
+	}
+	return &access{sync.OnceFunc(place), sync.OnceFunc(revoke)}, nil
+}
+
+// open waits for a place and starts the agent.
+func (l *life) open(ctx context.Context, resume string, spoken bool, opts agent.Options) (agent.Session, *access, error) {
+	admitted, err := l.admit(ctx, &opts)
+	if err != nil {
 		return nil, nil, err
 	}
 	var kept *hostSpawner
-	if _, ok := l.provider.(agent.Adopter); ok && l.srv.opts.Host != nil && opts.Box == nil { // the door of a box ends with the server
+	if _, ok := l.provider.(agent.Adopter); ok && l.srv.opts.Host != nil {
 		kept = &hostSpawner{h: l.srv.opts.Host, opts: l.srv.opts.Host.opts.agent(l.id, &opts)}
 		opts.Spawner = kept
 	}
-	place := release
-	release = sync.OnceFunc(func() { revoke(); place() })
 	ctx, cancel := context.WithTimeout(ctx, l.srv.opts.StartTimeout)
 	defer cancel()
 	var session agent.Session
@@ -166,12 +190,12 @@ func (l *life) open(ctx context.Context, resume string, spoken bool, opts agent.
 		session, err = l.provider.Open(ctx, opts)
 	}
 	if err != nil {
-		release()
+		admitted.end()
 		kept.abandon()
 		return nil, nil, err
 	}
 	l.post(func() { l.given, l.spawner = opts.Env, kept })
-	return session, release, nil
+	return session, admitted, nil
 }
 
 // fate checks the agent's files for an input.

@@ -76,6 +76,7 @@ type facts struct {
 	Asked      *asking     `json:"asked,omitempty"`
 	Given      *keptAnswer `json:"given,omitempty"`    // a person's answer
 	Host       *uint32     `json:"host,omitempty"`     // the number of the agent at its host; 0 is none
+	Box        *api.Box    `json:"box,omitempty"`      // of the agent with this number
 	Line       uint64      `json:"line,omitempty"`     // the last line of the agent that the record and those before account for
 	Resolved   string      `json:"resolved,omitempty"` // a request that is closed
 	Key        *accepted   `json:"key,omitempty"`

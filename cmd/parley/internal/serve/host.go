@@ -32,13 +32,9 @@ func (f *Settings) checkHost() error {
 		return term.Usagef("--host and --no-host are both set")
 	case f.host && runtime.GOOS == "windows":
 		return term.Usagef("--host is not available on Windows")
-	case f.host && f.hasKey():
-		return term.Usagef("--host does not go with --api-key-file and " + keyVariable + ": the key is lost to an agent that outlives the server")
 	}
 	return nil
 }
-
-func (f *Settings) hasKey() bool { return f.apiKeyFile != "" || os.Getenv(keyVariable) != "" }
 
 // hosted reports whether agents run in a host that outlives the server, and the reason.
 func (f *Settings) hosted() (hosted bool, why string) {
@@ -54,8 +50,6 @@ func (f *Settings) hostedOn(system, noInit string) (hosted bool, why string) {
 		return true, "--host is set"
 	case system == "windows":
 		return false, "it is not available on Windows"
-	case f.hasKey():
-		return false, "the proxy that adds the API key ends with the server"
 	case noInit != "":
 		return false, noInit
 	}

@@ -51,7 +51,7 @@ func TestHosted(t *testing.T) {
 		{Settings{}, "darwin", "", true, "it is the default"},
 		{Settings{}, "windows", "", false, "it is not available on Windows"},
 		{Settings{}, "linux", "no init", false, "no init"},
-		{Settings{apiKeyFile: "key"}, "linux", "", false, "the proxy that adds the API key ends with the server"},
+		{Settings{apiKeyFile: "key"}, "linux", "", true, "it is the default"},
 		{Settings{host: true}, "linux", "no init", true, "--host is set"},
 		{Settings{noHost: true}, "linux", "", false, "--no-host is set"},
 	} {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
+	"github.com/seed7221b0f9/parley/internal/proc"
 )
 
 // keyVariable holds an API key for agents. It is not a flag, because all users can read
@@ -38,7 +39,7 @@ func (f *Settings) key() (string, error) {
 		}
 		return "", nil
 	}
-	if err := hideProcess(); err != nil {
+	if err := proc.Hide(); err != nil {
 		return "", fmt.Errorf("hiding the key from other processes: %w", err)
 	}
 	return key, nil

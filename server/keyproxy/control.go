@@ -1,0 +1,86 @@
+package keyproxy
+
+import (
+	"bufio"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+)
+
+// version is that of the control messages.
+const version = 1
+
+// maxMessage limits a control message: a list of grants has 100 bytes for each.
+const maxMessage = 16 << 20
+
+// maxGrants limits the tokens of a process.
+const maxGrants = 100_000
+
+// message is a line on the control socket of a proxy's process, in both directions. A client sends one and waits for the answer.
+type message struct {
+	// Open asks for the state of the process, and sets the key and its upstream. Without a key these stay.
+	Open     bool   `json:"open,omitempty"`
+	Key      string `json:"key,omitempty"`
+	Upstream string `json:"upstream,omitempty"`
+	// Grant makes a token valid for a session, Revoke ends some.
+	Grant  *granted `json:"grant,omitempty"`
+	Revoke []string `json:"revoke,omitempty"`
+
+	// The answer: Version, URL, Door and Grants to Open, Error to a request that failed.
+	Version int       `json:"version,omitempty"`
+	URL     string    `json:"url,omitempty"`
+	Door    string    `json:"door,omitempty"`
+	Grants  []granted `json:"grants,omitempty"`
+	Error   string    `json:"error,omitempty"`
+}
+
+// granted is the id of a token with its session.
+type granted struct {
+	ID      string `json:"id"` // hexadecimal
+	Session string `json:"session"`
+}
+
+func (id tokenID) String() string { return hex.EncodeToString(id[:]) }
+
+// parseID is the reverse of String.
+func parseID(text string) (id tokenID, err error) {
+	b, err := hex.DecodeString(text)
+	if err == nil && len(b) != len(id) {
+		err = errors.New("invalid length")
+	}
+	if err != nil {
+		return id, fmt.Errorf("keyproxy: the id of a token: %w", err)
+	}
+	return tokenID(b), nil
+}
+
+// line is a connection of messages.
+type line struct {
+	conn net.Conn
+	in   *bufio.Scanner
+}
+
+func newLine(conn net.Conn) *line {
+	l := &line{conn, bufio.NewScanner(conn)}
+	l.in.Buffer(nil, maxMessage)
+	return l
+}
+
+func (l *line) write(m message) error {
+	text, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	_, err = l.conn.Write(append(text, '\n'))
+	return err
+}
+
+func (l *line) read() (m message, err error) {
+	if !l.in.Scan() {
+		return m, errors.Join(io.ErrUnexpectedEOF, l.in.Err())
+	}
+	return m, json.Unmarshal(l.in.Bytes(), &m)
+}

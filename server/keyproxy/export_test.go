@@ -1,0 +1,4 @@
+package keyproxy
+
+// ServeControl is serveControl for tests.
+var ServeControl = serveControl

@@ -1,0 +1,250 @@
+//go:build unix
+
+package keyproxy_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/seed7221b0f9/parley/internal/usersocket"
+	"github.com/seed7221b0f9/parley/server/keyproxy"
+)
+
+// remoteWorld has the process of a proxy as goroutines of the test, which stop ends.
+type remoteWorld struct {
+	*testing.T
+	path    string
+	api     *httptest.Server
+	starts  int
+	running sync.WaitGroup
+	stop    context.CancelFunc
+}
+
+// newRemoteWorld has an API that answers with the key of each request.
+func newRemoteWorld(t *testing.T) *remoteWorld {
+	w := &remoteWorld{T: t, path: filepath.Join(t.TempDir(), "keys"), stop: func() {}}
+	w.api = httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) { io.WriteString(out, r.Header.Get("X-Api-Key")) }))
+	t.Cleanup(func() { w.kill(); w.api.Close() })
+	return w
+}
+
+// start starts the process.
+func (w *remoteWorld) start(_ context.Context, args, _ []string) error {
+	w.starts++
+	ctx, stop := context.WithCancel(context.Background())
+	w.stop = stop
+	ready, failed := make(chan struct{}), make(chan error, 1)
+	w.running.Go(func() {
+		failed <- keyproxy.ServeControl(ctx, args[1], slog.New(slog.DiscardHandler), func() error { close(ready); return nil })
+	})
+	select {
+	case <-ready:
+		return nil
+	case err := <-failed:
+		return errors.Join(errors.New("the process has ended"), err)
+	}
+}
+
+// kill ends the process.
+func (w *remoteWorld) kill() {
+	w.stop()
+	w.running.Wait()
+}
+
+// open is a server that uses the process.
+func (w *remoteWorld) open(key string) *keyproxy.Remote {
+	w.Helper()
+	r, err := keyproxy.OpenRemote(w.Context(), keyproxy.RemoteOptions{Path: w.path, Key: key, Upstream: w.api.URL, Start: w.start})
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.Cleanup(func() { r.Close() })
+	return r
+}
+
+func (w *remoteWorld) grant(r *keyproxy.Remote, session string) (string, func()) {
+	w.Helper()
+	token, revoke, err := r.Grant(session)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return token, revoke
+}
+
+// key returns the key that a request with a token reaches the API with, or the status of a refusal.
+func (w *remoteWorld) key(address, token string, dial ...string) string {
+	w.Helper()
+	transport := &http.Transport{}
+	if len(dial) > 0 {
+		transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "unix", dial[0])
+		}
+	}
+	defer transport.CloseIdleConnections()
+	req, err := http.NewRequestWithContext(w.Context(), "POST", address+"/v1/messages", strings.NewReader("{}"))
+	if err != nil {
+		w.Fatal(err)
+	}
+	req.Header.Set("X-Api-Key", token)
+	resp, err := transport.RoundTrip(req)
+	if err != nil {
+		w.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return resp.Status
+	}
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return string(text)
+}
+
+const refused = "401 Unauthorized"
+
+// The tokens of a server work for the next one, with its key. They end with the sessions that it takes over, and with Settle for others.
+func TestRemote(t *testing.T) {
+	w := newRemoteWorld(t)
+	first := w.open("key-1")
+	if first.URL() != "" || w.starts != 0 {
+		t.Errorf("without a grant the proxy has the address %q and %d starts", first.URL(), w.starts)
+	}
+	kept, _ := w.grant(first, "kept")
+	lost, _ := w.grant(first, "lost")
+	ended, end := w.grant(first, "ended")
+	if got := w.key(first.URL(), kept); got != "key-1" {
+		t.Errorf("the API got %q, want key-1", got)
+	}
+	door, err := first.Door()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := w.key(first.URL(), kept, door); got != "key-1" {
+		t.Errorf("through the door the API got %q, want key-1", got)
+	}
+	end()
+	if got := w.key(first.URL(), ended); got != refused {
+		t.Errorf("a revoked token is answered by %q", got)
+	}
+	if err := first.Close(); err != nil {
+		t.Error(err)
+	}
+
+	second := w.open("key-2")
+	if second.URL() != first.URL() || w.starts != 1 {
+		t.Errorf("the second server has the address %s and %d starts, want %s and 1", second.URL(), w.starts, first.URL())
+	}
+	fresh, revoke := w.grant(second, "kept")
+	second.Settle()
+	for token, want := range map[string]string{kept: "key-2", fresh: "key-2", lost: refused, "": refused} {
+		if got := w.key(second.URL(), token); got != want {
+			t.Errorf("a token is answered by %q, want %q", got, want)
+		}
+	}
+	revoke()
+	for _, token := range []string{kept, fresh} {
+		if got := w.key(second.URL(), token); got != refused {
+			t.Errorf("after the end of the session its token is answered by %q", got)
+		}
+	}
+}
+
+// A process that has died is started again by the next grant. Revoking a token that ended with it starts none.
+func TestRemote_died(t *testing.T) {
+	w := newRemoteWorld(t)
+	r := w.open("key")
+	_, revoke := w.grant(r, "one")
+	w.kill()
+	if left, err := filepath.Glob(w.path + "*"); err != nil || len(left) > 0 {
+		t.Errorf("the process leaves %v, %v", left, err)
+	}
+	revoke()
+	if w.starts != 1 {
+		t.Errorf("there were %d starts, want 1", w.starts)
+	}
+	token, _ := w.grant(r, "two")
+	if got := w.key(r.URL(), token); got != "key" || w.starts != 2 {
+		t.Errorf("after %d starts the API got %q, want 2 and key", w.starts, got)
+	}
+}
+
+// A process that cannot be started, and invalid keys and upstreams, are errors.
+func TestRemote_invalid(t *testing.T) {
+	for name, o := range map[string]keyproxy.RemoteOptions{
+		"no key": {}, "a key of two words": {Key: "a b"}, "no https": {Key: "k", Upstream: "http://api.example.com"},
+	} {
+		if r, err := keyproxy.OpenRemote(t.Context(), o); err == nil {
+			r.Close()
+			t.Errorf("%s: OpenRemote succeeds", name)
+		}
+	}
+	r, err := keyproxy.OpenRemote(t.Context(), keyproxy.RemoteOptions{Path: filepath.Join(t.TempDir(), "keys"), Key: "k",
+		Start: func(context.Context, []string, []string) error { return os.ErrPermission }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := r.Grant("s"); !errors.Is(err, os.ErrPermission) {
+		t.Errorf("Grant without a process returns %v, want that of Start", err)
+	}
+}
+
+// The process answers invalid requests with an error and stays.
+func TestControl_invalid(t *testing.T) {
+	w := newRemoteWorld(t)
+	if err := w.start(t.Context(), []string{"", w.path}, nil); err != nil {
+		t.Fatal(err)
+	}
+	ask := func(line string) string {
+		t.Helper()
+		conn, err := usersocket.Dial(t.Context(), w.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		if _, err := io.WriteString(conn, line+"\n"); err != nil {
+			t.Fatal(err)
+		}
+		if err := conn.CloseWrite(); err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(conn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	id := strings.Repeat("ab", 32)
+	for _, c := range []struct{ line, want string }{
+		{`{"grant":{"id":"` + id + `","session":"s"}}`, "the key is empty"},
+		{`{"open":true}`, "the key is empty"},
+		{`{"open":true,"key":"k","upstream":"ftp://x"}`, "not an https address"},
+		{`{"open":true,"key":"k"}`, `"version":1`},
+		{`{"grant":{"id":"xyz","session":"s"}}`, "the id of a token"},
+		{`{"grant":{"id":"abcd","session":"s"}}`, "invalid length"},
+		{`{"grant":{"id":"` + id + `","session":"` + strings.Repeat("s", 300) + `"}}`, "more than 256 bytes"},
+		{`{"revoke":["x"]}`, "the id of a token"},
+		{`no JSON`, ""},
+		{`{"grant":{"id":"` + id + `","session":"s"}}`, "{}"},
+		{`{"open":true}`, id},
+		{`{"revoke":["` + id + `"]}`, "{}"},
+		{`{"open":true,"key":"a b"}`, "characters that no key has"},
+	} {
+		if got := ask(c.line); !strings.Contains(got, c.want) || c.want == "" && got != "" {
+			t.Errorf("%s is answered by %s, want %s", c.line, got, c.want)
+		}
+	}
+	if got := ask(`{"open":true}`); strings.Contains(got, id) {
+		t.Errorf("a revoked token is listed: %s", got)
+	}
+}
