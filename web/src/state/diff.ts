@@ -13,7 +13,6 @@ export interface Line {
 }
 
 export interface Hunk {
-  title: string;
   lines: Line[];
 }
 
@@ -72,26 +71,20 @@ function assemble(path: string, raw: RawHunk[], isNew: boolean): FileDiff {
     let o = h.oldStart;
     let n = h.newStart;
     const lines: Line[] = [];
-    let olds = 0;
-    let news = 0;
     for (const l of h.lines) {
       const text = l.slice(1);
       if (l.startsWith("+")) {
         lines.push({ sign: "+", text, new: n++ });
         out.added++;
-        news++;
       } else if (l.startsWith("-")) {
         lines.push({ sign: "-", text, old: o++ });
         out.removed++;
-        olds++;
       } else if (!l.startsWith("\\")) {
         lines.push({ sign: " ", text, old: o++, new: n++ });
-        olds++;
-        news++;
       }
     }
     mark(lines);
-    out.hunks.push({ title: `@@ -${h.oldStart},${olds} +${h.newStart},${news} @@`, lines });
+    out.hunks.push({ lines });
   }
   return out;
 }

@@ -23,7 +23,7 @@ export function isBusy(c: FoldedConversation): boolean {
 
 export function phaseOf(s: SessionStore, now: number, w: Words): Phase {
   const c = s.conversation;
-  if (c.prompts.length > 0) return { kind: "waits", text: w.waitsForYou, detail: w.requests(c.prompts.length) };
+  if (c.prompts.length > 0) return { kind: "waits", text: w.waitsForYou, detail: c.prompts.length > 1 ? w.requests(c.prompts.length) : "" };
   if (c.state === "failed" || c.state === "lost_host")
     return { kind: "failed", text: w.states[c.state] ?? c.state, detail: "" };
   if (c.state === "ended") return { kind: "ended", text: w.states["ended"] ?? "", detail: "" };

@@ -208,10 +208,7 @@ export const en = {
   waitsForApi: "Waits for the API",
   running: (verb: string) => `Running ${verb}`,
   silent: (m: number) => `Silent for ${m} min`,
-  requests: (k: number) =>
-    k === 1
-      ? "1 request; the agent goes on when it is answered"
-      : `${k} requests; the agent goes on when all are answered`,
+  requests: (k: number) => n(k, "request"),
   statuses: { compacting: "Compacting the conversation", requesting: "Waits for the API" } as Table,
   stop: "Stop",
   runInBackground: "Run in background",

@@ -73,6 +73,8 @@ export const setEn = {
   codeRefused: "This code was used already, or its two minutes are over. Ask for a new one in the settings.",
   projectOf: "Project of these settings",
   projectNote: "Its files and those of the user apply in its sessions.",
+  noneKept: "No agent of this server keeps any",
+  unread: "They cannot be read",
   noRules: "No rule yet",
   noRulesNote: "“Always…” on a request makes one.",
   rule: "Rule",

@@ -75,6 +75,8 @@ export const setZh: typeof setEn = {
   codeRefused: "此配对码已被使用，或两分钟已过。请在设置中重新获取。",
   projectOf: "这些设置所属的项目",
   projectNote: "项目和用户的文件对其会话生效。",
+  noneKept: "此服务器的代理都不保存这些设置",
+  unread: "无法读取",
   noRules: "还没有规则",
   noRulesNote: "在请求上选择“始终…”会生成一条。",
   rule: "规则",

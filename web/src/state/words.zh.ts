@@ -197,7 +197,7 @@ export const zh: Words = {
   waitsForApi: "等待 API",
   running: (verb) => `正在执行 ${verb}`,
   silent: (m) => `已沉默 ${m} 分钟`,
-  requests: (k) => `${k} 个请求，回答后代理继续`,
+  requests: (k) => `${k} 个请求`,
   statuses: { compacting: "正在压缩会话", requesting: "等待 API" },
   stop: "停止",
   runInBackground: "转到后台",

@@ -1,7 +1,7 @@
 // A change of a file, line by line. Signs are text, so that they are read and copied.
 
 import { useState } from "preact/hooks";
-import type { FileDiff, Line } from "../state/diff";
+import type { FileDiff, Hunk, Line } from "../state/diff";
 import { w } from "../state/app";
 import { cuts, languageOf, type Part } from "../state/colour";
 import { plain } from "../state/safe";
@@ -23,9 +23,11 @@ interface DiffProps {
   all?: boolean;
   /** Says how much is not shown, where someone is about to allow it. */
   warn?: boolean;
+  /** Leaves out where its lines are, which is said above it. */
+  bare?: boolean;
 }
 
-export function DiffTable({ diff, all = false, warn = false }: DiffProps) {
+export function DiffTable({ diff, all = false, warn = false, bare = false }: DiffProps) {
   const [more, setMore] = useState(all);
   const total = diff.hunks.reduce((n, h) => n + h.lines.length, 0);
   const colours = useColours(
@@ -44,9 +46,9 @@ export function DiffTable({ diff, all = false, warn = false }: DiffProps) {
               left -= h.lines.length;
               if (lines.length === 0) return null;
               return [
-                h.title !== "" && (
+                !bare && !diff.isNew && placeOf(h) !== "" && (
                   <tr key={`h${i}`} class="hunk">
-                    <td colSpan={4}>{h.title}</td>
+                    <td colSpan={4}>{placeOf(h)}</td>
                   </tr>
                 ),
                 ...lines.map((l, j) => <DiffLine key={`${i}.${j}`} line={l} parts={colours(l)} />),
@@ -67,6 +69,13 @@ export function DiffTable({ diff, all = false, warn = false }: DiffProps) {
       )}
     </>
   );
+}
+
+/** Where the lines of a hunk are, as the file has them afterwards; empty where that is not known. */
+function placeOf(h: Hunk): string {
+  const numbers = h.lines.flatMap((l) => l.new ?? []);
+  const [from, to] = [numbers[0], numbers[numbers.length - 1]];
+  return from === undefined || to === undefined ? "" : w.value.lines(from, to);
 }
 
 export const rowClass = { "+": "add", "-": "del", " ": "ctx" } as const;

@@ -89,7 +89,7 @@ function RemarkCard({ r }: { r: Remark }) {
           {t.lines(r.from, r.to)} {r.old && t.beforeChange}
         </span>
       </div>
-      <DiffTable diff={{ path: r.file, hunks: [{ title: "", lines }], added: 0, removed: 0, isNew: false, cut: false }} />
+      <DiffTable diff={{ path: r.file, hunks: [{ lines }], added: 0, removed: 0, isNew: false, cut: false }} bare />
       <div class="pad">
         <Markdown text={r.text} />
       </div>

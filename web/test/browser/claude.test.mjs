@@ -124,6 +124,7 @@ step("allow runs the tool, deny does not and carries its reason", async () => {
 step("always keeps the rule: the CLI does not ask again", async () => {
   await say(page, "make the file always, 1");
   await card().waitFor();
+  await card().getByRole("button", { name: "Always…" }).click();
   const rule = card().getByRole("checkbox").first();
   await rule.check();
   await card().locator("select").first().selectOption("session");

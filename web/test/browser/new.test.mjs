@@ -123,6 +123,12 @@ test("what is missing is shown, and only then", async () => {
   const poor = await open(browser, bare);
   await poor.locator(".missing", { hasText: "No agent is installed" }).waitFor();
   await poor.locator(".missing code", { hasText: "npm install" }).waitFor();
+  await poor.evaluate(() => {
+    location.hash = "#/settings/permissions";
+  });
+  const kept = poor.getByRole("region", { name: /^(Permissions|MCP servers)$/ });
+  await kept.getByText("No agent of this server keeps any").nth(1).waitFor();
+  assert.equal(await kept.getByRole("alert").count(), 0, "an agent without settings is no fault");
   await poor.context().close();
   await bare.stop();
 });

@@ -233,11 +233,19 @@ describe("phone", { concurrency: 2 }, () => {
     assert.ok(box.width >= wide - 4, `the diff has ${box.width} px`);
     const code = await diff.locator(".tx").first().boundingBox();
     assert.ok(code.width >= wide - 52, `the code has ${code.width} px`);
+    await page.locator(".chunk-h .btn").first().click();
+    await page.locator(".cmt-form textarea").waitFor();
+    const below = await diff.locator(".tx").last().boundingBox();
+    assert.ok(below.width >= wide - 52, `below a remark the code has ${below.width} px`);
     await begin(page, "Use the plain theme in site.yaml");
     const asked = page.locator(".ask-card .diff").first();
     await asked.waitFor();
     const inCard = await asked.boundingBox();
     assert.ok(inCard.width >= wide - 60, `in the request it has ${inCard.width} px`);
+    for (const line of await asked.locator(".tx").all()) {
+      const { x, width } = await line.boundingBox();
+      assert.ok(x < 120 && Math.abs(x + width - inCard.x - inCard.width) < 2, `a line goes from ${x} over ${width} px`);
+    }
     await page.context().close();
   });
 

@@ -1,8 +1,10 @@
 // A request is shown once, in its place in the conversation; elsewhere one line leads to it. Messages of a person read well.
 
 import assert from "node:assert/strict";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
-import { begin, open, say, turns } from "./driver.mjs";
+import { begin, open, said, say, turns } from "./driver.mjs";
 import { shared } from "./shared.mjs";
 
 const { browser } = shared;
@@ -62,7 +64,7 @@ test("a request shows what changes its effect, and no member of its input that i
   const card = page.locator(".ask-card");
   await card.locator(".diff").waitFor();
   assert.doesNotMatch(await card.innerText(), /replace_all|false|every occurrence/);
-  await card.getByRole("button", { name: "Deny" }).click();
+  await card.getByRole("button", { name: "Deny", exact: true }).click();
   await turns(page, 1);
   await say(page, "edit all");
   await card.getByText("every occurrence").waitFor();
@@ -70,6 +72,58 @@ test("a request shows what changes its effect, and no member of its input that i
   await card.getByRole("button", { name: "Allow once" }).click();
   await turns(page, 2);
   await page.locator(".step .chip", { hasText: "every occurrence" }).waitFor();
+  await page.context().close();
+});
+
+test("outside of the project is a reason only for a path that is outside; a file that is there is changed, not created", async () => {
+  const name = join(server().dir, "project", "docs", "long.md");
+  mkdirSync(join(name, ".."), { recursive: true });
+  writeFileSync(name, "line\nline\nline\n");
+  const page = await open(browser, server());
+  const card = page.locator(".ask-card");
+  const deny = async (n) => {
+    await card.getByRole("button", { name: "Deny", exact: true }).click();
+    await turns(page, n);
+  };
+  await begin(page, "blocked docs/long.md");
+  await card.waitFor();
+  assert.doesNotMatch(await card.innerText(), /outside/);
+  await deny(1);
+  await say(page, "blocked /etc/hosts");
+  await card.getByText("it is outside of this project:").waitFor();
+  await deny(2);
+  await say(page, "write 5");
+  await card.getByText("+2 −0").waitFor();
+  await card.getByRole("heading", { name: "Change docs/long.md?" }).waitFor();
+  assert.equal(await card.locator("tr.ctx").count(), 3, "the lines that stay");
+  rmSync(name);
+  await deny(3);
+  await say(page, "edit"); // of a text that no file has: its numbers would be wrong
+  await card.locator("tr.add").first().waitFor();
+  assert.match((await card.locator("td.ln").allInnerTexts()).join(""), /^\s*$/);
+  assert.equal(await card.locator(".hunk").count(), 0);
+  await page.context().close();
+});
+
+test("what is thought and what runs in the background is state, in words; a turn without content has no row", async () => {
+  const page = await open(browser, server());
+  await begin(page, "ponder");
+  const line = page.locator(".dock .act");
+  await line.getByText("Thinking").waitFor();
+  await line.getByText("412 tokens").waitFor();
+  const panel = page.getByRole("complementary", { name: "This session" });
+  await panel.locator(".sec", { hasText: "In the background" }).getByText("Watch the tide gauge").waitFor();
+  assert.deepEqual(await page.locator(".thread .slot[data-kind=unknown]").count(), 0);
+  assert.doesNotMatch(await page.locator(".thread").innerText(), /tokens|tide|_/);
+  await page.keyboard.press("Escape");
+  await turns(page, 1);
+  await say(page, "twice");
+  await said(page, "Fine.");
+  await say(page, "hello again");
+  await page.locator(".step.say", { hasText: "hello again" }).waitFor();
+  await turns(page, 3);
+  await page.waitForFunction(() => !document.querySelector(".act .spin"));
+  assert.equal(await page.locator(".turn-foot").count(), 3, "the second end has nothing to show");
   await page.context().close();
 });
 
@@ -94,6 +148,8 @@ test("a person's message is Markdown, folds at a line where it is long, and can 
   await answer.hover();
   await answer.getByRole("button", { name: "Copy the answer" }).click();
   assert.equal(await page.evaluate(() => navigator.clipboard.readText()), text, "the scene answers with the same");
+  await answer.getByRole("button", { name: "Copy the code" }).click();
+  assert.equal((await page.evaluate(() => navigator.clipboard.readText())).trim(), "func main() {}");
   const long = Array.from({ length: 60 }, (_, i) => `entry ${i + 1} of the log`).join("\n");
   await box.fill(long);
   await box.press("Enter");

@@ -98,8 +98,8 @@ test("a phone: fields of 16 px, the request in place of the input, the drawer", 
   await page.locator(".ask-card").waitFor();
   assert.equal(await page.locator(".dock [data-composer]").isVisible(), false);
   await page.getByRole("button", { name: "Always…" }).tap();
-  await page.locator(".rules.sheet").getByRole("checkbox", { name: "Bash(rm -rf .cache/theme)" }).tap();
-  await page.locator(".rules.sheet").getByRole("button", { name: "Allow and keep 1 rule" }).tap();
+  await page.locator(".rules").getByRole("checkbox", { name: "Bash(rm -rf .cache/theme)" }).tap();
+  await page.locator(".rules").getByRole("button", { name: "Allow and keep 1 rule" }).tap();
   await turns(page, 1);
   await page.getByRole("button", { name: "Menu" }).tap();
   await page.locator(".side.open .srow").first().waitFor();

@@ -7,6 +7,19 @@ import (
 	"time"
 )
 
+// small returns the scene with a name that shows one thing, or nil.
+func (t *scene) small(name, rest string) func() error {
+	switch name {
+	case "blocked":
+		return func() error { return t.blocked(rest) }
+	case "ponder":
+		return t.ponder
+	case "twice":
+		return t.twice
+	}
+	return nil
+}
+
 // titles maps realistic prompts to scenes, for screenshots.
 var titles = map[string]string{
 	"Bound the upload retries":               "story",
@@ -73,8 +86,10 @@ func (t *scene) play(prompt string) error {
 	case "replay":
 		return t.replay(rest)
 	}
-	if f := t.working(word, prompt); f != nil {
-		return f()
+	for _, f := range []func() error{t.working(word, prompt), t.small(word, rest)} {
+		if f != nil {
+			return f()
+		}
 	}
 	return t.answer("", text(prompt))
 }
@@ -136,6 +151,40 @@ func (t *scene) permission() error {
 	}
 	t.result("", id, "built 12 pages", bashResult("built 12 pages"), false)
 	return t.answer("", text("Built."))
+}
+
+// blocked asks to read a file, because it is outside of the directories as the CLI knows them.
+func (t *scene) blocked(path string) error {
+	if !strings.HasPrefix(path, "/") {
+		path = t.dir + "/" + path
+	}
+	id, input := t.next("toolu"), obj{"file_path": path}
+	if err := t.answer("", tool(id, "Read", input)); err != nil {
+		return err
+	}
+	a, err := t.ask(obj{"subtype": "can_use_tool", "tool_name": "Read", "input": input, "tool_use_id": id, "blocked_path": path})
+	if err != nil {
+		return err
+	}
+	t.result("", id, member(a, "behavior"), nil, false)
+	return t.answer("", text("Asked to read."))
+}
+
+// twice ends a turn, and again without content, as the CLI does after a task.
+func (t *scene) twice() error {
+	err := t.answer("", text("Fine."))
+	t.add(obj{"type": "result", "subtype": "success", "uuid": uuid(), "session_id": t.id, "is_error": false, "num_turns": 1, "duration_ms": 100, "duration_api_ms": 5, "result": "Fine."})
+	t.last = ""
+	return err
+}
+
+// ponder reports a task and how much is thought, until it is stopped.
+func (t *scene) ponder() error {
+	t.add(obj{"type": "system", "subtype": "background_tasks_changed", "uuid": uuid(), "session_id": t.id, "tasks": []obj{{"task_id": "b1c2d3e4f", "task_type": "local_bash", "description": "Watch the tide gauge"}}})
+	for _, n := range []int{100, 412} {
+		t.add(obj{"type": "system", "subtype": "thinking_tokens", "uuid": uuid(), "session_id": t.id, "estimated_tokens": n, "estimated_tokens_delta": n})
+	}
+	return t.wait(time.Hour)
 }
 
 // careful asks for permission for a call that the agent advises against.

@@ -33,7 +33,7 @@ export function AskFrame({ prompt, icon, title, note, body, answers }: FrameProp
             {[
               note,
               since === "" ? "" : w.value.asked(since),
-              "agent_id" in prompt.prompt && prompt.prompt.agent_id ? w.value.bySubagent : w.value.byMain,
+              "agent_id" in prompt.prompt && prompt.prompt.agent_id ? w.value.bySubagent : "",
             ]
               .filter((s) => s !== "")
               .join(" · ")}

@@ -1,21 +1,27 @@
 // What a tool will do if it is allowed: all of it, open.
 
-import { useEffect, useState } from "preact/hooks";
 import { get, isObj, num, str } from "../../fold/json";
 import type { PermissionRequest } from "../../rpc/messages";
-import { call, w } from "../../state/app";
+import { w } from "../../state/app";
 import { parts } from "../../state/command";
+import type { FileDiff } from "../../state/diff";
 import { isOutside } from "../../state/decided";
-import { type FileDiff, fromTexts } from "../../state/diff";
 import { type Option, type Part, partsOf } from "../../state/happens";
 import { plain, turnsText } from "../../state/safe";
-import { shortPath } from "../../state/tools";
+import { changedPath, promptType, shortPath } from "../../state/tools";
 import { Coloured } from "../code";
 import { Counts, DiffTable } from "../diff";
 import { Icon } from "../icon";
 import { Raw } from "../tool/output";
+import { type InFile, unnumbered } from "./infile";
 
-export function Happens({ prompt: p, session, cwd }: { prompt: PermissionRequest; session: string; cwd: string }) {
+interface HappensProps {
+  prompt: PermissionRequest;
+  cwd: string;
+  inFile: InFile;
+}
+
+export function Happens({ prompt: p, cwd, inFile }: HappensProps) {
   const t = w.value;
   const parts = partsOf(p, cwd);
   const why = p.description || str(get(p.input, "description")); // the path alone is no reason
@@ -29,19 +35,13 @@ export function Happens({ prompt: p, session, cwd }: { prompt: PermissionRequest
         </p>
       )}
       {parts.map((part, i) => (
-        <One key={i} part={part} prompt={p} session={session} cwd={cwd} />
+        <One key={i} part={part} prompt={p} cwd={cwd} inFile={inFile} />
       ))}
       <dl class="facts">
         {why !== "" && !str(get(p.input, "file_path")).endsWith(why) && (
           <>
             <dt>{t.ask.why}</dt>
             <dd dir="auto">{plain(why)}</dd>
-          </>
-        )}
-        {!parts.some((part) => part.kind === "command") && cwd !== "" && (
-          <>
-            <dt>{t.ask.where}</dt>
-            <dd class="mono">{plain(cwd)}</dd>
           </>
         )}
         {p.blocked_path && isOutside(p.blocked_path, cwd) && (
@@ -57,56 +57,14 @@ export function Happens({ prompt: p, session, cwd }: { prompt: PermissionRequest
   );
 }
 
-interface OneProps {
-  part: Part;
-  prompt: PermissionRequest;
-  session: string;
-  cwd: string;
-}
-
-/** The change of an edit in its file, with the numbers of its lines; until the file is read, the change alone. */
-function useInFile(part: Part, p: PermissionRequest, session: string): FileDiff | undefined {
-  const [found, setFound] = useState<FileDiff>();
-  const path = str(get(p.input, "file_path"));
-  const before = str(get(p.input, "old_string"));
-  useEffect(() => {
-    if (part.kind !== "diff" || before === "" || path === "") return;
-    let gone = false;
-    call("files.read", { session_id: session, path })
-      .then((r) => {
-        if (gone || r.truncated || !r.text.includes(before)) return;
-        const after = str(get(p.input, "new_string"));
-        const all = get(p.input, "replace_all") === true;
-        const text = all ? r.text.split(before).join(after) : r.text.replace(before, () => after);
-        setFound(fromTexts(path, r.text, text));
-      })
-      .catch(() => {}); // a file elsewhere is shown without its lines
-    return () => {
-      gone = true;
-    };
-  }, [session, path, before]);
-  return part.kind === "diff" ? (found ?? part.diff) : undefined;
-}
-
 /** One part of what will happen. */
-function One({ part, prompt, session, cwd }: OneProps) {
+function One({ part, prompt, cwd, inFile }: HappensProps & { part: Part }) {
   const t = w.value;
-  const diff = useInFile(part, prompt, session);
   switch (part.kind) {
     case "command":
-      return <Command command={part.text} cwd={part.cwd} />;
+      return <Command command={part.text} dir={part.cwd} cwd={cwd} />;
     case "diff":
-      return (
-        <div class="card">
-          <div class="card-h">
-            <span class="arg cut">{plain(shortPath(part.diff.path, cwd))}</span>
-            <span class="meta">
-              <Counts diff={part.diff} />
-            </span>
-          </div>
-          <DiffTable diff={diff ?? part.diff} warn />
-        </div>
-      );
+      return <Change part={part.diff} prompt={prompt} cwd={cwd} inFile={inFile} />;
     case "text":
       return (
         <pre class="out" tabIndex={0} dir="auto">
@@ -140,6 +98,24 @@ function One({ part, prompt, session, cwd }: OneProps) {
   }
 }
 
+/** A change of a file. The file of the title is not named again. */
+function Change({ part, prompt, cwd, inFile }: HappensProps & { part: FileDiff }) {
+  const known = inFile.diff ?? (promptType(prompt) === "CLAUDE_EDIT" ? unnumbered(part) : part);
+  const path = shortPath(part.path, cwd);
+  return (
+    <div class="card">
+      <div class="card-h">
+        <span class="arg cut">{path === shortPath(changedPath(prompt), cwd) ? "" : plain(path)}</span>
+        <span class="meta">
+          {inFile.makes && <span class="chip acc">{w.value.isNew}</span>}
+          <Counts diff={known} />
+        </span>
+      </div>
+      <DiffTable diff={known} warn />
+    </div>
+  );
+}
+
 function optionText(option: Option, value: unknown): string {
   const t = w.value.ask.options;
   return option === "stopsAfter" ? t.stopsAfter(Math.round(num(value) / 1000)) : t[option];
@@ -151,10 +127,10 @@ function shortDir(dir: string, cwd: string): string {
   return above.length > 1 && dir.startsWith(above) ? dir.slice(above.length) : dir;
 }
 
-/** A command, and where it has several parts each of them with its directory. */
-function Command({ command, cwd }: { command: string; cwd: string }) {
+/** A command, and where it runs if that is not the session's directory: each of its parts if they run in several. */
+function Command({ command, dir, cwd }: { command: string; dir: string; cwd: string }) {
   const t = w.value;
-  const all = parts(command, cwd);
+  const all = parts(command, dir);
   return (
     <div class="card">
       <pre class="cmd wrap" tabIndex={0} dir="ltr">
@@ -178,9 +154,9 @@ function Command({ command, cwd }: { command: string; cwd: string }) {
           ))}
         </ol>
       ) : (
-        cwd !== "" && (
+        dir !== cwd && (
           <p class="parts one">
-            <span class="dim">{t.ask.where}</span> <span class="mono">{plain(cwd)}</span>
+            <span class="dim">{t.ask.where}</span> <span class="mono">{plain(dir)}</span>
           </p>
         )
       )}

@@ -10,6 +10,7 @@ import { changedPath, commandOf, isWireName, promptType, shortPath, titleOf } fr
 import { Button } from "../button";
 import { AskFrame } from "./frame";
 import { Happens } from "./happens";
+import { useInFile } from "./infile";
 import type { AskProps } from "./request";
 import { Rules } from "./rules";
 
@@ -53,8 +54,8 @@ export function Permission({ prompt, keys }: AskProps<PermissionRequest>) {
   keys.current = busy ? {} : { o: once, a: always, d: () => deny(), r: () => setReason(reason ?? "") };
 
   const cwd = sessionStore(prompt.session_id).conversation.cwd ?? "";
-  const asks =
-    title.shape === "bash" ? t.ask.runThis : title.shape === "diff" ? t.ask.changeThis : t.ask.useThis(title.verb);
+  const inFile = useInFile(p, prompt.session_id);
+  const [before, file, after] = (inFile.makes ? t.ask.createThis : t.ask.changeThis)(shortPath(changedPath(p), cwd));
   return (
     <AskFrame
       prompt={prompt}
@@ -63,21 +64,24 @@ export function Permission({ prompt, keys }: AskProps<PermissionRequest>) {
       title={
         title.shape === "diff" ? (
           <>
-            {asks} <span class="mono">{plain(shortPath(changedPath(p), cwd))}</span>
+            {before}
+            <span class="mono">{plain(file)}</span>
+            {after}
           </>
+        ) : title.shape === "bash" ? (
+          t.ask.runThis
         ) : (
-          asks
+          t.ask.useThis(title.verb)
         )
       }
       body={
         <>
-          <Happens prompt={p} session={prompt.session_id} cwd={cwd} />
-          {canKeep && (
+          <Happens prompt={p} cwd={cwd} inFile={inFile} />
+          {canKeep && open && (
             <Rules
               all={all}
               chosen={chosen}
               setChosen={setChosen}
-              sheet={open}
               close={() => setOpen(false)}
               keep={always}
             />
@@ -119,7 +123,7 @@ export function Permission({ prompt, keys }: AskProps<PermissionRequest>) {
             </Button>
           )}
           {canKeep && chosen.size === 0 && (
-            <Button class="p-only" onClick={() => setOpen(true)} disabled={busy}>
+            <Button hint="A" expanded={open} onClick={() => setOpen(!open)} disabled={busy}>
               {t.ask.always}
             </Button>
           )}

@@ -1,4 +1,4 @@
-// What to keep with an answer: a row for each suggestion, all off at first, a scope each.
+// What to keep with an answer: a row for each suggestion, all off at first, a scope each. On a phone it is a sheet.
 
 import { w } from "../../state/app";
 import { type Choice, coverage, type Scope, scopes } from "../../state/rules";
@@ -9,13 +9,11 @@ interface RulesProps {
   all: readonly Choice[];
   chosen: ReadonlyMap<string, Scope>;
   setChosen: (m: ReadonlyMap<string, Scope>) => void;
-  /** Whether it is open as a sheet, on a phone. */
-  sheet: boolean;
   close: () => void;
   keep: () => void;
 }
 
-export function Rules({ all, chosen, setChosen, sheet, close, keep }: RulesProps) {
+export function Rules({ all, chosen, setChosen, close, keep }: RulesProps) {
   const t = w.value;
   const toggle = (c: Choice, on: boolean) => {
     const next = new Map(chosen);
@@ -24,7 +22,7 @@ export function Rules({ all, chosen, setChosen, sheet, close, keep }: RulesProps
     setChosen(next);
   };
   return (
-    <fieldset class={`rules${sheet ? " sheet" : ""}`}>
+    <fieldset class="rules">
       <legend>{t.ask.chooseKeep}</legend>
       {all.map((c) => (
         <Rule
@@ -35,14 +33,12 @@ export function Rules({ all, chosen, setChosen, sheet, close, keep }: RulesProps
           setScope={(s) => setChosen(new Map(chosen).set(c.id, s))}
         />
       ))}
-      {sheet && (
-        <div class="acts p-only">
-          <Button kind="primary" onClick={keep} disabled={chosen.size === 0}>
-            {t.ask.keep(chosen.size)}
-          </Button>
-          <Button onClick={close}>{t.cancel}</Button>
-        </div>
-      )}
+      <div class="acts p-only">
+        <Button kind="primary" onClick={keep} disabled={chosen.size === 0}>
+          {t.ask.keep(chosen.size)}
+        </Button>
+        <Button onClick={close}>{t.cancel}</Button>
+      </div>
     </fieldset>
   );
 }

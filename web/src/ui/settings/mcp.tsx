@@ -11,27 +11,27 @@ import { live } from "../../state/sessions";
 import { Button, IconButton } from "../button";
 import { confirm } from "../dialog";
 import { Seg } from "../segmented";
-import { ProjectRow, settingsOf } from "./project";
+import { ProjectRow, settingsOf, Unread } from "./project";
 import { Row } from "./row";
 
 export function McpSettings() {
   const t = w.value.set_;
   const of = settingsOf();
   const [all, setAll] = useState<readonly MCPConfig[]>();
-  const [error, setError] = useState("");
+  const [error, setError] = useState<unknown>();
   const [version, setVersion] = useState(0);
   const [editing, setEditing] = useState<MCPConfig>();
   const may = hello.value?.role === "admin";
   const reload = () => setVersion((n) => n + 1);
   useEffect(() => {
     let gone = false;
-    setError("");
+    setError(undefined);
     call("mcp.configured", of)
       .then((r) => !gone && setAll(r.servers ?? []))
       .catch((err) => {
         if (gone) return;
         setAll(undefined);
-        setError(sayError(err));
+        setError(err);
       });
     return () => {
       gone = true;
@@ -40,7 +40,7 @@ export function McpSettings() {
   return (
     <div class="set-card">
       <ProjectRow />
-      {error !== "" && <Row name={t.noServers} error={error} />}
+      <Unread error={error} />
       {all?.length === 0 && <Row name={t.noServers} note={t.noServersNote} />}
       {all?.map((s) => (
         <ServerRow key={`${s.scope} ${s.name}`} s={s} may={may} edit={() => setEditing(s)} changed={reload} />

@@ -1,7 +1,8 @@
 // The project and agent whose settings are shown.
 
 import { signal } from "@preact/signals";
-import { settings, w } from "../../state/app";
+import { CallError } from "../../rpc/connection";
+import { sayError, settings, w } from "../../state/app";
 import { lastProject } from "../../state/choices";
 import { providers } from "../../state/providers";
 import { plain } from "../../state/safe";
@@ -21,6 +22,13 @@ export function settingsOf(): { cwd: string; provider: string } {
   const all = folders();
   const cwd = all.includes(chosen.value) ? chosen.value : (all[0] ?? "");
   return { cwd, provider: providers.value.find((p) => p.name === "claude")?.name ?? "" };
+}
+
+/** Why the settings of a project are not there. An agent without settings is no fault. */
+export function Unread({ error }: { error: unknown }) {
+  if (error === undefined) return null;
+  const none = error instanceof CallError && error.reason === "unsupported";
+  return none ? <Row name={w.value.set_.noneKept} /> : <Row name={w.value.set_.unread} error={sayError(error)} />;
 }
 
 export function ProjectRow() {

@@ -5,7 +5,7 @@ import type { Rule } from "../../rpc/service";
 import { call, hello, sayError, toast, w } from "../../state/app";
 import { plain } from "../../state/safe";
 import { Button, IconButton } from "../button";
-import { ProjectRow, settingsOf } from "./project";
+import { ProjectRow, settingsOf, Unread } from "./project";
 import { Row, Select } from "./row";
 
 const behaviors = ["allow", "ask", "deny"] as const;
@@ -15,18 +15,18 @@ export function RuleSettings() {
   const t = w.value.set_;
   const of = settingsOf();
   const [all, setAll] = useState<readonly Rule[]>();
-  const [error, setError] = useState("");
+  const [error, setError] = useState<unknown>();
   const [version, setVersion] = useState(0);
   const may = hello.value?.role === "admin";
   useEffect(() => {
     let gone = false;
-    setError("");
+    setError(undefined);
     call("rules.list", of)
       .then((r) => !gone && setAll(r.rules ?? []))
       .catch((err) => {
         if (gone) return;
         setAll(undefined);
-        setError(sayError(err));
+        setError(err);
       });
     return () => {
       gone = true;
@@ -50,7 +50,7 @@ export function RuleSettings() {
   return (
     <div class="set-card">
       <ProjectRow />
-      {error !== "" && <Row name={t.noRules} error={error} />}
+      <Unread error={error} />
       {all?.length === 0 && <Row name={t.noRules} note={t.noRulesNote} />}
       {all?.map((r) => (
         <Row
