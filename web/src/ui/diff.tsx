@@ -72,7 +72,7 @@ export function DiffTable({ diff, all = false, warn = false, bare = false }: Dif
 }
 
 /** Where the lines of a hunk are, as the file has them afterwards; empty where that is not known. */
-function placeOf(h: Hunk): string {
+export function placeOf(h: Hunk): string {
   const numbers = h.lines.flatMap((l) => l.new ?? []);
   const [from, to] = [numbers[0], numbers[numbers.length - 1]];
   return from === undefined || to === undefined ? "" : w.value.lines(from, to);

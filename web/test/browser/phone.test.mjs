@@ -242,6 +242,8 @@ describe("phone", { concurrency: 2 }, () => {
     await asked.waitFor();
     const inCard = await asked.boundingBox();
     assert.ok(inCard.width >= wide - 60, `in the request it has ${inCard.width} px`);
+    const frame = await page.locator(".ask-card").boundingBox();
+    assert.ok(frame.width >= wide - 34 && inCard.x >= frame.x, `the request has ${frame.width} px from ${frame.x}, its change begins at ${inCard.x}`);
     for (const line of await asked.locator(".tx").all()) {
       const { x, width } = await line.boundingBox();
       assert.ok(x < 120 && Math.abs(x + width - inCard.x - inCard.width) < 2, `a line goes from ${x} over ${width} px`);

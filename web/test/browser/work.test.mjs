@@ -152,7 +152,7 @@ test("a request is shown once, with the lines of its file and what is not shown 
   assert.equal((await card.locator("h2").innerText()).trim(), "Change site.yaml?", "the path is relative");
   assert.equal(await page.getByRole("button", { name: "Allow once" }).count(), 1);
   assert.equal(await page.locator(".diff").count(), 1, "the change stands in the request alone");
-  await card.locator(".hunk", { hasText: "lines 19–26" }).waitFor();
+  await card.getByText("lines 19–26", { exact: true }).waitFor();
   assert.doesNotMatch(await card.innerText(), /@@|main agent|project/, "neither the form of git, nor what everyone knows, nor the path again");
   assert.equal((await page.locator(".act").innerText()).split("\n")[0], "Waits for you");
   await card.getByRole("button", { name: "Always…" }).click();

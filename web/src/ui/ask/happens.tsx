@@ -10,7 +10,7 @@ import { type Option, type Part, partsOf } from "../../state/happens";
 import { plain, turnsText } from "../../state/safe";
 import { changedPath, promptType, shortPath } from "../../state/tools";
 import { Coloured } from "../code";
-import { Counts, DiffTable } from "../diff";
+import { Counts, DiffTable, placeOf } from "../diff";
 import { Icon } from "../icon";
 import { Raw } from "../tool/output";
 import { type InFile, unnumbered } from "./infile";
@@ -102,16 +102,21 @@ function One({ part, prompt, cwd, inFile }: HappensProps & { part: Part }) {
 function Change({ part, prompt, cwd, inFile }: HappensProps & { part: FileDiff }) {
   const known = inFile.diff ?? (promptType(prompt) === "CLAUDE_EDIT" ? unnumbered(part) : part);
   const path = shortPath(part.path, cwd);
+  const [first, ...others] = known.hunks;
+  const place = others.length === 0 && first && !known.isNew ? placeOf(first) : "";
   return (
     <div class="card">
       <div class="card-h">
-        <span class="arg cut">{path === shortPath(changedPath(prompt), cwd) ? "" : plain(path)}</span>
+        <span class="cut">
+          {path !== shortPath(changedPath(prompt), cwd) && <span class="arg">{plain(path)} </span>}
+          {place}
+        </span>
         <span class="meta">
           {inFile.makes && <span class="chip acc">{w.value.isNew}</span>}
           <Counts diff={known} />
         </span>
       </div>
-      <DiffTable diff={known} warn />
+      <DiffTable diff={known} warn bare={place !== ""} />
     </div>
   );
 }
