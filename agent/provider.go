@@ -70,6 +70,12 @@ type Resumer interface {
 	Resume(ctx context.Context, id string, opts Options) (Session, error)
 }
 
+// MCPHost is implemented by a provider whose agent cannot use every kind of MCP server.
+type MCPHost interface {
+	// MCPTransports returns the kinds of servers that Options.MCPServers may have: of stdio, http and sse.
+	MCPTransports() []string
+}
+
 // Entry is a model, a command or a subagent that an agent offers, with the agent's description.
 type Entry struct {
 	Name        string          `json:"name"`

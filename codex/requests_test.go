@@ -117,12 +117,20 @@ var ofThread = map[string]asking{
 	},
 	"Send": func(ctx context.Context, _ *codex.Client, th *codex.Thread) (any, error) {
 		prompt := everyOption[codex.Prompt]()
-		prompt.Input = codex.Text("a text").Input
+		prompt.Input, prompt.Review, prompt.Compact = codex.Text("a text").Input, nil, false
 		turn, err := th.Send(ctx, prompt)
 		if err != nil {
 			return nil, err
 		}
 		_, err = turn.Wait(ctx)
+		return nil, err
+	},
+	"Send review": func(ctx context.Context, _ *codex.Client, th *codex.Thread) (any, error) {
+		_, err := th.Send(ctx, &codex.Prompt{ClientID: "ClientID", Review: everyOption[codex.ReviewTarget]()})
+		return nil, err
+	},
+	"Send compact": func(ctx context.Context, _ *codex.Client, th *codex.Thread) (any, error) {
+		_, err := th.Send(ctx, &codex.Prompt{ClientID: "ClientID", Compact: true})
 		return nil, err
 	},
 	"Review": func(ctx context.Context, _ *codex.Client, th *codex.Thread) (any, error) {

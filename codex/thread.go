@@ -2,7 +2,6 @@ package codex
 
 import (
 	"context"
-	"fmt"
 	"iter"
 	"maps"
 	"reflect"
@@ -228,6 +227,10 @@ type Prompt struct {
 	SandboxPolicy                               item.JSON
 	// OutputSchema is a JSON Schema for the last message.
 	OutputSchema item.JSON
+	// Review and Compact start a review or a compaction in place of an answer to Input. Of the other
+	// fields only ClientID applies to them.
+	Review  *ReviewTarget
+	Compact bool
 	// Extra has further members of the request, under the server's names.
 	Extra map[string]any
 }
@@ -276,6 +279,12 @@ func (t *Thread) Send(ctx context.Context, p *Prompt) (*Turn, error) {
 
 // start sends a prompt; the caller has set sending.
 func (t *Thread) start(ctx context.Context, turn *Turn) error {
+	switch p := turn.prompt; {
+	case p.Review != nil:
+		return t.review(ctx, turn, *p.Review)
+	case p.Compact:
+		return t.compact(ctx, turn)
+	}
 	return t.begin(ctx, "turn/start", turn.prompt.params(t.id), turn)
 }
 
@@ -432,82 +441,6 @@ func (t *Thread) Steer(ctx context.Context, p *Prompt) error {
 	m := map[string]any{"threadId": t.id, "expectedTurnId": core.id, "input": p.Input}
 	m = with(m, map[string]any{"clientUserMessageId": p.ClientID}, p.Extra)
 	return t.during(ctx, core, "turn/steer", m)
-}
-
-// Compact replaces older parts of the conversation by a summary, in a separate turn. It returns
-// when that turn has started, and returns [ErrBusy] if another turn is running.
-func (t *Thread) Compact(ctx context.Context) (*Turn, error) {
-	turn := t.newTurn(nil)
-	if err := t.reserve(ctx, turn); err != nil {
-		return nil, err
-	}
-	ctx, cancel := context.WithTimeout(ctx, t.client.opts.CallTimeout)
-	defer cancel()
-	err := t.client.Call(ctx, "thread/compact/start", map[string]string{"threadId": t.id}, nil)
-	if err == nil {
-		select {
-		case <-turn.started:
-			return turn, turn.err
-		case <-ctx.Done():
-			err = context.Cause(ctx)
-		}
-	}
-	t.unexpect(turn)
-	turn.fail(err)
-	t.pump()
-	return nil, err
-}
-
-// unexpect releases the thread from a turn that the server has not started.
-func (t *Thread) unexpect(turn *Turn) {
-	t.client.update(func(r *routes) {
-		if s := r.threads[t.id]; s.expected == turn {
-			s.expected, s.sending = nil, false
-		}
-	})
-}
-
-// reserve keeps the thread free for a turn. If expected is set, the next turn that the server
-// starts is this one.
-func (t *Thread) reserve(ctx context.Context, expected *Turn) (err error) {
-	if err := t.client.settled(ctx); err != nil {
-		return err
-	}
-	t.client.update(func(r *routes) {
-		s := r.threads[t.id]
-		switch {
-		case r.ended:
-			err = r.endErr
-		case s.active != nil || s.sending:
-			err = fmt.Errorf("codex: a turn runs: %w", ErrBusy)
-		default:
-			s.sending, s.expected = true, expected
-		}
-	})
-	return err
-}
-
-// ReviewTarget is the subject of a review. Type is uncommittedChanges, baseBranch (with Branch),
-// commit (with SHA and optionally Title) or custom (with Instructions).
-type ReviewTarget struct {
-	Type         string `json:"type"`
-	Branch       string `json:"branch,omitempty"`
-	SHA          string `json:"sha,omitempty"`
-	Title        string `json:"title,omitempty"`
-	Instructions string `json:"instructions,omitempty"`
-}
-
-// Review starts a review, which is a separate turn. Unlike Send it does not wait for a running
-// turn, but returns [ErrBusy].
-func (t *Thread) Review(ctx context.Context, target ReviewTarget) (*Turn, error) {
-	turn := t.newTurn(nil)
-	if err := t.reserve(ctx, nil); err != nil {
-		return nil, err
-	}
-	if err := t.begin(ctx, "review/start", map[string]any{"threadId": t.id, "target": target}, turn); err != nil {
-		return nil, err
-	}
-	return turn, nil
 }
 
 // Revert removes a turn and those after it from the conversation. It does not change files. Older

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/seed7221b0f9/parley/acp"
@@ -174,7 +175,7 @@ func (s *server) initialize(_ context.Context, p *acp.InitializeRequest) (any, e
 	own := acp.AgentCapabilities{
 		LoadSession:         acp.Some(provider.Resume && provider.History),
 		PromptCapabilities:  acp.Some(acp.PromptCapabilities{Image: acp.Some(true), EmbeddedContext: acp.Some(true)}),
-		MCPCapabilities:     acp.Some(acp.MCPCapabilities{HTTP: acp.Some(true), SSE: acp.Some(true)}),
+		MCPCapabilities:     acp.Some(s.mcpCapabilities()),
 		SessionCapabilities: acp.Some(session),
 		Object:              acp.Object{Meta: map[string]json.RawMessage{"claudeCode": json.RawMessage(`{"promptQueueing":true}`)}},
 	}
@@ -185,6 +186,15 @@ func (s *server) initialize(_ context.Context, p *acp.InitializeRequest) (any, e
 		ProtocolVersion: 1, AgentCapabilities: acp.Some(own), AuthMethods: s.authMethods(&caps), AgentInfo: acp.Some(s.info()),
 		Object: acp.Object{Meta: map[string]json.RawMessage{"steering": json.RawMessage(`{"supported":true}`)}},
 	}, nil
+}
+
+// mcpCapabilities are the kinds of MCP servers that the agent can use.
+func (s *server) mcpCapabilities() acp.MCPCapabilities {
+	has := func(kind string) acp.Optional[bool] {
+		host, ok := s.opts.Provider.(agent.MCPHost)
+		return acp.Some(!ok || slices.Contains(host.MCPTransports(), kind))
+	}
+	return acp.MCPCapabilities{HTTP: has("http"), SSE: has("sse")}
 }
 
 func (s *server) info() acp.Implementation {

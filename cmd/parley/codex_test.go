@@ -27,6 +27,7 @@ func TestCodex(t *testing.T) {
 		return codextest.Calls(codextest.EscalatedCommand(id, "echo done > made", "May I?"))
 	}
 	api.Reply(repeat(codextest.Say("Hello ", "from Codex.")))
+	api.ReplyTo("count-them", repeat(codextest.Say(`{"n":`, `3}`)))
 	api.ReplyTo("run-declined", run("call_1"), repeat(codextest.Say("Then not.")))
 	api.ReplyTo("chat-declined", run("call_2"), repeat(codextest.Say("Then not.")))
 	api.ReplyTo("chat-allowed", run("call_3"), repeat(codextest.Say("Done it.")))

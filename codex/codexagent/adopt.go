@@ -52,7 +52,7 @@ func (s *Session) observeLine(l codex.Line) {
 		case !l.Input:
 			return s.conv.Server(l.Value)
 		}
-		if call, ok := l.Value.(*item.Call); ok && l.Past && call.Method == "turn/start" {
+		if call, ok := l.Value.(*item.Call); ok && l.Past {
 			s.restorePrompt(call)
 		}
 		return s.conv.Client(l.Value)

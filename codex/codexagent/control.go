@@ -74,9 +74,6 @@ func (s *Session) Models(ctx context.Context) ([]agent.Entry, error) {
 	return agentkit.Entries(models, func(m *codex.Model) (string, string) { return m.Model, m.Description }), translate(err)
 }
 
-// Commands returns an empty list, because Codex has no commands that a prompt could call.
-func (s *Session) Commands(context.Context) ([]agent.Entry, error) { return nil, s.kit.Alive() }
-
 // Agents returns an empty list, because Codex does not list the subagents that it can start.
 func (s *Session) Agents(context.Context) ([]agent.Entry, error) { return nil, s.kit.Alive() }
 

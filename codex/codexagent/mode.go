@@ -2,6 +2,7 @@ package codexagent
 
 import (
 	"cmp"
+	"encoding/json"
 
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/codex/item"
@@ -69,9 +70,13 @@ func (s *Session) modeOf(policy, sandbox string) string {
 	return policy
 }
 
-// nameMode replaces the approval policy in an event by the mode.
-func (s *Session) nameMode(ev event.Event) {
+// complete adds to an event: the mode in place of the approval policy, and the structured output.
+func (s *Session) complete(ev event.Event) {
 	switch ev := ev.(type) {
+	case *event.ResultMessage:
+		if s.provider.OutputSchema != "" && !ev.IsError && json.Valid([]byte(ev.Result)) {
+			ev.StructuredOutput = event.NewJSON(ev.Result)
+		}
 	case *event.SystemInit:
 		ev.PermissionMode = s.modeOf(ev.PermissionMode, ev.Sandbox)
 	case *event.SessionInfo:

@@ -26,6 +26,9 @@ type Provider struct {
 	// RegistryDir is the directory in which running processes are recorded, so that Sweep can end
 	// leftover processes of a crashed server; empty disables it.
 	RegistryDir string
+	// OutputSchema is a JSON Schema for the last message of each turn; the result then has that message as its structured output.
+	// Empty allows any text.
+	OutputSchema item.JSON
 
 	registry agentkit.Registry
 }
@@ -37,6 +40,7 @@ var (
 	_ agent.Witness       = (*Provider)(nil)
 	_ agent.Sweeper       = (*Provider)(nil)
 	_ agent.Adopter       = (*Provider)(nil)
+	_ agent.MCPHost       = (*Provider)(nil)
 	_ agent.Hosted        = (*Session)(nil)
 )
 
@@ -65,7 +69,13 @@ func (p *Provider) Resume(ctx context.Context, id string, opts agent.Options) (a
 			}
 			return c.ForkThread(ctx, id, turn, t)
 		}
-		return c.ResumeThread(ctx, id, t)
+		t.Extra = map[string]any{"excludeTurns": true} // the history is read from the files
+		thread, err := c.ResumeThread(ctx, id, t)
+		if errors.Is(err, codex.ErrExperimental) { // an older server
+			t.Extra = nil
+			thread, err = c.ResumeThread(ctx, id, t)
+		}
+		return thread, err
 	})
 }
 
@@ -75,6 +85,10 @@ func (p *Provider) start(ctx context.Context, opts agent.Options, open func(*cod
 	}
 	if opts.Effort != "" && !slices.Contains(efforts, opts.Effort) {
 		return nil, fmt.Errorf("%w: effort %q", agent.ErrInvalid, opts.Effort)
+	}
+	thread, err := threadOptions(opts)
+	if err != nil {
+		return nil, err
 	}
 	s := newSession(p, opts)
 	o := s.options()
@@ -89,11 +103,9 @@ func (p *Provider) start(ctx context.Context, opts agent.Options, open func(*cod
 		return nil, translate(err)
 	}
 	s.client = client
-	thread, err := open(client, threadOptions(opts))
-	if err != nil {
+	if s.thread, err = open(client, thread); err != nil {
 		return nil, errors.Join(translate(err), client.Close())
 	}
-	s.thread = thread
 	s.run()
 	return s, nil
 }
@@ -118,12 +130,16 @@ func (p *Provider) Sweep(context.Context) (int, error) { return p.registry.Sweep
 // running, Close returns an error and has no effect.
 func (p *Provider) Close() error { return p.registry.Close() }
 
-func threadOptions(opts agent.Options) *codex.ThreadOptions {
+func threadOptions(opts agent.Options) (*codex.ThreadOptions, error) {
+	config, err := mcpConfig(opts.MCPServers)
+	if err != nil {
+		return nil, err
+	}
 	policy, box := permissions(opts.Mode)
 	return &codex.ThreadOptions{
 		CWD: opts.Dir, Model: opts.Model, ApprovalPolicy: policy, Sandbox: box,
-		BaseInstructions: opts.SystemPrompt, DeveloperInstructions: opts.AppendSystemPrompt,
-	}
+		BaseInstructions: opts.SystemPrompt, DeveloperInstructions: opts.AppendSystemPrompt, Config: config,
+	}, nil
 }
 
 // translate converts an error of package codex to one of package agent.

@@ -52,7 +52,7 @@ type sentInput struct {
 
 func newSession(p *Provider, opts agent.Options) *Session {
 	s := &Session{provider: p, opts: opts, effort: opts.Effort}
-	s.kit = agentkit.New(agentkit.Options{Observe: s.nameMode})
+	s.kit = agentkit.New(agentkit.Options{Observe: s.complete})
 	s.conv.SkipHistory = true
 	return s
 }
@@ -111,8 +111,11 @@ func (s *Session) Send(ctx context.Context, in agent.Input) error {
 		if box != "" {
 			p.SandboxPolicy = sandboxPolicies[box]
 		}
-		p.Extra = s.collaboration()
+		p.Extra, p.OutputSchema = s.collaboration(), s.provider.OutputSchema
 	})
+	if c := commandOf(p); c != nil {
+		p = c
+	}
 	turn, err := s.thread.Send(ctx, p)
 	if err != nil {
 		return translate(err)

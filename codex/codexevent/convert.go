@@ -23,26 +23,28 @@ type Converter struct {
 	// call.
 	SkipHistory bool
 
-	model   string
-	inited  bool
-	threads map[string]*thread // the followed one and its subagents
-	held    map[string][]item.Line
-	calls   map[item.JSON]*item.Call // requests of the client without a response
-	asks    map[item.JSON]*ask       // requests of the server without an answer
-	order   []item.JSON              // keys of asks in order
-	ids     map[string]string        // thread, turn and item of each id
-	seen    map[string]bool          // turns with events; true after their end
-	mine    map[string]string        // turns that the client started, with their prompts
-	review  string                   // id of a requested review that has not started
-	compact bool                     // a compaction was requested
-	revert  string                   // the turn before which the client reverts
-	usage   item.TokenUsage
-	base    item.TokenCount // the thread's tokens at the start of the turn
-	servers []event.MCPServer
-	turnID  string
-	answer  string // the last message of the turn
-	failure *item.TurnError
-	out     []event.Event
+	model    string
+	inited   bool
+	threads  map[string]*thread // the followed one and its subagents
+	held     map[string][]item.Line
+	calls    map[item.JSON]*item.Call // requests of the client without a response
+	asks     map[item.JSON]*ask       // requests of the server without an answer
+	order    []item.JSON              // keys of asks in order
+	ids      map[string]string        // thread, turn and item of each id
+	seen     map[string]bool          // turns with events; true after their end
+	mine     map[string]string        // turns that the client started, with their prompts
+	review   string                   // id of a requested review that has not started
+	compact  bool                     // a compaction was requested
+	compacts string                   // the prompt of a requested compaction that has not started
+	commands map[string]string        // the texts of prompts that start no turn/start, until their turns start
+	revert   string                   // the turn before which the client reverts
+	usage    item.TokenUsage
+	base     item.TokenCount // the thread's tokens at the start of the turn
+	servers  []event.MCPServer
+	turnID   string
+	answer   string // the last message of the turn
+	failure  *item.TurnError
+	out      []event.Event
 }
 
 // thread is the followed thread or a subagent.
@@ -91,7 +93,7 @@ func (c *Converter) begin() {
 	if c.threads == nil {
 		c.threads, c.held = map[string]*thread{}, map[string][]item.Line{}
 		c.calls, c.asks = map[item.JSON]*item.Call{}, map[item.JSON]*ask{}
-		c.ids, c.mine, c.seen = map[string]string{}, map[string]string{}, map[string]bool{}
+		c.ids, c.mine, c.seen, c.commands = map[string]string{}, map[string]string{}, map[string]bool{}, map[string]string{}
 	}
 	if c.ThreadID != "" {
 		c.root()
@@ -185,8 +187,11 @@ func (c *Converter) call(l *item.Call) {
 		return
 	}
 	switch l.Method {
+	case "review/start":
+		c.command(l)
 	case "thread/compact/start":
-		c.compact = true
+		c.compact, c.compacts = true, startOf(l).ClientID
+		c.command(l)
 	case "thread/revert":
 		c.revert = p.BeforeTurnID
 	}
@@ -196,7 +201,11 @@ func (c *Converter) call(l *item.Call) {
 func (c *Converter) response(r *item.Response) {
 	call := c.calls[r.ID]
 	delete(c.calls, r.ID)
-	if call == nil || r.Error != nil {
+	if call == nil {
+		return
+	}
+	if r.Error != nil {
+		c.refused(call)
 		return
 	}
 	switch call.Method {

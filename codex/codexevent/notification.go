@@ -61,12 +61,17 @@ func (c *Converter) turnStarted(t *thread, n *item.TurnStarted) {
 	if !ours {
 		prompt, ours = c.starting()
 	}
+	if !ours && c.compacts != "" {
+		prompt, ours = c.compacts, true
+	}
+	c.compacts = ""
 	if ours {
 		by = event.ByUser
 	}
 	c.seen[id] = false
 	c.turnID, c.answer, c.failure, c.base = id, "", nil, c.usage.Total
 	c.emit(&event.TurnStart{Header: c.head(t), TurnID: id, By: by, PromptID: prompt})
+	c.showCommand(t, prompt)
 }
 
 // starting reports whether the client has requested a turn and has no response yet, and returns its prompt. Which of several turns

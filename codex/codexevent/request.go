@@ -2,6 +2,7 @@ package codexevent
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/codex/item"
@@ -112,7 +113,7 @@ func baseChoices() []event.Choice {
 func commandChoices(r *item.CommandApproval) []event.Choice {
 	list := baseChoices()
 	if len(r.ProposedExecpolicyAmendment) > 0 {
-		list = append(list, choice("acceptWithExecpolicyAmendment", "Allow from now on", event.ResolvedAllow, event.ScopeAlways,
+		list = append(list, choice("acceptWithExecpolicyAmendment", "Always allow commands that start with `"+strings.Join(r.ProposedExecpolicyAmendment, " ")+"`", event.ResolvedAllow, event.ScopeAlways,
 			map[string]any{"acceptWithExecpolicyAmendment": map[string]any{"execpolicy_amendment": r.ProposedExecpolicyAmendment}}))
 	}
 	for _, a := range r.ProposedNetworkPolicyAmendments {

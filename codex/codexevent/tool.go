@@ -34,7 +34,7 @@ func changesInput(changes []item.Change) event.JSON {
 func toolOf(i item.Item) (tool, bool) {
 	switch i := i.(type) {
 	case *item.CommandExecution:
-		return tool{commandTool, i.Command, "execute", input(map[string]any{"command": i.Command, "cwd": i.CWD, "commandActions": i.CommandActions})}, true
+		return tool{commandTool, script(i.Command), "execute", input(map[string]any{"command": i.Command, "cwd": i.CWD, "commandActions": i.CommandActions})}, true
 	case *item.FileChange:
 		return tool{patchTool, "", "edit", changesInput(i.Changes)}, true
 	case *item.MCPToolCall:

@@ -103,9 +103,9 @@ func (e *stderr) keep(p []byte) {
 	e.tail.write(p)
 }
 
-// last returns the tail so far.
+// last returns the tail so far, as plain text.
 func (e *stderr) last() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.tail.String()
+	return plain(e.tail.String())
 }

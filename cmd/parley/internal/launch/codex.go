@@ -14,6 +14,7 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/codex"
 	"github.com/seed7221b0f9/parley/codex/codexagent"
+	"github.com/seed7221b0f9/parley/codex/item"
 	"github.com/seed7221b0f9/parley/codex/rollout"
 	"github.com/seed7221b0f9/parley/internal/supervise"
 )
@@ -21,7 +22,7 @@ import (
 // codexFlags are the flags of run and chat that apply to Codex.
 var codexFlags = []string{
 	"agent", "cli", "model", "effort", "system-prompt", "append-system-prompt", "permission-mode", "cwd", "resume", "continue", "continue-from",
-	"fork-session", "output", "stream", "quiet", "timeout", "show-thinking", "no-color", "verbose", "keep-children", "help",
+	"fork-session", "json-schema", "output", "stream", "quiet", "timeout", "show-thinking", "no-color", "verbose", "keep-children", "help",
 }
 
 // codexModes are the permission modes of Codex.
@@ -41,6 +42,10 @@ func (f *Flags) codexAgent(con *term.Console) (chat.Agent, error) {
 	case f.options.ForkSession && f.options.Resume == "" && !f.options.Continue:
 		return chat.Agent{}, term.Usagef("--fork-session goes with --resume or --continue")
 	}
+	schema, err := readSchema(f.schema)
+	if err != nil {
+		return chat.Agent{}, term.Usagef("--json-schema: %v", err)
+	}
 	o := codex.Options{Path: f.options.CLIPath, Logger: f.logger(con), ClientVersion: claude.Version, Supervisor: supervise.Self(), KeepChildren: f.options.KeepChildren}
 	if f.options.Effort != "" {
 		o.Config = map[string]any{"model_reasoning_effort": f.options.Effort}
@@ -50,7 +55,7 @@ func (f *Flags) codexAgent(con *term.Console) (chat.Agent, error) {
 	}
 	return chat.Agent{
 		Open: func(ctx context.Context, _ func(json.RawMessage)) (agent.Session, error) {
-			return f.openCodex(ctx, con, &codexagent.Provider{Options: o}, dir)
+			return f.openCodex(ctx, con, &codexagent.Provider{Options: o, OutputSchema: item.JSON(schema)}, dir)
 		},
 		Resume: "parley chat --agent codex --resume", Missing: "--cli or PARLEY_CODEX tells parley where it is.",
 	}, nil
