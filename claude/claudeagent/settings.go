@@ -102,7 +102,9 @@ type mcpEntry struct {
 	Headers map[string]string `json:"headers,omitempty"`
 }
 
-func mcpFile(dir string) ruleFile { return ruleFile{dir, ".mcp.json", agent.ScopeProject} }
+const mcpName = ".mcp.json"
+
+func mcpFile(dir string) ruleFile { return ruleFile{dir, mcpName, agent.ScopeProject} }
 
 // MCPServers returns the servers of a project's .mcp.json, and those that the CLI keeps for the user.
 func (p *Provider) MCPServers(dir string) ([]agent.MCPConfig, error) {
@@ -274,7 +276,7 @@ func (f ruleFile) change(edit func(*members) error) error {
 		return err
 	}
 	data.WriteByte('\n')
-	mode := fs.FileMode(0o644)
+	mode := f.newMode()
 	if info, err := dir.Stat(f.name); err == nil {
 		mode = info.Mode().Perm()
 	}
@@ -289,6 +291,14 @@ func (f ruleFile) change(edit func(*members) error) error {
 		return errors.Join(err, dir.Remove(fresh))
 	}
 	return nil
+}
+
+// newMode returns the mode of a new file. Servers can have secrets in their environment and headers.
+func (f ruleFile) newMode() fs.FileMode {
+	if f.name == mcpName {
+		return 0o600
+	}
+	return 0o644
 }
 
 func (f ruleFile) fail(err error) error {

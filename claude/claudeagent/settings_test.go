@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -122,6 +123,11 @@ func TestMCPServers(t *testing.T) {
 	stdio := agent.MCPConfig{Name: "charts", Scope: agent.ScopeProject, Type: "stdio", Command: "charts", Args: []string{"-v"}, Env: map[string]string{"KEY": "open"}}
 	if err := p.SetMCPServer(project, stdio); err != nil {
 		t.Fatal(err)
+	}
+	if fresh := t.TempDir(); p.SetMCPServer(fresh, stdio) != nil {
+		t.Error("no server in a new project")
+	} else if info, err := os.Stat(filepath.Join(fresh, ".mcp.json")); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+		t.Errorf("a new file has the mode %v: %v", info.Mode(), err)
 	}
 	all, err := p.MCPServers(project)
 	if err != nil || len(all) != 3 {
