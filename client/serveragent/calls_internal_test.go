@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
@@ -28,6 +29,7 @@ type script struct {
 	calls   []string
 	answers map[string]string // results by method
 	reason  api.Reason        // with which every call is refused; empty for none
+	refuse  string            // the method that is not supported; empty for none
 	attach  string            // the result of session.attach, or an error
 	events  chan string       // messages after it
 }
@@ -58,9 +60,13 @@ func (s *script) call(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.calls = append(s.calls, r.PathValue("method")+" "+string(text))
-	if s.reason != "" {
+	reason := s.reason
+	if s.refuse == r.PathValue("method") {
+		reason = api.Unsupported
+	}
+	if reason != "" {
 		w.WriteHeader(http.StatusBadRequest)
-		fmt.Fprintf(w, `{"error":{"message":"refused","data":{"reason":%q}}}`, s.reason)
+		fmt.Fprintf(w, `{"error":{"message":"refused","data":{"reason":%q}}}`, reason)
 		return
 	}
 	if answer := s.answers[r.PathValue("method")]; answer != "" {
@@ -174,6 +180,11 @@ func TestResume(t *testing.T) {
 	if calls := s.take(); !strings.HasSuffix(calls, "\n"+`session.fork {"at":"u","session_id":"s-1"}`) {
 		t.Errorf("the calls are\n%s\nwant a fork of s-1 at u last", calls)
 	}
+	s.set(func() { s.refuse = "session.fork" })
+	if session, err := p.Resume(t.Context(), "s-1", agent.Options{Fork: true}); !errors.Is(err, agent.ErrUnsupported) || session != nil {
+		t.Errorf("a fork that is refused returns %v, %v; want %v", session, err, agent.ErrUnsupported)
+	}
+	s.set(func() { s.refuse = "" })
 	if _, err := p.Resume(t.Context(), "s-3", agent.Options{}); !errors.Is(err, agent.ErrNotFound) {
 		t.Errorf("resuming an unknown session returns %v, want %v", err, agent.ErrNotFound)
 	}
@@ -442,5 +453,43 @@ func TestAnswer(t *testing.T) {
 				t.Errorf("the call is\n%s\nwant\n%s", got, tt.want)
 			}
 		})
+	}
+}
+
+// An entry of a list is named by its value, else by its id, else by its name. The server's error is that of the list.
+func TestCatalog(t *testing.T) {
+	s, p := newScript(t)
+	joined, err := p.attach(t.Context(), "s-1", nil, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	session := joined.(*Session)
+	defer session.Close()
+	items := []string{`{"value":"v","id":"i","name":"n","description":"d"}`, `{"id":"i","name":"n"}`, `{"name":"n"}`}
+	for method, list := range map[string]func(context.Context) ([]agent.Entry, error){"models.list": session.Models, "commands.list": session.Commands, "agents.list": session.Agents} {
+		s.set(func() { s.answers[method] = `{"items":[` + strings.Join(items, ",") + `]}` })
+		got, err := list(t.Context())
+		want := []agent.Entry{{Name: "v", Description: "d", Data: json.RawMessage(items[0])}, {Name: "i", Data: json.RawMessage(items[1])}, {Name: "n", Data: json.RawMessage(items[2])}}
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("%s: %v (-want +got)\n%s", method, err, diff)
+		}
+		s.set(func() { s.refuse = method })
+		if got, err := list(t.Context()); !errors.Is(err, agent.ErrUnsupported) || got != nil {
+			t.Errorf("%s that is refused: %v, %v; want %v", method, got, err, agent.ErrUnsupported)
+		}
+		s.set(func() { s.refuse = "" })
+	}
+	s.set(func() { s.answers["session.getHistory"] = `{"conversation":` + pastConversation(t) + `}` })
+	page, err := p.History().Load(t.Context(), "s-1", agent.HistoryPage{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for range page.Events {
+		n++
+		break // a reader may leave
+	}
+	if n != 1 {
+		t.Errorf("the past has %d events before the reader left, want 1", n)
 	}
 }

@@ -409,6 +409,12 @@ func TestHost_request(t *testing.T) {
 	c.leave()
 	c.serve(nil)
 	c.is(RequiresAction)
+	c.with(func(a *actor) error {
+		if len(a.unseen) != 1 || !a.unseen["r-1"] {
+			t.Errorf("the requests %v wait for the agent to report them again, want r-1", a.unseen)
+		}
+		return nil
+	})
 	if _, err := Of[Requests](c.server).PermissionRespond(t.Context(), api.PermissionRespondParams{SessionID: c.id, RequestID: "r-1", Behavior: "allow"}, "me"); err != nil {
 		t.Fatal(err)
 	}

@@ -309,3 +309,74 @@ func TestQueue_lost(t *testing.T) {
 
 // mustJSON returns a text as the content of an input.
 func mustJSON(text string) event.JSON { return event.Quote(text) }
+
+// A prompt that is sent now during a turn reaches the agent at once, before those that wait, and as part of the turn.
+func TestSendNow_busy(t *testing.T) {
+	c := newStage(t, Opened{Params: api.ConnectParams{CWD: "/d"}})
+	p := c.connect()
+	c.turn("work")
+	p.take()
+	var last string
+	for _, text := range []string{"first", "second"} {
+		r, err := c.Query(t.Context(), c.id, "", event.Quote(text), "", "by")
+		if err != nil {
+			t.Fatal(err)
+		}
+		last = r.TurnID
+	}
+	if got := p.take(); got != "" {
+		t.Errorf("prompts during a turn reached the agent: %s", got)
+	}
+	r, err := Of[Queues](c.Sessions).SendNow(t.Context(), api.QueueItemParams{SessionID: c.id, ID: last})
+	if err != nil || r.TurnID != last || r.Seq == 0 {
+		t.Fatalf("SendNow returned %+v, %v", r, err)
+	}
+	c.await("the prompt reaches the agent", func() bool { return p.got("Send second") })
+	if p.got("Send first") {
+		t.Error("another prompt reached the agent too")
+	}
+	if !c.has(`"id":"`+last+`"`, `"priority":"now"`) {
+		t.Error("the log does not have the prompt as one for now")
+	}
+}
+
+// A session that has ended is not ended again, and one without an agent is ended once.
+func TestEnd_again(t *testing.T) {
+	c := newStage(t, Opened{Params: api.ConnectParams{CWD: "/d"}})
+	c.connect()
+	n := 0
+	for i := range 3 {
+		if _, err := Of[Details](c.Sessions).Disconnect(t.Context(), api.SessionRef{SessionID: c.id}); err != nil {
+			t.Fatal(err)
+		}
+		c.inState(Ended)
+		m, records := c.records(n)
+		if n = m; i > 0 && records != "" {
+			t.Errorf("the end of a session that has ended wrote\n%s", records)
+		}
+	}
+	if !c.HasAgent(t.Context(), "agent-1") || c.HasAgent(t.Context(), "agent-2") || c.HasAgent(t.Context(), "") {
+		t.Error("the session has the agent agent-1, and no other session has one")
+	}
+}
+
+// A request of a person is not stored, and not in effect, while what the agent has done before cannot be.
+func TestCommit_behind(t *testing.T) {
+	c := newStage(t, Opened{Params: api.ConnectParams{CWD: "/d"}})
+	p := c.connect()
+	c.turn("work")
+	c.log.set("Append", eventlog.ErrFull)
+	p.events <- &event.AssistantMessage{Header: event.Header{UUID: "m", MessageID: "m"}, Blocks: []event.IndexedBlock{{Block: event.Content{Type: "text", Text: "said"}}}}
+	c.await("the log is full", func() bool {
+		full := false
+		_ = c.with(t.Context(), c.id, func(a *actor) error { full = a.blocked != nil; return nil })
+		return full
+	})
+	_, err := Of[Details](c.Sessions).Rename(t.Context(), api.SessionRenameParams{SessionID: c.id, Title: "new"})
+	c.reason("a rename behind a full log", err, api.LimitReached)
+	c.log.set("Append", nil)
+	c.await("what the agent said", func() bool { return c.has(`"said"`) })
+	if c.has(`"title":"new"`) {
+		t.Error("the rename that failed is in the log")
+	}
+}
