@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -158,5 +159,35 @@ func TestRespond_unseen(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.await("the agent gets the answer", func() bool { return p.got("Answer r") })
+	}
+}
+
+// A request that an adopted agent reports again is not stored again, unless it asks for something else now.
+func TestAnswerAgain_changed(t *testing.T) {
+	c := newStage(t, Opened{Params: api.ConnectParams{CWD: "/d"}})
+	p := c.connect()
+	c.turn("work")
+	ask := func(input string) *event.PermissionRequest {
+		return &event.PermissionRequest{Kind: event.PermissionTool, RequestID: "r", ToolUseID: "tu", ToolName: "Bash", Input: event.JSON(input)}
+	}
+	p.events <- ask(`{"a":1}`)
+	c.inState(RequiresAction)
+	for _, tt := range []struct {
+		input  string
+		stored bool
+	}{{`{"a":1}`, false}, {`{"a":2}`, true}} {
+		n, _ := c.records(0)
+		if err := c.with(t.Context(), c.id, func(a *actor) error {
+			a.takeBatch(nil, pumped{events: []event.Event{ask(tt.input)}})
+			return a.write()
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if _, records := c.records(n); strings.Contains(records, "permission_request") != tt.stored {
+			t.Errorf("the request with %s again wrote\n%s\nwant it stored: %v", tt.input, records, tt.stored)
+		}
+		if core := c.state(); tt.stored && !strings.Contains(core, `{"a":2}`) {
+			t.Errorf("the open request is not the new one: %s", core)
+		}
 	}
 }

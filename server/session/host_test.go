@@ -17,6 +17,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/eventlog"
 	"github.com/seed7221b0f9/parley/host"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/spawn"
@@ -83,6 +84,11 @@ func (p *hostedPuppet) lineEvents(line string) []event.Event {
 	case "say":
 		h := event.Header{UUID: rest, MessageID: rest}
 		return []event.Event{&event.AssistantMessage{Header: h, Blocks: []event.IndexedBlock{{Block: event.Content{Type: "text", Text: rest}}}}}
+	case "begin":
+		h := event.Header{MessageID: rest}
+		return []event.Event{&event.MessageStart{Header: h}, &event.TextStart{Header: h}}
+	case "delta":
+		return []event.Event{&event.TextDelta{Header: event.Header{MessageID: "stream"}, Text: rest}}
 	case "ask":
 		return []event.Event{&event.PermissionRequest{Kind: event.PermissionTool, RequestID: rest, ToolUseID: "t", ToolName: "Bash", Input: `{}`}}
 	case "answer":
@@ -179,6 +185,7 @@ type hostStage struct {
 	lines   *lockedBuffer
 	host    *Host
 	server  *Sessions
+	prepare func(opts *agent.Options) // changes the options of the agents; nil for none
 	id      string
 }
 
@@ -239,6 +246,12 @@ func (c *hostStage) serve(provider agent.Provider) {
 	c.server, _ = memSessions(c.T, func(o *Options) {
 		o.Store, o.Host, o.Logger, o.List, o.Dir = c.store, h, logger, filepath.Join(c.lists, "list"), c.lists
 		o.Provider = func(context.Context, string, string) (agent.Provider, []string, error) { return provider, nil, nil }
+		o.Prepare = func(_ string, _ agent.Provider, opts *agent.Options) (func(), error) {
+			if c.prepare != nil {
+				c.prepare(opts)
+			}
+			return func() {}, nil
+		}
 	})
 }
 
@@ -434,6 +447,9 @@ func TestHost_unfit(t *testing.T) {
 	}{
 		"no adopter": {provider: func(c *hostStage) agent.Provider { return unadoptable{c.puppets} }, want: "cannot be taken over"},
 		"refused":    {between: func(c *hostStage) { c.puppets.calls.setFail("Adopt") }, want: errPuppet.Error()},
+		"in a box now": {between: func(c *hostStage) {
+			c.prepare = func(opts *agent.Options) { opts.Box = func(next spawn.Spawner) spawn.Spawner { return next } }
+		}, want: "the session runs in a box now"},
 		"another agent": {before: func(c *hostStage) {
 			c.note(facts{Host: new(uint32(99))})
 		}, want: "the session had agent 99"},
@@ -611,4 +627,87 @@ func TestHost_fenced(t *testing.T) {
 	if err := idle.Stop(t.Context()); err != nil {
 		t.Errorf("stopping no host: %v", err)
 	}
+}
+
+// What an agent was writing when its server left is at the next server as it was, and the rest is added to it.
+func TestHost_stream(t *testing.T) {
+	c := newHostStage(t)
+	c.begin()
+	written := func() (text string) {
+		c.with(func(a *actor) error {
+			a.flush()
+			for _, ev := range a.stream.restart() {
+				switch ev := ev.(type) {
+				case *event.TextStart:
+					text += ev.Text
+				case *event.TextDelta:
+					text += ev.Text
+				}
+			}
+			return nil
+		})
+		return text
+	}
+	c.say("begin stream")
+	c.say("delta one")
+	c.await("the first words", func() bool { return written() == "one" })
+	c.say("say between") // a durable record behind the words
+	c.await("the record", func() bool { return c.count(`"between"`) > 0 })
+	c.say("delta two")
+	c.await("the next words", func() bool { return written() == "onetwo" })
+	c.leave()
+	c.serve(nil)
+	c.say("delta three")
+	c.await("all words, once", func() bool { return written() == "onetwothree" })
+}
+
+// An actor whose agent stays with the host changes nothing and starts no other agent.
+func TestHost_leave(t *testing.T) {
+	c := newHostStage(t)
+	c.begin()
+	var left *actor
+	c.with(func(a *actor) error { left = a; return nil })
+	n, _ := left.log.Last(t.Context())
+	c.puppets.calls.take()
+	defer c.leave()
+	left.leave(t.Context())
+	if err := left.call(t.Context(), left.owned); FailureOf(err).Reason != api.Draining {
+		t.Errorf("a change after it: %v, want the reason %s", err, api.Draining)
+	}
+	if err := left.call(t.Context(), func() error { left.start(""); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if at, _ := left.log.Last(t.Context()); at.Seq != n.Seq || c.puppets.calls.got("Open") {
+		t.Errorf("the log has %d records instead of %d, and the provider was called with %q", at.Seq, n.Seq, c.puppets.calls.take())
+	}
+}
+
+// An agent whose last events cannot be stored stays at the host: the next server reads them.
+func TestHost_unstored(t *testing.T) {
+	c := newHostStage(t)
+	c.begin()
+	log := c.store.Log(c.id).(*memLog)
+	fail := func(err error) {
+		log.mu.Lock()
+		defer log.mu.Unlock()
+		log.fail = err
+	}
+	fail(eventlog.ErrFull)
+	p := c.puppets.agent()
+	c.say("say last words")
+	c.await("the log is full", func() bool {
+		full := false
+		c.with(func(a *actor) error { full = a.blocked != nil; return nil })
+		return full
+	})
+	if err := p.process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.process.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	c.leave()
+	fail(nil)
+	c.serve(nil)
+	c.await("the last words", func() bool { return c.count(`"last words"`) == 1 })
 }
