@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claude/claudetest"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 // cliControlEcho answers every request with its number, sometimes twice, and stops
@@ -68,6 +69,7 @@ func (r *roundTrips) one(t *testing.T, client *claude.Client, n int) {
 // Each of many requests ends exactly once: with its answer, its cancellation, or the
 // death of the process.
 func TestTenThousandRoundTripsToAProcessThatIsKilled(t *testing.T) {
+	short.SkipLong(t, "starts many processes")
 	const callers, each = 64, 160
 	opts := claudetest.FakeCLI("control-echo")
 	opts.Env["COUNT"] = "9000"

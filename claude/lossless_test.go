@@ -353,6 +353,7 @@ func TestLosslessGrandchild(t *testing.T) {
 }
 
 func TestLosslessParallelStarts(t *testing.T) {
+	short.SkipLong(t, "starts many processes")
 	const clients = 80
 	repeat(t, 3*clients, clients, func(i int) error {
 		client, err := claude.Connect(context.Background(), fake("hello"))

@@ -141,6 +141,7 @@ func killed(err error) bool {
 // claude.TestOpenAndCloseAtRandom opens and closes many clients, several at a time, while some
 // of their processes are killed: no process, descriptor or file is left.
 func TestOpenAndCloseAtRandom(t *testing.T) {
+	short.SkipLong(t, "starts many processes")
 	clients := short.Count(15, 200, 200)
 	dir, mark := t.TempDir(), fmt.Sprint("clients-", os.Getpid())
 	t.Setenv("TMPDIR", t.TempDir())

@@ -15,6 +15,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/seed7221b0f9/parley/eventlog"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 // natsServer starts a server on loopback until the end of the test.
@@ -216,6 +217,7 @@ func TestCluster_noAnswer(t *testing.T) {
 
 // TestCluster_threeServers runs three servers with three copies, and stops one.
 func TestCluster_threeServers(t *testing.T) {
+	short.SkipLong(t, "starts three servers")
 	servers := startCluster(t, 3)
 	var urls []string
 	for _, srv := range servers {

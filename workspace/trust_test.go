@@ -218,6 +218,7 @@ func TestPrograms(t *testing.T) {
 // and rejected by commit and revert, and that a user's filter is used, also instead of the
 // repository's.
 func TestPrograms_filter(t *testing.T) {
+	short.SkipLong(t, "starts git again and again")
 	w := newWorld(t)
 	w.write("repo/.gitattributes", "*.big filter=big\n")
 	w.git("config", "filter.big.clean", "tr a-z A-Z")

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 func TestCreate(t *testing.T) {
@@ -199,6 +201,7 @@ func TestEnvironment(t *testing.T) {
 // TestRemove_head checks that the commits of a branch count as loss for any HEAD, and also if the
 // directory was removed.
 func TestRemove_head(t *testing.T) {
+	short.SkipLong(t, "starts git again and again")
 	w := newWorld(t)
 	for name, move := range map[string]func(ws Workspace){
 		"on the branch": func(Workspace) {},

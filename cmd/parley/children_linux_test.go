@@ -21,6 +21,7 @@ import (
 	"github.com/seed7221b0f9/parley/client"
 	"github.com/seed7221b0f9/parley/internal/sim"
 	"github.com/seed7221b0f9/parley/internal/supervise"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
@@ -137,6 +138,7 @@ func TestSupervisorIsFirst(t *testing.T) {
 // TestRun_children: background processes of an agent end with parley run, chat and acp, regardless of how these end. Codex and
 // the agent of the Agent Client Protocol never answer here.
 func TestRun_children(t *testing.T) {
+	short.SkipLong(t, "starts servers")
 	newSession := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}` + "\n" +
 		`{"jsonrpc":"2.0","id":2,"method":"session/new","params":{"cwd":"/","mcpServers":[]}}` + "\n"
 	for _, tt := range []struct {
@@ -219,6 +221,7 @@ func escaping(t *testing.T, more ...string) (e escapee, cmd *exec.Cmd, c *client
 
 // TestServe_children: background processes end with the session's agent and with the server.
 func TestServe_children(t *testing.T) {
+	short.SkipLong(t, "starts servers")
 	e, cmd, c, connect := escaping(t, "--idle-timeout", "1s")
 	if err := c.Call(t.Context(), "session.disconnect", map[string]string{"session_id": connect()}, nil); err != nil {
 		t.Fatal(err)
@@ -234,6 +237,7 @@ func TestServe_children(t *testing.T) {
 
 // TestServe_keepChildren checks that with --keep-children a process outside the agent's process group survives the server.
 func TestServe_keepChildren(t *testing.T) {
+	short.SkipLong(t, "starts servers")
 	e, cmd, _, connect := escaping(t, "--keep-children")
 	connect()
 	_ = cmd.Process.Signal(syscall.SIGTERM)

@@ -59,6 +59,7 @@ var notRun = map[string]string{
 // Every shell line of the README and of docs runs, unless its fence has a reason why not: without a
 // network, without a CLI, in a temporary home with recorded sessions.
 func TestShellSnippets(t *testing.T) {
+	short.SkipLong(t, "runs the snippets of the documentation")
 	root := os.DirFS(filepath.Join("..", ".."))
 	pages, err := guide.Pages(root)
 	if err != nil {

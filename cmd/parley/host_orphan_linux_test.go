@@ -5,11 +5,13 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 // TestServe_hostOrphan checks that the host interrupts a turn when the orphan timeout expires without a server, and that the next
 // server finds the session idle.
 func TestServe_hostOrphan(t *testing.T) {
+	short.SkipLong(t, "starts servers")
 	s := newSimHost(t)
 	flags := []string{"--host", "--orphan-timeout", "1s"}
 	server, c := s.serve(flags...)

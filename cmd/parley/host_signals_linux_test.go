@@ -13,6 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/client"
 	"github.com/seed7221b0f9/parley/host"
 	"github.com/seed7221b0f9/parley/internal/sim"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
@@ -83,6 +84,7 @@ func (s *simHost) serve(more ...string) (*exec.Cmd, *client.Client) {
 
 // TestServe_hostSignals checks that a host starts with the first agent, that SIGTERM leaves both running, and that SIGINT ends both.
 func TestServe_hostSignals(t *testing.T) {
+	short.SkipLong(t, "starts servers")
 	s := newSimHost(t)
 	server, c := s.serve("--host")
 	if agents, runs := s.agents(); runs {
@@ -112,6 +114,7 @@ func TestServe_hostSignals(t *testing.T) {
 
 // TestServe_noHost checks that with --no-host no host starts, and that the agents that an earlier server has left in one are ended.
 func TestServe_noHost(t *testing.T) {
+	short.SkipLong(t, "starts servers")
 	s := newSimHost(t)
 	server, c := s.serve("--host")
 	s.connect(c)

@@ -42,6 +42,7 @@ func TestScripts(t *testing.T) {
 
 // TestOffline runs commands that need no CLI.
 func TestOffline(t *testing.T) {
+	short.SkipLong(t, "starts every command")
 	files, err := filepath.Glob("testdata/offline/*.txtar")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%d scripts, %v", len(files), err)

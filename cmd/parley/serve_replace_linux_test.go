@@ -13,6 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/client"
 	"github.com/seed7221b0f9/parley/host"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
@@ -38,6 +39,7 @@ func (s *simHost) answered(c *client.Client, session string) {
 // TestServe_replace starts a server in the place of one that runs, stopped or not, while an agent waits for a permission. The new one has
 // the address, the tokens, the session and the agent of the old one, which ends.
 func TestServe_replace(t *testing.T) {
+	short.SkipLong(t, "starts servers")
 	for _, stopped := range []bool{false, true} {
 		t.Run(map[bool]string{false: "runs", true: "stopped"}[stopped], func(t *testing.T) {
 			t.Parallel()
@@ -87,6 +89,7 @@ func copyProgram(t *testing.T, path string) {
 // TestServe_upgrade replaces the program and then the server while an agent waits for a permission. The turn ends as without it, and the
 // host of the old program starts an agent for the new server.
 func TestServe_upgrade(t *testing.T) {
+	short.SkipLong(t, "starts servers")
 	s := newSimHost(t)
 	program := filepath.Join(t.TempDir(), "parley")
 	copyProgram(t, program)
@@ -113,6 +116,7 @@ func TestServe_upgrade(t *testing.T) {
 // TestServe_replaceFails starts a server that cannot take the place of the one that runs, which continues with the same address, tokens,
 // session and agent.
 func TestServe_replaceFails(t *testing.T) {
+	short.SkipLong(t, "starts servers")
 	s := newSimHost(t)
 	server, viewer := s.serve("--host")
 	id := s.connect(viewer)

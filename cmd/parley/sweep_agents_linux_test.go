@@ -15,6 +15,7 @@ import (
 	"github.com/seed7221b0f9/parley/client"
 	"github.com/seed7221b0f9/parley/internal/sim"
 	"github.com/seed7221b0f9/parley/internal/supervise"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
@@ -58,6 +59,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 // TestServe_sweepsAgents kills a server and the supervisors of its agents: one of Claude, one of Codex, one of the Agent Client
 // Protocol, and a hook command. The next server on the same data ends their leftover processes, and no others.
 func TestServe_sweepsAgents(t *testing.T) {
+	short.SkipLong(t, "starts servers")
 	dir := t.TempDir()
 	notes := map[string]string{}
 	programs := map[string]string{}

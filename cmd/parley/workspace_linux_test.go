@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
@@ -61,6 +62,7 @@ var hunkID = regexp.MustCompile(`\[hunk (\S+)\]`)
 // TestWorkspaceCommands shows, reverts, commits and removes changes, and passes the diff to
 // git.
 func TestWorkspaceCommands(t *testing.T) {
+	short.SkipLong(t, "starts git again and again")
 	s := newSimServer(t)
 	ws, id := s.worktree()
 	lines := strings.SplitAfter(numberedLines(40), "\n")

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 const hostileThread = "01900000-0000-7000-8000-00000000000a"
@@ -54,6 +56,7 @@ const metaLine = `{"timestamp":"2026-01-01T00:00:00Z","type":"session_meta","pay
 
 // TestContext checks that every call ends with its context in the middle of a file with any kind of lines.
 func TestContext(t *testing.T) {
+	short.SkipLong(t, "reads files that expand to gigabytes")
 	calls := map[string]func(ctx context.Context, d *Dir) error{
 		"list": func(ctx context.Context, d *Dir) error { _, _, err := d.List(ctx); return err },
 		"read": func(ctx context.Context, d *Dir) error { _, err := d.Read(ctx, hostileThread); return err },

@@ -8,10 +8,12 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 // TestLarge checks that the record of a large message, in pieces, is the one that it has in one place.
 func TestLarge(t *testing.T) {
+	short.SkipLong(t, "encodes large messages")
 	text := strings.Repeat("a\"é\n", largeMessage/4)
 	header := event.Header{UUID: "u", SessionID: "s", Provider: "p"}
 	content := event.Quote(text)

@@ -16,6 +16,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/claude/claudeevent"
 	"github.com/seed7221b0f9/parley/claude/message"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/server/agui"
 	"github.com/seed7221b0f9/parley/server/aisdk"
 	"github.com/seed7221b0f9/parley/server/parts"
@@ -149,6 +150,7 @@ func drawn(all []parts.Part) map[string]string {
 // once, in any form, that a stream that continues at the position has exactly the missing parts, and
 // that both encoders follow the rules of their protocols.
 func TestReduce_recordings(t *testing.T) {
+	short.SkipLong(t, "reduces every recording")
 	dirs, err := filepath.Glob(filepath.FromSlash("../../testdata/wire/*"))
 	if err != nil || len(dirs) < 100 {
 		t.Fatalf("%d recordings, %v", len(dirs), err)
