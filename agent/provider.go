@@ -70,6 +70,13 @@ type Resumer interface {
 	Resume(ctx context.Context, id string, opts Options) (Session, error)
 }
 
+// ModelReporter is implemented by a session that knows which model it uses before the first answer.
+type ModelReporter interface {
+	// Model returns the model that the configuration of the agent selects, under its name in the catalog if it has one; empty is the
+	// default.
+	Model(ctx context.Context) (string, error)
+}
+
 // MCPHost is implemented by a provider whose agent cannot use every kind of MCP server.
 type MCPHost interface {
 	// MCPTransports returns the kinds of servers that Options.MCPServers may have: of stdio, http and sse.

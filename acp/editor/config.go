@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/seed7221b0f9/parley/acp"
 	"github.com/seed7221b0f9/parley/agent"
@@ -71,8 +72,29 @@ func (c *config) read(live agent.Session, o agent.Options) {
 			c.models = list
 		}
 	}
-	c.model = cmp.Or(c.model, o.Model, defaultValue)
+	c.model = cmp.Or(c.model, o.Model)
+	if c.model == "" {
+		c.model = cmp.Or(configured(live), defaultValue)
+	}
 	c.effort = cmp.Or(c.effort, defaultValue)
+}
+
+// reportTime bounds the request for the model of a session.
+const reportTime = 5 * time.Second
+
+// configured is the model that the agent's own configuration selects; empty if it is the default, or not known.
+func configured(live agent.Session) string {
+	r, ok := live.(agent.ModelReporter)
+	if !ok {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), reportTime)
+	defer cancel()
+	model, err := r.Model(ctx)
+	if err != nil {
+		return ""
+	}
+	return model
 }
 
 func (c *config) modeIDs() []string { return c.modes }

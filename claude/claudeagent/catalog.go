@@ -15,6 +15,19 @@ func (s *Session) Models(context.Context) ([]agent.Entry, error) {
 	return models(s.client.ServerInfo()), s.kit.Alive()
 }
 
+// Model returns the model that the settings select; empty is the default of the CLI.
+func (s *Session) Model(ctx context.Context) (string, error) {
+	settings, err := s.client.FetchSettings(ctx)
+	if err != nil {
+		return "", err
+	}
+	var effective struct {
+		Model string `json:"model"`
+	}
+	err = settings.Effective.Decode(&effective)
+	return effective.Model, err
+}
+
 // Commands returns the slash commands of the session, as the CLI listed them when it started.
 func (s *Session) Commands(context.Context) ([]agent.Entry, error) {
 	return commands(s.client.ServerInfo()), s.kit.Alive()

@@ -1,88 +1,15 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"os/exec"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/seed7221b0f9/parley/acp/acptest"
 	"github.com/seed7221b0f9/parley/codex/codextest"
 	"github.com/seed7221b0f9/parley/internal/test/e2e/codexcli"
 )
-
-// codexEditor is an editor with parley acp and the real codex.
-type codexEditor struct {
-	*acptest.Client
-	t       *testing.T
-	ctx     context.Context
-	asked   chan json.RawMessage
-	session string
-}
-
-func newCodexEditor(t *testing.T, program string, home *codextest.Home) *codexEditor {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	cmd := exec.Command(linkedProgram(t), "acp", "--agent", "codex", "--no-prewarm")
-	cmd.Dir, cmd.Env = home.Project, append(home.Env(), "PARLEY_CODEX="+program, "GORACE=atexit_sleep_ms=0")
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	e := &codexEditor{t: t, ctx: ctx, asked: make(chan json.RawMessage, 10)}
-	e.Client = &acptest.Client{Answer: func(_ context.Context, _ string, params json.RawMessage) (any, error) {
-		e.asked <- params
-		return map[string]any{"outcome": map[string]string{"outcome": "selected", "optionId": "accept"}}, nil
-	}}
-	e.Connect(stdout, stdin)
-	t.Cleanup(func() {
-		_ = e.Close()
-		_ = stdin.Close()
-		if err := cmd.Wait(); err != nil {
-			t.Error(err)
-		}
-		cancel()
-	})
-	return e
-}
-
-// call makes a request and returns its result as text.
-func (e *codexEditor) call(method string, params map[string]any) string {
-	e.t.Helper()
-	var result json.RawMessage
-	if e.session != "" {
-		params["sessionId"] = e.session
-	}
-	if err := e.Call(e.ctx, method, params, &result); err != nil {
-		e.t.Fatalf("%s: %v", method, err)
-	}
-	return string(result)
-}
-
-func (e *codexEditor) prompt(text string) string {
-	e.t.Helper()
-	return e.call("session/prompt", map[string]any{"prompt": []any{map[string]string{"type": "text", "text": text}}})
-}
-
-// updates are the updates so far, in one text.
-func (e *codexEditor) updates() string {
-	var all strings.Builder
-	for _, u := range e.Updates() {
-		all.Write(u)
-		all.WriteByte('\n')
-	}
-	return all.String()
-}
 
 func asks(bodies []*codextest.APIRequest, text string) bool {
 	return slices.ContainsFunc(bodies, func(r *codextest.APIRequest) bool { return strings.Contains(string(r.Body), text) })
@@ -108,7 +35,7 @@ func codexUser(t *testing.T, program string) {
 	api.Reply(said)
 	api.ReplyTo("make a file", codextest.Calls(codextest.EscalatedCommand("call_1", "touch made", "May I?")), codextest.Say("Made."))
 	home := codextest.NewHome(t, api, "")
-	e := newCodexEditor(t, program, home)
+	e := newACPEditor(t, home.Project, append(home.Env(), "PARLEY_CODEX="+program), "--agent", "codex")
 	if got := e.call("initialize", map[string]any{"protocolVersion": 1}); !strings.Contains(got, `"mcpCapabilities":{"http":true,"sse":false}`) {
 		t.Errorf("initialize: %s", got)
 	}
