@@ -185,7 +185,6 @@ type hostStage struct {
 	lines   *lockedBuffer
 	host    *Host
 	server  *Sessions
-	prepare func(opts *agent.Options) // changes the options of the agents; nil for none
 	id      string
 }
 
@@ -246,12 +245,6 @@ func (c *hostStage) serve(provider agent.Provider) {
 	c.server, _ = memSessions(c.T, func(o *Options) {
 		o.Store, o.Host, o.Logger, o.List, o.Dir = c.store, h, logger, filepath.Join(c.lists, "list"), c.lists
 		o.Provider = func(context.Context, string, string) (agent.Provider, []string, error) { return provider, nil, nil }
-		o.Prepare = func(_ string, _ agent.Provider, opts *agent.Options) (func(), error) {
-			if c.prepare != nil {
-				c.prepare(opts)
-			}
-			return func() {}, nil
-		}
 	})
 }
 
@@ -447,9 +440,6 @@ func TestHost_unfit(t *testing.T) {
 	}{
 		"no adopter": {provider: func(c *hostStage) agent.Provider { return unadoptable{c.puppets} }, want: "cannot be taken over"},
 		"refused":    {between: func(c *hostStage) { c.puppets.calls.setFail("Adopt") }, want: errPuppet.Error()},
-		"in a box now": {between: func(c *hostStage) {
-			c.prepare = func(opts *agent.Options) { opts.Box = func(next spawn.Spawner) spawn.Spawner { return next } }
-		}, want: "the session runs in a box now"},
 		"another agent": {before: func(c *hostStage) {
 			c.note(facts{Host: new(uint32(99))})
 		}, want: "the session had agent 99"},
