@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -22,6 +21,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/e2e/codexcli"
 	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/spawn/box"
 )
 
 // hostWorld is a place where parley serve runs a real CLI against a scripted API.
@@ -162,13 +162,25 @@ func (w *hostWorld) agents() []host.Agent {
 	return slices.DeleteFunc(w.processes(), func(a host.Agent) bool { return a.Key == "helper" })
 }
 
-// holdsToken reports whether the environment of a process has a token of the key proxy.
-func (w *hostWorld) holdsToken(pid int) bool {
+// variable returns a variable of a process or of its box, or "".
+func (w *hostWorld) variable(pid int, name string) string {
+	w.t.Helper()
 	env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return bytes.Contains(env, []byte("=sk-parley-"))
+	entries := strings.Split(string(env), "\x00")
+	for _, entry := range append(box.Unpacked(entries), entries...) {
+		if value, ok := strings.CutPrefix(entry, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// holdsToken reports whether the environment of a process has a token of the key proxy.
+func (w *hostWorld) holdsToken(pid int) bool {
+	return strings.HasPrefix(w.variable(pid, "ANTHROPIC_API_KEY"), "sk-parley-")
 }
 
 // helper is the process of the key proxy, or 0.

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -16,13 +17,13 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// TestServe_hostKey is TestServe_host with a key that the agent does not have. The proxy that adds it outlives the server and ends with
+// TestServe_hostKey is TestServe_host after SIGTERM with a key that the agent does not have. The proxy that adds it outlives the server and ends with
 // the host. The key is in no file of the data directory and in no environment or arguments of a process.
 func TestServe_hostKey(t *testing.T) {
 	const key = "sk-ant-key-of-the-hosted-agents-5678"
 	script := claudetest.Replies(claudetest.Use("Bash", map[string]any{"command": "echo kept > kept", "description": "Write a file"}),
 		claudetest.Say("It is written."), claudetest.Say("And again."))
-	checkHosted(newKeyHostWorld(t, key, script), syscall.SIGKILL)
+	checkHosted(newKeyHostWorld(t, key, script), syscall.SIGTERM)
 }
 
 // TestServe_hostBox is TestServe_hostKey with an agent in a box without a network, whose way to the key proxy outlives the server. The next
@@ -41,27 +42,59 @@ func TestServe_hostBox(t *testing.T) {
 	w.call("session.query", api.QueryParams{SessionID: w.session, Text: "once more"}, nil)
 	w.until("the third turn ends", func(c *event.Conversation) bool { return c.Totals.Turns == 3 && c.State == "idle" })
 	agent := w.agents()[0]
+	access := w.access(agent.PID)
 	w.end(syscall.SIGKILL)
+	if got := access(); got == http.StatusUnauthorized {
+		t.Error("without a server the proxy refuses the token of an agent that runs")
+	}
 	w.args = append(w.args, "--sandbox-network", "on")
 	w.serve()
 	w.until("the session is interrupted", func(c *event.Conversation) bool { return c.State != "running" })
 	if syscall.Kill(agent.PID, 0) == nil {
 		t.Error("the agent of another box was not ended")
 	}
+	if got := access(); got != http.StatusUnauthorized {
+		t.Errorf("the proxy answers %d to the token of an agent that was not taken over, want 401", got)
+	}
 	w.end(syscall.SIGINT)
+}
+
+// access returns a function that uses the key proxy with the token of an agent, and returns the status.
+func (w *hostWorld) access(pid int) func() int {
+	address, token := w.variable(pid, "ANTHROPIC_BASE_URL"), w.variable(pid, "ANTHROPIC_API_KEY")
+	return func() int {
+		w.t.Helper()
+		req, err := http.NewRequestWithContext(w.t.Context(), "GET", address+"/v1/models", nil)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		req.Header.Set("X-Api-Key", token)
+		req.Close = true
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		resp.Body.Close()
+		return resp.StatusCode
+	}
 }
 
 // newKeyHostWorld is newHostWorld for a server with a key, which is checked for copies of the key at the end of the test.
 func newKeyHostWorld(t *testing.T, key string, script claudetest.Script, args ...string) *hostWorld {
 	fake := claudetest.StartFakeAPI(t, script)
+	w := newHostWorldOn(t, fake, append(args, "--api-key-file", keyFile(t, key), "--api-upstream", fake.URL())...)
+	w.proxied = true
+	t.Cleanup(func() { checkNoCopies(t, w.data, key) })
+	return w
+}
+
+// keyFile returns a file with a key.
+func keyFile(t *testing.T, key string) string {
 	file := filepath.Join(t.TempDir(), "key")
 	if err := os.WriteFile(file, []byte(key), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w := newHostWorldOn(t, fake, append(args, "--api-key-file", file, "--api-upstream", fake.URL())...)
-	w.proxied = true
-	t.Cleanup(func() { checkNoCopies(t, w.data, key) })
-	return w
+	return file
 }
 
 // checkNoCopies looks for a key in the files below a directory, and in the environments and arguments of all processes.
@@ -102,7 +135,12 @@ func TestServe_hostKeyDies(t *testing.T) {
 		w.until("the turn ends", func(c *event.Conversation) bool { return c.Totals.Turns == 1 && c.State == "idle" })
 	}
 	hello("one")
-	first := w.helper()
+	first, access := w.helper(), w.access(w.agents()[0].PID)
+	if got := access(); got == http.StatusUnauthorized {
+		t.Error("the proxy refuses the token of an agent that runs")
+	}
+	w.call("session.disconnect", api.SessionRef{SessionID: w.session}, nil)
+	eventually(t, "the token ends with the agent", func() bool { return access() == http.StatusUnauthorized })
 	if err := syscall.Kill(first, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}

@@ -47,7 +47,7 @@ type killWorld struct {
 	sessions []*keptSession
 }
 
-// newKillWorld starts a server with the scripted CLI.
+// newKillWorld starts a server with the scripted CLI and an API key.
 func newKillWorld(t *testing.T, seed uint64, variables ...string) *killWorld {
 	dir := t.TempDir()
 	env, err := claudetest.HermeticEnv(dir, "http://127.0.0.1:9")
@@ -68,8 +68,8 @@ func newKillWorld(t *testing.T, seed uint64, variables ...string) *killWorld {
 	if err := os.WriteFile(cli, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	h := &hostWorld{t: t}
-	h.start(project, append(env, "GORACE=atexit_sleep_ms=0"), "--cli", cli, "--agent", "claude", "--max-agents", "100")
+	h := &hostWorld{t: t, proxied: true}
+	h.start(project, append(env, "GORACE=atexit_sleep_ms=0"), "--cli", cli, "--agent", "claude", "--max-agents", "100", "--api-key-file", keyFile(t, "sk-ant-key-of-many-agents"))
 	w := wrapWorld(h, seed)
 	w.diary = diary
 	return w

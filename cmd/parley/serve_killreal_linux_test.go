@@ -13,14 +13,14 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
-// TestServe_killedClaude is TestServe_killed with the real CLI, one session at a time.
+// TestServe_killedClaude is TestServe_killed with the real CLI, one session at a time. Its requests pass the key proxy.
 func TestServe_killedClaude(t *testing.T) {
 	turns := short.Count(1, 2, 20)
 	var replies []claudetest.Reply
 	for range turns {
 		replies = append(replies, claudetest.Use("Bash", map[string]any{"command": "echo kept >> kept", "description": "Add a line"}), claudetest.Say("It is written."))
 	}
-	checkKilledReal(wrapWorld(newHostWorld(t, claudetest.Replies(replies...)), testSeed(t)), turns, short.Count(1, 2, 40))
+	checkKilledReal(wrapWorld(newKeyHostWorld(t, "sk-ant-key-of-the-killed-server", claudetest.Replies(replies...)), testSeed(t)), turns, short.Count(1, 2, 40))
 }
 
 // TestServe_killedCodex is TestServe_killed with the real codex.

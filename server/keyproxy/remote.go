@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/seed7221b0f9/parley/internal/usersocket"
@@ -43,7 +41,8 @@ type Remote struct {
 	inherited map[string][]string // tokens from before, by session, that no agent here has taken over
 }
 
-// OpenRemote connects to the process, if one runs. Otherwise the first grant starts it.
+// OpenRemote connects to the process, if one runs that understands this program. Otherwise the first grant starts one; agents that use the
+// old one keep it.
 func OpenRemote(ctx context.Context, opts RemoteOptions) (*Remote, error) {
 	if _, err := (Options{Key: opts.Key, Upstream: opts.Upstream}).target(); err != nil {
 		return nil, fmt.Errorf("keyproxy: %w", err)
@@ -51,19 +50,11 @@ func OpenRemote(ctx context.Context, opts RemoteOptions) (*Remote, error) {
 	r := &Remote{opts: opts, inherited: map[string][]string{}}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	grants, err := r.dial(ctx)
-	if err != nil && !gone(err) {
-		return nil, err
-	}
+	grants, _ := r.dial(ctx) // if it fails, the first grant starts another process
 	for _, g := range grants {
 		r.inherited[g.Session] = append(r.inherited[g.Session], g.ID)
 	}
 	return r, nil
-}
-
-// gone reports whether no process runs.
-func gone(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED)
 }
 
 // dial connects, sends the key and returns the valid tokens. The caller holds mu.
@@ -84,13 +75,13 @@ func (r *Remote) dial(ctx context.Context) ([]granted, error) {
 	return m.Grants, nil
 }
 
-// connect connects to the process, and starts it if none runs. The caller holds mu.
+// connect connects to the process, and starts another if that is impossible. The caller holds mu.
 func (r *Remote) connect(ctx context.Context) error {
 	if r.line != nil {
 		return nil
 	}
-	if _, err := r.dial(ctx); !gone(err) {
-		return err
+	if _, err := r.dial(ctx); err == nil {
+		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()

@@ -179,6 +179,45 @@ func TestRemote_died(t *testing.T) {
 	}
 }
 
+// A name that leads nowhere, and a process of another version, are replaced.
+func TestRemote_unusable(t *testing.T) {
+	for name, prepare := range map[string]func(w *remoteWorld){
+		"damaged": func(w *remoteWorld) {
+			if err := os.WriteFile(w.path, []byte("{"), 0o600); err != nil {
+				w.Fatal(err)
+			}
+		},
+		"another version": func(w *remoteWorld) {
+			l, err := usersocket.Listen(w.path)
+			if err != nil {
+				w.Fatal(err)
+			}
+			w.running.Go(func() {
+				for {
+					c, err := l.Accept()
+					if err != nil {
+						return
+					}
+					io.WriteString(c, `{"version":2,"url":"http://127.0.0.1:9"}`+"\n")
+					io.Copy(io.Discard, c)
+					c.Close()
+				}
+			})
+			w.Cleanup(func() { l.Close() })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newRemoteWorld(t)
+			prepare(w)
+			r := w.open("key")
+			token, _ := w.grant(r, "one")
+			if got := w.key(r.URL(), token); got != "key" || w.starts != 1 {
+				t.Errorf("after %d starts the API got %q, want 1 and key", w.starts, got)
+			}
+		})
+	}
+}
+
 // A process that cannot be started, and invalid keys and upstreams, are errors.
 func TestRemote_invalid(t *testing.T) {
 	for name, o := range map[string]keyproxy.RemoteOptions{
