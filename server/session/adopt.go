@@ -133,6 +133,8 @@ func (a *actor) adopt(ctx context.Context, l *leftAgent) error {
 	switch {
 	case !ok:
 		return fmt.Errorf("server: agents of %s cannot be taken over", a.core.Provider)
+	case a.core.State == Draining || a.core.State == Ended:
+		return fmt.Errorf("server: the session is %s: the server before has ended the agent, with all of its lines in the log", a.core.State)
 	case a.core.Host != l.Number:
 		return fmt.Errorf("server: the session had agent %d", a.core.Host)
 	case l.Checkpoint > 0:
