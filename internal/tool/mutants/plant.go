@@ -57,7 +57,7 @@ func (j *job) plant(ctx context.Context, m mutant) (outcome, string) {
 	if err := os.WriteFile(path, []byte(strings.Replace(string(text), m.Old, m.New, 1)), 0o600); err != nil {
 		return broken, err.Error()
 	}
-	output, err := j.test(ctx, m)
+	output, err := j.test(ctx, m, j.limit)
 	if werr := os.WriteFile(path, text, 0o600); werr != nil {
 		return broken, werr.Error()
 	}
@@ -93,7 +93,7 @@ func (j *job) baseline(ctx context.Context, m mutant) string {
 	if why, known := j.sound[key]; known {
 		return why
 	}
-	output, err := j.test(ctx, m)
+	output, err := j.test(ctx, m, j.limit+buildLimit)
 	why := ""
 	switch {
 	case err != nil:
@@ -108,9 +108,12 @@ func (j *job) baseline(ctx context.Context, m mutant) string {
 	return why
 }
 
-// test runs the test of a bug in the copy. No process of it is left when it returns.
-func (j *job) test(ctx context.Context, m mutant) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, j.limit)
+// buildLimit is the additional time of a test without a bug, which builds its package and all that it imports.
+const buildLimit = 10 * time.Minute
+
+// test runs the test of a bug in the copy, for at most limit. No process of it is left when it returns.
+func (j *job) test(ctx context.Context, m mutant, limit time.Duration) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "go", "test", "-buildvcs=false", "-vet=off", "-count=1", "-run", m.Run, "-timeout", j.limit.String(), m.Package)
 	if strings.HasPrefix(m.File, "web/") {
