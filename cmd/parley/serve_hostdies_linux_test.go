@@ -132,6 +132,9 @@ func (w *killWorld) spooled() map[string]string {
 	}
 	said := map[string]string{}
 	for _, d := range dead {
+		if d.Key == "helper" { // the key proxy
+			continue
+		}
 		var b strings.Builder
 		for r, err := range d.Records() {
 			if err != nil {
