@@ -97,6 +97,7 @@ test("outside of the project is a reason only for a path that is outside; a file
   await card.getByRole("heading", { name: "Change docs/long.md?" }).waitFor();
   assert.equal(await card.locator("tr.ctx").count(), 3, "the lines that stay");
   rmSync(name);
+  rmSync(join(server().dir, "project", "site.yaml"), { force: true }); // of another test
   await deny(3);
   await say(page, "edit"); // of a text that no file has: its numbers would be wrong
   await card.locator("tr.add").first().waitFor();
