@@ -71,8 +71,8 @@ func (b *bench) readRecording() error {
 	return os.WriteFile(b.path("short.jsonl"), []byte(short), 0o600)
 }
 
-// writeStream generates the stream with the given number of lines.
-func (b *bench) writeStream(name string) (*expected, error) {
+// writeStream generates a stream with a number of lines.
+func (b *bench) writeStream(name string, lines int) (*expected, error) {
 	rec, err := readRecorded(filepath.Join(b.root, filepath.FromSlash(recording)))
 	if err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func (b *bench) writeStream(name string) (*expected, error) {
 	if err != nil {
 		return nil, err
 	}
-	want, err := generate(f, rec, b.lines)
+	want, err := generate(f, rec, lines)
 	return want, errors.Join(err, f.Close())
 }
 

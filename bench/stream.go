@@ -16,7 +16,7 @@ import (
 
 func (b *bench) prepareStream(context.Context) error {
 	b.logf("making a stream of %d lines", b.lines)
-	want, err := b.writeStream(b.path("stream.jsonl"))
+	want, err := b.writeStream(b.path("stream.jsonl"), b.lines)
 	if err != nil {
 		return err
 	}
