@@ -9,6 +9,6 @@ type Boxable interface {
 // BoxNeeds are paths that an agent uses.
 type BoxNeeds struct {
 	Empty  []string // directories that it writes to and that nobody reads later
-	Write  []string // directories whose files the server reads later, such as transcripts
+	Write  []string // directories with files that the server reads later, such as transcripts
 	Logins []string // files that hold a login, which may not exist
 }

@@ -77,7 +77,7 @@ type ModelReporter interface {
 	Model(ctx context.Context) (string, error)
 }
 
-// MCPHost is implemented by a provider whose agent cannot use every kind of MCP server.
+// MCPHost is implemented by a provider if its agent supports only some kinds of MCP servers.
 type MCPHost interface {
 	// MCPTransports returns the kinds of servers that Options.MCPServers may have: of stdio, http and sse.
 	MCPTransports() []string

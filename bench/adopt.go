@@ -16,7 +16,7 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// adoptions are the numbers of lines that an agent has written before it is adopted. The fewest are those of a turn without content.
+// adoptions lists the number of lines that an agent has written before its adoption. An empty turn has four.
 var adoptions = []struct {
 	row   string
 	lines int

@@ -8,7 +8,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// Every message of a server on a socket: what is passed on, where the next connection begins, and which error ends this one.
+// The test has every message that a server sends on a socket: the event for the caller, the cursor of the next connection, and the error that ends this one.
 func TestFollower_handle(t *testing.T) {
 	const cursor = `{"cursor":{"epoch":"e","seq":3,"sub":2},"state":"idle"}`
 	envelope := `{"seq":4,"sub":1,"epoch":"f","session_id":"s","ts":"t","msg":{"type":"notice","severity":"info","text":"x"}}`

@@ -121,7 +121,7 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// A host whose folder was removed ends with its agents, because no owner can connect to it.
+// A host ends with its agents when its folder is removed, because no owner can connect any more.
 func TestRemovedFolder(t *testing.T) {
 	short.Skip(t, "processes")
 	dir := filepath.Join(t.TempDir(), "data")

@@ -13,7 +13,7 @@ import (
 	"github.com/coder/websocket"
 )
 
-// flood is a request of a hundred megabytes that counts what was read of it.
+// flood is a request body of 100 MB. It counts the bytes that the server reads.
 type flood struct{ left, read atomic.Int64 }
 
 func (z *flood) Read(p []byte) (int, error) {

@@ -26,8 +26,8 @@ func TestServe_hostKey(t *testing.T) {
 	checkHosted(newKeyHostWorld(t, key, script), syscall.SIGTERM)
 }
 
-// TestServe_hostBox is TestServe_hostKey with an agent in a box without a network, whose way to the key proxy outlives the server. The next
-// server takes over no agent of another box.
+// TestServe_hostBox kills the server of an agent in a box without a network. The agent still reaches the key proxy, and the next server
+// adopts it. A server with other settings for boxes ends it.
 func TestServe_hostBox(t *testing.T) {
 	const key = "sk-ant-key-of-the-boxed-agents-3456"
 	t.Setenv("PATH", os.Getenv("PATH")+":"+bwraptest.Dir(t))

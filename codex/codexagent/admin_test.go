@@ -18,7 +18,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonrpc"
 )
 
-// recordedThread is a provider of a scripted server with the files of a recording, whose first prompt has the id "prompt-1", and its thread.
+// recordedThread returns a provider on a scripted server with the files of a recording, and the thread. The first prompt has the id "prompt-1".
 func recordedThread(t *testing.T, server *codextest.Server) (*codexagent.Provider, *rollout.Conversation) {
 	t.Helper()
 	p := scripted(t, server)

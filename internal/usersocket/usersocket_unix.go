@@ -119,7 +119,7 @@ func removeStale(path string) error {
 	return remove(path)
 }
 
-// makeDir makes a directory whose path is short enough for a socket.
+// makeDir creates a directory with a path that is short enough for a socket.
 func makeDir() (string, error) {
 	var failed error
 	for _, temp := range append(filepath.SplitList(os.Getenv(RuntimeVariable)), os.TempDir(), "/tmp") {

@@ -680,7 +680,7 @@ func TestHost_leave(t *testing.T) {
 	}
 }
 
-// An agent whose last events cannot be stored stays at the host: the next server reads them.
+// If the last events of an agent cannot be stored, the host keeps the agent and the next server reads them.
 func TestHost_unstored(t *testing.T) {
 	c := newHostStage(t)
 	c.begin()

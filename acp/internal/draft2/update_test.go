@@ -56,7 +56,7 @@ func TestUpdates(t *testing.T) {
 	}
 }
 
-// The hunks of one file are one patch, with the lines of their locations; those of another file are another one.
+// The hunks of a file become one patch with line numbers. Each file has its own patch.
 func TestUpdates_diffs(t *testing.T) {
 	in := `{"sessionUpdate":"tool_call_update","toolCallId":"c","locations":[{"path":"/f","line":5},{"path":"/f","line":0},{"path":"/g"}],"content":[
 		{"type":"diff","path":"/f","oldText":"a\nb\nc\n","newText":"a\nB\nc\n"},{"type":"diff","path":"/f","oldText":"","newText":"x"},{"type":"diff","path":"/g","newText":"n\n"},
