@@ -49,21 +49,27 @@ func (r *reader) run() {
 	}
 }
 
-// line dispatches one line. The error, with StrictLines, ends the stream.
+// line processes a line of either direction. The error, with StrictLines, ends the stream.
 func (r *reader) line(l ndjson.Line) error {
 	if n := r.s.conn.reads(); n != r.reads {
 		r.reads = n
 		r.s.activity.touch()
 	}
-	e := entry{text: l.Text}
-	if c, ok := r.s.conn.(*lineConn); ok {
-		e.number = c.last.Number
-		defer r.past(e.number)
-		if c.last.Input {
-			r.wrote(e)
-			return nil
-		}
+	c, ok := r.s.conn.(*lineConn)
+	if !ok {
+		return r.dispatch(l, entry{text: l.Text})
 	}
+	e := entry{text: l.Text, number: c.last.Number}
+	defer r.past(e.number)
+	if c.last.Input {
+		r.wrote(e)
+		return nil
+	}
+	return r.dispatch(l, e)
+}
+
+// dispatch passes a line of the CLI to the control protocol or to the consumer.
+func (r *reader) dispatch(l ndjson.Line, e entry) error {
 	if l.TooLong {
 		e.msg = message.NewBadLine(l.Text, l.Size, &message.DecodeError{Line: l.Text, Err: errTooLong})
 	}
