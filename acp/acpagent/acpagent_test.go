@@ -58,8 +58,16 @@ func (s *served) Close() error {
 // served by editor.Serve.
 func TestSuite(t *testing.T) {
 	agenttest.Run(t, func(t *testing.T) agenttest.Subject {
+		p := serve(t, &agenttest.Provider{Dir: t.TempDir()})
+		dial := p.Dial
+		var output io.Closer
+		p.Dial = func(ctx context.Context, opts agent.Options) (r io.ReadCloser, w io.WriteCloser, err error) {
+			r, w, err = dial(ctx, opts)
+			output = r
+			return r, w, err
+		}
 		return agenttest.Subject{
-			Provider: serve(t, &agenttest.Provider{Dir: t.TempDir()}), Options: agent.Options{Dir: t.TempDir()},
+			Provider: p, Options: agent.Options{Dir: t.TempDir()}, Kill: func(agent.Session) { output.(*served).PipeReader.Close() },
 			Prompts: agenttest.Prompts{Say: "say hello there", Tool: "tool Bash", Plan: "plan", Elicit: "elicit", Wait: "wait"},
 		}
 	})

@@ -105,12 +105,8 @@ func (s *Session) beginLine(l jsonrpc.Line) {
 	case !l.Input:
 	case m.Method == acp.MethodSessionPrompt:
 		s.prompted(m, l.Past)
-	case m.Method == acp.MethodSessionCancel && l.Past:
-		s.kit.Do(func() {
-			for _, r := range s.requests {
-				r.over = true
-			}
-		})
+	case m.Method == acp.MethodSessionCancel:
+		s.endRequests()
 	case m.IsAnswer():
 		s.emit(func() []event.Event { return s.resolved(m) })
 	}
@@ -246,6 +242,12 @@ func optionResolution(options []acp.PermissionOption, id acp.PermissionOptionID)
 		}
 	}
 	return end
+}
+
+// endRequests withdraws the requests of a turn that has ended or is cancelled.
+func (s *Session) endRequests() {
+	s.emit(s.cancelRequests)
+	s.kit.Withdraw(agentkit.All)
 }
 
 // cancelRequests returns the events of the requests that end with their turn.

@@ -104,10 +104,10 @@ func TestAdopt_lines(t *testing.T) {
 				}
 			}()
 			synctest.Wait()
-			text := out.String() // the end of the session is not part of it
+			written := ""
 			for _, w := range p.Written() {
 				size += len(w)
-				text += "> " + w + "\n"
+				written += "> " + w + "\n"
 			}
 			if got := h.Kept(); got != int64(size) {
 				t.Errorf("%s: the host keeps %d bytes, want those of the lines: %d", name, got, size)
@@ -119,7 +119,7 @@ func TestAdopt_lines(t *testing.T) {
 				t.Error(err)
 			}
 			<-done
-			parts[name] = text
+			parts[name] = out.String() + written
 		})
 	}
 	parts.Check(t, "testdata/adopted.txt", *updateGolden)

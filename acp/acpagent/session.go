@@ -71,7 +71,6 @@ type Session struct {
 	requests  map[jsonrpc.ID]*request // without an answer
 	past      map[string]bool         // prompts that an earlier process has written
 	earlier   <-chan struct{}         // closed when the last turn of an earlier process has ended; nil without one
-	gone      bool                    // the agent has ended
 }
 
 // turn is a prompt that was sent.
@@ -89,8 +88,8 @@ func newSession(p *Provider, dir string, opts agent.Options) *Session {
 	}
 	s.env = slices.Concat(s.env, p.Env)
 	s.kit = agentkit.New(agentkit.Options{Cancel: func(r *agentkit.Prompt) []event.Event {
-		if s.hosted != nil && !s.gone {
-			return nil // the line of the answer has the events
+		if s.hosted != nil {
+			return nil // the line of the answer has the events, or the end of the agent
 		}
 		end := resolution{behavior: event.ResolvedCancelled}
 		if r.Kind == event.QuestionElicitation {
@@ -208,8 +207,7 @@ func (s *Session) endTurn(raw json.RawMessage, err error) {
 	if err = s.translate(err); err != nil {
 		failed = err.Error()
 	}
-	s.emit(s.cancelRequests)
-	s.kit.Withdraw(agentkit.All)
+	s.endRequests()
 	s.emit(func() []event.Event {
 		s.finished++
 		return s.conv.End(string(answer.StopReason), s.spent.of(&answer), failed)
@@ -292,7 +290,6 @@ func (s *Session) watch() {
 	s.stop()
 	if s.hosted != nil {
 		s.hosted.End()
-		s.kit.Do(func() { s.gone = true })
 	}
 	s.work.Wait()
 	err := s.conn.Err()
@@ -302,7 +299,9 @@ func (s *Session) watch() {
 			err = fmt.Errorf("the agent ended with code %d %s: %.500s", exit.Code, exit.Signal, exit.Stderr)
 		}
 	}
-	s.kit.End(fmt.Errorf("%w: %w", agent.ErrClosed, err), s.conv.Stop)
+	s.kit.End(fmt.Errorf("%w: %w", agent.ErrClosed, err), func() []event.Event {
+		return append(s.cancelRequests(), s.conv.Stop()...) // a call ends after its request
+	})
 }
 
 // ID returns the id that the agent has given the session, with which it can be resumed.

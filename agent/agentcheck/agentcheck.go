@@ -20,6 +20,8 @@ type Subject struct {
 	Prompts  Prompts
 	// Capabilities are the names of those that the provider and its sessions must have, and no others; nil allows all.
 	Capabilities []string
+	// Kill ends the process of a session as a crash does; nil skips what needs it.
+	Kill func(agent.Session)
 	// Timeout bounds each wait; 0 is 30 seconds.
 	Timeout time.Duration
 }
@@ -69,7 +71,7 @@ func Checks() []Check {
 		{"interrupt", wait, checkInterrupt},
 		{"die", func(p Prompts) string { return p.Die }, checkDie},
 		{"task", func(p Prompts) string { return p.Task }, checkTask},
-		{"close", wait, checkClose}, {"resume", say, checkResume}, {"capabilities", say, checkCapabilities},
+		{"close", wait, checkClose}, {"leave", tool, checkLeave}, {"crash", tool, checkCrash}, {"resume", say, checkResume}, {"capabilities", say, checkCapabilities},
 	}
 }
 

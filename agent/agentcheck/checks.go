@@ -1,143 +1,14 @@
 package agentcheck
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"slices"
-	"time"
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/internal/random"
 )
-
-// run is one check.
-type run struct {
-	T
-	Subject
-	prompt string
-	uuid   string // of the last prompt
-	events chan event.Event
-	err    error // why the events ended; read after events is closed
-	seen   []event.Event
-}
-
-func (r *run) ctx() context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), r.Timeout)
-	r.Cleanup(cancel)
-	return ctx
-}
-
-func (r *run) open() agent.Session {
-	r.Helper()
-	s, err := r.Provider.Open(r.ctx(), r.Options)
-	if err != nil {
-		r.Fatalf("Open: %v", err)
-	}
-	return r.follow(s)
-}
-
-// follow reads the events of a session and ends it with the test.
-func (r *run) follow(s agent.Session) agent.Session {
-	events := make(chan event.Event)
-	r.events, r.seen, r.err = events, nil, nil
-	finished := make(chan struct{})
-	ctx, cancel := context.WithCancel(context.Background())
-	go func() {
-		defer close(finished)
-		defer close(events)
-		for ev, err := range s.Events(ctx) {
-			if err != nil {
-				r.err = err
-				return
-			}
-			select {
-			case events <- ev:
-			case <-ctx.Done():
-			}
-		}
-	}()
-	r.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			r.Errorf("Close: %v", err)
-		}
-		cancel()
-		<-finished
-	})
-	return s
-}
-
-func (r *run) send(s agent.Session) {
-	r.Helper()
-	r.uuid = random.UUID()
-	if err := s.Send(r.ctx(), agent.Input{UUID: r.uuid, Text: r.prompt}); err != nil {
-		r.Fatalf("Send: %v", err)
-	}
-}
-
-// next waits for an event of type T that match accepts.
-func next[T event.Event](r *run, match func(T) bool) T {
-	r.Helper()
-	timeout := time.NewTimer(r.Timeout)
-	defer timeout.Stop()
-	for {
-		select {
-		case ev, ok := <-r.events:
-			if !ok {
-				r.Fatalf("the events ended (%v) before a %T", r.err, *new(T))
-			}
-			r.seen = append(r.seen, ev)
-			if e, ok := ev.(T); ok && (match == nil || match(e)) {
-				return e
-			}
-		case <-timeout.C:
-			r.Fatalf("no %T within %v; the last of %d events is %#v", *new(T), r.Timeout, len(r.seen), slices.Concat([]event.Event{nil}, r.seen)[len(r.seen)])
-		}
-	}
-}
-
-// end waits for the end of the events.
-func (r *run) end() error {
-	r.Helper()
-	timeout := time.NewTimer(r.Timeout)
-	defer timeout.Stop()
-	for {
-		select {
-		case ev, ok := <-r.events:
-			if !ok {
-				return r.err
-			}
-			r.seen = append(r.seen, ev)
-		case <-timeout.C:
-			r.Fatalf("the events did not end within %v", r.Timeout)
-		}
-	}
-}
-
-// answers returns the text of all whole answers that were seen.
-func (r *run) answers() string {
-	text := ""
-	for _, ev := range r.seen {
-		if a, ok := ev.(*event.AssistantMessage); ok {
-			for _, b := range a.Blocks {
-				text += b.Block.Text
-			}
-		}
-	}
-	return text
-}
-
-// prompts returns how often the last prompt is among the events.
-func (r *run) prompts() int {
-	n := 0
-	for _, ev := range r.seen {
-		if u, ok := ev.(*event.UserMessage); ok && u.IsPrompt && u.UUID == r.uuid {
-			n++
-		}
-	}
-	return n
-}
 
 func checkSay(r *run) {
 	s := r.open()
@@ -424,6 +295,43 @@ func checkClose(r *run) {
 	}
 	if _, err := s.Interrupt(r.ctx()); !errors.Is(err, agent.ErrClosed) {
 		r.Errorf("Interrupt after Close: %v, want ErrClosed", err)
+	}
+}
+
+// checkLeave closes a session with an open request.
+func checkLeave(r *run) {
+	s := r.open()
+	r.send(s)
+	ask := next[*event.PermissionRequest](r, nil)
+	if err := s.Close(); err != nil {
+		r.Errorf("Close: %v", err)
+	}
+	r.abandoned(s, ask.RequestID)
+}
+
+// checkCrash kills an agent with an open request.
+func checkCrash(r *run) {
+	if r.Kill == nil {
+		r.Skip("the subject cannot kill its agent")
+	}
+	s := r.open()
+	r.send(s)
+	ask := next[*event.PermissionRequest](r, nil)
+	r.Kill(s)
+	r.abandoned(s, ask.RequestID)
+}
+
+// abandoned checks that a request that was open at the end of a session was not allowed and cannot be.
+func (r *run) abandoned(s agent.Session, id string) {
+	r.Helper()
+	_ = r.end() // checked elsewhere
+	for _, ev := range r.seen {
+		if p, ok := ev.(*event.PermissionResolved); ok && p.RequestID == id && p.Behavior == event.ResolvedAllow {
+			r.Error("a request that was open at the end was resolved with allow")
+		}
+	}
+	if err := s.Answer(r.ctx(), id, &agent.PermissionAnswer{Allow: true}); !errors.Is(err, agent.ErrClosed) {
+		r.Errorf("an answer after the end: %v, want ErrClosed", err)
 	}
 }
 

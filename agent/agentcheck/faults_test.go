@@ -280,7 +280,9 @@ func TestChecks(t *testing.T) {
 	}
 	result := func(check string, f fault) agentcheck.Result {
 		p := &faulty{Provider: &agenttest.Provider{Dir: t.TempDir()}, fault: f}
-		return checks[check].Result(agentcheck.Subject{Provider: p, Prompts: prompts, Timeout: 5 * time.Second})
+		return checks[check].Result(agentcheck.Subject{
+			Provider: p, Prompts: prompts, Timeout: 5 * time.Second, Kill: func(s agent.Session) { s.(*session).Kill() },
+		})
 	}
 	for name := range checks {
 		if r := result(name, fault{}); r.Status != agentcheck.Passed {
@@ -354,6 +356,11 @@ func TestChecks(t *testing.T) {
 			return err
 		}}},
 		{"close", "Send after Close", fault{send: func(agent.Input, error) error { return nil }}}, {"close", "Interrupt after Close", fault{interrupt: func(int, error) error { return nil }}},
+		{"leave", "Close: it is broken", fault{close: func(int, error) error { return errBroken }}}, {"leave", "resolved with allow", fault{event: behaves("allow")}},
+		{"leave", "resolved 0 times", fault{event: dropped[*event.PermissionResolved]()}}, {"leave", "an answer after the end: <nil>", fault{answer: never}},
+		{"crash", "resolved with allow", fault{event: behaves("allow")}}, {"crash", "resolved 0 times", fault{event: dropped[*event.PermissionResolved]()}}, {"crash", "an answer after the end: <nil>", fault{answer: never}},
+		{"allow", "resolved 2 times", fault{event: on(func(ev *event.PermissionResolved) []event.Event { return []event.Event{ev, ev} })}},
+		{"question", "resolved 2 times", fault{event: on(func(ev *event.QuestionResolved) []event.Event { return []event.Event{ev, ev} })}},
 		{"resume", "Resume of no session", fault{resume: func(_ string, err error) error {
 			if err != nil {
 				return errBroken
@@ -397,7 +404,7 @@ func TestChecks_silent(t *testing.T) {
 			}
 		}
 	}
-	if got := fmt.Sprint(len(agentcheck.Checks())); got != "16" {
+	if got := fmt.Sprint(len(agentcheck.Checks())); got != "18" {
 		t.Errorf("there are %s checks; TestChecks must have the faults of each", got)
 	}
 }

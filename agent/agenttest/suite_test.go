@@ -16,7 +16,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func TestProvider(t *testing.T) {
 	Run(t, func(t *testing.T) Subject {
 		return Subject{
-			Provider: &Provider{Dir: t.TempDir()},
+			Provider: &Provider{Dir: t.TempDir()}, Kill: func(s agent.Session) { s.(*Session).Kill() },
 			Prompts: Prompts{Say: "say one two three", Tool: "tool Bash", Plan: "plan", Question: "ask", Elicit: "elicit",
 				Wait: "wait", Die: "die", Task: "task"},
 		}

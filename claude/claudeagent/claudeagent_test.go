@@ -1,6 +1,7 @@
 package claudeagent_test
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path"
@@ -46,12 +47,14 @@ func (d dying) Open(ctx context.Context, opts agent.Options) (agent.Session, err
 type dyingSession struct{ agent.Session }
 
 func (d dyingSession) Send(ctx context.Context, in agent.Input) error {
-	err := d.Session.Send(ctx, in)
-	if pid := d.Session.(*claudeagent.Session).PID(); err == nil && pid > 0 {
-		var p *os.Process
-		if p, err = os.FindProcess(pid); err == nil {
-			err = p.Kill()
-		}
+	return cmp.Or(d.Session.Send(ctx, in), kill(d.Session))
+}
+
+// kill kills the CLI of a session, like in a crash.
+func kill(s agent.Session) error {
+	p, err := os.FindProcess(s.(*claudeagent.Session).PID())
+	if err == nil {
+		err = p.Kill()
 	}
 	return err
 }
@@ -100,6 +103,11 @@ func subject(t *testing.T) agenttest.Subject {
 	}
 	return agenttest.Subject{
 		Provider: provider, Options: agent.Options{Mode: mode}, Capabilities: parts.Of(t, "`claudeagent`"),
+		Kill: func(s agent.Session) {
+			if err := kill(s); err != nil {
+				t.Error(err)
+			}
+		},
 		Prompts: agenttest.Prompts{
 			Say: "say something", Tool: "use-a-tool", Plan: "make-a-plan", Question: "ask-a-question", Elicit: "ask-by-mcp",
 			Wait: "please-wait", Die: "please-die", Task: "start-a-task",

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/internal/agentkit"
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
@@ -43,12 +44,16 @@ func (s *Session) join(at *api.AttachResult, first bool) error {
 			events = append(events, n.Notice)
 		}
 	}
+	open := map[string]bool{}
 	for _, p := range c.Prompts {
 		events = append(events, p.Event())
+		open[p.RequestID()] = true
 	}
 	for _, ev := range events {
 		ev.Head().Provider, ev.Head().SessionID = c.Provider, c.SessionID
 	}
+	s.kit.Do(func() { s.head = event.Header{Provider: c.Provider, SessionID: c.SessionID} })
+	s.kit.Withdraw(func(r *agentkit.Prompt) bool { return !open[r.ID] }) // it was answered meanwhile
 	s.kit.Update(func() []event.Event { return events })
 	return nil
 }

@@ -28,15 +28,21 @@ type Session struct {
 
 	kit     *agentkit.Session // its methods guard the fields below
 	prompts map[string]string // the caller's ids by those of the server
+	head    event.Header      // of the agent at the server
 }
 
 var _ agent.ModeSetter = (*Session)(nil)
 
+func newSession(p *Provider, id string, modes []string, mode string, stop context.CancelFunc) *Session {
+	s := &Session{p: p, id: id, modes: modes, mode: mode, stop: stop, prompts: map[string]string{}}
+	s.kit = agentkit.New(agentkit.Options{Observe: s.rename, Cancel: s.unknown})
+	return s
+}
+
 // attach opens a view of a session. It returns when the server has reported its position.
 func (p *Provider) attach(ctx context.Context, id string, modes []string, mode string) (agent.Session, error) {
 	follow, stop := context.WithCancel(context.Background())
-	s := &Session{p: p, id: id, modes: modes, mode: mode, stop: stop, prompts: map[string]string{}}
-	s.kit = agentkit.New(agentkit.Options{Observe: s.rename})
+	s := newSession(p, id, modes, mode, stop)
 	attached := make(chan struct{})
 	go s.follow(follow, attached)
 	select {
@@ -71,6 +77,12 @@ func (s *Session) follow(ctx context.Context, attached chan struct{}) {
 		s.kit.Add(func() []event.Event { return ev.Events })
 	}
 	s.kit.End(fmt.Errorf("%w: %w", agent.ErrClosed, failed), nil)
+}
+
+// unknown returns the event of a request whose answer this view does not see.
+func (s *Session) unknown(r *agentkit.Prompt) []event.Event {
+	question := r.Kind == event.QuestionAsk || r.Kind == event.QuestionElicitation
+	return []event.Event{event.Resolve(s.head, question, r.ID, r.ToolUseID, event.Resolution{Behavior: event.ResolvedUnknown})}
 }
 
 // rename replaces the server's id of a prompt by the caller's.

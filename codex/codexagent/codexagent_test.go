@@ -102,6 +102,7 @@ func subject(t *testing.T) (agenttest.Subject, *tapped) {
 	api.ReplyTo("please-die", die)
 	return agenttest.Subject{
 		Provider: p, Options: agent.Options{Dir: home.Project, Mode: "default"}, Capabilities: parts.Of(t, "`codexagent`"),
+		Kill:    func(agent.Session) { p.kill(t) },
 		Prompts: agenttest.Prompts{Say: "say something", Tool: "use-a-tool", Elicit: "ask-by-mcp", Question: "ask-me", Wait: "please-wait", Die: "please-die"},
 	}, p
 }

@@ -1,5 +1,5 @@
 // Package agentkit has the parts that the sessions of all agents share: a bounded queue of events with one
-// consumer, the table of open requests, and an end that happens once.
+// consumer, the table of open requests, each of which is resolved by one event, and an end that happens once.
 package agentkit
 
 import (
@@ -288,8 +288,8 @@ func (s *Session) Stop(err error) {
 	s.cancel()
 }
 
-// End withdraws the open requests, queues the events of last, and ends the events with err, or with
-// the error of Stop. The first call counts.
+// End withdraws the open requests, queues the events of last, resolves the requests that these leave open, and ends
+// the events with err, or with the error of Stop. The first call counts.
 func (s *Session) End(err error, last func() []event.Event) {
 	s.update(func(st *state) {
 		if st.over {
@@ -299,6 +299,7 @@ func (s *Session) End(err error, last func() []event.Event) {
 		if last != nil {
 			s.put(st, last)
 		}
+		st.push(st.leftOpen(), s.opts.Observe)
 		st.end(err)
 		close(s.done)
 	})

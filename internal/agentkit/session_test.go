@@ -201,7 +201,9 @@ func TestAnswer(t *testing.T) {
 		rnd := rand.New(rand.NewPCG(seed, 3))
 		s := agentkit.New(agentkit.Options{Cancel: cancelled})
 		ctx, cancel := context.WithCancel(t.Context())
-		r, err := ask(ctx, s, "r", nil)
+		r, err := ask(ctx, s, "r", func(_ context.Context, r *agentkit.Prompt, _ agent.Answer) ([]event.Event, error) {
+			return []event.Event{&event.PermissionResolved{RequestID: r.ID, Behavior: event.ResolvedDeny}}, nil
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -227,7 +229,7 @@ func TestAnswer(t *testing.T) {
 		s.End(nil, nil)
 		list, _ := texts(t, s)
 		withdrawn := slices.Contains(list, "cancelled r")
-		if n := taken.Load(); n > 1 || (n == 1) != (got != nil) || (n == 1) == withdrawn {
+		if n := taken.Load(); n > 1 || (n == 1) != (got != nil) || (n == 1) == withdrawn || len(list) != 2 {
 			t.Fatalf("seed %d: %d answers, %v, events %v", seed, n, got, list)
 		}
 	}
@@ -356,5 +358,54 @@ func TestOpen_withdrawn(t *testing.T) {
 			cancel()
 			s.End(nil, nil)
 		})
+	}
+}
+
+// TestEnd_open checks that each request has one resolution after the end: of its answer, of Cancel, of the last events,
+// or of none of them.
+func TestEnd_open(t *testing.T) {
+	head := event.Header{Provider: "p", SessionID: "s"}
+	resolved := func(id, behavior string) []event.Event {
+		return []event.Event{&event.PermissionResolved{Header: head, RequestID: id, Behavior: behavior}}
+	}
+	s := agentkit.New(agentkit.Options{Cancel: func(r *agentkit.Prompt) []event.Event {
+		if r.ID == "cancelled" {
+			return resolved(r.ID, event.ResolvedUnknown)
+		}
+		return nil
+	}})
+	var asks []event.Event
+	for _, id := range []string{"answered", "cancelled", "last", "withdrawn", "lost"} {
+		asks = append(asks, &event.PermissionRequest{Header: head, RequestID: id, ToolUseID: "t-" + id, Kind: event.PermissionTool})
+	}
+	asks = append(asks, &event.QuestionRequest{Header: head, RequestID: "question", Kind: event.QuestionAsk}, &event.QuestionRequest{Header: head, RequestID: "form", Kind: event.QuestionElicitation})
+	s.AddLine(1, false, func() []event.Event { return asks })
+	s.AddLine(2, true, func() []event.Event {
+		return []event.Event{&event.PermissionRequest{Header: head, RequestID: "past", Kind: event.PermissionTool}}
+	})
+	if err := s.Answer(t.Context(), "lost", &agent.PermissionAnswer{Allow: true}); err != nil {
+		t.Fatal(err) // of which no line comes
+	}
+	s.Update(func() []event.Event { return resolved("answered", event.ResolvedAllow) })
+	s.Withdraw(func(r *agentkit.Prompt) bool { return r.ID == "withdrawn" })
+	s.End(nil, func() []event.Event {
+		return append(resolved("last", event.ResolvedExpired), resolved("answered", event.ResolvedDeny)...)
+	})
+	got := map[string]string{}
+	for ev, err := range s.Events(t.Context()) {
+		if id := event.ResolvedID(ev); id != "" && err == nil {
+			if got[id] != "" || ev.Head().Provider != "p" || ev.Head().SessionID != "s" {
+				t.Errorf("%s is resolved after %q by %#v", id, got[id], ev)
+			}
+			switch ev := ev.(type) {
+			case *event.PermissionResolved:
+				got[id] = ev.Behavior + ev.ToolUseID
+			case *event.QuestionResolved:
+				got[id] = ev.Action
+			}
+		}
+	}
+	if want := "map[answered:allow cancelled:unknown form:cancel last:expired lost:cancelledt-lost past:cancelled question:cancel withdrawn:cancelledt-withdrawn]"; fmt.Sprint(got) != want {
+		t.Errorf("%v, want %s", got, want)
 	}
 }

@@ -37,6 +37,7 @@ type state struct {
 	limit   int
 	queue   []queued // the oldest first
 	open    map[string]*Prompt
+	asked   map[string]unresolved  // requests that no event has resolved yet; nil without any
 	past    map[string]event.Event // of requests of the past that are not resolved; nil without any
 	line    uint64                 // the one that events come from now
 	held    int                    // senders that the reader of the agent waits for
@@ -44,6 +45,13 @@ type state struct {
 	stopped bool                   // by Stop
 	over    bool                   // by End; no event follows
 	err     error
+}
+
+// unresolved is a request without an event that resolves it.
+type unresolved struct {
+	header    event.Header
+	toolUseID string
+	question  bool
 }
 
 // queued is an event that waits, or the end of a line, which has none.
@@ -72,6 +80,9 @@ func (st *state) push(events []event.Event, observe func(event.Event)) {
 		return
 	}
 	for _, ev := range events {
+		if st.repeats(ev) {
+			continue
+		}
 		if observe != nil {
 			observe(ev)
 		}
@@ -87,6 +98,9 @@ func (st *state) push(events []event.Event, observe func(event.Event)) {
 // pushPast queues events of the past: what they ask is asked again.
 func (st *state) pushPast(events []event.Event, observe func(event.Event)) {
 	for _, ev := range events {
+		if st.repeats(ev) {
+			continue
+		}
 		if observe != nil {
 			observe(ev)
 		}

@@ -16,18 +16,22 @@ func TestState(t *testing.T) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
 		st := &state{limit: 4, open: map[string]*Prompt{}}
 		phase := map[string]string{} // open, answered, or absent
+		asked := map[string]bool{}   // and not resolved
 		pushed, popped := 0, 0
 		for range 200 {
 			id := fmt.Sprint(rnd.IntN(6))
 			switch rnd.IntN(6) {
 			case 0:
 				st.push([]event.Event{&event.PermissionRequest{RequestID: id, Kind: event.PermissionTool}}, nil)
-				phase[id] = "open"
+				phase[id], asked[id] = "open", true
 				pushed++
 			case 1:
 				st.push([]event.Event{&event.PermissionResolved{RequestID: id}}, nil)
+				if asked[id] {
+					pushed++ // only what is asked is resolved
+				}
 				delete(phase, id)
-				pushed++
+				delete(asked, id)
 			case 2:
 				r, err := st.request(id, &agent.PermissionAnswer{})
 				if (err == nil) != (phase[id] == "open") || err != nil && !errors.Is(err, agent.ErrNotOpen) {
@@ -54,6 +58,9 @@ func TestState(t *testing.T) {
 			if ready := pushed-popped <= st.limit; len(st.queue) != pushed-popped || st.ready() != ready || len(st.open) != len(phase) {
 				t.Fatalf("seed %d: %d events wait, ready %v, %d requests of %d", seed, len(st.queue), st.ready(), len(st.open), len(phase))
 			}
+		}
+		if n := len(st.leftOpen()); n != len(asked) {
+			t.Fatalf("seed %d: %d requests are left, want %d", seed, n, len(asked))
 		}
 	}
 }

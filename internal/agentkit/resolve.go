@@ -1,0 +1,33 @@
+package agentkit
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/seed7221b0f9/parley/agent/event"
+)
+
+// repeats notes which requests are asked and resolved, and reports whether an event resolves one that is not open.
+func (st *state) repeats(ev event.Event) bool {
+	if r := asked(ev); r != nil {
+		if st.asked == nil {
+			st.asked = map[string]unresolved{}
+		}
+		h := ev.Head()
+		_, question := ev.(*event.QuestionRequest)
+		st.asked[r.ID] = unresolved{event.Header{Provider: h.Provider, SessionID: h.SessionID, ParentToolUseID: h.ParentToolUseID}, r.ToolUseID, question}
+	}
+	id := event.ResolvedID(ev)
+	_, open := st.asked[id]
+	delete(st.asked, id)
+	return id != "" && !open
+}
+
+// leftOpen returns the events that resolve what is still open at the end, in the order of the ids.
+func (st *state) leftOpen() (events []event.Event) {
+	for _, id := range slices.Sorted(maps.Keys(st.asked)) {
+		r := st.asked[id]
+		events = append(events, event.Resolve(r.header, r.question, id, r.toolUseID, event.Resolution{Behavior: event.ResolvedCancelled}))
+	}
+	return events
+}
