@@ -40,20 +40,19 @@ func (s *Session) host(o *codex.Options, a agent.Adoption) {
 // observeLine converts a numbered line to events.
 func (s *Session) observeLine(l codex.Line) {
 	s.kit.AddLine(l.Number, l.Past, func() []event.Event {
-		switch v := l.Value.(type) {
-		case *item.TurnStarted:
-			s.turn = v.Turn.ID
-		case *item.TurnCompleted:
-			s.turn = ""
-		}
 		switch {
 		case l.Value == nil:
 			return nil
 		case !l.Input:
-			return s.conv.Server(l.Value)
+			events := s.conv.Server(l.Value)
+			s.turn.server(l.Value, s.conv.ThreadID)
+			return events
 		}
-		if call, ok := l.Value.(*item.Call); ok && l.Past {
-			s.restorePrompt(call)
+		if call, ok := l.Value.(*item.Call); ok {
+			s.turn.called(call)
+			if l.Past {
+				s.restorePrompt(call)
+			}
 		}
 		return s.conv.Client(l.Value)
 	})
@@ -102,7 +101,7 @@ func (s *Session) Batches(ctx context.Context) iter.Seq2[agent.Batch, error] {
 // OrphanInput returns the request that interrupts the running turn.
 func (s *Session) OrphanInput() []byte {
 	turn := ""
-	s.kit.Do(func() { turn = s.turn })
+	s.kit.Do(func() { turn = s.turn.id })
 	if turn == "" {
 		return nil
 	}

@@ -165,14 +165,21 @@ func TestAdopt_prompt(t *testing.T) {
 		if got := hosted.Kept(); got < int64(size) || got > int64(size+n) {
 			t.Errorf("the host keeps %d bytes, want those of %d lines: %d", got, n, size)
 		}
-		p.Add(kept.Line{Text: `{"method":"turn/started","params":{"threadId":"` + opened.Thread.ID + `","turn":{"id":"` + turnOf(lines[:n]) + `","status":"inProgress","items":[]}}}`})
-		synctest.Wait()
-		interrupt := `{"id":"parley-orphan","method":"turn/interrupt","params":{"threadId":"` + opened.Thread.ID + `","turnId":"` + turnOf(lines[:n]) + `"}}` + "\n"
-		if got := hosted.OrphanInput(); string(got) != interrupt {
-			t.Errorf("without a server the agent gets %s, want %s", got, interrupt)
+		turn := turnOf(lines[:n])
+		interrupt := `{"id":"parley-orphan","method":"turn/interrupt","params":{"threadId":"` + opened.Thread.ID + `","turnId":"` + turn + `"}}` + "\n"
+		notify := func(method, thread, turn string) {
+			p.Add(kept.Line{Text: `{"method":"turn/` + method + `","params":{"threadId":"` + thread + `","turn":{"id":"` + turn + `","status":"inProgress","items":[]}}}`})
+			synctest.Wait()
 		}
-		p.Add(kept.Line{Text: `{"method":"turn/completed","params":{"threadId":"` + opened.Thread.ID + `","turn":{"id":"` + turnOf(lines[:n]) + `","status":"completed","items":[]}}}`})
-		synctest.Wait()
+		for _, step := range [][]string{nil, {"started", opened.Thread.ID, turn}, {"started", "subagent", "other"}, {"completed", "subagent", "other"}} {
+			if step != nil {
+				notify(step[0], step[1], step[2])
+			}
+			if got := hosted.OrphanInput(); string(got) != interrupt {
+				t.Errorf("without a server the agent gets %s after %v, want %s", got, step, interrupt)
+			}
+		}
+		notify("completed", opened.Thread.ID, turn)
 		if w := p.Written(); len(w) != 1 || !strings.Contains(w[0], "prompt-2") {
 			t.Errorf("written after the turn: %q, want the second prompt", w)
 		}

@@ -33,7 +33,7 @@ type Session struct {
 	effort  string
 	planned bool            // the last prompt started a planning turn
 	written map[string]bool // prompts that an earlier process has written
-	turn    string          // the turn that runs, under a host; empty while none does
+	turn    runningTurn     // under a host
 }
 
 var (

@@ -1,0 +1,50 @@
+package codexagent
+
+import "github.com/seed7221b0f9/parley/codex/item"
+
+// runningTurn follows which turn of the session's thread runs.
+type runningTurn struct {
+	id    string             // empty while none runs
+	ended string             // the last one that has ended
+	calls map[item.JSON]bool // those that start a turn, without an answer
+}
+
+// called takes a call of the client.
+func (r *runningTurn) called(call *item.Call) {
+	if call.Method == "turn/start" || call.Method == "review/start" {
+		if r.calls == nil {
+			r.calls = map[item.JSON]bool{}
+		}
+		r.calls[call.ID] = true
+	}
+}
+
+// server takes a line of the server. A turn runs from the answer to the call that starts it on, which is before its notification.
+// Turns of other threads are those of subagents.
+func (r *runningTurn) server(l item.Line, thread string) {
+	switch v := l.(type) {
+	case *item.Response:
+		starts := r.calls[v.ID]
+		delete(r.calls, v.ID)
+		var answer struct {
+			Turn item.Turn `json:"turn"`
+		}
+		if starts && v.Error == nil && item.DecodeValue(v.Result, &answer) == nil {
+			r.start(answer.Turn.ID)
+		}
+	case *item.TurnStarted:
+		if v.ThreadID == thread {
+			r.start(v.Turn.ID)
+		}
+	case *item.TurnCompleted:
+		if v.ThreadID == thread {
+			r.id, r.ended = "", v.Turn.ID
+		}
+	}
+}
+
+func (r *runningTurn) start(id string) {
+	if id != r.ended {
+		r.id = id
+	}
+}
