@@ -308,9 +308,9 @@ func (a *actor) watchKept() {
 	switch kept := h.Kept(); {
 	case kept > maxKept && a.evictable():
 		a.stop(onEvict)
-	case kept-r.gaveUp > maxTurn && r.process != nil:
+	case kept-r.gaveUp > maxTurn && r.process != nil && a.stored > 0: // with 0 the host would keep them all
 		r.gaveUp = kept
-		number, process := a.core.Line, r.process
+		number, process := a.stored, r.process
 		a.logger.Warn("the turn is too long to outlive the server", "bytes", kept)
 		a.srv.wg.Go(func() {
 			ctx, cancel := context.WithTimeout(a.ctx, a.srv.opts.CallTimeout)

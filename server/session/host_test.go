@@ -583,6 +583,33 @@ func TestHost_kept(t *testing.T) {
 	c.await("the idle agent is ended", func() bool { return p.got("Close") && len(c.left()) == 0 })
 }
 
+// Only lines that the log has are given up, and lines that it has none of later.
+func TestHost_keptUnstored(t *testing.T) {
+	c := newHostStage(t)
+	c.begin()
+	c.say("say something")
+	c.await("the text", func() bool { return c.count(`"something"`) > 0 })
+	c.puppets.agent().set(maxTurn+1, "")
+	stored := uint64(0)
+	c.with(func(a *actor) error {
+		stored, a.stored = a.stored, 0 // before the first write
+		if a.watchKept(); a.agent.gaveUp != 0 {
+			t.Error("lines were given up of which the log has none")
+		}
+		a.stored, a.line = stored, a.line+1
+		a.draft(a.core.stateDraft(a.core.State)) // and not written
+		a.watchKept()
+		return nil
+	})
+	if stored == 0 {
+		t.Fatal("the log has no line of the agent")
+	}
+	c.await("the lines are given up", func() bool { return c.left()[0].Checkpoint > 0 })
+	if got := c.left()[0].Checkpoint; got != stored {
+		t.Errorf("the lines up to %d were given up, want those that the log has: %d", got, stored)
+	}
+}
+
 // The timeout of an agent without a server is that of the settings; one with a budget has a short one where none is set.
 func TestHostOptions_agent(t *testing.T) {
 	budget := 1.5

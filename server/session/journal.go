@@ -32,6 +32,7 @@ type journal struct {
 	line      uint64 // the last line of the agent whose events were drafted
 	written   uint64 // the last one whose events are in the log
 	lineStart int    // where its records begin in batch
+	stored    uint64 // the last one that the log accounts for; 0 before the first write
 
 	batch   []pending // drafted and not yet written
 	blocked error     // the reason why the batch cannot be written

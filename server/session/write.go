@@ -51,7 +51,7 @@ func (j *journal) write() error {
 		j.logger.Error("the log has another number", "want", j.seq, "got", last)
 	}
 	j.batch, j.sub, j.unsaved = nil, 0, unsaved{}
-	j.lineStart, j.written = 0, j.line
+	j.lineStart, j.written, j.stored = 0, j.line, j.core.Line
 	if j.stream.empty() {
 		if err := j.shown.clear(); err != nil {
 			j.logger.Warn("deltas that the log covers were not forgotten", "err", err)
