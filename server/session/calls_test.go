@@ -479,17 +479,17 @@ func TestRespond(t *testing.T) {
 	question := &event.QuestionRequest{Kind: event.QuestionAsk, RequestID: "r", ToolUseID: "tu", Questions: []event.Question{{Question: "Which?"}}}
 	for name, tt := range map[string]struct {
 		ask    event.Event
-		answer func(c *stage, key string) (api.RespondResult, error)
+		answer func(ctx context.Context, c *stage, key string) (api.RespondResult, error)
 		agent  string
 		wrong  func(c *stage) (api.RespondResult, error) // an answer of the wrong kind
 	}{
-		"permission": {permission, func(c *stage, key string) (api.RespondResult, error) {
-			return requests(c).PermissionRespond(c.Context(), api.PermissionRespondParams{SessionID: c.id, RequestID: "r", Behavior: "deny", Reason: "no", Interrupt: true, Idempotency: api.Idempotency{Key: key}}, "me")
+		"permission": {permission, func(ctx context.Context, c *stage, key string) (api.RespondResult, error) {
+			return requests(c).PermissionRespond(ctx, api.PermissionRespondParams{SessionID: c.id, RequestID: "r", Behavior: "deny", Reason: "no", Interrupt: true, Idempotency: api.Idempotency{Key: key}}, "me")
 		}, `Answer r {"Allow":false,"Choice":"","Scope":"","Message":"no","Interrupt":true}`, func(c *stage) (api.RespondResult, error) {
 			return requests(c).QuestionRespond(c.Context(), api.QuestionRespondParams{SessionID: c.id, RequestID: "r", Action: "cancel"}, "me")
 		}},
-		"question": {question, func(c *stage, key string) (api.RespondResult, error) {
-			return requests(c).QuestionRespond(c.Context(), api.QuestionRespondParams{SessionID: c.id, RequestID: "r", Action: "accept", Answers: `{"Which?":"A"}`, Idempotency: api.Idempotency{Key: key}}, "me")
+		"question": {question, func(ctx context.Context, c *stage, key string) (api.RespondResult, error) {
+			return requests(c).QuestionRespond(ctx, api.QuestionRespondParams{SessionID: c.id, RequestID: "r", Action: "accept", Answers: `{"Which?":"A"}`, Idempotency: api.Idempotency{Key: key}}, "me")
 		}, `Answer r {"Declined":false,"Message":"","Answers":{"Which?":"A"}}`, func(c *stage) (api.RespondResult, error) {
 			return requests(c).PermissionRespond(c.Context(), api.PermissionRespondParams{SessionID: c.id, RequestID: "r", Behavior: "allow"}, "me")
 		}},
@@ -509,25 +509,25 @@ func TestRespond(t *testing.T) {
 			_, err = tt.wrong(c)
 			c.reason("an answer of the wrong kind", err, api.InvalidParams)
 			c.log.set("Append", eventlog.ErrFull)
-			_, err = tt.answer(c, "")
+			_, err = tt.answer(t.Context(), c, "")
 			c.reason("an answer with a full log", err, api.LimitReached)
 			c.log.set("Append", nil)
 			if after := c.state(); after != before || p.take() != "" {
 				t.Errorf("an answer that was refused changed the session from %s to %s, want no change and no call of the agent", before, after)
 			}
 			n, _ := c.records(0)
-			r, err := tt.answer(c, "key")
+			r, err := tt.answer(t.Context(), c, "key")
 			if m, records := c.records(n); err != nil || !r.Accepted || r.By != "me" || r.Seq != uint64(m) || !strings.Contains(records, `"resolved":"r"`) {
 				t.Errorf("the answer returns %+v, %v and writes\n%s\nwant it accepted at %d", r, err, records, m)
 			}
 			if calls := p.take(); calls != tt.agent {
 				t.Errorf("the agent was called with\n%s\nwant\n%s", calls, tt.agent)
 			}
-			again, err := tt.answer(c, "key")
+			again, err := tt.answer(t.Context(), c, "key")
 			if err != nil || again.By != "me" || again.Seq == 0 || !again.Accepted || p.take() != "" {
 				t.Errorf("the same answer again returns %+v, %v, want that it was accepted, and no call of the agent", again, err)
 			}
-			_, err = tt.answer(c, "")
+			_, err = tt.answer(t.Context(), c, "")
 			c.reason("a second answer", err, api.Conflict)
 		})
 		t.Run(name+" lost", func(t *testing.T) {
@@ -537,9 +537,25 @@ func TestRespond(t *testing.T) {
 			p.events <- tt.ask
 			c.inState(RequiresAction)
 			p.setFail("Answer")
-			_, err := tt.answer(c, "")
+			_, err := tt.answer(t.Context(), c, "")
 			c.reason("an answer that does not reach the agent", err, api.Conflict)
 			c.await("a notice of the lost answer", func() bool { return c.has(`"code":"answer_lost"`) })
+		})
+		t.Run(name+" of a caller that is gone", func(t *testing.T) {
+			c := newStage(t, Opened{})
+			p := c.connect()
+			c.turn("work")
+			p.take()
+			p.events <- tt.ask
+			c.inState(RequiresAction)
+			ctx, cancel := context.WithCancel(t.Context())
+			c.log.afterAppend(cancel) // the answer is stored
+			if r, err := tt.answer(ctx, c, ""); err != nil || !r.Accepted {
+				t.Errorf("the answer returns %+v, %v, want it accepted", r, err)
+			}
+			if calls := p.take(); calls != tt.agent {
+				t.Errorf("the agent was called with %q, want %q: the log has the answer", calls, tt.agent)
+			}
 		})
 	}
 }

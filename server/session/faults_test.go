@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -345,24 +346,57 @@ func TestStart_fails(t *testing.T) {
 	}
 }
 
-// TestSend_fails checks an input that does not reach the agent: it waits for a person, and the conversation shows why.
+// TestSend_fails checks an input that does not reach the agent: it waits for a person, and the conversation shows why. Only an input that the
+// agent has certainly not taken can be released with the others.
 func TestSend_fails(t *testing.T) {
-	c := newStage(t, Opened{})
-	p := c.connect()
-	p.setFail("Send")
-	r, err := c.Query(t.Context(), c.id, "", `"x"`, "", "by")
-	if err != nil {
-		t.Fatal(err)
+	for name, tt := range map[string]struct {
+		err  error
+		want inputStatus
+	}{
+		"any error":       {errPuppet, inputUnknown},
+		"a timeout":       {context.DeadlineExceeded, inputUnknown},
+		"invalid":         {agent.ErrInvalid, inputHeld},
+		"invalid, in one": {fmt.Errorf("the image: %w", agent.ErrInvalid), inputHeld},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newStage(t, Opened{})
+			p := c.connect()
+			p.setFailWith("Send", tt.err)
+			r, err := c.Query(t.Context(), c.id, "", `"x"`, "", "by")
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.await("the prompt is "+string(tt.want), func() bool { return c.queueIs(r.TurnID, tt.want) })
+			c.inState(Idle)
+			if !c.has("an input was not sent") || !strings.Contains(c.lines.String(), tt.err.Error()) {
+				_, log := c.records(0)
+				t.Errorf("the log has\n%s\nand the log of the server\n%s\nwant that the input was not sent", log, c.lines)
+			}
+		})
 	}
-	c.await("the prompt waits for a person", func() bool {
-		list, err := Of[Queues](c.Sessions).List(t.Context(), ref(c.id))
-		return err == nil && len(list.Items) == 1 && list.Items[0].ID == r.TurnID && list.Items[0].Status == string(inputUnknown)
+	t.Run("the agent has ended", func(t *testing.T) {
+		c := newStage(t, Opened{})
+		p := c.connect()
+		p.setFailWith("Send", fmt.Errorf("writing: %w", agent.ErrClosed))
+		r, err := c.Query(t.Context(), c.id, "", `"x"`, "", "by")
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.await("the error", func() bool { return strings.Contains(c.lines.String(), "an input was not sent") })
+		if core := c.state(); !strings.Contains(core, `"status":"sent"`) || c.has("an input was not sent") {
+			t.Errorf("before the end of the agent the session is %s, want the prompt as sent", core)
+		}
+		if err := p.Close(); err != nil {
+			t.Fatal(err)
+		}
+		c.await("the agent's files tell that it was not delivered", func() bool { return c.queueIs(r.TurnID, inputHeld) })
 	})
-	c.inState(Idle)
-	if !c.has("an input was not sent") || !strings.Contains(c.lines.String(), errPuppet.Error()) {
-		_, log := c.records(0)
-		t.Errorf("the log has\n%s\nand the log of the server\n%s\nwant that the input was not sent", log, c.lines)
-	}
+}
+
+// queueIs reports whether the queue is one input with a status.
+func (c *stage) queueIs(id string, want inputStatus) bool {
+	list, err := Of[Queues](c.Sessions).List(context.Background(), ref(c.id))
+	return err == nil && len(list.Items) == 1 && list.Items[0].ID == id && list.Items[0].Status == string(want)
 }
 
 // TestMemory checks the question of a session with an agent that has lost the conversation, and each answer to it.

@@ -31,11 +31,33 @@ type hostedPuppet struct {
 	last    uint64 // of the lines before the adoption
 	kept    *int64 // what Kept returns
 	orphan  *string
+	held    *heldWrite // nil if the next write goes on
 }
+
+// hold makes the next write wait until fail is called, and fail.
+func (p *hostedPuppet) hold() (began <-chan struct{}, fail func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	h := &heldWrite{make(chan struct{}), make(chan struct{})}
+	p.held = h
+	return h.begun, func() { close(h.gate) }
+}
+
+// heldWrite is a write that waits.
+type heldWrite struct{ begun, gate chan struct{} }
 
 func (p *hostedPuppet) write(ctx context.Context, id, line string) error {
 	if err := p.called("Write ", line); err != nil {
 		return err
+	}
+	p.mu.Lock()
+	h := p.held
+	p.held = nil
+	p.mu.Unlock()
+	if h != nil {
+		close(h.begun)
+		<-h.gate
+		return errPuppet
 	}
 	return p.process.WriteLine(ctx, id, []byte(line))
 }
@@ -187,21 +209,7 @@ type hostStage struct {
 	host    *Host
 	server  *Sessions
 	id      string
-}
-
-// endedStore is a store in memory with the ends of its logs.
-type endedStore struct{ *memStore }
-
-func (s *endedStore) Ends(ctx context.Context) (string, map[string]uint64, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	ends := map[string]uint64{}
-	for id, log := range s.logs {
-		if at, err := log.Last(ctx); err == nil {
-			ends[id] = at.Seq
-		}
-	}
-	return "g", ends, nil
+	box     func(agent.Provider, string, bool, []string) *api.Box // of the next server
 }
 
 // newHostStage runs a host in this process, and the first server.
@@ -245,6 +253,7 @@ func (c *hostStage) serve(provider agent.Provider) {
 	h := c.host
 	c.server, _ = memSessions(c.T, func(o *Options) {
 		o.Store, o.Host, o.Logger, o.List, o.Dir = c.store, h, logger, filepath.Join(c.lists, "list"), c.lists
+		o.Box = c.box
 		o.Provider = func(context.Context, string, string) (agent.Provider, []string, error) { return provider, nil, nil }
 	})
 }

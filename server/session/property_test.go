@@ -147,6 +147,21 @@ func (s *memStore) Damage() []eventlog.Damage {
 	return slices.Clone(s.damage)
 }
 
+// endedStore is a store in memory with the ends of its logs.
+type endedStore struct{ *memStore }
+
+func (s *endedStore) Ends(ctx context.Context) (string, map[string]uint64, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ends := map[string]uint64{}
+	for id, log := range s.logs {
+		if at, err := log.Last(ctx); err == nil {
+			ends[id] = at.Seq
+		}
+	}
+	return "g", ends, nil
+}
+
 // memSessions returns sessions without a server.
 func memSessions(t *testing.T, change ...func(*Options)) (*Sessions, *memStore) {
 	t.Helper()

@@ -41,13 +41,14 @@ type bare struct {
 	mu     *sync.Mutex
 	calls  *[]string
 	fail   *string // the name of the call that fails
+	err    *error  // its error
 	events chan event.Event
 	closed chan struct{}
 	once   *sync.Once
 }
 
 func newBare(id string) bare {
-	return bare{id: id, mu: &sync.Mutex{}, calls: new([]string), fail: new(string), events: make(chan event.Event, 100), closed: make(chan struct{}), once: &sync.Once{}}
+	return bare{id: id, mu: &sync.Mutex{}, calls: new([]string), fail: new(string), err: new(errPuppet), events: make(chan event.Event, 100), closed: make(chan struct{}), once: &sync.Once{}}
 }
 
 // called records a call and returns its error.
@@ -56,7 +57,7 @@ func (b bare) called(name string, args ...any) error {
 	defer b.mu.Unlock()
 	*b.calls = append(*b.calls, strings.TrimSpace(name+fmt.Sprintln(args...)))
 	if name = strings.TrimSpace(name); *b.fail == name || *b.fail == "any" && name != "Close" {
-		return errPuppet
+		return *b.err
 	}
 	return nil
 }
@@ -81,6 +82,13 @@ func (b bare) setFail(name string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	*b.fail = name
+}
+
+// setFailWith makes a call fail with an error.
+func (b bare) setFailWith(name string, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	*b.fail, *b.err = name, err
 }
 
 func (b bare) ID() string { return b.id }
@@ -114,7 +122,10 @@ func (b bare) Interrupt(context.Context) (agent.Interrupted, error) {
 	return agent.Interrupted{Dropped: []string{"d-1"}, StillQueued: []string{"q-1"}}, b.called("Interrupt")
 }
 
-func (b bare) Answer(_ context.Context, id string, a agent.Answer) error {
+func (b bare) Answer(ctx context.Context, id string, a agent.Answer) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	err := b.called("Answer ", id, asText(a))
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -336,6 +347,14 @@ type brokenLog struct {
 	*memLog
 	mu   sync.Mutex
 	fail map[string]error // by the name of the call
+	then func()           // called after the next Append
+}
+
+// afterAppend calls a function after the next Append.
+func (l *brokenLog) afterAppend(f func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.then = f
 }
 
 func (l *brokenLog) set(call string, err error) {
@@ -353,6 +372,13 @@ func (l *brokenLog) err(call string) error {
 func (l *brokenLog) Append(ctx context.Context, expected uint64, events ...[]byte) (uint64, error) {
 	if err := l.err("Append"); err != nil {
 		return 0, err
+	}
+	l.mu.Lock()
+	then := l.then
+	l.then = nil
+	l.mu.Unlock()
+	if then != nil {
+		defer then()
 	}
 	return l.memLog.Append(ctx, expected, events...)
 }

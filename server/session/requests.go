@@ -58,17 +58,27 @@ func (s Requests) respond(ctx context.Context, id, requestID, key, by string, de
 	// The answer is stored, even if the caller disconnects.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.opts.CallTimeout)
 	defer cancel()
-	switch err := session.Answer(ctx, requestID, rep.answer); {
-	case unseen && errors.Is(err, agent.ErrNotOpen): // answerAgain answers it, or has
-	case err != nil:
-		a.post(func() {
-			a.draft(draft{event: &event.Notice{Header: a.core.header(""), Severity: event.NoticeWarning, Code: "answer_lost",
-				Text: "An answer did not reach the agent: " + FailureOf(err).Message}})
-			_ = a.write() // kept and retried by tick
-		})
-		return api.RespondResult{}, Conflict("the answer came too late: %s", FailureOf(err).Message)
+	err = session.Answer(ctx, requestID, rep.answer)
+	if err == nil || unseen && errors.Is(err, agent.ErrNotOpen) { // answerAgain answers it, or has
+		return result, nil
+	}
+	ctx, cancel = a.bounded()
+	defer cancel()
+	if err := a.call(ctx, func() error { return a.answerLost(err) }); err != nil {
+		return api.RespondResult{}, err
 	}
 	return result, nil
+}
+
+// answerLost records that a stored answer did not reach the agent. The next server gives it to an agent that stays with the host.
+func (a *actor) answerLost(err error) error {
+	if a.left != nil {
+		return nil
+	}
+	a.draft(draft{event: &event.Notice{Header: a.core.header(""), Severity: event.NoticeWarning, Code: "answer_lost",
+		Text: "An answer did not reach the agent: " + FailureOf(err).Message}})
+	_ = a.write() // kept and retried by tick
+	return Conflict("the answer came too late: %s", FailureOf(err).Message)
 }
 
 // List returns the requests of one session or of all, oldest first.

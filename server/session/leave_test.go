@@ -1,0 +1,154 @@
+//go:build unix
+
+package session
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/server/api"
+)
+
+// A call to the agent that fails because the server leaves it with the host writes nothing: the next server has the prompt as sent and the
+// answer as given, and does the rest.
+func TestLeave_callFails(t *testing.T) {
+	for name, tt := range map[string]struct {
+		begin func(c *hostStage) // the call, which is held
+		want  string             // in the state at the next server
+	}{
+		"a prompt": {func(c *hostStage) {
+			if _, err := c.server.Query(c.Context(), c.id, "", `"next"`, "", "by"); err != nil {
+				c.Error(err)
+			}
+		}, `"status":"delivered"`},
+		"an answer": {func(c *hostStage) {
+			r, err := Of[Requests](c.server).PermissionRespond(c.Context(), api.PermissionRespondParams{SessionID: c.id, RequestID: "r-1", Behavior: "allow"}, "me")
+			if err != nil || !r.Accepted {
+				c.Errorf("the answer returned %+v, %v, want it accepted", r, err)
+			}
+		}, `"given":[{"id":"r-1"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newHostStage(t)
+			c.begin()
+			if name == "an answer" {
+				c.say("ask r-1")
+				c.is(RequiresAction)
+			} else {
+				c.say("result")
+				c.is(Idle)
+			}
+			p := c.puppets.agent()
+			began, fail := p.hold()
+			done := make(chan struct{})
+			go func() { defer close(done); tt.begin(c) }()
+			<-began
+			var left *actor
+			c.with(func(a *actor) error { left = a; return nil })
+			left.leave(t.Context())
+			before, _ := left.log.Last(t.Context())
+			fail()
+			<-done
+			c.await("the call has failed", func() bool {
+				failed := false
+				if err := left.call(t.Context(), func() error { failed = !left.sending; return nil }); err != nil {
+					t.Fatal(err)
+				}
+				return failed
+			})
+			if at, _ := left.log.Last(t.Context()); at != before {
+				t.Errorf("the log ends at %d instead of %d, want no record of an actor without its agent", at.Seq, before.Seq)
+			}
+			c.leave()
+			c.serve(nil)
+			c.has("the work goes on", tt.want)
+		})
+	}
+}
+
+// What an agent has streamed is in the conversation of the next server and of the one after it, wherever the last record of the log is,
+// with and without the file of what viewers saw, which a power failure may have emptied.
+func TestLeave_streamed(t *testing.T) {
+	for name, tt := range map[string]struct {
+		lines []string
+		text  string
+	}{
+		"the record first": {[]string{"begin stream", "delta one"}, "one"},
+		"a record between": {[]string{"begin stream", "delta one", "say between", "delta two"}, "onetwo"},
+		"a record last":    {[]string{"begin stream", "delta one", "delta two", "say between"}, "onetwo"},
+	} {
+		for _, lost := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, without the file %v", name, lost), func(t *testing.T) {
+				c := newHostStage(t)
+				c.begin()
+				snapshot := func() string {
+					r, err := c.server.Attach(t.Context(), api.AttachParams{SessionID: c.id})
+					if err != nil {
+						t.Fatal(err)
+					}
+					return string(r.Snapshot)
+				}
+				has := func(text string) func() bool {
+					return func() bool { return strings.Contains(snapshot(), `"`+text+`"`) }
+				}
+				for _, line := range tt.lines {
+					c.say(line)
+				}
+				c.await("the words", has(tt.text))
+				if strings.Contains(strings.Join(tt.lines, " "), "between") {
+					c.await("the record", func() bool { return c.count(`"between"`) > 0 })
+				}
+				for range 2 {
+					c.leave()
+					if lost {
+						if err := os.RemoveAll(filepath.Join(c.lists, c.id)); err != nil {
+							t.Fatal(err)
+						}
+					}
+					c.serve(nil)
+					c.await("the words at the next server", has(tt.text))
+				}
+				c.say("delta three")
+				c.await("all words", has(tt.text+"three"))
+			})
+		}
+	}
+}
+
+// An agent in a box of a host is taken over if the session has the same box now, and ended if it has another, or none.
+func TestLeave_box(t *testing.T) {
+	one, two := &api.Box{Kind: "bwrap", Network: "on"}, &api.Box{Kind: "bwrap", Network: "off"}
+	for name, tt := range map[string]struct {
+		before, after *api.Box
+		want          State
+	}{
+		"the same":    {one, &api.Box{Kind: "bwrap", Network: "on"}, Running},
+		"none":        {nil, nil, Running},
+		"another":     {one, two, Interrupted},
+		"a first one": {nil, one, Interrupted},
+		"no longer":   {one, nil, Interrupted},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newHostStage(t)
+			box := func(b *api.Box) {
+				c.server.opts.Box = func(agent.Provider, string, bool, []string) *api.Box { return b }
+			}
+			box(tt.before)
+			c.begin()
+			if all := c.left(); len(all) != 1 {
+				t.Errorf("the host has the agents %+v, want that of the session", all)
+			}
+			c.leave()
+			c.box = func(agent.Provider, string, bool, []string) *api.Box { return tt.after }
+			c.serve(nil)
+			c.is(tt.want)
+			if all := c.left(); (len(all) == 1) != (tt.want == Running) {
+				t.Errorf("the host has the agents %+v and the session is %s", all, tt.want)
+			}
+		})
+	}
+}
