@@ -3,16 +3,19 @@ package acpagent_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 
 	"github.com/seed7221b0f9/parley/acp/acpagent"
 	"github.com/seed7221b0f9/parley/acp/acptest"
 	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/internal/test/kept"
 	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/spawn"
@@ -126,14 +129,62 @@ func TestAdopt_answer(t *testing.T) {
 	}
 }
 
-// A prompt that the earlier process has written is not sent again, and the next one waits for its turn.
-func TestAdopt_prompt(t *testing.T) {
-	lines := []kept.Line{
-		{Input: true, Text: `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}`},
-		{Text: `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1}}`},
-		{Input: true, Text: `{"jsonrpc":"2.0","id":2,"method":"session/new","params":{"cwd":"/","mcpServers":[]}}`},
-		{Text: `{"jsonrpc":"2.0","id":2,"result":{"sessionId":"s1"}}`},
-		{Input: true, Text: `{"jsonrpc":"2.0","id":3,"method":"session/prompt","params":{"_meta":{"parley/prompt":"p1"},"sessionId":"s1","prompt":[{"type":"text","text":"go"}]}}`},
+// The events of an answer tell what the person has decided, with the scope and the reason, whether an earlier process has read the request
+// or this one.
+func TestAdopt_resolved(t *testing.T) {
+	for name, tt := range map[string]struct {
+		request string
+		answer  agent.Answer
+		want    string
+	}{
+		"allow":             {mayLine, &agent.PermissionAnswer{Allow: true}, "allow scope= why="},
+		"allow for session": {mayLine, &agent.PermissionAnswer{Allow: true, Scope: event.ScopeSession}, "allow scope=session why="},
+		"allow always":      {mayLine, &agent.PermissionAnswer{Allow: true, Scope: event.ScopeAlways, Message: "sure"}, "allow scope=always why=sure"},
+		"deny":              {mayLine, &agent.PermissionAnswer{Message: "too early"}, "deny scope= why=too early"},
+		"a choice":          {mayLine, &agent.PermissionAnswer{Allow: true, Choice: "always"}, "allow scope= why="},
+		"accept":            {elicitLine, &agent.ElicitationAnswer{Action: "accept", Content: json.RawMessage(`{"n":"x"}`)}, `accept {"n":"x"}`},
+		"decline":           {elicitLine, &agent.ElicitationAnswer{Action: "decline"}, "decline "},
+	} {
+		for _, past := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, past %v", name, past), func(t *testing.T) {
+				script := append(slices.Clone(begunLines), promptLine)
+				if past {
+					script = append(script, tt.request)
+				}
+				adopted(t, script, func(t *testing.T, p *kept.Process, s agent.Session, events func() []event.Event) {
+					if !past {
+						p.Add(kept.Line{Text: tt.request})
+						synctest.Wait()
+					}
+					if err := s.Answer(t.Context(), "request-1", tt.answer); err != nil {
+						t.Fatal(err)
+					}
+					synctest.Wait()
+					var got []string
+					for _, ev := range events() {
+						switch ev := ev.(type) {
+						case *event.PermissionResolved:
+							got = append(got, fmt.Sprintf("%s scope=%s why=%s", ev.Behavior, ev.Scope, ev.Message))
+						case *event.QuestionResolved:
+							got = append(got, ev.Action+" "+string(ev.Answers))
+						}
+					}
+					if len(got) != 1 || got[0] != tt.want {
+						t.Errorf("the events tell %q, want %q", got, tt.want)
+					}
+				})
+			})
+		}
+	}
+}
+
+// adopted runs a function with a session that was adopted after a script, in a bubble.
+func adopted(t *testing.T, script []string, f func(t *testing.T, p *kept.Process, s agent.Session, events func() []event.Event)) {
+	t.Helper()
+	var lines []kept.Line
+	for _, l := range script {
+		text, input := strings.CutPrefix(l, "> ")
+		lines = append(lines, kept.Line{Input: input, Text: text})
 	}
 	provider := &acpagent.Provider{Command: []string{"test"}, Spawner: elsewhere}
 	synctest.Test(t, func(t *testing.T) {
@@ -142,24 +193,56 @@ func TestAdopt_prompt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, id := range []string{"p1", "p2"} {
-			if err := s.Send(t.Context(), agent.Input{UUID: id, Text: "again"}); err != nil {
-				t.Error(err)
+		var mu sync.Mutex
+		var list []event.Event
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			for b := range s.(agent.Hosted).Batches(t.Context()) {
+				mu.Lock()
+				list = append(list, b.Events...)
+				mu.Unlock()
 			}
-		}
+		}()
 		synctest.Wait()
-		if w := p.Written(); len(w) != 0 {
-			t.Errorf("written: %q", w)
-		}
-		p.Add(kept.Line{Text: `{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}`})
-		synctest.Wait()
-		if w := p.Written(); len(w) != 1 || !strings.Contains(w[0], `"id":4`) || !strings.Contains(w[0], `"p2"`) {
-			t.Errorf("written after the turn: %q, want the second prompt with the next id", w)
-		}
+		f(t, p, s, func() []event.Event {
+			mu.Lock()
+			defer mu.Unlock()
+			return slices.Clone(list)
+		})
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
+		<-done
 	})
+}
+
+// A prompt that the earlier process has written is not sent again, and the next one waits for its turn. A prompt without an id is no other
+// prompt.
+func TestAdopt_prompt(t *testing.T) {
+	for _, tt := range []struct {
+		past, send string
+		written    bool
+	}{{"p1", "p1", false}, {"p1", "p2", true}, {"p1", "", true}, {"", "", true}, {"", "p1", true}} {
+		t.Run(fmt.Sprintf("%q after %q", tt.send, tt.past), func(t *testing.T) {
+			script := append(slices.Clone(begunLines), strings.Replace(promptLine, `"p1"`, `"`+tt.past+`"`, 1))
+			adopted(t, script, func(t *testing.T, p *kept.Process, s agent.Session, _ func() []event.Event) {
+				if err := s.Send(t.Context(), agent.Input{UUID: tt.send, Text: "again"}); err != nil {
+					t.Error(err)
+				}
+				synctest.Wait()
+				if w := p.Written(); len(w) != 0 {
+					t.Errorf("written during the turn: %q, want nothing", w)
+				}
+				p.Add(kept.Line{Text: turnOverLine})
+				synctest.Wait()
+				w := p.Written()
+				if (len(w) == 1) != tt.written || tt.written && (!strings.Contains(w[0], `"id":4`) || !strings.Contains(w[0], `"parley/prompt":"`+tt.send+`"`)) {
+					t.Errorf("written after the turn: %q, want the prompt with the next id: %v", w, tt.written)
+				}
+			})
+		})
+	}
 }
 
 // Lines that do not have the session are an error, and the agent is ended.

@@ -421,3 +421,33 @@ type noFiles struct{}
 
 func (noFiles) Before(context.Context, string) {}
 func (noFiles) After(context.Context, string)  {}
+
+// A prompt that finds the queue full is refused and leaves no trace: the events show those that were accepted alone.
+func TestSend_full(t *testing.T) {
+	a := &acptest.Agent{Exchanges: []acptest.Exchange{hello(""), acptest.On("session/new", session("")), acptest.On("session/prompt", acptest.Say("s", "working"))}}
+	s := opened(t, a, agent.Options{})
+	accepted := 0
+	for ; accepted < 2000; accepted++ {
+		if err := s.Send(t.Context(), agent.Input{UUID: fmt.Sprint("u", accepted), Text: "go"}); err != nil {
+			if !strings.Contains(err.Error(), "1000 prompts wait") {
+				t.Errorf("the error is %v, want that 1000 prompts wait", err)
+			}
+			break
+		}
+	}
+	if accepted < 1000 || accepted > 1001 { // the first may have left the queue
+		t.Errorf("%d prompts were accepted, want 1000 and the one that runs", accepted)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	prompts := 0
+	for ev := range s.Events(t.Context()) {
+		if m, ok := ev.(*event.UserMessage); ok && m.IsPrompt {
+			prompts++
+		}
+	}
+	if prompts != accepted {
+		t.Errorf("the events have %d prompts, want the %d that were accepted", prompts, accepted)
+	}
+}

@@ -327,21 +327,19 @@ func (s *Session) Send(ctx context.Context, in agent.Input) error {
 		return err
 	}
 	s.kit.Update(func() []event.Event {
+		select {
+		case s.turns <- &turn{uuid: in.UUID, blocks: blocks}:
+		default:
+			err = fmt.Errorf("acpagent: %d prompts wait already", cap(s.turns))
+			return nil
+		}
 		s.accepted++
 		if s.hosted != nil {
 			return nil // the line of the prompt has the event
 		}
 		return s.conv.Prompt(in.UUID, content)
 	})
-	select {
-	case s.turns <- &turn{uuid: in.UUID, blocks: blocks}:
-		return nil
-	case <-ctx.Done():
-		s.kit.Do(func() { s.accepted-- })
-		return context.Cause(ctx)
-	case <-s.ctx.Done():
-		return agent.ErrClosed
-	}
+	return err
 }
 
 // Interrupt cancels the turn that is running. Prompts that wait in the queue run after it.
