@@ -116,9 +116,6 @@ func (c *Client) newConn(lines spawn.LineProcess, last uint64, ready <-chan stru
 
 // line passes a numbered line to the observers.
 func (c *Client) line(l jsonrpc.Line) {
-	if l.Past && l.Input && l.Msg != nil && l.Msg.IsAnswer() {
-		c.update(func(r *routes) { delete(r.asks, item.JSON(l.Msg.ID)) })
-	}
 	decode := item.DecodeServer
 	if l.Input {
 		decode = item.DecodeClient

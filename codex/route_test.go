@@ -94,3 +94,36 @@ func TestThread_withdraw(t *testing.T) {
 		t.Error("a prompt of another thread is withdrawn")
 	}
 }
+
+// A prompt is added to a turn if the server answers with the turn of an earlier prompt. A turn of which only notifications are known is that of the
+// prompt.
+func TestBegun(t *testing.T) {
+	client := &Client{opts: (&Options{}).withDefaults()}
+	thread := &Thread{client: client, id: "thread"}
+	s := newThreadState("thread")
+	seen := newTurnCore("thread", "seen")
+	s.turns["seen"] = seen
+	for _, tt := range []struct {
+		id      string
+		err     error
+		steered bool
+		joins   string
+	}{
+		{"one", nil, false, "one"}, {"one", nil, true, "one"}, {"one", nil, true, "one"}, {"seen", nil, false, "seen"}, {"seen", nil, true, "seen"}, {"two", nil, false, "two"},
+		{"three", errors.New("refused"), false, ""}, {"", nil, false, ""}, {"three", nil, false, "three"},
+	} {
+		turn := thread.newTurn(nil)
+		s.sending = true
+		s.begun(turn, tt.id, tt.err)
+		if s.sending || turn.ID() != tt.joins {
+			t.Errorf("after %q, %v the thread is sending: %v, and the prompt has the turn %q, want %q", tt.id, tt.err, s.sending, turn.ID(), tt.joins)
+		}
+		if tt.joins == "" {
+			continue
+		}
+		turn.core.finish(nil)
+		if r, err := turn.Wait(t.Context()); r == nil || r.Steered != tt.steered {
+			t.Errorf("the prompt that %q answers has the result %+v, %v, want it added to a running turn: %v", tt.id, r, err, tt.steered)
+		}
+	}
+}

@@ -3,12 +3,14 @@ package codexagent_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 
 	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/codex"
 	"github.com/seed7221b0f9/parley/codex/codexagent"
 	"github.com/seed7221b0f9/parley/internal/test/codexrec"
 	"github.com/seed7221b0f9/parley/internal/test/kept"
@@ -198,4 +200,68 @@ func turnOf(lines []kept.Line) string {
 	_, _, result := kept.Answered(lines, "turn/start")
 	_ = json.Unmarshal(result, &started)
 	return started.Turn.ID
+}
+
+// A prompt after an adoption ends the planning that the earlier process has begun, and only then: the server keeps the mode of the last prompt
+// that had one.
+func TestAdopt_planned(t *testing.T) {
+	lines := keptLines(t, codexrec.Named(t, "approval_accept"))
+	n, _, result := kept.Answered(lines, "thread/start")
+	var opened struct{ Thread struct{ ID string } }
+	if err := json.Unmarshal(result, &opened); err != nil {
+		t.Fatal(err)
+	}
+	id := opened.Thread.ID
+	for name, tt := range map[string]struct {
+		past []string // modes of the prompts before
+		mode string
+		want string // mode of the prompt
+	}{
+		"never planned":       {[]string{""}, "default", ""},
+		"planned":             {[]string{"plan"}, "default", "default"},
+		"planned, then asked": {[]string{"plan", ""}, "default", "default"},
+		"planning has ended":  {[]string{"plan", "default"}, "default", ""},
+		"planning goes on":    {[]string{"plan"}, "plan", "plan"},
+		"planning begins":     {[]string{"default"}, "plan", "plan"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			past := slices.Clone(lines[:n])
+			for i, mode := range tt.past {
+				params := map[string]any{"threadId": id, "input": []any{}, "clientUserMessageId": fmt.Sprint("p", i)}
+				if mode != "" {
+					params["collaborationMode"] = map[string]any{"mode": mode}
+				}
+				call, err := json.Marshal(map[string]any{"id": 1000 + i, "method": "turn/start", "params": params})
+				if err != nil {
+					t.Fatal(err)
+				}
+				turn := fmt.Sprintf(`{"id":"t%d","status":"completed","items":[]}`, i)
+				past = append(past, kept.Line{Input: true, Text: string(call)}, kept.Line{Text: fmt.Sprintf(`{"id":%d,"result":{"turn":%s}}`, 1000+i, turn)},
+					kept.Line{Text: fmt.Sprintf(`{"method":"turn/completed","params":{"threadId":%q,"turn":%s}}`, id, turn)})
+			}
+			synctest.Test(t, func(t *testing.T) {
+				p := kept.New(t, past)
+				provider := &codexagent.Provider{Options: codex.Options{Experimental: true}}
+				s, err := provider.Adopt(t.Context(), id, agent.Options{Mode: tt.mode}, agent.Adoption{Process: p, Last: p.Last()})
+				if err != nil {
+					t.Fatal(err)
+				}
+				done := make(chan error)
+				go func() { done <- s.Send(t.Context(), agent.Input{UUID: "new", Text: "go"}) }()
+				synctest.Wait()
+				var sent struct{ CollaborationMode struct{ Mode string } }
+				w := p.Written()
+				if len(w) != 1 || json.Unmarshal(kept.Decode(kept.Line{Text: w[0]}).Params, &sent) != nil || sent.CollaborationMode.Mode != tt.want {
+					t.Fatalf("written: %q, want one prompt with the mode %q", w, tt.want)
+				}
+				p.Add(kept.Line{Text: `{"id":` + string(kept.Decode(kept.Line{Text: w[0]}).ID) + `,"result":{"turn":{"id":"new","status":"inProgress","items":[]}}}`})
+				if err := <-done; err != nil {
+					t.Error(err)
+				}
+				if err := s.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
 }
