@@ -25,6 +25,11 @@ func (boxable) ProxyEnv(env []string, _, _ string) []string {
 	return append(slices.DeleteFunc(slices.Clone(env), func(e string) bool { return strings.HasPrefix(e, "ANTHROPIC_API_KEY=") }), "ANTHROPIC_API_KEY=token")
 }
 
+// unproxied is an agent that can run in a box, and not through the key proxy.
+type unproxied struct{ *agenttest.Provider }
+
+func (unproxied) BoxNeeds(agent.Options) agent.BoxNeeds { return agent.BoxNeeds{} }
+
 // TestBoxes checks which sessions have a box, which are refused, and which may run without permissions.
 func TestBoxes(t *testing.T) {
 	off := Boxes{Always: true, Program: "/usr/bin/bwrap", Network: box.NetworkOff}
@@ -36,6 +41,7 @@ func TestBoxes(t *testing.T) {
 		sandbox string
 		noKey   bool
 		plain   bool // the agent cannot run in a box
+		direct  bool // the agent cannot use the key proxy
 		secret  bool
 		env     []string
 		want    *api.Box
@@ -50,6 +56,8 @@ func TestBoxes(t *testing.T) {
 		{name: "the network on", boxes: with(func(b *Boxes) { b.Network = box.NetworkOn }), want: &api.Box{Kind: "bwrap", Network: "on"}},
 		{name: "the network on, without a key", boxes: with(func(b *Boxes) { b.Network = box.NetworkOn }), noKey: true, want: &api.Box{Kind: "bwrap", Network: "on", Credentials: true}},
 		{name: "without a key", boxes: off, noKey: true, refused: "needs an API key"},
+		{name: "an agent that cannot use the key", boxes: off, direct: true, refused: "needs an API key"},
+		{name: "the network on, an agent that cannot use the key", boxes: with(func(b *Boxes) { b.Network = box.NetworkOn }), direct: true, want: &api.Box{Kind: "bwrap", Network: "on", Credentials: true}},
 		{name: "another agent", boxes: off, plain: true, refused: "cannot run in a box"},
 		{name: "no bwrap", boxes: with(func(b *Boxes) { b.Program, b.Missing = "", errors.New("install it") }), refused: "install it"},
 		{name: "a variable", boxes: off, env: []string{"GITHUB_TOKEN=x"}, want: &api.Box{Kind: "bwrap", Network: "off", Credentials: true}},
@@ -62,8 +70,11 @@ func TestBoxes(t *testing.T) {
 				s.keys = &keyproxy.Proxy{}
 			}
 			var p agent.Provider = boxable{&agenttest.Provider{}}
-			if tt.plain {
+			switch {
+			case tt.plain:
 				p = &agenttest.Provider{}
+			case tt.direct:
+				p = unproxied{&agenttest.Provider{}}
 			}
 			got := s.describeBox(p, tt.sandbox, tt.secret, tt.env)
 			if diff := cmp.Diff(tt.want, got); diff != "" {
