@@ -100,3 +100,94 @@ func TestCommentPlaced(t *testing.T) {
 		}
 	}
 }
+
+// TestReviews_change checks what each change does to a comment in each state, that a refused one does nothing, and that all is in the log.
+func TestReviews_change(t *testing.T) {
+	long := strings.Repeat("x", maxCommentText+1)
+	for _, state := range []string{commentOpen, commentSent, commentResolved} {
+		for name, tt := range map[string]struct {
+			update        api.ReviewUpdateParams
+			text, is, by  string // of the comment afterwards
+			turn          bool   // it keeps its turn
+			refused, open api.Reason
+		}{
+			"nothing":        {text: "Why?", is: state, by: "old", turn: true},
+			"a text":         {update: api.ReviewUpdateParams{Text: " New. "}, text: "New.", is: state, by: "old", turn: true, refused: api.Conflict},
+			"a blank text":   {update: api.ReviewUpdateParams{Text: " "}, refused: api.Conflict, open: api.InvalidParams},
+			"a long text":    {update: api.ReviewUpdateParams{Text: long}, refused: api.Conflict, open: api.InvalidParams},
+			"open":           {update: api.ReviewUpdateParams{State: commentOpen}, text: "Why?", is: commentOpen},
+			"resolved":       {update: api.ReviewUpdateParams{State: commentResolved}, text: "Why?", is: commentResolved, by: "me", turn: true},
+			"a state of its": {update: api.ReviewUpdateParams{State: "done"}, refused: api.InvalidParams, open: api.InvalidParams},
+		} {
+			t.Run(state+" "+name, func(t *testing.T) {
+				c := newStage(t, Opened{})
+				o := comment{ReviewComment: api.ReviewComment{ID: "c-1", File: "f", From: 1, To: 1, Side: "new", Text: "Why?", State: state, TurnID: "turn", ResolvedBy: "old"}}
+				other := o
+				other.ID = "c-2"
+				if err := c.with(t.Context(), c.id, func(a *actor) error { return a.commit(a.core.reviewDraft(&facts{Comments: []comment{o, other}})) }); err != nil {
+					t.Fatal(err)
+				}
+				reviews, before := Of[Reviews](c.Sessions), c.state()
+				tt.update.SessionID, tt.update.ID = c.id, "c-1"
+				missing := tt.update
+				missing.ID = "c-9"
+				if _, err := reviews.Update(t.Context(), missing, "me"); err == nil || c.state() != before {
+					t.Errorf("a comment that is missing: %v, want an error and no change", err)
+				}
+				want := tt.refused
+				if state == commentOpen {
+					want = tt.open
+				}
+				list, err := reviews.Update(t.Context(), tt.update, "me")
+				if want != "" {
+					if c.reason("the change", err, want); c.state() != before {
+						t.Errorf("the refused change made %s of %s", c.state(), before)
+					}
+					return
+				}
+				if err != nil || len(list.Comments) != 2 || list.Comments[1].ID != "c-2" || list.Comments[1].Text != "Why?" {
+					t.Fatalf("the comments are %+v, %v, want the other as it was", list, err)
+				}
+				turn := map[bool]string{true: "turn"}[tt.turn]
+				if got := list.Comments[0]; got.Text != tt.text || got.State != tt.is || got.ResolvedBy != tt.by || got.TurnID != turn {
+					t.Errorf("the comment is %+v, want the text %q, the state %s by %q and the turn %q", got, tt.text, tt.is, tt.by, turn)
+				}
+				c.unloaded()
+				if again, err := reviews.List(t.Context(), ref(c.id)); err != nil || asText(again) != asText(list) {
+					t.Errorf("after a load the comments are %s, %v, want %s", asText(again), err, asText(list))
+				}
+				if _, err := reviews.Remove(t.Context(), api.ReviewRemoveParams{SessionID: c.id, ID: "c-9"}); err == nil {
+					t.Error("a missing comment was removed, want an error")
+				}
+				rest, err := reviews.Remove(t.Context(), api.ReviewRemoveParams{SessionID: c.id, ID: "c-1"})
+				if err != nil || len(rest.Comments) != 1 || rest.Comments[0].ID != "c-2" {
+					t.Errorf("without the comment the list is %+v, %v, want c-2 alone", rest, err)
+				}
+			})
+		}
+	}
+}
+
+// TestChosen checks which comments are sent: those that are named, once each, or all that are open.
+func TestChosen(t *testing.T) {
+	c := &core{Comments: []comment{
+		{ReviewComment: api.ReviewComment{ID: "a", State: commentOpen}}, {ReviewComment: api.ReviewComment{ID: "b", State: commentSent}}, {ReviewComment: api.ReviewComment{ID: "c", State: commentOpen}},
+	}}
+	for _, tt := range []struct {
+		ids  []string
+		want string
+	}{{nil, "a c"}, {[]string{"b"}, "b"}, {[]string{"c", "a", "c"}, "c a"}, {[]string{}, "none"}, {[]string{"a", "x"}, "none"}} {
+		all, err := c.chosen(tt.ids)
+		var got []string
+		for _, o := range all {
+			got = append(got, o.ID)
+		}
+		if want := tt.want; (err != nil) != (want == "none") || err == nil && strings.Join(got, " ") != want {
+			t.Errorf("of %q the comments %q are sent, %v, want %s", tt.ids, got, err, want)
+		}
+	}
+	c.Comments = c.Comments[1:2]
+	if _, err := c.chosen(nil); err == nil {
+		t.Error("without an open comment some are sent, want an error")
+	}
+}
