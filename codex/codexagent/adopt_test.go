@@ -246,7 +246,12 @@ func TestAdopt_planned(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				done := make(chan error)
+				defer func() {
+					if err := s.Close(); err != nil {
+						t.Error(err)
+					}
+				}()
+				done := make(chan error, 1)
 				go func() { done <- s.Send(t.Context(), agent.Input{UUID: "new", Text: "go"}) }()
 				synctest.Wait()
 				var sent struct{ CollaborationMode struct{ Mode string } }
@@ -256,9 +261,6 @@ func TestAdopt_planned(t *testing.T) {
 				}
 				p.Add(kept.Line{Text: `{"id":` + string(kept.Decode(kept.Line{Text: w[0]}).ID) + `,"result":{"turn":{"id":"new","status":"inProgress","items":[]}}}`})
 				if err := <-done; err != nil {
-					t.Error(err)
-				}
-				if err := s.Close(); err != nil {
 					t.Error(err)
 				}
 			})

@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/seed7221b0f9/parley/agent"
@@ -103,6 +104,9 @@ func TestPermissionReply(t *testing.T) {
 			t.Errorf("%s: %v, want the reason %q", name, err, d.reason)
 		}
 		if err != nil {
+			if name == "the opposite choice" && !strings.Contains(err.Error(), `choice "yes" is to allow`) {
+				t.Errorf("%s: %v, want what the choice means", name, err)
+			}
 			continue
 		}
 		a, ok := rep.answer.(*agent.PermissionAnswer)

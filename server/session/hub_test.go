@@ -156,3 +156,23 @@ func TestHub_partial(t *testing.T) {
 		t.Errorf("after the next durable message a viewer gets %v", got.items)
 	}
 }
+
+// A hub that closes wakes its viewers, once, and tells them so.
+func TestHub_close(t *testing.T) {
+	h := newHub("s", "e", 1)
+	wake := h.next()
+	if f := h.after(api.Cursor{Epoch: "e", Seq: 1}, 10); f.closed {
+		t.Error("an open hub is closed")
+	}
+	for range 2 {
+		h.close()
+		select {
+		case <-wake:
+		default:
+			t.Error("the viewers still wait")
+		}
+		if f := h.after(api.Cursor{Epoch: "e", Seq: 1}, 10); !f.closed {
+			t.Error("a closed hub is open")
+		}
+	}
+}

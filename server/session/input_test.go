@@ -2,8 +2,10 @@ package session
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/server/api"
@@ -153,5 +155,49 @@ func TestCloseRequests(t *testing.T) {
 	}
 	if len(c.Requests) != 1 || c.Requests[0].id() != "own" {
 		t.Errorf("open are %+v, want the server's own", c.Requests)
+	}
+}
+
+// The text of an input, for titles, is that of its text blocks.
+func TestInput_text(t *testing.T) {
+	for content, want := range map[event.JSON]string{
+		`"words"`: "words",
+		`[{"type":"text","text":"one "},{"type":"image","text":"no"},{"type":"text","text":"two"}]`: "one two",
+		`[{"type":"image"}]`:             "",
+		`[7,{"type":"text","text":"x"}]`: "x",
+		`not JSON`:                       "",
+	} {
+		if got := (input{Content: content}).text(); got != want {
+			t.Errorf("the text of %s is %q, want %q", content, got, want)
+		}
+	}
+}
+
+// An excerpt is one line around the first match, cut between characters, with marks where it is cut.
+func TestAround(t *testing.T) {
+	long := strings.Repeat("ä", 500)
+	for _, tt := range []struct {
+		text, query string
+		whole       bool // the excerpt is the text
+		ok          bool
+	}{
+		{"one two", "two", true, true}, {"one TWO", "two", true, true}, {"one", "two", false, false}, {"", "x", false, false},
+		{long + "match" + long, "match", false, true}, {"match" + long, "match", false, true}, {long + "match", "match", false, true}, {"x" + long + "match" + long, "match", false, true},
+	} {
+		got, ok := around(tt.text, tt.query)
+		if ok != tt.ok || tt.whole && got != tt.text || !utf8.ValidString(got) {
+			t.Errorf("around %q in %d bytes: %q, %v, want a match: %v", tt.query, len(tt.text), got, ok, tt.ok)
+		}
+		if !ok || tt.whole {
+			continue
+		}
+		before, after, found := strings.Cut(got, tt.query)
+		cutBefore, cutAfter := strings.HasPrefix(got, "…"), strings.HasSuffix(got, "…")
+		if !found || cutBefore == strings.HasPrefix(tt.text, tt.query) || cutAfter == strings.HasSuffix(tt.text, tt.query) || len(before) > excerptBefore+8 || len(before)+len(tt.query)+len(after) > excerptAll+16 {
+			t.Errorf("the excerpt of %d bytes is %q, cut before: %v, after: %v", len(tt.text), got, cutBefore, cutAfter)
+		}
+	}
+	if got, _ := around("a\n\tmatch  b", "match"); got != "a match b" {
+		t.Errorf("the excerpt is %q, want one line", got)
 	}
 }

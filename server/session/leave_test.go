@@ -3,14 +3,18 @@
 package session
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/host"
 	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/spawn"
 )
 
 // A call to the agent that fails because the server leaves it with the host writes nothing: the next server has the prompt as sent and the
@@ -150,5 +154,105 @@ func TestLeave_box(t *testing.T) {
 				t.Errorf("the host has the agents %+v and the session is %s", all, tt.want)
 			}
 		})
+	}
+}
+
+// The lines of a second agent count from 1 again: it is taken over like the first, and every line of both is in the log once.
+func TestLeave_secondAgent(t *testing.T) {
+	c := newHostStage(t)
+	c.begin()
+	for _, line := range []string{"say one", "say two", "say three", "result"} {
+		c.say(line)
+	}
+	c.is(Idle)
+	if _, err := Of[Details](c.server).Disconnect(t.Context(), ref(c.id)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.server.Query(t.Context(), c.id, "", `"again"`, "", "by"); err != nil {
+		t.Fatal(err)
+	}
+	c.is(Running)
+	c.has("the second prompt", `"status":"delivered"`)
+	c.leave()
+	c.sayAlone("say four")
+	c.serve(nil)
+	c.is(Running)
+	for _, text := range []string{"one", "two", "three", "four"} {
+		c.await("the text "+text, func() bool { return c.count(`"text":"`+text+`"`) == 1 })
+	}
+}
+
+// The access of an agent to the model ends once, when its host has forgotten it, and not while it runs on without this server.
+func TestLeave_access(t *testing.T) {
+	var mu sync.Mutex
+	granted, revoked := 0, 0
+	c := newHostStage(t)
+	c.server.opts.Prepare = func(string, agent.Provider, *agent.Options) (func(), error) {
+		mu.Lock()
+		defer mu.Unlock()
+		granted++
+		return func() {
+			mu.Lock()
+			defer mu.Unlock()
+			revoked++
+		}, nil
+	}
+	counts := func() string {
+		mu.Lock()
+		defer mu.Unlock()
+		return fmt.Sprint(granted, revoked)
+	}
+	c.begin()
+	if got := counts(); got != "1 0" {
+		t.Errorf("with one agent, granted and revoked are %s, want 1 0", got)
+	}
+	c.say("result")
+	c.is(Idle)
+	if _, err := Of[Details](c.server).Disconnect(t.Context(), ref(c.id)); err != nil {
+		t.Fatal(err)
+	}
+	c.await("the access ends with the agent", func() bool { return counts() == "1 1" })
+	if free, _ := c.server.Places(); free != 8 {
+		t.Errorf("%d places are free without an agent, want 8", free)
+	}
+	if _, err := c.server.Query(t.Context(), c.id, "", `"again"`, "", "by"); err != nil {
+		t.Fatal(err)
+	}
+	c.is(Running)
+	c.leave()
+	if got := counts(); got != "2 1" {
+		t.Errorf("with an agent that runs on, granted and revoked are %s, want 2 1", got)
+	}
+}
+
+// An agent whose program cannot be run is an error of its start, and the session can go on with another.
+func TestHost_spawnFails(t *testing.T) {
+	c := newHostStage(t)
+	spawner := &hostSpawner{h: c.host, opts: host.AgentOptions{Key: c.id}}
+	p, err := spawner.Spawn(t.Context(), spawn.Command{Path: "/no/such/program", Dir: "/"})
+	if err == nil || p != nil {
+		t.Errorf("a program that is missing: %v, %v, want an error and no process", p, err)
+	}
+	spawner.abandon()
+	if all := c.left(); len(all) != 0 {
+		t.Errorf("the host has the agents %+v, want none", all)
+	}
+	if err := c.host.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if p, err := spawner.Spawn(t.Context(), spawn.Command{Path: "/bin/cat", Dir: "/"}); !errors.Is(err, host.ErrLinkLost) || p != nil {
+		t.Errorf("a host that was left: %v, %v, want %v", p, err, host.ErrLinkLost)
+	}
+}
+
+// An agent of a dead host has no process there that could take an input.
+func TestLeaveInput_dead(t *testing.T) {
+	a := &actor{}
+	h := &hostedPuppet{bare: newBare("agent-1"), orphan: new("stop"), kept: new(int64)}
+	r := &running{}
+	a.leaveInput(t.Context(), r, h)
+	a.renewInput(r, h)
+	if r.orphan != nil {
+		t.Errorf("the input %q is left with no one", r.orphan)
 	}
 }

@@ -108,6 +108,11 @@ func TestRecover_remembered(t *testing.T) {
 			if tt.want != "" && (len(log.events) == before || log.has(tt.want) == 0) {
 				t.Errorf("the start wrote %s, want a record with %s", log.events[before:], tt.want)
 			}
+			n := log.has(tt.want)
+			second.Close()
+			if memSessions(t, options); tt.want != "" && log.has(tt.want) != n {
+				t.Errorf("after the next start %d records have %s, want %d", log.has(tt.want), tt.want, n)
+			}
 			if info, err := second.Lookup(t.Context(), id); err != nil || info.Title != "T" || info.Tenant != "ten" || info.State != string(Ended) {
 				t.Errorf("the list has %+v, %v, want the session as it was", info, err)
 			}
