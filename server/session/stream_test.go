@@ -44,3 +44,54 @@ func TestStream_abandoned(t *testing.T) {
 		}
 	}
 }
+
+// What is left of a stream is all of it: the records and the restart fold to the same conversation as all events, for each kind of block, with
+// its start or without, at each point of its message.
+func TestStream_restart(t *testing.T) {
+	h := event.Header{MessageID: "m"}
+	kinds := map[string][]event.Event{ // the start, and what follows
+		"text":     {&event.TextStart{Header: h, Text: "a"}, &event.TextDelta{Header: h, Text: "b"}, &event.TextDelta{Header: h, Text: "c"}},
+		"thinking": {&event.ThinkingStart{Header: h, Thinking: "a"}, &event.ThinkingDelta{Header: h, Thinking: "b"}, &event.ThinkingDelta{Header: h, Thinking: "c"}},
+		"tool":     {&event.ToolStart{Header: h, ToolUseID: "t", Name: "Bash", BlockType: "tool_use"}, &event.ToolInputDelta{Header: h, ToolUseID: "t", PartialJSON: `{"a":`}, &event.ToolInputDelta{Header: h, ToolUseID: "t", PartialJSON: `1}`}},
+		"other":    {&event.BlockStart{Header: h, BlockType: "citation", Block: `{"type":"citation"}`}, &event.BlockDelta{Header: h, Delta: `{"type":"x","n":1}`}, &event.BlockDelta{Header: h, Delta: `{"type":"x","n":2}`}},
+	}
+	whole := map[string]event.Content{"text": event.TextContent("abc"), "thinking": {Type: "thinking", Text: "abc"}}
+	for name, kind := range kinds {
+		for _, missed := range []bool{false, true} {
+			script := append([]event.Event{&event.MessageStart{Header: h}}, kind...)
+			if missed {
+				script = slices.Delete(script, 1, 2)
+			}
+			script = append(script, &event.BlockStop{Header: h}, &event.TextDelta{Header: h, Index: 1, Text: "more"})
+			if c, ok := whole[name]; ok {
+				script = append(script, &event.AssistantMessage{Header: h, Blocks: []event.IndexedBlock{{Index: 0, Block: c}}})
+			}
+			script = append(script, &event.MessageComplete{Header: h})
+			for n := 1; n <= len(script); n++ {
+				var all, restarted event.Conversation
+				s := &stream{}
+				for _, ev := range script[:n] {
+					all.Apply(ev)
+					if isDelta(ev) {
+						s.add(ev)
+						continue
+					}
+					for _, before := range s.durable(ev) {
+						restarted.Apply(before)
+					}
+					restarted.Apply(ev)
+				}
+				rest := s.restart()
+				for _, ev := range rest {
+					restarted.Apply(ev)
+				}
+				if got, want := encodedConversation(t, &restarted), encodedConversation(t, &all); got != want && n < len(script) {
+					t.Errorf("%s, without its start %v, after %d events: the conversation is\n%s\nwant\n%s", name, missed, n, got, want)
+				}
+				if _, ok := script[n-1].(*event.AssistantMessage); ok && len(rest) != 1 {
+					t.Errorf("%s, without its start %v: %d events are left after the message, want the other block", name, missed, len(rest))
+				}
+			}
+		}
+	}
+}

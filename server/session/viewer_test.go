@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -82,4 +83,49 @@ func TestFrame_shared(t *testing.T) {
 	}
 	frame()
 	frame()
+}
+
+// TestAttachAt checks which cursors a viewer continues from: those of the epoch that the log has, and that are not too far behind.
+func TestAttachAt(t *testing.T) {
+	c := newStage(t, Opened{})
+	var epoch string
+	if err := c.with(t.Context(), c.id, func(a *actor) error {
+		c.log.memLog.mu.Lock()
+		defer c.log.memLog.mu.Unlock()
+		for len(c.log.events) < resyncAfter+2 {
+			c.log.events = append(c.log.events, []byte(`{}`))
+		}
+		a.seq, epoch = resyncAfter+2, a.hub.epoch
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		after    *api.Cursor
+		snapshot bool
+	}{
+		{nil, true}, {&api.Cursor{Epoch: epoch, Seq: resyncAfter + 2}, false}, {&api.Cursor{Epoch: epoch, Seq: resyncAfter + 3}, true}, {&api.Cursor{Epoch: "other", Seq: resyncAfter + 2}, true},
+		{&api.Cursor{Epoch: epoch, Seq: 2}, false}, {&api.Cursor{Epoch: epoch, Seq: 1}, true},
+	} {
+		r, err := c.Attach(t.Context(), api.AttachParams{SessionID: c.id, After: tt.after})
+		if err != nil || (r.Snapshot != "") != tt.snapshot || r.Resync != (tt.snapshot && tt.after != nil) || !tt.snapshot && r.Cursor != *tt.after || tt.snapshot && r.Cursor.Seq != resyncAfter+2 {
+			t.Errorf("after %+v a viewer is at %+v with %d bytes of snapshot, starts again: %v, %v; want a snapshot: %v", tt.after, r.Cursor, len(r.Snapshot), r.Resync, err, tt.snapshot)
+		}
+	}
+	c.log.set("Read", errFault)
+	if r, err := c.Attach(t.Context(), api.AttachParams{SessionID: c.id, After: &api.Cursor{Epoch: epoch, Seq: 2}}); err != nil || r.Snapshot == "" {
+		t.Errorf("with a log that cannot be read: %d bytes of snapshot, %v, want a snapshot", len(r.Snapshot), err)
+	}
+}
+
+// TestViewer_whole checks that a viewer without changes of the queue gets whole queues, and other viewers the changes.
+func TestViewer_whole(t *testing.T) {
+	items := []Item{{Seq: 1, msg: []byte(`{"type":"notice"}`)}, {Seq: 2, msg: []byte(`{"type":"queue_updated"}`), queue: &told{inputs: []input{{ID: "q-1", Content: `"x"`, Status: inputHeld}}}}}
+	plain := (&Viewer{}).whole(items)
+	if len(plain) != 2 || string(plain[0].msg) != `{"type":"notice"}` || !strings.Contains(string(plain[1].msg), `"queue_changed"`) || !strings.Contains(string(plain[1].msg), `"q-1"`) {
+		t.Errorf("the viewer gets %s and %s, want the whole queue", plain[0].msg, plain[1].msg)
+	}
+	if got := (&Viewer{can: Capabilities{Queue: true}}).whole(items); string(got[1].msg) != `{"type":"queue_updated"}` {
+		t.Errorf("another viewer gets %s, want the change", got[1].msg)
+	}
 }
