@@ -31,3 +31,31 @@ func TestRoutes_bytes(t *testing.T) {
 		t.Errorf("one large request is refused with %+v, want it accepted", r)
 	}
 }
+
+// A stream that nobody reads is forgotten if it is empty, and kept with its messages otherwise. One reader has it at a time, and a stream of the same name
+// that came later is another one.
+func TestConn_release(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		queue  int
+		other  bool // another stream has the name
+		forget bool
+	}{{"empty", 0, false, true}, {"with messages", 1, false, false}, {"empty, replaced", 0, true, false}, {"with messages, replaced", 1, true, false}} {
+		c := &conn{streams: map[string]*stream{}, opts: &Options{MaxStreams: 1}}
+		s, err := c.acquire("k")
+		if err != nil || s == nil || !s.read {
+			t.Fatalf("%s: the stream is %+v, %v, want one with a reader", tt.name, s, err)
+		}
+		if again, err := c.acquire("k"); again != nil || err != nil {
+			t.Errorf("%s: a second reader has %+v, %v, want nothing", tt.name, again, err)
+		}
+		s.queue = make([][]byte, tt.queue)
+		if tt.other {
+			c.streams["k"] = &stream{read: true}
+		}
+		c.release("k", s)
+		if got := c.streams["k"] == nil; s.read || got != tt.forget {
+			t.Errorf("%s: it has a reader: %v, it is forgotten: %v, want %v", tt.name, s.read, got, tt.forget)
+		}
+	}
+}

@@ -267,3 +267,46 @@ func TestAdopt_planned(t *testing.T) {
 		})
 	}
 }
+
+// The next prompt is sent when the prompt of the earlier process is refused or its turn has ended, and not before.
+func TestAdopt_next(t *testing.T) {
+	lines := keptLines(t, codexrec.Named(t, "approval_accept"))
+	n, _, result := kept.Answered(lines, "thread/start")
+	var opened struct{ Thread struct{ ID string } }
+	if err := json.Unmarshal(result, &opened); err != nil {
+		t.Fatal(err)
+	}
+	id := opened.Thread.ID
+	for name, tt := range map[string]struct{ call, end string }{
+		"a turn that is refused":       {`{"id":1000,"method":"turn/start","params":{"threadId":"` + id + `","input":[]}}`, `{"id":1000,"error":{"code":-32600,"message":"no"}}`},
+		"a review that is refused":     {`{"id":1000,"method":"review/start","params":{"threadId":"` + id + `"}}`, `{"id":1000,"error":{"code":-32600,"message":"no"}}`},
+		"a compaction that is refused": {`{"id":1000,"method":"thread/compact/start","params":{"threadId":"` + id + `"}}`, `{"id":1000,"error":{"code":-32600,"message":"no"}}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := kept.New(t, append(slices.Clone(lines[:n]), kept.Line{Input: true, Text: tt.call}))
+				s, err := (&codexagent.Provider{}).Adopt(t.Context(), id, agent.Options{}, agent.Adoption{Process: p, Last: p.Last()})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer func() {
+					if err := s.Close(); err != nil {
+						t.Error(err)
+					}
+				}()
+				if err := s.Send(t.Context(), agent.Input{UUID: "new", Text: "go"}); err != nil {
+					t.Error(err)
+				}
+				synctest.Wait()
+				if w := p.Written(); len(w) != 0 {
+					t.Errorf("written before the answer: %q, want nothing", w)
+				}
+				p.Add(kept.Line{Text: tt.end})
+				synctest.Wait()
+				if w := p.Written(); len(w) != 1 || !strings.Contains(w[0], `"new"`) {
+					t.Errorf("written after the answer: %q, want the prompt", w)
+				}
+			})
+		})
+	}
+}

@@ -1,6 +1,11 @@
 package codexevent
 
-import "testing"
+import (
+	"slices"
+	"testing"
+
+	"github.com/seed7221b0f9/parley/codex/item"
+)
 
 // A title is the script of the user's shell, and every other command as it is.
 func TestScript(t *testing.T) {
@@ -21,6 +26,44 @@ func TestScript(t *testing.T) {
 	} {
 		if got := script(command); got != want {
 			t.Errorf("%s: %q, want %q", command, got, want)
+		}
+	}
+}
+
+// Words are what a shell makes of a command, however many spaces are between them.
+func TestShellWords(t *testing.T) {
+	for command, want := range map[string][]string{
+		"":               nil,
+		"  \t\n":         nil,
+		"a  b\tc\nd ":    {"a", "b", "c", "d"},
+		` 'a b'  "c d" `: {"a b", "c d"},
+		`'' ""`:          {"", ""},
+		`a'b'"c"`:        {"abc"},
+		`a\ b \'`:        {"a b", "'"},
+		`"\"\\\$\n"`:     {`"\$\n`},
+		`'\n'`:           {`\n`},
+		`a\`:             {`a\`},
+	} {
+		if got, ok := shellWords(command); !ok || !slices.Equal(got, want) {
+			t.Errorf("the words of %q are %q, %v, want %q", command, got, ok, want)
+		}
+	}
+	for _, command := range []string{`'a`, `"a`, `a "b\"`} {
+		if got, ok := shellWords(command); ok {
+			t.Errorf("the words of %q are %q, want none: a quote has no end", command, got)
+		}
+	}
+}
+
+// Each part of a prompt keeps its type, and one of an unknown type its own.
+func TestInputs(t *testing.T) {
+	for want, in := range map[string]item.Input{
+		"text": &item.Text{Text: "x"}, "image": &item.Image{URL: "u"}, "localImage": &item.LocalImage{Path: "p"}, "audio": &item.Audio{}, "localAudio": &item.LocalAudio{},
+		"skill": &item.Skill{}, "mention": &item.Mention{}, "hologram": &item.UnknownInput{Type: "hologram"},
+	} {
+		got := inputs([]item.Input{nil, in})
+		if len(got) != 1 || got[0].Type != want || got[0].Raw == "" {
+			t.Errorf("%T becomes %+v, want one part of the type %q with its text", in, got, want)
 		}
 	}
 }
