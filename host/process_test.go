@@ -4,6 +4,7 @@ package host
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -229,6 +230,37 @@ func TestReadSpool_cut(t *testing.T) {
 	}
 	if last != a.info.Last || last < 12 {
 		t.Errorf("the file has %d records, want %d", last, a.info.Last)
+	}
+}
+
+// The records of a spool of several files are all there.
+func TestReadSpool_files(t *testing.T) {
+	h := newFakeHost(t, Options{Spool: 8 << 10}, talker)
+	p := spawnAgent(t, h.connect(), spawn.Command{Path: "x"}, AgentOptions{})
+	for i := range 5 {
+		_, err := p.Write(within(t), fmt.Sprint(i), append(bytes.Repeat([]byte("x"), 500), '\n'))
+		must(t, err)
+	}
+	must(t, p.CloseInput())
+	_, err := p.Exit(within(t))
+	must(t, err)
+	a, err := h.agent(p.Agent().Number)
+	must(t, err)
+	<-a.done
+	files, err := segmentFiles(a.dir)
+	must(t, err)
+	d, err := readAgent(a.dir)
+	must(t, err)
+	next := uint64(1)
+	for r, err := range d.Records() {
+		must(t, err)
+		if r.Number != next {
+			t.Errorf("record %d follows %d", r.Number, next-1)
+		}
+		next = r.Number + 1
+	}
+	if len(files) < 2 || next-1 != a.info.Last || d.Last != a.info.Last || d.Exit == nil {
+		t.Errorf("%d files have %d records and the exit %v, want at least 2 with %d and one", len(files), next-1, d.Exit, a.info.Last)
 	}
 }
 

@@ -45,7 +45,7 @@ func TestLines(t *testing.T) {
 			},
 			Held: func(m *Message) { note("held %s", m.Method) },
 		}, p.Stdin(), Options{Bare: true, CancelMethod: "$/cancel", Handle: func(ctx context.Context, m *Message) (any, error) {
-			if m.Method == "open" {
+			if m.Method != "cancelled" {
 				return m.Line, nil
 			}
 			<-ctx.Done()
@@ -82,6 +82,37 @@ func TestLines(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// namedLines keeps the ids of the lines that are written.
+type namedLines struct {
+	*kept.Process
+	ids []string
+}
+
+func (n *namedLines) WriteLine(ctx context.Context, id string, line []byte) error {
+	n.ids = append(n.ids, id)
+	return n.Process.WriteLine(ctx, id, line)
+}
+
+// Two processes that answer the same request use the same id, so that the host writes one of the answers.
+func TestLines_answerOnce(t *testing.T) {
+	var ids []string
+	for range 2 {
+		synctest.Test(t, func(t *testing.T) {
+			p := &namedLines{Process: kept.New(t, []kept.Line{{Text: `{"method":"note"}`}, {Text: `{"id":1,"method":"open"}`}})}
+			c := NewLines(Lines{Process: p, Last: p.Last()}, p.Stdin(), Options{})
+			synctest.Wait()
+			ids = append(ids, p.ids...)
+			_ = c.Close() // ends the process
+			if err := c.Wait(context.Background()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	if len(ids) != 2 || ids[0] != ids[1] {
+		t.Errorf("the ids of the answers are %q, want the same one twice", ids)
+	}
 }
 
 // A call waits until the past was read, and the past ends with the connection.
