@@ -32,6 +32,8 @@ type Boxes struct {
 	Program, Init, Supervisor string
 	Missing                   error
 	Network                   box.Network
+	// Allow are the hosts that agents reach with NetworkAllow; see keyproxy.Options.
+	Allow []string
 	// Caches are directories that all agents can change. Hide are files and directories that no box shows.
 	Caches, Hide []string
 }
@@ -60,8 +62,8 @@ func (s *Server) canBox(p agent.Provider) error {
 		return session.Fail(api.Unsupported, "%v", errors.Join(errors.New("there are no boxes on this machine"), s.opts.Boxes.Missing))
 	case !boxable:
 		return session.Fail(api.Unsupported, "agent %q cannot run in a box", p.Name())
-	case s.opts.Boxes.Network == box.NetworkOff && !s.proxied(p):
-		return session.Fail(api.Unsupported, "agent %q does not reach its model from a box without a network: the server needs an API key", p.Name())
+	case s.opts.Boxes.Network.Closed() && !s.proxied(p):
+		return session.Fail(api.Unsupported, "agent %q reaches its model from a box only with an API key of the server", p.Name())
 	}
 	return nil
 }
@@ -114,7 +116,7 @@ func (s *Server) boxOf(p agent.Provider, opts *agent.Options) (*box.Box, error) 
 	if !s.proxied(p) {
 		b.Logins = slices.DeleteFunc(needs.Logins, func(path string) bool { _, err := os.Stat(path); return err != nil })
 	}
-	if o.Network == box.NetworkOff {
+	if o.Network.Closed() {
 		port, socket, err := s.keyDoor()
 		if err != nil {
 			return nil, err
@@ -124,13 +126,16 @@ func (s *Server) boxOf(p agent.Provider, opts *agent.Options) (*box.Box, error) 
 	return b, nil
 }
 
-// putInBox makes the agent start in a box.
-func (s *Server) putInBox(p agent.Provider, opts *agent.Options) error {
+// putInBox makes the agent start in a box. The token is that of the key proxy, if it uses it.
+func (s *Server) putInBox(p agent.Provider, opts *agent.Options, token string) error {
 	b, err := s.boxOf(p, opts)
 	if err != nil {
 		return err
 	}
 	opts.Env = boxEnv(opts.Env, b.Network)
+	if b.Network == box.NetworkAllow {
+		opts.Env = append(opts.Env, tunnelEnv(s.keys.URL(), token)...)
+	}
 	opts.Box = func(next spawn.Spawner) spawn.Spawner {
 		if next == nil {
 			next = proc.LocalOptions{Supervisor: s.opts.Boxes.Supervisor}.Spawner()
@@ -143,17 +148,26 @@ func (s *Server) putInBox(p agent.Provider, opts *agent.Options) error {
 // outsideVariables name files and sockets that a box does not show.
 var outsideVariables = []string{"TMPDIR", "TMP", "TEMP", "CLAUDE_CODE_TMPDIR", "XDG_RUNTIME_DIR", "SSH_AUTH_SOCK", "DBUS_SESSION_BUS_ADDRESS"}
 
+// proxyVariables name the proxy of a program for the network.
+var proxyVariables = []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"}
+
 // boxEnv returns the environment of an agent in a box. IS_SANDBOX lets the CLI run as root without permissions.
 func boxEnv(env []string, n box.Network) []string {
 	out := []string{"TMPDIR=/tmp", "IS_SANDBOX=1"}
 	for _, entry := range env {
 		name, _, _ := strings.Cut(entry, "=")
-		proxy := slices.Contains([]string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"}, strings.ToUpper(name)) && n == box.NetworkOff
+		proxy := n.Closed() && slices.Contains(proxyVariables, strings.ToUpper(name))
 		if !proxy && name != "IS_SANDBOX" && !slices.Contains(outsideVariables, name) {
 			out = append(out, entry)
 		}
 	}
 	return out
+}
+
+// tunnelEnv returns the variables that make programs reach hosts through the key proxy.
+func tunnelEnv(keys, token string) []string {
+	address := strings.Replace(keys, "http://", "http://parley:"+token+"@", 1)
+	return []string{"HTTPS_PROXY=" + address, "https_proxy=" + address}
 }
 
 // keyDoor returns the port of the key proxy and a socket that leads to it from boxes without a network.

@@ -55,9 +55,12 @@ func TestBoxes(t *testing.T) {
 		{name: "unknown", boxes: off, sandbox: "docker", want: sealed, refused: "not bwrap or none"},
 		{name: "the network on", boxes: with(func(b *Boxes) { b.Network = box.NetworkOn }), want: &api.Box{Kind: "bwrap", Network: "on"}},
 		{name: "the network on, without a key", boxes: with(func(b *Boxes) { b.Network = box.NetworkOn }), noKey: true, want: &api.Box{Kind: "bwrap", Network: "on", Credentials: true}},
-		{name: "without a key", boxes: off, noKey: true, refused: "needs an API key"},
-		{name: "an agent that cannot use the key", boxes: off, direct: true, refused: "needs an API key"},
+		{name: "an agent that cannot use the key", boxes: off, direct: true, refused: "only with an API key"},
 		{name: "the network on, an agent that cannot use the key", boxes: with(func(b *Boxes) { b.Network = box.NetworkOn }), direct: true, want: &api.Box{Kind: "bwrap", Network: "on", Credentials: true}},
+		{name: "without a key", boxes: off, noKey: true, refused: "only with an API key"},
+		{name: "a list", boxes: with(func(b *Boxes) { b.Network = box.NetworkAllow }), want: &api.Box{Kind: "bwrap", Network: "allow"}},
+		{name: "a list, without a key", boxes: with(func(b *Boxes) { b.Network = box.NetworkAllow }), noKey: true, refused: "only with an API key"},
+		{name: "a list, a variable", boxes: with(func(b *Boxes) { b.Network = box.NetworkAllow }), env: []string{"GITHUB_TOKEN=x"}, want: &api.Box{Kind: "bwrap", Network: "allow", Credentials: true}},
 		{name: "another agent", boxes: off, plain: true, refused: "cannot run in a box"},
 		{name: "no bwrap", boxes: with(func(b *Boxes) { b.Program, b.Missing = "", errors.New("install it") }), refused: "install it"},
 		{name: "a variable", boxes: off, env: []string{"GITHUB_TOKEN=x"}, want: &api.Box{Kind: "bwrap", Network: "off", Credentials: true}},
@@ -80,8 +83,8 @@ func TestBoxes(t *testing.T) {
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("the box (-want +got):\n%s", diff)
 			}
-			if got.Sealed() != (cmp.Diff(sealed, got) == "") {
-				t.Errorf("sealed is %t", got.Sealed())
+			if want := got != nil && got.Network != "on" && !got.Credentials; got.Sealed() != want {
+				t.Errorf("the box is sealed: %t, want %t", got.Sealed(), want)
 			}
 			offered := s.describeProvider(p, true, tt.env)
 			if asked := s.describeBox(p, "bwrap", false, tt.env); cmp.Diff(asked, offered.Box) != "" || offered.Boxed != tt.boxes.Always {
@@ -104,8 +107,10 @@ func TestBoxes(t *testing.T) {
 // TestBoxEnv checks that an agent in a box gets no variables that lead outside.
 func TestBoxEnv(t *testing.T) {
 	env := []string{"HOME=/h", "TMPDIR=/x", "SSH_AUTH_SOCK=/s", "XDG_RUNTIME_DIR=/r", "HTTPS_PROXY=http://user:secret@proxy", "IS_SANDBOX=0"}
-	if diff := cmp.Diff([]string{"TMPDIR=/tmp", "IS_SANDBOX=1", "HOME=/h"}, boxEnv(env, box.NetworkOff)); diff != "" {
-		t.Errorf("without a network (-want +got):\n%s", diff)
+	for _, n := range []box.Network{box.NetworkOff, box.NetworkAllow} {
+		if diff := cmp.Diff([]string{"TMPDIR=/tmp", "IS_SANDBOX=1", "HOME=/h"}, boxEnv(env, n)); diff != "" {
+			t.Errorf("with the network %s (-want +got):\n%s", n, diff)
+		}
 	}
 	if got := boxEnv(env, box.NetworkOn); !slices.Contains(got, "HTTPS_PROXY=http://user:secret@proxy") {
 		t.Errorf("with a network: %q", got)

@@ -35,13 +35,13 @@ func (s *Server) openKeyProxy(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		r, err := keyproxy.OpenRemote(ctx, keyproxy.RemoteOptions{Path: path, Key: o.APIKey, Upstream: o.APIUpstream, Start: o.Host.Start, Env: filterEnv(os.Environ(), keyProxyVariables)})
+		r, err := keyproxy.OpenRemote(ctx, keyproxy.RemoteOptions{Path: path, Key: o.APIKey, Upstream: o.APIUpstream, Allow: o.Boxes.Allow, Start: o.Host.Start, Env: filterEnv(os.Environ(), keyProxyVariables)})
 		if err != nil {
 			return err
 		}
 		s.keys, s.settleKeys = r, r.Settle
 	default:
-		p, err := keyproxy.Listen(keyproxy.Options{Key: o.APIKey, Upstream: o.APIUpstream, Door: filepath.Join(o.Dir, doorName), Logger: s.logger})
+		p, err := keyproxy.Listen(keyproxy.Options{Key: o.APIKey, Upstream: o.APIUpstream, Allow: o.Boxes.Allow, Door: filepath.Join(o.Dir, doorName), Logger: s.logger})
 		if err != nil {
 			return err
 		}
@@ -66,17 +66,19 @@ func (s *Server) closeKeyProxy() {
 // its environment otherwise, a mark for previews, and a box if the session has one. release ends the access.
 func (s *Server) prepareAgent(session string, provider agent.Provider, opts *agent.Options) (release func(), err error) {
 	release = func() {}
+	token := ""
 	if p, ok := provider.(agent.KeyProxied); ok && s.keys != nil {
-		token, revoke, err := s.keys.Grant(session)
+		given, revoke, err := s.keys.Grant(session)
 		if err != nil {
 			return nil, err
 		}
+		token = given
 		opts.Env = p.ProxyEnv(opts.Env, s.keys.URL(), token)
 		release = sync.OnceFunc(revoke)
 	}
 	s.mark(session, opts)
 	if s.boxed(opts.Sandbox) {
-		if err := s.putInBox(provider, opts); err != nil {
+		if err := s.putInBox(provider, opts, token); err != nil {
 			release()
 			return nil, err
 		}

@@ -3,6 +3,10 @@ package main
 import (
 	"bytes"
 	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -144,6 +148,52 @@ func resumeBox(t *testing.T, ctx context.Context, c *client.Client, id string) {
 	awaitBoxTurn(t, ctx, c, id, 2)
 }
 
+// TestServe_boxAllow runs the real CLI in a box with a list of hosts: git reaches the one on the list, through the key proxy, and no other
+// one; and the session may work without asking.
+func TestServe_boxAllow(t *testing.T) {
+	bin := bwraptest.Dir(t)
+	refs := func(address string) *httptest.Server {
+		s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			io.WriteString(w, strings.Repeat("1", 40)+"\trefs/heads/of-"+address+"\n")
+		}))
+		s.Listener.Close()
+		l, err := net.Listen("tcp", address+":0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Listener = l
+		s.StartTLS()
+		t.Cleanup(s.Close)
+		return s
+	}
+	listed, other := refs("127.0.0.2"), refs("127.0.0.3")
+	const list = "git -c http.sslVerify=false ls-remote "
+	script := list + listed.URL + "/r > listed 2>&1; " + list + other.URL + "/r > other 2>&1; env -u https_proxy -u HTTPS_PROXY " + list + listed.URL + "/r > direct 2>&1; true"
+	w := newClaudeWorld(t, claudetest.Replies(claudetest.Use("Bash", map[string]any{"command": script, "description": "List"}), claudetest.Say("Done.")))
+	t.Setenv("PATH", os.Getenv("PATH")+":"+bin)
+	key := filepath.Join(filepath.Dir(w.project), "key")
+	if err := os.WriteFile(key, []byte("sk-ant-test-key-of-the-server-1234"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, _ := w.serve(t, "--sandbox", "bwrap", "--api-key-file", key, "--api-upstream", w.api.URL(), "--sandbox-network", "allow", "--sandbox-allow", listed.Listener.Addr().String())
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	id := boxTurn(t, ctx, c, api.ConnectParams{DangerouslySkipPermissions: true})
+	for name, want := range map[string]string{"listed": "refs/heads/of-127.0.0.2", "other": "403", "direct": "127.0.0.2"} {
+		text, err := os.ReadFile(filepath.Join(w.project, name))
+		if err != nil || !strings.Contains(string(text), want) || strings.Contains(string(text), "refs/") != (name == "listed") {
+			t.Errorf("git reports %q, %v in %s, want %q", text, err, name, want)
+		}
+	}
+	var sessions api.ListResult
+	if err := c.Call(ctx, "session.list", api.ListParams{}, &sessions); err != nil || len(sessions.Sessions) != 1 || sessions.Sessions[0].SessionID != id {
+		t.Fatalf("the sessions are %+v, %v", sessions, err)
+	}
+	if diff := cmp.Diff(&api.Box{Kind: "bwrap", Network: "allow"}, sessions.Sessions[0].Box); diff != "" {
+		t.Errorf("the box (-want +got):\n%s", diff)
+	}
+}
+
 // TestServe_boxRefused checks that a server does not start, and a session fails, where there is no box.
 func TestServe_boxRefused(t *testing.T) {
 	bwraptest.Dir(t)
@@ -159,9 +209,18 @@ func TestServe_boxRefused(t *testing.T) {
 	}{
 		{[]string{"--sandbox", "bwrap", "--sandbox-network", "on"}, "refuses user namespaces"},
 		{[]string{"--sandbox", "bwrap"}, "needs --api-key-file"},
+		{[]string{"--sandbox", "bwrap", "--sandbox-network", "allow", "--sandbox-allow", "example.org"}, "needs --api-key-file"},
+		{[]string{"--sandbox-network", "allow"}, "needs --sandbox-allow"},
+		{[]string{"--sandbox-allow", "example.org"}, "needs --sandbox-network allow"},
+		{[]string{"--sandbox-network", "some"}, "off, allow or on"},
+		{[]string{"--sandbox", "docker"}, "bwrap or none"},
 	} {
 		f := serveFlagsFor(t, slices.Concat(w.args, tt.args)...)
-		if err := f.Serve(t.Context(), &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), tt.want) {
+		err := f.Check()
+		if err == nil {
+			err = f.Serve(t.Context(), &bytes.Buffer{})
+		}
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("parley serve %v returned %v, want %q", tt.args, err, tt.want)
 		}
 	}

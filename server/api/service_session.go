@@ -152,12 +152,14 @@ type SessionSummary struct {
 // Box describes the box that the agent of a session runs in.
 type Box struct {
 	Kind        string `json:"kind"`        // bwrap
-	Network     string `json:"network"`     // off, on
+	Network     string `json:"network"`     // off, allow for some hosts, on
 	Credentials bool   `json:"credentials"` // the agent can read a login, or a variable or an MCP server that may have a secret
 }
 
-// Sealed reports whether a box holds no credentials and can send nothing. A missing box is not sealed.
-func (b *Box) Sealed() bool { return b != nil && b.Network == "off" && !b.Credentials }
+// Sealed reports whether a box holds no credentials and reaches no host, or only those of a list. A missing box is not sealed.
+func (b *Box) Sealed() bool {
+	return b != nil && (b.Network == "off" || b.Network == "allow") && !b.Credentials
+}
 
 // StatusResult reports the status of a session after a method without another result.
 type StatusResult struct {

@@ -11,7 +11,7 @@ import (
 )
 
 // version is that of the control messages.
-const version = 1
+const version = 2
 
 // maxMessage limits a control message: a list of grants has 100 bytes for each.
 const maxMessage = 16 << 20
@@ -21,10 +21,11 @@ const maxGrants = 100_000
 
 // message is a line on the control socket of a proxy's process, in both directions. A client sends one and waits for the answer.
 type message struct {
-	// Open asks for the state of the process, and sets the key and its upstream. Without a key these stay.
-	Open     bool   `json:"open,omitempty"`
-	Key      string `json:"key,omitempty"`
-	Upstream string `json:"upstream,omitempty"`
+	// Open asks for the state of the process, and sets the key, its upstream and the allowed hosts. Without a key these stay.
+	Open     bool     `json:"open,omitempty"`
+	Key      string   `json:"key,omitempty"`
+	Upstream string   `json:"upstream,omitempty"`
+	Allow    []string `json:"allow,omitempty"`
 	// Grant makes a token valid for a session, Revoke ends some.
 	Grant  *granted `json:"grant,omitempty"`
 	Revoke []string `json:"revoke,omitempty"`

@@ -9,6 +9,9 @@
 // other than GET, HEAD and POST, a body over its limit, more concurrent requests than a session may
 // have, and a response that redirects.
 //
+// Where [Options].Allow names hosts, an agent can also reach these, by CONNECT with its token: the way out of a box without a network.
+// The proxy does not see what passes through a tunnel.
+//
 // Responses are streamed, including event streams. Connection headers and cookies are dropped in
 // both directions.
 package keyproxy

@@ -16,6 +16,10 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodHead && r.URL.Path == "/" {
 		return // the agent checks whether the server is reachable
 	}
+	if r.Method == http.MethodConnect {
+		p.serveTunnel(w, r)
+		return
+	}
 	g, status, why := p.admit(r)
 	if g == nil {
 		p.opts.Logger.Warn("the key proxy refused a request", "path", r.URL.Path, "why", why)
@@ -66,8 +70,16 @@ func (p *Proxy) admit(r *http.Request) (g *grant, status int, why string) {
 		token, _ = strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	}
 	if g = p.find(token); g == nil {
-		return nil, http.StatusUnauthorized, "the token is not one of a session that runs"
+		return nil, http.StatusUnauthorized, unknownToken
 	}
+	return g.take()
+}
+
+// unknownToken is the reason of a rejection.
+const unknownToken = "the token is not one of a session that runs"
+
+// take takes a place of the session, or returns the reason of a rejection.
+func (g *grant) take() (_ *grant, status int, why string) {
 	select {
 	case g.places <- struct{}{}:
 		return g, 0, ""
@@ -139,6 +151,9 @@ func refuse(w http.ResponseWriter, status int, why string) {
 		http.StatusRequestEntityTooLarge: "request_too_large"}[status]
 	if kind == "" {
 		kind = "permission_error"
+	}
+	if status == http.StatusProxyAuthRequired {
+		w.Header().Set("Proxy-Authenticate", "Basic realm=parley")
 	}
 	body, err := json.Marshal(map[string]any{"type": "error", "error": map[string]string{"type": kind, "message": "parley: " + why}})
 	if err != nil {

@@ -160,14 +160,15 @@ func (s *process) answer(m message) (message, error) {
 	return message{}, nil
 }
 
-// open returns the proxy. The first key starts it, and a later one replaces the key together with its upstream.
+// open returns the proxy. The first key starts it, and a later one replaces the key together with its upstream and the
+// allowed hosts.
 func (s *process) open(m message) (*Proxy, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.proxy != nil && m.Key == "" {
 		return s.proxy, nil
 	}
-	opts := Options{Key: m.Key, Upstream: m.Upstream, Door: s.path + ".door", Logger: s.logger}
+	opts := Options{Key: m.Key, Upstream: m.Upstream, Allow: m.Allow, Door: s.path + ".door", Logger: s.logger}
 	t, err := opts.target()
 	if err != nil {
 		return nil, err
@@ -194,12 +195,11 @@ func (p *Proxy) list() []granted {
 // addLimited is add for at most maxGrants tokens.
 func (p *Proxy) addLimited(id tokenID, session string) error {
 	p.mu.Lock()
-	n := len(p.grants)
-	p.mu.Unlock()
-	if n >= maxGrants || len(session) > maxSession {
+	defer p.mu.Unlock()
+	if len(p.grants) >= maxGrants || len(session) > maxSession {
 		return fmt.Errorf("keyproxy: more than %d tokens, or a session of more than %d bytes", maxGrants, maxSession)
 	}
-	p.add(id, session)
+	p.addLocked(id, session)
 	return nil
 }
 

@@ -38,6 +38,9 @@ type Options struct {
 	Key string
 	// Upstream is the target of requests: https, or http on the loopback interface.
 	Upstream string
+	// Allow are the hosts that agents can open tunnels to with CONNECT and their token as a password: HOST, HOST:PORT, or *.HOST for all
+	// names below one. The port is 443 by default. A name does not reach a private address; an address or localhost does.
+	Allow []string
 	// MaxBody limits the bytes of a request, MaxRequests the concurrent requests of one session.
 	MaxBody     int64
 	MaxRequests int
@@ -57,6 +60,8 @@ type Proxy struct {
 	transport *http.Transport
 	serving   sync.WaitGroup
 	conns     sync.WaitGroup
+	tunnels   sync.WaitGroup
+	lookup    lookupFunc
 
 	mu     sync.Mutex
 	target target
@@ -64,10 +69,11 @@ type Proxy struct {
 	door   *usersocket.Listener // nil before the first call of Door
 }
 
-// target is an API with its key.
+// target is what agents reach: an API with its key, and hosts.
 type target struct {
-	key string
-	url *url.URL
+	key   string
+	url   *url.URL
+	allow []pattern
 }
 
 // tokenID is the hash of a token.
@@ -93,7 +99,7 @@ func Listen(opts Options) (*Proxy, error) {
 		return nil, fmt.Errorf("keyproxy: %w", err)
 	}
 	p := &Proxy{
-		opts: opts, target: upstream, host: l.Addr().String(), grants: map[tokenID]*grant{},
+		opts: opts, target: upstream, host: l.Addr().String(), grants: map[tokenID]*grant{}, lookup: net.DefaultResolver.LookupNetIP,
 		transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DisableCompression: true, ResponseHeaderTimeout: opts.Timeout,
 			TLSHandshakeTimeout: time.Minute, IdleConnTimeout: time.Minute, ForceAttemptHTTP2: true},
 	}
@@ -129,7 +135,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// target checks the key and the address of the upstream.
+// target checks the key, the address of the upstream and the allowed hosts.
 func (o Options) target() (target, error) {
 	if o.Key == "" || strings.ContainsFunc(o.Key, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return target{}, errors.New("the key is empty or has characters that no key has")
@@ -144,10 +150,19 @@ func (o Options) target() (target, error) {
 	if u.Host == "" || u.User != nil || u.RawQuery != "" || u.Scheme != "https" && !(u.Scheme == "http" && loopback) {
 		return target{}, fmt.Errorf("upstream %q is not an https address", upstream)
 	}
-	return target{o.Key, u}, nil
+	t := target{key: o.Key, url: u}
+	for _, text := range o.Allow {
+		h, err := parsePattern(text)
+		if err != nil {
+			return target{}, err
+		}
+		t.allow = append(t.allow, h)
+	}
+	return t, nil
 }
 
-// retarget replaces the key together with its upstream, so that no key is sent to the address of another.
+// retarget replaces the key together with its upstream, so that no key is sent to the address of another, and the allowed hosts. Open
+// tunnels stay.
 func (p *Proxy) retarget(t target) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -195,10 +210,15 @@ func newToken() (string, tokenID) {
 
 // add makes a token valid.
 func (p *Proxy) add(id tokenID, session string) {
-	g := &grant{session: session, places: make(chan struct{}, p.opts.MaxRequests)}
-	g.ctx, g.cancel = context.WithCancel(context.Background())
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.addLocked(id, session)
+}
+
+// addLocked is add for a caller that holds mu.
+func (p *Proxy) addLocked(id tokenID, session string) {
+	g := &grant{session: session, places: make(chan struct{}, p.opts.MaxRequests)}
+	g.ctx, g.cancel = context.WithCancel(context.Background())
 	if old := p.grants[id]; old != nil {
 		old.cancel()
 	}
@@ -235,6 +255,7 @@ func (p *Proxy) Close() error {
 	err := p.server.Close()
 	p.serving.Wait()
 	p.conns.Wait()
+	p.tunnels.Wait()
 	p.transport.CloseIdleConnections()
 	return err
 }

@@ -21,8 +21,9 @@ const (
 type RemoteOptions struct {
 	// Path is that of a file that names the socket of the process.
 	Path string
-	// Key and Upstream are those of Options.
+	// Key, Upstream and Allow are those of Options.
 	Key, Upstream string
+	Allow         []string
 	// Start starts a program that calls [Enter] and outlives this process, with arguments and an environment. It returns when the program
 	// has printed a line.
 	Start func(ctx context.Context, args, env []string) error
@@ -44,7 +45,7 @@ type Remote struct {
 // OpenRemote connects to the process, if one runs that understands this program. Otherwise the first grant starts one; agents that use the
 // old one keep it.
 func OpenRemote(ctx context.Context, opts RemoteOptions) (*Remote, error) {
-	if _, err := (Options{Key: opts.Key, Upstream: opts.Upstream}).target(); err != nil {
+	if _, err := (Options{Key: opts.Key, Upstream: opts.Upstream, Allow: opts.Allow}).target(); err != nil {
 		return nil, fmt.Errorf("keyproxy: %w", err)
 	}
 	r := &Remote{opts: opts, inherited: map[string][]string{}}
@@ -64,7 +65,7 @@ func (r *Remote) dial(ctx context.Context) ([]granted, error) {
 		return nil, err
 	}
 	l := newLine(conn)
-	m, err := l.call(message{Open: true, Key: r.opts.Key, Upstream: r.opts.Upstream})
+	m, err := l.call(message{Open: true, Key: r.opts.Key, Upstream: r.opts.Upstream, Allow: r.opts.Allow})
 	if err == nil && m.Version != version {
 		err = fmt.Errorf("keyproxy: version %d of the process is not %d", m.Version, version)
 	}

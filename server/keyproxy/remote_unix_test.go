@@ -198,7 +198,7 @@ func TestRemote_unusable(t *testing.T) {
 					if err != nil {
 						return
 					}
-					io.WriteString(c, `{"version":2,"url":"http://127.0.0.1:9"}`+"\n")
+					io.WriteString(c, `{"version":99,"url":"http://127.0.0.1:9"}`+"\n")
 					io.Copy(io.Discard, c)
 					c.Close()
 				}
@@ -268,7 +268,7 @@ func TestControl_invalid(t *testing.T) {
 		{`{"grant":{"id":"` + id + `","session":"s"}}`, "the key is empty"},
 		{`{"open":true}`, "the key is empty"},
 		{`{"open":true,"key":"k","upstream":"ftp://x"}`, "not an https address"},
-		{`{"open":true,"key":"k"}`, `"version":1`},
+		{`{"open":true,"key":"k"}`, `"version":2`},
 		{`{"grant":{"id":"xyz","session":"s"}}`, "the id of a token"},
 		{`{"grant":{"id":"abcd","session":"s"}}`, "invalid length"},
 		{`{"grant":{"id":"` + id + `","session":"` + strings.Repeat("s", 300) + `"}}`, "more than 256 bytes"},
@@ -285,5 +285,35 @@ func TestControl_invalid(t *testing.T) {
 	}
 	if got := ask(`{"open":true}`); strings.Contains(got, id) {
 		t.Errorf("a revoked token is listed: %s", got)
+	}
+}
+
+// The hosts of the list are those of the server that connected last.
+func TestRemote_allow(t *testing.T) {
+	w := newRemoteWorld(t)
+	to := echo(t)
+	open := func(allow ...string) *keyproxy.Remote {
+		r, err := keyproxy.OpenRemote(t.Context(), keyproxy.RemoteOptions{Path: w.path, Key: "key", Upstream: w.api.URL, Allow: allow, Start: w.start})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { r.Close() })
+		return r
+	}
+	first := open(to)
+	token, _ := w.grant(first, "s")
+	check := func(want int) {
+		t.Helper()
+		if _, _, status := connect(t, first.URL(), to, token); status != want {
+			t.Errorf("the status is %d, want %d", status, want)
+		}
+	}
+	check(200)
+	open("example.org")
+	check(403)
+	open(to)
+	check(200)
+	if _, err := keyproxy.OpenRemote(t.Context(), keyproxy.RemoteOptions{Path: w.path, Key: "key", Allow: []string{"a b"}, Start: w.start}); err == nil {
+		t.Error("an invalid host is accepted, want an error")
 	}
 }

@@ -12,9 +12,21 @@ type Network string
 
 // The networks of a box.
 const (
-	NetworkOff Network = "off" // only its own loopback interface
-	NetworkOn  Network = "on"  // the network of this machine, with its loopback and abstract sockets
+	NetworkOff   Network = "off"   // only its own loopback interface
+	NetworkAllow Network = "allow" // its own loopback interface, with a door to a proxy that reaches some hosts
+	NetworkOn    Network = "on"    // the network of this machine, with its loopback and abstract sockets
 )
+
+// Closed reports whether the box has a network of its own, which only doors leave.
+func (n Network) Closed() bool { return n == NetworkOff || n == NetworkAllow }
+
+// Check returns an error for a network that does not exist.
+func (n Network) Check() error {
+	if !n.Closed() && n != NetworkOn {
+		return fmt.Errorf("%w: the network is %q, not off, allow or on", ErrRefused, n)
+	}
+	return nil
+}
 
 // Box describes a box. Its paths are absolute, without symbolic links, and the same inside and outside. Where one contains
 // another, the inner one counts.
@@ -52,10 +64,7 @@ func (b *Box) check(dir string) error {
 			return fmt.Errorf("%w: %s is replaced in a box and cannot be shown", ErrRefused, path)
 		}
 	}
-	if b.Network != NetworkOff && b.Network != NetworkOn {
-		return fmt.Errorf("%w: the network is %q, and not one of off and on", ErrRefused, b.Network)
-	}
-	return nil
+	return b.Network.Check()
 }
 
 // reserved are directories that a box has its own of.

@@ -39,7 +39,7 @@ var (
 func namespaces(n Network) []string {
 	args := []string{"--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try", "--hostname", "box",
 		"--die-with-parent", "--as-pid-1", "--cap-drop", "ALL"}
-	if n == NetworkOff {
+	if n.Closed() {
 		args = append(args, "--unshare-net")
 	}
 	return args

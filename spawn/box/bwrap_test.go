@@ -29,6 +29,7 @@ func TestCommand_golden(t *testing.T) {
 	}{
 		{"plain", func(*Box, *spawn.Command) {}},
 		{"network", func(b *Box, _ *spawn.Command) { b.Network = NetworkOn }},
+		{"plain", func(b *Box, _ *spawn.Command) { b.Network = NetworkAllow }}, // only its doors differ
 		{"door", func(b *Box, _ *spawn.Command) {
 			b.Doors = map[int]string{9000: "/run/user/1/p/api", 8000: "/data/x/proxy"}
 		}},

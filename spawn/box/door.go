@@ -1,9 +1,10 @@
 package box
 
 import (
-	"io"
 	"net"
 	"sync"
+
+	"github.com/seed7221b0f9/parley/internal/relay"
 )
 
 // Door passes the connections of a listener on.
@@ -73,20 +74,5 @@ func (d *Door) connect(from net.Conn) {
 		return
 	}
 	defer d.drop(to)
-	var back sync.WaitGroup
-	back.Go(func() { pass(from, to) })
-	pass(to, from)
-	back.Wait()
-}
-
-// pass copies one direction, and its end.
-func pass(to, from net.Conn) {
-	if _, err := io.Copy(to, from); err != nil {
-		from.Close()
-		to.Close()
-		return
-	}
-	if c, ok := to.(interface{ CloseWrite() error }); ok {
-		_ = c.CloseWrite() // the other direction shows a broken connection
-	}
+	relay.Join(from, to)
 }

@@ -105,7 +105,7 @@ func TestCommand_refuses(t *testing.T) {
 		{"no directory", func(_ *Box, c *spawn.Command) { c.Dir = "" }, "no working directory"},
 		{"another user", func(_ *Box, c *spawn.Command) { c.User = "nobody" }, "another user"},
 		{"no program", func(_ *Box, c *spawn.Command) { c.Path = dir + "/none" }, "the program"},
-		{"an unknown network", func(b *Box, _ *spawn.Command) { b.Network = "" }, "not one of off"},
+		{"an unknown network", func(b *Box, _ *spawn.Command) { b.Network = "" }, "not off, allow"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			b := &Box{Program: "/usr/bin/bwrap", Init: "/usr/bin/parley", Home: "/home/user", Network: NetworkOff}

@@ -16,13 +16,14 @@ export function boxChosen(agent: string, wanted: boolean): Box | undefined {
   return offered && (wanted || offered.always) ? offered.box : undefined;
 }
 
-/** Whether it can send nothing and holds nothing that is secret: then an agent may run without asking. */
+/** Whether it reaches at most the hosts of a list and holds nothing that is secret: then an agent may run without asking. */
 export function isSealed(box: Box | undefined): boolean {
-  return box !== undefined && box.network === "off" && !box.credentials;
+  return box !== undefined && (box.network === "off" || box.network === "allow") && !box.credentials;
 }
 
 /** A box in a few words. */
 export function sayBox(box: Box): string {
   const t = w.value.sandbox;
+  if (box.network === "allow") return t.limited;
   return box.network === "off" ? t.offline : t.online;
 }

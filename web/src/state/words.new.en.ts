@@ -46,6 +46,7 @@ export const newEn = {
     title: "Sandbox",
     none: "No sandbox",
     offline: "Sandbox, no network",
+    limited: "Sandbox, some hosts",
     online: "Sandbox, with network",
     always: "This server runs every agent in a sandbox.",
     credentials: "The agent can read a login or another secret in its sandbox.",

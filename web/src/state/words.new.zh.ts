@@ -48,6 +48,7 @@ export const newZh: typeof newEn = {
     title: "沙箱",
     none: "无沙箱",
     offline: "沙箱，无网络",
+    limited: "沙箱，仅限部分主机",
     online: "沙箱，有网络",
     always: "此服务器在沙箱中运行所有代理。",
     credentials: "代理可在沙箱中读取登录信息或其他机密。",

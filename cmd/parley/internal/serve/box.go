@@ -17,12 +17,13 @@ import (
 // boxFlags are the settings of boxes.
 type boxFlags struct {
 	kind, network string
-	caches        []string
+	caches, allow []string
 }
 
 func (f *boxFlags) register(p *pflag.FlagSet) {
 	p.StringVar(&f.kind, "sandbox", "none", "box that all agents run in: bwrap or none; with none, a session can ask for bwrap")
-	p.StringVar(&f.network, "sandbox-network", "off", "network in a box: off, which needs an API key (--api-key-file), or on")
+	p.StringVar(&f.network, "sandbox-network", "off", "network in a box: off, allow for the hosts of --sandbox-allow, or on; off and allow need an API key (--api-key-file)")
+	p.StringArrayVar(&f.allow, "sandbox-allow", nil, "host that agents in a box reach over TLS with --sandbox-network allow: HOST, HOST:PORT or *.HOST; repeatable")
 	p.StringArrayVar(&f.caches, "sandbox-cache", nil, "directory that agents in a box can change; repeatable")
 }
 
@@ -31,8 +32,14 @@ func (f *boxFlags) check() error {
 	if f.kind != "bwrap" && f.kind != "none" {
 		return term.Usagef("--sandbox %s: it is bwrap or none", f.kind)
 	}
-	if n := box.Network(f.network); n != box.NetworkOff && n != box.NetworkOn {
-		return term.Usagef("--sandbox-network %s: it is off or on", f.network)
+	n := box.Network(f.network)
+	switch {
+	case n.Check() != nil:
+		return term.Usagef("--sandbox-network %s: it is off, allow or on", f.network)
+	case n == box.NetworkAllow && len(f.allow) == 0:
+		return term.Usagef("--sandbox-network allow needs --sandbox-allow HOST")
+	case n != box.NetworkAllow && len(f.allow) > 0:
+		return term.Usagef("--sandbox-allow needs --sandbox-network allow")
 	}
 	return nil
 }
@@ -40,10 +47,10 @@ func (f *boxFlags) check() error {
 // boxes adds the boxes of agents. If all agents run in one, it tries one.
 func (f *Settings) boxes(ctx context.Context, opts *server.Options) error {
 	always := f.box.kind == "bwrap"
-	if always && f.box.network == string(box.NetworkOff) && opts.APIKey == "" {
-		return term.Usagef("--sandbox-network off needs --api-key-file or " + keyVariable + ": agents reach their model through the server; or set --sandbox-network on")
+	if always && box.Network(f.box.network).Closed() && opts.APIKey == "" {
+		return term.Usagef("--sandbox-network %s needs --api-key-file or %s: agents reach their model through the server; or set --sandbox-network on", f.box.network, keyVariable)
 	}
-	b := server.Boxes{Always: always, Network: box.Network(f.box.network), Supervisor: supervise.Self()}
+	b := server.Boxes{Always: always, Network: box.Network(f.box.network), Allow: f.box.allow, Supervisor: supervise.Self()}
 	if b.Program, b.Missing = box.Find(os.Getenv("PATH")); b.Missing == nil {
 		b.Init, b.Missing = os.Executable()
 	}

@@ -1,0 +1,29 @@
+// Package relay connects two connections with each other.
+package relay
+
+import (
+	"io"
+	"net"
+	"sync"
+)
+
+// Join copies what each connection sends to the other one, and returns when both have ended. The end of one direction is passed on, and
+// the other direction goes on; an error ends both. The caller closes the connections, which also ends Join.
+func Join(a, b net.Conn) {
+	var back sync.WaitGroup
+	back.Go(func() { pass(a, b) })
+	pass(b, a)
+	back.Wait()
+}
+
+// pass copies one direction, and its end.
+func pass(to, from net.Conn) {
+	if _, err := io.Copy(to, from); err != nil {
+		from.Close()
+		to.Close()
+		return
+	}
+	if c, ok := to.(interface{ CloseWrite() error }); ok {
+		_ = c.CloseWrite() // the other direction shows a broken connection
+	}
+}

@@ -1,0 +1,198 @@
+package keyproxy_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed7221b0f9/parley/server/keyproxy"
+)
+
+// echo returns the address of a server that sends back what it gets, and then its end.
+func echo(t *testing.T) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer c.Close()
+				io.Copy(c, c)
+			}()
+		}
+	}()
+	return l.Addr().String()
+}
+
+// connect asks a proxy for a tunnel and returns the connection and the status.
+func connect(t *testing.T, proxy, target, token string) (*bufio.Reader, *net.TCPConn, int) {
+	t.Helper()
+	conn, err := net.Dial("tcp", strings.TrimPrefix(proxy, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	conn.SetDeadline(time.Now().Add(10 * time.Second))
+	auth := base64.StdEncoding.EncodeToString([]byte("parley:" + token))
+	// The first bytes of the agent come with the request.
+	fmt.Fprintf(conn, "CONNECT %s HTTP/1.1\r\nHost: %s\r\nProxy-Authorization: Basic %s\r\n\r\nhello", target, target, auth)
+	r := bufio.NewReader(conn)
+	resp, err := http.ReadResponse(r, &http.Request{Method: http.MethodConnect})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, conn.(*net.TCPConn), resp.StatusCode
+}
+
+// tunnelWorld is a proxy that reaches hosts, with a token.
+func tunnelWorld(t *testing.T, allow ...string) (*keyproxy.Proxy, string, func()) {
+	t.Helper()
+	p, err := keyproxy.Listen(keyproxy.Options{Key: "key", Allow: allow, MaxRequests: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Close() })
+	token, revoke, err := p.Grant("s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, token, revoke
+}
+
+// A tunnel reaches the hosts of the list at their ports, and no other.
+func TestTunnel_hosts(t *testing.T) {
+	to := echo(t)
+	_, port, err := net.SplitHostPort(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, public := netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("192.0.2.1")
+	names := map[string][]netip.Addr{
+		"localhost": {private}, "127.0.0.1": {private}, "inside.example.org": {private}, "a.wild.example.org": {private},
+		"both.example.org": {private, public},
+	}
+	for _, tt := range []struct {
+		allow, target string
+		want          int
+	}{
+		{to, to, 200},
+		{"localhost:" + port, "localhost:" + port, 200},
+		{"LocalHost:" + port, "LOCALHOST.:" + port, 200},
+		{"127.0.0.1", to, 403}, // another port
+		{"localhost:" + port, to, 403},
+		{"example.org:" + port, "inside.example.org:" + port, 403},
+		{"*.inside.example.org:" + port, "inside.example.org:" + port, 403},
+		{"*.example.org:" + port, "notexample.org:" + port, 403},
+		{"inside.example.org:" + port, "inside.example.org:" + port, 502}, // a private address
+		{"*.wild.example.org:" + port, "a.wild.example.org:" + port, 502},
+		{"nowhere.example.org:" + port, "nowhere.example.org:" + port, 502},
+	} {
+		t.Run(tt.allow+" "+tt.target, func(t *testing.T) {
+			p, token, _ := tunnelWorld(t, tt.allow)
+			keyproxy.SetLookup(p, func(_ context.Context, _, name string) ([]netip.Addr, error) {
+				if found := names[strings.ToLower(strings.TrimSuffix(name, "."))]; found != nil {
+					return found, nil
+				}
+				return nil, &net.DNSError{Name: name, IsNotFound: true}
+			})
+			r, conn, status := connect(t, p.URL(), tt.target, token)
+			if status != tt.want {
+				t.Fatalf("the status is %d, want %d", status, tt.want)
+			}
+			if status != 200 {
+				return
+			}
+			io.WriteString(conn, ", world")
+			conn.CloseWrite()
+			if text, err := io.ReadAll(r); err != nil || string(text) != "hello, world" {
+				t.Errorf("the tunnel returns %q, %v, want %q", text, err, "hello, world")
+			}
+		})
+	}
+}
+
+// A tunnel needs a valid token, has a place like a request, and ends with its token.
+func TestTunnel_grant(t *testing.T) {
+	to := echo(t)
+	p, token, revoke := tunnelWorld(t, to)
+	for _, wrong := range []string{"", "x", token + "x"} {
+		if _, _, status := connect(t, p.URL(), to, wrong); status != http.StatusProxyAuthRequired {
+			t.Errorf("the status for token %q is %d, want %d", wrong, status, http.StatusProxyAuthRequired)
+		}
+	}
+	var open []*bufio.Reader
+	for range 2 {
+		r, _, status := connect(t, p.URL(), to, token)
+		if _, err := r.Peek(5); status != 200 || err != nil {
+			t.Fatalf("the status is %d, %v, want 200", status, err)
+		}
+		open = append(open, r)
+	}
+	if _, _, status := connect(t, p.URL(), to, token); status != http.StatusTooManyRequests {
+		t.Errorf("the status of a third tunnel is %d, want %d", status, http.StatusTooManyRequests)
+	}
+	revoke()
+	for _, r := range open {
+		if text, _ := io.ReadAll(r); string(text) != "hello" {
+			t.Errorf("the rest of the tunnel is %q, want %q", text, "hello")
+		}
+	}
+	if _, _, status := connect(t, p.URL(), to, token); status != http.StatusProxyAuthRequired {
+		t.Errorf("the status after the revocation is %d, want %d", status, http.StatusProxyAuthRequired)
+	}
+}
+
+// Close ends tunnels. Without a list there are none.
+func TestTunnel_close(t *testing.T) {
+	to := echo(t)
+	p, token, _ := tunnelWorld(t, to)
+	r, _, status := connect(t, p.URL(), to, token)
+	if status != 200 {
+		t.Fatalf("the status is %d, want 200", status)
+	}
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	io.Copy(io.Discard, r)
+	none, token, _ := tunnelWorld(t)
+	if _, _, status := connect(t, none.URL(), to, token); status != http.StatusForbidden {
+		t.Errorf("the status without a list is %d, want %d", status, http.StatusForbidden)
+	}
+}
+
+func TestTunnel_invalid(t *testing.T) {
+	for _, text := range []string{"", "*.", "https://example.org", "example.org:", "example.org:0", "example.org:99999", "example.org/path", "a b", "*", "a.*.org", "user@example.org", ":443"} {
+		if p, err := keyproxy.Listen(keyproxy.Options{Key: "key", Allow: []string{text}}); err == nil {
+			p.Close()
+			t.Errorf("%q is a host, want an error", text)
+		}
+	}
+}
+
+// Private addresses are those that a machine of the internet cannot reach.
+func TestIsPublic(t *testing.T) {
+	for text, want := range map[string]bool{
+		"1.1.1.1": true, "2606:4700::1": true, "::ffff:1.1.1.1": true,
+		"127.0.0.1": false, "10.0.0.1": false, "192.168.1.1": false, "172.16.0.1": false, "169.254.169.254": false, "100.64.0.1": false, "0.0.0.0": false, "0.1.2.3": false,
+		"224.0.0.1": false, "255.255.255.255": false, "::1": false, "fe80::1": false, "fd00::1": false, "::": false, "64:ff9b::7f00:1": false, "2002:7f00:1::1": false,
+		"::ffff:127.0.0.1": false, "::ffff:10.0.0.1": false,
+	} {
+		if got := keyproxy.IsPublic(netip.MustParseAddr(text)); got != want {
+			t.Errorf("%s is public: %t, want %t", text, got, want)
+		}
+	}
+}
