@@ -159,6 +159,30 @@ func TestBook_saved(t *testing.T) {
 	}
 }
 
+// TestBook_savedBefore checks that the sums of sessions in a book from before sessions could start others are their own, and that a book with such
+// sums is read as it is.
+func TestBook_savedBefore(t *testing.T) {
+	var old, now budget.Book
+	if err := json.Unmarshal([]byte(`{"sums":[{"scope":"session","target":"s1","amount":{"usd":2}},{"scope":"session","target":"s1","period":"2026-01-01","amount":{"usd":9}},{"scope":"token","target":"t","amount":{"usd":8}}]}`), &old); err != nil {
+		t.Fatal(err)
+	}
+	if got := old.Spent("s1").USD; got != 2 {
+		t.Errorf("the session has spent %v, want 2", got)
+	}
+	if got := old.Spent("t").USD; got != 0 {
+		t.Errorf("a session with the name of a token has spent %v, want nothing", got)
+	}
+	now.Apply(used(acc("1"), noon, 4, 1))
+	data, err := json.Marshal(&now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var again budget.Book
+	if err := json.Unmarshal(data, &again); err != nil || again.Spent("s1") != now.Spent("s1") {
+		t.Errorf("read back, the session has spent %+v, %v, want %+v", again.Spent("s1"), err, now.Spent("s1"))
+	}
+}
+
 // TestBook_forget checks which sums are dropped: days after two months, months after a year, and
 // never those that a limit needs.
 func TestBook_forget(t *testing.T) {

@@ -7,14 +7,16 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/eventlog"
 	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/budget"
 )
 
-// Whatever the state of a session is in the log, its queue is held after a load and no agent is started.
+// Whatever the state of a session is in the log, after a load its queue is held, its requests have expired, and no agent is started.
 func TestRecovered_held(t *testing.T) {
 	for _, state := range []State{Starting, Idle, Running, RequiresAction, Interrupted, Draining, Failed, Ended} {
 		for _, inflight := range []bool{false, true} {
@@ -25,7 +27,9 @@ func TestRecovered_held(t *testing.T) {
 					f.Inputs = append([]input{{ID: "i-1", Content: `"sent"`, Status: inputDelivered}}, f.Inputs...)
 				}
 				err := c.with(t.Context(), c.id, func(a *actor) error {
-					return a.commit(draft{queue: true, facts: f}, a.core.stateDraft(state))
+					ask := &event.PermissionRequest{Kind: event.PermissionTool, RequestID: "r", ToolUseID: "t", ToolName: "Bash", Input: `{}`}
+					prompt, _ := event.NewPrompt(ask)
+					return a.commit(draft{queue: true, facts: f}, draft{event: ask, facts: &facts{Asked: &asking{AskedAt: "t", prompt: prompt}}}, a.core.stateDraft(state))
 				})
 				if err != nil {
 					t.Fatal(err)
@@ -36,14 +40,69 @@ func TestRecovered_held(t *testing.T) {
 				if err != nil || len(list.Items) != 2 || list.Items[0].Status != string(inputHeld) || list.Items[1].Status != string(inputHeld) {
 					t.Errorf("the queue is %+v, %v, want both prompts held", list.Items, err)
 				}
-				if err := c.with(t.Context(), c.id, func(a *actor) error { a.sendNext(); return nil }); err != nil {
+				if err := c.with(t.Context(), c.id, func(a *actor) error {
+					a.sendNext()
+					if len(a.core.Requests) != 0 || len(a.conv.Prompts) != 0 || a.core.State.busy() {
+						t.Errorf("the session is %s with the requests %+v, want none: their agent is gone", a.core.State, a.core.Requests)
+					}
+					return nil
+				}); err != nil {
 					t.Fatal(err)
+				}
+				if !c.has(`"resolved":"r"`, event.ResolvedExpired) || c.has(`"resolved":"r"`, event.ResolvedAllow) {
+					_, log := c.records(0)
+					t.Errorf("the log has\n%s\nwant that the request has expired", log)
 				}
 				if calls := c.puppets.calls.take(); strings.Contains(calls, "Open") || strings.Contains(calls, "Resume") {
 					t.Errorf("the provider was called with %q, want no agent", calls)
 				}
 			})
 		}
+	}
+}
+
+// An actor is unloaded if nothing needs it: not while it has an agent, records that are not written, a rate limit or budget to wait for, or a viewer.
+func TestUnload(t *testing.T) {
+	later := Timestamp(time.Now().Add(time.Hour))
+	for name, tt := range map[string]struct {
+		change func(c *stage, a *actor)
+		stays  bool
+	}{
+		"nothing":      {func(*stage, *actor) {}, false},
+		"an agent":     {func(_ *stage, a *actor) { a.agent = &running{} }, true},
+		"a start":      {func(_ *stage, a *actor) { a.starting = true }, true},
+		"a record":     {func(_ *stage, a *actor) { a.batch = []pending{{}} }, true},
+		"a rate limit": {func(_ *stage, a *actor) { a.core.Limited, a.core.Opened.Params.WaitForRateLimit = later, true }, true},
+		"an ended limit": {func(_ *stage, a *actor) {
+			a.core.Limited, a.core.Opened.Params.WaitForRateLimit = Timestamp(time.Now().Add(-time.Hour)), true
+		}, false},
+		"a budget":         {func(_ *stage, a *actor) { a.spending.reserved = budget.Wait }, true},
+		"a viewer":         {func(_ *stage, a *actor) { a.hub.viewers++ }, true},
+		"all but an agent": {func(_ *stage, a *actor) { a.starting, a.batch, a.spending.reserved = true, []pending{{}}, budget.Wait }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newStage(t, Opened{})
+			var was *actor
+			if err := c.with(t.Context(), c.id, func(a *actor) error { was = a; return nil }); err != nil {
+				t.Fatal(err)
+			}
+			if err := was.call(t.Context(), func() error {
+				agent, starting, batch, reserved, viewers := was.agent, was.starting, was.batch, was.spending.reserved, was.hub.viewers
+				tt.change(c, was)
+				was.unload()
+				was.agent, was.starting, was.batch, was.spending.reserved, was.hub.viewers = agent, starting, batch, reserved, viewers
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+			info, err := c.Lookup(t.Context(), c.id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if ended := was.ctx.Err() != nil; ended == tt.stays {
+				t.Errorf("the actor is ended: %v (loaded: %v), want that it stays: %v", ended, info.Loaded, tt.stays)
+			}
+		})
 	}
 }
 
