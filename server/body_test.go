@@ -129,7 +129,8 @@ func TestHold(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := &deadlines{httptest.NewRecorder(), make(chan time.Time, 10)}
-			s := &Server{tokens: &tokens{held: map[*holding]struct{}{}}}
+			s := &Server{tokens: newTokens("")}
+			s.tokens.set([]token{{ID: "t"}})
 			out := &response{ResponseWriter: d, rc: http.NewResponseController(d), timeout: time.Hour}
 			ctx, cancel := context.WithCancelCause(t.Context())
 			held, release := s.hold(out, httptest.NewRequest(http.MethodGet, "/", nil).WithContext(ctx), &caller{principal: &principal{id: "t"}})

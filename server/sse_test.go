@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -38,5 +40,64 @@ func TestEventStream_ended(t *testing.T) {
 		if err := write(); !errors.Is(err, context.Canceled) || w.Body.Len() > 0 {
 			t.Errorf("%s after the end: %v and %q, want %v and nothing", name, err, w.Body, context.Canceled)
 		}
+	}
+}
+
+// TestParseCursor checks that a cursor is read back as it is written, and that any other text is refused.
+func TestParseCursor(t *testing.T) {
+	for text, want := range map[string]*api.Cursor{
+		"": nil, "e:1": {Epoch: "e", Seq: 1}, "e:1.2": {Epoch: "e", Seq: 1, Sub: 2}, "a:b:3.4": {Epoch: "a:b", Seq: 3, Sub: 4}, ":5": {Seq: 5}, "e:6.": {Epoch: "e", Seq: 6},
+		"e:18446744073709551615.18446744073709551615": {Epoch: "e", Seq: math.MaxUint64, Sub: math.MaxUint64},
+	} {
+		got, err := parseCursor(text)
+		if err != nil || (got == nil) != (want == nil) || want != nil && *got != *want {
+			t.Errorf("the cursor %q is %+v, %v, want %+v", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"e", "1.2", "e:", "e:x", "e:-1", "e:1.x", "e:1.-2", "e:1.2.3", "e: 1", "e:18446744073709551616", "e:1.18446744073709551616", "e:0x1"} {
+		if got, err := parseCursor(text); err == nil || got != nil {
+			t.Errorf("the cursor %q is %+v, %v, want an error", text, got, err)
+		}
+	}
+}
+
+// TestEvents_refused checks that a stream or a poll with a parameter that cannot be read is refused before it begins.
+func TestEvents_refused(t *testing.T) {
+	h := newHarness(t)
+	id := h.connect()
+	for _, tt := range []struct{ query, header string }{{"?after=x", ""}, {"", "x"}, {"?after=" + h.cursor(id), "x"}, {"?wait=x&after=" + h.cursor(id), ""}, {"?wait=-1", ""}, {"?wait=1&after=e:x", ""}} {
+		req, err := http.NewRequestWithContext(h.ctx(), http.MethodGet, h.url+"/v1/sessions/"+id+"/events"+tt.query, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+h.token)
+		if tt.header != "" {
+			req.Header.Set("Last-Event-ID", tt.header)
+		}
+		if status, _, body := h.do(req); status != http.StatusBadRequest || !strings.Contains(string(body), string(api.InvalidParams)) {
+			t.Errorf("%s with the last event %q: %d %s, want %d", tt.query, tt.header, status, body, http.StatusBadRequest)
+		}
+	}
+}
+
+// TestTokens_sweep checks that what a token holds ends with it, once, and that others go on.
+func TestTokens_sweep(t *testing.T) {
+	tk := newTokens("")
+	tk.set([]token{{ID: "one"}, {ID: "two"}})
+	one, releaseOne := tk.hold(t.Context(), &principal{id: "one"})
+	two, releaseTwo := tk.hold(t.Context(), &principal{id: "two"})
+	tk.set([]token{{ID: "two"}})
+	if context.Cause(one) != errToken || two.Err() != nil || len(tk.held) != 1 {
+		t.Errorf("the first ends with %v, the second with %v, and %d are held, want %v, no end and 1", context.Cause(one), two.Err(), len(tk.held), errToken)
+	}
+	late, releaseLate := tk.hold(t.Context(), &principal{id: "one"})
+	if context.Cause(late) != errToken || len(tk.held) != 1 {
+		t.Errorf("what begins after the token has ended ends with %v, and %d are held, want %v and 1", context.Cause(late), len(tk.held), errToken)
+	}
+	for _, release := range []func(){releaseOne, releaseTwo, releaseLate} {
+		release()
+	}
+	if two.Err() == nil || len(tk.held) != 0 {
+		t.Errorf("%d are held, want none", len(tk.held))
 	}
 }

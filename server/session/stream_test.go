@@ -95,3 +95,38 @@ func TestStream_restart(t *testing.T) {
 		}
 	}
 }
+
+// The end of a turn keeps every block that is open: its text, once, with one end, which is marked where the agent has not ended it. A block that
+// begins again is the new one.
+func TestStream_cut(t *testing.T) {
+	h := event.Header{MessageID: "m"}
+	s := &stream{}
+	s.durable(&event.MessageStart{Header: h})
+	for _, ev := range []event.Event{
+		&event.TextStart{Header: h, Text: "old"}, &event.TextDelta{Header: h, Text: " text"}, &event.TextStart{Header: h, Text: "new"},
+		&event.TextStart{Header: h, Index: 1, Text: "ended"}, &event.BlockStop{Header: h, Index: 1}, &event.BlockStop{Header: h, Index: 9},
+		&event.ToolProgress{Header: h, ToolUseID: "t", TaskID: "task", Output: "a"}, &event.ToolProgress{Header: h, ToolUseID: "t", Output: "b"}, &event.ToolProgress{Header: h, ToolUseID: "u", Output: "c"},
+	} {
+		s.add(ev)
+	}
+	var got []string
+	for _, ev := range s.cut() {
+		switch ev := ev.(type) {
+		case *event.TextStart:
+			got = append(got, fmt.Sprintf("text %d %s", ev.Index, ev.Text))
+		case *event.BlockStop:
+			got = append(got, fmt.Sprintf("stop %d %v", ev.Index, ev.Incomplete))
+		case *event.MessageComplete:
+			got = append(got, fmt.Sprintf("end %s %v", ev.MessageID, ev.Incomplete))
+		case *event.ToolProgress:
+			got = append(got, fmt.Sprintf("progress %s %s %s", ev.ToolUseID, ev.TaskID, ev.Output))
+		}
+	}
+	want := []string{"text 0 new", "stop 0 true", "text 1 ended", "stop 1 false", "end m true", "progress t task ab", "progress u  c"}
+	if !slices.Equal(got, want) {
+		t.Errorf("the events are %q, want %q", got, want)
+	}
+	if more := s.cut(); len(more) != 0 || !s.empty() {
+		t.Errorf("%d events are left, want none", len(more))
+	}
+}
