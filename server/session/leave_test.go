@@ -168,6 +168,7 @@ func TestLeave_secondAgent(t *testing.T) {
 	if _, err := Of[Details](c.server).Disconnect(t.Context(), ref(c.id)); err != nil {
 		t.Fatal(err)
 	}
+	c.await("the host forgets the first agent", func() bool { return len(c.left()) == 0 })
 	if _, err := c.server.Query(t.Context(), c.id, "", `"again"`, "", "by"); err != nil {
 		t.Fatal(err)
 	}
