@@ -1,0 +1,39 @@
+package server
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/agenttest"
+	"github.com/seed7221b0f9/parley/client"
+	"github.com/seed7221b0f9/parley/client/serveragent"
+	"github.com/seed7221b0f9/parley/internal/test/parts"
+)
+
+// agentOf is a provider of a server's sessions with the name that their events have: that of the agent there.
+type agentOf struct {
+	*serveragent.Provider
+	name string
+}
+
+func (p agentOf) Name() string { return p.name }
+
+// TestServerAgent runs the acceptance suite for providers with sessions of a server. A view has no tasks, and an agent that dies is
+// started again by the server.
+func TestServerAgent(t *testing.T) {
+	t.Parallel()
+	agenttest.Run(t, func(t *testing.T) agenttest.Subject {
+		h := newHarness(t, func(o *Options) { o.DrainTimeout = time.Millisecond }) // a closed view leaves its turn running
+		c, err := client.New(client.Options{URL: h.url, Token: h.token})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return agenttest.Subject{
+			Provider: agentOf{&serveragent.Provider{Client: c}, h.provider.Name()}, Options: agent.Options{Dir: filepath.Join(h.dir, "work")},
+			Capabilities: parts.Of(t, "`serveragent`"),
+			Prompts:      agenttest.Prompts{Say: "say hello there", Tool: "tool Bash", Plan: "plan", Question: "ask", Elicit: "elicit", Wait: "wait"},
+		}
+	})
+}
