@@ -58,6 +58,8 @@ type Options struct {
 const (
 	defaultBackgroundWait = 10 * time.Second
 	defaultCancelWait     = 30 * time.Second
+	// maxMessage limits a message of the client, in bytes, as over HTTP.
+	maxMessage = 16 << 20
 	// drainWait bounds how long Serve waits for handlers after the client has gone.
 	drainWait = time.Minute
 )
@@ -83,7 +85,8 @@ type server struct {
 
 // Serve speaks the protocol with a client over r and w until the client closes its end or
 // ctx ends. When it returns all agents have ended. The error says why the conversation
-// ended; the end of r is not an error.
+// ended; the end of r is not an error. A message over 16 MiB is answered with an error and
+// skipped.
 func Serve(ctx context.Context, r io.Reader, w io.WriteCloser, opts Options) error {
 	if opts.Provider == nil {
 		return errors.New("acp: no provider")
@@ -113,6 +116,7 @@ func Serve(ctx context.Context, r io.Reader, w io.WriteCloser, opts Options) err
 		Sent:         opts.Sent,
 		CancelMethod: acp.MethodCancelRequest,
 		AnswerStray:  true,
+		MaxLine:      maxMessage,
 		MaxBuffered:  s.maxBuffered(),
 	})
 	close(ready)

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/cobra"
 
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/remote"
@@ -19,7 +19,7 @@ their end and read their changes, as far as the token allows it.
 
 The token comes from a file, so that it is neither in the environment nor in the arguments that other
 processes see. "parley token create --agent-of SESSION" makes one for the agent of a session. A server
-also speaks the protocol over HTTP, at /mcp.`
+also speaks the protocol over HTTP, at /mcp. A message over 16 MiB is answered with an error.`
 
 func newMCP(code *int) *cobra.Command {
 	f, file := &remote.Flags{}, ""
@@ -53,7 +53,7 @@ func serveMCP(ctx context.Context, f *remote.Flags, tokenFile string) error {
 	if err := remote.Reach(ctx, c); err != nil {
 		return err
 	}
-	err = mcpserver.New(c.Call, thisBuild().Version).Run(ctx, &mcp.StdioTransport{})
+	err = mcpserver.New(c.Call, thisBuild().Version).Run(ctx, mcpserver.Stdio(os.Stdin, os.Stdout))
 	if errors.Is(err, io.EOF) || errors.Is(err, context.Canceled) {
 		return nil
 	}

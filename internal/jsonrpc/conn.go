@@ -52,7 +52,7 @@ type Options struct {
 	// standard output. Stray gets the text.
 	Embedded bool
 
-	// MaxLine guards against a line that never ends; 0 means 256 MiB.
+	// MaxLine guards against a line that never ends; 0 means 256 MiB. A longer one is skipped.
 	MaxLine int
 	// MaxBuffered is the number of bytes that wait for callbacks at which the connection
 	// stops reading; 0 means 256 MiB.
@@ -65,6 +65,9 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
+	if o.MaxLine <= 0 {
+		o.MaxLine = ndjson.DefaultMaxLine
+	}
 	if o.MaxBuffered == 0 {
 		o.MaxBuffered = 256 << 20
 	}

@@ -507,7 +507,7 @@ func TestLimits(t *testing.T) {
 	w.send(`{"id":1,"method":"a"}`, `{"id":2,"method":"a"}`, `{"id":3,"method":"a"}`)
 	w.expect(`{"id":3,"error":{"code":-32001,"message":"Too many requests at once"}}`)
 	w.send(strings.Repeat("x", 101))
-	w.expect(`{"id":null,"error":{"code":-32700,"message":"Parse error"}}`)
+	w.expect(`{"id":null,"error":{"code":-32600,"message":"The message has 101 bytes, the limit is 100"}}`)
 	if err := <-strays; err == nil || !strings.Contains(err.Error(), "101 bytes") {
 		t.Error(err)
 	}
@@ -521,6 +521,32 @@ func TestLimits(t *testing.T) {
 	for _, id := range []string{"4", "5", "6"} {
 		w.send(`{"id":` + id + `,"method":"a"}`)
 		w.expect(`{"id":` + id + `,"result":0}`)
+	}
+}
+
+// A request over the limit is answered with an error and its id, a call whose answer is over the limit fails, and the next line counts.
+func TestLimits_long(t *testing.T) {
+	w := dial(t, Options{Bare: true, MaxLine: 100, AnswerStray: true, Handle: func(_ context.Context, m *Message) (any, error) { return m.Method, nil }})
+	long := strings.Repeat("x", 100)
+	for part, id := range map[string]string{
+		`{"id":7,"method":"m","params":"` + long + `"}`: "7", `{"method":"m","id":"a","params":"` + long + `"}`: `"a"`,
+		`{"id":7,"params":"` + long + `"}`: "null", `{"method":"m","params":"` + strings.Repeat("x", 5000) + `","id":7}`: "null", "[" + long + "]": "null",
+	} {
+		w.send(part, `{"id":8,"method":"next"}`)
+		w.expect(fmt.Sprintf(`{"id":%s,"error":{"code":-32600,"message":"The message has %d bytes, the limit is 100"}}`, id, len(part)))
+		w.expect(`{"id":8,"result":"next"}`)
+	}
+	failed := make(chan error, 1)
+	go func() {
+		_, err := w.conn.Call(t.Context(), "ask", nil)
+		failed <- err
+	}()
+	w.expect(`{"id":1,"method":"ask"}`)
+	w.send(`{"id":1,"method":"m","params":"` + long + `"}`)
+	w.expect(`{"id":1,"error":{"code":-32600,"message":"The message has 133 bytes, the limit is 100"}}`)
+	w.send(`{"id":1,"result":"` + long + `"}`)
+	if e, ok := errors.AsType[*Error](<-failed); !ok || e.Code != CodeInvalidRequest {
+		t.Errorf("the call returned %v, want that its answer is too long", e)
 	}
 }
 

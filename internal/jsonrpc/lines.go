@@ -104,10 +104,6 @@ func (c *Conn) waitPast(ctx context.Context) error {
 
 // readLines is read for numbered lines.
 func (c *Conn) readLines() {
-	limit := c.opts.MaxLine
-	if limit <= 0 {
-		limit = ndjson.DefaultMaxLine
-	}
 	for {
 		line, err := c.lines.Process.NextLine(c.ctx)
 		if err != nil {
@@ -117,7 +113,7 @@ func (c *Conn) readLines() {
 			c.readFailed(err)
 			return
 		}
-		if !c.enqueue(c.lineArrival(line, limit)) {
+		if !c.enqueue(c.lineArrival(line)) {
 			c.readFailed(context.Cause(c.ctx))
 			return
 		}
@@ -125,8 +121,8 @@ func (c *Conn) readLines() {
 }
 
 // lineArrival decodes a line of either direction.
-func (c *Conn) lineArrival(l spawn.Line, limit int) arrival {
-	text := ndjson.Line{Text: string(l.Text), Size: len(l.Text), TooLong: len(l.Text) > limit}
+func (c *Conn) lineArrival(l spawn.Line) arrival {
+	text := ndjson.Line{Text: string(l.Text), Size: len(l.Text), TooLong: len(l.Text) > c.opts.MaxLine}
 	for n := len(text.Text); n > 0 && text.Text[n-1] == '\r'; n-- {
 		text.Text = text.Text[:n-1]
 	}

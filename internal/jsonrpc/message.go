@@ -38,6 +38,45 @@ func MethodNotFound(method string) *Error {
 // returned byte for byte.
 type ID string
 
+// Cut is what the start of a line that is over the limit tells of its message.
+type Cut struct {
+	ID     ID // empty if it is not in this part
+	Method bool
+}
+
+// ReadCut reads the start of a line.
+func ReadCut(part string) (c Cut) {
+	d := jsonwire.NewDecoder(part)
+	if d.Kind() != '{' {
+		return c
+	}
+	for m := d.Members(); m.Next(); {
+		text := d.Text()
+		switch {
+		case d.Err() != nil:
+			return c
+		case m.Key == "id":
+			c.ID = ID(text)
+		case m.Key == "method":
+			c.Method = true
+		}
+	}
+	return c
+}
+
+// RequestID returns the id of an answer to the message: null if it is not known to be a request.
+func (c Cut) RequestID() ID {
+	if c.ID == "" || !c.Method {
+		return "null"
+	}
+	return c.ID
+}
+
+// TooLong returns the answer to a message over a limit of bytes.
+func TooLong(size, limit int) *Error {
+	return &Error{Code: CodeInvalidRequest, Message: fmt.Sprintf("The message has %d bytes, the limit is %d", size, limit)}
+}
+
 // Message is one incoming message. Raw is all of it, and the other fields are parts of
 // Raw; an absent part is empty.
 type Message struct {

@@ -69,7 +69,7 @@ func (c *Conn) readFailed(err error) {
 func (c *Conn) arrivals(line ndjson.Line) []arrival {
 	size := len(line.Text) + arrivalCost
 	if line.TooLong {
-		return []arrival{{line: line.Text, err: fmt.Errorf("jsonrpc: a line of %d bytes is over the limit", line.Size), size: size}}
+		return []arrival{{line: line.Text, err: TooLong(line.Size, c.opts.MaxLine), size: size}}
 	}
 	d := jsonwire.NewDecoder(line.Text)
 	if d.Kind() == '[' {
@@ -146,7 +146,10 @@ func (c *Conn) deliver(a arrival) {
 	if m != nil && c.opts.Observe != nil {
 		c.guarded(m.Method, func() { c.opts.Observe(m) })
 	}
+	long, tooLong := a.err.(*Error)
 	switch {
+	case tooLong:
+		c.tooLong(a, long)
 	case m == nil:
 		c.stray(a, &Error{Code: CodeParse, Message: "Parse error"})
 	case m.IsRequest():
@@ -166,6 +169,23 @@ func (c *Conn) deliver(a arrival) {
 func (c *Conn) strayAnswer(m *Message) {
 	if c.opts.Stray != nil {
 		c.guarded("", func() { c.opts.Stray(m.Raw, m, nil) })
+	}
+}
+
+// tooLong reports a message over the limit. A request is answered with an error, and a call whose answer it is fails.
+func (c *Conn) tooLong(a arrival, err *Error) {
+	cut := ReadCut(a.line)
+	if c.opts.Stray != nil {
+		c.guarded("", func() { c.opts.Stray(a.line, nil, err) })
+	}
+	if !cut.Method {
+		if p := c.take(cut.ID); p != nil {
+			p.end("", err)
+			return
+		}
+	}
+	if c.opts.AnswerStray {
+		c.reply(a.batch, answerName(a.number), c.enc.answer(cut.RequestID(), nil, err))
 	}
 }
 
