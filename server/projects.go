@@ -153,8 +153,21 @@ func foldersBelow(ctx context.Context, roots []string, query string, most int) [
 
 // project describes a folder.
 func (s *Server) project(dir string) api.Project {
-	git := gitDir(dir)
-	return api.Project{Path: dir, Git: git != "", Branch: s.branchOf(git)}
+	return api.Project{Path: dir, Git: gitDir(dir) != "", Branch: s.branchOf(s.gitAbove(dir))}
+}
+
+// gitAbove returns the directory with the git data of the working tree that contains a folder, if its top is below the roots, else "".
+func (s *Server) gitAbove(dir string) string {
+	for {
+		if git := gitDir(dir); git != "" {
+			return git
+		}
+		parent := filepath.Dir(dir)
+		if _, err := s.directory(parent); err != nil || parent == dir {
+			return ""
+		}
+		dir = parent
+	}
 }
 
 // gitDir returns the directory with the git data of a working tree, or "" if the folder is not the top of one. It reads files and does
@@ -237,7 +250,7 @@ func (p lookups) of(workspaceID, dir string) location {
 	if ok {
 		return at
 	}
-	at.branch = p.server.branchOf(gitDir(dir))
+	at.branch = p.server.branchOf(p.server.gitAbove(dir))
 	if workspaceID != "" {
 		if w, err := p.server.workspaces.Get(workspaceID); err == nil { // one that was removed has no name any more
 			at.repo = w.Repo

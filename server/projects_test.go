@@ -22,6 +22,7 @@ func TestProjectsList(t *testing.T) {
 		"tools/harness/.git":                  "gitdir: ../../harbour/.git/worktrees/harness\n",
 		"harbour/.git/worktrees/harness/HEAD": "ref: refs/heads/develop\n",
 		"data/charts/a.txt":                   "a",
+		"harbour/docs/quay/x":                 "in a repository",
 		"a/b/c/d/harder/x":                    "too deep",
 		".hidden/hare/x":                      "hidden",
 		"node_modules/hare/x":                 "skipped",
@@ -57,6 +58,11 @@ func TestProjectsList(t *testing.T) {
 	h.call("projects.list", api.ProjectsListParams{Query: "har"}, &r)
 	if want := []api.Project{charts}; !reflect.DeepEqual(r.Recent, want) || len(r.Folders) != 2 {
 		t.Errorf("recent %+v, folders %+v; want %+v first, and not again", r.Recent, r.Folders, want)
+	}
+	r = api.ProjectsListResult{}
+	h.call("projects.list", api.ProjectsListParams{Query: "quay"}, &r)
+	if want := []api.Project{{Path: at("harbour/docs/quay"), Branch: "main"}}; !reflect.DeepEqual(r.Folders, want) {
+		t.Errorf("a folder of a repository: %+v; want %+v", r.Folders, want)
 	}
 	r = api.ProjectsListResult{}
 	h.call("projects.list", api.ProjectsListParams{Path: at("harbour")}, &r)

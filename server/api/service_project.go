@@ -18,7 +18,7 @@ type ProjectsListResult struct {
 // Project is a folder in which a session can start. Branch is empty for a detached HEAD.
 type Project struct {
 	Path     string   `json:"path"`
-	Git      bool     `json:"git,omitempty"`
-	Branch   string   `json:"branch,omitempty"`
+	Git      bool     `json:"git,omitempty"`      // the folder is the top of a working tree
+	Branch   string   `json:"branch,omitempty"`   // of the working tree that contains it
 	Branches []string `json:"branches,omitempty"` // only if Path was set
 }
