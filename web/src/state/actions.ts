@@ -39,6 +39,11 @@ export function send(session: string, d: Draft): void {
   void transmit(s, m);
 }
 
+/** Lets an agent go on that was cut off. */
+export function goOn(session: string): void {
+  send(session, { text: w.peek().goOnPrompt, contexts: [], images: [] });
+}
+
 async function transmit(s: SessionStore, m: Sending): Promise<void> {
   s.setSending(m.id, { state: status.peek() === "open" ? "sending" : "kept" });
   try {
@@ -46,7 +51,8 @@ async function transmit(s: SessionStore, m: Sending): Promise<void> {
     s.setSending(m.id, { state: "sending", seq: r.seq });
   } catch (err) {
     const lost = err instanceof CallError && (err.reason === "not_connected" || err.reason === "timeout");
-    s.setSending(m.id, lost ? { state: "kept" } : { state: "failed", error: sayError(err) });
+    const reason = err instanceof CallError ? err.reason : "";
+    s.setSending(m.id, lost ? { state: "kept" } : { state: "failed", error: sayError(err), reason });
   }
 }
 
@@ -119,14 +125,14 @@ export async function answerQuestion(
   return settle(p, r);
 }
 
-/** What runs when a request was answered, with its session. */
-export const afterAnswer: ((session: string) => void)[] = [];
+/** What runs when a request was answered. */
+export const afterAnswer: ((p: PendingPrompt) => void)[] = [];
 
 function settle(p: PendingPrompt, r: { accepted: boolean; by?: string } | undefined): boolean {
   refreshSoon();
   if (r === undefined) return false;
   if (!r.accepted) toast(w.peek().answeredBy(r.by ?? ""));
-  for (const f of afterAnswer) f(p.session_id);
+  for (const f of afterAnswer) f(p);
   return r.accepted;
 }
 

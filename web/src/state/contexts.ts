@@ -124,6 +124,26 @@ function parseParts(text: string): { at: number; parts: Part[] } {
   return { at: text.length, parts: [] };
 }
 
+/** The files of tags that a text names with @: they are shown there. */
+export function mentionedIn(text: string, tags: readonly Tag[]): string[] {
+  return tags.filter((x) => (x.kind === "file" || x.kind === "folder") && text.includes(`@${x.label}`)).map((x) => x.label);
+}
+
+/** The contexts that stay when a text is changed: those whose mention was taken out go with it. */
+export function stillMeant(contexts: readonly Obj[], before: string, after: string): readonly Obj[] {
+  const tags = contexts.map(tagOf);
+  const now = mentionedIn(after, tags);
+  const gone = mentionedIn(before, tags).filter((label) => !now.includes(label));
+  return gone.length === 0 ? contexts : contexts.filter((_, i) => !gone.includes(tags[i]?.label ?? ""));
+}
+
+/** A text in parts, of which every second is a mention. */
+export function byMention(text: string, labels: readonly string[]): string[] {
+  if (labels.length === 0) return [text];
+  const longest = [...labels].sort((a, b) => b.length - a.length).map((l) => l.replace(/[^\w]/g, "\\$&"));
+  return text.split(new RegExp(`(@(?:${longest.join("|")}))`));
+}
+
 /** The contents of contexts, to stand after the text: an agent reads files that are in its project by itself. */
 export function contents(contexts: readonly unknown[]): string {
   return contexts

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { ToolCall } from "../fold/conversation";
-import { chosenAnswers, isOutside, previewText } from "./decided";
+import { chosenAnswers, decider, isOutside, previewText } from "./decided";
 
-const call = (result: unknown, toolUseResult?: unknown) => ({ result, toolUseResult }) as ToolCall;
+const call = (result: unknown, toolUseResult?: unknown, input?: unknown) => ({ result, toolUseResult, input }) as ToolCall;
 
 test("the chosen answers, of whatever form the result has", () => {
   const text = 'Your questions have been answered: "Which colour?"="Blue". You can now continue.';
@@ -10,6 +10,18 @@ test("the chosen answers, of whatever form the result has", () => {
   expect(chosenAnswers(call(text, { answers: { "Which?": ["a", "b"] } }))).toEqual([["Which?", "a, b"]]);
   expect(chosenAnswers(call('{"behavior":"allow","updatedInput":{"answers":{"Q":"A"}}}'))).toEqual([["Q", "A"]]);
   expect(chosenAnswers(call("nothing"))).toBeUndefined();
+});
+
+test("answers are in the order of their questions", () => {
+  const asked = { questions: [{ question: "Which store?" }, { question: "All checks?" }] };
+  const given = { answers: { "All checks?": "Yes", "Which store?": "Disk" } };
+  expect(chosenAnswers(call("", given, asked))?.map(([q]) => q)).toEqual(["Which store?", "All checks?"]);
+});
+
+test("the owner of the server has no name", () => {
+  expect(decider({ behavior: "deny", by: "owner" })).toBe("");
+  expect(decider({ behavior: "deny", by: "phone" })).toBe("phone");
+  expect(decider({ behavior: "deny" })).toBe("");
 });
 
 test("outside is what is not below the directory of the session", () => {

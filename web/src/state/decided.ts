@@ -1,10 +1,14 @@
 // What was decided about a request, as the row of its tool says it afterwards.
 
-import type { ToolCall } from "../fold/conversation";
-import { get, isObj, str } from "../fold/json";
-import { resultText } from "./tools";
+import type { Decision, ToolCall } from "../fold/conversation";
+import { get, isObj, list, str } from "../fold/json";
+import { plain } from "./safe";
+import { inputOf, resultText } from "./tools";
 
-/** The questions of a call and what a person has chosen; undefined where it is not known. */
+/** Who decided, for others: the owner of the server has no name. */
+export const decider = (d: Decision): string => (d.by === "owner" ? "" : plain(d.by ?? ""));
+
+/** The questions of a call, in their order, and what a person has chosen; undefined where it is not known. */
 export function chosenAnswers(tool: ToolCall): [question: string, answer: string][] | undefined {
   const given = get(tool.toolUseResult, "answers") ?? answersIn(resultText(tool.result));
   if (!isObj(given)) return undefined;
@@ -12,6 +16,8 @@ export function chosenAnswers(tool: ToolCall): [question: string, answer: string
     q,
     Array.isArray(a) ? a.map(String).join(", ") : str(a),
   ]);
+  const asked = list(get(inputOf(tool), "questions")).map((q) => str(get(q, "question")));
+  all.sort(([a], [b]) => asked.indexOf(a) - asked.indexOf(b));
   return all.length > 0 ? all : undefined;
 }
 

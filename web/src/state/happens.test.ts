@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import recorded from "../../../testdata/acp-agents/requests.json";
 import type { PermissionRequest } from "../rpc/messages";
-import { type Part, partsOf } from "./happens";
+import { outsidePath, type Part, partsOf } from "./happens";
 
 interface Row {
   recording: string;
@@ -78,4 +78,13 @@ test("what is off, empty or the agent's own is not shown of a command or a chang
     for (const part of partsOf(request, "WORK"))
       if (part.kind === "arguments" && partsOf(request, "WORK")[0] !== part)
         expect(JSON.stringify(part.value), `${recording} line ${line}`).not.toMatch(/false|sessionId|_wait/);
+});
+
+test("a path outside is a reason only if the agent takes it for that", () => {
+  const write = (more: object) => ({ type: "permission_request", tool_name: "Write", input: { file_path: "/etc/x" }, ...more }) as unknown as PermissionRequest;
+  const add = [{ type: "addDirectories", directories: ["/etc"] }];
+  expect(outsidePath(write({ permission_suggestions: add }), "/w/p")).toBe("/etc/x");
+  expect(outsidePath(write({ permission_suggestions: add }), "/etc")).toBeUndefined();
+  expect(outsidePath(write({}), "/w/p")).toBeUndefined(); // its folder may be one that was added
+  expect(outsidePath(write({ blocked_path: "/var/y" }), "/w/p")).toBe("/var/y");
 });

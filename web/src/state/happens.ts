@@ -2,8 +2,10 @@
 
 import { get, isObj, list, str, strings } from "../fold/json";
 import type { PermissionRequest } from "../rpc/messages";
+import { isOutside } from "./decided";
 import { type FileDiff, ofContent, ofTool } from "./diff";
-import { commandOf, promptType } from "./tools";
+import { choices } from "./rules";
+import { changedPath, commandOf, promptType } from "./tools";
 
 export type Part =
   | { kind: "command"; text: string; cwd: string }
@@ -36,6 +38,12 @@ const internal = new Set(["sessionId", "initial_wait", "mode"]);
 function isNoise(key: string, value: unknown, type: string): boolean {
   const empty = value === false || value === null || value === "" || (Array.isArray(value) && value.length === 0);
   return empty || (type === "CLAUDE_BASH" && internal.has(key));
+}
+
+/** The path outside of the project that is the reason to ask, if the agent takes it for that: it names the path, or offers to add its folder. */
+export function outsidePath(p: PermissionRequest, cwd: string): string | undefined {
+  const adds = choices(p.permission_suggestions).some((c) => c.kind === "directory");
+  return [p.blocked_path ?? "", adds ? changedPath(p) : ""].find((path) => path !== "" && isOutside(path, cwd));
 }
 
 export function partsOf(p: PermissionRequest, cwd: string): Part[] {

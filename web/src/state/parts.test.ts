@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { parts } from "./command";
-import { parseContexts } from "./contexts";
+import { byMention, parseContexts, stillMeant, types } from "./contexts";
 import { fitting, trigger } from "./drafts";
 import { partialObject } from "./partial";
 import { parseRoute, formatRoute, takeToken } from "./route";
@@ -78,4 +78,14 @@ test("places and tokens in the address", () => {
   expect(parseRoute("#/s/%E0%A4%A")).toEqual({ page: "session", ids: ["%E0%A4%A"] });
   expect(takeToken("#token=pt_a_b")).toBe("pt_a_b");
   expect(takeToken("#/s/token=x")).toBeUndefined();
+});
+
+test("a mention is a part of the sentence, and its file goes with it", () => {
+  const file = { type: types.file, path: "a/b.go", displayType: "TAG" };
+  const other = { type: types.file, path: "c.txt", displayType: "TAG" };
+  expect(byMention("see @a/b.go now", ["a/b.go"])).toEqual(["see ", "@a/b.go", " now"]);
+  expect(byMention("see @a/b.go now", [])).toEqual(["see @a/b.go now"]);
+  expect(stillMeant([file, other], "see @a/b.go", "see @a/b.g")).toEqual([other]);
+  expect(stillMeant([file, other], "see @a/b.go", "look at @a/b.go")).toEqual([file, other]);
+  expect(stillMeant([file, other], "see", "saw")).toEqual([file, other]);
 });

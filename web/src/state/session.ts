@@ -19,6 +19,8 @@ export interface Sending {
   priority?: string;
   state: "sending" | "kept" | "failed";
   error?: string;
+  /** The reason of the server. */
+  reason?: string;
   /** The place in the log that the server gave it. */
   seq?: number;
 }

@@ -35,6 +35,7 @@ export const askEn = {
     runThis: "Run this command?",
     changeThis: (file: string): [string, string, string] => ["Change ", file, "?"],
     createThis: (file: string): [string, string, string] => ["Create ", file, "?"],
+    writeThis: (file: string): [string, string, string] => ["Write ", file, "?"],
     useThis: (tool: string) => `Use ${tool}?`,
     once: "Allow once",
     always: "Always…",

@@ -34,6 +34,7 @@ export const askZh: typeof askEn = {
     runThis: "运行这条命令？",
     changeThis: (file) => ["修改 ", file, "？"],
     createThis: (file) => ["创建 ", file, "？"],
+    writeThis: (file) => ["写入 ", file, "？"],
     useThis: (tool) => `使用 ${tool}？`,
     once: "允许一次",
     always: "始终允许…",

@@ -122,6 +122,8 @@ export const en = {
   tryAgain: "Try again",
   copyLogin: "Copy the login command",
   raiseBudget: "Raise the budget",
+  raiseDo: "Raise and go on",
+  newLimit: { limit_usd: "New limit in dollars", limit_tokens: "New limit in tokens" },
   faultsOf: {
     authentication_failed: "The agent is not logged in, or its key was refused.",
     oauth_org_not_allowed: "This organisation may not use the agent.",
@@ -154,8 +156,8 @@ export const en = {
   exit: (code: number) => `exit code ${code}`,
   waited: (d: string) => `you took ${d}`,
   waitedTitle: "Time that it waited for an answer, not counted as run time",
-  deniedBy: (by: string) => `Denied by “${by}”.`,
-  allowedBy: (by: string) => `allowed by “${by}”`,
+  denied: (by: string, why: string) => `Denied${by ? ` by “${by}”` : ""}${why ? `: “${why}”` : ""}`,
+  allowed: (by: string) => (by ? `allowed by “${by}”` : "allowed"),
   earlierRows: (k: number) => `${n(k, "earlier row")} not shown`,
   subUsage: (tools: number, time: string, tokens: string) => `${n(tools, "tool")} · ${time} · ${tokens} tokens`,
   state: {
@@ -240,7 +242,7 @@ export const en = {
     task: "Subagent",
     plan: "Plan",
     enterPlan: "Begin to plan",
-    ask: "Ask",
+    ask: "Question",
     skill: "Use skill",
     mcpList: "List resources",
     mcpRead: "Read resource",
@@ -446,7 +448,7 @@ export const en = {
         ["[", "Sidebar"],
         ["]", "Panel"],
         ["/", "To the search"],
-        ["J K", "In lists: next, previous row; in the inbox the request, which letters then answer"],
+        ["J K", "In lists: next, previous row; on Home the request, which letters then answer"],
       ],
     ],
     [

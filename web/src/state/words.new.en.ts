@@ -36,6 +36,7 @@ export const newEn = {
   findFolder: "Find a folder",
   recentProjects: "Recent",
   folders: "Folders",
+  noCommandsYet: "The agent lists its commands after its first message.",
   notGit: "not a git repository",
   foldersBelow: (roots: string) => `Folders below ${roots}`,
   noFolder: (query: string, roots: string) => `No folder below ${roots} is called “${query}”.`,

@@ -19,6 +19,7 @@ export const workZh: typeof workEn = {
     commitHunk: (from, to) => `提交第 ${from} 至 ${to} 行`,
     lineRange: (from, to) => (from === to ? `第 ${from} 行` : `第 ${from}–${to} 行`),
     revertedLines: (what, where) => `${what}已撤销${where ? `：${where}` : ""}`,
+    revertedWhole: "已撤销",
     revertedFile: (f) => `${f} 已撤销`,
     bringBack: "恢复",
     broughtBack: "改动已恢复。",
@@ -245,7 +246,7 @@ export const workZh: typeof workEn = {
   stopTurn: "停止这一轮",
   worktree: {
     use: "独立工作树",
-    noGit: "不是 git 仓库",
+    noGit: "只有 git 仓库的顶层文件夹可以使用",
     branch: "分支",
     branchNote: "自动命名",
     base: "起始分支",

@@ -126,6 +126,8 @@ export const zh: Words = {
   tryAgain: "重试",
   copyLogin: "复制登录命令",
   raiseBudget: "提高预算",
+  raiseDo: "提高并继续",
+  newLimit: { limit_usd: "新的上限（美元）", limit_tokens: "新的上限（词元）" },
   apiError: "API 返回了错误。",
   otherBlocks: (k) => `${k} 个附件`,
   showAll: "显示全部",
@@ -148,8 +150,8 @@ export const zh: Words = {
   exit: (code) => `退出码 ${code}`,
   waited: (d) => `你用了 ${d}`,
   waitedTitle: "等待回答的时间，不计入运行时间",
-  deniedBy: (by) => `“${by}” 已拒绝。`,
-  allowedBy: (by) => `“${by}” 已允许`,
+  denied: (by, why) => `${by ? `“${by}” ` : ""}已拒绝${why ? `：“${why}”` : ""}`,
+  allowed: (by) => (by ? `“${by}” 已允许` : "已允许"),
   earlierRows: (k) => `前面还有 ${k} 条未显示`,
   subUsage: (tools, time, tokens) => `${tools} 个工具 · ${time} · ${tokens} tokens`,
   state: {
@@ -413,7 +415,7 @@ export const zh: Words = {
         ["[", "侧栏"],
         ["]", "面板"],
         ["/", "到搜索框"],
-        ["J K", "列表的下一行、上一行；在待处理中选中请求，随后由字母回答"],
+        ["J K", "列表的下一行、上一行；在首页选中请求，随后由字母回答"],
       ],
     ],
     [

@@ -16,11 +16,17 @@ interface DialogProps {
 
 export function Dialog({ title, close, children, class: extra = "" }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null);
+  const latest = useRef(close);
+  latest.current = close;
   useLayoutEffect(() => {
     const before = document.activeElement;
     ref.current?.showModal();
     ref.current?.querySelector<HTMLElement>("input, textarea, select")?.focus(); // not the button that closes it
+    // It belongs to the view that it was opened in.
+    const leave = () => latest.current();
+    addEventListener("hashchange", leave);
     return () => {
+      removeEventListener("hashchange", leave);
       if (before instanceof HTMLElement) before.focus();
     };
   }, []);

@@ -1,18 +1,18 @@
 // After a fault: one action that goes on. It is offered at the end of the conversation alone.
 
 import type { Item, Message } from "../fold/conversation";
-import { copyText, send } from "../state/actions";
+import { copyText, goOn, send } from "../state/actions";
 import { w } from "../state/app";
 import { isBusy } from "../state/phase";
-import { formatRoute } from "../state/route";
 import { isPerson, type Row } from "../state/rows";
 import type { SessionStore } from "../state/session";
+import { RaiseBudget } from "./budget";
 import { Button } from "./button";
 import { Guide } from "./guide";
 import { imagesOf, read } from "./user";
 
 /** Whether nothing was asked since an item, and the agent waits. */
-function isLast(store: SessionStore, item: Item): boolean {
+export function isLast(store: SessionStore, item: Item): boolean {
   const c = store.settled;
   if (store.past || isBusy(c) || c.queue.length > 0) return false;
   const items = c.threads[0]?.items ?? [];
@@ -43,26 +43,14 @@ function again(store: SessionStore, m: Message): void {
   send(store.id, { text: before + text + after, contexts: [], images });
 }
 
-function goOn(store: SessionStore): void {
-  send(store.id, { text: w.peek().goOnPrompt, contexts: [], images: [] });
-}
-
 /** What would fail again in the same way. */
 const hopeless = new Set(["invalid_request", "model_not_found", "billing_error", "oauth_org_not_allowed"]);
-
-export function RaiseBudget() {
-  return (
-    <a class="btn sm" href={formatRoute({ page: "usage" })}>
-      {w.value.raiseBudget}
-    </a>
-  );
-}
 
 /** The action for a fault by its code: that of an answer of the API, or the subtype of a result. */
 export function FaultAction({ code, item, store }: { code: string; item: Item; store: SessionStore }) {
   const t = w.value;
   if (!isLast(store, item) || hopeless.has(code)) return null;
-  if (code === "error_max_budget_usd") return <RaiseBudget />;
+  if (code === "error_max_budget_usd") return <RaiseBudget store={store} />;
   if (code === "authentication_failed") {
     const command = store.settled.provider?.startsWith("codex") ? "codex login" : "claude /login";
     return (
@@ -76,7 +64,7 @@ export function FaultAction({ code, item, store }: { code: string; item: Item; s
   }
   if (code === "error_max_turns" || code === "max_output_tokens")
     return (
-      <Button small onClick={() => goOn(store)}>
+      <Button small onClick={() => goOn(store.id)}>
         {t.goOn}
       </Button>
     );
@@ -95,7 +83,7 @@ export function CutOff({ row, store }: { row: Row; store: SessionStore }) {
     <p class="cutoff">
       <span>{w.value.cutOff}</span>
       {isLast(store, row.item) && (
-        <Button small onClick={() => goOn(store)}>
+        <Button small onClick={() => goOn(store.id)}>
           {w.value.goOn}
         </Button>
       )}

@@ -3,6 +3,7 @@
 
 import { afterAnswer } from "../state/actions";
 import { armed, disarm, gap, hold, mayAnswer, mayChoose, noteCharacter, ready } from "../state/arming";
+import { promptKey } from "../state/inbox";
 import { letters, sidebar } from "../state/prefs";
 import { go, route } from "../state/route";
 import { answersOf, armRequest } from "./ask/request";
@@ -38,9 +39,11 @@ export function watchKeys(): void {
     leave(e.target);
   });
   addEventListener("blur", () => disarm());
-  afterAnswer.push((session) => {
+  afterAnswer.push((p) => {
     disarm();
-    focusInput(session);
+    const at = document.activeElement;
+    if (at instanceof HTMLElement && cardOf(at)?.dataset["request"] === promptKey(p)) at.blur(); // a reason that was sent
+    focusInput(p.session_id);
   });
 }
 

@@ -14,8 +14,9 @@ import type { SessionStore } from "../state/session";
 import { isLocalOutput, tidy } from "../state/tidy";
 import { dateTime, duration, tokens } from "../state/time";
 import { titleOfCall } from "../state/tools";
+import { RaiseBudget } from "./budget";
 import { IconButton } from "./button";
-import { CutOff, FaultAction, RaiseBudget } from "./fault";
+import { CutOff, FaultAction, isLast } from "./fault";
 import { Icon, type IconName } from "./icon";
 import { Markdown } from "./markdown";
 import { MessageMenu } from "./messagemenu";
@@ -63,15 +64,17 @@ export function Step({ row, store, nested }: { row: Row; store: SessionStore; ne
         </Frame>
       );
     case "event":
-      return row.event ? <EventStep event={row.event} more={row.more} /> : null;
+      return row.event ? <EventStep event={row.event} row={row} store={store} /> : null;
     default:
       return <Notice item={row.item} message={row.message} more={row.more} store={store} />;
   }
 }
 
 /** A notice of the agent or the server, or a request to the model that was sent again. */
-function EventStep({ event, more }: { event: Event; more: boolean }) {
+function EventStep({ event, row, store }: { event: Event; row: Row; store: SessionStore }) {
   const t = w.value;
+  const { more } = row;
+  void store.durable.value;
   const { notice, retry } = event;
   if (retry)
     return (
@@ -95,7 +98,7 @@ function EventStep({ event, more }: { event: Event; more: boolean }) {
             ? t.rateLimited(dateTime(event.resetsAt, lang.value), duration(Date.parse(event.resetsAt) - Date.now(), t))
             : plain(oneLine(tidy(notice.text), 1000))}
         </span>
-        {notice.code?.startsWith("budget") && <RaiseBudget />}
+        {notice.code === "budget_exceeded" && isLast(store, row.item) && <RaiseBudget store={store} />}
       </p>
     </Frame>
   );

@@ -31,6 +31,8 @@ interface View {
   heights: Heights;
   range: Range;
   follow: boolean;
+  /** Where the view was last: less than this is a step up. */
+  top: number;
   anchor: { key: string; offset: number };
   width: number;
   seen: number;
@@ -56,6 +58,7 @@ export function Thread({ store, older, target, jump }: ThreadProps) {
     heights: new Heights(guess),
     range: { from: 0, to: 0 },
     follow: true,
+    top: 0,
     anchor: { key: "", offset: 0 },
     width: 0,
     seen: 0,
@@ -166,6 +169,7 @@ function settle(e: HTMLElement, v: View, observer: ResizeObserver | null): void 
   if (first) first.style.height = `${v.heights.top(v.range.from)}px`;
   const top = v.follow ? e.scrollHeight - e.clientHeight : anchoredTop(v);
   if (top !== undefined && Math.abs(e.scrollTop - top) > 1) e.scrollTop = top;
+  v.top = e.scrollTop;
 }
 
 /** Draws again when a row changes its height by itself: a fold, a picture, the width. */
@@ -241,7 +245,10 @@ function useScroll(
     if (!e) return;
     const onScroll = () => {
       const was = v.follow;
-      v.follow = e.scrollHeight - e.scrollTop - e.clientHeight < near;
+      // A picture that has come makes the end move away, which is no step of the reader.
+      if (e.scrollHeight - e.scrollTop - e.clientHeight < near) v.follow = true;
+      else if (e.scrollTop < v.top) v.follow = false;
+      v.top = e.scrollTop;
       const i = v.heights.at(e.scrollTop);
       v.anchor = { key: v.heights.keyAt(i), offset: e.scrollTop - v.heights.top(i) };
       if (e.scrollTop < 400) load.current?.();

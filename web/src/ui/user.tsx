@@ -5,7 +5,7 @@ import type { Message } from "../fold/conversation";
 import { get, str } from "../fold/json";
 import { copyText, fork, sendAgain } from "../state/actions";
 import { tryCall, w } from "../state/app";
-import { type Part, parseContexts, type Tag, tagOf } from "../state/contexts";
+import { mentionedIn, type Part, parseContexts, tagOf } from "../state/contexts";
 import type { Line } from "../state/diff";
 import { capabilitiesOf } from "../state/providers";
 import { plain } from "../state/safe";
@@ -13,7 +13,9 @@ import { foldText, parseReview, type Remark } from "../state/said";
 import type { Sending, SessionStore } from "../state/session";
 import { commandText, untag } from "../state/tidy";
 import { bytes } from "../state/time";
+import { RaiseBudget } from "./budget";
 import { IconButton } from "./button";
+import { touches } from "./composer/focus";
 import { ContextTag, kindIcon } from "./composer/tags";
 import { confirm } from "./dialog";
 import { DiffTable } from "./diff";
@@ -42,11 +44,6 @@ export function imagesOf(m: Message): { type: string; data: string }[] {
       data: str(get(get(b.data, "source"), "data")),
     }))
     .filter((i) => i.data !== "" && /^image\/(png|jpeg|gif|webp)$/.test(i.type));
-}
-
-/** The files of tags that a text names with @: they are shown there. */
-export function mentionedIn(text: string, tags: readonly Tag[]): string[] {
-  return tags.filter((x) => (x.kind === "file" || x.kind === "folder") && text.includes(`@${x.label}`)).map((x) => x.label);
 }
 
 /** What was said: the remarks of a review, or a text that folds where it is long. */
@@ -107,7 +104,7 @@ export function UserMessage({ message, store, at }: { message: Message; store: S
   const other = message.blocks.filter((b) => b.type !== "text" && b.type !== "image").length;
   const t = w.value;
   return (
-    <article class="user" aria-label={message.user?.by ? plain(message.user.by) : t.you}>
+    <article class="user" tabIndex={touches() ? -1 : undefined} aria-label={message.user?.by ? plain(message.user.by) : t.you}>
       {shownTags.length > 0 && (
         <div class="tags">
           {shownTags.map((tag, i) => (
@@ -157,7 +154,7 @@ function Attached({ part }: { part: Part }) {
       <div class="card-h">
         <Icon name={kindIcon(part.kind)} />
         <span class="mono cut">{plain(part.label || t.contexts[part.kind])}</span>
-        <span class="meta">{t.sizeOf(lines.length, bytes(new Blob([part.content]).size))}</span>
+        <span class="meta">{t.sizeOf(lines.length, bytes(new Blob([part.content, "\n"]).size))}</span>
       </div>
       <pre class="out" tabIndex={0} dir="auto">
         {plain(shown.join("\n"))}
@@ -239,7 +236,7 @@ export function PendingMessage({ m, store }: { m: Sending; store: SessionStore }
         )}
         {m.state === "failed" && (
           <>
-            <Icon name="alert" /> {m.error}{" "}
+            <Icon name="alert" /> {m.error} {m.reason === "budget_exceeded" && <RaiseBudget store={store} />}{" "}
             <button type="button" class="linkish" onClick={() => sendAgain(store, m.id)}>
               {t.again}
             </button>{" "}

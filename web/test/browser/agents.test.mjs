@@ -49,7 +49,7 @@ for (const provider of ["codex", "acp:claude-agent-acp"])
     await said(page, "Done made.txt.");
     const command = page.locator(".step .card", { hasText: "touch made.txt" });
     assert.equal(await command.locator(".out").innerText(), "made-it");
-    await command.getByText("allowed by “owner”").waitFor();
+    await command.getByText("allowed", { exact: true }).waitFor();
 
     await say(page, `model:edit ${join(server.dir, "project", "added.go")}`);
     await Promise.race([card.waitFor(), turns(page, 3)]);
@@ -97,7 +97,14 @@ test("the simulated agent changes a file of the project, asks with previews and 
     return window.parleyTest.call("budget.set", { budget: { scope: "session", target: session, limit_tokens: 10 } });
   }, id);
   await say(page, "Show me markdown");
-  await page.locator(".thread, .dock").getByText(/budget/i).first().waitFor();
+  await page.getByRole("button", { name: "Raise the budget" }).click();
+  const dialog = page.getByRole("dialog", { name: "Raise the budget" });
+  await dialog.getByLabel("New limit in tokens").fill("1000000");
+  await dialog.getByRole("button", { name: "Raise and go on" }).click();
+  await turns(page, 3);
+  await page.locator(".user", { hasText: "Show me markdown" }).waitFor();
+  assert.equal(await page.locator(".user.failed").count(), 0, "the prompt was sent again, once");
+  assert.equal(await page.locator(".user", { hasText: "Show me markdown" }).count(), 1);
   assert.deepEqual(page.faults, []);
   await page.context().close();
   await server.stop();

@@ -99,7 +99,8 @@ test("session, turns and what is not committed; side by side and inline; a file 
   await file(page, "docs/limits.md").getByRole("button", { name: "Revert file" }).click();
   await file(page, "docs/limits.md").waitFor({ state: "detached" });
   assert.equal(existsSync(join(dir, "docs/limits.md")), false);
-  await page.getByText("docs/limits.md reverted").waitFor();
+  const gone = page.locator(".chunk-h.back", { hasText: "docs/limits.md" });
+  assert.equal((await gone.innerText()).replace(/\s+/g, " ").trim(), "docs/limits.md reverted Bring back");
   await page.getByRole("button", { name: "Bring back" }).click();
   await file(page, "docs/limits.md").getByText("backoff: full jitter").waitFor();
   assert.match(read(dir, "docs/limits.md"), /full jitter/, "a whole file comes back");

@@ -146,7 +146,15 @@ step("a question with several answers, a plan refused", async () => {
   await page.keyboard.press("3");
   await page.waitForTimeout(1100);
   await page.keyboard.press("Enter");
+  await card().getByText("Four", { exact: true }).click();
+  await card().getByRole("button", { name: "Send answers" }).click();
   await said(page, "Two checks run at night.");
+  const answered = await page.locator(".answered p").allInnerTexts();
+  assert.deepEqual(
+    answered.map((s) => s.replace(/\s+/g, " ").trim()),
+    ["Which checks run at night? Race detector, Fuzz targets", "At what hour? Four"],
+    "in the order of the questions",
+  );
   await page.getByLabel("Permission mode").selectOption("plan");
   await page.waitForFunction((id) => window.parleyTest.state(id).includes('"permissionMode":"plan"'), sessionId(page));
   await say(page, "plan the night");

@@ -40,7 +40,7 @@ test("a project is found by a part of its name, with its branch, and remembered"
   await field.fill("har");
   await page.locator("#projects[data-query=har]").waitFor();
   const options = (await page.locator("#projects [role=option]").allInnerTexts()).map((s) => s.replace(/\s+/g, " "));
-  assert.match(options.join("; "), /^harness .*\/tools develop; charts .*\/data not a git repository$/);
+  assert.match(options.join("; "), /^harness .*\/tools develop; charts .*\/data main$/);
   await field.fill("nowhere");
   await page.getByText(/^No folder below .* is called “nowhere”\.$/).waitFor();
   await field.fill("harn");
@@ -67,6 +67,13 @@ test("a project is found by a part of its name, with its branch, and remembered"
   await page.keyboard.press("Escape");
   await page.locator("#projects").waitFor({ state: "detached" });
   assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
+test("a folder that no repository contains is named as that", async () => {
+  const page = await open(browser, shared.server);
+  await page.keyboard.press("Control+p");
+  await page.locator("#projects [role=option]").getByText("not a git repository").first().waitFor();
   await page.context().close();
 });
 
@@ -104,7 +111,13 @@ test("files after @ and commands after / are found before there is a session", a
   await box.pressSequentially("look at @retry_t");
   await option.getByText("upload/retry_test.go").waitFor();
   await box.press("Enter");
-  await page.locator(".hero .tag", { hasText: "upload/retry_test.go" }).waitFor();
+  await page.locator(".hero .mirror mark", { hasText: "upload/retry_test.go" }).waitFor();
+  assert.equal(await page.locator(".hero .tag:not(.add)").count(), 0, "it is shown once, in the sentence");
+  await box.press("Backspace"); // the space after it
+  await box.press("Backspace");
+  assert.equal(await box.inputValue(), "look at ", "it goes as a whole");
+  await box.pressSequentially("@upload/retry_test.go and");
+  assert.equal(await page.locator(".hero :is(mark, .tag:not(.add))").count(), 0, "what was taken out does not go along");
   await page.locator(".hero").getByRole("combobox", { name: "Agent" }).selectOption("claude");
   await box.fill("");
   await box.pressSequentially("/ti");

@@ -61,6 +61,11 @@ describe("panels", { concurrency: 2 }, () => {
     await box.fill("Changes: Last turn");
     await page.keyboard.press("Enter");
     await page.waitForFunction((s) => location.hash === `#/c/${s}?turn=last`, id);
+    await page.keyboard.press("Control+k");
+    await page.getByRole("dialog").waitFor();
+    await page.goBack();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await page.goForward();
     await page.getByRole("button", { name: "Last turn", pressed: true }).waitFor();
     await choose(page, "Usage");
     await page.getByRole("heading", { name: "Usage", level: 1 }).waitFor();

@@ -104,13 +104,22 @@ describe("phone", { concurrency: 2 }, () => {
     const base = new URL("/", local).href;
     await page.evaluate(() => navigator.serviceWorker.ready.then(() => true));
     const message = { kind: "needs_answer", session_id: id, nonce: "once" };
+    const [worker] = page.context().serviceWorkers();
+    // An iPhone shows no actions: a tap opens the session, and nothing else is offered.
+    await worker.evaluate(() => {
+      Object.defineProperty(Notification, "maxActions", { value: 0, configurable: true });
+    });
+    const bare = await deliver(page, base, { ...message, title: "iPhone", command: "go test ./..." });
+    assert.deepEqual([bare.actions, bare.body, bare.data], [[], "The agent waits for an answer.", { session: id }]);
+    await worker.evaluate(() => {
+      Object.defineProperty(Notification, "maxActions", { value: 2, configurable: true });
+    });
     const plain = await deliver(page, base, { ...message, title: "Long" });
     assert.deepEqual(plain.actions, ["open", "deny"]);
     assert.equal(plain.body, "The agent waits for an answer.");
     const whole = await deliver(page, base, { ...message, title: "Short", command: "go test ./..." });
     assert.deepEqual(whole.actions, ["allow", "deny"]);
     assert.equal(whole.body, "Run this command?\ngo test ./...");
-    const [worker] = page.context().serviceWorkers();
     /** Presses an action of the notice, and returns what the worker sent where it is not to be sent. */
     const press = (action, real) =>
       worker.evaluate(
@@ -222,6 +231,23 @@ describe("phone", { concurrency: 2 }, () => {
     const page = await open(browser, shared.git, phone);
     const { id } = await work(page, shared.git, "rework");
     const wide = 390;
+    await page.evaluate(() => {
+      location.hash = "#/new";
+    });
+    const mode = await page.locator(".hero .sw", { has: page.getByLabel("Permission mode") }).boundingBox();
+    assert.ok(mode.x >= 0 && mode.x + mode.width <= wide, `the mode goes from ${mode.x} over ${mode.width} px`);
+    await page.goBack();
+    await page.locator(".dock .sw").first().waitFor();
+    const acts = page.locator(".user .u-acts").first();
+    const shown = () => acts.evaluate((e) => getComputedStyle(e).opacity === "1" && getComputedStyle(e).pointerEvents !== "none");
+    const high = () => page.locator(".user").first().evaluate((e) => e.getBoundingClientRect().height);
+    const before = await high();
+    assert.equal(await shown(), false, "what can be done with a message is not in the way");
+    await page.locator(".user .bubble").first().tap();
+    await eventually(page, () => getComputedStyle(document.querySelector(".user .u-acts")).opacity === "1");
+    assert.equal(await shown(), true);
+    assert.equal(await high(), before, "nothing moves");
+    await acts.getByRole("button", { name: "Copy the message" }).waitFor();
     const words = await page.locator(".dock .sw").evaluateAll((all) =>
       all.map((e) => ({ text: e.innerText.trim(), cut: e.scrollWidth > e.clientWidth, width: e.getBoundingClientRect().width })),
     );

@@ -87,12 +87,13 @@ test("two tabs: an answer in one closes the card in the other and names who gave
   const one = await open(browser, server);
   await begin(one, "permission");
   await one.locator(".ask-card").waitFor();
-  const two = await open(browser, server);
+  const { token } = await one.evaluate(() => window.parleyTest.call("tokens.create", { role: "operator", name: "Ada" }));
+  const two = await open(browser, server, { url: `http://${server.addr}/#token=${token}` });
   await two.goto(one.url());
   await two.locator(".ask-card").waitFor();
-  await one.locator(".ask-card").getByRole("button", { name: "Allow once" }).click();
-  await two.locator(".ask-card").waitFor({ state: "detached" });
-  await two.getByText(/allowed by “.+”/).waitFor();
+  await two.locator(".ask-card").getByRole("button", { name: "Allow once" }).click();
+  await one.locator(".ask-card").waitFor({ state: "detached" });
+  await one.getByText("allowed by “Ada”").waitFor();
   await turns(two, 1);
   await same(one);
   await clean(one);
@@ -135,6 +136,10 @@ test("rules are chosen one by one, and deny carries its reason", async () => {
   await page.keyboard.press("Enter");
   await said(page, "I leave it. Reason: keep the cache");
   await turns(page, 2);
+  await page.waitForFunction(() => document.activeElement?.matches(".dock [data-composer]"));
+  const denied = page.locator(".step .card", { has: page.locator(".reason") });
+  assert.equal((await denied.locator(".reason").innerText()).trim(), "Denied: “keep the cache”");
+  assert.equal((await denied.innerText()).split("keep the cache").length, 2, "the reason is shown once");
   await same(page);
   await clean(page);
 });
@@ -333,6 +338,57 @@ test("what is dropped and pasted arrives, and what does not says why", async () 
   assert.equal(await message.getByText("pasted line 59").count(), 0);
   await message.getByRole("button", { name: "56 more lines" }).click();
   await message.getByText("pasted line 59").waitFor();
+  await same(page);
+  await clean(page);
+});
+
+test("dropped pictures reach the agent, and the conversation opens at its end", async () => {
+  const page = await open(browser, server);
+  await begin(page, "hello");
+  await turns(page, 1);
+  const data = await page.evaluate(async () => {
+    const canvas = document.createElement("canvas");
+    Object.assign(canvas, { width: 600, height: 900 });
+    const blob = await new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
+    const files = [
+      new File([blob], "quay.png", { type: "image/png" }),
+      new File([blob], "boat.png", { type: "image/png" }),
+      new File([new Uint8Array(6 * 1024 * 1024)], "huge.png", { type: "image/png" }),
+      new File([new Uint8Array([0, 1, 2])], "crane.heic", { type: "image/heic" }),
+    ];
+    const data = new DataTransfer();
+    for (const f of files) data.items.add(f);
+    document
+      .querySelector(".dock .box")
+      .dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
+    const bytes = new Uint8Array(await blob.arrayBuffer());
+    return btoa(Array.from(bytes, (b) => String.fromCharCode(b)).join(""));
+  });
+  await page.getByText("huge.png was not taken: it has 6.0 MB, the limit is 5.0 MB.").waitFor();
+  await page.getByText("crane.heic was not taken: it is neither a text nor a picture.").waitFor();
+  await page.locator(".box .tag[data-kind=image]").nth(1).waitFor();
+  const ended = (n) =>
+    eventually(page, ([s, k]) => window.parleyTest.state(s).split('"kind":"result"').length > k, [sessionId(page), n]);
+  await say(page, "look at these");
+  await ended(2);
+  const { threads } = JSON.parse(await foldedState(page, sessionId(page)));
+  const sent = threads[0].items.flatMap((i) => (i.message?.role === "user" ? i.message.blocks : []));
+  assert.deepEqual(
+    sent.filter((b) => b.type === "image").map((b) => b.data.source.data),
+    [data, data],
+  );
+  await say(page, "story");
+  await ended(3);
+  await page.reload();
+  await page.locator(".dock").waitFor();
+  await page.waitForFunction(() => [...document.querySelectorAll(".pictures img")].every((i) => i.complete));
+  await turns(page, 1);
+  await eventually(page, async () => {
+    await new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r)));
+    const e = document.querySelector(".scroll");
+    return e.scrollHeight > e.clientHeight && e.scrollHeight - e.scrollTop - e.clientHeight < 2;
+  });
+  assert.equal(await page.locator(".below").count(), 0, "it is at the end");
   await same(page);
   await clean(page);
 });

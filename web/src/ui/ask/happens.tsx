@@ -5,8 +5,7 @@ import type { PermissionRequest } from "../../rpc/messages";
 import { w } from "../../state/app";
 import { parts } from "../../state/command";
 import type { FileDiff } from "../../state/diff";
-import { isOutside } from "../../state/decided";
-import { type Option, type Part, partsOf } from "../../state/happens";
+import { type Option, outsidePath, type Part, partsOf } from "../../state/happens";
 import { plain, turnsText } from "../../state/safe";
 import { changedPath, promptType, shortPath } from "../../state/tools";
 import { Coloured } from "../code";
@@ -25,6 +24,7 @@ export function Happens({ prompt: p, cwd, inFile }: HappensProps) {
   const t = w.value;
   const parts = partsOf(p, cwd);
   const why = p.description || str(get(p.input, "description")); // the path alone is no reason
+  const outside = outsidePath(p, cwd);
   const strange = turnsText(JSON.stringify([p.input ?? "", p.content ?? "", p.display_name ?? ""]));
   return (
     <>
@@ -44,11 +44,11 @@ export function Happens({ prompt: p, cwd, inFile }: HappensProps) {
             <dd dir="auto">{plain(why)}</dd>
           </>
         )}
-        {p.blocked_path && isOutside(p.blocked_path, cwd) && (
+        {outside && (
           <>
             <dt>{t.ask.because}</dt>
             <dd>
-              {t.ask.outside} <span class="mono">{plain(p.blocked_path)}</span>
+              {t.ask.outside} <span class="mono">{plain(outside)}</span>
             </dd>
           </>
         )}

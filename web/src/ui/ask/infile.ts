@@ -11,8 +11,8 @@ import { promptType } from "../../state/tools";
 export interface InFile {
   /** The change with the numbers of its lines; undefined where the file cannot be read. */
   diff?: FileDiff;
-  /** Whether the file is made by it. */
-  makes: boolean;
+  /** Whether the file is made by it; undefined where the page cannot see that. */
+  makes: boolean | undefined;
 }
 
 /** A change of a text that is found in its file, or a file that is written as a whole. */
@@ -30,7 +30,8 @@ export function useInFile(p: PermissionRequest, session: string): InFile {
       },
       (err) => {
         const none = err instanceof CallError && err.reason === "invalid_params";
-        if (!gone && none && (type === "CLAUDE_WRITE" || str(get(p.input, "old_string")) === "")) setFound({ makes: true });
+        if (gone || (type !== "CLAUDE_WRITE" && str(get(p.input, "old_string")) !== "")) return;
+        setFound({ makes: none || undefined });
       },
     );
     return () => {

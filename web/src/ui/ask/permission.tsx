@@ -55,7 +55,8 @@ export function Permission({ prompt, keys }: AskProps<PermissionRequest>) {
 
   const cwd = sessionStore(prompt.session_id).conversation.cwd ?? "";
   const inFile = useInFile(p, prompt.session_id);
-  const [before, file, after] = (inFile.makes ? t.ask.createThis : t.ask.changeThis)(shortPath(changedPath(p), cwd));
+  const ask = inFile.makes === undefined ? t.ask.writeThis : inFile.makes ? t.ask.createThis : t.ask.changeThis;
+  const [before, file, after] = ask(shortPath(changedPath(p), cwd));
   return (
     <AskFrame
       prompt={prompt}

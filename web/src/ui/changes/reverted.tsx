@@ -38,7 +38,7 @@ export function RevertedLine({ store, scope, reverted: r, named, shown }: Revert
     <p class="chunk-h gone back">
       <Icon name="undo" />
       {named && <span class="mono cut">{plain(r.file)}</span>}
-      <span>{r.from ? t.revertedLines(lines, plain(r.section ?? "")) : t.revertedFile(plain(r.file))}</span>
+      <span>{r.from ? t.revertedLines(lines, plain(r.section ?? "")) : named ? t.revertedWhole : t.revertedFile(plain(r.file))}</span>
       <span class="sp" />
       <Button
         small

@@ -18,7 +18,7 @@ export function inputOf(near?: Element | null, id?: string): HTMLTextAreaElement
 }
 
 /** A keyboard on the screen comes with the focus: there the person asks for it. */
-function touches(): boolean {
+export function touches(): boolean {
   return matchMedia("(hover: none) and (pointer: coarse)").matches;
 }
 

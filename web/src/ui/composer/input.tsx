@@ -5,7 +5,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Obj } from "../../fold/json";
 import type { Draft } from "../../state/actions";
 import { toast, w } from "../../state/app";
-import { tagOf } from "../../state/contexts";
+import { byMention, mentionedIn, stillMeant, tagOf } from "../../state/contexts";
 import { clear, draft, trigger } from "../../state/drafts";
 import { bytes } from "../../state/time";
 import { Icon } from "../icon";
@@ -52,6 +52,14 @@ export function InputBox(p: InputProps) {
     focusInput(p.id);
   }, [p.id]);
   const text = d.text.value;
+  const tags = d.contexts.value.map(tagOf);
+  const mentioned = mentionedIn(text, tags);
+  const parts = byMention(text, mentioned);
+  const mirror = useRef<HTMLDivElement>(null);
+  const write = (value: string) => {
+    d.contexts.value = stillMeant(d.contexts.peek(), d.text.peek(), value);
+    d.text.value = value;
+  };
   const folded =
     p.fold === true && !wide && text === "" && d.contexts.value.length === 0 && d.images.value.length === 0;
   const found = trigger(text, caret);
@@ -95,13 +103,19 @@ export function InputBox(p: InputProps) {
       e.preventDefault();
       if (asked) setClosed(`${asked.kind}${asked.from}`);
       else p.onEscape?.();
+    } else if (e.key === "Backspace" && e.currentTarget instanceof HTMLTextAreaElement) {
+      const { selectionStart: from, selectionEnd: to } = e.currentTarget;
+      const label = mentioned.find((l) => from === to && text.slice(0, from).endsWith(`@${l}`));
+      if (label === undefined) return;
+      e.preventDefault();
+      replace(from - label.length - 1, from, "");
     } else if (e.key === "ArrowUp" && text === "") {
       e.preventDefault();
       p.onUpWhenEmpty?.();
     }
   };
   const replace = (from: number, to: number, by: string) => {
-    d.text.value = text.slice(0, from) + by + text.slice(to);
+    write(text.slice(0, from) + by + text.slice(to));
     setCaret(from + by.length);
     requestAnimationFrame(() => {
       area.current?.focus();
@@ -141,15 +155,17 @@ export function InputBox(p: InputProps) {
           <span class="no-p">{t.addContext}</span>
           <span class="sr p-sr">{t.addContext}</span>
         </button>
-        {d.contexts.value.map((c, i) => (
-          <ContextTag
-            key={i}
-            tag={tagOf(c)}
-            remove={() => {
-              d.contexts.value = d.contexts.peek().filter((_, j) => j !== i);
-            }}
-          />
-        ))}
+        {tags.map((tag, i) =>
+          mentioned.includes(tag.label) ? null : (
+            <ContextTag
+              key={i}
+              tag={tag}
+              remove={() => {
+                d.contexts.value = d.contexts.peek().filter((_, j) => j !== i);
+              }}
+            />
+          ),
+        )}
         {d.images.value.map((m, i) => (
           <span class="tag" key={`i${i}`} data-kind="image">
             <img class="thumb" src={`data:${m.type};base64,${m.data}`} alt="" />
@@ -168,34 +184,42 @@ export function InputBox(p: InputProps) {
           </span>
         ))}
       </div>
-      <textarea
-        ref={area}
-        rows={1}
-        value={text}
-        placeholder={p.placeholder}
-        aria-label={p.placeholder}
-        enterkeyhint="send"
-        dir="auto"
-        aria-haspopup="listbox"
-        aria-controls={`menu-${p.id}`}
-        aria-autocomplete="list"
-        aria-activedescendant={asked ? `opt-${p.id}` : undefined}
-        data-composer={p.id}
-        onInput={(e) => {
-          d.text.value = e.currentTarget.value;
-          setCaret(e.currentTarget.selectionStart);
-        }}
-        onSelect={(e) => setCaret(e.currentTarget.selectionStart)}
-        onKeyDown={onKeyDown}
-        onPaste={(e) => {
-          const files = [...(e.clipboardData?.files ?? [])];
-          const long = pasted(e.clipboardData?.getData("text/plain") ?? "", d.contexts.peek().length + 1);
-          if (files.length === 0 && long === undefined) return;
-          e.preventDefault();
-          if (files.length > 0) void take(files);
-          else if (long) add(long);
-        }}
-      />
+      <div class="area">
+        {mentioned.length > 0 && (
+          <div class="mirror" ref={mirror} dir="auto" aria-hidden="true">
+            {parts.map((part, i) => (i % 2 === 1 ? <mark key={i}>{part}</mark> : part))}
+          </div>
+        )}
+        <textarea
+          ref={area}
+          rows={1}
+          value={text}
+          placeholder={p.placeholder}
+          aria-label={p.placeholder}
+          enterkeyhint="send"
+          dir="auto"
+          aria-haspopup="listbox"
+          aria-controls={`menu-${p.id}`}
+          aria-autocomplete="list"
+          aria-activedescendant={asked ? `opt-${p.id}` : undefined}
+          data-composer={p.id}
+          onInput={(e) => {
+            write(e.currentTarget.value);
+            setCaret(e.currentTarget.selectionStart);
+          }}
+          onScroll={(e) => mirror.current?.scrollTo(0, e.currentTarget.scrollTop)}
+          onSelect={(e) => setCaret(e.currentTarget.selectionStart)}
+          onKeyDown={onKeyDown}
+          onPaste={(e) => {
+            const files = [...(e.clipboardData?.files ?? [])];
+            const long = pasted(e.clipboardData?.getData("text/plain") ?? "", d.contexts.peek().length + 1);
+            if (files.length === 0 && long === undefined) return;
+            e.preventDefault();
+            if (files.length > 0) void take(files);
+            else if (long) add(long);
+          }}
+        />
+      </div>
       <div class="box-foot">
         <div class="switches">{p.switches}</div>
         <button

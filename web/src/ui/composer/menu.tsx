@@ -67,6 +67,7 @@ async function loadFiles(where: Where, query: string): Promise<readonly Item[]> 
 export function Menu({ handle, asked, where, commands, caret, replace, add }: MenuProps) {
   const [items, setItems] = useState<readonly Item[]>([]);
   const [at, setAt] = useState(0);
+  const [loaded, setLoaded] = useState(false);
   const t = w.value;
   useEffect(() => {
     let gone = false;
@@ -77,6 +78,7 @@ export function Menu({ handle, asked, where, commands, caret, replace, add }: Me
     void load.then((all) => {
       if (gone) return;
       setItems(all);
+      setLoaded(true);
       setAt(0);
     });
     return () => {
@@ -103,7 +105,10 @@ export function Menu({ handle, asked, where, commands, caret, replace, add }: Me
       return true;
     },
   }));
-  if (items.length === 0) return null;
+  if (items.length === 0) {
+    const unknown = asked.kind === "/" && loaded && where.session === undefined && offerOf(where.agent ?? "").commands.length === 0;
+    return unknown ? <p class="menu pad dim">{t.noCommandsYet}</p> : null;
+  }
   return (
     <div class="menu">
       <div class="menu-h">

@@ -124,7 +124,7 @@ export function NewPage() {
                     setBase("");
                   }}
                 />
-                {project.git && !tree && (
+                {(project.git || project.branch) && !tree && (
                   <span class="sw still mono">
                     <Icon name="branch" />
                     <span>{plain(project.branch ?? "") || t.noBranch}</span>

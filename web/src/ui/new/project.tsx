@@ -126,7 +126,7 @@ function Chooser({ path, set }: { path: string; set: (p: Project) => void }) {
         </b>{" "}
         <span class="dim mono">{plain(parent(p.path))}</span>
       </span>
-      <span class="dim mono">{p.git ? plain(p.branch ?? "") || t.noBranch : t.notGit}</span>
+      <span class="dim mono">{plain(p.branch ?? "") || (p.git ? t.noBranch : t.notGit)}</span>
     </div>
   );
   const recent = found?.recent ?? [];

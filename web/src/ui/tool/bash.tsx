@@ -3,9 +3,9 @@
 import { get, str } from "../../fold/json";
 import { w } from "../../state/app";
 import { isRefusal, unfenced } from "../../state/tidy";
-import { commandOf, exitCode, resultText } from "../../state/tools";
+import { commandOf, exitCode } from "../../state/tools";
 import { Coloured } from "../code";
-import { Denied, Head, type ShapeProps, ToolMeta } from "./parts";
+import { Denied, Head, outputOf, type ShapeProps, ToolMeta } from "./parts";
 import { Output } from "./output";
 
 export function Bash({ tool, store, title, input, state }: ShapeProps) {
@@ -13,7 +13,7 @@ export function Bash({ tool, store, title, input, state }: ShapeProps) {
   const command = commandOf(input);
   const live = state === "running";
   const code = state === "done" || state === "failed" ? exitCode(tool) : undefined;
-  const whole = tool.result === undefined ? (tool.progress?.output ?? "") : unfenced(resultText(tool.result));
+  const whole = tool.result === undefined ? (tool.progress?.output ?? "") : unfenced(outputOf(tool));
   // What these say is in the meta of the row, and the ids in them are the agent's own.
   const moved = /^Command (?:running in background|was manually backgrounded)/.test(whole);
   const text = moved || isRefusal(whole) || /^\(Bash completed with no output\)$/.test(whole) ? "" : whole;

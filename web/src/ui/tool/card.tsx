@@ -7,13 +7,13 @@ import { w } from "../../state/app";
 import { chosenAnswers } from "../../state/decided";
 import { oneLine, plain } from "../../state/safe";
 import type { SessionStore } from "../../state/session";
-import { inputOf, metaOf, resultImages, resultText, titleOfCall } from "../../state/tools";
+import { inputOf, metaOf, resultImages, titleOfCall } from "../../state/tools";
 import { Icon } from "../icon";
 import { Markdown } from "../markdown";
 import { Bash } from "./bash";
 import { Change } from "./change";
 import { Output, Pictures, Raw } from "./output";
-import { Denied, Head, type ShapeProps, stateOf, ToolMeta, type ToolProps } from "./parts";
+import { Denied, Head, outputOf, type ShapeProps, stateOf, ToolMeta, type ToolProps } from "./parts";
 import { Subagent } from "./task";
 
 /** A tool by its type. Every shape keeps its parts in the same place. */
@@ -116,7 +116,7 @@ function Row({ tool, store, title, state, input }: ShapeProps) {
 
 function RowBody({ tool, store, input }: { tool: ToolCall; store: SessionStore; input: unknown }) {
   void store.version.value;
-  const text = resultText(tool.result);
+  const text = outputOf(tool);
   const unknown = tool.toolType === "MCP" || !/^CLAUDE_(READ|GLOB|GREP|WEB_|TODO)/.test(tool.toolType);
   return (
     <div class="card under">
@@ -126,7 +126,7 @@ function RowBody({ tool, store, input }: { tool: ToolCall; store: SessionStore; 
       {text !== "" ? (
         <Output text={text} bad={tool.status === "failed"} />
       ) : (
-        tool.result !== undefined && <Raw label={w.value.result} value={tool.result} />
+        tool.result !== undefined && tool.decision?.behavior !== "deny" && <Raw label={w.value.result} value={tool.result} />
       )}
     </div>
   );

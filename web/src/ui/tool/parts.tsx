@@ -4,6 +4,7 @@ import { type ComponentChildren, type ComponentType, createContext } from "preac
 import type { Decision, ToolCall } from "../../fold/conversation";
 import { get, isObj, num } from "../../fold/json";
 import { now, w } from "../../state/app";
+import { decider } from "../../state/decided";
 import type { Row } from "../../state/rows";
 import { plain } from "../../state/safe";
 import type { SessionStore } from "../../state/session";
@@ -59,8 +60,8 @@ export function ToolMeta({
           {t.waited(duration(waited, t))}
         </span>
       )}
-      {tool.decision?.by && isAllowed(tool.decision) && (
-        <span class="no-p">{t.allowedBy(plain(tool.decision.by))}</span>
+      {tool.decision?.by && isAllowed(tool.decision) && !isChoice(tool) && (
+        <span class="no-p">{t.allowed(decider(tool.decision))}</span>
       )}
       {state === "waits" && (
         <span class="chip warn">
@@ -117,15 +118,24 @@ export function Head({ title }: { title: Title }) {
 
 const isAllowed = (d: Decision) => d.behavior === "allow" || d.behavior === "accept";
 
+/** Whether the decision about a call is the answer itself, which its row has. */
+const isChoice = (t: ToolCall) => t.toolType === "CLAUDE_ASK_USER_QUESTION" || t.toolType === "CLAUDE_EXIT_PLAN_MODE";
+
 /** Who said no, and why. Who allowed a call is in the meta of its row. */
 export function Denied({ decision: d }: { decision: Decision | undefined }) {
-  if (!d || isAllowed(d) || (!d.message && !d.by)) return null;
-  const who = d.by ? w.value.deniedBy(plain(d.by)) : "";
+  if (!d || isAllowed(d)) return null;
+  const by = decider(d);
+  if (!d.message && by === "") return null;
   return (
-    <p class="reason">
-      {who} {plain(d.message ?? "")}
+    <p class="reason" dir="auto">
+      <Icon name="comment" /> {w.value.denied(by, plain(d.message ?? ""))}
     </p>
   );
+}
+
+/** What a call gave back. A call that a person denied gave nothing: its result is the reason once more. */
+export function outputOf(tool: ToolCall): string {
+  return tool.decision?.behavior === "deny" ? "" : resultText(tool.result);
 }
 
 /** The usage that a result of a subagent carries. */

@@ -31,6 +31,8 @@ import { Budgets, Limits } from "./limits";
 import { Bars, Plot, sparse } from "./plot";
 
 const periods = ["7", "30", "all"] as const;
+/** Scales in dollars have lines that are a cent apart at least. */
+const cents = 0.05;
 
 export function UsagePage() {
   const t = w.value;
@@ -179,6 +181,7 @@ function Plots({ usage, period }: { usage: Usage; period: Period }) {
           name={t.usage_.costByDay}
           width={plotWidth(600)}
           format={money}
+          least={cents}
           bars={days.map((d, i) => ({
             key: d.group,
             label: names[i] ?? "",
@@ -264,6 +267,7 @@ function Blocks({ blocks }: { blocks: readonly Used[] }) {
         name={t.usage_.blocks}
         width={plotWidth(1040)}
         format={money}
+        least={cents}
         mark={highest?.cost}
         bars={shown.map((b, i) => ({
           key: b.group,

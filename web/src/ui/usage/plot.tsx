@@ -21,6 +21,8 @@ interface BarsProps {
   width: number;
   /** A value that a dashed line is drawn at. */
   mark?: number | undefined;
+  /** The least top of the scale: lines below it could not be told apart. */
+  least?: number;
 }
 
 const high = 160;
@@ -30,9 +32,9 @@ const right = 22;
 /** A scale has lines at these parts of it. */
 const steps = [0, 0.2, 0.4, 0.6, 0.8, 1];
 
-export function Bars({ name, bars, format, width, mark }: BarsProps) {
+export function Bars({ name, bars, format, width, mark, least = 0 }: BarsProps) {
   const sums = bars.map((b) => b.parts.reduce((n, p) => n + p.value, 0));
-  const highest = Math.max(0, ...sums, mark ?? 0);
+  const highest = Math.max(least, ...sums, mark ?? 0);
   const top = ceiling(highest);
   const y = (v: number) => 8 + (high - 8) * (1 - v / top);
   const slot = (width - left - right) / Math.max(1, bars.length);
