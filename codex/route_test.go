@@ -127,3 +127,28 @@ func TestBegun(t *testing.T) {
 		}
 	}
 }
+
+// A thread becomes a subagent once: a link without an item is replaced by one with an item, and a thread of the caller stays one.
+func TestRoutes_link(t *testing.T) {
+	bare, full := &Origin{ThreadID: "p"}, &Origin{ThreadID: "p", ItemID: "i"}
+	for name, tt := range map[string]struct {
+		before *threadState
+		from   *Origin
+		want   *Origin
+	}{
+		"a new thread":                   {nil, full, full},
+		"a new thread without an item":   {nil, bare, bare},
+		"a link without an item":         {&threadState{id: "s", origin: bare, turns: map[string]*turnCore{}}, full, full},
+		"a link with an item":            {&threadState{id: "s", origin: full, turns: map[string]*turnCore{}}, &Origin{ThreadID: "p", ItemID: "other"}, full},
+		"a thread that the caller began": {newThreadState("s"), full, nil},
+	} {
+		r := &routes{threads: map[string]*threadState{}, held: map[string][]item.Notification{}, asks: map[item.JSON]*ask{}}
+		if tt.before != nil {
+			r.threads["s"] = tt.before
+		}
+		r.link("s", tt.from)
+		if got := r.threads["s"].origin; got != tt.want {
+			t.Errorf("%s: the origin is %+v, want %+v", name, got, tt.want)
+		}
+	}
+}

@@ -59,3 +59,44 @@ func TestConn_release(t *testing.T) {
 		}
 	}
 }
+
+// A reader takes the oldest messages in their order, at least one and not many more than a piece, and the room that it makes wakes who waits for it.
+func TestConn_take(t *testing.T) {
+	big := make([]byte, takeBytes)
+	for name, tt := range map[string]struct {
+		queue [][]byte
+		want  int // messages
+	}{
+		"nothing": {nil, 0}, "one": {[][]byte{[]byte("a")}, 1}, "some": {[][]byte{[]byte("a"), []byte("bc"), []byte("d")}, 3},
+		"a large one": {[][]byte{big, []byte("b")}, 1}, "up to a piece": {[][]byte{[]byte("a"), big, []byte("b")}, 2},
+	} {
+		waits := make(chan struct{})
+		c := &conn{streams: map[string]*stream{}, room: waits}
+		s := &stream{queue: append([][]byte(nil), tt.queue...)}
+		left := 0
+		for i, line := range tt.queue {
+			c.waiting += len(line)
+			if i >= tt.want {
+				left += len(line)
+			}
+		}
+		lines := c.take(s)
+		if len(lines) != tt.want || len(s.queue) != len(tt.queue)-tt.want || c.waiting != left {
+			t.Errorf("%s: %d messages are taken, %d and %d bytes are left, want %d, %d and %d", name, len(lines), len(s.queue), c.waiting, tt.want, len(tt.queue)-tt.want, left)
+		}
+		for i := range lines {
+			if &lines[i][0] != &tt.queue[i][0] {
+				t.Errorf("%s: message %d is another one", name, i)
+			}
+		}
+		woken := false
+		select {
+		case <-waits:
+			woken = true
+		default:
+		}
+		if woken != (tt.want > 0) || (c.room == nil) != woken {
+			t.Errorf("%s: who waits for room is woken: %v, want %v", name, woken, tt.want > 0)
+		}
+	}
+}
