@@ -53,7 +53,7 @@ build: ## build bin/parley
 	@scripts/preflight go
 	CGO_ENABLED=0 go build -trimpath -o bin/ ./cmd/parley
 
-dist: ## build the command for every system into dist, with checksums (VERSION=1.2.3)
+dist: ## pack the command for every system into dist: archives, deb, rpm, Homebrew, checksums (VERSION=1.2.3)
 	@scripts/preflight go
 	@VERSION=$(VERSION) scripts/dist
 
