@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 )
 
 // ServeHTTP forwards a request with the key instead of the session's token.
@@ -23,6 +24,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g, status, why := p.admit(r)
 	if g == nil {
 		p.opts.Logger.Warn("the key proxy refused a request", "path", r.URL.Path, "why", why)
+		p.drain(w, r)
 		refuse(w, status, why)
 		return
 	}
@@ -38,6 +40,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			status, why = http.StatusRequestEntityTooLarge, "the request is too large"
 		}
 		p.opts.Logger.Warn("a request to the API failed", "session", g.session, "err", withoutURL(err))
+		p.drain(w, r)
 		refuse(w, status, why)
 		return
 	}
@@ -51,6 +54,17 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Del("Set-Cookie")
 	w.WriteHeader(resp.StatusCode)
 	stream(w, resp.Body)
+}
+
+// drainTime limits how long the body of a rejected request is read.
+const drainTime = 5 * time.Second
+
+// drain discards the rest of a body, up to the limit of bodies: an agent that sends all of it before it reads would otherwise lose the
+// response when the connection is reset.
+func (p *Proxy) drain(w http.ResponseWriter, r *http.Request) {
+	if http.NewResponseController(w).SetReadDeadline(time.Now().Add(drainTime)) == nil {
+		_, _ = io.CopyN(io.Discard, r.Body, p.opts.MaxBody) // the response tells the agent what failed
+	}
 }
 
 // admit returns the grant of a request and takes a place, or returns the reason of the rejection.
@@ -96,7 +110,7 @@ func (p *Proxy) outgoing(ctx context.Context, w http.ResponseWriter, r *http.Req
 	target.RawPath, target.RawQuery = "", r.URL.RawQuery
 	out := (&http.Request{Method: r.Method, URL: &target, Host: target.Host, Header: http.Header{}, ContentLength: r.ContentLength}).WithContext(ctx)
 	if r.ContentLength != 0 {
-		out.Body = http.MaxBytesReader(w, r.Body, p.opts.MaxBody)
+		out.Body = io.NopCloser(http.MaxBytesReader(w, r.Body, p.opts.MaxBody)) // open for drain
 	}
 	copyHeader(out.Header, r.Header)
 	for _, name := range []string{"Authorization", "Cookie", "X-Api-Key", "Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"} {

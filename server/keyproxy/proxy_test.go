@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -243,5 +244,43 @@ func TestProxy_answers(t *testing.T) {
 		if want != sent && h.Get("Location") != "" {
 			t.Errorf("status %d: the place of the redirect came through: %v", sent, h)
 		}
+	}
+}
+
+// An agent that sends all of its request before it reads gets the response that rejects it.
+func TestProxy_sentFirst(t *testing.T) {
+	const most = 4 << 20
+	w := newWorld(t, func(_ http.ResponseWriter, r *http.Request) { io.Copy(io.Discard, r.Body) }, func(o *keyproxy.Options) { o.MaxBody = most })
+	token, _, err := w.proxy.Grant("s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name, token string
+		size, want  int
+	}{
+		{"a token that is unknown", "x", most - 1, http.StatusUnauthorized},
+		{"a body over the limit", token, most + most/2, http.StatusRequestEntityTooLarge},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			conn, err := net.Dial("tcp", strings.TrimPrefix(w.proxy.URL(), "http://"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			conn.SetDeadline(time.Now().Add(10 * time.Second))
+			fmt.Fprintf(conn, "POST /v1/messages HTTP/1.1\r\nHost: %s\r\nX-Api-Key: %s\r\nContent-Length: %d\r\n\r\n", strings.TrimPrefix(w.proxy.URL(), "http://"), tt.token, tt.size)
+			if _, err := conn.Write(make([]byte, tt.size)); err != nil {
+				t.Fatalf("the body was not sent: %v", err)
+			}
+			resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			if err != nil {
+				t.Fatalf("the response was not read: %v", err)
+			}
+			defer resp.Body.Close()
+			if resp.StatusCode != tt.want {
+				t.Errorf("the status is %d, want %d", resp.StatusCode, tt.want)
+			}
+		})
 	}
 }
