@@ -1,5 +1,6 @@
 // Makes the pictures of the main states: node screenshots.mjs DIRECTORY.
 
+import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { begin, launch, open, say, Server, turns } from "./driver.mjs";
@@ -9,6 +10,9 @@ const out = process.argv[2] ?? "screenshots";
 mkdirSync(out, { recursive: true });
 const browser = await launch();
 let server = await new Server().start();
+/** Without a font for Chinese there are no pictures of it, and the name of that language is hidden in the others. */
+const chinese = execFileSync("fc-list", [":lang=zh"], { encoding: "utf8" }) !== "";
+if (!chinese) console.error("screenshots: no font has Chinese; its pictures are left out");
 const wide = { viewport: { width: 1440, height: 900 } };
 const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
 
@@ -35,6 +39,7 @@ async function shoot(page, name) {
   if (!shown.has(name) && process.env.PARLEY_ALL_SCREENSHOTS !== "1") return;
   await page.waitForTimeout(500);
   await nameProject(page);
+  if (!chinese) await page.evaluate(() => document.querySelector(".side-foot .txt")?.style.setProperty("visibility", "hidden"));
   await page.screenshot({ path: join(out, `${name}.png`) });
 }
 
@@ -52,6 +57,7 @@ for (const [suffix, options] of [
   ["phone", { ...phone, colorScheme: "light" }],
   ["phone-dark", { ...phone, colorScheme: "dark" }],
 ]) {
+  if (suffix === "zh" && !chinese) continue;
   const page = await open(browser, server, options);
   await shoot(page, `new-${suffix}`);
   await begin(page, "Bound the upload retries");
@@ -103,6 +109,7 @@ for (const [suffix, options] of [
   ["phone", { ...phone, colorScheme: "light" }],
   ["phone-dark", { ...phone, colorScheme: "dark" }],
 ]) {
+  if (suffix === "zh" && !chinese) continue;
   const page = await open(browser, repo, options);
   const { id } = await work(page, repo, "Give the retries two limits", { branch: `wt/retry-${suffix}` });
   await say(page, "Write the backoff down too");
