@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/agent/event"
-	"github.com/seed7221b0f9/parley/internal/agentkit"
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
@@ -17,7 +16,7 @@ func joins(t *testing.T, c *event.Conversation, state string, first bool) []stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Session{kit: agentkit.New(agentkit.Options{})}
+	s := newSession(nil, "", nil, "", nil)
 	if err := s.join(&api.AttachResult{State: state, Snapshot: event.JSON(snapshot)}, first); err != nil {
 		t.Fatal(err)
 	}
@@ -44,6 +43,8 @@ func joins(t *testing.T, c *event.Conversation, state string, first bool) []stri
 			list = append(list, "queue"+ids)
 		case *event.PermissionRequest:
 			list = append(list, "asks "+ev.RequestID)
+		case *event.PermissionResolved: // at the end of the view
+			list = append(list, ev.Behavior+" "+ev.RequestID)
 		case *event.ResultMessage:
 			list = append(list, "result "+ev.UUID)
 		case *event.Notice:
@@ -69,7 +70,7 @@ func TestJoin_states(t *testing.T) {
 		first, again string // after the state
 	}{
 		"nothing":      {nil, "", "notice; STATE; queue"},
-		"open":         {open, "queue q-1 q-2; asks r-1", "notice; STATE; queue q-1 q-2; asks r-1"},
+		"open":         {open, "queue q-1 q-2; asks r-1; unknown r-1", "notice; STATE; queue q-1 q-2; asks r-1; unknown r-1"},
 		"a turn ended": {ended, "", "notice; RESULT; STATE; queue"},
 		"a loss":       {lost, "notice log_damaged", "notice; STATE; queue"},
 	} {
