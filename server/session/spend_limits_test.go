@@ -157,7 +157,8 @@ func TestSpending_shared(t *testing.T) {
 			t.Errorf("the session that reached the limit has %d notices, want 1", n)
 		}
 		if shared {
-			until(t, "the other session is told", func() bool { return told(ids[1]) == 1 })
+			c := &stage{T: t, log: &brokenLog{memLog: &memLog{}}, lines: &lockedBuffer{}}
+			c.await("the other session is told", func() bool { return told(ids[1]) == 1 })
 		} else if n := told(ids[1]); n != 0 {
 			t.Errorf("another session has %d notices of a limit that it does not have, want none", n)
 		}
