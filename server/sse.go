@@ -63,15 +63,24 @@ type pollResult struct {
 	Events []json.RawMessage `json:"events"`
 }
 
+// pollTime returns how long a poll waits, from a number of seconds.
+func pollTime(text string) (time.Duration, error) {
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(n >= 0) { // it is not a number
+		return 0, session.Invalid("wait is not a number of seconds")
+	}
+	return time.Duration(min(n, maxWait.Seconds()) * float64(time.Second)), nil
+}
+
 // poll waits for messages and responds with them and the cursor for the next poll.
 func (s *Server) poll(w http.ResponseWriter, r *http.Request, v *session.Viewer, attached api.AttachResult, wait string) error {
-	n, err := strconv.ParseFloat(wait, 64)
-	if err != nil || n < 0 {
-		return session.Invalid("wait is not a number of seconds")
+	limit, err := pollTime(wait)
+	if err != nil {
+		return err
 	}
 	result := pollResult{AttachResult: attached, Events: []json.RawMessage{}}
 	if attached.Snapshot == "" {
-		ctx, cancel := context.WithTimeout(r.Context(), min(time.Duration(n*float64(time.Second)), maxWait))
+		ctx, cancel := context.WithTimeout(r.Context(), limit)
 		defer cancel()
 		stop := context.AfterFunc(s.ctx, cancel)
 		defer stop()

@@ -101,3 +101,17 @@ func TestTokens_sweep(t *testing.T) {
 		t.Errorf("%d are held, want none", len(tk.held))
 	}
 }
+
+// A poll waits at most for its limit, however large the number is.
+func TestPollTime(t *testing.T) {
+	for text, want := range map[string]time.Duration{"0": 0, "0.05": 50 * time.Millisecond, "5": 5 * time.Second, "60": maxWait, "61": maxWait, "1e9": maxWait, "1e300": maxWait, "+Inf": maxWait} {
+		if got, err := pollTime(text); got != want || err != nil {
+			t.Errorf("wait=%s is %s, %v, want %s", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "x", "-1", "-0.001", "NaN", "-Inf", "1e999", "5s"} {
+		if got, err := pollTime(text); err == nil {
+			t.Errorf("wait=%s is %s, want an error", text, got)
+		}
+	}
+}

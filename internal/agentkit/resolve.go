@@ -27,7 +27,7 @@ func (st *state) repeats(ev event.Event) bool {
 func (st *state) leftOpen() (events []event.Event) {
 	for _, id := range slices.Sorted(maps.Keys(st.asked)) {
 		r := st.asked[id]
-		events = append(events, event.Resolve(r.header, r.question, id, r.toolUseID, event.Resolution{Behavior: event.ResolvedCancelled}))
+		events = append(events, event.Resolve(r.header, r.question, id, r.toolUseID, event.Resolution{Behavior: event.ResolvedExpired}))
 	}
 	return events
 }

@@ -405,7 +405,7 @@ func TestEnd_open(t *testing.T) {
 			}
 		}
 	}
-	if want := "map[answered:allow cancelled:unknown form:cancel last:expired lost:cancelledt-lost past:cancelled question:cancel withdrawn:cancelledt-withdrawn]"; fmt.Sprint(got) != want {
+	if want := "map[answered:allow cancelled:unknown form:expired last:expired lost:expiredt-lost past:expired question:expired withdrawn:expiredt-withdrawn]"; fmt.Sprint(got) != want {
 		t.Errorf("%v, want %s", got, want)
 	}
 }
