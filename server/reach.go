@@ -30,6 +30,7 @@ type findings struct {
 	interfaces []string // interfaces that reach other machines
 
 	box    *api.Box // nil if the agent runs in none
+	hosts  []string // that the box reaches through the key proxy
 	tried  box.Seen // from inside of such a box
 	boxErr error    // why that failed
 }
@@ -61,7 +62,7 @@ func (f *findings) report() api.IsolationResult {
 	}
 	add("server_data", !slices.Contains(f.writable, f.serverData), "The server's data directory %s is %s by the user that the agent runs as.", f.serverData,
 		map[bool]string{true: "writable", false: "not writable"}[slices.Contains(f.writable, f.serverData)])
-	add("network", f.confined() && f.box == nil || len(f.interfaces) == 0, "Interfaces that reach other machines: %s.", orNone(f.interfaces))
+	add("network", f.confined() && f.box == nil || len(f.interfaces) == 0, "Interfaces that reach other machines: %s; hosts that the key proxy connects with: %s.", orNone(f.interfaces), orNone(f.hosts))
 	return r
 }
 
@@ -153,7 +154,7 @@ func (f *findings) writes() []string {
 func (f *findings) network() []string {
 	switch {
 	case f.boxed() && len(f.interfaces) == 0:
-		return []string{}
+		return append([]string{}, f.hosts...)
 	case f.confined():
 		return append([]string{}, f.reach.Domains...)
 	case len(f.interfaces) == 0:

@@ -31,6 +31,7 @@ func reach(s *Server, ctx context.Context, _ *caller, p api.SessionRef) (api.Iso
 	}
 	f.look(a.Env, s.opts.APIKey)
 	if f.box = a.Box; f.box != nil {
+		f.hosts = s.opts.Boxes.Allow
 		f.boxErr = s.tryBox(ctx, f, a)
 	}
 	return f.report(), nil

@@ -184,3 +184,30 @@ func TestInspect(t *testing.T) {
 		}
 	}
 }
+
+// A report lists the hosts that a box reaches: none, those of its list, or all.
+func TestFindings_boxHosts(t *testing.T) {
+	for _, tt := range []struct {
+		box        api.Box
+		hosts      []string
+		interfaces []string
+		want       []string
+		check      bool
+	}{
+		{api.Box{Kind: "bwrap", Network: "off"}, nil, nil, []string{}, false},
+		{api.Box{Kind: "bwrap", Network: "allow"}, []string{"example.org", "*.example.com:8443"}, nil, []string{"example.org", "*.example.com:8443"}, true},
+		{api.Box{Kind: "bwrap", Network: "on"}, nil, []string{"eth0"}, []string{"this machine", "every host that this machine reaches"}, false},
+	} {
+		f := typical()
+		f.box, f.hosts, f.interfaces = &tt.box, tt.hosts, tt.interfaces
+		r := f.report()
+		if !slices.Equal(r.Network, tt.want) {
+			t.Errorf("with the network %s it reaches %q, want %q", tt.box.Network, r.Network, tt.want)
+		}
+		if got := slices.ContainsFunc(r.Checks, func(c api.IsolationCheck) bool {
+			return c.Name == "network" && strings.Contains(c.Detail, "*.example.com:8443")
+		}); got != tt.check {
+			t.Errorf("with the network %s the check names the hosts: %t, want %t", tt.box.Network, got, tt.check)
+		}
+	}
+}

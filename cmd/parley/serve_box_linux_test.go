@@ -185,6 +185,10 @@ func TestServe_boxAllow(t *testing.T) {
 			t.Errorf("git reports %q, %v in %s, want %q", text, err, name, want)
 		}
 	}
+	var report api.IsolationResult
+	if err := c.Call(ctx, "session.isolation", api.SessionRef{SessionID: id}, &report); err != nil || !slices.Equal(report.Network, []string{listed.Listener.Addr().String()}) {
+		t.Errorf("the report has the network %q, %v, want the host of the list", report.Network, err)
+	}
 	var sessions api.ListResult
 	if err := c.Call(ctx, "session.list", api.ListParams{}, &sessions); err != nil || len(sessions.Sessions) != 1 || sessions.Sessions[0].SessionID != id {
 		t.Fatalf("the sessions are %+v, %v", sessions, err)
