@@ -62,7 +62,11 @@ func (f *findings) report() api.IsolationResult {
 	}
 	add("server_data", !slices.Contains(f.writable, f.serverData), "The server's data directory %s is %s by the user that the agent runs as.", f.serverData,
 		map[bool]string{true: "writable", false: "not writable"}[slices.Contains(f.writable, f.serverData)])
-	add("network", f.confined() && f.box == nil || len(f.interfaces) == 0, "Interfaces that reach other machines: %s; hosts that the key proxy connects with: %s.", orNone(f.interfaces), orNone(f.hosts))
+	network := fmt.Sprintf("Interfaces that reach other machines: %s.", orNone(f.interfaces))
+	if len(f.hosts) > 0 {
+		network += fmt.Sprintf(" Hosts that the key proxy connects with: %s.", orNone(f.hosts))
+	}
+	add("network", f.confined() && f.box == nil || len(f.interfaces) == 0, "%s", network)
 	return r
 }
 
