@@ -37,6 +37,7 @@ type request struct {
 	Window  int64          `json:"window,omitempty"` // spawn, attach: bytes of records that may be sent before a grant
 	From    uint64         `json:"from,omitempty"`   // attach: the first number; 0 means all that are kept
 	Command *spawn.Command `json:"command,omitempty"`
+	Launch  *Launch        `json:"launch,omitempty"`  // spawn, instead of a command, through a relay
 	Options *AgentOptions  `json:"options,omitempty"` // spawn, orphan
 	Number  uint64         `json:"number,omitempty"`  // checkpoint
 	State   []byte         `json:"state,omitempty"`   // checkpoint

@@ -25,6 +25,7 @@ const window = 256 << 10
 type Link struct {
 	conn   net.Conn
 	dir    string // the host's folder; empty if the connection was made otherwise
+	remote bool   // the host may run on another machine
 	info   Info
 	prefix string // prefix of ids for lines without one
 	done   chan struct{}
@@ -77,8 +78,8 @@ func newLink(ctx context.Context, conn net.Conn, epoch uint64) (*Link, error) {
 	return l, nil
 }
 
-// Local reports that the host runs its processes on this machine: it is a [spawn.Locality].
-func (l *Link) Local() bool { return true }
+// Local reports whether the host runs its processes on this machine: it is a [spawn.Locality].
+func (l *Link) Local() bool { return !l.remote }
 
 // Host returns the description of the host when the link was made.
 func (l *Link) Host() Info { return l.info }
@@ -146,7 +147,12 @@ func (l *Link) spawn(ctx context.Context, cmd spawn.Command, o AgentOptions, pla
 	if err != nil {
 		return nil, err
 	}
-	return l.open(ctx, request{Op: opSpawn, Command: &cmd, Options: &o, Window: window}, plain, func(p *Process) {
+	return l.openNew(ctx, request{Op: opSpawn, Command: &cmd, Options: &o, Window: window}, plain)
+}
+
+// openNew is open for an agent that the request starts. One that arrives after ctx has ended is ended.
+func (l *Link) openNew(ctx context.Context, q request, plain bool) (*Process, error) {
+	return l.open(ctx, q, plain, func(p *Process) {
 		_ = p.Kill() // no caller waits for it any more
 		p.plain = true
 		_ = p.Stdout().Close()

@@ -1,0 +1,305 @@
+//go:build unix
+
+package host
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/seed7221b0f9/parley/spawn"
+)
+
+// testPolicy starts the agent "echo" below /srv, and refuses lines with "evil".
+type testPolicy struct {
+	mu       sync.Mutex
+	commands []spawn.Command
+}
+
+func (p *testPolicy) Start(_ context.Context, l Launch, start func(spawn.Command) error) error {
+	if l.Agent != "echo" || !strings.HasPrefix(l.Dir, "/srv/") {
+		return fmt.Errorf("agent %q in %q is not offered", l.Agent, l.Dir)
+	}
+	cmd := spawn.Command{Path: "/bin/echo-agent", Args: []string{string(l.Options)}, Dir: l.Dir}
+	p.mu.Lock()
+	p.commands = append(p.commands, cmd)
+	p.mu.Unlock()
+	return start(cmd)
+}
+
+func (p *testPolicy) Line(agent string, line []byte) ([]byte, error) {
+	if agent != "echo" || bytes.Contains(line, []byte("evil")) {
+		return nil, fmt.Errorf("%q to %q", line, agent)
+	}
+	return append([]byte("checked "), line...), nil
+}
+
+// echoAgent writes each line that it reads.
+func echoAgent(stdin *bufio.Reader, stdout, _ io.Writer) int {
+	for {
+		line, err := stdin.ReadString('\n')
+		if err != nil {
+			return 0
+		}
+		io.WriteString(stdout, line)
+	}
+}
+
+// relayed returns the owner's end of a relay to a host.
+func (h *fakeHost) relayed(p Policy) net.Conn {
+	hostEnd, relayHost := net.Pipe()
+	owner, relayOwner := net.Pipe()
+	h.wg.Go(func() { h.serve(hostEnd) })
+	h.wg.Go(func() {
+		_ = relayTo(context.Background(), relayHost, relayOwner, p, 10*fragment, slog.New(slog.DiscardHandler))
+	})
+	h.t.Cleanup(func() { owner.Close() })
+	return owner
+}
+
+// An owner behind a relay starts agents by their names, reads and writes, and the next one takes them over.
+func TestRelay(t *testing.T) {
+	policy := &testPolicy{}
+	h := newFakeHost(t, Options{}, echoAgent)
+	l, err := NewLink(within(t), h.relayed(policy), 1)
+	must(t, err)
+	if l.Local() {
+		t.Error("the link is local")
+	}
+	p, err := l.Launch(within(t), Launch{Agent: "echo", Dir: "/srv/a", Options: json.RawMessage(`{"x":1}`)}, AgentOptions{Key: "s-1", KeepChildren: true})
+	must(t, err)
+	if got := p.Agent().Key; got != "s-1" {
+		t.Errorf("the key is %q, want s-1", got)
+	}
+	if len(policy.commands) != 1 || policy.commands[0].Args[0] != `{"x":1}` {
+		t.Errorf("the policy made %v", policy.commands)
+	}
+	long := strings.Repeat("x", 3*fragment)
+	for i, line := range []string{"one", long} {
+		_, err = p.Write(within(t), fmt.Sprint("id", i), []byte(line+"\n"))
+		must(t, err)
+		wantLine(t, p, "checked "+line+"\n")
+	}
+	must(t, l.Close())
+
+	l, err = NewLink(within(t), h.relayed(policy), 2)
+	must(t, err)
+	defer l.Close()
+	agents, err := l.Agents(within(t))
+	must(t, err)
+	if len(agents) != 1 || agents[0].Key != "s-1" {
+		t.Fatalf("the next owner finds %+v, want the agent of s-1", agents)
+	}
+	p, err = l.Attach(within(t), agents[0].Number, 0)
+	must(t, err)
+	_, err = p.Write(within(t), "id0", []byte("one\n")) // not again
+	must(t, err)
+	_, err = p.Write(within(t), "two", []byte("two\n"))
+	must(t, err)
+	for _, want := range []string{"one", long, "two"} {
+		wantLine(t, p, "checked "+want+"\n")
+	}
+}
+
+// wantLine reads records until the next line of the agent.
+func wantLine(t *testing.T, p *Process, want string) {
+	t.Helper()
+	for {
+		r, err := p.Next(within(t))
+		must(t, err)
+		if r.Kind == Output {
+			if got := string(r.Data); got != want {
+				t.Fatalf("the agent wrote %.40q, want %.40q", got, want)
+			}
+			return
+		}
+	}
+}
+
+// A server that was taken over cannot do more than the policy allows.
+func TestRelay_hostile(t *testing.T) {
+	start := func(l *Launch, cmd *spawn.Command) func(t *testing.T, o *hostileOwner) {
+		return func(t *testing.T, o *hostileOwner) {
+			o.ask(request{Op: opSpawn, Launch: l, Command: cmd, Options: &AgentOptions{Key: "x"}})
+			o.wantRefusal(t)
+		}
+	}
+	line := func(agent uint32, text string) func(t *testing.T, o *hostileOwner) {
+		return func(t *testing.T, o *hostileOwner) {
+			o.send(writeFrames(nil, agent, "bad", []byte(text)))
+			var n notice
+			o.next(t, frameNotice, &n)
+			if n.Input == nil || n.Input.State != InputDropped {
+				t.Errorf("the line is %+v, want lost", n.Input)
+			}
+		}
+	}
+	shell := &spawn.Command{Path: "/bin/sh", Args: []string{"-c", "true"}, Dir: "/srv/a"}
+	for name, attack := range map[string]func(t *testing.T, o *hostileOwner){
+		"a command line":        start(nil, shell),
+		"a name and a command":  start(&Launch{Agent: "sh", Dir: "/srv/a"}, shell),
+		"another directory":     start(&Launch{Agent: "echo", Dir: "/etc"}, nil),
+		"a name with a slash":   start(&Launch{Agent: "echo/x", Dir: "/srv/a"}, nil),
+		"no name":               start(&Launch{Dir: "/srv/a"}, nil),
+		"a refused line":        line(1, "evil\n"),
+		"a line behind another": line(1, "good\nevil\n"),
+		"half a line":           line(1, "ev"),
+		"an agent of nobody":    line(7, "good\n"),
+		"the line of an orphan": func(t *testing.T, o *hostileOwner) {
+			o.ask(request{Op: opSpawn, Launch: &Launch{Agent: "echo", Dir: "/srv/a"}, Options: &AgentOptions{OrphanInput: []byte("evil\n")}})
+			o.wantRefusal(t)
+		},
+		"stop": func(t *testing.T, o *hostileOwner) {
+			o.ask(request{Op: opStop})
+			o.wantRefusal(t)
+		},
+		"an unknown operation": func(t *testing.T, o *hostileOwner) {
+			o.ask(request{Op: "exec"})
+			o.wantRefusal(t)
+		},
+		"a new line of an orphan": func(t *testing.T, o *hostileOwner) {
+			o.ask(request{Op: opOrphan, Agent: 1, Options: &AgentOptions{OrphanInput: []byte("evil\n")}})
+			o.wantRefusal(t)
+		},
+		"a second hello": func(t *testing.T, o *hostileOwner) {
+			o.ask(request{Op: opHello, Version: Version, Epoch: 9})
+			o.wantEnd(t)
+		},
+		"a frame of another kind": func(t *testing.T, o *hostileOwner) {
+			o.send(endFrame(append(beginFrame(nil, frameData), 1, 2, 3), 0))
+			o.wantEnd(t)
+		},
+		"an endless line": func(t *testing.T, o *hostileOwner) {
+			part := writeFrames(nil, 1, "bad", make([]byte, 2*fragment))
+			part = part[:len(part)/2] // the first of the two, which announces more
+			for range 12 {
+				if _, err := o.conn.Write(part); err != nil {
+					break
+				}
+			}
+			o.wantEnd(t)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			policy := &testPolicy{}
+			h := newFakeHost(t, Options{}, echoAgent)
+			o := &hostileOwner{conn: h.relayed(policy), id: 0}
+			o.frames = &frameReader{r: o.conn}
+			o.hello(t, 1)
+			o.ask(request{Op: opSpawn, Launch: &Launch{Agent: "echo", Dir: "/srv/a"}, Window: window})
+			var a answer
+			o.next(t, frameAnswer, &a)
+			if a.Agent == nil {
+				t.Fatalf("the agent was not started: %+v", a.Failure)
+			}
+			attack(t, o)
+			if got := len(h.all()); got != 1 {
+				t.Errorf("%d agents run, want 1", got)
+			}
+			agent := h.all()[0]
+			agent.mu.Lock()
+			defer agent.mu.Unlock()
+			if d := agent.describe(); d.Last != 0 {
+				t.Errorf("the agent has %d records, want none", d.Last)
+			}
+		})
+	}
+}
+
+// An owner with the epoch of a guest gets nothing, and no frame passes before hello.
+func TestRelay_hello(t *testing.T) {
+	for name, q := range map[string]request{
+		"a guest":      {ID: 1, Op: opHello, Version: Version},
+		"no greeting":  {ID: 1, Op: opList},
+		"a start":      {ID: 1, Op: opSpawn, Launch: &Launch{Agent: "echo", Dir: "/srv/a"}},
+		"before hello": {ID: 1, Op: opStop},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newFakeHost(t, Options{}, echoAgent)
+			o := &hostileOwner{conn: h.relayed(&testPolicy{})}
+			o.frames = &frameReader{r: o.conn}
+			o.ask(q)
+			o.wantEnd(t)
+		})
+	}
+}
+
+// hostileOwner sends frames that no owner sends.
+type hostileOwner struct {
+	conn   net.Conn
+	frames *frameReader
+	id     uint64
+}
+
+func (o *hostileOwner) hello(t *testing.T, epoch uint64) {
+	t.Helper()
+	o.ask(request{Op: opHello, Version: Version, Epoch: epoch})
+	var a answer
+	o.next(t, frameAnswer, &a)
+	if a.Info == nil {
+		t.Fatalf("the host answers %+v", a.Failure)
+	}
+}
+
+func (o *hostileOwner) ask(q request) {
+	o.id++
+	q.ID = o.id
+	frame, _ := jsonFrame(frameRequest, q)
+	o.send(frame)
+}
+
+func (o *hostileOwner) send(frames []byte) {
+	_ = o.conn.SetDeadline(time.Now().Add(10 * time.Second))
+	_, _ = o.conn.Write(frames) // the answer tells
+}
+
+// next reads the next frame of a kind.
+func (o *hostileOwner) next(t *testing.T, kind byte, v any) {
+	t.Helper()
+	for {
+		got, payload, err := o.frames.next()
+		if err != nil {
+			t.Fatalf("reading a frame %q: %v", kind, err)
+		}
+		if got == kind {
+			must(t, json.Unmarshal(payload, v))
+			return
+		}
+	}
+}
+
+func (o *hostileOwner) wantRefusal(t *testing.T) {
+	t.Helper()
+	var a answer
+	o.next(t, frameAnswer, &a)
+	if a.ID != o.id || a.Failure == nil {
+		t.Errorf("the answer to request %d is %+v, want an error", o.id, a)
+	}
+}
+
+func (o *hostileOwner) wantEnd(t *testing.T) {
+	t.Helper()
+	for {
+		kind, payload, err := o.frames.next()
+		if err != nil {
+			if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrClosedPipe) {
+				t.Errorf("the connection ends with %v, want its end", err)
+			}
+			return
+		}
+		t.Logf("before the end: %q %s", kind, payload)
+		if kind == frameAnswer {
+			t.Errorf("the host answers %s, want the end of the connection", payload)
+		}
+	}
+}
