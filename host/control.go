@@ -134,4 +134,6 @@ type InputInfo struct {
 	ID     string
 	Number uint64 // 0 if unknown
 	State  InputState
+	// Refused is why the policy of another machine has dropped the line, or empty.
+	Refused string `json:",omitempty"`
 }

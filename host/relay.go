@@ -254,7 +254,7 @@ func (r *relay) write(payload []byte) error {
 	text, err := r.lines(r.name(number), line)
 	if err != nil {
 		r.log.Warn("a line of the server was refused", "agent", number, "err", err)
-		return r.owner.sendJSON(frameNotice, notice{Agent: number, Input: &InputInfo{ID: id, State: InputDropped}})
+		return r.owner.sendJSON(frameNotice, notice{Agent: number, Input: &InputInfo{ID: id, State: InputDropped, Refused: err.Error()}})
 	}
 	return r.host.send(writeFrames(nil, number, id, text))
 }

@@ -90,6 +90,10 @@ func TestRelay(t *testing.T) {
 		must(t, err)
 		wantLine(t, p, "checked "+line+"\n")
 	}
+	_, err = p.Write(within(t), "bad", []byte("evil\n"))
+	if !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), `"evil" to "echo"`) {
+		t.Errorf("a line that the policy refuses: %v, want its reason", err)
+	}
 	must(t, l.Close())
 
 	l, err = NewLink(within(t), h.relayed(policy), 2)

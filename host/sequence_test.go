@@ -121,7 +121,7 @@ func TestWrite_once(t *testing.T) {
 	if n, err := p.Write(within(t), "a", []byte("one\n")); err != nil || n != 2 {
 		t.Errorf("the line has number %d, %v", n, err)
 	}
-	if info, err := p.Input(within(t), "a"); err != nil || info != (InputInfo{"a", 2, InputWritten}) {
+	if info, err := p.Input(within(t), "a"); err != nil || info != (InputInfo{ID: "a", Number: 2, State: InputWritten}) {
 		t.Errorf("the line is %+v, %v", info, err)
 	}
 	if info, err := p.Input(within(t), "b"); err != nil || info.State != InputUnknown {

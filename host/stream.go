@@ -95,7 +95,7 @@ func (s stdin) Write(b []byte) (int, error) {
 	case p.err != nil:
 		return 0, p.err
 	}
-	return 0, ErrInputClosed
+	return 0, line.info.error()
 }
 
 // Close ends the input of the agent after earlier lines, and ends a blocked Write.
@@ -139,7 +139,15 @@ func (p *Process) Write(ctx context.Context, id string, line []byte) (number uin
 	case p.err != nil:
 		return 0, p.err
 	}
-	return 0, ErrInputClosed
+	return 0, out.info.error()
+}
+
+// error returns why the agent does not get a line.
+func (i InputInfo) error() error {
+	if i.Refused != "" {
+		return fmt.Errorf("%w: %s", ErrRefused, i.Refused)
+	}
+	return ErrInputClosed
 }
 
 // Input returns the state of a line to the agent.
