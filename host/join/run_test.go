@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/host"
+	"github.com/seed7221b0f9/parley/internal/filelock"
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
@@ -51,10 +52,16 @@ func joining(t testing.TB, s *testServer, tm times) *machine {
 		OnState:      func(s State) { m.states <- s }}
 	ctx, cancel := context.WithCancel(context.Background())
 	m.leave = cancel
-	go func() { m.ended <- Run(ctx, m.Config) }()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		m.ended <- Run(ctx, m.Config)
+	}()
 	t.Cleanup(func() {
 		cancel()
+		await(t, done, "the end of Run")
 		m.stopHost(t)
+		m.awaitHost(t)
 	})
 	return m
 }
@@ -71,6 +78,16 @@ func (m *machine) stopHost(t testing.TB) {
 	must(t, err)
 	must(t, l.Stop(within(t)))
 	l.Close()
+}
+
+// awaitHost waits for the end of the host, which holds a lock until then.
+func (m *machine) awaitHost(t testing.TB) {
+	t.Helper()
+	dir, err := HostDir(m.DataDir, m.Server)
+	must(t, err)
+	lock, err := filelock.Lock(filepath.Join(dir, "host", "lock"))
+	must(t, err)
+	must(t, lock.Unlock())
 }
 
 // end ends the machine, and returns the error of Run.
