@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/server/api"
@@ -97,6 +99,8 @@ func TestPermissionReply(t *testing.T) {
 		"a suggestion before":    {api.PermissionRespondParams{RequestID: "r", Behavior: "allow", Suggestions: []int64{-1}}, api.InvalidParams, ""},
 		"its own rules":          {api.PermissionRespondParams{RequestID: "r", Behavior: "allow", UpdatedPermissions: `[3]`, Suggestions: []int64{0}}, "", `[3]`},
 		"an interrupt, allowed":  {api.PermissionRespondParams{RequestID: "r", Behavior: "allow", Interrupt: true}, "", ""},
+		"all of it, allowed":     {api.PermissionRespondParams{RequestID: "r", Behavior: "allow", Scope: "session", Reason: "why", UpdatedInput: `{"a":1}`}, "", ""},
+		"all of it, refusing":    {api.PermissionRespondParams{RequestID: "r", Behavior: "deny", Scope: "once", Reason: "why", UpdatedInput: `{"a":1}`}, "", ""},
 		"an interrupt, refusing": {api.PermissionRespondParams{RequestID: "r", Behavior: "deny", Interrupt: true}, "", ""},
 	} {
 		rep, err := c.permissionReply(d.p, "by")
@@ -109,10 +113,13 @@ func TestPermissionReply(t *testing.T) {
 			}
 			continue
 		}
-		a, ok := rep.answer.(*agent.PermissionAnswer)
 		allow := d.p.Behavior == "allow"
-		if !ok || a.Allow != allow || a.Choice != d.p.Choice || string(a.UpdatedPermissions) != d.rules || a.Interrupt != (d.p.Interrupt && !allow) {
-			t.Errorf("%s: the agent gets %+v", name, rep.answer)
+		want := &agent.PermissionAnswer{Allow: allow, Choice: d.p.Choice, Scope: d.p.Scope, Message: d.p.Reason, Interrupt: d.p.Interrupt && !allow}
+		if allow {
+			want.UpdatedInput, want.UpdatedPermissions = rawJSON(d.p.UpdatedInput), rawJSON(event.JSON(d.rules))
+		}
+		if diff := cmp.Diff(agent.Answer(want), rep.answer); diff != "" {
+			t.Errorf("%s: the agent gets another answer (-want +got):\n%s", name, diff)
 		}
 		if id := event.ResolvedID(rep.event); id != "r" {
 			t.Errorf("%s: the request %q is resolved", name, id)
@@ -135,15 +142,61 @@ func TestPermissionReply_plan(t *testing.T) {
 		{"allow", `{"other":"x"}`, "", api.InvalidParams},
 		{"deny", `{"plan":"mine"}`, "", ""},
 	} {
-		rep, err := c.permissionReply(api.PermissionRespondParams{RequestID: "r", Behavior: tt.behavior, UpdatedInput: tt.input}, "by")
+		rep, err := c.permissionReply(api.PermissionRespondParams{RequestID: "r", Behavior: tt.behavior, UpdatedInput: tt.input, UpdatedPermissions: `[{"type":"setMode","mode":"acceptEdits"}]`, Reason: "why", Interrupt: true}, "by")
 		if err != nil || tt.reason != "" {
 			if FailureOf(err).Reason != tt.reason {
 				t.Errorf("%s with %s: %v, want the reason %q", tt.behavior, tt.input, err, tt.reason)
 			}
 			continue
 		}
-		if a, ok := rep.answer.(*agent.PlanAnswer); !ok || a.Plan != tt.want || a.Approve != (tt.behavior == "allow") {
-			t.Errorf("%s with %s: the agent gets %+v, want the plan %q", tt.behavior, tt.input, rep.answer, tt.want)
+		allow := tt.behavior == "allow"
+		if want := (&agent.PlanAnswer{Approve: allow, Plan: tt.want, Mode: "acceptEdits", Message: "why", Interrupt: !allow}); !cmp.Equal(agent.Answer(want), rep.answer) {
+			t.Errorf("%s with %s: the agent gets %+v, want %+v", tt.behavior, tt.input, rep.answer, want)
 		}
+	}
+}
+
+// TestAnswer checks what an answer writes: it resolves its request with the key of the caller, the turn goes on after the last one, and
+// an agent that outlives the server may need it again. The time that the turn has waited ends with it.
+func TestAnswer(t *testing.T) {
+	for name, tt := range map[string]struct {
+		open  int
+		host  uint32
+		state State
+	}{
+		"the only request":  {1, 0, Running},
+		"one of two":        {2, 0, RequiresAction},
+		"under a host":      {1, 1, Running},
+		"several, and host": {3, 7, RequiresAction},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := core{Host: tt.host}
+			c.apply(1, "2026-01-01T00:00:00Z", &facts{State: Running})
+			for i := range tt.open {
+				p, _ := event.NewPrompt(&event.PermissionRequest{Kind: event.PermissionTool, RequestID: string(rune('a' + i))})
+				c.apply(2, "2026-01-01T00:00:01Z", &facts{State: RequiresAction, Asked: &asking{AskedAt: "t", prompt: p}})
+			}
+			rep, err := c.permissionReply(api.PermissionRespondParams{RequestID: "a", Behavior: "allow"}, "me")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, d := range c.answer("a", rep, "key", "me") {
+				c.apply(3, "2026-01-01T00:00:03Z", d.facts)
+			}
+			k, _ := c.accepted("key")
+			if c.State != tt.state || len(c.Requests) != tt.open-1 || k != (accepted{Key: "key", By: "me", Seq: 3}) {
+				t.Errorf("the state is %s with %d requests, and the key %+v; want %s and %d", c.State, len(c.Requests), k, tt.state, tt.open-1)
+			}
+			if _, kept := c.givenAnswer("a"); kept != (tt.host > 0) {
+				t.Errorf("the answer is kept for the agent: %v", kept)
+			}
+			if ms := c.Waits.until("2026-01-01T00:00:03Z"); ms != 2000 {
+				t.Errorf("the turn has waited for %d ms, want 2000", ms)
+			}
+			c.apply(4, "2026-01-01T00:00:04Z", &facts{State: Idle})
+			if c.Waits.MS != 0 || c.Given != nil || c.Turns != 1 {
+				t.Errorf("after the turn: %+v, %v, %d turns; want neither waits nor answers", c.Waits, c.Given, c.Turns)
+			}
+		})
 	}
 }

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -328,11 +329,13 @@ func TestCalls_fail(t *testing.T) {
 			}
 			p.setFail("")
 		}
-		if call.stored != "" && call.agent != "Close" {
-			c.log.set("Append", eventlog.ErrFull)
-			_, err := call.do(c, t.Context(), c.id)
-			c.reason(call.name+" with a full log", err, api.LimitReached)
-			c.log.set("Append", nil)
+		for fault, reason := range map[error]api.Reason{eventlog.ErrFull: api.LimitReached, errFault: InternalError} {
+			if call.stored != "" && call.agent != "Close" {
+				c.log.set("Append", fault)
+				_, err := call.do(c, t.Context(), c.id)
+				c.reason(fmt.Sprintf("%s with the log failing with %v", call.name, fault), err, reason)
+				c.log.set("Append", nil)
+			}
 		}
 		if m, records := c.records(n); m != n {
 			t.Fatalf("%s has failed and written\n%s", call.name, records)
@@ -340,6 +343,86 @@ func TestCalls_fail(t *testing.T) {
 		if after := c.state(); after != before {
 			t.Fatalf("%s has failed and changed the core\nfrom %s\nto   %s", call.name, before, after)
 		}
+	}
+}
+
+// TestCalls_hidden checks that a session of another tenant does not exist for a caller, whatever the call.
+func TestCalls_hidden(t *testing.T) {
+	c, p := callStage(t, false)
+	type foreign struct{}
+	c.visible = func(ctx context.Context, tenant string) bool { return ctx.Value(foreign{}) == nil || tenant != "ten" }
+	c.turn("work")
+	p.events <- &event.PermissionRequest{Kind: event.PermissionTool, RequestID: "r", ToolName: "Bash"}
+	c.inState(RequiresAction)
+	p.take()
+	ctx := context.WithValue(t.Context(), foreign{}, true)
+	before := c.state()
+	n, _ := c.records(0)
+	for _, call := range append(clientCalls, requestCalls...) {
+		_, err := call.do(c, ctx, c.id)
+		c.reason(call.name+" of another tenant's session", err, api.SessionExpired)
+	}
+	list, err := Of[Requests](c.Sessions).List(ctx, api.PermissionListParams{})
+	if err != nil || len(list.Prompts) != 0 {
+		t.Errorf("the requests are %+v, %v, want none of another tenant", list.Prompts, err)
+	}
+	if m, records := c.records(n); m != n || c.state() != before || p.take() != "" {
+		t.Errorf("calls for another tenant's session have changed it from %s to %s, and written\n%s", before, c.state(), records)
+	}
+}
+
+// TestCalls_lost checks that a session that another server owns is changed by no call.
+func TestCalls_lost(t *testing.T) {
+	c, p := callStage(t, false)
+	c.turn("work")
+	p.events <- &event.PermissionRequest{Kind: event.PermissionTool, RequestID: "r", ToolName: "Bash"}
+	c.inState(RequiresAction)
+	p.take()
+	if err := c.with(t.Context(), c.id, func(a *actor) error { a.core.State = LostHost; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	n, _ := c.records(0)
+	for _, call := range append(clientCalls, requestCalls...) {
+		if strings.HasPrefix(call.name, "Queues.") && call.stored != "" || strings.HasSuffix(call.name, "Respond") || call.name == "Sessions.Query" {
+			_, err := call.do(c, t.Context(), c.id)
+			c.reason(call.name+" of a session that is lost", err, api.NotOwner)
+		}
+	}
+	if m, records := c.records(n); m != n || p.take() != "" {
+		t.Errorf("calls for a session that is lost have written\n%s", records)
+	}
+}
+
+// requestCalls are the calls for a session with an open request, r, for permission.
+var requestCalls = []clientCall{
+	{name: "Sessions.Query", do: func(c *stage, ctx context.Context, id string) (any, error) {
+		return c.Query(ctx, id, "", `"x"`, "", "by")
+	}},
+	{name: "Requests.PermissionRespond", do: func(c *stage, ctx context.Context, id string) (any, error) {
+		return Of[Requests](c.Sessions).PermissionRespond(ctx, api.PermissionRespondParams{SessionID: id, RequestID: "r", Behavior: "allow"}, "by")
+	}},
+	{name: "Requests.QuestionRespond", do: func(c *stage, ctx context.Context, id string) (any, error) {
+		return Of[Requests](c.Sessions).QuestionRespond(ctx, api.QuestionRespondParams{SessionID: id, RequestID: "r", Action: "cancel"}, "by")
+	}},
+}
+
+// TestQuery_again checks that a prompt with a key is accepted once, and that its response is the same every time.
+func TestQuery_again(t *testing.T) {
+	c, p := callStage(t, false)
+	n, _ := c.records(0)
+	var first api.Accepted
+	for i := range 3 {
+		r, err := c.Query(t.Context(), c.id, "key", `"x"`, "", "by")
+		if i == 0 {
+			first = r
+			n, _ = c.records(0)
+		}
+		if err != nil || r.TurnID == "" || r.Seq == 0 || !r.Held || r.TurnID != first.TurnID {
+			t.Errorf("query %d behind held prompts returns %+v, %v, want %+v, held", i, r, err, first)
+		}
+	}
+	if m, records := c.records(n); m != n || p.take() != "" {
+		t.Errorf("the same prompt again has written\n%s", records)
 	}
 }
 
@@ -479,17 +562,17 @@ func TestRespond(t *testing.T) {
 	question := &event.QuestionRequest{Kind: event.QuestionAsk, RequestID: "r", ToolUseID: "tu", Questions: []event.Question{{Question: "Which?"}}}
 	for name, tt := range map[string]struct {
 		ask    event.Event
-		answer func(ctx context.Context, c *stage, key string) (api.RespondResult, error)
+		answer func(ctx context.Context, c *stage, key, by string) (api.RespondResult, error)
 		agent  string
 		wrong  func(c *stage) (api.RespondResult, error) // an answer of the wrong kind
 	}{
-		"permission": {permission, func(ctx context.Context, c *stage, key string) (api.RespondResult, error) {
-			return requests(c).PermissionRespond(ctx, api.PermissionRespondParams{SessionID: c.id, RequestID: "r", Behavior: "deny", Reason: "no", Interrupt: true, Idempotency: api.Idempotency{Key: key}}, "me")
+		"permission": {permission, func(ctx context.Context, c *stage, key, by string) (api.RespondResult, error) {
+			return requests(c).PermissionRespond(ctx, api.PermissionRespondParams{SessionID: c.id, RequestID: "r", Behavior: "deny", Reason: "no", Interrupt: true, Idempotency: api.Idempotency{Key: key}}, by)
 		}, `Answer r {"Allow":false,"Choice":"","Scope":"","Message":"no","Interrupt":true}`, func(c *stage) (api.RespondResult, error) {
 			return requests(c).QuestionRespond(c.Context(), api.QuestionRespondParams{SessionID: c.id, RequestID: "r", Action: "cancel"}, "me")
 		}},
-		"question": {question, func(ctx context.Context, c *stage, key string) (api.RespondResult, error) {
-			return requests(c).QuestionRespond(ctx, api.QuestionRespondParams{SessionID: c.id, RequestID: "r", Action: "accept", Answers: `{"Which?":"A"}`, Idempotency: api.Idempotency{Key: key}}, "me")
+		"question": {question, func(ctx context.Context, c *stage, key, by string) (api.RespondResult, error) {
+			return requests(c).QuestionRespond(ctx, api.QuestionRespondParams{SessionID: c.id, RequestID: "r", Action: "accept", Answers: `{"Which?":"A"}`, Idempotency: api.Idempotency{Key: key}}, by)
 		}, `Answer r {"Declined":false,"Message":"","Answers":{"Which?":"A"}}`, func(c *stage) (api.RespondResult, error) {
 			return requests(c).PermissionRespond(c.Context(), api.PermissionRespondParams{SessionID: c.id, RequestID: "r", Behavior: "allow"}, "me")
 		}},
@@ -509,25 +592,25 @@ func TestRespond(t *testing.T) {
 			_, err = tt.wrong(c)
 			c.reason("an answer of the wrong kind", err, api.InvalidParams)
 			c.log.set("Append", eventlog.ErrFull)
-			_, err = tt.answer(t.Context(), c, "")
+			_, err = tt.answer(t.Context(), c, "", "me")
 			c.reason("an answer with a full log", err, api.LimitReached)
 			c.log.set("Append", nil)
 			if after := c.state(); after != before || p.take() != "" {
 				t.Errorf("an answer that was refused changed the session from %s to %s, want no change and no call of the agent", before, after)
 			}
 			n, _ := c.records(0)
-			r, err := tt.answer(t.Context(), c, "key")
+			r, err := tt.answer(t.Context(), c, "key", "me")
 			if m, records := c.records(n); err != nil || !r.Accepted || r.By != "me" || r.Seq != uint64(m) || !strings.Contains(records, `"resolved":"r"`) {
 				t.Errorf("the answer returns %+v, %v and writes\n%s\nwant it accepted at %d", r, err, records, m)
 			}
 			if calls := p.take(); calls != tt.agent {
 				t.Errorf("the agent was called with\n%s\nwant\n%s", calls, tt.agent)
 			}
-			again, err := tt.answer(t.Context(), c, "key")
+			again, err := tt.answer(t.Context(), c, "key", "other")
 			if err != nil || again.By != "me" || again.Seq == 0 || !again.Accepted || p.take() != "" {
 				t.Errorf("the same answer again returns %+v, %v, want that it was accepted, and no call of the agent", again, err)
 			}
-			_, err = tt.answer(t.Context(), c, "")
+			_, err = tt.answer(t.Context(), c, "", "me")
 			c.reason("a second answer", err, api.Conflict)
 		})
 		t.Run(name+" lost", func(t *testing.T) {
@@ -537,7 +620,7 @@ func TestRespond(t *testing.T) {
 			p.events <- tt.ask
 			c.inState(RequiresAction)
 			p.setFail("Answer")
-			_, err := tt.answer(t.Context(), c, "")
+			_, err := tt.answer(t.Context(), c, "", "me")
 			c.reason("an answer that does not reach the agent", err, api.Conflict)
 			c.await("a notice of the lost answer", func() bool { return c.has(`"code":"answer_lost"`) })
 		})
@@ -550,11 +633,39 @@ func TestRespond(t *testing.T) {
 			c.inState(RequiresAction)
 			ctx, cancel := context.WithCancel(t.Context())
 			c.log.afterAppend(cancel) // the answer is stored
-			if r, err := tt.answer(ctx, c, ""); err != nil || !r.Accepted {
+			if r, err := tt.answer(ctx, c, "", "me"); err != nil || !r.Accepted {
 				t.Errorf("the answer returns %+v, %v, want it accepted", r, err)
 			}
 			if calls := p.take(); calls != tt.agent {
 				t.Errorf("the agent was called with %q, want %q: the log has the answer", calls, tt.agent)
+			}
+		})
+	}
+}
+
+// The title that a person gives while the agent is asked for one stays.
+func TestTitle_person(t *testing.T) {
+	for name, tt := range map[string]struct{ person, want, by string }{"nobody": {"", "Titled work", "agent"}, "a person": {"Mine", "Mine", "person"}} {
+		t.Run(name, func(t *testing.T) {
+			c := newStage(t, Opened{})
+			p := c.connect()
+			open := p.block("Title")
+			c.turn("work")
+			p.result()
+			c.await("the agent is asked for a title", func() bool { return p.got("Title work") })
+			if tt.person != "" {
+				if _, err := Of[Details](c.Sessions).Rename(t.Context(), api.SessionRenameParams{SessionID: c.id, Title: tt.person}); err != nil {
+					t.Error(err)
+				}
+			}
+			open()
+			c.await("the agent's title is here", func() bool {
+				titling := true
+				_ = c.with(t.Context(), c.id, func(a *actor) error { titling = a.titles.titling; return nil })
+				return !titling
+			})
+			if core := c.state(); !strings.Contains(core, `"title":"`+tt.want+`","title_by":"`+tt.by+`"`) {
+				t.Errorf("the session is %s, want the title %q of %s", core, tt.want, tt.by)
 			}
 		})
 	}

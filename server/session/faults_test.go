@@ -374,23 +374,29 @@ func TestSend_fails(t *testing.T) {
 			}
 		})
 	}
-	t.Run("the agent has ended", func(t *testing.T) {
-		c := newStage(t, Opened{})
-		p := c.connect()
-		p.setFailWith("Send", fmt.Errorf("writing: %w", agent.ErrClosed))
-		r, err := c.Query(t.Context(), c.id, "", `"x"`, "", "by")
-		if err != nil {
-			t.Fatal(err)
-		}
-		c.await("the error", func() bool { return strings.Contains(c.lines.String(), "an input was not sent") })
-		if core := c.state(); !strings.Contains(core, `"status":"sent"`) || c.has("an input was not sent") {
-			t.Errorf("before the end of the agent the session is %s, want the prompt as sent", core)
-		}
-		if err := p.Close(); err != nil {
-			t.Fatal(err)
-		}
-		c.await("the agent's files tell that it was not delivered", func() bool { return c.queueIs(r.TurnID, inputHeld) })
-	})
+	for name, tt := range map[string]struct {
+		fail string
+		want inputStatus
+	}{"the agent has ended": {"", inputHeld}, "its files cannot be read": {"Delivered", inputUnknown}} {
+		t.Run(name, func(t *testing.T) {
+			c := newStage(t, Opened{})
+			p := c.connect()
+			p.setFailWith("Send", fmt.Errorf("writing: %w", agent.ErrClosed))
+			c.puppets.calls.setFail(tt.fail)
+			r, err := c.Query(t.Context(), c.id, "", `"x"`, "", "by")
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.await("the error", func() bool { return strings.Contains(c.lines.String(), "an input was not sent") })
+			if core := c.state(); !strings.Contains(core, `"status":"sent"`) || c.has("an input was not sent") {
+				t.Errorf("before the end of the agent the session is %s, want the prompt as sent", core)
+			}
+			if err := p.Close(); err != nil {
+				t.Fatal(err)
+			}
+			c.await("the fate of the prompt according to the agent's files", func() bool { return c.queueIs(r.TurnID, tt.want) })
+		})
+	}
 }
 
 // queueIs reports whether the queue is one input with a status.

@@ -37,6 +37,9 @@ const (
 	inputDelivered inputStatus = "delivered" // confirmed by the agent
 )
 
+// priorityNow is the priority of an input that becomes part of the running turn.
+const priorityNow = "now"
+
 // input is a prompt of a person. It is in the core from its acceptance to the end of its turn.
 type input struct {
 	ID       string      `json:"id"` // also its uuid for the agent
@@ -362,6 +365,26 @@ func (c *core) reorder(ids []string) (draft, error) {
 		return draft{}, Conflict("the queue has other inputs now")
 	}
 	return c.queueDraft(&facts{Order: ids}), nil
+}
+
+// first puts an input before all others in the queue.
+func (c *core) first(in input) draft {
+	order := []string{in.ID}
+	for _, other := range c.queue() {
+		if other.ID != in.ID {
+			order = append(order, other.ID)
+		}
+	}
+	return c.queueDraft(&facts{Inputs: []input{in}, Order: order})
+}
+
+// urgent returns the input that is to become part of the running turn.
+func (c *core) urgent() (input, bool) {
+	i := slices.IndexFunc(c.Inputs, func(in input) bool { return in.Status == inputQueued && in.Priority == priorityNow })
+	if i < 0 || !c.State.busy() {
+		return input{}, false
+	}
+	return c.Inputs[i], true
 }
 
 // nextInput returns the input to send next, if the session can accept one. Held inputs and those of

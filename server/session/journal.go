@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -195,7 +196,7 @@ func merged(carried, own *facts) *facts {
 		return carried
 	}
 	both := *own
-	set(&both.AgentID, carried.AgentID)
+	both.AgentID = cmp.Or(own.AgentID, carried.AgentID)
 	if both.Dearest == nil {
 		both.Dearest = carried.Dearest
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
 
 	"github.com/seed7221b0f9/parley/agent"
@@ -17,20 +18,60 @@ func (failing) Open(context.Context, agent.Options) (agent.Session, error) {
 	return nil, errors.New("it does not start")
 }
 
-// TestLife_placeOfFailedStart checks that a failed start releases its place.
+// TestLife_placeOfFailedStart checks that a failed start releases its place, and what was prepared for it.
 func TestLife_placeOfFailedStart(t *testing.T) {
-	s, _ := memSessions(t)
-	released := 0
-	s.opts.Prepare = func(string, agent.Provider, *agent.Options) (func(), error) { return func() { released++ }, nil }
-	a := s.newActor(Prefix+"failed", "e")
-	defer a.cancel()
-	a.provider = failing{providerOf(s)}
-	before, _ := s.Places()
-	if _, _, err := a.open(t.Context(), "", false, agent.Options{}); err == nil {
-		t.Fatal("the agent was started")
+	for name, tt := range map[string]struct {
+		prepare  error
+		released int
+	}{"the agent": {nil, 1}, "its preparation": {errFault, 0}} {
+		t.Run(name, func(t *testing.T) {
+			s, _ := memSessions(t)
+			released := 0
+			s.opts.Prepare = func(string, agent.Provider, *agent.Options) (func(), error) { return func() { released++ }, tt.prepare }
+			a := s.newActor(Prefix+"failed", "e")
+			defer a.cancel()
+			a.provider = failing{providerOf(s)}
+			before, _ := s.Places()
+			if _, _, err := a.open(t.Context(), "", false, agent.Options{}); err == nil {
+				t.Fatal("the agent was started")
+			}
+			if after, _ := s.Places(); after != before || released != tt.released {
+				t.Errorf("%d places are free and %d of %d preparations released, want %d places", after, released, tt.released, before)
+			}
+		})
 	}
-	if after, _ := s.Places(); after != before || released != 1 {
-		t.Errorf("%d places are free and %d of 1 preparations released, want %d places", after, released, before)
+}
+
+// TestLife_pump checks the end of an agent under a host. The host forgets it when the log has its last events; its access to the model
+// ends when the host has forgotten it, because another server may have taken it over. Its place is free in any case.
+func TestLife_pump(t *testing.T) {
+	for name, tt := range map[string]struct {
+		blocked, forget    error
+		forgotten, revoked int
+	}{
+		"stored":         {nil, nil, 1, 1},
+		"not stored":     {errFault, nil, 0, 0},
+		"not forgotten":  {nil, errFault, 1, 0},
+		"neither of two": {errFault, errFault, 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, _ := memSessions(t)
+			a := s.newActor(Prefix+"pump", "e")
+			a.core.Provider, a.provider, a.blocked = "claude", providerOf(s), tt.blocked
+			s.wg.Go(a.run)
+			defer func() { a.cancel(); <-a.done }()
+			b := newBare("agent")
+			forgotten, freed, revoked := 0, 0, 0
+			r := &running{session: b, events: make(chan pumped, 1), close: b.Close, ended: make(chan struct{}),
+				access: &access{sync.OnceFunc(func() { freed++ }), sync.OnceFunc(func() { revoked++ })},
+				forget: func(context.Context) error { forgotten++; return tt.forget }}
+			close(r.ended)
+			_ = b.Close() // its events end
+			a.pump(r)
+			if forgotten != tt.forgotten || revoked != tt.revoked || freed != 1 {
+				t.Errorf("forgotten %d, revoked %d, freed %d times; want %d, %d, 1", forgotten, revoked, freed, tt.forgotten, tt.revoked)
+			}
+		})
 	}
 }
 

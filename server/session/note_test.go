@@ -70,3 +70,35 @@ func TestNotes(t *testing.T) {
 		t.Error("there is no snapshot when the outbox has everything")
 	}
 }
+
+// TestNotes_load checks that a load reports the events after the snapshot, each of them, and none before it.
+func TestNotes_load(t *testing.T) {
+	s, _ := memSessions(t)
+	a := s.newActor(Prefix+"told", "e")
+	defer a.cancel()
+	a.draft(draft{event: &event.SessionState{State: string(Idle)}, facts: &facts{State: Idle, Opened: &Opened{Provider: "claude"}}})
+	result := func() {
+		a.draft(draft{event: &event.ResultMessage{Subtype: "success"}})
+		if err := a.write(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	result()
+	a.snapshot()
+	result()
+	result()
+	notices := &faultyNotices{}
+	s.opts.Notices = notices
+	b, err := s.load(t.Context(), a.id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.cancel()
+	var got []uint64
+	for _, ev := range notices.told {
+		got = append(got, ev.Seq)
+	}
+	if want := fmt.Sprint([]uint64{3, 4}); fmt.Sprint(got) != want {
+		t.Errorf("the load tells of the events %v, want %s", got, want)
+	}
+}

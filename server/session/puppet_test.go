@@ -45,10 +45,25 @@ type bare struct {
 	events chan event.Event
 	closed chan struct{}
 	once   *sync.Once
+	gates  *sync.Map // by the name of the call: a channel that it waits for
+}
+
+// block makes a call wait, after it was recorded, until the returned function is called.
+func (b bare) block(name string) (open func()) {
+	gate := make(chan struct{})
+	b.gates.Store(name, gate)
+	return func() { b.gates.Delete(name); close(gate) }
+}
+
+// pass waits for the gate of a call.
+func (b bare) pass(name string) {
+	if gate, ok := b.gates.Load(name); ok {
+		<-gate.(chan struct{})
+	}
 }
 
 func newBare(id string) bare {
-	return bare{id: id, mu: &sync.Mutex{}, calls: new([]string), fail: new(string), err: new(errPuppet), events: make(chan event.Event, 100), closed: make(chan struct{}), once: &sync.Once{}}
+	return bare{id: id, mu: &sync.Mutex{}, calls: new([]string), fail: new(string), err: new(errPuppet), events: make(chan event.Event, 100), closed: make(chan struct{}), once: &sync.Once{}, gates: &sync.Map{}}
 }
 
 // called records a call and returns its error.
@@ -114,6 +129,7 @@ func (b bare) Send(_ context.Context, in agent.Input) error {
 	if err := b.called("Send ", in.Text); err != nil {
 		return err
 	}
+	b.pass("Send")
 	b.events <- &event.UserMessage{Header: event.Header{UUID: in.UUID}, IsPrompt: true, IsText: true, Blocks: []event.Content{event.TextContent(in.Text)}}
 	return nil
 }
@@ -187,7 +203,9 @@ func (p puppet) MCPTools(_ context.Context, server string) ([]agent.MCPTool, err
 	return []agent.MCPTool{{Server: "ms", Name: "mn", Description: "md", InputSchema: json.RawMessage(`{"s":1}`)}}, p.called("MCPTools ", server)
 }
 func (p puppet) Title(_ context.Context, prompt string) (string, error) {
-	return "Titled " + prompt, p.called("Title ", prompt)
+	err := p.called("Title ", prompt)
+	p.pass("Title")
+	return "Titled " + prompt, err
 }
 func (p puppet) Models(context.Context) ([]agent.Entry, error) {
 	return []agent.Entry{{Name: "m-1", Data: json.RawMessage(`{"full":"m-1"}`)}, {Name: "m-2", Description: "d"}}, p.called("Models")

@@ -15,14 +15,14 @@ type Queues struct{ *Sessions }
 // Query accepts an input. It is in the log before the response. Behind held inputs it is held as
 // well, unless its priority is now.
 func (s *Sessions) Query(ctx context.Context, id, key string, content event.JSON, priority, by string) (api.Accepted, error) {
-	return s.query(ctx, id, key, content, priority, by, priority == "now")
+	return s.query(ctx, id, key, content, priority, by, priority == priorityNow)
 }
 
 func (s *Sessions) query(ctx context.Context, id, key string, content event.JSON, priority, by string, first bool) (api.Accepted, error) {
 	if err := s.Working(); err != nil {
 		return api.Accepted{}, err
 	}
-	if priority != "" && !slices.Contains([]string{"now", "next", "later"}, priority) {
+	if priority != "" && !slices.Contains([]string{priorityNow, "next", "later"}, priority) {
 		return api.Accepted{}, Invalid("priority is %q, not now, next or later", priority)
 	}
 	var result api.Accepted
@@ -56,10 +56,6 @@ func (s *Sessions) query(ctx context.Context, id, key string, content event.JSON
 		}
 		result = api.Accepted{TurnID: in.ID, Seq: a.seq, Held: in.Status == inputHeld}
 		a.trace.accepted(in)
-		if priority == "now" && a.agent != nil && a.core.State.busy() && !a.sending {
-			a.sendInput(in) // the agent adds it to the running turn
-			return nil
-		}
 		a.sendNext()
 		return nil
 	})
@@ -106,23 +102,13 @@ func (s Queues) SendNow(ctx context.Context, p api.QueueItemParams) (api.Accepte
 			return err
 		}
 		in.Status = inputQueued
-		order := []string{in.ID}
-		for _, other := range a.core.queue() {
-			if other.ID != in.ID {
-				order = append(order, other.ID)
-			}
+		if a.agent != nil && a.core.State.busy() {
+			in.Priority = priorityNow
 		}
-		busy := a.agent != nil && a.core.State.busy()
-		if busy {
-			in.Priority = "now"
-		}
-		if err := a.commit(draft{queue: true, facts: &facts{Inputs: []input{in}, Order: order}}); err != nil {
+		if err := a.commit(a.core.first(in)); err != nil {
 			return err
 		}
 		result = api.Accepted{TurnID: in.ID, Seq: a.seq}
-		if busy && !a.sending {
-			a.sendInput(in)
-		}
 		a.sendNext()
 		return nil
 	})

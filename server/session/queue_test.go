@@ -61,6 +61,11 @@ var queueSteps = []func(r *rand.Rand, c *core, n int) []draft{
 		return kept(c.reorder(ids))
 	},
 	func(_ *rand.Rand, c *core, _ int) []draft { return c.hold() },
+	func(r *rand.Rand, c *core, _ int) []draft {
+		in, err := c.queued(anyInput(r, c))
+		in.Status, in.Priority = inputQueued, []string{priorityNow, "next", ""}[r.IntN(3)]
+		return kept(c.first(in), err)
+	},
 	func(_ *rand.Rand, c *core, _ int) []draft { return []draft{c.release()} },
 	func(_ *rand.Rand, c *core, _ int) []draft {
 		if in, ok := c.nextInput(); ok {
@@ -337,6 +342,50 @@ func TestSendNow_busy(t *testing.T) {
 	}
 	if !c.has(`"id":"`+last+`"`, `"priority":"now"`) {
 		t.Error("the log does not have the prompt as one for now")
+	}
+}
+
+// A prompt for the running turn waits while another one is being sent, and then becomes part of the turn.
+func TestNow_sending(t *testing.T) {
+	for name, send := range map[string]func(c *stage) error{
+		"query": func(c *stage) error {
+			_, err := c.Query(c.Context(), c.id, "", `"now"`, "now", "by")
+			return err
+		},
+		"sendNow": func(c *stage) error {
+			r, err := c.Query(c.Context(), c.id, "", `"now"`, "", "by")
+			if err == nil {
+				_, err = Of[Queues](c.Sessions).SendNow(c.Context(), api.QueueItemParams{SessionID: c.id, ID: r.TurnID})
+			}
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newStage(t, Opened{})
+			p := c.connect()
+			open := p.block("Send")
+			for _, text := range []string{"first", "last"} {
+				if _, err := c.Query(t.Context(), c.id, "", event.Quote(text), "", "by"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := send(c); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.with(t.Context(), c.id, func(a *actor) error {
+				if n := len(a.core.inflight()); n != 1 {
+					t.Errorf("%d prompts are being sent, want one at a time", n)
+				}
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+			open()
+			c.await("the prompt becomes part of the turn", func() bool { return p.got("Send now") })
+			if p.got("Send last") {
+				t.Error("a prompt that waits for the end of the turn reached the agent")
+			}
+		})
 	}
 }
 

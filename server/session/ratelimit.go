@@ -56,16 +56,7 @@ func (c *core) waitForReset(r *event.ResultMessage, now time.Time, id string) []
 	if c.Opened.Params.WaitForRateLimit {
 		n.Text += " The session goes on then by itself."
 		in := input{ID: id, Content: event.Quote(continuePrompt), Status: inputQueued, By: "server"}
-		drafts = append(drafts, draft{queue: true, facts: &facts{Inputs: []input{in}, Order: c.before(in)}})
+		drafts = append(drafts, c.first(in))
 	}
 	return drafts
-}
-
-// before returns the order of the queue with an input at its beginning.
-func (c *core) before(in input) []string {
-	order := []string{in.ID}
-	for _, other := range c.queue() {
-		order = append(order, other.ID)
-	}
-	return order
 }

@@ -10,9 +10,17 @@ import (
 	"github.com/seed7221b0f9/parley/server/budget"
 )
 
-// sendNext sends the next input if the session can accept one, and starts the agent for it.
+// sendNext sends the next input if the session can accept one, and starts the agent for it. During a turn it sends an input that is
+// to become part of it.
 func (a *actor) sendNext() {
-	if a.sending || a.core.State.busy() || len(a.core.inflight()) > 0 {
+	if a.sending {
+		return
+	}
+	if in, ok := a.core.urgent(); ok && a.agent != nil && a.agent.reason == "" && !a.draining && a.blocked == nil {
+		a.sendInput(in)
+		return
+	}
+	if a.core.State.busy() || len(a.core.inflight()) > 0 {
 		return
 	}
 	in, ok := a.core.nextInput()

@@ -2,10 +2,12 @@ package session
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/eventlog"
 )
 
 // TestShown checks that a load has all text that viewers were shown, regardless of the stored
@@ -74,4 +76,30 @@ func TestShown(t *testing.T) {
 			a.shown.close()
 		})
 	}
+}
+
+// A load that cannot write leaves the text that viewers saw on disk, for the next load.
+func TestShown_blocked(t *testing.T) {
+	c := newStage(t, Opened{})
+	c.unloaded()
+	path := filepath.Join(c.opts.Dir, c.id)
+	rec, err := record{Time: "t", Msg: []byte(`{"type":"text_delta","message_id":"m","text":"a"}`)}.encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, _ := c.records(0)
+	f := shown{path: path}
+	f.add(uint64(n), rec)
+	if err := f.flush(); err != nil {
+		t.Fatal(err)
+	}
+	f.close()
+	c.log.set("Append", eventlog.ErrFull)
+	if err := c.with(t.Context(), c.id, func(a *actor) error { return a.commit(a.core.titleDraft("x", "person")) }); err == nil {
+		t.Error("a full log was written")
+	}
+	if info, err := os.Stat(path); err != nil || info.Size() == 0 {
+		t.Errorf("the file is %v, %v; want its text until the log has it", info, err)
+	}
+	c.log.set("Append", nil)
 }
