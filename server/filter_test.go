@@ -1,7 +1,9 @@
 package server
 
 import (
+	"errors"
 	"net/http"
+	"path/filepath"
 	"testing"
 )
 
@@ -39,4 +41,92 @@ func TestFilter_remote(t *testing.T) {
 			t.Errorf("from %s with %q: %q, want %q", c.from, c.hops, got, c.want)
 		}
 	}
+}
+
+// TestFilter_identify checks who a request is from: a token is sent as a header and a cookie as a cookie, and a cookie counts only for
+// requests of the server's pages.
+func TestFilter_identify(t *testing.T) {
+	f, err := newFilter(Options{Dir: "/d"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := newTokens(filepath.Join(t.TempDir(), tokensName))
+	var values, cookies [2]string
+	for i := range values {
+		if _, values[i], err = all.create(token{Role: "viewer"}, 0); err != nil {
+			t.Fatal(err)
+		}
+		if cookies[i], _, err = all.exchange(values[i], ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const get, post = http.MethodGet, http.MethodPost
+	for _, tt := range []struct {
+		name, method string
+		headers      []string // names and values
+		cookies      []string
+		ok           bool
+	}{
+		{"a token", post, []string{"Authorization", "Bearer " + values[0]}, nil, true},
+		{"a cookie as a token", post, []string{"Authorization", "Bearer " + cookies[0], "Origin", "o"}, nil, false},
+		{"a token as a cookie", get, nil, values[:1], false},
+		{"a wrong token with a cookie", get, []string{"Authorization", "Bearer x"}, cookies[:1], false},
+		{"another scheme", get, []string{"Authorization", values[0]}, nil, false},
+		{"nothing", get, nil, nil, false},
+		{"a cookie", get, nil, cookies[:1], true},
+		{"a cookie, post without an origin", post, nil, cookies[:1], false},
+		{"a cookie, post", post, []string{"Origin", "o"}, cookies[:1], true},
+		{"a cookie, socket without an origin", get, []string{"Upgrade", "websocket"}, cookies[:1], false},
+		{"a cookie, socket", get, []string{"Upgrade", "websocket", "Origin", "o"}, cookies[:1], true},
+		{"a cookie from another site", get, []string{"Sec-Fetch-Site", "cross-site"}, cookies[:1], false},
+		{"a cookie from another site, with an origin", post, []string{"Sec-Fetch-Site", "cross-site", "Origin", "o"}, cookies[:1], false},
+		{"a cookie from a neighbour", get, []string{"Sec-Fetch-Site", "same-site"}, cookies[:1], false},
+		{"a cookie from an allowed neighbour", get, []string{"Sec-Fetch-Site", "same-site", "Origin", "o"}, cookies[:1], true},
+		{"a cookie of the page", get, []string{"Sec-Fetch-Site", "same-origin"}, cookies[:1], true},
+		{"a cookie and an old one", get, nil, []string{"old", cookies[0]}, true},
+		{"a cookie twice", get, nil, []string{cookies[0], cookies[0]}, true},
+		{"two cookies", get, nil, cookies[:], false},
+	} {
+		r := &http.Request{Method: tt.method, Header: http.Header{}}
+		for i := 0; i < len(tt.headers); i += 2 {
+			r.Header.Add(tt.headers[i], tt.headers[i+1])
+		}
+		for _, value := range tt.cookies {
+			r.AddCookie(&http.Cookie{Name: f.cookie, Value: value})
+		}
+		if p, err := f.identify(all, r); (err == nil) != tt.ok || (p != nil) != tt.ok {
+			t.Errorf("%s: %+v, %v, want it accepted: %v", tt.name, p, err, tt.ok)
+		}
+	}
+}
+
+// TestConnection checks that a stream that finds no place leaves none taken, and that its place is free afterwards.
+func TestConnection(t *testing.T) {
+	f, err := newFilter(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Server{filter: f, conns: make(chan struct{}, 2)}
+	s.streams.max = 2
+	open := func(addr string, want int) (release func()) {
+		t.Helper()
+		release, err := s.connection(&http.Request{RemoteAddr: addr + ":1"})
+		status := http.StatusOK
+		var he *httpError
+		if errors.As(err, &he) {
+			status = he.status
+		}
+		if status != want {
+			t.Errorf("a stream from %s: status %d, want %d", addr, status, want)
+		}
+		return release
+	}
+	one, _ := open("203.0.113.1", 200), open("203.0.113.1", 200)
+	open("203.0.113.1", http.StatusTooManyRequests)
+	for range 3 { // the server is full
+		open("203.0.113.2", http.StatusServiceUnavailable)
+	}
+	one()
+	open("203.0.113.2", 200)
+	open("203.0.113.1", http.StatusServiceUnavailable)
 }

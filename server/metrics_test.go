@@ -23,7 +23,10 @@ func (h *harness) scrape(token string) (int, string) {
 	if token != "" {
 		req.Header.Set("Authorization", "Bearer "+token)
 	}
-	status, _, body := h.do(req)
+	status, header, body := h.do(req)
+	if kind := header.Get("Content-Type"); status == http.StatusOK && (!strings.HasPrefix(kind, "text/plain; version=0.0.4") || header.Get("Cache-Control") != "no-store") {
+		h.Errorf("the metrics have the headers %v, want the text format of Prometheus, which nobody stores", header)
+	}
 	return status, string(body)
 }
 

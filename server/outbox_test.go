@@ -204,3 +204,51 @@ func TestOutbox_cluster(t *testing.T) {
 		}
 	}
 }
+
+// TestOutbox_trimFails checks that old events are dropped after a failure too: with the next event.
+func TestOutbox_trimFails(t *testing.T) {
+	for _, failing := range []string{"", "snapshot", "trim"} {
+		log := &outboxLog{}
+		o, err := openOutbox(t.Context(), log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.max, o.step = 3, 3
+		add := func(n uint64) {
+			if err := o.add(t.Context(), []webhook.Event{{ID: fmt.Sprint(n), SessionID: "a", Seq: n}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for n := uint64(1); n <= 7; n++ {
+			log.fault = func(call string) error {
+				if call == failing && n == 6 { // the second time
+					return errors.New("it fails")
+				}
+				return nil
+			}
+			add(n)
+		}
+		want := []string{"4", "5", "6", "7"}
+		if failing != "" {
+			want = want[1:]
+		}
+		if got := log.ids(); !slices.Equal(got, want) {
+			t.Errorf("with a failing %q %v are kept, want %v", failing, got, want)
+		}
+	}
+}
+
+// TestOutbox_marks checks that a mark never goes back: events of one session may be out of order after servers have changed.
+func TestOutbox_marks(t *testing.T) {
+	log := &outboxLog{}
+	for _, seq := range []uint64{2, 5, 3} {
+		log.events = append(log.events, fmt.Appendf(nil, `{"session_id":"a","seq":%d}`, seq))
+	}
+	o, err := openOutbox(t.Context(), log)
+	if err != nil || o.marks["a"] != 5 {
+		t.Fatalf("the mark is %v, %v, want 5", o.marks, err)
+	}
+	if err := o.add(t.Context(), []webhook.Event{{SessionID: "a", Seq: 4}, {SessionID: "a", Seq: 5}}); err != nil || len(log.events) != 3 {
+		t.Errorf("%d events, %v: an event is stored again", len(log.events), err)
+	}
+}

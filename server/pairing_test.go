@@ -126,6 +126,16 @@ func TestPairing_ends(t *testing.T) {
 		t.Fatal(err)
 	}
 	theirs := create(other.Token)
+	h.server.tokens.mu.Lock()
+	h.server.tokens.all[h.server.tokens.place[other.ID]].Role = "operator"
+	h.server.tokens.mu.Unlock()
+	if status, _ := h.pair(theirs.Code, h.url); status != http.StatusUnauthorized {
+		t.Errorf("a code of one who is no admin any more: status %d", status)
+	}
+	h.server.tokens.mu.Lock()
+	h.server.tokens.all[h.server.tokens.place[other.ID]].Role = "admin"
+	h.server.tokens.mu.Unlock()
+	theirs = create(other.Token)
 	h.call("tokens.revoke", api.TokensRevokeParams{ID: other.ID}, nil)
 	if status, _ := h.pair(theirs.Code, h.url); status != http.StatusUnauthorized {
 		t.Errorf("a code of a revoked admin: status %d", status)

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/coder/websocket"
@@ -324,6 +325,108 @@ func TestPrintedToken(t *testing.T) {
 	}
 	if list := open().list(); len(list) != 1 || list[0].ID != other.ID {
 		t.Errorf("after a stop on purpose there are %+v, want the token that was not printed", list)
+	}
+}
+
+// TestTokens_end checks everything that is left of a token when it ends, with its cookies: nothing.
+func TestTokens_end(t *testing.T) {
+	for name, end := range map[string]func(*tokens, token) error{
+		"revoked": func(all *tokens, tk token) error { return all.revoke(tk.ID) },
+		"deleted": func(all *tokens, tk token) error { return all.forget(tk.Session) },
+		"too many": func(all *tokens, tk token) error {
+			for range maxPrinted {
+				if _, err := all.print(tk.Port); err != nil {
+					return err
+				}
+			}
+			_, err := all.remove(func(old token) bool { return old.Name != tk.Name })
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			all, err := openTokens(filepath.Join(t.TempDir(), tokensName))
+			if err != nil {
+				t.Fatal(err)
+			}
+			tk, value, err := all.create(token{Name: "n", Role: "admin", Session: "s-1", Port: "1"}, time.Hour)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cookie, _, err := all.exchange(value, "1")
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := all.check(cookie, "1")
+			if err != nil {
+				t.Fatal(err)
+			}
+			held, release := all.hold(t.Context(), p)
+			defer release()
+			if err := end(all, tk); err != nil {
+				t.Fatal(err)
+			}
+			if !errors.Is(context.Cause(held), errToken) {
+				t.Errorf("the connection of the cookie has ended with %v, want %v", context.Cause(held), errToken)
+			}
+			if late, release := all.hold(t.Context(), p); !errors.Is(context.Cause(late), errToken) {
+				t.Error("a connection that is opened late stays")
+				release()
+			}
+			again, err := openTokens(all.path)
+			if err != nil || len(again.all) != 0 || len(all.all) != 0 || len(all.used) != 0 || len(all.held) != 0 {
+				t.Errorf("the file has %d tokens, %v; the memory %d, with %d uses and %d connections; want none", len(again.all), err, len(all.all), len(all.used), len(all.held))
+			}
+		})
+	}
+}
+
+// TestTokens_expiry checks that every token that expires ends its connections, on time, and that this is reported each time.
+func TestTokens_expiry(t *testing.T) {
+	path := filepath.Join(t.TempDir(), tokensName)
+	synctest.Test(t, func(t *testing.T) {
+		all := newTokens(path)
+		ended := 0
+		stop := all.watch(func() { ended++ })
+		defer stop()
+		var held []context.Context
+		for _, age := range []time.Duration{2 * time.Hour, 0, time.Hour, 3 * time.Hour} {
+			tk, _, err := all.create(token{Role: "viewer"}, age)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, release := all.hold(t.Context(), &principal{id: tk.ID})
+			defer release()
+			held = append(held, ctx)
+		}
+		for hour, want := range [][]bool{{false, false, false, false}, {false, false, true, false}, {true, false, true, false}, {true, false, true, true}} {
+			synctest.Wait()
+			for i, ctx := range held {
+				if got := ctx.Err() != nil; got != want[i] || ended != hour {
+					t.Errorf("after %d hours connection %d has ended: %v, and %d ends were reported; want %v and %d", hour, i, got, ended, want[i], hour)
+				}
+			}
+			time.Sleep(time.Hour)
+		}
+	})
+}
+
+// TestTokens_holds checks the role of a token by its id: a link to a session has none.
+func TestTokens_holds(t *testing.T) {
+	all := newTokens(filepath.Join(t.TempDir(), tokensName))
+	for _, tt := range []struct {
+		tk   token
+		want role
+	}{{token{Role: "viewer"}, roleViewer}, {token{Role: "operator"}, roleOperator}, {token{Role: "admin"}, roleAdmin}, {token{Role: "admin", Session: "s-1"}, roleNone}, {token{Role: "root"}, roleNone}} {
+		tk, _, err := all.create(tt.tk, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := all.holds(tk.ID); got != tt.want {
+			t.Errorf("%+v holds %s, want %s", tt.tk, got, tt.want)
+		}
+	}
+	if got := all.holds(""); got != roleNone {
+		t.Errorf("nobody holds %s", got)
 	}
 }
 
