@@ -385,8 +385,8 @@ func TestTokens_expiry(t *testing.T) {
 	path := filepath.Join(t.TempDir(), tokensName)
 	synctest.Test(t, func(t *testing.T) {
 		all := newTokens(path)
-		ended := 0
-		stop := all.watch(func() { ended++ })
+		var ended atomic.Int64
+		stop := all.watch(func() { ended.Add(1) })
 		defer stop()
 		var held []context.Context
 		for _, age := range []time.Duration{2 * time.Hour, 0, time.Hour, 3 * time.Hour} {
@@ -401,11 +401,11 @@ func TestTokens_expiry(t *testing.T) {
 		for hour, want := range [][]bool{{false, false, false, false}, {false, false, true, false}, {true, false, true, false}, {true, false, true, true}} {
 			synctest.Wait()
 			for i, ctx := range held {
-				if got := ctx.Err() != nil; got != want[i] || ended != hour {
-					t.Errorf("after %d hours connection %d has ended: %v, and %d ends were reported; want %v and %d", hour, i, got, ended, want[i], hour)
+				if got := ctx.Err() != nil; got != want[i] || ended.Load() != int64(hour) {
+					t.Errorf("after %d hours connection %d has ended: %v, and %d ends were reported; want %v and %d", hour, i, got, ended.Load(), want[i], hour)
 				}
 			}
-			time.Sleep(time.Hour)
+			<-time.After(time.Hour)
 		}
 	})
 }
