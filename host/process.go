@@ -61,6 +61,9 @@ func (p *Process) Agent() Agent { return p.agent }
 // State returns the bytes of the last checkpoint before the agent was attached. Its number is Agent().Checkpoint.
 func (p *Process) State() []byte { return p.state }
 
+// Err returns the reason why the link of the process has ended, or nil while it is open.
+func (p *Process) Err() error { return p.l.Err() }
+
 // PID returns the id of the agent's process.
 func (p *Process) PID() int { return p.agent.PID }
 

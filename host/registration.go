@@ -2,8 +2,10 @@ package host
 
 import (
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"time"
 )
@@ -27,6 +29,9 @@ type Registration struct {
 	Box     string `json:"box,omitempty"`
 }
 
+// maxRegistration limits the frames before the hello.
+const maxRegistration = 64 << 10
+
 // frameRegister is the first frame of a machine, before the hello of the server: JSON, to the owner.
 const frameRegister = 'r'
 
@@ -40,7 +45,7 @@ func Register(ctx context.Context, conn net.Conn, r Registration) error {
 	if _, err := conn.Write(frame); err != nil {
 		return err
 	}
-	kind, payload, err := (&frameReader{r: conn}).next()
+	kind, payload, err := readFrame(conn)
 	if err != nil {
 		return err
 	}
@@ -58,7 +63,7 @@ func Register(ctx context.Context, conn net.Conn, r Registration) error {
 // [NewLink] follows.
 func AcceptRegistration(ctx context.Context, conn net.Conn, check func(Registration) error) (r Registration, err error) {
 	defer deadline(ctx, conn)()
-	kind, payload, err := (&frameReader{r: conn}).next()
+	kind, payload, err := readFrame(conn)
 	switch {
 	case err != nil:
 		return r, err
@@ -77,6 +82,21 @@ func AcceptRegistration(ctx context.Context, conn net.Conn, check func(Registrat
 		return r, refused
 	}
 	return r, err
+}
+
+// readFrame reads a frame and nothing after it, because another reader follows.
+func readFrame(r io.Reader) (kind byte, payload []byte, err error) {
+	var head [headSize]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return 0, nil, err
+	}
+	length := binary.BigEndian.Uint32(head[:])
+	if length < 1 || length > maxRegistration {
+		return 0, nil, fmt.Errorf("invalid frame of %d bytes: the limit is %d", length, maxRegistration)
+	}
+	payload = make([]byte, length-1)
+	_, err = io.ReadFull(r, payload)
+	return head[4], payload, err
 }
 
 // deadline bounds a handshake by ctx and helloTime. The function that it returns ends that.

@@ -32,7 +32,7 @@ func (s *Server) method(c *caller, name string) (*method, error) {
 // permits returns an error if the rights of a caller do not allow the method.
 func (m *method) permits(p *principal) error {
 	switch {
-	case p.role < m.role:
+	case p.role < m.role || (p.role == roleHost) != (m.role == roleHost):
 		return session.Fail(api.AuthFailed, "%s needs the role %s", m.name, m.role)
 	case p.tenant != "" && m.tenancy == ofServer:
 		return session.Fail(api.AuthFailed, "a token of a tenant does not allow %s", m.name)

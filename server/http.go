@@ -180,6 +180,9 @@ func (s *Server) identify(r *http.Request) (*caller, error) {
 		return nil, s.refused(r, err)
 	}
 	p.remote = s.filter.remote(r)
+	if p.role == roleHost && r.URL.Path != joinPath {
+		return nil, &httpError{http.StatusForbidden, &session.Failure{Reason: api.AuthFailed, Message: "a token of a machine allows nothing but to join"}}
+	}
 	return &caller{principal: p}, nil
 }
 

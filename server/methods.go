@@ -239,6 +239,7 @@ func serverMethods() []*method {
 		entry("mcp.configure", "adds an MCP server to a project, or changes it", roleAdmin, unlinked, ofServer, audited, maxBody, mcpConfigure),
 		entry("mcp.unconfigure", "removes one", roleAdmin, unlinked, ofServer, audited, maxBody, mcpUnconfigure),
 		entry("health", "reports the state of the server", roleViewer, linked, ofTenant, unaudited, maxBody, health),
+		entry("machines.list", "lists the machines that have joined, with their agents and directories", roleViewer, unlinked, ofServer, unaudited, maxBody, machinesList),
 		entry("server.storage", "measures what logs, uploads, worktrees, spools and archives take", roleAdmin, unlinked, ofServer, unaudited, maxBody, serverStorage),
 		entry("server.drain", "makes the server take no more work, and end", roleAdmin, unlinked, ofServer, audited, maxBody, serverDrain),
 		entry("tokens.create", "makes a token and shows it once", roleAdmin, unlinked, ofServer, audited, maxBody, tokensCreate),

@@ -68,7 +68,7 @@ func connect(s *Server, ctx context.Context, c *caller, p api.ConnectParams) (ap
 // openElsewhere returns the process that has the session to resume open, or nil. It does not matter
 // for a copy of a session.
 func (s *Server) openElsewhere(ctx context.Context, c *caller, p api.ConnectParams) (*agent.Live, error) {
-	if p.ResumeSessionID == "" || p.ForkSession {
+	if p.ResumeSessionID == "" || p.ForkSession || p.Machine != "" {
 		return nil, nil
 	}
 	provider, _, err := s.provider(ctx, c.tenant, p.Provider)
@@ -85,7 +85,7 @@ func (s *Server) openElsewhere(ctx context.Context, c *caller, p api.ConnectPara
 // resumable returns an error if the agent does not have the session to resume: a new conversation
 // would look like the old one. An agent without a history decides on its own.
 func (s *Server) resumable(ctx context.Context, c *caller, p api.ConnectParams) error {
-	if p.ResumeSessionID == "" {
+	if p.ResumeSessionID == "" || p.Machine != "" { // the machine decides
 		return nil
 	}
 	provider, _, err := s.provider(ctx, c.tenant, p.Provider)
@@ -157,6 +157,9 @@ func (s *Server) checkConnect(ctx context.Context, c *caller, p *api.ConnectPara
 	provider, env, err := s.provider(ctx, c.tenant, p.Provider)
 	if err != nil {
 		return err
+	}
+	if p.Machine != "" {
+		return s.checkMachine(c, provider.Name(), p)
 	}
 	if err := s.checkSandbox(provider, p.Sandbox); err != nil {
 		return err

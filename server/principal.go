@@ -5,24 +5,25 @@ import (
 	"slices"
 )
 
-// role is the access level of a token. Each role includes those before it.
+// role is the access level of a token. Each role from roleViewer on includes those before it.
 type role int
 
 const (
 	roleNone     role = iota
+	roleHost          // may join as a machine, and nothing else; no other role includes it
 	roleViewer        // may watch
 	roleOperator      // may run sessions and answer requests
 	roleAdmin         // may also manage tokens and the server
 )
 
-var roleNames = []string{"none", "viewer", "operator", "admin"}
+var roleNames = []string{"none", "host", "viewer", "operator", "admin"}
 
 func (r role) String() string { return roleNames[r] }
 
 func parseRole(s string) (role, error) {
 	i := slices.Index(roleNames, s)
 	if i <= 0 {
-		return roleNone, fmt.Errorf("role %q is not viewer, operator or admin", s)
+		return roleNone, fmt.Errorf("role %q is not viewer, operator, admin or host", s)
 	}
 	return role(i), nil
 }

@@ -22,7 +22,7 @@ func routes() []route {
 		{&method{name: "metrics", role: roleViewer, scope: unlinked, tenancy: ofServer, audit: unaudited, body: maxBody}, "GET /metrics", (*Server).metricsPage},
 		{&method{name: "backup", role: roleAdmin, scope: unlinked, tenancy: ofServer, audit: audited, body: maxBody}, "GET /v1/backup", (*Server).backup},
 		{&method{name: "session.attach", role: roleViewer, scope: linked, tenancy: ofTenant, audit: unaudited, body: maxBody}, "GET /v1/sessions/{id}/events", (*Server).events},
-	}, runRoutes(), mcpRoutes(), acpRoutes())
+	}, runRoutes(), mcpRoutes(), acpRoutes(), machineRoutes())
 }
 
 // routed serves a route for callers that may call it.

@@ -46,6 +46,9 @@ type Server struct {
 	flight     *flight
 	pairings   onces[pairing]
 	notices    onces[notice]
+	machines   *session.Machines
+	linked     context.Context // of the links of machines, which sessions need to the end
+	unlink     context.CancelFunc
 	listenMu   sync.Mutex
 	listens    []net.Addr // of Serve
 	stopTokens func()     // stops the wait for expiring tokens
@@ -81,8 +84,11 @@ func newServer(ctx context.Context, opts Options, st session.Store) (*Server, er
 	s.remoteACP = acphttp.New(acphttp.Options{Heartbeat: opts.Heartbeat, Stall: opts.WriteTimeout, Logger: opts.Logger})
 	s.metrics, s.tracer = newMetrics(), session.NewTracer(opts.TracerProvider, opts.Version)
 	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s.linked, s.unlink = context.WithCancel(context.Background())
+	s.machines = session.NewMachines(filepath.Join(opts.Dir, machinesDir), session.HostOptions{}, opts.Logger)
 	if err := s.prepare(ctx); err != nil {
 		s.cancel()
+		s.unlink()
 		s.stopTokens()
 		s.wg.Wait()
 		s.closeKeyProxy()
@@ -160,6 +166,7 @@ const (
 	shownDir      = "shown"         // the text of answers that viewers saw and the logs do not have yet
 	secretDir     = "secrets"       // parameters of sessions that may contain passwords
 	uploadsDir    = "uploads"       // images, one directory per session
+	machinesDir   = "machines"      // the epochs of the links to machines
 	workspacesDir = "workspaces"    // of package workspace
 	listName      = "sessions.list" // a file: the sessions in lists
 )
@@ -171,7 +178,7 @@ func (s *Server) sessionOptions() session.Options {
 		Store: s.store, Dir: filepath.Join(o.Dir, shownDir), SecretDir: filepath.Join(o.Dir, secretDir), List: filepath.Join(o.Dir, listName), Logger: s.logger, Tracer: s.tracer, Now: o.now, AllowBypass: o.AllowBypass, MaxAgents: o.MaxAgents, MaxSessions: o.MaxSessions,
 		IdleTimeout: o.IdleTimeout, UnloadAfter: o.UnloadAfter, StartTimeout: o.StartTimeout, CallTimeout: o.CallTimeout,
 		DeltaInterval: o.DeltaInterval, JoinInterval: o.JoinInterval, ViewerInterval: o.ViewerInterval, Stall: o.Stall,
-		Host: o.Host, Provider: s.provider, Visible: visible, Prepare: s.prepareAgent, Box: s.describeBox,
+		Host: o.Host, Machines: s.machines, Provider: s.provider, Visible: visible, Prepare: s.prepareAgent, Box: s.describeBox,
 		Accounts: s.accounts, Metrics: s.metrics, Notices: s.webhooks, Workspaces: s.workspaces,
 	}
 }
@@ -208,6 +215,7 @@ func (s *Server) Close() error {
 	s.closePreviews()
 	s.remoteACP.Close()
 	s.sessions.Close()
+	s.unlink()
 	s.wg.Wait()
 	s.closeKeyProxy()
 	s.closeWorkspaces.Do(func() { _ = s.workspaces.Close() }) // only releases a lock

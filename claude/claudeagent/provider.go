@@ -19,6 +19,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/agentkit"
 	"github.com/seed7221b0f9/parley/internal/claudedir"
 	"github.com/seed7221b0f9/parley/internal/random"
+	"github.com/seed7221b0f9/parley/spawn"
 	"github.com/seed7221b0f9/parley/transcript"
 )
 
@@ -82,6 +83,9 @@ func (p *Provider) Open(ctx context.Context, opts agent.Options) (agent.Session,
 // Resume starts a CLI that continues a session, in the session's directory unless opts.Dir is
 // set. With opts.Fork it continues a copy that ends with the message opts.At.
 func (p *Provider) Resume(ctx context.Context, id string, opts agent.Options) (agent.Session, error) {
+	if s, ok := opts.Spawner.(spawn.Locality); ok && !s.Local() { // the session is on another machine
+		return p.start(ctx, opts, id, func(o *claude.Options) { o.Resume, o.ForkSession = id, opts.Fork })
+	}
 	session, err := p.dir().Session(id)
 	if err != nil {
 		return nil, translate(err)

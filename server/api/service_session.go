@@ -13,6 +13,7 @@ type ConnectParams struct {
 	WorkspaceID                     string            `json:"workspace_id,omitempty"` // from workspace.create; instead of cwd
 	Effort                          string            `json:"effort,omitempty"`
 	Sandbox                         string            `json:"sandbox,omitempty"` // the box that the agent runs in: bwrap, none; empty is the server's choice
+	Machine                         string            `json:"machine,omitempty"` // a machine that has joined; empty is the server's
 	FallbackModel                   string            `json:"fallback_model,omitempty"`
 	SystemPrompt                    string            `json:"system_prompt,omitempty"`
 	AppendSystemPrompt              string            `json:"append_system_prompt,omitempty"`
@@ -145,6 +146,7 @@ type SessionSummary struct {
 	Effort         string            `json:"effort,omitempty"`
 	Metadata       map[string]string `json:"metadata,omitempty"` // from session.connect or session.fork
 	Box            *Box              `json:"box,omitempty"`      // absent if the agent runs in none
+	Machine        string            `json:"machine,omitempty"`  // that the agent runs on; absent for the server's
 	// Capabilities are known once an agent has run since the start of the server.
 	Capabilities *Capabilities `json:"capabilities,omitempty"`
 }

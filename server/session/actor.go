@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -83,6 +84,10 @@ func (a *actor) receive(first pumped) {
 	a.active()
 	var items []Item
 	for p, n := first, 0; ; n++ {
+		if a.lostLink() {
+			a.leaveAgent()
+			break
+		}
 		if p.end {
 			items = a.release(items)
 			a.agentEnded(p.err)
@@ -311,7 +316,7 @@ func (a *actor) ensure(ctx context.Context) error {
 				}
 				return nil
 			}
-			if err := a.owned(); err != nil {
+			if err := cmp.Or(a.owned(), a.linked()); err != nil {
 				return err
 			}
 			if err := a.srv.Working(); err != nil {
@@ -414,6 +419,7 @@ func (a *actor) summary() api.SessionSummary {
 		Seq: a.seq, Viewers: int64(a.hub.watching()), Queued: int64(len(c.queue())), Prompts: int64(len(c.Requests)), UpdatedAt: c.Updated,
 		Archived: c.Archived, Live: a.terminal.where(), AgentSessionID: c.AgentID, Effort: c.Effort, Metadata: c.Opened.Params.Metadata,
 		Turns: a.conv.Totals.Turns, CostUSD: a.conv.Totals.CostUSD, Capabilities: a.capabilities, LimitedUntil: c.limitedUntil(a.srv.opts.Now()), Box: a.box(),
+		Machine: a.machine(),
 	}
 }
 

@@ -112,13 +112,7 @@ func (c *core) givenAnswer(id string) (keptAnswer, bool) {
 
 // adoptOne loads a session and takes over its agent, which a host has kept. If that fails the session is interrupted.
 func (s *Sessions) adoptOne(ctx context.Context, id string, l *leftAgent) error {
-	a, err := s.loadWith(ctx, id, func(a *actor) {
-		if err := a.adopt(ctx, l); err != nil {
-			a.logger.Warn("the agent was not taken over", "agent", l.Number, "err", err)
-			s.opts.Host.discard(ctx, l)
-			a.recovered()
-		}
-	})
+	a, err := s.loadWith(ctx, id, func(a *actor) { a.order(ctx, l) })
 	if err != nil {
 		s.opts.Host.discard(ctx, l)
 		return err

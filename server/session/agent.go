@@ -12,7 +12,7 @@ import (
 // start starts the agent, unless it is running or being started. The session resumes if the agent
 // has it. The trace is that of the request that needs the agent.
 func (a *actor) start(traceparent string) {
-	if a.agent != nil || a.starting || a.draining {
+	if a.agent != nil || a.starting || a.draining || a.away {
 		return
 	}
 	a.occur(onStart)
@@ -123,7 +123,7 @@ func (a *actor) agentOptions() agent.Options {
 
 // box describes the box of the session; nil means none.
 func (a *actor) box() *api.Box {
-	if a.srv.opts.Box == nil || a.provider == nil {
+	if a.srv.opts.Box == nil || a.provider == nil || a.machine() != "" {
 		return nil
 	}
 	o := &a.core.Opened

@@ -108,6 +108,9 @@ func (c *changes) looked(ctx context.Context) error {
 
 // look returns the state of the session's files; nil without an error if there is no git.
 func (c *changes) look(ctx context.Context, dir string) (*workspace.Tree, *workspace.State, error) {
+	if c.core.Opened.Params.Machine != "" { // its files are there
+		return nil, nil, nil
+	}
 	tree, err := c.srv.opts.Workspaces.Tree(ctx, dir, c.id)
 	if errors.Is(err, workspace.ErrNoGit) {
 		return nil, nil, nil

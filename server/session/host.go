@@ -145,23 +145,33 @@ func (h *Host) Stop(ctx context.Context) error {
 	return errors.Join(link.Stop(ctx), h.Close())
 }
 
-// hostSpawner starts the agent of a session under the host.
+// hostSpawner starts the agent of a session under a host.
 type hostSpawner struct {
-	h       *Host
-	opts    host.AgentOptions
+	start   func(ctx context.Context, cmd spawn.Command) (*host.Process, error)
+	local   bool          // the host runs on this machine
 	process *host.Process // nil before the start
+}
+
+// spawner starts the agent of a session under the host.
+func (h *Host) spawner(session string, opts *agent.Options) *hostSpawner {
+	o := h.opts.agent(session, opts)
+	return &hostSpawner{local: true, start: func(ctx context.Context, cmd spawn.Command) (*host.Process, error) {
+		link, err := h.connect(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return link.SpawnAgent(ctx, cmd, o)
+	}}
 }
 
 // Spawn starts the agent.
 func (s *hostSpawner) Spawn(ctx context.Context, cmd spawn.Command) (spawn.Process, error) {
-	link, err := s.h.connect(ctx)
+	p, err := s.start(ctx, cmd)
 	if err != nil {
 		return nil, err
 	}
-	if s.process, err = link.SpawnAgent(ctx, cmd, s.opts); err != nil {
-		return nil, err
-	}
-	return s.process, nil
+	s.process = p
+	return p, nil
 }
 
 // helperKey is the key of processes that serve the agents of the host.
@@ -207,8 +217,8 @@ func (s *hostSpawner) abandon() {
 // abandonTime bounds abandon.
 const abandonTime = 5 * time.Second
 
-// Local reports that the host runs on this machine.
-func (s *hostSpawner) Local() bool { return true }
+// Local reports whether the host runs on this machine.
+func (s *hostSpawner) Local() bool { return s.local }
 
 // leftAgent is an agent that a server before has left, in a host that runs or in the files of one that was killed.
 type leftAgent struct {

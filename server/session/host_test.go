@@ -215,6 +215,14 @@ type hostStage struct {
 // newHostStage runs a host in this process, and the first server.
 func newHostStage(t *testing.T) *hostStage {
 	t.Helper()
+	c := newHostOnly(t)
+	c.serve(nil)
+	return c
+}
+
+// newHostOnly runs a host in this process, without a server.
+func newHostOnly(t *testing.T) *hostStage {
+	t.Helper()
 	dir, err := os.MkdirTemp("", "h") // the path of a socket is short
 	if err != nil {
 		t.Fatal(err)
@@ -230,7 +238,6 @@ func newHostStage(t *testing.T) *hostStage {
 			t.Errorf("the host ended with %v", err)
 		}
 	})
-	c.serve(nil)
 	return c
 }
 

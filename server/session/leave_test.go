@@ -229,7 +229,7 @@ func TestLeave_access(t *testing.T) {
 // An agent whose program cannot be run is an error of its start, and the session can go on with another.
 func TestHost_spawnFails(t *testing.T) {
 	c := newHostStage(t)
-	spawner := &hostSpawner{h: c.host, opts: host.AgentOptions{Key: c.id}}
+	spawner := c.host.spawner(c.id, &agent.Options{})
 	p, err := spawner.Spawn(t.Context(), spawn.Command{Path: "/no/such/program", Dir: "/"})
 	if err == nil || p != nil {
 		t.Errorf("a program that is missing: %v, %v, want an error and no process", p, err)

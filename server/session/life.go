@@ -30,6 +30,7 @@ type life struct {
 	sending      bool         // an input is being sent to the agent
 	unsent       bool         // an input could not be written and stays in the queue
 	draining     bool
+	away         bool      // the agent runs on a machine that is unreachable
 	quiet        time.Time // time of the last activity
 	stalled      stallStep
 }
@@ -80,6 +81,7 @@ type running struct {
 	forget  func(ctx context.Context) error // removes what a host keeps of it, after its end; nil without a host
 	gaveUp  int64                           // bytes of lines that the host keeps no longer
 	left    *leftAgent                      // an earlier server had the agent; nil otherwise
+	leaves  bool                            // the agent runs on without a link; set before ended is closed
 
 	orphanMu sync.Mutex
 	orphan   []byte // the input that the host has for an agent without a server
@@ -105,6 +107,8 @@ func (l *life) pump(r *running) {
 		select {
 		case r.events <- p:
 			return true
+		case <-r.ended:
+			return false
 		case <-l.done:
 			return false
 		}
@@ -128,6 +132,9 @@ func (l *life) pump(r *running) {
 	}
 	select {
 	case <-r.ended:
+		if r.leaves {
+			return
+		}
 		ctx, cancel := l.bounded()
 		defer cancel()
 		if err := l.call(ctx, func() error { return l.blocked }); err != nil {
@@ -162,7 +169,10 @@ func (l *life) admit(ctx context.Context, opts *agent.Options) (*access, error) 
 	if err != nil {
 		return nil, err
 	}
-	revoke, err := l.srv.opts.Prepare(l.id, l.provider, opts)
+	revoke, err := func() {}, error(nil)
+	if l.machine() == "" { // another one has its own keys and boxes
+		revoke, err = l.srv.opts.Prepare(l.id, l.provider, opts)
+	}
 	if err != nil {
 		place()
 		return nil, err
@@ -176,9 +186,12 @@ func (l *life) open(ctx context.Context, resume string, spoken bool, opts agent.
 	if err != nil {
 		return nil, nil, err
 	}
-	var kept *hostSpawner
-	if _, ok := l.provider.(agent.Adopter); ok && l.srv.opts.Host != nil {
-		kept = &hostSpawner{h: l.srv.opts.Host, opts: l.srv.opts.Host.opts.agent(l.id, &opts)}
+	kept, err := l.keeper(resume, &opts)
+	if err != nil {
+		admitted.end()
+		return nil, nil, err
+	}
+	if kept != nil {
 		opts.Spawner = kept
 	}
 	ctx, cancel := context.WithTimeout(ctx, l.srv.opts.StartTimeout)
@@ -196,6 +209,21 @@ func (l *life) open(ctx context.Context, resume string, spoken bool, opts agent.
 	}
 	l.post(func() { l.given, l.spawner = opts.Env, kept })
 	return session, admitted, nil
+}
+
+// keeper returns the spawner of an agent that outlives the server, nil if it does not.
+func (l *life) keeper(resume string, opts *agent.Options) (*hostSpawner, error) {
+	if name := l.machine(); name != "" {
+		m := l.srv.opts.Machines.get(name)
+		if m == nil {
+			return nil, Fail(api.NotConnected, "machine %q has not joined since the start of the server", name)
+		}
+		return m.spawner(l.id, l.core.Provider, resume, opts)
+	}
+	if _, ok := l.provider.(agent.Adopter); !ok || l.srv.opts.Host == nil {
+		return nil, nil
+	}
+	return l.srv.opts.Host.spawner(l.id, opts), nil
 }
 
 // fate checks the agent's files for an input.

@@ -137,9 +137,9 @@ func (s *Sessions) newActor(id, epoch string) *actor {
 }
 
 // load reads a session: the newest snapshot, the events after it, and the deltas after those. Then
-// it recovers the session: no agent is running.
+// it recovers the session: no agent is running, except on another machine.
 func (s *Sessions) load(ctx context.Context, id string) (*actor, error) {
-	return s.loadWith(ctx, id, (*actor).recovered)
+	return s.loadWith(ctx, id, func(a *actor) { a.loaded(ctx) })
 }
 
 // loadWith is load with what brings the session in order.
@@ -171,7 +171,7 @@ func (s *Sessions) loadWith(ctx context.Context, id string, order func(*actor)) 
 	a.replayShown(a.seq)
 	a.core.knowQueue(a.conv.Queue)
 	a.hub.seq = a.seq
-	if a.provider, a.env, err = s.opts.Provider(ctx, a.core.Opened.Tenant, a.core.Provider); err != nil {
+	if a.provider, a.env, err = s.providerOf(ctx, a.core.Opened.Tenant, a.core.Provider, a.machine()); err != nil {
 		return nil, err
 	}
 	if a.unopened() {

@@ -42,6 +42,9 @@ func (s Requests) respond(ctx context.Context, id, requestID, key, by string, de
 			result = api.RespondResult{Accepted: err == nil, By: by, Seq: a.seq}
 			return err
 		}
+		if err := a.linked(); err != nil {
+			return err
+		}
 		if a.agent == nil {
 			return Conflict("the agent that asked is gone")
 		}

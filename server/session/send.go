@@ -13,7 +13,7 @@ import (
 // sendNext sends the next input if the session can accept one, and starts the agent for it. During a turn it sends an input that is
 // to become part of it.
 func (a *actor) sendNext() {
-	if a.sending {
+	if a.sending || a.away {
 		return
 	}
 	if in, ok := a.core.urgent(); ok && a.agent != nil && a.agent.reason == "" && !a.draining && a.blocked == nil {
@@ -110,7 +110,7 @@ func (a *actor) give(in input, out agent.Input, looked <-chan struct{}) {
 func (a *actor) sendFailed(id string, err error) {
 	a.logger.Warn("an input was not sent", "input", id, "err", err)
 	in, ok := a.core.input(id)
-	if !ok || in.Status != inputSent || a.left != nil || errors.Is(err, agent.ErrClosed) {
+	if !ok || in.Status != inputSent || a.left != nil || a.away || a.lostLink() || errors.Is(err, agent.ErrClosed) {
 		return
 	}
 	in.Status = inputUnknown

@@ -40,7 +40,7 @@ func (s *Sessions) Create(ctx context.Context, id string, o Opened) error {
 			return err
 		}
 	}
-	provider, env, err := s.opts.Provider(ctx, o.Tenant, p.Provider)
+	provider, env, err := s.providerOf(ctx, o.Tenant, p.Provider, p.Machine)
 	if err != nil {
 		return err
 	}
@@ -207,8 +207,9 @@ type Options struct {
 	// not required.
 	Box func(p agent.Provider, sandbox string, secret bool, env []string) *api.Box
 
-	// Host runs agents that outlive the server; nil is none. It is not required.
-	Host *Host
+	// Host runs agents that outlive the server; nil is none. Machines run the agents of sessions that name one. Both are not required.
+	Host     *Host
+	Machines *Machines
 
 	Accounts   Accounts
 	Metrics    Metrics
@@ -278,6 +279,9 @@ func Open(ctx context.Context, opts Options) (*Sessions, error) {
 	}
 	s.admission = admission.New(int64(opts.MaxAgents), nil, s.evictIdle)
 	s.ctx, s.cancel = context.WithCancel(context.Background())
+	if opts.Machines != nil {
+		opts.Machines.reached = s.reached
+	}
 	if err := s.recover(ctx); err != nil {
 		s.cancel()
 		s.wg.Wait()
@@ -307,15 +311,18 @@ func (s *Sessions) Drain(ctx context.Context) {
 	wg.Wait()
 }
 
-// Leave is Close for a server that has a host: its agents run on, and the next server takes them over. Agents without one are ended.
+// Leave is Close for a server that has a host or machines: their agents run on, and the next server takes them over. Agents without one are ended.
 func (s *Sessions) Leave(ctx context.Context) {
 	s.Refuse()
 	for _, a := range s.loaded() {
 		a.leave(ctx)
 	}
-	if err := s.opts.Host.Close(); err != nil {
-		s.logger.Warn("the host was not left", "err", err)
+	if s.opts.Host != nil {
+		if err := s.opts.Host.Close(); err != nil {
+			s.logger.Warn("the host was not left", "err", err)
+		}
 	}
+	s.opts.Machines.leave()
 	s.Close()
 }
 

@@ -97,6 +97,9 @@ func (s *Sessions) files(ctx context.Context, session, key string) (f *files, re
 }
 
 func (f *files) open(ctx context.Context, s *Sessions) error {
+	if m := f.core.Opened.Params.Machine; m != "" {
+		return Fail(api.Unsupported, "the files of machine %q cannot be read from here", m)
+	}
 	if id := f.core.Opened.Params.WorkspaceID; id != "" {
 		w, err := s.opts.Workspaces.Get(id)
 		if err != nil {

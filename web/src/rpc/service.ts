@@ -94,6 +94,10 @@ export interface Service {
       params: ImageUploadParams;
       result: ImageUploadResult;
     };
+    "machines.list": {
+      params: Empty;
+      result: MachinesListResult;
+    };
     "mcp.configure": {
       params: MCPConfigureParams;
       result: Empty;
@@ -905,6 +909,29 @@ export interface ImageUploadResult {
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "MachinesListResult".
+ */
+export interface MachinesListResult {
+  machines: Machine[];
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "Machine".
+ */
+export interface Machine {
+  name: string;
+  state: string;
+  since: string;
+  system?: string;
+  labels?: string[];
+  agents: string[];
+  directories: string[];
+  slots?: number;
+  max_mode?: string;
+  box?: string;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
  * via the `definition` "MCPConfigureParams".
  */
 export interface MCPConfigureParams {
@@ -1593,6 +1620,7 @@ export interface ConnectParams {
   workspace_id?: string;
   effort?: string;
   sandbox?: string;
+  machine?: string;
   fallback_model?: string;
   system_prompt?: string;
   append_system_prompt?: string;
@@ -1746,6 +1774,7 @@ export interface SessionSummary {
     [k: string]: string;
   };
   box?: Box;
+  machine?: string;
   capabilities?: Capabilities;
 }
 /**

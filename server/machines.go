@@ -1,0 +1,119 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/session"
+)
+
+// joinProtocol is the subprotocol of the WebSocket of a machine: the bytes of the host protocol.
+const joinProtocol = "parley-host-1"
+
+// joinPath is the address at which machines join.
+const joinPath = "/v1/host"
+
+// maxJoinMessage limits a message of the WebSocket, which has at most a frame of the host protocol with its head.
+const maxJoinMessage = 9 << 20
+
+// linkPing is the interval at which a link is checked, linkTimeout the time that the machine has to answer.
+const (
+	linkPing    = 10 * time.Second
+	linkTimeout = 15 * time.Second
+)
+
+// machineRoutes returns the address at which machines join.
+func machineRoutes() []route {
+	return []route{{&method{name: "host.join", role: roleHost, scope: unlinked, tenancy: ofServer, audit: audited, body: maxBody}, "GET " + joinPath, (*Server).join}}
+}
+
+// join serves the link of a machine until it ends.
+func (s *Server) join(w http.ResponseWriter, r *http.Request, c *caller, _ *method) error {
+	release, err := s.connection(r)
+	if err != nil {
+		return err
+	}
+	defer release()
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	// The filter has checked the origin, more thoroughly than the library.
+	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true, Subprotocols: []string{joinProtocol}})
+	if err != nil {
+		return nil // it has responded
+	}
+	defer conn.CloseNow()
+	conn.SetReadLimit(maxJoinMessage)
+	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
+	defer cancel()
+	stop := context.AfterFunc(s.linked, cancel)
+	defer stop()
+	held, release := s.tokens.hold(ctx, c.principal)
+	defer release()
+	wg.Go(func() { pingLink(ctx, conn) })
+	err = s.machines.Serve(held, websocket.NetConn(ctx, conn, websocket.MessageBinary), c.id)
+	s.logger.Info("the link of a machine has ended", "by", c.by(), "why", err)
+	return nil
+}
+
+// pingLink closes a link when the machine does not answer.
+func pingLink(ctx context.Context, conn *websocket.Conn) {
+	ticker := time.NewTicker(linkPing)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return
+		}
+		bound, cancel := context.WithTimeout(ctx, linkTimeout)
+		err := conn.Ping(bound)
+		cancel()
+		if err != nil {
+			_ = conn.CloseNow()
+			return
+		}
+	}
+}
+
+// machinesList lists the machines that have joined.
+func machinesList(s *Server, _ context.Context, _ *caller, _ api.Empty) (api.MachinesListResult, error) {
+	return api.MachinesListResult{Machines: s.machines.List()}, nil
+}
+
+// checkMachine checks the parameters of a session on another machine, which checks them again.
+func (s *Server) checkMachine(c *caller, provider string, p *api.ConnectParams) error {
+	unsupported := map[string]bool{
+		"workspace_id": p.WorkspaceID != "", "sandbox": p.Sandbox != "", "fork_session": p.ForkSession, "mcp_servers": p.MCPServers != "",
+		"agents": p.Agents != "", "allowed_tools": len(p.AllowedTools) > 0, "additional_directories": len(p.AdditionalDirectories) > 0, "setting_sources": len(p.SettingSources) > 0,
+	}
+	for name, set := range unsupported {
+		if set {
+			return session.Fail(api.Unsupported, "%s has no effect on another machine: its own configuration counts", name)
+		}
+	}
+	if c.tenant != "" {
+		return session.Fail(api.AuthFailed, "a token of a tenant does not allow sessions on other machines")
+	}
+	m, err := s.machines.Find(p.Machine)
+	switch {
+	case err != nil:
+		return err
+	case !slices.Contains(m.Agents, provider):
+		return session.Fail(api.Unsupported, "machine %q has no agent %q", p.Machine, provider)
+	case p.CWD == "" && len(m.Directories) > 0:
+		p.CWD = m.Directories[0]
+	case !filepath.IsAbs(p.CWD):
+		return session.Invalid("directory %q is not absolute", p.CWD)
+	case !slices.ContainsFunc(m.Directories, func(root string) bool { return within(root, filepath.Clean(p.CWD)) }):
+		return session.Fail(api.AuthFailed, "directory %q is not one that machine %q offers", p.CWD, p.Machine)
+	}
+	p.CWD = filepath.Clean(p.CWD)
+	return nil
+}
