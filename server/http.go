@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed7221b0f9/parley/host/join"
 	"github.com/seed7221b0f9/parley/internal/sparing"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/session"
@@ -180,7 +181,7 @@ func (s *Server) identify(r *http.Request) (*caller, error) {
 		return nil, s.refused(r, err)
 	}
 	p.remote = s.filter.remote(r)
-	if p.role == roleHost && r.URL.Path != joinPath {
+	if p.role == roleHost && r.URL.Path != join.Path {
 		return nil, &httpError{http.StatusForbidden, &session.Failure{Reason: api.AuthFailed, Message: "a token of a machine allows nothing but to join"}}
 	}
 	return &caller{principal: p}, nil

@@ -10,28 +10,17 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/seed7221b0f9/parley/host/join"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// joinProtocol is the subprotocol of the WebSocket of a machine: the bytes of the host protocol.
-const joinProtocol = "parley-host-1"
-
-// joinPath is the address at which machines join.
-const joinPath = "/v1/host"
-
 // maxJoinMessage limits a message of the WebSocket, which has at most a frame of the host protocol with its head.
 const maxJoinMessage = 9 << 20
 
-// linkPing is the interval at which a link is checked, linkTimeout the time that the machine has to answer.
-const (
-	linkPing    = 10 * time.Second
-	linkTimeout = 15 * time.Second
-)
-
 // machineRoutes returns the address at which machines join.
 func machineRoutes() []route {
-	return []route{{&method{name: "host.join", role: roleHost, scope: unlinked, tenancy: ofServer, audit: audited, body: maxBody}, "GET " + joinPath, (*Server).join}}
+	return []route{{&method{name: "host.join", role: roleHost, scope: unlinked, tenancy: ofServer, audit: audited, body: maxBody}, "GET " + join.Path, (*Server).join}}
 }
 
 // join serves the link of a machine until it ends.
@@ -44,7 +33,7 @@ func (s *Server) join(w http.ResponseWriter, r *http.Request, c *caller, _ *meth
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	// The filter has checked the origin, more thoroughly than the library.
-	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true, Subprotocols: []string{joinProtocol}})
+	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true, Subprotocols: []string{join.Subprotocol}})
 	if err != nil {
 		return nil // it has responded
 	}
@@ -64,7 +53,7 @@ func (s *Server) join(w http.ResponseWriter, r *http.Request, c *caller, _ *meth
 
 // pingLink closes a link when the machine does not answer.
 func pingLink(ctx context.Context, conn *websocket.Conn) {
-	ticker := time.NewTicker(linkPing)
+	ticker := time.NewTicker(join.PingEvery)
 	defer ticker.Stop()
 	for {
 		select {
@@ -72,7 +61,7 @@ func pingLink(ctx context.Context, conn *websocket.Conn) {
 		case <-ctx.Done():
 			return
 		}
-		bound, cancel := context.WithTimeout(ctx, linkTimeout)
+		bound, cancel := context.WithTimeout(ctx, join.PongWithin)
 		err := conn.Ping(bound)
 		cancel()
 		if err != nil {
