@@ -613,7 +613,7 @@ var conversationSchemas = []string{".components.schemas.Prompt", ".components.sc
 var growing = []string{".components.schemas", ".paths"}
 
 // added matches members that answers have and the fixture does not.
-var added = regexp.MustCompile(`^\.components\.schemas\.(Accepted\.properties\.held|ProviderInfo\.properties\.(box|boxed)|SessionSummary\.properties\.(turns|cost_usd|branch|repo|box)|TokenInfo\.properties\.(agent_of|current|device)|WorkspaceDiffResult\.properties\.reverted)$` +
+var added = regexp.MustCompile(`^\.components\.schemas\.(Accepted\.properties\.held|ProviderInfo\.properties\.(box|boxed)|SessionSummary\.properties\.(turns|cost_usd|branch|repo|box|machine)|TokenInfo\.properties\.(agent_of|current|device)|WorkspaceDiffResult\.properties\.reverted)$` +
 	`|\.sessions\.\d+\.(turns|cost_usd|branch|repo)$|^\.tokens\.\d+\.used_at$|\.waited_ms$|^\.reverted$|\.options\.\d+\.preview$`)
 
 // ofDay matches what a budget of a day has spent, which ends with the day of the fixture.
