@@ -1,0 +1,64 @@
+package joined
+
+import (
+	"maps"
+	"slices"
+)
+
+// answer accepts the answer to a request of the agent: for a permission, a hook, or a question of an MCP server. It does not know the
+// request, so that the members of all are accepted, and permissions are limited in all.
+func (p *Policy) answer() shape {
+	permission := members{
+		"behavior": one("allow", "deny", "cancelled"), "message": text, "interrupt": boolean, "updatedInput": anyData, "updatedPermissions": list(update),
+		"decisionClassification": text, "toolUseID": text,
+	}
+	specific := object(members{
+		"hookEventName": one(hookEvents...), "permissionDecision": one("allow", "deny", "ask", "defer"), "permissionDecisionReason": text, "updatedInput": anyData,
+		"additionalContext": text, "decision": p.limited(object(permission)),
+	})
+	all := members{
+		"continue": boolean, "suppressOutput": boolean, "stopReason": text, "decision": one("approve", "block"), "systemMessage": text, "reason": text, "hookSpecificOutput": specific,
+		"action": one("accept", "decline", "cancel"), "content": anyData,
+	}
+	maps.Copy(all, permission)
+	return p.limited(object(all))
+}
+
+// update accepts a change of the permissions.
+var update = func() shape {
+	rules := members{"rules": list(object(members{"toolName": text, "ruleContent": either(null, text)})), "behavior": one("allow", "deny", "ask"), "destination": text}
+	directories := members{"directories": list(text), "destination": text}
+	return variant("type", map[string]members{
+		"addRules": rules, "replaceRules": rules, "removeRules": rules, "setMode": {"mode": text, "destination": text},
+		"addDirectories": directories, "removeDirectories": directories,
+	})
+}()
+
+// limited checks an answer and limits its changes of the permissions: rules and modes are those of the session, and end with it; a mode
+// above the ceiling and directories are dropped. The answer itself reaches the agent.
+func (p *Policy) limited(check shape) shape {
+	return func(v any) error {
+		if err := check(v); err != nil {
+			return err
+		}
+		answer := v.(map[string]any) // as an object
+		updates, ok := answer["updatedPermissions"].([]any)
+		if !ok {
+			return nil
+		}
+		answer["updatedPermissions"] = slices.DeleteFunc(updates, func(v any) bool { return !p.limit(v.(map[string]any)) })
+		return nil
+	}
+}
+
+// limit makes a change of the permissions one of the session alone. It returns false for a change that exceeds the limits.
+func (p *Policy) limit(update map[string]any) bool {
+	kind, _ := update["type"].(string)
+	mode, _ := update["mode"].(string)
+	if kind == "setMode" && !p.ceiling.allows(mode) || kind == "addDirectories" || kind == "removeDirectories" {
+		p.log.Warn("a change of the permissions by the server was dropped", "type", kind, "mode", mode)
+		return false
+	}
+	update["destination"] = "session"
+	return true
+}

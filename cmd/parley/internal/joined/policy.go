@@ -1,0 +1,187 @@
+// Package joined decides what a server may do on a machine that has joined it: which agents it starts, in which directories and with which
+// options, and what it writes to them. What the package does not know is refused.
+package joined
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/agents"
+	"github.com/seed7221b0f9/parley/host"
+	"github.com/seed7221b0f9/parley/spawn"
+)
+
+// Options are the limits that a machine sets.
+type Options struct {
+	// Providers are the agents of the machine. Only those in [Supported] are offered.
+	Providers []agent.Provider
+	// Dirs are the directories below which agents run.
+	Dirs []string
+	// MaxMode is the permission mode that no agent exceeds; empty means default.
+	MaxMode string
+	// Slots is how many agents run concurrently; 0 means no limit. Running counts them.
+	Slots   int
+	Running func(ctx context.Context) (int, error)
+	Logger  *slog.Logger
+}
+
+// Supported are the names of the agents that can run on a joined machine.
+var Supported = []string{agents.Claude}
+
+// Policy is the [host.Policy] of a machine.
+type Policy struct {
+	providers map[string]agent.Provider
+	names     []string
+	dirs      []string
+	ceiling   ceiling
+	slots     int
+	running   func(ctx context.Context) (int, error)
+	log       *slog.Logger
+	line      shape      // of a line to an agent
+	starting  sync.Mutex // so that concurrent starts do not exceed the slots
+}
+
+// discard is the logger of a policy without one.
+var discard = slog.New(slog.DiscardHandler)
+
+var _ host.Policy = (*Policy)(nil)
+
+// New returns the policy of a machine. It fails if a directory does not exist, the mode is unknown, or no agent can be offered.
+func New(o Options) (*Policy, error) {
+	p := &Policy{providers: map[string]agent.Provider{}, slots: o.Slots, running: o.Running, log: o.Logger}
+	if p.log == nil {
+		p.log = discard
+	}
+	for _, provider := range o.Providers {
+		if name := provider.Name(); slices.Contains(Supported, name) {
+			p.providers[name], p.names = provider, append(p.names, name)
+		}
+	}
+	if len(p.names) == 0 {
+		return nil, fmt.Errorf("this machine has no agent that a server can use: %v", Supported)
+	}
+	var err error
+	if p.ceiling, err = newCeiling(cmp.Or(o.MaxMode, DefaultMode)); err != nil {
+		return nil, err
+	}
+	p.line = p.message()
+	for _, dir := range o.Dirs {
+		resolved, err := resolve(dir)
+		if err != nil {
+			return nil, err
+		}
+		p.dirs = append(p.dirs, resolved)
+	}
+	return p, nil
+}
+
+// Agents returns the names of the agents that are offered.
+func (p *Policy) Agents() []string { return slices.Clone(p.names) }
+
+// Dirs returns the directories that are offered, without symbolic links.
+func (p *Policy) Dirs() []string { return slices.Clone(p.dirs) }
+
+// MaxMode returns the permission mode that no agent exceeds.
+func (p *Policy) MaxMode() string { return p.ceiling.mode }
+
+// Start makes the command of a launch with the provider of the agent.
+func (p *Policy) Start(ctx context.Context, l host.Launch, start func(spawn.Command) error) error {
+	provider := p.providers[l.Agent]
+	if provider == nil {
+		return fmt.Errorf("agent %q cannot run on this machine", l.Agent)
+	}
+	dir, err := p.allowed(l.Dir)
+	if err != nil {
+		return err
+	}
+	o, err := p.options(l.Options)
+	if err != nil {
+		return err
+	}
+	p.starting.Lock()
+	defer p.starting.Unlock()
+	if err := p.room(ctx); err != nil {
+		return err
+	}
+	c := &capture{start: start}
+	opts := o.Agent()
+	opts.Dir, opts.Spawner = dir, c
+	opts.Mode, opts.AllowBypass = cmp.Or(opts.Mode, DefaultMode), p.ceiling.allows(bypassMode)
+	if o.Resume == "" {
+		_, err = provider.Open(ctx, opts)
+	} else {
+		err = p.resume(ctx, provider, o.Resume, opts)
+	}
+	return c.outcome(err)
+}
+
+// room returns an error if all slots are taken.
+func (p *Policy) room(ctx context.Context) error {
+	if p.slots <= 0 {
+		return nil
+	}
+	n, err := p.running(ctx)
+	if err != nil {
+		return err
+	}
+	if n >= p.slots {
+		return fmt.Errorf("%d agents run on this machine, which has %d slots", n, p.slots)
+	}
+	return nil
+}
+
+// resume continues a session of one of the directories.
+func (p *Policy) resume(ctx context.Context, provider agent.Provider, id string, opts agent.Options) error {
+	resumer, canResume := provider.(agent.Resumer)
+	keeper, hasHistory := provider.(agent.HistoryKeeper)
+	if !canResume || !hasHistory {
+		return fmt.Errorf("%w: sessions of %s cannot be continued here", agent.ErrUnsupported, provider.Name())
+	}
+	session, err := keeper.History().Metadata(ctx, id)
+	if err != nil {
+		return err
+	}
+	if _, err := p.allowed(session.Dir); err != nil {
+		return fmt.Errorf("the session %s: %w", id, err)
+	}
+	_, err = resumer.Resume(ctx, id, opts)
+	return err
+}
+
+// capture is a spawner that passes the command of a provider on to the host.
+type capture struct {
+	start   func(spawn.Command) error
+	called  bool
+	started error
+}
+
+// errCaptured ends the provider: another process has the agent.
+var errCaptured = errors.New("the host runs the agent")
+
+func (c *capture) Spawn(_ context.Context, cmd spawn.Command) (spawn.Process, error) {
+	if !c.called {
+		c.called = true
+		c.started = c.start(cmd)
+	}
+	return nil, cmp.Or(c.started, errCaptured)
+}
+
+// Local reports that the program and its files are on this machine.
+func (c *capture) Local() bool { return true }
+
+// outcome returns the error of the host, or that of a provider that has made no command.
+func (c *capture) outcome(err error) error {
+	if c.called {
+		return c.started
+	}
+	if err == nil {
+		err = errors.New("the provider has started no agent")
+	}
+	return err
+}
