@@ -17,16 +17,17 @@ import (
 	"github.com/seed7221b0f9/parley/internal/supervise"
 )
 
-const hostLong = `Host looks at the process that runs the agents of "parley serve" and outlives the server.
+const hostLong = `Host looks at the process that runs the agents of "parley serve" and outlives the server, and
+offers the agents of this machine to a server on another one.
 
 Exit codes:
     0  it was done, also where no host runs
-    1  the host did not answer, or refused
+    1  the host or the server did not answer, or refused
     2  invalid command line`
 
 func newHost(code *int) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "host", Short: "List and stop agents that outlive the server", Long: hostLong, Args: term.NoArguments,
+		Use: "host", Short: "List and stop agents that outlive the server, and offer agents to a server", Long: hostLong, Args: term.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	asJSON := false
@@ -44,7 +45,7 @@ func newHost(code *int) *cobra.Command {
 	cmd.AddCommand(list,
 		hostCommand(code, "stop", "End the agents and the host", hostctl.Stop),
 		hostCommand(code, "logs", "Print the log of the host", func(_ context.Context, dataDir string, out io.Writer) error { return hostctl.Logs(dataDir, out) }),
-		newHostRun(code))
+		newHostRun(code), newHostJoin(code))
 	return cmd
 }
 

@@ -50,6 +50,16 @@ func Ask(ctx context.Context, dataDir string) (List, error) {
 	return list, err
 }
 
+// Count returns the number of agents that run.
+func (l List) Count() (n int) {
+	for _, a := range l.Agents {
+		if a.Exit == nil {
+			n++
+		}
+	}
+	return n
+}
+
 // Write writes the list for a person.
 func (l List) Write(out io.Writer, now time.Time) error {
 	if !l.Running {
@@ -101,16 +111,10 @@ func Stop(ctx context.Context, dataDir string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	running := 0
-	for _, a := range agents {
-		if a.Exit == nil {
-			running++
-		}
-	}
 	if err := l.Stop(ctx); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "Host %d has ended, and with it %d agents.\n", l.Host().PID, running)
+	_, err = fmt.Fprintf(out, "Host %d has ended, and with it %d agents.\n", l.Host().PID, List{Agents: agents}.Count())
 	return err
 }
 

@@ -1,0 +1,123 @@
+package joined
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/pflag"
+
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/agents"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/hostctl"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/remote"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
+	"github.com/seed7221b0f9/parley/host"
+	"github.com/seed7221b0f9/parley/host/join"
+	"github.com/seed7221b0f9/parley/server"
+)
+
+// Settings are the flags of parley host join.
+type Settings struct {
+	name, data, tokenFile, maxMode, cli string
+	labels, dirs                        []string
+	slots                               int
+}
+
+// Register adds the flags.
+func (f *Settings) Register(p *pflag.FlagSet) {
+	p.StringVar(&f.name, "name", "", "name of this machine at the server (default: its host name)")
+	p.StringArrayVar(&f.labels, "label", nil, "text that the server shows with this machine; repeatable")
+	p.StringArrayVar(&f.dirs, "dir", nil, "directory that agents may run in, with all below it; repeatable (default: the current one)")
+	p.StringVar(&f.maxMode, "max-mode", DefaultMode, "permission mode that no agent exceeds: "+strings.Join(MaxModes, ", "))
+	p.IntVar(&f.slots, "slots", 0, "agents that run at once (default: no limit)")
+	p.StringVar(&f.tokenFile, "token-file", "", "file with the token, which only its owner can read (default: PARLEY_TOKEN, or a line of standard input)")
+	p.StringVar(&f.cli, "cli", "", "the claude program (default: the one that is installed)")
+	p.StringVar(&f.data, "data", remote.DefaultData(), "directory for the host of the agents")
+}
+
+// Join joins a server until a signal arrives.
+func (f *Settings) Join(ctx context.Context, server string, in *os.File, out io.Writer) (err error) {
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, os.Interrupt)
+	defer stop()
+	dir, err := f.check(server)
+	if err != nil {
+		return err
+	}
+	token, err := f.token(in)
+	if err != nil {
+		return err
+	}
+	log := slog.New(slog.NewTextHandler(term.StandardError(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	policy, end, err := f.policy(dir, log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, end()) }()
+	r, err := f.registration(policy)
+	if err != nil {
+		return err
+	}
+	teller := &teller{out: out, server: server, name: r.Name, agents: r.Agents}
+	err = join.Run(ctx, join.Config{Server: server, Token: token, Registration: r, DataDir: f.data, Policy: policy, Logger: log, OnState: teller.state})
+	teller.end(dir, running(context.WithoutCancel(ctx), dir))
+	return err
+}
+
+// check returns the directory of the host, or an error for an invalid command line.
+func (f *Settings) check(server string) (dir string, err error) {
+	switch dir, err = join.HostDir(f.data, server); {
+	case err != nil:
+		return "", &term.UsageError{Text: err.Error()}
+	case !slices.Contains(MaxModes, f.maxMode):
+		return "", term.Usagef("--max-mode %s: it is one of %s", f.maxMode, strings.Join(MaxModes, ", "))
+	case f.slots < 0:
+		return "", term.Usagef("--slots %d is negative", f.slots)
+	}
+	return dir, nil
+}
+
+// policy returns the limits of this machine, and a function that ends its agents' providers.
+func (f *Settings) policy(dir string, log *slog.Logger) (*Policy, func() error, error) {
+	set, err := agents.Choose(Supported, agents.Place{Data: dir, Env: server.AgentEnv(os.Environ(), nil), CLI: f.cli}, log)
+	if err != nil {
+		return nil, nil, err
+	}
+	dirs := f.dirs
+	if len(dirs) == 0 {
+		dirs = []string{"."}
+	}
+	count := func(ctx context.Context) (int, error) {
+		l, err := hostctl.Ask(ctx, dir)
+		return l.Count(), err
+	}
+	p, err := New(Options{Providers: set.Providers, Dirs: dirs, MaxMode: f.maxMode, Slots: f.slots, Running: count, Logger: log})
+	if err != nil {
+		return nil, nil, errors.Join(err, set.Close())
+	}
+	return p, set.Close, nil
+}
+
+// running returns how many agents the host runs, as far as it answers.
+func running(ctx context.Context, dir string) int {
+	l, _ := hostctl.Ask(ctx, dir) // a host that does not answer has ended, or reports itself
+	return l.Count()
+}
+
+// registration describes this machine.
+func (f *Settings) registration(p *Policy) (host.Registration, error) {
+	name := f.name
+	if name == "" {
+		var err error
+		if name, err = os.Hostname(); err != nil {
+			return host.Registration{}, fmt.Errorf("this machine has no name, set --name: %w", err)
+		}
+	}
+	return host.Registration{Name: name, Labels: f.labels, Agents: p.Agents(), Dirs: p.Dirs(), Slots: f.slots, MaxMode: p.MaxMode()}, nil
+}

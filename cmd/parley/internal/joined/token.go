@@ -1,0 +1,68 @@
+package joined
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
+	"github.com/seed7221b0f9/parley/internal/proc"
+	"github.com/seed7221b0f9/parley/internal/regularfile"
+)
+
+// tokenVariable has the token of a server. It is not a flag, because all users can read arguments.
+const tokenVariable = "PARLEY_TOKEN"
+
+// maxToken limits the size of a token.
+const maxToken = 4 << 10
+
+// token returns the token from the file, the environment or a line of standard input. Agents cannot read it in the memory or the environment
+// of this process.
+func (f *Settings) token(in *os.File) (token string, err error) {
+	token = os.Getenv(tokenVariable)
+	if err := os.Unsetenv(tokenVariable); err != nil {
+		return "", err
+	}
+	_, typed := term.TerminalWidth(in)
+	switch {
+	case f.tokenFile != "":
+		token, err = readToken(f.tokenFile)
+	case token == "" && typed:
+		return "", term.Usagef("there is no token: set --token-file or %s, or pass a line on standard input", tokenVariable)
+	case token == "":
+		token, err = bufio.NewReader(io.LimitReader(in, maxToken)).ReadString('\n')
+		if err == io.EOF {
+			err = nil // a last line without a line feed
+		}
+	}
+	if err != nil {
+		return "", err
+	}
+	if token = strings.TrimSpace(token); token == "" {
+		return "", term.Usagef("the token is empty: set --token-file or %s, or pass a line on standard input", tokenVariable)
+	}
+	if err := proc.Hide(); err != nil {
+		return "", fmt.Errorf("hiding the token from agents: %w", err)
+	}
+	return token, nil
+}
+
+// readToken returns the token in a file that only its owner can read.
+func readToken(name string) (string, error) {
+	file, err := regularfile.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return "", err
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		return "", term.Usagef("--token-file %s: other users can read it; chmod 600 %s", name, name)
+	}
+	text, err := io.ReadAll(io.LimitReader(file, maxToken))
+	return string(text), err
+}
