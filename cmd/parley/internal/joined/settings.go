@@ -26,7 +26,7 @@ import (
 // Settings are the flags of parley host join.
 type Settings struct {
 	name, data, tokenFile, maxMode, cli string
-	labels, dirs                        []string
+	labels, dirs, passEnv               []string
 	slots                               int
 }
 
@@ -39,6 +39,7 @@ func (f *Settings) Register(p *pflag.FlagSet) {
 	p.IntVar(&f.slots, "slots", 0, "agents that run at once (default: no limit)")
 	p.StringVar(&f.tokenFile, "token-file", "", "file with the token, which only its owner can read (default: PARLEY_TOKEN, or a line of standard input)")
 	p.StringVar(&f.cli, "cli", "", "the claude program (default: the one that is installed)")
+	p.StringArrayVar(&f.passEnv, "pass-env", nil, "further variable that agents get; NAME* is a prefix; repeatable")
 	p.StringVar(&f.data, "data", remote.DefaultData(), "directory for the host of the agents")
 }
 
@@ -85,7 +86,7 @@ func (f *Settings) check(server string) (dir string, err error) {
 
 // policy returns the limits of this machine, and a function that ends its agents' providers.
 func (f *Settings) policy(dir string, log *slog.Logger) (*Policy, func() error, error) {
-	set, err := agents.Choose(Supported, agents.Place{Data: dir, Env: server.AgentEnv(os.Environ(), nil), CLI: f.cli}, log)
+	set, err := agents.Choose(Supported, agents.Place{Data: dir, Env: server.AgentEnv(os.Environ(), f.passEnv), CLI: f.cli}, log)
 	if err != nil {
 		return nil, nil, err
 	}
