@@ -133,6 +133,8 @@ func (r *relay) request(payload []byte, first bool) error {
 	}
 	q.Command = nil
 	switch {
+	case r.isStarting(q.ID):
+		return r.refuse(q.ID, fmt.Errorf("request %d is under way", q.ID))
 	case q.Op == opSpawn:
 		return r.spawn(q)
 	case q.Op == opOrphan:
@@ -165,6 +167,9 @@ func (r *relay) orphan(o *AgentOptions, agent string) error {
 func (r *relay) spawn(q request) error {
 	launch := q.Launch
 	q.Launch = nil
+	if launch == nil || launch.Agent == "" || strings.Contains(launch.Agent, "/") {
+		return r.refuse(q.ID, errors.New("the request names no agent"))
+	}
 	if q.Options == nil {
 		q.Options = &AgentOptions{}
 	}
@@ -176,11 +181,7 @@ func (r *relay) spawn(q request) error {
 		r.starts[q.ID] = answered
 	}
 	r.mu.Unlock()
-	switch {
-	case launch == nil || launch.Agent == "" || strings.Contains(launch.Agent, "/"):
-		r.endStart(q.ID)
-		return r.refuse(q.ID, errors.New("the request names no agent"))
-	case busy:
+	if busy {
 		return r.refuse(q.ID, fmt.Errorf("%d agents are being started", maxStarts))
 	}
 	r.starting.Go(func() {
@@ -190,6 +191,13 @@ func (r *relay) spawn(q request) error {
 		}
 	})
 	return nil
+}
+
+// isStarting reports whether a start waits for an answer under this id, which would be that of another request.
+func (r *relay) isStarting(id uint64) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.starts[id] != nil
 }
 
 func (r *relay) endStart(id uint64) {
@@ -243,6 +251,9 @@ func (r *relay) write(payload []byte) error {
 	}
 	if r.held += len(f.b); r.held > r.limit {
 		return fmt.Errorf("lines to agents exceed %d bytes", r.limit)
+	}
+	if flags&flagMore != 0 && len(f.b) == 0 {
+		return errors.New("invalid frame of a line to an agent: a part has no bytes") // it would cost memory without a limit
 	}
 	r.parts[number] = append(r.parts[number], f.b...)
 	if flags&flagMore != 0 {

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,7 +27,10 @@ type testPolicy struct {
 	commands []spawn.Command
 }
 
-func (p *testPolicy) Start(_ context.Context, l Launch, start func(spawn.Command) error) error {
+func (p *testPolicy) Start(ctx context.Context, l Launch, start func(spawn.Command) error) error {
+	if l.Dir == "/srv/slow" {
+		<-ctx.Done()
+	}
 	if l.Agent != "echo" || !strings.HasPrefix(l.Dir, "/srv/") {
 		return fmt.Errorf("agent %q in %q is not offered", l.Agent, l.Dir)
 	}
@@ -181,6 +185,24 @@ func TestRelay_hostile(t *testing.T) {
 		},
 		"a frame of another kind": func(t *testing.T, o *hostileOwner) {
 			o.send(endFrame(append(beginFrame(nil, frameData), 1, 2, 3), 0))
+			o.wantEnd(t)
+		},
+		"the id of a start": func(t *testing.T, o *hostileOwner) {
+			slow := request{Op: opSpawn, Launch: &Launch{Agent: "echo", Dir: "/srv/slow"}}
+			o.ask(slow)
+			for _, q := range []request{slow, {Op: opSpawn}, {Op: opList}, {Op: opOrphan, Agent: 1}} {
+				o.id--
+				o.ask(q)
+				o.wantRefusal(t)
+			}
+			for range maxStarts - 1 {
+				o.ask(slow)
+			}
+			o.ask(slow)
+			o.wantRefusal(t)
+		},
+		"parts without bytes": func(t *testing.T, o *hostileOwner) {
+			o.send(endFrame(append(binary.BigEndian.AppendUint32(beginFrame(nil, frameWrite), 7), flagMore, 1, 'x'), 0))
 			o.wantEnd(t)
 		},
 		"an endless line": func(t *testing.T, o *hostileOwner) {

@@ -1,6 +1,7 @@
 package keyproxy
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // tunnelPort is the port of a host without one.
@@ -22,22 +24,39 @@ type pattern struct {
 
 // parsePattern reads HOST or HOST:PORT. A HOST can begin with "*.".
 func parsePattern(text string) (pattern, error) {
-	h := pattern{name: text, port: tunnelPort}
-	if name, port, err := net.SplitHostPort(text); err == nil {
-		h.name, h.port = name, port
-	}
-	h.name, h.below = strings.CutPrefix(strings.ToLower(h.name), "*.")
-	n, err := strconv.ParseUint(h.port, 10, 16)
-	if err == nil && n == 0 || h.name == "" {
-		err = errors.New("no host or no port")
-	}
-	if _, notAddr := netip.ParseAddr(h.name); err == nil && notAddr != nil && strings.ContainsFunc(h.name, notInName) {
-		err = errors.New("invalid character in the host")
-	}
+	name, port, err := net.SplitHostPort(text)
 	if err != nil {
+		name, port = text, tunnelPort
+	}
+	h := pattern{}
+	name, h.below = strings.CutPrefix(name, "*.")
+	n, err := strconv.ParseUint(port, 10, 16)
+	if err == nil && n == 0 {
+		err = errors.New("no port")
+	}
+	var nameErr error
+	h.name, nameErr = hostName(name)
+	if err = cmp.Or(err, nameErr); err != nil {
 		return pattern{}, fmt.Errorf("%q is not HOST, *.HOST or HOST:PORT: %w", text, err)
 	}
+	h.port = strconv.FormatUint(n, 10)
 	return h, nil
+}
+
+// hostName returns a name or an address in the form of patterns: lower case, without the full stop at its end. The name that is compared
+// is also the one that is resolved. Characters outside of ASCII are an error: some of them have a lower case in it.
+func hostName(text string) (string, error) {
+	if strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII }) {
+		return "", errors.New("invalid character in the host")
+	}
+	name := strings.TrimSuffix(strings.ToLower(text), ".")
+	if name == "" {
+		return "", errors.New("no host")
+	}
+	if _, err := netip.ParseAddr(name); err != nil && strings.ContainsFunc(name, notInName) {
+		return "", errors.New("invalid character in the host")
+	}
+	return name, nil
 }
 
 func notInName(r rune) bool {
@@ -55,19 +74,34 @@ func (h pattern) allows(name, port string) bool {
 	return name == h.name
 }
 
-// local reports whether the pattern names an address or this machine, so that its tunnels may reach private addresses.
-func (h pattern) local() bool {
-	_, err := netip.ParseAddr(h.name)
-	return !h.below && (err == nil || h.name == "localhost")
+// reaches reports whether tunnels to a host of the pattern may use an address. The owner of a name chooses its addresses, so a name
+// reaches those of the internet, localhost this machine, and an address itself.
+func (h pattern) reaches(a netip.Addr) bool {
+	named, err := netip.ParseAddr(h.name)
+	switch {
+	case h.below:
+		return isPublic(a)
+	case err == nil:
+		return a.Unmap() == named.Unmap()
+	case h.name == "localhost":
+		return a.Unmap().IsLoopback()
+	}
+	return isPublic(a)
 }
 
 // isPublic reports whether an address is one of the internet.
 func isPublic(a netip.Addr) bool {
 	a = a.Unmap()
-	return a.IsGlobalUnicast() && !a.IsPrivate() && !slices.ContainsFunc(special, func(p netip.Prefix) bool { return p.Contains(a) })
+	return a.Zone() == "" && a.IsGlobalUnicast() && !a.IsPrivate() && (a.Is4() || assigned.Contains(a)) &&
+		!slices.ContainsFunc(special, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
-// special are addresses of this network, of providers' own networks, and those of IPv6 that contain one of IPv4.
+// assigned are the addresses of IPv6 that networks of the internet have. Others may contain an address of IPv4.
+var assigned = netip.MustParsePrefix("2000::/3")
+
+// special are addresses of this network, of providers' own networks, of protocols and of examples, and those of IPv6 that contain one of IPv4.
 var special = []netip.Prefix{
-	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("2002::/16"),
+	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"), netip.MustParsePrefix("192.0.2.0/24"),
+	netip.MustParsePrefix("192.88.99.0/24"), netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("198.51.100.0/24"), netip.MustParsePrefix("203.0.113.0/24"),
+	netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("2001::/23"), netip.MustParsePrefix("2001:db8::/32"), netip.MustParsePrefix("2002::/16"), netip.MustParsePrefix("3fff::/20"),
 }

@@ -8,7 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/seed7221b0f9/parley/internal/relay"
@@ -22,7 +22,7 @@ var errPrivate = errors.New("the host has no public address")
 
 // serveTunnel answers CONNECT: it connects an agent with a host of Options.Allow.
 func (p *Proxy) serveTunnel(w http.ResponseWriter, r *http.Request) {
-	g, status, why := p.admitTunnel(r)
+	g, to, status, why := p.admitTunnel(r)
 	if g == nil {
 		p.opts.Logger.Warn("the key proxy refused a tunnel", "host", r.URL.Host, "why", why)
 		refuse(w, status, why)
@@ -32,13 +32,13 @@ func (p *Proxy) serveTunnel(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	defer context.AfterFunc(g.ctx, cancel)()
-	to, err := p.dialHost(ctx, r.URL.Hostname(), r.URL.Port())
+	conn, err := p.dialHost(ctx, to)
 	if err != nil {
 		p.opts.Logger.Warn("a tunnel failed", "session", g.session, "host", r.URL.Host, "err", err)
 		refuse(w, http.StatusBadGateway, "the host cannot be reached")
 		return
 	}
-	defer to.Close()
+	defer conn.Close()
 	p.tunnels.Add(1) // before Hijack takes the connection from those that Close waits for
 	defer p.tunnels.Done()
 	from, rest, err := http.NewResponseController(w).Hijack()
@@ -47,9 +47,9 @@ func (p *Proxy) serveTunnel(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer from.Close()
-	defer context.AfterFunc(g.ctx, func() { from.Close(); to.Close() })()
+	defer context.AfterFunc(g.ctx, func() { from.Close(); conn.Close() })()
 	if _, err := io.WriteString(from, "HTTP/1.1 200 Connection Established\r\n\r\n"); err == nil && from.SetDeadline(time.Time{}) == nil {
-		relay.Join(begun{from, rest.Reader}, to)
+		relay.Join(begun{from, rest.Reader}, conn)
 	}
 }
 
@@ -69,45 +69,60 @@ func (c begun) CloseWrite() error {
 	return c.Close()
 }
 
-// admitTunnel returns the grant of a request and takes a place, or returns the reason of the rejection.
-func (p *Proxy) admitTunnel(r *http.Request) (g *grant, status int, why string) {
+// destination is the host of a tunnel, with the patterns that allow it.
+type destination struct {
+	name, port string
+	by         []pattern
+}
+
+// reaches reports whether a tunnel may use an address of the host.
+func (d destination) reaches(a netip.Addr) bool {
+	return slices.ContainsFunc(d.by, func(h pattern) bool { return h.reaches(a) })
+}
+
+// admitTunnel returns the grant of a request and its destination, and takes a place, or returns the reason of the rejection.
+func (p *Proxy) admitTunnel(r *http.Request) (g *grant, to destination, status int, why string) {
 	_, token, _ := (&http.Request{Header: http.Header{"Authorization": r.Header["Proxy-Authorization"]}}).BasicAuth()
 	if g = p.find(token); g == nil {
-		return nil, http.StatusProxyAuthRequired, unknownToken
+		return nil, to, http.StatusProxyAuthRequired, unknownToken
 	}
-	if allowed, _ := p.allowed(r.URL.Hostname(), r.URL.Port()); !allowed {
-		return nil, http.StatusForbidden, "the server does not allow " + r.URL.Host
+	if to = p.destination(r.URL.Hostname(), r.URL.Port()); to.by == nil {
+		return nil, to, http.StatusForbidden, "the server does not allow " + r.URL.Host
 	}
-	return g.take()
+	g, status, why = g.take()
+	return g, to, status, why
 }
 
-// allowed reports whether tunnels may reach a host, and whether its addresses may be private.
-func (p *Proxy) allowed(name, port string) (allowed, private bool) {
-	name = strings.TrimSuffix(strings.ToLower(name), ".")
+// destination returns a host, with no patterns if tunnels may not reach it.
+func (p *Proxy) destination(host, port string) (to destination) {
+	name, err := hostName(host)
+	if err != nil {
+		return to
+	}
+	to.name, to.port = name, port
 	for _, h := range p.currentTarget().allow {
 		if h.allows(name, port) {
-			allowed, private = true, private || h.local()
+			to.by = append(to.by, h)
 		}
 	}
-	return allowed, private
+	return to
 }
 
-// dialHost connects to the first address of a host that accepts. The owner of a name chooses its addresses, so private ones do not count.
-func (p *Proxy) dialHost(ctx context.Context, name, port string) (net.Conn, error) {
+// dialHost connects to the first address of a host that the tunnel may use and that accepts. The name is resolved once.
+func (p *Proxy) dialHost(ctx context.Context, to destination) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, tunnelTime)
 	defer cancel()
-	all, err := p.lookup(ctx, "ip", name)
+	all, err := p.lookup(ctx, "ip", to.name)
 	if err != nil {
 		return nil, err
 	}
-	_, private := p.allowed(name, port)
 	err = errPrivate
 	for _, a := range all {
-		if !private && !isPublic(a) {
+		if !to.reaches(a) {
 			continue
 		}
 		var conn net.Conn
-		if conn, err = new(net.Dialer).DialContext(ctx, "tcp", net.JoinHostPort(a.Unmap().String(), port)); err == nil {
+		if conn, err = new(net.Dialer).DialContext(ctx, "tcp", net.JoinHostPort(a.Unmap().String(), to.port)); err == nil {
 			return conn, nil
 		}
 	}
