@@ -77,7 +77,15 @@ describe("typing", { concurrency: 3 }, () => {
         location.hash = v;
       }, view);
       await page.locator("#main, .sides").first().waitFor();
-      if (view.startsWith("#/s/") || view === "#/home") await page.locator(".ask-card").first().waitFor();
+      if (!view.startsWith("#/s/") && view !== "#/home") return;
+      await page
+        .locator(".ask-card")
+        .first()
+        .waitFor()
+        .catch(async () => {
+          const seen = await page.evaluate(() => `${location.hash}: ${document.body.innerText}`);
+          assert.fail(`${view} shows no request, but ${seen}`);
+        });
     };
     const focus = {
       page: () => page.evaluate(() => document.activeElement?.blur()),
