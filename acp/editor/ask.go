@@ -1,6 +1,7 @@
 package editor
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -164,6 +165,7 @@ func (s *session) permission(ctx context.Context, live agent.Session, ev *event.
 	s.mu.Lock()
 	tool, _ := s.mapper.Tool(ev.ToolUseID)
 	list := choices(ev, s.config.modeIDs())
+	owner := cmp.Or(s.mapper.ownerOf(ev.ToolUseID), s.id)
 	s.mu.Unlock()
 	if ev.ToolUseID == "" {
 		tool.ToolCallID = acp.ToolCallID(ev.RequestID)
@@ -181,7 +183,7 @@ func (s *session) permission(ctx context.Context, live agent.Session, ev *event.
 	if paths := permissionPaths(ev, s.opts.Dir); len(paths) > 0 && len(tool.Locations.Or(nil)) == 0 {
 		tool.Locations = acp.Some(paths)
 	}
-	r := &acp.RequestPermissionRequest{SessionID: acp.SessionID(s.id), ToolCall: tool, Options: options(list)}
+	r := &acp.RequestPermissionRequest{SessionID: acp.SessionID(owner), ToolCall: tool, Options: options(list)}
 	picked, why := s.pick(ctx, r, list)
 	if ctx.Err() != nil {
 		return // withdrawn, or the client is gone

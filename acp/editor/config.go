@@ -307,7 +307,7 @@ func (s *session) modeChanged(mode, without string) {
 	s.mu.Unlock()
 	for _, u := range updates {
 		if u.SessionUpdate != without {
-			s.send(u)
+			s.send(Update{SessionUpdate: u})
 		}
 	}
 }

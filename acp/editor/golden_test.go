@@ -56,7 +56,7 @@ func (s *shown) events(events []event.Event) {
 			for _, u := range list {
 				s.line([]string{"update", "plain", "replay"}[i], u)
 				if i == 0 {
-					s.line("version 2", draft2.Updates(u))
+					s.line("version 2", draft2.Updates(u.SessionUpdate))
 				}
 			}
 			if i > 0 && len(list) == 0 {

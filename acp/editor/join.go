@@ -1,6 +1,7 @@
 package editor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -32,7 +33,7 @@ func (s *server) join(ctx context.Context, resumer agent.Resumer, r *sessionRequ
 	if err != nil {
 		return nil, missing(r.id, err)
 	}
-	m := &Mapper{Dir: o.Dir, Features: s.features(), Replay: true}
+	m := &Mapper{Session: r.id, Dir: o.Dir, Features: s.features(), Replay: true}
 	if joined, ok := live.(agent.Joined); ok && joined.Past() != nil {
 		for ev := range joined.Past().Events() {
 			for _, u := range m.Event(ev) {
@@ -51,15 +52,15 @@ func (s *server) join(ctx context.Context, resumer agent.Resumer, r *sessionRequ
 }
 
 // updateIf sends an update of a replay.
-func (s *server) updateIf(ctx context.Context, replay bool, id string, u acp.SessionUpdate) error {
+func (s *server) updateIf(ctx context.Context, replay bool, id string, u Update) error {
 	if !replay {
 		return nil
 	}
-	return s.update(ctx, id, u)
+	return s.update(ctx, cmp.Or(u.Subagent, id), u.SessionUpdate)
 }
 
 // live ends the replay: later events continue it. Calls that have not ended run.
-func (m *Mapper) live() []acp.SessionUpdate {
+func (m *Mapper) live() []Update {
 	m.Replay, m.out = false, m.out[:0]
 	for _, id := range m.order {
 		m.running(m.tools[id])

@@ -1,6 +1,7 @@
 package editor
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -16,26 +17,31 @@ type Features struct {
 	Compaction bool // session.compaction
 	Boolean    bool // session.configOptions.boolean
 	Terminals  bool // _meta.terminal_output: it draws a terminal of what a command puts out
+	Subagents  bool // subagents: it shows each subagent as a session
 }
 
 // Mapper makes session updates of the events of one session. It is pure: it reads no
 // clock and no file. It is not safe for concurrent use. Its memory grows with the tool
 // calls of the session.
 type Mapper struct {
+	Session  string // the id of the session, which messages between it and its subagents name
 	Dir      string // the working directory; paths below it are shown relative to it
 	Features Features
 	Replay   bool // events are history: prompts of the user are shown
 
-	foreign  bool // the event is a prompt of another client
-	out      []acp.SessionUpdate
-	streamed map[blockKey]bool // text blocks that came as deltas
-	failed   map[string]bool   // MCP servers that the user has seen
-	tools    map[string]*toolCall
-	order    []string          // tool calls that have not ended, by their start
-	tasks    map[string]*task  // by id, those that have not ended
-	finished map[string]string // what became of tasks whose tool call has no result yet
-	held     string            // the text of an API error, until the turn's end says what it was
-	heldID   string
+	foreign   bool // the event is a prompt of another client
+	out       []Update
+	children  map[string]*child // subagents by the call that began them
+	asides    []Update          // texts of subagents that wait for the end of a message
+	streaming bool              // a message of the main thread is being streamed
+	streamed  map[blockKey]bool // text blocks that came as deltas
+	failed    map[string]bool   // MCP servers that the user has seen
+	tools     map[string]*toolCall
+	order     []string          // tool calls that have not ended, by their start
+	tasks     map[string]*task  // by id, those that have not ended
+	finished  map[string]string // what became of tasks whose tool call has no result yet
+	held      string            // the text of an API error, until the turn's end says what it was
+	heldID    string
 
 	errorKind string // what the agent called the last error of the turn
 	stop      acp.StopReason
@@ -64,54 +70,71 @@ type usage struct {
 }
 
 // Event returns the updates for an event. The slice is good until the next call.
-func (m *Mapper) Event(ev event.Event) []acp.SessionUpdate {
+func (m *Mapper) Event(ev event.Event) []Update {
 	if m.tools == nil {
 		m.tools, m.tasks, m.finished = map[string]*toolCall{}, map[string]*task{}, map[string]string{}
 		m.streamed, m.failed = map[blockKey]bool{}, map[string]bool{}
+		m.children = map[string]*child{}
 	}
 	m.out = m.out[:0]
-	if m.Replay && ev.Head().ParentToolUseID != "" {
+	if m.Replay && ev.Head().ParentToolUseID != "" && !m.Features.Subagents {
 		return nil // a stored session has what subagents did after everything else
 	}
+	m.flow(ev)
 	if !m.message(ev) && !m.toolEvent(ev) && !m.taskEvent(ev) {
 		m.sessionEvent(ev)
 	}
 	return m.out
 }
 
-func (m *Mapper) emit(kind string, value acp.SessionUpdateValue) {
-	m.out = append(m.out, acp.SessionUpdate{SessionUpdate: kind, Value: value})
+func (m *Mapper) emit(kind string, value acp.SessionUpdateValue) { m.emitTo("", kind, value) }
+
+// emitTo adds an update of a session: that of a subagent, or the mapper's own.
+func (m *Mapper) emitTo(session, kind string, value acp.SessionUpdateValue) {
+	m.out = append(m.out, Update{Subagent: session, SessionUpdate: acp.SessionUpdate{SessionUpdate: kind, Value: value}})
 }
 
 // chunk shows a piece of a message.
-func (m *Mapper) chunk(kind, messageID string, content acp.ContentBlock) {
-	m.emit(kind, &acp.ContentChunk{Content: content, MessageID: acp.NonZero(acp.MessageID(messageID))})
+func (m *Mapper) chunk(session, kind, messageID string, content acp.ContentBlock) {
+	m.emitTo(session, kind, &acp.ContentChunk{Content: content, MessageID: acp.NonZero(acp.MessageID(messageID))})
 }
 
 func (m *Mapper) say(messageID, text string) {
 	if text != "" {
-		m.chunk(acp.SessionUpdateIsAgentMessageChunk, messageID, acp.TextBlock(text))
+		m.chunk("", acp.SessionUpdateIsAgentMessageChunk, messageID, acp.TextBlock(text))
 	}
 }
 
-// piece shows a piece of what the model streams, unless a subagent does.
+// piece shows a piece of what the model streams. Blocks of a subagent without a session are shown when they are whole.
 func (m *Mapper) piece(h *event.Header, kind, text string) {
-	if text != "" && h.ParentToolUseID == "" {
-		m.chunk(kind, h.MessageID, acp.TextBlock(text))
+	if text != "" && !m.whole(h) {
+		m.chunk(m.session(h.ParentToolUseID), kind, h.MessageID, acp.TextBlock(text))
 	}
 }
 
-// message maps the texts of the model and of the user. Texts of subagents are not shown; their tool calls are.
+// whole reports whether the blocks of a message are shown only when they are whole.
+func (m *Mapper) whole(h *event.Header) bool {
+	return h.ParentToolUseID != "" && m.session(h.ParentToolUseID) == ""
+}
+
+// start notes a block that is streamed.
+func (m *Mapper) start(h *event.Header, index int64) {
+	if !m.whole(h) {
+		m.streamed[blockKey{h.ParentToolUseID, h.MessageID, index}] = true
+	}
+}
+
+// message maps the texts of the model, of its subagents and of the user.
 func (m *Mapper) message(ev event.Event) bool {
 	h := ev.Head()
 	switch ev := ev.(type) {
 	case *event.TextStart:
-		m.streamed[blockKey{h.ParentToolUseID, h.MessageID, ev.Index}] = true
+		m.start(h, ev.Index)
 		m.piece(h, acp.SessionUpdateIsAgentMessageChunk, ev.Text)
 	case *event.TextDelta:
 		m.piece(h, acp.SessionUpdateIsAgentMessageChunk, ev.Text)
 	case *event.ThinkingStart:
-		m.streamed[blockKey{h.ParentToolUseID, h.MessageID, ev.Index}] = true
+		m.start(h, ev.Index)
 		m.piece(h, acp.SessionUpdateIsAgentThoughtChunk, ev.Thinking)
 	case *event.ThinkingDelta:
 		m.piece(h, acp.SessionUpdateIsAgentThoughtChunk, ev.Thinking)
@@ -140,7 +163,9 @@ func (m *Mapper) assistant(ev *event.AssistantMessage) {
 		switch {
 		case event.IsTool(b.Block.Type):
 			m.wholeTool(ev, &b.Block)
-		case m.streamed[key] || ev.ParentToolUseID != "":
+		case m.streamed[key]:
+		case ev.ParentToolUseID != "":
+			m.told(ev, &b.Block)
 		case b.Block.Type == "text" && ev.Error != "":
 			m.held, m.heldID, m.errorKind = b.Block.Text, ev.UUID, ev.Error
 		case b.Block.Type == "text":
@@ -149,6 +174,19 @@ func (m *Mapper) assistant(ev *event.AssistantMessage) {
 			m.piece(ev.Head(), acp.SessionUpdateIsAgentThoughtChunk, b.Block.Text)
 		}
 		m.streamed[key] = m.streamed[key] || b.Block.Type == "text" || b.Block.Type == "thinking"
+	}
+}
+
+// told shows a whole block of a subagent.
+func (m *Mapper) told(ev *event.AssistantMessage, b *event.Content) {
+	kind := map[string]string{"text": acp.SessionUpdateIsAgentMessageChunk, "thinking": acp.SessionUpdateIsAgentThoughtChunk}[b.Type]
+	id := cmp.Or(ev.MessageID, ev.UUID)
+	switch session := m.session(ev.ParentToolUseID); {
+	case kind == "" || b.Text == "":
+	case session != "":
+		m.chunk(session, kind, id, acp.TextBlock(b.Text))
+	default:
+		m.aside(ev.Head(), kind, id, b.Text)
 	}
 }
 
@@ -203,7 +241,7 @@ func (m *Mapper) user(ev *event.UserMessage) {
 	}
 	for i := range ev.Blocks {
 		if c, ok := promptBlock(&ev.Blocks[i]); ok {
-			m.chunk(acp.SessionUpdateIsUserMessageChunk, ev.UUID, c)
+			m.chunk("", acp.SessionUpdateIsUserMessageChunk, ev.UUID, c)
 		}
 	}
 }

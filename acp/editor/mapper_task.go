@@ -17,6 +17,7 @@ func (m *Mapper) taskEvent(ev event.Event) bool {
 	switch ev := ev.(type) {
 	case *event.TaskStarted:
 		m.tasks[ev.TaskID] = &task{tool: ev.ToolUseID, subagent: ev.SubagentType != "" || isAgentTask(ev.TaskType)}
+		m.taskOf(ev)
 	case *event.TaskProgress:
 	case *event.TaskUpdated:
 		if taskOver(ev.Status) {
@@ -41,13 +42,14 @@ func (m *Mapper) background(t *toolCall, id string) {
 	if status, over := m.finished[id]; over {
 		delete(m.finished, id)
 		t.task = ""
+		m.report(t, "", "", stopOfTask(status))
 		m.setStatus(t, taskStatus(status))
 		m.drop(t)
 		return
 	}
 	t.task = id
 	if m.tasks[id] == nil {
-		m.tasks[id] = &task{tool: t.id, subagent: t.name == "Agent" || t.name == "Task"}
+		m.tasks[id] = &task{tool: t.id, subagent: isSubagentTool(t.name)}
 	}
 	m.tasks[id].tool = t.id
 	m.running(t)
@@ -78,6 +80,7 @@ func (m *Mapper) endTask(id, status, summary string) {
 		return
 	}
 	t.task = ""
+	m.report(t, summary, "", stopOfTask(status))
 	u := t.update()
 	t.status = taskStatus(status)
 	u.Status = acp.Some(t.status)

@@ -25,6 +25,7 @@ type toolCall struct {
 	terminal                    bool // the client draws a terminal
 	asked                       bool // a permission is open
 	task                        string
+	output                      output // of a command that runs
 	done                        bool
 }
 
@@ -51,6 +52,7 @@ func (m *Mapper) toolEvent(ev event.Event) bool {
 	case *event.ToolProgress:
 		if t := m.tools[ev.ToolUseID]; t != nil {
 			m.running(t)
+			m.printed(t, ev.Output)
 		}
 	case *event.ToolComplete:
 		m.endTool(ev)
@@ -89,7 +91,7 @@ func (m *Mapper) startTool(t *toolCall) {
 	if t.id == "" || m.tools[t.id] != nil {
 		return
 	}
-	t.hidden = planTools[t.name]
+	t.hidden = planTools[t.name] || m.launches(t)
 	t.terminal = m.Features.Terminals && (t.name == "Bash" || t.name == "commandExecution")
 	m.tools[t.id] = t
 	m.order = append(m.order, t.id)
@@ -113,7 +115,7 @@ func (m *Mapper) showTool(t *toolCall) {
 	if c.Content == nil {
 		c.Content = []acp.ToolCallContent{}
 	}
-	m.emit(acp.SessionUpdateIsToolCall, c)
+	m.emitTo(m.session(t.parent), acp.SessionUpdateIsToolCall, c)
 }
 
 // meta names the tool, and the call whose subagent this belongs to.
@@ -122,6 +124,11 @@ func (t *toolCall) meta() map[string]json.RawMessage {
 	if t.parent != "" {
 		own["parentToolUseId"] = t.parent
 	}
+	return claudeMeta(own)
+}
+
+// claudeMeta is _meta with the members that the reference adapter has in it.
+func claudeMeta(own map[string]string) map[string]json.RawMessage {
 	text, err := jsonwire.Marshal(own)
 	if err != nil {
 		return nil // a map of texts
@@ -229,7 +236,7 @@ func (t *toolCall) update() *acp.ToolCallUpdate {
 
 func (m *Mapper) send(t *toolCall, u *acp.ToolCallUpdate) {
 	if !t.hidden {
-		m.emit(acp.SessionUpdateIsToolCallUpdate, u)
+		m.emitTo(m.session(t.parent), acp.SessionUpdateIsToolCallUpdate, u)
 	}
 }
 
@@ -278,6 +285,7 @@ func (m *Mapper) ask(call *toolCall) {
 	m.startTool(call)
 	t := m.tools[call.id]
 	t.asked = true
+	m.asking(t, acp.StateUpdateIsRequiresAction)
 	if t.hidden {
 		t.hidden = false
 		m.showTool(t)
@@ -288,6 +296,9 @@ func (m *Mapper) answered(id string, allowed bool) {
 	t := m.tools[id]
 	if t == nil {
 		return
+	}
+	if t.asked {
+		m.asking(t, acp.StateUpdateIsRunning)
 	}
 	t.asked = false
 	if allowed {
@@ -318,6 +329,12 @@ func (m *Mapper) endTool(ev *event.ToolComplete) {
 	if t == nil || t.done {
 		return
 	}
+	id := backgroundTask(ev)
+	background := id != "" && !ev.IsError && !m.Replay
+	if c := m.children[t.id]; t.hidden && c != nil && (c.announced || !ev.IsError) {
+		m.endLaunch(t, ev, background)
+		return
+	}
 	if t.hidden && !ev.IsError {
 		m.drop(t)
 		return
@@ -326,11 +343,23 @@ func (m *Mapper) endTool(ev *event.ToolComplete) {
 		t.hidden = false
 		m.showTool(t)
 	}
-	if id := backgroundTask(ev); id != "" && !ev.IsError && !m.Replay {
+	if background {
 		m.background(t, id)
 		return
 	}
 	m.finishTool(t, ev)
+}
+
+// endLaunch takes the result of a call that is shown as a subagent.
+func (m *Mapper) endLaunch(t *toolCall, ev *event.ToolComplete, background bool) {
+	id, _ := ev.ToolUseResult.Member("agentId")
+	if background {
+		m.announce(m.children[t.id], id.Text())
+		m.background(t, backgroundTask(ev))
+		return
+	}
+	m.report(t, resultOf(t, ev).text, id.Text(), endReason(ev.IsError))
+	m.drop(t)
 }
 
 // finishTool shows the end of a call.
@@ -358,12 +387,21 @@ func (m *Mapper) finishTool(t *toolCall, ev *event.ToolComplete) {
 		u.Content = acp.Some(r.content)
 	}
 	m.send(t, u)
+	m.report(t, r.text, "", endReason(ev.IsError))
 	m.drop(t)
+}
+
+// endReason is why a subagent has ended.
+func endReason(failed bool) string {
+	if failed {
+		return acp.IdleStateUpdateIsError
+	}
+	return acp.IdleStateUpdateIsEndTurn
 }
 
 // drop forgets a call that has ended, but for its name: a diff can follow.
 func (m *Mapper) drop(t *toolCall) {
-	t.done, t.input, t.partial = true, "{}", partialInput{}
+	t.done, t.input, t.partial, t.output = true, "{}", partialInput{}, output{}
 	m.order = slices.DeleteFunc(m.order, func(id string) bool { return id == t.id })
 }
 
@@ -376,6 +414,9 @@ func (m *Mapper) endTools(ev *event.ResultMessage) {
 			continue
 		}
 		t.status = ""
+		if c := m.children[id]; c != nil {
+			m.endChild(c, acp.IdleStateUpdateIsCancelled)
+		}
 		if !t.hidden {
 			m.setStatus(t, acp.ToolCallStatusFailed)
 		}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -100,7 +101,30 @@ func (s *server) notified(m *jsonrpc.Message) {
 	if p, err := params[acp.CancelNotification](m); err == nil {
 		if one := s.session(string(p.SessionID)); one != nil {
 			one.cancel()
+		} else {
+			s.cancelSubagent(string(p.SessionID))
 		}
+	}
+}
+
+// cancelSubagent stops the subagent with a session.
+func (s *server) cancelSubagent(id string) {
+	s.mu.Lock()
+	all := slices.Collect(maps.Values(s.sessions))
+	s.mu.Unlock()
+	for _, one := range all {
+		one.mu.Lock()
+		live, task := one.live, one.mapper.taskFor(id)
+		one.mu.Unlock()
+		stopper, ok := live.(agent.TaskController)
+		if task == "" || !ok {
+			continue
+		}
+		s.work.Go(func() {
+			if err := stopper.StopTask(s.ctx, task); err != nil {
+				s.opts.Logger.Warn("acp: a subagent was not stopped", "session", one.id, "subagent", id, "err", err)
+			}
+		})
 	}
 }
 
@@ -263,6 +287,7 @@ func (s *server) features() Features {
 	return Features{
 		Notices: c.Notices.IsSet(), Compaction: c.Compaction.IsSet(),
 		Terminals: string(s.client.Meta["terminal_output"]) == "true" && s.version != 2,
+		Subagents: s.client.Subagents.IsSet() && s.version != 2,
 		Boolean:   c.ConfigOptions.Or(acp.SessionConfigOptionsCapabilities{}).Boolean.IsSet(),
 	}
 }

@@ -13,8 +13,11 @@ import (
 const deliveredWait = 30 * time.Second
 
 // isWork reports whether an update shows that the agent works on a prompt.
-func isWork(u acp.SessionUpdate) bool {
-	switch u.SessionUpdate {
+func isWork(u Update) bool {
+	if u.Subagent != "" {
+		return true
+	}
+	switch u.SessionUpdate.SessionUpdate {
 	case acp.SessionUpdateIsAgentMessageChunk, acp.SessionUpdateIsAgentThoughtChunk, acp.SessionUpdateIsToolCall, acp.SessionUpdateIsToolCallUpdate, acp.SessionUpdateIsPlan:
 		return true
 	}

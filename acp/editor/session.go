@@ -1,6 +1,7 @@
 package editor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,7 +38,7 @@ type session struct {
 func newSession(s *server, id string, o agent.Options) *session {
 	return &session{
 		srv: s, id: id, opts: o, agentID: id, asks: map[string]context.CancelFunc{},
-		mapper: &Mapper{Dir: o.Dir, Features: s.features()},
+		mapper: &Mapper{Session: id, Dir: o.Dir, Features: s.features()},
 	}
 }
 
@@ -81,8 +82,12 @@ func (s *session) follow(live agent.Session) {
 		delete(s.asks, id)
 	}
 	s.turnBy, s.turnOf, s.followUp = "", "", followUpNone
-	s.mapper = &Mapper{Dir: s.opts.Dir, Features: s.mapper.Features, usage: s.mapper.usage, notices: s.mapper.notices}
+	ended := slices.Clone(s.mapper.endChildren())
+	s.mapper = &Mapper{Session: s.id, Dir: s.opts.Dir, Features: s.mapper.Features, usage: s.mapper.usage, notices: s.mapper.notices}
 	s.mu.Unlock()
+	for _, u := range ended {
+		s.send(u)
+	}
 	if err := live.Close(); err != nil && failed == nil {
 		failed = err
 	}
@@ -102,10 +107,12 @@ func (s *session) event(live agent.Session, ev event.Event) {
 	s.mapper.foreign = s.shared.event(ev)
 	s.startedBy(ev)
 	before, _ := s.mapper.Background()
-	updates := append([]acp.SessionUpdate(nil), s.mapper.Event(ev)...)
+	updates := slices.Clone(s.mapper.Event(ev))
 	after, _ := s.mapper.Background()
 	s.followUp.event(ev, after < before)
-	updates = append(updates, s.config.event(ev, s.mapper.Features)...)
+	for _, u := range s.config.event(ev, s.mapper.Features) {
+		updates = append(updates, Update{SessionUpdate: u})
+	}
 	if len(s.queue) > 0 && s.queue[0].sent && slices.ContainsFunc(updates, isWork) {
 		s.queue[0].shown = true
 	}
@@ -134,8 +141,8 @@ func (s *session) event(live agent.Session, ev event.Event) {
 }
 
 // send sends an update; a client that is gone is noticed elsewhere.
-func (s *session) send(u acp.SessionUpdate) {
-	if err := s.srv.update(s.srv.ctx, s.id, u); err != nil && s.srv.ctx.Err() == nil {
+func (s *session) send(u Update) {
+	if err := s.srv.update(s.srv.ctx, cmp.Or(u.Subagent, s.id), u.SessionUpdate); err != nil && s.srv.ctx.Err() == nil {
 		s.srv.opts.Logger.Debug("acp: an update was not sent", "session", s.id, "err", err)
 	}
 }
@@ -189,7 +196,7 @@ func (s *session) announce() {
 	u, changed := s.config.setCommands(list)
 	s.mu.Unlock()
 	if changed {
-		s.send(u)
+		s.send(Update{SessionUpdate: u})
 	}
 }
 

@@ -1,6 +1,7 @@
 package editor
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -286,13 +287,13 @@ func (s *server) replay(ctx context.Context, id, dir string) error {
 	if err != nil {
 		return missing(id, err)
 	}
-	m := &Mapper{Dir: dir, Features: s.features(), Replay: true}
+	m := &Mapper{Session: id, Dir: dir, Features: s.features(), Replay: true}
 	for ev, err := range page.Events {
 		if err != nil {
 			return err
 		}
 		for _, u := range m.Event(ev) {
-			if err := s.update(ctx, id, u); err != nil {
+			if err := s.update(ctx, cmp.Or(u.Subagent, id), u.SessionUpdate); err != nil {
 				return err
 			}
 		}

@@ -2,6 +2,7 @@ package editor
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -40,7 +41,7 @@ func (t *toolCall) exit(u *acp.ToolCallUpdate, output string, failed bool) {
 			}
 		}
 	}
-	if rest != "" {
+	if rest = t.output.rest(rest); rest != "" {
 		u.Meta["terminal_output"] = terminalMeta(t.id, "data", strings.TrimRight(rest, "\n")+"\n")
 	}
 	u.Meta["terminal_exit"] = terminalMeta(t.id, "exit_code", code, "signal", nil)
@@ -48,3 +49,72 @@ func (t *toolCall) exit(u *acp.ToolCallUpdate, output string, failed bool) {
 
 // exitCode begins the result of a command that failed, before its number.
 const exitCode = "Exit code "
+
+// output is what a running command has put out.
+type output struct {
+	text  string
+	shown int // how many bytes of it the client was shown
+}
+
+const (
+	maxOutput  = 256 << 10 // no more is shown before the command ends
+	smooth     = 2 << 10   // until then each piece is shown
+	outputStep = 1 << 10   // later so much at a time
+	maxTail    = 4 << 10   // the end of the output that a client without terminals is shown
+)
+
+// add adds a piece and reports whether it is to be shown.
+func (o *output) add(piece string) bool {
+	if piece == "" || len(o.text)+len(piece) > maxOutput {
+		return false
+	}
+	o.text += piece
+	return len(o.text) <= smooth || len(o.text)-o.shown >= outputStep
+}
+
+// rest returns what the whole output has beyond what was shown.
+func (o *output) rest(whole string) string {
+	shown := o.text[:o.shown]
+	if whole == "" {
+		return o.text[o.shown:]
+	}
+	if more, ok := strings.CutPrefix(whole, shown); ok {
+		return more
+	}
+	if shown = strings.TrimRight(shown, "\n"); strings.HasSuffix(shown, strings.TrimRight(whole, "\n")) {
+		return "" // the result is trimmed, or only the end of the output
+	}
+	more, ok := strings.CutPrefix(whole, shown)
+	if !ok {
+		return whole
+	}
+	return more
+}
+
+// tail returns the last lines of the output.
+func (o *output) tail() string {
+	if len(o.text) <= maxTail {
+		return o.text
+	}
+	end := o.text[len(o.text)-maxTail:]
+	if _, lines, ok := strings.Cut(end, "\n"); ok && lines != "" {
+		end = lines
+	}
+	return "…\n" + strings.ToValidUTF8(end, "")
+}
+
+// printed shows what a running command puts out: in its terminal, or as the content of the call until its result
+// takes the place.
+func (m *Mapper) printed(t *toolCall, piece string) {
+	if t.done || !t.output.add(piece) {
+		return
+	}
+	u := t.update()
+	if t.terminal {
+		u.Meta["terminal_output"] = terminalMeta(t.id, "data", t.output.text[t.output.shown:])
+	} else {
+		u.Content = acp.Some(append(slices.Clone(t.shown.content), textContent(fence("console", t.output.tail()))))
+	}
+	t.output.shown = len(t.output.text)
+	m.send(t, u)
+}

@@ -155,7 +155,8 @@ func (s *session) title(blocks []acp.ContentBlock) {
 		line = string(r[:maxTitle-1]) + "…"
 	}
 	now := time.Now().UTC().Format(time.RFC3339Nano)
-	s.send(acp.SessionUpdate{SessionUpdate: acp.SessionUpdateIsSessionInfoUpdate, Value: &acp.SessionInfoUpdate{Title: acp.Some(line), UpdatedAt: acp.Some(now)}})
+	info := &acp.SessionInfoUpdate{Title: acp.Some(line), UpdatedAt: acp.Some(now)}
+	s.send(Update{SessionUpdate: acp.SessionUpdate{SessionUpdate: acp.SessionUpdateIsSessionInfoUpdate, Value: info}})
 }
 
 // admitted decodes a prompt and finds its place in the queue.

@@ -62,12 +62,14 @@ func (f *folder) update(s *Session, raw json.RawMessage) {
 	_ = json.Unmarshal(raw, &u)
 	switch u.Kind {
 	case "user_message_chunk", "agent_message_chunk", "agent_thought_chunk":
-		s.chunk(speakers[u.Kind], u.MessageID, f.clean(contentText(u.Content)), u.Meta != nil)
+		var m toolMembers
+		_ = json.Unmarshal(raw, &m) // the content has another form
+		s.chunk(speakers[u.Kind], u.MessageID, f.clean(contentText(u.Content)), u.Meta != nil, m.Meta.ClaudeCode.Parent != "")
 	case "user_message", "agent_message", "agent_thought":
 		var blocks []json.RawMessage
 		_ = json.Unmarshal(u.Content, &blocks) // null has none
 		for _, b := range blocks {
-			s.chunk(speakers[u.Kind+"_chunk"], u.MessageID, f.clean(contentText(b)), false)
+			s.chunk(speakers[u.Kind+"_chunk"], u.MessageID, f.clean(contentText(b)), false, false)
 		}
 	case "tool_call", "tool_call_update":
 		f.tool(s, raw)
@@ -119,7 +121,7 @@ func contentText(raw json.RawMessage) string {
 }
 
 // chunk adds to a message.
-func (s *Session) chunk(kind, id, text string, meta bool) {
+func (s *Session) chunk(kind, id, text string, meta, parent bool) {
 	if n := len(s.Items); n > 0 {
 		if last := s.Items[n-1]; last.Type == kind && last.ID == id {
 			last.Text += text
@@ -127,7 +129,7 @@ func (s *Session) chunk(kind, id, text string, meta bool) {
 		}
 	}
 	if text != "" {
-		s.Items = append(s.Items, &Item{Type: kind, ID: id, Text: text, Meta: meta && id == ""})
+		s.Items = append(s.Items, &Item{Type: kind, ID: id, Text: text, Meta: meta && id == "", Parent: parent})
 	}
 }
 

@@ -166,7 +166,7 @@ func (p *Provider) options(opts agent.Options) (*claude.Options, error) {
 	o.AdditionalDirectories = slices.Concat(o.AdditionalDirectories, opts.AdditionalDirectories)
 	o.AllowedTools = slices.Concat(o.AllowedTools, opts.AllowedTools)
 	o.DisallowedTools = slices.Concat(o.DisallowedTools, opts.DisallowedTools)
-	o.IncludePartialMessages, o.EnableFileCheckpointing = opts.Partial, true
+	o.IncludePartialMessages, o.EnableFileCheckpointing, o.ForwardSubagentText = opts.Partial, true, true
 	if opts.SettingSources != nil {
 		o.SettingSources = opts.SettingSources
 	}

@@ -1,0 +1,233 @@
+package editor
+
+import (
+	"slices"
+
+	"github.com/seed7221b0f9/parley/acp"
+	"github.com/seed7221b0f9/parley/agent/event"
+)
+
+// Update is an update of a session, or of a subagent's session below it.
+type Update struct {
+	// Subagent is the session of the subagent that the update belongs to; empty if it belongs to the session of the mapper.
+	Subagent string
+	acp.SessionUpdate
+}
+
+// child is a subagent. A client that has sessions of subagents is shown one in place of the call that began it.
+type child struct {
+	call      *toolCall
+	task      string // its task, which can be stopped; empty if it is not known
+	id        string // its session
+	parent    string // the session that began it; empty is that of the mapper
+	announced bool
+	over      bool
+}
+
+// isSubagentTool reports whether a tool begins a subagent.
+func isSubagentTool(name string) bool { return name == "Agent" || name == "Task" }
+
+// launches notes a call that begins a subagent, and reports whether the subagent is shown in place of the call.
+func (m *Mapper) launches(t *toolCall) bool {
+	if !m.Features.Subagents || !isSubagentTool(t.name) {
+		return false
+	}
+	m.children[t.id] = &child{call: t}
+	return true
+}
+
+// session returns the session of events with a parent. The first event of a subagent begins its session.
+func (m *Mapper) session(parent string) string {
+	if parent == "" || !m.Features.Subagents {
+		return ""
+	}
+	c := m.children[parent]
+	if c == nil {
+		t := m.tools[parent]
+		if t == nil {
+			return "" // its beginning was not seen
+		}
+		c = &child{call: t}
+		m.children[parent] = c
+	}
+	m.announce(c, "")
+	return c.id
+}
+
+// announce begins the session of a subagent, with the message that it was given. A later call changes nothing.
+func (m *Mapper) announce(c *child, id string) {
+	if c.announced {
+		return
+	}
+	for _, known := range []string{id, c.task, c.call.id} {
+		if c.id == "" {
+			c.id = known
+		}
+	}
+	c.announced = true
+	c.parent = m.session(c.call.parent)
+	in := input(c.call.input)
+	u := &acp.SubagentUpdate{SessionID: acp.SessionID(c.id), State: acp.Some(acp.StateUpdate{State: acp.StateUpdateIsRunning})}
+	if c.task != "" {
+		u.Capabilities = acp.Some(acp.SubagentSessionCapabilities{Cancel: acp.Some(acp.SessionCancelCapabilities{})})
+	}
+	u.Title, u.Description = acp.NonZero(in.str("subagent_type")), acp.NonZero(in.str("description"))
+	if !u.Title.IsSet() {
+		u.Title = acp.Some(c.call.shown.title)
+	}
+	m.emitTo(c.parent, acp.SessionUpdateIsSubagentUpdate, u)
+	if text := in.str("prompt"); text != "" {
+		m.passed(c.call.id, text, c.parent, c.id)
+	}
+}
+
+// passed shows a message between two sessions in both of them.
+func (m *Mapper) passed(id, text, from, to string) {
+	name := func(session string) acp.SessionID {
+		if session == "" {
+			session = m.Session
+		}
+		return acp.SessionID(session)
+	}
+	message := acp.SessionMessage{
+		MessageID: acp.MessageID(id), SenderSessionID: acp.Some(name(from)), RecipientSessionID: acp.Some(name(to)),
+		Content: acp.Some([]acp.ContentBlock{acp.TextBlock(text)}),
+	}
+	sent, received := message, message
+	sent.RecipientMessageID, received.SenderMessageID = acp.Some(message.MessageID), acp.Some(message.MessageID)
+	m.emitTo(from, acp.SessionUpdateIsSessionMessage, &sent)
+	m.emitTo(to, acp.SessionUpdateIsSessionMessage, &received)
+}
+
+// taskOf notes the task of a subagent, which begins its session.
+func (m *Mapper) taskOf(ev *event.TaskStarted) {
+	if c := m.children[ev.ToolUseID]; c != nil && !c.announced {
+		c.task = ev.TaskID
+		m.announce(c, "")
+	}
+}
+
+// report ends the session of the subagent that a call began, with its report to the session that began it. A call that
+// is shown itself begins no session here.
+func (m *Mapper) report(t *toolCall, text, id, reason string) {
+	c := m.children[t.id]
+	if c == nil {
+		return
+	}
+	if t.hidden {
+		m.announce(c, id)
+	}
+	if c.announced && !c.over && text != "" {
+		m.passed(t.id+":reply", text, c.id, c.parent)
+	}
+	m.endChild(c, reason)
+}
+
+// endChild ends the session of a subagent and those below it, once.
+func (m *Mapper) endChild(c *child, reason string) {
+	if !c.announced || c.over {
+		return
+	}
+	c.over = true
+	for _, id := range m.open(c.id) {
+		m.endChild(m.children[id], acp.IdleStateUpdateIsCancelled)
+	}
+	m.childState(c, acp.StateUpdate{State: acp.StateUpdateIsIdle, Value: &acp.IdleStateUpdate{StopReason: reason}})
+}
+
+func (m *Mapper) childState(c *child, state acp.StateUpdate) {
+	m.emitTo(c.parent, acp.SessionUpdateIsSubagentUpdate, &acp.SubagentUpdate{SessionID: acp.SessionID(c.id), State: acp.Some(state)})
+}
+
+// asking shows whether the subagent that made a call waits for a person.
+func (m *Mapper) asking(t *toolCall, state string) {
+	if c := m.children[t.parent]; c != nil && c.announced && !c.over {
+		m.childState(c, acp.StateUpdate{State: state})
+	}
+}
+
+// open returns the calls that began the subagents of a session that have not ended.
+func (m *Mapper) open(session string) []string {
+	var list []string
+	for id, c := range m.children {
+		if c.announced && !c.over && c.parent == session {
+			list = append(list, id)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// endChildren ends the sessions of all subagents: their agent has ended.
+func (m *Mapper) endChildren() []Update {
+	m.out = m.out[:0]
+	for _, id := range m.open("") {
+		m.endChild(m.children[id], acp.IdleStateUpdateIsCancelled)
+	}
+	return m.out
+}
+
+// stopOfTask is the reason that a task with a status ended for.
+func stopOfTask(status string) string {
+	switch status {
+	case "completed":
+		return acp.IdleStateUpdateIsEndTurn
+	case "failed":
+		return acp.IdleStateUpdateIsError
+	}
+	return acp.IdleStateUpdateIsCancelled
+}
+
+// taskFor returns the task of the subagent with a session; empty if there is none that runs.
+func (m *Mapper) taskFor(session string) string {
+	for _, c := range m.children {
+		if c.announced && !c.over && c.id == session {
+			return c.task
+		}
+	}
+	return ""
+}
+
+// ownerOf returns the session of a subagent that a call belongs to; empty is that of the mapper.
+func (m *Mapper) ownerOf(toolUseID string) string {
+	t := m.tools[toolUseID]
+	if t == nil || m.children[t.parent] == nil {
+		return ""
+	}
+	return m.children[t.parent].id
+}
+
+// aside shows a text of a subagent to a client without sessions of subagents: a message of its own, tagged with the
+// call that began the subagent. It waits for the end of a message that the main thread streams, because clients may
+// not tell messages apart that come at the same time.
+func (m *Mapper) aside(h *event.Header, kind, messageID, text string) {
+	if text == "" {
+		return
+	}
+	c := &acp.ContentChunk{Content: acp.TextBlock(text), MessageID: acp.NonZero(acp.MessageID(messageID))}
+	c.Meta = claudeMeta(map[string]string{"parentToolUseId": h.ParentToolUseID})
+	u := Update{SessionUpdate: acp.SessionUpdate{SessionUpdate: kind, Value: c}}
+	if m.streaming && len(m.asides) < maxAsides {
+		m.asides = append(m.asides, u)
+		return
+	}
+	m.out = append(m.out, u)
+}
+
+// maxAsides is how many messages of subagents wait for the end of a message.
+const maxAsides = 256
+
+// flow notes whether a message of the main thread is being streamed, and shows what has waited for its end.
+func (m *Mapper) flow(ev event.Event) {
+	if ev.Head().ParentToolUseID != "" {
+		return
+	}
+	switch ev.(type) {
+	case *event.TextStart, *event.TextDelta, *event.ThinkingStart, *event.ThinkingDelta:
+		m.streaming = true
+	case *event.MessageStart, *event.MessageComplete, *event.AssistantMessage, *event.ToolStart, *event.ResultMessage, *event.TurnStart:
+		m.streaming = false
+		m.out = append(m.out, m.asides...)
+		m.asides = nil
+	}
+}
