@@ -3,6 +3,7 @@ package editor_test
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 )
 
 type toolMembers struct {
@@ -62,9 +63,7 @@ func (f *folder) update(s *Session, raw json.RawMessage) {
 	_ = json.Unmarshal(raw, &u)
 	switch u.Kind {
 	case "user_message_chunk", "agent_message_chunk", "agent_thought_chunk":
-		var m toolMembers
-		_ = json.Unmarshal(raw, &m) // the content has another form
-		s.chunk(speakers[u.Kind], u.MessageID, f.clean(contentText(u.Content)), u.Meta != nil, m.Meta.ClaudeCode.Parent != "")
+		s.chunk(speakers[u.Kind], u.MessageID, f.clean(contentText(u.Content)), u.Meta != nil, strings.Contains(string(u.Meta), "parentToolUseId"))
 	case "user_message", "agent_message", "agent_thought":
 		var blocks []json.RawMessage
 		_ = json.Unmarshal(u.Content, &blocks) // null has none
