@@ -39,6 +39,8 @@ func (a *delegating) TaskOutput(context.Context, string, int64, int64) (agent.Ta
 	return agent.TaskOutput{}, agent.ErrUnsupported
 }
 
+func (a *delegating) Answer(context.Context, string, agent.Answer) error { return nil }
+
 func (a *delegating) Close() error { return nil }
 
 // TestCancel_subagent asks in the session of a subagent, stops its task when the client cancels this session, and ends

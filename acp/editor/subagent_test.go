@@ -29,7 +29,9 @@ func told(t *testing.T, m *editor.Mapper, events ...event.Event) []string {
 				Content                                 json.RawMessage
 				State                                   struct{ State, StopReason string }
 				Capabilities                            struct{ Cancel *struct{} }
-				Meta                                    struct{ ClaudeCode struct{ ParentToolUseID string } } `json:"_meta"`
+				Meta                                    struct {
+					ClaudeCode struct{ ParentToolUseID string }
+				} `json:"_meta"`
 			}
 			if err := json.Unmarshal(text, &o); err != nil {
 				t.Fatal(err)
