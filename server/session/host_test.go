@@ -572,7 +572,7 @@ func TestHost_kept(t *testing.T) {
 	c.say("say something")
 	c.await("the text", func() bool { return c.count(`"something"`) > 0 })
 	checkpoint := func() uint64 { return c.left()[0].Checkpoint }
-	watch := func() { c.with(func(a *actor) error { a.watchKept(); return nil }) }
+	watch := func() { c.with(func(a *actor) error { a.tick(time.Now()); return nil }) }
 	p.set(maxTurn, "")
 	watch()
 	if got := checkpoint(); got != 0 {

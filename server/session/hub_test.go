@@ -3,6 +3,7 @@ package session
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/seed7221b0f9/parley/server/api"
@@ -78,6 +79,28 @@ func TestHub_after(t *testing.T) {
 			if fmt.Sprint(got) != fmt.Sprint(want) || f.behind != c.behind || (f.wait == nil) != (c.behind || len(want) > 0) {
 				t.Errorf("after %v at most %d: %v, behind %v, waits %v, want %v, behind %v", c.place, most, got, f.behind, f.wait != nil, want, c.behind)
 			}
+		}
+	}
+}
+
+// TestHub_skipped checks a viewer between deltas that were not kept: it has to read the log, unless the next message is durable.
+func TestHub_skipped(t *testing.T) {
+	h := newHub("s", "e", 4)
+	for _, at := range [][2]uint64{{5, 0}, {5, 3}, {5, 4}, {6, 0}, {6, 5}, {7, 0}} {
+		h.publish([]Item{{Seq: at[0], Sub: at[1]}}, noPartial)
+	}
+	for _, tt := range []struct {
+		seq, sub uint64
+		want     string // of the items
+		behind   bool
+	}{{5, 1, "", true}, {5, 3, "5.4 6.0 6.5 7.0", false}, {5, 7, "6.0 6.5 7.0", false}, {6, 2, "", true}, {6, 9, "7.0", false}} {
+		f := h.after(api.Cursor{Epoch: h.epoch, Seq: tt.seq, Sub: tt.sub}, 100)
+		var got []string
+		for _, it := range f.items {
+			got = append(got, fmt.Sprintf("%d.%d", it.Seq, it.Sub))
+		}
+		if strings.Join(got, " ") != tt.want || f.behind != tt.behind {
+			t.Errorf("after %d.%d: %v, behind %v, want %s, behind %v", tt.seq, tt.sub, got, f.behind, tt.want, tt.behind)
 		}
 	}
 }

@@ -26,6 +26,10 @@ func TestJournal_coreIsInLog(t *testing.T) {
 			a.handle(nil, &event.TextDelta{Header: event.Header{SessionID: "agent-1", MessageID: "m"}, Text: "x"})
 			a.draft(change(in("b", inputQueued)))
 		},
+		"a newer id of the agent is not replaced by a carried one": func(_ *testing.T, a *actor, _ *memLog) {
+			a.handle(nil, &event.TextDelta{Header: event.Header{SessionID: "agent-1", MessageID: "m"}, Text: "x"})
+			a.draft(draft{event: &event.SessionState{State: string(Idle)}, facts: &facts{AgentID: "agent-2"}})
+		},
 		"facts of the record come after carried ones": func(_ *testing.T, a *actor, _ *memLog) {
 			a.delivered(in("a", inputSent))
 			a.draft(change(in("a", inputUnknown), in("b", inputQueued)))

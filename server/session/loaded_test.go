@@ -56,6 +56,9 @@ func TestRecovered_held(t *testing.T) {
 				if calls := c.puppets.calls.take(); strings.Contains(calls, "Open") || strings.Contains(calls, "Resume") {
 					t.Errorf("the provider was called with %q, want no agent", calls)
 				}
+				if _, err := c.Connected(t.Context(), c.id); err != nil {
+					t.Errorf("the agent cannot be started: %v", err)
+				}
 			})
 		}
 	}

@@ -277,8 +277,10 @@ func TestMachine_agentGone(t *testing.T) {
 	if err := p.Forget(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.running().SpawnAgent(t.Context(), spawn.Command{Path: "/bin/cat", Dir: "/"}, host.AgentOptions{Key: "claude/" + Prefix + "nobody"}); err != nil {
-		t.Fatal(err)
+	for range 2 { // the older one is not even offered
+		if _, err := h.running().SpawnAgent(t.Context(), spawn.Command{Path: "/bin/cat", Dir: "/"}, host.AgentOptions{Key: "claude/" + Prefix + "nobody"}); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := h.Close(); err != nil {
 		t.Fatal(err)
@@ -322,5 +324,168 @@ func TestMachine_refuses(t *testing.T) {
 				t.Errorf("it joins with %v, want an error with %q", err, tt.want)
 			}
 		})
+	}
+}
+
+// A call finds out that the link has ended before the loop does, and leaves the agent to the machine.
+func TestMachine_unnoticed(t *testing.T) {
+	c := newMachineStage(t)
+	c.beginThere()
+	c.with(func(a *actor) error {
+		c.link.Close()
+		c.await("the end of the link", a.lostLink)
+		if err := a.linked(); FailureOf(err).Reason != api.NotConnected {
+			t.Errorf("a call to the agent fails with %v, want not_connected", err)
+		}
+		a.back(t.Context())
+		if !a.away || a.agent != nil {
+			t.Errorf("the actor has the agent %v, away %v, want none until the machine is back", a.agent, a.away)
+		}
+		return nil
+	})
+	c.join()
+	c.isAway(false)
+	c.end()
+}
+
+// Who may join, at each limit.
+func TestMachines_check(t *testing.T) {
+	ms := NewMachines(t.TempDir(), HostOptions{}, slog.New(slog.DiscardHandler))
+	valid := host.Registration{Version: host.Version, Name: "m"}
+	for name, tt := range map[string]struct {
+		change func(r *host.Registration)
+		want   string
+	}{
+		"a machine":      {func(*host.Registration) {}, ""},
+		"a newer one":    {func(r *host.Registration) { r.Version++ }, ""},
+		"an older one":   {func(r *host.Registration) { r.Version-- }, host.ErrVersion.Error()},
+		"a long name":    {func(r *host.Registration) { r.Name = strings.Repeat("x", maxMachineName) }, ""},
+		"a longer name":  {func(r *host.Registration) { r.Name = strings.Repeat("x", maxMachineName+1) }, "invalid"},
+		"every letter":   {func(r *host.Registration) { r.Name = "azAZ09-_." }, ""},
+		"a control":      {func(r *host.Registration) { r.Name = "a\x1b" }, "invalid"},
+		"a grave accent": {func(r *host.Registration) { r.Name = "`" }, "invalid"},
+		"a brace":        {func(r *host.Registration) { r.Name = "{" }, "invalid"},
+		"an at sign":     {func(r *host.Registration) { r.Name = "@" }, "invalid"},
+		"a bracket":      {func(r *host.Registration) { r.Name = "[" }, "invalid"},
+		"a colon":        {func(r *host.Registration) { r.Name = ":" }, "invalid"},
+	} {
+		r := valid
+		tt.change(&r)
+		if err := ms.check(r, "token"); (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s joins with %v, want an error with %q", name, err, tt.want)
+		}
+	}
+	for i := range maxMachines - 1 {
+		ms.all[fmt.Sprint(i)] = &machine{all: ms, token: "token"}
+	}
+	if err := ms.check(valid, "token"); err != nil {
+		t.Errorf("the last machine below the limit: %v", err)
+	}
+	ms.all["known"] = &machine{all: ms, token: "token"}
+	if err := ms.check(valid, "token"); err == nil {
+		t.Error("a machine joined beyond the limit")
+	}
+	known := valid
+	known.Name = "known"
+	if err := ms.check(known, "token"); err != nil {
+		t.Errorf("a known machine at the limit: %v", err)
+	}
+	ms.leave()
+	if err := ms.check(known, "token"); err == nil {
+		t.Error("a machine joined a server that stops")
+	}
+}
+
+// A connection that does not become a link has an error, leaves no machine, and is closed.
+func TestMachines_noLink(t *testing.T) {
+	dir := t.TempDir()
+	valid := host.Registration{Version: host.Version, Name: "m1"}
+	for name, tt := range map[string]struct {
+		epochs string
+		before func(t *testing.T, conn net.Conn) // after it the machine hangs up
+	}{
+		"no registration": {dir, func(t *testing.T, conn net.Conn) {}},
+		"refused": {dir, func(t *testing.T, conn net.Conn) {
+			bad := valid
+			bad.Name = "a/b"
+			if err := host.Register(t.Context(), conn, bad); err == nil || !strings.Contains(err.Error(), "invalid") {
+				t.Errorf("the registration returned %v, want the reason", err)
+			}
+		}},
+		"no epoch": {filepath.Join(dir, "missing", "\x00"), func(t *testing.T, conn net.Conn) {
+			if err := host.Register(t.Context(), conn, valid); err != nil {
+				t.Error(err)
+			}
+		}},
+		"no host": {dir, func(t *testing.T, conn net.Conn) {
+			if err := host.Register(t.Context(), conn, valid); err != nil {
+				t.Error(err)
+			}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ms := NewMachines(tt.epochs, HostOptions{}, slog.New(slog.DiscardHandler))
+			ms.reached = func(context.Context, *machine) { t.Error("the machine was reached") }
+			mine, theirs := net.Pipe()
+			done := make(chan error, 1)
+			go func() { done <- ms.Serve(context.Background(), theirs, "token") }()
+			tt.before(t, mine)
+			mine.Close()
+			select {
+			case err := <-done:
+				if err == nil {
+					t.Error("the connection ended without an error")
+				}
+			case <-time.After(10 * time.Second):
+				t.Fatal("the connection has not ended 10 s after the machine hung up")
+			}
+			if list := ms.List(); len(list) != 0 {
+				t.Errorf("the machines are %+v, want none", list)
+			}
+			if _, err := theirs.Write([]byte("x")); err == nil {
+				t.Error("the connection is still open")
+			}
+		})
+	}
+}
+
+// The end of an agent that was left has the error of its first step that fails.
+func TestLeftAgent_end(t *testing.T) {
+	c := newHostStage(t)
+	c.begin()
+	c.leave()
+	h, err := OpenHost(t.Context(), c.dir, HostOptions{}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	c.host = h
+	all, err := h.left(t.Context())
+	l := all[c.id]
+	if err != nil || l == nil {
+		t.Fatalf("the host has left %v, %v, want the agent of the session", all, err)
+	}
+	open := l.open
+	l.open = func(context.Context) (spawn.LineProcess, error) { return nil, errPuppet }
+	if err := l.end(t.Context()); !errors.Is(err, errPuppet) {
+		t.Errorf("not attached: %v, want %v", err, errPuppet)
+	}
+	if n := len(c.left()); n != 1 {
+		t.Fatalf("%d agents are left, want it to run", n)
+	}
+	l.open = open
+	gone, cancel := context.WithCancel(t.Context())
+	if _, err := l.open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if err := l.end(gone); !errors.Is(err, context.Canceled) {
+		t.Errorf("without time to exit: %v, want %v", err, context.Canceled)
+	}
+	if err := l.end(t.Context()); err != nil {
+		t.Errorf("the end returned %v", err)
+	}
+	if all := c.left(); len(all) != 0 {
+		t.Errorf("the host has %+v, want none", all)
 	}
 }

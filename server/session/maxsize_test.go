@@ -13,8 +13,9 @@ func TestBounded(t *testing.T) {
 	text := event.Quote(strings.Repeat("\u2028\"", MaxMessage/8))
 	for name, content := range map[string]event.JSON{"text": text, "blocks": `[{"type":"text","text":` + text + `}]`} {
 		cut := bounded(&event.ToolComplete{ToolUseID: "t", Content: content, ToolUseResult: text}).(*event.ToolComplete)
-		if !cut.Truncated || cut.ToolUseResult != "" || len(cut.Content) > 2*keptResult || !json.Valid([]byte(cut.Content)) || !strings.Contains(cut.Content.Text(), "[cut:") {
-			t.Errorf("%s: %d bytes are kept, cut: %v", name, len(cut.Content), cut.Truncated)
+		if !cut.Truncated || cut.ToolUseResult != "" || len(cut.Content) > 2*keptResult || !json.Valid([]byte(cut.Content)) || !strings.Contains(cut.Content.Text(), "[cut:") ||
+			strings.HasPrefix(cut.Content.Text(), "\u2028\"\u2028") != (name == "text") {
+			t.Errorf("%s: %d bytes are kept, cut: %v, %.100q, want the beginning of a text and the reason", name, len(cut.Content), cut.Truncated, cut.Content)
 		}
 	}
 	small := &event.ToolComplete{ToolUseID: "t", Content: `"x"`}

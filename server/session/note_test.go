@@ -71,6 +71,43 @@ func TestNotes(t *testing.T) {
 	}
 }
 
+// TestNotable checks which records are events for people, with their text and data.
+func TestNotable(t *testing.T) {
+	state := &event.SessionState{State: "x"}
+	in := func(s State) *facts { return &facts{State: s} }
+	cost := 1.25
+	for name, tt := range map[string]struct {
+		ev              event.Event
+		facts           *facts
+		typ, text, data string
+	}{
+		"a permission":       {&event.PermissionRequest{Kind: event.PermissionTool, RequestID: "r", ToolName: "Bash"}, nil, webhook.NeedsAnswer, "The agent asks for permission to use Bash.", `{"kind":"tool","request_id":"r","tool_name":"Bash"}`},
+		"a permission again": {&event.PermissionRequest{Kind: event.PermissionTool, RequestID: "r", ToolName: "Bash"}, &facts{Asked: &asking{Again: true}}, "", "", ""},
+		"a question":         {&event.QuestionRequest{Kind: "question", RequestID: "q"}, &facts{Asked: &asking{}}, webhook.NeedsAnswer, "The agent asks a question.", `{"kind":"question","request_id":"q"}`},
+		"a result": {&event.ResultMessage{Subtype: "success", DurationMS: 3, NumTurns: 4, TotalCostUSD: &cost}, in(Idle), webhook.TurnDone, "A turn has ended.",
+			`{"duration_ms":3,"num_turns":4,"subtype":"success","total_cost_usd":1.25}`},
+		"a failure":          {&event.ResultMessage{Subtype: "error", IsError: true}, nil, webhook.Failed, "A turn has failed.", `{"duration_ms":0,"num_turns":0,"subtype":"error"}`},
+		"a spent budget":     {&event.Notice{Code: noticeBudgetReached, Text: "spent"}, nil, webhook.BudgetReached, "spent", ""},
+		"another notice":     {&event.Notice{Code: "other", Text: "spent"}, in(Failed), "", "", ""},
+		"a failed start":     {state, in(Failed), webhook.Failed, "The agent could not be started.", `{"state":"failed"}`},
+		"an agent that died": {state, in(Interrupted), webhook.Failed, "The agent ended in a turn.", `{"state":"interrupted"}`},
+		"another state":      {state, in(Running), "", "", ""},
+		"no state":           {state, &facts{}, "", "", ""},
+		"no facts":           {state, nil, "", "", ""},
+		"no event":           {nil, in(Interrupted), webhook.Failed, "The agent ended in a turn.", `{"state":"interrupted"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e, ok := notable("s", "title", 7, record{Time: "now", Facts: tt.facts}, tt.ev)
+			if ok != (tt.typ != "") || ok && (e.Type != tt.typ || e.Text != tt.text || tt.data != "" && string(e.Data) != tt.data) {
+				t.Errorf("it is %v with the type %q, %q, %s, want %q, %q, %s", ok, e.Type, e.Text, e.Data, tt.typ, tt.text, tt.data)
+			}
+			if e.ID != "s-7" || e.Time != "now" || e.SessionID != "s" || e.Seq != 7 || e.Title != "title" {
+				t.Errorf("the event is %+v, want the place of its record", e)
+			}
+		})
+	}
+}
+
 // TestNotes_load checks that a load reports the events after the snapshot, each of them, and none before it.
 func TestNotes_load(t *testing.T) {
 	s, _ := memSessions(t)

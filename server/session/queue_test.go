@@ -197,6 +197,58 @@ func TestQueue_whole(t *testing.T) {
 	}
 }
 
+// TestQueue_order checks that a change carries the order only where viewers cannot tell it: new inputs come last, others stay where they were.
+func TestQueue_order(t *testing.T) {
+	in := func(ids string) (list []input) {
+		for id := range strings.FieldsSeq(ids) {
+			list = append(list, input{ID: id, Content: `"x"`, Status: inputQueued})
+		}
+		return list
+	}
+	for _, tt := range []struct{ told, now, order string }{
+		{"a b", "a b c d", ""}, {"a b c", "a c", ""}, {"a b c", "c d", ""}, {"a b", "b a", "b a"}, {"a b", "c a b", "c a b"}, {"a b c", "b d c", "b d c"}, {"a", "b", "whole"},
+	} {
+		c := &core{told: in(tt.told), Inputs: in(tt.now)}
+		u, ok := c.queueEvent().(*event.QueueUpdated)
+		if !ok {
+			if tt.order != "whole" {
+				t.Errorf("from %s to %s viewers get the whole queue, want the change", tt.told, tt.now)
+			}
+			continue
+		}
+		if got := strings.Join(u.Order, " "); got != tt.order {
+			t.Errorf("from %s to %s the order is %q, want %q", tt.told, tt.now, got, tt.order)
+		}
+	}
+}
+
+// TestReadQueues checks that a viewer that does not accept changes gets whole queues from a log that has both.
+func TestReadQueues(t *testing.T) {
+	message := func(ev event.Event) Item {
+		msg, err := event.Marshal(ev)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return Item{msg: msg}
+	}
+	whole := message(&event.QueueChanged{Items: []event.QueueItem{{ID: "a", Content: `"a"`}}})
+	added := message(&event.QueueUpdated{Items: []event.QueueItem{{ID: "b", Content: `"b"`}}})
+	for name, page := range map[string][]Item{"whole, then a change": {whole, added}, "twice": {added, whole, added}} {
+		v := &Viewer{}
+		for i := range page {
+			page[i].Seq = uint64(i + 5)
+		}
+		if err := v.readQueues(t.Context(), page); err != nil {
+			t.Fatal(err)
+		}
+		var got event.QueueChanged
+		last := page[len(page)-1].msg
+		if err := event.Unmarshal(last, &got); err != nil || event.MessageType(last) != "queue_changed" || len(got.Items) != 2 || got.Items[0].ID != "a" || got.Items[1].ID != "b" {
+			t.Errorf("%s: the last message is %s (%v), want the queue with a and b", name, last, err)
+		}
+	}
+}
+
 // TestQueue_log checks that the log has the content of an input once while it waits and once when it
 // is sent, regardless of the others.
 func TestQueue_log(t *testing.T) {

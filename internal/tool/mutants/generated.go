@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -16,8 +17,9 @@ import (
 
 // group is code that has a score.
 type group struct {
-	name string   // a folder, from the root of the checkout
-	also []string // other packages whose tests also run
+	name  string   // a folder, from the root of the checkout
+	also  []string // other packages whose tests also run
+	alone bool     // without the folders below it
 }
 
 // groups are the packages with a score, each with those below it.
@@ -36,6 +38,20 @@ var groups = []group{
 	{name: "web/src/rpc"},
 }
 
+// selected returns the groups with a name that matches, or else the folder of that name: with those below it, or alone after "./".
+func selected(name string) ([]group, error) {
+	where, err := regexp.Compile(name)
+	if err != nil {
+		return nil, err
+	}
+	some := slices.DeleteFunc(slices.Clone(groups), func(g group) bool { return !where.MatchString(g.name) })
+	if len(some) == 0 {
+		folder, alone := strings.CutPrefix(name, "./")
+		some = []group{{name: folder, alone: alone}}
+	}
+	return some, nil
+}
+
 // enough is the required percentage of detected changes in a group.
 const enough = 85
 
@@ -43,6 +59,7 @@ const enough = 85
 type generator struct {
 	*job
 	groups  []group
+	files   *regexp.Regexp
 	limit   time.Duration // for each bug
 	seed    uint64
 	count   int // for each group
@@ -143,6 +160,7 @@ func (g *generator) group(ctx context.Context, gr group) (killed, lived int, err
 	if err != nil {
 		return 0, 0, err
 	}
+	all = slices.DeleteFunc(all, func(c change) bool { return g.files != nil && !g.files.MatchString(c.File) })
 	sample, err := g.sample(ctx, lang, all)
 	if err != nil {
 		return 0, 0, err
@@ -277,7 +295,11 @@ type goLanguage struct {
 
 func (l *goLanguage) changes(ctx context.Context) ([]change, error) {
 	var err error
-	if l.packages, err = goList(ctx, l.root, append([]string{"./" + l.group.name + "/..."}, l.group.also...)...); err != nil {
+	pattern := "./" + l.group.name + "/..."
+	if l.group.alone {
+		pattern = "./" + l.group.name
+	}
+	if l.packages, err = goList(ctx, l.root, append([]string{pattern}, l.group.also...)...); err != nil {
 		return nil, err
 	}
 	l.compiler = newCompiler(l.root, l.packages)

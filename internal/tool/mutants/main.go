@@ -19,7 +19,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"syscall"
 	"time"
 )
@@ -36,7 +35,8 @@ func run(args []string, out io.Writer) int {
 	only := flags.String("run", "", "only the bugs whose ids match this regular expression")
 	limit := flags.Duration("limit", 3*time.Minute, "how long the test of one bug may take")
 	each := flags.Duration("each", time.Minute, "how long the tests of one generated bug may take")
-	in := flags.String("group", "", "only generated bugs, of the packages that match this regular expression")
+	in := flags.String("group", "", "only generated bugs, of the groups that match this regular expression, or of a folder: server/session, or ./server without those below it")
+	file := flags.String("file", "", "only generated bugs in files that match this regular expression")
 	seed := flags.Uint64("seed", 1, "selects the sample of generated bugs")
 	count := flags.Int("count", 100, "how many bugs to generate for each package")
 	verbose := flags.Bool("v", false, "show which tests failed")
@@ -48,7 +48,12 @@ func run(args []string, out io.Writer) int {
 		fmt.Fprintln(out, "mutants:", err)
 		return 2
 	}
-	where, err := regexp.Compile(*in)
+	some, err := selected(*in)
+	if err != nil {
+		fmt.Fprintln(out, "mutants:", err)
+		return 2
+	}
+	files, err := regexp.Compile(*file)
 	if err != nil {
 		fmt.Fprintln(out, "mutants:", err)
 		return 2
@@ -62,8 +67,7 @@ func run(args []string, out io.Writer) int {
 	}
 	if err == nil && *only == "" && *count > 0 {
 		var enough bool
-		some := slices.DeleteFunc(slices.Clone(groups), func(g group) bool { return !where.MatchString(g.name) })
-		enough, err = generated(ctx, &generator{job: j, groups: some, limit: *each, seed: *seed, count: *count})
+		enough, err = generated(ctx, &generator{job: j, groups: some, files: files, limit: *each, seed: *seed, count: *count})
 		ok = ok && enough
 	}
 	switch {
