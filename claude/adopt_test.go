@@ -140,7 +140,7 @@ func openAt(lines []spawn.Line) map[string]string {
 				RequestID string `json:"request_id"`
 			}
 		}
-		_ = json.Unmarshal(l.Text, &m) // what is not JSON is no request
+		_ = json.Unmarshal(l.Text, &m) // a line that is no JSON is no request
 		switch {
 		case !l.Input && m.Type == "control_request":
 			open[m.RequestID] = m.Request.Subtype
@@ -176,7 +176,7 @@ func handshakeEnd(lines []spawn.Line) uint64 {
 	return 0
 }
 
-// adopted is what is known of a client that was adopted.
+// adopted has the observations of a client that was adopted.
 type adopted struct {
 	Session          string
 	Queued, Tasks    int
@@ -262,7 +262,7 @@ func (a *adopted) checkAsked(t *testing.T, p *keptProcess, open map[string]strin
 	a.asked, p.written = nil, nil
 }
 
-// A client that is made from the lines of another is what that one was, wherever it is cut, and asks again what is open.
+// A client that is made from the lines of another one equals it, wherever the lines are cut, and asks open requests again.
 func TestAdopt(t *testing.T) {
 	hermeticProcess(t)
 	names := scenarios(t)

@@ -108,7 +108,7 @@ func (c *Client) openThread(ctx context.Context, method string, params map[strin
 	return t, nil
 }
 
-// opened registers a thread and delivers what was held for it.
+// opened registers a thread and delivers the messages that were held for it.
 func (c *Client) opened(t *Thread) {
 	var out []delivery
 	c.update(func(r *routes) {

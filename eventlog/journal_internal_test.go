@@ -110,7 +110,7 @@ func TestJournal_missed(t *testing.T) {
 	}
 }
 
-// What the journal was told is what the next Open reads, whether or not it was moved to the base meanwhile.
+// The next Open reads every entry of the journal, whether or not it was moved to the base meanwhile.
 func TestJournal_read(t *testing.T) {
 	d := &dataDir{path: t.TempDir()}
 	j := &journal{}

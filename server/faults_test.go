@@ -346,7 +346,7 @@ func TestCalls_diskFails(t *testing.T) {
 	for _, step := range []struct {
 		method, file string
 		params       func() string
-		list         string // the method that lists what is written; empty for none
+		list         string // the method that lists the written objects; empty for none
 	}{
 		{"tokens.create", tokensName, func() string { return `{"role":"viewer","name":"N"}` }, "tokens.list"},
 		{"share.create", tokensName, func() string { return `{"session_id":"` + id + `"}` }, "tokens.list"},

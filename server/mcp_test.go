@@ -239,7 +239,7 @@ func (h *harness) startAs(token, prompt string) (string, string) {
 	return started.SessionID, ""
 }
 
-// What an agent starts is charged to its session, two sessions deep at most.
+// A session that an agent starts is charged to the agent's session, two sessions deep at most.
 func TestMCP_agent(t *testing.T) {
 	h := newHarness(t)
 	root := h.connect()

@@ -35,7 +35,7 @@ func (s *Server) bounded(h http.Handler) http.Handler {
 			inner.Body = body
 		}
 		h.ServeHTTP(out, &inner)
-		out.arm() // the server writes what is in its buffers
+		out.arm() // the server writes its buffers
 		out.linger(s.ctx)
 	})
 }

@@ -13,7 +13,7 @@ const (
 	maxShortList = 64 << 10 // bytes of a list
 )
 
-// long are the parameters that may be as long as the body of the call: what is said, written or sent, and lists of what exists.
+// long are the parameters that may be as long as the body of the call: prompts, texts, contents, and lists of existing objects.
 var long = map[string]bool{
 	"ConnectParams.SystemPrompt": true, "ConnectParams.AppendSystemPrompt": true, "ConnectParams.InitialPrompt": true,
 	"QueryParams.Text": true, "ContextBuildParams.Text": true, "ContextParseParams.Text": true, "ImageUploadParams.Data": true,

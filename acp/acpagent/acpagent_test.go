@@ -41,7 +41,7 @@ func serve(t *testing.T, inner agent.Provider) *acpagent.Provider {
 	}}
 }
 
-// served is what an agent in this process writes. Its Close waits for the agent, as for a process: only then can another
+// served is the output of an agent in this process. Its Close waits for the agent, as for a process: only then can another
 // one resume the session.
 type served struct {
 	*io.PipeReader

@@ -41,7 +41,7 @@ func adapter(t *testing.T) []string {
 	return []string{node, program}
 }
 
-// replies are what the model says to the prompts of the suite, whatever came before. The
+// replies are the answers of the model to the prompts of the suite, whatever came before. The
 // adapter also asks for a suggestion after each turn.
 func replies() claudetest.Script {
 	when := func(text string, r claudetest.Reply) claudetest.Reply {

@@ -65,7 +65,7 @@ var adoptedScripts = map[string][]string{
 	"a line that is no message": {`> not JSON`, `neither`, promptLine, turnOverLine},
 }
 
-// What an adopted session reports for the lines of an earlier process, by line, and what it writes.
+// An adopted session reports the expected events for each line of an earlier process, and writes the expected lines.
 func TestAdopt_lines(t *testing.T) {
 	provider := &acpagent.Provider{Command: []string{"test"}, Spawner: elsewhere}
 	parts := golden.Parts{}

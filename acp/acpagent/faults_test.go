@@ -204,7 +204,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// What the options ask for and the agent refuses ends the agent, and the error has the agent's words.
+// An option that the agent refuses ends the agent, and the error has the agent's message.
 func TestOpen_refused(t *testing.T) {
 	for name, c := range map[string]struct {
 		hello     acptest.Exchange

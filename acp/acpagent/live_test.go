@@ -32,7 +32,7 @@ type liveAgent struct {
 	result        string // what its results show: Gemini CLI does not send what a command prints
 }
 
-// liveCommand is what the model wants to run, liveText what it wants to write.
+// liveCommand is the command that the model runs, liveText the text that it writes.
 const (
 	liveCommand = "touch made.txt && echo made-it"
 	liveText    = "alpha beta gamma"

@@ -34,7 +34,7 @@ type Provider struct {
 	Env []string
 	// LoginCommand is a command with which a person logs in, for an agent that names none itself.
 	LoginCommand []string
-	// Version is what this program reports to the agent about itself.
+	// Version is the version of this program that the agent gets.
 	Version string
 	// Spawner runs the program; nil runs it on this machine.
 	Spawner spawn.Spawner
@@ -46,7 +46,7 @@ type Provider struct {
 	// supervisor then. Neither has an effect with a Spawner.
 	Supervisor   string
 	KeepChildren bool
-	// Logger gets the agent's standard error and what is not understood; nil discards it.
+	// Logger gets the agent's standard error and unknown messages; nil discards them.
 	Logger *slog.Logger
 	// Dial, where it is set, connects to an agent instead of running Command. Closing the
 	// writer ends the agent; the reader is closed after it and may wait there until the agent is gone.

@@ -22,7 +22,7 @@ import (
 )
 
 const (
-	// closeWait bounds the wait for what is under way when a session is closed.
+	// closeWait limits the wait for running calls when a session is closed.
 	closeWait = 30 * time.Second
 	// leaveWait bounds how long an agent that is idle has to close its session before its input is closed.
 	leaveWait = 2 * time.Second

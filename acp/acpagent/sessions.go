@@ -123,7 +123,7 @@ func (p *Provider) visit(ctx context.Context, opts agent.Options, do func(*Sessi
 	return errors.Join(err, s.Close())
 }
 
-// can is what the agent can do with sessions.
+// can has the session methods that the agent supports.
 func (s *Session) can() acp.SessionCapabilities {
 	return s.hello.AgentCapabilities.Or(acp.AgentCapabilities{}).SessionCapabilities.Or(acp.SessionCapabilities{})
 }

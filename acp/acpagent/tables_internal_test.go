@@ -266,7 +266,7 @@ func TestReasonOf(t *testing.T) {
 	}
 }
 
-// What an agent prints besides messages is kept without codes for terminals, the last lines of it, and each to a bound.
+// The session keeps the last lines that an agent prints besides messages, without codes for terminals, each to a limit.
 func TestStray(t *testing.T) {
 	for line, want := range map[string]string{
 		"plain": "plain", " \x1b[2J\x1b[31mred\x1b[0m\a ": "red", "\x1b[?25l": "", "a\x1bcb": "ab", "x\x7fy\tz": "xyz", "\x1b[1~q": "q", "é\x1b[@ü": "éü",

@@ -35,7 +35,7 @@ func (s *Setting) Find(value string) (Choice, bool) {
 	return Choice{}, false
 }
 
-// Settings are what an agent offers in a session. The zero value has none.
+// Settings are the models, modes and other choices that an agent offers in a session. The zero value has none.
 type Settings struct {
 	Mode, Model, Effort Setting
 	Options             map[string]acp.SessionConfigOption // all config options by their id

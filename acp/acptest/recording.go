@@ -42,7 +42,7 @@ type MetaResult struct {
 	}
 }
 
-// Ask is what a person must be shown when the agent asks for permission.
+// Ask lists the texts that a person must see when the agent asks for permission.
 type Ask struct {
 	Line       int    `json:"line"` // in the agent's file, from 1
 	ToolCallID string `json:"toolCallId"`
@@ -255,7 +255,7 @@ func (a *Agent) resumes() {
 	}
 }
 
-// matchOf are the members of a request that tell it from others of its method.
+// matchOf returns the members that distinguish a request from others of its method.
 func matchOf(params json.RawMessage) map[string]string {
 	var all map[string]json.RawMessage
 	_ = json.Unmarshal(params, &all) // a request without members has none

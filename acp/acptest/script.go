@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Exchange is what an agent does when it gets a request.
+// Exchange is the scripted reaction of an agent to a request.
 type Exchange struct {
 	Method string
 	// Match are members of the parameters that the request should have. Of the exchanges of a method that are left, the first that

@@ -27,13 +27,13 @@ import (
 
 var updateRequests = flag.Bool("update", false, "write testdata/acp-agents/requests.json")
 
-// mustShow is what a recording demands of one request for permission.
+// mustShow has the demands of a recording on one request for permission.
 type mustShow struct {
 	Line  int
 	Shows []map[string]any `json:"must_show"`
 }
 
-// texts are what a person has to be shown.
+// texts are those that a person must see.
 func (m *mustShow) texts() (list []string) {
 	for _, one := range m.Shows {
 		for name, v := range one {
@@ -139,7 +139,7 @@ var madeAgents = []struct {
 	}},
 }
 
-// recordedLines are what a recorded agent sent about calls, in order; "" for other lines.
+// recordedLines are the messages of a recorded agent about calls, in order; "" for other lines.
 func recordedLines(t *testing.T, text []byte) (list []string) {
 	for line := range strings.Lines(string(text)) {
 		var m struct {

@@ -25,7 +25,7 @@ const (
 	optionPlan   = "exit-plan-"
 )
 
-// What a model reads about a call that the user refused, or did not answer.
+// Texts for the model about a call that the user refused or did not answer.
 const (
 	refusedText = "User refused permission to run tool"
 	failedText  = "Tool permission request failed: "

@@ -15,7 +15,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// config is what can be chosen in a session: the mode, which clients know in two forms,
+// config has the choices of a session: the mode, which clients know in two forms,
 // the model, and what depends on the model.
 type config struct {
 	modes    []string
@@ -39,7 +39,7 @@ var modeNames = map[string][2]string{
 	"bypassPermissions": {"Bypass permissions", "Never ask, also not before dangerous actions"},
 }
 
-// modelInfo is what a model's entry says of what depends on it.
+// modelInfo has the choices that depend on a model, from its entry.
 type modelInfo struct {
 	DisplayName           string   `json:"displayName"`
 	SupportedEffortLevels []string `json:"supportedEffortLevels"`
@@ -119,7 +119,7 @@ func describeMode(id string) (name, description string) {
 	return id, ""
 }
 
-// info is what the current model's entry says.
+// info returns the modelInfo of the current model.
 func (c *config) info() (m modelInfo) {
 	for _, e := range c.models {
 		if e.Name == c.model && json.Unmarshal(e.Data, &m) == nil {
@@ -292,7 +292,7 @@ func (c *config) setCommands(list []agent.Entry) (acp.SessionUpdate, bool) {
 	return acp.SessionUpdate{SessionUpdate: acp.SessionUpdateIsAvailableCommandsUpdate, Value: u}, true
 }
 
-// state is what the answer to a request that opens a session tells.
+// state returns the settings for the answer to a request that opens a session.
 func (s *session) state() (acp.Optional[acp.SessionModeState], []acp.SessionConfigOption) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -64,7 +64,7 @@ func (f *clientFiles) bind(session string) {
 	f.session = session
 }
 
-// step is what is done about a file before a tool uses it.
+// step is an action on a file before a tool uses it.
 type step int
 
 const (

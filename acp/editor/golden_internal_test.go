@@ -290,7 +290,7 @@ func TestClaudeOptions(t *testing.T) {
 	}
 }
 
-// What an agent reports about its mode and its commands reaches the client once, in both forms; internal commands do not.
+// The mode and the commands of an agent reach the client once, in both forms; internal commands do not.
 func TestConfigEvents(t *testing.T) {
 	text := func(s string) *string { return &s }
 	c := config{modes: []string{"default", "plan"}, mode: "default"}

@@ -92,7 +92,7 @@ func goldenParts(t *testing.T, pattern string, show func(text []byte) string) go
 	return parts
 }
 
-// What an editor is shown of the recorded sessions of Claude, as a whole.
+// The golden file has the whole view that an editor gets of the recorded sessions of Claude.
 func TestMapper_claude(t *testing.T) {
 	t.Parallel()
 	parts := goldenParts(t, "../../testdata/wire/*/stdout.jsonl", func(text []byte) string {
@@ -111,7 +111,7 @@ func TestMapper_claude(t *testing.T) {
 	parts.Check(t, "testdata/mapper_claude.txt", *updateRequests)
 }
 
-// What is made of the recorded messages of other agents, and shown to an editor again.
+// The golden file has the view that an editor gets of the recorded messages of other agents.
 func TestMapper_agents(t *testing.T) {
 	t.Parallel()
 	parts := goldenParts(t, "../../testdata/acp-agents/*/agent.jsonl", func(text []byte) string {
@@ -207,7 +207,7 @@ var everyUpdate = []string{
 	`{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"after"},"messageId":"m3"}`,
 }
 
-// What an editor is shown of each event: empty, with a distinct value in every field, of the main thread and of a subagent, alone and after the start of a tool.
+// The golden file has the view that an editor gets of each event: empty, with a distinct value in every field, of the main thread and of a subagent, alone and after the start of a tool.
 func TestMapper_events(t *testing.T) {
 	t.Parallel()
 	parts := golden.Parts{}

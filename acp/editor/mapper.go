@@ -63,7 +63,7 @@ type blockKey struct {
 	index           int64
 }
 
-// usage is what was said of the context and of the costs.
+// usage has the last reported size of the context and the costs.
 type usage struct {
 	used, size int64
 	cost       *float64
@@ -210,7 +210,7 @@ func (m *Mapper) wholeText(ev *event.AssistantMessage, text string) {
 // noResponse is the answer that the CLI writes where a turn has none.
 const noResponse = "No response requested."
 
-// messageEnd forgets what was streamed of a message and says that its tools run.
+// messageEnd drops the streamed text of a message and reports its tools as running.
 func (m *Mapper) messageEnd(ev *event.MessageComplete) {
 	m.abandoned = m.abandoned || ev.AbandonedFrom != nil && ev.ParentToolUseID == ""
 	for _, id := range m.order {
@@ -246,7 +246,7 @@ func (m *Mapper) user(ev *event.UserMessage) {
 	}
 }
 
-// commandOutput is what a command of the agent itself has put out, which some agents
+// commandOutput returns the output of a command of the agent itself, which some agents
 // write as a message in the user's role.
 func commandOutput(ev *event.UserMessage) (string, bool) {
 	if len(ev.Blocks) != 1 || ev.Blocks[0].Type != "text" {

@@ -279,7 +279,7 @@ func (s *server) checkDir(dir string) error {
 	return nil
 }
 
-// features are what the client can show.
+// features are the displays that the client supports.
 func (s *server) features() Features {
 	s.mu.Lock()
 	defer s.mu.Unlock()

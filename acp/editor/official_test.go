@@ -64,7 +64,7 @@ func TestOfficialClient(t *testing.T) {
 	}
 }
 
-// officialRun is what the program of acpclient prints.
+// officialRun is the output of the program acpclient.
 type officialRun struct {
 	Outcomes [][2]string
 	Updates  []struct {
@@ -87,7 +87,7 @@ func (o *officialRun) text() string {
 	return b.String()
 }
 
-// said is what the agent of a recording said.
+// said has the messages of the agent of a recording.
 func said(timeline []recordedLine) (texts []string) {
 	for _, s := range Fold(timeline, Clean("")).Sessions {
 		for _, i := range s.Items {

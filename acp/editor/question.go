@@ -191,7 +191,7 @@ func text(raw json.RawMessage) string {
 	return s
 }
 
-// questionKey is what an answer is filed under.
+// questionKey is the key of an answer.
 func questionKey(q *event.Question) string {
 	if q.ID != "" {
 		return q.ID

@@ -174,7 +174,7 @@ func planGoesOn(c *comparison) bool {
 	}) || changed
 }
 
-// saidAfter is what our agent says, by its script, after the last call of a tool.
+// saidAfter is the scripted text of our agent after the last call of a tool.
 func (c *comparison) saidAfter(session int, tool string) (says []*Item) {
 	if session >= len(c.got.Sessions) {
 		return nil
@@ -249,7 +249,7 @@ func batch(c *comparison) bool {
 	if !slices.Contains(c.got.Stray, "batch") || slices.Contains(c.want.Stray, "batch") {
 		return false
 	}
-	// What came after the batch was not answered, and a request of an unknown version was
+	// Requests after the batch were not answered, and a request of an unknown version was
 	// answered without its id.
 	for i := range c.want.Outcomes {
 		if c.want.Outcomes[i].End == "none" && i < len(c.got.Outcomes) {
@@ -280,7 +280,7 @@ func wordsForModel(c *comparison) bool {
 				text, _, _ = strings.Cut(text, "\n\n") // instructions follow
 			}
 			if strings.Contains(text, "Async agent launched") || strings.Contains(text, "running in background with ID") {
-				// What the call was given in words, its prompt or its description, goes on standing there.
+				// The prompt or description of the call remains.
 				if text = "what the call is about"; len(g.Content) == 1 && c.scripted(g.Content[0]) {
 					text = g.Content[0]
 				}

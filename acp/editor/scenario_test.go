@@ -36,7 +36,7 @@ type recordedLine struct {
 	Raw string          `json:"raw"` // a line that is no JSON; then Msg is the line of the timeline
 }
 
-// recordedScript is what a scenario does.
+// recordedScript has the steps of a scenario.
 type recordedScript struct {
 	Note         string               `json:"note"`
 	Protocol     int                  `json:"protocol"`

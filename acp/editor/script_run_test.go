@@ -66,7 +66,7 @@ type heldAnswer struct {
 	method string
 }
 
-// Result is what came of a run.
+// Result is the result of a run.
 type Result struct {
 	Timeline []recordedLine
 	Requests []claudetest.APIRequest

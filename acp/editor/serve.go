@@ -18,9 +18,9 @@ import (
 type Options struct {
 	// Provider starts the sessions.
 	Provider agent.Provider
-	// Name, Title and Version are what the agent says of itself.
+	// Name, Title and Version are those that the client shows of the agent.
 	Name, Title, Version string
-	// Session is what all sessions have in common. The working directory, the id and what
+	// Session has the options of all sessions. The working directory, the id and what
 	// a client asks for are a session's own.
 	Session agent.Options
 	// PrewarmDir is the directory for which a session is opened at initialize, so that
@@ -49,7 +49,7 @@ type Options struct {
 	// meanwhile waits for it. nil does nothing.
 	Rest      func()
 	RestAfter time.Duration
-	// Logger gets what is not reported to clients; nil discards it.
+	// Logger gets errors that clients do not; nil discards them.
 	Logger *slog.Logger
 	// Sent sees every line that is about to be written. It must not block.
 	Sent func(line []byte)

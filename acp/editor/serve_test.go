@@ -257,7 +257,7 @@ func TestDeadAgentIsResumed(t *testing.T) {
 	}
 }
 
-// TestPermissionNeverBecomesAnAllow answers with what is not an allow.
+// TestPermissionNeverBecomesAnAllow answers with everything except an allow.
 func TestPermissionNeverBecomesAnAllow(t *testing.T) {
 	for name, answer := range map[string]any{
 		"not offered": map[string]any{"outcome": map[string]any{"outcome": "selected", "optionId": "nope"}},

@@ -248,7 +248,7 @@ func (s *session) restore(ctx context.Context, live agent.Session) {
 	}
 }
 
-// close ends the agent and answers what is open. It returns when the agent is gone.
+// close ends the agent and answers open requests. It returns when the agent has exited.
 func (s *session) close() {
 	s.mu.Lock()
 	s.closed = true

@@ -50,7 +50,7 @@ func (t *toolCall) exit(u *acp.ToolCallUpdate, output string, failed bool) {
 // exitCode begins the result of a command that failed, before its number.
 const exitCode = "Exit code "
 
-// output is what a running command has put out.
+// output is the output of a running command so far.
 type output struct {
 	text  string
 	shown int // how many bytes of it the client was shown

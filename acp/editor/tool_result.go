@@ -12,7 +12,7 @@ import (
 // result is the end of a tool call as it is shown.
 type result struct {
 	title   string
-	content []acp.ToolCallContent // nil leaves what is shown
+	content []acp.ToolCallContent // nil leaves the shown content
 	raw     json.RawMessage
 	text    string // what it put out
 }
@@ -117,7 +117,7 @@ func fence(language, text string) string {
 	return marks + language + "\n" + strings.TrimRight(text, "\n") + "\n" + marks
 }
 
-// noOutput is what the CLI tells its model where a command has put out nothing.
+// noOutput is the text for the model where a command has no output.
 const noOutput = "(Bash completed with no output)"
 
 // forModel begins what the CLI tells its model about a call that was stopped or refused.
@@ -168,7 +168,7 @@ func cutTag(text, tag string) string {
 	return strings.TrimRight(out.String(), "\n")
 }
 
-// cleanAgent is what a subagent reports: the structured result has it without the frame
+// cleanAgent returns the report of a subagent: the structured result has it without the frame
 // that the CLI puts around it for its model.
 func cleanAgent(text string, ev *event.ToolComplete) string {
 	status, _ := ev.ToolUseResult.Member("status")

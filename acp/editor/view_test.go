@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// View is what a client shows, as far as it is compared.
+// View is the compared part of a client's display.
 type View struct {
 	Outcomes []Outcome
 	Sessions []*Session

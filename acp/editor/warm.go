@@ -42,7 +42,7 @@ func (s *server) prewarm() {
 	})
 }
 
-// takeWarm returns the session that was opened ahead if it is what a request asks for. It
+// takeWarm returns the session that was opened ahead if it fits a request. It
 // waits for one that is being opened: that is never slower than opening another.
 func (s *server) takeWarm(ctx context.Context, r *sessionRequest) (*warm, error) {
 	s.mu.Lock()

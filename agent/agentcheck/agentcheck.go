@@ -39,7 +39,7 @@ type Prompts struct {
 	Task     string // it starts a task in the background
 }
 
-// T is what a check reports to. *testing.T is one. Fatal, Fatalf and Skip end the goroutine.
+// T gets the reports of a check. *testing.T is one. Fatal, Fatalf and Skip end the goroutine.
 type T interface {
 	Helper()
 	Error(args ...any)
@@ -118,7 +118,7 @@ func (c Check) Result(subject Subject) Result {
 	return t.result
 }
 
-// recorder is a T that keeps what is reported.
+// recorder is a T that keeps the reports.
 type recorder struct {
 	mu       sync.Mutex
 	result   Result
@@ -135,7 +135,7 @@ func (t *recorder) note(status, text string) {
 	}
 }
 
-// clean does what was put off, the last first. One that ends the goroutine does not keep the others from it.
+// clean runs the deferred functions, the last first. One that ends the goroutine does not keep the others from it.
 func (t *recorder) clean() {
 	for len(t.cleanups) > 0 {
 		last := len(t.cleanups) - 1

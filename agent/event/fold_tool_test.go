@@ -6,7 +6,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// What a whole message has of a call that describes itself is in the folded call; what a later message lacks stays.
+// The members of a whole message about a call are in the folded call; members that a later message lacks stay.
 func TestApply_described(t *testing.T) {
 	var c event.Conversation
 	whole := func(b event.Content) {

@@ -12,7 +12,7 @@ type Shape struct {
 	Name  string       // the name in front ends
 	Type  reflect.Type // the Go type
 	Form  reflect.Type // a struct with the members of the object, in order
-	Union reflect.Type // the interface of which it is a variant, or nil
+	Union reflect.Type // the interface that it is a variant of, or nil
 	Types []string     // the values of its member type in the union
 }
 

@@ -19,7 +19,7 @@ var (
 	_ agent.Hosted  = (*Session)(nil)
 )
 
-// hosted is what a session knows of a CLI that a host keeps the lines of.
+// hosted is the state of a session about a CLI under a host, which keeps its lines.
 type hosted struct {
 	last, stored uint64        // of the adoption, 0 without one
 	caught       chan struct{} // closed when the lines up to last were read

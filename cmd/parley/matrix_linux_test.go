@@ -39,7 +39,7 @@ var matrixCells = []struct {
 	{"kill, resume", (*matrixSession).kill},
 }
 
-// What a cell shows. An image that the agent cannot take is refused before it is sent.
+// The results of a cell. An image that the agent cannot take is refused before it is sent.
 const (
 	cellWorks   = "✓"
 	cellRefused = "refused"

@@ -41,7 +41,7 @@ func openAt(lines []kept.Line) (people, others int) {
 			RequestID json.RawMessage `json:"requestId"`
 			Turn      struct{ ID string }
 		}
-		_ = json.Unmarshal(m.Params, &p) // what is missing is empty
+		_ = json.Unmarshal(m.Params, &p) // missing members are empty
 		open = slices.DeleteFunc(open, func(o kept.Message) bool {
 			var of struct{ TurnID string }
 			_ = json.Unmarshal(o.Params, &of)

@@ -92,7 +92,7 @@ var requests = map[string][2]string{
 	"attestation": {"attestation/generate", `"x":1`},
 }
 
-// answers are what a person can answer to each kind of request, and what does not fit it.
+// answers are the valid and invalid answers of a person to each kind of request.
 func answers() map[string]agent.Answer {
 	permission := func(p agent.PermissionAnswer) agent.Answer { return &p }
 	return map[string]agent.Answer{
@@ -180,7 +180,7 @@ func answered(t *testing.T, request [2]string, a agent.Answer) string {
 	return result + " → " + resolved + "\n"
 }
 
-// What a session sets counts from the next prompt on, and the prompt has every block of an input in the form of the server.
+// Settings of a session apply from the next prompt on, and the prompt has every block of an input in the form of the server.
 func TestPrompts_golden(t *testing.T) {
 	server := &codextest.Server{Handle: func(_ *codextest.Session, c *item.Call) (any, error, bool) {
 		switch c.Method {
@@ -302,7 +302,7 @@ func after(o *told, s *codexagent.Session) {
 	}
 }
 
-// What cannot be opened is an error of package agent, and no server is left.
+// A session that cannot be opened is an error of package agent, and no server is left.
 func TestOpen_errors(t *testing.T) {
 	refuse := func(method string) *codextest.Server {
 		return &codextest.Server{Handle: func(_ *codextest.Session, c *item.Call) (any, error, bool) {

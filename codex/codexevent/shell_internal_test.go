@@ -30,7 +30,7 @@ func TestScript(t *testing.T) {
 	}
 }
 
-// Words are what a shell makes of a command, however many spaces are between them.
+// Words are split as a shell does, however many spaces are between them.
 func TestShellWords(t *testing.T) {
 	for command, want := range map[string][]string{
 		"":               nil,

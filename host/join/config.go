@@ -21,7 +21,7 @@ type Config struct {
 	// Server is the address of the server: https://, or http:// for a server on this machine.
 	Server string
 	Token  string
-	// Registration is what the machine offers. Run sets Version and System.
+	// Registration describes the machine and its offer. Run sets Version and System.
 	Registration host.Registration
 	// DataDir is the data directory of the machine. The host has a folder in it, see [HostDir].
 	DataDir string

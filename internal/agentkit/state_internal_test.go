@@ -28,7 +28,7 @@ func TestState(t *testing.T) {
 			case 1:
 				st.push([]event.Event{&event.PermissionResolved{RequestID: id}}, nil)
 				if asked[id] {
-					pushed++ // only what is asked is resolved
+					pushed++ // only asked requests are resolved
 				}
 				delete(phase, id)
 				delete(asked, id)

@@ -38,7 +38,7 @@ func MethodNotFound(method string) *Error {
 // returned byte for byte.
 type ID string
 
-// Cut is what the start of a line that is over the limit tells of its message.
+// Cut has the members of a message that the start of a line over the limit contains.
 type Cut struct {
 	ID     ID // empty if it is not in this part
 	Method bool

@@ -59,7 +59,7 @@ func Quote(s string) string {
 	return unsafe.String(unsafe.SliceData(b), len(b)) // b has no other reference
 }
 
-// Quoted yields what is between the quotes of s as a JSON string, in short parts that are valid until the next.
+// Quoted yields the text between the quotes of s as a JSON string, in short parts that are valid until the next.
 func Quoted(s string) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		var buf []byte

@@ -29,7 +29,7 @@ type members struct {
 	Both   string `json:"both"`
 	NoTag  bool
 	Left   string `json:"-"`
-	//lint:ignore SA5008 the tag is what is tested
+	//lint:ignore SA5008 the test is about the tag
 	Dash      string `json:"-,"`
 	own       string
 	List      []string       `json:"list,omitempty"`

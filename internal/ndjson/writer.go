@@ -122,7 +122,7 @@ func (w *Writer) put(data []byte) error {
 		_ = d.SetWriteDeadline(time.Now().Add(w.timeout))
 	}
 	if _, err := w.dst.Write(data); err != nil {
-		// What reached the other side is unknown: nothing may follow it.
+		// The received part is unknown, so no line may follow it.
 		w.broken = fmt.Errorf("ndjson: writing a line: %w", err)
 	}
 	return w.broken

@@ -34,7 +34,7 @@ func TestEncoder(t *testing.T) {
 		{parts.Part{Kind: parts.Ask}, ``},
 		{parts.Part{Kind: parts.TextStart, ID: "o"}, `{"messageId":"o","role":"assistant","type":"TEXT_MESSAGE_START"}`},
 		{parts.Part{Kind: parts.ToolStart, ID: "q", Name: "Bash"}, `{"toolCallId":"q","toolCallName":"Bash","type":"TOOL_CALL_START"}`},
-		{parts.Part{Kind: parts.Finish, End: &parts.End{Reason: parts.Failed, Message: "why"}}, // what is open ends first
+		{parts.Part{Kind: parts.Finish, End: &parts.End{Reason: parts.Failed, Message: "why"}}, // open parts end first
 			`{"messageId":"o","type":"TEXT_MESSAGE_END"} {"toolCallId":"q","type":"TOOL_CALL_END"} {"code":"turn_failed","message":"why","type":"RUN_ERROR"}`},
 		{parts.Part{Kind: parts.Finish, End: &parts.End{Reason: parts.Cancelled}}, `{"outcome":{"type":"cancelled"},"runId":"run","threadId":"thread","type":"RUN_FINISHED"}`},
 		{parts.Part{Kind: parts.Finish, End: &parts.End{Reason: parts.Length, Result: &event.ResultMessage{Result: "r", Usage: usage}}},

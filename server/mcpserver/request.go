@@ -33,7 +33,7 @@ type answerOut struct {
 	Accepted bool `json:"accepted" jsonschema:"this answer counted"`
 }
 
-// answer answers a request that waits. What it is decides the method.
+// answer answers an open request. The kind of the request determines the method.
 func answer(ctx context.Context, call Call, in answerIn) (answerOut, error) {
 	var open api.PermissionListResult
 	if err := call(ctx, "permission.list", api.PermissionListParams{SessionID: in.SessionID}, &open); err != nil {

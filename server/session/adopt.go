@@ -217,7 +217,7 @@ func (a *actor) takeNew(items []Item, p pumped) []Item {
 	return items
 }
 
-// rebuild takes in events that the log has: they tell what is being streamed.
+// rebuild applies events that the log has, to restore the message that is being streamed.
 func (a *actor) rebuild(events []event.Event) {
 	for _, ev := range events {
 		if isDelta(ev) {
@@ -236,7 +236,7 @@ func (a *actor) rebuilt() {
 	_ = a.write() // kept and tried again by tick
 }
 
-// answerAgain reports whether an event asks what was asked before. A request that has an answer in the log gets it.
+// answerAgain reports whether an event repeats an earlier request. A request that has an answer in the log gets it.
 func (a *actor) answerAgain(ev event.Event) bool {
 	p, ok := event.NewPrompt(ev)
 	if !ok {

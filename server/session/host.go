@@ -224,7 +224,7 @@ func (s *hostSpawner) Local() bool { return s.local }
 type leftAgent struct {
 	host.Agent
 	open func(ctx context.Context) (spawn.LineProcess, error)
-	drop func(ctx context.Context) error // ends it, and removes what is kept of it
+	drop func(ctx context.Context) error // ends it, and removes its kept lines
 
 	process *host.Process // what open has attached, nil for one of a dead host
 }

@@ -447,7 +447,7 @@ func TestHost_request(t *testing.T) {
 	c.is(Running)
 }
 
-// What makes an agent unfit for the next server ends it: the session is interrupted, and can go on with another agent.
+// An agent that is unfit for the next server is ended: the session is interrupted, and can continue with another agent.
 func TestHost_unfit(t *testing.T) {
 	for name, tt := range map[string]struct {
 		before   func(c *hostStage) // while the first server runs
@@ -670,7 +670,7 @@ func TestHost_fenced(t *testing.T) {
 	}
 }
 
-// What an agent was writing when its server left is at the next server as it was, and the rest is added to it.
+// A message that an agent was writing when its server left is complete at the next server, without a gap.
 func TestHost_stream(t *testing.T) {
 	c := newHostStage(t)
 	c.begin()

@@ -74,7 +74,7 @@ func TestLeave_callFails(t *testing.T) {
 	}
 }
 
-// What an agent has streamed is in the conversation of the next server and of the one after it, wherever the last record of the log is,
+// The streamed text of an agent is in the conversation of the next server and of the one after it, wherever the last record of the log is,
 // with and without the file of what viewers saw, which a power failure may have emptied.
 func TestLeave_streamed(t *testing.T) {
 	for name, tt := range map[string]struct {

@@ -18,7 +18,7 @@ func (failing) Open(context.Context, agent.Options) (agent.Session, error) {
 	return nil, errors.New("it does not start")
 }
 
-// TestLife_placeOfFailedStart checks that a failed start releases its place, and what was prepared for it.
+// TestLife_placeOfFailedStart checks that a failed start releases its place and its preparations.
 func TestLife_placeOfFailedStart(t *testing.T) {
 	for name, tt := range map[string]struct {
 		prepare  error

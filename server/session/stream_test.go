@@ -45,7 +45,7 @@ func TestStream_abandoned(t *testing.T) {
 	}
 }
 
-// What is left of a stream is all of it: the records and the restart fold to the same conversation as all events, for each kind of block, with
+// The rest of a stream after a restart is complete: the records and the restart fold to the same conversation as all events, for each kind of block, with
 // its start or without, at each point of its message.
 func TestStream_restart(t *testing.T) {
 	h := event.Header{MessageID: "m"}

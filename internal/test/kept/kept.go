@@ -146,12 +146,12 @@ type input struct{ p *Process }
 func (i input) Write([]byte) (int, error) { return 0, errors.New("a line without an id") }
 func (i input) Close() error              { return i.p.end() }
 
-// Adopted is what came of an adoption.
+// Adopted is the result of an adoption.
 type Adopted struct {
 	Events []string // of lines
 	lines  []uint64 // of the events
 	Asked  []string // requests that were asked again
-	Wrote  []string // what was written when the past had been read
+	Wrote  []string // the lines that were written when the past had been read
 }
 
 // Adopt adopts the agent after the first n lines and then adds those up to another number.
@@ -249,7 +249,7 @@ func Check(t *testing.T, p agent.Adopter, id string, opts agent.Options, lines [
 	return cuts
 }
 
-// Answer adopts an agent with one open request to a person and answers it twice. It returns what was written.
+// Answer adopts an agent with one open request to a person and answers it twice. It returns the written lines.
 func Answer(t *testing.T, p agent.Adopter, id string, opts agent.Options, lines []Line, answer agent.Answer) (written []string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

@@ -117,7 +117,7 @@ func last(pattern *regexp.Regexp, text string) int {
 	return -1
 }
 
-// reply is what the model answers.
+// reply is an answer of the model.
 type reply struct {
 	text  []string      // in pieces
 	pause chan struct{} // before the last piece; nil for none

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// release is what is packed.
+// release describes the packed program.
 type release struct {
 	version string
 	made    time.Time

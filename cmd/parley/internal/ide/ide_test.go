@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestDropPlaceholders drops what is no key and keeps what may be one.
+// TestDropPlaceholders drops values that cannot be keys and keeps the others.
 func TestDropPlaceholders(t *testing.T) {
 	t.Setenv("CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN")
 	t.Setenv("ANTHROPIC_API_KEY", "a key")

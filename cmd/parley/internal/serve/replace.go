@@ -16,7 +16,7 @@ import (
 // errReplaced ends a server that another server replaces.
 var errReplaced = fmt.Errorf("another server takes over: %w", server.ErrLeave)
 
-// leaveMargin is what a server needs to leave beyond the time its turns have.
+// leaveMargin is the time that a server needs to leave after its turns.
 const leaveMargin = 20 * time.Second
 
 // openPort opens the port. With --replace it takes that of the server of the same data directory, if one runs, which has left then.
