@@ -218,6 +218,9 @@ func (r *relay) start(q request, l Launch, answered <-chan answer) error {
 			return errors.New("host: the policy has started the agent before")
 		}
 		started = true
+		if err := r.ctx.Err(); err != nil {
+			return err // nobody is left who would own the agent
+		}
 		cmd, err := absolute(cmd)
 		if err != nil {
 			return err

@@ -329,3 +329,164 @@ func (o *hostileOwner) wantEnd(t *testing.T) {
 		}
 	}
 }
+
+// tapped is a relay with both ends in the hands of the test.
+type tapped struct {
+	*hostileOwner
+	host  net.Conn
+	atEnd *frameReader // reads what the host gets
+}
+
+func newTapped(t *testing.T, p Policy, limit int) *tapped {
+	hostEnd, relayHost := net.Pipe()
+	owner, relayOwner := net.Pipe()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = relayTo(context.Background(), relayHost, relayOwner, p, limit, slog.New(slog.DiscardHandler))
+	}()
+	t.Cleanup(func() {
+		owner.Close()
+		hostEnd.Close()
+		<-done
+	})
+	c := &tapped{hostileOwner: &hostileOwner{conn: owner, frames: &frameReader{r: owner}}, host: hostEnd, atEnd: &frameReader{r: hostEnd}}
+	must(t, hostEnd.SetDeadline(time.Now().Add(10*time.Second)))
+	c.ask(request{Op: opHello, Version: Version, Epoch: 1})
+	if q := c.gets(t); q.Op != opHello || q.Epoch != 1 {
+		t.Fatalf("the host gets %+v, want the hello", q)
+	}
+	return c
+}
+
+// gets returns the next request that the host gets.
+func (c *tapped) gets(t *testing.T) (q request) {
+	t.Helper()
+	kind, payload, err := c.atEnd.next()
+	if err != nil || kind != frameRequest || json.Unmarshal(payload, &q) != nil {
+		t.Fatalf("the host gets a frame %q, %s, %v, want a request", kind, payload, err)
+	}
+	return q
+}
+
+// answers sends an answer of the host.
+func (c *tapped) answers(t *testing.T, a answer) {
+	t.Helper()
+	frame, err := jsonFrame(frameAnswer, a)
+	must(t, err)
+	_, err = c.host.Write(frame)
+	must(t, err)
+}
+
+// Of a request the host gets what the owner may decide, and the rest from the policy.
+func TestRelay_requests(t *testing.T) {
+	shell := &spawn.Command{Path: "/bin/sh", Dir: "/"}
+	c := newTapped(t, &testPolicy{}, maxRelayed)
+	for _, op := range relayed {
+		c.ask(request{Op: op, Agent: 3, Window: 4, From: 5, Number: 6, State: []byte("s"), Input: "i", Signal: "TERM", Command: shell})
+		if q := c.gets(t); q.Command != nil || q.Op != op || q.ID != c.id || q.Agent != 3 || q.Window != 4 || q.From != 5 || q.Number != 6 || string(q.State) != "s" || q.Input != "i" || q.Signal != "TERM" {
+			t.Errorf("of %s the host gets %+v, want all but the command", op, q)
+		}
+	}
+	c.ask(request{Op: opSpawn, Command: shell, Window: 9, Launch: &Launch{Agent: "echo", Dir: "/srv/a", Options: json.RawMessage(`{}`)}, Options: &AgentOptions{Key: "s/1", KeepChildren: true, OrphanInput: []byte("bye\n")}})
+	q := c.gets(t)
+	if q.Command == nil || q.Command.Path != "/bin/echo-agent" || q.Launch != nil || q.Window != 9 || q.Options == nil || q.Options.KeepChildren || q.Options.Key != "echo/s/1" || string(q.Options.OrphanInput) != "checked bye\n" {
+		t.Errorf("of a start the host gets %+v with %+v, want the command and the lines of the policy, and no children", q, q.Options)
+	}
+	c.answers(t, answer{ID: c.id, Agent: &Agent{Number: 1, Key: "echo/s/1"}})
+	var a answer
+	if c.next(t, frameAnswer, &a); a.Agent == nil || a.Agent.Key != "s/1" {
+		t.Errorf("the owner gets %+v, want its own key", a.Agent)
+	}
+	c.ask(request{Op: opOrphan, Agent: 1, Options: &AgentOptions{OrphanInput: []byte("later\n")}})
+	if q := c.gets(t); string(q.Options.OrphanInput) != "checked later\n" {
+		t.Errorf("the input without an owner is %q, want that of the policy", q.Options.OrphanInput)
+	}
+}
+
+// The limit counts the bytes of incomplete lines, and of no others.
+func TestRelay_limit(t *testing.T) {
+	const limit = 1000
+	c := newTapped(t, &testPolicy{}, limit)
+	c.ask(request{Op: opList})
+	c.gets(t)
+	c.answers(t, answer{ID: c.id, Agents: []Agent{{Number: 1, Key: "echo/s"}}})
+	var a answer
+	c.next(t, frameAnswer, &a)
+	line := strings.Repeat("x", limit-1) + "\n"
+	for i := range 5 {
+		c.send(writeFrames(nil, 1, fmt.Sprint("line", i), []byte(line)))
+		if kind, payload, err := c.atEnd.next(); err != nil || kind != frameWrite || !bytes.HasSuffix(payload, []byte("checked "+line)) {
+			t.Fatalf("for line %d the host gets a frame %q, %.50q, %v, want the line", i, kind, payload, err)
+		}
+	}
+	go c.send(writeFrames(nil, 1, "longer", []byte("x"+line)))
+	c.wantEnd(t)
+}
+
+// A frame that cannot be read ends the connection, whichever end sends it.
+func TestRelay_malformed(t *testing.T) {
+	frame := func(kind byte, payload ...byte) []byte { return endFrame(append(beginFrame(nil, kind), payload...), 0) }
+	for name, text := range map[string][]byte{
+		"a request":       frame(frameRequest, '{'),
+		"a short line":    frame(frameWrite, 0, 0, 1),
+		"without an id":   frame(frameWrite, 0, 0, 0, 1, 0, 0, 'x', '\n'),
+		"an unknown kind": frame('?'),
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newTapped(t, &testPolicy{}, maxRelayed)
+			c.send(text)
+			c.wantEnd(t)
+		})
+	}
+	t.Run("an answer", func(t *testing.T) {
+		c := newTapped(t, &testPolicy{}, maxRelayed)
+		_, err := c.host.Write(frame(frameAnswer, '{'))
+		must(t, err)
+		c.wantEnd(t)
+	})
+}
+
+// policyFunc is a policy with a Start of the test.
+type policyFunc struct {
+	testPolicy
+	start func(start func(spawn.Command) error) error
+}
+
+func (p *policyFunc) Start(_ context.Context, _ Launch, start func(spawn.Command) error) error {
+	return p.start(start)
+}
+
+// A start that the host never gets has an answer.
+func TestRelay_noStart(t *testing.T) {
+	for name, tt := range map[string]struct {
+		start func(start func(spawn.Command) error) error
+		want  string
+	}{
+		"forgotten": {func(func(spawn.Command) error) error { return nil }, "has started no agent"},
+		"refused":   {func(func(spawn.Command) error) error { return errors.New("not today") }, "not today"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newTapped(t, &policyFunc{start: tt.start}, maxRelayed)
+			c.ask(request{Op: opSpawn, Launch: &Launch{Agent: "echo", Dir: "/srv/a"}})
+			var a answer
+			must(t, c.conn.SetReadDeadline(time.Now().Add(10*time.Second)))
+			if c.next(t, frameAnswer, &a); a.ID != c.id || a.Failure == nil || !strings.Contains(a.Failure.error().Error(), tt.want) {
+				t.Errorf("the answer is %+v, want an error with %q", a, tt.want)
+			}
+		})
+	}
+}
+
+// Without a host the connection is closed.
+func TestRelay_noHost(t *testing.T) {
+	mine, theirs := net.Pipe()
+	defer mine.Close()
+	must(t, mine.SetReadDeadline(time.Now().Add(10*time.Second)))
+	if err := Relay(t.Context(), t.TempDir(), theirs, &testPolicy{}, slog.New(slog.DiscardHandler)); !errors.Is(err, ErrNotRunning) {
+		t.Errorf("Relay returned %v, want %v", err, ErrNotRunning)
+	}
+	if _, err := mine.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
+		t.Errorf("reading from the connection: %v, want its end", err)
+	}
+}

@@ -353,6 +353,7 @@ func TestConfig(t *testing.T) {
 		"no address":     func(c *Config) { c.Server = "" },
 		"no host":        func(c *Config) { c.Server = "https://:443" },
 		"a token":        func(c *Config) { c.Server = "https://s.example/#token=x" },
+		"a query":        func(c *Config) { c.Server = "https://s.example/?token=x" },
 		"a user":         func(c *Config) { c.Server = "https://u:p@s.example" },
 		"no token":       func(c *Config) { c.Token = "" },
 		"two lines":      func(c *Config) { c.Token = "a\nb" },
@@ -372,6 +373,12 @@ func TestConfig(t *testing.T) {
 func TestHostDir(t *testing.T) {
 	want, err := HostDir("/d", "https://s.example")
 	must(t, err)
+	if dir, _ := filepath.Split(want); dir != "/d/joined/" {
+		t.Errorf("the directory is %s, want one in /d/joined", want)
+	}
+	if dir, err := HostDir("/d", "s.example"); !errors.Is(err, ErrConfig) {
+		t.Errorf("an address without a scheme has the directory %q, %v, want %v", dir, err, ErrConfig)
+	}
 	for _, same := range []string{"https://S.example/", "https://s.example:443"} {
 		if got, err := HostDir("/d", same); err != nil || got != want {
 			t.Errorf("HostDir(%s) = %s, %v, want %s", same, got, err, want)
