@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/acp/editor"
 	"github.com/seed7221b0f9/parley/agent/agenttest"
+	"github.com/seed7221b0f9/parley/client"
 	"github.com/seed7221b0f9/parley/server/mcpserver"
 )
 
@@ -25,7 +26,7 @@ var stdioServers = map[string]struct {
 	}},
 	"MCP": {`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`, "nothing",
 		func(ctx context.Context, r io.ReadCloser, w io.WriteCloser) error {
-			return mcpserver.New(func(context.Context, string, any, any) error { return nil }, "1").Run(ctx, mcpserver.Stdio(r, w))
+			return mcpserver.New(&client.Client{}, "1").Run(ctx, mcpserver.Stdio(r, w))
 		}},
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"reflect"
 	"runtime"
 	"strings"
 	"sync"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/server/api"
 )
@@ -179,5 +181,62 @@ func TestBudget_keys(t *testing.T) {
 	}
 	if len(ids) != 4 {
 		t.Errorf("two keys of two tokens, one of them used twice, made the budgets %v; want 4", ids)
+	}
+}
+
+// TestQuery_keys checks that a key in a session is one of its caller and its method: a key that another caller, or another method, has used
+// before loses no call.
+func TestQuery_keys(t *testing.T) {
+	h := newHarness(t)
+	id := h.connect()
+	var other api.TokensCreateResult
+	h.call("tokens.create", api.TokensCreateParams{Name: "other", Role: "operator"}, &other)
+	key := api.Idempotency{Key: "k"}
+	turns := map[string]bool{}
+	for _, token := range []string{h.token, other.Token} {
+		for range 2 {
+			for method, params := range map[string]any{
+				"session.query":            api.QueryParams{Idempotency: key, SessionID: id, Text: "say a"},
+				"session.queryWithContent": api.QueryWithContentParams{Idempotency: key, SessionID: id, Content: []event.JSON{`{"type":"text","text":"say b"}`}},
+			} {
+				var a api.Accepted
+				if err := h.client(token).Call(h.ctx(), method, params, &a); err != nil {
+					t.Fatal(err)
+				}
+				turns[a.TurnID] = true
+			}
+		}
+	}
+	if len(turns) != 4 || turns[""] {
+		t.Errorf("two callers, two methods and one key, each used twice, made the turns %v; want 4", turns)
+	}
+}
+
+// TestKeys_scoped checks that every method with a session and a key takes the key as one of its caller.
+func TestKeys_scoped(t *testing.T) {
+	found := 0
+	for _, m := range methods {
+		if _, ok := m.params.FieldByName("Key"); !ok || m.params.Kind() != reflect.Struct {
+			continue
+		}
+		if _, ok := m.params.FieldByName("SessionID"); !ok || m.name == "session.connect" {
+			continue
+		}
+		found++
+		keys := map[string]bool{}
+		for _, account := range []string{"a", "b"} {
+			for _, method := range []string{m.name, "other"} {
+				p := reflect.New(m.params).Elem()
+				p.FieldByName("Key").SetString("k")
+				ownKey(p, &caller{principal: &principal{account: account}}, method)
+				keys[p.FieldByName("Key").String()] = true
+			}
+		}
+		if len(keys) != 4 || keys["k"] {
+			t.Errorf("%s: the keys are %v", m.name, keys)
+		}
+	}
+	if found < 10 {
+		t.Errorf("%d methods have a session and a key", found)
 	}
 }

@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"iter"
 	"net/http"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/seed7221b0f9/parley/client"
 	"github.com/seed7221b0f9/parley/internal/sparing"
+	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/mcpserver"
 	"github.com/seed7221b0f9/parley/server/session"
 )
@@ -40,28 +43,52 @@ func (s *Server) mcp(w http.ResponseWriter, r *http.Request, c *caller, m *metho
 	held, cancel := context.WithCancel(held)
 	defer cancel()
 	defer context.AfterFunc(s.ctx, cancel)()
-	places := make(chan struct{}, maxCalls) // a request can be a batch of calls
-	call := func(ctx context.Context, method string, params, result any) error {
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		defer context.AfterFunc(held, cancel)()
-		if held.Err() != nil {
-			return held.Err()
-		}
-		select {
-		case places <- struct{}{}:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		defer func() { <-places }()
-		if err := s.callAs(ctx, c, method, params, result); err != nil {
-			return session.FailureOf(err) // internal details are logged, not sent
-		}
-		return nil
-	}
-	mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return mcpserver.New(call, s.opts.Version) }, &mcp.StreamableHTTPOptions{
+	tools := mcpserver.New(&mcpService{local{s, c}, held, make(chan struct{}, maxCalls)}, s.opts.Version)
+	mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return tools }, &mcp.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: s.limit(c, m),
 		DisableLocalhostProtection: true, // the filter has checked Host and Origin
 	}).ServeHTTP(w, r.WithContext(held))
 	return nil
+}
+
+// mcpService is the service for the tools of one request, which ends with held.
+type mcpService struct {
+	local
+	held   context.Context
+	places chan struct{} // a request can be a batch of calls
+}
+
+// Call calls a method.
+func (m *mcpService) Call(ctx context.Context, method string, params, result any) error {
+	ctx, cancel := m.within(ctx)
+	defer cancel()
+	if m.held.Err() != nil {
+		return m.held.Err()
+	}
+	select {
+	case m.places <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-m.places }()
+	if err := m.srv.callAs(ctx, m.who, method, params, result); err != nil {
+		return session.FailureOf(err) // internal details are logged, not sent
+	}
+	return nil
+}
+
+// Follow yields the messages of a session.
+func (m *mcpService) Follow(ctx context.Context, id string, after *api.Cursor) iter.Seq2[client.Event, error] {
+	return func(yield func(client.Event, error) bool) {
+		ctx, cancel := m.within(ctx)
+		defer cancel()
+		m.local.Follow(ctx, id, after)(yield)
+	}
+}
+
+// within returns a context that also ends with the request.
+func (m *mcpService) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(m.held, cancel)
+	return ctx, func() { stop(); cancel() }
 }

@@ -67,10 +67,22 @@ func entry[P, R any](name, doc string, r role, sc scope, t tenancy, a auditing, 
 			if err := checkShort(reflect.ValueOf(p)); err != nil {
 				return nil, err
 			}
+			ownKey(reflect.ValueOf(&p).Elem(), c, name)
 		}
 		return f(s, ctx, c, p)
 	}
 	return &method{name, doc, r, sc, t, a, body, wireType(reflect.TypeFor[P]()), reflect.TypeFor[R](), call}
+}
+
+// ownKey makes the idempotency key of a call on a session one of its caller and its method: the session stores the keys of all callers.
+// The keys of calls that make something are part of its id, with the caller.
+func ownKey(params reflect.Value, c *caller, method string) {
+	if method == "session.connect" || params.Kind() != reflect.Struct || !params.FieldByName("SessionID").IsValid() {
+		return
+	}
+	if key := params.FieldByName("Key"); key.IsValid() && key.String() != "" {
+		key.SetString(hashOf(c.account + "\x00" + method + "\x00" + key.String()))
+	}
 }
 
 // decodeParams decodes parameters. p keeps large ones: it then owns the memory of params.

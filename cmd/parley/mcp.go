@@ -53,7 +53,7 @@ func serveMCP(ctx context.Context, f *remote.Flags, tokenFile string) error {
 	if err := remote.Reach(ctx, c); err != nil {
 		return err
 	}
-	err = mcpserver.New(c.Call, thisBuild().Version).Run(ctx, mcpserver.Stdio(os.Stdin, term.ProtocolOutput()))
+	err = mcpserver.New(c, thisBuild().Version).Run(ctx, mcpserver.Stdio(os.Stdin, term.ProtocolOutput()))
 	if errors.Is(err, io.EOF) || errors.Is(err, context.Canceled) {
 		return nil
 	}

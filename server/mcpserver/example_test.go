@@ -6,21 +6,22 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/seed7221b0f9/parley/client"
 	"github.com/seed7221b0f9/parley/server/mcpserver"
 )
 
-// A client sees the tools of the service, here of one that answers nothing.
+// A client sees the tools of the service; listing them calls none.
 func ExampleNew() {
 	ctx := context.Background()
-	server, client := mcp.NewInMemoryTransports()
-	s := mcpserver.New(func(context.Context, string, any, any) error { return nil }, "1.0")
-	ss, err := s.Connect(ctx, server, nil)
+	serving, calling := mcp.NewInMemoryTransports()
+	s := mcpserver.New(&client.Client{}, "1.0")
+	ss, err := s.Connect(ctx, serving, nil)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	defer ss.Close()
-	cs, err := mcp.NewClient(&mcp.Implementation{Name: "example", Version: "1"}, nil).Connect(ctx, client, nil)
+	cs, err := mcp.NewClient(&mcp.Implementation{Name: "example", Version: "1"}, nil).Connect(ctx, calling, nil)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -15,9 +15,9 @@ type requestsIn struct {
 }
 
 // requests returns what permission.list does.
-func requests(ctx context.Context, call Call, in requestsIn) (any, error) {
+func requests(ctx context.Context, srv Service, in requestsIn) (any, error) {
 	var r json.RawMessage
-	err := call(ctx, "permission.list", api.PermissionListParams{SessionID: in.SessionID}, &r)
+	err := srv.Call(ctx, "permission.list", api.PermissionListParams{SessionID: in.SessionID}, &r)
 	return r, err
 }
 
@@ -34,9 +34,9 @@ type answerOut struct {
 }
 
 // answer answers an open request. The kind of the request determines the method.
-func answer(ctx context.Context, call Call, in answerIn) (answerOut, error) {
+func answer(ctx context.Context, srv Service, in answerIn) (answerOut, error) {
 	var open api.PermissionListResult
-	if err := call(ctx, "permission.list", api.PermissionListParams{SessionID: in.SessionID}, &open); err != nil {
+	if err := srv.Call(ctx, "permission.list", api.PermissionListParams{SessionID: in.SessionID}, &open); err != nil {
 		return answerOut{}, err
 	}
 	for _, p := range open.Prompts {
@@ -46,13 +46,13 @@ func answer(ctx context.Context, call Call, in answerIn) (answerOut, error) {
 		var r api.RespondResult
 		var err error
 		if p.Prompt.Question != nil {
-			err = call(ctx, "question.respond", questionAnswer(in), &r)
+			err = srv.Call(ctx, "question.respond", questionAnswer(in), &r)
 		} else {
 			behavior := event.ResolvedDeny
 			if in.Allow {
 				behavior = event.ResolvedAllow
 			}
-			err = call(ctx, "permission.respond", api.PermissionRespondParams{SessionID: in.SessionID, RequestID: in.RequestID, Behavior: behavior, Reason: in.Reason}, &r)
+			err = srv.Call(ctx, "permission.respond", api.PermissionRespondParams{SessionID: in.SessionID, RequestID: in.RequestID, Behavior: behavior, Reason: in.Reason}, &r)
 		}
 		return answerOut{r.Accepted}, err
 	}

@@ -2,28 +2,37 @@ package mcpserver
 
 import (
 	"context"
+	"iter"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/seed7221b0f9/parley/client"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// Call calls a method of the service and decodes its result. It has the form of client.Client.Call.
-type Call func(ctx context.Context, method string, params, result any) error
+// Service is the part of a server's client that the tools use. A [client.Client] is one.
+type Service interface {
+	// Call calls a method; see [client.Client.Call].
+	Call(ctx context.Context, method string, params, result any) error
+	// Follow yields the messages of a session; see [client.Client.Follow].
+	Follow(ctx context.Context, session string, after *api.Cursor) iter.Seq2[client.Event, error]
+}
 
 const instructions = `Tools for the sessions of a Parley server. A session is a coding agent with its conversation and its directory. ` +
 	`Start one with session_start or continue one with session_send, then call session_wait until it is idle or asks, and session_read for what was said. ` +
 	`A session that asks waits for request_answer, which only some tokens may call; else a person answers.`
 
 // New returns an MCP server with the tools. It holds nothing between calls.
-func New(call Call, version string) *mcp.Server {
+func New(srv Service, version string) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "parley", Version: version}, &mcp.ServerOptions{Instructions: instructions})
 	for _, add := range tools {
-		add(s, call)
+		add(s, srv)
 	}
 	return s
 }
 
 // tools adds each tool to a server.
-var tools = []func(*mcp.Server, Call){
+var tools = []func(*mcp.Server, Service){
 	tool("session_list", "Lists sessions with their state: idle, running, requires_action and others.", readOnly, list),
 	tool("session_start", "Starts a session in a directory of the server and sends it a prompt.", acting, start),
 	tool("session_send", "Sends a prompt to a session. It queues while a turn runs.", acting, send),
@@ -43,11 +52,11 @@ const (
 )
 
 // tool makes the function that adds a tool. Its schemas come from the types of run.
-func tool[In, Out any](name, description string, e effect, run func(context.Context, Call, In) (Out, error)) func(*mcp.Server, Call) {
-	return func(s *mcp.Server, call Call) {
+func tool[In, Out any](name, description string, e effect, run func(context.Context, Service, In) (Out, error)) func(*mcp.Server, Service) {
+	return func(s *mcp.Server, srv Service) {
 		t := &mcp.Tool{Name: name, Description: description, Annotations: &mcp.ToolAnnotations{ReadOnlyHint: bool(e)}}
 		mcp.AddTool(s, t, func(ctx context.Context, _ *mcp.CallToolRequest, in In) (*mcp.CallToolResult, Out, error) {
-			out, err := run(ctx, call, in)
+			out, err := run(ctx, srv, in)
 			return nil, out, err
 		})
 	}

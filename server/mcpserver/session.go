@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/agent/event/prose"
+	"github.com/seed7221b0f9/parley/client"
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
@@ -34,9 +36,9 @@ type listOut struct {
 	Sessions []sessionOut `json:"sessions"`
 }
 
-func list(ctx context.Context, call Call, in listIn) (listOut, error) {
+func list(ctx context.Context, srv Service, in listIn) (listOut, error) {
 	var r api.ListResult
-	err := call(ctx, "session.list", api.ListParams{State: in.State}, &r)
+	err := srv.Call(ctx, "session.list", api.ListParams{State: in.State}, &r)
 	out := listOut{Sessions: []sessionOut{}}
 	for _, s := range r.Sessions {
 		out.Sessions = append(out.Sessions, summary(s))
@@ -56,13 +58,13 @@ type startOut struct {
 	SessionID string `json:"session_id"`
 }
 
-func start(ctx context.Context, call Call, in startIn) (startOut, error) {
+func start(ctx context.Context, srv Service, in startIn) (startOut, error) {
 	if in.Prompt == "" {
 		return startOut{}, errors.New("the prompt is empty")
 	}
 	p := api.ConnectParams{CWD: in.Directory, Provider: in.Agent, Model: in.Model, Title: in.Title, InitialPrompt: in.Prompt}
 	var r api.ConnectResult
-	err := call(ctx, "session.connect", p, &r)
+	err := srv.Call(ctx, "session.connect", p, &r)
 	return startOut{r.SessionID}, err
 }
 
@@ -76,9 +78,9 @@ type sendOut struct {
 	Held   bool   `json:"held,omitempty" jsonschema:"it waits until a person releases the queue"`
 }
 
-func send(ctx context.Context, call Call, in sendIn) (sendOut, error) {
+func send(ctx context.Context, srv Service, in sendIn) (sendOut, error) {
 	var r api.Accepted
-	err := call(ctx, "session.query", api.QueryParams{SessionID: in.SessionID, Text: in.Text}, &r)
+	err := srv.Call(ctx, "session.query", api.QueryParams{SessionID: in.SessionID, Text: in.Text}, &r)
 	return sendOut{r.TurnID, r.Held}, err
 }
 
@@ -86,7 +88,6 @@ func send(ctx context.Context, call Call, in sendIn) (sendOut, error) {
 const (
 	defaultWait = 60 * time.Second
 	maxWait     = 10 * time.Minute
-	waitStep    = 250 * time.Millisecond // between two looks
 )
 
 type waitIn struct {
@@ -99,30 +100,52 @@ type waitOut struct {
 	Session sessionOut `json:"session"`
 }
 
-// wait looks at the state of a session until it is not busy, the time is over or ctx ends.
-func wait(ctx context.Context, call Call, in waitIn) (waitOut, error) {
+// wait follows a session until it is not busy, the time is over or ctx ends.
+func wait(ctx context.Context, srv Service, in waitIn) (waitOut, error) {
+	out, err := look(ctx, srv, in.SessionID)
+	if err != nil || !out.Busy {
+		return out, err
+	}
 	limit := defaultWait
 	if in.Seconds > 0 {
 		limit = time.Duration(min(in.Seconds, int(maxWait/time.Second))) * time.Second
 	}
-	over := time.NewTimer(limit)
-	defer over.Stop()
-	tick := time.NewTicker(waitStep)
-	defer tick.Stop()
-	for {
-		s, err := lookup(ctx, call, in.SessionID)
-		out := waitOut{busy(s), summary(s)}
-		if err != nil || !out.Busy {
+	within, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	for ev, err := range srv.Follow(within, in.SessionID, nil) {
+		if err == nil && concerns(ev) {
+			var now waitOut
+			if now, err = look(within, srv, in.SessionID); err == nil {
+				out = now
+			}
+		}
+		switch {
+		case err == nil && !out.Busy:
+			return out, nil
+		case err != nil && within.Err() != nil: // the cause of err
+			return out, ctx.Err()
+		case err != nil:
 			return out, err
 		}
-		select {
-		case <-tick.C:
-		case <-over.C:
-			return out, nil
-		case <-ctx.Done():
-			return out, ctx.Err()
-		}
 	}
+	return out, ctx.Err()
+}
+
+// concerns reports whether a session may be busy or not since a message. The server's list has the change before the message is seen.
+func concerns(ev client.Event) bool {
+	return ev.Attached != nil || slices.ContainsFunc(ev.Events, func(e event.Event) bool {
+		switch e.(type) {
+		case *event.SessionState, *event.QueueChanged, *event.QueueUpdated:
+			return true
+		}
+		return false
+	})
+}
+
+// look returns the state of a session.
+func look(ctx context.Context, srv Service, id string) (waitOut, error) {
+	s, err := lookup(ctx, srv, id)
+	return waitOut{busy(s), summary(s)}, err
 }
 
 // busy reports whether a session works or will, without a person.
@@ -136,10 +159,10 @@ func busy(s api.SessionSummary) bool {
 	return false
 }
 
-func lookup(ctx context.Context, call Call, id string) (api.SessionSummary, error) {
+func lookup(ctx context.Context, srv Service, id string) (api.SessionSummary, error) {
 	for _, archived := range []bool{false, true} {
 		var r api.ListResult
-		if err := call(ctx, "session.list", api.ListParams{Archived: archived}, &r); err != nil {
+		if err := srv.Call(ctx, "session.list", api.ListParams{Archived: archived}, &r); err != nil {
 			return api.SessionSummary{}, err
 		}
 		for _, s := range r.Sessions {
@@ -167,9 +190,9 @@ type readOut struct {
 	Omitted int    `json:"omitted,omitempty" jsonschema:"bytes before the text"`
 }
 
-func read(ctx context.Context, call Call, in readIn) (readOut, error) {
+func read(ctx context.Context, srv Service, in readIn) (readOut, error) {
 	var r api.GetHistoryResult
-	if err := call(ctx, "session.getHistory", api.SessionRef{SessionID: in.SessionID}, &r); err != nil {
+	if err := srv.Call(ctx, "session.getHistory", api.SessionRef{SessionID: in.SessionID}, &r); err != nil {
 		return readOut{}, err
 	}
 	var c event.Conversation
@@ -196,9 +219,9 @@ type interruptOut struct {
 	Status string `json:"status" jsonschema:"interrupted, or idle if no turn runs"`
 }
 
-func interrupt(ctx context.Context, call Call, in refIn) (interruptOut, error) {
+func interrupt(ctx context.Context, srv Service, in refIn) (interruptOut, error) {
 	var r api.InterruptResult
-	err := call(ctx, "session.interrupt", api.SessionRef{SessionID: in.SessionID}, &r)
+	err := srv.Call(ctx, "session.interrupt", api.SessionRef{SessionID: in.SessionID}, &r)
 	return interruptOut{r.Status}, err
 }
 
@@ -211,8 +234,8 @@ type diffOut struct {
 	Diff json.RawMessage `json:"diff"`
 }
 
-func diff(ctx context.Context, call Call, in diffIn) (any, error) {
+func diff(ctx context.Context, srv Service, in diffIn) (any, error) {
 	var out diffOut
-	err := call(ctx, "workspace.diff", api.WorkspaceDiffParams{SessionID: in.SessionID, Path: in.Path}, &out.Diff)
+	err := srv.Call(ctx, "workspace.diff", api.WorkspaceDiffParams{SessionID: in.SessionID, Path: in.Path}, &out.Diff)
 	return out, err
 }

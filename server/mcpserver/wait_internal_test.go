@@ -3,28 +3,106 @@ package mcpserver
 import (
 	"context"
 	"errors"
+	"iter"
 	"testing"
+	"time"
 
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/client"
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// A wait ends with its context, and with an error of the service.
+// service is a service with a session whose states follow one another, each with a message.
+type service struct {
+	states  []api.SessionSummary
+	looks   int
+	follows int
+	events  chan client.Event // more messages
+	err     error             // of Follow
+}
+
+func (s *service) Call(_ context.Context, _ string, _, result any) error {
+	if len(s.states) == 0 {
+		return errBroken
+	}
+	*result.(*api.ListResult) = api.ListResult{Sessions: s.states[:1]}
+	s.looks++
+	if len(s.states) > 1 {
+		s.states = s.states[1:]
+	}
+	return nil
+}
+
+func (s *service) Follow(ctx context.Context, _ string, _ *api.Cursor) iter.Seq2[client.Event, error] {
+	s.follows++
+	return func(yield func(client.Event, error) bool) {
+		for {
+			select {
+			case ev, ok := <-s.events:
+				if !ok {
+					yield(client.Event{}, s.err)
+					return
+				}
+				if !yield(ev, nil) {
+					return
+				}
+			case <-ctx.Done():
+				yield(client.Event{}, ctx.Err())
+				return
+			}
+		}
+	}
+}
+
+var errBroken = errors.New("broken")
+
+// TestWait checks that a wait looks at the session when a message may have changed its state, and at no other time.
+func TestWait(t *testing.T) {
+	state := func(s string) api.SessionSummary { return api.SessionSummary{SessionID: "s", State: s} }
+	attached, text := client.Event{Attached: &api.AttachResult{}}, client.Event{Events: []event.Event{&event.TextDelta{}}}
+	changed, queue := client.Event{Events: []event.Event{&event.SessionState{}}}, client.Event{Events: []event.Event{&event.QueueChanged{}}}
+	for name, tt := range map[string]struct {
+		states  []api.SessionSummary
+		events  []client.Event
+		err     error
+		looks   int
+		follows int
+		busy    bool
+		fails   error
+	}{
+		"idle":                  {states: []api.SessionSummary{state("idle")}, looks: 1},
+		"idle when it attaches": {states: []api.SessionSummary{state("running"), state("idle")}, events: []client.Event{attached}, looks: 2, follows: 1},
+		"a turn with much text": {states: []api.SessionSummary{state("running"), state("running"), state("idle")},
+			events: []client.Event{attached, text, text, text, text, changed}, looks: 3, follows: 1},
+		"a queue that ends": {states: []api.SessionSummary{{SessionID: "s", State: "idle", Queued: 1}, {SessionID: "s", State: "idle", Queued: 1}, state("idle")},
+			events: []client.Event{attached, text, queue}, looks: 3, follows: 1},
+		"deleted":         {states: []api.SessionSummary{state("running")}, events: []client.Event{attached}, err: errBroken, looks: 2, follows: 1, busy: true, fails: errBroken},
+		"a failing first": {fails: errBroken},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &service{states: tt.states, events: make(chan client.Event, len(tt.events)), err: tt.err}
+			for _, ev := range tt.events {
+				s.events <- ev
+			}
+			close(s.events)
+			out, err := wait(context.Background(), s, waitIn{SessionID: "s", Seconds: 600})
+			if out.Busy != tt.busy || !errors.Is(err, tt.fails) || s.looks != tt.looks || s.follows != tt.follows {
+				t.Errorf("%+v, %v with %d looks and %d follows, want %+v", out, err, s.looks, s.follows, tt)
+			}
+		})
+	}
+}
+
+// TestWait_ends checks that a wait ends with its context, and after its time without an error.
 func TestWait_ends(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
-	looks := 0
-	call := func(_ context.Context, _ string, _, result any) error {
-		if looks++; looks == 2 {
-			cancel()
-		}
-		*result.(*api.ListResult) = api.ListResult{Sessions: []api.SessionSummary{{SessionID: "s", State: "running"}}}
-		return nil
-	}
-	if out, err := wait(ctx, call, waitIn{SessionID: "s", Seconds: 600}); !errors.Is(err, context.Canceled) || !out.Busy {
+	s := &service{states: []api.SessionSummary{{SessionID: "s", State: "running"}}, events: make(chan client.Event)}
+	time.AfterFunc(time.Millisecond, cancel)
+	if out, err := wait(ctx, s, waitIn{SessionID: "s", Seconds: 600}); !errors.Is(err, context.Canceled) || !out.Busy {
 		t.Errorf("%+v, %v", out, err)
 	}
-	broken := errors.New("broken")
-	if _, err := wait(context.Background(), func(context.Context, string, any, any) error { return broken }, waitIn{SessionID: "s"}); !errors.Is(err, broken) {
-		t.Errorf("%v, want %v", err, broken)
+	if out, err := wait(context.Background(), s, waitIn{SessionID: "s", Seconds: 1}); err != nil || !out.Busy || out.Session.State != "running" {
+		t.Errorf("after the time: %+v, %v", out, err)
 	}
 }
 
