@@ -108,7 +108,7 @@ func TestGuides(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			runGuide(t, bin, name, cli, run)
+			runGuide(t, []string{bin, name}, cli, run)
 		})
 	}
 }
@@ -139,7 +139,8 @@ func assembled(t *testing.T, root string) map[string]*assembly {
 	return pages
 }
 
-func runGuide(t *testing.T, bin, name, cli string, run guideRun) {
+// runGuide runs the program of a page with a claude on PATH, and checks its output.
+func runGuide(t *testing.T, argv []string, cli string, run guideRun) {
 	t.Helper()
 	api := claudetest.StartFakeAPI(t, claudetest.Replies(run.replies...))
 	env, err := claudetest.HermeticEnv(t.TempDir(), api.URL())
@@ -152,7 +153,7 @@ func runGuide(t *testing.T, bin, name, cli string, run guideRun) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, bin, name)
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir = dir
 	cmd.Env = append(env, "PARLEY_CLI="+cli, "PATH="+path+":/usr/bin:/bin", "GOCOVERDIR="+t.TempDir())
 	cmd.WaitDelay = 10 * time.Second
