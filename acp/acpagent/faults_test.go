@@ -451,3 +451,38 @@ func TestSend_full(t *testing.T) {
 		t.Errorf("the events have %d prompts, want the %d that were accepted", prompts, accepted)
 	}
 }
+
+// TestTurn_strange keeps an update that is not understood, and ends a turn as cancelled whose prompt the agent answers with
+// the error for that.
+func TestTurn_strange(t *testing.T) {
+	s := opened(t, &acptest.Agent{Exchanges: []acptest.Exchange{
+		acptest.On("initialize", acptest.Reply(map[string]any{"protocolVersion": 1})),
+		acptest.On("session/new", session("")),
+		acptest.On("session/prompt", acptest.Update("s", 7), acptest.Noted("session/cancel"), acptest.Fail(-32800, "Request cancelled")),
+	}}, agent.Options{})
+	if err := s.Send(t.Context(), agent.Input{UUID: "u", Content: []json.RawMessage{json.RawMessage(`{"type":"text","text":"go"}`)}}); err != nil {
+		t.Fatal(err)
+	}
+	var unknown *event.Unknown
+	for ev, err := range s.Events(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch ev := ev.(type) {
+		case *event.Unknown:
+			unknown = ev
+			if _, err := s.Interrupt(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		case *event.ResultMessage:
+			if ev.StopReason != "cancelled" || ev.IsError {
+				t.Errorf("the turn ended with %+v", ev)
+			}
+			if unknown.OriginalType != "session_update" || !strings.Contains(string(unknown.Data), `"update":7`) {
+				t.Errorf("the update is %+v", unknown)
+			}
+			return
+		}
+	}
+	t.Error("the turn did not end")
+}

@@ -483,6 +483,17 @@ func compare(d *driver, conv *event.Conversation, lines []*update, replayed bool
 		}
 	}
 	got, calls := texts(conv)
+	shown := leaves(event.Encoded(conv))
+	for _, u := range lines {
+		if u.SessionUpdate != "agent_message_chunk" || u.text() != "" {
+			continue
+		}
+		for _, part := range strings.Split(leaves(event.JSON(u.Content)), "\n") { // of a block that is no text
+			if part != "text" && !strings.Contains(shown, part) {
+				d.t.Errorf("the block %s is not shown", u.Content)
+			}
+		}
+	}
 	for kind, text := range want {
 		if got[kind] != text {
 			d.t.Errorf("the %s are %q, the agent sent %q", kind, got[kind], text)

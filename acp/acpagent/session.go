@@ -204,6 +204,9 @@ func (s *Session) endTurn(raw json.RawMessage, err error) {
 		err = json.Unmarshal(raw, &answer)
 	}
 	failed := ""
+	if e, ok := errors.AsType[*jsonrpc.Error](err); ok && e.Code == jsonrpc.CodeCancelled {
+		answer.StopReason, err = acp.StopReasonCancelled, nil // some agents answer a cancelled prompt with an error
+	}
 	if err = s.translate(err); err != nil {
 		failed = err.Error()
 	}
@@ -223,6 +226,7 @@ func (s *Session) notified(_ context.Context, m *jsonrpc.Message) {
 	var n acp.SessionNotification
 	if err := json.Unmarshal([]byte(m.Params), &n); err != nil {
 		s.provider.log().Warn("acpagent: an update that is not understood", "err", err)
+		s.emitUpdate(func() []event.Event { return s.conv.Unknown(event.NewJSON(m.Params)) })
 		return
 	}
 	s.emitUpdate(func() []event.Event {

@@ -111,6 +111,13 @@ func (c *Converter) Update(u *acp.SessionUpdate) []event.Event {
 	return c.out
 }
 
+// Unknown returns the event for an update that is not understood, with its parameters as they are.
+func (c *Converter) Unknown(params event.JSON) []event.Event {
+	c.begin()
+	c.emit(&event.Unknown{OriginalType: "session_update", Data: params})
+	return c.out
+}
+
 // Mode returns the event for the mode that the session is in, none for an empty one.
 func (c *Converter) Mode(mode string) []event.Event {
 	c.begin()
