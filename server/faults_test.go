@@ -200,7 +200,7 @@ type faultServer struct {
 	token string // of the owner
 }
 
-func faultOptions(t *testing.T) (Options, *syncBuffer) {
+func faultOptions(t testing.TB) (Options, *syncBuffer) {
 	t.Helper()
 	dir := t.TempDir()
 	for _, sub := range []string{"agent", "work"} {
