@@ -12,6 +12,7 @@ import (
 	"github.com/seed7221b0f9/parley/client"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/diff"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/remote"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/serve"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/server/api"
 )
@@ -131,7 +132,7 @@ func newBackup(code *int) *cobra.Command {
 		Long: "Backup writes all sessions to a file. A server that runs is asked for it; without one\nthe data directory is read. The file must not exist yet.",
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		failed(code, f.Backup(cmd.Context(), args[0]))
+		failed(code, serve.Backup(cmd.Context(), f, args[0]))
 		return nil
 	}
 	f.Register(cmd.Flags())
@@ -142,7 +143,7 @@ func newRestore(code *int) *cobra.Command {
 	data := remote.DefaultData()
 	cmd := &cobra.Command{Use: "restore [flags] FILE", Short: "Fill an empty data directory with a backup", Args: term.Arguments(1, 1), DisableFlagsInUseLine: true}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		failed(code, remote.Restore(cmd.Context(), args[0], data))
+		failed(code, serve.Restore(cmd.Context(), args[0], data))
 		return nil
 	}
 	cmd.Flags().StringVar(&data, "data", data, "data directory; its log must be empty")

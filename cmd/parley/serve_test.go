@@ -104,7 +104,7 @@ func TestServe(t *testing.T) {
 	if _, err := local.Connect(); err != nil {
 		t.Errorf("other commands do not find the server: %v", err)
 	}
-	if err := local.Backup(bound, filepath.Join(dir, "backup")); err != nil {
+	if err := serve.Backup(bound, local, filepath.Join(dir, "backup")); err != nil {
 		t.Errorf("a backup of the running server: %v", err)
 	}
 	cancel()
@@ -114,7 +114,7 @@ func TestServe(t *testing.T) {
 	if _, err := local.Connect(); err == nil {
 		t.Error("the address of the server is still there")
 	}
-	if err := remote.Restore(bound, filepath.Join(dir, "backup"), filepath.Join(dir, "second")); err != nil {
+	if err := serve.Restore(bound, filepath.Join(dir, "backup"), filepath.Join(dir, "second")); err != nil {
 		t.Errorf("restore: %v", err)
 	}
 }

@@ -166,7 +166,7 @@ func (r *run) serve(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, remote.CloseStore(store)) }()
+	defer func() { err = errors.Join(err, closeStore(store)) }()
 	ctx, shutdown := context.WithCancel(signalled)
 	defer shutdown()
 	agentHost, endHost, err := r.openHost(signalled, r.out, r.logger)

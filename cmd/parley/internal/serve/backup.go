@@ -1,4 +1,4 @@
-package remote
+package serve
 
 import (
 	"context"
@@ -8,14 +8,15 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/remote"
 	"github.com/seed7221b0f9/parley/eventlog"
 )
 
 // closeLimit limits the time to close a store.
 const closeLimit = 15 * time.Second
 
-// CloseStore closes a store within closeLimit.
-func CloseStore(store *eventlog.Store) error {
+// closeStore closes a store within closeLimit.
+func closeStore(store *eventlog.Store) error {
 	bound, cancel := context.WithTimeout(context.Background(), closeLimit)
 	defer cancel()
 	return store.Close(bound)
@@ -23,7 +24,7 @@ func CloseStore(store *eventlog.Store) error {
 
 // Backup writes the logs of the server to a new file, and removes it if the backup is incomplete.
 // Without a running server it reads the data directory.
-func (f *Flags) Backup(ctx context.Context, name string) (err error) {
+func Backup(ctx context.Context, f *remote.Flags, name string) (err error) {
 	file, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
@@ -37,7 +38,7 @@ func (f *Flags) Backup(ctx context.Context, name string) (err error) {
 	if err == nil {
 		err = c.Backup(ctx, file)
 	} else if f.Server == "" {
-		err = backupDir(ctx, filepath.Join(f.Data, LogDir), file)
+		err = backupDir(ctx, filepath.Join(f.Data, remote.LogDir), file)
 	}
 	return errors.Join(err, file.Sync())
 }
@@ -50,7 +51,7 @@ func backupDir(ctx context.Context, dir string, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(store.Backup(ctx, w), CloseStore(store))
+	return errors.Join(store.Backup(ctx, w), closeStore(store))
 }
 
 // Restore fills an empty data directory with a backup.
@@ -63,5 +64,5 @@ func Restore(ctx context.Context, name, data string) error {
 	if err := os.MkdirAll(data, 0o700); err != nil {
 		return err
 	}
-	return eventlog.Restore(ctx, file, &eventlog.Options{Dir: filepath.Join(data, LogDir)})
+	return eventlog.Restore(ctx, file, &eventlog.Options{Dir: filepath.Join(data, remote.LogDir)})
 }
