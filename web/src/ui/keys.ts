@@ -6,8 +6,9 @@ import { armed, disarm, gap, hold, mayAnswer, mayChoose, noteCharacter, ready } 
 import { promptKey } from "../state/inbox";
 import { letters, sidebar } from "../state/prefs";
 import { go, route } from "../state/route";
+import { takesClick } from "./ask/place";
 import { answersOf, armRequest } from "./ask/request";
-import { focusInput, hasInput, takesText, typeInto } from "./composer/focus";
+import { composes, focusInput, hasInput, takesText, typeInto } from "./composer/focus";
 import { help, palette } from "./open";
 import { togglePanel } from "./viewport";
 
@@ -15,21 +16,32 @@ import { togglePanel } from "./viewport";
 const sentence = 300;
 
 let afterG = 0;
+/** The element that has the focus and the space that is held. */
+let spaceOn: EventTarget | null = null;
 /** Since when the focus is where Tab has moved it. */
 let tabbed: number | undefined;
 
 /** Follows the keys of the window. To be called once. */
 export function watchKeys(): void {
-  addEventListener("keydown", (e) => guard(e), { capture: true });
+  addEventListener(
+    "keydown",
+    (e) => {
+      guard(e);
+      if (e.key === " ") spaceOn = e.defaultPrevented || document.activeElement !== e.target ? null : e.target;
+    },
+    { capture: true },
+  );
+  addEventListener("keyup", (e) => pressedWhole(e) || stop(e), { capture: true });
+  addEventListener("click", (e) => aimed(e) || stop(e), { capture: true });
   // What a keyboard on the screen or a voice writes comes without keys.
   addEventListener("input", (e) => takesText(e.target) && noteCharacter(performance.now()), { capture: true });
   addEventListener("keydown", (e) => {
-    if (e.defaultPrevented || command(e) || e.isComposing || takesText(e.target) || !letters.peek()) return;
+    if (e.defaultPrevented || command(e) || composes(e) || takesText(e.target) || !letters.peek()) return;
     if (hasInput() || document.querySelector("dialog[open]")) return;
     if (press(e.key)) e.preventDefault();
   });
   let byTab = false;
-  addEventListener("keydown", (e) => (byTab = e.key === "Tab"), { capture: true });
+  addEventListener("keydown", (e) => (byTab = e.key === "Tab" && !command(e)), { capture: true });
   addEventListener("pointerdown", (e) => {
     byTab = false;
     leave(e.target);
@@ -47,8 +59,17 @@ export function watchKeys(): void {
   });
 }
 
+/** Whether a key is a command. Option, Alt Gr or both keys for it write a sign on many keyboards, which is text. */
 function command(e: KeyboardEvent): boolean {
-  return e.ctrlKey || e.metaKey || e.altKey;
+  if (e.metaKey) return true;
+  if (e.altKey && [...e.key].length === 1 && !/[\w ]/.test(e.key)) return false;
+  return e.ctrlKey || e.altKey;
+}
+
+/** Whether a click on an answer was meant for it. One without a pointer, as of a screen reader, is. */
+function aimed(e: MouseEvent): boolean {
+  const card = cardOf(e.target);
+  return e.detail === 0 || !card || takesClick(card);
 }
 
 /** The card of the request that an element is in. */
@@ -65,15 +86,16 @@ function leave(to: EventTarget | null): void {
 function guard(e: KeyboardEvent): void {
   const now = performance.now();
   const isCharacter = [...e.key].length === 1 && !command(e);
-  if (isCharacter || e.isComposing) noteCharacter(now, /^\d$/.test(e.key));
+  if (isCharacter || composes(e)) noteCharacter(now, /^\d$/.test(e.key));
   if (command(e)) {
-    if (!e.altKey && e.key.toLowerCase() === "k") {
+    if (pressesEarly(e, now)) stop(e);
+    else if (!e.altKey && e.key.toLowerCase() === "k") {
       e.preventDefault();
       palette.value = !palette.peek();
     }
     return;
   }
-  if (e.isComposing || document.querySelector("dialog[open]")) return;
+  if (composes(e) || document.querySelector("dialog[open]")) return;
   if (e.key === "Tab" && e.shiftKey && armBefore(e.target)) {
     e.preventDefault();
     e.stopPropagation();
@@ -87,7 +109,7 @@ function guard(e: KeyboardEvent): void {
   }
   const target = e.target instanceof Element ? e.target : null;
   const presses = target?.matches("button, a, summary, input") === true && (e.key === "Enter" || e.key === " ");
-  if (presses && !(card && target.matches("button") && !ready(tabbed, e.key === " ", now))) return;
+  if (presses && !pressesEarly(e, now)) return;
   // A view without an input has no place for a space in mid-sentence, and it must not press an answer.
   if (presses && (e.key === "Enter" || !hasInput())) return stop(e);
   // A space outside of all controls scrolls.
@@ -96,7 +118,24 @@ function guard(e: KeyboardEvent): void {
   else e.stopPropagation();
 }
 
-function stop(e: KeyboardEvent): void {
+/** Whether a key would press an answer that the person has not gone to, or is held. */
+function pressesEarly(e: KeyboardEvent, now: number): boolean {
+  if (e.key !== "Enter" && e.key !== " ") return false;
+  const button = e.target instanceof HTMLButtonElement && cardOf(e.target) !== null;
+  return button && (e.repeat || !ready(tabbed, e.key === " ", now));
+}
+
+/**
+ * Whether a space that ends on an answer began there. A browser presses the button when the key is released, also after a press that was
+ * not for it: one of before, which has moved the focus away, counts as well.
+ */
+function pressedWhole(e: KeyboardEvent): boolean {
+  const began = spaceOn;
+  if (e.key === " ") spaceOn = null;
+  return e.key !== " " || cardOf(e.target) === null || began === e.target;
+}
+
+function stop(e: Event): void {
   e.preventDefault();
   e.stopPropagation();
 }

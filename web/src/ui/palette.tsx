@@ -10,6 +10,7 @@ import { go, route } from "../state/route";
 import { plain } from "../state/safe";
 import { liveEntries, pastEntries } from "../state/sessions";
 import type { Results } from "../state/search";
+import { composes } from "./composer/focus";
 import { Dialog } from "./dialog";
 import { entryHref } from "../state/sessions";
 import { Icon, type IconName } from "./icon";
@@ -162,7 +163,7 @@ export function Palette({ close }: { close: () => void }) {
   const onKey = (e: KeyboardEvent) => {
     if (e.key === "ArrowDown") setAt(Math.min(at + 1, found.length - 1));
     else if (e.key === "ArrowUp") setAt(Math.max(0, at - 1));
-    else if (e.key === "Enter" && !e.isComposing) choose(found[at]);
+    else if (e.key === "Enter" && !composes(e)) choose(found[at]);
     else return;
     e.preventDefault();
   };

@@ -9,6 +9,7 @@ import type { SessionStore } from "../state/session";
 import { live } from "../state/sessions";
 import { originOf, promptIndex, versionsOf } from "../state/versions";
 import { Button, IconButton } from "./button";
+import { composes, takeFocus } from "./composer/focus";
 
 interface EditProps {
   text: string;
@@ -51,12 +52,12 @@ export function EditAndResend({ text, around, images, uuid, store, done }: EditP
         class="inp"
         rows={4}
         value={value}
-        ref={(e) => e?.focus()}
+        ref={takeFocus}
         onInput={(e) => setValue(e.currentTarget.value)}
         onKeyDown={(e) => {
           e.stopPropagation();
           if (e.key === "Escape") done();
-          if (e.key === "Enter" && !e.shiftKey && !e.isComposing) {
+          if (e.key === "Enter" && !e.shiftKey && !composes(e)) {
             e.preventDefault();
             first();
           }

@@ -107,7 +107,10 @@ export async function open(browser, server, options = {}) {
       window.parleyTest = t;
     };
   });
-  if (process.env.PARLEY_PAGE) await context.route("**", fromFolder(process.env.PARLEY_PAGE));
+  if (process.env.PARLEY_PAGE) {
+    await context.route("**", fromFolder(process.env.PARLEY_PAGE));
+    await context.grantPermissions(["local-network-access"]); // what is fulfilled here is not of the loopback network
+  }
   const page = await context.newPage();
   page.setDefaultTimeout(30_000);
   page.faults = [];

@@ -4,4 +4,5 @@ import "./safe.test.mjs";
 import "./work.test.mjs";
 import "./requests.test.mjs";
 import "./typing.test.mjs";
+import "./approve.test.mjs";
 import "./host.test.mjs";

@@ -8,6 +8,7 @@ import { choices, type Scope, updates } from "../../state/rules";
 import { plain } from "../../state/safe";
 import { changedPath, commandOf, isWireName, promptType, shortPath, titleOf } from "../../state/tools";
 import { Button } from "../button";
+import { composes, takeFocus } from "../composer/focus";
 import { AskFrame } from "./frame";
 import { Happens } from "./happens";
 import { useInFile } from "./infile";
@@ -94,12 +95,10 @@ export function Permission({ prompt, keys }: AskProps<PermissionRequest>) {
                 id={`why-${p.request_id}`}
                 class="inp"
                 value={reason}
-                ref={(e) => {
-                  if (reason === "") e?.focus();
-                }}
+                ref={takeFocus}
                 onInput={(e) => setReason(e.currentTarget.value)}
                 onKeyDown={(e) => {
-                  if (e.key === "Enter" && !e.isComposing) deny();
+                  if (e.key === "Enter" && !composes(e)) deny();
                   if (e.key === "Escape") setReason(undefined);
                 }}
               />

@@ -6,6 +6,7 @@ import type { PermissionRequest } from "../../rpc/messages";
 import { answerPermission, type PermissionAnswer } from "../../state/actions";
 import { w } from "../../state/app";
 import { Button } from "../button";
+import { composes } from "../composer/focus";
 import { Markdown } from "../markdown";
 import { AskFrame } from "./frame";
 import type { AskProps } from "./request";
@@ -62,7 +63,7 @@ export function Plan({ prompt, keys }: AskProps<PermissionRequest>) {
               value={reason}
               placeholder={t.ask.goesBack}
               onInput={(e) => setReason(e.currentTarget.value)}
-              onKeyDown={(e) => e.key === "Enter" && !e.isComposing && refuse()}
+              onKeyDown={(e) => e.key === "Enter" && !composes(e) && refuse()}
             />
           </div>
         </>

@@ -8,6 +8,7 @@ import { previewText } from "../../state/decided";
 import { answers, type Chosen, isAnswered, pick, type Question as Q, questions } from "../../state/question";
 import { plain } from "../../state/safe";
 import { Button, Hint } from "../button";
+import { takeFocus } from "../composer/focus";
 import { AskFrame } from "./frame";
 import type { AskProps } from "./request";
 
@@ -158,9 +159,7 @@ function Options({ q, c, choose, set, setFocus, name }: OptionsProps) {
             aria-label={t.somethingElse}
             value={c.other}
             enterkeyhint="next"
-            ref={(e) => {
-              if (c.other === "") e?.focus();
-            }}
+            ref={takeFocus}
             onInput={(e) => set({ ...c, other: e.currentTarget.value })}
           />
         )}

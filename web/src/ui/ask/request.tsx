@@ -1,6 +1,6 @@
 // A request that waits, drawn by its kind. Keys answer it only while it is armed (../keys.ts).
 
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import type { PendingPrompt, Prompt } from "../../rpc/service";
 import { w } from "../../state/app";
 import { arm, armed, disarm, setShown } from "../../state/arming";
@@ -11,6 +11,7 @@ import { focusInput } from "../composer/focus";
 import { Icon } from "../icon";
 import { Elicitation } from "./elicitation";
 import { Permission } from "./permission";
+import { watchPlace } from "./place";
 import { Plan } from "./plan";
 import { Question } from "./question";
 
@@ -47,6 +48,7 @@ export function RequestCard({ prompt, active }: { prompt: PendingPrompt; active?
       focusInput(prompt.session_id);
     };
   }, [key]);
+  useLayoutEffect(() => (box.current ? watchPlace(box.current) : undefined), []);
   useEffect(() => {
     if (!isArmed || !box.current) return;
     const seen = new IntersectionObserver((all) =>

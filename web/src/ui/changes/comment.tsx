@@ -7,6 +7,7 @@ import type { Review } from "../../state/review";
 import { plain } from "../../state/safe";
 import type { Scope } from "../../state/workspace";
 import { Button, IconButton } from "../button";
+import { takeFocus } from "../composer/focus";
 import { Icon } from "../icon";
 import { NewHunks } from "./stale";
 
@@ -102,9 +103,7 @@ export function CommentForm(p: FormProps) {
         aria-label={t.review_.text}
         placeholder={t.review_.text}
         value={text}
-        ref={(e) => {
-          if (e && e.value === "" && document.activeElement?.closest(".cmt-form") === null) e.focus();
-        }}
+        ref={takeFocus}
         onInput={(e) => setText(e.currentTarget.value)}
       />
       {error && (

@@ -10,6 +10,19 @@ export function takesText(e: EventTarget | Element | null): boolean {
   return e.matches("input:not([type=checkbox], [type=radio], [type=button], [type=submit], [type=file], [type=range])");
 }
 
+/**
+ * Gives a field the focus when it is put on the page, as its ref. An arrow function in its place would be another
+ * ref each time that the field is drawn, and would take the focus back from where the person went.
+ */
+export function takeFocus(e: HTMLElement | null): void {
+  e?.focus();
+}
+
+/** Whether a key belongs to a word that an input method still composes. Safari has ended it when its Enter comes. */
+export function composes(e: KeyboardEvent): boolean {
+  return e.isComposing || e.keyCode === 229;
+}
+
 /** The input of the view, of a session beside others by its id. */
 export function inputOf(near?: Element | null, id?: string): HTMLTextAreaElement | undefined {
   const all = [...document.querySelectorAll<HTMLTextAreaElement>("[data-composer]")];

@@ -11,7 +11,7 @@ import { bytes } from "../../state/time";
 import { Icon } from "../icon";
 import { AddContext } from "./add";
 import { dropped, type Given, pasted, type Refused, readFiles } from "./files";
-import { focusInput } from "./focus";
+import { composes, focusInput } from "./focus";
 import { Menu, type MenuHandle } from "./menu";
 import { ContextTag } from "./tags";
 
@@ -94,7 +94,7 @@ export function InputBox(p: InputProps) {
     area.current?.focus();
   };
   const onKeyDown = (e: KeyboardEvent) => {
-    if (e.isComposing) return;
+    if (composes(e)) return;
     if (asked && menu.current?.key(e)) return;
     if (e.key === "Enter" && !e.shiftKey) {
       e.preventDefault();

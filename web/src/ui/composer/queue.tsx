@@ -9,6 +9,7 @@ import { oneLine, plain } from "../../state/safe";
 import type { SessionStore } from "../../state/session";
 import { Button, IconButton } from "../button";
 import { Icon } from "../icon";
+import { composes, takeFocus } from "./focus";
 
 /** The text of an input that waits. */
 export function queueText(content: unknown): string {
@@ -105,12 +106,12 @@ function Item({ item, at, count, store, editing, edit, move, drag, drop }: ItemP
           class="inp"
           aria-label={t.editQueued}
           value={value}
-          ref={(e) => e?.focus()}
+          ref={takeFocus}
           onInput={(e) => setValue(e.currentTarget.value)}
           onBlur={save}
           onKeyDown={(e) => {
             e.stopPropagation();
-            if (e.key === "Enter" && !e.isComposing) save();
+            if (e.key === "Enter" && !composes(e)) save();
             if (e.key === "Escape") edit(false);
           }}
         />

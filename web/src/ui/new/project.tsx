@@ -8,7 +8,7 @@ import { findProjects, type Projects } from "../../state/choices";
 import { plain } from "../../state/safe";
 import { basename } from "../../state/tools";
 import { Hint } from "../button";
-import { focusInput } from "../composer/focus";
+import { composes, focusInput } from "../composer/focus";
 import { Icon } from "../icon";
 import { Marked } from "../search";
 
@@ -93,7 +93,7 @@ function Chooser({ path, set }: { path: string; set: (p: Project) => void }) {
   }, [query]);
   const all = [...(found?.recent ?? []), ...(found?.folders ?? [])];
   const onKey = (e: KeyboardEvent) => {
-    if (e.isComposing) return;
+    if (composes(e)) return;
     if (e.key === "ArrowDown") setAt(Math.min(at + 1, all.length - 1));
     else if (e.key === "ArrowUp") setAt(Math.max(0, at - 1));
     else if (e.key === "Enter") {

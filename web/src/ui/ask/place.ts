@@ -1,0 +1,63 @@
+// A click answers what was under the pointer when the person aimed, so a request that has just come or moved takes none.
+
+/** How long a card must have been where it is. */
+const restFor = 500;
+/** How often the places are looked at while a request is drawn. */
+const every = 100;
+/** A card that moves this long after a click in it was moved by the person. */
+const byHand = 200;
+/** What moves less stays under the pointer. */
+const near = 4;
+
+interface Place {
+  /** Where the end of the card is, which has the buttons: on the screen, and in what is scrolled. */
+  end: number;
+  inside: number;
+  left: number;
+  since: number;
+  /** When it was clicked last. */
+  touched: number;
+}
+
+const places = new Map<HTMLElement, Place>();
+let timer: ReturnType<typeof setInterval> | undefined;
+
+function where(card: HTMLElement): Pick<Place, "end" | "inside" | "left"> {
+  const { bottom: end, left } = card.getBoundingClientRect();
+  return { end, inside: end + (card.closest(".scroll")?.scrollTop ?? 0), left };
+}
+
+/** Notes since when a card has been where it is, and returns whether that is long enough. Scrolling does not count. */
+function look(card: HTMLElement, p: Place, now: number): boolean {
+  const at = where(card);
+  const shifted = Math.abs(at.end - p.end) > near && Math.abs(at.inside - p.inside) > near;
+  if ((shifted || Math.abs(at.left - p.left) > near) && now - p.touched > byHand) p.since = now;
+  Object.assign(p, at);
+  const rests = now - p.since >= restFor;
+  card.toggleAttribute("data-moving", !rests);
+  return rests;
+}
+
+/** Whether a click on a card is meant for it. */
+export function takesClick(card: HTMLElement): boolean {
+  const now = performance.now();
+  const p = places.get(card);
+  if (!p || !look(card, p, now)) return false;
+  p.touched = now;
+  return true;
+}
+
+/** Follows where a card is, until the function that it returns is called. */
+export function watchPlace(card: HTMLElement): () => void {
+  places.set(card, { ...where(card), since: performance.now(), touched: Number.NEGATIVE_INFINITY });
+  card.toggleAttribute("data-moving", true);
+  timer ??= setInterval(() => {
+    for (const [each, p] of places) look(each, p, performance.now());
+  }, every);
+  return () => {
+    places.delete(card);
+    if (places.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+}
