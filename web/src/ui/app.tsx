@@ -11,7 +11,6 @@ import { HomePage } from "./home";
 import { NewPage } from "./new/page";
 import { Overlays } from "./overlays";
 import { SessionPage } from "./session";
-import { SessionsPage } from "./sessions";
 import { Sidebar } from "./sidebar";
 import { Late } from "./late";
 import { SignIn } from "./signin";
@@ -63,7 +62,7 @@ function Page() {
     case "home":
       return <HomePage />;
     case "sessions":
-      return <SessionsPage />;
+      return <Late key="sessions" load={() => import("./sessions").then((m) => ({ default: m.SessionsPage }))} />;
     case "session":
       return <SessionPage ids={r.ids} />;
     case "usage":
