@@ -31,6 +31,22 @@ const c = conversation(
   ["assistant", "a2", "second"],
 );
 
+test("only a session that names both the session and the prompt has an origin", () => {
+  const of = (metadata: Record<string, string>) => originOf({ ...session("x"), metadata });
+  expect(of({ version_of: "a", version_prompt: "0" })).toEqual({ of: "a", prompt: 0, version: 0 });
+  expect(of({ version_of: "a", version_prompt: "2", version: "3" })).toEqual({ of: "a", prompt: 2, version: 3 });
+  for (const odd of [
+    {},
+    { version_prompt: "1" },
+    { version_of: "", version_prompt: "1" },
+    { version_of: "a" },
+    { version_of: "a", version_prompt: "-1" },
+    { version_of: "a", version_prompt: "1.5" },
+  ])
+    expect(of(odd as Record<string, string>), JSON.stringify(odd)).toBeUndefined();
+  expect(originOf(undefined)).toBeUndefined();
+});
+
 test("versions are found from each of them, and before the edited prompt from the origin", () => {
   const all = [session("b", "a", 1, 2), session("a"), session("c", "a", 1, 3), session("d", "b", 2, 2), session("x")];
   expect(versionsOf(all, "a", 1)).toEqual({ ids: ["a", "b", "c"], at: 0 });

@@ -39,3 +39,15 @@ test("the rows that are drawn cover the view", () => {
   expect(r.to - r.from).toBeLessThan(60);
   expect(rangeFor(new Heights(() => 1), 0, 100, 10)).toEqual({ from: 0, to: 0 });
 });
+
+test("after the width changed, heights are guessed again", () => {
+  const h = new Heights(() => 10);
+  h.setRows(keys(3));
+  h.measure(1, 50);
+  expect([h.length, h.total]).toEqual([3, 70]);
+  h.forget();
+  expect([h.length, h.total, h.height(1), h.keyAt(2)]).toEqual([3, 30, 10, "k2"]);
+  h.measure(0, 20);
+  h.setRows(keys(2));
+  expect([h.total, h.top(1), h.indexOf("k1"), h.indexOf("k2")]).toEqual([30, 20, 1, -1]);
+});

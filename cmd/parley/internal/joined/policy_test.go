@@ -219,6 +219,9 @@ func TestStart_resume(t *testing.T) {
 	if err != nil || slices.Contains(args, "--resume="+session) || !slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "--resume=") }) {
 		t.Errorf("a copy of the session: %q, %v", args, err)
 	}
+	if args, err := at.launch("claude", dir, `{"resume":"99999999-2222-4333-8444-555555555555"}`); err == nil || args != nil {
+		t.Errorf("a session that does not exist: %q, %v, want an error and no start", args, err)
+	}
 	write("/etc")
 	if args, err := at.launch("claude", dir, `{"resume":"`+session+`"}`); err == nil || args != nil {
 		t.Errorf("a session of another directory: %q, %v", args, err)
