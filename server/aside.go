@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/seed7221b0f9/parley/internal/regularfile"
+	"github.com/seed7221b0f9/parley/internal/sealed"
 )
 
 // damagedMark is part of the names of damaged files that were moved aside.
@@ -43,7 +44,11 @@ func (s *Server) readState(name string, read func(data []byte) error) error {
 	if err != nil {
 		return fmt.Errorf("server: %w", err)
 	}
-	if err = read(data); err == nil {
+	content, err := sealed.Open(data)
+	if err == nil {
+		err = read(content)
+	}
+	if err == nil {
 		return nil
 	}
 	aside := fmt.Sprintf("%s%s%d", path, damagedMark, s.opts.now().UnixNano())
@@ -53,3 +58,6 @@ func (s *Server) readState(name string, read func(data []byte) error) error {
 	s.logger.Error("a file of the server is damaged; it was put aside, and the server begins without it", "file", path, "copy", aside, "err", err)
 	return nil
 }
+
+// saveState replaces a file of the server's state, for [Server.readState].
+func saveState(path string, data []byte) error { return replaceFile(path, sealed.Seal(data)) }

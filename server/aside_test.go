@@ -20,6 +20,7 @@ func TestState_damaged(t *testing.T) {
 		"emptied":   func([]byte) []byte { return []byte{} },
 		"garbage":   func([]byte) []byte { return bytes.Repeat([]byte{0xa5, 0}, 100) },
 		"other":     func([]byte) []byte { return []byte(`[{"id":"x"},7]`) },
+		"a digit":   changedHex,
 		"deleted":   nil,
 	}
 	for _, file := range []string{tokensName, webhooksName} {
@@ -73,4 +74,15 @@ func checkDamagedState(t *testing.T, file string, change func([]byte) []byte) {
 	if got := readyz(h); got != "ok\n" {
 		t.Errorf("after the copy was deleted readyz is %q", got)
 	}
+}
+
+// changedHex changes the last digit of a hash or a secret, so that the file is valid.
+func changedHex(data []byte) []byte {
+	data = bytes.Clone(data)
+	at := bytes.LastIndex(data, []byte(`"hash":"`)) + len(`"hash":"`)
+	if at < len(`"hash":"`) {
+		at = bytes.LastIndex(data, []byte(`example.com/`)) + len(`example.com/`)
+	}
+	data[at] ^= 1
+	return data
 }

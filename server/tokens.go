@@ -20,6 +20,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/internal/random"
 	"github.com/seed7221b0f9/parley/internal/regularfile"
+	"github.com/seed7221b0f9/parley/internal/sealed"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/session"
 )
@@ -88,7 +89,10 @@ func openTokens(path string) (*tokens, error) {
 	if err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
-	if err := t.read(data); err != nil {
+	if data, err = sealed.Open(data); err == nil {
+		err = t.read(data)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("server: %s: %w", path, err)
 	}
 	return t, nil
@@ -205,7 +209,7 @@ func (t *tokens) save(all []token) error {
 	if err != nil {
 		return err
 	}
-	if err := replaceFile(t.path, data); err != nil {
+	if err := saveState(t.path, data); err != nil {
 		return err
 	}
 	t.set(all)

@@ -335,7 +335,7 @@ func (h *webhooks) save() error {
 	if err != nil {
 		return err
 	}
-	return replaceFile(h.path, data)
+	return saveState(h.path, data)
 }
 
 // replaceFile replaces a file atomically, readable only by its owner.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/internal/regularfile"
+	"github.com/seed7221b0f9/parley/internal/sealed"
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
@@ -38,7 +39,7 @@ func (s *Sessions) hideSecrets(id string, o *Opened) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	if _, err := f.Write(data); err != nil {
+	if _, err := f.Write(sealed.Seal(data)); err != nil {
 		return err
 	}
 	o.Secret, o.Params.MCPServers, o.Params.Agents = true, "", ""
@@ -54,6 +55,9 @@ func (s *Sessions) withSecrets(id string, o *Opened) (api.ConnectParams, error) 
 	}
 	data, err := regularfile.Read(s.secretPath(id), maxSecrets)
 	if err != nil {
+		return p, err
+	}
+	if data, err = sealed.Open(data); err != nil {
 		return p, err
 	}
 	var found secrets
