@@ -2,6 +2,7 @@ package editor_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -141,5 +142,43 @@ func TestMapper_planEnds(t *testing.T) {
 		if got := shownUpdates(t, m, end); got != empty {
 			t.Errorf("%s: %s, want %s", name, got, empty)
 		}
+	}
+}
+
+// TestMapper_restart shows a block once that a view gets from its start again, because it fell behind, and the part of a whole
+// block of which the view got no pieces.
+func TestMapper_restart(t *testing.T) {
+	h := event.Header{MessageID: "m"}
+	for name, tt := range map[string]struct {
+		events []event.Event
+		want   []string
+	}{
+		"again": {[]event.Event{&event.TextStart{Header: h}, &event.TextDelta{Header: h, Text: "one "}, &event.TextStart{Header: h, Text: "one two "}, &event.TextDelta{Header: h, Text: "three"}},
+			[]string{"one ", "two ", "three"}},
+		"nothing new": {[]event.Event{&event.TextStart{Header: h, Text: "one"}, &event.TextStart{Header: h, Text: "one"}}, []string{"one"}},
+		"older":       {[]event.Event{&event.TextStart{Header: h, Text: "one two"}, &event.TextStart{Header: h, Text: "one"}}, []string{"one two"}},
+		"thinking":    {[]event.Event{&event.ThinkingStart{Header: h, Thinking: "one "}, &event.ThinkingStart{Header: h, Thinking: "one two"}}, []string{"one ", "two"}},
+		"the rest of a whole": {[]event.Event{&event.TextStart{Header: h, Text: "one "}, &event.AssistantMessage{Header: h, Blocks: []event.IndexedBlock{{Block: event.TextContent("one two")}}}},
+			[]string{"one ", "two"}},
+		"another whole": {[]event.Event{&event.TextStart{Header: h, Text: "one "}, &event.AssistantMessage{Header: h, Blocks: []event.IndexedBlock{{Block: event.TextContent("else")}}}},
+			[]string{"one "}},
+		"a new block": {[]event.Event{&event.TextStart{Header: h, Text: "one"}, &event.TextStart{Header: h, Index: 1, Text: "one"}}, []string{"one", "one"}},
+	} {
+		var got []string
+		for _, line := range strings.Split(shownUpdates(t, &editor.Mapper{}, tt.events...), "\n") {
+			var u struct{ Content struct{ Text string } }
+			if err := json.Unmarshal([]byte(line), &u); err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, u.Content.Text)
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+	}
+	got := shownUpdates(t, &editor.Mapper{}, &event.ToolStart{ToolUseID: "t", Name: "Bash"}, &event.ToolInputDelta{ToolUseID: "t", PartialJSON: `{"command":"ls`},
+		&event.ToolStart{ToolUseID: "t", Name: "Bash"}, &event.ToolInputDelta{ToolUseID: "t", PartialJSON: `{"command":"ls -l","x":1`})
+	if !strings.Contains(got, `"command":"ls -l"`) || strings.Count(got, `"tool_call"`) != 1 {
+		t.Errorf("the call is shown as\n%s", got)
 	}
 }

@@ -31,11 +31,11 @@ type Mapper struct {
 
 	foreign   bool // the event is a prompt of another client
 	out       []Update
-	children  map[string]*child // subagents by the call that began them
-	asides    []Update          // texts of subagents that wait for the end of a message
-	streaming bool              // a message of the main thread is being streamed
-	streamed  map[blockKey]bool // text blocks that came as deltas
-	failed    map[string]bool   // MCP servers that the user has seen
+	children  map[string]*child             // subagents by the call that began them
+	asides    []Update                      // texts of subagents that wait for the end of a message
+	streaming bool                          // a message of the main thread is being streamed
+	streamed  map[blockKey]*strings.Builder // what was shown of blocks that came in pieces, in this turn
+	failed    map[string]bool               // MCP servers that the user has seen
 	tools     map[string]*toolCall
 	order     []string          // tool calls that have not ended, by their start
 	tasks     map[string]*task  // by id, those that have not ended
@@ -73,7 +73,7 @@ type usage struct {
 func (m *Mapper) Event(ev event.Event) []Update {
 	if m.tools == nil {
 		m.tools, m.tasks, m.finished = map[string]*toolCall{}, map[string]*task{}, map[string]string{}
-		m.streamed, m.failed = map[blockKey]bool{}, map[string]bool{}
+		m.streamed, m.failed = map[blockKey]*strings.Builder{}, map[string]bool{}
 		m.children = map[string]*child{}
 	}
 	m.out = m.out[:0]
@@ -106,10 +106,18 @@ func (m *Mapper) say(messageID, text string) {
 }
 
 // piece shows a piece of what the model streams. Blocks of a subagent without a session are shown when they are whole.
-func (m *Mapper) piece(h *event.Header, kind, text string) {
-	if text != "" && !m.whole(h) {
+func (m *Mapper) piece(h *event.Header, index int64, kind, text string) {
+	if m.whole(h) {
+		return
+	}
+	if text != "" {
 		m.chunk(m.session(h.ParentToolUseID), kind, h.MessageID, acp.TextBlock(text))
 	}
+	key := blockKey{h.ParentToolUseID, h.MessageID, index}
+	if m.streamed[key] == nil {
+		m.streamed[key] = &strings.Builder{}
+	}
+	m.streamed[key].WriteString(text)
 }
 
 // whole reports whether the blocks of a message are shown only when they are whole.
@@ -117,11 +125,17 @@ func (m *Mapper) whole(h *event.Header) bool {
 	return h.ParentToolUseID != "" && m.session(h.ParentToolUseID) == ""
 }
 
-// start notes a block that is streamed.
-func (m *Mapper) start(h *event.Header, index int64) {
-	if !m.whole(h) {
-		m.streamed[blockKey{h.ParentToolUseID, h.MessageID, index}] = true
+// start shows the text that a block has already. A view that falls behind gets the block from its start again, and the
+// whole block when it is complete: what was shown of it is not shown again.
+func (m *Mapper) start(h *event.Header, index int64, kind, text string) {
+	if shown := m.streamed[blockKey{h.ParentToolUseID, h.MessageID, index}]; shown != nil {
+		rest, more := strings.CutPrefix(text, shown.String())
+		if !more {
+			return
+		}
+		text = rest
 	}
+	m.piece(h, index, kind, text)
 }
 
 // message maps the texts of the model, of its subagents and of the user.
@@ -129,15 +143,13 @@ func (m *Mapper) message(ev event.Event) bool {
 	h := ev.Head()
 	switch ev := ev.(type) {
 	case *event.TextStart:
-		m.start(h, ev.Index)
-		m.piece(h, acp.SessionUpdateIsAgentMessageChunk, ev.Text)
+		m.start(h, ev.Index, acp.SessionUpdateIsAgentMessageChunk, ev.Text)
 	case *event.TextDelta:
-		m.piece(h, acp.SessionUpdateIsAgentMessageChunk, ev.Text)
+		m.piece(h, ev.Index, acp.SessionUpdateIsAgentMessageChunk, ev.Text)
 	case *event.ThinkingStart:
-		m.start(h, ev.Index)
-		m.piece(h, acp.SessionUpdateIsAgentThoughtChunk, ev.Thinking)
+		m.start(h, ev.Index, acp.SessionUpdateIsAgentThoughtChunk, ev.Thinking)
 	case *event.ThinkingDelta:
-		m.piece(h, acp.SessionUpdateIsAgentThoughtChunk, ev.Thinking)
+		m.piece(h, ev.Index, acp.SessionUpdateIsAgentThoughtChunk, ev.Thinking)
 	case *event.MessageStart:
 		if m.abandoned && h.ParentToolUseID == "" {
 			m.abandoned = false
@@ -155,34 +167,43 @@ func (m *Mapper) message(ev event.Event) bool {
 	return true
 }
 
-// assistant maps the blocks of a whole message that were not streamed.
+// assistant maps the blocks of a whole message, as far as they were not streamed.
 func (m *Mapper) assistant(ev *event.AssistantMessage) {
 	for i := range ev.Blocks {
 		b := &ev.Blocks[i]
+		kind := spoken[b.Block.Type]
 		key := blockKey{ev.ParentToolUseID, ev.MessageID, b.Index}
 		switch {
 		case event.IsTool(b.Block.Type):
 			m.wholeTool(ev, &b.Block)
-		case m.streamed[key]:
+		case kind == "":
+		case m.streamed[key] != nil && m.whole(ev.Head()): // it was shown
+		case m.streamed[key] != nil:
+			m.start(ev.Head(), b.Index, kind, b.Block.Text)
 		case ev.ParentToolUseID != "":
-			m.told(ev, &b.Block)
+			m.told(ev, kind, &b.Block)
 		case b.Block.Type == "text" && ev.Error != "":
 			m.held, m.heldID, m.errorKind = b.Block.Text, ev.UUID, ev.Error
 		case b.Block.Type == "text":
 			m.wholeText(ev, b.Block.Text)
-		case b.Block.Type == "thinking":
-			m.piece(ev.Head(), acp.SessionUpdateIsAgentThoughtChunk, b.Block.Text)
+		case b.Block.Text != "":
+			m.chunk("", kind, ev.MessageID, acp.TextBlock(b.Block.Text))
 		}
-		m.streamed[key] = m.streamed[key] || b.Block.Type == "text" || b.Block.Type == "thinking"
+		if m.streamed[key] == nil && kind != "" {
+			m.streamed[key] = &strings.Builder{}
+			m.streamed[key].WriteString(b.Block.Text)
+		}
 	}
 }
 
+// spoken are the kinds of the updates for blocks of text.
+var spoken = map[string]string{"text": acp.SessionUpdateIsAgentMessageChunk, "thinking": acp.SessionUpdateIsAgentThoughtChunk}
+
 // told shows a whole block of a subagent.
-func (m *Mapper) told(ev *event.AssistantMessage, b *event.Content) {
-	kind := map[string]string{"text": acp.SessionUpdateIsAgentMessageChunk, "thinking": acp.SessionUpdateIsAgentThoughtChunk}[b.Type]
+func (m *Mapper) told(ev *event.AssistantMessage, kind string, b *event.Content) {
 	id := cmp.Or(ev.MessageID, ev.UUID)
 	switch session := m.session(ev.ParentToolUseID); {
-	case kind == "" || b.Text == "":
+	case b.Text == "":
 	case session != "":
 		m.chunk(session, kind, id, acp.TextBlock(b.Text))
 	default:

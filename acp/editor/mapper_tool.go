@@ -33,6 +33,9 @@ type toolCall struct {
 func (m *Mapper) toolEvent(ev event.Event) bool {
 	switch ev := ev.(type) {
 	case *event.ToolStart:
+		if t := m.tools[ev.ToolUseID]; t != nil {
+			t.partial = partialInput{} // its input comes from the start again
+		}
 		input, _ := ev.Block.Member("input")
 		t := &toolCall{id: ev.ToolUseID, name: ev.Name, parent: ev.ParentToolUseID, messageID: ev.MessageID, input: orEmpty(input)}
 		block := event.ContentOf(ev.Block)

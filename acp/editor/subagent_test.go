@@ -103,7 +103,7 @@ func TestMapper_subagentSessions(t *testing.T) {
 		{"below another", []event.Event{launch("t", ""), started, launch("u", "t"), childSays("u", "m", "deep"), &event.ResultMessage{Subtype: "error_during_execution"}},
 			append(begin[:3:3], "c: subagent_update u kind running", "c: session_message c>u look", "u: session_message c>u look", "u: agent_message_chunk deep", "c: subagent_update u idle cancelled", idle("cancelled"))},
 		{"streamed", []event.Event{launch("t", ""), started, &event.TextStart{Header: event.Header{ParentToolUseID: "t", MessageID: "m"}}, &event.TextDelta{Header: event.Header{ParentToolUseID: "t", MessageID: "m"}, Text: "se"}, childSays("t", "m", "seen")},
-			append(begin[:3:3], "c: agent_message_chunk se")},
+			append(begin[:3:3], "c: agent_message_chunk se", "c: agent_message_chunk en")},
 		{"of another tool", []event.Event{read("", "t"), childSays("t", "m", "seen"), &event.ToolComplete{ToolUseID: "t", Content: `"x"`}}, []string{
 			": tool_call Read File pending", ": subagent_update t Read File running", "t: agent_message_chunk seen", ": tool_call_update in_progress", ": tool_call_update completed", "t: session_message t>s x", ": session_message t>s x", ": subagent_update t idle end_turn",
 		}},
