@@ -1,6 +1,7 @@
 package host
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/seed7221b0f9/parley/spawn"
@@ -19,6 +20,8 @@ const (
 	opOrphan     = "orphan"
 	opForget     = "forget"
 	opStop       = "stop"
+	opCall       = "call"   // only through a relay
+	opCancel     = "cancel" // of a call; it has no answer
 )
 
 // The signals of a request.
@@ -29,20 +32,23 @@ const (
 
 // request is a request of an owner. Each operation uses some of its members.
 type request struct {
-	ID      uint64         `json:"id"`
-	Op      string         `json:"op"`
-	Version int            `json:"version,omitempty"` // hello: the highest version of the owner
-	Epoch   uint64         `json:"epoch,omitempty"`   // hello
-	Agent   uint32         `json:"agent,omitempty"`
-	Window  int64          `json:"window,omitempty"` // spawn, attach: bytes of records that may be sent before a grant
-	From    uint64         `json:"from,omitempty"`   // attach: the first number; 0 means all that are kept
-	Command *spawn.Command `json:"command,omitempty"`
-	Launch  *Launch        `json:"launch,omitempty"`  // spawn, instead of a command, through a relay
-	Options *AgentOptions  `json:"options,omitempty"` // spawn, orphan
-	Number  uint64         `json:"number,omitempty"`  // checkpoint
-	State   []byte         `json:"state,omitempty"`   // checkpoint
-	Input   string         `json:"input,omitempty"`   // input: the id of a line
-	Signal  string         `json:"signal,omitempty"`
+	ID      uint64          `json:"id"`
+	Op      string          `json:"op"`
+	Version int             `json:"version,omitempty"` // hello: the highest version of the owner
+	Epoch   uint64          `json:"epoch,omitempty"`   // hello
+	Agent   uint32          `json:"agent,omitempty"`
+	Window  int64           `json:"window,omitempty"` // spawn, attach: bytes of records that may be sent before a grant
+	From    uint64          `json:"from,omitempty"`   // attach: the first number; 0 means all that are kept
+	Command *spawn.Command  `json:"command,omitempty"`
+	Launch  *Launch         `json:"launch,omitempty"`  // spawn, instead of a command, through a relay
+	Options *AgentOptions   `json:"options,omitempty"` // spawn, orphan
+	Number  uint64          `json:"number,omitempty"`  // checkpoint
+	State   []byte          `json:"state,omitempty"`   // checkpoint
+	Input   string          `json:"input,omitempty"`   // input: the id of a line
+	Signal  string          `json:"signal,omitempty"`
+	Method  string          `json:"method,omitempty"` // call
+	Params  json.RawMessage `json:"params,omitempty"` // call
+	Call    uint64          `json:"call,omitempty"`   // cancel: the id of the call
 }
 
 // answer is the host's answer to a request.
@@ -55,6 +61,8 @@ type answer struct {
 	Agents  []Agent    `json:"agents,omitempty"`
 	State   []byte     `json:"state,omitempty"`
 	Input   *InputInfo `json:"input,omitempty"`
+
+	result []byte // of a call, from frames of its parts
 }
 
 // notice is a message of the host to the owner about an agent.

@@ -19,6 +19,7 @@ const (
 	frameData    = 'd' // a record, to the owner, and in files
 	frameStderr  = 'e' // agent, bytes, to the owner
 	frameWrite   = 'w' // agent, flags, id, bytes, to the host
+	frameResult  = 'c' // call, flags, bytes, to the owner
 	frameGrant   = 'g' // agent, bytes, number, to the host
 )
 

@@ -30,11 +30,13 @@ type Link struct {
 	prefix string // prefix of ids for lines without one
 	done   chan struct{}
 
-	writing sync.Mutex // serializes frames
+	calls   chan struct{} // has a value for each call under way
+	writing sync.Mutex    // serializes frames
 
 	mu        sync.Mutex
 	pending   map[uint64]func(answer) // called with mu held
 	next      uint64
+	parts     map[uint64][]byte // of results that are incomplete
 	processes map[uint32]*Process
 	err       error
 }
@@ -62,8 +64,8 @@ func Dial(ctx context.Context, dataDir string, epoch uint64) (*Link, error) {
 // newLink performs the handshake with the host on a connection.
 func newLink(ctx context.Context, conn net.Conn, epoch uint64) (*Link, error) {
 	l := &Link{
-		conn: conn, prefix: random.Hex(6), done: make(chan struct{}),
-		pending: map[uint64]func(answer){}, processes: map[uint32]*Process{},
+		conn: conn, prefix: random.Hex(6), done: make(chan struct{}), calls: make(chan struct{}, maxCalls),
+		pending: map[uint64]func(answer){}, parts: map[uint64][]byte{}, processes: map[uint32]*Process{},
 	}
 	go l.receive()
 	r, err := l.call(ctx, request{Op: opHello, Version: Version, Epoch: epoch})
@@ -174,7 +176,7 @@ func (l *Link) open(ctx context.Context, q request, plain bool, unwanted func(*P
 		if gaveUp {
 			go unwanted(p)
 		}
-	}, func() { gaveUp = true })
+	}, func(uint64) { gaveUp = true })
 	if err != nil {
 		return nil, err
 	}
@@ -206,14 +208,14 @@ func (l *Link) Attach(ctx context.Context, agent uint32, from uint64) (*Process,
 
 // call sends a request and waits for its answer.
 func (l *Link) call(ctx context.Context, q request) (answer, error) {
-	return l.callWith(ctx, q, func(answer) {}, func() {})
+	return l.callWith(ctx, q, func(answer) {}, func(uint64) {})
 }
 
 // callWith is like call with a function for the answer, which is called by the goroutine that reads answers, even after ctx has ended. In that
 // case gaveUp is called first. Both are called with mu held.
-func (l *Link) callWith(ctx context.Context, q request, on func(answer), gaveUp func()) (answer, error) {
+func (l *Link) callWith(ctx context.Context, q request, on func(answer), gaveUp func(id uint64)) (answer, error) {
 	answered := make(chan answer, 1)
-	err := l.request(q, func(r answer) {
+	id, err := l.request(q, func(r answer) {
 		on(r)
 		answered <- r
 	})
@@ -236,16 +238,16 @@ func (l *Link) callWith(ctx context.Context, q request, on func(answer), gaveUp 
 	if l.err != nil {
 		return answer{}, l.err
 	}
-	gaveUp()
+	gaveUp(id)
 	return answer{}, ctx.Err()
 }
 
-// request sends a request and passes its answer to on.
-func (l *Link) request(q request, on func(answer)) error {
+// request sends a request and passes its answer to on. It returns the id of the request.
+func (l *Link) request(q request, on func(answer)) (uint64, error) {
 	l.mu.Lock()
 	if l.err != nil {
 		defer l.mu.Unlock()
-		return l.err
+		return 0, l.err
 	}
 	l.next++
 	q.ID = l.next
@@ -260,7 +262,7 @@ func (l *Link) request(q request, on func(answer)) error {
 		defer l.mu.Unlock()
 		delete(l.pending, q.ID)
 	}
-	return err
+	return q.ID, err
 }
 
 // send writes frames. The host always reads them, regardless of its agents.
@@ -300,6 +302,7 @@ func (l *Link) handle(frames *frameReader, kind byte, payload []byte) error {
 		l.mu.Lock()
 		f := l.pending[r.ID]
 		delete(l.pending, r.ID)
+		delete(l.parts, r.ID)
 		if f != nil {
 			f(r)
 		}
@@ -311,6 +314,8 @@ func (l *Link) handle(frames *frameReader, kind byte, payload []byte) error {
 		}
 		run := frames.run(payload)
 		l.with(agent, func(x *Process) { x.add(run) })
+	case frameResult:
+		return l.part(payload)
 	case frameStderr:
 		c := cursor{b: payload}
 		l.with(c.u32(), func(x *Process) { x.stderr.add(c.b) })

@@ -25,8 +25,8 @@ const (
 )
 
 // Relay serves an owner on another machine: it connects conn with the host of a data directory until either end closes, or ctx ends. The
-// owner can start only what the policy makes a command for, and write only lines that it accepts. It cannot stop the host, and its
-// agents keep no children. Relay closes conn.
+// owner can start only what the policy makes a command for, and write only lines that it accepts. Its calls are
+// answered by the policy if it is a [Service]. It cannot stop the host, and its agents keep no children. Relay closes conn.
 func Relay(ctx context.Context, dataDir string, conn net.Conn, p Policy, log *slog.Logger) error {
 	host, err := usersocket.Dial(ctx, filepath.Join(dataDir, folder, socketName))
 	if err != nil {
@@ -39,7 +39,7 @@ func Relay(ctx context.Context, dataDir string, conn net.Conn, p Policy, log *sl
 // relayTo connects an owner with a host, and closes both connections. limit is maxRelayed.
 func relayTo(ctx context.Context, host, conn net.Conn, p Policy, limit int, log *slog.Logger) error {
 	ctx, cancel := context.WithCancel(ctx)
-	r := &relay{ctx: ctx, policy: p, limit: limit, log: log, owner: port{conn: conn}, host: port{conn: host}, names: map[uint32]string{}, starts: map[uint64]chan answer{}, parts: map[uint32][]byte{}}
+	r := &relay{ctx: ctx, policy: p, limit: limit, log: log, owner: port{conn: conn}, host: port{conn: host}, names: map[uint32]string{}, starts: map[uint64]chan answer{}, calls: map[uint64]context.CancelFunc{}, parts: map[uint32][]byte{}}
 	closed := make(chan struct{})
 	context.AfterFunc(ctx, func() { conn.Close(); host.Close(); close(closed) })
 	var wg sync.WaitGroup
@@ -72,6 +72,7 @@ type relay struct {
 	mu     sync.Mutex
 	names  map[uint32]string      // the agents by their numbers
 	starts map[uint64]chan answer // the starts that wait for an answer of the host
+	calls  map[uint64]context.CancelFunc
 }
 
 // port is one end, with a lock for frames.
@@ -133,10 +134,15 @@ func (r *relay) request(payload []byte, first bool) error {
 	}
 	q.Command = nil
 	switch {
+	case q.Op == opCancel && !first:
+		r.abandon(q.Call)
+		return nil
 	case r.isStarting(q.ID):
 		return r.refuse(q.ID, fmt.Errorf("request %d is under way", q.ID))
 	case q.Op == opSpawn:
 		return r.spawn(q)
+	case q.Op == opCall:
+		return r.call(q)
 	case q.Op == opOrphan:
 		if err := r.orphan(q.Options, r.name(q.Agent)); err != nil {
 			return r.refuse(q.ID, err)
@@ -193,11 +199,11 @@ func (r *relay) spawn(q request) error {
 	return nil
 }
 
-// isStarting reports whether a start waits for an answer under this id, which would be that of another request.
+// isStarting reports whether a start or a call waits for an answer under this id, which would be that of another request.
 func (r *relay) isStarting(id uint64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.starts[id] != nil
+	return r.starts[id] != nil || r.calls[id] != nil
 }
 
 func (r *relay) endStart(id uint64) {

@@ -114,7 +114,8 @@ func (p *Process) CloseInput() error {
 	if was {
 		return nil
 	}
-	return p.l.request(request{Op: opCloseInput, Agent: p.agent.Number}, func(answer) {})
+	_, err := p.l.request(request{Op: opCloseInput, Agent: p.agent.Number}, func(answer) {})
+	return err
 }
 
 // Write writes a line to the agent with an id that the owner chose, of 1 to 255 bytes. It returns the number of the line when it is in the

@@ -10,9 +10,6 @@ import (
 	"testing"
 	"testing/iotest"
 	"time"
-
-	"github.com/seed7221b0f9/parley/server/api"
-	"github.com/seed7221b0f9/parley/server/session"
 )
 
 // TestBody checks that a body is taken completely or not at all, whether or not its length is known.
@@ -55,52 +52,6 @@ func TestBody(t *testing.T) {
 			var failed *httpError
 			if !errors.As(err, &failed) || failed.status != tt.status || len(got) != 0 {
 				t.Errorf("the body has %d bytes, and the error is %v, want none and the status %d", len(got), err, tt.status)
-			}
-		})
-	}
-}
-
-// TestReadLines checks which lines of a file are read.
-func TestReadLines(t *testing.T) {
-	broken := errors.New("broken")
-	for name, tt := range map[string]struct {
-		text   string
-		r      *api.LineRange
-		want   string
-		end    int64 // of the range
-		breaks bool  // the file cannot be read after the text
-		fails  bool
-		reason api.Reason
-	}{
-		"all":                      {text: "a\nb\n", want: "a\nb\n", end: 2},
-		"some":                     {text: "a\nb\nc\n", r: &api.LineRange{Start: 2, End: 2}, want: "b\n", end: 2},
-		"without an end of line":   {text: "a\nb", r: &api.LineRange{Start: 2, End: 9}, want: "b", end: 2},
-		"behind the end":           {text: "a\nb\n", r: &api.LineRange{Start: 4, End: 9}, end: 3},
-		"right behind the end":     {text: "a\nb\n", r: &api.LineRange{Start: 3, End: 9}, end: 2},
-		"of an empty file":         {end: 0},
-		"from 0":                   {text: "a\n", r: &api.LineRange{Start: 0, End: 1}, fails: true, reason: api.InvalidParams},
-		"backwards":                {text: "a\n", r: &api.LineRange{Start: 2, End: 1}, fails: true, reason: api.InvalidParams},
-		"a broken file":            {text: "a\n", breaks: true, fails: true},
-		"a broken file, before it": {text: "a\n", r: &api.LineRange{Start: 3, End: 4}, breaks: true, fails: true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var in io.Reader = strings.NewReader(tt.text)
-			if tt.breaks {
-				in = io.MultiReader(in, iotest.ErrReader(broken))
-			}
-			got, err := readLines(in, api.FilesReadParams{Path: "p", Range: tt.r})
-			if tt.fails {
-				if tt.reason != "" && session.FailureOf(err).Reason != tt.reason || tt.breaks && !errors.Is(err, broken) || got.Text != "" {
-					t.Errorf("the text is %q and the error %v, want no text and an error", got.Text, err)
-				}
-				return
-			}
-			start := int64(1)
-			if tt.r != nil {
-				start = tt.r.Start
-			}
-			if err != nil || got.Text != tt.want || got.Range.Start != start || got.Range.End != tt.end || got.Path != "p" {
-				t.Errorf("lines %+v of %q are %q, %v, want %d to %d: %q", got.Range, got.Path, got.Text, err, start, tt.end, tt.want)
 			}
 		})
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/host/join"
 	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/place"
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
@@ -77,9 +78,9 @@ func machinesList(s *Server, _ context.Context, _ *caller, _ api.Empty) (api.Mac
 }
 
 // checkMachine checks the parameters of a session on another machine, which checks them again.
-func (s *Server) checkMachine(c *caller, provider string, p *api.ConnectParams) error {
+func (s *Server) checkMachine(ctx context.Context, c *caller, provider string, p *api.ConnectParams) error {
 	unsupported := map[string]bool{
-		"workspace_id": p.WorkspaceID != "", "sandbox": p.Sandbox != "", "fork_session": p.ForkSession, "mcp_servers": p.MCPServers != "",
+		"sandbox": p.Sandbox != "", "fork_session": p.ForkSession, "mcp_servers": p.MCPServers != "",
 		"agents": p.Agents != "", "allowed_tools": len(p.AllowedTools) > 0, "additional_directories": len(p.AdditionalDirectories) > 0, "setting_sources": len(p.SettingSources) > 0,
 	}
 	for name, set := range unsupported {
@@ -96,6 +97,10 @@ func (s *Server) checkMachine(c *caller, provider string, p *api.ConnectParams) 
 		return err
 	case !slices.Contains(m.Agents, provider):
 		return session.Fail(api.Unsupported, "machine %q has no agent %q", p.Machine, provider)
+	case p.WorkspaceID != "":
+		w, err := s.workspace(ctx, c, p.Machine, p.WorkspaceID)
+		p.CWD = w.Path
+		return err
 	case p.CWD == "" && len(m.Directories) > 0:
 		p.CWD = m.Directories[0]
 	case !filepath.IsAbs(p.CWD):
@@ -105,4 +110,12 @@ func (s *Server) checkMachine(c *caller, provider string, p *api.ConnectParams) 
 	}
 	p.CWD = filepath.Clean(p.CWD)
 	return nil
+}
+
+// placeFor returns a machine for a caller; empty is this one.
+func (s *Server) placeFor(c *caller, machine string) (place.Place, error) {
+	if machine != "" && c.tenant != "" {
+		return nil, session.Fail(api.AuthFailed, "a token of a tenant does not reach other machines")
+	}
+	return s.sessions.Place(machine)
 }

@@ -11,36 +11,51 @@ import (
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/place"
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// keptHistory is the history of a provider.
-type keptHistory struct {
-	provider agent.Provider
-	agent.History
+// keeping returns a machine with the histories that a caller may read.
+func (s *Server) keeping(ctx context.Context, c *caller, machine string) (place.Place, error) {
+	if machine != "" {
+		return s.placeFor(c, machine)
+	}
+	providers, err := s.tenants.apart(ctx, c.principal)
+	return &place.Local{Roots: s.opts.Directories, Manager: s.workspaces, Agents: providers}, err
 }
 
-// histories returns those of the caller's providers with a history, or the one with this name.
-func (s *Server) histories(ctx context.Context, c *caller, provider string) ([]keptHistory, error) {
-	providers, err := s.tenants.apart(ctx, c.principal)
+// histories returns the histories of a machine that a caller may read, or the one of the agent with this name.
+func (s *Server) histories(ctx context.Context, c *caller, machine, provider string) ([]place.History, error) {
+	at, err := s.keeping(ctx, c, machine)
 	if err != nil {
 		return nil, err
 	}
-	var all []keptHistory
-	for _, p := range providers {
-		if k, ok := p.(agent.HistoryKeeper); ok && (provider == "" || provider == p.Name()) {
-			all = append(all, keptHistory{p, k.History()})
-		}
+	all, err := at.Histories(ctx)
+	if err != nil {
+		return nil, err
 	}
+	all = slices.DeleteFunc(all, func(h place.History) bool { return provider != "" && h.Agent != provider })
 	if len(all) == 0 {
-		return nil, session.Fail(api.Unsupported, "no agent of this server keeps a history")
+		return nil, session.Fail(api.Unsupported, "no agent of this machine keeps a history")
 	}
 	return all, nil
 }
 
-// inHistory calls f with the histories one after the other until one has the session.
-func (s *Server) inHistory(ctx context.Context, c *caller, f func(agent.History) error) error {
-	all, err := s.histories(ctx, c, "")
+// lives returns the sessions of an agent of this machine that other processes have open.
+func (s *Server) lives(ctx context.Context, c *caller, machine, name string) map[string]agent.Live {
+	if machine != "" {
+		return nil
+	}
+	provider, _, err := s.provider(ctx, c.tenant, name)
+	if err != nil {
+		return nil
+	}
+	return session.Of[session.Terminals](s.sessions).Lives(ctx, provider)
+}
+
+// inHistory calls f with the histories of a machine one after the other until one has the session.
+func (s *Server) inHistory(ctx context.Context, c *caller, machine string, f func(agent.History) error) error {
+	all, err := s.histories(ctx, c, machine, "")
 	if err != nil {
 		return err
 	}
@@ -55,8 +70,8 @@ func (s *Server) inHistory(ctx context.Context, c *caller, f func(agent.History)
 
 // paged requests a page from the histories, one after the other. The cursor contains the history
 // and its cursor.
-func paged[T any](ctx context.Context, s *Server, c *caller, provider, cursor string, ask func(keptHistory, string) ([]T, string, error)) ([]T, string, error) {
-	all, err := s.histories(ctx, c, provider)
+func paged[T any](ctx context.Context, s *Server, c *caller, machine, provider, cursor string, ask func(place.History, string) ([]T, string, error)) ([]T, string, error) {
+	all, err := s.histories(ctx, c, machine, provider)
 	if err != nil {
 		return nil, "", err
 	}
@@ -101,13 +116,13 @@ func historyInfo(h agent.HistoryInfo) api.HistoryInfo {
 }
 
 func historyList(s *Server, ctx context.Context, c *caller, p api.HistoryListParams) (api.HistoryListResult, error) {
-	all, cursor, err := paged(ctx, s, c, p.Provider, p.Cursor, func(h keptHistory, cursor string) ([]api.HistoryInfo, string, error) {
+	all, cursor, err := paged(ctx, s, c, p.Machine, p.Provider, p.Cursor, func(h place.History, cursor string) ([]api.HistoryInfo, string, error) {
 		list, next, err := h.List(ctx, agent.HistoryQuery{Project: p.Project, Query: p.Query, Cursor: cursor, Limit: p.Limit})
-		lives := session.Of[session.Terminals](s.sessions).Lives(ctx, h.provider)
+		lives := s.lives(ctx, c, p.Machine, h.Agent)
 		var infos []api.HistoryInfo
 		for _, one := range list {
 			info := historyInfo(one)
-			info.Provider = h.provider.Name()
+			info.Provider = h.Agent
 			if _, ok := lives[one.ID]; ok {
 				info.Live = session.LiveTerminal
 			}
@@ -120,7 +135,7 @@ func historyList(s *Server, ctx context.Context, c *caller, p api.HistoryListPar
 
 func historyLoad(s *Server, ctx context.Context, c *caller, p api.HistoryLoadParams) (api.HistoryLoadResult, error) {
 	var result api.HistoryLoadResult
-	err := s.inHistory(ctx, c, func(h agent.History) error {
+	err := s.inHistory(ctx, c, p.Machine, func(h agent.History) error {
 		events, err := h.Load(ctx, p.Session, agent.HistoryPage{Before: p.Before, After: p.After, Limit: p.Limit, Leaf: p.Leaf})
 		if err != nil {
 			return err
@@ -141,7 +156,7 @@ func historyLoad(s *Server, ctx context.Context, c *caller, p api.HistoryLoadPar
 
 func historyMetadata(s *Server, ctx context.Context, c *caller, p api.HistoryRef) (api.HistoryMetadataResult, error) {
 	var result api.HistoryMetadataResult
-	err := s.inHistory(ctx, c, func(h agent.History) error {
+	err := s.inHistory(ctx, c, p.Machine, func(h agent.History) error {
 		m, err := h.Metadata(ctx, p.Session)
 		result = api.HistoryMetadataResult{Info: historyInfo(m.HistoryInfo), Messages: m.Messages, Branches: m.Branches, Versions: historyVersions(m.Versions)}
 		return err
@@ -154,11 +169,11 @@ func historyRename(s *Server, ctx context.Context, c *caller, p api.HistoryRenam
 	if !ok {
 		return api.Empty{}, session.Invalid("a title is one line of at most %d visible characters", session.MaxTitle)
 	}
-	return api.Empty{}, s.inHistory(ctx, c, func(h agent.History) error { return h.Rename(ctx, p.Session, title) })
+	return api.Empty{}, s.inHistory(ctx, c, "", func(h agent.History) error { return h.Rename(ctx, p.Session, title) })
 }
 
 func historyTag(s *Server, ctx context.Context, c *caller, p api.HistoryTagParams) (api.Empty, error) {
-	return api.Empty{}, s.inHistory(ctx, c, func(h agent.History) error { return h.Tag(ctx, p.Session, p.Tag) })
+	return api.Empty{}, s.inHistory(ctx, c, "", func(h agent.History) error { return h.Tag(ctx, p.Session, p.Tag) })
 }
 
 // historyDelete deletes a session on disk, unless a session of the server uses it.
@@ -166,7 +181,7 @@ func historyDelete(s *Server, ctx context.Context, c *caller, p api.HistoryRef) 
 	if s.sessions.HasAgent(ctx, p.Session) {
 		return api.Empty{}, session.Conflict("the session is open here; delete it with session.delete")
 	}
-	return api.Empty{}, s.inHistory(ctx, c, func(h agent.History) error { return h.Delete(ctx, p.Session) })
+	return api.Empty{}, s.inHistory(ctx, c, p.Machine, func(h agent.History) error { return h.Delete(ctx, p.Session) })
 }
 
 func historyExport(s *Server, ctx context.Context, c *caller, p api.HistoryExportParams) (api.HistoryExportResult, error) {
@@ -174,7 +189,7 @@ func historyExport(s *Server, ctx context.Context, c *caller, p api.HistoryExpor
 		return api.HistoryExportResult{}, session.Invalid("format is %q, not markdown, json or html", p.Format)
 	}
 	var result api.HistoryExportResult
-	err := s.inHistory(ctx, c, func(h agent.History) error {
+	err := s.inHistory(ctx, c, p.Machine, func(h agent.History) error {
 		x, err := h.Export(ctx, p.Session, p.Format)
 		result = api.HistoryExportResult{Name: x.Name, MediaType: x.MediaType, Text: x.Text}
 		return err
@@ -186,7 +201,7 @@ func historySearch(s *Server, ctx context.Context, c *caller, p api.HistorySearc
 	if strings.TrimSpace(p.Query) == "" {
 		return api.HistorySearchResult{}, session.Invalid("the query is empty")
 	}
-	hits, cursor, err := paged(ctx, s, c, "", p.Cursor, func(h keptHistory, cursor string) ([]agent.HistoryHit, string, error) {
+	hits, cursor, err := paged(ctx, s, c, p.Machine, "", p.Cursor, func(h place.History, cursor string) ([]agent.HistoryHit, string, error) {
 		return h.Search(ctx, agent.HistoryQuery{Project: p.Project, Query: p.Query, Cursor: cursor, Limit: p.Limit})
 	})
 	result := api.HistorySearchResult{Hits: []api.HistoryHit{}, Cursor: cursor}
@@ -213,29 +228,16 @@ func usageSummary(s *Server, ctx context.Context, c *caller, p api.UsageSummaryP
 			return api.UsageSummaryResult{}, session.Invalid("%q is not a time of RFC 3339", t.text)
 		}
 	}
-	result, found := api.UsageSummaryResult{Rows: []api.UsageRow{}}, false
-	providers, err := s.tenants.apart(ctx, c.principal)
+	result := api.UsageSummaryResult{Rows: []api.UsageRow{}}
+	at, err := s.keeping(ctx, c, p.Machine)
 	if err != nil {
 		return result, err
 	}
-	for _, provider := range providers {
-		reporter, ok := provider.(agent.UsageReporter)
-		if !ok {
-			continue
-		}
-		found = true
-		rows, err := reporter.Usage(ctx, q)
-		if err != nil {
-			return result, err
-		}
-		for _, u := range rows {
-			result.Rows = append(result.Rows, api.UsageRow(u)) // the same fields, with JSON names
-		}
+	rows, err := at.Usage(ctx, q)
+	for _, u := range rows {
+		result.Rows = append(result.Rows, api.UsageRow(u)) // the same fields, with JSON names
 	}
-	if !found {
-		return result, session.Fail(api.Unsupported, "no agent of this server keeps accounts")
-	}
-	return result, nil
+	return result, err
 }
 
 func historyVersions(list []agent.HistoryVersion) (out []api.HistoryVersion) {

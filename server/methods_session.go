@@ -159,7 +159,7 @@ func (s *Server) checkConnect(ctx context.Context, c *caller, p *api.ConnectPara
 		return err
 	}
 	if p.Machine != "" {
-		return s.checkMachine(c, provider.Name(), p)
+		return s.checkMachine(ctx, c, provider.Name(), p)
 	}
 	if err := s.checkSandbox(provider, p.Sandbox); err != nil {
 		return err
@@ -169,7 +169,7 @@ func (s *Server) checkConnect(ctx context.Context, c *caller, p *api.ConnectPara
 		return session.Fail(api.AuthFailed, "the server was not started with bypassPermissions allowed")
 	}
 	if p.WorkspaceID != "" {
-		w, wsErr := s.workspace(c, p.WorkspaceID)
+		w, wsErr := s.workspace(ctx, c, "", p.WorkspaceID)
 		p.CWD, err = w.Path, wsErr
 	} else {
 		p.CWD, err = s.directory(p.CWD)
@@ -302,7 +302,7 @@ func list(s *Server, ctx context.Context, c *caller, p api.ListParams) (api.List
 		if _, ok := lives[x.Provider][e.AgentID]; ok && !e.Loaded { // an actor has more recent data
 			x.Live = session.LiveTerminal
 		}
-		if c.session == "" { // a link shows a session, not the directories of the server
+		if c.session == "" && x.Machine == "" { // a link shows a session, not the directories of the server
 			at := looked.of(x.Workspace, x.CWD)
 			x.Repo, x.Branch = at.repo, at.branch
 		}
@@ -319,7 +319,7 @@ func list(s *Server, ctx context.Context, c *caller, p api.ListParams) (api.List
 
 // deleteSession deletes a session with all data of the server.
 func deleteSession(s *Server, ctx context.Context, _ *caller, p api.SessionDeleteParams) (api.Empty, error) {
-	dir, err := s.sessions.Delete(ctx, p.SessionID, p.AgentFiles)
+	dir, machine, err := s.sessions.Delete(ctx, p.SessionID, p.AgentFiles)
 	if err != nil {
 		return api.Empty{}, err
 	}
@@ -329,7 +329,7 @@ func deleteSession(s *Server, ctx context.Context, _ *caller, p api.SessionDelet
 	s.forgetPreviews(p.SessionID)
 	s.webhooks.outbox.forget(p.SessionID)
 	if dir != "" {
-		s.forgetChanges(ctx, dir, p.SessionID)
+		s.forgetChanges(ctx, machine, dir, p.SessionID)
 	}
 	return api.Empty{}, s.removeUploads(p.SessionID)
 }
@@ -349,10 +349,10 @@ func fork(s *Server, ctx context.Context, c *caller, p api.ForkParams) (api.Conn
 
 // forgetChanges releases the snapshots of a deleted session, so that git can collect them. Those of
 // a workspace are removed with it.
-func (s *Server) forgetChanges(ctx context.Context, dir, session string) {
-	tree, err := s.workspaces.Tree(ctx, dir, session)
+func (s *Server) forgetChanges(ctx context.Context, machine, dir, session string) {
+	at, err := s.sessions.Place(machine)
 	if err == nil {
-		err = s.workspaces.Forget(ctx, tree.Top(), session)
+		err = at.Forget(ctx, dir, session)
 	}
 	if err != nil && !errors.Is(err, workspace.ErrNoGit) {
 		s.logger.Warn("snapshots of a deleted session are left", "session", session, "err", err)

@@ -16,38 +16,49 @@ func workspaceCreate(s *Server, ctx context.Context, c *caller, p api.WorkspaceC
 	if err := s.sessions.Working(); err != nil {
 		return api.WorkspaceResult{}, err
 	}
-	repo, err := s.directory(p.Repo)
+	at, err := s.placeFor(c, p.Machine)
 	if err != nil {
 		return api.WorkspaceResult{}, err
 	}
-	o := workspace.CreateOptions{Repo: repo, Base: p.Base, Branch: p.Branch, Setup: p.Setup, Owner: c.tenant}
+	if p.Repo == "" && p.Machine == "" {
+		p.Repo = s.opts.Directories[0]
+	}
+	o := workspace.CreateOptions{Repo: p.Repo, Base: p.Base, Branch: p.Branch, Setup: p.Setup, Owner: c.tenant}
 	if p.Key != "" {
-		sum := sha256.Sum256([]byte("workspace\x00" + c.id + "\x00" + p.Key))
+		sum := sha256.Sum256([]byte("workspace\x00" + p.Machine + c.id + "\x00" + p.Key))
 		o.ID = "w-" + hex.EncodeToString(sum[:6])
 	}
 	ctx, cancel := s.sessions.Undisturbed(ctx)
 	defer cancel()
-	w, err := s.workspaces.Create(ctx, o)
+	w, err := at.Create(ctx, o)
 	if err != nil {
 		return api.WorkspaceResult{}, session.WorkspaceFailure(err)
 	}
-	return api.WorkspaceResult{Workspace: *s.sessions.WireWorkspace(w), Output: w.Output}, nil
+	return api.WorkspaceResult{Workspace: *s.sessions.WireWorkspace(p.Machine, w), Output: w.Output}, nil
 }
 
-func workspaceList(s *Server, _ context.Context, c *caller, _ api.Empty) (api.WorkspaceListResult, error) {
+func workspaceList(s *Server, ctx context.Context, c *caller, p api.WorkspaceListParams) (api.WorkspaceListResult, error) {
 	result := api.WorkspaceListResult{Workspaces: []api.Workspace{}}
-	all, err := s.workspaces.List()
+	at, err := s.placeFor(c, p.Machine)
+	if err != nil {
+		return result, err
+	}
+	all, err := at.List(ctx)
 	for _, w := range all {
 		if c.sees(w.Owner) {
-			result.Workspaces = append(result.Workspaces, *s.sessions.WireWorkspace(w))
+			result.Workspaces = append(result.Workspaces, *s.sessions.WireWorkspace(p.Machine, w))
 		}
 	}
 	return result, session.WorkspaceFailure(err)
 }
 
-// workspace returns a workspace that a caller may see.
-func (s *Server) workspace(c *caller, id string) (workspace.Workspace, error) {
-	w, err := s.workspaces.Get(id)
+// workspace returns a workspace of a machine that a caller may see.
+func (s *Server) workspace(ctx context.Context, c *caller, machine, id string) (workspace.Workspace, error) {
+	at, err := s.placeFor(c, machine)
+	if err != nil {
+		return workspace.Workspace{}, err
+	}
+	w, err := at.Get(ctx, id)
 	if err == nil && !c.sees(w.Owner) {
 		err = fmt.Errorf("%w: workspace %q", workspace.ErrNotFound, id)
 	}
@@ -61,11 +72,12 @@ func workspaceRemove(s *Server, ctx context.Context, c *caller, p api.WorkspaceR
 		if err != nil {
 			return api.Empty{}, err
 		}
+		p.Machine = e.Machine
 		if id = e.Workspace; id == "" {
 			return api.Empty{}, session.Fail(api.Unsupported, "the session has no workspace of its own")
 		}
 	}
-	if _, err := s.workspace(c, id); err != nil {
+	if _, err := s.workspace(ctx, c, p.Machine, id); err != nil {
 		return api.Empty{}, err
 	}
 	users := s.sessions.WorkspaceUsers(id)
@@ -79,7 +91,10 @@ func workspaceRemove(s *Server, ctx context.Context, c *caller, p api.WorkspaceR
 			return api.Empty{}, err
 		}
 	}
-	err := s.workspaces.Remove(ctx, id, workspace.RemoveOptions{Force: p.Force, KeepBranch: p.KeepBranch})
+	at, err := s.placeFor(c, p.Machine)
+	if err == nil {
+		err = at.Remove(ctx, id, workspace.RemoveOptions{Force: p.Force, KeepBranch: p.KeepBranch})
+	}
 	if err != nil {
 		return api.Empty{}, session.WorkspaceFailure(err)
 	}

@@ -79,19 +79,27 @@ func (s *Server) pair(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if made.role == roleHost {
+		writeJSON(w, http.StatusOK, map[string]string{"token": value})
+		return nil
+	}
 	s.setCookie(w, r, value, int(deviceAge/time.Second))
 	writeJSON(w, http.StatusOK, api.Empty{})
 	return nil
 }
 
-// pair creates the token of a device, and its cookie.
-func (t *tokens) pair(p pairing) (cookie string, err error) {
+// pair creates the token of a device, and its cookie. A machine gets a token that does not expire, because nobody is there to pair it again.
+func (t *tokens) pair(p pairing) (value string, err error) {
+	if p.role == roleHost {
+		_, value, err = t.create(token{ID: p.id, Name: p.name, Role: p.role.String()}, 0)
+		return value, err
+	}
 	tk, _, err := t.create(token{ID: p.id, Name: p.name, Role: p.role.String(), Paired: true}, deviceAge)
 	if err != nil {
 		return "", err
 	}
-	_, cookie, err = t.create(token{Name: p.name, Role: tk.Role, Parent: tk.ID, Account: tk.ID}, deviceAge)
-	return cookie, err
+	_, value, err = t.create(token{Name: p.name, Role: tk.Role, Parent: tk.ID, Account: tk.ID}, deviceAge)
+	return value, err
 }
 
 // listening notes an address at which the server is reached.

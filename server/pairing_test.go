@@ -1,6 +1,7 @@
 package server
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -180,4 +181,40 @@ func TestPairing_addresses(t *testing.T) {
 			t.Errorf("%s, %v: %v, %s", tt.listen, tt.hosts, s.loopbackOnly(), got)
 		}
 	}
+}
+
+// TestPairing_machine checks that a code for a machine is exchanged for a token of its role, which the list of tokens has and a machine
+// joins with; a client without an Origin, such as the command, may exchange it.
+func TestPairing_machine(t *testing.T) {
+	h := newHarness(t)
+	var made api.PairingCreateResult
+	h.call("pairing.create", api.PairingCreateParams{Role: "host", Name: "workstation"}, &made)
+	exchange := func() (int, string) {
+		status, header, body := h.do(h.request(func(r *http.Request) {
+			r.URL.Path = "/v1/pair"
+			r.Header.Del("Authorization")
+			r.Body = io.NopCloser(strings.NewReader(fmt.Sprintf(`{"code":%q}`, made.Code)))
+			r.ContentLength = -1
+		}))
+		if cookies := header.Values("Set-Cookie"); len(cookies) > 0 {
+			t.Errorf("a machine gets the cookies %v", cookies)
+		}
+		return status, string(body)
+	}
+	status, body := exchange()
+	var got struct{ Token string }
+	if err := json.Unmarshal([]byte(body), &got); status != http.StatusOK || err != nil || got.Token == "" {
+		t.Fatalf("the code gets %d %s", status, body)
+	}
+	if status, body := exchange(); status != http.StatusUnauthorized {
+		t.Errorf("the code again gets %d %s", status, body)
+	}
+	var list api.TokensListResult
+	h.call("tokens.list", api.Empty{}, &list)
+	for _, tk := range list.Tokens {
+		if tk.ID == made.ID && tk.Role == "host" && tk.Name == "workstation" && tk.ExpiresAt == "" {
+			return
+		}
+	}
+	t.Errorf("the tokens are %+v, want one of the machine", list.Tokens)
 }

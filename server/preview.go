@@ -117,7 +117,7 @@ func (p *previews) find(id string) ([]ports.Port, error) {
 }
 
 func previewList(s *Server, ctx context.Context, _ *caller, p api.SessionRef) (api.PreviewListResult, error) {
-	if _, err := s.sessions.Dir(ctx, p.SessionID); err != nil { // loads the session
+	if _, _, err := s.sessions.Dir(ctx, p.SessionID); err != nil { // loads the session
 		return api.PreviewListResult{}, err
 	}
 	result := api.PreviewListResult{Enabled: s.previews != nil, Ports: []api.PreviewPort{}}
@@ -135,7 +135,7 @@ func previewOpen(s *Server, ctx context.Context, c *caller, p api.PreviewOpenPar
 	if s.previews == nil {
 		return api.PreviewOpenResult{}, session.Fail(api.Unsupported, "this server shows no previews; see --preview")
 	}
-	if _, err := s.sessions.Dir(ctx, p.SessionID); err != nil {
+	if _, _, err := s.sessions.Dir(ctx, p.SessionID); err != nil {
 		return api.PreviewOpenResult{}, err
 	}
 	found, err := s.previews.find(p.SessionID)

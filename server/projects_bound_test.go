@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,35 +11,6 @@ import (
 	"github.com/seed7221b0f9/parley/agent/agenttest"
 	"github.com/seed7221b0f9/parley/server/api"
 )
-
-// TestFoldersBelow checks that the number of files and folders that are looked at is bounded, for all roots together, and that a caller
-// who left stops the search.
-func TestFoldersBelow(t *testing.T) {
-	roots := []string{t.TempDir(), t.TempDir()}
-	var all []string
-	for _, root := range roots {
-		all = append(all, root)
-		for _, name := range []string{"a", "b", "c"} {
-			all = append(all, filepath.Join(root, name))
-			if err := os.Mkdir(filepath.Join(root, name), 0o700); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	for most := range len(all) + 2 {
-		if got, want := len(foldersBelow(t.Context(), roots, "", most)), min(most, len(all)); got != want {
-			t.Errorf("with a limit of %d there are %d folders, want %d", most, got, want)
-		}
-	}
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	if got := foldersBelow(ended, roots, "", 100); len(got) != 0 {
-		t.Errorf("after the caller left there are %v, want none", got)
-	}
-	if maxFoldersLooked > 100_000 {
-		t.Errorf("the limit is %d, want at most 100000", maxFoldersLooked)
-	}
-}
 
 // TestProjects_tenants checks that each caller sees the folders of sessions that it may see: of sessions of the server, with and without
 // separate agents of tenants.

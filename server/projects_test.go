@@ -99,20 +99,6 @@ func TestProjects_outside(t *testing.T) {
 		}
 		writeFile(t, name, text)
 	}
-	refs := filepath.Join(h.dir, "hidden", "refs")
-	linked := filepath.Join(work, "linked", ".git")
-	for _, dir := range []string{filepath.Join(refs, "heads"), linked} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	writeFile(t, filepath.Join(refs, "heads", "secret"), "x\n")
-	if err := os.Symlink(refs, filepath.Join(linked, "refs")); err != nil {
-		t.Fatal(err)
-	}
-	if got := branches(filepath.Dir(linked)); len(got) > 0 {
-		t.Errorf("a repository with linked refs has the branches %v, want none", got)
-	}
 	var r api.ProjectsListResult
 	h.call("projects.list", api.ProjectsListParams{Query: "spy"}, &r)
 	for _, p := range r.Folders {

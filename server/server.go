@@ -14,6 +14,7 @@ import (
 	"github.com/seed7221b0f9/parley/acp/acphttp"
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/internal/agentkit"
+	"github.com/seed7221b0f9/parley/server/place"
 	"github.com/seed7221b0f9/parley/server/session"
 	"github.com/seed7221b0f9/parley/workspace"
 )
@@ -30,6 +31,7 @@ type Server struct {
 	tokens     *tokens
 	audit      *audit
 	workspaces *workspace.Manager
+	local      *place.Local
 	filter     *filter
 	accounts   *accounts
 	webhooks   *webhooks
@@ -179,7 +181,7 @@ func (s *Server) sessionOptions() session.Options {
 		IdleTimeout: o.IdleTimeout, UnloadAfter: o.UnloadAfter, StartTimeout: o.StartTimeout, CallTimeout: o.CallTimeout,
 		DeltaInterval: o.DeltaInterval, JoinInterval: o.JoinInterval, ViewerInterval: o.ViewerInterval, Stall: o.Stall,
 		Host: o.Host, Machines: s.machines, Provider: s.provider, Visible: visible, Prepare: s.prepareAgent, Box: s.describeBox,
-		Accounts: s.accounts, Metrics: s.metrics, Notices: s.webhooks, Workspaces: s.workspaces,
+		Accounts: s.accounts, Metrics: s.metrics, Notices: s.webhooks, Local: s.local,
 	}
 }
 
@@ -259,9 +261,10 @@ func (s *Server) openWorkspaces(ctx context.Context) error {
 		ceilings = append(ceilings, filepath.Dir(dir))
 	}
 	var err error
-	trust := gitTrust{hashes: s.opts.TrustGit, logger: s.logger}
+	trust := place.GitTrust{Hashes: s.opts.TrustGit, Logger: s.logger}
 	s.workspaces, err = workspace.Open(ctx, workspace.Options{
-		Dir: filepath.Join(s.opts.Dir, workspacesDir), Env: s.opts.GitEnv, SetupEnv: s.opts.Env, Ceilings: ceilings, Trust: trust.allows, Logger: s.logger,
+		Dir: filepath.Join(s.opts.Dir, workspacesDir), Env: s.opts.GitEnv, SetupEnv: s.opts.Env, Ceilings: ceilings, Trust: trust.Allows, Logger: s.logger,
 	})
+	s.local = &place.Local{Roots: s.opts.Directories, Manager: s.workspaces}
 	return err
 }

@@ -123,7 +123,7 @@ func TestStart(t *testing.T) {
 		{"another store", func() error { return changeGeneration(list) }, nil, every},
 		{"a torn end", func() error { return appendFile(list, "00000000 {") }, nil, nil},
 		{"a deletion", func() error { return nil }, func(s *Server) {
-			if _, err := s.sessions.Delete(h.ctx(), idle, false); err != nil {
+			if _, _, err := s.sessions.Delete(h.ctx(), idle, false); err != nil {
 				t.Error(err)
 			}
 			delete(whole, idle)

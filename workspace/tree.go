@@ -194,3 +194,13 @@ func noLinks(root *os.Root, path string) error {
 	}
 	return nil
 }
+
+// Holds reports whether a path without symbolic links is a worktree of the manager, or in one.
+func (m *Manager) Holds(path string) bool {
+	rel, err := filepath.Rel(filepath.Join(m.opts.Dir, treesDir), path)
+	if err != nil || !filepath.IsLocal(rel) {
+		return false
+	}
+	id, _, _ := strings.Cut(filepath.ToSlash(rel), "/")
+	return validID.MatchString(id)
+}

@@ -88,6 +88,7 @@ type UsageSummaryParams struct {
 	Since   string `json:"since,omitempty"`
 	Until   string `json:"until,omitempty"`
 	GroupBy string `json:"group_by,omitempty"` // day, model, project, block
+	Machine string `json:"machine,omitempty"`  // a machine that has joined; empty is the server's
 }
 
 // UsageSummaryResult is the usage of a period, with a row per group.

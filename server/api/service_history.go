@@ -9,6 +9,7 @@ type HistoryListParams struct {
 	Query    string `json:"query,omitempty"`
 	Cursor   string `json:"cursor,omitempty"`
 	Limit    int64  `json:"limit,omitempty"`
+	Machine  string `json:"machine,omitempty"` // a machine that has joined; empty is the server's
 }
 
 // HistoryListResult is a page of sessions on disk, and the cursor of the next page, which is empty
@@ -40,6 +41,7 @@ type HistoryInfo struct {
 // this.
 type HistoryRef struct {
 	Session string `json:"session"`
+	Machine string `json:"machine,omitempty"` // a machine that has joined; empty is the server's
 }
 
 // HistoryLoadParams requests a page of a session on disk. Before and After are uuids of messages;
@@ -49,7 +51,8 @@ type HistoryLoadParams struct {
 	Before  string `json:"before,omitempty"`
 	After   string `json:"after,omitempty"`
 	Limit   int64  `json:"limit,omitempty"`
-	Leaf    string `json:"leaf,omitempty"` // the last message of the branch to read; empty means the newest
+	Leaf    string `json:"leaf,omitempty"`    // the last message of the branch to read; empty means the newest
+	Machine string `json:"machine,omitempty"` // a machine that has joined; empty is the server's
 }
 
 // HistoryLoadResult is a page of a session on disk in the form of a conversation. HasMore is set if
@@ -94,7 +97,8 @@ type HistoryTagParams struct {
 // HistoryExportParams requests a session on disk in another format: Markdown, JSON or HTML.
 type HistoryExportParams struct {
 	Session string `json:"session"`
-	Format  string `json:"format"` // markdown, json, html
+	Format  string `json:"format"`            // markdown, json, html
+	Machine string `json:"machine,omitempty"` // a machine that has joined; empty is the server's
 }
 
 // HistoryExportResult is a session in another format, with a name for the file and its media
@@ -112,6 +116,7 @@ type HistorySearchParams struct {
 	Project string `json:"project,omitempty"`
 	Cursor  string `json:"cursor,omitempty"`
 	Limit   int64  `json:"limit,omitempty"`
+	Machine string `json:"machine,omitempty"` // a machine that has joined; empty is the server's
 }
 
 // HistorySearchResult is a page of matches, and the cursor of the next page.

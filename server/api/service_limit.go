@@ -93,12 +93,12 @@ type PushAnswerParams struct {
 
 // PairingCreateParams requests a code that lets one device in, with the role and name of its token.
 type PairingCreateParams struct {
-	Role string `json:"role"` // viewer, operator, admin
+	Role string `json:"role"` // viewer, operator, admin, host
 	Name string `json:"name"`
 }
 
 // PairingCreateResult is a code for one device. POST /v1/pair exchanges it once for a cookie; the page
-// takes it from #pair=CODE of its address.
+// takes it from #pair=CODE of its address. A machine, with the role host, gets a token.
 type PairingCreateResult struct {
 	ID        string   `json:"id"` // of the token that the device gets
 	Code      string   `json:"code"`

@@ -18,6 +18,7 @@ type Machine struct {
 	Slots       int64    `json:"slots,omitempty"`
 	MaxMode     string   `json:"max_mode,omitempty"` // the permission mode that no session exceeds
 	Box         string   `json:"box,omitempty"`
+	Token       string   `json:"token,omitempty"` // the id of its token; tokens.revoke shuts the machine out
 }
 
 // MachinesListResult lists the machines in the order of their names.

@@ -3,9 +3,10 @@ package api
 // ProjectsListParams requests folders in which a session can start. Query is part of a folder's
 // name; Path requests only one folder, with its branches.
 type ProjectsListParams struct {
-	Query string `json:"query,omitempty"`
-	Path  string `json:"path,omitempty"`
-	Limit int64  `json:"limit,omitempty"`
+	Query   string `json:"query,omitempty"`
+	Path    string `json:"path,omitempty"`
+	Limit   int64  `json:"limit,omitempty"`
+	Machine string `json:"machine,omitempty"` // a machine that has joined; empty is the server's
 }
 
 // ProjectsListResult lists the folders of recent sessions, newest first, and other folders below the roots, each folder once.

@@ -4,10 +4,11 @@ package api
 // result.
 type WorkspaceCreateParams struct {
 	Idempotency
-	Repo   string `json:"repo"`
-	Base   string `json:"base,omitempty"`   // the commit at which it starts; empty means HEAD
-	Branch string `json:"branch,omitempty"` // empty means a new one with a name that the server chooses
-	Setup  string `json:"setup,omitempty"`  // a command that is run in it first
+	Repo    string `json:"repo"`
+	Base    string `json:"base,omitempty"`    // the commit at which it starts; empty means HEAD
+	Branch  string `json:"branch,omitempty"`  // empty means a new one with a name that the server chooses
+	Setup   string `json:"setup,omitempty"`   // a command that is run in it first
+	Machine string `json:"machine,omitempty"` // a machine that has joined; empty is the server's
 }
 
 // Workspace is a git worktree for sessions: its directory, the repository, and the checked out
@@ -18,7 +19,13 @@ type Workspace struct {
 	Repo     string   `json:"repo,omitempty"`
 	Base     string   `json:"base,omitempty"`
 	Branch   string   `json:"branch,omitempty"`
+	Machine  string   `json:"machine,omitempty"`  // a machine that has joined; empty is the server's
 	Sessions []string `json:"sessions,omitempty"` // sessions that run in it
+}
+
+// WorkspaceListParams requests the worktrees of a machine.
+type WorkspaceListParams struct {
+	Machine string `json:"machine,omitempty"` // a machine that has joined; empty is the server's
 }
 
 // WorkspaceResult is a workspace that was created or changed, with the output of its setup command,
@@ -224,6 +231,7 @@ type WorkspaceCommitResult struct {
 type WorkspaceRemoveParams struct {
 	SessionID  string `json:"session_id,omitempty"`
 	ID         string `json:"id,omitempty"`
+	Machine    string `json:"machine,omitempty"` // a machine that has joined; empty is the server's
 	Force      bool   `json:"force,omitempty"`
 	KeepBranch bool   `json:"keep_branch,omitempty"`
 }

@@ -8,6 +8,7 @@ type FilesSearchParams struct {
 	CWD       string `json:"cwd,omitempty"`
 	Query     string `json:"query"`
 	Limit     int64  `json:"limit,omitempty"`
+	Machine   string `json:"machine,omitempty"` // a machine that has joined; empty is the server's
 }
 
 // FilesSearchResult lists matching files and directories, by their paths in the directory of the

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/place"
 	"github.com/seed7221b0f9/parley/workspace"
 )
 
@@ -107,11 +108,12 @@ func (c *changes) looked(ctx context.Context) error {
 }
 
 // look returns the state of the session's files; nil without an error if there is no git.
-func (c *changes) look(ctx context.Context, dir string) (*workspace.Tree, *workspace.State, error) {
-	if c.core.Opened.Params.Machine != "" { // its files are there
-		return nil, nil, nil
+func (c *changes) look(ctx context.Context, dir string) (place.Tree, *workspace.State, error) {
+	at, err := c.srv.Place(c.core.Opened.Params.Machine)
+	if err != nil {
+		return nil, nil, err
 	}
-	tree, err := c.srv.opts.Workspaces.Tree(ctx, dir, c.id)
+	tree, err := at.Tree(ctx, dir, c.id)
 	if errors.Is(err, workspace.ErrNoGit) {
 		return nil, nil, nil
 	}
@@ -177,7 +179,7 @@ func (c *changes) endTurn() {
 // lookFailed reports once that the changes of the session cannot be shown.
 func (c *changes) lookFailed(err error) error {
 	c.logger.Warn("the files of the session cannot be looked at", "err", err)
-	if c.failed {
+	if c.failed || FailureOf(err).Reason == api.NotConnected { // the session shows that its machine is unreachable
 		return nil
 	}
 	c.failed = true

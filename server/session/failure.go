@@ -9,6 +9,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/eventlog"
 	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/place"
 	"github.com/seed7221b0f9/parley/spawn/box"
 )
 
@@ -77,6 +78,9 @@ var reasons = reasonTable{
 func FailureOf(err error) *Failure {
 	if f, ok := errors.AsType[*Failure](err); ok {
 		return f
+	}
+	if e, ok := errors.AsType[*place.Error](err); ok {
+		return &Failure{e.Reason, e.Text}
 	}
 	if r := reasons.of(err); r != "" {
 		return &Failure{r, err.Error()}

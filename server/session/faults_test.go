@@ -277,10 +277,10 @@ func TestDelete_fails(t *testing.T) {
 	if _, err := os.Stat(secret); err != nil {
 		t.Fatalf("the secrets: %v, want a file", err)
 	}
-	_, err := c.Delete(t.Context(), "s-missing", false)
+	_, _, err := c.Delete(t.Context(), "s-missing", false)
 	c.reason("deleting a missing session", err, api.SessionExpired)
 	c.puppets.calls.setFail("Delete")
-	if _, err := c.Delete(t.Context(), c.id, true); !errors.Is(err, errPuppet) {
+	if _, _, err := c.Delete(t.Context(), c.id, true); !errors.Is(err, errPuppet) {
 		t.Errorf("with files that the agent keeps the error is %v, want %v", err, errPuppet)
 	}
 	c.puppets.calls.setFail("")
@@ -293,7 +293,7 @@ func TestDelete_fails(t *testing.T) {
 	}
 	c.log.set("Append", nil)
 	c.puppets.calls.take()
-	dir, err := c.Delete(t.Context(), c.id, true)
+	dir, _, err := c.Delete(t.Context(), c.id, true)
 	if err != nil || dir != "/d" {
 		t.Errorf("Delete returns %q, %v, want /d", dir, err)
 	}
@@ -308,7 +308,7 @@ func TestDelete_fails(t *testing.T) {
 	}
 	c = newStage(t, Opened{})
 	c.log.set("Delete", errFault)
-	if _, err := c.Delete(t.Context(), c.id, false); !errors.Is(err, errFault) {
+	if _, _, err := c.Delete(t.Context(), c.id, false); !errors.Is(err, errFault) {
 		t.Errorf("with a log that cannot be deleted the error is %v, want %v", err, errFault)
 	}
 }

@@ -21,11 +21,11 @@ func (a *actor) resume(ctx context.Context, id string) {
 
 // importHistory imports the messages of the agent's session into the log.
 func (a *actor) importHistory(ctx context.Context, id string) error {
-	keeper, ok := a.provider.(agent.HistoryKeeper)
-	if !ok {
-		return nil
+	history, err := a.history(ctx)
+	if err != nil || history == nil {
+		return err
 	}
-	events, err := keeper.History().Load(ctx, id, agent.HistoryPage{Limit: maxImport})
+	events, err := history.Load(ctx, id, agent.HistoryPage{Limit: maxImport})
 	if err != nil {
 		return err
 	}
@@ -44,4 +44,25 @@ func (a *actor) importHistory(ctx context.Context, id string) error {
 		}
 	}
 	return a.write()
+}
+
+// history returns the history of the agent on the machine of the session; nil if it keeps none.
+func (a *actor) history(ctx context.Context) (agent.History, error) {
+	if a.machine() == "" {
+		if keeper, ok := a.provider.(agent.HistoryKeeper); ok {
+			return keeper.History(), nil
+		}
+		return nil, nil
+	}
+	at, err := a.srv.Place(a.machine())
+	if err != nil {
+		return nil, err
+	}
+	all, err := at.Histories(ctx)
+	for _, h := range all {
+		if h.Agent == a.provider.Name() {
+			return h, nil
+		}
+	}
+	return nil, err
 }

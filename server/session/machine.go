@@ -3,6 +3,7 @@ package session
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -16,6 +17,7 @@ import (
 	"github.com/seed7221b0f9/parley/host"
 	"github.com/seed7221b0f9/parley/host/join"
 	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/place"
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
@@ -221,7 +223,7 @@ func (m *machine) describe() api.Machine {
 		state = api.MachineUnreachable
 	}
 	return api.Machine{Name: m.Name, State: state, Since: Timestamp(m.since), System: m.System, Labels: m.Labels, Agents: append([]string{}, m.Agents...),
-		Directories: append([]string{}, m.Dirs...), Slots: int64(m.Slots), MaxMode: m.MaxMode, Box: m.Box}
+		Directories: append([]string{}, m.Dirs...), Slots: int64(m.Slots), MaxMode: m.MaxMode, Box: m.Box, Token: m.token}
 }
 
 // reach returns the link to a machine.
@@ -284,6 +286,31 @@ func (m *machine) spawner(session, provider, resume string, opts *agent.Options)
 		return p, err
 	}
 	return s, nil
+}
+
+// place returns the files and the history of a machine that has joined.
+func (ms *Machines) place(name string) (place.Place, error) {
+	m := ms.get(name)
+	if m == nil {
+		return nil, Fail(api.NotConnected, "machine %q has not joined since the server started", name)
+	}
+	return place.Remote(m.call), nil
+}
+
+// call calls a method of the machine.
+func (m *machine) call(ctx context.Context, method string, params json.RawMessage) ([]byte, error) {
+	link, err := m.reach()
+	if err != nil {
+		return nil, err
+	}
+	text, err := link.Call(ctx, method, params)
+	switch {
+	case errors.Is(err, host.ErrLinkLost):
+		return nil, Fail(api.NotConnected, "the link to machine %q was lost meanwhile", m.Name)
+	case errors.Is(err, host.ErrRefused):
+		return nil, Fail(api.Unsupported, "machine %q: %v", m.Name, err)
+	}
+	return text, err
 }
 
 // remoteProvider is the provider of a session on another machine: it has none of the features that need the files of the agent.

@@ -26,6 +26,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/budget"
+	"github.com/seed7221b0f9/parley/server/place"
 	"github.com/seed7221b0f9/parley/webhook"
 	"github.com/seed7221b0f9/parley/workspace"
 )
@@ -176,7 +177,7 @@ func memSessions(t *testing.T, change ...func(*Options)) (*Sessions, *memStore) 
 		Provider: func(context.Context, string, string) (agent.Provider, []string, error) { return provider, nil, nil },
 		Visible:  func(context.Context, string) bool { return true },
 		Prepare:  func(string, agent.Provider, *agent.Options) (func(), error) { return func() {}, nil },
-		Accounts: free{}, Metrics: quiet{}, Notices: quiet{}, Workspaces: workspaces,
+		Accounts: free{}, Metrics: quiet{}, Notices: quiet{}, Local: &place.Local{Roots: []string{"/"}, Manager: workspaces},
 	}
 	for _, f := range change {
 		f(&opts)

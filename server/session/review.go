@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/place"
 	"github.com/seed7221b0f9/parley/workspace"
 )
 
@@ -92,7 +93,7 @@ func (c *core) resolve(ids []string, by string) []draft {
 
 // touched returns the ids of comments with lines that differ between the time when they were sent
 // and a later state.
-func touched(ctx context.Context, tree *workspace.Tree, sent []comment, state string) ([]string, error) {
+func touched(ctx context.Context, tree place.Tree, sent []comment, state string) ([]string, error) {
 	diffs := map[[2]string]workspace.Diff{}
 	var ids []string
 	for _, c := range sent {

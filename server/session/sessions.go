@@ -16,8 +16,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/admission"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/budget"
+	"github.com/seed7221b0f9/parley/server/place"
 	"github.com/seed7221b0f9/parley/webhook"
-	"github.com/seed7221b0f9/parley/workspace"
 )
 
 // Create creates a session: its log starts with its parameters. It continues where an earlier call with the same
@@ -122,41 +122,45 @@ func CapabilitiesOf(p agent.Provider, session agent.Session, bypass bool) api.Ca
 }
 
 // Delete ends a session and deletes its log, with agentFiles also the files of its agent. It
-// returns the directory of the session, empty if its log has lost it.
-func (s *Sessions) Delete(ctx context.Context, id string, agentFiles bool) (dir string, err error) {
+// returns the directory of the session, empty if its log has lost it, and its machine.
+func (s *Sessions) Delete(ctx context.Context, id string, agentFiles bool) (dir, machine string, err error) {
 	a, release, err := s.use(ctx, id)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	defer release()
 	if err := a.end(ctx); err != nil {
-		return "", err
+		return "", "", err
 	}
 	var agentID string
-	if err := a.call(ctx, func() error { agentID, dir = a.core.AgentID, a.core.Opened.Dir; return nil }); err != nil {
-		return "", err
+	err = a.call(ctx, func() error {
+		agentID, dir, machine = a.core.AgentID, a.core.Opened.Dir, a.machine()
+		return nil
+	})
+	if err != nil {
+		return "", "", err
 	}
 	if agentFiles && agentID != "" {
 		keeper, ok := a.provider.(agent.HistoryKeeper)
 		if !ok {
-			return "", Fail(api.Unsupported, "the agent's files cannot be deleted; delete without them")
+			return "", "", Fail(api.Unsupported, "the agent's files cannot be deleted; delete without them")
 		}
 		if err := keeper.History().Delete(ctx, agentID); err != nil && FailureOf(err).Reason != api.SessionExpired {
-			return "", err
+			return "", "", err
 		}
 	}
 	s.hide(id)
 	a.cancel()
 	<-a.done
 	if err := a.log.Delete(ctx); err != nil {
-		return "", err
+		return "", "", err
 	}
 	_ = os.Remove(a.shown.path) // it exists only if its last turn could not be stored
 	s.remove(id)
 	if err := os.Remove(s.secretPath(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return dir, err
+		return dir, machine, err
 	}
-	return dir, nil
+	return dir, machine, nil
 }
 
 // Undisturbed returns a context for a change that must not stop halfway if the caller disconnects.
@@ -166,10 +170,21 @@ func (s *Sessions) Undisturbed(ctx context.Context) (context.Context, context.Ca
 	return ctx, func() { stop(); cancel() }
 }
 
-// Dir returns the directory that a session runs in.
-func (s *Sessions) Dir(ctx context.Context, id string) (dir string, err error) {
-	err = s.with(ctx, id, func(a *actor) error { dir = a.core.Opened.Dir; return nil })
-	return dir, err
+// Dir returns the directory that a session runs in, and its machine; empty is this one.
+func (s *Sessions) Dir(ctx context.Context, id string) (dir, machine string, err error) {
+	err = s.with(ctx, id, func(a *actor) error {
+		dir, machine = a.core.Opened.Dir, a.machine()
+		return nil
+	})
+	return dir, machine, err
+}
+
+// Place returns a machine; empty is this one.
+func (s *Sessions) Place(machine string) (place.Place, error) {
+	if machine == "" {
+		return s.opts.Local, nil
+	}
+	return s.opts.Machines.place(machine)
 }
 
 // Owned returns an error if a session cannot be changed here.
@@ -211,10 +226,10 @@ type Options struct {
 	Host     *Host
 	Machines *Machines
 
-	Accounts   Accounts
-	Metrics    Metrics
-	Notices    Notices
-	Workspaces *workspace.Manager
+	Accounts Accounts
+	Metrics  Metrics
+	Notices  Notices
+	Local    place.Place // this machine
 }
 
 // Accounts counts the usage of sessions and checks it against limits.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/internal/random"
 	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/place"
 	"github.com/seed7221b0f9/parley/workspace"
 )
 
@@ -36,7 +37,7 @@ func (f *files) took(ctx context.Context, p api.WorkspaceRevertParams, before st
 }
 
 // hunk returns the lines that a revert has changed: the first hunk of its file.
-func (t taken) hunk(ctx context.Context, tree *workspace.Tree) (workspace.Hunk, error) {
+func (t taken) hunk(ctx context.Context, tree place.Tree) (workspace.Hunk, error) {
 	d, err := tree.Diff(ctx, t.Before, t.After)
 	if err != nil {
 		return workspace.Hunk{}, WorkspaceFailure(err)

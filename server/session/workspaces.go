@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/place"
 	"github.com/seed7221b0f9/parley/workspace"
 )
 
@@ -62,7 +63,7 @@ func WorkspaceFailure(err error) error {
 // files holds the files of a session for one call.
 type files struct {
 	a    *actor
-	tree *workspace.Tree
+	tree place.Tree
 	ws   *workspace.Workspace // nil for a user's directory
 	core core                 // as of the start of the call
 }
@@ -97,18 +98,18 @@ func (s *Sessions) files(ctx context.Context, session, key string) (f *files, re
 }
 
 func (f *files) open(ctx context.Context, s *Sessions) error {
-	if m := f.core.Opened.Params.Machine; m != "" {
-		return Fail(api.Unsupported, "the files of machine %q cannot be read from here", m)
+	at, err := s.Place(f.core.Opened.Params.Machine)
+	if err != nil {
+		return err
 	}
 	if id := f.core.Opened.Params.WorkspaceID; id != "" {
-		w, err := s.opts.Workspaces.Get(id)
+		w, err := at.Get(ctx, id)
 		if err != nil {
 			return err
 		}
 		f.ws = &w
 	}
-	var err error
-	f.tree, err = s.opts.Workspaces.Tree(ctx, f.core.Opened.Dir, f.core.ID)
+	f.tree, err = at.Tree(ctx, f.core.Opened.Dir, f.core.ID)
 	return err
 }
 
@@ -170,7 +171,7 @@ func (f *files) diff(ctx context.Context, s *Sessions, scope api.WorkspaceScope,
 		result.Turns = append(result.Turns, api.WorkspaceTurn{TurnID: m.Turn, Ended: m.End != "", Changed: m.End != "" && m.Start != m.End})
 	}
 	if f.ws != nil {
-		result.Workspace = s.WireWorkspace(*f.ws)
+		result.Workspace = s.WireWorkspace(f.core.Opened.Params.Machine, *f.ws)
 		commits, err := f.tree.Commits(ctx, f.ws.Base)
 		if err != nil {
 			return api.WorkspaceDiffResult{}, WorkspaceFailure(err)
@@ -325,9 +326,9 @@ func (s Workspaces) Removed(ctx context.Context, id, by string) error {
 	})
 }
 
-// WireWorkspace converts a workspace to package api.
-func (s *Sessions) WireWorkspace(w workspace.Workspace) *api.Workspace {
-	return &api.Workspace{ID: w.ID, Path: w.Path, Repo: w.Repo, Base: w.Base, Branch: w.Branch, Sessions: s.WorkspaceUsers(w.ID)}
+// WireWorkspace converts a workspace of a machine to package api.
+func (s *Sessions) WireWorkspace(machine string, w workspace.Workspace) *api.Workspace {
+	return &api.Workspace{ID: w.ID, Path: w.Path, Repo: w.Repo, Base: w.Base, Branch: w.Branch, Machine: machine, Sessions: s.WorkspaceUsers(w.ID)}
 }
 
 func wireFile(f workspace.File) api.WorkspaceFile {

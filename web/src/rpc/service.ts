@@ -431,7 +431,7 @@ export interface Service {
       result: WorkspaceDiffResult;
     };
     "workspace.list": {
-      params: Empty;
+      params: WorkspaceListParams;
       result: WorkspaceListResult;
     };
     "workspace.merge": {
@@ -673,6 +673,7 @@ export interface FilesSearchParams {
   cwd?: string;
   query: string;
   limit?: number;
+  machine?: string;
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
@@ -751,6 +752,7 @@ export interface HelloResult {
  */
 export interface HistoryRef {
   session: string;
+  machine?: string;
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
@@ -759,6 +761,7 @@ export interface HistoryRef {
 export interface HistoryExportParams {
   session: string;
   format: string;
+  machine?: string;
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
@@ -779,6 +782,7 @@ export interface HistoryListParams {
   query?: string;
   cursor?: string;
   limit?: number;
+  machine?: string;
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
@@ -817,6 +821,7 @@ export interface HistoryLoadParams {
   after?: string;
   limit?: number;
   leaf?: string;
+  machine?: string;
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
@@ -863,6 +868,7 @@ export interface HistorySearchParams {
   project?: string;
   cursor?: string;
   limit?: number;
+  machine?: string;
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
@@ -929,6 +935,7 @@ export interface Machine {
   slots?: number;
   max_mode?: string;
   box?: string;
+  token?: string;
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
@@ -1248,6 +1255,7 @@ export interface ProjectsListParams {
   query?: string;
   path?: string;
   limit?: number;
+  machine?: string;
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
@@ -2042,6 +2050,7 @@ export interface UsageSummaryParams {
   since?: string;
   until?: string;
   group_by?: string;
+  machine?: string;
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
@@ -2163,6 +2172,7 @@ export interface WorkspaceCreateParams {
   base?: string;
   branch?: string;
   setup?: string;
+  machine?: string;
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
@@ -2182,6 +2192,7 @@ export interface Workspace {
   repo?: string;
   base?: string;
   branch?: string;
+  machine?: string;
   sessions?: string[];
 }
 /**
@@ -2275,6 +2286,13 @@ export interface WorkspaceReverted {
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "WorkspaceListParams".
+ */
+export interface WorkspaceListParams {
+  machine?: string;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
  * via the `definition` "WorkspaceListResult".
  */
 export interface WorkspaceListResult {
@@ -2324,6 +2342,7 @@ export interface WorkspacePushResult {
 export interface WorkspaceRemoveParams {
   session_id?: string;
   id?: string;
+  machine?: string;
   force?: boolean;
   keep_branch?: boolean;
 }

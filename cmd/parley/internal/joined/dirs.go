@@ -1,10 +1,10 @@
 package joined
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 )
 
 // resolve returns the absolute path of a directory without symbolic links.
@@ -26,22 +26,17 @@ func resolve(dir string) (string, error) {
 
 // allowed returns the path of a directory that a server names, without symbolic links. The error does not tell whether a directory
 // outside of the offered ones exists.
-func (p *Policy) allowed(dir string) (string, error) {
-	refused := fmt.Errorf("directory %q is not below the directories of this machine", dir)
-	if !filepath.IsAbs(dir) || strings.ContainsRune(dir, 0) {
-		return "", refused
+func (p *Policy) allowed(ctx context.Context, dir string) (string, error) {
+	local, err := p.files.get(ctx)
+	if err != nil {
+		return "", err
 	}
-	path, err := resolve(dir)
-	for _, root := range p.dirs {
-		if err == nil && below(root, path) {
-			return path, nil
-		}
+	path, err := local.Dir(dir)
+	if err == nil {
+		path, err = resolve(path)
 	}
-	return "", refused
-}
-
-// below reports whether a path is a directory or in it. Both have no symbolic links.
-func below(root, path string) bool {
-	rel, err := filepath.Rel(root, path)
-	return err == nil && filepath.IsLocal(rel)
+	if err != nil {
+		return "", fmt.Errorf("directory %q is not below the directories of this machine", dir)
+	}
+	return path, nil
 }

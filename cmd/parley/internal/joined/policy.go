@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/agents"
 	"github.com/seed7221b0f9/parley/host"
 	"github.com/seed7221b0f9/parley/spawn"
+	"github.com/seed7221b0f9/parley/workspace"
 )
 
 // Options are the limits that a machine sets.
@@ -28,7 +30,9 @@ type Options struct {
 	// Slots is how many agents run concurrently; 0 means no limit. Running counts them.
 	Slots   int
 	Running func(ctx context.Context) (int, error)
-	Logger  *slog.Logger
+	// Worktrees opens the worktrees for sessions of the server.
+	Worktrees func(context.Context) (*workspace.Manager, error)
+	Logger    *slog.Logger
 }
 
 // Supported are the names of the agents that can run on a joined machine.
@@ -38,7 +42,7 @@ var Supported = []string{agents.Claude}
 type Policy struct {
 	providers map[string]agent.Provider
 	names     []string
-	dirs      []string
+	files     files
 	ceiling   ceiling
 	slots     int
 	running   func(ctx context.Context) (int, error)
@@ -76,8 +80,9 @@ func New(o Options) (*Policy, error) {
 		if err != nil {
 			return nil, err
 		}
-		p.dirs = append(p.dirs, resolved)
+		p.files.dirs = append(p.files.dirs, resolved)
 	}
+	p.files.open, p.files.from = o.Worktrees, slices.Collect(maps.Values(p.providers))
 	return p, nil
 }
 
@@ -85,7 +90,7 @@ func New(o Options) (*Policy, error) {
 func (p *Policy) Agents() []string { return slices.Clone(p.names) }
 
 // Dirs returns the directories that are offered, without symbolic links.
-func (p *Policy) Dirs() []string { return slices.Clone(p.dirs) }
+func (p *Policy) Dirs() []string { return slices.Clone(p.files.dirs) }
 
 // MaxMode returns the permission mode that no agent exceeds.
 func (p *Policy) MaxMode() string { return p.ceiling.mode }
@@ -96,7 +101,7 @@ func (p *Policy) Start(ctx context.Context, l host.Launch, start func(spawn.Comm
 	if provider == nil {
 		return fmt.Errorf("agent %q cannot run on this machine", l.Agent)
 	}
-	dir, err := p.allowed(l.Dir)
+	dir, err := p.allowed(ctx, l.Dir)
 	if err != nil {
 		return err
 	}
@@ -147,7 +152,7 @@ func (p *Policy) resume(ctx context.Context, provider agent.Provider, id string,
 	if err != nil {
 		return err
 	}
-	if _, err := p.allowed(session.Dir); err != nil {
+	if _, err := p.allowed(ctx, session.Dir); err != nil {
 		return fmt.Errorf("the session %s: %w", id, err)
 	}
 	_, err = resumer.Resume(ctx, id, opts)

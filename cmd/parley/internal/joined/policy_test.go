@@ -18,22 +18,23 @@ import (
 	"github.com/seed7221b0f9/parley/host"
 	"github.com/seed7221b0f9/parley/host/join"
 	"github.com/seed7221b0f9/parley/spawn"
+	"github.com/seed7221b0f9/parley/workspace"
 )
 
 const session = "11111111-2222-4333-8444-555555555555"
 
-// place is a machine with a program of Claude Code and a directory that is offered.
-type place struct {
+// machine is a machine with a program of Claude Code and a directory that is offered.
+type machine struct {
 	*Policy
 	root, config string // root/offered is offered
 	started      []spawn.Command
 }
 
-func newPlace(t *testing.T, change func(*Options)) *place {
+func newMachine(t *testing.T, change func(*Options)) *machine {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	must(t, err)
-	at := &place{root: root, config: filepath.Join(root, "config")}
+	at := &machine{root: root, config: filepath.Join(root, "config")}
 	for _, dir := range []string{"offered/project", "offered-not", "config"} {
 		must(t, os.MkdirAll(filepath.Join(root, dir), 0o700))
 	}
@@ -46,16 +47,20 @@ func newPlace(t *testing.T, change func(*Options)) *place {
 	must(t, err)
 	t.Cleanup(func() { must(t, set.Close()) })
 	o := Options{Providers: set.Providers, Dirs: []string{filepath.Join(root, "offered")}}
+	o.Worktrees = func(ctx context.Context) (*workspace.Manager, error) {
+		return workspace.Open(ctx, GitOptions(root, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + root, "GIT_CONFIG_NOSYSTEM=1"}, o.Dirs, nil, discard))
+	}
 	if change != nil {
 		change(&o)
 	}
 	at.Policy, err = New(o)
 	must(t, err)
+	t.Cleanup(func() { must(t, at.Close()) })
 	return at
 }
 
 // launch starts an agent, and returns the arguments of its command.
-func (at *place) launch(name, dir, options string) ([]string, error) {
+func (at *machine) launch(name, dir, options string) ([]string, error) {
 	before := len(at.started)
 	err := at.Start(context.Background(), host.Launch{Agent: name, Dir: dir, Options: json.RawMessage(options)}, func(cmd spawn.Command) error {
 		at.started = append(at.started, cmd)
@@ -76,7 +81,7 @@ func must(t testing.TB, err error) {
 
 // The machine makes the command: its own program and environment, the directory and the options of the server.
 func TestStart(t *testing.T) {
-	at := newPlace(t, nil)
+	at := newMachine(t, nil)
 	options, err := join.Options{ID: session, Model: "m", Effort: "high", MaxTurns: 3, DisallowedTools: []string{"Bash(rm *)"}, Partial: true}.Encode()
 	must(t, err)
 	args, err := at.launch("claude", at.root+"/offered/in", string(options))
@@ -103,7 +108,7 @@ func TestStart(t *testing.T) {
 
 // A server that was taken over starts nothing else, nowhere else, and with no other options.
 func TestStart_hostile(t *testing.T) {
-	at := newPlace(t, nil)
+	at := newMachine(t, nil)
 	t.Chdir(filepath.Join(at.root, "offered")) // from which no path begins
 	good := at.root + "/offered/project"
 	for name, l := range map[string][3]string{
@@ -172,7 +177,7 @@ func TestOptions_ids(t *testing.T) {
 
 // The ceiling is the highest mode of a start.
 func TestStart_mode(t *testing.T) {
-	at := newPlace(t, func(o *Options) { o.MaxMode = "bypassPermissions" })
+	at := newMachine(t, func(o *Options) { o.MaxMode = "bypassPermissions" })
 	args, err := at.launch("claude", at.root+"/offered", `{"mode":"bypassPermissions"}`)
 	if err != nil || !slices.Contains(args, "--permission-mode=bypassPermissions") || !slices.Contains(args, "--allow-dangerously-skip-permissions") {
 		t.Errorf("bypass gave %q, %v", args, err)
@@ -182,7 +187,7 @@ func TestStart_mode(t *testing.T) {
 		"acceptEdits": {"plan", "dontAsk", "default", "acceptEdits"},
 		"auto":        {"plan", "dontAsk", "default", "acceptEdits", "auto"},
 	} {
-		at := newPlace(t, func(o *Options) { o.MaxMode = ceiling })
+		at := newMachine(t, func(o *Options) { o.MaxMode = ceiling })
 		var got []string
 		for _, mode := range []string{"plan", "dontAsk", "default", "acceptEdits", "auto", "bypassPermissions"} {
 			args, err := at.launch("claude", at.root+"/offered", fmt.Sprintf(`{"mode":%q}`, mode))
@@ -201,7 +206,7 @@ func TestStart_mode(t *testing.T) {
 
 // A session of the machine is continued if it belongs to a directory that is offered.
 func TestStart_resume(t *testing.T) {
-	at := newPlace(t, nil)
+	at := newMachine(t, nil)
 	dir := at.root + "/offered/project"
 	write := func(cwd string) {
 		t.Helper()
@@ -231,7 +236,7 @@ func TestStart_resume(t *testing.T) {
 // The slots of a machine hold, and its errors reach the server.
 func TestStart_slots(t *testing.T) {
 	running, failed := 1, error(nil)
-	at := newPlace(t, func(o *Options) {
+	at := newMachine(t, func(o *Options) {
 		o.Slots = 2
 		o.Running = func(context.Context) (int, error) { return running, failed }
 	})
@@ -261,14 +266,14 @@ func (other) Name() string { return "codex" }
 
 // A machine without agents, directories or a ceiling that exist is refused.
 func TestNew(t *testing.T) {
-	good := newPlace(t, nil)
+	good := newMachine(t, nil)
 	for name, o := range map[string]Options{
-		"no agent":                {Dirs: good.dirs},
-		"another agent":           {Dirs: good.dirs, Providers: []agent.Provider{other{}}},
+		"no agent":                {Dirs: good.Dirs()},
+		"another agent":           {Dirs: good.Dirs(), Providers: []agent.Provider{other{}}},
 		"no such directory":       {Dirs: []string{good.root + "/none"}, Providers: []agent.Provider{good.providers["claude"]}},
 		"a file":                  {Dirs: []string{good.root + "/claude"}, Providers: []agent.Provider{good.providers["claude"]}},
-		"an unknown mode":         {Dirs: good.dirs, Providers: []agent.Provider{good.providers["claude"]}, MaxMode: "yolo"},
-		"a mode that no one ends": {Dirs: good.dirs, Providers: []agent.Provider{good.providers["claude"]}, MaxMode: "plan"},
+		"an unknown mode":         {Dirs: good.Dirs(), Providers: []agent.Provider{good.providers["claude"]}, MaxMode: "yolo"},
+		"a mode that no one ends": {Dirs: good.Dirs(), Providers: []agent.Provider{good.providers["claude"]}, MaxMode: "plan"},
 	} {
 		if p, err := New(o); err == nil {
 			t.Errorf("%s: %+v", name, p)

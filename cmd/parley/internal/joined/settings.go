@@ -21,12 +21,13 @@ import (
 	"github.com/seed7221b0f9/parley/host"
 	"github.com/seed7221b0f9/parley/host/join"
 	"github.com/seed7221b0f9/parley/server"
+	"github.com/seed7221b0f9/parley/workspace"
 )
 
 // Settings are the flags of parley host join.
 type Settings struct {
 	name, data, tokenFile, maxMode, cli string
-	labels, dirs, passEnv               []string
+	labels, dirs, passEnv, trustGit     []string
 	slots                               int
 }
 
@@ -40,6 +41,7 @@ func (f *Settings) Register(p *pflag.FlagSet) {
 	p.StringVar(&f.tokenFile, "token-file", "", "file with the token, which only its owner can read (default: PARLEY_TOKEN, or a line of standard input)")
 	p.StringVar(&f.cli, "cli", "", "the claude program (default: the one that is installed)")
 	p.StringArrayVar(&f.passEnv, "pass-env", nil, "further variable that agents get; NAME* is a prefix; repeatable")
+	p.StringArrayVar(&f.trustGit, "trust-git", nil, "hash, as standard error has it, of programs in a repository's git configuration that git may run; repeatable")
 	p.StringVar(&f.data, "data", remote.DefaultData(), "directory for the host of the agents")
 }
 
@@ -86,7 +88,8 @@ func (f *Settings) check(server string) (dir string, err error) {
 
 // policy returns the limits of this machine, and a function that ends its agents' providers.
 func (f *Settings) policy(dir string, log *slog.Logger) (*Policy, func() error, error) {
-	set, err := agents.Choose(Supported, agents.Place{Data: dir, Env: server.AgentEnv(os.Environ(), f.passEnv), CLI: f.cli}, log)
+	env := server.AgentEnv(os.Environ(), f.passEnv)
+	set, err := agents.Choose(Supported, agents.Place{Data: dir, Env: env, CLI: f.cli}, log)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -98,11 +101,15 @@ func (f *Settings) policy(dir string, log *slog.Logger) (*Policy, func() error, 
 		l, err := hostctl.Ask(ctx, dir)
 		return l.Count(), err
 	}
-	p, err := New(Options{Providers: set.Providers, Dirs: dirs, MaxMode: f.maxMode, Slots: f.slots, Running: count, Logger: log})
-	if err != nil {
+	o := Options{Providers: set.Providers, Dirs: dirs, MaxMode: f.maxMode, Slots: f.slots, Running: count, Logger: log}
+	var p *Policy
+	o.Worktrees = func(ctx context.Context) (*workspace.Manager, error) {
+		return workspace.Open(ctx, GitOptions(dir, env, p.Dirs(), f.trustGit, log))
+	}
+	if p, err = New(o); err != nil {
 		return nil, nil, errors.Join(err, set.Close())
 	}
-	return p, set.Close, nil
+	return p, func() error { return errors.Join(p.Close(), set.Close()) }, nil
 }
 
 // running returns how many agents the host runs, as far as it answers.

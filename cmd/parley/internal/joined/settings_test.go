@@ -104,7 +104,7 @@ func TestSettings_token(t *testing.T) {
 
 // A machine is registered with what it offers, under its host name if it has no other.
 func TestSettings_registration(t *testing.T) {
-	at := newPlace(t, nil)
+	at := newMachine(t, nil)
 	own, err := os.Hostname()
 	must(t, err)
 	for set, want := range map[string]string{"": own, "n": "n"} {

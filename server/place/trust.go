@@ -1,4 +1,4 @@
-package server
+package place
 
 import (
 	"log/slog"
@@ -9,11 +9,11 @@ import (
 	"github.com/seed7221b0f9/parley/workspace"
 )
 
-// gitTrust decides which programs of repositories git runs, and logs those that it does not run,
-// once per configuration.
-type gitTrust struct {
-	hashes []string
-	logger *slog.Logger
+// GitTrust decides which programs of repositories git runs, and logs those that it does not run,
+// once per configuration. It may be used concurrently.
+type GitTrust struct {
+	Hashes []string // of [workspace.Programs]
+	Logger *slog.Logger
 
 	mu   sync.Mutex
 	told map[string]bool // by hash
@@ -22,9 +22,9 @@ type gitTrust struct {
 // maxTold limits the number of logged configurations: an agent can write any number of them.
 const maxTold = 100
 
-// allows reports whether git runs the programs.
-func (t *gitTrust) allows(p workspace.Programs) bool {
-	if slices.Contains(t.hashes, p.Hash) {
+// Allows reports whether git runs the programs.
+func (t *GitTrust) Allows(p workspace.Programs) bool {
+	if slices.Contains(t.Hashes, p.Hash) {
 		return true
 	}
 	t.mu.Lock()
@@ -43,7 +43,7 @@ func (t *gitTrust) allows(p workspace.Programs) bool {
 	for _, h := range p.Hooks {
 		names = append(names, "hook "+filepath.Base(h))
 	}
-	t.logger.Warn("git does not run the programs of a repository, because an agent can write them; --trust-git allows this configuration",
+	t.Logger.Warn("git does not run the programs of a repository, because an agent can write them; --trust-git allows this configuration",
 		"directory", p.Dir, "hash", p.Hash, "programs", names)
 	return false
 }

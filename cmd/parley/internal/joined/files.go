@@ -1,0 +1,73 @@
+package joined
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"path/filepath"
+	"sync"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/host"
+	"github.com/seed7221b0f9/parley/server/place"
+	"github.com/seed7221b0f9/parley/workspace"
+)
+
+var _ host.Service = (*Policy)(nil)
+
+// files are the files, worktrees and histories that a server reaches. The directory of worktrees is opened with the first use, when no
+// other process has joined with it.
+type files struct {
+	open func(context.Context) (*workspace.Manager, error)
+	dirs []string // that are offered
+	from []agent.Provider
+
+	mu    sync.Mutex
+	local *place.Local
+}
+
+// get returns the files.
+func (f *files) get(ctx context.Context) (*place.Local, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.local != nil {
+		return f.local, nil
+	}
+	m, err := f.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f.local = &place.Local{Roots: f.dirs, Manager: m, Agents: f.from, Confined: true}
+	return f.local, nil
+}
+
+// Close releases the directory of worktrees. No call may be under way.
+func (p *Policy) Close() error {
+	p.files.mu.Lock()
+	defer p.files.mu.Unlock()
+	if p.files.local == nil {
+		return nil
+	}
+	defer func() { p.files.local = nil }()
+	return p.files.local.Manager.Close()
+}
+
+// Call answers a call about files, worktrees and histories.
+func (p *Policy) Call(ctx context.Context, method string, params json.RawMessage) ([]byte, error) {
+	local, err := p.files.get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return place.Serve(ctx, local, method, params)
+}
+
+// GitOptions are the options of worktrees below a data directory: git gets the variables of env that it knows, searches no repository above
+// the offered directories, and runs the programs of a repository only if their hash is in trusted.
+func GitOptions(data string, env, dirs, trusted []string, log *slog.Logger) workspace.Options {
+	trust := &place.GitTrust{Hashes: trusted, Logger: log}
+	o := workspace.Options{Dir: filepath.Join(data, "workspaces"), Env: env, Logger: log, Trust: trust.Allows}
+	for _, dir := range dirs {
+		o.Ceilings = append(o.Ceilings, filepath.Dir(dir))
+	}
+	return o
+}
