@@ -17,12 +17,20 @@ const (
 	lastTime  = time.Second
 )
 
+// maxConns limits the connections, so that descriptors are left for agents. maxQueued limits the bytes of answers and notices that wait for a
+// connection whose other side does not read them.
+const (
+	maxConns  = 256
+	maxQueued = 32 << 20
+)
+
 // conn is a connection of an owner or a guest.
 type conn struct {
 	h     *server
 	conn  net.Conn
 	guest bool
 	parts map[uint32][]byte // incomplete lines to agents
+	held  int               // the bytes of parts
 
 	mu     sync.Mutex
 	news   sync.Cond // on mu
@@ -134,19 +142,24 @@ func (c *conn) write(payload []byte) error {
 	if f.bad || id == "" {
 		return errors.New("invalid frame of a line to an agent")
 	}
-	before := c.parts[number]
-	if len(before)+len(f.b) > maxInput {
-		return fmt.Errorf("a line to an agent exceeds %d bytes", maxInput)
+	if c.held+len(f.b) > maxInput {
+		return fmt.Errorf("lines to agents exceed %d bytes", maxInput)
 	}
+	if flags&flagMore != 0 && len(f.b) == 0 {
+		return errors.New("invalid frame of a line to an agent: a part has no bytes") // it would cost memory without a limit
+	}
+	before := c.parts[number]
 	line := f.b
 	if flags&flagMore != 0 || before != nil {
 		line = append(before, f.b...)
 	}
 	if flags&flagMore != 0 {
 		c.parts[number] = line
+		c.held += len(f.b)
 		return nil
 	}
 	delete(c.parts, number)
+	c.held -= len(before)
 	a, err := c.h.agent(number)
 	info := InputInfo{ID: id, State: InputDropped}
 	if err == nil {
@@ -193,7 +206,13 @@ func (c *conn) queue(kind byte, v any) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.frames = append(c.frames, frame...)
+	if len(c.frames)+len(frame) > maxQueued {
+		c.h.log.Warn("a connection ends: its answers are not read", "bytes", len(c.frames))
+		c.conn.Close()
+		c.closed = true
+	} else {
+		c.frames = append(c.frames, frame...)
+	}
 	c.news.Signal()
 }
 

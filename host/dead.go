@@ -24,23 +24,21 @@ type DeadAgent struct {
 }
 
 // ReadSpool returns the agents of hosts that have ended. It may be called while a new host runs, and does not return
-// that host's agents. The caller must call Remove for each agent after it has stored its records.
+// that host's agents. The caller must call Remove for each agent after it has stored its records. With an error for agents with damaged files
+// it returns the others.
 func ReadSpool(dataDir string) ([]*DeadAgent, error) {
 	dir := filepath.Join(dataDir, folder)
-	dead, err := readAgents(filepath.Join(dir, deadName))
-	if err != nil {
-		return nil, err
-	}
+	dead, damaged := readAgents(filepath.Join(dir, deadName))
 	// A host was killed and has no successor yet.
 	lock, err := filelock.TryLock(filepath.Join(dir, lockName))
 	switch {
 	case errors.Is(err, filelock.ErrLocked) || errors.Is(err, fs.ErrNotExist):
-		return dead, nil
+		return dead, damaged
 	case err != nil:
-		return nil, err
+		return dead, errors.Join(damaged, err)
 	}
 	left, err := readAgents(filepath.Join(dir, agentsName))
-	return append(dead, left...), errors.Join(err, lock.Unlock())
+	return append(dead, left...), errors.Join(damaged, err, lock.Unlock())
 }
 
 func readAgents(dir string) (agents []*DeadAgent, err error) {

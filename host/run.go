@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"net"
 	"os"
 	"path/filepath"
 	"sync"
@@ -182,8 +183,17 @@ func (h *server) buryDead() error {
 	return err
 }
 
+// listener is the socket of a host.
+type listener interface {
+	AcceptUnix() (*net.UnixConn, error)
+	Close() error
+}
+
+// acceptPoll is the interval of retries to accept a connection, such as without a free descriptor. The agents run on meanwhile.
+const acceptPoll = 100 * time.Millisecond
+
 // run serves connections until the end of the host, then ends the agents.
-func (h *server) run(ctx context.Context, listener *usersocket.Listener) error {
+func (h *server) run(ctx context.Context, listener listener) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	h.close = stop
@@ -191,20 +201,42 @@ func (h *server) run(ctx context.Context, listener *usersocket.Listener) error {
 	h.log.Info("the host runs", "pid", h.info.PID, "id", h.info.ID)
 	h.idleSince()
 	var serving sync.WaitGroup
-	var failed error
-	for {
-		c, err := listener.AcceptUnix()
-		if ctx.Err() != nil {
-			if err == nil {
-				c.Close()
-			}
-			break
-		}
+	h.accept(ctx, listener, &serving)
+	stop()
+	listener.Close()
+	h.endAgents()
+	h.closeConns()
+	serving.Wait()
+	h.log.Info("the host ends")
+	return nil
+}
+
+// accept accepts connections until ctx ends. No error of the socket ends the agents.
+func (h *server) accept(ctx context.Context, l listener, serving *sync.WaitGroup) {
+	places, failing := make(chan struct{}, maxConns), false
+	for ctx.Err() == nil {
+		c, err := l.AcceptUnix()
 		if err != nil {
-			failed = err
-			break
+			if !failing && ctx.Err() == nil {
+				h.log.Error("connections cannot be accepted", "err", err)
+			}
+			failing = true
+			select {
+			case <-ctx.Done():
+			case <-time.After(acceptPoll):
+			}
+			continue
+		}
+		failing = false
+		select {
+		case places <- struct{}{}:
+		default:
+			h.log.Warn("a connection was refused: there are too many", "limit", maxConns)
+			c.Close()
+			continue
 		}
 		serving.Go(func() {
+			defer func() { <-places }()
 			if err := usersocket.CheckPeer(c); err != nil {
 				h.log.Warn("a connection was refused", "err", err)
 				c.Close()
@@ -213,13 +245,6 @@ func (h *server) run(ctx context.Context, listener *usersocket.Listener) error {
 			h.serve(c)
 		})
 	}
-	stop()
-	listener.Close()
-	h.endAgents()
-	h.closeConns()
-	serving.Wait()
-	h.log.Info("the host ends", "err", failed)
-	return failed
 }
 
 // endLimit limits the wait for the end of the agents. The supervisors of those that are left end them when the host has exited.

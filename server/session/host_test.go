@@ -752,3 +752,43 @@ func TestHost_unstored(t *testing.T) {
 	c.serve(nil)
 	c.await("the last words", func() bool { return c.count(`"last words"`) == 1 })
 }
+
+// meeting is a provider whose agents are taken over when some of them are at the same time.
+type meeting struct {
+	*hostedPuppets
+	wait *sync.WaitGroup
+}
+
+func (m meeting) Adopt(ctx context.Context, id string, opts agent.Options, a agent.Adoption) (agent.Session, error) {
+	m.wait.Done()
+	met := make(chan struct{})
+	go func() {
+		m.wait.Wait()
+		close(met)
+	}()
+	select {
+	case <-met:
+		return m.hostedPuppets.Adopt(ctx, id, opts, a)
+	case <-ctx.Done():
+		return nil, errors.Join(ctx.Err(), a.Process.Kill())
+	}
+}
+
+// An agent that has not answered its handshake does not delay the adoption of others.
+func TestHost_together(t *testing.T) {
+	const sessions = 3
+	c := newHostStage(t)
+	var ids []string
+	for n := range sessions {
+		c.id = fmt.Sprintf("%stogether%d", Prefix, n)
+		c.begin()
+		ids = append(ids, c.id)
+	}
+	c.leave()
+	m := meeting{c.puppets, &sync.WaitGroup{}}
+	m.wait.Add(sessions)
+	c.serve(m)
+	for _, c.id = range ids {
+		c.is(Running)
+	}
+}

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -63,14 +65,35 @@ func (s *Sessions) recover(ctx context.Context) error {
 	if err := s.recoverAll(ctx, changed); err != nil {
 		return err
 	}
-	for id, l := range left {
+	forEach(adopters, slices.Collect(maps.Keys(left)), func(id string) {
 		if _, ok := ends[id]; !ok {
-			s.opts.Host.discard(ctx, l)
-		} else if err := s.adoptOne(ctx, id, l); err != nil {
+			s.opts.Host.discard(ctx, left[id])
+		} else if err := s.adoptOne(ctx, id, left[id]); err != nil {
 			s.unreadable(id, err)
 		}
-	}
+	})
 	return ctx.Err()
+}
+
+// adopters is how many agents are taken over concurrently: one that has not answered its handshake delays no other.
+const adopters = 32
+
+// forEach calls do for each id, at most limit at a time, and waits.
+func forEach(limit int, ids []string, do func(id string)) {
+	work := make(chan string)
+	var wg sync.WaitGroup
+	for range min(limit, len(ids)) {
+		wg.Go(func() {
+			for id := range work {
+				do(id)
+			}
+		})
+	}
+	for _, id := range ids {
+		work <- id
+	}
+	close(work)
+	wg.Wait()
 }
 
 // unreadable lists a session whose log cannot be read.
@@ -93,22 +116,11 @@ func (s *Sessions) unsaved() (map[string]bool, error) {
 }
 
 func (s *Sessions) recoverAll(ctx context.Context, ids []string) error {
-	work := make(chan string)
-	var wg sync.WaitGroup
-	for range 2 * runtime.GOMAXPROCS(0) {
-		wg.Go(func() {
-			for id := range work {
-				if err := s.recoverOne(ctx, id); err != nil {
-					s.unreadable(id, err)
-				}
-			}
-		})
-	}
-	for _, id := range ids {
-		work <- id
-	}
-	close(work)
-	wg.Wait()
+	forEach(2*runtime.GOMAXPROCS(0), ids, func(id string) {
+		if err := s.recoverOne(ctx, id); err != nil {
+			s.unreadable(id, err)
+		}
+	})
 	return ctx.Err()
 }
 
