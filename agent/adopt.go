@@ -27,6 +27,28 @@ type Adoption struct {
 	Stored uint64
 }
 
+// Keeper runs processes for one agent under a host. Its methods may be called from any goroutine.
+type Keeper interface {
+	// Keep starts a process under a name that is unique for the agent, or returns the one that was started under it before.
+	Keep(ctx context.Context, name string, cmd spawn.Command) (Kept, error)
+	// Find returns the process that an earlier program has started under a name, or an error that is [ErrNotFound].
+	Find(ctx context.Context, name string) (Kept, error)
+}
+
+// Kept is a process of a [Keeper]. Its standard output begins with what was not discarded; the standard error is not kept.
+type Kept interface {
+	spawn.Process
+	// CaughtUp waits until the reader of the output has read what there was when this program found the process, and waits for more.
+	CaughtUp(ctx context.Context) error
+	// Taken returns the number of the last line that was read from the output as a whole.
+	Taken() uint64
+	// Discard gives up the output up to a line. Cut reports whether output was given up before this program.
+	Discard(ctx context.Context, line uint64) error
+	Cut() bool
+	// Forget ends the record of a process that has ended.
+	Forget(ctx context.Context) error
+}
+
 // Batch is all events of one line of an agent.
 type Batch struct {
 	// Line is the number of the line. It is 0 for events that come from no line; they may come again after an adoption.

@@ -31,6 +31,7 @@ type Process struct {
 	last     uint64 // the number of the last taken record
 	taken    int    // bytes taken but not granted again
 	ended    bool   // the output has
+	resting  bool   // the reader of Stdout waits, or has read the end
 	over     bool   // the last record was taken
 	closed   bool   // the owner has stopped reading
 	waited   bool
@@ -274,6 +275,13 @@ func (p *Process) fail(err error) {
 		s.settle(InputInfo{ID: id, State: InputUnknown})
 	}
 	p.news.Broadcast()
+}
+
+// Taken returns the number of the last record that was read as a whole.
+func (p *Process) Taken() uint64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.last
 }
 
 // Checkpoint tells the host that the owner has durably processed the records up to number and no longer needs them. The host

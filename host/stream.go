@@ -29,11 +29,16 @@ func (p *Process) readOutput(b []byte) (n int, err error) {
 	defer p.mu.Unlock()
 	for n == 0 && len(b) > 0 {
 		if p.ended {
+			p.rest()
 			return 0, io.EOF
+		}
+		if !p.peek() {
+			p.rest()
 		}
 		if err := p.await(context.Background()); err != nil {
 			return 0, err
 		}
+		p.resting = false
 		for n < len(b) && !p.ended && p.peek() { // as many lines as available
 			first := &p.first
 			if first.Kind == Output {
@@ -47,6 +52,34 @@ func (p *Process) readOutput(b []byte) (n int, err error) {
 		}
 	}
 	return n, nil
+}
+
+// rest notes that the reader of the output has all of it that has arrived. The caller holds mu.
+func (p *Process) rest() {
+	p.resting = true
+	p.news.Broadcast()
+}
+
+// CaughtUp waits until the reader of Stdout has read the records that there were when the agent was started or attached, and waits for more or has
+// read the end.
+func (p *Process) CaughtUp(ctx context.Context) error {
+	defer context.AfterFunc(ctx, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.news.Broadcast()
+	})()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for !p.resting || !p.ended && p.last < p.agent.Last {
+		switch {
+		case p.err != nil:
+			return p.err
+		case ctx.Err() != nil:
+			return ctx.Err()
+		}
+		p.news.Wait()
+	}
+	return nil
 }
 
 // Close discards unread output. It does not affect the agent.

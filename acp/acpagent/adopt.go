@@ -101,6 +101,7 @@ func (s *Session) beginLine(l jsonrpc.Line) {
 	switch {
 	case m == nil:
 	case !l.Input && m.IsRequest():
+		s.terminals.asked(m)
 		s.askedFor(m)
 	case !l.Input:
 	case m.Method == acp.MethodSessionPrompt:
@@ -108,6 +109,7 @@ func (s *Session) beginLine(l jsonrpc.Line) {
 	case m.Method == acp.MethodSessionCancel:
 		s.endRequests()
 	case m.IsAnswer():
+		s.terminals.answered(m, l.Past)
 		s.emit(func() []event.Event { return s.resolved(m) })
 	}
 }

@@ -32,7 +32,7 @@ func (s *Session) serve(ctx context.Context, m *jsonrpc.Message) (any, error) {
 	case acp.MethodFsWriteTextFile:
 		return answer(m, func(r *acp.WriteTextFileRequest) (any, error) { return s.writeFile(ctx, r) })
 	case acp.MethodTerminalCreate:
-		return answer(m, func(r *acp.CreateTerminalRequest) (any, error) { return s.createTerminal(ctx, r) })
+		return answer(m, func(r *acp.CreateTerminalRequest) (any, error) { return s.createTerminal(ctx, m.ID, r) })
 	case acp.MethodTerminalOutput, acp.MethodTerminalKill, acp.MethodTerminalRelease, acp.MethodTerminalWaitForExit:
 		return answer(m, func(r *acp.TerminalOutputRequest) (any, error) {
 			return s.terminals.serve(ctx, m.Method, string(r.TerminalID))

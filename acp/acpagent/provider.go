@@ -188,8 +188,9 @@ func (s *Session) connect(lines spawn.LineProcess, a agent.Adoption, r io.Reader
 		Handle: s.handle, Notify: s.notified, CancelMethod: acp.MethodCancelRequest, Written: s.sent, Stray: s.stray, Embedded: true,
 	}
 	if lines != nil {
-		s.hosted = agentkit.NewHosted(a)
+		s.hosted, s.terminals.restored = agentkit.NewHosted(a), make(chan struct{})
 		s.conn = jsonrpc.NewLines(s.lines(lines, a.Last), w, opts)
+		s.work.Go(s.restoreTerminals)
 	} else {
 		s.conn = jsonrpc.New(r, w, opts)
 	}
@@ -198,7 +199,7 @@ func (s *Session) connect(lines spawn.LineProcess, a agent.Adoption, r io.Reader
 }
 
 // greet initializes the connection. Files and terminals are offered to an agent on this machine only: those of
-// another one are not here. One under a host runs its commands itself, so that they outlive this process.
+// another one are not here. Commands of one under a host have to outlive this process.
 func (s *Session) greet(ctx context.Context) error {
 	client := acp.ClientCapabilities{
 		Elicitation: acp.Some(acp.ElicitationCapabilities{Form: acp.Some(acp.ElicitationFormCapabilities{}), URL: acp.Some(acp.ElicitationURLCapabilities{})}),
@@ -208,7 +209,7 @@ func (s *Session) greet(ctx context.Context) error {
 	if s.isLocal() && s.files != nil { // without unsaved texts the agent's own access is the better one: Gemini CLI makes no new files through a client
 		client.Fs = acp.Some(acp.FileSystemCapabilities{ReadTextFile: acp.Some(true), WriteTextFile: acp.Some(true)})
 	}
-	if s.isLocal() && s.hosted == nil {
+	if s.isLocal() && (s.hosted == nil || s.keeper != nil) {
 		client.Terminal = acp.Some(true)
 	}
 	request := &acp.InitializeRequest{

@@ -47,6 +47,7 @@ type Session struct {
 	work     sync.WaitGroup
 
 	terminals terminals
+	keeper    agent.Keeper // runs the terminals of an agent under a host; nil without one
 
 	hosted    *agentkit.Hosted // nil without a host
 	connected chan struct{}    // closed when conn is set
@@ -81,6 +82,7 @@ type turn struct {
 
 func newSession(p *Provider, dir string, opts agent.Options) *Session {
 	s := &Session{provider: p, dir: dir, extra: opts.AdditionalDirectories, env: opts.Env, files: opts.Files, turns: make(chan *turn, 1000)}
+	s.keeper = opts.Keeper
 	s.connected, s.begun = make(chan struct{}), make(chan struct{})
 	s.requests, s.past = map[jsonrpc.ID]*request{}, map[string]bool{}
 	if s.env == nil {

@@ -166,18 +166,18 @@ func TestTerminals_bound(t *testing.T) {
 	done := make(chan struct{})
 	close(done)
 	broken := errors.New("broken")
-	if id, err := l.add(&terminal{done: done}, func() error { return broken }); !errors.Is(err, broken) || id != "" || len(l.byID) != 0 {
+	if id, err := l.add(&terminal{done: done}, "", func(string) error { return broken }); !errors.Is(err, broken) || id != "" || len(l.byID) != 0 {
 		t.Errorf("a command that does not start has the terminal %q and the error %v, want none and %v", id, err, broken)
 	}
 	for i := 1; i <= maxTerminals; i++ {
-		if id, err := l.add(&terminal{done: done}, func() error { return nil }); err != nil || id != "terminal-"+strconv.Itoa(i) {
+		if id, err := l.add(&terminal{done: done}, "", func(string) error { return nil }); err != nil || id != "terminal-"+strconv.Itoa(i) {
 			t.Fatalf("terminal %d is %q, %v", i, id, err)
 		}
 	}
-	start := func() error { t.Error("it is started"); return nil }
+	start := func(string) error { t.Error("it is started"); return nil }
 	refused := func(when string) {
 		t.Helper()
-		if e, ok := errors.AsType[*jsonrpc.Error](func() error { _, err := l.add(&terminal{done: done}, start); return err }()); !ok || e.Code != jsonrpc.CodeOverloaded {
+		if e, ok := errors.AsType[*jsonrpc.Error](func() error { _, err := l.add(&terminal{done: done}, "", start); return err }()); !ok || e.Code != jsonrpc.CodeOverloaded {
 			t.Errorf("%s: %v, want the code %d", when, e, jsonrpc.CodeOverloaded)
 		}
 	}

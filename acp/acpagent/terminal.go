@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed7221b0f9/parley/acp"
+	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/internal/jsonrpc"
 	"github.com/seed7221b0f9/parley/internal/proc"
 	"github.com/seed7221b0f9/parley/spawn"
@@ -25,25 +26,33 @@ const (
 
 // terminals are the commands that an agent runs through this program. The zero value has none.
 type terminals struct {
+	restored chan struct{} // closed when the terminals of an earlier process are in byID; nil without a host
+
 	mu     sync.Mutex
 	closed bool
 	count  int
 	byID   map[string]*terminal
+	calls  map[jsonrpc.ID]terminalCall // of an agent under a host, without an answer
+	past   map[string]int              // limits of the terminals of an earlier process, by id
 }
 
 // terminal is a command and the end of its output.
 type terminal struct {
-	sup  *proc.Supervisor
-	done chan struct{} // is closed when the command has ended and its output was read
+	sup  *proc.Supervisor // nil for a command that is lost
+	kept agent.Kept       // the process under a host; nil without one
+	done chan struct{}    // is closed when the command has ended and its output was read
+	work sync.WaitGroup   // calls to the host
 
 	mu     sync.Mutex
 	output []byte
 	limit  int
 	cut    bool
+	total  int64 // bytes of output
+	mark   mark
 }
 
 // createTerminal starts a command, in the session's directory unless the request names another one inside of it.
-func (s *Session) createTerminal(ctx context.Context, r *acp.CreateTerminalRequest) (any, error) {
+func (s *Session) createTerminal(ctx context.Context, call jsonrpc.ID, r *acp.CreateTerminalRequest) (any, error) {
 	dir := r.CWD.Or(s.dir)
 	if err := s.inside(dir, func(root *os.Root, name string) error {
 		_, err := root.Stat(name)
@@ -63,12 +72,13 @@ func (s *Session) createTerminal(ctx context.Context, r *acp.CreateTerminalReque
 	for _, v := range r.Env {
 		env = append(env, v.Name+"="+v.Value)
 	}
-	t := &terminal{done: make(chan struct{}), limit: int(min(max(r.OutputByteLimit.Or(maxOutput), 0), maxOutput))}
-	id, err := s.terminals.add(t, func() (err error) {
-		t.sup, err = proc.Start(ctx, spawn.Command{Path: path, Args: args, Dir: dir, Env: env}, proc.Options{
-			Spawner:  s.provider.spawner(nil),
-			StderrTo: t.write,
-		})
+	t := newTerminal(outputLimit(r))
+	cmd := spawn.Command{Path: path, Args: args, Dir: dir, Env: env}
+	id, err := s.terminals.add(t, call, func(id string) (err error) {
+		if s.hosted != nil {
+			return t.keep(ctx, s.keeper, id, cmd)
+		}
+		t.sup, err = proc.Start(ctx, cmd, proc.Options{Spawner: s.provider.spawner(nil), StderrTo: t.write})
 		return err
 	})
 	if err != nil {
@@ -78,23 +88,43 @@ func (s *Session) createTerminal(ctx context.Context, r *acp.CreateTerminalReque
 	return &acp.CreateTerminalResponse{TerminalID: acp.TerminalID(id)}, nil
 }
 
-// add starts a terminal and gives it an id.
-func (l *terminals) add(t *terminal, start func() error) (string, error) {
+func newTerminal(limit int) *terminal { return &terminal{done: make(chan struct{}), limit: limit} }
+
+// outputLimit returns how much output of a terminal is kept.
+func outputLimit(r *acp.CreateTerminalRequest) int {
+	return int(min(max(r.OutputByteLimit.Or(maxOutput), 0), maxOutput))
+}
+
+// add starts a terminal. Its id is that of the call, if the agent runs under a host.
+func (l *terminals) add(t *terminal, call jsonrpc.ID, start func(id string) error) (string, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed || len(l.byID) >= maxTerminals {
 		return "", &jsonrpc.Error{Code: jsonrpc.CodeOverloaded, Message: "too many terminals"}
 	}
-	if err := start(); err != nil {
+	id := l.calls[call].creates
+	named := id != ""
+	if !named {
+		id = terminalID(l.count + 1)
+	}
+	if err := start(id); err != nil {
 		return "", err
 	}
+	if !named {
+		l.count++
+	}
+	l.put(id, t)
+	return id, nil
+}
+
+func terminalID(n int) string { return "terminal-" + strconv.Itoa(n) }
+
+// put adds a terminal. The caller holds mu.
+func (l *terminals) put(id string, t *terminal) {
 	if l.byID == nil {
 		l.byID = map[string]*terminal{}
 	}
-	l.count++
-	id := "terminal-" + strconv.Itoa(l.count)
 	l.byID[id] = t
-	return id, nil
 }
 
 // run reads the output of the command until it has ended.
@@ -124,6 +154,7 @@ func (t *terminal) write(b []byte) {
 		from++
 	}
 	t.output = append(t.output[:0], t.output[from:]...)
+	t.discard(len(b))
 }
 
 // status is the exit status, absent while the command runs.
@@ -133,7 +164,10 @@ func (t *terminal) status() acp.Optional[acp.TerminalExitStatus] {
 	default:
 		return acp.Optional[acp.TerminalExitStatus]{}
 	}
-	exit := t.sup.Exit()
+	exit := proc.Exit{}
+	if exit.Signal = "SIGKILL"; t.sup != nil {
+		exit = t.sup.Exit()
+	}
 	if exit.Signal != "" {
 		return acp.Some(acp.TerminalExitStatus{Signal: acp.Some(exit.Signal)})
 	}
@@ -142,6 +176,13 @@ func (t *terminal) status() acp.Optional[acp.TerminalExitStatus] {
 
 // serve answers a request about a terminal.
 func (l *terminals) serve(ctx context.Context, method, id string) (any, error) {
+	if l.restored != nil {
+		select {
+		case <-l.restored:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
 	l.mu.Lock()
 	t := l.byID[id]
 	l.mu.Unlock()
@@ -164,6 +205,7 @@ func (l *terminals) serve(ctx context.Context, method, id string) (any, error) {
 	}
 	err := t.stop()
 	if method == acp.MethodTerminalRelease {
+		t.forget()
 		l.mu.Lock()
 		delete(l.byID, id)
 		l.mu.Unlock()
@@ -193,6 +235,7 @@ func (l *terminals) close() error {
 	var err error
 	for _, t := range all {
 		err = errors.Join(err, t.stop())
+		t.forget()
 	}
 	return err
 }

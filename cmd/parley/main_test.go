@@ -23,6 +23,9 @@ func TestMain(m *testing.M) {
 	box.Enter()
 	host.Enter() // a host of a server under test is this executable
 	keyproxy.Enter()
+	if command := os.Getenv(terminalVariable); command != "" {
+		terminalAgent(command)
+	}
 	programs[keptProgram] = keptCLI(openDiary())
 	claudetest.RunProgram(programs) // the simulated agent is this executable too
 	testscript.Main(tidyTests{m}, map[string]func(){"parley": main, "asker": serveAsker})

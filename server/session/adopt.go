@@ -150,6 +150,9 @@ func (a *actor) adopt(ctx context.Context, l *leftAgent) error {
 		admitted.end()
 		return err
 	}
+	if l.process != nil && a.machine() == "" {
+		opts.Keeper = a.srv.opts.Host.keeper(a.srv.opts.Host.opts.agent(a.id, &opts), l.Number, l.kept)
+	}
 	session, err := adopter.Adopt(ctx, a.core.AgentID, opts, agent.Adoption{Process: process, Last: l.Last, Stored: a.core.Line})
 	if err != nil {
 		admitted.end()

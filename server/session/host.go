@@ -150,12 +150,13 @@ type hostSpawner struct {
 	start   func(ctx context.Context, cmd spawn.Command) (*host.Process, error)
 	local   bool          // the host runs on this machine
 	process *host.Process // nil before the start
+	keeper  *keeper       // nil on another machine
 }
 
 // spawner starts the agent of a session under the host.
 func (h *Host) spawner(session string, opts *agent.Options) *hostSpawner {
 	o := h.opts.agent(session, opts)
-	return &hostSpawner{local: true, start: func(ctx context.Context, cmd spawn.Command) (*host.Process, error) {
+	return &hostSpawner{local: true, keeper: h.keeper(o, 0, nil), start: func(ctx context.Context, cmd spawn.Command) (*host.Process, error) {
 		link, err := h.connect(ctx)
 		if err != nil {
 			return nil, err
@@ -171,6 +172,9 @@ func (s *hostSpawner) Spawn(ctx context.Context, cmd spawn.Command) (spawn.Proce
 		return nil, err
 	}
 	s.process = p
+	if s.keeper != nil {
+		s.keeper.agent.Store(p.Agent().Number)
+	}
 	return p, nil
 }
 
@@ -226,7 +230,8 @@ type leftAgent struct {
 	open func(ctx context.Context) (spawn.LineProcess, error)
 	drop func(ctx context.Context) error // ends it, and removes its kept lines
 
-	process *host.Process // what open has attached, nil for one of a dead host
+	process *host.Process         // what open has attached, nil for one of a dead host
+	kept    map[string]*leftAgent // processes of its keeper, by name
 }
 
 // left returns the agents that servers before have left, by their sessions. Of several agents of a session the newest counts; others are
@@ -257,6 +262,10 @@ func (h *Host) left(ctx context.Context) (map[string]*leftAgent, error) {
 		all[l.Key] = l
 	}
 	for _, d := range dead {
+		if _, _, _, ok := keptKey(d.Key); ok {
+			h.discard(ctx, &leftAgent{Agent: d.Agent, drop: func(context.Context) error { return d.Remove() }})
+			continue
+		}
 		add(&leftAgent{Agent: d.Agent, drop: func(context.Context) error { return d.Remove() },
 			open: func(context.Context) (spawn.LineProcess, error) { return d.Process(), nil }})
 	}
@@ -264,13 +273,22 @@ func (h *Host) left(ctx context.Context) (map[string]*leftAgent, error) {
 		if a.Key == helperKey && a.Exit == nil {
 			continue
 		}
-		l := &leftAgent{Agent: a}
+		l := &leftAgent{Agent: a, kept: map[string]*leftAgent{}}
 		l.open = func(ctx context.Context) (_ spawn.LineProcess, err error) {
 			l.process, err = link.Attach(ctx, a.Number, 0)
 			return l.process, err
 		}
-		l.drop = func(ctx context.Context) error { return l.end(ctx) }
-		add(l)
+		l.drop = func(ctx context.Context) error { return errors.Join(l.end(ctx), l.dropKept(ctx)) }
+		session, agent, name, kept := keptKey(a.Key)
+		owner := all[session] // it was started before
+		switch {
+		case !kept:
+			add(l)
+		case owner == nil || owner.Number != agent || owner.kept == nil:
+			h.discard(ctx, l)
+		default:
+			owner.kept[name] = l
+		}
 	}
 	return all, nil
 }
@@ -285,7 +303,9 @@ func (h *Host) discard(ctx context.Context, l *leftAgent) {
 // end ends an agent of a host that runs.
 func (l *leftAgent) end(ctx context.Context) error {
 	if l.process == nil {
-		if _, err := l.open(ctx); err != nil {
+		if _, err := l.open(ctx); errors.Is(err, host.ErrNoAgent) {
+			return nil
+		} else if err != nil {
 			return err
 		}
 	}
@@ -296,5 +316,8 @@ func (l *leftAgent) end(ctx context.Context) error {
 	if _, err := p.Exit(ctx); err != nil {
 		return err
 	}
-	return p.Forget(ctx)
+	if err := p.Forget(ctx); !errors.Is(err, host.ErrNoAgent) {
+		return err
+	}
+	return nil
 }

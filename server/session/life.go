@@ -193,6 +193,9 @@ func (l *life) open(ctx context.Context, resume string, spoken bool, opts agent.
 	}
 	if kept != nil {
 		opts.Spawner = kept
+		if kept.keeper != nil {
+			opts.Keeper = kept.keeper
+		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, l.srv.opts.StartTimeout)
 	defer cancel()

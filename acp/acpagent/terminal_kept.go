@@ -1,0 +1,172 @@
+package acpagent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/seed7221b0f9/parley/acp"
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/internal/jsonrpc"
+	"github.com/seed7221b0f9/parley/internal/proc"
+	"github.com/seed7221b0f9/parley/spawn"
+)
+
+const (
+	// discardStep is how much output the host has before some of it is given up.
+	discardStep = 1 << 20
+	// hostWait bounds a call to the host that the terminal does not depend on.
+	hostWait = 5 * time.Second
+)
+
+// terminalCall is a request about a terminal of an agent under a host.
+type terminalCall struct {
+	creates, releases string // an id, or empty
+	limit             int
+}
+
+// mark is a place in the output of a terminal.
+type mark struct {
+	total int64  // bytes before it
+	line  uint64 // the last line before it
+}
+
+// asked notes a request about a terminal. The ids of new ones depend on the order of the lines alone, so that they are the same in each process.
+func (l *terminals) asked(m *jsonrpc.Message) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var c terminalCall
+	switch m.Method {
+	case acp.MethodTerminalCreate:
+		var r acp.CreateTerminalRequest
+		_ = json.Unmarshal([]byte(m.Params), &r) // one that is invalid gets an error
+		l.count++
+		c = terminalCall{creates: terminalID(l.count), limit: outputLimit(&r)}
+	case acp.MethodTerminalRelease:
+		var r acp.ReleaseTerminalRequest
+		_ = json.Unmarshal([]byte(m.Params), &r)
+		c = terminalCall{releases: string(r.TerminalID)}
+	default:
+		return
+	}
+	if l.calls == nil {
+		l.calls = map[jsonrpc.ID]terminalCall{}
+	}
+	l.calls[m.ID] = c
+}
+
+// answered notes the answer to such a request.
+func (l *terminals) answered(m *jsonrpc.Message, past bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c, ok := l.calls[m.ID]
+	delete(l.calls, m.ID)
+	switch {
+	case !ok || !past || m.Error != nil:
+	case c.creates != "":
+		if l.past == nil {
+			l.past = map[string]int{}
+		}
+		l.past[c.creates] = c.limit
+	default:
+		delete(l.past, c.releases)
+	}
+}
+
+// restoreTerminals takes over the terminals of an earlier process.
+func (s *Session) restoreTerminals() {
+	l := &s.terminals
+	defer close(l.restored)
+	if s.hosted.Wait(s.ctx) != nil || s.keeper == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(s.ctx, hostWait)
+	defer cancel()
+	for _, t := range s.findTerminals() {
+		if err := t.kept.CaughtUp(ctx); err != nil {
+			s.provider.log().Warn("acpagent: the output of a terminal is late", "err", err)
+		}
+	}
+}
+
+// findTerminals finds the terminals of an earlier process.
+func (s *Session) findTerminals() (found []*terminal) {
+	l := &s.terminals
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return nil
+	}
+	for id, limit := range l.past {
+		t := newTerminal(limit)
+		kept, err := s.keeper.Find(s.ctx, id)
+		if err == nil {
+			err = t.attach(s.ctx, kept)
+		}
+		l.put(id, t)
+		if err != nil {
+			s.provider.log().Warn("acpagent: a terminal is lost", "terminal", id, "err", err)
+			close(t.done)
+			continue
+		}
+		found = append(found, t)
+		go t.run()
+	}
+	l.past = nil
+	return found
+}
+
+// keep starts the command under a host. Its output and its errors are one stream, which the host keeps.
+func (t *terminal) keep(ctx context.Context, k agent.Keeper, id string, cmd spawn.Command) error {
+	if k == nil {
+		return jsonrpc.MethodNotFound(acp.MethodTerminalCreate)
+	}
+	cmd.Args = slices.Concat([]string{"-c", `exec "$0" "$@" 2>&1`, cmd.Path}, cmd.Args)
+	cmd.Path = "/bin/sh"
+	kept, err := k.Keep(ctx, id, cmd)
+	if err != nil {
+		return err
+	}
+	return t.attach(ctx, kept)
+}
+
+// attach makes a process under a host that of the terminal.
+func (t *terminal) attach(ctx context.Context, kept agent.Kept) (err error) {
+	t.kept, t.cut = kept, kept.Cut()
+	t.sup, err = proc.Start(ctx, spawn.Command{}, proc.Options{Spawner: proc.Adopted(kept)})
+	if err != nil {
+		return errors.Join(err, kept.Kill())
+	}
+	return nil
+}
+
+// discard counts output, and gives up what the host need not keep: no request can return it. The caller holds mu.
+func (t *terminal) discard(size int) {
+	t.total += int64(size)
+	if t.kept == nil || t.total-t.mark.total < int64(max(t.limit, discardStep)) {
+		return
+	}
+	line := t.mark.line
+	t.mark = mark{total: t.total, line: t.kept.Taken()}
+	if line == 0 {
+		return
+	}
+	t.work.Go(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), hostWait)
+		defer cancel()
+		_ = t.kept.Discard(ctx, line) // the next call gives up more
+	})
+}
+
+// forget ends the record of the host of a command that has ended.
+func (t *terminal) forget() {
+	if t.kept == nil {
+		return
+	}
+	t.work.Wait()
+	ctx, cancel := context.WithTimeout(context.Background(), hostWait)
+	defer cancel()
+	_ = t.kept.Forget(ctx) // the host's next owner does it otherwise
+}

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/claude/claudetest"
+	"github.com/seed7221b0f9/parley/host"
+	"github.com/seed7221b0f9/parley/server/api"
+)
+
+// terminalVariable makes this executable an agent that runs a command in a terminal of its client, for each prompt.
+const terminalVariable = "PARLEY_TEST_TERMINAL"
+
+// terminalAgent is that agent. The command is the value of the variable.
+func terminalAgent(command string) {
+	in := bufio.NewScanner(os.Stdin)
+	write := func(m map[string]any) {
+		m["jsonrpc"] = "2.0"
+		_ = json.NewEncoder(os.Stdout).Encode(m) // without a reader it ends
+	}
+	ask := func(id, method string, params map[string]any) {
+		params["sessionId"] = "s"
+		write(map[string]any{"id": id, "method": method, "params": params})
+	}
+	var prompt json.RawMessage
+	turn, offered, terminal := 0, "", map[string]any{}
+	for in.Scan() {
+		var m struct {
+			ID     json.RawMessage
+			Method string
+			Params struct{ ClientCapabilities struct{ Terminal bool } }
+			Result map[string]any
+			Error  json.RawMessage
+		}
+		if json.Unmarshal(in.Bytes(), &m) != nil {
+			os.Exit(1)
+		}
+		step := strings.Trim(strings.TrimRight(string(m.ID), `0123456789"`), `"`)
+		id := func(step string) string { return fmt.Sprint(step, turn) }
+		switch {
+		case m.Method == "initialize":
+			offered = fmt.Sprint(m.Params.ClientCapabilities.Terminal)
+			write(map[string]any{"id": m.ID, "result": map[string]any{"protocolVersion": 1}})
+		case m.Method == "session/new":
+			write(map[string]any{"id": m.ID, "result": map[string]any{"sessionId": "s"}})
+		case m.Method == "session/prompt":
+			prompt, turn = m.ID, turn+1
+			ask(id("create"), "terminal/create", map[string]any{"command": "sh", "args": []string{"-c", command}})
+		case step == "create":
+			terminal = map[string]any{"terminalId": m.Result["terminalId"]}
+			ask(id("wait"), "terminal/wait_for_exit", terminal)
+		case step == "wait":
+			ask(id("output"), "terminal/output", terminal)
+		case step == "output":
+			text := fmt.Sprintf("offered %s, output %q, exit %v, error %s", offered, m.Result["output"], m.Result["exitStatus"], m.Error)
+			write(map[string]any{"method": "session/update", "params": map[string]any{"sessionId": "s", "update": map[string]any{
+				"sessionUpdate": "agent_message_chunk", "content": map[string]any{"type": "text", "text": text}}}})
+			ask(id("release"), "terminal/release", terminal)
+		case step == "release":
+			write(map[string]any{"id": prompt, "result": map[string]any{"stopReason": "end_turn"}})
+		}
+	}
+	os.Exit(0)
+}
+
+// newTerminalWorld starts a server with that agent.
+func newTerminalWorld(t *testing.T, command string) *hostWorld {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	env, err := claudetest.HermeticEnv(dir, "http://127.0.0.1:9")
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(dir, "agent")
+	script := fmt.Sprintf("#!/bin/sh\n%s='%s' exec %s\n", terminalVariable, command, self)
+	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	w := &hostWorld{t: t}
+	w.start(t.TempDir(), append(env, "GORACE=atexit_sleep_ms=0", "PATH="+os.Getenv("PATH")), "--agent", "acp:"+program)
+	return w
+}
+
+// terminals are the commands that the host runs for agents.
+func (w *hostWorld) terminals() []host.Agent {
+	return slices.DeleteFunc(w.agents(), func(a host.Agent) bool { return !strings.Contains(a.Key, "/terminal-") })
+}
+
+// TestServe_hostTerminal ends a server while a command runs that an agent has started in a terminal. The command runs on, once, and the agent
+// gets all of its output and its exit from the next server. The same in a second turn, whose command ends without a server.
+func TestServe_hostTerminal(t *testing.T) {
+	w := newTerminalWorld(t, "echo begin; echo error >&2; echo run >>runs; while ! [ -e go ]; do sleep 0.02; done; rm go; echo end; exit 3")
+	path := func(name string) string { return filepath.Join(w.project, name) }
+	var r api.ConnectResult
+	w.call("session.connect", api.ConnectParams{}, &r)
+	w.session = r.SessionID
+	var before []host.Agent
+	for turn := 1; turn <= 2; turn++ {
+		w.call("session.query", api.QueryParams{SessionID: w.session, Text: "run it"}, nil)
+		eventually(t, "the command runs", func() bool {
+			text, _ := os.ReadFile(path("runs"))
+			return strings.Count(string(text), "run") == turn
+		})
+		before = w.terminals()
+		w.end(syscall.SIGKILL)
+		if after := w.terminals(); len(before) != 1 || len(after) != 1 || after[0].PID != before[0].PID || after[0].Exit != nil {
+			t.Fatalf("before the end of the server the terminals are %+v, after it %+v", before, after)
+		}
+		begin := func() {
+			if err := os.WriteFile(path("go"), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if turn == 2 {
+			begin()
+			eventually(t, "the command ends", func() bool { all := w.terminals(); return len(all) == 1 && all[0].Exit != nil })
+		}
+		w.serve()
+		if turn == 1 {
+			begin()
+		}
+		c := w.until("the turn ends", func(c *event.Conversation) bool { return c.Totals.Turns == int64(turn) && c.State == "idle" })
+		want := `offered true, output "begin\nerror\nend\n", exit map[exitCode:3]`
+		if n := strings.Count(conversationText(c), want); n != turn {
+			t.Errorf("turn %d: %q is there %d times:\n%s", turn, want, n, conversationText(c))
+		}
+		eventually(t, "the released terminal is forgotten", func() bool { return len(w.terminals()) == 0 })
+	}
+	if text, err := os.ReadFile(path("runs")); err != nil || string(text) != "run\nrun\n" {
+		t.Errorf("the commands have run %q, %v, want once for each turn", text, err)
+	}
+	w.end(syscall.SIGINT)
+}
+
+// TestServe_hostTerminalEnds ends what agents have in terminals with the agents: with their session, and with an agent that nobody takes over.
+func TestServe_hostTerminalEnds(t *testing.T) {
+	for _, way := range []string{"closed", "agent killed", "host killed"} {
+		t.Run(way, func(t *testing.T) {
+			w := newTerminalWorld(t, "echo begin; exec sleep 1000")
+			var r api.ConnectResult
+			w.call("session.connect", api.ConnectParams{InitialPrompt: "run it"}, &r)
+			w.session = r.SessionID
+			eventually(t, "the command runs", func() bool { return len(w.terminals()) == 1 })
+			command := w.terminals()[0].PID
+			all := w.agents()
+			agent := all[slices.IndexFunc(all, func(a host.Agent) bool { return a.Key == w.session })]
+			switch way {
+			case "closed":
+				w.call("session.disconnect", api.SessionRef{SessionID: w.session}, nil)
+			case "agent killed":
+				w.end(syscall.SIGKILL)
+				if err := syscall.Kill(agent.PID, syscall.SIGKILL); err != nil {
+					t.Fatal(err)
+				}
+				w.serve()
+			case "host killed":
+				l, err := host.Dial(t.Context(), w.data, 0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				pid := l.Host().PID
+				l.Close()
+				w.end(syscall.SIGKILL)
+				if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+					t.Fatal(err)
+				}
+				w.serve()
+			}
+			eventually(t, "the command ends", func() bool { return syscall.Kill(command, 0) != nil && len(w.terminals()) == 0 })
+			w.until("the session has no agent", func(c *event.Conversation) bool { return c.State != "running" && c.State != "requires_action" })
+			w.end(syscall.SIGINT)
+		})
+	}
+}

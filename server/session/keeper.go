@@ -1,0 +1,88 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/host"
+	"github.com/seed7221b0f9/parley/spawn"
+)
+
+// keeper runs processes of an agent, such as its terminals, at the host that has the agent.
+type keeper struct {
+	h     *Host
+	opts  host.AgentOptions     // of the agent
+	agent atomic.Uint32         // its number; 0 before its start
+	left  map[string]*leftAgent // what an earlier server has started, by name
+}
+
+func (h *Host) keeper(o host.AgentOptions, agent uint32, left map[string]*leftAgent) *keeper {
+	k := &keeper{h: h, opts: o, left: left}
+	k.agent.Store(agent)
+	return k
+}
+
+// key is the name of a process at the host. The number separates it from those of the session's earlier agents.
+func (k *keeper) key(name string) string {
+	return fmt.Sprintf("%s/%d/%s", k.opts.Key, k.agent.Load(), name)
+}
+
+// keptKey returns the parts of such a name.
+func keptKey(key string) (session string, agent uint32, name string, ok bool) {
+	session, rest, ok := strings.Cut(key, "/")
+	number, name, more := strings.Cut(rest, "/")
+	n, err := strconv.ParseUint(number, 10, 32)
+	return session, uint32(n), name, ok && more && err == nil
+}
+
+// Keep starts a process, or returns the one that an earlier server has started.
+func (k *keeper) Keep(ctx context.Context, name string, cmd spawn.Command) (agent.Kept, error) {
+	if p, err := k.Find(ctx, name); !errors.Is(err, agent.ErrNotFound) {
+		return p, err
+	}
+	link := k.h.running()
+	if link == nil {
+		return nil, host.ErrLinkLost
+	}
+	p, err := link.SpawnAgent(ctx, cmd, host.AgentOptions{Key: k.key(name), OrphanTimeout: k.opts.OrphanTimeout, KeepChildren: k.opts.KeepChildren})
+	if err != nil {
+		return nil, err
+	}
+	return keptProcess{p}, nil
+}
+
+// Find returns a process that an earlier server has started.
+func (k *keeper) Find(ctx context.Context, name string) (agent.Kept, error) {
+	l := k.left[name]
+	if l == nil {
+		return nil, fmt.Errorf("%w: %s", agent.ErrNotFound, name)
+	}
+	if _, err := l.open(ctx); err != nil {
+		return nil, err
+	}
+	return keptProcess{l.process}, nil
+}
+
+// keptProcess is a process of a keeper.
+type keptProcess struct{ *host.Process }
+
+// Discard gives up output.
+func (p keptProcess) Discard(ctx context.Context, line uint64) error {
+	return p.Checkpoint(ctx, line, nil)
+}
+
+// Cut reports whether output was given up before.
+func (p keptProcess) Cut() bool { return p.Agent().Checkpoint > 0 }
+
+// dropKept ends what the agent has at its keeper. What the agent's session has ended is not there any more.
+func (l *leftAgent) dropKept(ctx context.Context) (err error) {
+	for _, k := range l.kept {
+		err = errors.Join(err, k.end(ctx))
+	}
+	return err
+}
