@@ -137,7 +137,7 @@ func TestEmptyPrompt(t *testing.T) {
 	s := &session{launch: unchecked(nil)}
 	for _, in := range []message.UserInput{Text(""), Text(" \n"), {}} {
 		if _, err := s.encode(in); !errors.Is(err, errEmptyPrompt) {
-			t.Errorf("%+v: %v", in, err)
+			t.Errorf("%+v: %v; want errors.Is(err, errEmptyPrompt)", in, err)
 		}
 	}
 	for _, in := range []message.UserInput{Text("a"), {Content: []message.InputBlock{&message.Image{}}}, {Raw: []byte(`{"type":"keep_alive"}`)}} {

@@ -54,7 +54,7 @@ func TestBreakingOutOfQueryInterruptsAndTheNextSendWaits(t *testing.T) {
 		cli.say(lifecycle(first, "started"), initLine(first), assistant("one"), assistant("two"))
 		<-broken
 		if kinds := cli.kinds(); strings.Join(kinds, " ") != "initialize user interrupt" {
-			t.Fatal(kinds)
+			t.Fatalf("kinds is %v; want strings.Join(kinds, \" \") == \"initialize user interrupt\"", kinds)
 		}
 		s := collect(client.Query(t.Context(), "b"))
 		within(t, 29*time.Second)
@@ -103,7 +103,7 @@ func TestEndOfContextOfQueryInterrupts(t *testing.T) {
 			t.Fatal(err)
 		}
 		if kinds := cli.kinds(); kinds[len(kinds)-1] != "interrupt" {
-			t.Fatal(kinds)
+			t.Fatalf("kinds is %v; want kinds[len(kinds)-1] == \"interrupt\"", kinds)
 		}
 	})
 }
@@ -127,7 +127,7 @@ func TestBreakingOutAfterTheResultSendsNothing(t *testing.T) {
 			<-done
 		}
 		if kinds := cli.kinds(); strings.Join(kinds, " ") != "initialize user user" {
-			t.Fatal(kinds)
+			t.Fatalf("kinds is %v; want strings.Join(kinds, \" \") == \"initialize user user\"", kinds)
 		}
 	})
 }
@@ -143,7 +143,7 @@ func TestBreakingOutOfAQueuedQueryTakesThePromptBack(t *testing.T) {
 		<-broken
 		lines := cli.read()
 		if last := parse(lines[len(lines)-1]); last.Request.Subtype != "cancel_async_message" || last.Request.MessageUUID != queued {
-			t.Fatalf("%q", lines)
+			t.Fatalf("%q; want last.Request.Subtype == \"cancel_async_message\" and last.Request.MessageUUID == queued", lines)
 		}
 		send(t, client, "c") // no turn is left to drain
 		cli.say(good("A", running.ID))
@@ -162,7 +162,7 @@ func TestSeveralMayRangeOverMessages(t *testing.T) {
 		b.want(t, "lifecycle:started", "system/init", "assistant:A", "result:A", "lifecycle:completed")
 		cli.die(io.EOF)
 		if errA, errB := a.ended(t), b.ended(t); errA != nil || errB != nil {
-			t.Fatal(errA, errB)
+			t.Fatalf("errA is %v, errB is %v; want errA == nil and errB == nil", errA, errB)
 		}
 		late := collect(client.Messages(t.Context()))
 		if err := late.ended(t); err != nil {
@@ -267,7 +267,7 @@ func TestDeathEndsTurnsAndCallsWithTheExit(t *testing.T) {
 		control := client.Control(t.Context(), "mcp_status", nil, nil)
 		for i, err := range []error{as.ended(t), q.ended(t), all.ended(t), waited, client.Wait(), late, control} {
 			if err != exit {
-				t.Errorf("%d: %v", i, err)
+				t.Errorf("%d: %v; want err == exit", i, err)
 			}
 		}
 		if err := client.Close(); err != nil {
@@ -305,7 +305,7 @@ func TestWriteThatFailsOnALivingCLI(t *testing.T) {
 		cli.mu.Unlock()
 		begun := time.Now()
 		if _, err := client.Send(t.Context(), claude.Text("a")); !errors.Is(err, syscall.EPIPE) || time.Since(begun) > 5*time.Second {
-			t.Error(err, time.Since(begun))
+			t.Errorf("err is %v, time.Since(begun) is %v; want errors.Is(err, syscall.EPIPE) and time.Since(begun) <= 5*time.Second", err, time.Since(begun))
 		}
 	})
 }
@@ -317,7 +317,7 @@ func TestControlBehindCloseInputFailsAtOnce(t *testing.T) {
 		wantInput(t, cli, false, "CloseInput was called")
 		begun := time.Now()
 		if err := client.Control(t.Context(), "mcp_status", nil, nil); err == nil || time.Since(begun) != 0 {
-			t.Fatal(err, time.Since(begun))
+			t.Fatalf("err is %v, time.Since(begun) is %v; want err != nil and time.Since(begun) == 0", err, time.Since(begun))
 		}
 	})
 }
@@ -328,7 +328,7 @@ func TestDeathBehindAnErrorResult(t *testing.T) {
 		cli.say(initLine(turn.ID), bad("no", turn.ID))
 		cli.die(&claude.ExitError{Code: 1})
 		if r, err := turn.Wait(t.Context()); !errors.As(err, new(*message.ResultError)) || !r.IsError {
-			t.Fatal(r, err)
+			t.Fatalf("r is %v, err is %v; want errors.As(err, new(*message.ResultError)) and r.IsError", r, err)
 		}
 		if err := client.Wait(); !errors.As(err, new(*message.ResultError)) {
 			t.Fatal(err)
@@ -359,7 +359,7 @@ func TestCloseEndsOpenTurns(t *testing.T) {
 		}
 		for i, err := range []error{s.ended(t), q.ended(t), <-call} {
 			if !errors.Is(err, claude.ErrClosed) {
-				t.Errorf("%d: %v", i, err)
+				t.Errorf("%d: %v; want errors.Is(err, claude.ErrClosed)", i, err)
 			}
 		}
 		if err := all.ended(t); err != nil {
@@ -383,7 +383,7 @@ func TestCloseWhileATurnIsDrained(t *testing.T) {
 		begun := time.Now()
 		client.Close()
 		if d := time.Since(begun); d != 2*time.Second { // InterruptGrace
-			t.Fatal(d)
+			t.Fatalf("d is %v; want d == 2*time.Second", d)
 		}
 	})
 }
@@ -421,7 +421,7 @@ func TestCloseInputLetsTheCLIFinish(t *testing.T) {
 		cli.say(assistant("A"), good("A", turn.ID))
 		cli.die(io.EOF)
 		if r, err := turn.Wait(t.Context()); err != nil || r.Result != "A" {
-			t.Fatal(r, err)
+			t.Fatalf("r is %v, err is %v; want err == nil and r.Result == \"A\"", r, err)
 		}
 		if err := client.Wait(); err != nil {
 			t.Fatal(err)
@@ -461,15 +461,15 @@ func TestControlIsARawCall(t *testing.T) {
 		if err := client.Control(t.Context(), "brand_new", struct {
 			Deep map[string]int `json:"deep"`
 		}{map[string]int{"a": 1}}, &out); err != nil || out.N != 5 {
-			t.Fatal(out, err)
+			t.Fatalf("out is %v, err is %v; want err == nil and out.N == 5", out, err)
 		}
 		lines := cli.read()
 		if last := lines[len(lines)-1]; !strings.HasSuffix(last, `"type":"control_request","request":{"subtype":"brand_new","deep":{"a":1}}}`) {
-			t.Fatal(last)
+			t.Fatalf("last is %v; want strings.HasSuffix(last, `\"type\":\"control_request\",\"request\":{\"subtype\":\"brand_new\",\"deep\":{\"a\":1}}}`)", last)
 		}
 		var raw message.JSON
 		if err := client.Control(t.Context(), "brand_new", nil, &raw); err != nil || raw != `{"n":5}` {
-			t.Fatal(raw, err)
+			t.Fatalf("raw is %v, err is %v; want err == nil and raw == `{\"n\":5}`", raw, err)
 		}
 		if err := client.Control(t.Context(), "brand_new", []int{1}, nil); err == nil {
 			t.Fatal("fields that are no object")
@@ -484,10 +484,10 @@ func TestControlAnswerWithoutABody(t *testing.T) {
 		}
 		out := map[string]any{"kept": true}
 		if err := client.Control(t.Context(), "set_max_thinking_tokens", nil, &out); err != nil || len(out) != 1 {
-			t.Fatal(out, err)
+			t.Fatalf("out is %v, err is %v; want err == nil and len(out) == 1", out, err)
 		}
 		if r, err := client.Interrupt(t.Context()); err != nil || r == nil || len(r.StillQueued) != 0 {
-			t.Fatal(r, err)
+			t.Fatalf("r is %v, err is %v; want err == nil and r != nil and len(r.StillQueued) == 0", r, err)
 		}
 	})
 }
@@ -518,10 +518,10 @@ func TestControlTimeout(t *testing.T) {
 		begun := time.Now()
 		err := client.Control(t.Context(), "mcp_status", nil, nil)
 		if stalled, ok := errors.AsType[*claude.StalledError](err); !ok || stalled.Phase != "control request mcp_status" || time.Since(begun) != 2*time.Second {
-			t.Fatal(err, time.Since(begun))
+			t.Fatalf("err is %v, time.Since(begun) is %v; want ok and stalled.Phase == \"control request mcp_status\" and time.Since(begun) == 2*time.Second", err, time.Since(begun))
 		}
 		if kinds := cli.kinds(); kinds[len(kinds)-1] != "control_cancel_request" {
-			t.Fatal(kinds)
+			t.Fatalf("kinds is %v; want kinds[len(kinds)-1] == \"control_cancel_request\"", kinds)
 		}
 	})
 }
@@ -542,7 +542,7 @@ func TestInterruptReceipt(t *testing.T) {
 		cli.answers(map[string]string{"interrupt": `{"still_queued":["44444444-4444-4444-8444-444444444444"]}`})
 		r, err := client.Interrupt(t.Context())
 		if err != nil || len(r.StillQueued) != 1 || r.StillQueued[0] != "44444444-4444-4444-8444-444444444444" {
-			t.Fatal(r, err)
+			t.Fatalf("r is %v, err is %v; want err == nil and len(r.StillQueued) == 1 and r.StillQueued[0] == \"44444444-4444-4444-8444-444444444444\"", r, err)
 		}
 	})
 }
@@ -552,13 +552,13 @@ const changed = `{"type":"system","subtype":"commands_changed","commands":[{"nam
 func TestCommandsAreKeptUpToDate(t *testing.T) {
 	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
 		if c := client.ServerInfo().Commands; len(c) != 1 || c[0].Name != "old" {
-			t.Fatal(c)
+			t.Fatalf("c is %v; want len(c) == 1 and c[0].Name == \"old\"", c)
 		}
 		before := client.ServerInfo()
 		cli.say(changed)
 		synctest.Wait()
 		if c := client.ServerInfo().Commands; len(c) != 1 || c[0].Name != "new" || before.Commands[0].Name != "old" {
-			t.Fatal(c, before.Commands)
+			t.Fatalf("c is %v, before.Commands is %v; want len(c) == 1 and c[0].Name == \"new\" and before.Commands[0].Name == \"old\"", c, before.Commands)
 		}
 	})
 }
@@ -575,7 +575,7 @@ func TestCommandsThatChangeRightBehindTheHandshake(t *testing.T) {
 			defer client.Close()
 			synctest.Wait()
 			if c := client.ServerInfo().Commands; len(c) != 1 || c[0].Name != "new" {
-				t.Fatal(c)
+				t.Fatalf("c is %v; want len(c) == 1 and c[0].Name == \"new\"", c)
 			}
 		})
 	}
@@ -584,12 +584,12 @@ func TestCommandsThatChangeRightBehindTheHandshake(t *testing.T) {
 func TestSessionID(t *testing.T) {
 	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
 		if id := client.SessionID(); id != "" {
-			t.Fatal(id)
+			t.Fatalf("id is %v; want id == \"\"", id)
 		}
 		cli.say(initLine())
 		synctest.Wait()
 		if id := client.SessionID(); id != "335709b6-5234-418b-a7fc-c538f4dec9a8" {
-			t.Fatal(id)
+			t.Fatalf("id is %v; want id == \"335709b6-5234-418b-a7fc-c538f4dec9a8\"", id)
 		}
 	})
 }
@@ -606,7 +606,7 @@ func TestRequestsOfTheCLIAreAnswered(t *testing.T) {
 			`{"type":"control_response","response":{"subtype":"success","request_id":"elicitation","response":{"action":"decline"}}}`,
 		}
 		if !slices.Equal(lines, want) {
-			t.Fatalf("%q", lines)
+			t.Fatalf("%q; want slices.Equal(lines, want)", lines)
 		}
 	})
 }
@@ -635,7 +635,7 @@ func TestLoggerHoldsUpNoMessage(t *testing.T) {
 		turn := send(t, client, "a")
 		cli.say(turnLines(turn.ID, "A")...)
 		if r, err := turn.Wait(t.Context()); err != nil || r.Result != "A" {
-			t.Fatal(r, err)
+			t.Fatalf("r is %v, err is %v; want err == nil and r.Result == \"A\"", r, err)
 		}
 		close(log.release)
 		client.Close()
@@ -654,7 +654,7 @@ func TestSendWithEndedContextWritesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		if kinds := cli.kinds(); len(kinds) != 1 {
-			t.Fatal(kinds)
+			t.Fatalf("kinds is %v; want len(kinds) == 1", kinds)
 		}
 	})
 }

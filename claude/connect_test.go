@@ -74,10 +74,10 @@ func TestConnectWaitsForTheAnswer(t *testing.T) {
 		}
 		defer c.client.Close()
 		if info := c.client.ServerInfo(); info.ClaudeCodeVersion != "2.1.325" || info.PID != 7 {
-			t.Fatalf("%+v", info)
+			t.Fatalf("%+v; want info.ClaudeCodeVersion == \"2.1.325\" and info.PID == 7", info)
 		}
 		if kinds := cli.kinds(); len(kinds) != 1 || kinds[0] != "initialize" {
-			t.Fatalf("%v", kinds)
+			t.Fatalf("%v; want len(kinds) == 1 and kinds[0] == \"initialize\"", kinds)
 		}
 	})
 }
@@ -91,7 +91,7 @@ func TestConnectAnswerWithoutABody(t *testing.T) {
 		client := cli.connect(cli.options())
 		defer client.Close()
 		if client.ServerInfo() == nil || client.ServerInfo().Commands != nil {
-			t.Fatalf("%+v", client.ServerInfo())
+			t.Fatalf("%+v; want client.ServerInfo() != nil and client.ServerInfo().Commands == nil", client.ServerInfo())
 		}
 	})
 }
@@ -105,10 +105,10 @@ func TestHandshakeTimeout(t *testing.T) {
 		begun := time.Now()
 		err := connect(t.Context(), opts).failed(t, cli)
 		if stalled := handshakeCause[*claude.StalledError](t, err); stalled.Phase != "handshake" || stalled.Since != 3*time.Second {
-			t.Fatalf("%+v", stalled)
+			t.Fatalf("%+v; want stalled.Phase == \"handshake\" and stalled.Since == 3*time.Second", stalled)
 		}
 		if d := time.Since(begun); d != 3*time.Second {
-			t.Fatal(d)
+			t.Fatalf("d is %v; want d == 3*time.Second", d)
 		}
 	})
 }
@@ -121,7 +121,7 @@ func TestHandshakeTimeoutOfACLIThatDoesNotRead(t *testing.T) {
 		err := connect(t.Context(), cli.options()).failed(t, cli)
 		handshakeCause[*claude.StalledError](t, err)
 		if d := time.Since(begun); d != time.Minute {
-			t.Fatal(d)
+			t.Fatalf("d is %v; want d == time.Minute", d)
 		}
 	})
 }
@@ -137,7 +137,7 @@ func TestCLIThatLivesOnBehindABrokenPipeIsStopped(t *testing.T) {
 			t.Fatal(err)
 		}
 		if d := time.Since(begun); d < time.Minute || d > 65*time.Second {
-			t.Fatal(d)
+			t.Fatalf("d is %v; want d >= time.Minute and d <= 65*time.Second", d)
 		}
 	})
 }
@@ -155,7 +155,7 @@ func TestDeathDuringTheHandshake(t *testing.T) {
 			cli.read()
 			cli.die(exit)
 			if got := handshakeCause[*claude.ExitError](t, c.failed(t, cli)); got.Stderr != exit.Stderr {
-				t.Fatalf("%+v", got)
+				t.Fatalf("%+v; want got.Stderr == exit.Stderr", got)
 			}
 		})
 	}
@@ -185,7 +185,7 @@ func TestResultInsteadOfAnAnswer(t *testing.T) {
 		cli.die(&claude.ExitError{Code: 1})
 		failed := handshakeCause[*message.ResultError](t, c.failed(t, cli))
 		if failed.Result.Text() != "No conversation found with session ID: x" {
-			t.Fatal(failed)
+			t.Fatalf("failed is %v; want failed.Result.Text() == \"No conversation found with session ID: x\"", failed)
 		}
 	})
 }
@@ -196,7 +196,7 @@ func TestErrorAnswerToInitialize(t *testing.T) {
 		cli.onLine = func(line string) { cli.say(refusal(parse(line).RequestID, `"error":"no","error_code":"bad_hooks"`)) }
 		refused := handshakeCause[*claude.ControlError](t, connect(t.Context(), cli.options()).failed(t, cli))
 		if refused.Subtype != "initialize" || refused.Code != "bad_hooks" || refused.Message != "no" {
-			t.Fatalf("%+v", refused)
+			t.Fatalf("%+v; want refused.Subtype == \"initialize\" and refused.Code == \"bad_hooks\" and refused.Message == \"no\"", refused)
 		}
 	})
 }
@@ -264,7 +264,7 @@ func TestEndOfContextRacesWithTheAnswer(t *testing.T) {
 			<-c.done
 			if c.err != nil {
 				if !errors.Is(c.err, context.Canceled) {
-					t.Fatal(c.err)
+					t.Fatalf("c.err is %v; want errors.Is(c.err, context.Canceled)", c.err)
 				}
 				return
 			}
@@ -276,7 +276,7 @@ func TestEndOfContextRacesWithTheAnswer(t *testing.T) {
 			}
 			cli.say(turnLines(turn.ID, "hello")...)
 			if r, err := turn.Wait(t.Context()); err != nil || r.Result != "hello" {
-				t.Fatal(r, err)
+				t.Fatalf("r is %v, err is %v; want err == nil and r.Result == \"hello\"", r, err)
 			}
 		})
 	}
@@ -296,7 +296,7 @@ func TestEndOfContextAfterConnectingIsNoMatter(t *testing.T) {
 		turn := send(t, client, "still there?")
 		cli.say(turnLines(turn.ID, "yes")...)
 		if r, err := turn.Wait(t.Context()); err != nil || r.Result != "yes" {
-			t.Fatalf("%v %v", r, err)
+			t.Fatalf("%v %v; want err == nil and r.Result == \"yes\"", r, err)
 		}
 	})
 }

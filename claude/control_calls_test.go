@@ -198,7 +198,7 @@ func TestControlCallUnsupported(t *testing.T) {
 	for _, call := range slices.Concat(controlCalls...) {
 		_, _, err := call.run(t, `{"subtype":"error","error":"Unsupported control request subtype: x","error_code":"unsupported_request"}`)
 		if refused, ok := errors.AsType[*claude.ControlError](err); !errors.Is(err, claude.ErrUnsupported) || !ok || refused.Subtype != call.subtype() {
-			t.Errorf("%s: %v", call.name, err)
+			t.Errorf("%s: %v; want errors.Is(err, claude.ErrUnsupported) and ok and refused.Subtype == call.subtype()", call.name, err)
 		}
 	}
 }
@@ -221,12 +221,12 @@ func TestAnswerOfOtherTypes(t *testing.T) {
 	call := controlCall{call: asks((*claude.Client).FetchBinaryVersion)}
 	got, _, err := call.run(t, success(`{"version":7,"buildTime":"now","new":true}`))
 	if v, ok := got.(*claude.BinaryVersion); err != nil || !ok || v.Version != "" || v.BuildTime != "now" || !strings.Contains(string(v.Raw()), `"new"`) {
-		t.Error(got, err)
+		t.Errorf("got is %v, err is %v; want err == nil and ok and v.Version == \"\" and v.BuildTime == \"now\" and strings.Contains(string(v.Raw()), `\"new\"`)", got, err)
 	}
 	call = controlCall{call: asks((*claude.Client).FetchSessionCost)}
 	for _, body := range []string{`[]`, `"x"`, `null`, `{}`, `{"text":{}}`} {
 		if got, _, err := call.run(t, success(body)); err != nil || got != "" {
-			t.Errorf("%s: %v %v", body, got, err)
+			t.Errorf("%s: %v %v; want err == nil and got == \"\"", body, got, err)
 		}
 	}
 }
@@ -237,7 +237,7 @@ func TestFileContentsBytes(t *testing.T) {
 		"\xff\x00": {Contents: "/wA=", Encoding: "base64"},
 	} {
 		if got, err := f.Bytes(); err != nil || string(got) != want {
-			t.Errorf("%q, %v", got, err)
+			t.Errorf("%q, %v; want err == nil and string(got) == want", got, err)
 		}
 	}
 	broken := claude.FileContents{Contents: "?", Encoding: "base64"}
@@ -253,7 +253,7 @@ func TestMCPCallResultText(t *testing.T) {
 		`{}`: "", ``: "",
 	} {
 		if got := (&claude.MCPCallResult{Content: content}).Text(); got != want {
-			t.Errorf("%s: %q", content, got)
+			t.Errorf("%s: %q; want got == want", content, got)
 		}
 	}
 }

@@ -40,7 +40,7 @@ func TestEarlyExit(t *testing.T) {
 			for _, err := range []error{err, runErr} {
 				early, ok := errors.AsType[*claude.EarlyExitError](err)
 				if !ok || early.Path != path || len(early.Stdout) > 4<<10 || !errors.Is(err, claude.ErrNoResult) {
-					t.Errorf("%v", err)
+					t.Errorf("%v; want ok and early.Path == path and len(early.Stdout) <= 4<<10 and errors.Is(err, claude.ErrNoResult)", err)
 					continue
 				}
 				for _, want := range append(tt.want, path) {

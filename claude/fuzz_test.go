@@ -35,7 +35,7 @@ func FuzzDecodeMessage(f *testing.F) {
 		m, err := message.Decode(line)
 		object := json.Valid(line) && strings.HasPrefix(strings.TrimLeft(string(line), " \t\r\n"), "{")
 		if object && err != nil {
-			t.Fatalf("%q: %v", line, err)
+			t.Fatalf("%q: %v; want not (object && err != nil)", line, err)
 		}
 		if err != nil {
 			return
@@ -55,7 +55,7 @@ func FuzzDecodeMessage(f *testing.F) {
 			return // cannot be encoded again
 		}
 		if a, b := fields(t, m), fields(t, slow); !reflect.DeepEqual(a, b) {
-			t.Fatalf("%q:\n%v\n%v", line, a, b)
+			t.Fatalf("%q:\n%v\n%v; want reflect.DeepEqual(a, b)", line, a, b)
 		}
 	})
 }

@@ -54,7 +54,7 @@ func TestGuardFailsClosed(t *testing.T) {
 				HookSpecificOutput struct{ PermissionDecision, HookEventName string }
 			}
 			if err := message.JSON(cli.answered("r1")).Decode(&out); err != nil || out.HookSpecificOutput.PermissionDecision != "deny" || out.HookSpecificOutput.HookEventName != "PreToolUse" {
-				t.Errorf("%s: %s, %v", name, cli.answered("r1"), err)
+				t.Errorf("%s: %s, %v; want err == nil and out.HookSpecificOutput.PermissionDecision == \"deny\" and out.HookSpecificOutput.HookEventName == \"PreToolUse\"", name, cli.answered("r1"), err)
 			}
 		})
 	}

@@ -57,7 +57,7 @@ func TestEndOfContextInterruptsBeforeTheInputEnds(t *testing.T) {
 			s.running(t)
 			cancel(enough)
 			if err := s.ended(t); err != enough {
-				t.Fatal(name, err)
+				t.Fatalf("name is %v, err is %v; want err == enough", name, err)
 			}
 			s.want(t, "system/init")
 			if n := interrupts(cli); n != 1 || closedFirst || time.Since(begun) != 0 {
@@ -173,7 +173,7 @@ func TestNothingIsYieldedAfterTheEndOfTheContext(t *testing.T) {
 			cancel()
 		}
 		if !slices.Equal(got, []string{"system/init", "context canceled"}) {
-			t.Error(got)
+			t.Errorf("got is %v; want slices.Equal(got, []string{\"system/init\", \"context canceled\"})", got)
 		}
 	})
 }

@@ -55,7 +55,7 @@ func TestHandshakeSparesHooks(t *testing.T) {
 				<-said
 				var stalled *claude.StalledError
 				if errors.As(err, &stalled) != tt.fails {
-					t.Errorf("%v", err)
+					t.Errorf("%v; want errors.As(err, &stalled) == tt.fails", err)
 				}
 			})
 		})

@@ -99,7 +99,7 @@ func TestHandshakeFails(t *testing.T) {
 		var h handshake
 		v := h.fail(tt.err)
 		if !h.ended || h.err != tt.err || h.answer != nil || v.err != tt.err || v.closeInput || v.stalled != tt.stalled {
-			t.Errorf("%s: %+v, %+v", name, h, v)
+			t.Errorf("%s: %+v, %+v; want h.ended and h.err == tt.err and h.answer == nil and v.err == tt.err and not v.closeInput and v.stalled == tt.stalled", name, h, v)
 		}
 		if stop := errors.As(v.stop, new(*HandshakeError)); stop != tt.stop {
 			t.Errorf("%s: stops with %v", name, v.stop)

@@ -114,7 +114,7 @@ func TestCancelledCLIThatObeysIsGoneAtOnce(t *testing.T) {
 				t.Errorf("gone after %v, with %d messages", d, after)
 			}
 			if way == "cancel" && !errors.Is(last, context.Canceled) {
-				t.Error(last)
+				t.Errorf("last is %v; want not (way == \"cancel\" && !errors.Is(last, context.Canceled))", last)
 			}
 		})
 	}
@@ -148,9 +148,9 @@ func TestTornResultOfACLIThatEndsWell(t *testing.T) {
 		last = err
 	}
 	if !errors.Is(last, claude.ErrNoResult) {
-		t.Error(last)
+		t.Errorf("last is %v; want errors.Is(last, claude.ErrNoResult)", last)
 	}
 	if r, err := claude.Run(t.Context(), "go", fake("torn-well")); r != nil || !errors.Is(err, claude.ErrNoResult) {
-		t.Error(r, err)
+		t.Errorf("r is %v, err is %v; want r == nil and errors.Is(err, claude.ErrNoResult)", r, err)
 	}
 }

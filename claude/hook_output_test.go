@@ -146,7 +146,7 @@ func TestOutputsHoldNoNull(t *testing.T) {
 			if hso, ok := answer["hookSpecificOutput"].(map[string]any); ok {
 				specific++
 				if hso["hookEventName"] != string(event) || len(hso) < 2 {
-					t.Fatalf("%s: %s", event, text)
+					t.Fatalf("%s: %s; want hso[\"hookEventName\"] == string(event) and len(hso) >= 2", event, text)
 				}
 			}
 		}
@@ -231,7 +231,7 @@ func TestOutputsThatCannotBe(t *testing.T) {
 			_, err = hook.Encode("E", tt.out)
 		}
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%+v: %v", tt.out, err)
+			t.Errorf("%+v: %v; want err != nil and strings.Contains(err.Error(), tt.want)", tt.out, err)
 		}
 	}
 }

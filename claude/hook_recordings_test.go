@@ -169,14 +169,14 @@ func TestRecordedHooks(t *testing.T) {
 			cli.say(hookLine(id, m.ids[call.event], string(call.input)))
 			got := cli.given()[id]
 			if got.err != "" {
-				t.Fatalf("%s: %s", call.scenario, got.err)
+				t.Fatalf("%s: %s; want got.err == \"\"", call.scenario, got.err)
 			}
 			checkLossless(t, call, m.input)
 			switch equal := call.answer != nil && sameJSON(t, got.body, call.answer); {
 			case call.answer == nil || equal:
 			case strings.HasPrefix(call.scenario, "raw-hook-"):
 				if strings.Contains(string(got.body), "null") || strings.Contains(string(got.body), "permissionDecision") && !strings.Contains(string(got.body), `"hookEventName":"PreToolUse"`) {
-					t.Errorf("%s: %s", call.scenario, got.body)
+					t.Errorf("%s: %s; want not strings.Contains(string(got.body), \"null\") and not (strings.Contains(string(got.body), \"permissionDecision\") && !strings.Contains(string(got.body), `\"hookEventName\":\"PreToolUse\"`))", call.scenario, got.body)
 				}
 			default:
 				t.Errorf("%s: %s, recorded was %s", call.scenario, got.body, call.answer)
@@ -200,7 +200,7 @@ func checkLossless(t *testing.T, call recordedHook, input any) {
 	}
 	var fields, members map[string]any
 	if json.Unmarshal(text, &fields) != nil || json.Unmarshal(call.input, &members) != nil {
-		t.Fatal(call.scenario)
+		t.Fatalf("call.scenario is %v; want json.Unmarshal(text, &fields) == nil and json.Unmarshal(call.input, &members) == nil", call.scenario)
 	}
 	for name, want := range members {
 		got, ok := fields[name]

@@ -55,18 +55,18 @@ func TestHookIsCalledAndAnswers(t *testing.T) {
 		cli.say(hookLine("r1", "hook_0", `{"session_id":"s","transcript_path":"/t","cwd":"/w","prompt_id":"p","permission_mode":"plan","agent_id":"a","agent_type":"b",`+
 			`"effort":{"level":"high"},"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"},"tool_use_id":"toolu_1","mcp_server":{"name":"n","source":"s"},"brand_new":1}`))
 		if a := cli.given()["r1"]; string(a.body) != `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny"}}` {
-			t.Fatalf("%s %s", a.body, a.err)
+			t.Fatalf("%s %s; want string(a.body) == `{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\",\"permissionDecision\":\"deny\"}}`", a.body, a.err)
 		}
 		bash, err := tool.Decode(got)
 		if err != nil || bash.(*tool.BashInput).Command != "ls" {
-			t.Errorf("%+v %v", bash, err)
+			t.Errorf("%+v %v; want err == nil and bash.(*tool.BashInput).Command == \"ls\"", bash, err)
 		}
 		if got.SessionID != "s" || got.CWD != "/w" || got.PermissionMode != message.ModePlan || got.AgentID != "a" || got.Effort.Level != "high" ||
 			got.HookEventName != hook.PreToolUse || got.MCPServer.Name != "n" || got.ToolUseID != "toolu_1" || got.CallID() != "toolu_1" {
 			t.Errorf("%+v", got)
 		}
 		if !strings.Contains(string(got.Raw()), `"brand_new":1`) {
-			t.Error(got.Raw())
+			t.Errorf("got.Raw() is %v; want strings.Contains(string(got.Raw()), `\"brand_new\":1`)", got.Raw())
 		}
 	})
 }
@@ -87,11 +87,11 @@ func TestHooksOfOtherEvents(t *testing.T) {
 			t.Errorf("no opinion is %s, %s", got.body, got.err)
 		}
 		if got := string(answers["r2"].body); got != `{"hookSpecificOutput":{"hookEventName":"Later","x":[1]}}` {
-			t.Error(got)
+			t.Errorf("got is %v; want got == `{\"hookSpecificOutput\":{\"hookEventName\":\"Later\",\"x\":[1]}}`", got)
 		}
 		for request, id := range map[string]string{"r3": "hook_2", "r4": "hook_00"} {
 			if got := answers[request].err; got != "No hook callback found for ID: "+id {
-				t.Error(got)
+				t.Errorf("got is %v; want got == \"No hook callback found for ID: \"+id", got)
 			}
 		}
 	})
@@ -211,7 +211,7 @@ func TestHookErrorText(t *testing.T) {
 	withHooks(t, &hook.Hooks{PreToolUse: matchers}, func(t *testing.T, cli *memCLI, _ *claude.Client) {
 		cli.say(hookLine("r1", "hook_0", `{}`))
 		if got := cli.given()["r1"]; got.err != "hook boom" {
-			t.Errorf("%+v", got)
+			t.Errorf("%+v; want got.err == \"hook boom\"", got)
 		}
 	})
 }
@@ -243,7 +243,7 @@ func TestSlowHookBlocksNothing(t *testing.T) {
 		}
 		<-time.After(31 * time.Second)
 		if answers := cli.given(); len(answers) != 3 {
-			t.Errorf("%v", answers)
+			t.Errorf("%v; want len(answers) == 3", answers)
 		}
 	})
 }
@@ -264,7 +264,7 @@ func TestHookIsCancelled(t *testing.T) {
 		cli.say(hookLine("r1", "hook_0", `{"message":"one"}`), hookLine("r2", "hook_0", `{"message":"two"}`))
 		cli.say(`{"type":"control_cancel_request","request_id":"r1"}`)
 		if answers := cli.given(); len(answers) != 0 {
-			t.Error(answers)
+			t.Errorf("answers is %v; want len(answers) == 0", answers)
 		}
 		if !slices.Equal(ended, []string{"one"}) {
 			t.Error(ended)
@@ -292,11 +292,11 @@ func TestPromptWaitsForBlocking(t *testing.T) {
 		opts.Hooks = blocking()
 		messages := collect(claude.Query(t.Context(), "go", opts))
 		if kinds := cli.kinds(); !slices.Equal(kinds, []string{"initialize"}) {
-			t.Fatal(kinds)
+			t.Fatalf("kinds is %v; want slices.Equal(kinds, []string{\"initialize\"})", kinds)
 		}
 		cli.answerHooks(cli.read()[0], `"hook_on_failure_supported":true`)
 		if kinds := cli.kinds(); !slices.Equal(kinds, []string{"initialize", "user"}) {
-			t.Fatal(kinds)
+			t.Fatalf("kinds is %v; want slices.Equal(kinds, []string{\"initialize\", \"user\"})", kinds)
 		}
 		cli.Close()
 		messages.ended(t)
@@ -323,7 +323,7 @@ func TestBlockingIsRefused(t *testing.T) {
 				}
 				refused, ok := errors.AsType[*claude.OnFailureError](err)
 				if !ok || *refused != want || !errors.Is(err, claude.ErrUnsupported) || !errors.As(err, new(*claude.HandshakeError)) {
-					t.Errorf("%s: %v", members, err)
+					t.Errorf("%s: %v; want ok and *refused == want and errors.Is(err, claude.ErrUnsupported) and errors.As(err, new(*claude.HandshakeError))", members, err)
 				}
 				if kinds := cli.kinds(); !slices.Equal(kinds, []string{"initialize"}) {
 					t.Errorf("%s: the CLI has read %v", members, kinds)
@@ -349,7 +349,7 @@ func TestWaitingForBlockingEndsWithTheContext(t *testing.T) {
 			t.Error(err)
 		}
 		if kinds := cli.kinds(); !slices.Equal(kinds, []string{"initialize"}) {
-			t.Error(kinds)
+			t.Errorf("kinds is %v; want slices.Equal(kinds, []string{\"initialize\"})", kinds)
 		}
 	})
 }
@@ -362,7 +362,7 @@ func TestHooksKeepTheInputOpen(t *testing.T) {
 		opts.Hooks = &hook.Hooks{Stop: hook.On("", func(context.Context, *hook.StopInput) (*hook.StopOutput, error) { return nil, nil })}
 		messages := collect(claude.Query(t.Context(), "go", opts))
 		if kinds := cli.kinds(); !slices.Equal(kinds, []string{"initialize", "user"}) {
-			t.Fatal(kinds)
+			t.Fatalf("kinds is %v; want slices.Equal(kinds, []string{\"initialize\", \"user\"})", kinds)
 		}
 		cli.say(state("running"))
 		cli.say(turnLines("", "A1")...)

@@ -50,7 +50,7 @@ func TestInterruptedTurnOfAProcessLeavesNothing(t *testing.T) {
 		}
 	}
 	if len(got) != 1 || got[0] != "answer to two" {
-		t.Errorf("%q", got)
+		t.Errorf("%q; want len(got) == 1 and got[0] == \"answer to two\"", got)
 	}
 	if err := client.WaitIdle(t.Context()); err != nil && !errors.Is(err, claude.ErrClosed) {
 		t.Error(err)

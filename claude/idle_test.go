@@ -158,7 +158,7 @@ func TestInputStaysOpenUnderAQuestion(t *testing.T) {
 		cli.unstuck()
 		wantInput(t, cli, false, "answered")
 		if lines := cli.read(); parse(lines[len(lines)-1]).Type != "control_response" {
-			t.Fatalf("%q", lines)
+			t.Fatalf("%q; want parse(lines[len(lines)-1]).Type == \"control_response\"", lines)
 		}
 		if err := s.ended(t); err != nil {
 			t.Fatal(err)

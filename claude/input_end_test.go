@@ -183,7 +183,7 @@ func TestExitTimeoutStopsACLIThatStays(t *testing.T) {
 		within(t, time.Second)
 		stalled, ok := errors.AsType[*claude.StalledError](s.ended(t))
 		if !ok || stalled.Phase != "exit" {
-			t.Fatalf("%v", stalled)
+			t.Fatalf("%v; want ok and stalled.Phase == \"exit\"", stalled)
 		}
 	})
 }
@@ -208,7 +208,7 @@ func TestInputOfAStreamClosesWhenProduceReturns(t *testing.T) {
 		})
 		const line = `{"type":"user","message":{"role":"user","content":[{"type":"text","text":"q1"}]},"parent_tool_use_id":null}`
 		if lines := cli.read(); len(lines) != 2 || lines[1] != line {
-			t.Fatalf("%q", lines)
+			t.Fatalf("%q; want len(lines) == 2 and lines[1] == line", lines)
 		}
 		cli.say(oneTurn("a")...)
 		wantInput(t, cli, true, "produce goes on")
@@ -323,7 +323,7 @@ func TestStreamClosesTheInputOfAFailedWriteAndTellsTheExit(t *testing.T) {
 		synctest.Wait()
 		cli.die(&claude.ExitError{Code: 9})
 		if exit, ok := errors.AsType[*claude.ExitError](s.ended(t)); !ok || exit.Code != 9 {
-			t.Fatalf("%v", exit)
+			t.Fatalf("%v; want ok and exit.Code == 9", exit)
 		}
 	})
 }

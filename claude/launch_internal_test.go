@@ -35,7 +35,7 @@ func TestLaunchLeavesOptions(t *testing.T) {
 	l.resumes("s")
 	l.forks()
 	if l.Env["CLAUDE_CONFIG_DIR"] != "/c" || !l.CleanEnv || l.SettingSources == nil || !l.StrictMCPConfig || l.Continue || l.Resume != "s" || !l.ForkSession {
-		t.Errorf("%+v", l)
+		t.Errorf("%+v; want l.Env[\"CLAUDE_CONFIG_DIR\"] == \"/c\" and l.CleanEnv and l.SettingSources != nil and l.StrictMCPConfig and not l.Continue and l.Resume == \"s\" and l.ForkSession", l)
 	}
 	if !reflect.DeepEqual(given, want) || !reflect.DeepEqual(&l.Options, want) {
 		t.Errorf("%+v and %+v, want %+v", given, l.Options, want)
@@ -70,6 +70,6 @@ func TestNoLockWithoutHome(t *testing.T) {
 	g.follow(id)
 	defer g.release()
 	if files, err := os.ReadDir("."); err != nil || len(files) != 0 {
-		t.Errorf("%v, %v", files, err)
+		t.Errorf("%v, %v; want err == nil and len(files) == 0", files, err)
 	}
 }

@@ -22,11 +22,11 @@ func TestLineQueue_order(t *testing.T) {
 	for i := range n {
 		e, ok, err := m.take(t.Context())
 		if !ok || err != nil || e.text != strconv.Itoa(i) {
-			t.Fatalf("%d: %q %v %v", i, e.text, ok, err)
+			t.Fatalf("%d: %q %v %v; want ok and err == nil and e.text == strconv.Itoa(i)", i, e.text, ok, err)
 		}
 	}
 	if _, ok, err := m.take(t.Context()); ok || err != nil {
-		t.Fatal(ok, err)
+		t.Fatalf("ok is %v, err is %v; want not ok and err == nil", ok, err)
 	}
 	work.Wait()
 	if b := m.bytes.Load(); b != 0 {
@@ -40,14 +40,14 @@ func TestLineQueue_bytes(t *testing.T) {
 	m.put(entry{text: "four"})
 	m.put(entry{text: "and seven"})
 	if b := m.bytes.Load(); b != 13 {
-		t.Fatal(b)
+		t.Fatalf("b is %v; want b == 13", b)
 	}
 	if _, ok, _ := m.take(t.Context()); !ok || m.bytes.Load() != 9 || freed != 1 {
-		t.Fatal(m.bytes.Load(), freed)
+		t.Fatalf("m.bytes.Load() is %v, freed is %v; want ok and m.bytes.Load() == 9 and freed == 1", m.bytes.Load(), freed)
 	}
 	m.drop()
 	if m.bytes.Load() != 0 || freed != 2 {
-		t.Fatal(m.bytes.Load(), freed)
+		t.Fatalf("m.bytes.Load() is %v, freed is %v; want m.bytes.Load() == 0 and freed == 2", m.bytes.Load(), freed)
 	}
 	m.put(entry{text: "for nobody"})
 	if m.bytes.Load() != 0 || m.queue != nil {
@@ -62,11 +62,11 @@ func TestLineQueue_end(t *testing.T) {
 	m.end(first)
 	m.end(errors.New("second"))
 	if e, ok, _ := m.take(t.Context()); !ok || e.text != "a" {
-		t.Fatal(e, ok)
+		t.Fatalf("e is %v, ok is %v; want ok and e.text == \"a\"", e, ok)
 	}
 	for range 2 {
 		if _, ok, err := m.take(t.Context()); ok || err != first {
-			t.Fatal(ok, err)
+			t.Fatalf("ok is %v, err is %v; want not ok and err == first", ok, err)
 		}
 	}
 }
@@ -87,17 +87,17 @@ func TestLineQueue_wait(t *testing.T) {
 		synctest.Wait()
 		m.put(entry{text: "a"})
 		if s := <-got; s != "a" {
-			t.Fatal(s)
+			t.Fatalf("s is %v; want s == \"a\"", s)
 		}
 		go take()
 		synctest.Wait()
 		cancel(errors.New("enough"))
 		if s := <-got; s != "enough" {
-			t.Fatal(s)
+			t.Fatalf("s is %v; want s == \"enough\"", s)
 		}
 		m.put(entry{text: "b"})
 		if _, ok, err := m.take(ctx); ok || err.Error() != "enough" {
-			t.Fatal(ok, err)
+			t.Fatalf("ok is %v, err is %v; want not ok and err.Error() == \"enough\"", ok, err)
 		}
 	})
 }

@@ -231,7 +231,7 @@ func TestAlignFiller(t *testing.T) {
 		`{"a":["anything","x"],"d":1}`:                  false,
 	} {
 		if aligned := alignFiller(want, jsonValue([]byte(got))); reflect.DeepEqual(aligned, want) != same {
-			t.Errorf("%s: %v", got, aligned)
+			t.Errorf("%s: %v; want reflect.DeepEqual(aligned, want) == same", got, aligned)
 		}
 	}
 }

@@ -51,6 +51,6 @@ func TestDebugLogOfAStart(t *testing.T) {
 	}
 	got := out.String()
 	if strings.Contains(got, "a-secret-value") || !strings.Contains(got, "--output-format") || !strings.Contains(got, "LANG=C") {
-		t.Error(got)
+		t.Errorf("got is %v; want not strings.Contains(got, \"a-secret-value\") and strings.Contains(got, \"--output-format\") and strings.Contains(got, \"LANG=C\")", got)
 	}
 }

@@ -42,10 +42,10 @@ func TestListChangedAndANewTool(t *testing.T) {
 	mcptool.NewTool("add", "", add).AddTo(server.Server)
 	wantJSON(t, <-heard, `{"subtype":"mcp_message","server_name":"calc","message":{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}}`)
 	if list := w.say("calc", `{"method":"tools/list","jsonrpc":"2.0","id":2}`); !strings.Contains(list, `"add"`) {
-		t.Error(list)
+		t.Errorf("list is %v; want strings.Contains(list, `\"add\"`)", list)
 	}
 	if got := w.say("calc", callMessage(3, "add", `{"a":1,"b":2}`)); !strings.Contains(got, `"3"`) {
-		t.Error(got)
+		t.Errorf("got is %v; want strings.Contains(got, `\"3\"`)", got)
 	}
 }
 
@@ -87,7 +87,7 @@ func TestElicitationByTheCLI(t *testing.T) {
 		} `json:"message"`
 	}
 	if err := json.Unmarshal([]byte(<-heard), &asked); err != nil || asked.Message.Method != "elicitation/create" {
-		t.Fatalf("%+v %v", asked, err)
+		t.Fatalf("%+v %v; want err == nil and asked.Message.Method == \"elicitation/create\"", asked, err)
 	}
 	wantJSON(t, w.say("calc", fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"name":"Bo"}}}`, asked.Message.ID)), `{"jsonrpc":"2.0","result":{},"id":0}`)
 	wantJSON(t, answerOf(t, call), `{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"accept Bo"}]}}`)
@@ -122,11 +122,11 @@ func TestSamplingGoesOut(t *testing.T) {
 		} `json:"message"`
 	}
 	if err := json.Unmarshal([]byte(<-heard), &asked); err != nil || asked.Message.Method != "sampling/createMessage" {
-		t.Fatalf("%+v %v", asked, err)
+		t.Fatalf("%+v %v; want err == nil and asked.Message.Method == \"sampling/createMessage\"", asked, err)
 	}
 	w.say("calc", fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"role":"assistant","model":"m","content":{"type":"text","text":"thought"}}}`, asked.Message.ID))
 	if got := answerOf(t, call); !strings.Contains(got, "thought") {
-		t.Error(got)
+		t.Errorf("got is %v; want strings.Contains(got, \"thought\")", got)
 	}
 	// An answer that is an error.
 	call = w.start("calc", callMessage(3, "think", `{}`))
@@ -135,7 +135,7 @@ func TestSamplingGoesOut(t *testing.T) {
 	}
 	w.say("calc", fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"Method not found"}}`, asked.Message.ID))
 	if got := answerOf(t, call); !strings.Contains(got, "Method not found") || !strings.Contains(got, `"isError":true`) {
-		t.Error(got)
+		t.Errorf("got is %v; want strings.Contains(got, \"Method not found\") and strings.Contains(got, `\"isError\":true`)", got)
 	}
 }
 
@@ -173,7 +173,7 @@ func TestElicitationAnsweredLater(t *testing.T) {
 func TestElicitationCallbackPanics(t *testing.T) {
 	w := serveAsker(t, asker(), func(context.Context, *claude.ElicitationRequest) (*claude.ElicitationResult, error) { panic("boom") })
 	if got := w.say("calc", callMessage(2, "ask", `{}`)); !strings.Contains(got, "panicked: boom") || !strings.Contains(got, `"isError":true`) {
-		t.Error(got)
+		t.Errorf("got is %v; want strings.Contains(got, \"panicked: boom\") and strings.Contains(got, `\"isError\":true`)", got)
 	}
 }
 

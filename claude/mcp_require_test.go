@@ -74,7 +74,7 @@ func TestRequireMCP(t *testing.T) {
 				result, err := claude.Run(t.Context(), "go", opts)
 				checkNotReady(t, err, tt.want)
 				if err == nil && result.Result != "done" {
-					t.Errorf("%+v", result)
+					t.Errorf("%+v; want not (err == nil && result.Result != \"done\")", result)
 				}
 			})
 		})
@@ -121,10 +121,10 @@ func TestRequireMCPOfACLIThatEnds(t *testing.T) {
 		})
 		_, err := claude.Run(t.Context(), "go", &claude.Options{RequireMCP: []string{"a"}, Spawner: dies})
 		if e, ok := errors.AsType[*claude.ExitError](err); !ok || e.Code != 3 {
-			t.Errorf("%T %v", err, err)
+			t.Errorf("%T %v; want ok and e.Code == 3", err, err)
 		}
 		if _, err := claude.Connect(t.Context(), &claude.Options{RequireMCP: []string{"a"}, Spawner: dies}); err == nil || errors.Is(err, io.EOF) {
-			t.Errorf("%T %v", err, err)
+			t.Errorf("%T %v; want err != nil and not errors.Is(err, io.EOF)", err, err)
 		}
 	})
 }

@@ -79,7 +79,7 @@ func answerOf(t *testing.T, p *claudetest.Pending) string {
 	}
 	var answer map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &answer); err != nil || len(answer) != 1 {
-		t.Fatalf("%s: %v", raw, err)
+		t.Fatalf("%s: %v; want err == nil and len(answer) == 1", raw, err)
 	}
 	return string(answer["mcp_response"])
 }
@@ -136,7 +136,7 @@ func (w *mcpWorld) handshake(server string) {
 		`{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"calc","version":"1.0.0"}}}`)
 	wantJSON(w.t, w.say(server, `{"jsonrpc":"2.0","method":"notifications/initialized"}`), `{"jsonrpc":"2.0","result":{},"id":0}`)
 	if list := w.say(server, `{"method":"tools/list","jsonrpc":"2.0","id":1}`); !strings.Contains(list, `"add"`) {
-		w.t.Error(list)
+		w.t.Errorf("list is %v; want strings.Contains(list, `\"add\"`)", list)
 	}
 	wantJSON(w.t, w.say(server, callMessage(2, "add", `{"a":1,"b":1}`)), `{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"2"}]}}`)
 }
@@ -174,14 +174,14 @@ func TestUnknownServerAndBadMessages(t *testing.T) {
 	} {
 		_, err := w.start(tt.server, tt.message).Wait()
 		if e, ok := errors.AsType[*claude.ControlError](err); !ok || !strings.Contains(e.Message, tt.want) {
-			t.Errorf("%s: %v", tt.message, err)
+			t.Errorf("%s: %v; want ok and strings.Contains(e.Message, tt.want)", tt.message, err)
 		}
 	}
 	if got := w.say("calc", `{"jsonrpc":"2.0","id":7,"method":"no/such"}`); !strings.Contains(got, "-32601") {
-		t.Error(got)
+		t.Errorf("got is %v; want strings.Contains(got, \"-32601\")", got)
 	}
 	if got := w.say("calc", callMessage(8, "nope", `{}`)); !strings.Contains(got, "unknown tool") {
-		t.Error(got)
+		t.Errorf("got is %v; want strings.Contains(got, \"unknown tool\")", got)
 	}
 	wantJSON(t, w.say("calc", `{"jsonrpc":"2.0","id":9,"method":"ping"}`), `{"jsonrpc":"2.0","id":9,"result":{}}`)
 }
@@ -250,7 +250,7 @@ func TestCancelledCallIsNeverAnswered(t *testing.T) {
 		wantJSON(t, w.say("calc", `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2,"reason":"enough"}}`),
 			`{"jsonrpc":"2.0","result":{},"id":0}`)
 		if got := <-tool.ended; got != "a" {
-			t.Error(got)
+			t.Errorf("got is %v; want got == \"a\"", got)
 		}
 		synctest.Wait()
 		select {
@@ -296,7 +296,7 @@ func TestWithdrawnRequestCancelsTheCall(t *testing.T) {
 	<-tool.begun
 	a.Cancel()
 	if got := <-tool.ended; got != "a" {
-		t.Error(got)
+		t.Errorf("got is %v; want got == \"a\"", got)
 	}
 }
 
@@ -320,7 +320,7 @@ func TestReconnectionEndsTheCallsOfTheOldSession(t *testing.T) {
 	<-tool.begun
 	w.say("calc", `{"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}},"jsonrpc":"2.0","id":0}`)
 	if got := <-tool.ended; got != "a" {
-		t.Error(got)
+		t.Errorf("got is %v; want got == \"a\"", got)
 	}
 	if _, err := a.Wait(); err == nil {
 		t.Error("the call was answered")
@@ -373,7 +373,7 @@ func TestOneServerForTwentyClients(t *testing.T) {
 	}
 	clients.Wait()
 	if len(calls) != 20 {
-		t.Error(calls)
+		t.Errorf("calls is %v; want len(calls) == 20", calls)
 	}
 	for range server.Server.Sessions() {
 		t.Error("a session is left")
@@ -435,7 +435,7 @@ func TestLateServerIsLeftToTheCLI(t *testing.T) {
 			t.Fatal(err)
 		}
 		if fmt.Sprint(init.Servers) != "[calc slow]" || len(init.Manifests) != 1 || init.Manifests["calc"] == nil {
-			t.Errorf("%s", w.init)
+			t.Errorf("%s; want fmt.Sprint(init.Servers) == \"[calc slow]\" and len(init.Manifests) == 1 and init.Manifests[\"calc\"] != nil", w.init)
 		}
 		wantJSON(t, string(init.Configs), `{"calc":{"timeout":2000,"tools":[{"name":"add","permission_policy":"always_ask"}]}}`)
 		w.Close()
@@ -474,7 +474,7 @@ func TestListChangedDuringCapture(t *testing.T) {
 			return 1
 		}
 		if strings.Contains(string(req.Request), "toolsListResult") || !strings.Contains(string(req.Request), "initializeResult") {
-			t.Errorf("%s", req.Request)
+			t.Errorf("%s; want not strings.Contains(string(req.Request), \"toolsListResult\") and strings.Contains(string(req.Request), \"initializeResult\")", req.Request)
 		}
 		<-cli.InputEnd()
 		return 0

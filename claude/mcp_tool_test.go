@@ -111,7 +111,7 @@ func TestToolArguments(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got.Result.IsError != tt.bad || len(got.Result.Content) != 1 || !strings.Contains(got.Result.Content[0].Text, tt.want) {
-				t.Errorf("%+v", got.Result)
+				t.Errorf("%+v; want got.Result.IsError == tt.bad and len(got.Result.Content) == 1 and strings.Contains(got.Result.Content[0].Text, tt.want)", got.Result)
 			}
 		})
 	}
@@ -135,7 +135,7 @@ func TestAlwaysLoadOfAServer(t *testing.T) {
 		t.Errorf("%d tools are loaded: %s", n, w.init)
 	}
 	if !strings.Contains(string(w.init), `"k":"v"`) {
-		t.Errorf("%s", w.init)
+		t.Errorf("%s; want strings.Contains(string(w.init), `\"k\":\"v\"`)", w.init)
 	}
 }
 
@@ -168,10 +168,10 @@ func TestCallInfo(t *testing.T) {
 	}))
 	w.say("calc", callMessage(2, "t", `{}`))
 	if got.ToolUseID != "toolu_2" || got.Name != "t" || got.Session == nil || got.Meta["claudecode/toolUseId"] != "toolu_2" {
-		t.Errorf("%+v", got)
+		t.Errorf("%+v; want got.ToolUseID == \"toolu_2\" and got.Name == \"t\" and got.Session != nil and got.Meta[\"claudecode/toolUseId\"] == \"toolu_2\"", got)
 	}
 	if call := mcptool.CallInfo(t.Context()); call.ToolUseID != "" || call.Progress(t.Context(), 1, 2, "") != nil {
-		t.Errorf("%+v", call)
+		t.Errorf("%+v; want call.ToolUseID == \"\" and call.Progress(t.Context(), 1, 2, \"\") == nil", call)
 	}
 }
 
@@ -188,7 +188,7 @@ func TestPanicInAnyServer(t *testing.T) {
 	})
 	wantJSON(t, w.say("any", callMessage(2, "t", `{}`)), `{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"the tool t panicked: boom in toolu_2"}],"isError":true}}`)
 	if got := w.say("any", `{"jsonrpc":"2.0","id":3,"method":"prompts/get","params":{"name":"p"}}`); !strings.Contains(got, "prompts/get panicked: prompt boom") {
-		t.Error(got)
+		t.Errorf("got is %v; want strings.Contains(got, \"prompts/get panicked: prompt boom\")", got)
 	}
 	w.Close()
 	if n := strings.Count(log.String(), "a tool server panicked"); n != 2 {

@@ -196,7 +196,7 @@ func TestMirrorFenced(t *testing.T) {
 			t.Fatalf("%d messages", len(out.got))
 		}
 		if e, ok := out.got[0].(*message.MirrorError); !ok || !strings.Contains(e.Error, ErrFenced.Error()) {
-			t.Errorf("%+v", out.got[0])
+			t.Errorf("%+v; want ok and strings.Contains(e.Error, ErrFenced.Error())", out.got[0])
 		}
 	})
 }
@@ -227,7 +227,7 @@ func TestClaimLooksAgain(t *testing.T) {
 	defer cleanup()
 	text, err := os.ReadFile(filepath.Join(l.Env["CLAUDE_CONFIG_DIR"], "projects", key("").ProjectKey, firstID+".jsonl"))
 	if err != nil || string(text) != "{\"n\":1}\n{\"n\":2}\n" {
-		t.Errorf("%q, %v", text, err)
+		t.Errorf("%q, %v; want err == nil and string(text) == \"{\\\"n\\\":1}\\n{\\\"n\\\":2}\\n\"", text, err)
 	}
 }
 
@@ -252,9 +252,9 @@ func TestPWD(t *testing.T) {
 	t.Setenv("PWD", "/of/the/caller")
 	env := unchecked(&Options{Dir: "/of/the/child"}).environ()
 	if !slices.Contains(env, "PWD=/of/the/child") || slices.Contains(env, "PWD=/of/the/caller") {
-		t.Errorf("%q", env)
+		t.Errorf("%q; want slices.Contains(env, \"PWD=/of/the/child\") and not slices.Contains(env, \"PWD=/of/the/caller\")", env)
 	}
 	if env := unchecked(&Options{}).environ(); !slices.Contains(env, "PWD=/of/the/caller") {
-		t.Errorf("%q", env)
+		t.Errorf("%q; want slices.Contains(env, \"PWD=/of/the/caller\")", env)
 	}
 }

@@ -102,7 +102,7 @@ func TestMirror(t *testing.T) {
 				}
 				for _, e := range told {
 					if !strings.Contains(e.Error, tt.told) || e.Key.SessionID != mirroredID {
-						t.Errorf("%+v", e)
+						t.Errorf("%+v; want strings.Contains(e.Error, tt.told) and e.Key.SessionID == mirroredID", e)
 					}
 				}
 				if stored := strings.Join(store.stored, ""); tt.told == "" && stored != `{"n":1}{"n":3}subagents/agent-1{"n":2}` {

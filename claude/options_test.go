@@ -179,7 +179,7 @@ func TestPrompts(t *testing.T) {
 	for _, tt := range tests {
 		got, err := unchecked(&Options{SystemPrompt: tt.prompt}).initialize()
 		if err != nil || string(got) != tt.want {
-			t.Errorf("%#v: %s, %v", tt.prompt, got, err)
+			t.Errorf("%#v: %s, %v; want err == nil and string(got) == tt.want", tt.prompt, got, err)
 		}
 	}
 }
@@ -274,7 +274,7 @@ func TestSecretValues(t *testing.T) {
 		}
 		info, err := os.Stat(tmp.paths[0])
 		if err != nil || info.Mode().Perm() != 0o600 || info.Size() != int64(len(settings)) {
-			t.Errorf("%v, %v", info, err)
+			t.Errorf("%v, %v; want err == nil and info.Mode().Perm() == 0o600 and info.Size() == int64(len(settings))", info, err)
 		}
 		paths := slices.Clone(tmp.paths)
 		tmp.remove()

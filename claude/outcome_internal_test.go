@@ -50,11 +50,11 @@ func TestOutcome(t *testing.T) {
 		switch {
 		case tt.limit:
 			if !isLimit || limit.resetsAt.IsZero() != (tt.resets == 0) || tt.resets != 0 && limit.resetsAt.Unix() != tt.resets {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("%s: %v; want isLimit and limit.resetsAt.IsZero() == (tt.resets == 0) and not (tt.resets != 0 && limit.resetsAt.Unix() != tt.resets)", name, err)
 			}
 		case tt.result:
 			if !errors.As(err, new(*message.ResultError)) {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("%s: %v; want errors.As(err, new(*message.ResultError))", name, err)
 			}
 		case err != tt.is:
 			t.Errorf("%s: %v, want %v", name, err, tt.is)

@@ -43,7 +43,7 @@ func TestAnswerLater(t *testing.T) {
 		// An invalid answer leaves the request open.
 		for _, bad := range []claude.PermissionResult{nil, (*claude.Deny)(nil), &claude.Allow{UpdatedInput: "[]"}, choices()} {
 			if err := c.AnswerPermission(ctx, "r1", bad); err == nil || errors.Is(err, claude.ErrNotOpen) {
-				t.Errorf("%#v: %v", bad, err)
+				t.Errorf("%#v: %v; want err != nil and not errors.Is(err, claude.ErrNotOpen)", bad, err)
 			}
 		}
 		if err := c.AnswerElicitation(ctx, "r1", &claude.ElicitationResult{Action: message.ElicitationCancel}); err == nil {
@@ -60,14 +60,14 @@ func TestAnswerLater(t *testing.T) {
 			}
 		}
 		if got := cli.answered("r1"); got != `{"behavior":"deny","message":"no","toolUseID":"toolu_1"}` {
-			t.Error(got)
+			t.Errorf("got is %v; want got == `{\"behavior\":\"deny\",\"message\":\"no\",\"toolUseID\":\"toolu_1\"}`", got)
 		}
 		if cli.answered("r2") == "" || cli.answered("r3") != `{"action":"cancel"}` || cli.answered("r4") != `{"behavior":"cancelled"}` {
-			t.Errorf("%q", cli.read())
+			t.Errorf("%q; want cli.answered(\"r2\") != \"\" and cli.answered(\"r3\") == `{\"action\":\"cancel\"}` and cli.answered(\"r4\") == `{\"behavior\":\"cancelled\"}`", cli.read())
 		}
 		for _, id := range []string{"r1", "r9"} {
 			if err := c.AnswerPermission(ctx, id, &claude.Allow{}); !errors.Is(err, claude.ErrNotOpen) {
-				t.Errorf("%s: %v", id, err)
+				t.Errorf("%s: %v; want errors.Is(err, claude.ErrNotOpen)", id, err)
 			}
 		}
 	})
@@ -92,7 +92,7 @@ func TestAnswerAfterTheRequestIsGone(t *testing.T) {
 			t.Error(err)
 		}
 		if got := cli.answered("r1") + cli.answered("r2"); got != "" {
-			t.Error(got)
+			t.Errorf("got is %v; want got == \"\"", got)
 		}
 	})
 }
@@ -112,7 +112,7 @@ func TestAnswerBeforeTheCallbackReturns(t *testing.T) {
 		}
 		<-time.After(time.Minute)
 		if got := cli.answered("r1"); got != `{"behavior":"deny","message":"no","toolUseID":"toolu_1"}` {
-			t.Error(got)
+			t.Errorf("got is %v; want got == `{\"behavior\":\"deny\",\"message\":\"no\",\"toolUseID\":\"toolu_1\"}`", got)
 		}
 	})
 }

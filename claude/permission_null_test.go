@@ -117,7 +117,7 @@ func members(t *testing.T, line []byte) map[string]any {
 	t.Helper()
 	var m map[string]any
 	if err := json.Unmarshal(line, &m); err != nil || m == nil {
-		t.Fatalf("%s: %v", line, err)
+		t.Fatalf("%s: %v; want err == nil and m != nil", line, err)
 	}
 	if at := nullBeside(m); at != "" {
 		t.Errorf("null at %s in %s", at, line)

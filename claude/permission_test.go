@@ -163,7 +163,7 @@ func TestSkippedQuestionIsAnnotated(t *testing.T) {
 	withOptions(t, questioned(skipping()), func(t *testing.T, cli *memCLI, _ *claude.Client) {
 		cli.say(`{"type":"system","subtype":"init","session_id":"s","capabilities":["ask_user_question_unanswered_v1"]}`, request("r1", questionAsk))
 		if got := cli.answered("r1"); !strings.Contains(got, `"annotations":{"Why?":{"unanswered":"skipped"}}`) {
-			t.Error(got)
+			t.Errorf("got is %v; want strings.Contains(got, `\"annotations\":{\"Why?\":{\"unanswered\":\"skipped\"}}`)", got)
 		}
 	})
 }
@@ -191,7 +191,7 @@ func TestRequestIsTyped(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 		if in, err := tool.Decode(got); err != nil || in.(*tool.UnknownInput).Input != `{"x":1}` {
-			t.Errorf("%v, %v", in, err)
+			t.Errorf("%v, %v; want err == nil and in.(*tool.UnknownInput).Input == `{\"x\":1}`", in, err)
 		}
 	})
 }
@@ -205,10 +205,10 @@ func TestChangedSuggestion(t *testing.T) {
 	u.Destination = message.DestinationLocalSettings
 	got, err := json.Marshal(u)
 	if err != nil || string(got) != `{"destination":"localSettings","mode":"plan","new":{"a":1},"type":"setMode"}` {
-		t.Errorf("%s, %v", got, err)
+		t.Errorf("%s, %v; want err == nil and string(got) == `{\"destination\":\"localSettings\",\"mode\":\"plan\",\"new\":{\"a\":1},\"type\":\"setMode\"}`", got, err)
 	}
 	if r := (message.PermissionRule{ToolName: "Bash", RuleContent: "ls"}).String(); r != "Bash(ls)" {
-		t.Error(r)
+		t.Errorf("r is %v; want r == \"Bash(ls)\"", r)
 	}
 }
 
@@ -222,10 +222,10 @@ func TestPanicLeavesTheClientAlive(t *testing.T) {
 	withOptions(t, opts, func(t *testing.T, cli *memCLI, _ *claude.Client) {
 		cli.say(request("r1", bashAsk), request("r2", bashAsk))
 		if got := cli.answered("r1"); got != "error: the handler of can_use_tool panicked: boom" {
-			t.Error(got)
+			t.Errorf("got is %v; want got == \"error: the handler of can_use_tool panicked: boom\"", got)
 		}
 		if got := cli.answered("r2"); !strings.Contains(got, "allow") {
-			t.Error(got)
+			t.Errorf("got is %v; want strings.Contains(got, \"allow\")", got)
 		}
 	})
 }
@@ -279,7 +279,7 @@ func TestCallbackEndsWithItsRequest(t *testing.T) {
 	withOptions(t, waiting(&cause), func(t *testing.T, cli *memCLI, _ *claude.Client) {
 		cli.say(request("r1", bashAsk), `{"type":"control_cancel_request","request_id":"r1"}`)
 		if got := cli.answered("r1"); got != "" || cause == nil {
-			t.Errorf("%s, %v", got, cause)
+			t.Errorf("%s, %v; want got == \"\" and cause != nil", got, cause)
 		}
 	})
 }
@@ -293,7 +293,7 @@ func TestCallbackEndsWithClose(t *testing.T) {
 		synctest.Wait()
 		client.Close()
 		if got := cli.answered("r1"); got != "" || !errors.Is(cause, claude.ErrClosed) {
-			t.Errorf("%s, %v", got, cause)
+			t.Errorf("%s, %v; want got == \"\" and errors.Is(cause, claude.ErrClosed)", got, cause)
 		}
 	})
 }

@@ -131,7 +131,7 @@ func TestReaderGoesOnWhenATurnIsRead(t *testing.T) {
 		defer client.Close()
 		s := collect(turn.Messages(t.Context()))
 		if err := s.ended(t); err != nil || len(s.got) != 102 {
-			t.Fatal(len(s.got), err)
+			t.Fatalf("len(s.got) is %v, err is %v; want err == nil and len(s.got) == 102", len(s.got), err)
 		}
 	})
 }
@@ -143,7 +143,7 @@ func TestReaderGoesOnWhenATurnIsWaitedFor(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if r, err := turn.Wait(ctx); err != nil || r.Result != "A" {
-			t.Fatal(r, err)
+			t.Fatalf("r is %v, err is %v; want err == nil and r.Result == \"A\"", r, err)
 		}
 	})
 }

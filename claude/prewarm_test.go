@@ -83,7 +83,7 @@ func TestPrewarmRun(t *testing.T) {
 		w := prewarm(t, inProcess(cliHello))
 		r, err := w.Run(t.Context(), "hello")
 		if err != nil || r.Result != "you said hello" {
-			t.Errorf("%+v, %v", r, err)
+			t.Errorf("%+v, %v; want err == nil and r.Result == \"you said hello\"", r, err)
 		}
 		if _, err := w.Run(t.Context(), "again"); !errors.Is(err, claude.ErrUsed) {
 			t.Error(err)
@@ -114,7 +114,7 @@ func TestPrewarmQueryStream(t *testing.T) {
 			}
 		}
 		if strings.Join(got, ", ") != "you said one, you said two" {
-			t.Errorf("%q", got)
+			t.Errorf("%q; want strings.Join(got, \", \") == \"you said one, you said two\"", got)
 		}
 	})
 }
@@ -132,7 +132,7 @@ func TestPrewarmConnect(t *testing.T) {
 		for _, prompt := range []string{"one", "two"} {
 			r, err := send(t, client, prompt).Wait(t.Context())
 			if err != nil || r.Result != "you said "+prompt {
-				t.Errorf("%+v, %v", r, err)
+				t.Errorf("%+v, %v; want err == nil and r.Result == \"you said \"+prompt", r, err)
 			}
 		}
 		for m, err := range client.Messages(t.Context()) {

@@ -22,7 +22,7 @@ func TestQueryWritesInitializeThenThePrompt(t *testing.T) {
 		s := collect(claude.Query(ctx, "Say <hello>", cli.options()))
 		lines := cli.read()
 		if len(lines) != 2 {
-			t.Fatalf("%q", lines)
+			t.Fatalf("%q; want len(lines) == 2", lines)
 		}
 		first := regexp.MustCompile(`^\{"request_id":"[^"]+","type":"control_request","request":\{"subtype":"initialize","systemPrompt":\[""\]\}\}$`)
 		if !first.MatchString(lines[0]) {
@@ -98,7 +98,7 @@ func TestStrictLinesEndsWithTheBadLine(t *testing.T) {
 			cli.say(initLine(), line, assistant("never"))
 			decode, ok := errors.AsType[*message.DecodeError](s.ended(t))
 			if !ok || decode.Line != line {
-				t.Fatalf("%v", decode)
+				t.Fatalf("%v; want ok and decode.Line == line", decode)
 			}
 			s.want(t, "system/init")
 			if _, _, closes := cli.counts(); closes == 0 {
@@ -127,10 +127,10 @@ func TestErrorResultThenExitIsAResultError(t *testing.T) {
 	s, err := endOf(t, &claude.ExitError{Code: 1}, initLine(), assistant("sorry"), bad("no money"), state("idle"))
 	failed, ok := errors.AsType[*message.ResultError](err)
 	if !ok || failed.Result.Result != "no money" || errors.As(err, new(*claude.ExitError)) {
-		t.Fatalf("%v", err)
+		t.Fatalf("%v; want ok and failed.Result.Result == \"no money\" and not errors.As(err, new(*claude.ExitError))", err)
 	}
 	if s.got[len(s.got)-1] != "result:no money" {
-		t.Fatal(s.got)
+		t.Fatalf("s.got is %v; want s.got[len(s.got)-1] == \"result:no money\"", s.got)
 	}
 }
 
@@ -143,7 +143,7 @@ func TestGoodTurnClearsTheErrorResult(t *testing.T) {
 	// If the CLI then dies, the error is its exit error.
 	_, err = endOf(t, &claude.ExitError{Code: 1}, initLine(), bad("first"), initLine(), assistant("a"), good("second"))
 	if exit, ok := errors.AsType[*claude.ExitError](err); !ok || exit.Code != 1 {
-		t.Fatalf("%v", err)
+		t.Fatalf("%v; want ok and exit.Code == 1", err)
 	}
 }
 
@@ -151,24 +151,24 @@ func TestTurnWithoutTheModelDoesNotClearTheErrorResult(t *testing.T) {
 	empty := `{"type":"result","subtype":"success","is_error":false,"num_turns":0,"result":""}`
 	_, err := endOf(t, &claude.ExitError{Code: 1}, initLine(), bad("first"), empty)
 	if !errors.As(err, new(*message.ResultError)) {
-		t.Fatalf("%v", err)
+		t.Fatalf("%v; want errors.As(err, new(*message.ResultError))", err)
 	}
 }
 
 func TestSignalAfterAGoodResultIsAnExitError(t *testing.T) {
 	s, err := endOf(t, &claude.ExitError{Code: -1, Signal: "SIGKILL"}, initLine(), good("fine"))
 	if exit, ok := errors.AsType[*claude.ExitError](err); !ok || exit.Signal != "SIGKILL" {
-		t.Fatalf("%v", err)
+		t.Fatalf("%v; want ok and exit.Signal == \"SIGKILL\"", err)
 	}
 	if s.got[len(s.got)-1] != "result:fine" {
-		t.Fatal(s.got)
+		t.Fatalf("s.got is %v; want s.got[len(s.got)-1] == \"result:fine\"", s.got)
 	}
 }
 
 func TestSignalAfterAnErrorResultIsAnExitError(t *testing.T) {
 	_, err := endOf(t, &claude.ExitError{Code: -1, Signal: "SIGKILL"}, initLine(), bad("no"))
 	if !errors.As(err, new(*claude.ExitError)) {
-		t.Fatalf("%v", err)
+		t.Fatalf("%v; want errors.As(err, new(*claude.ExitError))", err)
 	}
 }
 
@@ -183,7 +183,7 @@ func TestRateLimitErrorTellsWhenItEnds(t *testing.T) {
 	_, err := endOf(t, &claude.ExitError{Code: 1}, limit, resultLine("slow down", `,"is_error":true,"api_error_status":429`))
 	rl, ok := errors.AsType[*claude.RateLimitError](err)
 	if !ok || !resetsAt(rl, 1794708456) || !errors.As(err, new(*message.ResultError)) {
-		t.Fatalf("%v", err)
+		t.Fatalf("%v; want ok and resetsAt(rl, 1794708456) and errors.As(err, new(*message.ResultError))", err)
 	}
 }
 
@@ -216,13 +216,13 @@ func TestRunFailsAlikeHoweverTheCLIEnds(t *testing.T) {
 		r, err := runOf(t, end, initLine(), limit, limited)
 		rl, ok := errors.AsType[*claude.RateLimitError](err)
 		if r == nil || !ok || !resetsAt(rl, 1794708456) {
-			t.Errorf("%s: %v, %v", name, r, err)
+			t.Errorf("%s: %v, %v; want r != nil and ok and resetsAt(rl, 1794708456)", name, r, err)
 		}
 		if r, err := runOf(t, end, missing); r == nil || !errors.Is(err, claude.ErrNoSession) {
-			t.Errorf("%s: %v, %v", name, r, err)
+			t.Errorf("%s: %v, %v; want r != nil and errors.Is(err, claude.ErrNoSession)", name, r, err)
 		}
 		if r, err := runOf(t, io.EOF, initLine(), resultLine("fine", "")); r == nil || err != nil {
-			t.Errorf("%s: %v, %v", name, r, err)
+			t.Errorf("%s: %v, %v; want r != nil and err == nil", name, r, err)
 		}
 	}
 }
@@ -236,7 +236,7 @@ func TestQueryWithoutAResultSaysSo(t *testing.T) {
 	} {
 		s, err := endOf(t, io.EOF, lines...)
 		if err != claude.ErrNoResult || len(s.got) != len(lines) {
-			t.Errorf("%s: %v %v", name, s.got, err)
+			t.Errorf("%s: %v %v; want err == claude.ErrNoResult and len(s.got) == len(lines)", name, s.got, err)
 		}
 	}
 }
@@ -249,7 +249,7 @@ func TestTurnThatIsCutOffAfterAResultSaysSo(t *testing.T) {
 	} {
 		s, err := endOf(t, io.EOF, lines...)
 		if err != claude.ErrNoResult || len(s.got) != len(lines) {
-			t.Errorf("%s: %v %v", name, s.got, err)
+			t.Errorf("%s: %v %v; want err == claude.ErrNoResult and len(s.got) == len(lines)", name, s.got, err)
 		}
 	}
 	for name, lines := range map[string][]string{
@@ -305,7 +305,7 @@ func TestExitBeforeReadingSaysWhy(t *testing.T) {
 		cli.die(&claude.ExitError{Code: 1, Stderr: "error: unknown option"})
 		err := collect(claude.Query(t.Context(), "go", cli.options())).ended(t)
 		if exit, ok := errors.AsType[*claude.ExitError](err); !ok || !strings.Contains(exit.Stderr, "unknown option") {
-			t.Fatalf("%v", err)
+			t.Fatalf("%v; want ok and strings.Contains(exit.Stderr, \"unknown option\")", err)
 		}
 	})
 }
@@ -331,28 +331,28 @@ func run(t *testing.T, exit error, lines ...string) (r *message.Result, err erro
 func TestRunReturnsTheLastResult(t *testing.T) {
 	r, err := run(t, io.EOF, initLine(), good("one"), initLine(), ownResult("two"))
 	if err != nil || r.Result != "two" {
-		t.Fatalf("%v %v", r, err)
+		t.Fatalf("%v %v; want err == nil and r.Result == \"two\"", r, err)
 	}
 }
 
 func TestRunReturnsTheResultBesideTheError(t *testing.T) {
 	r, err := run(t, &claude.ExitError{Code: 1}, initLine(), bad("no"))
 	if !errors.As(err, new(*message.ResultError)) || r == nil || r.Result != "no" {
-		t.Fatalf("%v %v", r, err)
+		t.Fatalf("%v %v; want errors.As(err, new(*message.ResultError)) and r != nil and r.Result == \"no\"", r, err)
 	}
 	r, err = run(t, io.EOF, initLine(), bad("no"))
 	if !errors.As(err, new(*message.ResultError)) || r == nil {
-		t.Fatalf("%v %v", r, err)
+		t.Fatalf("%v %v; want errors.As(err, new(*message.ResultError)) and r != nil", r, err)
 	}
 	r, err = run(t, &claude.ExitError{Code: -1, Signal: "SIGKILL"}, good("fine"))
 	if !errors.As(err, new(*claude.ExitError)) || r == nil || r.Result != "fine" {
-		t.Fatalf("%v %v", r, err)
+		t.Fatalf("%v %v; want errors.As(err, new(*claude.ExitError)) and r != nil and r.Result == \"fine\"", r, err)
 	}
 }
 
 func TestRunWithoutAResult(t *testing.T) {
 	if r, err := run(t, io.EOF); !errors.Is(err, claude.ErrNoResult) || r != nil {
-		t.Fatalf("%v %v", r, err)
+		t.Fatalf("%v %v; want errors.Is(err, claude.ErrNoResult) and r == nil", r, err)
 	}
 }
 
@@ -388,7 +388,7 @@ func TestBreakStopsTheCLI(t *testing.T) {
 		}
 		for m, err := range claude.Query(t.Context(), "go", cli.options()) {
 			if err != nil || label(m) != "assistant:more" {
-				t.Fatalf("%v %v", m, err)
+				t.Fatalf("%v %v; want err == nil and label(m) == \"assistant:more\"", m, err)
 			}
 			break
 		}
@@ -433,7 +433,7 @@ func TestEndOfContextDuringASlowHandshake(t *testing.T) {
 			}
 		}
 		if d := time.Since(begun); d != time.Second {
-			t.Fatal(d)
+			t.Fatalf("d is %v; want d == time.Second", d)
 		}
 	})
 }
@@ -486,7 +486,7 @@ func TestHandshakeThatStallsEndsTheQuery(t *testing.T) {
 			}
 		}
 		if d := time.Since(begun); d != time.Minute {
-			t.Fatal(d)
+			t.Fatalf("d is %v; want d == time.Minute", d)
 		}
 	})
 }

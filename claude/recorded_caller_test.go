@@ -183,7 +183,7 @@ func TestSystemPromptOption(t *testing.T) {
 		call := recordedCall{Options: map[string]json.RawMessage{"systemPrompt": json.RawMessage(text)}}
 		got, err := call.ClaudeOptions(callSetup{})
 		if err != nil || !reflect.DeepEqual(got.SystemPrompt, want) {
-			t.Errorf("%s: %#v, %v", text, got.SystemPrompt, err)
+			t.Errorf("%s: %#v, %v; want err == nil and reflect.DeepEqual(got.SystemPrompt, want)", text, got.SystemPrompt, err)
 		}
 	}
 }
@@ -314,7 +314,7 @@ func TestMemoryStoreMethods(t *testing.T) {
 		subkeys, hasSubkeys := store.(claude.SubkeyLister)
 		deleter, deletes := store.(claude.SessionDeleter)
 		if lists != slices.Contains(methods, names[0]) || hasSubkeys != slices.Contains(methods, names[1]) || deletes != slices.Contains(methods, names[2]) {
-			t.Errorf("%q: %v %v %v", methods, lists, hasSubkeys, deletes)
+			t.Errorf("%q: %v %v %v; want lists == slices.Contains(methods, names[0]) and hasSubkeys == slices.Contains(methods, names[1]) and deletes == slices.Contains(methods, names[2])", methods, lists, hasSubkeys, deletes)
 		}
 		if lists {
 			if l, err := lister.ListSessions(t.Context(), "p"); err != nil || len(l) != 1 || l[0].SessionID != "s" {

@@ -126,7 +126,7 @@ func TestRouterStateOfAnAbortedTurn(t *testing.T) {
 		r, turns := routed(t, "a")
 		route(r, startedA, initA, resultOf(`,"user_message_uuid":"a","terminal_reason":"`+string(reason)+`"`))
 		if a := turns["a"]; a.State() != want || !a.gone() {
-			t.Errorf("%q: %s", reason, a.State())
+			t.Errorf("%q: %s; want a.State() == want and a.gone()", reason, a.State())
 		}
 	}
 }

@@ -73,7 +73,7 @@ func TestRunEnd(t *testing.T) {
 			default:
 				m, err := message.Decode([]byte(runEndLines[step]))
 				if err != nil {
-					t.Fatal(step, err)
+					t.Fatalf("step is %v, err is %v; want err == nil", step, err)
 				}
 				r.see(m)
 			}
@@ -109,7 +109,7 @@ func TestRunEndWaiting(t *testing.T) {
 			r.see(m)
 		}
 		if got := r.waiting(); got != want {
-			t.Errorf("%q: %v", steps, got)
+			t.Errorf("%q: %v; want got == want", steps, got)
 		}
 	}
 }

@@ -88,7 +88,7 @@ func TestLiveCLI(t *testing.T) {
 		"it has ended":         {liveCLI{PID: ended.Process.Pid, ProcStart: startOf(t, ended.Process.Pid)}, false},
 	} {
 		if got := tt.cli.alive(); got != tt.want {
-			t.Errorf("%s: %v", name, got)
+			t.Errorf("%s: %v; want got == tt.want", name, got)
 		}
 	}
 }

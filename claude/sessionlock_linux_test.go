@@ -22,7 +22,7 @@ func TestStealFromStoppedOwner(t *testing.T) {
 	}
 	_, err := claude.Run(t.Context(), "Mine.", thief)
 	if busy, ok := errors.AsType[*claude.SessionBusyError](err); !ok || busy.PID != owner.cmd.Process.Pid {
-		t.Errorf("%v", err)
+		t.Errorf("%v; want ok and busy.PID == owner.cmd.Process.Pid", err)
 	}
 	if err := owner.cmd.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)

@@ -151,10 +151,10 @@ func TestSessionLockOfTwoProcesses(t *testing.T) {
 			}
 			_, err := claude.Run(t.Context(), "Me too.", again)
 			if busy, ok := errors.AsType[*claude.SessionBusyError](err); !ok || busy.PID != owner.cmd.Process.Pid || busy.SessionID != again.Resume {
-				t.Errorf("%s: %v", again.Resume, err)
+				t.Errorf("%s: %v; want ok and busy.PID == owner.cmd.Process.Pid and busy.SessionID == again.Resume", again.Resume, err)
 			}
 			if last := owner.end(t); last != "sent <nil>" {
-				t.Error(last)
+				t.Errorf("last is %v; want last == \"sent <nil>\"", last)
 			}
 			if left, _ := filepath.Glob(filepath.Join(dir, "config/parley/locks/*")); len(left) > 0 {
 				t.Errorf("left behind: %v", left)

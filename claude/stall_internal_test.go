@@ -32,7 +32,7 @@ func TestWatchdog(t *testing.T) {
 		if next != tt.next || (stalled == nil) != (tt.phase == "") {
 			t.Errorf("%s: again after %v, %v", name, next, stalled)
 		} else if stalled != nil && (stalled.Phase != tt.phase || stalled.Since != tt.since) {
-			t.Errorf("%s: %+v", name, stalled)
+			t.Errorf("%s: %+v; want not (stalled != nil && (stalled.Phase != tt.phase || stalled.Since != tt.since))", name, stalled)
 		}
 	}
 	for _, tt := range []struct {
@@ -40,7 +40,7 @@ func TestWatchdog(t *testing.T) {
 		want time.Duration
 	}{{Deadlines{}, 0}, {Deadlines{FirstMessageTimeout: 2, SilenceTimeout: -1}, 2}, {Deadlines{SilenceTimeout: 3}, 3}, {Deadlines{FirstMessageTimeout: 2, SilenceTimeout: 3}, 2}, {Deadlines{FirstMessageTimeout: 4, SilenceTimeout: 3}, 3}} {
 		if got := newWatchdog(&tt.set).interval(); got != tt.want {
-			t.Errorf("%+v: %v", tt.set, got)
+			t.Errorf("%+v: %v; want got == tt.want", tt.set, got)
 		}
 	}
 }

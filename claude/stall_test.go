@@ -49,20 +49,20 @@ func TestSilenceEndsATurnAndTheSessionGoesOn(t *testing.T) {
 		within(t, time.Second)
 		stalled := wantStalled(t, s.ended(t), "silence", time.Minute)
 		if stalled.LastEvent != "assistant" || stalled.InFlightTool != "Bash" || !strings.Contains(stalled.Error(), "Bash") {
-			t.Errorf("%+v", stalled)
+			t.Errorf("%+v; want stalled.LastEvent == \"assistant\" and stalled.InFlightTool == \"Bash\" and strings.Contains(stalled.Error(), \"Bash\")", stalled)
 		}
 		if _, err := a.Wait(t.Context()); err != error(stalled) {
 			t.Error(err)
 		}
 		if kinds := cli.kinds(); kinds[len(kinds)-1] != "interrupt" {
-			t.Fatal(kinds)
+			t.Fatalf("kinds is %v; want kinds[len(kinds)-1] == \"interrupt\"", kinds)
 		}
 		// Its remaining messages belong to no turn, and the next prompt waits for its
 		// end.
 		q := collect(client.Query(t.Context(), "b"))
 		cli.say(assistant("late"))
 		if kinds := cli.kinds(); kinds[len(kinds)-1] != "interrupt" {
-			t.Fatal(kinds)
+			t.Fatalf("kinds is %v; want kinds[len(kinds)-1] == \"interrupt\"", kinds)
 		}
 		cli.say(bad("interrupted", a.ID))
 		cli.say(turnLines(lastUUID(cli), "B")...)
@@ -109,7 +109,7 @@ func TestFirstMessageTimeout(t *testing.T) {
 		within(t, time.Second)
 		wantStalled(t, s.ended(t), "first message", time.Minute)
 		if kinds := cli.kinds(); kinds[len(kinds)-1] != "cancel_async_message" {
-			t.Fatal(kinds)
+			t.Fatalf("kinds is %v; want kinds[len(kinds)-1] == \"cancel_async_message\"", kinds)
 		}
 		send(t, client, "c")
 	})
@@ -146,7 +146,7 @@ func TestControlTimeoutSaysWhatWasLast(t *testing.T) {
 		cli.say(state("idle"))
 		err := client.Control(t.Context(), "never_answered", nil, nil)
 		if stalled := wantStalled(t, err, "control request never_answered", time.Minute); stalled.LastEvent != "system/session_state_changed" {
-			t.Errorf("%+v", stalled)
+			t.Errorf("%+v; want stalled.LastEvent == \"system/session_state_changed\"", stalled)
 		}
 	})
 }

@@ -85,7 +85,7 @@ func TestRestore(t *testing.T) {
 		"settings.json":                          `{"env":{"A":"1"},"model":"m"}`,
 	} {
 		if text, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(text) != want {
-			t.Errorf("%s: %s, %v", name, text, err)
+			t.Errorf("%s: %s, %v; want err == nil and string(text) == want", name, text, err)
 		}
 	}
 	err = filepath.Walk(dir, func(path string, info os.FileInfo, err error) error {
@@ -131,7 +131,7 @@ func TestRestoreFails(t *testing.T) {
 			opts, tmp := resumeWorld(t, store)
 			_, err := Connect(t.Context(), opts)
 			if err == nil || name == "load" && !errors.Is(err, failed) || name == "no CLI" && !errors.Is(err, ErrNotFound) {
-				t.Errorf("%v", err)
+				t.Errorf("%v; want err != nil and not (name == \"load\" && !errors.Is(err, failed)) and not (name == \"no CLI\" && !errors.Is(err, ErrNotFound))", err)
 			}
 			wantEmpty(t, tmp)
 			if locks, _ := filepath.Glob(filepath.Join(opts.Env["HOME"], ".claude/parley/locks/*")); len(locks) > 0 {
@@ -146,7 +146,7 @@ func TestRestoreNothing(t *testing.T) {
 	opts, tmp := resumeWorld(t, &heldStore{})
 	_, err := Connect(t.Context(), opts)
 	if !errors.Is(err, ErrNoSession) || !strings.Contains(err.Error(), opts.Resume) {
-		t.Errorf("%v", err)
+		t.Errorf("%v; want errors.Is(err, ErrNoSession) and strings.Contains(err.Error(), opts.Resume)", err)
 	}
 	wantEmpty(t, tmp)
 }

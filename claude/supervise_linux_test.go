@@ -29,7 +29,7 @@ func TestPrewarmDied(t *testing.T) {
 		err := use(w)
 		exit, ok := errors.AsType[*claude.ExitError](err)
 		if !ok || exit.Signal != "SIGKILL" || !exit.Foreign || !strings.Contains(err.Error(), "has not sent") {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: %v; want ok and exit.Signal == \"SIGKILL\" and exit.Foreign and strings.Contains(err.Error(), \"has not sent\")", name, err)
 		}
 	}
 }
@@ -41,7 +41,7 @@ func TestMemoryOfAProcess(t *testing.T) {
 	}
 	n, err := client.MeasureMemory()
 	if err != nil || n < 1<<20 {
-		t.Errorf("%d, %v", n, err)
+		t.Errorf("%d, %v; want err == nil and n >= 1<<20", n, err)
 	}
 	client.Close()
 	if _, err := client.MeasureMemory(); !errors.Is(err, claude.ErrNoMemory) {

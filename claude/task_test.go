@@ -68,10 +68,10 @@ func TestTasks(t *testing.T) {
 			t.Errorf("%+v", a)
 		}
 		if b.Error != "why" || b.OutputFile != "/tmp/b.output" || b.Ended.UnixMilli() != 946684801500 || b.ParentID != "a" {
-			t.Errorf("%+v", b)
+			t.Errorf("%+v; want b.Error == \"why\" and b.OutputFile == \"/tmp/b.output\" and b.Ended.UnixMilli() == 946684801500 and b.ParentID == \"a\"", b)
 		}
 		if d.Type != "local_bash" || d.Description != "run it" || !d.Backgrounded {
-			t.Errorf("%+v", d)
+			t.Errorf("%+v; want d.Type == \"local_bash\" and d.Description == \"run it\" and d.Backgrounded", d)
 		}
 		// An agent that has ended can be resumed.
 		cli.say(taskLine("task_started", "b", `"tool_use_id":"toolu_9","description":"again"`))
@@ -85,7 +85,7 @@ func TestTasksInACircleAreNotLost(t *testing.T) {
 			taskLine("task_started", "c", `"description":"","parent_task_id":"gone"`), taskLine("task_started", "d", `"description":"","parent_task_id":"a"`))
 		synctest.Wait()
 		if got := outline(client.Tasks()); got != "a:running* b:running* c:running* d:running*" {
-			t.Error(got)
+			t.Errorf("got is %v; want got == \"a:running* b:running* c:running* d:running*\"", got)
 		}
 	})
 }

@@ -350,7 +350,7 @@ func TestWebSearchEntryJSON(t *testing.T) {
 	const text = `["between",{"tool_use_id":"t","content":[]},{"new":1}]`
 	var entries []tool.WebSearchEntry
 	if err := json.Unmarshal([]byte(text), &entries); err != nil || len(entries) != 3 {
-		t.Fatal(entries, err)
+		t.Fatalf("entries is %v, err is %v; want err == nil and len(entries) == 3", entries, err)
 	}
 	if !entries[0].IsText() || entries[0].Text != "between" || entries[1].IsText() || string(entries[2].Raw()) != `{"new":1}` {
 		t.Errorf("got %+v", entries)

@@ -209,7 +209,7 @@ func TestTraceSkipsPieces(t *testing.T) {
 		}
 	}
 	if seen["*message.ContentBlockDelta"] != 2 || seen["*message.ContentBlockStart"] != 0 || seen["*message.MessageStop"] != 2 {
-		t.Error(seen)
+		t.Errorf("seen is %v; want seen[\"*message.ContentBlockDelta\"] == 2 and seen[\"*message.ContentBlockStart\"] == 0 and seen[\"*message.MessageStop\"] == 2", seen)
 	}
 }
 

@@ -125,7 +125,7 @@ func TestTraceOfCallbacks(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := <-told; got != "control interrupt <nil>" {
-			t.Error(got)
+			t.Errorf("got is %v; want got == \"control interrupt <nil>\"", got)
 		}
 	})
 }
@@ -139,7 +139,7 @@ func TestTraceOfAStall(t *testing.T) {
 		opts.Trace = &claude.Trace{Stall: func(e claude.StallTrace) { phase = e.Err.Phase }}
 		_, err := claude.Run(t.Context(), "go", opts)
 		if !errors.As(err, new(*claude.StalledError)) || phase != "first message" {
-			t.Error(err, phase)
+			t.Errorf("err is %v, phase is %v; want errors.As(err, new(*claude.StalledError)) and phase == \"first message\"", err, phase)
 		}
 	})
 }
@@ -181,7 +181,7 @@ func TestTraceOfEachSession(t *testing.T) {
 		}
 	}
 	if got := strings.Join(told, ", "); got != "spawn 1 true, exit 1 true, spawn 2 true, exit 2 true" || len(opts.Env) != 1 {
-		t.Error(got, opts.Env)
+		t.Errorf("got is %v, opts.Env is %v; want got == \"spawn 1 true, exit 1 true, spawn 2 true, exit 2 true\" and len(opts.Env) == 1", got, opts.Env)
 	}
 }
 
@@ -203,6 +203,6 @@ func TestTraceOfStderr(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !slices.Equal(told, []string{"one", "two"}) || !slices.Equal(lines, told) {
-		t.Error(lines, told)
+		t.Errorf("lines is %v, told is %v; want slices.Equal(told, []string{\"one\", \"two\"}) and slices.Equal(lines, told)", lines, told)
 	}
 }

@@ -58,19 +58,19 @@ func traced(t *testing.T, do func()) (told []string) {
 func TestTraceIsCalledInOrder(t *testing.T) {
 	told := traced(t, func() {})
 	if got := strings.Join(told, ", "); got != "handshake 2.1.325, first system/init, exit" {
-		t.Fatal(got)
+		t.Fatalf("got is %v; want got == \"handshake 2.1.325, first system/init, exit\"", got)
 	}
 }
 
 func TestTraceThatPanicsHarmsNothing(t *testing.T) {
 	if told := traced(t, func() { panic("boom") }); len(told) != 3 {
-		t.Fatal(told)
+		t.Fatalf("told is %v; want len(told) == 3", told)
 	}
 }
 
 func TestTraceThatIsSlowHarmsNothing(t *testing.T) {
 	if told := traced(t, func() { <-time.After(time.Minute) }); len(told) != 3 {
-		t.Fatal(told)
+		t.Fatalf("told is %v; want len(told) == 3", told)
 	}
 }
 
@@ -84,7 +84,7 @@ func TestSlowTraceHoldsUpNoMessage(t *testing.T) {
 		turn := send(t, client, "a")
 		cli.say(turnLines(turn.ID, "A")...)
 		if r, err := turn.Wait(t.Context()); err != nil || r.Result != "A" {
-			t.Fatal(r, err)
+			t.Fatalf("r is %v, err is %v; want err == nil and r.Result == \"A\"", r, err)
 		}
 		closed := make(chan struct{})
 		go func() { client.Close(); close(closed) }()
@@ -112,7 +112,7 @@ func TestTraceOfADeathDuringTheHandshake(t *testing.T) {
 			cli.die(&claude.ExitError{Code: 2})
 			<-c.done
 			if got := strings.Join(told, ", "); got != "no handshake, exit claude: the CLI exited with code 2" || !errors.As(c.err, new(*claude.ExitError)) {
-				t.Fatal(got, c.err)
+				t.Fatalf("got is %v, c.err is %v; want got == \"no handshake, exit claude: the CLI exited with code 2\" and errors.As(c.err, new(*claude.ExitError))", got, c.err)
 			}
 		})
 	}

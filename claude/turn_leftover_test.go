@@ -75,7 +75,7 @@ func TestTurnState(t *testing.T) {
 		cli.say(turnLines(b.ID, "B")...)
 		want(message.CommandCancelled, message.CommandCompleted)
 		if r, err := b.Wait(t.Context()); err != nil || r.Result != "B" {
-			t.Fatal(r, err)
+			t.Fatalf("r is %v, err is %v; want err == nil and r.Result == \"B\"", r, err)
 		}
 	})
 }
@@ -88,18 +88,18 @@ func TestInterruptAllDropsQueuedTurns(t *testing.T) {
 		synctest.Wait()
 		receipt, err := client.InterruptAll(t.Context())
 		if err != nil || receipt.Cancelled[0] != b.ID || receipt.StillQueued[0] != c.ID || receipt.PutBack[0] != c.ID {
-			t.Fatalf("%+v, %v", receipt, err)
+			t.Fatalf("%+v, %v; want err == nil and receipt.Cancelled[0] == b.ID and receipt.StillQueued[0] == c.ID and receipt.PutBack[0] == c.ID", receipt, err)
 		}
 		if _, err := b.Wait(t.Context()); !errors.Is(err, claude.ErrCancelled) || b.State() != message.CommandCancelled {
-			t.Errorf("%v, %s", err, b.State())
+			t.Errorf("%v, %s; want errors.Is(err, claude.ErrCancelled) and b.State() == message.CommandCancelled", err, b.State())
 		}
 		cli.say(bad("interrupted", a.ID))
 		if r, err := a.Wait(t.Context()); !errors.As(err, new(*claude.ResultError)) || !r.IsError {
-			t.Errorf("%v, %v", r, err)
+			t.Errorf("%v, %v; want errors.As(err, new(*claude.ResultError)) and r.IsError", r, err)
 		}
 		cli.say(turnLines(c.ID, "C")...)
 		if r, err := c.Wait(t.Context()); err != nil || r.Result != "C" {
-			t.Errorf("%v, %v", r, err)
+			t.Errorf("%v, %v; want err == nil and r.Result == \"C\"", r, err)
 		}
 	})
 }
@@ -113,7 +113,7 @@ func TestTurnWithoutAResultEnds(t *testing.T) {
 			s.running(t)
 			cli.say(state("idle"))
 			if err := s.ended(t); !errors.Is(err, want) {
-				t.Error(said, err)
+				t.Errorf("said is %v, err is %v; want errors.Is(err, want)", said, err)
 			}
 		})
 	}

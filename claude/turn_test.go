@@ -31,7 +31,7 @@ func TestSendPutsAUUIDOnEveryPrompt(t *testing.T) {
 			}
 		}
 		if own.ID != "11111111-1111-4111-8111-111111111111" || first.ID == raw.ID {
-			t.Error(first.ID, own.ID, raw.ID)
+			t.Errorf("first.ID is %v, own.ID is %v, raw.ID is %v; want own.ID == \"11111111-1111-4111-8111-111111111111\" and first.ID != raw.ID", first.ID, own.ID, raw.ID)
 		}
 	})
 }
@@ -47,7 +47,7 @@ func TestQueuedTurnsGetTheirOwnMessages(t *testing.T) {
 			streams = append(streams, collect(turns[len(turns)-1].Messages(t.Context())))
 		}
 		if kinds := cli.kinds(); strings.Join(kinds, " ") != "initialize user user user" {
-			t.Fatal(kinds) // sent at once, though the CLI is busy
+			t.Fatalf("kinds is %v; want strings.Join(kinds, \" \") == \"initialize user user user\"", kinds) // sent at once, though the CLI is busy
 		}
 		cli.say(state("running"))
 		for _, turn := range turns {
@@ -152,7 +152,7 @@ func TestTurnOfTheCLIsOwnEndsNoTurnOfACLIThatNamesNobody(t *testing.T) {
 		cli.say(initLine(), assistant("noticed"), ownResult("noticed"))
 		cli.say(initLine(), assistant("A"), good("A"))
 		if r, err := turn.Wait(t.Context()); err != nil || r.Result != "A" {
-			t.Fatal(r, err)
+			t.Fatalf("r is %v, err is %v; want err == nil and r.Result == \"A\"", r, err)
 		}
 	})
 }
@@ -201,12 +201,12 @@ func TestFailedTurnEndsWithItsErrorBesideItsResult(t *testing.T) {
 		cli.say(initLine(turn.ID), bad("overloaded", turn.ID))
 		failed, ok := errors.AsType[*claude.ResultError](s.ended(t))
 		if !ok || failed.Result.Result != "overloaded" {
-			t.Fatalf("%v", failed)
+			t.Fatalf("%v; want ok and failed.Result.Result == \"overloaded\"", failed)
 		}
 		s.want(t, "system/init", "result:overloaded")
 		r, err := turn.Wait(t.Context())
 		if !errors.As(err, new(*claude.ResultError)) || r == nil || r.Result != "overloaded" {
-			t.Fatalf("%v %v", r, err)
+			t.Fatalf("%v %v; want errors.As(err, new(*claude.ResultError)) and r != nil and r.Result == \"overloaded\"", r, err)
 		}
 	})
 }
@@ -219,10 +219,10 @@ func TestFailedTurnsOfAClientAndOneThatIsFine(t *testing.T) {
 		cli.say(limit, resultLine("slow down", `,"is_error":true,"api_error_status":429`, lastUUID(cli)))
 		rl, ok := errors.AsType[*claude.RateLimitError](a.ended(t))
 		if !ok || !resetsAt(rl, 1794708456) || !errors.As(error(rl), new(*claude.ResultError)) {
-			t.Fatalf("%v", rl)
+			t.Fatalf("%v; want ok and resetsAt(rl, 1794708456) and errors.As(error(rl), new(*claude.ResultError))", rl)
 		}
 		if last := a.got[len(a.got)-1]; last != "result:slow down" {
-			t.Error(a.got)
+			t.Errorf("a.got is %v; want last == \"result:slow down\"", a.got)
 		}
 		b := collect(client.Query(t.Context(), "b"))
 		cli.read()
@@ -233,7 +233,7 @@ func TestFailedTurnsOfAClientAndOneThatIsFine(t *testing.T) {
 		c := send(t, client, "c")
 		cli.say(turnLines(c.ID, "fine")...)
 		if r, err := c.Wait(t.Context()); err != nil || r.Result != "fine" {
-			t.Fatal(r, err)
+			t.Fatalf("r is %v, err is %v; want err == nil and r.Result == \"fine\"", r, err)
 		}
 	})
 }
@@ -270,7 +270,7 @@ func TestTurn_Discard(t *testing.T) {
 		turn.Discard()
 		cli.say(turnLines(turn.ID, "B")...)
 		if r, err := turn.Wait(t.Context()); err != nil || r.Result != "B" {
-			t.Fatalf("%v %v", r, err)
+			t.Fatalf("%v %v; want err == nil and r.Result == \"B\"", r, err)
 		}
 		if again := collect(turn.Messages(t.Context())); !errors.Is(again.ended(t), claude.ErrUsed) || len(again.got) > 0 {
 			t.Errorf("after Discard: %v", again.got)
@@ -283,7 +283,7 @@ func TestTurnMessagesFromTheStartThoughReadLate(t *testing.T) {
 		turn := send(t, client, "a")
 		cli.say(turnLines(turn.ID, "A")...)
 		if r, err := turn.Wait(t.Context()); err != nil || r.Result != "A" {
-			t.Fatalf("%v %v", r, err)
+			t.Fatalf("%v %v; want err == nil and r.Result == \"A\"", r, err)
 		}
 		s := collect(turn.Messages(t.Context()))
 		s.want(t, "lifecycle:started", "system/init", "assistant:A", "result:A")
@@ -310,7 +310,7 @@ func TestEndOfContextEndsARange(t *testing.T) {
 			t.Fatal(err)
 		}
 		if kinds := cli.kinds(); slices.Contains(kinds, "interrupt") {
-			t.Fatal(kinds) // ending a range over a turn has no effect on it
+			t.Fatalf("kinds is %v; want not slices.Contains(kinds, \"interrupt\")", kinds) // ending a range over a turn has no effect on it
 		}
 	})
 }
@@ -333,7 +333,7 @@ func TestEndOfContextIsSeenThoughMessagesAreThere(t *testing.T) {
 			}
 		}
 		if n != 3 {
-			t.Fatal(n)
+			t.Fatalf("n is %v; want n == 3", n)
 		}
 	})
 }
@@ -351,10 +351,10 @@ func TestBreakingOutOfTurnMessagesOnlyStopsLooking(t *testing.T) {
 		}
 		cli.say(good("A", turn.ID))
 		if r, err := turn.Wait(t.Context()); err != nil || r.Result != "A" {
-			t.Fatalf("%v %v", r, err)
+			t.Fatalf("%v %v; want err == nil and r.Result == \"A\"", r, err)
 		}
 		if kinds := cli.kinds(); strings.Join(kinds, " ") != "initialize user" {
-			t.Fatal(kinds)
+			t.Fatalf("kinds is %v; want strings.Join(kinds, \" \") == \"initialize user\"", kinds)
 		}
 	})
 }
@@ -394,21 +394,21 @@ func cancelTurn(t *testing.T, begun bool, bodies map[string]string) (kinds []str
 func TestCancelTakesAQueuedPromptBack(t *testing.T) {
 	kinds, wait, err := cancelTurn(t, false, map[string]string{"cancel_async_message": `{"cancelled":true}`})
 	if err != nil || !errors.Is(wait, claude.ErrCancelled) || strings.Join(kinds, " ") != "cancel_async_message" {
-		t.Fatal(kinds, wait, err)
+		t.Fatalf("kinds is %v, wait is %v, err is %v; want err == nil and errors.Is(wait, claude.ErrCancelled) and strings.Join(kinds, \" \") == \"cancel_async_message\"", kinds, wait, err)
 	}
 }
 
 func TestCancelInterruptsATurnThatRuns(t *testing.T) {
 	kinds, wait, err := cancelTurn(t, true, map[string]string{"interrupt": `{"still_queued":[]}`})
 	if err != nil || !errors.As(wait, new(*claude.ResultError)) || strings.Join(kinds, " ") != "interrupt" {
-		t.Fatal(kinds, wait, err)
+		t.Fatalf("kinds is %v, wait is %v, err is %v; want err == nil and errors.As(wait, new(*claude.ResultError)) and strings.Join(kinds, \" \") == \"interrupt\"", kinds, wait, err)
 	}
 }
 
 func TestCancelInterruptsAPromptThatHasJustBegun(t *testing.T) {
 	kinds, wait, err := cancelTurn(t, false, map[string]string{"cancel_async_message": `{"cancelled":false}`, "interrupt": `{}`})
 	if err != nil || !errors.As(wait, new(*claude.ResultError)) || strings.Join(kinds, " ") != "cancel_async_message interrupt" {
-		t.Fatal(kinds, wait, err)
+		t.Fatalf("kinds is %v, wait is %v, err is %v; want err == nil and errors.As(wait, new(*claude.ResultError)) and strings.Join(kinds, \" \") == \"cancel_async_message interrupt\"", kinds, wait, err)
 	}
 }
 
@@ -426,7 +426,7 @@ func TestCancelOfAQueuedPromptDoesNotInterruptAnother(t *testing.T) {
 			t.Fatal(err)
 		}
 		if kinds := cli.kinds(); slices.Contains(kinds, "interrupt") {
-			t.Fatal(kinds)
+			t.Fatalf("kinds is %v; want not slices.Contains(kinds, \"interrupt\")", kinds)
 		}
 	})
 }

@@ -48,7 +48,7 @@ func TestOldCLIIsWarnedOf(t *testing.T) {
 		var log bytes.Buffer
 		opts := &claude.Options{CLIPath: path, Logger: slog.New(slog.NewTextHandler(&log, nil))}
 		if err := run(opts); err != nil {
-			t.Fatal(name, err)
+			t.Fatalf("name is %v, err is %v; want err == nil", name, err)
 		}
 		if !strings.Contains(log.String(), "version=1.0.88") {
 			t.Errorf("%s: no warning in %q", name, log.String())

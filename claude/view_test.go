@@ -57,12 +57,12 @@ func TestViewPhases(t *testing.T) {
 		}
 		v := client.View()
 		if v.Retry == nil || v.Retry.Attempt != 2 || v.RetryAt.IsZero() || v.PID != 7 || v.SessionID != client.SessionID() {
-			t.Errorf("%+v", v)
+			t.Errorf("%+v; want v.Retry != nil and v.Retry.Attempt == 2 and not v.RetryAt.IsZero() and v.PID == 7 and v.SessionID == client.SessionID()", v)
 		}
 		cli.die(io.EOF)
 		synctest.Wait()
 		if v := client.View(); v.Phase != claude.PhaseEnded {
-			t.Errorf("%+v", v)
+			t.Errorf("%+v; want v.Phase == claude.PhaseEnded", v)
 		}
 	})
 }
@@ -80,13 +80,13 @@ func TestViewShowsWhatIsWaitedFor(t *testing.T) {
 		synctest.Wait()
 		v := client.View()
 		if v.Queued != 1 || v.LiveTasks != 1 || len(v.Tools) != 1 || v.Tools[0].Name != "Bash" || v.Tools[0].ToolUseID != "toolu_1" || !v.Tools[0].Since.Equal(begun) {
-			t.Errorf("%+v", v)
+			t.Errorf("%+v; want v.Queued == 1 and v.LiveTasks == 1 and len(v.Tools) == 1 and v.Tools[0].Name == \"Bash\" and v.Tools[0].ToolUseID == \"toolu_1\" and v.Tools[0].Since.Equal(begun)", v)
 		}
 		cli.unstuck()
 		cli.say(bad("interrupted", a.ID)) // without a tool result
 		synctest.Wait()
 		if v := client.View(); len(v.Tools) != 0 || v.Queued != 1 {
-			t.Errorf("%+v", v)
+			t.Errorf("%+v; want len(v.Tools) == 0 and v.Queued == 1", v)
 		}
 	})
 }

@@ -88,7 +88,7 @@ func TestCall_refused(t *testing.T) {
 func TestNew_badAddress(t *testing.T) {
 	for _, bad := range []string{"", "localhost:1", "ftp://x", "http://", "://#token=secret"} {
 		if _, err := New(Options{URL: bad}); err == nil || strings.Contains(err.Error(), "secret") {
-			t.Errorf("%q: %v", bad, err)
+			t.Errorf("%q: %v; want err != nil and not strings.Contains(err.Error(), \"secret\")", bad, err)
 		}
 	}
 }

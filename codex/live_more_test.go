@@ -94,7 +94,7 @@ func TestLive_forkAndRevert(t *testing.T) {
 	}
 	left, err := th.Revert(t.Context(), second.TurnID)
 	if err != nil || len(left.Turns) > 1 {
-		t.Fatalf("%+v, %v", left, err)
+		t.Fatalf("%+v, %v; want err == nil and len(left.Turns) <= 1", left, err)
 	}
 	w.run(th, "prompt three")
 	if body := string(w.api.Requests()[3].Body); !strings.Contains(body, "prompt one") || strings.Contains(body, "prompt two") {
@@ -124,7 +124,7 @@ func TestLive_compact(t *testing.T) {
 		}
 		r, err := turn.Wait(t.Context())
 		if err != nil || len(items[*item.ContextCompaction](r.Items)) != 1 {
-			t.Fatalf("%+v, %v", r, err)
+			t.Fatalf("%+v, %v; want err == nil and len(items[*item.ContextCompaction](r.Items)) == 1", r, err)
 		}
 		if r := w.run(th, "two"); r.Text != "After." {
 			t.Errorf("text %q", r.Text)
@@ -154,7 +154,7 @@ func TestLive_review(t *testing.T) {
 		b.check(t)
 		r, err := turn.Wait(t.Context())
 		if err != nil || len(items[*item.EnteredReviewMode](r.Items)) != 1 || len(items[*item.ExitedReviewMode](r.Items)) != 1 {
-			t.Errorf("%+v, %v", r, err)
+			t.Errorf("%+v, %v; want err == nil and len(items[*item.EnteredReviewMode](r.Items)) == 1 and len(items[*item.ExitedReviewMode](r.Items)) == 1", r, err)
 		}
 		if th.Active() != nil {
 			t.Error("a turn is still active")
@@ -301,7 +301,7 @@ func TestLive_userInput(t *testing.T) {
 			t.Fatal(err)
 		}
 		if r, err := turn.Wait(t.Context()); err != nil || r.Text != "Blue it is." {
-			t.Fatalf("%+v, %v", r, err)
+			t.Fatalf("%+v, %v; want err == nil and r.Text == \"Blue it is.\"", r, err)
 		}
 		if body := string(w.api.Requests()[1].Body); !strings.Contains(body, "Blue") {
 			t.Error("the model does not see the answer")

@@ -67,7 +67,7 @@ func TestLive_interruptStream(t *testing.T) {
 		b.check(t)
 		r, err := turn.Wait(t.Context())
 		if !errors.Is(err, codex.ErrInterrupted) || r.Status != item.StatusInterrupted {
-			t.Errorf("%+v, %v", r, err)
+			t.Errorf("%+v, %v; want errors.Is(err, codex.ErrInterrupted) and r.Status == item.StatusInterrupted", r, err)
 		}
 		if cut == nil || cut.Reason != item.CutTurnEnded || cut.Item.(*item.AgentMessage).Text != "Half a " {
 			t.Errorf("cut %+v", cut)
@@ -209,7 +209,7 @@ func TestLive_queueAndSteer(t *testing.T) {
 		close(gate)
 		r, err := one.Wait(t.Context())
 		if err != nil || r.Text != "Steered." {
-			t.Fatalf("%+v, %v", r, err)
+			t.Fatalf("%+v, %v; want err == nil and r.Text == \"Steered.\"", r, err)
 		}
 		var prompts []string
 		for _, m := range items[*item.UserMessage](r.Items) {
@@ -219,7 +219,7 @@ func TestLive_queueAndSteer(t *testing.T) {
 			t.Errorf("prompts of the first turn: %s", got)
 		}
 		if r, err := two.Wait(t.Context()); err != nil || r.Text != "Second." || r.Steered {
-			t.Errorf("%+v, %v", r, err)
+			t.Errorf("%+v, %v; want err == nil and r.Text == \"Second.\" and not r.Steered", r, err)
 		}
 		if _, err := gone.Wait(t.Context()); !errors.Is(err, codex.ErrInterrupted) {
 			t.Errorf("the withdrawn prompt: %v", err)
@@ -268,7 +268,7 @@ func TestLive_twentyThreads(t *testing.T) {
 				}
 				r, err := th.Run(t.Context(), fmt.Sprintf("prompt-%02d.", i))
 				if err != nil || r.Text != fmt.Sprintf("answer-%02d", i) {
-					t.Errorf("%d: %+v, %v", i, r, err)
+					t.Errorf("%d: %+v, %v; want err == nil and r.Text == fmt.Sprintf(\"answer-%%02d\", i)", i, r, err)
 				}
 			})
 		}

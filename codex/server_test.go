@@ -186,7 +186,7 @@ func TestServer_break(t *testing.T) {
 	}
 	r, err := th.Run(t.Context(), "two")
 	if err != nil || r.Text != "first two" {
-		t.Errorf("%+v, %v", r, err)
+		t.Errorf("%+v, %v; want err == nil and r.Text == \"first two\"", r, err)
 	}
 	// The end of the context does the same.
 	ctx, cancel := context.WithCancel(t.Context())
@@ -202,7 +202,7 @@ func TestServer_break(t *testing.T) {
 		t.Errorf("ended with %v", last)
 	}
 	if r, err := th.Run(t.Context(), "three"); err != nil || r.Text != "first three" {
-		t.Errorf("%+v, %v", r, err)
+		t.Errorf("%+v, %v; want err == nil and r.Text == \"first three\"", r, err)
 	}
 }
 
@@ -248,7 +248,7 @@ func TestServer_ownTurn(t *testing.T) {
 	}
 	close(release)
 	if r, err := own.Wait(t.Context()); err != nil || r.TurnID != "goal" {
-		t.Errorf("%+v, %v", r, err)
+		t.Errorf("%+v, %v; want err == nil and r.TurnID == \"goal\"", r, err)
 	}
 	if _, err := turn.Wait(t.Context()); err != nil {
 		t.Error(err)
@@ -314,7 +314,7 @@ func TestServer_unread(t *testing.T) {
 		t.Errorf("got %v", last)
 	}
 	if r, err := turn.Wait(t.Context()); err != nil || r.Text != "done" {
-		t.Errorf("%+v, %v", r, err)
+		t.Errorf("%+v, %v; want err == nil and r.Text == \"done\"", r, err)
 	}
 }
 
@@ -376,7 +376,7 @@ func TestReplay(t *testing.T) {
 	}
 	r, err := start(t, c).Run(t.Context(), "Run it")
 	if err != nil || r.Text != "Done." || len(items[*item.CommandExecution](r.Items)) != 1 {
-		t.Errorf("%+v, %v", r, err)
+		t.Errorf("%+v, %v; want err == nil and r.Text == \"Done.\" and len(items[*item.CommandExecution](r.Items)) == 1", r, err)
 	}
 	if err := c.Close(); err != nil {
 		t.Error(err)
@@ -410,7 +410,7 @@ func TestReplay(t *testing.T) {
 	}
 	for _, client := range []bool{false, true} {
 		if diff := cmp.Diff(methods(client, lines), methods(client, saved)); diff != "" {
-			t.Error(diff)
+			t.Errorf("the values differ:\n%s", diff)
 		}
 	}
 }

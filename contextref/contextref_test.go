@@ -25,7 +25,7 @@ type golden struct {
 func TestGolden(t *testing.T) {
 	names, err := filepath.Glob(filepath.Join("testdata", "*.txt"))
 	if err != nil || len(names) < 4 {
-		t.Fatal(names, err)
+		t.Fatalf("names is %v, err is %v; want err == nil and len(names) >= 4", names, err)
 	}
 	for _, name := range names {
 		message := read(t, name)
@@ -138,7 +138,7 @@ func TestTolerance(t *testing.T) {
 	} {
 		text, refs := Parse(message)
 		if diff := cmp.Diff(want, References(refs)); diff != "" || text != "hi" {
-			t.Errorf("%s: %q\n%s", name, text, diff)
+			t.Errorf("%s: %q\n%s; want diff == \"\" and text == \"hi\"", name, text, diff)
 		}
 	}
 	text, refs := Parse("> **上下文资料**\n> \n> - 📄 `a`")
@@ -155,7 +155,7 @@ func TestUnknownLine(t *testing.T) {
 	message := "> **上下文资料**\n> \n> - 📄 `a`\n> - 🎤 录音 (12s)\n\nhi"
 	text, refs := Parse(message)
 	if diff := cmp.Diff([]Reference{&File{Path: "a"}, &Unknown{Line: "🎤 录音 (12s)"}}, refs); diff != "" || text != "hi" {
-		t.Errorf("%q\n%s", text, diff)
+		t.Errorf("%q\n%s; want diff == \"\" and text == \"hi\"", text, diff)
 	}
 	if back, err := Build(text, refs, Chinese); back != message || err != nil {
 		t.Errorf("built again: %q, %v", back, err)
@@ -190,7 +190,7 @@ func TestRefused(t *testing.T) {
 		_, err := Build("hi", []Reference{r}, English)
 		refused, ok := errors.AsType[*FieldError](err)
 		if want, _, _ := strings.Cut(field, ":"); !ok || refused.Field != want || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", field, err)
+			t.Errorf("%s: %v; want ok and refused.Field == want and strings.Contains(err.Error(), want)", field, err)
 		}
 	}
 }

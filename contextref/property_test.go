@@ -193,7 +193,7 @@ func FuzzParse(f *testing.F) {
 			}
 			again, found := Parse(built)
 			if diff := cmp.Diff(refs, found); diff != "" || again != text {
-				t.Fatalf("%q: %q\n%s", built, again, diff)
+				t.Fatalf("%q: %q\n%s; want diff == \"\" and again == text", built, again, diff)
 			}
 		}
 		seed := regexp.MustCompile(`^> \*\*上下文资料\*\*\n(?:> \n)?((?:> - .+\n)+)\n`)

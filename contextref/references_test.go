@@ -73,22 +73,22 @@ func TestJoin(t *testing.T) {
 	}
 	_, found := Parse(message)
 	if diff := cmp.Diff([]Reference{&File{Path: "build.gradle.kts"}, &File{Path: "src/main/kotlin/Main.kt"}}, found); diff != "" {
-		t.Error(diff)
+		t.Errorf("the values differ:\n%s", diff)
 	}
 	if diff := cmp.Diff([]Reference(beside), Join(found, beside)); diff != "" {
-		t.Error(diff)
+		t.Errorf("the values differ:\n%s", diff)
 	}
 	if diff := cmp.Diff(found, Join(found, nil)); diff != "" {
-		t.Error(diff)
+		t.Errorf("the values differ:\n%s", diff)
 	}
 	swapped := []Reference{beside[1], &Unknown{Type: "AudioReference"}, beside[0]}
 	want := []Reference{beside[0], beside[1], swapped[1]}
 	if diff := cmp.Diff(want, Join(found, swapped)); diff != "" {
-		t.Error(diff)
+		t.Errorf("-want +got:\n%s", diff)
 	}
 	twice := []Reference{&File{Path: "a"}, &File{Path: "a"}}
 	one := []Reference{&File{Path: "a", FullPath: "/a"}}
 	if diff := cmp.Diff([]Reference{one[0], twice[1]}, Join(twice, one)); diff != "" {
-		t.Error(diff)
+		t.Errorf("the values differ:\n%s", diff)
 	}
 }

@@ -32,7 +32,7 @@ func TestTopics(t *testing.T) {
 func TestParse(t *testing.T) {
 	got, err := parse("a.md", "# A page\n\nWhat it\nis about, see [b](b.md).\n\n## In short\n\n- `One`\n  thing.\n- Two.\n\nMore.\n")
 	if err != nil || got.Title != "A page" || got.Summary != "What it is about, see b." || got.Short != "One thing.\nTwo.\n" {
-		t.Errorf("%+v, %v", got, err)
+		t.Errorf("%+v, %v; want err == nil and got.Title == \"A page\" and got.Summary == \"What it is about, see b.\" and got.Short == \"One thing.\\nTwo.\\n\"", got, err)
 	}
 	for _, bad := range []string{"", "# A\n", "# A\n\nText.\n", "# A\n\nText.\n\n## In short\n\nNo list.\n"} {
 		if _, err := parse("a.md", bad); err == nil {

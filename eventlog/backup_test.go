@@ -78,7 +78,7 @@ func TestRestore_damaged(t *testing.T) {
 	check := func(what string, data []byte, want error) {
 		t.Helper()
 		if err := eventlog.Restore(t.Context(), bytes.NewReader(data), opts); !errors.Is(err, want) {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s: %v; want errors.Is(err, want)", what, err)
 		}
 	}
 	for _, n := range []int{0, 1, 24, 26, 30, 200, len(backup) / 2, len(backup) - 33, len(backup) - 1} {

@@ -65,7 +65,7 @@ func TestChain(t *testing.T) {
 		}
 	}
 	if c.first != 3 || c.last != 13 || fmt.Sprint(c.gaps) != "[session s has lost its events 6 to 8: they are not in the store session s has lost its events 11 to 11: they are not in the store]" {
-		t.Errorf("%+v", c)
+		t.Errorf("%+v; want c.first == 3 and c.last == 13 and fmt.Sprint(c.gaps) == \"[session s has lost its events 6 to 8: they are not in the store session s has lost its events 11 to 11: they are not in the store]\"", c)
 	}
 	if err := c.add("s", []byte{Format + 1}); !errors.Is(err, ErrFormat) {
 		t.Errorf("newer record: %v", err)

@@ -70,7 +70,7 @@ func TestRecord_golden(t *testing.T) {
 	var join joiner
 	h, data, err := join.add(old)
 	if err != nil || h.first != 1<<40 || h.owner != 300 || len(data) != 2 || string(data[1]) != "second" {
-		t.Errorf("%+v, %q, %v", h, data, err)
+		t.Errorf("%+v, %q, %v; want err == nil and h.first == 1<<40 and h.owner == 300 and len(data) == 2 and string(data[1]) == \"second\"", h, data, err)
 	}
 	if !bytes.Equal(msg, old) {
 		t.Errorf("the format has changed: a new one needs another number\ngot  %x\nwant %x", msg, old)

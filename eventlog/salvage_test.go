@@ -69,7 +69,7 @@ func fillStore(t *testing.T, s *eventlog.Store, long bool) written {
 	fill([]string{"a", "b", "c", "again"}, 150)
 	first, err := s.Log("b").First(t.Context())
 	if err != nil || first < trimmed/2 {
-		t.Fatal(first, err)
+		t.Fatalf("first is %v, err is %v; want err == nil and first >= trimmed/2", first, err)
 	}
 	for i := range all["b"][:trimmed] {
 		all["b"][i] = inSnapshot
@@ -115,7 +115,7 @@ func damageBlock(t *testing.T, r *rand.Rand, dir string) (what string) {
 	name := files[r.IntN(len(files))]
 	data, err := os.ReadFile(name)
 	if err != nil || len(data) == 0 {
-		t.Fatal(err, len(data))
+		t.Fatalf("err is %v, len(data) is %v; want err == nil and len(data) != 0", err, len(data))
 	}
 	from := r.IntN(len(data))
 	if r.IntN(2) == 0 { // near the start of a record, also among long ones

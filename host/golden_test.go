@@ -145,7 +145,7 @@ func TestGolden_host(t *testing.T) {
 	}
 	files, err := filepath.Glob("testdata/session-v*.txt")
 	if err != nil || len(files) < Version {
-		t.Fatal(files, err)
+		t.Fatalf("files is %v, err is %v; want err == nil and len(files) >= Version", files, err)
 	}
 	for _, file := range files {
 		h := goldenHost(t)

@@ -86,7 +86,7 @@ func TestSlowReader(t *testing.T) {
 	_, err := slow.Write(within(t), "a", []byte("flood\n"))
 	must(t, err)
 	if exit, err := slow.Exit(within(t)); err != nil || exit.Code != 0 { // the spool takes all of it
-		t.Fatalf("%+v, %v", exit, err)
+		t.Fatalf("%+v, %v; want err == nil and exit.Code == 0", exit, err)
 	}
 	slow.mu.Lock()
 	sent := 0

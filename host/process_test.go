@@ -154,7 +154,7 @@ func TestKilledHost(t *testing.T) {
 	must(t, err)
 	a := bufio.NewReader(p.Stdout())
 	if part, err := a.Peek(4); err != nil || string(part) != "part" {
-		t.Fatalf("%q, %v", part, err)
+		t.Fatalf("%q, %v; want err == nil and string(part) == \"part\"", part, err)
 	}
 	must(t, syscall.Kill(l.Host().PID, syscall.SIGKILL))
 	if _, err := p.Wait(); !errors.Is(err, ErrLinkLost) {
@@ -183,7 +183,7 @@ func wantDead(t *testing.T, dir string) *DeadAgent {
 	t.Helper()
 	dead, err := ReadSpool(dir)
 	if err != nil || len(dead) != 1 {
-		t.Fatalf("%+v, %v", dead, err)
+		t.Fatalf("%+v, %v; want err == nil and len(dead) == 1", dead, err)
 	}
 	d := dead[0]
 	if d.Key != "k" || string(d.State) != "state" || d.Checkpoint != 1 || d.Exit != nil || d.Last != 4 {

@@ -215,13 +215,13 @@ func TestAttach_openLine(t *testing.T) {
 	out := p.Stdout()
 	want := make([]byte, len("first\nname? "))
 	if _, err := io.ReadFull(out, want); err != nil || string(want) != "first\nname? " {
-		t.Fatalf("%q, %v", want, err)
+		t.Fatalf("%q, %v; want err == nil and string(want) == \"first\\nname? \"", want, err)
 	}
 	_, err := p.Write(within(t), "a", []byte(long+"\n"))
 	must(t, err)
 	wantNext(t, p, "input a "+long+"\n")
 	if r, err := p.Next(within(t)); err != nil || r.Number != 3 { // Stdout has read its beginning
-		t.Fatalf("%+v, %v", r, err)
+		t.Fatalf("%+v, %v; want err == nil and r.Number == 3", r, err)
 	}
 	all := []string{"output first\n", "input a " + long + "\n", "output name? is " + long + "\n", "output last\n"}
 	for from := range all {

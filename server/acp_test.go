@@ -177,7 +177,7 @@ func (c *acpClient) call(method string, params any) json.RawMessage {
 	c.Helper()
 	answer, failed := c.start(method, params)()
 	if failed != "" {
-		c.Fatalf("%s: %s", method, failed)
+		c.Fatalf("%s: %s; want failed == \"\"", method, failed)
 	}
 	return answer
 }

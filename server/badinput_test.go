@@ -141,7 +141,7 @@ func (h *harness) badSockets(limit int) {
 				h.Fatal(err)
 			}
 			if err := conn.Write(ctx, websocket.MessageText, []byte(message)); err != nil && kind != "large" {
-				h.Errorf("%s, %s: %v", path, kind, err)
+				h.Errorf("%s, %s: %v; want not (err != nil && kind != \"large\")", path, kind, err)
 			}
 			refused := false
 			for !refused {

@@ -61,7 +61,7 @@ func (c *mcpClient) do(name string, args, result any) {
 	c.h.Helper()
 	text, failed := c.try(name, args)
 	if failed {
-		c.h.Fatalf("%s: %s", name, text)
+		c.h.Fatalf("%s: %s; want not failed", name, text)
 	}
 	if err := json.Unmarshal([]byte(text), result); err != nil {
 		c.h.Fatalf("%s: %v: %s", name, err, text)
@@ -246,11 +246,11 @@ func TestMCP_agent(t *testing.T) {
 	token := h.agentToken(api.TokensCreateParams{AgentOf: root})
 	child, failed := h.startAs(token, "say x")
 	if failed != "" {
-		t.Fatal(failed)
+		t.Fatalf("failed is %v; want failed == \"\"", failed)
 	}
 	grandchild, failed := h.startAs(h.agentToken(api.TokensCreateParams{AgentOf: child}), "say x")
 	if failed != "" {
-		t.Fatal(failed)
+		t.Fatalf("failed is %v; want failed == \"\"", failed)
 	}
 	if acc, err := h.server.sessions.Account(h.ctx(), grandchild); err != nil || len(acc.Parents) != 2 || acc.Parents[0] != root || acc.Parents[1] != child {
 		t.Errorf("the account of the grandchild is %+v, %v", acc, err)

@@ -178,7 +178,7 @@ func TestPairing_addresses(t *testing.T) {
 		}
 		s.listening(addr)
 		if got := fmt.Sprint(s.addresses()); got != tt.want || s.loopbackOnly() != tt.loopback {
-			t.Errorf("%s, %v: %v, %s", tt.listen, tt.hosts, s.loopbackOnly(), got)
+			t.Errorf("%s, %v: %v, %s; want got == tt.want and s.loopbackOnly() == tt.loopback", tt.listen, tt.hosts, s.loopbackOnly(), got)
 		}
 	}
 }

@@ -179,7 +179,7 @@ func (w *previewWorld) look(token, session string, port int64) (origin, cookie s
 	}
 	status, _, cookie := w.get(opened.URL, "")
 	if status != http.StatusSeeOther {
-		w.Fatalf("%s: %d", opened.URL, status)
+		w.Fatalf("%s: %d; want status == http.StatusSeeOther", opened.URL, status)
 	}
 	return opened.URL[:strings.Index(opened.URL, "/.parley")], cookie
 }
@@ -213,7 +213,7 @@ func TestPreview(t *testing.T) {
 	}
 	for name, p := range map[string]int64{"another session": other, "the server": int64(own), "the key proxy": int64(keys), "nothing": 1, "no port": 0, "no number": 1 << 40} {
 		if err := w.client(w.token).Call(w.ctx(), "preview.open", api.PreviewOpenParams{SessionID: one, Port: p}, nil); client.Reason(err) != api.Conflict {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: %v; want client.Reason(err) == api.Conflict", name, err)
 		}
 	}
 	w.refused(api.SessionExpired, "preview.list", api.SessionRef{SessionID: "none"})
@@ -325,7 +325,7 @@ func TestGuard_cookies(t *testing.T) {
 			r.AddCookie(&http.Cookie{Name: h.server.filter.cookie, Value: v})
 		}
 		if _, err := h.server.filter.identify(h.server.tokens, r); (err == nil) != test.ok {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: %v; want (err == nil) == test.ok", name, err)
 		}
 	}
 }

@@ -287,7 +287,7 @@ func TestPush_refused(t *testing.T) {
 		change(&s)
 		err := h.client(h.token).Call(h.ctx(), "push.subscribe", s, nil)
 		if client.Reason(err) != api.InvalidParams {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: %v; want client.Reason(err) == api.InvalidParams", name, err)
 		}
 	}
 	good.Endpoint = "https://push.example.net/x"

@@ -154,7 +154,7 @@ func TestTenant_refused(t *testing.T) {
 	}
 	for _, method := range []string{"session.getHistory", "session.attach", "session.delete", "session.query", "permission.list", "workspace.diff", "share.create", "session.isolation", "usage.session"} {
 		if err := acme.Call(w.ctx(), method, api.QueryParams{SessionID: theirs, Text: "x"}, nil); client.Reason(err) != api.SessionExpired {
-			t.Errorf("%s: %v", method, err)
+			t.Errorf("%s: %v; want client.Reason(err) == api.SessionExpired", method, err)
 		}
 	}
 	for _, path := range []string{"/v1/sessions/" + theirs + "/events?wait=0", "/metrics", "/v1/backup"} {
@@ -164,7 +164,7 @@ func TestTenant_refused(t *testing.T) {
 		}
 		req.Header.Set("Authorization", "Bearer "+w.tokens["acme"])
 		if status, _, data := w.do(req); status == http.StatusOK {
-			t.Errorf("%s: %s", path, data)
+			t.Errorf("%s: %s; want status != http.StatusOK", path, data)
 		}
 	}
 	if got := w.list("globex"); len(got) != 1 {
@@ -172,7 +172,7 @@ func TestTenant_refused(t *testing.T) {
 	}
 	for _, method := range []string{"tokens.create", "tokens.list", "audit.list", "webhooks.list", "budget.set"} {
 		if err := acme.Call(w.ctx(), method, api.Empty{}, nil); client.Reason(err) != api.AuthFailed {
-			t.Errorf("%s: %v", method, err)
+			t.Errorf("%s: %v; want client.Reason(err) == api.AuthFailed", method, err)
 		}
 	}
 	w.refused(api.InvalidParams, "tokens.create", api.TokensCreateParams{Role: "admin", Tenant: "acme"})
@@ -234,7 +234,7 @@ func TestTenant_shared(t *testing.T) {
 		"session.connect": api.ConnectParams{ResumeSessionID: id},
 	} {
 		if err := acme.Call(w.ctx(), method, params, nil); client.Reason(err) != api.Unsupported {
-			t.Errorf("%s: %v", method, err)
+			t.Errorf("%s: %v; want client.Reason(err) == api.Unsupported", method, err)
 		}
 	}
 }

@@ -113,7 +113,7 @@ func (r *traced) callTraced(method string, params, result any) {
 	}
 	req.Header = http.Header{"Authorization": {"Bearer " + r.token}, "Content-Type": {"application/json"}, "Traceparent": {traceparent}}
 	if status, _, data := r.do(req); status != http.StatusOK {
-		r.Fatalf("%s: %d %s", method, status, data)
+		r.Fatalf("%s: %d %s; want status == http.StatusOK", method, status, data)
 	} else if err := json.Unmarshal(data, result); err != nil {
 		r.Fatal(err)
 	}

@@ -17,7 +17,7 @@ func TestPieceOfAnotherName(t *testing.T) {
 		}
 	}
 	if got, err := a.piece(one); err != nil || string(got) != "one" {
-		t.Fatalf("%q, %v", got, err)
+		t.Fatalf("%q, %v; want err == nil and string(got) == \"one\"", got, err)
 	}
 	data, err := os.ReadFile(a.piecePath(two))
 	if err != nil {

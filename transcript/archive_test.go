@@ -56,7 +56,7 @@ func save(t *testing.T, a *transcript.Archive, d *transcript.Dir) *transcript.Sa
 	t.Helper()
 	report, err := a.Save(t.Context(), d, nil)
 	if err != nil || len(report.Unread) > 0 {
-		t.Fatalf("%+v, %v", report, err)
+		t.Fatalf("%+v, %v; want err == nil and len(report.Unread) <= 0", report, err)
 	}
 	return report
 }
@@ -98,7 +98,7 @@ func TestArchive(t *testing.T) {
 	save(t, a, d)
 	checkVersions(t, a, map[string]int{"-home-dev-a/" + long.ID + ".jsonl": 1, "-home-dev-b/memory/notes.md": 2})
 	if damaged, err := a.Verify(t.Context(), nil); err != nil || len(damaged) > 0 {
-		t.Errorf("%v, %v", damaged, err)
+		t.Errorf("%v, %v; want err == nil and len(damaged) <= 0", damaged, err)
 	}
 
 	want := fileTree(t, filepath.Join(d.Path(), "projects"))
@@ -110,7 +110,7 @@ func TestArchive(t *testing.T) {
 	}
 	report, err := a.Restore(t.Context(), d, nil)
 	if err != nil || len(report.Restored) != 5 {
-		t.Fatalf("%+v, %v", report, err)
+		t.Fatalf("%+v, %v; want err == nil and len(report.Restored) == 5", report, err)
 	}
 	if diff := cmp.Diff(want, fileTree(t, filepath.Join(d.Path(), "projects"))); diff != "" {
 		t.Errorf("not what was there (-was +is):\n%s", diff)
@@ -144,7 +144,7 @@ func TestArchive_emptyPiece(t *testing.T) {
 	save(t, a, d)
 	pieces, err := filepath.Glob(filepath.Join(a.Path(), "objects", "*", "*"))
 	if err != nil || len(pieces) != 1 {
-		t.Fatalf("%v, %v", pieces, err)
+		t.Fatalf("%v, %v; want err == nil and len(pieces) == 1", pieces, err)
 	}
 	if err := os.Truncate(pieces[0], 0); err != nil {
 		t.Fatal(err)
@@ -152,7 +152,7 @@ func TestArchive_emptyPiece(t *testing.T) {
 	putFile(t, d, "p/two.txt", "content", time.Now())
 	save(t, a, d)
 	if damaged, err := a.Verify(t.Context(), nil); err != nil || len(damaged) > 0 {
-		t.Errorf("%v, %v", damaged, err)
+		t.Errorf("%v, %v; want err == nil and len(damaged) <= 0", damaged, err)
 	}
 }
 
@@ -203,21 +203,21 @@ func TestRestore(t *testing.T) {
 	opts := &transcript.RestoreOptions{Sessions: []string{one.ID}, KeepTimes: true}
 	report, err := a.Restore(t.Context(), fresh, opts)
 	if err != nil || len(report.Restored) != 2 || !strings.Contains(report.Restored[0], "custom-title") {
-		t.Fatalf("%+v, %v", report, err)
+		t.Fatalf("%+v, %v; want err == nil and len(report.Restored) == 2 and strings.Contains(report.Restored[0], \"custom-title\")", report, err)
 	}
 	s, err := fresh.Session(one.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if info, err := os.Stat(s.Path); err != nil || !info.ModTime().Equal(then) || info.Mode().Perm() != 0o600 {
-		t.Errorf("%v, %v", info, err)
+		t.Errorf("%v, %v; want err == nil and info.ModTime().Equal(then) and info.Mode().Perm() == 0o600", info, err)
 	}
 	if err := os.WriteFile(s.Path, []byte("mine\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	report, err = a.Restore(t.Context(), fresh, opts)
 	if err != nil || len(report.Differ) != 1 || len(report.Same) != 1 || len(report.Restored) != 0 {
-		t.Errorf("%+v, %v", report, err)
+		t.Errorf("%+v, %v; want err == nil and len(report.Differ) == 1 and len(report.Same) == 1 and len(report.Restored) == 0", report, err)
 	}
 	if text, _ := os.ReadFile(s.Path); string(text) != "mine\n" {
 		t.Errorf("it was overwritten: %q", text)
@@ -255,15 +255,15 @@ func TestRestoreDamaged(t *testing.T) {
 		}
 	}
 	if damaged, err := a.Verify(t.Context(), nil); err != nil || len(damaged) != 3 {
-		t.Errorf("%v, %v", damaged, err)
+		t.Errorf("%v, %v; want err == nil and len(damaged) == 3", damaged, err)
 	}
 	fresh := transcript.Open(t.TempDir())
 	report, err := a.Restore(t.Context(), fresh, nil)
 	if err != nil || len(report.Damaged) != 3 || len(report.Restored) != 1 {
-		t.Errorf("%+v, %v", report, err)
+		t.Errorf("%+v, %v; want err == nil and len(report.Damaged) == 3 and len(report.Restored) == 1", report, err)
 	}
 	if diff := cmp.Diff(map[string]string{"projects/p/file3.txt": "content 3"}, fileTree(t, fresh.Path())); diff != "" {
-		t.Error(diff)
+		t.Errorf("the values differ:\n%s", diff)
 	}
 }
 
@@ -290,7 +290,7 @@ func TestRetention(t *testing.T) {
 		}
 		r := transcript.Open(dir).Retention()
 		if r.Days != tt.days || (r.Paused != "") != tt.paused {
-			t.Errorf("%s: %+v", tt.settings, r)
+			t.Errorf("%s: %+v; want r.Days == tt.days and (r.Paused != \"\") == tt.paused", tt.settings, r)
 		}
 		day := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
 		if got := r.Expires(day).Sub(day); got != time.Duration(tt.days)*24*time.Hour {

@@ -78,7 +78,7 @@ func TestArchiveIsRead(t *testing.T) {
 	}
 	for _, step := range steps {
 		if err := step.do(); err != nil {
-			t.Fatal(step.name, err)
+			t.Fatalf("step.name is %v, err is %v; want err == nil", step.name, err)
 		}
 		compareInfo(t, o, dir, id)
 		if info := infoOf(t, dir, id); info.Archived == nil || *info.Archived != step.archived {

@@ -77,7 +77,7 @@ func compareSession(t *testing.T, o *officialSDK, dir *transcript.Dir, id, what 
 		s, err := dir.Session(id)
 		if err != nil {
 			if len(want) > 0 {
-				t.Errorf("%s: %v", what, err)
+				t.Errorf("%s: %v; want len(want) <= 0", what, err)
 			}
 			return
 		}

@@ -403,7 +403,7 @@ func twoSessions(t *testing.T) (d *Dir, id, other string) {
 		}
 		files, err := filepath.Glob(filepath.Join(from, "*", "*.jsonl"))
 		if err != nil || len(files) != 1 {
-			t.Fatal(files, err)
+			t.Fatalf("files is %v, err is %v; want err == nil and len(files) == 1", files, err)
 		}
 		sid := strings.TrimSuffix(filepath.Base(files[0]), ".jsonl")
 		if i == 0 {

@@ -343,14 +343,14 @@ func TestFiles(t *testing.T) {
 		got = append(got, f.SessionID+" "+f.AgentID)
 		for _, err := range f.Entries(t.Context()) {
 			if err != nil || f.Size == 0 {
-				t.Errorf("%+v: %v", f, err)
+				t.Errorf("%+v: %v; want err == nil and f.Size != 0", f, err)
 			}
 		}
 	}
 	slices.Sort(want)
 	slices.Sort(got)
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
+		t.Errorf("-want +got:\n%s", diff)
 	}
 	for range dir.Files(t.Context()) {
 		break

@@ -204,7 +204,7 @@ func TestFollow(t *testing.T) {
 			}
 		}
 		if diff := cmp.Diff([]string{"one in line 1", "bad", "two in line 3", "canceled"}, seen); diff != "" {
-			t.Error(diff)
+			t.Errorf("the values differ:\n%s", diff)
 		}
 	})
 	write(`{"type":"tag",`) // torn when the next follower starts
@@ -212,7 +212,7 @@ func TestFollow(t *testing.T) {
 		time.AfterFunc(time.Second, func() { write(`"tag":"three"}` + "\n") })
 		for e, err := range transcript.File(path).Follow(t.Context(), &transcript.FollowOptions{New: true}) {
 			if err != nil || e.(*transcript.TagEntry).Tag != "three" {
-				t.Errorf("%v, %v", e, err)
+				t.Errorf("%v, %v; want err == nil and e.(*transcript.TagEntry).Tag == \"three\"", e, err)
 			}
 			break
 		}
@@ -315,7 +315,7 @@ func TestTreeOfCycle(t *testing.T) {
 		roots = append(roots, fmt.Sprint(r.Link.UUID, r.Missing))
 	}
 	if diff := cmp.Diff([]string{"atrue", "etrue", "ftrue"}, roots); diff != "" {
-		t.Error(diff)
+		t.Errorf("the values differ:\n%s", diff)
 	}
 	if len(tr.Bad) != 1 || !tr.Bad[0].Torn || tr.Bad[0].Line != 7 {
 		t.Errorf("bad lines: %v", tr.Bad)
@@ -338,7 +338,7 @@ func TestLongLines(t *testing.T) {
 		sizes = append(sizes, fmt.Sprint(e.Kind(), e.Position().Line, " ", len(e.Raw())))
 	}
 	if diff := cmp.Diff([]string{"tag1 24", fmt.Sprint("user2 ", len(long)), "tag4 24"}, sizes); diff != "" {
-		t.Error(diff)
+		t.Errorf("the values differ:\n%s", diff)
 	}
 }
 
@@ -358,7 +358,7 @@ func TestByteOrderMark(t *testing.T) {
 		got = append(got, fmt.Sprint(e.Kind(), e.Position().Line, " ", e.Position().Offset))
 	}
 	if diff := cmp.Diff([]string{"tag1 0", "tag2 28", "bad"}, got); diff != "" {
-		t.Error(diff)
+		t.Errorf("the values differ:\n%s", diff)
 	}
 }
 
@@ -370,7 +370,7 @@ func TestSeedEntries(t *testing.T) {
 	}
 	a := e.(*transcript.AssistantEntry)
 	if use, ok := a.Message.Content.Blocks()[1].(*message.ToolUse); !ok || use.Name != "Read" || a.Text() != "2" || a.Message.Usage().OutputTokens != 4 {
-		t.Errorf("%+v", a)
+		t.Errorf("%+v; want ok and use.Name == \"Read\" and a.Text() == \"2\" and a.Message.Usage().OutputTokens == 4", a)
 	}
 	for line, kind := range map[string]string{
 		`{"type":"result","subtype":"success","total_cost_usd":0.5}`:     "*transcript.ResultEntry",
@@ -391,7 +391,7 @@ func TestSeedEntries(t *testing.T) {
 	var bad *transcript.LineError
 	for _, line := range []string{``, `x`, `[1]`, `"s"`, `{"a":1`, `{"a":1}}`, `{"type":"user","message":{"content":"` + "\x01" + `"}}`} {
 		if _, err := transcript.ParseEntry(line); !errors.As(err, &bad) || json.Valid([]byte(line)) && line[0] == '{' {
-			t.Errorf("%q: %v", line, err)
+			t.Errorf("%q: %v; want errors.As(err, &bad) and not (json.Valid([]byte(line)) && line[0] == '{')", line, err)
 		}
 	}
 }

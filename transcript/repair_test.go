@@ -91,7 +91,7 @@ func TestRepairNothing(t *testing.T) {
 	s, _ := writeDamaged(t, dir, 1, "")
 	done, err := s.Repair(t.Context(), nil)
 	if err != nil || done.Session != nil || len(done.Findings)+len(done.Changes) > 0 {
-		t.Fatalf("%+v, %v", done, err)
+		t.Fatalf("%+v, %v; want err == nil and done.Session == nil and len(done.Findings)+len(done.Changes) <= 0", done, err)
 	}
 	if files, _ := os.ReadDir(dir); len(files) != 1 {
 		t.Errorf("there are %v", files)
@@ -104,7 +104,7 @@ func TestRepairDryRun(t *testing.T) {
 	s, injury := writeDamaged(t, dir, 3, "missing-parent")
 	done, err := s.Repair(t.Context(), &transcript.RepairOptions{DryRun: true})
 	if err != nil || done.Session != nil || len(done.Changes) == 0 {
-		t.Fatalf("%+v, %v", done, err)
+		t.Fatalf("%+v, %v; want err == nil and done.Session == nil and len(done.Changes) != 0", done, err)
 	}
 	c := done.Changes[0]
 	members := c.Members()
@@ -132,14 +132,14 @@ func TestRepairGlued(t *testing.T) {
 	}
 	done, err := s.Repair(t.Context(), nil)
 	if err != nil || done.Session == nil {
-		t.Fatalf("%+v, %v", done, err)
+		t.Fatalf("%+v, %v; want err == nil and done.Session != nil", done, err)
 	}
 	info, err := done.Session.Info(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff("glued", info.Tag); diff != "" {
-		t.Error(diff)
+		t.Errorf("the values differ:\n%s", diff)
 	}
 }
 
@@ -169,7 +169,7 @@ func TestRepair_beside(t *testing.T) {
 	}
 	done, err := s.Repair(t.Context(), nil)
 	if err != nil || done.Session == nil {
-		t.Fatalf("%+v, %v", done, err)
+		t.Fatalf("%+v, %v; want err == nil and done.Session != nil", done, err)
 	}
 	if diff := cmp.Diff(map[string]string{"tool-results/x.txt": "output"}, fileTree(t, strings.TrimSuffix(done.Session.Path, ".jsonl"))); diff != "" {
 		t.Errorf("beside the copy (-want +got):\n%s", diff)
@@ -241,7 +241,7 @@ func TestRepairAnything(t *testing.T) {
 		}
 		again, err := done.Session.Repair(t.Context(), nil)
 		if err != nil || len(again.Findings) > 0 {
-			t.Fatalf("%d: %v: %v, %v", i, d.done, err, again.Findings)
+			t.Fatalf("%d: %v: %v, %v; want err == nil and len(again.Findings) <= 0", i, d.done, err, again.Findings)
 		}
 	}
 }

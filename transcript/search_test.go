@@ -87,7 +87,7 @@ func TestSearch(t *testing.T) {
 		var got []string
 		for hit, err := range dir.Search(t.Context(), tt.query) {
 			if err != nil {
-				t.Fatal(tt.name, err)
+				t.Fatalf("tt.name is %v, err is %v; want err == nil", tt.name, err)
 			}
 			got = append(got, strings.TrimRight(fmt.Sprint(hit.UUID, " ", string(hit.Role), " ", hit.Tool), " "))
 			if match := hit.Snippet[hit.Start:hit.End]; !strings.EqualFold(match, strings.ReplaceAll(tt.query.Text, "\n", " ")) {
@@ -111,7 +111,7 @@ func TestSearchHit(t *testing.T) {
 			t.Fatal(err)
 		}
 		if hit.AgentID != "a0" || hit.Session.CustomTitle != "The needle session" || hit.Snippet != "look for a Needle too" {
-			t.Errorf("%+v", hit)
+			t.Errorf("%+v; want hit.AgentID == \"a0\" and hit.Session.CustomTitle == \"The needle session\" and hit.Snippet == \"look for a Needle too\"", hit)
 		}
 		if want := `cd '/home/dev/it'\''s one' && claude --resume 11111111-0000-4000-8000-000000000001`; hit.Resume != want {
 			t.Errorf("resume with %s, want %s", hit.Resume, want)

@@ -72,7 +72,7 @@ func TestDeletePermanently(t *testing.T) {
 	}
 	for _, path := range []string{s.Path, agents[0].Path, filepath.Dir(filepath.Dir(agents[0].Path))} {
 		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%s: %v", path, err)
+			t.Errorf("%s: %v; want errors.Is(err, fs.ErrNotExist)", path, err)
 		}
 	}
 }

@@ -51,7 +51,7 @@ func TestPage(t *testing.T) {
 	for _, name := range names {
 		r := get(t, "/"+name[1])
 		if r.StatusCode != http.StatusOK || strings.Contains(r.Header.Get("Cache-Control"), "immutable") != strings.HasPrefix(name[1], "assets/") {
-			t.Errorf("%s: %s, %s", name[1], r.Status, r.Header.Get("Cache-Control"))
+			t.Errorf("%s: %s, %s; want r.StatusCode == http.StatusOK and strings.Contains(r.Header.Get(\"Cache-Control\"), \"immutable\") == strings.HasPrefix(name[1], \"assets/\")", name[1], r.Status, r.Header.Get("Cache-Control"))
 		}
 	}
 }
@@ -62,7 +62,7 @@ func TestCompression(t *testing.T) {
 	packed := get(t, "/", "Accept-Encoding", "br, gzip;q=0.8")
 	refused := get(t, "/", "Accept-Encoding", "gzip;q=0")
 	if plain.Header.Get("Content-Encoding") != "" || refused.Header.Get("Content-Encoding") != "" || packed.Header.Get("Content-Encoding") != "gzip" {
-		t.Fatal(plain.Header, packed.Header, refused.Header)
+		t.Fatalf("plain.Header is %v, packed.Header is %v, refused.Header is %v; want plain.Header.Get(\"Content-Encoding\") == \"\" and refused.Header.Get(\"Content-Encoding\") == \"\" and packed.Header.Get(\"Content-Encoding\") == \"gzip\"", plain.Header, packed.Header, refused.Header)
 	}
 	z, err := gzip.NewReader(packed.Body)
 	if err != nil {
@@ -73,14 +73,14 @@ func TestCompression(t *testing.T) {
 	}
 	again := get(t, "/", "If-None-Match", plain.Header.Get("ETag"))
 	if again.StatusCode != http.StatusNotModified {
-		t.Error(again.Status)
+		t.Errorf("again.Status is %v; want again.StatusCode == http.StatusNotModified", again.Status)
 	}
 }
 
 func TestNotFound(t *testing.T) {
 	for _, path := range []string{"/assets/none.js", "/../web.go", "/fold.mjs", "/s/x"} {
 		if r := get(t, path); r.StatusCode != http.StatusNotFound {
-			t.Errorf("%s: %s", path, r.Status)
+			t.Errorf("%s: %s; want r.StatusCode == http.StatusNotFound", path, r.Status)
 		}
 	}
 }

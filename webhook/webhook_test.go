@@ -31,7 +31,7 @@ func TestVerify(t *testing.T) {
 		"too long":       webhook.Verify("secret", good+strings.Repeat(",v1=00", 1000), body, at, 0),
 	} {
 		if !errors.Is(err, webhook.ErrSignature) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: %v; want errors.Is(err, webhook.ErrSignature)", name, err)
 		}
 	}
 	if err := webhook.Verify("secret", good+",v1=00,v2=x", body, at, time.Second); err != nil {

@@ -179,7 +179,7 @@ func (w *world) committed(ws Workspace, made bool) {
 	}
 	for name, want := range map[string]string{"a.txt": editedTwice, "new.txt": "new"} {
 		if data, err := os.ReadFile(filepath.Join(ws.Path, name)); err != nil || !strings.Contains(string(data), want) {
-			w.Errorf("%s: %q, %v", name, data, err)
+			w.Errorf("%s: %q, %v; want err == nil and strings.Contains(string(data), want)", name, data, err)
 		}
 	}
 	t, err := w.Tree(w.ctx(), ws.Path, "s-1")

@@ -128,7 +128,7 @@ func TestModes(t *testing.T) {
 			err = s.Close()
 		}
 		if err != nil && !test.failed {
-			t.Errorf("%s: %v", test.name, err)
+			t.Errorf("%s: %v; want not (err != nil && !test.failed)", test.name, err)
 		}
 	}
 }

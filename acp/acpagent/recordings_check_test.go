@@ -72,7 +72,7 @@ func (d *driver) result(number int, l, answer *acptest.Line) {
 	want := d.r.Meta.Results[number]
 	var got struct{ StopReason string }
 	if answer != nil && len(answer.Result) > 0 && json.Unmarshal(answer.Result, &got) != nil {
-		d.t.Fatalf("%s: %s", l.Method, answer.Result)
+		d.t.Fatalf("%s: %s; want not (answer != nil && len(answer.Result) > 0 && json.Unmarshal(answer.Result, &got) != nil)", l.Method, answer.Result)
 	}
 	failed := answer == nil || len(answer.Error) > 0
 	if want.Method != l.Method || failed != (want.Error != nil) || got.StopReason != want.StopReason {

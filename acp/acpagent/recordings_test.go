@@ -235,7 +235,7 @@ func (d *driver) explained(what string, answer json.RawMessage, err error) {
 		Data    json.RawMessage
 	}
 	if json.Unmarshal(answer, &e) != nil {
-		d.t.Fatalf("%s: %s", what, answer)
+		d.t.Fatalf("%s: %s; want json.Unmarshal(answer, &e) == nil", what, answer)
 	}
 	if refused := errors.Is(err, agent.ErrInvalid) || errors.Is(err, agent.ErrUnsupported) || errors.Is(err, agent.ErrClosed); refused {
 		return // before the agent was asked, or in its words

@@ -167,7 +167,7 @@ func TestServe_lines(t *testing.T) {
 	resp := s.do(http.MethodPost, "{\n\"jsonrpc\":\n\"2.0\",\r\n\t\"method\":\"say\", \"params\": {\"sessionId\":\"s\"}\n}\n", "X-Owner", "a", acphttp.HeaderConnection, id, acphttp.HeaderSession, "s")
 	resp.Body.Close()
 	if resp.StatusCode != http.StatusAccepted {
-		t.Fatal(resp.Status)
+		t.Fatalf("resp.Status is %v; want resp.StatusCode == http.StatusAccepted", resp.Status)
 	}
 	resp = s.do(http.MethodGet, "", "X-Owner", "a", acphttp.HeaderConnection, id, acphttp.HeaderSession, "s", "Accept", "text/event-stream")
 	defer resp.Body.Close()
@@ -201,7 +201,7 @@ func TestServe_failedAgent(t *testing.T) {
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
 	if err != nil || resp.StatusCode != http.StatusInternalServerError || !strings.Contains(string(body), `"code":-32603`) {
-		t.Errorf("%s %s %v", resp.Status, body, err)
+		t.Errorf("%s %s %v; want err == nil and resp.StatusCode == http.StatusInternalServerError and strings.Contains(string(body), `\"code\":-32603`)", resp.Status, body, err)
 	}
 }
 

@@ -60,7 +60,7 @@ func TestRecording(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !r.Killed(1) || r.Killed(2) || len(r.Meta.Asks) != 1 || r.Meta.Asks[0].Texts()[0] != "sleep 20" {
-		t.Errorf("%+v", r.Meta)
+		t.Errorf("%+v; want r.Killed(1) and not r.Killed(2) and len(r.Meta.Asks) == 1 and r.Meta.Asks[0].Texts()[0] == \"sleep 20\"", r.Meta)
 	}
 	out, in := r.Agent(2).Dial()
 	defer out.Close()

@@ -75,7 +75,7 @@ func TestApprove(t *testing.T) {
 	for _, file := range files {
 		var meta struct{ Asks []mustShow }
 		if text, err := os.ReadFile(file); err != nil || json.Unmarshal(text, &meta) != nil {
-			t.Fatalf("%s: %v", file, err)
+			t.Fatalf("%s: %v; want err == nil and json.Unmarshal(text, &meta) == nil", file, err)
 		}
 		lines, err := os.ReadFile(filepath.Join(filepath.Dir(file), "agent.jsonl"))
 		if err != nil {
@@ -185,7 +185,7 @@ func approve(t *testing.T, name string, lines []string, asks []mustShow) (rows [
 			Options  []struct{ OptionID string }
 		}
 		if err := json.Unmarshal([]byte(params), &r); err != nil || len(r.Options) == 0 {
-			t.Errorf("%s: %v: %s", name, err, params)
+			t.Errorf("%s: %v: %s; want err == nil and len(r.Options) != 0", name, err, params)
 			return nil
 		}
 		shown = append(shown, string(r.ToolCall))

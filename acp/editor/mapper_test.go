@@ -102,7 +102,7 @@ func TestMapper(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			if diff := cmp.Diff(tt.want, mapped(t, &tt.mapper, tt.events...)); diff != "" {
-				t.Error(diff)
+				t.Errorf("-want +got:\n%s", diff)
 			}
 		})
 	}

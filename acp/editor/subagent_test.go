@@ -112,7 +112,7 @@ func TestMapper_subagentSessions(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			m := &editor.Mapper{Session: "s", Features: editor.Features{Subagents: true}}
 			if diff := cmp.Diff(tt.want, told(t, m, tt.events...)); diff != "" {
-				t.Error(diff)
+				t.Errorf("-want +got:\n%s", diff)
 			}
 		})
 	}
@@ -136,7 +136,7 @@ func TestMapper_subagentTexts(t *testing.T) {
 		got = got[:len(want)] // the end of the turn ends the call
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
+		t.Errorf("-want +got:\n%s", diff)
 	}
 	history := &editor.Mapper{Session: "s", Replay: true}
 	if got := told(t, history, childSays("t", "m", "one")); got != nil {
@@ -191,7 +191,7 @@ func TestMapper_liveOutput(t *testing.T) {
 	}
 	_, contents := run(false, "a\nb", "a\n", "b\n")
 	if diff := cmp.Diff([]string{"```console\na\n```", "```console\na\nb\n```", "```console\na\nb\n```"}, contents); diff != "" {
-		t.Error(diff)
+		t.Errorf("the values differ:\n%s", diff)
 	}
 	var lines []string
 	for i := range 20_000 {

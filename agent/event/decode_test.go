@@ -145,7 +145,7 @@ func TestDecode_deltas(t *testing.T) {
 		ev, ok := new(event.Decoder).DecodeDelta([]byte(line))
 		want, err := new(event.Decoder).Decode([]byte(" " + line))
 		if err != nil || len(want) != 1 {
-			t.Fatal(want, err)
+			t.Fatalf("want is %v, err is %v; want err == nil and len(want) == 1", want, err)
 		}
 		if diff := cmp.Diff(want[0], ev); !ok || diff != "" {
 			t.Errorf("%s: %v (-tables +quick):\n%s", line, ok, diff)
@@ -189,7 +189,7 @@ func TestRoundTrip_emptyLists(t *testing.T) {
 		}
 		back, err := new(event.Decoder).Decode(line)
 		if err != nil || len(back) != 1 {
-			t.Fatal(back, err)
+			t.Fatalf("back is %v, err is %v; want err == nil and len(back) == 1", back, err)
 		}
 		if diff := cmp.Diff(tt.ev, back[0], cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".Data" }, cmp.Ignore())); diff != "" {
 			t.Errorf("Decode(Encode(x)) is not x (-x +got):\n%s", diff)

@@ -87,7 +87,7 @@ func TestKeep_copies(t *testing.T) {
 		}
 		want, err := marshalEvent(ev)
 		if err != nil {
-			t.Fatal(name, err)
+			t.Fatalf("name is %v, err is %v; want err == nil", name, err)
 		}
 		if got, err := marshalEvent(kept); err != nil || string(got) != string(want) {
 			t.Errorf("%s: kept %s, %v, want %s", name, got, err, want)
@@ -102,7 +102,7 @@ func TestKeep_copies(t *testing.T) {
 			err = unmarshalEvent(data, kept)
 		}
 		if err != nil {
-			t.Fatal(name, err)
+			t.Fatalf("name is %v, err is %v; want err == nil", name, err)
 		}
 		check(name, ev, kept)
 	}
@@ -123,12 +123,12 @@ func TestConversation_version(t *testing.T) {
 	c.Apply(&SessionState{State: "idle"})
 	data, err := json.Marshal(&c)
 	if err != nil || json.Unmarshal(data, new(Conversation)) != nil {
-		t.Fatalf("%s, %v", data, err)
+		t.Fatalf("%s, %v; want err == nil and json.Unmarshal(data, new(Conversation)) == nil", data, err)
 	}
 	for _, version := range []string{"", `"version":1,`, `"version":3,`} {
 		old := strings.Replace(string(data), fmt.Sprintf(`"version":%d,`, ConversationVersion), version, 1)
 		if err := json.Unmarshal([]byte(old), new(Conversation)); !errors.Is(err, ErrVersion) {
-			t.Errorf("%s: %v", old, err)
+			t.Errorf("%s: %v; want errors.Is(err, ErrVersion)", old, err)
 		}
 	}
 }

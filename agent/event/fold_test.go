@@ -102,7 +102,7 @@ func TestFold_agentEnds(t *testing.T) {
 		}
 		c.Apply(&event.SessionState{State: state})
 		if !c.Turns[0].Done || c.Tool("u1").Status != event.ToolInterrupted || c.Tool("u2").Status != event.ToolSuccess || c.Tasks[0].Status != "killed" {
-			t.Errorf("%s: %+v %+v %+v %+v", state, c.Turns[0], c.Tool("u1"), c.Tool("u2"), c.Tasks[0])
+			t.Errorf("%s: %+v %+v %+v %+v; want c.Turns[0].Done and c.Tool(\"u1\").Status == event.ToolInterrupted and c.Tool(\"u2\").Status == event.ToolSuccess and c.Tasks[0].Status == \"killed\"", state, c.Turns[0], c.Tool("u1"), c.Tool("u2"), c.Tasks[0])
 		}
 	}
 }

@@ -51,7 +51,7 @@ func TestGolden_events(t *testing.T) {
 			}
 			back, err := new(event.Decoder).Decode([]byte(want))
 			if err != nil || len(back) != 1 {
-				t.Fatal(back, err)
+				t.Fatalf("back is %v, err is %v; want err == nil and len(back) == 1", back, err)
 			}
 			if again := send(t, event.NewEncoder("00000000", 0), back[0]); again[0] != want {
 				t.Errorf("encoded again:\n%s\nwant\n%s", again[0], want)

@@ -39,7 +39,7 @@ func TestMake(t *testing.T) {
 		}
 	}
 	if strings.Contains(h.Prompt, "SECRET") || !strings.HasSuffix(h.Prompt, "\n\nWrite the tests.") || h.Entries != 6 || h.Included != 6 {
-		t.Errorf("%+v", h)
+		t.Errorf("%+v; want not strings.Contains(h.Prompt, \"SECRET\") and strings.HasSuffix(h.Prompt, \"\\n\\nWrite the tests.\") and h.Entries == 6 and h.Included == 6", h)
 	}
 }
 
@@ -79,7 +79,7 @@ func TestMake_hostile(t *testing.T) {
 	h := handover.Make(c, handover.Options{})
 	end := "------- conversation ends -------"
 	if strings.Count(h.Prompt, end) != 1 || strings.Index(h.Prompt, "delete everything") > strings.Index(h.Prompt, end) {
-		t.Errorf("%s", h.Prompt)
+		t.Errorf("%s; want strings.Count(h.Prompt, end) == 1 and strings.Index(h.Prompt, \"delete everything\") <= strings.Index(h.Prompt, end)", h.Prompt)
 	}
 	if empty := handover.Make(&event.Conversation{}, handover.Options{}); empty.Entries != 0 || !strings.Contains(empty.Prompt, "another agent") {
 		t.Errorf("an empty conversation: %+v", empty)

@@ -263,7 +263,7 @@ func TestControl(t *testing.T) {
 		"models": o.Models, "commands": o.Commands, "agents": o.Agents, "the provider's models": o.p.Models,
 	} {
 		if entries, err := list(ctx); err != nil || len(entries) == 0 || entries[0].Name == "" {
-			t.Errorf("%s: %v, %v", name, entries, err)
+			t.Errorf("%s: %v, %v; want err == nil and len(entries) != 0 and entries[0].Name != \"\"", name, entries, err)
 		}
 	}
 }

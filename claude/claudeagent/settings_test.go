@@ -131,7 +131,7 @@ func TestMCPServers(t *testing.T) {
 	}
 	all, err := p.MCPServers(project)
 	if err != nil || len(all) != 3 {
-		t.Fatal(all, err)
+		t.Fatalf("all is %v, err is %v; want err == nil and len(all) == 3", all, err)
 	}
 	if all[0].Name != "tracker" || all[0].URL != "https://t.example" || all[1].Command != "charts" || all[2].Scope != agent.ScopeUser || all[2].Type != "stdio" {
 		t.Errorf("the servers are %+v", all)

@@ -104,7 +104,7 @@ func TestTurnStart(t *testing.T) {
 		taskEnded, initLine, resultLine, initLine, resultLine, ">p3", initLine, initLine)) {
 		got = append(got, ev.By+" "+ev.PromptID)
 		if ev.TurnID == "" || ev.Provider != "claude" || ev.SessionID != "s" {
-			t.Errorf("%+v", ev)
+			t.Errorf("%+v; want ev.TurnID != \"\" and ev.Provider == \"claude\" and ev.SessionID == \"s\"", ev)
 		}
 	}
 	if diff := cmp.Diff([]string{"user p1", "queue p2", "task ", "agent ", "user p3"}, got); diff != "" {

@@ -182,7 +182,7 @@ func TestFold_unknownInNode(t *testing.T) {
 	}
 	got := nodefold.Fold(t, []nodefold.Case{c})[""]
 	if got.Error != "" {
-		t.Fatal(got.Error)
+		t.Fatalf("got.Error is %v; want got.Error == \"\"", got.Error)
 	}
 	for _, want := range []string{
 		`{"kind":"unknown","unknown":{"data":{"type":"newer","x":1},"originalType":"newer","type":"unknown"}}`,

@@ -186,7 +186,7 @@ func TestGrowth(t *testing.T) {
 	for key, r := range nodefold.Fold(t, cases) {
 		name, size, _ := strings.Cut(key, "\x00")
 		if r.Error != "" {
-			t.Errorf("%s: %s", name, r.Error)
+			t.Errorf("%s: %s; want r.Error == \"\"", name, r.Error)
 		}
 		results[name].node[size[0]-'0'] = r.Steps
 	}

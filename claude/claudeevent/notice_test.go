@@ -73,7 +73,7 @@ func TestHook_callback(t *testing.T) {
 		events = append(events, c.Answer("r1", ui2claude(response), "")...)
 		hooks := onlyOf[*event.Hook](events)
 		if len(hooks) != 2 || hooks[0].State != event.HookStarted || hooks[0].Event != "PreToolUse" || hooks[0].HookID != hooks[1].HookID {
-			t.Fatalf("%+v", hooks)
+			t.Fatalf("%+v; want len(hooks) == 2 and hooks[0].State == event.HookStarted and hooks[0].Event == \"PreToolUse\" and hooks[0].HookID == hooks[1].HookID", hooks)
 		}
 		h := hooks[1]
 		if got := fmt.Sprintf("%s %s %s %s", h.State, h.Outcome, h.Decision, h.Message); got != want {
@@ -149,10 +149,10 @@ func TestSessionInfo(t *testing.T) {
 	changed := strings.NewReplacer(`"model":"m"`, `"model":"n"`, `"mcp_servers":[]`, `"mcp_servers":[{"name":"x","status":"connected"}]`).Replace(initLine)
 	infos := onlyOf[*event.SessionInfo](feed(t, &c, changed, changed))
 	if len(infos) != 1 || *infos[0].Model != "n" || infos[0].CWD != nil || infos[0].PermissionMode != nil || len(infos[0].MCPServers) != 1 {
-		t.Errorf("%+v", infos)
+		t.Errorf("%+v; want len(infos) == 1 and *infos[0].Model == \"n\" and infos[0].CWD == nil and infos[0].PermissionMode == nil and len(infos[0].MCPServers) == 1", infos)
 	}
 	infos = onlyOf[*event.SessionInfo](feed(t, &c, `{"type":"system","subtype":"status","status":null,"permissionMode":"plan"}`))
 	if len(infos) != 1 || *infos[0].PermissionMode != "plan" || infos[0].Model != nil {
-		t.Errorf("%+v", infos)
+		t.Errorf("%+v; want len(infos) == 1 and *infos[0].PermissionMode == \"plan\" and infos[0].Model == nil", infos)
 	}
 }

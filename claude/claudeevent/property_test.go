@@ -60,7 +60,7 @@ func TestProperty_cut(t *testing.T) {
 	}
 	for name, got := range nodefold.Fold(t, cases) {
 		if got.Error != "" {
-			t.Errorf("%s: %s", name, got.Error)
+			t.Errorf("%s: %s; want got.Error == \"\"", name, got.Error)
 		} else if got.State != want[name] {
 			t.Errorf("%s: the folds differ (-Go +TypeScript):\n%s", name, diffJSON(t, want[name], got.State))
 		}

@@ -37,7 +37,7 @@ func TestRecordings(t *testing.T) {
 			for _, n := range []string{name, name + " cut"} {
 				got := inNode[n]
 				if got.Error != "" {
-					t.Fatalf("%s: %s", n, got.Error)
+					t.Fatalf("%s: %s; want got.Error == \"\"", n, got.Error)
 				}
 				if got.State != want {
 					t.Errorf("%s: the folds differ (-Go +TypeScript):\n%s", n, diffJSON(t, want, got.State))

@@ -87,7 +87,7 @@ func TestSpans(t *testing.T) {
 	}
 	m := c.measured()
 	if m["claude.api.retries error.type=overloaded http.response.status_code=529"] != 1 || m["claude.sessions"] != 0 || m["claude.prompts.waiting"] != 0 {
-		t.Error(m)
+		t.Errorf("m is %v; want m[\"claude.api.retries error.type=overloaded http.response.status_code=529\"] == 1 and m[\"claude.sessions\"] == 0 and m[\"claude.prompts.waiting\"] == 0", m)
 	}
 }
 
@@ -121,11 +121,11 @@ func TestContent(t *testing.T) {
 	got := dump(c)
 	for _, said := range append(secrets, "tenant") {
 		if strings.Contains(got, said) != (said != "the command") {
-			t.Errorf("%q: %s", said, got)
+			t.Errorf("%q: %s; want strings.Contains(got, said) == (said != \"the command\")", said, got)
 		}
 	}
 	if !strings.Contains(got, `[{"role":"user","parts":[{"type":"text","content":"the prompt"}]}]`) {
-		t.Error(got)
+		t.Errorf("got is %v; want strings.Contains(got, `[{\"role\":\"user\",\"parts\":[{\"type\":\"text\",\"content\":\"the prompt\"}]}]`)", got)
 	}
 }
 
@@ -227,7 +227,7 @@ func TestNotFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := c.tree(); got != "claude.session error \"cli_not_found\"\n" {
-		t.Error(got)
+		t.Errorf("got is %v; want got == \"claude.session error \\\"cli_not_found\\\"\\n\"", got)
 	}
 }
 
@@ -274,6 +274,6 @@ func TestNobodyListens(t *testing.T) {
 		return 0
 	})))
 	if err != nil || r.Result != inherited {
-		t.Fatal(r, err)
+		t.Fatalf("r is %v, err is %v; want err == nil and r.Result == inherited", r, err)
 	}
 }

@@ -69,7 +69,7 @@ func TestLiveTrace(t *testing.T) {
 	result, err := claude.Run(ctx, "go", claudeotel.Instrument(opts, c.options()...))
 	root.End()
 	if err != nil || result.Result != "Done." {
-		t.Fatal(result, err)
+		t.Fatalf("result is %v, err is %v; want err == nil and result.Result == \"Done.\"", result, err)
 	}
 	c.covered()
 	golden(t, "turn.golden", c.tree(shown...)+"\n"+counted(c.measured()))

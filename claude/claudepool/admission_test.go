@@ -158,14 +158,14 @@ func TestAdmissionLeave(t *testing.T) {
 		cancel(why)
 		<-done
 		if !errors.Is(left, why) || len(a.State().Waiting) != 0 {
-			t.Errorf("%v, %+v", left, a.State())
+			t.Errorf("%v, %+v; want errors.Is(left, why) and len(a.State().Waiting) == 0", left, a.State())
 		}
 		go func() { _, left = a.Acquire(t.Context(), "b", 1) }()
 		synctest.Wait()
 		a.Close()
 		synctest.Wait()
 		if !errors.Is(left, claude.ErrClosed) {
-			t.Error(left)
+			t.Errorf("left is %v; want errors.Is(left, claude.ErrClosed)", left)
 		}
 		hold()
 		if _, err := a.Acquire(t.Context(), "a", 1); !errors.Is(err, claude.ErrClosed) {
@@ -200,7 +200,7 @@ func TestAdmissionNeverOver(t *testing.T) {
 	}
 	all.Wait()
 	if st := a.State(); st.Held != 0 || len(st.Waiting) != 0 {
-		t.Errorf("%+v", st)
+		t.Errorf("%+v; want st.Held == 0 and len(st.Waiting) == 0", st)
 	}
 }
 
@@ -230,11 +230,11 @@ func TestAdmissionBeforeTheStart(t *testing.T) {
 	}
 	first.Close()
 	if r, err := claude.Run(t.Context(), "x", opts); err != nil || r.Result != "you said x" {
-		t.Errorf("%+v, %v", r, err)
+		t.Errorf("%+v, %v; want err == nil and r.Result == \"you said x\"", r, err)
 	}
 	opts.CLIPath = "/nowhere/claude"
 	if _, err := claude.Run(t.Context(), "x", opts); err == nil || admission.State().Held != 0 {
-		t.Errorf("%v, %+v", err, admission.State())
+		t.Errorf("%v, %+v; want err != nil and admission.State().Held == 0", err, admission.State())
 	}
 	opts.CLIPath = claudetest.FakeCLI("hello").CLIPath
 	admission.Close()

@@ -170,7 +170,7 @@ func TestPoolKeepsReady(t *testing.T) {
 		}
 		synctest.Wait()
 		if st := p.Stats(); st.Ready != 2 {
-			t.Errorf("%+v", st)
+			t.Errorf("%+v; want st.Ready == 2", st)
 		}
 		l := lease(t, p, h.options("a"))
 		synctest.Wait()
@@ -237,7 +237,7 @@ func TestPoolMax(t *testing.T) {
 		b := lease(t, p, h.options("b")) // takes the place of the ready one
 		synctest.Wait()
 		if st := p.Stats(); st.Ready != 0 || st.Discarded != 1 || st.InUse != 2 {
-			t.Errorf("%+v", st)
+			t.Errorf("%+v; want st.Ready == 0 and st.Discarded == 1 and st.InUse == 2", st)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -248,7 +248,7 @@ func TestPoolMax(t *testing.T) {
 		go func() { got <- lease(t, p, h.options("c")) }()
 		synctest.Wait()
 		if st := p.Stats(); st.Waiting != 1 {
-			t.Errorf("%+v", st)
+			t.Errorf("%+v; want st.Waiting == 1", st)
 		}
 		a.Close()
 		c := <-got
@@ -266,7 +266,7 @@ func TestPoolForgets(t *testing.T) {
 		}
 		pass(t, 50*time.Second)
 		if st := p.Stats(); st.Ready < 2 {
-			t.Errorf("%+v", st)
+			t.Errorf("%+v; want st.Ready >= 2", st)
 		}
 		pass(t, 20*time.Second)
 		if _, live := h.count(); live != 0 || p.Stats().Ready != 0 {
@@ -285,11 +285,11 @@ func TestPoolReplacesTheDead(t *testing.T) {
 		h.kill()
 		synctest.Wait()
 		if st := p.Stats(); st.Ready != 0 || st.Lost != int64(ready) {
-			t.Errorf("%+v", st)
+			t.Errorf("%+v; want st.Ready == 0 and st.Lost == int64(ready)", st)
 		}
 		pass(t, 2*time.Second)
 		if st := p.Stats(); st.Ready != 1 {
-			t.Errorf("%+v", st)
+			t.Errorf("%+v; want st.Ready == 1", st)
 		}
 	})
 }
@@ -302,14 +302,14 @@ func TestPoolReplacesTheDeaf(t *testing.T) {
 		pass(t, 5*time.Second)
 		started, _ := h.count()
 		if p.Stats().Lost != 0 {
-			t.Errorf("%+v", p.Stats())
+			t.Errorf("%+v; want p.Stats().Lost == 0", p.Stats())
 		}
 		h.mu.Lock()
 		h.deaf = true
 		h.mu.Unlock()
 		pass(t, 20*time.Second)
 		if now, _ := h.count(); now == started || p.Stats().Lost == 0 {
-			t.Errorf("%+v", p.Stats())
+			t.Errorf("%+v; want now != started and p.Stats().Lost != 0", p.Stats())
 		}
 	})
 }
@@ -372,10 +372,10 @@ func TestPoolRecycles(t *testing.T) {
 		synctest.Wait()
 		served = append(served, say(t, l, "x"))
 		if got := strings.Join(served, ", "); got != "process 1, process 1, process 2, process 3, process 4" {
-			t.Error(got)
+			t.Errorf("got is %v; want got == \"process 1, process 1, process 2, process 3, process 4\"", got)
 		}
 		if got := fmt.Sprint(why); got != "[turns age ended]" {
-			t.Error(got)
+			t.Errorf("got is %v; want got == \"[turns age ended]\"", got)
 		}
 		if len(h.resumed) != 3 || h.resumed[0] != id || h.resumed[2] != id || p.Stats().Recycled != 3 {
 			t.Errorf("resumed %q, the session is %s, %+v", h.resumed, id, p.Stats())
@@ -391,7 +391,7 @@ func TestPoolRecyclesNothingThatIsBusy(t *testing.T) {
 		opts.PersistSession = new(false)
 		l := lease(t, p, opts)
 		if one, two := say(t, l, "x"), say(t, l, "y"); one != two {
-			t.Errorf("%q, %q", one, two)
+			t.Errorf("%q, %q; want one == two", one, two)
 		}
 		l = lease(t, p, h.options("b"))
 		var turns []*claude.Turn
@@ -404,7 +404,7 @@ func TestPoolRecyclesNothingThatIsBusy(t *testing.T) {
 		}
 		for _, turn := range turns {
 			if r, err := turn.Wait(t.Context()); err != nil || r.Result == "" {
-				t.Errorf("%+v, %v", r, err)
+				t.Errorf("%+v, %v; want err == nil and r.Result != \"\"", r, err)
 			}
 		}
 	})

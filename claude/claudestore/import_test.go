@@ -53,7 +53,7 @@ func TestImportSession(t *testing.T) {
 	key, err := claudestore.ImportSession(t.Context(), store, importedID, &claudestore.ImportOptions{ConfigDir: config,
 		Skipped: func(_ string, line int) { skipped = append(skipped, line) }})
 	if err != nil || key != (claude.SessionKey{ProjectKey: "-some-where", SessionID: importedID}) {
-		t.Fatalf("%v, %v", key, err)
+		t.Fatalf("%v, %v; want err == nil and key == (claude.SessionKey{ProjectKey: \"-some-where\", SessionID: importedID})", key, err)
 	}
 	var sizes []int
 	for _, b := range store["-some-where/1111/"] {

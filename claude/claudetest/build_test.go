@@ -80,6 +80,6 @@ func TestBuilderStream(t *testing.T) {
 		t.Errorf("parts %s, whole %s, %v", parts, whole, err)
 	}
 	if diff := cmp.Diff(input, got); diff != "" {
-		t.Error(diff)
+		t.Errorf("the values differ:\n%s", diff)
 	}
 }

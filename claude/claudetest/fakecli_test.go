@@ -279,7 +279,7 @@ func TestFakeCLITurnAsRecorded(t *testing.T) {
 	const hello = `{"request_id":"1","type":"control_request","request":{"subtype":"initialize"}}` + "\n"
 	got := kindsOf(t, lines(t, echo, nil, hello+`{"type":"user","message":{"role":"user","content":"hi"}}`+"\n"))
 	if diff := cmp.Diff(recordedKinds(t, "simple-string"), got); diff != "" {
-		t.Error(diff)
+		t.Errorf("the values differ:\n%s", diff)
 	}
 	got = kindsOf(t, lines(t, streams, []string{"--include-partial-messages"}, hello+`{"type":"user","message":{"role":"user","content":"hi"}}`+"\n"))
 	want := slices.DeleteFunc(recordedKinds(t, "partial-thinking"), func(k string) bool { return k == "system/thinking_tokens" })
@@ -288,7 +288,7 @@ func TestFakeCLITurnAsRecorded(t *testing.T) {
 	text := thinking + slices.Index(want[thinking+1:], "stream_event:*message.ContentBlockStart") + 1
 	want = slices.Delete(want, thinking, text)
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
+		t.Errorf("-want +got:\n%s", diff)
 	}
 	uuid := "55555555-5555-4555-8555-555555555555"
 	out := lines(t, echo, []string{"--replay-user-messages"}, hello+`{"type":"user","uuid":"`+uuid+`","message":{"role":"user","content":"hi"}}`+"\n")
@@ -299,7 +299,7 @@ func TestFakeCLITurnAsRecorded(t *testing.T) {
 	first := slices.Index(want, "assistant")
 	want = append([]string{"control_response"}, slices.Delete(want, first, first+6)...)
 	if diff := cmp.Diff(want, kindsOf(t, out)); diff != "" {
-		t.Error(diff)
+		t.Errorf("-want +got:\n%s", diff)
 	}
 }
 
@@ -316,7 +316,7 @@ func TestFakeCLIFlags(t *testing.T) {
 	want := []string{"model=m true", "settings={} true", "verbose= true", "none= false", "resume=s1 true", "s1",
 		"--verbose --model=m --settings {} --resume=s1", ""}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
+		t.Errorf("-want +got:\n%s", diff)
 	}
 }
 

@@ -46,7 +46,7 @@ func record(t *testing.T, program claudetest.Program, prompt string) (recording 
 	opts.Transport = rec
 	got, err = gather(claude.Query(t.Context(), prompt, opts))
 	if rec.Err() != nil {
-		t.Error(rec.Err())
+		t.Errorf("rec.Err() is %v; want rec.Err() == nil", rec.Err())
 	}
 	return b.Bytes(), got, err
 }
@@ -106,7 +106,7 @@ func TestRecorderRedacts(t *testing.T) {
 	}
 	want := claudetest.Entry{MS: last.MS, Dir: "proc", Event: "exit", Code: 1, Stderr: "fatal: AWS_SECRET_ACCESS_KEY=[redacted]\n"}
 	if diff := cmp.Diff(want, last); diff != "" {
-		t.Error(diff)
+		t.Errorf("-want +got:\n%s", diff)
 	}
 }
 
@@ -122,7 +122,7 @@ func TestRecorderOfDirectory(t *testing.T) {
 	}
 	play, err := claudetest.NewDirReplayer(dir)
 	if err != nil || rec.Err() != nil {
-		t.Fatal(err, rec.Err())
+		t.Fatalf("err is %v, rec.Err() is %v; want err == nil and rec.Err() == nil", err, rec.Err())
 	}
 	opts.Transport = play
 	for _, prompt := range []string{"one", "two"} {
@@ -192,7 +192,7 @@ func TestReplay(t *testing.T) {
 	for range 3 {
 		again, err := gather(claude.Query(t.Context(), "hello", quiet(&claude.Options{Transport: play, IncludePartialMessages: true})))
 		if diff := cmp.Diff(got, again); diff != "" || err != nil || play.Err() != nil {
-			t.Errorf("%v, %v, %s", err, play.Err(), diff)
+			t.Errorf("%v, %v, %s; want diff == \"\" and err == nil and play.Err() == nil", err, play.Err(), diff)
 		}
 	}
 }
@@ -210,7 +210,7 @@ func TestReplayExit(t *testing.T) {
 	recording, got, _ := record(t, dies, "hello")
 	again, err := gather(claude.Query(t.Context(), "hello", quiet(&claude.Options{Transport: replayer(t, recording)})))
 	if diff := cmp.Diff(got, again); diff != "" {
-		t.Error(diff)
+		t.Errorf("the values differ:\n%s", diff)
 	}
 	if exit, ok := errors.AsType[*claude.ExitError](err); !ok || exit.Code != 3 || exit.Stderr != "bad luck\n" {
 		t.Errorf("got %v", err)
@@ -249,12 +249,12 @@ func TestReplayConversation(t *testing.T) {
 	opts.Transport = claudetest.NewRecorder(claude.ProcessTransport(opts), &b)
 	want, err := converse(t.Context(), opts, "m")
 	if err != nil || len(want) != 4 {
-		t.Fatal(want, err)
+		t.Fatalf("want is %v, err is %v; want err == nil and len(want) == 4", want, err)
 	}
 	play := replayer(t, b.Bytes())
 	got, err := converse(t.Context(), quiet(&claude.Options{Transport: play}), "m")
 	if diff := cmp.Diff(want, got); diff != "" || err != nil || play.Err() != nil {
-		t.Errorf("%v, %v, %s", err, play.Err(), diff)
+		t.Errorf("%v, %v, %s; want diff == \"\" and err == nil and play.Err() == nil", err, play.Err(), diff)
 	}
 
 	// Strict: different content is an error that names it.

@@ -16,7 +16,7 @@ func TestContent_JSON(t *testing.T) {
 	} {
 		var c message.Content
 		if err := json.Unmarshal([]byte(text), &c); err != nil || c.String() != want {
-			t.Errorf("%s: %q, %v", text, c.String(), err)
+			t.Errorf("%s: %q, %v; want err == nil and c.String() == want", text, c.String(), err)
 		}
 		if again, err := json.Marshal(c); text != "null" && (err != nil || string(again) != text) {
 			t.Errorf("%s is written as %s, %v", text, again, err)
@@ -36,7 +36,7 @@ func TestUserInput_Raw(t *testing.T) {
 	line, err := (message.UserInput{Raw: json.RawMessage(`{"type":"user"}`), UUID: `a"b`}).Line()
 	var got struct{ Type, UUID string }
 	if err != nil || json.Unmarshal(line, &got) != nil || got.Type != "user" || got.UUID != `a"b` {
-		t.Errorf("%s, %v", line, err)
+		t.Errorf("%s, %v; want err == nil and json.Unmarshal(line, &got) == nil and got.Type == \"user\" and got.UUID == `a\"b`", line, err)
 	}
 }
 

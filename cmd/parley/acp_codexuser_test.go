@@ -59,7 +59,7 @@ func codexUser(t *testing.T, program string) {
 	}
 	for _, command := range []string{"/review", "/compact"} {
 		if got := e.prompt(command); !strings.Contains(got, `"end_turn"`) {
-			t.Errorf("%s: %s", command, got)
+			t.Errorf("%s: %s; want strings.Contains(got, `\"end_turn\"`)", command, got)
 		}
 		if asks(api.Requests(), `"`+command+`"`) {
 			t.Errorf("%s reaches the model", command)

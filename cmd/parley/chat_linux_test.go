@@ -168,7 +168,7 @@ func TestChatOnTerminal(t *testing.T) {
 		t.Errorf("the history is %q, %v", data, err)
 	}
 	if info, err := os.Stat(history); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("%v, %v", info, err)
+		t.Errorf("%v, %v; want err == nil and info.Mode().Perm() == 0o600", info, err)
 	}
 }
 

@@ -106,7 +106,7 @@ func newCompatWorld(t *testing.T, file string) *compatWorld {
 func (w *compatWorld) must(err error) {
 	w.Helper()
 	if err != nil {
-		w.Fatal(w.at, err)
+		w.Fatalf("w.at is %v, err is %v; want err == nil", w.at, err)
 	}
 }
 

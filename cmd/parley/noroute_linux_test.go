@@ -33,7 +33,7 @@ func TestServe_noRoute(t *testing.T) {
 			return
 		}
 		if !strings.Contains(err.Error(), "operation not permitted") && !strings.Contains(err.Error(), "invalid argument") {
-			t.Fatalf("%v\n%s", err, out)
+			t.Fatalf("%v\n%s; want not (!strings.Contains(err.Error(), \"operation not permitted\") && !strings.Contains(err.Error(), \"invalid argument\"))", err, out)
 		}
 		refused = append(refused, err.Error())
 	}
@@ -143,7 +143,7 @@ func serveTraced(t *testing.T, refused []string) {
 	if err != nil {
 		text := fmt.Sprintf("neither a network without a route (%s) nor strace can be had", strings.Join(refused, "; "))
 		if os.Getenv("CI") == "true" {
-			t.Fatal(text)
+			t.Fatalf("text is %v; want os.Getenv(\"CI\") != \"true\"", text)
 		}
 		t.Skip(text)
 	}

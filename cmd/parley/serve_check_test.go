@@ -114,7 +114,7 @@ func TestDoctor_running(t *testing.T) {
 	}
 	for _, c := range checks {
 		if c.Status == doctor.Fail || strings.Contains(c.Detail+c.Fix, token) {
-			t.Errorf("%+v", c)
+			t.Errorf("%+v; want c.Status != doctor.Fail and not strings.Contains(c.Detail+c.Fix, token)", c)
 		}
 	}
 }

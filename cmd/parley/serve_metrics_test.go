@@ -52,7 +52,7 @@ func TestServe_metricsListenRefused(t *testing.T) {
 		dir := t.TempDir()
 		f := serveFlagsFor(t, "--listen", "127.0.0.1:0", "--data", filepath.Join(dir, "data"), "--dir", dir, "--log-level", "error", "--agent", "sim", "--metrics-listen", address)
 		if err := f.Serve(t.Context(), io.Discard); err == nil || !strings.Contains(err.Error(), "--metrics-listen") {
-			t.Errorf("%s: %v", address, err)
+			t.Errorf("%s: %v; want err != nil and strings.Contains(err.Error(), \"--metrics-listen\")", address, err)
 		}
 	}
 }

@@ -47,7 +47,7 @@ func TestServe_otel(t *testing.T) {
 	req.Header = http.Header{"Authorization": {"Bearer " + strings.TrimSpace(token)}, "Content-Type": {"application/json"}, "Traceparent": {"00-" + callerTrace + "-b7ad6b7169203331-01"}}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil || resp.StatusCode != http.StatusOK {
-		t.Fatalf("%v, %v", resp, err)
+		t.Fatalf("%v, %v; want err == nil and resp.StatusCode == http.StatusOK", resp, err)
 	}
 	_ = resp.Body.Close() // only the status matters
 	untilTurns(t, c, session.SessionID, 1)

@@ -139,7 +139,7 @@ func TestCapabilities(t *testing.T) {
 	defer session.Close()
 	c := agent.CapabilitiesOf(s.Provider, session)
 	if c.Rewind || c.Background || c.Tasks || c.Title || c.Live || !c.Resume || !c.History || !c.Model || !c.MCP || !c.Fork || len(c.Modes) != 3 || len(c.Efforts) == 0 {
-		t.Errorf("%+v", c)
+		t.Errorf("%+v; want not c.Rewind and not c.Background and not c.Tasks and not c.Title and not c.Live and c.Resume and c.History and c.Model and c.MCP and c.Fork and len(c.Modes) == 3 and len(c.Efforts) != 0", c)
 	}
 	effort := session.(agent.EffortSetter)
 	if err := effort.SetEffort(t.Context(), "no-such-effort"); !errors.Is(err, agent.ErrInvalid) {
@@ -164,7 +164,7 @@ func TestCapabilities(t *testing.T) {
 	h := s.Provider.(*tapped).History()
 	list, _, err := h.List(t.Context(), agent.HistoryQuery{})
 	if err != nil || len(list) != 1 || list[0].ID != session.ID() || list[0].FirstPrompt != "say something" {
-		t.Fatalf("%+v, %v", list, err)
+		t.Fatalf("%+v, %v; want err == nil and len(list) == 1 and list[0].ID == session.ID() and list[0].FirstPrompt == \"say something\"", list, err)
 	}
 	events, err := h.Load(t.Context(), session.ID(), agent.HistoryPage{})
 	if err != nil {
@@ -182,7 +182,7 @@ func TestCapabilities(t *testing.T) {
 	}
 	rows, err := s.Provider.(*tapped).Usage(t.Context(), agent.UsageQuery{GroupBy: "model"})
 	if err != nil || len(rows) != 1 || rows[0].Group != codextest.Model || rows[0].InputTokens != 100 || rows[0].OutputTokens != 20 || rows[0].CostUSD != nil {
-		t.Errorf("%+v, %v", rows, err)
+		t.Errorf("%+v, %v; want err == nil and len(rows) == 1 and rows[0].Group == codextest.Model and rows[0].InputTokens == 100 and rows[0].OutputTokens == 20 and rows[0].CostUSD == nil", rows, err)
 	}
 }
 

@@ -74,11 +74,11 @@ func TestHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	if list, _, err := h.List(t.Context(), agent.HistoryQuery{Query: "About islands"}); err != nil || len(list) != 1 || list[0].CustomTitle != "About islands" {
-		t.Errorf("%+v, %v", list, err)
+		t.Errorf("%+v, %v; want err == nil and len(list) == 1 and list[0].CustomTitle == \"About islands\"", list, err)
 	}
 	hits, cursor, err := h.Search(t.Context(), agent.HistoryQuery{Query: "zanziBAR", Limit: 1})
 	if err != nil || len(hits) != 1 || !strings.Contains(hits[0].Excerpt, "Zanzibar") || hits[0].UUID != "uuid-1" {
-		t.Errorf("%+v, %v", hits, err)
+		t.Errorf("%+v, %v; want err == nil and len(hits) == 1 and strings.Contains(hits[0].Excerpt, \"Zanzibar\") and hits[0].UUID == \"uuid-1\"", hits, err)
 	}
 	if more, last, err := h.Search(t.Context(), agent.HistoryQuery{Query: "zanziBAR", Limit: 5, Cursor: cursor}); err != nil || last != "" || len(more) > 1 {
 		t.Errorf("the next page: %+v, %q, %v", more, last, err)
@@ -104,10 +104,10 @@ func exports(t *testing.T, h agent.History, id string) {
 	t.Helper()
 	md, err := h.Export(t.Context(), id, "markdown")
 	if err != nil || !strings.HasPrefix(md.Text, "# About islands\n\n## User\n\nsay something about Zanzibar\n\n## Agent\n\nHello from Codex.") {
-		t.Errorf("%+v, %v", md, err)
+		t.Errorf("%+v, %v; want err == nil and strings.HasPrefix(md.Text, \"# About islands\\n\\n## User\\n\\nsay something about Zanzibar\\n\\n## Agent\\n\\nHello from Codex.\")", md, err)
 	}
 	if js, err := h.Export(t.Context(), id, "json"); err != nil || !strings.Contains(js.Text, `"type": "agentMessage"`) || !strings.Contains(js.Text, `"clientId": "uuid-2"`) {
-		t.Errorf("%+v, %v", js, err)
+		t.Errorf("%+v, %v; want err == nil and strings.Contains(js.Text, `\"type\": \"agentMessage\"`) and strings.Contains(js.Text, `\"clientId\": \"uuid-2\"`)", js, err)
 	}
 	if _, err := h.Export(t.Context(), id, "html"); !errors.Is(err, agent.ErrUnsupported) {
 		t.Errorf("html: %v", err)

@@ -31,7 +31,7 @@ func TestNameMode(t *testing.T) {
 		info := &event.SessionInfo{PermissionMode: new(c.policy), Sandbox: new(c.sandbox)}
 		s.kit.Update(func() []event.Event { return []event.Event{init, info, &event.SessionInfo{}} })
 		if init.PermissionMode != c.want || *info.PermissionMode != c.want {
-			t.Errorf("%+v: %q, %q", c, init.PermissionMode, *info.PermissionMode)
+			t.Errorf("%+v: %q, %q; want init.PermissionMode == c.want and *info.PermissionMode == c.want", c, init.PermissionMode, *info.PermissionMode)
 		}
 	}
 	if policy, box := permissions("untrusted"); policy != "untrusted" || box != "" {
@@ -53,7 +53,7 @@ func TestHome(t *testing.T) {
 		{codex.Options{Env: []string{}}, ""},
 	} {
 		if got, err := (&Provider{Options: c.o}).home(); filepath.ToSlash(got) != c.want || (err != nil) != (c.want == "") {
-			t.Errorf("%+v: %q, %v", c.o.Env, got, err)
+			t.Errorf("%+v: %q, %v; want filepath.ToSlash(got) == c.want and (err != nil) == (c.want == \"\")", c.o.Env, got, err)
 		}
 	}
 }

@@ -133,7 +133,7 @@ func TestRevert(t *testing.T) {
 	// A revert of another client cannot be followed; the converter emits a notice.
 	c := &codexevent.Converter{ThreadID: "t"}
 	if n, ok := feed(t, c, `{"method":"thread/reverted","params":{"threadId":"t"}}`)[0].(*event.Notice); !ok || n.Severity != event.NoticeWarning {
-		t.Errorf("%+v", n)
+		t.Errorf("%+v; want ok and n.Severity == event.NoticeWarning", n)
 	}
 }
 
@@ -198,7 +198,7 @@ func TestUsage(t *testing.T) {
 		t.Errorf("usage %s", s)
 	}
 	if r := events[len(events)-1].(*event.ResultMessage); !strings.Contains(string(r.Usage), `"input_tokens":250`) || r.TotalCostUSD != nil {
-		t.Errorf("%+v", r)
+		t.Errorf("%+v; want strings.Contains(string(r.Usage), `\"input_tokens\":250`) and r.TotalCostUSD == nil", r)
 	}
 }
 
@@ -246,7 +246,7 @@ func TestSecret(t *testing.T) {
 		`> {"id":3,"result":{"answers":{"pw":{"answers":["hunter2"]},"c":{"answers":["blue"]}}}}`)
 	r, ok := events[len(events)-1].(*event.QuestionResolved)
 	if !ok || r.Action != "accept" || strings.Contains(string(r.Answers), "hunter2") || !strings.Contains(string(r.Answers), "blue") {
-		t.Errorf("%+v", r)
+		t.Errorf("%+v; want ok and r.Action == \"accept\" and not strings.Contains(string(r.Answers), \"hunter2\") and strings.Contains(string(r.Answers), \"blue\")", r)
 	}
 }
 
@@ -264,7 +264,7 @@ func TestUnknown(t *testing.T) {
 		got = append(got, ev.(*event.Unknown).OriginalType)
 	}
 	if s := strings.Join(got, " "); s != "thread/dreamt item/hologram item/telepathy" {
-		t.Error(s)
+		t.Errorf("s is %v; want s == \"thread/dreamt item/hologram item/telepathy\"", s)
 	}
 }
 
@@ -293,7 +293,7 @@ func TestCutOutput(t *testing.T) {
 	}
 	events = append(events, feed(t, c, at("item/completed", cmd("late")))...)
 	if tool := fold(events).Tool("c"); tool.Status != event.ToolSuccess || tool.Result.Text() != "late" || tool.Truncated {
-		t.Errorf("%+v", tool)
+		t.Errorf("%+v; want tool.Status == event.ToolSuccess and tool.Result.Text() == \"late\" and not tool.Truncated", tool)
 	}
 }
 
@@ -310,7 +310,7 @@ func TestDiffFiles(t *testing.T) {
 		whole = append(whole, f.Diff)
 	}
 	if s := strings.Join(got, "|"); s != "update a.txt |add new.txt |move old moved" || strings.Join(whole, "") != diff {
-		t.Errorf("%s", s)
+		t.Errorf("%s; want s == \"update a.txt |add new.txt |move old moved\" and strings.Join(whole, \"\") == diff", s)
 	}
 }
 
@@ -360,7 +360,7 @@ func TestConverter_Explain(t *testing.T) {
 			}
 		}
 		if len(got) == 0 || got[0] != "deny there is no user to ask" {
-			t.Errorf("%s: %q", r.Title(), got)
+			t.Errorf("%s: %q; want len(got) != 0 and got[0] == \"deny there is no user to ask\"", r.Title(), got)
 		}
 	}
 }

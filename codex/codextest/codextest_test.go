@@ -94,7 +94,7 @@ func TestAPI(t *testing.T) {
 		{"c", 200, "broken"},
 	} {
 		if status, body := ask(t, api, tt.prompt); status != tt.status || !strings.Contains(body, tt.want) {
-			t.Errorf("%s: %d %s", tt.prompt, status, body)
+			t.Errorf("%s: %d %s; want status == tt.status and strings.Contains(body, tt.want)", tt.prompt, status, body)
 		}
 	}
 	if n := len(api.Requests()); n != 5 {

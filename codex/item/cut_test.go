@@ -44,14 +44,14 @@ func TestPartial(t *testing.T) {
 	p.Add(&item.ReasoningSummaryDelta{SummaryIndex: 1 << 60, Delta: "never"})
 	p.Add(&item.ReasoningTextDelta{Delta: "raw"})
 	if r := p.Item().(*item.Reasoning); fmt.Sprint(r.Summary, r.Content) != "[a b] [raw]" || r.ID != "r" {
-		t.Errorf("%+v", r)
+		t.Errorf("%+v; want fmt.Sprint(r.Summary, r.Content) == \"[a b] [raw]\" and r.ID == \"r\"", r)
 	}
 	m := item.NewPartial(&item.AgentMessage{})
 	for range 3 {
 		m.Add(&item.AgentMessageDelta{Delta: "x"})
 	}
 	if got := m.Item().(*item.AgentMessage).Text; got != "xxx" {
-		t.Error(got)
+		t.Errorf("got is %v; want got == \"xxx\"", got)
 	}
 	const most = 10_000
 	for index, want := range map[int64]int{-1: 0, 0: 1, most - 1: most, most: 0} {

@@ -77,12 +77,12 @@ func TestWrongTypes(t *testing.T) {
 	}
 	cmd := i.(*item.CommandExecution)
 	if cmd.ID != "" || cmd.Command != "" || cmd.ExitCode != nil && *cmd.ExitCode != 0 || cmd.Status != "new" {
-		t.Errorf("%+v", cmd)
+		t.Errorf("%+v; want cmd.ID == \"\" and cmd.Command == \"\" and not (cmd.ExitCode != nil && *cmd.ExitCode != 0) and cmd.Status == \"new\"", cmd)
 	}
 	for _, line := range []string{`[]`, `17`, ``, `{"a"`, `{"id":1}`, `{}`, `{"method":"x","params":{"a":tru}}`} {
 		_, err := item.DecodeServer([]byte(line))
 		if _, ok := errors.AsType[*item.DecodeError](err); !ok {
-			t.Errorf("%q: %v", line, err)
+			t.Errorf("%q: %v; want ok", line, err)
 		}
 	}
 }
@@ -97,7 +97,7 @@ func TestKinds(t *testing.T) {
 		text := fmt.Sprintf(`{"type":%q,"id":"x","startedAtMs":1,"completedAtMs":null,"new":true}`, kind)
 		i, err := item.Decode([]byte(text))
 		if err != nil || item.Kind(i) != kind || i.Head().ID != "x" || *i.Head().StartedAtMs != 1 || i.Head().CompletedAtMs != nil {
-			t.Errorf("%s: %#v, %v", kind, i, err)
+			t.Errorf("%s: %#v, %v; want err == nil and item.Kind(i) == kind and i.Head().ID == \"x\" and *i.Head().StartedAtMs == 1 and i.Head().CompletedAtMs == nil", kind, i, err)
 			continue
 		}
 		if out, err := json.Marshal(i); err != nil || string(out) != text {
@@ -137,7 +137,7 @@ func TestEncode_built(t *testing.T) {
 	}
 	got, err := item.EncodeNotification(&item.TurnDiffUpdated{Note: item.Note{ThreadID: "t", TurnID: "u"}, Diff: "d"})
 	if want := `{"method":"turn/diff/updated","params":{"threadId":"t","turnId":"u","diff":"d"}}`; err != nil || string(got) != want {
-		t.Errorf("%s, %v", got, err)
+		t.Errorf("%s, %v; want err == nil and string(got) == want", got, err)
 	}
 }
 
@@ -155,7 +155,7 @@ func TestErrorInfo(t *testing.T) {
 		}
 		info := e.CodexErrorInfo
 		if got := fmt.Sprintf("%s %d %s", info.Kind, info.HTTPStatusCode, info.TurnKind); got != want || string(info.Raw()) != text {
-			t.Errorf("%s: %q, %s", text, got, info.Raw())
+			t.Errorf("%s: %q, %s; want got == want and string(info.Raw()) == text", text, got, info.Raw())
 		}
 	}
 }
@@ -173,7 +173,7 @@ func TestElicitation_approval(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, got := l.(*item.ElicitationRequest).Approval(); got != want {
-			t.Errorf("%s: %v", meta, got)
+			t.Errorf("%s: %v; want got == want", meta, got)
 		}
 	}
 }

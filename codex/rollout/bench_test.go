@@ -22,7 +22,7 @@ func fill(b *testing.B, n, size int) (dir string, total int64) {
 	}
 	files, err := filepath.Glob(filepath.Join(home, "sessions/*/*/*/*.jsonl"))
 	if err != nil || len(files) != 1 {
-		b.Fatal(files, err)
+		b.Fatalf("files is %v, err is %v; want err == nil and len(files) == 1", files, err)
 	}
 	text, err := os.ReadFile(files[0])
 	if err != nil {
@@ -54,7 +54,7 @@ func BenchmarkList(b *testing.B) {
 	for b.Loop() {
 		sessions, problems, err := rollout.Open(dir).List(b.Context())
 		if err != nil || len(sessions) != 2000 || len(problems) > 0 {
-			b.Fatal(len(sessions), problems, err)
+			b.Fatalf("len(sessions) is %v, problems is %v, err is %v; want err == nil and len(sessions) == 2000 and len(problems) <= 0", len(sessions), problems, err)
 		}
 	}
 }

@@ -172,7 +172,7 @@ func TestCompressed_live(t *testing.T) {
 	})
 	files, err := filepath.Glob(filepath.Join(home.Codex, "archived_sessions/*.jsonl"))
 	if err != nil || len(files) != 1 {
-		t.Fatal(files, err)
+		t.Fatalf("files is %v, err is %v; want err == nil and len(files) == 1", files, err)
 	}
 	old := time.Now().AddDate(0, -3, 0)
 	if err := os.Chtimes(files[0], old, old); err != nil {
@@ -197,6 +197,6 @@ func TestCompressed_live(t *testing.T) {
 	})
 	c, err := rollout.Open(home.Codex).Read(t.Context(), id)
 	if err != nil || !strings.HasSuffix(c.Path, ".jsonl.zst") || !c.Archived || len(c.Turns) != 1 || c.Preview != "look" || c.Usage == nil {
-		t.Fatalf("%+v, %v", c, err)
+		t.Fatalf("%+v, %v; want err == nil and strings.HasSuffix(c.Path, \".jsonl.zst\") and c.Archived and len(c.Turns) == 1 and c.Preview == \"look\" and c.Usage != nil", c, err)
 	}
 }

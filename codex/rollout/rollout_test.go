@@ -124,7 +124,7 @@ func checkFiles(t *testing.T, r *codexrec.Recording) (checked int) {
 	dir := rollout.Open(home)
 	sessions, problems, err := dir.List(t.Context())
 	if err != nil || len(problems) > 0 {
-		t.Errorf("%v %v", problems, err)
+		t.Errorf("%v %v; want err == nil and len(problems) <= 0", problems, err)
 	}
 	for _, s := range sessions {
 		c, err := dir.Read(t.Context(), s.ThreadID)
@@ -133,7 +133,7 @@ func checkFiles(t *testing.T, r *codexrec.Recording) (checked int) {
 			continue
 		}
 		if c.Skipped > 0 {
-			t.Error(c.Problems)
+			t.Errorf("c.Problems is %v; want c.Skipped <= 0", c.Problems)
 		}
 		if w := heard[s.ThreadID]; w != nil {
 			checked += compare(t, r, c, w)
@@ -240,7 +240,7 @@ func TestList(t *testing.T) {
 	dir := home(t, "threads_admin")
 	sessions, problems, err := dir.List(t.Context())
 	if err != nil || len(problems) > 0 {
-		t.Fatal(problems, err)
+		t.Fatalf("problems is %v, err is %v; want err == nil and len(problems) <= 0", problems, err)
 	}
 	var archived, named int
 	for _, s := range sessions {
@@ -251,7 +251,7 @@ func TestList(t *testing.T) {
 			named++
 		}
 		if s.CWD != "/home/dev/project" || s.CLIVersion != "0.166.0" || s.HistoryMode != "paginated" || s.Preview == "" || s.CreatedAt.IsZero() || s.Model == "" || s.Usage == nil {
-			t.Errorf("%+v", s)
+			t.Errorf("%+v; want s.CWD == \"/home/dev/project\" and s.CLIVersion == \"0.166.0\" and s.HistoryMode == \"paginated\" and s.Preview != \"\" and not s.CreatedAt.IsZero() and s.Model != \"\" and s.Usage != nil", s)
 		}
 	}
 	if archived != 1 || named != 1 {
@@ -286,7 +286,7 @@ func TestList_fork(t *testing.T) {
 	write(t, dir, "sessions/rollout-2026-01-01T00-00-02-"+loop+".jsonl", meta(loop, loop))
 	sessions, _, err := rollout.Open(dir).List(t.Context())
 	if err != nil || len(sessions) != 3 {
-		t.Fatal(len(sessions), err)
+		t.Fatalf("len(sessions) is %v, err is %v; want err == nil and len(sessions) == 3", len(sessions), err)
 	}
 	for _, s := range sessions {
 		want := "the first"
@@ -294,11 +294,11 @@ func TestList_fork(t *testing.T) {
 			want = ""
 		}
 		if s.Preview != want {
-			t.Errorf("%s: %q", s.ThreadID, s.Preview)
+			t.Errorf("%s: %q; want s.Preview == want", s.ThreadID, s.Preview)
 		}
 	}
 	if c, err := rollout.Open(dir).Read(t.Context(), other); err != nil || c.Preview != "the first" {
-		t.Errorf("%+v, %v", c, err)
+		t.Errorf("%+v, %v; want err == nil and c.Preview == \"the first\"", c, err)
 	}
 }
 
@@ -331,7 +331,7 @@ func TestUsage(t *testing.T) {
 				t.Fatal(err)
 			}
 			if u.Model != "gpt-5.5" || u.TurnID == "" || u.Time.IsZero() {
-				t.Errorf("%s: %+v", name, u)
+				t.Errorf("%s: %+v; want u.Model == \"gpt-5.5\" and u.TurnID != \"\" and not u.Time.IsZero()", name, u)
 			}
 			got += u.Tokens.TotalTokens
 		}
@@ -360,7 +360,7 @@ func TestMeter(t *testing.T) {
 		var got []int64
 		for u, err := range m.Next(t.Context()) {
 			if err != nil || u.CWD != "/p" || u.Branch != "main" || u.Parent != "up" {
-				t.Fatalf("%+v, %v", u, err)
+				t.Fatalf("%+v, %v; want err == nil and u.CWD == \"/p\" and u.Branch == \"main\" and u.Parent == \"up\"", u, err)
 			}
 			got = append(got, u.Tokens.TotalTokens)
 		}
@@ -410,20 +410,20 @@ func TestDamaged(t *testing.T) {
 	}
 	c, err := d.Read(t.Context(), thread)
 	if err != nil || len(c.Turns) != 1 || c.Turns[0].Status != item.StatusInterrupted || c.Skipped != 2 || c.Problems[0].Line != 3 {
-		t.Fatalf("%+v, %v", c, err)
+		t.Fatalf("%+v, %v; want err == nil and len(c.Turns) == 1 and c.Turns[0].Status == item.StatusInterrupted and c.Skipped == 2 and c.Problems[0].Line == 3", c, err)
 	}
 	var kinds []string
 	for _, i := range c.Turns[0].Items {
 		kinds = append(kinds, item.Kind(i))
 	}
 	if diff := cmp.Diff([]string{"Hologram", "agentMessage"}, kinds); diff != "" {
-		t.Error(diff)
+		t.Errorf("the values differ:\n%s", diff)
 	}
 	// A chain with a cycle ends.
 	loop := t.TempDir()
 	write(t, loop, "sessions/rollout-2026-01-01T00-00-00-"+thread+".jsonl", meta(`,"history_base":{"thread_id":"`+thread+`","end_ordinal_exclusive":9}`)+started)
 	if c, err := rollout.Open(loop).Read(t.Context(), thread); !errors.Is(err, rollout.ErrMissingBase) || len(c.Turns) != 1 {
-		t.Errorf("%+v, %v", c, err)
+		t.Errorf("%+v, %v; want errors.Is(err, rollout.ErrMissingBase) and len(c.Turns) == 1", c, err)
 	}
 }
 

@@ -149,7 +149,7 @@ func TestAdd_stop(t *testing.T) {
 		s.Stop(nil)
 		<-s.Done()
 		if list, err := texts(t, s); len(list) != 4 || !errors.Is(err, died) || !errors.Is(s.Err(), died) {
-			t.Errorf("%v, %v", list, err)
+			t.Errorf("%v, %v; want len(list) == 4 and errors.Is(err, died) and errors.Is(s.Err(), died)", list, err)
 		}
 		if err := s.Send(func() error { return nil }, nil); !errors.Is(err, agent.ErrClosed) || s.Context().Err() == nil {
 			t.Errorf("Send after the end: %v", err)
@@ -173,7 +173,7 @@ func TestSend(t *testing.T) {
 		synctest.Wait()
 		s.End(nil, nil)
 		if list, _ := texts(t, s); err != nil || strings.Join(list, " ") != "prompt answer" {
-			t.Errorf("%v, %v", list, err)
+			t.Errorf("%v, %v; want err == nil and strings.Join(list, \" \") == \"prompt answer\"", list, err)
 		}
 	})
 }
@@ -246,7 +246,7 @@ func TestOpen_handler(t *testing.T) {
 		return []event.Event{&event.PermissionResolved{RequestID: r.ID, Behavior: event.ResolvedAllow}}, nil
 	})
 	if err != nil || s.Request("r") != r {
-		t.Fatal(r, err)
+		t.Fatalf("r is %v, err is %v; want err == nil and s.Request(\"r\") == r", r, err)
 	}
 	for _, tt := range []struct {
 		id   string
@@ -262,7 +262,7 @@ func TestOpen_handler(t *testing.T) {
 	} {
 		fail = tt.fail
 		if err := s.Answer(t.Context(), tt.id, tt.a); !errors.Is(err, tt.want) {
-			t.Errorf("%+v: %v", tt, err)
+			t.Errorf("%+v: %v; want errors.Is(err, tt.want)", tt, err)
 		}
 	}
 	if _, err := s.Open(t.Context(), func() []event.Event { return notice("no request") }, nil); !errors.Is(err, agent.ErrUnsupported) {

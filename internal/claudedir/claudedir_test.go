@@ -103,7 +103,7 @@ func TestLongProjectKey(t *testing.T) {
 func TestID(t *testing.T) {
 	id := random.UUID()
 	if !claudedir.ValidID(id) || id == random.UUID() || id[14] != '4' || !strings.ContainsRune("89ab", rune(id[19])) {
-		t.Error(id)
+		t.Errorf("id is %v; want claudedir.ValidID(id) and id != random.UUID() and id[14] == '4' and strings.ContainsRune(\"89ab\", rune(id[19]))", id)
 	}
 	for _, bad := range []string{"", "x", id + "0", id[:35], strings.ReplaceAll(id, "-", "0"), "g" + id[1:], "../" + id[3:], id[:8] + "/" + id[9:]} {
 		if claudedir.ValidID(bad) {

@@ -97,7 +97,7 @@ func TestCall(t *testing.T) {
 		w.expect(head + `"id":1,"method":"a/b","params":{"x":"<&>\n"}}`)
 		w.send(`{"id":1,"result":{"y":2}}`)
 		if s := <-got; s != `{"y":2}<nil>` {
-			t.Error(s)
+			t.Errorf("s is %v; want s == `{\"y\":2}<nil>`", s)
 		}
 		go func() {
 			_, err := w.conn.Call(t.Context(), "c", nil)
@@ -107,7 +107,7 @@ func TestCall(t *testing.T) {
 		w.expect(head + `"id":2,"method":"c"}`)
 		w.send(`{"id":2,"error":{"code":-32600,"message":"no","data":[1]}}`)
 		if s := <-got; s != "-32600 no [1]" && s != "-32600no[1]" {
-			t.Error(s)
+			t.Errorf("s is %v; want not (s != \"-32600 no [1]\" && s != \"-32600no[1]\")", s)
 		}
 		go func() {
 			_, err := w.conn.Call(t.Context(), "d", nil)
@@ -116,7 +116,7 @@ func TestCall(t *testing.T) {
 		w.expect(head + `"id":3,"method":"d"}`)
 		w.send(`{"id":3,"error":"of another shape"}`)
 		if s := <-got; s != `"of another shape" (-32603)` {
-			t.Error(s)
+			t.Errorf("s is %v; want s == `\"of another shape\" (-32603)`", s)
 		}
 	}
 }
@@ -288,7 +288,7 @@ func TestCallInNotify(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s := <-got; s != `"v"<nil>` && s != `"v" <nil>` {
-		t.Error(s)
+		t.Errorf("s is %v; want not (s != `\"v\"<nil>` && s != `\"v\" <nil>`)", s)
 	}
 }
 

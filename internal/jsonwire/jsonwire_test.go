@@ -84,7 +84,7 @@ func FuzzOracle(f *testing.F) {
 			return
 		}
 		if !reflect.DeepEqual(got, want) {
-			t.Fatalf("%q:\n%s", s, cmp.Diff(want, got))
+			t.Fatalf("%q:\n%s; want reflect.DeepEqual(got, want)", s, cmp.Diff(want, got))
 		}
 	})
 }

@@ -67,7 +67,7 @@ func TestAppendMembers(t *testing.T) {
 	}
 	got, err := jsonwire.AppendMembers([]byte(`{"type":"x"`), &common{A: "a"})
 	if err != nil || string(got) != `{"type":"x","a":"a","both":""` {
-		t.Errorf("%s, %v", got, err)
+		t.Errorf("%s, %v; want err == nil and string(got) == `{\"type\":\"x\",\"a\":\"a\",\"both\":\"\"`", got, err)
 	}
 	if _, err := jsonwire.AppendMembers(nil, &struct{ F func() }{}); err == nil {
 		t.Error("a function was written")

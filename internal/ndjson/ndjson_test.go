@@ -72,7 +72,7 @@ func TestReader(t *testing.T) {
 		} {
 			lines, err := readAll(t, ndjson.NewReader(src, 0))
 			if diff := cmp.Diff(tt.want, texts(lines)); diff != "" || err != io.EOF {
-				t.Errorf("%s, %s: %v %s", tt.name, how, err, diff)
+				t.Errorf("%s, %s: %v %s; want diff == \"\" and err == io.EOF", tt.name, how, err, diff)
 			}
 		}
 	}
@@ -137,7 +137,7 @@ func TestReader_error(t *testing.T) {
 	r := ndjson.NewReader(io.MultiReader(strings.NewReader("a\nb"), iotest.ErrReader(boom)), 0)
 	lines, err := readAll(t, r)
 	if diff := cmp.Diff([]string{"a", "b"}, texts(lines)); diff != "" || err != boom {
-		t.Errorf("%v %s", err, diff)
+		t.Errorf("%v %s; want diff == \"\" and err == boom", err, diff)
 	}
 	if _, err := r.Next(); err != boom {
 		t.Errorf("a later call gives %v", err)
@@ -172,7 +172,7 @@ func FuzzReader(f *testing.F) {
 			want = append(want, line)
 		}
 		if !slices.Equal(want, got) {
-			t.Fatal(cmp.Diff(want, got))
+			t.Fatalf("cmp.Diff(want, got) is %v; want slices.Equal(want, got)", cmp.Diff(want, got))
 		}
 	})
 }

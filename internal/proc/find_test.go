@@ -76,7 +76,7 @@ func checkNotFound(t *testing.T, err error, path string, tried []string) {
 		t.Fatalf("error %T %v", err, err)
 	}
 	if diff := cmp.Diff(&NotFoundError{Tried: tried, Path: path}, missing); diff != "" {
-		t.Error(diff)
+		t.Errorf("the values differ:\n%s", diff)
 	}
 	for _, part := range append(tried, path, "npm install -g @anthropic-ai/claude-code", "PARLEY_CLI") {
 		if !strings.Contains(err.Error(), part) {
@@ -104,7 +104,7 @@ func TestBatchFiles(t *testing.T) {
 	for _, path := range refused {
 		_, err := fakeFinder("windows", map[string]fs.FileMode{path: 0}).find(path)
 		if start, ok := errors.AsType[*StartError](err); !ok || start.Path != path || start.Reason == "" {
-			t.Errorf("%s: %v", path, err)
+			t.Errorf("%s: %v; want ok and start.Path == path and start.Reason != \"\"", path, err)
 		}
 	}
 	for _, path := range []string{`C:\x\claude.exe`, `C:\bat\cmd\claude.exe`, `C:\x\claude.cmd.exe`} {

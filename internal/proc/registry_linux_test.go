@@ -145,7 +145,7 @@ func TestRegistryByRecord(t *testing.T) {
 	}
 	<-s.Done()
 	if exit := s.Exit(); exit.Signal != "SIGKILL" || !exit.Foreign {
-		t.Errorf("%+v", exit)
+		t.Errorf("%+v; want exit.Signal == \"SIGKILL\" and exit.Foreign", exit)
 	}
 }
 
@@ -175,7 +175,7 @@ func TestTreeMemory(t *testing.T) {
 	s := start(t, behaviour("echo"), Options{})
 	roundTrip(t, s, bufio.NewReader(s.Stdout()))
 	if n, err := TreeMemory(s.PID()); err != nil || n < 1<<20 {
-		t.Errorf("%d, %v", n, err)
+		t.Errorf("%d, %v; want err == nil and n >= 1<<20", n, err)
 	}
 	line := newLifeline(t)
 	family := start(t, behaviour("leave-member", line.env()), Options{})

@@ -209,7 +209,7 @@ func TestSupervisor_none(t *testing.T) {
 		_, err := Start(t.Context(), behaviour("echo"), Options{Local: LocalOptions{Supervisor: path}})
 		failed, ok := errors.AsType[*StartError](err)
 		if !ok || failed.Path != path {
-			t.Errorf("%s: %v", path, err)
+			t.Errorf("%s: %v; want ok and failed.Path == path", path, err)
 		}
 	}
 }

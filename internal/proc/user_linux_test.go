@@ -15,7 +15,7 @@ func TestUser(t *testing.T) {
 	}
 	var attr syscall.SysProcAttr
 	if err := runAs(&attr, "nobody"); err != nil || attr.Credential.Uid == 0 {
-		t.Errorf("%+v, %v", attr.Credential, err)
+		t.Errorf("%+v, %v; want err == nil and attr.Credential.Uid != 0", attr.Credential, err)
 	}
 	_, err := Start(t.Context(), spawn.Command{Path: "/bin/sh", User: "no-such-user-here"}, Options{})
 	if err == nil || !strings.Contains(err.Error(), "no-such-user-here") {

@@ -275,7 +275,7 @@ func TestLinked(t *testing.T) {
 func TestCheckImports(t *testing.T) {
 	rules, err := readImportRules("# layers\na:\na/b: a c/... example.com/m (pure)\ncmd/...: ...\n\nserver: " + otel + "\ninternal/test/...: ...\n")
 	if err != nil || len(rules) != 5 {
-		t.Fatal(rules, err)
+		t.Fatalf("rules is %v, err is %v; want err == nil and len(rules) == 5", rules, err)
 	}
 	tests := []struct {
 		pkg, imports string

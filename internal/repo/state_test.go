@@ -71,10 +71,10 @@ func (o *owner) fine() { o.update(func(s *state) { s.n++ }) }
 	} {
 		c, err := checkSource(importer.Default(), map[string]string{"p.go": good + tt.more})
 		if err != nil {
-			t.Fatal(name, err)
+			t.Fatalf("name is %v, err is %v; want err == nil", name, err)
 		}
 		if got := c.stateFaults(rule); len(got) != tt.want {
-			t.Errorf("%s: %q", name, got)
+			t.Errorf("%s: %q; want len(got) == tt.want", name, got)
 		}
 	}
 }

@@ -94,7 +94,7 @@ func TestTours(t *testing.T) {
 				t.Errorf("%q begins with %.80q", prompt, text.String())
 			}
 			if result.TotalCostUSD != 0 || result.Result == "" || result.IsError != strings.Contains(prompt, "fail") || result.ModelUsage[Model].OutputTokens == 0 && !local {
-				t.Errorf("%q: %s", prompt, result.Raw())
+				t.Errorf("%q: %s; want result.TotalCostUSD == 0 and result.Result != \"\" and result.IsError == strings.Contains(prompt, \"fail\") and not (result.ModelUsage[Model].OutputTokens == 0 && !local)", prompt, result.Raw())
 			}
 		}
 	}
@@ -131,14 +131,14 @@ func TestTools(t *testing.T) {
 				if r, ok := b.(*message.ToolResult); ok {
 					outcomes = append(outcomes, strings.TrimSpace(r.Content.String()))
 					if r.IsError != strings.HasPrefix(r.Content.String(), "File does not exist") {
-						t.Errorf("%s", m.Raw())
+						t.Errorf("%s; want r.IsError == strings.HasPrefix(r.Content.String(), \"File does not exist\")", m.Raw())
 					}
 				}
 			}
 		}
 	}
 	if len(outcomes) != 5 || outcomes[1] != "Hello, world." || outcomes[3] != "hello.txt" {
-		t.Errorf("%q", outcomes)
+		t.Errorf("%q; want len(outcomes) == 5 and outcomes[1] == \"Hello, world.\" and outcomes[3] == \"hello.txt\"", outcomes)
 	}
 }
 
@@ -191,7 +191,7 @@ func TestQueueAndInterrupt(t *testing.T) {
 	}
 	result, err := waiting.Wait(t.Context())
 	if !errors.As(err, new(*claude.ResultError)) || result.Subtype != message.ResultDuringExecution || result.TerminalReason != message.TerminalAbortedStreaming {
-		t.Errorf("%+v, %v", result, err)
+		t.Errorf("%+v, %v; want errors.As(err, new(*claude.ResultError)) and result.Subtype == message.ResultDuringExecution and result.TerminalReason == message.TerminalAbortedStreaming", result, err)
 	}
 	if _, err := third.Wait(t.Context()); !errors.Is(err, claude.ErrCancelled) {
 		t.Errorf("third: %v", err)
@@ -231,7 +231,7 @@ func cancelAndInterrupt(ctx context.Context, client *claude.Client, turn *claude
 func TestControl(t *testing.T) {
 	client := connect(t, nil)
 	if model, err := client.SetModel(t.Context(), "opus"); err != nil || model != "simulated-opus" {
-		t.Errorf("%q, %v", model, err)
+		t.Errorf("%q, %v; want err == nil and model == \"simulated-opus\"", model, err)
 	}
 	if err := client.SetPermissionMode(t.Context(), message.ModePlan); err != nil {
 		t.Error(err)
@@ -244,12 +244,12 @@ func TestControl(t *testing.T) {
 			t.Fatal(err)
 		}
 		if init, ok := m.(*message.Init); ok && (init.Model != "simulated-opus" || init.PermissionMode != message.ModePlan) {
-			t.Errorf("%s", init.Raw())
+			t.Errorf("%s; want not (ok && (init.Model != \"simulated-opus\" || init.PermissionMode != message.ModePlan))", init.Raw())
 		}
 	}
 	var usage struct{ MaxTokens int }
 	if err := client.Control(t.Context(), "get_context_usage", nil, &usage); err != nil || usage.MaxTokens != window {
-		t.Errorf("%+v, %v", usage, err)
+		t.Errorf("%+v, %v; want err == nil and usage.MaxTokens == window", usage, err)
 	}
 	if err := client.Control(t.Context(), "no_such_thing", nil, nil); !errors.Is(err, claude.ErrUnsupported) {
 		t.Error(err)
@@ -258,6 +258,6 @@ func TestControl(t *testing.T) {
 		t.Error(err)
 	}
 	if names := client.ServerInfo().Commands; len(names) != len(commands) {
-		t.Errorf("%+v", names)
+		t.Errorf("%+v; want len(names) == len(commands)", names)
 	}
 }

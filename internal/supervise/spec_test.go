@@ -29,7 +29,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add(text)
 	f.Fuzz(func(t *testing.T, text []byte) {
 		if s, err := decode(text); err == nil && len(s.IDs) == 1 {
-			t.Errorf("%+v", s)
+			t.Errorf("%+v; want not (err == nil && len(s.IDs) == 1)", s)
 		}
 	})
 }

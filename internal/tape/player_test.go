@@ -96,7 +96,7 @@ func TestPlayerOvertakes(t *testing.T) {
 			t.Error(err)
 		}
 		if status, err := p.Wait(); err != nil {
-			t.Error(status, err)
+			t.Errorf("status is %v, err is %v; want err == nil", status, err)
 		}
 	})
 }

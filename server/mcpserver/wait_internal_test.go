@@ -99,7 +99,7 @@ func TestWait_ends(t *testing.T) {
 	s := &service{states: []api.SessionSummary{{SessionID: "s", State: "running"}}, events: make(chan client.Event)}
 	time.AfterFunc(time.Millisecond, cancel)
 	if out, err := wait(ctx, s, waitIn{SessionID: "s", Seconds: 600}); !errors.Is(err, context.Canceled) || !out.Busy {
-		t.Errorf("%+v, %v", out, err)
+		t.Errorf("%+v, %v; want errors.Is(err, context.Canceled) and out.Busy", out, err)
 	}
 	if out, err := wait(context.Background(), s, waitIn{SessionID: "s", Seconds: 1}); err != nil || !out.Busy || out.Session.State != "running" {
 		t.Errorf("after the time: %+v, %v", out, err)

@@ -164,7 +164,7 @@ func TestFind(t *testing.T) {
 				"no number":    dial(t, "one-"+mode, 70000),
 			} {
 				if !errors.Is(err, ports.ErrNotOwned) {
-					t.Errorf("%s: %v", name, err)
+					t.Errorf("%s: %v; want errors.Is(err, ports.ErrNotOwned)", name, err)
 				}
 			}
 		})

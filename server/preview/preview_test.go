@@ -163,7 +163,7 @@ func TestProxy_request(t *testing.T) {
 	})
 	var got seen
 	if err := json.Unmarshal([]byte(text), &got); status != http.StatusOK || err != nil {
-		t.Fatalf("%d %s", status, text)
+		t.Fatalf("%d %s; want status == http.StatusOK and err == nil", status, text)
 	}
 	if got.Host != "localhost:3000" || got.Path != "/a/b?c=d" || got.Body != "the body" {
 		t.Errorf("the request is %+v", got)

@@ -134,7 +134,7 @@ func TestFolder(t *testing.T) {
 func TestParseLimits(t *testing.T) {
 	limits, err := retention.ParseLimits([]string{"uploads=500", "logs=1"})
 	if err != nil || len(limits) != 2 || limits["uploads"] != 500<<20 || limits["logs"] != 1<<20 {
-		t.Errorf("%v, %v", limits, err)
+		t.Errorf("%v, %v; want err == nil and len(limits) == 2 and limits[\"uploads\"] == 500<<20 and limits[\"logs\"] == 1<<20", limits, err)
 	}
 	for _, bad := range []string{"", "uploads", "uploads=", "uploads=0", "uploads=-1", "uploads=1.5", "archives=1", "spools=1", "logs=2000000000"} {
 		if limits, err := retention.ParseLimits([]string{bad}); err == nil {

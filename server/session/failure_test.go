@@ -16,7 +16,7 @@ func TestFailureOf_full(t *testing.T) {
 	for _, err := range []error{syscall.ENOSPC, syscall.EDQUOT} {
 		f := FailureOf(fmt.Errorf("server: %w", &fs.PathError{Op: "write", Path: "/data/server/tokens.json", Err: err}))
 		if f.Reason != api.LimitReached || !strings.Contains(f.Message, "full") || strings.Contains(f.Message, "/data") {
-			t.Errorf("%v: %+v", err, f)
+			t.Errorf("%v: %+v; want f.Reason == api.LimitReached and strings.Contains(f.Message, \"full\") and not strings.Contains(f.Message, \"/data\")", err, f)
 		}
 	}
 }

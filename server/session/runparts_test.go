@@ -277,7 +277,7 @@ func decodeEvents(t *testing.T, all []json.RawMessage) []encodedEvent {
 	events := make([]encodedEvent, len(all))
 	for i, data := range all {
 		if err := json.Unmarshal(data, &events[i]); err != nil || events[i].Type == "" {
-			t.Fatalf("%s: %v", data, err)
+			t.Fatalf("%s: %v; want err == nil and events[i].Type != \"\"", data, err)
 		}
 	}
 	return events

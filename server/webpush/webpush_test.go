@@ -122,7 +122,7 @@ func TestKey(t *testing.T) {
 	}
 	for _, bad := range []string{"", "x", "!!", strings.Repeat("A", 43)} {
 		if _, err := webpush.ParseKey(bad); !errors.Is(err, webpush.ErrKey) {
-			t.Errorf("%q: %v", bad, err)
+			t.Errorf("%q: %v; want errors.Is(err, webpush.ErrKey)", bad, err)
 		}
 	}
 }

@@ -184,7 +184,7 @@ func run(t *testing.T, s spawn.Spawner, cmd spawn.Command) (string, spawn.ExitSt
 	stdout.Close()
 	stderr.Close()
 	if err != nil || waitErr != nil {
-		t.Fatal(err, waitErr)
+		t.Fatalf("err is %v, waitErr is %v; want err == nil and waitErr == nil", err, waitErr)
 	}
 	return string(out), status
 }

@@ -43,6 +43,6 @@ func TestLedger_Add(t *testing.T) {
 		t.Errorf("bills of an agent that writes none: %+v", bills)
 	}
 	if s := l.Stats(); s.Answers != 4 || s.Files != 0 {
-		t.Errorf("%+v", s)
+		t.Errorf("%+v; want s.Answers == 4 and s.Files == 0", s)
 	}
 }

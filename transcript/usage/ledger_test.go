@@ -79,7 +79,7 @@ func TestOwner(t *testing.T) {
 		l := scanned(t, tt.files)
 		rows := l.Report(BySession, inUTC).Rows
 		if len(rows) != 1 || rows[0].Key != tt.want {
-			t.Errorf("%s: %+v", name, rows)
+			t.Errorf("%s: %+v; want len(rows) == 1 and rows[0].Key == tt.want", name, rows)
 		}
 	}
 }
@@ -119,7 +119,7 @@ func TestCorpus(t *testing.T) {
 		}
 		for _, b := range l.Reconcile(inUTC).Bills {
 			if b.Why != WhyEqual && (b.Why != WhyInherited || !b.Fork) {
-				t.Errorf("%s: %s: %+v, %+v", b.Session, b.Why, b.Billed, b.Ledger)
+				t.Errorf("%s: %s: %+v, %+v; want not (b.Why != WhyEqual && (b.Why != WhyInherited || !b.Fork))", b.Session, b.Why, b.Billed, b.Ledger)
 			}
 		}
 	}
@@ -148,7 +148,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 			again := slices.Concat(lines, lines[:random.IntN(len(lines))])
 			random.Shuffle(len(again), func(i, j int) { again[i], again[j] = again[j], again[i] })
 			if diff := cmp.Diff(want, reports(t, tree(t, map[string][]string{fileA: again}))); diff != "" {
-				t.Fatal(diff)
+				t.Fatalf("-want +got:\n%s", diff)
 			}
 		}
 	}
@@ -241,7 +241,7 @@ func TestLongLines(t *testing.T) {
 		line(fields{"message.id": "msg_2"}),
 	}})
 	if s := l.Stats(); s.Answers != 2 || s.BadLines != 0 {
-		t.Errorf("%+v", s)
+		t.Errorf("%+v; want s.Answers == 2 and s.BadLines == 0", s)
 	}
 }
 
@@ -276,7 +276,7 @@ func TestScan_twoNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s := l.Stats(); s.Files != 1 || s.Lines != 1 || s.Answers != 1 {
-		t.Errorf("%+v", s)
+		t.Errorf("%+v; want s.Files == 1 and s.Lines == 1 and s.Answers == 1", s)
 	}
 }
 
@@ -291,7 +291,7 @@ func TestConfigDirs(t *testing.T) {
 		{nil, nil},
 	} {
 		if got := ConfigDirs(func(name string) string { return tt.env[name] }); !slices.Equal(got, tt.want) {
-			t.Errorf("%v: %q", tt.env, got)
+			t.Errorf("%v: %q; want slices.Equal(got, tt.want)", tt.env, got)
 		}
 	}
 }

@@ -23,6 +23,6 @@ func TestPipe(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s := l.Stats(); s.Answers != 1 || len(s.Problems) != 0 {
-		t.Errorf("%+v", s)
+		t.Errorf("%+v; want s.Answers == 1 and len(s.Problems) == 0", s)
 	}
 }

@@ -48,7 +48,7 @@ func TestPrices(t *testing.T) {
 		got := l.Report(ByDay, inUTC).Total.Sum
 		if tt.want < 0 {
 			if got.Cost != 0 || len(got.Missing) != 1 || !strings.HasPrefix(got.Missing[0], tt.model) || got.Unpriced != got.Tokens {
-				t.Errorf("%s %v: %+v", tt.model, tt.change, got)
+				t.Errorf("%s %v: %+v; want got.Cost == 0 and len(got.Missing) == 1 and strings.HasPrefix(got.Missing[0], tt.model) and got.Unpriced == got.Tokens", tt.model, tt.change, got)
 			}
 			continue
 		}

@@ -80,11 +80,11 @@ func TestRecorded(t *testing.T) {
 		r := l.Reconcile(inUTC)
 		for why, n := range want {
 			if r.ByReason[why] != n || len(r.Bills) != n || r.Without != 0 {
-				t.Errorf("%s: %+v", name, r)
+				t.Errorf("%s: %+v; want r.ByReason[why] == n and len(r.Bills) == n and r.Without == 0", name, r)
 			}
 		}
 		if s := l.Stats(); s.BadLines != 0 || s.Answers == 0 || s.Lines <= int64(s.Answers) {
-			t.Errorf("%s: %+v", name, s)
+			t.Errorf("%s: %+v; want s.BadLines == 0 and s.Answers != 0 and s.Lines > int64(s.Answers)", name, s)
 		}
 	}
 }

@@ -107,7 +107,7 @@ func TestGroups(t *testing.T) {
 	}
 	row := l.Report(ByDay, inUTC).Rows[0]
 	if row.Sessions != 1 || len(row.Models) != 2 || row.Models[0].Model != "claude-opus-5-5" || row.Models[0].Answers != 3 {
-		t.Errorf("%+v", row)
+		t.Errorf("%+v; want row.Sessions == 1 and len(row.Models) == 2 and row.Models[0].Model == \"claude-opus-5-5\" and row.Models[0].Answers == 3", row)
 	}
 	if p := l.Report(BySession, inUTC).Rows[0].Project; p != "/home/dev/p" {
 		t.Errorf("the session's project is %q", p)
@@ -153,7 +153,7 @@ func TestBlocks(t *testing.T) {
 		{"11 17:00", "11 22:00", false, true, 2},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
+		t.Errorf("-want +got:\n%s", diff)
 	}
 	last := blocks[3]
 	if last.Burn == nil || !near(last.Burn.TokensPerMinute, 2*1111/60.0) || !near(last.Burn.WithoutCache, 22/60.0) || !near(last.Burn.CostPerHour, last.Cost) {
@@ -163,7 +163,7 @@ func TestBlocks(t *testing.T) {
 		t.Errorf("projection %+v", last.Expected)
 	}
 	if blocks[0].Expected != nil || blocks[1].Burn == nil {
-		t.Errorf("%+v", blocks[:2])
+		t.Errorf("%+v; want blocks[0].Expected == nil and blocks[1].Burn != nil", blocks[:2])
 	}
 	// A pause of five hours is not a gap, a longer one is.
 	for next, want := range map[string]int{"2026-01-10T17:34:00.000Z": 2, "2026-01-10T17:34:00.001Z": 3} {
@@ -195,7 +195,7 @@ func TestAnswers(t *testing.T) {
 		{Provider: Claude, Time: day(11, 0), Session: sessionB, Project: "/home/dev/p", Branch: "main", Model: "claude-opus-5-5", Tokens: used, Cost: 2 * one, Priced: true, Fast: true},
 	}
 	if diff := cmp.Diff(want, got, cmp.Comparer(near)); diff != "" {
-		t.Error(diff)
+		t.Errorf("-want +got:\n%s", diff)
 	}
 	for range l.Answers(inUTC) {
 		break // the caller stops

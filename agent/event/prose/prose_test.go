@@ -37,11 +37,11 @@ func TestMarkdown(t *testing.T) {
 		"**Shell** (failed)", "```\ncat x\n```", "````\na\n```\nb\n[image]\n````", "Found it.", "*The conversation was compacted here.*", "*The turn ended: interrupted stopped*", "",
 	}, "\n\n")
 	if diff := cmp.Diff(want, prose.Markdown(conversation(), prose.Options{})); diff != "" {
-		t.Error(diff)
+		t.Errorf("-want +got:\n%s", diff)
 	}
 	short := prose.Markdown(conversation(), prose.Options{NoThinking: true, NoTools: true, NoSubagents: true})
 	if want := "## User\n\nLook.\n\n[image]\n\n## Agent\n\nFound it.\n\n*The conversation was compacted here.*\n\n*The turn ended: interrupted stopped*\n\n"; short != want {
-		t.Errorf("%q", short)
+		t.Errorf("%q; want short == want", short)
 	}
 }
 
@@ -49,7 +49,7 @@ func TestCut(t *testing.T) {
 	long := strings.Repeat("ä", 1000)
 	got := prose.Cut(long, 100)
 	if len(got) > 150 || !strings.Contains(got, "bytes left out") || strings.Contains(got, "\ufffd") {
-		t.Errorf("%q", got)
+		t.Errorf("%q; want len(got) <= 150 and strings.Contains(got, \"bytes left out\") and not strings.Contains(got, \"\\ufffd\")", got)
 	}
 	if prose.Cut("abc", 3) != "abc" || prose.Cut("abcd", 0) != "abcd" {
 		t.Error("what fits is cut")

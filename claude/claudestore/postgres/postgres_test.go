@@ -53,7 +53,7 @@ func TestStore(t *testing.T) {
 		}
 		got, err := s.Load(t.Context(), key)
 		if err != nil || len(got) != 1 || string(got[0]) != text {
-			t.Errorf("%s, %v", got, err)
+			t.Errorf("%s, %v; want err == nil and len(got) == 1 and string(got[0]) == text", got, err)
 		}
 	})
 }

@@ -36,7 +36,7 @@ func startServer(t *testing.T) *pgxpool.Pool {
 	if initdb == "" || server == "" {
 		const why = "this test needs PostgreSQL: run scripts/install-postgres, or install your system's package"
 		if os.Getenv("CI") == "true" {
-			t.Fatal(why)
+			t.Fatalf("why is %v; want os.Getenv(\"CI\") != \"true\"", why)
 		}
 		t.Skip(why)
 	}

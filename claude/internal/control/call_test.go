@@ -27,7 +27,7 @@ func TestCallWritesOneRequestLine(t *testing.T) {
 		wantLines(t, p.written(), id, `{"request_id":"%ID","type":"control_request","request":{"subtype":"interrupt"}}`)
 		p.succeed(id, `{"still_queued":[]}`)
 		if o := now(t, ended); o.err != nil || o.answer.Body != `{"still_queued":[]}` {
-			t.Fatalf("%+v", o)
+			t.Fatalf("%+v; want o.err == nil and o.answer.Body == `{\"still_queued\":[]}`", o)
 		}
 	})
 }
@@ -42,16 +42,16 @@ func TestAnswersComeOutOfOrder(t *testing.T) {
 		}
 		p.succeed(c, `"C"`)
 		if o := now(t, cEnded); o.answer.Body != `"C"` {
-			t.Fatalf("%+v", o)
+			t.Fatalf("%+v; want o.answer.Body == `\"C\"`", o)
 		}
 		pending(t, aEnded)
 		p.succeed(a, `"A"`)
 		p.succeed(b, `"B"`)
 		if o := now(t, aEnded); o.answer.Body != `"A"` {
-			t.Fatalf("%+v", o)
+			t.Fatalf("%+v; want o.answer.Body == `\"A\"`", o)
 		}
 		if o := now(t, bEnded); o.answer.Body != `"B"` {
-			t.Fatalf("%+v", o)
+			t.Fatalf("%+v; want o.answer.Body == `\"B\"`", o)
 		}
 	})
 }
@@ -63,7 +63,7 @@ func TestStrayAnswersAreCountedAndIgnored(t *testing.T) {
 		p.succeed(id, `1`)
 		p.succeed(id, `2`) // twice
 		if o := now(t, ended); o.answer.Body != `1` {
-			t.Fatalf("%+v", o)
+			t.Fatalf("%+v; want o.answer.Body == `1`", o)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		id, ended = p.call(ctx, "b")
@@ -99,7 +99,7 @@ func TestAnswerWithoutBody(t *testing.T) {
 		id, ended := p.call(t.Context(), "a")
 		p.succeed(id, "")
 		if o := now(t, ended); o.err != nil || o.answer.Body != "" || o.answer.Envelope == "" {
-			t.Fatalf("%+v", o)
+			t.Fatalf("%+v; want o.err == nil and o.answer.Body == \"\" and o.answer.Envelope != \"\"", o)
 		}
 	})
 }
@@ -113,7 +113,7 @@ func TestAnswerQuickerThanTheWriter(t *testing.T) {
 		}})
 		a, err := p.mux.Call(t.Context(), []byte(`{"subtype":"a"}`))
 		if err != nil || a.Body != `{"quick":true}` {
-			t.Fatalf("%+v %v", a, err)
+			t.Fatalf("%+v %v; want err == nil and a.Body == `{\"quick\":true}`", a, err)
 		}
 	})
 }
@@ -137,7 +137,7 @@ func TestCancelWhileWriting(t *testing.T) {
 		pending(t, ended)
 		cancel(errors.New("enough"))
 		if o := now(t, ended); o.err == nil || o.err.Error() != "enough" {
-			t.Fatalf("%+v", o)
+			t.Fatalf("%+v; want o.err != nil and o.err.Error() == \"enough\"", o)
 		}
 		release()
 		wantLines(t, p.written(), "")
@@ -150,7 +150,7 @@ func TestCancelAfterWritingTellsTheCLI(t *testing.T) {
 		id, ended := p.call(ctx, "a")
 		cancel(errors.New("enough"))
 		if o := now(t, ended); o.err == nil || o.err.Error() != "enough" {
-			t.Fatalf("%+v", o)
+			t.Fatalf("%+v; want o.err != nil and o.err.Error() == \"enough\"", o)
 		}
 		wantLines(t, p.written()[1:], id, `{"type":"control_cancel_request","request_id":"%ID"}`)
 	})
@@ -163,7 +163,7 @@ func TestCancelFailsAtOnceThoughTheWriterIsHeldUp(t *testing.T) {
 		p.hold()
 		cancel()
 		if o := now(t, ended); !errors.Is(o.err, context.Canceled) {
-			t.Fatalf("%+v", o)
+			t.Fatalf("%+v; want errors.Is(o.err, context.Canceled)", o)
 		}
 		// The cancellation is abandoned in time.
 		begun := time.Now()
@@ -214,7 +214,7 @@ func TestStartReturnsWhenWritten(t *testing.T) {
 		time.AfterFunc(time.Millisecond, func() { p.succeed(id, `{"pid":1}`) })
 		e := <-ended
 		if a, err := e.Outcome(); !e.Good() || err != nil || a.Body != `{"pid":1}` {
-			t.Fatalf("%+v %v", a, err)
+			t.Fatalf("%+v %v; want e.Good() and err == nil and a.Body == `{\"pid\":1}`", a, err)
 		}
 		p.succeed(id, `{"pid":2}`)
 		p.mux.Fail(errGone)
@@ -269,7 +269,7 @@ func TestFailEndsEveryCallWithTheCause(t *testing.T) {
 		_, later := p.call(t.Context(), "d")
 		for _, ended := range []chan outcome{a, b, writing, later} {
 			if o := now(t, ended); o.err != errGone {
-				t.Fatalf("%+v", o)
+				t.Fatalf("%+v; want o.err == errGone", o)
 			}
 		}
 		if _, err := p.mux.Start(t.Context(), []byte(`{}`), nil); err != errGone {
@@ -286,7 +286,7 @@ func TestNothingIsWithdrawnAfterFail(t *testing.T) {
 		cancel()
 		now(t, ended)
 		if lines := p.written(); len(lines) != 1 {
-			t.Fatalf("%q", lines)
+			t.Fatalf("%q; want len(lines) == 1", lines)
 		}
 	})
 }

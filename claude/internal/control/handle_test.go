@@ -129,7 +129,7 @@ func TestWithdrawnRequestIsNotAnswered(t *testing.T) {
 		p.takeBack("r1")
 		wantLines(t, p.written(), "")
 		if !errors.Is(cause, errWithdrawn) {
-			t.Fatal(cause)
+			t.Fatalf("cause is %v; want errors.Is(cause, errWithdrawn)", cause)
 		}
 	})
 }
@@ -219,7 +219,7 @@ func TestFailEndsHandlersAndWaitWaitsForThem(t *testing.T) {
 		default:
 		}
 		if cause != errGone {
-			t.Fatal(cause)
+			t.Fatalf("cause is %v; want cause == errGone", cause)
 		}
 		close(finish)
 		<-waited
@@ -255,7 +255,7 @@ func TestHandlerThatCallsEndsWithFail(t *testing.T) {
 		p.mux.Fail(errGone)
 		p.mux.Wait()
 		if got != errGone {
-			t.Fatal(got)
+			t.Fatalf("got is %v; want got == errGone", got)
 		}
 	})
 }
@@ -316,7 +316,7 @@ func TestIdleIsToldBehindTheLastAnswer(t *testing.T) {
 		release <- struct{}{}
 		synctest.Wait()
 		if got := strings.Join(events, "; "); got != "answer, busy 1; idle, busy 0" {
-			t.Error(got)
+			t.Errorf("got is %v; want got == \"answer, busy 1; idle, busy 0\"", got)
 		}
 		m.Dispatch(Request{ID: "c", Subtype: "x"})
 		m.Fail(errors.New("gone"))

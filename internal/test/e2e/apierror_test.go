@@ -51,7 +51,7 @@ func TestAPIError_thenOK(t *testing.T) {
 	w := newWorld(t, claudetest.Fail(429, "rate_limit_error", "slow down").Times(1), claudetest.Say("here you are"))
 	got := collect(claude.Query(t.Context(), "hello", w.opts))
 	if got.err != nil || got.one(t).Result != "here you are" {
-		t.Fatalf("%v %v", got.err, got.kinds())
+		t.Fatalf("%v %v; want got.err == nil and got.one(t).Result == \"here you are\"", got.err, got.kinds())
 	}
 	retries := of[*message.APIRetry](got.messages)
 	if len(retries) != 1 || retries[0].ErrorStatus != 429 || retries[0].Error != message.ErrorRateLimit {
@@ -66,11 +66,11 @@ func TestAPIError_client(t *testing.T) {
 	c := w.connect()
 	bad := collect(c.Query(t.Context(), "one"))
 	if r := bad.one(t); as[*claude.ResultError](t, bad.err).Result != r || !r.IsError {
-		t.Errorf("%v %s", bad.err, r.Raw())
+		t.Errorf("%v %s; want as[*claude.ResultError](t, bad.err).Result == r and r.IsError", bad.err, r.Raw())
 	}
 	good := collect(c.Query(t.Context(), "two"))
 	if r := good.one(t); good.err != nil || r.IsError || r.Result != "now it works" {
-		t.Errorf("%v %s", good.err, r.Raw())
+		t.Errorf("%v %s; want good.err == nil and not r.IsError and r.Result == \"now it works\"", good.err, r.Raw())
 	}
 	c.CloseInput()
 	if err := c.Wait(); err != nil {

@@ -112,7 +112,7 @@ func TestResumeAtMessage(t *testing.T) {
 	w.opts.Resume, w.opts.ResumeSessionAt, w.opts.ForkSession = id, at, true
 	result, err := claude.Run(t.Context(), "third-prompt", w.opts)
 	if err != nil || result.Result != "third-answer" || result.SessionID == id {
-		t.Fatalf("%v, %v", result, err)
+		t.Fatalf("%v, %v; want err == nil and result.Result == \"third-answer\" and result.SessionID != id", result, err)
 	}
 	var body strings.Builder
 	for _, r := range w.api.Requests()[before:] {

@@ -91,7 +91,7 @@ func TestControlUsage(t *testing.T) {
 		u := ok[*claude.ContextUsage](t)(c.FetchContextUsage(t.Context(), detail))
 		whole[claude.ContextUsage](t, u.Raw())
 		if u.MaxTokens == 0 || u.TotalTokens == 0 || len(u.Categories) == 0 || len(u.GridRows) == 0 || u.APIUsage == nil || u.MessageBreakdown == nil {
-			t.Errorf("%q: %s", detail, u.Raw())
+			t.Errorf("%q: %s; want u.MaxTokens != 0 and u.TotalTokens != 0 and len(u.Categories) != 0 and len(u.GridRows) != 0 and u.APIUsage != nil and u.MessageBreakdown != nil", detail, u.Raw())
 		}
 	}
 	_, err := c.FetchContextUsage(t.Context(), "some")
@@ -104,7 +104,7 @@ func TestControlUsage(t *testing.T) {
 		}
 	}
 	if cost := ok[string](t)(c.FetchSessionCost(t.Context())); !strings.Contains(cost, "Total cost") {
-		t.Error(cost)
+		t.Errorf("cost is %v; want strings.Contains(cost, \"Total cost\")", cost)
 	}
 	if got := ok[[]claude.ModelInfo](t)(c.ListModels(t.Context())); len(got) != len(c.ServerInfo().Models) {
 		t.Errorf("%d models, %d at the start", len(got), len(c.ServerInfo().Models))
@@ -112,7 +112,7 @@ func TestControlUsage(t *testing.T) {
 	whole[[]claude.ModelInfo](t, member(t, c, "list_models", "models"))
 	v := ok[*claude.BinaryVersion](t)(c.FetchBinaryVersion(t.Context()))
 	if whole[claude.BinaryVersion](t, v.Raw()); v.Version != c.ServerInfo().ClaudeCodeVersion || v.BuildTime == "" {
-		t.Errorf("%+v", v)
+		t.Errorf("%+v; want v.Version == c.ServerInfo().ClaudeCodeVersion and v.BuildTime != \"\"", v)
 	}
 }
 
@@ -138,7 +138,7 @@ func TestControlMCP(t *testing.T) {
 		return found
 	}
 	if s := status("ext"); s.Status != "connected" || s.ServerInfo.Version != "1.2.3" || len(s.Tools) != 2 || s.Config.Command != node {
-		t.Errorf("%+v", s)
+		t.Errorf("%+v; want s.Status == \"connected\" and s.ServerInfo.Version == \"1.2.3\" and len(s.Tools) == 2 and s.Config.Command == node", s)
 	}
 	whole[[]claude.MCPServerStatus](t, member(t, c, "mcp_status", "mcpServers"))
 
@@ -181,7 +181,7 @@ func TestControlMCP(t *testing.T) {
 		}
 	}
 	if warning, err := c.SetMCPPermissionModeOverride(t.Context(), "nope", message.ModeAuto); err != nil || warning == "" {
-		t.Errorf("%q, %v", warning, err)
+		t.Errorf("%q, %v; want err == nil and warning != \"\"", warning, err)
 	}
 	_, err = c.SetMCPPermissionModeOverride(t.Context(), "late", message.ModePlan)
 	refused(t, err, "plan")
@@ -213,18 +213,18 @@ func TestControlFiles(t *testing.T) {
 	collect(c.Query(t.Context(), "hello")).one(t)
 	f := ok[*claude.FileContents](t)(c.ReadFile(t.Context(), "a.txt", nil))
 	if whole[claude.FileContents](t, f.Raw()); f.Contents != "file a\n" || f.AbsPath != path || f.Lossy == nil || *f.Lossy {
-		t.Errorf("%s", f.Raw())
+		t.Errorf("%s; want f.Contents == \"file a\\n\" and f.AbsPath == path and f.Lossy != nil and not *f.Lossy", f.Raw())
 	}
 	f = ok[*claude.FileContents](t)(c.ReadFile(t.Context(), "a.txt", &claude.ReadFileOptions{MaxBytes: 3, Offset: 2}))
 	if whole[claude.FileContents](t, f.Raw()); f.Contents != "le " || !f.Truncated || f.TotalBytes != 7 {
-		t.Errorf("%s", f.Raw())
+		t.Errorf("%s; want f.Contents == \"le \" and f.Truncated and f.TotalBytes == 7", f.Raw())
 	}
 	f = ok[*claude.FileContents](t)(c.ReadFile(t.Context(), "bin", &claude.ReadFileOptions{Encoding: "base64"}))
 	if data, err := f.Bytes(); err != nil || string(data) != "\xff\x00" {
-		t.Errorf("%s: %q, %v", f.Raw(), data, err)
+		t.Errorf("%s: %q, %v; want err == nil and string(data) == \"\\xff\\x00\"", f.Raw(), data, err)
 	}
 	if f = ok[*claude.FileContents](t)(c.ReadFile(t.Context(), "bin", nil)); f.Lossy == nil || !*f.Lossy {
-		t.Errorf("%s", f.Raw())
+		t.Errorf("%s; want f.Lossy != nil and *f.Lossy", f.Raw())
 	}
 	_, err := c.ReadFile(t.Context(), "nope.txt", nil)
 	refused(t, err, "read denied")
@@ -241,18 +241,18 @@ func TestControlFiles(t *testing.T) {
 		t.Errorf("suggestions %s", s.Raw())
 	}
 	if got, err := c.RegisterRepoRoot(t.Context(), sub, &claude.RepoRootOptions{ReloadSkills: true}); err != nil || got != sub {
-		t.Errorf("%q, %v", got, err)
+		t.Errorf("%q, %v; want err == nil and got == sub", got, err)
 	}
 	_, err = c.RegisterRepoRoot(t.Context(), t.TempDir(), nil)
 	refused(t, err, "not a subdirectory")
 	other := t.TempDir()
 	moved := ok[*claude.CWDChange](t)(c.SetCWD(t.Context(), other, ""))
 	if moved.Status != "needs_trust" || moved.Directory != other {
-		t.Fatalf("%s", moved.Raw())
+		t.Fatalf("%s; want moved.Status == \"needs_trust\" and moved.Directory == other", moved.Raw())
 	}
 	moved = ok[*claude.CWDChange](t)(c.SetCWD(t.Context(), other, moved.Directory))
 	if whole[claude.CWDChange](t, moved.Raw()); moved.Status != "ok" || moved.CWD != other || !moved.Changed {
-		t.Errorf("%s", moved.Raw())
+		t.Errorf("%s; want moved.Status == \"ok\" and moved.CWD == other and moved.Changed", moved.Raw())
 	}
 }
 
@@ -322,7 +322,7 @@ func TestControlTasks(t *testing.T) {
 			stopped = true
 			out := firstOutput(t, c, task)
 			if whole[claude.TaskOutput](t, out.Raw()); out.Output != "early\n" || out.TotalBytes != 6 || out.Truncated {
-				t.Errorf("%s", out.Raw())
+				t.Errorf("%s; want out.Output == \"early\\n\" and out.TotalBytes == 6 and not out.Truncated", out.Raw())
 			}
 			if err := c.StopTask(t.Context(), task); err != nil {
 				t.Error(err)
@@ -330,7 +330,7 @@ func TestControlTasks(t *testing.T) {
 		}
 		if n, done := m.(*message.TaskNotification); done {
 			if n.TaskID != task || n.Status != "stopped" {
-				t.Errorf("%s", n.Raw())
+				t.Errorf("%s; want n.TaskID == task and n.Status == \"stopped\"", n.Raw())
 			}
 			break
 		}
@@ -384,7 +384,7 @@ func TestControlQueue(t *testing.T) {
 		t.Errorf("receipt %s", r.Raw())
 	}
 	if got := collect(c.Query(t.Context(), "again")); got.one(t).Result != "after" {
-		t.Errorf("%v %v", got.err, got.kinds())
+		t.Errorf("%v %v; want got.one(t).Result == \"after\"", got.err, got.kinds())
 	}
 }
 
@@ -443,11 +443,11 @@ func TestControlReload(t *testing.T) {
 	_, err := c.ReloadPlugins(t.Context(), &claude.ReloadPluginsOptions{AddPlugins: []claude.Plugin{{Path: "plugin"}}})
 	refused(t, err, "absolute")
 	if styles := ok[[]string](t)(c.ReloadOutputStyles(t.Context())); !slices.Contains(styles, "default") {
-		t.Error(styles)
+		t.Errorf("styles is %v; want slices.Contains(styles, \"default\")", styles)
 	}
 	d := ok[[]claude.SkillInfo](t)(c.ListSkills(t.Context()))
 	if len(d) != 1 || d[0].Name != "greet" {
-		t.Errorf("%+v", d)
+		t.Errorf("%+v; want len(d) == 1 and d[0].Name == \"greet\"", d)
 	}
 	whole[[]claude.SkillInfo](t, member(t, c, "get_skills_dialog", "skills"))
 	m := ok[*claude.MemoryDialog](t)(c.FetchMemoryDialog(t.Context()))
@@ -503,15 +503,15 @@ func TestControlSession(t *testing.T) {
 	}
 	side := ok[*claude.SideAnswer](t)(c.AskSideQuestion(t.Context(), "what?", []claude.SideExchange{{Question: "asked before", Response: "said before"}}))
 	if whole[claude.SideAnswer](t, side.Raw()); side.Response != "aside" || !strings.Contains(w.asked(1), "asked before") {
-		t.Errorf("%s", side.Raw())
+		t.Errorf("%s; want side.Response == \"aside\" and strings.Contains(w.asked(1), \"asked before\")", side.Raw())
 	}
 	e := ok[*claude.ConversationExport](t)(c.ExportConversation(t.Context()))
 	if whole[claude.ConversationExport](t, e.Raw()); !strings.Contains(e.Text, "hello") || strings.Contains(e.Text, "aside") {
-		t.Errorf("%s", e.Raw())
+		t.Errorf("%s; want strings.Contains(e.Text, \"hello\") and not strings.Contains(e.Text, \"aside\")", e.Raw())
 	}
 	plan := ok[*claude.SessionPlan](t)(c.FetchPlan(t.Context()))
 	if whole[claude.SessionPlan](t, plan.Raw()); plan.Exists {
-		t.Errorf("%s", plan.Raw())
+		t.Errorf("%s; want not plan.Exists", plan.Raw())
 	}
 	for _, has := range []*bool{nil, new(true), new(false)} {
 		if err := c.SetHasSubscribers(t.Context(), has); err != nil {
@@ -539,7 +539,7 @@ func TestControlUnsupported(t *testing.T) {
 	c := w.connect()
 	for _, subtype := range []string{"set_color", "no_such_request"} {
 		if err := c.Control(t.Context(), subtype, map[string]string{"color": "red"}, nil); !errors.Is(err, claude.ErrUnsupported) {
-			t.Errorf("%s: %v", subtype, err)
+			t.Errorf("%s: %v; want errors.Is(err, claude.ErrUnsupported)", subtype, err)
 		}
 	}
 	rating := claude.MessageRating{MessageUUID: "00000000-0000-4000-8000-000000000000", Sentiment: "positive", Surface: "assistant_text"}

@@ -21,7 +21,7 @@ func TestString(t *testing.T) {
 	w := newWorld(t, claudetest.Say("Hello from the API."))
 	got := collect(claude.Query(t.Context(), "Say hello", w.opts))
 	if got.err != nil || got.text() != "Hello from the API." {
-		t.Fatalf("%v %q %v", got.err, got.text(), got.kinds())
+		t.Fatalf("%v %q %v; want got.err == nil and got.text() == \"Hello from the API.\"", got.err, got.text(), got.kinds())
 	}
 	r := got.one(t)
 	if r.IsError || r.Result != "Hello from the API." || r.Usage.OutputTokens != 5 || r.TotalCostUSD <= 0 || len(r.ModelUsage) != 1 {
@@ -41,7 +41,7 @@ func TestRun(t *testing.T) {
 	w := newWorld(t, claudetest.Say("4"))
 	r, err := claude.Run(t.Context(), "2+2?", w.opts)
 	if err != nil || r.Result != "4" {
-		t.Errorf("%+v, %v", r, err)
+		t.Errorf("%+v, %v; want err == nil and r.Result == \"4\"", r, err)
 	}
 }
 
@@ -73,7 +73,7 @@ func TestStreamed(t *testing.T) {
 		}
 	}
 	if got.text() != "onetwo" || len(got.results()) != 2 {
-		t.Errorf("%q %v", got.text(), got.kinds())
+		t.Errorf("%q %v; want got.text() == \"onetwo\" and len(got.results()) == 2", got.text(), got.kinds())
 	}
 	if !strings.Contains(w.asked(1), "first") || !strings.Contains(w.asked(1), "second") {
 		t.Errorf("the second request was %s", w.asked(1))
@@ -210,11 +210,11 @@ func TestTool(t *testing.T) {
 	w.opts.AllowedTools = []string{"Bash"}
 	got := collect(claude.Query(t.Context(), "run it", w.opts))
 	if got.err != nil || got.one(t).Result != "It ran." {
-		t.Fatalf("%v %v", got.err, got.kinds())
+		t.Fatalf("%v %v; want got.err == nil and got.one(t).Result == \"It ran.\"", got.err, got.kinds())
 	}
 	users := of[*message.User](got.messages)
 	if len(users) != 1 {
-		t.Fatalf("%v", got.kinds())
+		t.Fatalf("%v; want len(users) == 1", got.kinds())
 	}
 	block, ok := users[0].Message.Content.Blocks()[0].(*message.ToolResult)
 	if !ok || block.IsError || !strings.Contains(block.Content.String(), "from-the-shell") {
@@ -259,7 +259,7 @@ func TestInterruptStream(t *testing.T) {
 		t.Errorf("result %s", r.Raw())
 	}
 	if failed := as[*message.ResultError](t, got.err); failed.Result != r {
-		t.Error(failed)
+		t.Errorf("failed is %v; want failed.Result == r", failed)
 	}
 	next := collect(c.Query(t.Context(), "again"))
 	if next.err != nil || next.one(t).Result != "a short one" || next.text() != "a short one" {

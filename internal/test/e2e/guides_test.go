@@ -184,7 +184,7 @@ func TestAssemble(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !a.HasMain || len(a.Files) != 2 {
-		t.Errorf("%+v", a)
+		t.Errorf("%+v; want a.HasMain and len(a.Files) == 2", a)
 	}
 	text := a.Files["page.go"]
 	for _, want := range []string{"package a\nimport \"fmt\"\nimport \"strings\"\n", "//line docs/guide/a.md:6\n\n\nfunc main", "//line docs/guide/a.md:13\n\nfunc word"} {

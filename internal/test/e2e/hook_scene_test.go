@@ -36,7 +36,7 @@ func ask(w *world, c *claude.Client, prompts ...string) {
 	w.t.Helper()
 	for _, p := range prompts {
 		if got := collect(c.Query(w.t.Context(), p)); got.err != nil || len(got.results()) != 1 {
-			w.t.Fatalf("%s: %v, %v", p, got.kinds(), got.err)
+			w.t.Fatalf("%s: %v, %v; want got.err == nil and len(got.results()) == 1", p, got.kinds(), got.err)
 		}
 	}
 }
@@ -221,7 +221,7 @@ var hookScenes = map[string]hookScene{
 		drive: func(w *world, c *claude.Client, _ *hookLog) {
 			got := collect(c.Query(w.t.Context(), "go"))
 			if failed, ok := errors.AsType[*claude.ResultError](got.err); !ok || len(got.results()) != 1 || failed.Result != got.results()[0] {
-				w.t.Fatalf("%v, %v", got.kinds(), got.err)
+				w.t.Fatalf("%v, %v; want ok and len(got.results()) == 1 and failed.Result == got.results()[0]", got.kinds(), got.err)
 			}
 		},
 		want: []string{"MessageDisplay", "StopFailure", "UserPromptSubmit"},

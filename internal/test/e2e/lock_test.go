@@ -27,7 +27,7 @@ func lockWorld(t *testing.T, trace *claude.Trace) (w *world, c *claude.Client, a
 func say(t *testing.T, c *claude.Client, prompt string) {
 	t.Helper()
 	if talk := collect(c.Query(t.Context(), prompt)); talk.err != nil || len(talk.results()) != 1 {
-		t.Fatalf("%v, %v", talk.kinds(), talk.err)
+		t.Fatalf("%v, %v; want talk.err == nil and len(talk.results()) == 1", talk.kinds(), talk.err)
 	}
 }
 
@@ -47,7 +47,7 @@ func TestSessionLock(t *testing.T) {
 	busy := as[*claude.SessionBusyError](t, err)
 	if !errors.Is(err, claude.ErrSessionBusy) || busy.PID != os.Getpid() || busy.Host == "" || busy.SessionID != c.SessionID() ||
 		time.Since(busy.Since) > time.Hour || busy.Stolen {
-		t.Errorf("%+v", busy)
+		t.Errorf("%+v; want errors.Is(err, claude.ErrSessionBusy) and busy.PID == os.Getpid() and busy.Host != \"\" and busy.SessionID == c.SessionID() and time.Since(busy.Since) <= time.Hour and not busy.Stolen", busy)
 	}
 
 	fork := again
@@ -95,7 +95,7 @@ func TestSessionSteal(t *testing.T) {
 	}
 	defer thief.Close()
 	if busy := as[*claude.SessionBusyError](t, c.Wait()); !busy.Stolen || busy.PID != os.Getpid() {
-		t.Errorf("%+v", busy)
+		t.Errorf("%+v; want busy.Stolen and busy.PID == os.Getpid()", busy)
 	}
 	say(t, thief, "Mine now.")
 	thief.Close()
@@ -115,7 +115,7 @@ func TestForeignOwner(t *testing.T) {
 	again.Resume, again.SessionLock = c.SessionID(), claude.LockSteal
 	_, err := claude.Run(t.Context(), "Me too.", &again)
 	if busy := as[*claude.SessionBusyError](t, err); busy.PID == 0 || busy.PID == os.Getpid() || time.Since(busy.Since) > time.Hour {
-		t.Errorf("%+v", busy)
+		t.Errorf("%+v; want busy.PID != 0 and busy.PID != os.Getpid() and time.Since(busy.Since) <= time.Hour", busy)
 	}
 	again.SessionLock = claude.LockFork
 	if r, err := claude.Run(t.Context(), "Aside.", &again); err != nil || r.SessionID == c.SessionID() {
@@ -151,7 +151,7 @@ func TestForeignWriter(t *testing.T) {
 			select {
 			case tr := <-told:
 				if tr.SessionID != c.SessionID() || tr.Entries == 0 || tr.Bytes == 0 {
-					t.Errorf("%+v", tr)
+					t.Errorf("%+v; want tr.SessionID == c.SessionID() and tr.Entries != 0 and tr.Bytes != 0", tr)
 				}
 				entries += tr.Entries
 			case <-time.After(4 * time.Second):

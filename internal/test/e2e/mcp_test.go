@@ -77,7 +77,7 @@ func TestMCPResults(t *testing.T) {
 	c := w.connect()
 	for i, tt := range tests {
 		if r := collect(c.Query(t.Context(), "use "+tt.tool.Name())).one(t); r.IsError || r.Result != "done" {
-			t.Errorf("%s: %+v", tt.tool.Name(), r)
+			t.Errorf("%s: %+v; want not r.IsError and r.Result == \"done\"", tt.tool.Name(), r)
 		}
 		if got := w.toolResults(2*i + 1); !strings.Contains(got, tt.want) {
 			t.Errorf("%s: the model saw %.300s", tt.tool.Name(), got)
@@ -92,7 +92,7 @@ func TestMCPBigResult(t *testing.T) {
 	w.serve(returns("big", big, mcptool.MaxResultSize(6<<20)))
 	talk := collect(claude.Query(t.Context(), "go", w.opts))
 	if r := talk.one(t); r.IsError || r.Result != "done" {
-		t.Fatalf("%+v", r)
+		t.Fatalf("%+v; want not r.IsError and r.Result == \"done\"", r)
 	}
 	// The CLI writes output that is too long for the model completely to a file.
 	m := regexp.MustCompile(`saved to: ([^\\\s]+)`).FindStringSubmatch(w.toolResults(1))
@@ -125,7 +125,7 @@ func TestMCPParallel(t *testing.T) {
 	w.serve(mcptool.NewTool("meet", "", meet, mcptool.Annotations(mcp.ToolAnnotations{ReadOnlyHint: true})))
 	collect(claude.Query(t.Context(), "go", w.opts)).one(t)
 	if got := w.asked(1); !strings.Contains(got, "met as toolu_0001") || !strings.Contains(got, "met as toolu_0002") {
-		t.Error(got)
+		t.Errorf("got is %v; want strings.Contains(got, \"met as toolu_0001\") and strings.Contains(got, \"met as toolu_0002\")", got)
 	}
 }
 
@@ -143,7 +143,7 @@ func TestMCPListChanged(t *testing.T) {
 	w.eventually(c, "tools", func(s claude.MCPServerStatus) bool { return len(s.Tools) == 2 })
 	collect(c.Query(t.Context(), "use it")).one(t)
 	if got := w.toolResults(3); !strings.Contains(got, "from the late tool") {
-		t.Error(got)
+		t.Errorf("got is %v; want strings.Contains(got, \"from the late tool\")", got)
 	}
 }
 
@@ -180,7 +180,7 @@ func TestMCPElicitation(t *testing.T) {
 	w.serve(ask)
 	collect(claude.Query(t.Context(), "go", w.opts)).one(t)
 	if got := w.toolResults(1); !strings.Contains(got, "the user said decline") {
-		t.Error(got)
+		t.Errorf("got is %v; want strings.Contains(got, \"the user said decline\")", got)
 	}
 	w.opts.OnElicitation = func(_ context.Context, req *claude.ElicitationRequest) (*claude.ElicitationResult, error) {
 		if req.MCPServerName != "tools" || req.Message != "Your name?" {
@@ -190,7 +190,7 @@ func TestMCPElicitation(t *testing.T) {
 	}
 	collect(claude.Query(t.Context(), "go", w.opts)).one(t)
 	if got := w.toolResults(3); !strings.Contains(got, "the user said accept Bo") {
-		t.Error(got)
+		t.Errorf("got is %v; want strings.Contains(got, \"the user said accept Bo\")", got)
 	}
 }
 
@@ -225,7 +225,7 @@ func TestMCPShared(t *testing.T) {
 			most = max(most, running)
 			mu.Unlock()
 			if talk := collect(c.Query(t.Context(), "go")); talk.err != nil || !strings.Contains(w.asked(1), "hello "+name) {
-				t.Errorf("%s: %v", name, talk.err)
+				t.Errorf("%s: %v; want talk.err == nil and strings.Contains(w.asked(1), \"hello \"+name)", name, talk.err)
 			}
 			mu.Lock()
 			running--
@@ -249,17 +249,17 @@ func TestMCPSetServers(t *testing.T) {
 	collect(c.Query(t.Context(), "hello")).one(t)
 	change := ok[*claude.MCPServersChange](t)(c.SetMCPServers(t.Context(), map[string]claude.MCPServer{"dyn": {Server: mcptool.NewToolServer("dyn", "1", returns("hi", "hi from dyn"))}}))
 	if len(change.Added) != 1 || len(change.Errors) != 0 {
-		t.Errorf("%s", change.Raw())
+		t.Errorf("%s; want len(change.Added) == 1 and len(change.Errors) == 0", change.Raw())
 	}
 	w.eventually(c, "dyn", func(s claude.MCPServerStatus) bool { return s.Status == "connected" && len(s.Tools) == 1 })
 	collect(c.Query(t.Context(), "use it")).one(t)
 	if got := w.toolResults(2); !strings.Contains(got, "hi from dyn") {
-		t.Error(got)
+		t.Errorf("got is %v; want strings.Contains(got, \"hi from dyn\")", got)
 	}
 	refused(t, c.ReconnectMCPServer(t.Context(), "dyn"), "SDK servers")
 	change = ok[*claude.MCPServersChange](t)(c.SetMCPServers(t.Context(), nil))
 	if len(change.Removed) != 1 {
-		t.Errorf("%s", change.Raw())
+		t.Errorf("%s; want len(change.Removed) == 1", change.Raw())
 	}
 }
 
@@ -272,7 +272,7 @@ func TestMCPWithoutManifests(t *testing.T) {
 	c := w.connect()
 	collect(c.Query(t.Context(), "go")).one(t)
 	if got := w.toolResults(1); !strings.Contains(got, "plain text") {
-		t.Error(got)
+		t.Errorf("got is %v; want strings.Contains(got, \"plain text\")", got)
 	}
 }
 
@@ -321,7 +321,7 @@ func TestMCPExternal(t *testing.T) {
 	for i, kind := range kinds {
 		collect(c.Query(t.Context(), "use "+kind)).one(t)
 		if got := w.toolResults(2*i + 1); !strings.Contains(got, "echo: "+kind) {
-			t.Errorf("%s: %s", kind, got)
+			t.Errorf("%s: %s; want strings.Contains(got, \"echo: \"+kind)", kind, got)
 		}
 	}
 }
@@ -337,7 +337,7 @@ func TestMCPRequired(t *testing.T) {
 	w.opts.RequireMCP = []string{"tools", "broken"}
 	_, err := claude.Connect(t.Context(), w.opts)
 	if e := as[*claude.MCPNotReadyError](t, err); len(e.Servers) != 1 || e.Servers[0].Name != "broken" || e.Servers[0].Status != "failed" {
-		t.Errorf("%v", err)
+		t.Errorf("%v; want len(e.Servers) == 1 and e.Servers[0].Name == \"broken\" and e.Servers[0].Status == \"failed\"", err)
 	}
 	talk := collect(claude.Query(t.Context(), "go", w.opts))
 	as[*claude.MCPNotReadyError](t, talk.err)
@@ -346,7 +346,7 @@ func TestMCPRequired(t *testing.T) {
 	w.opts.RequireMCP, w.opts.MCPTimeout = []string{"nowhere"}, time.Second
 	_, err = claude.Connect(t.Context(), w.opts)
 	if e := as[*claude.MCPNotReadyError](t, err); e.Servers[0].Status != claude.StatusMissing {
-		t.Errorf("%v", err)
+		t.Errorf("%v; want e.Servers[0].Status == claude.StatusMissing", err)
 	}
 }
 

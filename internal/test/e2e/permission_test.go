@@ -93,10 +93,10 @@ func TestPermissionDecides(t *testing.T) {
 			}
 			p := asked()[0]
 			if p.ToolName != "Bash" || p.ToolUseID == "" || p.RequestID == "" || p.Description != "run it" || len(p.Suggestions) == 0 || p.BlockedPath != filepath.Join(w.dir, "f1") {
-				t.Errorf("%s", p.Raw())
+				t.Errorf("%s; want p.ToolName == \"Bash\" and p.ToolUseID != \"\" and p.RequestID != \"\" and p.Description == \"run it\" and len(p.Suggestions) != 0 and p.BlockedPath == filepath.Join(w.dir, \"f1\")", p.Raw())
 			}
 			if in, err := tool.Decode(p); err != nil || in.(*tool.BashInput).Command != "touch f1" {
-				t.Errorf("%v, %v", in, err)
+				t.Errorf("%v, %v; want err == nil and in.(*tool.BashInput).Command == \"touch f1\"", in, err)
 			}
 			for _, f := range []string{"f1", "f2"} {
 				if w.exists(f) != (f == tt.file) {
@@ -107,7 +107,7 @@ func TestPermissionDecides(t *testing.T) {
 				t.Errorf("no %q in %s", tt.says, got)
 			}
 			if r := collect(c.Query(t.Context(), "again")).one(t); r.Result != "alive" {
-				t.Errorf("%+v", r)
+				t.Errorf("%+v; want r.Result == \"alive\"", r)
 			}
 		})
 	}
@@ -120,10 +120,10 @@ func TestPermissionInterrupts(t *testing.T) {
 	w.asking(always(&claude.Deny{Message: "stop", Interrupt: true}, nil))
 	c := w.connect()
 	if r := collect(c.Query(t.Context(), "go")).one(t); !r.IsError || r.TerminalReason != "aborted_tools" || w.exists("f1") {
-		t.Errorf("%+v", r)
+		t.Errorf("%+v; want r.IsError and r.TerminalReason == \"aborted_tools\" and not w.exists(\"f1\")", r)
 	}
 	if r := collect(c.Query(t.Context(), "go on")).one(t); r.Result != "next" {
-		t.Errorf("%+v", r)
+		t.Errorf("%+v; want r.Result == \"next\"", r)
 	}
 }
 
@@ -158,7 +158,7 @@ func TestPermissionUpdates(t *testing.T) {
 				{Type: message.UpdateSetMode, Mode: message.ModeAcceptEdits, Destination: to},
 			}}, nil))
 			if talk := collect(claude.Query(t.Context(), "go", w.opts)); !w.exists("f1") {
-				t.Errorf("%s", talk.toolResults())
+				t.Errorf("%s; want w.exists(\"f1\")", talk.toolResults())
 			}
 		})
 	}
@@ -210,7 +210,7 @@ func TestPermissionPendingInterrupt(t *testing.T) {
 		t.Error(err)
 	}
 	if r := collect(c.Query(t.Context(), "go on")).one(t); r.Result != "next" {
-		t.Errorf("%+v", r)
+		t.Errorf("%+v; want r.Result == \"next\"", r)
 	}
 }
 
@@ -243,12 +243,12 @@ func TestQuestionIsNeverAnsweredForTheUser(t *testing.T) {
 			talk = collect(claude.Query(t.Context(), "go", w.opts))
 			results := of[*message.User](talk.messages)
 			if len(results) != 1 {
-				t.Fatalf("%v", talk.kinds())
+				t.Fatalf("%v; want len(results) == 1", talk.kinds())
 			}
 			got, err := tool.DecodeResultOf(results[0], tool.AskUserQuestion)
 			r, isAnswer := got.(*tool.AskUserQuestionResult)
 			if err != nil || !isAnswer || r.Answers["Which colour?"] != "Red, Blue" || r.Annotations["Why?"].Unanswered != "skipped" {
-				t.Errorf("%v: %s", err, talk.toolResults())
+				t.Errorf("%v: %s; want err == nil and isAnswer and r.Answers[\"Which colour?\"] == \"Red, Blue\" and r.Annotations[\"Why?\"].Unanswered == \"skipped\"", err, talk.toolResults())
 			}
 		})
 	}
@@ -273,7 +273,7 @@ func TestQuestionDeclined(t *testing.T) {
 		return &claude.QuestionAnswer{Declined: true}, nil
 	}
 	if talk := collect(claude.Query(t.Context(), "go", w.opts)); !strings.Contains(talk.toolResults(), "The user declined to answer.") {
-		t.Error(talk.toolResults())
+		t.Errorf("talk.toolResults() is %v; want strings.Contains(talk.toolResults(), \"The user declined to answer.\")", talk.toolResults())
 	}
 }
 
@@ -297,7 +297,7 @@ func TestPlan(t *testing.T) {
 			w.opts.OnPlan = func(context.Context, *claude.PlanRequest) (*claude.PlanDecision, error) { return &tt.decision, nil }
 			talk := collect(claude.Query(t.Context(), "go", w.opts))
 			if !strings.Contains(talk.toolResults(), tt.says) {
-				t.Errorf("%s", talk.toolResults())
+				t.Errorf("%s; want strings.Contains(talk.toolResults(), tt.says)", talk.toolResults())
 			}
 			var mode message.PermissionMode
 			for _, s := range of[*message.Status](talk.messages) {
@@ -371,13 +371,13 @@ func TestElicitationURL(t *testing.T) {
 	}
 	talk := collect(claude.Query(t.Context(), "go", w.opts))
 	if len(asked) != 1 {
-		t.Fatal(talk.toolResults())
+		t.Fatalf("talk.toolResults() is %v; want len(asked) == 1", talk.toolResults())
 	}
 	if e := <-asked; e.Mode != message.ElicitationURL || e.URL != "https://example.com/in" || e.ElicitationID != "e1" || e.Message != "Log in" {
-		t.Errorf("%s", e.Raw())
+		t.Errorf("%s; want e.Mode == message.ElicitationURL and e.URL == \"https://example.com/in\" and e.ElicitationID == \"e1\" and e.Message == \"Log in\"", e.Raw())
 	}
 	if !strings.Contains(talk.toolResults(), `accept`) {
-		t.Error(talk.toolResults())
+		t.Errorf("talk.toolResults() is %v; want strings.Contains(talk.toolResults(), `accept`)", talk.toolResults())
 	}
 }
 

@@ -54,6 +54,6 @@ func TestREADME(t *testing.T) {
 	run.Env = append(env, "PATH="+path+":/usr/bin:/bin")
 	out, err := run.CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "It is 4.") || !strings.Contains(string(out), "1 turns, $0.0001") {
-		t.Errorf("%v\n%s", err, out)
+		t.Errorf("%v\n%s; want err == nil and strings.Contains(string(out), \"It is 4.\") and strings.Contains(string(out), \"1 turns, $0.0001\")", err, out)
 	}
 }

@@ -128,12 +128,12 @@ func repairAndResume(t *testing.T, real *recorded, fault string, seed uint64) {
 	}
 	done, err := transcript.File(path).Repair(t.Context(), &transcript.RepairOptions{ExamineOptions: transcript.ExamineOptions{MaxLine: repairedMaxLine}})
 	if err != nil || done.Session == nil {
-		t.Fatalf("%+v, %v", done, err)
+		t.Fatalf("%+v, %v; want err == nil and done.Session != nil", done, err)
 	}
 	w.opts.Resume = done.Session.ID
 	result, err := claude.Run(t.Context(), "Go on.", w.opts)
 	if err != nil || result.IsError || result.SessionID != done.Session.ID || result.Result != "Going on." {
-		t.Fatalf("%+v, %v", result, err)
+		t.Fatalf("%+v, %v; want err == nil and not result.IsError and result.SessionID == done.Session.ID and result.Result == \"Going on.\"", result, err)
 	}
 	checkSent(t, w, done.Session)
 	findings, err := done.Session.Examine(t.Context(), &transcript.ExamineOptions{MaxLine: repairedMaxLine})

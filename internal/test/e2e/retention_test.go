@@ -69,7 +69,7 @@ func TestRetention(t *testing.T) {
 	w.opts.Resume = id
 	result, err := claude.Run(t.Context(), "Are you there?", w.opts)
 	if err != nil || result.Result != "Still here." || result.SessionID != id {
-		t.Errorf("%+v, %v", result, err)
+		t.Errorf("%+v, %v; want err == nil and result.Result == \"Still here.\" and result.SessionID == id", result, err)
 	}
 }
 

@@ -32,7 +32,7 @@ func TestLongPrompt(t *testing.T) {
 	prompt := strings.Repeat("All work and no play. ", 2<<20/22)
 	got := collect(claude.Query(t.Context(), prompt, w.opts))
 	if got.err != nil || got.one(t).Result != "read it all" {
-		t.Fatalf("%v %v", got.err, got.kinds())
+		t.Fatalf("%v %v; want got.err == nil and got.one(t).Result == \"read it all\"", got.err, got.kinds())
 	}
 	if asked := w.asked(0); strings.Count(asked, "All work and no play. ") != 2<<20/22 {
 		t.Errorf("the API saw %d bytes", len(asked))
@@ -57,7 +57,7 @@ func TestManyAtOnce(t *testing.T) {
 			for _, want := range []string{answer, "second " + answer} {
 				got := collect(c.Query(t.Context(), "which are you?"))
 				if got.err != nil || got.text() != want {
-					t.Errorf("%d: %q, %v", i, got.text(), got.err)
+					t.Errorf("%d: %q, %v; want got.err == nil and got.text() == want", i, got.text(), got.err)
 				}
 			}
 		})

@@ -102,7 +102,7 @@ func killOne(t *testing.T, n int) {
 	second := newWorld(t, claudetest.Say("Here I am again."))
 	second.opts.Dir, second.opts.SessionStore, second.opts.Resume = first.dir, store, id
 	if r, err := claude.Run(t.Context(), "Go on.", second.opts); err != nil || r.SessionID != id {
-		t.Fatalf("%+v, %v", r, err)
+		t.Fatalf("%+v, %v; want err == nil and r.SessionID == id", r, err)
 	}
 	asked := second.asked(0)
 	for i := range turns {

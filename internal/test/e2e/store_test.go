@@ -35,7 +35,7 @@ func TestSessionStore(t *testing.T) {
 		how(second.opts)
 		again, err := claude.Run(t.Context(), "Which word was it?", second.opts)
 		if err != nil || again.SessionID != r.SessionID {
-			t.Fatalf("%+v, %v", again, err)
+			t.Fatalf("%+v, %v; want err == nil and again.SessionID == r.SessionID", again, err)
 		}
 		if asked := second.asked(0); !strings.Contains(asked, "Tell me a word.") {
 			t.Errorf("the API was not asked with what was said before: %s", asked)
@@ -59,7 +59,7 @@ func TestResumeFromAnywhere(t *testing.T) {
 	second := newWorld(t, claudetest.Say("It was xyzzy."))
 	second.opts.SessionStore, second.opts.Resume = store, r.SessionID
 	if again, err := claude.Run(t.Context(), "Which word was it?", second.opts); err != nil || again.SessionID != r.SessionID {
-		t.Fatalf("%+v, %v", again, err)
+		t.Fatalf("%+v, %v; want err == nil and again.SessionID == r.SessionID", again, err)
 	}
 	if asked := second.asked(0); !strings.Contains(asked, "Tell me a word.") {
 		t.Errorf("the API was not asked with what was said before: %s", asked)
@@ -90,15 +90,15 @@ func TestImportedSession(t *testing.T) {
 	config := first.opts.Env["CLAUDE_CONFIG_DIR"]
 	key, err := claudestore.ImportSession(t.Context(), store, r.SessionID, &claudestore.ImportOptions{ConfigDir: config})
 	if err != nil || key.ProjectKey != claude.ProjectKey(first.dir) {
-		t.Fatalf("%+v, %v", key, err)
+		t.Fatalf("%+v, %v; want err == nil and key.ProjectKey == claude.ProjectKey(first.dir)", key, err)
 	}
 	list, err := store.ListSummaries(t.Context(), key.ProjectKey)
 	if err != nil || len(list) != 1 {
-		t.Fatalf("%+v, %v", list, err)
+		t.Fatalf("%+v, %v; want err == nil and len(list) == 1", list, err)
 	}
 	var sum claudestore.SummaryData
 	if err := json.Unmarshal(list[0].Data, &sum); err != nil || sum.FirstPrompt != "Tell me another word." || sum.CWD == "" || sum.CreatedAt == 0 {
-		t.Errorf("%s, %v", list[0].Data, err)
+		t.Errorf("%s, %v; want err == nil and sum.FirstPrompt == \"Tell me another word.\" and sum.CWD != \"\" and sum.CreatedAt != 0", list[0].Data, err)
 	}
 	second := newWorld(t, claudetest.Say("It was plugh."))
 	second.opts.SessionStore, second.opts.Dir, second.opts.Resume = store, first.dir, r.SessionID

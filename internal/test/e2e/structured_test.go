@@ -18,7 +18,7 @@ func TestRunJSON(t *testing.T) {
 	w := newWorld(t, claudetest.Use("StructuredOutput", map[string]any{"name": "Paris", "population": 2100000}))
 	got, result, err := claude.RunJSON[city](t.Context(), "the capital of France", w.opts)
 	if err != nil || got != (city{"Paris", 2100000}) || result.StructuredOutput == "" {
-		t.Errorf("%+v, %v, %v", got, result, err)
+		t.Errorf("%+v, %v, %v; want err == nil and got == (city{\"Paris\", 2100000}) and result.StructuredOutput != \"\"", got, result, err)
 	}
 }
 
@@ -27,7 +27,7 @@ func TestRunJSON_list(t *testing.T) {
 	w := newWorld(t, claudetest.Use("StructuredOutput", map[string]any{"value": []string{"red", "green"}}))
 	got, _, err := claude.RunJSON[[]string](t.Context(), "two colours", w.opts)
 	if err != nil || len(got) != 2 || got[1] != "green" {
-		t.Errorf("%v, %v", got, err)
+		t.Errorf("%v, %v; want err == nil and len(got) == 2 and got[1] == \"green\"", got, err)
 	}
 }
 
@@ -39,7 +39,7 @@ func TestRunJSON_none(t *testing.T) {
 	_, result, err := claude.RunJSON[city](t.Context(), "the capital of France", w.opts)
 	e := as[*claude.StructuredOutputError](t, err)
 	if e.Text != "I would rather not." || e.Result != result {
-		t.Errorf("%+v", e)
+		t.Errorf("%+v; want e.Text == \"I would rather not.\" and e.Result == result", e)
 	}
 }
 
@@ -48,7 +48,7 @@ func TestRunJSON_never(t *testing.T) {
 	w := newWorld(t, claudetest.Use("StructuredOutput", map[string]any{"name": 7}).Times(9))
 	_, _, err := claude.RunJSON[city](t.Context(), "the capital of France", w.opts)
 	if e := as[*message.ResultError](t, err); e.Result.Subtype != message.ResultMaxStructuredOutputRetry {
-		t.Errorf("%v", err)
+		t.Errorf("%v; want e.Result.Subtype == message.ResultMaxStructuredOutputRetry", err)
 	}
 }
 
@@ -63,6 +63,6 @@ func TestRunJSON_longSchema(t *testing.T) {
 	w.opts.JSONSchema = message.JSON(`{"type":"object","description":"` + string(long) + `","properties":{"name":{"type":"string"},"population":{"type":"integer"}},"required":["name"]}`)
 	got, _, err := claude.RunJSON[city](t.Context(), "a capital", w.opts)
 	if err != nil || got.Name != "Oslo" {
-		t.Errorf("%+v, %v", got, err)
+		t.Errorf("%+v, %v; want err == nil and got.Name == \"Oslo\"", got, err)
 	}
 }

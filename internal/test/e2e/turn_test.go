@@ -107,7 +107,7 @@ func TestInterruptWithAQueuedPrompt(t *testing.T) {
 				t.Errorf("receipt %s", receipt.Raw())
 			}
 			if r, err := a.Wait(t.Context()); !errors.As(err, new(*claude.ResultError)) || r.TerminalReason != message.TerminalAbortedStreaming || a.State() != message.CommandCancelled {
-				t.Errorf("%v, %v, %s", r, err, a.State())
+				t.Errorf("%v, %v, %s; want errors.As(err, new(*claude.ResultError)) and r.TerminalReason == message.TerminalAbortedStreaming and a.State() == message.CommandCancelled", r, err, a.State())
 			}
 			r, err := b.Wait(t.Context())
 			switch {
@@ -117,7 +117,7 @@ func TestInterruptWithAQueuedPrompt(t *testing.T) {
 				t.Errorf("kept: %v, %v, %s", r, err, b.State())
 			}
 			if err := c.WaitIdle(t.Context()); err != nil || c.View().Phase != claude.PhaseIdle {
-				t.Errorf("%v, %+v", err, c.View())
+				t.Errorf("%v, %+v; want err == nil and c.View().Phase == claude.PhaseIdle", err, c.View())
 			}
 		})
 	}
@@ -139,7 +139,7 @@ func TestCancelOfAQueuedPrompt(t *testing.T) {
 		t.Error(err)
 	}
 	if r, err := a.Wait(t.Context()); err != nil || r.Result != "slow" {
-		t.Errorf("%v, %v", r, err)
+		t.Errorf("%v, %v; want err == nil and r.Result == \"slow\"", r, err)
 	}
 	if err := c.WaitIdle(t.Context()); err != nil {
 		t.Error(err)
@@ -162,7 +162,7 @@ func TestWaitIdleWithABackgroundCommand(t *testing.T) {
 	collect(c.Query(t.Context(), "run it")).one(t)
 	tasks := c.Tasks()
 	if len(tasks) != 1 || !tasks[0].Live() || tasks[0].Type != "local_bash" || tasks[0].Description != "wait for it" || !tasks[0].Backgrounded {
-		t.Fatalf("%+v", tasks)
+		t.Fatalf("%+v; want len(tasks) == 1 and tasks[0].Live() and tasks[0].Type == \"local_bash\" and tasks[0].Description == \"wait for it\" and tasks[0].Backgrounded", tasks)
 	}
 	idle := make(chan error, 1)
 	go func() { idle <- c.WaitIdle(t.Context()) }()
@@ -176,7 +176,7 @@ func TestWaitIdleWithABackgroundCommand(t *testing.T) {
 	default:
 	}
 	if v := c.View(); v.Phase != claude.PhaseBackground || v.LiveTasks != 1 {
-		t.Errorf("%+v", v)
+		t.Errorf("%+v; want v.Phase == claude.PhaseBackground and v.LiveTasks == 1", v)
 	}
 	w.write("go.txt", "")
 	if err := <-idle; err != nil {
@@ -184,10 +184,10 @@ func TestWaitIdleWithABackgroundCommand(t *testing.T) {
 	}
 	// The turn that the CLI began by itself has ended too.
 	if got := seen(); len(got.results()) != 2 || got.results()[1].Result != "noticed" {
-		t.Errorf("%v", got.kinds())
+		t.Errorf("%v; want len(got.results()) == 2 and got.results()[1].Result == \"noticed\"", got.kinds())
 	}
 	if done := c.Tasks()[0]; done.Live() || done.Status != message.TaskCompleted || done.OutputFile == "" || done.Ended.Before(done.Started.Add(-time.Second)) {
-		t.Errorf("%+v", done)
+		t.Errorf("%+v; want not done.Live() and done.Status == message.TaskCompleted and done.OutputFile != \"\" and not done.Ended.Before(done.Started.Add(-time.Second))", done)
 	}
 }
 
@@ -204,7 +204,7 @@ func TestWaitIdleWithAStoppedTask(t *testing.T) {
 		t.Fatal(err)
 	}
 	if done := c.Tasks()[0]; done.Live() || done.Status != message.TaskKilled {
-		t.Errorf("%+v", done)
+		t.Errorf("%+v; want not done.Live() and done.Status == message.TaskKilled", done)
 	}
 }
 
@@ -225,11 +225,11 @@ func TestNestedAgents(t *testing.T) {
 	}
 	tasks := c.Tasks()
 	if len(tasks) != 1 || len(tasks[0].Children) != 1 {
-		t.Fatalf("%+v", tasks)
+		t.Fatalf("%+v; want len(tasks) == 1 and len(tasks[0].Children) == 1", tasks)
 	}
 	for name, task := range map[string]claude.Task{"outer": tasks[0], "inner": tasks[0].Children[0]} {
 		if task.AgentType != name || task.Description != "do "+name || task.Status != message.TaskCompleted || task.Summary != name+" result" || task.Usage.TotalTokens == 0 || task.Live() {
-			t.Errorf("%s: %+v", name, task)
+			t.Errorf("%s: %+v; want task.AgentType == name and task.Description == \"do \"+name and task.Status == message.TaskCompleted and task.Summary == name+\" result\" and task.Usage.TotalTokens != 0 and not task.Live()", name, task)
 		}
 	}
 }
@@ -242,7 +242,7 @@ func TestSilenceTimeout(t *testing.T) {
 	c := w.connect()
 	_, err := sendTo(t, c, "run it").Wait(t.Context())
 	if stalled := as[*claude.StalledError](t, err); stalled.Phase != "silence" || stalled.InFlightTool != "Bash" || stalled.LastEvent == "" {
-		t.Errorf("%+v", stalled)
+		t.Errorf("%+v; want stalled.Phase == \"silence\" and stalled.InFlightTool == \"Bash\" and stalled.LastEvent != \"\"", stalled)
 	}
 	next := collect(c.Query(t.Context(), "again"))
 	if next.err != nil || next.one(t).Result != "fresh" || next.text() != "fresh" {

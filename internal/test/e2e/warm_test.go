@@ -26,7 +26,7 @@ func TestPrewarm(t *testing.T) {
 	}
 	got := collect(warm.Query(t.Context(), "Say hello"))
 	if got.err != nil || got.text() != "Hello from the API." || got.one(t).IsError {
-		t.Errorf("%v %q %v", got.err, got.text(), got.kinds())
+		t.Errorf("%v %q %v; want got.err == nil and got.text() == \"Hello from the API.\" and not got.one(t).IsError", got.err, got.text(), got.kinds())
 	}
 	cold := newWorld(t, claudetest.Say("Hello from the API."))
 	want := collect(claude.Query(t.Context(), "Say hello", cold.opts))
@@ -56,7 +56,7 @@ func TestPoolRecycles(t *testing.T) {
 	}
 	second := collect(l.Query(t.Context(), "second"))
 	if first.text() != "one" || second.text() != "two" || first.err != nil || second.err != nil {
-		t.Fatalf("%q %v, %q %v", first.text(), first.err, second.text(), second.err)
+		t.Fatalf("%q %v, %q %v; want first.text() == \"one\" and second.text() == \"two\" and first.err == nil and second.err == nil", first.text(), first.err, second.text(), second.err)
 	}
 	if now := l.Client().View().PID; !l.Warm() || now == pid || l.Client().SessionID() != session || p.Stats().Recycled != 1 {
 		t.Errorf("warm %v, process %d and then %d, session %s and then %s, %+v", l.Warm(), pid, now, session, l.Client().SessionID(), p.Stats())

@@ -11,7 +11,7 @@ const page = "# A page\n\n```go\npackage main\n\nimport \"fmt\"\n\nfunc main() {
 func TestSnippets(t *testing.T) {
 	got := guide.Snippets("docs/guide/a.md", page)
 	if len(got) != 3 || got[0].Line != 4 || got[1].Line != 14 || got[2].Lang() != "sh" {
-		t.Fatalf("%+v", got)
+		t.Fatalf("%+v; want len(got) == 3 and got[0].Line == 4 and got[1].Line == 14 and got[2].Lang() == \"sh\"", got)
 	}
 	if why, ok := got[2].NoRun(); !ok || why != "it serves" {
 		t.Errorf("reason %q, %v", why, ok)
@@ -24,7 +24,7 @@ func TestSnippets(t *testing.T) {
 func TestSnippets_nested(t *testing.T) {
 	got := guide.Snippets("a.md", "````text\n```go\nx\n```\n````\n\n```go\nvar y int\n```\n")
 	if len(got) != 2 || got[0].Text != "```go\nx\n```\n" || got[1].Text != "var y int\n" {
-		t.Errorf("%+v", got)
+		t.Errorf("%+v; want len(got) == 2 and got[0].Text == \"```go\\nx\\n```\\n\" and got[1].Text == \"var y int\\n\"", got)
 	}
 }
 

@@ -62,7 +62,7 @@ func TestRun(t *testing.T) {
 			lines := strings.Split(out.String(), "\n")
 			if err != nil || ok || len(lines) != 5 || lines[0] != "ok a" || !strings.HasPrefix(lines[1], "FAIL b: ") ||
 				!strings.HasPrefix(lines[2], "FAIL c: ") || lines[3] != "1 of 3" {
-				t.Errorf("%v %v\n%s\n%s", ok, err, out.String(), progress.String())
+				t.Errorf("%v %v\n%s\n%s; want err == nil and not ok and len(lines) == 5 and lines[0] == \"ok a\" and strings.HasPrefix(lines[1], \"FAIL b: \") and strings.HasPrefix(lines[2], \"FAIL c: \") and lines[3] == \"1 of 3\"", ok, err, out.String(), progress.String())
 			}
 			t.Log(out.String())
 		})
@@ -118,7 +118,7 @@ func change(t *testing.T, name, from, to string) {
 func TestRun_unknown(t *testing.T) {
 	for _, c := range [][2]string{{"none", t.TempDir()}, {"decode", ""}, {"decode", filepath.Join(t.TempDir(), "none")}, {"decode", t.TempDir()}} {
 		if ok, err := run(t.Context(), c[0], c[1], io.Discard, io.Discard); ok || err == nil {
-			t.Errorf("%q: %v %v", c, ok, err)
+			t.Errorf("%q: %v %v; want not ok and err != nil", c, ok, err)
 		}
 	}
 }

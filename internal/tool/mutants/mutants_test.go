@@ -138,7 +138,7 @@ func TestBadLists(t *testing.T) {
 			t.Fatal(err)
 		}
 		if list, err := readList(dir); err == nil {
-			t.Errorf("%s: %v", name, list)
+			t.Errorf("%s: %v; want err != nil", name, list)
 		}
 	}
 }

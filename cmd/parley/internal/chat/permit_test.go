@@ -63,7 +63,7 @@ func TestPermissionAlways(t *testing.T) {
 func TestPermissionAlwaysWithoutRules(t *testing.T) {
 	r := touchZ(t, setMode)
 	if text := strings.Join(permitLines(r), "\n"); strings.Contains(text, "a always") || !strings.Contains(text, "all, in full") {
-		t.Errorf("%q", text)
+		t.Errorf("%q; want not strings.Contains(text, \"a always\") and strings.Contains(text, \"all, in full\")", text)
 	}
 	if a := permitted(r, "a"); a != nil {
 		t.Errorf("a is taken for %+v", a)
@@ -81,7 +81,7 @@ func TestPermissionDefaultToNo(t *testing.T) {
 		t.Errorf("yes is taken for %+v", a)
 	}
 	if text := strings.Join(permitLines(r), "\n"); strings.Contains(text, "always") || !strings.Contains(text, "yes, in full") {
-		t.Errorf("%q", text)
+		t.Errorf("%q; want not strings.Contains(text, \"always\") and strings.Contains(text, \"yes, in full\")", text)
 	}
 }
 
@@ -93,7 +93,7 @@ func TestPermissionChoices(t *testing.T) {
 		{ID: "never", Label: "Never", Behavior: event.ResolvedDeny, Scope: event.ScopeAlways},
 	}}
 	if text := strings.Join(permitLines(r), "\n"); text != "y yes · s Allow for this session · n no, with a word why if you like" {
-		t.Errorf("%q", text)
+		t.Errorf("%q; want text == \"y yes · s Allow for this session · n no, with a word why if you like\"", text)
 	}
 	if diff := cmp.Diff(&agent.PermissionAnswer{Allow: true, Choice: "ses", Scope: event.ScopeSession}, permitted(r, "s")); diff != "" {
 		t.Errorf("s (-want +got):\n%s", diff)

@@ -47,7 +47,7 @@ func TestExamine(t *testing.T) {
 	checks := Examine(t.Context(), p)
 	for name, want := range map[string]Status{"CLI": OK, "node": Fail, "start": Fail, "credentials": OK, "config directory": OK, "working directory": Fail} {
 		if c := find(t, checks, name); c.Status != want || c.Status == Fail && c.Fix == "" {
-			t.Errorf("%s: %+v", name, c)
+			t.Errorf("%s: %+v; want c.Status == want and not (c.Status == Fail && c.Fix == \"\")", name, c)
 		}
 	}
 	got := find(t, checks, "credentials").Detail
@@ -67,11 +67,11 @@ func TestExamine(t *testing.T) {
 func TestVersions(t *testing.T) {
 	for version, want := range map[string]Status{"1.0.100": Fail, "2.0.0": OK, Tested: OK, "2.1.326": Warn, "3.0.0": Warn} {
 		if c := judgeVersion(version, nil); c.Status != want {
-			t.Errorf("%s: %+v", version, c)
+			t.Errorf("%s: %+v; want c.Status == want", version, c)
 		}
 	}
 	if c := judgeVersion("", os.ErrDeadlineExceeded); c.Status != Warn {
-		t.Errorf("%+v", c)
+		t.Errorf("%+v; want c.Status == Warn", c)
 	}
 }
 
@@ -79,17 +79,17 @@ func TestPlaces(t *testing.T) {
 	home := t.TempDir()
 	p := Patient{Env: []string{"HOME=" + home}, Dir: home}
 	if c := p.configDir(); c.Status != OK || !strings.Contains(c.Detail, "does not exist yet") {
-		t.Errorf("%+v", c)
+		t.Errorf("%+v; want c.Status == OK and strings.Contains(c.Detail, \"does not exist yet\")", c)
 	}
 	p.Env = []string{"CLAUDE_CONFIG_DIR=" + write(t, home, "file", "", 0o600)}
 	if c := p.configDir(); c.Status != Fail {
-		t.Errorf("%+v", c)
+		t.Errorf("%+v; want c.Status == Fail", c)
 	}
 	if c := p.credentials(claude.AccountInfo{}); c.Status != Warn {
-		t.Errorf("%+v", c)
+		t.Errorf("%+v; want c.Status == Warn", c)
 	}
 	if c := p.credentials(claude.AccountInfo{TokenSource: "keychain"}); c.Status != OK {
-		t.Errorf("%+v", c)
+		t.Errorf("%+v; want c.Status == OK", c)
 	}
 	if got := describe(os.Args[0]); !strings.Contains(got, "for ") {
 		t.Errorf("this program is %q", got)

@@ -31,7 +31,7 @@ func TestFinderFilter(t *testing.T) {
 		_, until := (&finderFlags{until: bad}).filter()
 		for _, err := range []error{since, until} {
 			if _, usage := errors.AsType[*term.UsageError](err); !usage {
-				t.Errorf("%q: %v", bad, err)
+				t.Errorf("%q: %v; want usage", bad, err)
 			}
 		}
 	}

@@ -169,7 +169,7 @@ func TestOptions_ids(t *testing.T) {
 			text, err := json.Marshal(map[string]string{name: id})
 			must(t, err)
 			if _, err := p.options(text); (err == nil) != good {
-				t.Errorf("%s %q: %v", name, id, err)
+				t.Errorf("%s %q: %v; want (err == nil) == good", name, id, err)
 			}
 		}
 	}
@@ -276,7 +276,7 @@ func TestNew(t *testing.T) {
 		"a mode that no one ends": {Dirs: good.Dirs(), Providers: []agent.Provider{good.providers["claude"]}, MaxMode: "plan"},
 	} {
 		if p, err := New(o); err == nil {
-			t.Errorf("%s: %+v", name, p)
+			t.Errorf("%s: %+v; want err != nil", name, p)
 		}
 	}
 }

@@ -20,7 +20,7 @@ func TestOpenOn(t *testing.T) {
 	var got api.ConnectParams
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := json.NewDecoder(r.Body).Decode(&got); err != nil || r.URL.Path != "/v1/session.connect" {
-			t.Errorf("%s: %v", r.URL.Path, err)
+			t.Errorf("%s: %v; want err == nil and r.URL.Path == \"/v1/session.connect\"", r.URL.Path, err)
 		}
 		w.WriteHeader(http.StatusConflict)
 		_, _ = w.Write([]byte(`{"error":{"code":-32000,"message":"no","data":{"reason":"conflict"}}}`))

@@ -88,14 +88,14 @@ func TestEditorCompletes(t *testing.T) {
 		return slices.DeleteFunc(slices.Clone(words), func(w string) bool { return !strings.HasPrefix(w, text) })
 	}}
 	if typing(e, "/m\t") != Listed || e.String() != "/mode" || len(e.Candidates()) != 2 {
-		t.Errorf("%q, %q", e.String(), e.Candidates())
+		t.Errorf("%q, %q; want typing(e, \"/m\\t\") == Listed and e.String() == \"/mode\" and len(e.Candidates()) == 2", e.String(), e.Candidates())
 	}
 	e.Set("")
 	if typing(e, "/q\t"); e.String() != "/quit " {
-		t.Errorf("%q", e.String())
+		t.Errorf("%q; want e.String() == \"/quit \"", e.String())
 	}
 	if typing(e, "x\t"); e.String() != "/quit x" {
-		t.Errorf("%q", e.String())
+		t.Errorf("%q; want e.String() == \"/quit x\"", e.String())
 	}
 }
 
@@ -127,7 +127,7 @@ func TestHistory(t *testing.T) {
 	}
 	info, err := os.Stat(path)
 	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("%v, %v", info.Mode(), err)
+		t.Errorf("%v, %v; want err == nil and info.Mode().Perm() == 0o600", info.Mode(), err)
 	}
 	for i := range 2*maxEntries + 10 {
 		if err := e.History.Add(fmt.Sprint("line ", i)); err != nil {
@@ -140,7 +140,7 @@ func TestHistory(t *testing.T) {
 		t.Errorf("%d lines, %v", n, err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), ".history-*")); len(left) > 0 {
-		t.Error(left)
+		t.Errorf("left is %v; want len(left) <= 0", left)
 	}
 }
 
@@ -300,7 +300,7 @@ func TestScreenResize(t *testing.T) {
 	v.row, v.column = 4, 2
 	s.Resize(10, 10)
 	if got := v.lines(); got[0] != "above" || !strings.HasPrefix(got[1], "a status") || strings.Count(strings.Join(got, "\n"), "status") != 1 {
-		t.Errorf("%q", got)
+		t.Errorf("%q; want got[0] == \"above\" and strings.HasPrefix(got[1], \"a status\") and strings.Count(strings.Join(got, \"\\n\"), \"status\") == 1", got)
 	}
 	s.Clear()
 }

@@ -44,6 +44,6 @@ func TestRoff(t *testing.T) {
 	}
 	topic := manual.TopicRoff(docs.Topic{Name: "hooks", Title: "Hooks", Summary: "About.", Short: "One.\n'Two.\n", Page: "guide/hooks.md"})
 	if !strings.Contains(topic, ".IP \\(bu 2\n\\&'Two.\n") || !strings.Contains(topic, ".TH PARLEY\\-HOOKS 7") {
-		t.Errorf("%s", topic)
+		t.Errorf("%s; want strings.Contains(topic, \".IP \\\\(bu 2\\n\\\\&'Two.\\n\") and strings.Contains(topic, \".TH PARLEY\\\\-HOOKS 7\")", topic)
 	}
 }

@@ -23,7 +23,7 @@ func documents(t testing.TB) map[string]string {
 	t.Helper()
 	names, err := filepath.Glob("testdata/*.md")
 	if err != nil || len(names) == 0 {
-		t.Fatal(names, err)
+		t.Fatalf("names is %v, err is %v; want err == nil and len(names) != 0", names, err)
 	}
 	docs := map[string]string{}
 	for _, name := range names {
@@ -154,7 +154,7 @@ func TestRenderSafe(t *testing.T) {
 	const evil = "\x1b]0;x\x07 &#27;[31m &#x1b;[2J &#155;x `\x1b[1m` [a](http://x/\x1b[5m) ![i](&#27;y) <b\x1b>\n\n    \x1b[7mcode\n\n| &#27;a | b |\n|--|--|\n| \x9b | \u202e |\n"
 	for _, block := range append((&Splitter{}).Write(evil), evil) {
 		if got := Render(block, Style{Columns: 40}); strings.ContainsFunc(got, cell.Unsafe) {
-			t.Errorf("%q", got)
+			t.Errorf("%q; want not strings.ContainsFunc(got, cell.Unsafe)", got)
 		}
 		if got := cell.Plain(Render(block, Style{Columns: 40, Color: true})); strings.ContainsFunc(got, cell.Unsafe) {
 			t.Errorf("in colour: %q", got)

@@ -207,7 +207,7 @@ func TestNew_refuses(t *testing.T) {
 		{"OTEL_EXPORTER_OTLP_COMPRESSION", "zip"}, {"OTEL_EXPORTER_OTLP_HEADERS", "s3cret"}, {"OTEL_EXPORTER_OTLP_CERTIFICATE", "/does/not/exist"},
 	} {
 		if _, err := otlp.New(env(pairs...)); err == nil || strings.Contains(err.Error(), "s3cret") {
-			t.Errorf("%q: %v", pairs, err)
+			t.Errorf("%q: %v; want err != nil and not strings.Contains(err.Error(), \"s3cret\")", pairs, err)
 		}
 	}
 	if _, err := otlp.New(env()); err != nil {

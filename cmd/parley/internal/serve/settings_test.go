@@ -90,7 +90,7 @@ func TestCheck_openAddress(t *testing.T) {
 	} {
 		f, _ := settings(t, strings.Fields(args)...)
 		if err := f.Check(); (err == nil) != ok {
-			t.Errorf("%s: %v", args, err)
+			t.Errorf("%s: %v; want (err == nil) == ok", args, err)
 		}
 	}
 }
@@ -116,7 +116,7 @@ func TestOpenPreviews(t *testing.T) {
 		s, err := f.openPreviews(t.Context())
 		if err != nil {
 			if want != "refused" {
-				t.Errorf("%s: %v", args, err)
+				t.Errorf("%s: %v; want want == \"refused\"", args, err)
 			}
 			continue
 		}

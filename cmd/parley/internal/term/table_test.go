@@ -78,10 +78,10 @@ func TestStyle(t *testing.T) {
 	pen, plain := &Pen{Color: true}, sample().Render(0, &Pen{})
 	lines, last := sample().Render(0, pen), len(plain)-1
 	if lines[0] != pen.Paint(Bold, plain[0]) || lines[2] != plain[2] || lines[last] != pen.Paint(Bold, plain[last]) {
-		t.Errorf("%q", lines)
+		t.Errorf("%q; want lines[0] == pen.Paint(Bold, plain[0]) and lines[2] == plain[2] and lines[last] == pen.Paint(Bold, plain[last])", lines)
 	}
 	empty := (&Table{Columns: []Column{{Title: "a"}}}).Render(0, &Pen{})
 	if !slices.Equal(empty, []string{"a", "─"}) {
-		t.Errorf("%q", empty)
+		t.Errorf("%q; want slices.Equal(empty, []string{\"a\", \"─\"})", empty)
 	}
 }

@@ -157,7 +157,7 @@ func TestUsage(t *testing.T) {
 func TestFrame_json(t *testing.T) {
 	data, err := json.Marshal(frame())
 	if err != nil || !strings.Contains(string(data), `"p99_seconds":0.05`) || !strings.Contains(string(data), `"state":"requires_action"`) {
-		t.Errorf("%s, %v", data, err)
+		t.Errorf("%s, %v; want err == nil and strings.Contains(string(data), `\"p99_seconds\":0.05`) and strings.Contains(string(data), `\"state\":\"requires_action\"`)", data, err)
 	}
 }
 

@@ -32,7 +32,7 @@ func TestProgram(t *testing.T) {
 	}
 	response, err := http.Get(strings.TrimSpace(line))
 	if err != nil || response.StatusCode != http.StatusOK {
-		t.Errorf("%q: %v, %v", line, response, err)
+		t.Errorf("%q: %v, %v; want err == nil and response.StatusCode == http.StatusOK", line, response, err)
 	} else {
 		_ = response.Body.Close()
 	}
