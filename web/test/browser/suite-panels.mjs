@@ -9,6 +9,7 @@ import "./panels.test.mjs";
 import "./settings.test.mjs";
 import "./sessions.test.mjs";
 import "./phone.test.mjs";
+import "./fit.test.mjs";
 import "./views.test.mjs";
 import "./first.test.mjs";
 import "./recordings.test.mjs";
