@@ -51,7 +51,7 @@ export function phaseOf(s: SessionStore, now: number, w: Words): Phase {
   if (block?.state === "streaming" ? block.type === "thinking" : tokens !== undefined && message?.role !== "assistant")
     return with_({ kind: "thinking", text: w.thinking, detail: tokens === undefined ? "" : w.tokens(count(tokens)) });
   if (block?.state === "streaming") return with_({ kind: "writing", text: w.writing, detail: "" });
-  return with_({ kind: "api", text: c.status ? (w.statuses[c.status] ?? c.status) : w.waitsForApi, detail: "" });
+  return with_({ kind: "api", text: (c.status && w.statuses[c.status]) || w.waitsForApi, detail: "" });
 }
 
 /** The last tool that has its input and no result. */

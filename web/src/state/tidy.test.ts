@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import { titleOf } from "./tools";
+import { en } from "./words.en";
 import { commandText, isLocalOutput, isRefusal, tidy, toolName, unfenced, untag } from "./tidy";
 
 test("tags that are meant for the model are not shown", () => {
@@ -6,6 +8,9 @@ test("tags that are meant for the model are not shown", () => {
   expect(untag("<persisted-output>\nOutput too large\n</persisted-output>")).toBe("Output too large\n");
   expect(untag("a <system-reminder>\nhidden\n</system-reminder>\nb")).toBe("a b");
   expect(untag("if (a < b) return <div>")).toBe("if (a < b) return <div>");
+  expect(untag("<future_wrapper>\nas it came\n</future_wrapper>\n")).toBe("as it came\n");
+  expect(untag("<my-app>x</my-app>")).toBe("<my-app>x</my-app>");
+  expect(untag("a <my_tag>b</my_tag>")).toBe("a <my_tag>b</my_tag>");
 });
 
 test("sentences have no ids and no names of the protocol", () => {
@@ -20,6 +25,15 @@ test("sentences have no ids and no names of the protocol", () => {
   );
   expect(tidy("Denied. IMPORTANT: You *may* attempt\nother ways")).toBe("Denied.");
   expect(toolName("Bash")).toBe("Bash");
+});
+
+test("a tool that the page does not know is named in words", () => {
+  const names = ["mcp__calc__add_all", "view_image", "imageView", "some.tool-name", "web/fetch", "WebFetch", "grep"];
+  expect(names.map(toolName)).toEqual(["calc · add all", "View image", "Image view", "Some tool name", "Web fetch", "WebFetch", "grep"]);
+  for (const type of ["CODEX_FUTURE_CALL", "CLAUDE_UNKNOWN", ""]) {
+    expect(titleOf("futureCall", type, {}, en).verb).toBe("Future call");
+    expect(titleOf("future_call", type, {}, en).verb).toBe("Future call");
+  }
 });
 
 test("the output of a command has no fences", () => {

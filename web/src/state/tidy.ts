@@ -3,12 +3,14 @@
 
 const tags =
   /<\/?(?:tool_use_error|persisted-output|local-command-(?:stdout|stderr|caveat)|bash-(?:stdout|stderr|input)|user-prompt-submit-hook|task-notification)>/g;
+/** A tag around the whole that is of no language: the agent's. */
+const wrapper = /^\s*<([a-z]+(?:_[a-z]+)+)>([\s\S]*)<\/\1>\s*$/;
 const reminders = /<system-reminder>[\s\S]*?<\/system-reminder>\s*/g;
 
 /** A result or a message without the tags that are meant for the model. */
 export function untag(text: string): string {
   if (!text.includes("<")) return text;
-  return text.replace(reminders, "").replace(tags, "").replace(/^\n+/, "");
+  return text.replace(reminders, "").replace(tags, "").replace(wrapper, "$2").replace(/^\n+/, "");
 }
 
 /** The output of a command without the code block in which an agent wraps it. */
@@ -20,10 +22,13 @@ const uuid = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}";
 const namedId = new RegExp(`\\s*(?:with )?(?:session ID|message\\.uuid of|with ID):?\\s*${uuid}`, "gi");
 const anyId = new RegExp(uuid, "gi");
 
-/** The name of a tool as a person reads it. */
+/** The name of a tool as a person reads it: words, also where the tool is not known. */
 export function toolName(name: string): string {
   const m = /^mcp__(.+?)__(.+)$/.exec(name);
-  return m ? `${m[1]} · ${(m[2] ?? "").replaceAll("_", " ")}` : name;
+  if (m) return `${m[1]} · ${(m[2] ?? "").replaceAll("_", " ")}`;
+  if (!/^[a-z][a-z\d]*(?:[_/.-][a-z\d]+|[A-Z][a-z\d]*)+$/.test(name)) return name;
+  const words = name.replace(/[_/.-]/g, " ").replace(/[A-Z]/g, (c) => ` ${c.toLowerCase()}`);
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 /** A sentence of the CLI: a notice, or why a turn failed. */

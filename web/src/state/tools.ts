@@ -152,7 +152,7 @@ function otherTitle(name: string, type: string, input: unknown, w: Words, t: Mak
     case "MCP":
       return t("plug", toolName(name), firstValue(input));
     default:
-      return t("wrench", name, firstValue(input));
+      return t("wrench", toolName(name), firstValue(input));
   }
 }
 

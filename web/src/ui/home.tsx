@@ -79,7 +79,7 @@ export function HomePage() {
             {done.map((e) => (
               <HomeCard key={e.id} e={e}>
                 <p class="home-f">
-                  {e.dot === "bad" && <span class="badc">{t.states[e.state] ?? e.state}</span>}
+                  {e.dot === "bad" && <span class="badc">{t.states[e.state] ?? t.states["failed"]}</span>}
                   {e.turns > 0 && <span>{t.home.turns(e.turns)}</span>}
                   {e.cost !== undefined && e.cost > 0 && <span>{money(e.cost)}</span>}
                   <span class="sp" />

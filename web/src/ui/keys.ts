@@ -41,7 +41,7 @@ export function watchKeys(): void {
     if (press(e.key)) e.preventDefault();
   });
   let byTab = false;
-  addEventListener("keydown", (e) => (byTab = e.key === "Tab" && !command(e)), { capture: true });
+  addEventListener("keydown", (e) => (byTab = isTab(e) && !command(e)), { capture: true });
   addEventListener("pointerdown", (e) => {
     byTab = false;
     leave(e.target);
@@ -64,6 +64,11 @@ function command(e: KeyboardEvent): boolean {
   if (e.metaKey) return true;
   if (e.altKey && [...e.key].length === 1 && !/[\w ]/.test(e.key)) return false;
   return e.ctrlKey || e.altKey;
+}
+
+/** Whether a key is Tab. With Shift WebKitGTK has only its code. */
+function isTab(e: KeyboardEvent): boolean {
+  return e.key === "Tab" || (e.key === "Unidentified" && e.keyCode === 9);
 }
 
 /** Whether a click on an answer was meant for it. One without a pointer, as of a screen reader, is. */
@@ -96,7 +101,7 @@ function guard(e: KeyboardEvent): void {
     return;
   }
   if (composes(e) || document.querySelector("dialog[open]")) return;
-  if (e.key === "Tab" && e.shiftKey && armBefore(e.target)) {
+  if (isTab(e) && e.shiftKey && armBefore(e.target)) {
     e.preventDefault();
     e.stopPropagation();
     return;

@@ -163,7 +163,7 @@ function Background({ store }: { store: SessionStore }) {
             {plain(taskName(store.settled, x) || t.aTask)}
           </span>
           <span class="meta">
-            {t.taskStates[x.status] ?? x.status}
+            {t.taskStates[x.status] ?? ""}
             {!ended.test(x.status) && (
               <IconButton
                 small

@@ -6,6 +6,7 @@ import { answerPermission, type PermissionAnswer } from "../../state/actions";
 import { sessionStore, w } from "../../state/app";
 import { choices, type Scope, updates } from "../../state/rules";
 import { plain } from "../../state/safe";
+import { toolName } from "../../state/tidy";
 import { changedPath, commandOf, isWireName, promptType, shortPath, titleOf } from "../../state/tools";
 import { Button } from "../button";
 import { composes, takeFocus } from "../composer/focus";
@@ -18,7 +19,7 @@ import { Rules } from "./rules";
 /** The tool and the title of a call, which can say different things. */
 function names(p: PermissionRequest, verb: string): string {
   const [tool, title] = [p.tool_name ?? "", p.display_name ?? ""];
-  if (p.tool_kind === undefined) return title || (isWireName(tool) ? verb : tool);
+  if (p.tool_kind === undefined) return title || (isWireName(tool) ? verb : toolName(tool));
   const shown = title === commandOf(p.input) ? "" : title;
   return [shown.startsWith(tool) ? "" : tool, shown].filter((s) => s !== "").join(" · ");
 }
