@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -64,4 +65,35 @@ func cgroupsOf(t *testing.T, pid int) []string {
 		t.Fatal(err)
 	}
 	return list
+}
+
+// TestOwnedGroups checks that only groups of this boot that the owner has made count as its groups: a path can be used again.
+func TestOwnedGroups(t *testing.T) {
+	owner := "4711-aa"
+	group := func(name string) string {
+		path := filepath.Join(t.TempDir(), name)
+		if err := errors.Join(os.Mkdir(path, 0o700), os.WriteFile(filepath.Join(path, "cgroup.kill"), nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for name, tt := range map[string]struct {
+		child Child
+		want  int
+	}{
+		"its own":            {Child{Boot: bootID(), Group: group("parley-4711-x")}, 1},
+		"of another boot":    {Child{Boot: "another", Group: group("parley-4711-x")}, 0},
+		"of another program": {Child{Boot: bootID(), Group: group("parley-47-x")}, 0},
+		"of a longer id":     {Child{Boot: bootID(), Group: group("parley-47110-x")}, 0},
+		"removed":            {Child{Boot: bootID(), Group: filepath.Join(t.TempDir(), "parley-4711-x")}, 0},
+		"none":               {Child{Boot: bootID()}, 0},
+	} {
+		groups := ownedGroups(owner, []Child{tt.child})
+		for _, g := range groups {
+			g.dir.Close()
+		}
+		if len(groups) != tt.want {
+			t.Errorf("%s: %d groups, want %d", name, len(groups), tt.want)
+		}
+	}
 }

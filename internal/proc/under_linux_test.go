@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -160,6 +161,41 @@ func TestSupervisor_deaf(t *testing.T) {
 	}
 	if got := living(left); len(got) > 0 {
 		t.Errorf("alive: %q", got)
+	}
+}
+
+// TestSupervisor_stopped: a process in the background that is stopped can still end in order.
+func TestSupervisor_stopped(t *testing.T) {
+	census(t)
+	dir := t.TempDir()
+	script := `sh -c 'trap "echo in order >$0/ended; exit" TERM; echo $$ >$0/pid; kill -STOP $$; while :; do sleep 0.01; done' ` + dir + ` >/dev/null 2>&1 &
+while ! grep -qs "^State:.T" /proc/$(cat ` + dir + `/pid 2>/dev/null || echo 0)/status; do sleep 0.01; done
+echo ready
+cat >/dev/null`
+	s := start(t, spawn.Command{Path: "/bin/sh", Args: []string{"-c", script}, Env: []string{"PATH=" + os.Getenv("PATH")}}, Options{Local: LocalOptions{Supervisor: supervise.Self()}, CloseGrace: patience})
+	readLine(t, bufio.NewReader(s.Stdout()))
+	if err := s.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(filepath.Join(dir, "ended")); err != nil || string(text) != "in order\n" {
+		t.Errorf("the stopped process was killed: %q, %v", text, err)
+	}
+}
+
+// TestSupervisor_ignored: an agent ignores the signals that this process ignores, as below nohup.
+func TestSupervisor_ignored(t *testing.T) {
+	census(t)
+	signal.Ignore(syscall.SIGHUP)
+	defer signal.Reset(syscall.SIGHUP)
+	for _, supervisor := range []string{"", supervise.Self()} {
+		cmd := spawn.Command{Path: "/bin/sh", Args: []string{"-c", "kill -HUP $$; echo runs on; cat >/dev/null"}, Env: []string{"PATH=" + os.Getenv("PATH")}}
+		s := start(t, cmd, Options{Local: LocalOptions{Supervisor: supervisor}, CloseGrace: patience})
+		if line, err := bufio.NewReader(s.Stdout()).ReadString('\n'); line != "runs on\n" {
+			t.Errorf("with the supervisor %q: %q, %v", supervisor, line, err)
+		}
+		if err := s.Stop(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package budget_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -172,5 +173,43 @@ func TestDesk_scopes(t *testing.T) {
 		if got := desk.Reserve(&book, self, budget.Amount{USD: 1}, deskTime); got != test.want {
 			t.Errorf("%s: while %+v has a turn, the next gets %v, want %v", test.scope, test.other, got, test.want)
 		}
+	}
+}
+
+// TestDesk_woken checks that a turn which Release wakes has its reservation at once, that one which began in another way is not woken
+// again, and that a correction of the usage downwards reserves no more.
+func TestDesk_woken(t *testing.T) {
+	cost := budget.Amount{USD: 1}
+	var b budget.Book
+	var d budget.Desk
+	low, high := 1.0, 100.0
+	b.Apply(budget.Row{Limit: &budget.Limit{ID: "l", Scope: budget.ScopeServer, Action: budget.ActionRefuse, USD: &low}})
+	d.Reserve(&b, acc("1"), cost, noon)
+	d.Reserve(&b, acc("2"), cost, noon)
+	d.Reserve(&b, acc("3"), budget.Amount{USD: 2}, noon)
+	if woken := d.Release(&b, acc("1").Session, noon); !slices.Equal(woken, []string{acc("2").Session}) {
+		t.Fatalf("woken are %v", woken)
+	}
+	if v := d.Reserve(&b, acc("4"), cost, noon); v != budget.Wait {
+		t.Errorf("a turn beside the one that was woken has the verdict %d", v)
+	}
+	b.Apply(budget.Row{Limit: &budget.Limit{ID: "l", Scope: budget.ScopeServer, Action: budget.ActionRefuse, USD: &high}})
+	if v := d.Reserve(&b, acc("4"), cost, noon); v != budget.Begin {
+		t.Errorf("with a higher limit it has the verdict %d", v)
+	}
+	if woken := d.Release(&b, acc("2").Session, noon); !slices.Equal(woken, []string{acc("3").Session}) {
+		t.Errorf("woken are %v, and 4 runs already", woken)
+	}
+}
+
+// TestDesk_corrected checks that a negative row, which corrects the usage, does not add to a reservation.
+func TestDesk_corrected(t *testing.T) {
+	var b budget.Book
+	var d budget.Desk
+	b.Apply(limit(t, "scope=server usd=2"))
+	d.Reserve(&b, acc("1"), budget.Amount{USD: 1}, noon)
+	d.Used(used(acc("1"), noon, -5, 0))
+	if v := d.Reserve(&b, acc("2"), budget.Amount{USD: 1}, noon); v != budget.Begin {
+		t.Errorf("a turn beside one whose usage was corrected has the verdict %d", v)
 	}
 }
