@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/seed7221b0f9/parley/codex/item"
@@ -30,5 +31,47 @@ func TestResult_text(t *testing.T) {
 		if r.Text != tt.want || len(r.Items) == 0 {
 			t.Errorf("%s: the text is %q, not %q, of %d items", name, r.Text, tt.want, len(r.Items))
 		}
+	}
+}
+
+// TestResult_cut checks that an item that was cut off is marked, and no other.
+func TestResult_cut(t *testing.T) {
+	head := func(id string) item.ItemHead { return item.ItemHead{ID: id} }
+	var r Result
+	r.add(&item.ItemCompleted{Item: &item.AgentMessage{ItemHead: head("whole")}})
+	r.add(&item.ItemCut{Item: &item.AgentMessage{ItemHead: head("part")}})
+	if len(r.Items) != 2 || len(r.Cut) != 1 || !r.Cut["part"] {
+		t.Errorf("of %d items %v are cut, want 2, and part", len(r.Items), r.Cut)
+	}
+}
+
+// TestOptions_environment checks that the directory of Codex is added to the environment that is set, or else to that of this process, and
+// that the given list stays.
+func TestOptions_environment(t *testing.T) {
+	t.Setenv("PARLEY_TEST_ENV", "own")
+	given := append(make([]string, 0, 8), "A=1")
+	for name, tt := range map[string]struct {
+		o    Options
+		want []string
+		not  string
+	}{
+		"set":                {Options{Env: given}, []string{"A=1"}, "CODEX_HOME=/h"},
+		"set, with a home":   {Options{Env: given, Home: "/h"}, []string{"A=1", "CODEX_HOME=/h"}, "PARLEY_TEST_ENV=own"},
+		"empty":              {Options{Env: []string{}}, nil, "PARLEY_TEST_ENV=own"},
+		"unset":              {Options{}, []string{"PARLEY_TEST_ENV=own"}, "CODEX_HOME=/h"},
+		"unset, with a home": {Options{Home: "/h"}, []string{"PARLEY_TEST_ENV=own", "CODEX_HOME=/h"}, "A=1"},
+	} {
+		got := tt.o.environment()
+		for _, v := range tt.want {
+			if !slices.Contains(got, v) {
+				t.Errorf("%s: the environment is %q, want %s in it", name, got, v)
+			}
+		}
+		if slices.Contains(got, tt.not) {
+			t.Errorf("%s: the environment is %q, want it without %s", name, got, tt.not)
+		}
+	}
+	if more := given[:2]; more[1] != "" {
+		t.Errorf("the list of the caller has %q behind its end, want it unchanged", more[1])
 	}
 }

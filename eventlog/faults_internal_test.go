@@ -18,6 +18,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/seed7221b0f9/parley/internal/test/short"
+
+	"github.com/seed7221b0f9/parley/eventlog/internal/blockfile"
 )
 
 var errFault = errors.New("the test stops this call")
@@ -170,6 +172,42 @@ func faultyStore(t *testing.T, opts *Options) (*Store, *faults) {
 	s.st.log, s.st.delta, s.st.snapshot = faultyStream{s.st.log, f}, faultyStream{s.st.delta, f}, faultyStream{s.st.snapshot, f}
 	s.st.leases = faultyBucket{s.st.leases, f}
 	return s, f
+}
+
+// A renewal that fails leaves the lease its remaining time, and the next one succeeds.
+func TestRenew_fails(t *testing.T) {
+	s, f := faultyStore(t, &Options{})
+	l, err := s.Acquire(t.Context(), "a", "node")
+	if err != nil {
+		t.Fatal(err)
+	}
+	revision, until := l.state()
+	f.arm(0)
+	if err := l.Renew(t.Context()); err == nil || errors.Is(err, ErrLeaseLost) {
+		t.Errorf("Renew returns %v, want the error of the server", err)
+	}
+	if r, u := l.state(); r != revision || !u.Equal(until) {
+		t.Errorf("the lease has revision %d until %v, want %d until %v: it was not renewed", r, u, revision, until)
+	}
+	f.disarm()
+	if err := l.Renew(t.Context()); err != nil {
+		t.Errorf("the next Renew returns %v, want no error", err)
+	}
+	if r, u := l.state(); r <= revision || !u.After(until) {
+		t.Errorf("the lease has revision %d until %v, want later ones than %d and %v", r, u, revision, until)
+	}
+}
+
+// The entry of a block has its first and last message, in any order, and none of a deletion.
+func TestDescribe(t *testing.T) {
+	message := func(seq uint64) blockfile.Record { return blockfile.Record{Kind: blockfile.Message, Seq: seq} }
+	b := describe(fileStamp{Size: 3}, []byte("abc"), []blockfile.Record{{Kind: blockfile.Tombstone, Seq: 2}, message(5), message(7), message(6), {Kind: blockfile.Tombstone, Seq: 9}})
+	if b.First != 5 || b.Last != 7 || b.Size != 3 {
+		t.Errorf("the entry has %d to %d with %d bytes, want 5 to 7 with 3", b.First, b.Last, b.Size)
+	}
+	if b := describe(fileStamp{}, nil, nil); b.First != 0 || b.Last != 0 {
+		t.Errorf("the entry of an empty block has %d to %d, want none", b.First, b.Last)
+	}
 }
 
 // stored returns everything that a store has of a session: its events and deltas, its snapshot and its lease.

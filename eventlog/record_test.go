@@ -102,6 +102,7 @@ func TestJoiner_unfinished(t *testing.T) {
 		"again from the start":   {append([][]byte{parts[0], parts[1], parts[0], parts[1]}, append(parts[2:], whole)...), 0},
 		"orphan":                 {[][]byte{parts[1], whole}, 1},
 		"missing part":           {[][]byte{parts[0], parts[2], whole}, 1},
+		"late part":              {[][]byte{parts[0], parts[2], parts[1], whole}, 2},
 		"part of another record": {[][]byte{parts[0], others[1], whole}, 1},
 	} {
 		var join joiner
