@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -15,38 +14,14 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/seed7221b0f9/parley/eventlog"
+	"github.com/seed7221b0f9/parley/internal/test/natstest"
 	"github.com/seed7221b0f9/parley/internal/test/short"
 )
-
-// natsServer starts a server on loopback until the end of the test.
-func natsServer(t *testing.T, opts *server.Options) *server.Server {
-	t.Helper()
-	opts.Host, opts.NoSigs, opts.NoLog, opts.JetStream = "127.0.0.1", true, true, true
-	if opts.Port == 0 {
-		opts.Port = server.RANDOM_PORT
-	}
-	if opts.StoreDir == "" {
-		opts.StoreDir = t.TempDir()
-	}
-	if opts.JetStreamMaxStore == 0 {
-		opts.JetStreamMaxStore = 1 << 40 // the default is a part of the free disk space
-	}
-	srv, err := server.NewServer(opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	srv.Start()
-	t.Cleanup(func() { srv.Shutdown(); srv.WaitForShutdown() })
-	if !srv.ReadyForConnections(20 * time.Second) {
-		t.Fatal("the server does not start")
-	}
-	return srv
-}
 
 // TestCluster_oneServer runs two nodes on one server over TCP: they see each other's events, and a
 // replaced owner cannot write.
 func TestCluster_oneServer(t *testing.T) {
-	srv := natsServer(t, &server.Options{SyncAlways: true})
+	srv := natstest.Server(t, &server.Options{SyncAlways: true})
 	one, two := open(t, &eventlog.Options{URL: srv.ClientURL()}), open(t, &eventlog.Options{URL: srv.ClientURL()})
 	testTwoNodes(t, one, two)
 	if u, err := one.Usage(t.Context()); err != nil || u.Bytes == 0 || u.Free != -1 {
@@ -128,7 +103,7 @@ func testBackupBetween(t *testing.T, s *eventlog.Store) {
 func TestCluster_restart(t *testing.T) {
 	config := server.Options{SyncAlways: true, StoreDir: t.TempDir()}
 	first := config
-	srv := natsServer(t, &first)
+	srv := natstest.Server(t, &first)
 	address, err := url.Parse(srv.ClientURL())
 	if err != nil {
 		t.Fatal(err)
@@ -151,7 +126,7 @@ func TestCluster_restart(t *testing.T) {
 	if err := s.Health(t.Context()); err == nil {
 		t.Error("Health without a server is good")
 	}
-	natsServer(t, &config)
+	natstest.Server(t, &config)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	appendPersistently(ctx, t, l, 3, 5)
@@ -181,7 +156,7 @@ func appendPersistently(ctx context.Context, t *testing.T, l *eventlog.Log, firs
 // TestCluster_noAnswer checks that calls end after Timeout, although their context has a later
 // deadline, while the server has accepted the connection but does not answer.
 func TestCluster_noAnswer(t *testing.T) {
-	srv := natsServer(t, &server.Options{})
+	srv := natstest.Server(t, &server.Options{})
 	s := open(t, &eventlog.Options{URL: srv.ClientURL(), Timeout: 3 * time.Second}) // the server must first answer within it
 	l := s.Log("a")
 	appendTexts(t, l, 0, "1")
@@ -218,7 +193,7 @@ func TestCluster_noAnswer(t *testing.T) {
 // TestCluster_threeServers runs three servers with three copies, and stops one.
 func TestCluster_threeServers(t *testing.T) {
 	short.SkipLong(t, "starts three servers")
-	servers := startCluster(t, 3)
+	servers := natstest.Cluster(t, 3)
 	var urls []string
 	for _, srv := range servers {
 		urls = append(urls, srv.ClientURL())
@@ -249,45 +224,6 @@ func lastSoon(ctx context.Context, t *testing.T, l *eventlog.Log) uint64 {
 		}
 		if ctx.Err() != nil {
 			t.Fatal(err)
-		}
-	}
-}
-
-// startCluster starts servers that know each other, and waits until they have elected a leader.
-func startCluster(t *testing.T, n int) []*server.Server {
-	t.Helper()
-	ports := make([]int, n) // every server has to know all others when it starts
-	var routes []*url.URL
-	for i := range ports {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		ports[i] = listener.Addr().(*net.TCPAddr).Port
-		routes = append(routes, &url.URL{Scheme: "nats", Host: listener.Addr().String()})
-		listener.Close()
-	}
-	var servers []*server.Server
-	for i := range n {
-		servers = append(servers, natsServer(t, &server.Options{
-			ServerName: fmt.Sprint("n", i), Routes: routes, SyncAlways: true,
-			Cluster: server.ClusterOpts{Name: "test", Host: "127.0.0.1", Port: ports[i], PoolSize: -1},
-		}))
-	}
-	deadline := time.NewTimer(2 * time.Minute)
-	defer deadline.Stop()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		for _, srv := range servers {
-			if srv.JetStreamIsLeader() && len(srv.JetStreamClusterPeers()) == n {
-				return servers
-			}
-		}
-		select {
-		case <-tick.C:
-		case <-deadline.C:
-			t.Fatal("the cluster has no leader")
 		}
 	}
 }

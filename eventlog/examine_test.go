@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/seed7221b0f9/parley/internal/test/natstest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -89,7 +90,7 @@ func TestExamine_damaged(t *testing.T) {
 }
 
 func TestExamine_cluster(t *testing.T) {
-	srv := natsServer(t, &server.Options{JetStream: true, StoreDir: t.TempDir()})
+	srv := natstest.Server(t, &server.Options{JetStream: true, StoreDir: t.TempDir()})
 	url := srv.ClientURL()
 	if h, err := eventlog.Examine(t.Context(), &eventlog.Options{URL: url}); err != nil || h.Server == "" {
 		t.Errorf("a server with JetStream: %+v, %v", h, err)

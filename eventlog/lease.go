@@ -52,6 +52,94 @@ func (s *Store) Acquire(ctx context.Context, session, owner string) (*Lease, err
 	return &Lease{store: s, session: session, value: value, epoch: revision, revision: revision, until: start.Add(s.opts.LeaseTTL)}, nil
 }
 
+// Reacquire takes over a lease of the same owner, which a dead process has left, with a higher epoch; without a lease it is Acquire. The
+// caller ensures that the earlier process has ended.
+func (s *Store) Reacquire(ctx context.Context, session, owner string) (*Lease, error) {
+	l, err := s.Acquire(ctx, session, owner)
+	var held *LeaseHeldError
+	if !errors.As(err, &held) || held.Owner != owner {
+		return l, err
+	}
+	ctx, end, err := s.Log(session).beginWrite(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	var value leaseValue
+	entry, err := s.st.leases.Get(ctx, session)
+	switch {
+	case errors.Is(err, jetstream.ErrKeyNotFound):
+		return nil, held // it has just ended; the caller may try again
+	case err != nil:
+		return nil, fmt.Errorf("eventlog: the lease of %s: %w", session, classify(err))
+	case json.Unmarshal(entry.Value(), &value) != nil || value.Owner != owner:
+		return nil, &LeaseHeldError{Session: session, Owner: value.Owner}
+	}
+	start := time.Now()
+	revision, err := s.st.leases.Update(ctx, session, entry.Value(), entry.Revision())
+	if errors.Is(classify(err), ErrConflict) || errors.Is(err, jetstream.ErrKeyExists) {
+		return nil, &LeaseHeldError{Session: session, Owner: s.leaseOwner(ctx, session)}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("eventlog: taking the lease of %s: %w", session, classify(err))
+	}
+	return &Lease{store: s, session: session, value: entry.Value(), epoch: revision, revision: revision, until: start.Add(s.opts.LeaseTTL)}, nil
+}
+
+// Owner returns the owner of the lease of a session, empty if none is held.
+func (s *Store) Owner(ctx context.Context, session string) (string, error) {
+	ctx, end, err := s.begin(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer end()
+	entry, err := s.st.leases.Get(ctx, session)
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("eventlog: the lease of %s: %w", session, classify(err))
+	}
+	var value leaseValue
+	if err := json.Unmarshal(entry.Value(), &value); err != nil {
+		return "", fmt.Errorf("eventlog: the lease of %s: %w", session, err)
+	}
+	return value.Owner, nil
+}
+
+// Leases returns the owners of all sessions with a lease.
+func (s *Store) Leases(ctx context.Context) (map[string]string, error) {
+	ctx, end, err := s.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	ctx, cancel := context.WithTimeout(ctx, s.opts.Timeout)
+	defer cancel()
+	w, err := s.st.leases.WatchAll(ctx, jetstream.IgnoreDeletes())
+	if err != nil {
+		return nil, fmt.Errorf("eventlog: the leases: %w", classify(err))
+	}
+	defer w.Stop()
+	owners := map[string]string{}
+	for {
+		select {
+		case entry, ok := <-w.Updates():
+			if !ok || entry == nil {
+				if !ok {
+					err = errors.New("eventlog: the leases: the connection was closed")
+				}
+				return owners, err
+			}
+			var value leaseValue
+			_ = json.Unmarshal(entry.Value(), &value) // an unreadable owner has no name
+			owners[entry.Key()] = value.Owner
+		case <-ctx.Done():
+			return nil, fmt.Errorf("eventlog: the leases: %w", context.Cause(ctx))
+		}
+	}
+}
+
 // leaseOwner returns the owner of a lease, if it still exists.
 func (s *Store) leaseOwner(ctx context.Context, session string) string {
 	var value leaseValue

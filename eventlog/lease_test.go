@@ -113,3 +113,38 @@ func TestLease_overHere(t *testing.T) {
 		t.Errorf("keeping it: %v", err)
 	}
 }
+
+// TestLease_reacquire gives a lease to the next process of its owner, with a higher epoch, and to no other one.
+func TestLease_reacquire(t *testing.T) {
+	s := open(t, nil)
+	if owner, err := s.Owner(t.Context(), "a"); owner != "" || err != nil {
+		t.Errorf("the owner without a lease: %q, %v", owner, err)
+	}
+	dead, err := s.Reacquire(t.Context(), "a", "node 1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Reacquire(t.Context(), "a", "node 2"); !errors.Is(err, eventlog.ErrLeaseHeld) {
+		t.Errorf("another owner: %v", err)
+	}
+	next, err := s.Reacquire(t.Context(), "a", "node 1")
+	if err != nil || next.Epoch() <= dead.Epoch() {
+		t.Fatalf("the next process: %v", err)
+	}
+	if err := dead.Renew(t.Context()); !errors.Is(err, eventlog.ErrLeaseLost) {
+		t.Errorf("the dead process renews: %v", err)
+	}
+	if err := dead.Release(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if owner, err := s.Owner(t.Context(), "a"); owner != "node 1" || err != nil {
+		t.Errorf("the owner is %q, %v", owner, err)
+	}
+	gone, err := s.Acquire(t.Context(), "b", "node 2")
+	if err != nil || gone.Release(t.Context()) != nil {
+		t.Fatal(err)
+	}
+	if all, err := s.Leases(t.Context()); err != nil || len(all) != 1 || all["a"] != "node 1" {
+		t.Errorf("the leases are %v, %v", all, err)
+	}
+}

@@ -15,6 +15,8 @@ import (
 type caller struct {
 	*principal
 	socket *socket // nil over HTTP
+	// forwarded is set for a call that another server has forwarded to this one, which runs it or refuses.
+	forwarded bool
 }
 
 // method returns a method that a caller may call now.
@@ -93,6 +95,14 @@ func (s *Server) allowed(ctx context.Context, c *caller, m *method, params []byt
 		}
 	}
 	ctx = withCaller(ctx, c)
+	if s.peers != nil && !c.forwarded {
+		return s.dispatched(ctx, c, m, params)
+	}
+	return s.run(ctx, c, m, params)
+}
+
+// run runs a method here.
+func (s *Server) run(ctx context.Context, c *caller, m *method, params []byte) (any, error) {
 	if err := s.agentActs(ctx, c, m, params); err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/eventlog"
 	"github.com/seed7221b0f9/parley/server/budget"
+	"github.com/seed7221b0f9/parley/server/cluster"
 	"github.com/seed7221b0f9/parley/server/preview"
 	"github.com/seed7221b0f9/parley/server/session"
 )
@@ -52,6 +53,8 @@ type Options struct {
 	Docs http.Handler
 	// Store holds the logs of the sessions. The server does not close it.
 	Store *eventlog.Store
+	// Cluster makes this server one of several on the cluster of Store; nil is a server by itself. The server does not close it.
+	Cluster *cluster.Cluster
 	// Dir is the directory of tokens and uploads. It is created with mode 0700.
 	Dir string
 	// Limits are the size limits in bytes per kind of data: logs, uploads, worktrees. Data over a limit is deleted,

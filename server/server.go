@@ -38,6 +38,7 @@ type Server struct {
 	keys       keyProxy  // nil if agents use Env
 	settleKeys func()    // ends the access of agents that were not taken over
 	previews   *previews // nil if disabled
+	peers      *peers    // nil for a server by itself
 	metrics    *metrics
 	tracer     session.Tracer
 	conns      chan struct{} // one element per connection
@@ -106,7 +107,7 @@ func (s *Server) prepare(ctx context.Context) error {
 	}
 	var err error
 	s.tokens = newTokens(filepath.Join(s.opts.Dir, tokensName))
-	if err := s.readState(tokensName, s.tokens.read); err != nil {
+	if err := s.readTokens(ctx); err != nil {
 		return err
 	}
 	if s.filter, err = newFilter(s.opts); err != nil {
@@ -138,6 +139,10 @@ func (s *Server) prepare(ctx context.Context) error {
 		}
 	}
 	if s.sessions, err = session.Open(ctx, s.sessionOptions()); err != nil {
+		return errors.Join(err, s.workspaces.Close())
+	}
+	if err := s.joinCluster(ctx); err != nil {
+		s.sessions.Close()
 		return errors.Join(err, s.workspaces.Close())
 	}
 	s.settleKeys()
@@ -177,7 +182,8 @@ const (
 func (s *Server) sessionOptions() session.Options {
 	o := s.opts
 	return session.Options{
-		Store: s.store, Dir: filepath.Join(o.Dir, shownDir), SecretDir: filepath.Join(o.Dir, secretDir), List: filepath.Join(o.Dir, listName), Logger: s.logger, Tracer: s.tracer, Now: o.now, AllowBypass: o.AllowBypass, MaxAgents: o.MaxAgents, MaxSessions: o.MaxSessions,
+		Owners: s.owners(),
+		Store:  s.store, Dir: filepath.Join(o.Dir, shownDir), SecretDir: filepath.Join(o.Dir, secretDir), List: filepath.Join(o.Dir, listName), Logger: s.logger, Tracer: s.tracer, Now: o.now, AllowBypass: o.AllowBypass, MaxAgents: o.MaxAgents, MaxSessions: o.MaxSessions,
 		IdleTimeout: o.IdleTimeout, UnloadAfter: o.UnloadAfter, StartTimeout: o.StartTimeout, CallTimeout: o.CallTimeout,
 		DeltaInterval: o.DeltaInterval, JoinInterval: o.JoinInterval, ViewerInterval: o.ViewerInterval, Stall: o.Stall,
 		Host: o.Host, Machines: s.machines, Provider: s.provider, Visible: visible, Prepare: s.prepareAgent, Box: s.describeBox,
@@ -217,6 +223,9 @@ func (s *Server) Close() error {
 	s.closePreviews()
 	s.remoteACP.Close()
 	s.sessions.Close()
+	if s.peers != nil {
+		s.peers.tellNow()
+	}
 	s.unlink()
 	s.wg.Wait()
 	s.closeKeyProxy()

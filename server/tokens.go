@@ -52,6 +52,7 @@ type token struct {
 	Paired  bool      `json:"paired,omitempty"`   // a device that a code let in
 	Port    string    `json:"port,omitempty"`     // of the printed token and its cookies: where it was printed for
 	Hash    string    `json:"hash"`
+	Node    string    `json:"node,omitempty"` // of a printed one in a cluster: the server that has printed it
 	Created time.Time `json:"created"`
 	Expires time.Time `json:"expires,omitzero"`
 }
@@ -60,8 +61,9 @@ func (t token) expired(now time.Time) bool { return !t.Expires.IsZero() && !now.
 
 // tokens are the tokens of a server. A secret is shown once and stored as its hash.
 type tokens struct {
-	path string
-	now  func() time.Time
+	path   string
+	shared *sharedTokens // with the other servers of a cluster; nil for a server by itself
+	now    func() time.Time
 	// ended is called after a token has ended, without the lock.
 	ended func()
 
@@ -177,6 +179,9 @@ func (t *tokens) begin() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.start = token{ID: id, Name: session.OwnerName, Account: ownerAccount, Role: roleAdmin.String(), Hash: hash, Created: t.now()}
+	if t.shared != nil {
+		t.shared.start(t.start)
+	}
 	return value
 }
 
@@ -205,6 +210,13 @@ func (t *tokens) create(tk token, age time.Duration) (token, string, error) {
 
 // save replaces the file atomically.
 func (t *tokens) save(all []token) error {
+	if t.shared != nil {
+		if err := t.shared.change(t.all, all); err != nil {
+			return err
+		}
+		t.set(all)
+		return nil
+	}
 	data, err := json.Marshal(all)
 	if err != nil {
 		return err
@@ -256,7 +268,7 @@ func (t *tokens) list() []api.TokenInfo {
 	}
 	list := []api.TokenInfo{}
 	for _, tk := range t.all {
-		if tk.Parent != "" || tk.Port != "" || tk.expired(t.now()) {
+		if tk.Parent != "" || tk.Port != "" || tk.Node != "" || tk.expired(t.now()) {
 			continue
 		}
 		info := api.TokenInfo{ID: tk.ID, Name: tk.Name, Role: tk.Role, SessionID: tk.Session, Tenant: tk.Tenant, AgentOf: tk.AgentOf, Device: tk.Paired, CreatedAt: session.Timestamp(tk.Created)}
@@ -290,8 +302,13 @@ func (t *tokens) check(value, port string) (*principal, error) {
 		return nil, errToken
 	}
 	t.use(tk.ID)
+	return tk.principal(r), nil
+}
+
+// principal returns the holder of the token.
+func (tk *token) principal(r role) *principal {
 	return &principal{id: tk.ID, name: tk.Name, account: cmp.Or(tk.Account, tk.ID), tenant: tk.Tenant, role: r, session: tk.Session,
-		agentOf: tk.AgentOf, answers: tk.Answers, cookie: tk.Parent != ""}, nil
+		agentOf: tk.AgentOf, answers: tk.Answers, cookie: tk.Parent != ""}
 }
 
 // use notes the use of a token, or of a cookie for its token. The caller holds the lock.
@@ -329,6 +346,6 @@ func (t *tokens) exchange(value, port string) (cookie string, age time.Duration,
 	if !of.Expires.IsZero() {
 		age = min(age, of.Expires.Sub(t.now()))
 	}
-	_, cookie, err = t.create(token{Name: p.name, Role: p.role.String(), Session: p.session, Parent: p.id, Account: p.account, Tenant: p.tenant, Port: of.Port}, age)
+	_, cookie, err = t.create(token{Name: p.name, Role: p.role.String(), Session: p.session, Parent: p.id, Account: p.account, Tenant: p.tenant, Port: of.Port, Node: of.Node}, age)
 	return cookie, age, err
 }

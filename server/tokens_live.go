@@ -131,7 +131,7 @@ const maxPrinted = 8
 
 // print creates the owner's token that is printed for a port. It is stored until endPrinted.
 func (t *tokens) print(port string) (string, error) {
-	tk, value, err := t.create(token{Name: session.OwnerName, Account: ownerAccount, Role: roleAdmin.String(), Port: port}, 0)
+	tk, value, err := t.create(token{Name: session.OwnerName, Account: ownerAccount, Role: roleAdmin.String(), Port: port, Node: t.shared.self()}, 0)
 	if err != nil {
 		return "", err
 	}
@@ -139,7 +139,7 @@ func (t *tokens) print(port string) (string, error) {
 	printed := 0
 	drop := map[string]bool{}
 	for i := len(t.all) - 1; i >= 0; i-- { // newest first
-		if old := t.all[i]; old.Port != "" && old.Parent == "" {
+		if old := t.all[i]; old.Port != "" && old.Parent == "" && old.Node == tk.Node {
 			if printed++; printed > maxPrinted && old.ID != tk.ID {
 				drop[old.ID] = true
 			}
@@ -154,6 +154,6 @@ func (t *tokens) print(port string) (string, error) {
 
 // endPrinted ends the printed tokens and their cookies.
 func (t *tokens) endPrinted() error {
-	_, err := t.remove(func(old token) bool { return old.Port != "" })
+	_, err := t.remove(func(old token) bool { return old.Port != "" && old.Node == t.shared.self() })
 	return err
 }

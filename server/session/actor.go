@@ -68,6 +68,8 @@ func (a *actor) run() {
 			a.flush()
 		case <-showing:
 			a.publish(a.release(nil))
+		case <-a.lostOwnership():
+			a.lost()
 		case <-a.ctx.Done():
 			a.park()
 			return
@@ -242,6 +244,10 @@ func (a *actor) park() {
 			}
 		}
 	}
+	if a.lostOwner.Load() {
+		a.answerWaiters(errNotOwner())
+		return
+	}
 	_ = a.write() // if it fails, recovery does the rest
 	a.flush()
 	a.snapshot()
@@ -277,7 +283,7 @@ func (a *actor) tick(now time.Time) {
 
 // unload ends the actor if nothing needs it in memory.
 func (a *actor) unload() {
-	if a.agent == nil && !a.starting && len(a.batch) == 0 && !a.core.waitsForReset(a.srv.opts.Now()) && a.spending.reserved != budget.Wait && a.hub.watching() == 0 {
+	if !a.lostOwner.Load() && a.agent == nil && !a.starting && len(a.batch) == 0 && !a.core.waitsForReset(a.srv.opts.Now()) && a.spending.reserved != budget.Wait && a.hub.watching() == 0 {
 		a.snapshot() // before another actor may load the session
 		a.remember()
 		a.srv.unload(a)
@@ -323,7 +329,7 @@ func (a *actor) ensure(ctx context.Context) error {
 				return err
 			}
 			a.waiters = append(a.waiters, wait)
-			if a.start(a.trace.toText(ctx)); !a.starting { // the log cannot be written
+			if a.start(a.trace.ToText(ctx)); !a.starting { // the log cannot be written
 				a.waiters = nil
 				return a.blocked
 			}
@@ -340,7 +346,7 @@ func (a *actor) ensure(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-a.done:
-			return Fail(api.NotConnected, "the session is closed")
+			return a.closed()
 		}
 	}
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
-	"github.com/seed7221b0f9/parley/server/api"
 )
 
 const (
@@ -55,7 +54,7 @@ func (a *actor) awaitAdoption(ctx context.Context) error {
 	case <-caught:
 		return nil
 	case <-a.done:
-		return Fail(api.NotConnected, "the session is closed")
+		return a.closed()
 	case <-ctx.Done():
 		return ctx.Err()
 	}

@@ -27,7 +27,7 @@ func (a *actor) start(traceparent string) {
 		resume = ""
 	}
 	ctx, span := a.trace.starting(ctx, traceparent)
-	opts.Env = withTrace(opts.Env, a.trace.toText(ctx))
+	opts.Env = withTrace(opts.Env, a.trace.ToText(ctx))
 	a.terminal.unfollow()
 	a.srv.wg.Go(func() {
 		defer cancel()
@@ -200,4 +200,7 @@ func (a *actor) lost() {
 	a.core.State = LostHost
 	a.stop(onLost)
 	a.srv.updated(a.id, a.core.AgentID, a.summary())
+	if a.owner != nil {
+		a.surrender()
+	}
 }

@@ -49,6 +49,7 @@ type core struct {
 	Box         *api.Box        `json:"box,omitempty"`  // that this agent runs in
 	Line        uint64          `json:"line,omitempty"` // the last line of the agent that the log accounts for
 	Given       []keptAnswer    `json:"given,omitempty"`
+	Owner       ownedBy         `json:"owner,omitzero"` // in a cluster: the server that wrote last
 
 	told []input // the queue known to viewers, replaced as a whole
 }
@@ -92,6 +93,9 @@ func (c *core) apply(seq uint64, ts string, f *facts) {
 		c.Host, c.Box, c.Line = *f.Host, f.Box, 0
 	}
 	c.Line = max(c.Line, f.Line)
+	if f.Owner != nil {
+		c.Owner = *f.Owner
+	}
 	if f.Given != nil {
 		c.Given = append(c.Given, *f.Given)
 	}

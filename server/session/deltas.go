@@ -67,7 +67,7 @@ func (j *journal) saveDeltas() {
 	defer cancel()
 	for len(j.unsaved.records) > 0 {
 		records, first := j.unsaved.take()
-		if err := j.log.AppendDelta(ctx, 0, j.seq, first, records...); err != nil {
+		if err := j.log.AppendDelta(ctx, j.ownerEpoch(), j.seq, first, records...); err != nil {
 			j.logger.Warn("deltas were not saved", "count", len(records), "err", err)
 		}
 	}

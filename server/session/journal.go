@@ -17,7 +17,8 @@ import (
 type journal struct {
 	*loop
 	log       Log
-	logEpoch  string // of the loaded log
+	logEpoch  string    // of the loaded log
+	owner     Ownership // nil if there is one server
 	hub       *hub
 	onWritten func() // called when the log has grown, because lists may change
 	onLost    func() // called when another server has taken over the log
@@ -201,6 +202,9 @@ func merged(carried, own *facts) *facts {
 		both.Dearest = carried.Dearest
 	}
 	both.Inputs = append(carried.Inputs, own.Inputs...)
+	if both.Owner == nil {
+		both.Owner = carried.Owner
+	}
 	return &both
 }
 

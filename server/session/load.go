@@ -127,6 +127,9 @@ func (s *Sessions) recoverAll(ctx context.Context, ids []string) error {
 // recoverOne loads a session, writes the consequences of its server's death, and leaves it on disk.
 func (s *Sessions) recoverOne(ctx context.Context, id string) error {
 	a, err := s.load(ctx, id)
+	if isNotOwner(err) {
+		return s.peek(ctx, id)
+	}
 	if err != nil {
 		return err
 	}
@@ -134,7 +137,7 @@ func (s *Sessions) recoverOne(ctx context.Context, id string) error {
 	s.updated(id, a.core.AgentID, a.summary())
 	s.setTenant(id, a.core.Opened.Tenant)
 	a.remember()
-	a.cancel()
+	a.discard()
 	return a.blocked
 }
 
@@ -144,7 +147,10 @@ func (s *Sessions) newActor(id, epoch string) *actor {
 	l := &life{journal: j, quiet: time.Now()}
 	a := &actor{journal: j, life: l, terminal: &terminal{life: l}, spending: &spending{life: l, tally: newTally(), reserved: noReservation}, changes: &changes{journal: j}, titles: &titles{life: l}}
 	j.onLost = a.lost
-	j.onWritten = func() { s.updated(id, a.core.AgentID, a.summary()) }
+	j.onWritten = func() {
+		s.updated(id, a.core.AgentID, a.summary())
+		a.show()
+	}
 	return a
 }
 
@@ -156,6 +162,19 @@ func (s *Sessions) load(ctx context.Context, id string) (*actor, error) {
 
 // loadWith is load with what brings the session in order.
 func (s *Sessions) loadWith(ctx context.Context, id string, order func(*actor)) (*actor, error) {
+	return s.loadOwned(ctx, id, func(owner Ownership) (*actor, error) {
+		a, err := s.read(ctx, id, true)
+		if err != nil {
+			return nil, err
+		}
+		a.owner = owner
+		a.claim()
+		return a, a.settle(ctx, order)
+	})
+}
+
+// read reads a session and changes nothing. With shown it includes the text that viewers of this server saw.
+func (s *Sessions) read(ctx context.Context, id string, shown bool) (*actor, error) {
 	a := s.newActor(id, "")
 	at, err := a.log.Last(ctx)
 	if err != nil && (!IsMissing(err) || len(s.losses(id)) == 0) {
@@ -174,13 +193,14 @@ func (s *Sessions) loadWith(ctx context.Context, id string, order func(*actor)) 
 	} else if !IsMissing(err) {
 		return nil, err
 	}
-	if err := a.shown.read(); err != nil {
-		a.logger.Warn("deltas that viewers saw cannot be read", "err", err)
+	if shown {
+		if err := a.shown.read(); err != nil {
+			a.logger.Warn("deltas that viewers saw cannot be read", "err", err)
+		}
 	}
 	if err := a.readAround(ctx, a.seq, told); err != nil {
 		return nil, err
 	}
-	a.replayShown(a.seq)
 	a.core.knowQueue(a.conv.Queue)
 	a.hub.seq = a.seq
 	if a.provider, a.env, err = s.providerOf(ctx, a.core.Opened.Tenant, a.core.Provider, a.machine()); err != nil {
@@ -189,25 +209,33 @@ func (s *Sessions) loadWith(ctx context.Context, id string, order func(*actor)) 
 	if a.unopened() {
 		a.core.State, a.core.Title = Failed, cmp.Or(a.core.title(), damagedTitle)
 	}
+	return a, nil
+}
+
+// settle brings a session in order after it was read.
+func (a *actor) settle(ctx context.Context, order func(*actor)) error {
+	a.replayShown(a.seq)
 	a.notes.tell()
 	a.tellLoss()
 	order(a)
 	if a.blocked == nil {
 		a.shown.forget()
 	}
-	if at.Epoch == "" { // no events were left in its log, which has the notice now
-		if at, err = a.log.Last(ctx); err != nil {
-			return nil, err
+	if a.logEpoch == "" { // no events were left in its log, which has the notice now
+		at, err := a.log.Last(ctx)
+		if err != nil {
+			return err
 		}
 		a.setEpoch(at.Epoch)
 	}
-	return a, nil
+	return nil
 }
 
 // run starts the loop of an actor.
 func (s *Sessions) run(e *entry, a *actor) {
 	s.wg.Go(func() {
 		a.run()
+		a.disown()
 		s.ended(e, a)
 	})
 }

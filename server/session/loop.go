@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/seed7221b0f9/parley/server/api"
@@ -18,6 +19,8 @@ type loop struct {
 	ctx    context.Context // ends when the session is to be unloaded
 	cancel context.CancelFunc
 	done   chan struct{} // closed when the loop has ended
+	// lostOwner is set when the session has another owner.
+	lostOwner atomic.Bool
 }
 
 func newLoop(s *Sessions, id string) *loop {
@@ -44,10 +47,18 @@ func (l *loop) call(ctx context.Context, f func() error) error {
 	case l.cmds <- func() { result <- f() }:
 		return <-result
 	case <-l.done:
-		return Fail(api.NotConnected, "the session is closed")
+		return l.closed()
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// closed returns the failure of calls after the end of the loop.
+func (l *loop) closed() error {
+	if l.lostOwner.Load() {
+		return errNotOwner()
+	}
+	return Fail(api.NotConnected, "the session is closed")
 }
 
 // post runs f in the loop, unless the actor has ended. It reports whether f will run.

@@ -40,7 +40,7 @@ func (s *Sessions) query(ctx context.Context, id, key string, content event.JSON
 		if err := a.spending.overBudget(); err != nil {
 			return err
 		}
-		in := input{ID: random.UUID(), Content: content, Priority: priority, Status: inputQueued, By: by, Trace: s.opts.Tracer.toText(ctx)}
+		in := input{ID: random.UUID(), Content: content, Priority: priority, Status: inputQueued, By: by, Trace: s.opts.Tracer.ToText(ctx)}
 		var told []draft
 		if !first && a.core.holding() {
 			in.Status = inputHeld

@@ -93,6 +93,8 @@ type facts struct {
 
 	Memory *memory `json:"memory,omitempty"`
 
+	Owner *ownedBy `json:"owner,omitempty"` // the server that writes the log from this record on
+
 	Dearest *budget.Amount `json:"dearest,omitempty"` // the highest usage of a turn
 
 	Lost        []string  `json:"lost,omitempty"` // losses of the log that a notice reports

@@ -149,7 +149,12 @@ func (a *actor) remember() {
 	if !a.settledOnDisk() {
 		return
 	}
+	a.srv.remembered.add(a.listed())
+}
+
+// listed returns the list entry of the session, for another server.
+func (a *actor) listed() listed {
 	summary := a.summary()
 	summary.Viewers, summary.Live, summary.Capabilities = 0, "", nil // only valid for this server
-	a.srv.remembered.add(listed{AgentID: a.core.AgentID, Tenant: a.core.Opened.Tenant, Summary: summary})
+	return listed{AgentID: a.core.AgentID, Tenant: a.core.Opened.Tenant, Summary: summary}
 }

@@ -88,7 +88,7 @@ func (a *actor) answerLost(err error) error {
 func (s Requests) List(ctx context.Context, p api.PermissionListParams) (api.PermissionListResult, error) {
 	result := api.PermissionListResult{Prompts: []api.PendingPrompt{}}
 	ids, _ := s.selected(func(id string, e *entry) bool {
-		return (p.SessionID == id || p.SessionID == "" && e.summary.Prompts > 0) && e.actor != nil && s.visible(ctx, e.tenant)
+		return (p.SessionID == id || p.SessionID == "" && e.summary.Prompts > 0) && (e.actor != nil || s.opts.Owners != nil && e.summary.Prompts > 0) && s.visible(ctx, e.tenant)
 	})
 	if p.SessionID != "" {
 		if _, err := s.Lookup(ctx, p.SessionID); err != nil {
@@ -96,7 +96,7 @@ func (s Requests) List(ctx context.Context, p api.PermissionListParams) (api.Per
 		}
 	}
 	for _, id := range ids {
-		err := s.with(ctx, id, func(a *actor) error {
+		err := s.reading(ctx, id, func(a *actor) error {
 			for _, r := range a.core.Requests {
 				result.Prompts = append(result.Prompts, api.PendingPrompt{SessionID: id, AskedAt: r.AskedAt, Prompt: r.Prompt})
 			}

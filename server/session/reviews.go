@@ -172,7 +172,7 @@ func (s Reviews) Send(ctx context.Context, p api.ReviewSendParams, by string) (a
 		return result, &StaleFailure{&Failure{api.Conflict, "the lines of all comments have changed since"}, near}
 	}
 	result.Prompt = reviewPrompt(p.Text, ready)
-	in := input{ID: random.UUID(), Content: event.Quote(result.Prompt), Status: inputQueued, By: by, Trace: s.opts.Tracer.toText(ctx)}
+	in := input{ID: random.UUID(), Content: event.Quote(result.Prompt), Status: inputQueued, By: by, Trace: s.opts.Tracer.ToText(ctx)}
 	result.TurnID = in.ID
 	for i := range ready {
 		ready[i].State, ready[i].TurnID, ready[i].ResolvedBy = commentSent, in.ID, ""

@@ -48,7 +48,7 @@ func (s Details) Search(ctx context.Context, p api.SessionSearchParams) (api.Ses
 
 // look calls f with a session. One that is not in memory is unloaded again, because a search looks at all of them.
 func (s Details) look(ctx context.Context, e Info, f func(a *actor)) error {
-	a, release, err := s.use(ctx, e.SessionID)
+	a, release, err := s.watched(ctx, e.SessionID)
 	if err != nil {
 		return err
 	}

@@ -47,12 +47,17 @@ func (s *Sessions) Create(ctx context.Context, id string, o Opened) error {
 	if s.size() >= s.opts.MaxSessions {
 		return LimitReached("there are %d sessions; delete some", s.opts.MaxSessions)
 	}
+	owner, err := s.own(ctx, id)
+	if err != nil {
+		return err
+	}
 	a := s.newActor(id, "")
-	a.provider, a.env = provider, env
+	a.owner, a.provider, a.env = owner, provider, env
+	a.claim()
 	a.core.Provider = provider.Name()
 	o.Provider, o.Dir = provider.Name(), p.CWD
 	if err := s.hideSecrets(id, &o); err != nil {
-		a.cancel()
+		a.discard()
 		return err
 	}
 	f := &facts{Opened: &o, AgentID: p.ResumeSessionID, State: Starting}
@@ -65,12 +70,12 @@ func (s *Sessions) Create(ctx context.Context, id string, o Opened) error {
 	}
 	a.draft(draft{event: info, facts: f}, a.core.stateDraft(Starting))
 	if err := a.write(); err != nil {
-		a.cancel()
+		a.discard()
 		return err
 	}
 	at, err := a.log.Last(ctx)
 	if err != nil {
-		a.cancel()
+		a.discard()
 		return err
 	}
 	a.setEpoch(at.Epoch)
@@ -85,7 +90,7 @@ func (s *Sessions) createdBefore(ctx context.Context, id string, o Opened) error
 		return err
 	}
 	if was := a.core.Opened; was.By != o.By || was.Tenant != o.Tenant {
-		a.cancel()
+		a.discard()
 		return Conflict("session %q exists", id)
 	}
 	if !slices.ContainsFunc(a.conv.Threads, func(t *event.Thread) bool { return len(t.Items) > 0 }) {
@@ -157,6 +162,9 @@ func (s *Sessions) Delete(ctx context.Context, id string, agentFiles bool) (dir,
 	}
 	_ = os.Remove(a.shown.path) // it exists only if its last turn could not be stored
 	s.remove(id)
+	if s.opts.Owners != nil {
+		s.opts.Owners.Show(id, nil)
+	}
 	if err := os.Remove(s.secretPath(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return dir, machine, err
 	}
@@ -222,6 +230,8 @@ type Options struct {
 	// not required.
 	Box func(p agent.Provider, sandbox string, secret bool, env []string) *api.Box
 
+	// Owners decides which of several servers owns a session; nil means that there is one server. It is not required.
+	Owners Owners
 	// Host runs agents that outlive the server; nil is none. Machines run the agents of sessions that name one. Both are not required.
 	Host     *Host
 	Machines *Machines
@@ -276,7 +286,8 @@ type Sessions struct {
 	cancel context.CancelFunc
 	wg     sync.WaitGroup // all goroutines of the sessions
 
-	lives lives
+	lives     lives
+	followers followers
 }
 
 // Part is a group of the calls of clients. It has no state: Of creates one.
@@ -289,7 +300,7 @@ func Of[P Part](s *Sessions) P { return P(struct{ *Sessions }{s}) }
 // server died: their turns are interrupted, their requests expired and their queues held.
 func Open(ctx context.Context, opts Options) (*Sessions, error) {
 	s := &Sessions{
-		opts: opts, logger: opts.Logger, trimming: make(chan struct{}, 1), lives: lives{found: map[agent.Provider]found{}},
+		opts: opts, logger: opts.Logger, trimming: make(chan struct{}, 1), lives: lives{found: map[agent.Provider]found{}}, followers: followers{all: map[string]*follower{}},
 		table: &table{visible: opts.Visible, entries: map[string]*entry{}},
 	}
 	s.admission = admission.New(int64(opts.MaxAgents), nil, s.evictIdle)

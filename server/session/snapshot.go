@@ -146,7 +146,7 @@ func (j *journal) snapshotSometimes() {
 }
 
 func (j *journal) snapshot() {
-	if j.seq == j.snapSeq || len(j.batch) > 0 || len(j.notes.waiting) > 0 { // a load collects the events after the snapshot
+	if j.lostOwner.Load() || j.seq == j.snapSeq || len(j.batch) > 0 || len(j.notes.waiting) > 0 { // a load collects the events after the snapshot
 		return
 	}
 	conversation, err := j.conversation()

@@ -214,7 +214,7 @@ func (t *table) add(id string, a *actor, run func(*entry, *actor)) error {
 // keep stores an actor in its entry. The caller holds the lock.
 func (t *table) keep(e *entry, a *actor, run func(*entry, *actor)) error {
 	if t.closed {
-		a.cancel()
+		a.discard()
 		return errClosed()
 	}
 	e.actor, e.tenant = a, a.core.Opened.Tenant
@@ -241,6 +241,15 @@ func (t *table) unload(a *actor) {
 	}
 	e.actor = nil
 	a.cancel()
+}
+
+// dropLost removes an actor whose session has another owner, also while calls use it.
+func (t *table) dropLost(a *actor) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if e := t.entries[a.id]; e != nil && e.actor == a {
+		e.actor = nil
+	}
 }
 
 // hide makes a session that is being deleted unusable.

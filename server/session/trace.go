@@ -48,8 +48,8 @@ func (t Tracer) FromText(ctx context.Context, traceparent string) context.Contex
 	return propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{"traceparent": traceparent})
 }
 
-// toText returns the trace context of ctx in the form of the header traceparent, or "".
-func (t Tracer) toText(ctx context.Context) string {
+// ToText returns the trace context of ctx in the form of the header traceparent, or "".
+func (t Tracer) ToText(ctx context.Context) string {
 	if !t.enabled {
 		return ""
 	}

@@ -41,7 +41,7 @@ func (a *actor) standing() Standing {
 // cursor without an epoch is of the current one. If the log no longer has the message, the error
 // has the reason [api.Resync]; there is no snapshot.
 func (s *Sessions) WatchAfter(ctx context.Context, id string, at api.Cursor) (*Viewer, Standing, func(), error) {
-	a, release, err := s.use(ctx, id)
+	a, release, err := s.watched(ctx, id)
 	if err != nil {
 		return nil, Standing{}, nil, err
 	}

@@ -43,7 +43,7 @@ func (s *Sessions) attachAt(ctx context.Context, a *actor, after *api.Cursor) (a
 
 // Attach returns the start of a viewer without following the session.
 func (s *Sessions) Attach(ctx context.Context, p api.AttachParams) (api.AttachResult, error) {
-	a, release, err := s.use(ctx, p.SessionID)
+	a, release, err := s.watched(ctx, p.SessionID)
 	if err != nil {
 		return api.AttachResult{}, err
 	}
@@ -65,13 +65,14 @@ func (c *Capabilities) Add(name string) {
 
 // Viewer follows one session for one connection. It fetches messages: there is no queue for it.
 type Viewer struct {
-	srv    *Sessions
-	actor  *actor
-	Cursor api.Cursor
-	can    Capabilities
-	queue  readQueue   // for a viewer that accepts only whole queues
-	early  time.Time   // no messages before this time
-	pacer  *time.Timer // for pace; nil before the first use
+	srv     *Sessions
+	actor   *actor
+	release func() // ends the use of actor
+	Cursor  api.Cursor
+	can     Capabilities
+	queue   readQueue   // for a viewer that accepts only whole queues
+	early   time.Time   // no messages before this time
+	pacer   *time.Timer // for pace; nil before the first use
 }
 
 // ErrResync is returned when a viewer has to start again with a snapshot.
@@ -101,6 +102,9 @@ func (v *Viewer) Next(ctx context.Context) ([]Item, error) {
 			}
 			items = page
 		case len(items) == 0:
+			if f.closed && v.move(ctx) {
+				continue
+			}
 			if f.closed {
 				return nil, Fail(api.NotConnected, "the session was closed; attach again")
 			}
@@ -208,7 +212,7 @@ func (v *Viewer) pace(ctx context.Context) bool {
 
 // Watch returns a viewer of a session from a cursor on, and the function that ends it.
 func (s *Sessions) Watch(ctx context.Context, id string, after *api.Cursor, can Capabilities) (*Viewer, api.AttachResult, func(), error) {
-	a, release, err := s.use(ctx, id)
+	a, release, err := s.watched(ctx, id)
 	if err != nil {
 		return nil, api.AttachResult{}, nil, err
 	}
@@ -223,13 +227,9 @@ func (s *Sessions) Watch(ctx context.Context, id string, after *api.Cursor, can 
 
 // view returns a viewer at a cursor, and the function that ends it.
 func (s *Sessions) view(a *actor, at api.Cursor, can Capabilities, release func()) (*Viewer, func()) {
-	a.hub.watch(1)
-	s.setViewers(a.id, a.hub.watching())
-	return &Viewer{srv: s, actor: a, Cursor: at, can: can}, func() {
-		a.hub.watch(-1)
-		s.setViewers(a.id, a.hub.watching())
-		release()
-	}
+	v := &Viewer{srv: s, Cursor: at, can: can}
+	v.enter(a, release)
+	return v, v.leave
 }
 
 // Within is Next with a timeout: without a message it returns no items.

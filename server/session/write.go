@@ -14,6 +14,9 @@ func (j *journal) write() error {
 	if len(j.batch) == 0 {
 		return nil
 	}
+	if j.lostOwner.Load() {
+		return j.refuse()
+	}
 	records := make([][][]byte, len(j.batch))
 	for i, p := range j.batch {
 		pieces, err := p.rec.pieces()
@@ -66,6 +69,12 @@ func (j *journal) write() error {
 	j.publish(items)
 	j.snapshotSometimes()
 	return nil
+}
+
+// refuse drops the drafts of a session that another server owns.
+func (j *journal) refuse() error {
+	j.batch, j.blocked = nil, errNotOwner()
+	return j.blocked
 }
 
 // append stores records. Where the outcome is unknown it asks the log.

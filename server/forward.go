@@ -1,0 +1,151 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/cluster"
+	"github.com/seed7221b0f9/parley/server/session"
+)
+
+// forwarded is a call that a server forwards to the owner of its session. It has no rights in it: the owner takes them from the token of
+// the caller, as it is then.
+type forwarded struct {
+	Method string          `json:"method"`
+	Params json.RawMessage `json:"params,omitempty"`
+	Token  string          `json:"token"` // its id
+	Remote string          `json:"remote,omitempty"`
+	Trace  string          `json:"trace,omitempty"`
+}
+
+// forwardedResult is the answer to one.
+type forwardedResult struct {
+	Result  json.RawMessage     `json:"result,omitempty"`
+	Reason  api.Reason          `json:"reason,omitempty"` // empty for a result
+	Message string              `json:"message,omitempty"`
+	Hunks   []api.WorkspaceHunk `json:"hunks,omitempty"`
+	Stale   bool                `json:"stale,omitempty"`
+}
+
+// here are the methods with a session that every server answers: a connection follows from its own server.
+var here = map[string]bool{"hello": true, "session.attach": true, "session.detach": true, "permission.list": true}
+
+// sessionOf returns the session that a call is about, empty for none. A session that is made with a key has an id before it exists.
+func sessionOf(c *caller, m *method, params []byte) string {
+	if here[m.name] {
+		return ""
+	}
+	var p struct {
+		SessionID string `json:"session_id"`
+		Key       string `json:"idempotency_key"`
+	}
+	_ = json.Unmarshal(params, &p) // the method reports it
+	if p.SessionID == "" && p.Key != "" && m.name == "session.connect" {
+		return newSessionID(c.id, p.Key)
+	}
+	return p.SessionID
+}
+
+// dispatched runs a call on the server that owns its session, which is this one if none does. A server that has just lost the session refuses
+// with not_owner and has changed nothing; then the owner is looked up once more.
+func (s *Server) dispatched(ctx context.Context, c *caller, m *method, params []byte) (any, error) {
+	id := sessionOf(c, m, params)
+	if id == "" {
+		return s.run(ctx, c, m, params)
+	}
+	result, err := s.dispatchedOnce(ctx, c, m, id, params)
+	if err != nil && session.FailureOf(err).Reason == api.NotOwner && ctx.Err() == nil {
+		return s.dispatchedOnce(ctx, c, m, id, params)
+	}
+	return result, err
+}
+
+func (s *Server) dispatchedOnce(ctx context.Context, c *caller, m *method, id string, params []byte) (any, error) {
+	if s.sessions.Owns(id) {
+		return s.run(ctx, c, m, params)
+	}
+	node, err := s.peers.c.Owner(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if node == "" || node == s.peers.c.Node() {
+		return s.run(ctx, c, m, params)
+	}
+	return s.forward(ctx, c, m, node, params)
+}
+
+// forward runs a call on another server.
+func (s *Server) forward(ctx context.Context, c *caller, m *method, node string, params []byte) (any, error) {
+	request, err := json.Marshal(forwarded{m.name, params, c.id, c.remote, s.tracer.ToText(ctx)})
+	if err != nil {
+		return nil, session.Invalid("the parameters: %v", err)
+	}
+	answer, err := s.peers.c.Call(ctx, node, request)
+	switch {
+	case errors.Is(err, cluster.ErrNoNode):
+		return nil, session.Fail(api.NotOwner, "the server of the session is gone; another one takes the session when its lease ends")
+	case errors.Is(err, cluster.ErrTooLarge):
+		return nil, session.LimitReached("%v", err)
+	case errors.Is(err, cluster.ErrUnreachable):
+		return nil, session.Fail(api.TooSlow, "the server of the session does not answer; whether it has done this is unknown")
+	case err != nil:
+		return nil, err
+	}
+	var r forwardedResult
+	if err := json.Unmarshal(answer, &r); err != nil {
+		return nil, err
+	}
+	f := &session.Failure{Reason: r.Reason, Message: r.Message}
+	switch {
+	case r.Stale:
+		return nil, &session.StaleFailure{Failure: f, Hunks: r.Hunks}
+	case r.Reason != "":
+		return nil, f
+	}
+	return r.Result, nil
+}
+
+// answer answers a call that another server has forwarded.
+func (p *peers) answer(ctx context.Context, request []byte) []byte {
+	var r forwardedResult
+	result, err := p.srv.serveForwarded(ctx, request)
+	if err == nil {
+		r.Result, err = json.Marshal(result)
+	}
+	if err != nil {
+		f := session.FailureOf(err)
+		r = forwardedResult{Reason: f.Reason, Message: f.Message}
+		if stale, ok := errors.AsType[*session.StaleFailure](err); ok {
+			r.Stale, r.Hunks = true, stale.Hunks
+		}
+		if f.Reason == session.InternalError && !isCancelled(err) {
+			p.srv.logger.Error("a forwarded call failed", "err", err)
+		}
+	}
+	data, err := json.Marshal(r)
+	if err != nil { // a result is JSON
+		p.srv.logger.Error("an answer to another server cannot be encoded", "err", err)
+	}
+	return data
+}
+
+// serveForwarded runs a forwarded call with the present rights of its caller.
+func (s *Server) serveForwarded(ctx context.Context, request []byte) (any, error) {
+	var f forwarded
+	if err := json.Unmarshal(request, &f); err != nil {
+		return nil, session.Invalid("a forwarded call: %v", err)
+	}
+	p, err := s.tokens.holder(ctx, f.Token)
+	if err != nil {
+		return nil, err
+	}
+	p.remote = f.Remote
+	c := &caller{principal: p, forwarded: true}
+	m, err := s.method(c, f.Method)
+	if err != nil {
+		return nil, err
+	}
+	return s.allowed(s.tracer.FromText(ctx, f.Trace), c, m, f.Params)
+}

@@ -1,0 +1,159 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/cluster"
+	"github.com/seed7221b0f9/parley/server/session"
+)
+
+// peers are the other servers of a cluster, as sessions see them.
+type peers struct {
+	srv   *Server
+	c     *cluster.Cluster
+	lists *cluster.Bucket // the list entries of sessions
+
+	mu    sync.Mutex
+	dirty map[string][]byte // entries to be told; nil ends one
+	wake  chan struct{}
+}
+
+// listsBucket is the bucket of list entries, by session.
+const listsBucket = "SESSIONS"
+
+// owners returns what decides who owns a session; nil for a server by itself.
+func (s *Server) owners() session.Owners {
+	if s.opts.Cluster == nil {
+		return nil
+	}
+	s.peers = &peers{srv: s, c: s.opts.Cluster, dirty: map[string][]byte{}, wake: make(chan struct{}, 1)}
+	return s.peers
+}
+
+// joinCluster begins to share sessions with the other servers.
+func (s *Server) joinCluster(ctx context.Context) (err error) {
+	p := s.peers
+	if p == nil {
+		return nil
+	}
+	if p.lists, err = p.c.Bucket(ctx, listsBucket, 0); err != nil {
+		return fmt.Errorf("server: %w", err)
+	}
+	learn := func(e cluster.Entry) { s.sessions.Learn(e.Key, e.Value) }
+	if err := p.lists.Watch(ctx, learn); err != nil {
+		return fmt.Errorf("server: %w", err)
+	}
+	if err := p.c.Serve(p.answer); err != nil {
+		return fmt.Errorf("server: %w", err)
+	}
+	s.wg.Go(p.tell)
+	s.wg.Go(p.adoptOrphans)
+	return nil
+}
+
+// Node returns the name of this server.
+func (p *peers) Node() string { return p.c.Node() }
+
+// Own makes this server the owner of a session.
+func (p *peers) Own(ctx context.Context, id string) (session.Ownership, error) {
+	lease, err := p.c.Own(ctx, id)
+	if held, ok := errors.AsType[*cluster.HeldError](err); ok {
+		return nil, session.Fail(api.NotOwner, "server %q owns the session", held.Node)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return lease, nil
+}
+
+// Owner returns the server that owns a session, empty if none does.
+func (p *peers) Owner(ctx context.Context, id string) (string, error) { return p.c.Owner(ctx, id) }
+
+// Show tells the other servers the list entry of a session, soon.
+func (p *peers) Show(id string, entry []byte) {
+	p.mu.Lock()
+	p.dirty[id] = entry
+	p.mu.Unlock()
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
+}
+
+// tellInterval is the least time between two updates of the lists of other servers.
+const tellInterval = 200 * time.Millisecond
+
+// tell tells the list entries that have changed.
+func (p *peers) tell() {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-p.wake:
+		case <-p.srv.ctx.Done():
+			return // Close tells the rest
+		}
+		p.tellNow()
+		timer.Reset(tellInterval)
+		select {
+		case <-timer.C:
+		case <-p.srv.ctx.Done():
+		}
+	}
+}
+
+func (p *peers) tellNow() {
+	p.mu.Lock()
+	dirty := p.dirty
+	p.dirty = map[string][]byte{}
+	p.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), maxShare)
+	defer cancel()
+	for id, entry := range dirty {
+		var err error
+		if entry == nil {
+			err = p.lists.Remove(ctx, id)
+		} else {
+			err = p.lists.Put(ctx, id, entry)
+		}
+		if err == nil {
+			continue
+		}
+		p.srv.logger.Warn("other servers do not see a change of a session yet", "session", id, "err", err)
+		p.mu.Lock()
+		if _, newer := p.dirty[id]; !newer {
+			p.dirty[id] = entry
+		}
+		p.mu.Unlock()
+	}
+}
+
+// adoptOrphans takes the sessions that a dead server has left with work.
+func (p *peers) adoptOrphans() {
+	var before map[string]string // the owners at the last look
+	ticker := time.NewTicker(p.c.LeaseTTL() / 4)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+		case <-p.srv.ctx.Done():
+			return
+		}
+		now, err := p.c.Owners(p.srv.ctx)
+		if err != nil || p.srv.sessions.Working() != nil {
+			continue
+		}
+		for _, id := range p.srv.sessions.Orphans(p.srv.ctx, before, now) {
+			p.srv.logger.Warn("the server of a session is gone; the session is taken", "session", id)
+			if err := p.srv.sessions.Take(p.srv.ctx, id); err != nil && p.srv.ctx.Err() == nil {
+				p.srv.logger.Warn("a session without a server was not taken", "session", id, "err", err)
+			}
+		}
+		before = now
+	}
+}

@@ -1,0 +1,253 @@
+package session
+
+import (
+	"context"
+	"iter"
+	"math"
+	"sync"
+
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/eventlog"
+	"github.com/seed7221b0f9/parley/server/api"
+)
+
+// followedLog is a log whose new events can be awaited.
+type followedLog interface {
+	Follow(ctx context.Context, after eventlog.Cursor) iter.Seq2[eventlog.Event, error]
+}
+
+// followers are the sessions of other servers that viewers of this one look at. Each is an actor without an agent: it reads the log and
+// writes nothing.
+type followers struct {
+	mu  sync.Mutex
+	all map[string]*follower
+}
+
+// follower is a session of another server.
+type follower struct {
+	ready chan struct{} // closed when actor or err is set
+	actor *actor
+	err   error
+	uses  int
+}
+
+// maxBehind limits the events that wait for a follower.
+const maxBehind = 64
+
+// watched returns the actor of a session for a viewer: the one of this server, if it owns the session or nobody does, else one that follows
+// its owner.
+func (s *Sessions) watched(ctx context.Context, id string) (a *actor, release func(), err error) {
+	if s.opts.Owners == nil || s.Owns(id) {
+		return s.use(ctx, id)
+	}
+	owner, err := s.opts.Owners.Owner(ctx, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	if owner == "" || owner == s.opts.Owners.Node() {
+		if a, release, err = s.use(ctx, id); !isNotOwner(err) {
+			return a, release, err
+		}
+	}
+	return s.follow(ctx, id)
+}
+
+// reading runs f in the loop of a session that any server may own. f changes nothing.
+func (s *Sessions) reading(ctx context.Context, id string, f func(a *actor) error) error {
+	a, release, err := s.watched(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return a.call(ctx, func() error { return f(a) })
+}
+
+// Owns reports whether this server owns a session that is in memory.
+func (s *Sessions) Owns(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.entries[id]
+	return e != nil && e.actor != nil
+}
+
+// follow returns the follower of a session, and starts it if necessary.
+func (s *Sessions) follow(ctx context.Context, id string) (*actor, func(), error) {
+	f, first := s.followers.enter(id)
+	leave := sync.OnceFunc(func() { s.followers.leave(id, f) })
+	if first {
+		f.actor, f.err = s.newFollower(ctx, id)
+		close(f.ready)
+	}
+	select {
+	case <-f.ready:
+	case <-ctx.Done():
+		leave()
+		return nil, nil, ctx.Err()
+	}
+	err := f.err
+	if err == nil && !s.visible(ctx, f.actor.core.Opened.Tenant) { // it never changes
+		err = Fail(api.SessionExpired, "there is no session %q", id)
+	}
+	if err != nil {
+		leave()
+		return nil, nil, err
+	}
+	return f.actor, leave, nil
+}
+
+// enter begins a use of a follower; first reports whether the caller has to start it.
+func (t *followers) enter(id string) (f *follower, first bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	f = t.all[id]
+	if f != nil && f.ended() {
+		f = nil
+	}
+	if f == nil {
+		f, first = &follower{ready: make(chan struct{})}, true
+		t.all[id] = f
+	}
+	f.uses++
+	return f, first
+}
+
+// ended reports whether a follower has failed, so that another one has to be started.
+func (f *follower) ended() bool {
+	select {
+	case <-f.ready:
+	default:
+		return false
+	}
+	if f.err != nil {
+		return true
+	}
+	return f.actor.ctx.Err() != nil
+}
+
+// leave ends a use. Without one the follower ends.
+func (t *followers) leave(id string, f *follower) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if f.uses--; f.uses > 0 {
+		return
+	}
+	if f.actor != nil {
+		f.actor.cancel()
+	}
+	if t.all[id] == f {
+		delete(t.all, id)
+	}
+}
+
+// newFollower reads a session and follows its log.
+func (s *Sessions) newFollower(ctx context.Context, id string) (*actor, error) {
+	a, err := s.read(ctx, id, false)
+	if IsMissing(err) {
+		return nil, Fail(api.SessionExpired, "there is no session %q", id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	log, ok := a.log.(followedLog)
+	if !ok || s.ctx.Err() != nil {
+		a.cancel()
+		return nil, errNotOwner()
+	}
+	a.following()
+	news := make(chan eventlog.Event, maxBehind)
+	s.wg.Go(func() {
+		defer a.cancel() // viewers find another follower, or the end of the session
+		for ev, err := range log.Follow(a.ctx, eventlog.Cursor{Epoch: a.logEpoch, Seq: a.seq}) {
+			if err != nil {
+				a.logger.Debug("a session is followed no longer", "err", err)
+				return
+			}
+			select {
+			case news <- ev:
+			case <-a.ctx.Done():
+				return
+			}
+		}
+	})
+	s.wg.Go(func() { a.runFollower(news) })
+	return a, nil
+}
+
+// following prepares a session that was read: its deltas come again with the log.
+func (a *actor) following() {
+	a.lostOwner.Store(true)
+	a.stream.blocks, a.stream.progress = nil, nil
+}
+
+// runFollower shows the events of the log until the context of the actor ends.
+func (a *actor) runFollower(news <-chan eventlog.Event) {
+	defer close(a.done)
+	defer a.hub.close()
+	for {
+		select {
+		case f := <-a.cmds:
+			f()
+		case ev := <-news:
+			if err := a.showNew(ev); err != nil {
+				a.logger.Warn("a session of another server cannot be followed", "seq", ev.Seq, "err", err)
+				a.cancel()
+			}
+		case <-a.ctx.Done():
+			return
+		}
+	}
+}
+
+// showNew shows one event of the log. The conversation has no deltas: viewers get them from the stream, which its owner repeats after each
+// durable event.
+func (a *actor) showNew(ev eventlog.Event) error {
+	rec, err := decodeRecord(ev.Data)
+	if err != nil {
+		return err
+	}
+	if ev.Sub == 0 {
+		a.stream.blocks, a.stream.progress = nil, nil
+	}
+	if err := a.replay(ev, math.MaxUint64); err != nil {
+		return err
+	}
+	item := Item{Seq: ev.Seq, Sub: ev.Sub, ts: rec.Time, msg: rec.Msg, progress: event.MessageType(rec.Msg) == "tool_progress"}
+	switch event.MessageType(rec.Msg) {
+	case "queue_updated":
+		a.core.knowQueue(a.conv.Queue)
+		item.queue = &told{a.core.header(""), a.core.told}
+	}
+	a.hub.publish([]Item{item}, func() func() []Item {
+		events, provider := a.stream.restart(), a.core.Provider
+		return func() []Item { return restartItems(ev.Seq, ev.Sub, events, provider) }
+	})
+	return nil
+}
+
+// move makes a viewer follow the server that owns the session now. It reports whether the viewer can go on.
+func (v *Viewer) move(ctx context.Context) bool {
+	if v.srv.opts.Owners == nil || v.srv.ctx.Err() != nil {
+		return false
+	}
+	a, release, err := v.srv.watched(ctx, v.actor.id)
+	if err != nil {
+		return false
+	}
+	v.leave()
+	v.enter(a, release)
+	return true
+}
+
+// enter makes an actor that of the viewer.
+func (v *Viewer) enter(a *actor, release func()) {
+	v.actor, v.release = a, release
+	a.hub.watch(1)
+	v.srv.setViewers(a.id, a.hub.watching())
+}
+
+// leave ends the use of the actor.
+func (v *Viewer) leave() {
+	v.actor.hub.watch(-1)
+	v.srv.setViewers(v.actor.id, v.actor.hub.watching())
+	v.release()
+}

@@ -1,0 +1,155 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/eventlog"
+	"github.com/seed7221b0f9/parley/server/api"
+)
+
+// Owners decides which server of a cluster owns a session. A session is owned while it is in memory.
+type Owners interface {
+	// Node returns the name of this server.
+	Node() string
+	// Own makes this server the owner of a session; a new owner has a higher epoch than the ones before. The error is a failure with
+	// [api.NotOwner] while another server owns the session.
+	Own(ctx context.Context, session string) (Ownership, error)
+	// Owner returns the name of the server that owns a session, empty if none does.
+	Owner(ctx context.Context, session string) (string, error)
+	// Show tells the other servers the list entry of a session that this one owns; nil means that it is deleted. It does not wait.
+	Show(session string, entry []byte)
+}
+
+// Ownership is the ownership of a session.
+type Ownership interface {
+	Epoch() uint64
+	// Lost is closed once another server may own the session.
+	Lost() <-chan struct{}
+	// Release ends the ownership. The session may have another owner at once.
+	Release()
+}
+
+// ownedBy is the fact that a server became the owner of a session. Every earlier owner is fenced by its record: it expects another last
+// event of the log.
+type ownedBy struct {
+	Node  string `json:"node"`
+	Epoch uint64 `json:"epoch"`
+}
+
+// errNotOwner is the failure of calls for a session of another server.
+func errNotOwner() error { return Fail(api.NotOwner, "another server owns the session") }
+
+// isNotOwner reports whether another server owns a session.
+func isNotOwner(err error) bool { return err != nil && FailureOf(err).Reason == api.NotOwner }
+
+// own makes this server the owner of a session, if there are several.
+func (s *Sessions) own(ctx context.Context, id string) (Ownership, error) {
+	if s.opts.Owners == nil {
+		return nil, nil
+	}
+	return s.opts.Owners.Own(ctx, id)
+}
+
+// lostOwnership returns the channel that is closed when the session may have another owner; nil without a cluster, and after that.
+func (j *journal) lostOwnership() <-chan struct{} {
+	if j.owner == nil || j.lostOwner.Load() {
+		return nil
+	}
+	return j.owner.Lost()
+}
+
+// ownerEpoch returns the epoch of the ownership, 0 without a cluster.
+func (j *journal) ownerEpoch() uint64 {
+	if j.owner == nil {
+		return 0
+	}
+	return j.owner.Epoch()
+}
+
+// disown ends the ownership after the last write.
+func (j *journal) disown() {
+	if j.owner != nil {
+		j.owner.Release()
+	}
+}
+
+// discard ends an actor without a loop.
+func (a *actor) discard() {
+	a.cancel()
+	a.disown()
+}
+
+// claim notes this server as the owner with the next record, unless the log has it already. After another owner, what its viewers saw is
+// in its files, not in those of this server.
+func (a *actor) claim() {
+	if a.owner == nil || a.core.Owner.Node == a.srv.opts.Owners.Node() {
+		return
+	}
+	a.shown.found = nil
+	a.core.Owner = ownedBy{a.srv.opts.Owners.Node(), a.owner.Epoch()}
+	a.carrying().Owner = new(a.core.Owner)
+}
+
+// claimed writes the owner if no other record has it.
+func (a *actor) claimed() error {
+	if a.owner == nil {
+		return nil
+	}
+	if a.carry != nil && a.carry.Owner != nil {
+		a.draft(draft{event: &event.SessionState{Header: a.core.header(""), State: string(a.core.State)}})
+		_ = a.write() // the caller tries again
+	}
+	return a.blocked
+}
+
+// maxClaims is how often a session is loaded while its earlier owner, which has lost the lease, still writes.
+const maxClaims = 5
+
+// loadOwned calls load with the ownership of a session until no earlier owner writes in between.
+func (s *Sessions) loadOwned(ctx context.Context, id string, load func(Ownership) (*actor, error)) (*actor, error) {
+	owner, err := s.own(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	for range maxClaims {
+		var a *actor
+		if a, err = load(owner); err == nil && owner != nil {
+			err = a.claimed()
+		}
+		if err == nil {
+			return a, nil
+		}
+		if a != nil {
+			a.cancel()
+		}
+		if owner == nil || !errors.Is(err, eventlog.ErrConflict) {
+			break
+		}
+	}
+	if owner != nil {
+		owner.Release()
+	}
+	return nil, err
+}
+
+// surrender ends an actor that has lost its session: the next use of the session finds its new owner.
+func (a *actor) surrender() {
+	a.lostOwner.Store(true)
+	a.srv.dropLost(a)
+	a.cancel()
+}
+
+// peek reads a session for the lists, without its ownership and without a write.
+func (s *Sessions) peek(ctx context.Context, id string) error {
+	a, err := s.read(ctx, id, false)
+	if err != nil {
+		return fmt.Errorf("server: reading session %s: %w", id, err)
+	}
+	s.updated(id, a.core.AgentID, a.summary())
+	s.setTenant(id, a.core.Opened.Tenant)
+	a.cancel()
+	return nil
+}

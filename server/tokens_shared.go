@@ -1,0 +1,162 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/seed7221b0f9/parley/server/cluster"
+)
+
+// sharedTokens are the tokens of a cluster: every server has all of them, and learns of each change.
+type sharedTokens struct {
+	bucket *cluster.Bucket
+	node   string
+	logger *slog.Logger
+	gone   map[string]bool // ids that have ended; an older message about one may follow
+}
+
+// tokensBucket is the bucket of tokens, by their ids.
+const tokensBucket = "TOKENS"
+
+// maxShare bounds a change of what servers share.
+const maxShare = 10 * time.Second
+
+// readTokens reads the tokens: of the cluster, or of the directory of a server by itself.
+func (s *Server) readTokens(ctx context.Context) error {
+	s.tokens = newTokens(filepath.Join(s.opts.Dir, tokensName))
+	c := s.opts.Cluster
+	if c == nil {
+		return s.readState(tokensName, s.tokens.read)
+	}
+	bucket, err := c.Bucket(ctx, tokensBucket, 0)
+	if err != nil {
+		return fmt.Errorf("server: %w", err)
+	}
+	s.tokens.shared = &sharedTokens{bucket: bucket, node: c.Node(), logger: s.logger, gone: map[string]bool{}}
+	if err := bucket.Watch(ctx, s.tokens.learn); err != nil {
+		return fmt.Errorf("server: %w", err)
+	}
+	return s.tokens.endStart()
+}
+
+// self returns the name of this server in a cluster.
+func (x *sharedTokens) self() string {
+	if x == nil {
+		return ""
+	}
+	return x.node
+}
+
+// change makes the tokens of the cluster change from before to after. Those that end go first.
+func (x *sharedTokens) change(before, after []token) error {
+	ctx, cancel := context.WithTimeout(context.Background(), maxShare)
+	defer cancel()
+	ids := func(all []token) map[string]bool {
+		set := make(map[string]bool, len(all))
+		for _, tk := range all {
+			set[tk.ID] = true
+		}
+		return set
+	}
+	had, has := ids(before), ids(after)
+	for _, tk := range before {
+		if has[tk.ID] {
+			continue
+		}
+		if err := x.bucket.Remove(ctx, tk.ID); err != nil {
+			return err
+		}
+		x.gone[tk.ID] = true
+	}
+	for _, tk := range after {
+		if had[tk.ID] {
+			continue
+		}
+		data, err := json.Marshal(tk)
+		if err == nil {
+			err = x.bucket.Create(ctx, tk.ID, data)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// start shares the token of this process, so that other servers take its calls.
+func (x *sharedTokens) start(tk token) {
+	tk.Node = x.node
+	if err := x.change(nil, []token{tk}); err != nil {
+		x.logger.Error("other servers refuse the token of this one", "err", err)
+	}
+}
+
+// endStart ends the tokens of earlier processes of this server.
+func (t *tokens) endStart() error {
+	_, err := t.remove(func(old token) bool { return old.Node == t.shared.node && old.Port == "" && old.Parent == "" })
+	return err
+}
+
+// learn takes in a token of the cluster, or its end.
+func (t *tokens) learn(e cluster.Entry) {
+	if t.learned(e) {
+		t.ended()
+	}
+}
+
+// learned takes in a token and reports whether it has ended.
+func (t *tokens) learned(e cluster.Entry) (ended bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	at, known := t.place[e.Key]
+	if e.Value == nil {
+		t.shared.gone[e.Key] = true
+		if known {
+			t.set(slices.Delete(slices.Clone(t.all), at, at+1))
+		}
+		return known
+	}
+	var tk token
+	if err := json.Unmarshal(e.Value, &tk); err != nil || tk.ID != e.Key || tk.Hash == "" {
+		t.shared.logger.Error("a token of the cluster cannot be read", "id", e.Key, "err", err)
+		return false
+	}
+	if !known && !t.shared.gone[tk.ID] {
+		t.set(append(slices.Clone(t.all), tk))
+	}
+	return false
+}
+
+// holder returns the holder of a token of the cluster as it is now. It also finds one that was made a moment ago on another server.
+func (t *tokens) holder(ctx context.Context, id string) (*principal, error) {
+	p, err := t.holderNow(id)
+	if err == nil {
+		return p, nil
+	}
+	e, missing := t.shared.bucket.Get(ctx, id)
+	if errors.Is(missing, cluster.ErrMissing) {
+		return nil, err
+	}
+	if missing != nil {
+		return nil, missing
+	}
+	t.learn(e)
+	return t.holderNow(id)
+}
+
+func (t *tokens) holderNow(id string) (*principal, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	tk, ok := t.find(id)
+	r, err := parseRole(tk.Role)
+	if !ok || err != nil {
+		return nil, errToken
+	}
+	return tk.principal(r), nil
+}
