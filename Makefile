@@ -95,6 +95,7 @@ bench: ## measure side by side with the official SDKs, then the JSON engines (AR
 
 soak: preflight deps ## run the tests with their long parts, under an hour each (PART=server|page|rest|host|agents)
 	@scripts/install-peers agents
+	@scripts/install-peers editors
 	@scripts/soak $(PART)
 
 mutants: preflight deps ## plant the bugs of testdata/mutants and generated ones in a copy and see whether the tests notice (ARGS="-run ID -v", GROUP=server, SEED=, COUNT=)

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed7221b0f9/parley/client"
+	"github.com/seed7221b0f9/parley/internal/test/checkout"
+	"github.com/seed7221b0f9/parley/internal/test/e2e"
+	"github.com/seed7221b0f9/parley/server/api"
+)
+
+// clientScene is what a client was shown in a scene.
+type clientScene struct {
+	Session, Outcome, Text string
+	Tools, Results         []string
+}
+
+// acpxRefused is the exit code of acpx after a permission that it refused.
+const acpxRefused = 5
+
+// TestACP_otherClients drives the Python and the Go client of the protocol, and acpx, with parley acp and a server: a text, tools,
+// a permission that is given and refused, a cancellation, and an agent that is killed in the middle of a turn.
+// The text that a client was shown is that of the server.
+func TestACP_otherClients(t *testing.T) {
+	if os.Getenv("PARLEY_AGENTS") != "all" {
+		t.Skip("the clients are 80 MB and not installed for make test: make soak PART=agents runs this test")
+	}
+	installed := filepath.Dir(e2e.Peer(t, "editors"))
+	t.Setenv("PARLEY_SIM_PACE", "1")
+	dir := t.TempDir()
+	c, _ := serveForTest(t, serveFlagsFor(t, "--listen", "127.0.0.1:0", "--data", filepath.Join(dir, "data"), "--dir", dir, "--log-level", "error", "--agent", "sim"))
+	var token api.TokensCreateResult
+	if err := c.Call(t.Context(), "tokens.create", api.TokensCreateParams{Role: "operator"}, &token); err != nil {
+		t.Fatal(err)
+	}
+	agent := []string{linkedProgram(t), "acp", "--server", c.URL() + "/#token=" + token.Token}
+	run := func(t *testing.T, line ...string) []byte {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+		defer cancel()
+		cmd := exec.CommandContext(ctx, line[0], line[1:]...)
+		cmd.Env, cmd.Dir = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir}, dir
+		var errs bytes.Buffer
+		cmd.Stderr = &errs
+		out, err := cmd.Output()
+		if refused := slices.Contains(line, "--deny-all") && cmd.ProcessState.ExitCode() == acpxRefused; err != nil && !refused {
+			t.Fatalf("%q: %v: %s%s", line, err, errs.Bytes(), out)
+		}
+		return out
+	}
+	for name, program := range map[string][]string{
+		"go":     {filepath.Join(installed, "goclient")},
+		"python": {filepath.Join(installed, "venv", "bin", "python"), filepath.Join(checkout.Root(), "bench", "editors", "client.py")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got map[string]clientScene
+			if err := json.Unmarshal(run(t, slices.Concat(program, []string{dir}, agent)...), &got); err != nil {
+				t.Fatal(err)
+			}
+			checkScenes(t, c, got)
+		})
+	}
+	t.Run("acpx", func(t *testing.T) {
+		for _, tt := range []struct {
+			flag, prompt string
+			want         []string
+		}{
+			{"--approve-all", "say hello", []string{"Hello! I cannot answer questions", "end_turn"}},
+			{"--approve-all", "tools", []string{"hello.txt", "completed", "end_turn"}},
+			{"--approve-all", "bash", []string{"ls -1", "completed", "That was one command.", "end_turn"}},
+			{"--deny-all", "bash", []string{"ls -1", "failed", "That was one command.", "end_turn"}},
+		} {
+			out := run(t, "node", filepath.Join(installed, "node_modules", "acpx", "dist", "cli.js"), "--agent", strings.Join(agent, " "), "--cwd", dir, tt.flag, "exec", tt.prompt)
+			for _, want := range tt.want {
+				if !bytes.Contains(out, []byte(want)) {
+					t.Errorf("%s %q shows no %q:\n%s", tt.flag, tt.prompt, want, out)
+				}
+			}
+		}
+		acpxCancels(t, dir, "node", filepath.Join(installed, "node_modules", "acpx", "dist", "cli.js"), "--agent", strings.Join(agent, " "), "--cwd", dir, "--format", "json", "exec", "wait")
+	})
+}
+
+// acpxCancels interrupts acpx while the agent waits: the turn ends as cancelled.
+func acpxCancels(t *testing.T, dir string, line ...string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, line[0], line[1:]...)
+	cmd.Env, cmd.Dir = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir}, dir
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	cancelled := false
+	lines := bufio.NewScanner(out)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		if strings.Contains(lines.Text(), "I look around") || strings.Contains(lines.Text(), "Waiting") {
+			_ = cmd.Process.Signal(os.Interrupt) // again does no harm
+		}
+		cancelled = cancelled || strings.Contains(lines.Text(), `"stopReason":"cancelled"`)
+	}
+	_ = cmd.Wait() // its code is that of an interrupt
+	if lines.Err() != nil || !cancelled {
+		t.Errorf("an interrupt did not cancel the turn: %v", lines.Err())
+	}
+}
+
+// checkScenes compares the scenes of a client with what is wanted, and its texts with those of the server.
+func checkScenes(t *testing.T, c *client.Client, got map[string]clientScene) {
+	t.Helper()
+	want := map[string][]string{
+		"text": {"end_turn"}, "tool": {"end_turn", "completed", "completed", "completed", "completed", "failed"}, "allow": {"end_turn", "completed"},
+		"reject": {"end_turn", "failed"}, "cancel": {"cancelled"}, "reconnect": {"end_turn"},
+	}
+	for name, w := range want {
+		s := got[name]
+		if name == "cancel" {
+			s.Results = nil // the call begins before the cancellation or does not
+		}
+		if diff := cmp.Diff(w, append([]string{s.Outcome}, s.Results...)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+		var view client.View
+		for ev, err := range c.Follow(t.Context(), s.Session, nil) {
+			if err == nil {
+				err = view.Apply(ev)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			break // the snapshot
+		}
+		text := ""
+		for _, item := range items(&view.Conversation) {
+			if item.Message != nil && item.Message.Role == "assistant" {
+				for _, b := range item.Message.Blocks {
+					if b.Type == "text" {
+						text += b.Text.String()
+					}
+				}
+			}
+		}
+		if name == "cancel" { // what comes between the cancellation and the end of the turn is shown or not
+			text, s.Text = text[:min(50, len(text))], s.Text[:min(50, len(s.Text))]
+		}
+		if diff := cmp.Diff(text, s.Text); diff != "" || text == "" {
+			t.Errorf("%s: the client shows another text than the server (-server +client):\n%s", name, diff)
+		}
+	}
+}
