@@ -450,9 +450,36 @@ func (s *played) catalog(lines []*update) {
 	}
 }
 
+// allEnded checks that no call is in progress.
+func allEnded(d *driver, calls map[string]*event.ToolCall) {
+	d.t.Helper()
+	for id, c := range calls {
+		if c.Status == event.ToolInProgress {
+			d.t.Errorf("the call %s is in progress after the end", id)
+		}
+	}
+}
+
+// blocksShown checks that the blocks of answers that are no texts are shown.
+func blocksShown(d *driver, conv *event.Conversation, lines []*update) {
+	d.t.Helper()
+	shown := leaves(event.Encoded(conv))
+	for _, u := range lines {
+		if u.SessionUpdate != "agent_message_chunk" || u.text() != "" {
+			continue
+		}
+		for _, part := range strings.Split(leaves(event.JSON(u.Content)), "\n") {
+			if part != "text" && !strings.Contains(shown, part) {
+				d.t.Errorf("the block %s is not shown", u.Content)
+			}
+		}
+	}
+}
+
 // compare compares a conversation with the updates that it is made of.
 func compare(d *driver, conv *event.Conversation, lines []*update, replayed bool) {
 	d.t.Helper()
+	blocksShown(d, conv, lines)
 	want := map[string]string{}
 	var plan, usage *update
 	final := map[string]*update{}
@@ -483,17 +510,6 @@ func compare(d *driver, conv *event.Conversation, lines []*update, replayed bool
 		}
 	}
 	got, calls := texts(conv)
-	shown := leaves(event.Encoded(conv))
-	for _, u := range lines {
-		if u.SessionUpdate != "agent_message_chunk" || u.text() != "" {
-			continue
-		}
-		for _, part := range strings.Split(leaves(event.JSON(u.Content)), "\n") { // of a block that is no text
-			if part != "text" && !strings.Contains(shown, part) {
-				d.t.Errorf("the block %s is not shown", u.Content)
-			}
-		}
-	}
 	for kind, text := range want {
 		if got[kind] != text {
 			d.t.Errorf("the %s are %q, the agent sent %q", kind, got[kind], text)
@@ -515,11 +531,7 @@ func compare(d *driver, conv *event.Conversation, lines []*update, replayed bool
 			}
 		}
 	}
-	for id, c := range calls {
-		if c.Status == event.ToolInProgress {
-			d.t.Errorf("the call %s is in progress after the end", id)
-		}
-	}
+	allEnded(d, calls)
 	d.planAndUsage(conv, plan, usage)
 }
 

@@ -307,42 +307,16 @@ func cut(t *testing.T, name string, a *acptest.Agent, work string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
-	p := &acpagent.Provider{As: "recorded", Local: true, Dial: func(context.Context, agent.Options) (io.ReadCloser, io.WriteCloser, error) {
-		r, w := a.Dial()
-		return r, w, nil
-	}}
 	waiting := make(chan string, 100)
 	a.Waiting = func(method string) { waiting <- method }
-	opens := slices.IndexFunc(a.Exchanges, func(x acptest.Exchange) bool { return x.Method == "session/load" || x.Method == "session/resume" })
-	var s agent.Session
-	var err error
-	if opens >= 0 && !slices.ContainsFunc(a.Exchanges[:opens], func(x acptest.Exchange) bool { return x.Method == "session/new" }) {
-		id := strings.Trim(a.Exchanges[opens].Match["sessionId"], `"`)
-		s, err = p.Resume(ctx, id, agent.Options{Dir: work})
-	} else {
-		s, err = p.Open(ctx, agent.Options{Dir: work, Partial: true, ModeUnchosen: true})
-	}
+	s, err := openCut(ctx, a, work)
 	if err != nil {
 		if ctx.Err() != nil {
 			t.Errorf("%s: the start hangs", name)
 		}
 		return
 	}
-	stopped := make(chan struct{})
-	defer func() { <-stopped }()
-	events, ended := context.WithCancel(ctx)
-	defer ended()
-	go func() {
-		defer close(stopped)
-		for {
-			select {
-			case <-waiting: // for the cancellation of the turn
-				_, _ = s.Interrupt(events) // the agent may have ended
-			case <-events.Done():
-				return
-			}
-		}
-	}()
+	defer interruptCut(ctx, s, waiting)()
 	for i := range 2 {
 		if err := s.Send(ctx, agent.Input{UUID: fmt.Sprint("u", i), Content: []json.RawMessage{json.RawMessage(`{"type":"text","text":"go"}`)}}); err != nil && !errors.Is(err, agent.ErrClosed) {
 			t.Errorf("%s: Send: %v", name, err)
@@ -383,4 +357,35 @@ func cut(t *testing.T, name string, a *acptest.Agent, work string) {
 			t.Errorf("%s: the call %s is in progress after the end", name, id)
 		}
 	}
+}
+
+// openCut opens or resumes a session, as the recorded client did first.
+func openCut(ctx context.Context, a *acptest.Agent, work string) (agent.Session, error) {
+	p := &acpagent.Provider{As: "recorded", Local: true, Dial: func(context.Context, agent.Options) (io.ReadCloser, io.WriteCloser, error) {
+		r, w := a.Dial()
+		return r, w, nil
+	}}
+	opens := slices.IndexFunc(a.Exchanges, func(x acptest.Exchange) bool { return x.Method == "session/load" || x.Method == "session/resume" })
+	if opens >= 0 && !slices.ContainsFunc(a.Exchanges[:opens], func(x acptest.Exchange) bool { return x.Method == "session/new" }) {
+		return p.Resume(ctx, strings.Trim(a.Exchanges[opens].Match["sessionId"], `"`), agent.Options{Dir: work})
+	}
+	return p.Open(ctx, agent.Options{Dir: work, Partial: true, ModeUnchosen: true})
+}
+
+// interruptCut interrupts the turn whenever the agent waits for that, until the function that it returns is called.
+func interruptCut(ctx context.Context, s agent.Session, waiting <-chan string) (end func()) {
+	stopped := make(chan struct{})
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		defer close(stopped)
+		for {
+			select {
+			case <-waiting:
+				_, _ = s.Interrupt(ctx) // the agent may have ended
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return func() { cancel(); <-stopped }
 }
