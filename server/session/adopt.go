@@ -261,11 +261,24 @@ func (a *actor) answerAgain(ev event.Event) bool {
 	a.srv.wg.Go(func() {
 		ctx, cancel := context.WithTimeout(a.ctx, a.srv.opts.CallTimeout)
 		defer cancel()
-		if err := session.Answer(ctx, g.ID, answer); err != nil {
+		err := session.Answer(ctx, g.ID, answer)
+		if err != nil {
 			a.logger.Warn("an answer did not reach the agent", "request", g.ID, "err", err)
+		}
+		if errors.Is(err, agent.ErrInvalid) {
+			a.post(func() { a.reopen(session, ev) })
 		}
 	})
 	return true
+}
+
+// reopen asks the person again: the agent does not take the answer of the log, and waits for another.
+func (a *actor) reopen(session agent.Session, ev event.Event) {
+	if a.agent == nil || a.agent.session != session {
+		return
+	}
+	a.publish(a.take(nil, ev))
+	_ = a.write() // kept and tried again by tick
 }
 
 // sendAgain sends the inputs that the server before has stored as sent and not written. The host writes none twice.

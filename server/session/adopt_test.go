@@ -191,3 +191,31 @@ func TestAnswerAgain_changed(t *testing.T) {
 		}
 	}
 }
+
+// A person is asked again if an adopted agent does not take the answer of the log. After another error the agent is gone, or does not wait.
+func TestAnswerAgain_refused(t *testing.T) {
+	for name, err := range map[string]error{"invalid": errors.Join(agent.ErrInvalid, errors.New("no such choice")), "not open": agent.ErrNotOpen} {
+		c := newStage(t, Opened{})
+		p := c.connect()
+		c.turn("work")
+		ask := &event.PermissionRequest{Kind: event.PermissionTool, RequestID: "r", ToolUseID: "tu", ToolName: "Bash", Input: `{}`}
+		p.setFail("Answer")
+		*p.err = err
+		if err := c.with(t.Context(), c.id, func(a *actor) error {
+			a.core.Given = []keptAnswer{*newKeptAnswer("r", &agent.PermissionAnswer{Allow: true, Choice: "gone"})}
+			a.takeBatch(nil, pumped{events: []event.Event{ask}})
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		c.await("the agent gets the answer", func() bool { return p.got("Answer") })
+		if errors.Is(err, agent.ErrInvalid) {
+			c.inState(RequiresAction)
+			continue
+		}
+		c.await("the error is logged", func() bool { return strings.Contains(c.lines.String(), "did not reach the agent") })
+		if _, records := c.records(0); strings.Contains(records, "permission_request") {
+			t.Errorf("%s: the person is asked again", name)
+		}
+	}
+}
