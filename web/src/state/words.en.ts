@@ -426,6 +426,12 @@ export const en = {
     branches: "Branches of this conversation",
     place: "Place",
     mainBranch: "no branch",
+    select: "Select",
+    pick: (title: string) => `Select ${title}`,
+    selected: (k: number) => `${k} selected`,
+    selectAll: (k: number) => `Select all ${k}`,
+    deleteMany: (k: number) => `Delete ${n(k, "session")}?`,
+    deleteManyText: "Their conversations go. Files stay as they are.",
   },
   // Keys and settings
   set_: setEn,

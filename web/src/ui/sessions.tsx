@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { exportSession, fork } from "../state/actions";
 import { now, w } from "../state/app";
-import { lang } from "../state/prefs";
+import { lang, letters } from "../state/prefs";
 import { agentName } from "../state/providers";
 import { plain } from "../state/safe";
 import { countOf, type Found } from "../state/search";
@@ -29,6 +29,7 @@ import { Icon } from "./icon";
 import { ActionMenu, archiveSession, besides, deleteSession, renameSession, tagSession } from "./sessionmenu";
 import { type Filter, hitHref, Marked, matches, type Narrow, useSearch } from "./search";
 import { SessionDetail } from "./sessiondetail";
+import { Picks } from "./picks";
 import { Skeleton, StateDot } from "./small";
 
 export function SessionsPage() {
@@ -36,6 +37,12 @@ export function SessionsPage() {
   const [narrow, setNarrow] = useState<Narrow>({ project: "", agent: "", tag: "" });
   const [at, setAt] = useState("");
   const [filter, setFilter] = useState<Filter>("all");
+  const [picked, setPicked] = useState<ReadonlySet<string>>();
+  const toggle = (id: string) => {
+    const next = new Set(picked);
+    if (!next.delete(id)) next.add(id);
+    setPicked(next);
+  };
   const results = useSearch(query);
   const hits = results.found;
   const count = countOf(results);
@@ -51,13 +58,19 @@ export function SessionsPage() {
   const all = [...liveEntries.value, ...archivedEntries.value, ...pastEntries.value.filter((e) => !ids.has(e.id))];
   const shown = all.filter((e) => matches(e, query, narrow, filter, hits));
   const rows = asTree(shown).slice(0, 500);
-  const current = all.find((e) => e.id === at);
+  const current = picked ? undefined : all.find((e) => e.id === at);
   return (
     <main class="centre" id="main">
       <header class="bar">
         <MenuButton />
         <h1>{t.sessions}</h1>
         <span class="dim num">{pastCursor.value === undefined ? all.length : `${all.length}+`}</span>
+        <span class="sp" />
+        {!picked && shown.length > 0 && (
+          <Button small icon="check" onClick={() => setPicked(new Set())}>
+            {t.sessions_.select}
+          </Button>
+        )}
       </header>
       <div class="tools">
         <label class="find grow">
@@ -104,6 +117,11 @@ export function SessionsPage() {
         tabIndex={0}
         role="group"
         aria-label={t.sessions}
+        onKeyDown={(k) => {
+          if (k.key === "Escape" && picked) setPicked(undefined);
+          const id = k.key === "x" && letters.value && k.target instanceof Element ? k.target.closest("tr")?.dataset["id"] : undefined;
+          if (id) toggle(id);
+        }}
         onScroll={(e) => {
           const box = e.currentTarget;
           if (box.scrollHeight - box.scrollTop - box.clientHeight < 400) void morePast().catch(() => {});
@@ -138,6 +156,8 @@ export function SessionsPage() {
                   query={query}
                   current={e.id === at}
                   show={() => setAt(e.id)}
+                  picked={picked?.has(e.id)}
+                  toggle={() => toggle(e.id)}
                 />
               ))}
             </tbody>
@@ -153,6 +173,7 @@ export function SessionsPage() {
       </div>
       {current && <SessionDetail e={current} all={all} show={setAt} close={() => setAt("")} />}
       </div>
+      {picked && <Picks picked={shown.filter((e) => picked.has(e.id))} shown={shown} set={setPicked} />}
     </main>
   );
 }
@@ -176,9 +197,12 @@ interface RowProps {
   query: string;
   current: boolean;
   show: () => void;
+  /** Whether it is chosen; undefined while none can be. */
+  picked: boolean | undefined;
+  toggle: () => void;
 }
 
-function Row({ e, depth, hit, query, current, show }: RowProps) {
+function Row({ e, depth, hit, query, current, show, picked, toggle }: RowProps) {
   const t = w.value;
   const pressed = useRef(false);
   const items = [
@@ -201,6 +225,7 @@ function Row({ e, depth, hit, query, current, show }: RowProps) {
   return (
     <tr
       aria-current={current ? "true" : undefined}
+      data-id={e.id}
       // A pointer that is down must not find another place under it when it goes up: it shows the detail with its click.
       onPointerDown={() => {
         pressed.current = true;
@@ -218,7 +243,11 @@ function Row({ e, depth, hit, query, current, show }: RowProps) {
       }}
     >
       <td>
-        <StateDot dot={e.dot} />
+        {picked === undefined ? (
+          <StateDot dot={e.dot} />
+        ) : (
+          <input type="checkbox" checked={picked} aria-label={t.sessions_.pick(plain(e.title || t.untitled))} onChange={toggle} />
+        )}
       </td>
       <td class="grow">
         <span class={`tline${depth > 0 ? " fork" : ""}`} data-depth={Math.min(depth, 4)}>

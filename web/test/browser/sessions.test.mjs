@@ -19,6 +19,43 @@ async function list(page) {
 const detail = (page) => page.getByRole("complementary", { name: "Details" });
 
 describe("sessions", { concurrency: 2 }, () => {
+  test("several are selected with the mouse and with X, archived with an undo, and deleted after one question", async () => {
+    const page = await open(browser, server, { bypassCSP: true });
+    const ids = [];
+    await page.getByLabel("Agent", { exact: true }).selectOption("sim");
+    for (const name of ["one", "two", "three"]) {
+      await begin(page, `say picked ${name}`);
+      await turns(page, 1);
+      ids.push(sessionId(page));
+    }
+    await list(page);
+    const row = (id) => page.locator(`.list tbody tr[data-id="${id}"]`);
+    await page.getByRole("button", { name: "Select", exact: true }).click();
+    await row(ids[0]).getByRole("checkbox").check();
+    await row(ids[1]).locator("a").focus();
+    await page.keyboard.press("x");
+    await page.getByText("2 selected").waitFor();
+    assert.equal(await detail(page).count(), 0, "the detail gives way");
+    assert.deepEqual(await violations(page), []);
+    await page.getByRole("button", { name: "Archive", exact: true }).click();
+    await row(ids[0]).waitFor({ state: "detached" });
+    await row(ids[1]).waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Undo" }).click();
+    await row(ids[0]).waitFor();
+    await row(ids[1]).waitFor();
+    await row(ids[2]).locator("a").focus();
+    await page.keyboard.press("x");
+    await row(ids[0]).getByRole("checkbox").check();
+    await page.getByRole("button", { name: "Delete…" }).click();
+    const dialog = page.getByRole("dialog", { name: "Delete 2 sessions?" });
+    await dialog.getByRole("button", { name: "Delete" }).click();
+    await row(ids[2]).waitFor({ state: "detached" });
+    await row(ids[0]).waitFor({ state: "detached" });
+    assert.equal(await row(ids[1]).count(), 1, "what is not chosen stays");
+    assert.equal(await page.getByRole("checkbox").count(), 0);
+    await page.context().close();
+  });
+
   test("the detail follows the row; a tag is given and narrows the list; a session is deleted", async () => {
     const page = await open(browser, server);
     await page.getByLabel("Agent", { exact: true }).selectOption("sim");
