@@ -8,7 +8,7 @@ DIR      ?=
 BENCH    ?= .
 PART     ?=
 # What takes longest begins first. lint has run go vet. The rules for the repository, crossvet and the benchmarks' own tests run without the race detector.
-PKG      ?= ./claude ./internal/test/e2e ./server $$(go list ./... | grep -vxE "$$(go list -m)/(internal/repo|internal/tool/crossvet|bench.*)")
+PKG      ?= ./internal/test/e2e ./claude ./cmd/parley ./server ./eventlog ./transcript $$(go list ./... | grep -vxE "$$(go list -m)/(internal/repo|internal/tool/crossvet|bench.*)")
 
 # Most of internal/test/e2e starts the real CLI, internal/repo builds programs, internal/tool is for maintainers, and most
 # tests use the test kits.

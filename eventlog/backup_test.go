@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/eventlog"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 // backedUp returns a backup of a store with three logs, one of them trimmed, and the content of each.
@@ -73,6 +74,7 @@ func TestBackup(t *testing.T) {
 // TestRestore_damaged truncates a backup at many places and changes bytes of it: each is rejected, and the store stays
 // empty and usable.
 func TestRestore_damaged(t *testing.T) {
+	short.SkipQuick(t, "restores a backup for each damage")
 	backup, _, _ := backedUp(t)
 	opts := &eventlog.Options{Dir: filepath.Join(t.TempDir(), "data"), UnsafeNoSync: true}
 	check := func(what string, data []byte, want error) {

@@ -8,11 +8,13 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/eventlog"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 // TestHeads opens a killed store, with logs that were trimmed, deleted and recreated, and records of many parts. Open reads the
 // files once and no messages from the server, and finds the same as from the server, also if a file is missing or damaged.
 func TestHeads(t *testing.T) {
+	short.SkipQuick(t, "writes many logs")
 	root := t.TempDir()
 	open := func(dir string) *eventlog.Store {
 		s, err := eventlog.Open(t.Context(), &eventlog.Options{Dir: dir, UnsafeNoSync: true, Quota: largeBlocks})

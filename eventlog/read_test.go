@@ -191,6 +191,7 @@ func followEnd(ctx context.Context, l *eventlog.Log, after eventlog.Cursor, then
 
 // TestFollow_waits follows a log that does not exist yet.
 func TestFollow_waits(t *testing.T) {
+	short.SkipQuick(t, "writes many events")
 	s := open(t, nil)
 	l := s.Log("a")
 	var writer sync.WaitGroup

@@ -218,6 +218,7 @@ func testSalvage(t *testing.T, quota int64, cases int) {
 // TestSalvage_running damages open stores, before the server reads the block again. The next reader lists lost events, or else
 // the next start; no event with an intact record is lost.
 func TestSalvage_running(t *testing.T) {
+	short.SkipQuick(t, "damages a log again and again")
 	t.Cleanup(eventlog.LookAlways())
 	for seed := range uint64(short.Count(2, 6, 1000)) {
 		runningCase(t, rand.New(rand.NewPCG(seed, 4)), fmt.Sprint("seed ", seed))

@@ -293,6 +293,7 @@ func TestKill9(t *testing.T) {
 // TestKill9_unknown kills the server while the agent works on an input without any output. Its
 // files decide: if they do not show the input, it is offered, and not sent again.
 func TestKill9_unknown(t *testing.T) {
+	short.SkipQuick(t, "starts and kills servers")
 	for _, tt := range []struct {
 		env   []string
 		queue int

@@ -54,7 +54,7 @@ func startCrowd(t *testing.T, order crowdOrder) *crowd {
 		t.Fatal(err)
 	}
 	c := &crowd{t: t, cmd: exec.Command(os.Args[0])}
-	c.cmd.Env = []string{"PARLEY_TEST_CROWD=1", "HOME=" + t.TempDir()}
+	c.cmd.Env = []string{"PARLEY_TEST_CROWD=1", "GORACE=atexit_sleep_ms=0", "HOME=" + t.TempDir()}
 	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = bytes.NewReader(data), &c.out, os.Stderr
 	if err := c.cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -9,11 +9,14 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 // TestBody_sentFirst checks that a client that sends all of a body before it reads gets the response that rejects it, at
 // every address that takes a body and whether or not the length is known.
 func TestBody_sentFirst(t *testing.T) {
+	short.SkipQuick(t, "sends large bodies")
 	h := newHarness(t)
 	viewer, err := h.server.CreateToken("v", "viewer", 0)
 	if err != nil {

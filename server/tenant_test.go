@@ -14,6 +14,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/agenttest"
 	"github.com/seed7221b0f9/parley/client"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
@@ -195,6 +196,7 @@ func namesSession(params reflect.Type) bool {
 // TestTenant_workspace checks that workspaces belong to the tenant that created them, and links to
 // that of the session.
 func TestTenant_workspace(t *testing.T) {
+	short.SkipQuick(t, "starts git again and again")
 	w := newTwoTenants(t, true)
 	var ws api.WorkspaceResult
 	w.as("acme", "workspace.create", api.WorkspaceCreateParams{Repo: w.repo}, &ws)
@@ -243,6 +245,7 @@ func TestTenant_shared(t *testing.T) {
 // unknown one: the responses are alike. A tenant's view of the server does not change with the
 // sessions of another.
 func TestTenant_alike(t *testing.T) {
+	short.SkipQuick(t, "calls every method with sessions of others")
 	w := newTwoTenants(t, true)
 	agentID := w.run("globex", "say x")
 	theirs := map[string]string{"session_id": w.sessions["globex"], "session": agentID}

@@ -69,6 +69,7 @@ func TestWorkspace_branch(t *testing.T) {
 
 // TestWorkspace_waited checks that the time in which a request waited for a person is in the result of its turn.
 func TestWorkspace_waited(t *testing.T) {
+	short.SkipQuick(t, "starts git again and again")
 	r := newRepoHarness(t)
 	_, id := r.workspace()
 	r.turn(id, func() { r.git(r.repo, "status") })

@@ -121,6 +121,7 @@ func edit(t *testing.T, path, old, new string) {
 }
 
 func TestWorkspaceTurns(t *testing.T) {
+	short.SkipQuick(t, "starts git again and again")
 	r := newRepoHarness(t)
 	status := r.git(r.repo, "status", "--porcelain=v2", "--branch")
 	ws, id := r.workspace()
@@ -278,6 +279,7 @@ func TestPlainRepository(t *testing.T) {
 }
 
 func TestWorkspaceAccess(t *testing.T) {
+	short.SkipQuick(t, "starts git again and again")
 	r := newRepoHarness(t)
 	ws, id := r.workspace()
 	var tk api.TokensCreateResult

@@ -72,6 +72,7 @@ func uuids(messages []*transcript.Message) (ids []string) {
 
 // TestPageReadsLittle reads the last messages of a long session, and the first.
 func TestPageReadsLittle(t *testing.T) {
+	short.SkipQuick(t, "writes a large session")
 	path := filepath.Join(t.TempDir(), "11111111-0000-4000-8000-000000000000.jsonl")
 	const turns = 5_000
 	writeLong(t, path, turns)

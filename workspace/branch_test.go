@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 // branch returns the position of a tree's branch.
@@ -95,6 +97,7 @@ func TestMerge(t *testing.T) {
 
 // TestMergeRefused checks that a merge which cannot be made changes nothing.
 func TestMergeRefused(t *testing.T) {
+	short.SkipQuick(t, "starts git again and again")
 	w := newWorld(t)
 	_, tree := w.create(CreateOptions{})
 	w.change(tree, "a.txt", "theirs\n")

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 // hook adds a hook to the user's repository, and trusts it.
@@ -75,6 +77,7 @@ func TestCommit(t *testing.T) {
 
 // TestCommitHooksAndSigning checks that a hook can reject a commit, and that a commit is signed if configured.
 func TestCommitHooksAndSigning(t *testing.T) {
+	short.SkipQuick(t, "starts git again and again")
 	w := newWorld(t)
 	w.hook("pre-commit", "echo not today >&2; exit 1")
 	ws, tree := w.create(CreateOptions{})
@@ -101,6 +104,7 @@ func TestCommitHooksAndSigning(t *testing.T) {
 
 // TestTwoWorktrees checks that two agents on one file of one repository do not see each other's changes.
 func TestTwoWorktrees(t *testing.T) {
+	short.SkipQuick(t, "starts git again and again")
 	w := newWorld(t)
 	same := w.untouched()
 	for i := range 2 {

@@ -121,6 +121,7 @@ func TestHunkIDs(t *testing.T) {
 // TestSnapshots checks that a snapshot has the files at its time, including a change that an index
 // cannot detect by size and time, and survives git gc.
 func TestSnapshots(t *testing.T) {
+	short.SkipQuick(t, "starts git again and again")
 	w := newWorld(t)
 	tree, err := w.Tree(w.ctx(), w.repo, "s-plain")
 	if err != nil {

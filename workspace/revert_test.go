@@ -24,6 +24,7 @@ func (w *world) hunksOf(ws Workspace, t *Tree, file string) []Hunk {
 }
 
 func TestRevertHunk(t *testing.T) {
+	short.SkipQuick(t, "starts git again and again")
 	w := newWorld(t)
 	ws, tree := w.create(CreateOptions{})
 	other, _ := w.create(CreateOptions{})
@@ -157,6 +158,7 @@ func TestRevertTurn(t *testing.T) {
 }
 
 func TestRevertRefuses(t *testing.T) {
+	short.SkipQuick(t, "starts git again and again")
 	w := newWorld(t, func(o *Options) { o.MaxFile = 1 << 20 })
 	ws, tree := w.create(CreateOptions{})
 	outside := filepath.Join(w.dir, "outside")

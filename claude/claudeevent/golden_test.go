@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/internal/test/golden"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -47,6 +48,7 @@ func folded(t *testing.T, r *run) string {
 
 // The recordings fold to the golden conversations. Their messages are in messages.sha256.
 func TestGolden_recordings(t *testing.T) {
+	short.SkipQuick(t, "folds every recording")
 	t.Parallel()
 	dir := filepath.Join("..", "..", "testdata", "wire")
 	parts, seen := golden.Parts{}, golden.Forms{}

@@ -28,7 +28,9 @@ import (
 // for one by itself, so call [IsolateProject] for the working directory.
 //
 // In a test it disables the optimizing compiler and the concurrent garbage collector of the
-// CLI's JavaScript engine, so that a conversation of a few turns uses less CPU time.
+// CLI's JavaScript engine, so that a conversation of a few turns uses less CPU time, and the
+// second for which a Go program with the race detector, such as a hook or a tool server,
+// waits before it exits.
 func HermeticEnv(dir, baseURL string) (env []string, err error) {
 	if err := checkLoopback(baseURL); err != nil {
 		return nil, fmt.Errorf("claudetest: base URL %q: %w", baseURL, err)
@@ -61,7 +63,7 @@ func HermeticEnv(dir, baseURL string) (env []string, err error) {
 		"GIT_CEILING_DIRECTORIES=" + dir,
 	}
 	if testing.Testing() {
-		env = append(env, "BUN_JSC_useDFGJIT=0", "BUN_JSC_useConcurrentGC=0")
+		env = append(env, "BUN_JSC_useDFGJIT=0", "BUN_JSC_useConcurrentGC=0", "GORACE=atexit_sleep_ms=0")
 	}
 	return env, nil
 }

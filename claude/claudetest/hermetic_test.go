@@ -46,14 +46,14 @@ func TestHermeticEnv(t *testing.T) {
 	for name, want := range map[string]string{
 		"ANTHROPIC_BASE_URL": "http://127.0.0.1:1", "TZ": "UTC", "LANG": "C.UTF-8", "DISABLE_AUTOUPDATER": "1",
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_TELEMETRY": "1", "DISABLE_ERROR_REPORTING": "1",
-		"GIT_CEILING_DIRECTORIES": dir, "BUN_JSC_useDFGJIT": "0", "BUN_JSC_useConcurrentGC": "0",
+		"GIT_CEILING_DIRECTORIES": dir, "BUN_JSC_useDFGJIT": "0", "BUN_JSC_useConcurrentGC": "0", "GORACE": "atexit_sleep_ms=0",
 		"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:" + filepath.Dir(node),
 	} {
 		if got[name] != want {
 			t.Errorf("%s=%q, want %q", name, got[name], want)
 		}
 	}
-	if len(got) != 16 || got["ANTHROPIC_API_KEY"] == "" {
+	if len(got) != 17 || got["ANTHROPIC_API_KEY"] == "" {
 		t.Errorf("environment %q", env)
 	}
 }

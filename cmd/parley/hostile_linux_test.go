@@ -203,6 +203,7 @@ func TestHostileCLI(t *testing.T) {
 
 // doctor shows file names and the output of programs.
 func TestHostileDoctor(t *testing.T) {
+	short.SkipQuick(t, "starts many commands")
 	cli := filepath.Join(t.TempDir(), "claude"+strings.ReplaceAll(trick, "/", ""))
 	if err := os.WriteFile(cli, []byte("#!/bin/sh\nprintf '2.1.0 evil\\033[2J\\n'\nprintf 'evil\\033[2J\\n' >&2\nexit 3\n"), 0o700); err != nil {
 		t.Fatal(err)

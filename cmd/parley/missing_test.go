@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/acp/acpagent"
 	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 // linkedProgram returns the path under which the test binary runs as the command; TestMain has
@@ -60,6 +61,7 @@ func TestACP_missing(t *testing.T) {
 // TestCLIVariable checks that every command that starts the CLI uses the one in PARLEY_CLI or
 // --cli, and never another one.
 func TestCLIVariable(t *testing.T) {
+	short.SkipQuick(t, "starts many commands")
 	parley := linkedProgram(t)
 	for name, args := range map[string][]string{
 		"run": {"run", "hi"}, "chat": {"chat"}, "serve": {"serve", "--listen", "127.0.0.1:0"},
@@ -75,7 +77,7 @@ func TestCLIVariable(t *testing.T) {
 					cmd.Args = append(cmd.Args, more[1])
 				}
 				own := t.TempDir()
-				cmd.Dir, cmd.Env, cmd.Stdin = own, []string{"HOME=" + own, "PATH=" + own, more[0]}, strings.NewReader("hi\n")
+				cmd.Dir, cmd.Env, cmd.Stdin = own, []string{"HOME=" + own, "PATH=" + own, "GORACE=atexit_sleep_ms=0", more[0]}, strings.NewReader("hi\n")
 				out, err := cmd.CombinedOutput()
 				if err == nil || ctx.Err() != nil || !strings.Contains(string(out), "/nowhere/claude") {
 					t.Errorf("it ended with %v and printed\n%s", err, out)

@@ -11,11 +11,13 @@ import (
 
 	"github.com/seed7221b0f9/parley/claude/claudetest"
 	"github.com/seed7221b0f9/parley/client"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // The printed token ends when the server is stopped with Ctrl-C, and is valid after it was killed or terminated.
 func TestServe_printed(t *testing.T) {
+	short.SkipQuick(t, "starts many servers")
 	path, err := exec.LookPath("parley") // TestMain has put it there
 	if err != nil {
 		t.Fatal(err)

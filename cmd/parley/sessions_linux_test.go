@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/cell"
 	"github.com/seed7221b0f9/parley/internal/test/faultinject"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 // hostileSessions returns a configuration directory with sessions that contain control
@@ -48,6 +49,7 @@ var sgr = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 
 // The output of every command fits the terminal, and no text of a session controls it.
 func TestSessionsOnTerminal(t *testing.T) {
+	short.SkipQuick(t, "starts many commands")
 	dir, id := hostileSessions(t)
 	for _, tt := range []struct {
 		args string

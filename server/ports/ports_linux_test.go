@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 // one in a separate session and exits; scrubbed, which starts one without the mark and waits for
 // it.
 func child(mode string) {
-	env := []string{childVariable + "=listen", ports.Variable + "=" + os.Getenv(ports.Variable)}
+	env := []string{"GORACE=atexit_sleep_ms=0", childVariable + "=listen", ports.Variable + "=" + os.Getenv(ports.Variable)}
 	attr := &syscall.SysProcAttr{}
 	switch mode {
 	case "listen":
@@ -76,7 +76,7 @@ func child(mode string) {
 func start(t *testing.T, mode, mark string) int {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = []string{childVariable + "=" + mode, ports.Variable + "=" + mark}
+	cmd.Env = []string{"GORACE=atexit_sleep_ms=0", childVariable + "=" + mode, ports.Variable + "=" + mark}
 	in, inWrite, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)

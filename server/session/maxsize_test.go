@@ -6,10 +6,12 @@ import (
 	"testing"
 
 	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 // TestBounded checks which results are cut, and that another message is rejected by its type.
 func TestBounded(t *testing.T) {
+	short.SkipQuick(t, "cuts large results")
 	text := event.Quote(strings.Repeat("\u2028\"", MaxMessage/8))
 	for name, content := range map[string]event.JSON{"text": text, "blocks": `[{"type":"text","text":` + text + `}]`} {
 		cut := bounded(&event.ToolComplete{ToolUseID: "t", Content: content, ToolUseResult: text}).(*event.ToolComplete)

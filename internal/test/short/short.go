@@ -20,6 +20,15 @@ func SkipLong(tb testing.TB, does string) {
 	}
 }
 
+// SkipQuick skips a test that takes at least a fifth of a second of processor time with go test -short, except where
+// PARLEY_QUICK=0 is set, as make mutants does, and prints what it does.
+func SkipQuick(tb testing.TB, does string) {
+	tb.Helper()
+	if os.Getenv("PARLEY_QUICK") != "0" {
+		SkipLong(tb, does)
+	}
+}
+
 // Count returns the number of repetitions of a test: few with -short, many with PARLEY_SOAK=1.
 func Count(few, usual, many int) int {
 	switch {

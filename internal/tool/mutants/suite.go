@@ -54,7 +54,7 @@ func (s *suite) run(ctx context.Context, tmp string, tests []string, limit time.
 	args := s.args(tests, limit)
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Dir = s.dir
-	cmd.Env = append(append(os.Environ(), "TMPDIR="+tmp), env...)
+	cmd.Env = append(append(os.Environ(), "TMPDIR="+tmp, "PARLEY_QUICK=0"), env...)
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output
 	ownGroup(cmd)
