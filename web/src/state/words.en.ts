@@ -455,6 +455,7 @@ export const en = {
         ["]", "Panel"],
         ["/", "To the search"],
         ["J K", "In lists: next, previous row; on Home the request, which letters then answer"],
+        ["X", "In the list of sessions: select the row"],
       ],
     ],
     [
