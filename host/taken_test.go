@@ -46,6 +46,14 @@ func TestCaughtUp(t *testing.T) {
 		}
 		var mu sync.Mutex
 		read := 0
+		for b := make([]byte, 1000); read < lines; {
+			n, err := p.Stdout().Read(b)
+			must(t, err)
+			read += strings.Count(string(b[:n]), "\n")
+		}
+		if err := p.CaughtUp(stopped); err == nil {
+			t.Errorf("ends %v: it has caught up while its reader handles the last part", ends)
+		}
 		var reading sync.WaitGroup
 		reading.Go(func() {
 			b := make([]byte, 1000)
