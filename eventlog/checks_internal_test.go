@@ -60,3 +60,15 @@ func TestCheckBackup(t *testing.T) {
 		}
 	}
 }
+
+// TestSoundPart checks what a salvage keeps: records, those of a newer program too, and nothing that is damaged.
+func TestSoundPart(t *testing.T) {
+	for _, tt := range []struct {
+		payload []byte
+		want    bool
+	}{{nil, false}, {[]byte{Format + 1}, true}, {[]byte{Format + 1, 0xff, 0}, true}, {[]byte{Format}, false}, {[]byte{0, 0xff}, false}} {
+		if got := soundPart(nil, tt.payload); got != tt.want {
+			t.Errorf("%x: %v, want %v", tt.payload, got, tt.want)
+		}
+	}
+}

@@ -336,3 +336,34 @@ func TestClosed_elsewhere(t *testing.T) {
 	}
 	closeStore(t, s)
 }
+
+// TestClosed_recent damages a closed block with messages that are young enough for the server to read at its start, which would cut it: it is
+// salvaged before.
+func TestClosed_recent(t *testing.T) {
+	t.Cleanup(eventlog.CheckAfter(time.Hour))
+	t.Cleanup(eventlog.Dedupe(time.Hour))
+	dir := filepath.Join(t.TempDir(), "data")
+	s := openSmall(t, dir)
+	for n := range uint64(90) {
+		appendTexts(t, s.Log("old"), n, strings.Repeat("x", 1_000))
+	}
+	closeStore(t, s)
+	files := blocks(t, dir)
+	if len(files) < 3 {
+		t.Fatalf("%d blocks", len(files))
+	}
+	name := filepath.Join(filepath.Dir(files[0]), "1.blk")
+	info, err := os.Stat(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	overwrite(t, name, 0, []byte{0xff, 0xff})
+	if err := os.Chtimes(name, info.ModTime(), info.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+	s = openSmall(t, dir)
+	if !salvaged(dir) || eventlog.Unchecked(s) != 0 {
+		t.Errorf("salvaged is %v, and %d blocks are not checked", salvaged(dir), eventlog.Unchecked(s))
+	}
+	closeStore(t, s)
+}

@@ -71,3 +71,10 @@ func CheckAgain(ticks <-chan time.Time) (undo func()) {
 	againTicks = func() (<-chan time.Time, func()) { return ticks, func() {} }
 	return func() { againTicks = before }
 }
+
+// Dedupe sets the age up to which a block is checked before the server starts. It returns a function that restores it.
+func Dedupe(d time.Duration) (undo func()) {
+	before := dedupeTime
+	dedupeTime = d
+	return func() { dedupeTime = before }
+}
