@@ -489,3 +489,22 @@ func TestLeftAgent_end(t *testing.T) {
 		t.Errorf("the host has %+v, want none", all)
 	}
 }
+
+// A session whose log cannot be read loses its agent: nobody could answer for it.
+func TestHost_unreadable(t *testing.T) {
+	c := newHostStage(t)
+	c.begin()
+	c.leave()
+	log := c.store.Log(c.id).(*memLog)
+	log.mu.Lock()
+	log.events[len(log.events)-1] = []byte(`{"t":`)
+	log.mu.Unlock()
+	c.serve(nil)
+	info, err := c.server.Lookup(t.Context(), c.id)
+	if err != nil || info.State != string(Failed) || info.Title != damagedTitle || info.Loaded {
+		t.Errorf("the list has %+v, %v, want a session that failed", info, err)
+	}
+	if all := c.left(); len(all) != 0 {
+		t.Errorf("the host has the agents %+v, want none", all)
+	}
+}
