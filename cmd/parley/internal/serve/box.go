@@ -61,7 +61,7 @@ func (f *Settings) boxes(ctx context.Context, opts *server.Options) error {
 		return b.Missing
 	}
 	var err, cacheErr error
-	b.Hide, err = realPaths(f.Data, f.apiKeyFile)
+	b.Hide, err = realPaths(f.Data, f.apiKeyFile, f.secretKeyFile)
 	b.Caches, cacheErr = realPaths(f.box.caches...)
 	opts.Boxes = b
 	return errors.Join(err, cacheErr)

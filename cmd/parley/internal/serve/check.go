@@ -233,6 +233,9 @@ func checkNATS(ctx context.Context, s *Settings, owner int) doctor.Check {
 		c.Status, c.Detail, c.Fix = doctor.Fail, err.Error(), "start the server with JetStream on, or mend --nats and --nats-credentials"
 		return c
 	}
-	c.Detail = fmt.Sprintf("%s with %d streams; it has to sync each write (sync_interval: always) or to keep three copies", health.Server, health.Streams)
+	// A client cannot ask for the setting.
+	c.Status = doctor.Warn
+	c.Detail = fmt.Sprintf("%s with %d streams; whether it syncs each write is not known: without that a power cut can lose what was acknowledged in the last two minutes", health.Server, health.Streams)
+	c.Fix = "set sync_interval: always in the jetstream block of every NATS server, and keep three copies (--nats-replicas 3)"
 	return c
 }

@@ -113,13 +113,17 @@ func (f *Settings) Serve(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	secret, err := f.secretKey()
+	if err != nil {
+		return err
+	}
 	// Open the port first: a second server fails before it touches any files.
 	port, before, err := f.openPort(ctx, logger)
 	if err != nil {
 		return err
 	}
 	for {
-		r := &run{Settings: f, out: out, logger: logger, key: key, port: port, before: before}
+		r := &run{Settings: f, out: out, logger: logger, key: key, secret: secret, port: port, before: before}
 		err := r.serve(ctx)
 		if r.next == nil {
 			return err
@@ -137,6 +141,7 @@ type run struct {
 	out    io.Writer
 	logger *slog.Logger
 	key    string
+	secret []byte // of the cluster
 	port   *net.TCPListener
 	before *takeover.Predecessor // the server that this one replaces, or nil
 	next   *takeover.Successor   // the server that replaces this one, or nil
@@ -167,6 +172,11 @@ func (r *run) serve(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, closeStore(store)) }()
+	peers, leaveCluster, err := r.joinCluster(ctx, r.secret, l, store, r.logger)
+	if err != nil {
+		return err
+	}
+	defer leaveCluster()
 	ctx, shutdown := context.WithCancel(signalled)
 	defer shutdown()
 	agentHost, endHost, err := r.openHost(signalled, r.out, r.logger)
@@ -180,7 +190,7 @@ func (r *run) serve(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, offered.Close()) }()
 	opts := r.options(r.logger, store, offered, traces)
-	opts.Shutdown, opts.Preview, opts.Host = shutdown, shown.origins, agentHost
+	opts.Shutdown, opts.Preview, opts.Host, opts.Cluster = shutdown, shown.origins, agentHost, peers
 	opts.APIKey, opts.APIUpstream = r.key, r.apiUpstream
 	if err := errors.Join(r.money(&opts), r.storage(&opts), r.telling(&opts), r.checkTenants(), r.boxes(ctx, &opts)); err != nil {
 		return err

@@ -32,7 +32,7 @@ type Settings struct {
 	agents, dirs, allowedHosts, allowedOrigins, proxies, passEnv, trustGit, limits []string
 	tlsCert, tlsKey                                                                string
 	insecure, allowBypass                                                          bool
-	nats, natsCredentials, natsCA                                                  string
+	nats, natsCredentials, natsCA, secretKeyFile                                   string
 	natsReplicas                                                                   int
 	quotaMB                                                                        int64
 	model, mode, cli                                                               string
@@ -107,6 +107,7 @@ func (f *Settings) Register(p *pflag.FlagSet) {
 	p.StringVar(&f.natsCredentials, "nats-credentials", "", "credentials file for --nats")
 	p.StringVar(&f.natsCA, "nats-ca", "", "certificate authorities for --nats")
 	p.IntVar(&f.natsReplicas, "nats-replicas", 1, "copies that the cluster keeps")
+	p.StringVar(&f.secretKeyFile, "secret-key-file", "", "file with the secret that servers on one NATS cluster share, 32 random bytes or more")
 	p.Int64Var(&f.quotaMB, "quota-mb", 10<<10, "most megabytes of logs on disk")
 	p.StringArrayVar(&f.limits, "limit-mb", nil, "KIND=MB: delete the oldest logs, uploads or worktrees beyond this; repeatable (default: nothing is deleted)")
 	p.StringVar(&f.logLevel, "log-level", "info", "debug, info, warn or error")
