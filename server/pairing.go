@@ -14,12 +14,13 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// The limits of pairing: the lifetime of a code, the number of open ones, and the lifetime of the
+// The limits of pairing: the lifetime of a code for a device and for a machine, the number of open ones, and the lifetime of the
 // token of a device.
 const (
-	pairingAge  = 2 * time.Minute
-	maxPairings = 16
-	deviceAge   = 180 * 24 * time.Hour
+	pairingAge        = 2 * time.Minute
+	machinePairingAge = 10 * time.Minute
+	maxPairings       = 16
+	deviceAge         = 180 * 24 * time.Hour
 )
 
 // pairing is the device that a code stands for.
@@ -41,7 +42,11 @@ func pairingCreate(s *Server, _ context.Context, c *caller, p api.PairingCreateP
 	}
 	s.pairings.drop(func(old pairing) bool { return old.by == c.id })
 	made := pairing{id: random.Hex(6), name: name, role: r, by: c.id}
-	code, expires := s.pairings.begin(made, pairingAge)
+	age := pairingAge
+	if r == roleHost {
+		age = machinePairingAge
+	}
+	code, expires := s.pairings.begin(made, age)
 	return api.PairingCreateResult{ID: made.id, Code: code, ExpiresAt: session.Timestamp(expires), Loopback: s.loopbackOnly(), Addresses: s.addresses()}, nil
 }
 

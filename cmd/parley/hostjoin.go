@@ -17,7 +17,9 @@ The server names an agent, a directory and options; this machine makes the comma
 servers, hooks and variables come from the configuration of this machine. Agents run below --dir, and
 no answer of the server raises their permission mode above --max-mode. A server can still prompt
 agents and approve their calls, so that it can do what this user can do. The token comes from
---token-file, from PARLEY_TOKEN or from a line of standard input.
+--token-file, from PARLEY_TOKEN or from a line of standard input. In place of a token, a line can be
+the code that the page shows under Machines; at a terminal the command asks for it. The code is
+exchanged for a token, which is kept below --data for its owner only.
 
 Exit codes:
     0  a signal has ended it

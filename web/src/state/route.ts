@@ -6,6 +6,7 @@ export type Route =
   | { page: "new" }
   | { page: "home"; request?: string }
   | { page: "sessions" }
+  | { page: "machines" }
   | { page: "usage" }
   | { page: "settings"; section?: string }
   | { page: "session"; ids: string[]; message?: string }
@@ -34,6 +35,8 @@ export function parseRoute(hash: string): Route {
       const turn = asked.get("turn");
       return parts[1] ? { page: "changes", id: parts[1], ...(turn ? { turn } : {}) } : { page: "sessions" };
     }
+    case "machines":
+      return { page: "machines" };
     case "usage":
       return { page: "usage" };
     case "settings":
@@ -69,6 +72,8 @@ export function formatRoute(r: Route): string {
       return `#/c/${encodeURIComponent(r.id)}${search("turn", r.turn)}`;
     case "settings":
       return r.section ? `#/settings/${encodeURIComponent(r.section)}` : "#/settings";
+    case "machines":
+      return "#/machines";
     case "usage":
       return "#/usage";
     case "history":

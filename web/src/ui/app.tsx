@@ -65,6 +65,8 @@ function Page() {
       return <Late key="sessions" load={() => import("./sessions").then((m) => ({ default: m.SessionsPage }))} />;
     case "session":
       return <SessionPage ids={r.ids} />;
+    case "machines":
+      return <Late key="machines" load={() => import("./machines")} />;
     case "usage":
       return <Late key="usage" load={() => import("./usage/page").then((m) => ({ default: m.UsagePage }))} />;
     case "settings":

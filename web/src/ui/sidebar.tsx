@@ -8,6 +8,7 @@ import { formatRoute, go, route } from "../state/route";
 import { plain } from "../state/safe";
 import { type Entry, entryHref, liveEntries, loaded, past, pastEntries, refreshPast } from "../state/sessions";
 import { age, isToday } from "../state/time";
+import { mw } from "../state/words.machines";
 import { Button, Hint, IconButton } from "./button";
 import { Foot } from "./foot";
 import { drawer } from "./frame";
@@ -70,6 +71,7 @@ export function Sidebar() {
       <div class="navs">
         <NavLink page="home" icon="home" label={t.home.title} count={waiting.value} />
         <NavLink page="sessions" icon="menu" label={t.sessions} />
+        <NavLink page="machines" icon="server" label={mw.value.title} />
         <NavLink page="usage" icon="usage" label={t.usage_.title} />
       </div>
       <SessionList />
@@ -84,7 +86,7 @@ function NavLink({
   label,
   count,
 }: {
-  page: "home" | "sessions" | "usage";
+  page: "home" | "sessions" | "machines" | "usage";
   icon: IconName;
   label: string;
   count?: number;

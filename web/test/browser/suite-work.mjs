@@ -6,3 +6,4 @@ import "./requests.test.mjs";
 import "./typing.test.mjs";
 import "./approve.test.mjs";
 import "./host.test.mjs";
+import "./machines.test.mjs";

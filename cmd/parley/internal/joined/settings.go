@@ -38,7 +38,7 @@ func (f *Settings) Register(p *pflag.FlagSet) {
 	p.StringArrayVar(&f.dirs, "dir", nil, "directory that agents may run in, with all below it; repeatable (default: the current one)")
 	p.StringVar(&f.maxMode, "max-mode", DefaultMode, "permission mode that no agent exceeds: "+strings.Join(MaxModes, ", "))
 	p.IntVar(&f.slots, "slots", 0, "agents that run at once (default: no limit)")
-	p.StringVar(&f.tokenFile, "token-file", "", "file with the token, which only its owner can read (default: PARLEY_TOKEN, or a line of standard input)")
+	p.StringVar(&f.tokenFile, "token-file", "", "file with the token, which only its owner can read (default: PARLEY_TOKEN, a line of standard input, or the one of an earlier code)")
 	p.StringVar(&f.cli, "cli", "", "the claude program (default: the one that is installed)")
 	p.StringArrayVar(&f.passEnv, "pass-env", nil, "further variable that agents get; NAME* is a prefix; repeatable")
 	p.StringArrayVar(&f.trustGit, "trust-git", nil, "hash, as standard error has it, of programs in a repository's git configuration that git may run; repeatable")
@@ -53,7 +53,7 @@ func (f *Settings) Join(ctx context.Context, server string, in *os.File, out io.
 	if err != nil {
 		return err
 	}
-	token, err := f.token(in)
+	token, kept, err := f.credential(ctx, server, dir, in, out)
 	if err != nil {
 		return err
 	}
@@ -69,6 +69,9 @@ func (f *Settings) Join(ctx context.Context, server string, in *os.File, out io.
 	}
 	teller := &teller{out: out, server: server, name: r.Name, agents: r.Agents}
 	err = join.Run(ctx, join.Config{Server: server, Token: token, Registration: r, DataDir: f.data, Policy: policy, Logger: log, OnState: teller.state})
+	if kept {
+		err = forgetToken(dir, err)
+	}
 	teller.end(dir, running(context.WithoutCancel(ctx), dir))
 	return err
 }

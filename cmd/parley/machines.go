@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed7221b0f9/parley/client"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/remote"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
+	"github.com/seed7221b0f9/parley/server/api"
+)
+
+const machinesLong = `Machines lists the machines that have joined a server since its start, with their agents and the
+directories that they offer. A machine joins with parley host join.
+
+Exit codes:
+    0  it was done
+    1  the server did not answer, or refused
+    2  invalid command line`
+
+func newMachines(code *int) *cobra.Command {
+	f := &remote.Flags{}
+	asJSON := false
+	cmd := &cobra.Command{
+		Use: "machines [flags]", Short: "List the machines of a server, and shut them out", Long: machinesLong, Args: term.NoArguments, DisableFlagsInUseLine: true,
+		Example: "  parley machines\n  parley machines --json | jq -r '.machines[] | select(.state == \"unreachable\").name'\n  parley machines revoke workstation",
+	}
+	cmd.RunE = aboutFiles(code, f, &asJSON, func(ctx context.Context, c *client.Client, _ []string) (any, string, error) {
+		var r api.MachinesListResult
+		if err := remote.Call(ctx, c, "machines.list", api.Empty{}, &r); err != nil {
+			return nil, "", err
+		}
+		text, err := machinesTable(r.Machines)
+		return r, text, err
+	})
+	cmd.Flags().BoolVar(&asJSON, "json", false, "the answer of machines.list as JSON")
+	f.Register(cmd.Flags())
+	cmd.AddCommand(newMachinesRevoke(code))
+	return cmd
+}
+
+// machinesTable returns a table.
+func machinesTable(all []api.Machine) (string, error) {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "MACHINE\tSTATE\tSINCE\tAGENTS\tDIRECTORIES\tLABELS")
+	for _, m := range all {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", term.OneLine(m.Name), term.OneLine(m.State), term.OneLine(m.Since), term.OneLine(strings.Join(m.Agents, " ")),
+			term.OneLine(strings.Join(m.Directories, " ")), term.OneLine(strings.Join(m.Labels, " ")))
+	}
+	err := w.Flush()
+	return b.String(), err
+}
+
+func newMachinesRevoke(code *int) *cobra.Command {
+	f := &remote.Flags{}
+	asJSON := false
+	cmd := &cobra.Command{
+		Use: "revoke [flags] MACHINE", Short: "End the token of a machine, and its link", Args: term.Arguments(1, 1), DisableFlagsInUseLine: true,
+		Long:    "Revoke ends the token with which a machine has joined. The machine is out at once, and its agents run on there until their time without a server ends.",
+		Example: "  parley machines revoke workstation",
+	}
+	cmd.RunE = aboutFiles(code, f, &asJSON, func(ctx context.Context, c *client.Client, args []string) (any, string, error) {
+		var r api.MachinesListResult
+		if err := remote.Call(ctx, c, "machines.list", api.Empty{}, &r); err != nil {
+			return nil, "", err
+		}
+		for _, m := range r.Machines {
+			if m.Name != args[0] {
+				continue
+			}
+			err := remote.Call(ctx, c, "tokens.revoke", api.TokensRevokeParams{ID: m.Token}, nil)
+			return m, fmt.Sprintf("%s is shut out.\n", term.OneLine(m.Name)), err
+		}
+		return nil, "", fmt.Errorf("no machine %q has joined", args[0])
+	})
+	cmd.Flags().BoolVar(&asJSON, "json", false, "the machine as JSON")
+	f.Register(cmd.Flags())
+	return cmd
+}

@@ -1,0 +1,86 @@
+// The words of machines in both languages.
+
+import { computed } from "@preact/signals";
+import { lang } from "./prefs";
+
+const en = {
+  title: "Machines",
+  add: "Add machine",
+  none: "Agents can run on other machines too.",
+  connected: (since: string) => `connected for ${since}`,
+  away: (since: string) => `unreachable since ${since}`,
+  awayNote: "The agents run on there. What they write arrives when the machine is back.",
+  sessions: "Sessions",
+  counts: (run: number, wait: number) => (wait > 0 ? `${run} run, ${wait} wait for you` : `${run} run`),
+  places: (n: number) => `at most ${n} agents at once`,
+  noLimit: "no limit",
+  agents: "Agents",
+  folders: "Folders",
+  limits: "Limits",
+  sandbox: "Sandbox",
+  noSandbox: "no sandbox",
+  labels: "Labels",
+  shutOut: "Shut out",
+  shutOutTitle: (name: string) => `Shut out ${name}?`,
+  shutOutText: (n: number) =>
+    n > 0
+      ? `It loses its token and its link. ${n} of its sessions are at work; their agents run on there without you.`
+      : "It loses its token and its link. To join again it needs a new code.",
+  shutOutDone: (name: string) => `${name} is shut out`,
+  adminOnly: "Only an administrator can add or shut out machines.",
+  addTitle: "Add a machine",
+  name: "Name",
+  foldersOffered: "Folders it offers",
+  foldersNote: "Separate several with a comma.",
+  slots: "Agents at once",
+  run: "Run this on the machine. It dials out, so that no port is opened there.",
+  copy: "Copy",
+  code: "It asks for this code:",
+  waits: (left: string) => `Waiting for the machine. The code is good once, for ${left} more minutes.`,
+  expired: "The code has expired.",
+  newCode: "New code",
+  joined: (name: string, agents: string) => `${name} has joined with ${agents}`,
+  loopback: (host: string) => `Other machines cannot reach ${host}. Start the server with an address of your network.`,
+  close: "Close",
+};
+
+const zh: typeof en = {
+  title: "机器",
+  add: "添加机器",
+  none: "代理也可以在其他机器上运行。",
+  connected: (since) => `已连接 ${since}`,
+  away: (since) => `自 ${since} 起无法连接`,
+  awayNote: "代理在那里继续运行。机器恢复后会收到其输出。",
+  sessions: "会话",
+  counts: (run, wait) => (wait > 0 ? `${run} 个运行中，${wait} 个等待您` : `${run} 个运行中`),
+  places: (n) => `最多同时 ${n} 个代理`,
+  noLimit: "不限数量",
+  agents: "代理",
+  folders: "文件夹",
+  limits: "限制",
+  sandbox: "沙箱",
+  noSandbox: "无沙箱",
+  labels: "标签",
+  shutOut: "移除",
+  shutOutTitle: (name) => `移除 ${name}？`,
+  shutOutText: (n) =>
+    n > 0 ? `它将失去令牌和连接。其中 ${n} 个会话正在工作；代理会在那里继续运行。` : "它将失去令牌和连接。再次加入需要新代码。",
+  shutOutDone: (name) => `已移除 ${name}`,
+  adminOnly: "只有管理员可以添加或移除机器。",
+  addTitle: "添加机器",
+  name: "名称",
+  foldersOffered: "提供的文件夹",
+  foldersNote: "多个文件夹用逗号分隔。",
+  slots: "同时运行的代理",
+  run: "在该机器上运行此命令。它向外连接，因此不会打开端口。",
+  copy: "复制",
+  code: "它会要求输入此代码：",
+  waits: (left) => `正在等待机器。代码仅可使用一次，剩余 ${left} 分钟。`,
+  expired: "代码已过期。",
+  newCode: "新代码",
+  joined: (name, agents) => `${name} 已加入，代理：${agents}`,
+  loopback: (host) => `其他机器无法连接 ${host}。请用网络地址启动服务器。`,
+  close: "关闭",
+};
+
+export const mw = computed(() => (lang.value === "zh" ? zh : en));
