@@ -51,10 +51,10 @@ func ExampleMapper() {
 		for _, u := range m.Event(ev) {
 			switch v := u.Value.(type) {
 			case *acp.ToolCall:
-				fmt.Println(u.SessionUpdate, v.Title)
+				fmt.Println(u.SessionUpdate.SessionUpdate, v.Title)
 			case *acp.ToolCallUpdate:
 				title, _ := v.Title.Get()
-				fmt.Println(u.SessionUpdate, title)
+				fmt.Println(u.SessionUpdate.SessionUpdate, title)
 			}
 		}
 	}
