@@ -27,6 +27,7 @@ export const en = {
 
   // Frame
   skipLink: "Skip to the conversation",
+  machines: "Machines",
   sessions: "Sessions",
   newSession: "New session",
   newShort: "New",

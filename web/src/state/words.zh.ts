@@ -23,6 +23,7 @@ export const zh: Words = {
   tokens: (k) => `${k} tokens`,
 
   skipLink: "跳到会话",
+  machines: "机器",
   sessions: "会话",
   newSession: "新建会话",
   newShort: "新建",

@@ -8,7 +8,6 @@ import { formatRoute, go, route } from "../state/route";
 import { plain } from "../state/safe";
 import { type Entry, entryHref, liveEntries, loaded, past, pastEntries, refreshPast } from "../state/sessions";
 import { age, isToday } from "../state/time";
-import { mw } from "../state/words.machines";
 import { Button, Hint, IconButton } from "./button";
 import { Foot } from "./foot";
 import { drawer } from "./frame";
@@ -71,7 +70,7 @@ export function Sidebar() {
       <div class="navs">
         <NavLink page="home" icon="home" label={t.home.title} count={waiting.value} />
         <NavLink page="sessions" icon="menu" label={t.sessions} />
-        <NavLink page="machines" icon="server" label={mw.value.title} />
+        <NavLink page="machines" icon="server" label={t.machines} />
         <NavLink page="usage" icon="usage" label={t.usage_.title} />
       </div>
       <SessionList />
