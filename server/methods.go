@@ -81,7 +81,7 @@ func ownKey(params reflect.Value, c *caller, method string) {
 		return
 	}
 	if key := params.FieldByName("Key"); key.IsValid() && key.String() != "" {
-		key.SetString(hashOf(c.account + "\x00" + method + "\x00" + key.String()))
+		key.SetString(session.ScopedKey(c.account, method, key.String()))
 	}
 }
 

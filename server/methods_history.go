@@ -36,7 +36,7 @@ func (s *Server) histories(ctx context.Context, c *caller, machine, provider str
 	}
 	all = slices.DeleteFunc(all, func(h place.History) bool { return provider != "" && h.Agent != provider })
 	if len(all) == 0 {
-		return nil, session.Fail(api.Unsupported, "no agent of this machine keeps a history")
+		return nil, session.Fail(api.Unsupported, "no agent of this server keeps a history")
 	}
 	return all, nil
 }

@@ -106,7 +106,7 @@ func (l *Local) Usage(ctx context.Context, q agent.UsageQuery) ([]agent.Usage, e
 		rows = append(rows, list...)
 	}
 	if !found {
-		return nil, fail(api.Unsupported, "no agent of this machine keeps accounts")
+		return nil, fail(api.Unsupported, "no agent of this server keeps accounts")
 	}
 	return rows, nil
 }

@@ -228,7 +228,7 @@ func (c *core) accepted(key string) (accepted, bool) {
 		return accepted{}, false
 	}
 	for _, k := range slices.Backward(c.Keys) {
-		if k.Key == key {
+		if sameKey(k.Key, key) {
 			return k, true
 		}
 	}
