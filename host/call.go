@@ -9,26 +9,27 @@ import (
 	"time"
 )
 
-// The limits of calls.
+// Limits of calls.
 const (
-	// maxCalls limits the concurrent calls of an owner, maxParams the bytes of the parameters, maxResult those of the result. A relay serves
-	// some more calls, because a place in it is free only when the result is on its way.
+	// maxCalls limits the concurrent calls of an owner, maxParams the size of the parameters in bytes, and maxResult
+	// the size of the result. A relay serves a few more calls, because it frees a slot only when it sends the result.
 	maxCalls  = 8
 	maxServed = maxCalls + 4
 	maxParams = 1 << 20
 	maxResult = 24 << 20
-	// callTime limits a call, so that one that hangs does not take a place forever.
+	// callTime is the timeout of a call, so that a hanging call does not occupy a slot forever.
 	callTime = 5 * time.Minute
 )
 
-// Service answers calls of an owner on another machine that are not about agents. A [Policy] may implement it.
+// Service answers calls from an owner on another machine that do not concern agents. A [Policy] may implement it.
 type Service interface {
-	// Call answers a call. ctx ends when the owner gives the call up, or the connection ends. It may be called from several goroutines.
+	// Call answers a call. ctx ends when the owner cancels the call or the connection closes. It may be called from
+	// several goroutines.
 	Call(ctx context.Context, method string, params json.RawMessage) (result []byte, err error)
 }
 
-// Call calls a method of the [Service] behind [Relay]. At most eight calls are under way at once, others wait. A call that the other machine
-// refuses returns [ErrRefused].
+// Call calls a method of the [Service] behind [Relay]. At most eight calls run at once; others wait. Call returns
+// [ErrRefused] if the other machine refuses the call.
 func (l *Link) Call(ctx context.Context, method string, params json.RawMessage) ([]byte, error) {
 	if len(params) > maxParams {
 		return nil, fmt.Errorf("%w: parameters of %d bytes are longer than %d", ErrRefused, len(params), maxParams)
@@ -41,7 +42,7 @@ func (l *Link) Call(ctx context.Context, method string, params json.RawMessage) 
 		return nil, ctx.Err()
 	}
 	var abandoned uint64
-	// The place is free when the other machine has answered, not when the caller has given up.
+	// The slot is free when the other machine has answered, not when the caller cancels.
 	r, err := l.callWith(ctx, request{Op: opCall, Method: method, Params: params}, func(answer) { <-l.calls }, func(id uint64) { abandoned = id })
 	if abandoned != 0 {
 		if frame, frameErr := jsonFrame(frameRequest, request{Op: opCancel, Call: abandoned}); frameErr == nil {
@@ -51,7 +52,7 @@ func (l *Link) Call(ctx context.Context, method string, params json.RawMessage) 
 	return r.result, err
 }
 
-// part adds a part of a result to its call, and returns the answer when it is complete.
+// part appends a part of a result to its call. It returns the answer when the result is complete.
 func (l *Link) part(payload []byte) error {
 	f := cursor{b: payload}
 	id, flags := f.u64(), f.u8()
@@ -78,7 +79,7 @@ func (l *Link) part(payload []byte) error {
 	return nil
 }
 
-// call answers a call in the background.
+// call answers a call in a new goroutine.
 func (r *relay) call(q request) error {
 	service, ok := r.policy.(Service)
 	if !ok {
@@ -114,14 +115,14 @@ func (r *relay) call(q request) error {
 	return nil
 }
 
-// endCall frees the place of a call.
+// endCall frees the slot of a call.
 func (r *relay) endCall(id uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.calls, id)
 }
 
-// abandon ends the context of a call, which keeps its place until it has returned.
+// abandon cancels the context of a call. The call keeps its slot until it returns.
 func (r *relay) abandon(id uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -130,7 +131,7 @@ func (r *relay) abandon(id uint64) {
 	}
 }
 
-// result sends a result in parts, so that lines of agents are sent between them.
+// result sends a result in parts, so that lines of agents can go in between.
 func (r *relay) result(id uint64, text []byte) error {
 	for {
 		part := text[:min(len(text), fragment)]

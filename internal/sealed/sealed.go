@@ -1,5 +1,5 @@
-// Package sealed adds a checksum to the content of a small file, so that a reader notices damage which leaves the content well-formed: a
-// changed digit of a hash, a password or a time.
+// Package sealed adds a checksum to the content of a small file, so that a reader detects damage even if the content is
+// still well-formed, such as a changed digit in a hash, a password or a time.
 package sealed
 
 import (
@@ -12,18 +12,18 @@ import (
 // ErrDamaged is returned for content that does not match its checksum.
 var ErrDamaged = errors.New("the checksum does not match")
 
-// head begins the last line of sealed content. JSON has no such line.
+// head begins the last line of sealed content. No JSON text has such a line.
 const head = "\ncrc32c "
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Seal returns content with a last line that has its checksum.
+// Seal returns content followed by a line with its checksum.
 func Seal(content []byte) []byte {
 	return fmt.Appendf(bytes.Clone(content), "%s%08x\n", head, crc32.Checksum(content, castagnoli))
 }
 
-// Open returns the content of sealed data, or [ErrDamaged]. Data without a checksum, of an older program, is content: its reader must reject
-// what is not complete, and text after the end.
+// Open returns the content of sealed data, or [ErrDamaged]. It returns data without a checksum unchanged, because older
+// programs wrote none: the caller must then reject incomplete content and trailing text.
 func Open(data []byte) ([]byte, error) {
 	at := bytes.LastIndex(data, []byte(head))
 	if at < 0 {

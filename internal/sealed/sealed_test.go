@@ -9,7 +9,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/sealed"
 )
 
-// TestOpen changes every byte of sealed JSON, cuts it everywhere, and adds to it: it is rejected, or has its content.
+// TestOpen changes every byte of sealed JSON, truncates it at every position, and appends to it. Open returns an error
+// or the original content.
 func TestOpen(t *testing.T) {
 	const content = `[{"hash":"0a1b","role":"admin","n":17}]`
 	whole := sealed.Seal([]byte(content))

@@ -10,7 +10,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Bucket is state that all servers of a cluster share: sealed values by key. Its methods may be called from any goroutine.
+// Bucket is a key-value store that all servers of a cluster share. Its values are encrypted. Its methods may be called
+// from any goroutine.
 type Bucket struct {
 	c    *Cluster
 	name string
@@ -18,7 +19,7 @@ type Bucket struct {
 	seal sealer
 }
 
-// Entry is a value of a bucket.
+// Entry is a key of a bucket with its value.
 type Entry struct {
 	Key      string
 	Value    []byte // nil if it was removed
@@ -26,16 +27,16 @@ type Entry struct {
 }
 
 var (
-	// ErrChanged reports a value that another server has changed, or created, meanwhile.
+	// ErrChanged reports that another server has changed or created the value.
 	ErrChanged = errors.New("cluster: the value has changed")
 	// ErrMissing reports a key without a value.
 	ErrMissing = errors.New("cluster: there is no value")
 )
 
-// maxBucket is the limit of a bucket in bytes.
+// maxBucket is the maximum size of a bucket in bytes.
 const maxBucket = 256 << 20
 
-// Bucket opens a bucket, and creates it at the first time. With age its values expire.
+// Bucket opens a bucket and creates it if it does not exist. Values expire after age, unless it is 0.
 func (c *Cluster) Bucket(ctx context.Context, name string, age time.Duration) (*Bucket, error) {
 	ctx, cancel := c.bounded(ctx)
 	defer cancel()
@@ -57,10 +58,10 @@ func (c *Cluster) Bucket(ctx context.Context, name string, age time.Duration) (*
 	return &Bucket{c, name, kv, seal}, nil
 }
 
-// place is what a value is sealed for.
+// place returns the name with which the value of a key is authenticated.
 func (b *Bucket) place(key string) string { return b.name + "/" + key }
 
-// open returns a value of NATS.
+// open decrypts an entry that NATS has returned.
 func (b *Bucket) open(e jetstream.KeyValueEntry) (Entry, error) {
 	entry := Entry{Key: e.Key(), Revision: e.Revision()}
 	if e.Operation() != jetstream.KeyValuePut {
@@ -96,7 +97,7 @@ func (b *Bucket) Put(ctx context.Context, key string, value []byte) error {
 	return b.changed(key, err)
 }
 
-// Create sets the value of a key that has none; otherwise the error is ErrChanged.
+// Create sets the value of a key that does not exist; otherwise it returns ErrChanged.
 func (b *Bucket) Create(ctx context.Context, key string, value []byte) error {
 	ctx, cancel := b.c.bounded(ctx)
 	defer cancel()
@@ -104,7 +105,7 @@ func (b *Bucket) Create(ctx context.Context, key string, value []byte) error {
 	return b.changed(key, err)
 }
 
-// Update replaces a value that has the revision; otherwise the error is ErrChanged.
+// Update replaces the value if its revision is the given one; otherwise it returns ErrChanged.
 func (b *Bucket) Update(ctx context.Context, key string, value []byte, revision uint64) error {
 	ctx, cancel := b.c.bounded(ctx)
 	defer cancel()
@@ -112,14 +113,14 @@ func (b *Bucket) Update(ctx context.Context, key string, value []byte, revision 
 	return b.changed(key, err)
 }
 
-// Remove removes the value of a key.
+// Remove deletes a key.
 func (b *Bucket) Remove(ctx context.Context, key string) error {
 	ctx, cancel := b.c.bounded(ctx)
 	defer cancel()
 	return b.changed(key, b.kv.Delete(ctx, key))
 }
 
-// changed classifies the error of a write.
+// changed returns ErrChanged for a write that failed because of a concurrent change, and other errors as they are.
 func (b *Bucket) changed(key string, err error) error {
 	if err == nil {
 		return nil
@@ -131,8 +132,8 @@ func (b *Bucket) changed(key string, err error) error {
 	return fmt.Errorf("cluster: %s: %w", b.place(key), err)
 }
 
-// Watch calls changed with each value that the bucket has, then with each change, in order, until the cluster is closed. It returns after
-// the first part. A value that cannot be opened is logged and skipped.
+// Watch calls changed for each existing value, then for each change, in order, until the cluster is closed. It returns
+// after the existing values. A value that cannot be decrypted is logged and skipped.
 func (b *Bucket) Watch(ctx context.Context, changed func(Entry)) error {
 	w, err := b.kv.WatchAll(b.c.ctx)
 	if err != nil {
@@ -184,7 +185,7 @@ func (b *Bucket) tell(e jetstream.KeyValueEntry, changed func(Entry)) {
 	changed(entry)
 }
 
-// All returns the values of the bucket.
+// All returns all entries of the bucket.
 func (b *Bucket) All(ctx context.Context) ([]Entry, error) {
 	ctx, cancel := b.c.bounded(ctx)
 	defer cancel()

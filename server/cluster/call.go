@@ -13,32 +13,33 @@ import (
 	"github.com/seed7221b0f9/parley/internal/random"
 )
 
-// The limits of calls between servers.
+// Limits of calls between servers.
 const (
 	// MaxCall is the maximum size of a request and of an answer in bytes.
 	MaxCall = 64 << 20
-	// MaxCallTime bounds a call if the context of its caller does not.
+	// MaxCallTime is the timeout of a call whose context has no earlier deadline.
 	MaxCallTime = 5 * time.Minute
-	// maxServed is the number of calls of other servers that this one receives or runs at a time.
+	// maxServed limits the calls from other servers that this server receives or runs at a time.
 	maxServed = 256
-	// callPart is the size of one message. NATS has to take messages of twice that.
+	// callPart is the size of one message in bytes. NATS must accept messages of twice that size.
 	callPart = 256 << 10
-	// replayTime is how long the id of a call is known, so that a copy of it is refused. An older call is refused too: the clocks of the
-	// servers must not be further apart.
+	// replayTime is how long a server remembers the id of a call to refuse copies of it. It refuses older calls too, so
+	// the clocks of the servers must not differ by more.
 	replayTime = 10 * time.Minute
 	maxSeen    = 100_000
 )
 
 var (
-	// ErrUnreachable reports a server that does not answer. Whether it has run the call is unknown, unless it is [ErrNoNode].
+	// ErrUnreachable reports a server that does not answer. The server may have run the call, except if the error is
+	// also [ErrNoNode].
 	ErrUnreachable = errors.New("cluster: the server does not answer")
-	// ErrNoNode reports a server that is not there, and has not run the call.
+	// ErrNoNode reports a server that does not exist or is down. It has not run the call.
 	ErrNoNode = errors.New("cluster: there is no such server")
-	// ErrTooLarge reports a request or an answer over [MaxCall], or a server that has too many calls.
+	// ErrTooLarge reports a request or an answer larger than [MaxCall], or a server with too many calls.
 	ErrTooLarge = errors.New("cluster: the call is too large, or the server has too many")
 )
 
-// The kinds of messages of a call.
+// Kinds of messages of a call.
 const (
 	kindCall   = "call"
 	kindCancel = "cancel"
@@ -47,7 +48,7 @@ const (
 	kindBusy   = "busy"
 )
 
-// The headers of a message.
+// Headers of a message.
 const (
 	headerKind  = "Parley-Kind"
 	headerCall  = "Parley-Call"
@@ -56,10 +57,10 @@ const (
 	headerSent  = "Parley-Sent" // Unix seconds
 )
 
-// Handler answers a call of another server. The context ends with the call of its client.
+// Handler answers a call from another server. The context ends when the caller cancels.
 type Handler func(ctx context.Context, request []byte) []byte
 
-// calls are the calls of other servers that this one answers.
+// calls holds the calls from other servers that this server is answering.
 type calls struct {
 	handler Handler
 	seal    sealer
@@ -71,7 +72,7 @@ type calls struct {
 	closed bool
 }
 
-// served is a call of another server.
+// served is a call from another server.
 type served struct {
 	parts  assembly
 	timer  *time.Timer // ends one that is not complete
@@ -104,12 +105,12 @@ type message struct {
 	body        []byte
 }
 
-// place is what a message is sealed for.
+// place returns the name with which a message is authenticated.
 func (m message) place(node string) string {
 	return fmt.Sprintf("%s/%s/%s/%s/%d/%d", m.kind, node, m.call, m.sent, m.part, m.parts)
 }
 
-// send sends a message of a call to a server, or of its answer.
+// send sends one message of a call or of its answer to a server.
 func (c *Cluster) send(subject, reply, node string, m message) error {
 	out := nats.NewMsg(subject)
 	out.Reply = reply
@@ -122,7 +123,7 @@ func (c *Cluster) send(subject, reply, node string, m message) error {
 	return c.nc.PublishMsg(out)
 }
 
-// sendAll sends a text in parts.
+// sendAll sends a request or an answer in parts.
 func (c *Cluster) sendAll(subject, reply, node string, m message, text []byte) error {
 	if len(text) > MaxCall {
 		return ErrTooLarge
@@ -137,7 +138,7 @@ func (c *Cluster) sendAll(subject, reply, node string, m message, text []byte) e
 	return nil
 }
 
-// receive opens a message for a server.
+// receive decrypts a message to a server.
 func (c *Cluster) receive(node string, in *nats.Msg) (message, error) {
 	m := message{kind: in.Header.Get(headerKind), call: in.Header.Get(headerCall), sent: in.Header.Get(headerSent)}
 	var err, errParts error
@@ -152,8 +153,8 @@ func (c *Cluster) receive(node string, in *nats.Msg) (message, error) {
 
 func callSubject(node string) string { return "parley.call." + node }
 
-// Call sends a request to a server and returns its answer. A server that runs the call tells so, so that the loss of one is noticed within
-// the time of a lease.
+// Call sends a request to a server and returns its answer. A server reports regularly while it runs the call, so that
+// the caller detects its death within the time of a lease.
 func (c *Cluster) Call(ctx context.Context, node string, request []byte) ([]byte, error) {
 	if !validName(node) {
 		return nil, ErrNoNode
@@ -225,7 +226,7 @@ func (c *Cluster) Serve(h Handler) (err error) {
 	return c.nc.Flush()
 }
 
-// stopListening ends the calls of other servers.
+// stopListening cancels the calls from other servers and accepts no more.
 func (c *Cluster) stopListening() {
 	if c.calls.sub != nil {
 		_ = c.calls.sub.Unsubscribe() // the connection may be closed
@@ -242,7 +243,7 @@ func (c *Cluster) stopListening() {
 	}
 }
 
-// take handles a message for this server.
+// take handles a message to this server.
 func (c *Cluster) take(in *nats.Msg) {
 	m, err := c.receive(c.opts.Node, in)
 	if err != nil {
@@ -284,7 +285,7 @@ func (c *Cluster) take(in *nats.Msg) {
 	c.wg.Go(func() { c.answer(ctx, m, s.parts.data, in.Reply) })
 }
 
-// begin takes in a new call, unless there are too many or it is a copy. The caller holds the lock.
+// begin registers a new call, unless there are too many calls or it is a copy. The caller holds the lock.
 func (c *Cluster) begin(m message, reply string) *served {
 	sent, err := strconv.ParseInt(m.sent, 10, 64)
 	now := time.Now()
@@ -315,7 +316,7 @@ func (c *Cluster) begin(m message, reply string) *served {
 	return s
 }
 
-// forget ends a call. The caller holds the lock.
+// forget removes a call. The caller holds the lock.
 func (c *Cluster) forget(call string) {
 	if s := c.calls.open[call]; s != nil {
 		s.timer.Stop()

@@ -23,11 +23,11 @@ import (
 type Options struct {
 	// Store is a store with a URL. The cluster does not close it.
 	Store *eventlog.Store
-	// Node is the name of this server among the others: see [NodeID]. No two processes may have the same one at a time.
+	// Node is the name of this server in the cluster, see [NodeID]. No two running processes may have the same name.
 	Node string
-	// Name and Address describe the server to people: its machine, and where clients reach it.
+	// Name and Address are shown to people: the machine of the server, and the address for clients.
 	Name, Address, Version string
-	// Key is the secret of the cluster, of at least [MinKey] bytes. It is the same on every server.
+	// Key is the secret of the cluster, at least [MinKey] bytes. All servers must have the same key.
 	Key []byte
 	// Logger receives log records; nil discards them.
 	Logger *slog.Logger
@@ -36,7 +36,7 @@ type Options struct {
 // MinKey is the minimum length of the secret of a cluster in bytes.
 const MinKey = 32
 
-// Cluster is this server as one of a cluster. Its methods may be called from any goroutine.
+// Cluster is the membership of this server in a cluster. Its methods may be called from any goroutine.
 type Cluster struct {
 	opts   Options
 	logger *slog.Logger
@@ -97,13 +97,14 @@ func (c *Cluster) Close() {
 // Node returns the name of this server.
 func (c *Cluster) Node() string { return c.opts.Node }
 
-// LeaseTTL returns the time after which a dead server owns no session any more.
+// LeaseTTL returns the time after which a dead server has lost all of its sessions.
 func (c *Cluster) LeaseTTL() time.Duration { return c.ttl }
 
-// nodeFile is the file of a data directory with the name of its server.
+// nodeFile is the file in a data directory that contains the name of the server.
 const nodeFile = "node"
 
-// NodeID returns the name of the server with a data directory, and makes one at the first call. Who calls it has the directory for itself.
+// NodeID returns the name of the server that uses a data directory. The first call chooses a random name and stores it.
+// The caller must hold the lock of the directory.
 func NodeID(dir string) (string, error) {
 	path := filepath.Join(dir, nodeFile)
 	data, err := regularfile.Read(path, 1<<10)
@@ -121,14 +122,14 @@ func NodeID(dir string) (string, error) {
 	return id, nil
 }
 
-// validName reports whether a name can be a part of a subject and a key of a bucket.
+// validName reports whether a name is valid as a part of a NATS subject and as a key of a bucket.
 func validName(name string) bool {
 	return name != "" && len(name) <= 64 && !strings.ContainsFunc(name, func(r rune) bool {
 		return r != '-' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
 	})
 }
 
-// bounded bounds a call to NATS.
+// bounded returns a context with the timeout of calls to NATS.
 func (c *Cluster) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, c.limit)
 }

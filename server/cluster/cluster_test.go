@@ -23,7 +23,7 @@ const wait = 2 * time.Minute
 
 var key = bytes.Repeat([]byte("k"), cluster.MinKey)
 
-// join makes a member of a cluster until the end of the test.
+// join opens a member of a cluster and closes it at the end of the test.
 func join(t *testing.T, url, node string, key []byte) *cluster.Cluster {
 	t.Helper()
 	store, err := eventlog.Open(t.Context(), &eventlog.Options{URL: url, Timeout: 10 * time.Second})
@@ -48,7 +48,8 @@ func start(t *testing.T) (url string) {
 	return natstest.URL(natstest.Server(t, &natsserver.Options{}))
 }
 
-// TestCall calls another server with small and large requests. One without the key is refused, and a missing server is noticed.
+// TestCall calls another server with small and large requests. A caller without the key is refused, and a call to a
+// missing server returns an error.
 func TestCall(t *testing.T) {
 	url := start(t)
 	one, two := join(t, url, "one", key), join(t, url, "two", key)
@@ -76,7 +77,7 @@ func TestCall(t *testing.T) {
 	}
 }
 
-// TestCall_cancelled ends a call at its server when its caller gives up.
+// TestCall_cancelled checks that a call that its caller cancels is cancelled on the other server.
 func TestCall_cancelled(t *testing.T) {
 	url := start(t)
 	one, two := join(t, url, "one", key), join(t, url, "two", key)
@@ -102,7 +103,7 @@ func TestCall_cancelled(t *testing.T) {
 	}
 }
 
-// TestOwn takes a session, refuses it to another server, and gives it away.
+// TestOwn acquires a session, checks that another server cannot, and releases it.
 func TestOwn(t *testing.T) {
 	url := start(t)
 	one, two := join(t, url, "one", key), join(t, url, "two", key)
@@ -133,7 +134,7 @@ func TestOwn(t *testing.T) {
 	}
 }
 
-// TestBucket shares values. One that was sealed with another key, or moved, is not opened.
+// TestBucket shares values between servers. A value encrypted with another key, or moved to another name, is rejected.
 func TestBucket(t *testing.T) {
 	url := start(t)
 	one, two := join(t, url, "one", key), join(t, url, "two", key)

@@ -1,6 +1,7 @@
-// Package cluster is what several servers on one NATS cluster share: who they are, which of them owns a session, calls from one to another,
-// and state with secrets. A program opens one [Cluster] and gives it to its server.
+// Package cluster connects several servers on one NATS cluster. It lists the servers, decides which of them owns a
+// session, sends calls from one to another, and stores shared state such as tokens. A program opens one [Cluster] and
+// passes it to its server.
 //
-// Everything that servers exchange is sealed with the key of the cluster, which each server reads from a file: access to NATS alone lets no
-// one call a method, forge a token or read a secret. The logs are not sealed.
+// The servers encrypt all messages and shared state with the key of the cluster. Access to NATS is therefore not enough
+// to call a method, forge a token or read a secret. Session logs are not encrypted.
 package cluster

@@ -9,7 +9,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/cluster"
 )
 
-// Make a server one of several. The data directory has its name, the secret file is the same on each.
+// Join a server to a cluster. The data directory stores the name of the server. All servers have the same secret file.
 func Example() {
 	ctx := context.Background()
 	store, err := eventlog.Open(ctx, &eventlog.Options{URL: "nats://a:4222,nats://b:4222,nats://c:4222", Replicas: 3})

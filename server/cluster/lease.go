@@ -9,7 +9,7 @@ import (
 	"github.com/seed7221b0f9/parley/eventlog"
 )
 
-// Lease is the ownership of a session by this server. It is renewed until it is released or lost.
+// Lease is this server's ownership of a session. The cluster renews it until it is released or lost.
 type Lease struct {
 	c       *Cluster
 	session string
@@ -27,20 +27,20 @@ type leases struct {
 	held map[string]*Lease // by session
 }
 
-// HeldError is the failure of taking a session that another server owns.
+// HeldError reports that another server owns the session.
 type HeldError struct {
 	Session string
 	Node    string // the owner; empty if it has just ended
 }
 
-// Error describes the owner.
+// Error names the session and its owner.
 func (e *HeldError) Error() string {
 	return fmt.Sprintf("cluster: session %s is owned by server %q", e.Session, e.Node)
 }
 
-// Own takes the lease of a session, which is fresh or expired, or was left by an earlier process of this server. While another server
-// holds it the error is a [*HeldError]. A session that this process owns already has to be released first: Own waits for that until ctx
-// ends.
+// Own acquires the lease of a session. It succeeds if the lease is free or expired, or if an earlier process of this
+// server held it. If another server holds it, Own returns a [*HeldError]. If this process holds it, Own waits for its
+// release until ctx ends.
 func (c *Cluster) Own(ctx context.Context, session string) (*Lease, error) {
 	l := &Lease{c: c, session: session, lost: make(chan struct{}), kept: make(chan struct{}), freed: make(chan struct{})}
 	for {
@@ -77,17 +77,17 @@ func (c *Cluster) Own(ctx context.Context, session string) (*Lease, error) {
 	return l, nil
 }
 
-// Owner returns the server that owns a session, empty if none does.
+// Owner returns the server that owns a session, or "".
 func (c *Cluster) Owner(ctx context.Context, session string) (string, error) {
 	return c.store.Owner(ctx, session)
 }
 
-// Owners returns the servers that own sessions, by session.
+// Owners returns the owner of each session that has one, by session id.
 func (c *Cluster) Owners(ctx context.Context) (map[string]string, error) {
 	return c.store.Leases(ctx)
 }
 
-// add stores a lease unless there is one of the session, which it returns.
+// add stores a lease. If the session already has one, it returns that lease instead.
 func (t *leases) add(l *Lease) (before *Lease) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -103,7 +103,7 @@ func (t *leases) remove(l *Lease) {
 	delete(t.held, l.session)
 }
 
-// releaseAll releases the leases that are left.
+// releaseAll releases all remaining leases.
 func (t *leases) releaseAll() {
 	t.mu.Lock()
 	var all []*Lease
@@ -116,13 +116,13 @@ func (t *leases) releaseAll() {
 	}
 }
 
-// Epoch returns the epoch of the ownership, higher than that of every earlier one.
+// Epoch returns the epoch of the ownership. It is higher than every earlier epoch of the session.
 func (l *Lease) Epoch() uint64 { return l.lease.Epoch() }
 
 // Lost is closed once another server may own the session.
 func (l *Lease) Lost() <-chan struct{} { return l.lost }
 
-// Release ends the ownership: another server can take the session at once. It may be called again.
+// Release ends the ownership: another server can acquire the session immediately. Further calls have no effect.
 func (l *Lease) Release() {
 	l.once.Do(func() {
 		l.stop()

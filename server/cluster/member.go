@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Node is a server of a cluster.
+// Node describes a server of a cluster.
 type Node struct {
 	ID       string    `json:"id"`
 	Name     string    `json:"name"`              // of its machine
@@ -20,17 +20,17 @@ type Node struct {
 	Sessions int       `json:"sessions"` // that it owns
 }
 
-// member is the list of servers, of which this is one.
+// member holds the entry of this server in the list of servers.
 type member struct {
 	bucket *Bucket
 	mu     sync.Mutex
 	self   Node
 }
 
-// nodesBucket is the bucket of the servers. A server that does not renew its entry is dead.
+// nodesBucket is the name of the bucket that lists the servers. A server that does not renew its entry counts as dead.
 const nodesBucket = "NODES"
 
-// join lists this server among the others, until it leaves.
+// join adds this server to the list and renews its entry until leave.
 func (c *Cluster) join(ctx context.Context) error {
 	var err error
 	if c.member.bucket, err = c.Bucket(ctx, nodesBucket, c.ttl); err != nil {
@@ -73,7 +73,7 @@ func (c *Cluster) announce(ctx context.Context) error {
 	return c.member.bucket.Put(ctx, self.ID, data)
 }
 
-// Describe changes what the others know of this server.
+// Describe changes the entry of this server in the list.
 func (c *Cluster) Describe(ctx context.Context, change func(*Node)) error {
 	c.member.mu.Lock()
 	change(&c.member.self)
@@ -81,7 +81,7 @@ func (c *Cluster) Describe(ctx context.Context, change func(*Node)) error {
 	return c.announce(ctx)
 }
 
-// leave removes this server from the list.
+// leave removes the entry of this server from the list.
 func (c *Cluster) leave() {
 	if c.member.bucket == nil {
 		return
@@ -91,7 +91,7 @@ func (c *Cluster) leave() {
 	}
 }
 
-// Nodes returns the servers that are alive, in the order of their names.
+// Nodes returns the live servers, sorted by name.
 func (c *Cluster) Nodes(ctx context.Context) ([]Node, error) {
 	entries, err := c.member.bucket.All(ctx)
 	if err != nil {

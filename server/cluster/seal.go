@@ -9,13 +9,14 @@ import (
 	"fmt"
 )
 
-// ErrSealed reports a value that was not sealed with the key of this cluster, or for another place.
+// ErrSealed reports a value that was encrypted with another key or under another name.
 var ErrSealed = errors.New("cluster: a value was not sealed with the secret key of this server")
 
-// sealer encrypts values with AES-256-GCM. The name of the place of a value is authenticated with it, so that a value cannot be moved.
+// sealer encrypts values with AES-256-GCM. It authenticates the name of each value too, so that a value cannot be moved
+// to another name.
 type sealer struct{ aead cipher.AEAD }
 
-// sealer returns the sealer for a purpose, which has a key derived from that of the cluster.
+// sealer returns a sealer with a key that is derived from the cluster's key for the purpose.
 func (c *Cluster) sealer(purpose string) (sealer, error) {
 	key, err := hkdf.Key(sha256.New, c.opts.Key, nil, "parley "+purpose, 32)
 	if err != nil {
@@ -32,12 +33,12 @@ func (c *Cluster) sealer(purpose string) (sealer, error) {
 	return sealer{aead}, nil
 }
 
-// seal encrypts a value for a place.
+// seal encrypts a value under a name.
 func (s sealer) seal(place string, value []byte) []byte {
 	return s.aead.Seal(nil, nil, value, []byte(place))
 }
 
-// open decrypts the value of a place.
+// open decrypts a value that was encrypted under a name.
 func (s sealer) open(place string, sealed []byte) ([]byte, error) {
 	value, err := s.aead.Open(nil, nil, sealed, []byte(place))
 	if err != nil {

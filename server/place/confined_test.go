@@ -15,7 +15,7 @@ import (
 	"github.com/seed7221b0f9/parley/workspace"
 )
 
-// converse writes a session of a directory to the history of the agent, and returns its id.
+// converse adds a session that ran in a directory to the history of the agent. It returns the id.
 func (w *world) converse(dir, prompt string) string {
 	w.Helper()
 	id := random.UUID()
@@ -26,7 +26,7 @@ func (w *world) converse(dir, prompt string) string {
 	return id
 }
 
-// outside are directories that the machine does not offer, by any name.
+// outside returns directories that the machine does not offer, in several spellings.
 func (w *world) outside() []string {
 	w.Helper()
 	for name, to := range map[string]string{"out": "outside", "up": "..", "git": "repo/.git/.."} {
@@ -39,7 +39,7 @@ func (w *world) outside() []string {
 	}
 }
 
-// TestConfined_directories checks that no method of a machine takes a directory that it does not offer.
+// TestConfined_directories checks that every method of a machine rejects directories that the machine does not offer.
 func TestConfined_directories(t *testing.T) {
 	w := newWorld(t, true)
 	before := w.git("for-each-ref")
@@ -69,7 +69,7 @@ func TestConfined_directories(t *testing.T) {
 	}
 }
 
-// ofTreeCalls are all calls of a tree.
+// ofTreeCalls returns one call of each method of a tree.
 func ofTreeCalls(t *testing.T, tree Tree) map[string]func() error {
 	ctx := t.Context()
 	return map[string]func() error{
@@ -87,7 +87,7 @@ func ofTreeCalls(t *testing.T, tree Tree) map[string]func() error {
 	}
 }
 
-// TestConfined_names checks names that a hostile server sends: paths out of the directory, and options of git.
+// TestConfined_names sends the names that a hostile server could send: paths out of the directory, and options of git.
 func TestConfined_names(t *testing.T) {
 	w := newWorld(t, true)
 	w.outside()
@@ -171,7 +171,7 @@ func TestConfined_names(t *testing.T) {
 	}
 }
 
-// unlessEmpty is an error if a name, which has a default, is empty.
+// unlessEmpty returns an error if the name is empty, because an empty name means the default.
 func unlessEmpty(name string, f func() error) error {
 	if name == "" {
 		return errors.New("the default")
@@ -186,7 +186,8 @@ func (w *world) history() agent.History {
 	return all[0]
 }
 
-// TestConfined_histories checks that another machine sees sessions of the offered directories only, by every method, and changes none.
+// TestConfined_histories checks that every method shows another machine only sessions of the offered directories, and
+// changes no session.
 func TestConfined_histories(t *testing.T) {
 	w := newWorld(t, true)
 	mine, secret := w.converse(w.repo, "hello mine"), w.converse(filepath.Join(w.dir, "outside"), "hello secret")

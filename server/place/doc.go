@@ -1,4 +1,5 @@
-// Package place gives access to the files, the worktrees and the history of a machine: this one, or one that has joined the server.
+// Package place provides the files, worktrees and history of a machine: this machine, or one that has joined the
+// server.
 //
 // [Local] does the work. [Remote] passes each call to another machine, where [Serve] answers it with a Local. That machine checks every
 // call itself: it reads and changes only files below the directories that it offers, runs no program that a caller names, and runs the

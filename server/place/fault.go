@@ -9,7 +9,7 @@ import (
 	"github.com/seed7221b0f9/parley/workspace"
 )
 
-// fault is an error on its way to another machine. An error with details has them, one with a name its code.
+// fault is the encoding of an error for another machine, with its details and, for an error in codes, its code.
 type fault struct {
 	Text     string
 	Code     string                   `json:",omitempty"`
@@ -21,7 +21,7 @@ type fault struct {
 	Output   string                   `json:",omitempty"` // of a setup command
 }
 
-// codes are the errors with a name.
+// codes maps codes to the errors that keep their identity on the other machine.
 var codes = map[string]error{
 	"no_git": workspace.ErrNoGit, "not_found": workspace.ErrNotFound, "invalid": workspace.ErrInvalid, "exists": workspace.ErrExists,
 	"nothing": workspace.ErrNothing, "unsafe": workspace.ErrUnsafe, "filter": workspace.ErrFilter, "loss": workspace.ErrLoss,
@@ -29,7 +29,7 @@ var codes = map[string]error{
 	"deadline": context.DeadlineExceeded, "canceled": context.Canceled,
 }
 
-// faultOf encodes an error; nil stays nil.
+// faultOf encodes an error. It returns nil for nil.
 func faultOf(err error) *fault {
 	if err == nil {
 		return nil
@@ -53,7 +53,7 @@ func faultOf(err error) *fault {
 	return f
 }
 
-// remoteError is an error of another machine, with its text there.
+// remoteError is an error of another machine with its original text.
 type remoteError struct {
 	text string
 	is   error

@@ -15,7 +15,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// The limits of searches and of files that are read.
+// Limits of searches and of reads.
 const (
 	maxFileLines   = 5000
 	maxFileBytes   = 1 << 20
@@ -23,7 +23,7 @@ const (
 	maxFilesLooked = 50_000
 )
 
-// skippedDirs are not searched: they are large and rarely wanted.
+// skippedDirs are the directories that searches skip, because they are large and rarely wanted.
 var skippedDirs = []string{".git", "node_modules", ".hg", ".svn"}
 
 // Search finds files with paths that contain the letters of the query.
@@ -135,7 +135,7 @@ func readLines(r io.Reader, path string, lines *api.LineRange) (api.FilesReadRes
 	return result, nil
 }
 
-// skipLine skips a line of any length.
+// skipLine discards a line of any length.
 func skipLine(in *bufio.Reader) error {
 	for {
 		if _, err := in.ReadSlice('\n'); !errors.Is(err, bufio.ErrBufferFull) {
@@ -144,7 +144,7 @@ func skipLine(in *bufio.Reader) error {
 	}
 }
 
-// readLine reads a line with its end, at most about max bytes of it.
+// readLine reads a line with its line feed, but at most about max bytes.
 func readLine(in *bufio.Reader, max int) (line string, cut bool, err error) {
 	var b strings.Builder
 	for {

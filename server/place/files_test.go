@@ -23,7 +23,7 @@ func reasonOf(err error) api.Reason {
 	return ""
 }
 
-// endless is a file without an end and without a line feed. It ends its context after a while.
+// endless is a file of infinite size without a line feed. It cancels its context after a number of reads.
 type endless struct {
 	left int
 	end  func()
@@ -41,7 +41,7 @@ func (e *endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestReadLines_context checks that a read far into an endless file stops with its context.
+// TestReadLines_context checks that a read far into an endless file stops when its context ends.
 func TestReadLines_context(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	file := &endless{left: 10, end: cancel}
@@ -51,7 +51,7 @@ func TestReadLines_context(t *testing.T) {
 	}
 }
 
-// TestReadLines_longLine checks that a line of any length counts once.
+// TestReadLines_longLine checks that a line counts as one line, however long it is.
 func TestReadLines_longLine(t *testing.T) {
 	text := strings.Repeat("x", 3*maxFileBytes) + "\ntwo\nthree"
 	for start, want := range map[int64]string{2: "two\nthree", 3: "three", 4: ""} {
@@ -178,8 +178,8 @@ func TestReadLines(t *testing.T) {
 	}
 }
 
-// TestFoldersBelow checks that the number of files and folders that are looked at is bounded, for all roots together, and that a caller
-// who left stops the search.
+// TestFoldersBelow checks that a search visits a bounded number of files and folders in all roots together, and stops
+// when its context ends.
 func TestFoldersBelow(t *testing.T) {
 	roots := []string{t.TempDir(), t.TempDir()}
 	var all []string
@@ -207,7 +207,7 @@ func TestFoldersBelow(t *testing.T) {
 	}
 }
 
-// TestBranches_linked checks that refs behind a symbolic link, which can lead out of the roots, are not read.
+// TestBranches_linked checks that refs behind a symbolic link are not read, because the link can lead out of the roots.
 func TestBranches_linked(t *testing.T) {
 	dir := t.TempDir()
 	refs, git := filepath.Join(dir, "hidden", "refs"), filepath.Join(dir, "linked", ".git")

@@ -9,7 +9,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// Histories returns the histories of the agents that keep one.
+// Histories returns the histories of the agents that have one.
 func (l *Local) Histories(context.Context) ([]History, error) {
 	var all []History
 	for _, p := range l.Agents {
@@ -26,13 +26,13 @@ func (l *Local) Histories(context.Context) ([]History, error) {
 	return all, nil
 }
 
-// confined is a history of which another machine sees the sessions below the offered directories. It cannot be changed.
+// confined is a read-only history that shows another machine only the sessions below the offered directories.
 type confined struct {
 	agent.History
 	l *Local
 }
 
-// see returns an error for a session of another directory.
+// see returns an error for a session outside of the offered directories.
 func (c confined) see(ctx context.Context, id string) error {
 	m, err := c.History.Metadata(ctx, id)
 	if err == nil && !c.l.offers(m.Dir) {
@@ -90,7 +90,8 @@ func (c confined) Rename(context.Context, string, string) error { return agent.E
 func (c confined) Tag(context.Context, string, string) error    { return agent.ErrUnsupported }
 func (c confined) Delete(context.Context, string) error         { return agent.ErrUnsupported }
 
-// Usage returns the usage of the agents that keep accounts. A confined one is the sum over the projects that are offered.
+// Usage returns the usage of the agents that keep accounts. If Confined is set, the usage is the sum over the offered
+// projects.
 func (l *Local) Usage(ctx context.Context, q agent.UsageQuery) ([]agent.Usage, error) {
 	rows, found := []agent.Usage{}, false
 	for _, p := range l.Agents {
@@ -148,7 +149,7 @@ func (l *Local) usage(ctx context.Context, reporter agent.UsageReporter, q agent
 	return sum, nil
 }
 
-// add adds a row to that of its group. A cost that is not known of one of them is not known of both.
+// add adds a row to the sum of its group. The cost of the sum is unknown if the cost of either row is.
 func add(sum []agent.Usage, row agent.Usage) []agent.Usage {
 	i := slices.IndexFunc(sum, func(u agent.Usage) bool { return u.Group == row.Group })
 	if i < 0 {

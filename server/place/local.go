@@ -11,13 +11,15 @@ import (
 	"github.com/seed7221b0f9/parley/workspace"
 )
 
-// Local is this machine, as far as its directories go.
+// Local is the part of this machine below the offered directories.
 type Local struct {
-	// Roots are the offered directories, without symbolic links. Files outside of them and of the worktrees are out of reach.
+	// Roots are the offered directories, without symbolic links. Only files below them and in the worktrees are
+	// accessible.
 	Roots []string
-	// Manager has the worktrees.
+	// Manager manages the worktrees.
 	Manager *workspace.Manager
-	// Agents are those with a history; Confined hides sessions of other directories, and refuses to change sessions.
+	// Agents are the agents that have a history. Confined hides sessions of other directories and makes the histories
+	// read-only.
 	Agents   []agent.Provider
 	Confined bool
 }
@@ -55,7 +57,7 @@ func within(root, path string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// root opens a directory. Files outside of it cannot be reached through it, by any path or symbolic link.
+// root opens a directory. No path or symbolic link leads out of the returned root.
 func (l *Local) root(dir string) (*os.Root, error) {
 	real, err := l.Dir(dir)
 	if err != nil {
@@ -64,7 +66,7 @@ func (l *Local) root(dir string) (*os.Root, error) {
 	return os.OpenRoot(real)
 }
 
-// Tree opens a directory with git.
+// Tree opens a directory of a git repository.
 func (l *Local) Tree(ctx context.Context, dir, owner string) (Tree, error) {
 	real, err := l.Dir(dir)
 	if err != nil {

@@ -18,7 +18,7 @@ type Place interface {
 	Read(ctx context.Context, dir, path string, lines *api.LineRange) (api.FilesReadResult, error)
 	// Projects lists folders in which a session can start.
 	Projects(ctx context.Context, q ProjectsQuery) (api.ProjectsListResult, error)
-	// Tree opens a directory with git, as [workspace.Manager.Tree] does.
+	// Tree opens a directory of a git repository, as [workspace.Manager.Tree] does.
 	Tree(ctx context.Context, dir, owner string) (Tree, error)
 	// Forget releases the snapshots of an owner, see [workspace.Manager.Forget].
 	Forget(ctx context.Context, dir, owner string) error
@@ -36,7 +36,7 @@ type Place interface {
 	Usage(ctx context.Context, q agent.UsageQuery) ([]agent.Usage, error)
 }
 
-// Tree is a directory with git. Its methods are those of [workspace.Tree].
+// Tree is a directory of a git repository. Its methods are those of [workspace.Tree].
 type Tree interface {
 	Head(ctx context.Context) (commit, branch string)
 	Snapshot(ctx context.Context) (workspace.State, error)
@@ -57,15 +57,15 @@ type History struct {
 	agent.History
 }
 
-// ProjectsQuery selects folders. Recent are folders of sessions, newest first, some of which may be gone; Path requests only one folder,
-// with its branches. A Limit of 0 is the highest.
+// ProjectsQuery selects folders. Recent lists folders of sessions, newest first; folders that do not exist are ignored.
+// Path selects a single folder, with its branches. A Limit of 0 means the maximum.
 type ProjectsQuery struct {
 	Query, Path string
 	Recent      []string
 	Limit       int
 }
 
-// Error is a failure with a reason for programs. Its text is for people.
+// Error is an error with a reason that programs can check and a text for people.
 type Error struct {
 	Reason api.Reason
 	Text   string

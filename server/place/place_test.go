@@ -25,7 +25,7 @@ import (
 
 func TestMain(m *testing.M) { e2e.VerifyMain(m) }
 
-// world is a machine with a repository below its root, as the server reaches it.
+// world is a machine with a repository below its root, and the place through which the server uses it.
 type world struct {
 	*testing.T
 	Place
@@ -35,7 +35,8 @@ type world struct {
 	calls           int // over the link
 }
 
-// newWorld returns a machine; remote puts the encoding of a link before it, and the limits of a joined machine on it.
+// newWorld returns a machine. If remote is set, calls pass through the encoding of a link and have the limits of a
+// joined machine.
 func newWorld(t *testing.T, remote bool) *world {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -117,7 +118,7 @@ func (w *world) tree() Tree {
 	return t
 }
 
-// suite is what holds for this machine and for another one.
+// suite runs the tests that apply to this machine and to another one.
 var suite = map[string]func(t *testing.T, w *world){
 	"files": func(t *testing.T, w *world) {
 		found, err := w.Search(t.Context(), w.repo, "B.TXT", 0)

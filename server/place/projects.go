@@ -13,7 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// The limits of projects.
+// Limits of projects.
 const (
 	maxRecent        = 5
 	maxFolders       = 50
@@ -24,7 +24,8 @@ const (
 	maxPackedRefs    = 4 << 20
 )
 
-// Projects lists folders in which sessions can start. Of the recent ones those below the roots count: worktrees do not.
+// Projects lists folders in which sessions can start. It ignores recent folders outside of the roots, such as
+// worktrees.
 func (l *Local) Projects(ctx context.Context, q ProjectsQuery) (api.ProjectsListResult, error) {
 	result := api.ProjectsListResult{Roots: l.Roots, Recent: []api.Project{}, Folders: []api.Project{}}
 	if q.Path != "" {
@@ -65,8 +66,8 @@ func named(dir, query string) bool {
 	return strings.Contains(strings.ToLower(filepath.Base(dir)), query)
 }
 
-// foldersBelow returns folders with a name that contains the query: repositories first, then those near a root. It looks at
-// most at a number of files and folders of all roots together.
+// foldersBelow returns folders with a name that contains the query: repositories first, then those near a root. It
+// visits a bounded number of files and folders in all roots together.
 func foldersBelow(ctx context.Context, roots []string, query string, most int) []string {
 	type found struct {
 		dir   string
@@ -125,7 +126,8 @@ func (l *Local) project(dir string) api.Project {
 	return api.Project{Path: dir, Git: gitDir(dir) != "", Branch: l.branchOf(l.gitAbove(dir))}
 }
 
-// gitAbove returns the directory with the git data of the working tree that contains a folder, if its top is below the roots, else "".
+// gitAbove returns the git directory of the working tree that contains a folder, or "" if the top of the tree is not
+// below the roots.
 func (l *Local) gitAbove(dir string) string {
 	for {
 		if git := gitDir(dir); git != "" {
@@ -139,8 +141,8 @@ func (l *Local) gitAbove(dir string) string {
 	}
 }
 
-// gitDir returns the directory with the git data of a working tree, or "" if the folder is not the top of one. It reads files and does
-// not run git, because the folder is untrusted.
+// gitDir returns the git directory of a working tree, or "" if the folder is not the top of one. It reads files and
+// does not run git, because the folder is untrusted.
 func gitDir(dir string) string {
 	path := filepath.Join(dir, ".git")
 	info, err := os.Lstat(path)
@@ -161,8 +163,8 @@ func gitDir(dir string) string {
 	return filepath.Clean(to)
 }
 
-// branchOf returns the current branch of git data. Data outside of the server's roots, which a file .git can name, is
-// not read.
+// branchOf returns the current branch in a git directory. It reads no directory outside of the roots, which a file .git
+// can name.
 func (l *Local) branchOf(git string) string {
 	inside, err := l.Dir(git)
 	if git == "" || err != nil {
@@ -176,7 +178,7 @@ func (l *Local) branchOf(git string) string {
 	return branch
 }
 
-// branches returns the local branches of a repository with its data in the folder, sorted.
+// branches returns the local branches in a git directory, sorted.
 func branches(dir string) []string {
 	git := gitDir(dir)
 	if git != filepath.Join(dir, ".git") {

@@ -11,7 +11,7 @@ import (
 	"github.com/seed7221b0f9/parley/workspace"
 )
 
-// Remote is another machine. It calls a method there and returns the text that [Serve] has returned.
+// Remote is a place on another machine. The function sends a call to that machine and returns the result of [Serve].
 type Remote func(ctx context.Context, method string, params json.RawMessage) ([]byte, error)
 
 var _ Place = Remote(nil)
@@ -106,7 +106,7 @@ func (m Remote) Histories(ctx context.Context) (all []History, err error) {
 	return all, err
 }
 
-// remoteTree is a tree of another machine, which opens it again for each call.
+// remoteTree is a tree on another machine. The machine opens it again for each call.
 type remoteTree struct {
 	m          Remote
 	dir, owner string
@@ -154,7 +154,7 @@ func (t *remoteTree) Push(ctx context.Context, url string) (workspace.Pushed, er
 	return ask[workspace.Pushed](ctx, t, "tree.push", url)
 }
 
-// remoteHistory is a history of another machine, which can be read.
+// remoteHistory is a read-only history of another machine.
 type remoteHistory struct {
 	m     Remote
 	agent string

@@ -18,8 +18,8 @@ type reply struct {
 	Fault  *fault `json:",omitempty"`
 }
 
-// Serve answers a call of [Remote] with a place. The error is for a call that is not one of its methods; errors of the place are in the
-// reply.
+// Serve answers a call of [Remote] with a place. It returns an error only for an unknown method; all other errors are
+// in the reply.
 func Serve(ctx context.Context, p Place, method string, params json.RawMessage) ([]byte, error) {
 	serve := methods[method]
 	if serve == nil {
@@ -35,7 +35,7 @@ func Serve(ctx context.Context, p Place, method string, params json.RawMessage) 
 // method is a method of a place with its parameters in JSON.
 type method func(ctx context.Context, p Place, params json.RawMessage) (any, error)
 
-// of makes a method of a function.
+// of converts a function of a place to a method.
 func of[P, R any](f func(ctx context.Context, p Place, q P) (R, error)) method {
 	return func(ctx context.Context, p Place, params json.RawMessage) (any, error) {
 		var q P
@@ -46,7 +46,7 @@ func of[P, R any](f func(ctx context.Context, p Place, q P) (R, error)) method {
 	}
 }
 
-// ofTree makes a method of a function of a tree.
+// ofTree converts a function of a tree to a method.
 func ofTree[P, R any](f func(ctx context.Context, t Tree, q P) (R, error)) method {
 	return of(func(ctx context.Context, p Place, q treeCall[P]) (R, error) {
 		t, err := p.Tree(ctx, q.Dir, q.Owner)
@@ -58,7 +58,7 @@ func ofTree[P, R any](f func(ctx context.Context, t Tree, q P) (R, error)) metho
 	})
 }
 
-// ofHistory makes a method of a function of a history.
+// ofHistory converts a function of a history to a method.
 func ofHistory[P, R any](f func(ctx context.Context, h agent.History, q P) (R, error)) method {
 	return of(func(ctx context.Context, p Place, q historyCall[P]) (R, error) {
 		var none R
@@ -75,7 +75,7 @@ func ofHistory[P, R any](f func(ctx context.Context, h agent.History, q P) (R, e
 	})
 }
 
-// The parameters and results of methods that have more than one.
+// Parameters and results of methods that have several.
 type (
 	treeCall[P any] struct {
 		Dir, Owner string
@@ -115,7 +115,7 @@ type (
 	exportCall struct{ ID, Format string }
 )
 
-// methods are the methods of a place by their names on the link.
+// methods maps the names of methods on the link to their functions.
 var methods = map[string]method{
 	"files.search": of(func(ctx context.Context, p Place, q searchCall) ([]api.FileInfo, error) {
 		return p.Search(ctx, q.Dir, q.Query, q.Limit)
@@ -183,7 +183,7 @@ var methods = map[string]method{
 	}),
 }
 
-// load returns the events of a page of a session.
+// load returns the events of one page of a session.
 func load(ctx context.Context, h agent.History, q loadCall) (loaded, error) {
 	events, err := h.Load(ctx, q.ID, q.Page)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/seed7221b0f9/parley/workspace"
 )
 
-// GitTrust decides which programs of repositories git runs, and logs those that it does not run,
-// once per configuration. It may be used concurrently.
+// GitTrust decides which programs of repositories git may run. It logs the programs that it refuses, once per
+// configuration. It may be used concurrently.
 type GitTrust struct {
 	Hashes []string // of [workspace.Programs]
 	Logger *slog.Logger
@@ -19,10 +19,10 @@ type GitTrust struct {
 	told map[string]bool // by hash
 }
 
-// maxTold limits the number of logged configurations: an agent can write any number of them.
+// maxTold limits the number of logged configurations, because an agent can write any number of them.
 const maxTold = 100
 
-// Allows reports whether git runs the programs.
+// Allows reports whether git may run the programs.
 func (t *GitTrust) Allows(p workspace.Programs) bool {
 	if slices.Contains(t.Hashes, p.Hash) {
 		return true

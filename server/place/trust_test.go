@@ -10,8 +10,8 @@ import (
 	"github.com/seed7221b0f9/parley/workspace"
 )
 
-// TestGitTrust checks that a configuration is logged once, with the names of its settings and without their values, and that the number of
-// logged ones is limited.
+// TestGitTrust checks that a configuration is logged once, with the names of its settings but not their values, and
+// that the number of logged configurations is limited.
 func TestGitTrust(t *testing.T) {
 	var log bytes.Buffer
 	trust := GitTrust{Hashes: []string{"good"}, Logger: slog.New(slog.NewTextHandler(&log, nil))}

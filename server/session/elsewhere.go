@@ -7,9 +7,10 @@ import (
 	"strings"
 )
 
-// The lists show the sessions of all servers of a cluster: the owner of a session tells the others its entry.
+// Session lists include the sessions of all servers of a cluster. The owner of a session sends its list entry to the
+// other servers.
 
-// show tells the other servers the list entry of the session.
+// show sends the list entry of the session to the other servers.
 func (a *actor) show() {
 	if a.owner == nil || a.lostOwner.Load() {
 		return
@@ -22,8 +23,8 @@ func (a *actor) show() {
 	a.srv.opts.Owners.Show(a.id, entry)
 }
 
-// Learn takes in the list entry of a session that another server owns, as it was given to [Owners]; nil is a session that was deleted. An
-// entry of a session that this server owns is ignored.
+// Learn stores the list entry of a session that another server owns, as that server passed it to Show of [Owners]. A
+// nil entry removes the session. Learn ignores sessions that this server owns.
 func (s *Sessions) Learn(id string, data []byte) {
 	var m listed
 	s.mu.Lock()
@@ -42,8 +43,9 @@ func (s *Sessions) Learn(id string, data []byte) {
 	}
 }
 
-// Orphans returns the sessions without an owner that an owner may have left with work, given the owners at an earlier time and now: those
-// that worked when their owner told of them last, and those that have lost their owner meanwhile and whose log has more than was told.
+// Orphans returns the sessions without an owner that may have unfinished work, given the owners at an earlier time and
+// now. These are the sessions that were busy according to their last list entry, and those that have lost their owner
+// since the earlier time and have a log that is newer than their list entry.
 func (s *Sessions) Orphans(ctx context.Context, before, now map[string]string) []string {
 	ids, _ := s.selected(func(id string, e *entry) bool {
 		return now[id] == "" && e.actor == nil && e.loading == nil && !e.gone && State(e.summary.State).busy()
@@ -59,7 +61,7 @@ func (s *Sessions) Orphans(ctx context.Context, before, now map[string]string) [
 	return ids
 }
 
-// toldSeq returns the last event of a session in the lists.
+// toldSeq returns the sequence number in the list entry of a session, or 0.
 func (s *Sessions) toldSeq(id string) uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -69,7 +71,8 @@ func (s *Sessions) toldSeq(id string) uint64 {
 	return 0
 }
 
-// Take makes this server the owner of a session that has none, and brings it in order. It does nothing for one that has an owner.
+// Take makes this server the owner of a session and repairs the session. If the session has an owner, Take has no
+// effect.
 func (s *Sessions) Take(ctx context.Context, id string) error {
 	if !s.Exists(id) { // its owner has not told of it
 		s.find(id)

@@ -11,19 +11,19 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// followedLog is a log whose new events can be awaited.
+// followedLog is a log that can wait for new events.
 type followedLog interface {
 	Follow(ctx context.Context, after eventlog.Cursor) iter.Seq2[eventlog.Event, error]
 }
 
-// followers are the sessions of other servers that viewers of this one look at. Each is an actor without an agent: it reads the log and
-// writes nothing.
+// followers holds the sessions of other servers that have viewers on this server. Each is an actor without an agent
+// that reads the log and never writes.
 type followers struct {
 	mu  sync.Mutex
 	all map[string]*follower
 }
 
-// follower is a session of another server.
+// follower follows a session of another server.
 type follower struct {
 	ready chan struct{} // closed when actor or err is set
 	actor *actor
@@ -31,11 +31,10 @@ type follower struct {
 	uses  int
 }
 
-// maxBehind limits the events that wait for a follower.
+// maxBehind limits the queued events of a follower.
 const maxBehind = 64
 
-// watched returns the actor of a session for a viewer: the one of this server, if it owns the session or nobody does, else one that follows
-// its owner.
+// watched returns the actor of a session for a viewer. If another server owns the session, it is a follower.
 func (s *Sessions) watched(ctx context.Context, id string) (a *actor, release func(), err error) {
 	if s.opts.Owners == nil || s.Owns(id) {
 		return s.use(ctx, id)
@@ -52,7 +51,7 @@ func (s *Sessions) watched(ctx context.Context, id string) (a *actor, release fu
 	return s.follow(ctx, id)
 }
 
-// reading runs f in the loop of a session that any server may own. f changes nothing.
+// reading runs f in the loop of a session, whichever server owns it. f must not change the session.
 func (s *Sessions) reading(ctx context.Context, id string, f func(a *actor) error) error {
 	a, release, err := s.watched(ctx, id)
 	if err != nil {
@@ -62,7 +61,7 @@ func (s *Sessions) reading(ctx context.Context, id string, f func(a *actor) erro
 	return a.call(ctx, func() error { return f(a) })
 }
 
-// Owns reports whether this server owns a session that is in memory.
+// Owns reports whether this server has the session in memory as its owner.
 func (s *Sessions) Owns(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,7 +94,7 @@ func (s *Sessions) follow(ctx context.Context, id string) (*actor, func(), error
 	return f.actor, leave, nil
 }
 
-// enter begins a use of a follower; first reports whether the caller has to start it.
+// enter registers a use of a follower; first reports whether the caller must start it.
 func (t *followers) enter(id string) (f *follower, first bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -111,7 +110,7 @@ func (t *followers) enter(id string) (f *follower, first bool) {
 	return f, first
 }
 
-// ended reports whether a follower has failed, so that another one has to be started.
+// ended reports whether a follower has failed and must be replaced.
 func (f *follower) ended() bool {
 	select {
 	case <-f.ready:
@@ -124,7 +123,7 @@ func (f *follower) ended() bool {
 	return f.actor.ctx.Err() != nil
 }
 
-// leave ends a use. Without one the follower ends.
+// leave ends a use. The follower ends with its last use.
 func (t *followers) leave(id string, f *follower) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -139,7 +138,7 @@ func (t *followers) leave(id string, f *follower) {
 	}
 }
 
-// newFollower reads a session and follows its log.
+// newFollower loads a session and follows its log.
 func (s *Sessions) newFollower(ctx context.Context, id string) (*actor, error) {
 	a, err := s.read(ctx, id, false)
 	if IsMissing(err) {
@@ -173,13 +172,13 @@ func (s *Sessions) newFollower(ctx context.Context, id string) (*actor, error) {
 	return a, nil
 }
 
-// following prepares a session that was read: its deltas come again with the log.
+// following removes the deltas from a loaded session, because the log delivers them again.
 func (a *actor) following() {
 	a.lostOwner.Store(true)
 	a.stream.blocks, a.stream.progress = nil, nil
 }
 
-// runFollower shows the events of the log until the context of the actor ends.
+// runFollower publishes the events of the log until the context of the actor ends.
 func (a *actor) runFollower(news <-chan eventlog.Event) {
 	defer close(a.done)
 	defer a.hub.close()
@@ -198,8 +197,8 @@ func (a *actor) runFollower(news <-chan eventlog.Event) {
 	}
 }
 
-// showNew shows one event of the log. The conversation has no deltas: viewers get them from the stream, which its owner repeats after each
-// durable event.
+// showNew publishes one event of the log. The conversation contains no deltas: viewers get them from the stream, which
+// the owner repeats after each durable event.
 func (a *actor) showNew(ev eventlog.Event) error {
 	rec, err := decodeRecord(ev.Data)
 	if err != nil {
@@ -224,7 +223,7 @@ func (a *actor) showNew(ev eventlog.Event) error {
 	return nil
 }
 
-// move makes a viewer follow the server that owns the session now. It reports whether the viewer can go on.
+// move switches a viewer to the present owner of the session. It reports whether the viewer can continue.
 func (v *Viewer) move(ctx context.Context) bool {
 	if v.srv.opts.Owners == nil || v.srv.ctx.Err() != nil {
 		return false
@@ -238,14 +237,14 @@ func (v *Viewer) move(ctx context.Context) bool {
 	return true
 }
 
-// enter makes an actor that of the viewer.
+// enter attaches the viewer to an actor.
 func (v *Viewer) enter(a *actor, release func()) {
 	v.actor, v.release = a, release
 	a.hub.watch(1)
 	v.srv.setViewers(a.id, a.hub.watching())
 }
 
-// leave ends the use of the actor.
+// leave detaches the viewer from its actor.
 func (v *Viewer) leave() {
 	v.actor.hub.watch(-1)
 	v.srv.setViewers(v.actor.id, v.actor.hub.watching())

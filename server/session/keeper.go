@@ -13,7 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// keeper runs processes of an agent, such as its terminals, at the host that has the agent.
+// keeper runs processes of an agent, such as its terminals, under the host that runs the agent.
 type keeper struct {
 	h     *Host
 	opts  host.AgentOptions     // of the agent
@@ -27,12 +27,13 @@ func (h *Host) keeper(o host.AgentOptions, agent uint32, left map[string]*leftAg
 	return k
 }
 
-// key is the name of a process at the host. The number separates it from those of the session's earlier agents.
+// key returns the host's name for a process. The number of the agent separates it from processes of earlier agents of
+// the session.
 func (k *keeper) key(name string) string {
 	return fmt.Sprintf("%s/%d/%s", k.opts.Key, k.agent.Load(), name)
 }
 
-// keptKey returns the parts of such a name.
+// keptKey splits a name that key has returned.
 func keptKey(key string) (session string, agent uint32, name string, ok bool) {
 	session, rest, ok := strings.Cut(key, "/")
 	number, name, more := strings.Cut(rest, "/")
@@ -40,7 +41,7 @@ func keptKey(key string) (session string, agent uint32, name string, ok bool) {
 	return session, uint32(n), name, ok && more && err == nil
 }
 
-// Keep starts a process, or returns the one that an earlier server has started.
+// Keep starts a process, or returns the process that an earlier server started under the name.
 func (k *keeper) Keep(ctx context.Context, name string, cmd spawn.Command) (agent.Kept, error) {
 	if p, err := k.Find(ctx, name); !errors.Is(err, agent.ErrNotFound) {
 		return p, err
@@ -56,7 +57,7 @@ func (k *keeper) Keep(ctx context.Context, name string, cmd spawn.Command) (agen
 	return keptProcess{p}, nil
 }
 
-// Find returns a process that an earlier server has started.
+// Find returns a process that an earlier server started.
 func (k *keeper) Find(ctx context.Context, name string) (agent.Kept, error) {
 	l := k.left[name]
 	if l == nil {
@@ -71,15 +72,15 @@ func (k *keeper) Find(ctx context.Context, name string) (agent.Kept, error) {
 // keptProcess is a process of a keeper.
 type keptProcess struct{ *host.Process }
 
-// Discard gives up output.
+// Discard drops output.
 func (p keptProcess) Discard(ctx context.Context, line uint64) error {
 	return p.Checkpoint(ctx, line, nil)
 }
 
-// Cut reports whether output was given up before.
+// Cut reports whether an earlier server dropped output.
 func (p keptProcess) Cut() bool { return p.Agent().Checkpoint > 0 }
 
-// dropKept ends what the agent has at its keeper. What the agent's session has ended is not there any more.
+// dropKept ends the processes that the agent still has at its keeper.
 func (l *leftAgent) dropKept(ctx context.Context) (err error) {
 	for _, k := range l.kept {
 		err = errors.Join(err, k.end(ctx))

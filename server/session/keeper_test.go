@@ -13,7 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// catCommand writes its input until it ends.
+// catCommand copies its input to its output.
 var catCommand = spawn.Command{Path: "/bin/cat", Dir: "/", Env: []string{"PATH=/bin"}}
 
 // keptBefore starts an agent and two processes of its keeper, and leaves them to the next server.
@@ -34,7 +34,7 @@ func keptBefore(c *hostStage) (number uint32) {
 	return number
 }
 
-// open becomes the owner of the host without a server.
+// open connects to the host as its owner, without a server.
 func (c *hostStage) open() *Host {
 	c.Helper()
 	h, err := OpenHost(c.Context(), c.dir, HostOptions{}, slog.New(slog.DiscardHandler))
@@ -86,7 +86,7 @@ func TestKeeper(t *testing.T) {
 	}
 }
 
-// Processes of an agent that is not there any more are ended, also if the session has another agent.
+// Processes of an agent that no longer exists are ended, even if the session has another agent.
 func TestKeeper_left(t *testing.T) {
 	c := newHostStage(t)
 	number := keptBefore(c)

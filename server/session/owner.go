@@ -14,12 +14,13 @@ import (
 type Owners interface {
 	// Node returns the name of this server.
 	Node() string
-	// Own makes this server the owner of a session; a new owner has a higher epoch than the ones before. The error is a failure with
-	// [api.NotOwner] while another server owns the session.
+	// Own makes this server the owner of a session. Each owner has a higher epoch than the owners before. While another
+	// server owns the session, Own returns a failure with [api.NotOwner].
 	Own(ctx context.Context, session string) (Ownership, error)
-	// Owner returns the name of the server that owns a session, empty if none does.
+	// Owner returns the name of the server that owns a session, or "".
 	Owner(ctx context.Context, session string) (string, error)
-	// Show tells the other servers the list entry of a session that this one owns; nil means that it is deleted. It does not wait.
+	// Show sends the list entry of a session that this server owns to the other servers; nil means that the session is
+	// deleted. Show does not block.
 	Show(session string, entry []byte)
 }
 
@@ -28,24 +29,24 @@ type Ownership interface {
 	Epoch() uint64
 	// Lost is closed once another server may own the session.
 	Lost() <-chan struct{}
-	// Release ends the ownership. The session may have another owner at once.
+	// Release ends the ownership. Another server may own the session immediately.
 	Release()
 }
 
-// ownedBy is the fact that a server became the owner of a session. Every earlier owner is fenced by its record: it expects another last
-// event of the log.
+// ownedBy records the owner of a session in its log. The record fences every earlier owner, because their next writes
+// expect another last event.
 type ownedBy struct {
 	Node  string `json:"node"`
 	Epoch uint64 `json:"epoch"`
 }
 
-// errNotOwner is the failure of calls for a session of another server.
+// errNotOwner returns the failure of calls for a session that another server owns.
 func errNotOwner() error { return Fail(api.NotOwner, "another server owns the session") }
 
-// isNotOwner reports whether another server owns a session.
+// isNotOwner reports whether a call failed because another server owns the session.
 func isNotOwner(err error) bool { return err != nil && FailureOf(err).Reason == api.NotOwner }
 
-// own makes this server the owner of a session, if there are several.
+// own makes this server the owner of a session. It returns nil without a cluster.
 func (s *Sessions) own(ctx context.Context, id string) (Ownership, error) {
 	if s.opts.Owners == nil {
 		return nil, nil
@@ -53,7 +54,8 @@ func (s *Sessions) own(ctx context.Context, id string) (Ownership, error) {
 	return s.opts.Owners.Own(ctx, id)
 }
 
-// lostOwnership returns the channel that is closed when the session may have another owner; nil without a cluster, and after that.
+// lostOwnership returns a channel that is closed when another server may own the session. It returns nil without a
+// cluster and after the ownership is lost.
 func (j *journal) lostOwnership() <-chan struct{} {
 	if j.owner == nil || j.lostOwner.Load() {
 		return nil
@@ -69,21 +71,21 @@ func (j *journal) ownerEpoch() uint64 {
 	return j.owner.Epoch()
 }
 
-// disown ends the ownership after the last write.
+// disown releases the ownership. It must follow the last write.
 func (j *journal) disown() {
 	if j.owner != nil {
 		j.owner.Release()
 	}
 }
 
-// discard ends an actor without a loop.
+// discard ends an actor that has no running loop.
 func (a *actor) discard() {
 	a.cancel()
 	a.disown()
 }
 
-// claim notes this server as the owner with the next record, unless the log has it already. After another owner, what its viewers saw is
-// in its files, not in those of this server.
+// claim adds this server as the owner to the next record, unless the log names it already. It drops the deltas in the
+// files of this server, because the viewers saw those of the previous owner.
 func (a *actor) claim() {
 	if a.owner == nil || a.core.Owner.Node == a.srv.opts.Owners.Node() {
 		return
@@ -93,7 +95,7 @@ func (a *actor) claim() {
 	a.carrying().Owner = new(a.core.Owner)
 }
 
-// claimed writes the owner if no other record has it.
+// claimed writes the owner to the log, unless another record contains it.
 func (a *actor) claimed() error {
 	if a.owner == nil {
 		return nil
@@ -105,10 +107,10 @@ func (a *actor) claimed() error {
 	return a.blocked
 }
 
-// maxClaims is how often a session is loaded while its earlier owner, which has lost the lease, still writes.
+// maxClaims limits the attempts to load a session while its previous owner, which has lost the lease, still writes.
 const maxClaims = 5
 
-// loadOwned calls load with the ownership of a session until no earlier owner writes in between.
+// loadOwned calls load with the ownership of a session. It retries if an earlier owner writes meanwhile.
 func (s *Sessions) loadOwned(ctx context.Context, id string, load func(Ownership) (*actor, error)) (*actor, error) {
 	owner, err := s.own(ctx, id)
 	if err != nil {
@@ -135,14 +137,14 @@ func (s *Sessions) loadOwned(ctx context.Context, id string, load func(Ownership
 	return nil, err
 }
 
-// surrender ends an actor that has lost its session: the next use of the session finds its new owner.
+// surrender ends an actor that has lost its session. The next use of the session looks up the new owner.
 func (a *actor) surrender() {
 	a.lostOwner.Store(true)
 	a.srv.dropLost(a)
 	a.cancel()
 }
 
-// peek reads a session for the lists, without its ownership and without a write.
+// peek reads a session for the lists. It neither acquires the ownership nor writes.
 func (s *Sessions) peek(ctx context.Context, id string) error {
 	a, err := s.read(ctx, id, false)
 	if err != nil {
