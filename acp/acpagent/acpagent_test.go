@@ -133,8 +133,9 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// TestResume_ways continues and copies sessions of agents with every set of capabilities: the best request that the agent has is made,
-// with the directory and the servers, and no other. What an agent cannot do, or refuses, is an error, and the agent has ended then.
+// TestResume_ways continues and copies sessions of agents with every set of capabilities. It checks that exactly one
+// request is sent, the best that the agent supports, with the directory and the servers. If the agent does not support
+// or refuses it, the result is an error and the agent ends.
 func TestResume_ways(t *testing.T) {
 	const common = ` {"sessionId":"old","cwd":"DIR","mcpServers":[{"name":"m","command":"c","args":["x"],"env":[]}]}`
 	for _, tt := range []struct {

@@ -41,8 +41,8 @@ func adapter(t *testing.T) []string {
 	return []string{node, program}
 }
 
-// replies are the answers of the model to the prompts of the suite, whatever came before. The
-// adapter also asks for a suggestion after each turn.
+// replies returns the answers of the model to the prompts of the suite, in any order. The adapter also asks for a
+// suggestion after each turn.
 func replies() claudetest.Script {
 	when := func(text string, r claudetest.Reply) claudetest.Reply {
 		return r.When(claudetest.Match{LastIncludes: text}).Times(20)

@@ -229,7 +229,7 @@ func orCancel(action string) string {
 	return action
 }
 
-// optionResolution returns what the choice of an option means.
+// optionResolution returns the resolution for the choice of an option.
 func optionResolution(options []acp.PermissionOption, id acp.PermissionOptionID) resolution {
 	end := resolution{behavior: event.ResolvedDeny}
 	for _, o := range options {

@@ -129,8 +129,7 @@ func TestAdopt_answer(t *testing.T) {
 	}
 }
 
-// The events of an answer tell what the person has decided, with the scope and the reason, whether an earlier process has read the request
-// or this one.
+// The events of an answer have the person's decision with its scope and reason, whichever process read the request.
 func TestAdopt_resolved(t *testing.T) {
 	for name, tt := range map[string]struct {
 		request string

@@ -14,7 +14,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonrpc"
 )
 
-// An answer becomes the option of the agent that means it and never one that allows more, and the event has what the person answered.
+// An answer is translated to the matching option of the agent, never to one that allows more. The event has the
+// person's answer.
 func TestRespond(t *testing.T) {
 	all := []acp.PermissionOption{
 		{OptionID: "always", Kind: acp.PermissionOptionKindAllowAlways}, {OptionID: "once", Kind: acp.PermissionOptionKindAllowOnce}, {OptionID: "once again", Kind: acp.PermissionOptionKindAllowOnce},
@@ -106,7 +107,7 @@ func resolvedOf(events []event.Event) string {
 	return fmt.Sprint(events)
 }
 
-// An error of the agent is the error of package agent that means the same, and nothing else; its text stays.
+// An error of the agent matches exactly the corresponding error of package agent and keeps its text.
 func TestTranslate(t *testing.T) {
 	kinds := []error{agent.ErrAuth, agent.ErrNotFound, agent.ErrInvalid, agent.ErrUnsupported, agent.ErrClosed}
 	broken := errors.New("broken")

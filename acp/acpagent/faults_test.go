@@ -204,7 +204,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// An option that the agent refuses ends the agent, and the error has the agent's message.
+// If the agent refuses an option, the agent ends and the error has its message.
 func TestOpen_refused(t *testing.T) {
 	for name, c := range map[string]struct {
 		hello     acptest.Exchange
@@ -269,7 +269,7 @@ func (c *closing) Close() error {
 	return c.WriteCloser.Close()
 }
 
-// A session that has ended takes nothing more.
+// A closed session refuses every call.
 func TestEnded(t *testing.T) {
 	a := &acptest.Agent{Exchanges: []acptest.Exchange{hello(`,"agentCapabilities":{"sessionCapabilities":{"close":{}}}`), acptest.On("session/new", session(twoModes+twoModels)), acptest.On("session/close", acptest.Reply(map[string]any{}))}}
 	s, err := scripted(a).Open(t.Context(), agent.Options{Dir: t.TempDir()})
@@ -296,7 +296,7 @@ func TestEnded(t *testing.T) {
 	}
 }
 
-// Sessions of an agent are listed page by page up to a bound; what an agent cannot do is not asked of it.
+// Sessions of an agent are listed page by page up to a limit. An agent gets no request that it does not support.
 func TestSessions_pages(t *testing.T) {
 	const can = `,"agentCapabilities":{"loadSession":true,"sessionCapabilities":{"list":{},"delete":{}}}`
 	page := func(id, next string) acptest.Exchange {
@@ -452,8 +452,8 @@ func TestSend_full(t *testing.T) {
 	}
 }
 
-// TestTurn_strange keeps an update that is not understood, and ends a turn as cancelled whose prompt the agent answers with
-// the error for that.
+// TestTurn_strange checks that an unknown update is kept, and that a turn ends as cancelled if the agent answers the
+// prompt with the error code for cancellation.
 func TestTurn_strange(t *testing.T) {
 	s := opened(t, &acptest.Agent{Exchanges: []acptest.Exchange{
 		acptest.On("initialize", acptest.Reply(map[string]any{"protocolVersion": 1})),

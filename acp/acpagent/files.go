@@ -99,7 +99,8 @@ func (s *Session) readFile(ctx context.Context, r *acp.ReadTextFileRequest) (any
 	return &acp.ReadTextFileResponse{Content: someLines(text, r.Line.Or(1), r.Limit.Or(0))}, nil
 }
 
-// someLines are at most limit lines of a text from a line on, which counts from 1. A limit of 0 is none.
+// someLines returns the lines of a text from the given line, which counts from 1. It returns at most limit lines; 0
+// means no limit.
 func someLines(text string, from, limit int64) string {
 	var out strings.Builder
 	number := int64(0)

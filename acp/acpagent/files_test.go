@@ -42,7 +42,7 @@ func asking(t *testing.T, dir string, requests ...any) (answers []string) {
 	return answers
 }
 
-// An agent reads and writes files of the session's directory, and none outside of it, also not through a link.
+// An agent can read and write files in the session's directory only. A link to the outside is refused.
 func TestFiles(t *testing.T) {
 	dir, outside := t.TempDir(), t.TempDir()
 	secret := filepath.Join(outside, "secret")

@@ -9,8 +9,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/agentkit"
 )
 
-// inputBlocks are the blocks of an input as the protocol has them, and as events have them. An agent gets only what
-// it can take.
+// inputBlocks converts an input to blocks of the protocol and to blocks of events. It converts only kinds that the
+// agent supports.
 func inputBlocks(in agent.Input, can acp.PromptCapabilities) ([]acp.ContentBlock, []event.Content, error) {
 	list, err := agentkit.Blocks(in)
 	if err != nil {

@@ -59,9 +59,8 @@ func liveAgents(api string) []liveAgent {
 	}
 }
 
-// TestLiveAgents runs opencode, Qwen Code and Gemini CLI against a scripted API on loopback: what
-// they want to run and to write is in the request for permission, and the output and the diff in
-// the result.
+// TestLiveAgents runs opencode, Qwen Code and Gemini CLI against a scripted API on loopback. It checks that the request
+// for permission has the command or the file, and that the result has the output and the diff.
 func TestLiveAgents(t *testing.T) {
 	short.Skip(t, "ACP agents")
 	if os.Getenv("PARLEY_SOAK") == "" {
@@ -200,7 +199,7 @@ func (*fakeModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, "data: [DONE]\n\n")
 }
 
-// wanted is the call that the last message of a request asks for, "" for none.
+// wanted returns the call that the last message of a request asks for, or "".
 func wanted(body string) (name string, args map[string]any) {
 	const mark = `"call-it `
 	at := strings.LastIndex(body, mark)

@@ -24,7 +24,7 @@ type LoginMethod struct {
 	Command []string
 }
 
-// String returns what a person reads: the name, the description and the command.
+// String returns the name, the description and the command as text for a person.
 func (m *LoginMethod) String() string {
 	text := m.Name
 	if m.Description != "" && m.Description != m.Name {
@@ -113,7 +113,7 @@ func (s *Session) loginMethods(e *jsonrpc.Error) (list []LoginMethod) {
 	return list
 }
 
-// maxPrinted bounds the lines that are kept of what the agent prints besides messages.
+// maxPrinted limits the number of kept output lines that are not messages.
 const maxPrinted = 20
 
 // stray keeps a line that is not a message, without the codes that steer a terminal. It is not answered: an agent that asks for a
@@ -192,7 +192,7 @@ type agentError struct {
 func (e *agentError) Error() string { return e.text }
 func (e *agentError) Unwrap() error { return e.err }
 
-// reasonOf returns the words of an error: its message, the one inside of a message that is JSON, and the details.
+// reasonOf returns the text of an error: its message, the message inside of it if it is JSON, and the details.
 func reasonOf(e *jsonrpc.Error) string {
 	text := e.Message
 	for range 3 { // an error of the API in one of the agent

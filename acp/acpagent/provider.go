@@ -1,8 +1,8 @@
 // Package acpagent is the provider for agents that speak the Agent Client Protocol, such as
 // Gemini CLI: anything that an editor can run as an agent.
 //
-// Each session has a process of its own. An agent on this machine is offered the files of the session's directories, and
-// terminals; what it does there it asks for itself.
+// Each session has its own process. Parley offers files in the session's directories and terminals to an agent on this
+// machine. The agent itself asks for permission to use them.
 package acpagent
 
 import (
@@ -32,9 +32,9 @@ type Provider struct {
 	As string
 	// Env is added to the environment of the agent, as KEY=value.
 	Env []string
-	// LoginCommand is a command with which a person logs in, for an agent that names none itself.
+	// LoginCommand is the command for logging in, for an agent that reports none.
 	LoginCommand []string
-	// Version is the version of this program that the agent gets.
+	// Version is the version of this program that is reported to the agent.
 	Version string
 	// Spawner runs the program; nil runs it on this machine.
 	Spawner spawn.Spawner
@@ -46,13 +46,13 @@ type Provider struct {
 	// supervisor then. Neither has an effect with a Spawner.
 	Supervisor   string
 	KeepChildren bool
-	// Logger gets the agent's standard error and unknown messages; nil discards them.
+	// Logger receives the agent's standard error and unknown messages; nil discards them.
 	Logger *slog.Logger
 	// Dial, where it is set, connects to an agent instead of running Command. Closing the
 	// writer ends the agent; the reader is closed after it and may wait there until the agent is gone.
 	Dial func(ctx context.Context, opts agent.Options) (io.ReadCloser, io.WriteCloser, error)
-	// RegistryDir is where the processes that run are noted, so that Sweep ends those that a
-	// server which crashed has left; empty notes none.
+	// RegistryDir is a directory that records the running processes, so that Sweep can end processes of a server that
+	// crashed; empty disables the records.
 	RegistryDir string
 	// Local reports that an agent of Dial or of a Spawner runs on this machine as this user: it is offered files and terminals, as an
 	// agent is that this program runs itself.
@@ -73,8 +73,8 @@ func (p *Provider) Name() string {
 	return "acp:" + cmp.Or(p.As, commandName(p.Command))
 }
 
-// Open starts an agent with a new session, whose id the agent chooses. The context bounds the
-// start only. An agent that wants a login first is a [*LoginError].
+// Open starts an agent with a new session, whose id the agent chooses. The context bounds the start only. If the agent
+// requires a login first, the error is a [*LoginError].
 func (p *Provider) Open(ctx context.Context, opts agent.Options) (agent.Session, error) {
 	return p.session(ctx, opts, func(s *Session, servers []acp.MCPServer) error {
 		var answer acp.NewSessionResponse
@@ -128,7 +128,7 @@ func (c *continued) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, &c.members)
 }
 
-// session starts an agent, has start begin a session, and sets what the options ask for.
+// session starts an agent, opens a session with start, and applies the options.
 func (p *Provider) session(ctx context.Context, opts agent.Options, start func(s *Session, servers []acp.MCPServer) error) (agent.Session, error) {
 	servers, err := clientServers(opts.MCPServers)
 	if err != nil {
@@ -198,8 +198,8 @@ func (s *Session) connect(lines spawn.LineProcess, a agent.Adoption, r io.Reader
 	go s.watch()
 }
 
-// greet initializes the connection. Files and terminals are offered to an agent on this machine only: those of
-// another one are not here. Commands of one under a host have to outlive this process.
+// greet initializes the connection. It offers files and terminals only to an agent on this machine, because it has no
+// access to those of another machine. Commands of an agent under a host must outlive this process.
 func (s *Session) greet(ctx context.Context) error {
 	client := acp.ClientCapabilities{
 		Elicitation: acp.Some(acp.ElicitationCapabilities{Form: acp.Some(acp.ElicitationFormCapabilities{}), URL: acp.Some(acp.ElicitationURLCapabilities{})}),

@@ -251,7 +251,7 @@ func after(lines []acptest.Line, first, second *acptest.Line) bool {
 	return false
 }
 
-// check compares a request with what a person must be shown.
+// check compares a request with the texts that a person must see.
 func (s *played) check(ask *acptest.Line, ev *event.PermissionRequest) {
 	shown := leaves(event.Encoded([]any{ev.ToolName, ev.DisplayName, ev.Input, ev.Content, ev.Locations}))
 	var p struct {
@@ -345,7 +345,7 @@ func (s *played) ended(number int, answer *acptest.Line) {
 	}
 }
 
-// offers compares what a session offers with the answer that began it.
+// offers compares the choices of a session with those in the answer that opened it.
 func (s *played) offers(answer *acptest.Line) {
 	var a struct {
 		Modes struct {
@@ -460,7 +460,7 @@ func allEnded(d *driver, calls map[string]*event.ToolCall) {
 	}
 }
 
-// blocksShown checks that the blocks of answers that are no texts are shown.
+// blocksShown checks that blocks other than text are shown.
 func blocksShown(d *driver, conv *event.Conversation, lines []*update) {
 	d.t.Helper()
 	shown := leaves(event.Encoded(conv))

@@ -65,7 +65,7 @@ func isFile(name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// driver does what the client of a recording did.
+// driver repeats the actions of a recorded client.
 type driver struct {
 	t    *testing.T
 	r    *acptest.Recording
@@ -114,7 +114,7 @@ func (d *driver) provider(run int) (*acpagent.Provider, *acptest.Agent, chan str
 	}}, a, waiting
 }
 
-// drive does one after the other what the recorded client did.
+// drive repeats the actions of the recorded client in order.
 func (d *driver) drive() {
 	lines := d.r.Lines
 	for i := range lines {
@@ -254,7 +254,7 @@ func (d *driver) explained(what string, answer json.RawMessage, err error) {
 	}
 }
 
-// initialize asks an agent what it is where the recorded client did not more than that.
+// initialize describes an agent in recordings with no request other than initialize.
 func (d *driver) initialize(i, run int) {
 	for _, l := range d.r.Lines[i+1:] {
 		if l.Client && l.Run == run && l.Method != "" {

@@ -22,7 +22,7 @@ import (
 )
 
 const (
-	// closeWait limits the wait for running calls when a session is closed.
+	// closeWait limits how long Close waits for running calls.
 	closeWait = 30 * time.Second
 	// leaveWait bounds how long an agent that is idle has to close its session before its input is closed.
 	leaveWait = 2 * time.Second
@@ -30,8 +30,7 @@ const (
 	startWait = 5 * time.Second
 )
 
-// Session is a session of an agent with a process of its own. Its Close takes at most the time in
-// which the process is ended, and half a minute.
+// Session is a session of an agent in its own process. Close takes at most 30 seconds more than ending the process.
 type Session struct {
 	provider *Provider
 	dir      string
@@ -139,7 +138,7 @@ func (s *Session) continued(id string, fork bool, answer *continued) {
 	s.begin(id, answer.Modes, answer.ConfigOptions, answer.members)
 }
 
-// begin takes over what the agent reports about the session, and runs prompts from then on.
+// begin stores the agent's report about the session and starts to run prompts.
 func (s *Session) begin(id string, modes acp.Optional[acp.SessionModeState], options acp.Optional[[]acp.SessionConfigOption], extra map[string]json.RawMessage) {
 	s.kit.Do(func() {
 		s.id, s.conv.SessionID, s.live = id, id, true
@@ -246,7 +245,8 @@ func (s *Session) notified(_ context.Context, m *jsonrpc.Message) {
 	}
 }
 
-// note keeps what an update reports about the session. The agent may send it before the session has an id.
+// note stores the state of the session that an update reports. The agent may send the update before the session has an
+// id.
 func (s *Session) note(u *acp.SessionUpdate) {
 	switch v := u.Value.(type) {
 	case *acp.CurrentModeUpdate:

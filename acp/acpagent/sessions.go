@@ -27,7 +27,7 @@ type Description struct {
 	Capabilities         acp.AgentCapabilities
 }
 
-// Describe starts the agent, asks what it is, and ends it.
+// Describe starts the agent, requests its description, and ends it.
 func (p *Provider) Describe(ctx context.Context, opts agent.Options) (d Description, err error) {
 	err = p.visit(ctx, opts, func(s *Session) error {
 		info := s.hello.AgentInfo.Or(acp.Implementation{})
@@ -123,7 +123,7 @@ func (p *Provider) visit(ctx context.Context, opts agent.Options, do func(*Sessi
 	return errors.Join(err, s.Close())
 }
 
-// can has the session methods that the agent supports.
+// can holds the session methods that the agent supports.
 func (s *Session) can() acp.SessionCapabilities {
 	return s.hello.AgentCapabilities.Or(acp.AgentCapabilities{}).SessionCapabilities.Or(acp.SessionCapabilities{})
 }

@@ -24,8 +24,8 @@ var (
 // first versions.
 const methodSetModel = "session/set_model"
 
-// choose sets what the options ask for. The names of modes are the agent's own: one that nobody
-// chose is not set, and "default" is the mode that it starts in unless it has one of that name.
+// choose applies the options to the session. Each agent has its own names of modes. An empty mode is not set, and
+// "default" means the initial mode unless the agent has a mode of that name.
 func (s *Session) choose(ctx context.Context, opts agent.Options) error {
 	mode := s.setting(func(all *acpevent.Settings) acpevent.Setting { return all.Mode })
 	_, listed := mode.Find(opts.Mode)

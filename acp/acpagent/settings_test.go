@@ -142,7 +142,7 @@ func TestSettings_none(t *testing.T) {
 	}
 }
 
-// A prompt that needs a login ends with the ways to log in, and Login has what the agent prints.
+// A prompt that needs a login ends with the login methods, and Login returns the output of the agent.
 func TestLogin(t *testing.T) {
 	methods := `,"agentInfo":{"name":"x","title":"The X","version":"1"},"authMethods":[{"id":"web","name":"Web","description":"In the browser"},{"id":"tty","name":"Terminal","type":"terminal","args":["login"]}]`
 	a := &acptest.Agent{Exchanges: []acptest.Exchange{hello(methods), acptest.On("session/new", acptest.Fail(-32000, "Sign in first"))}}

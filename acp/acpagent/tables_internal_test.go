@@ -160,7 +160,8 @@ func TestTerminal_write(t *testing.T) {
 	}
 }
 
-// An agent holds a bounded number of terminals, each with an id of its own; those that cannot start and those after the end have none.
+// The number of terminals of an agent is limited, and each has a unique id. A terminal that cannot start, or is
+// requested after the end, has no id.
 func TestTerminals_bound(t *testing.T) {
 	var l terminals
 	done := make(chan struct{})
@@ -266,7 +267,7 @@ func TestReasonOf(t *testing.T) {
 	}
 }
 
-// The session keeps the last lines that an agent prints besides messages, without codes for terminals, each to a limit.
+// The session keeps the last output lines that are not messages, shortened and without terminal codes.
 func TestStray(t *testing.T) {
 	for line, want := range map[string]string{
 		"plain": "plain", " \x1b[2J\x1b[31mred\x1b[0m\a ": "red", "\x1b[?25l": "", "a\x1bcb": "ab", "x\x7fy\tz": "xyz", "\x1b[1~q": "q", "é\x1b[@ü": "éü",
@@ -288,7 +289,8 @@ func TestStray(t *testing.T) {
 	}
 }
 
-// The environment of an agent is that of the options, else of this process, and then that of the provider.
+// The environment of an agent is that of the options, or of this process if they have none, followed by that of the
+// provider.
 func TestSession_env(t *testing.T) {
 	t.Setenv("OF_THE_PROCESS", "1")
 	for _, c := range []struct {

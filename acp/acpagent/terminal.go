@@ -24,7 +24,7 @@ const (
 	maxOutput = 4 << 20
 )
 
-// terminals are the commands that an agent runs through this program. The zero value has none.
+// terminals holds the commands that an agent runs through this program. The zero value is empty and ready to use.
 type terminals struct {
 	restored chan struct{} // closed when the terminals of an earlier process are in byID; nil without a host
 
@@ -90,12 +90,12 @@ func (s *Session) createTerminal(ctx context.Context, call jsonrpc.ID, r *acp.Cr
 
 func newTerminal(limit int) *terminal { return &terminal{done: make(chan struct{}), limit: limit} }
 
-// outputLimit returns how much output of a terminal is kept.
+// outputLimit returns the number of bytes of output that a terminal keeps.
 func outputLimit(r *acp.CreateTerminalRequest) int {
 	return int(min(max(r.OutputByteLimit.Or(maxOutput), 0), maxOutput))
 }
 
-// add starts a terminal. Its id is that of the call, if the agent runs under a host.
+// add starts a terminal. If the agent runs under a host, the terminal has the id of the call.
 func (l *terminals) add(t *terminal, call jsonrpc.ID, start func(id string) error) (string, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

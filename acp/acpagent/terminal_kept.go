@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// discardStep is how much output the host has before some of it is given up.
+	// discardStep is the minimum amount of output that the host drops at a time.
 	discardStep = 1 << 20
 	// hostWait bounds a call to the host that the terminal does not depend on.
 	hostWait = 5 * time.Second
@@ -27,13 +27,14 @@ type terminalCall struct {
 	limit             int
 }
 
-// mark is a place in the output of a terminal.
+// mark is a position in the output of a terminal.
 type mark struct {
 	total int64  // bytes before it
 	line  uint64 // the last line before it
 }
 
-// asked notes a request about a terminal. The ids of new ones depend on the order of the lines alone, so that they are the same in each process.
+// asked records a request about a terminal. The ids of new terminals depend only on the order of the lines, so that
+// every process assigns the same ids.
 func (l *terminals) asked(m *jsonrpc.Message) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -57,7 +58,7 @@ func (l *terminals) asked(m *jsonrpc.Message) {
 	l.calls[m.ID] = c
 }
 
-// answered notes the answer to such a request.
+// answered records the answer to a request about a terminal.
 func (l *terminals) answered(m *jsonrpc.Message, past bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -75,7 +76,7 @@ func (l *terminals) answered(m *jsonrpc.Message, past bool) {
 	}
 }
 
-// restoreTerminals takes over the terminals of an earlier process.
+// restoreTerminals takes over the terminals that an earlier process started.
 func (s *Session) restoreTerminals() {
 	l := &s.terminals
 	defer close(l.restored)
@@ -91,7 +92,8 @@ func (s *Session) restoreTerminals() {
 	}
 }
 
-// findTerminals finds the terminals of an earlier process.
+// findTerminals attaches to the terminals of an earlier process. A terminal that cannot be found is logged and counts
+// as ended.
 func (s *Session) findTerminals() (found []*terminal) {
 	l := &s.terminals
 	l.mu.Lock()
@@ -118,7 +120,7 @@ func (s *Session) findTerminals() (found []*terminal) {
 	return found
 }
 
-// keep starts the command under a host. Its output and its errors are one stream, which the host keeps.
+// keep starts the command under a host, which keeps its standard output and standard error as one stream.
 func (t *terminal) keep(ctx context.Context, k agent.Keeper, id string, cmd spawn.Command) error {
 	if k == nil {
 		return jsonrpc.MethodNotFound(acp.MethodTerminalCreate)
@@ -132,7 +134,7 @@ func (t *terminal) keep(ctx context.Context, k agent.Keeper, id string, cmd spaw
 	return t.attach(ctx, kept)
 }
 
-// attach makes a process under a host that of the terminal.
+// attach connects the terminal to a process that runs under a host.
 func (t *terminal) attach(ctx context.Context, kept agent.Kept) (err error) {
 	t.kept, t.cut = kept, kept.Cut()
 	t.sup, err = proc.Start(ctx, spawn.Command{}, proc.Options{Spawner: proc.Adopted(kept)})
@@ -142,7 +144,7 @@ func (t *terminal) attach(ctx context.Context, kept agent.Kept) (err error) {
 	return nil
 }
 
-// discard counts output, and gives up what the host need not keep: no request can return it. The caller holds mu.
+// discard counts new output and tells the host to drop output that no request can return. The caller holds mu.
 func (t *terminal) discard(size int) {
 	t.total += int64(size)
 	if t.kept == nil || t.total-t.mark.total < int64(max(t.limit, discardStep)) {
@@ -160,7 +162,7 @@ func (t *terminal) discard(size int) {
 	})
 }
 
-// forget ends the record of the host of a command that has ended.
+// forget removes the host's record of a command that has ended.
 func (t *terminal) forget() {
 	if t.kept == nil {
 		return

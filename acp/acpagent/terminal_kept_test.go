@@ -16,7 +16,7 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// fakeKeeper has commands in memory, with their output by name. Those without one are lost.
+// fakeKeeper simulates commands. Find returns only commands that have an entry in output.
 type fakeKeeper struct {
 	output map[string]string
 
@@ -30,7 +30,7 @@ func (k *fakeKeeper) note(call, name string) {
 	k.calls = append(k.calls, call+" "+name)
 }
 
-// take returns the calls since the last time, sorted.
+// take returns the calls since the last take, sorted.
 func (k *fakeKeeper) take() string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -115,8 +115,8 @@ type noInput struct{}
 func (noInput) Write(b []byte) (int, error) { return len(b), nil }
 func (noInput) Close() error                { return nil }
 
-// An adopted session has the terminals of the process before: a request without an answer is answered once, a terminal that was released is not
-// there, one that is lost was killed.
+// An adopted session has the terminals of the previous process. An open request is answered once, a released terminal
+// does not exist, and a lost terminal counts as killed.
 func TestAdopt_terminals(t *testing.T) {
 	create := func(id int) string {
 		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"terminal/create","params":{"sessionId":"s1","command":"sh","args":["-c","x"],"outputByteLimit":%d}}`, id, 5+id)
@@ -182,7 +182,7 @@ func TestAdopt_terminals(t *testing.T) {
 	})
 }
 
-// Output that no request can return is given up at the host.
+// The host drops output that no request can return.
 func TestTerminal_discard(t *testing.T) {
 	k := &fakeKeeper{output: map[string]string{"terminal-1": strings.Repeat("x", 10<<20)}}
 	create := `{"jsonrpc":"2.0","id":100,"method":"terminal/create","params":{"sessionId":"s1","command":"sh","args":["-c","x"],"outputByteLimit":100}}`

@@ -8,17 +8,17 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// tokens counts what a turn has used.
+// tokens sums up the usage of a turn.
 type tokens struct{ input, output, read, written int64 }
 
-// add adds what the extension of a chunk reports: agents without usage in their answers have it there.
+// add adds the usage in the extension of a chunk, which some agents report in place of usage in the answer.
 func (t *tokens) add(meta map[string]json.RawMessage) {
 	one := readTokens(event.JSON(meta["usage"]))
 	t.input, t.output, t.read, t.written = t.input+one.input, t.output+one.output, t.read+one.read, t.written+one.written
 }
 
-// of returns the usage of a turn: that of its answer, of the answer's extension, or what its chunks have reported. It is empty
-// if the agent reports none.
+// of returns the usage of a turn: from its answer, from the answer's extension, or the sum of its chunks. It is empty
+// if the agent reports no usage.
 func (t *tokens) of(answer *acp.PromptResponse) event.JSON {
 	sum := *t
 	if u, ok := answer.Usage.Get(); ok {

@@ -19,9 +19,9 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
-// variations change what a recorded agent sends into something that other agents may send and that shows the same.
+// variations change the messages of a recorded agent to equivalent messages that other agents may send.
 var variations = map[string]func(v *variation){
-	// Kinds of updates, notifications and requests that nobody knows.
+	// Unknown kinds of updates, notifications and requests.
 	"unknown": func(v *variation) {
 		v.each(func(l acptest.Line, u map[string]any) {
 			v.insert(l, `{"jsonrpc":"2.0","method":"strange/notify","params":{"deep":[{"x":null}]}}`)
@@ -54,7 +54,7 @@ var variations = map[string]func(v *variation){
 			v.changed(l)
 		})
 	},
-	// A text in several pieces, with empty ones between.
+	// A text in several pieces, with empty pieces in between.
 	"pieces": func(v *variation) {
 		v.each(func(l acptest.Line, u map[string]any) {
 			content, _ := u["content"].(map[string]any)
@@ -69,7 +69,7 @@ var variations = map[string]func(v *variation){
 			v.keep(l)
 		})
 	},
-	// Updates of calls that were never announced.
+	// Updates of unknown calls.
 	"never announced": func(v *variation) {
 		v.each(func(l acptest.Line, u map[string]any) {
 			if u["sessionUpdate"] == "tool_call" {
@@ -88,7 +88,7 @@ var variations = map[string]func(v *variation){
 			}
 		})
 	},
-	// Lines that are no messages.
+	// Lines that are not messages.
 	"noise": func(v *variation) {
 		long := strings.Repeat("x", 3<<20)
 		v.each(func(l acptest.Line, _ map[string]any) {
@@ -119,7 +119,7 @@ var variations = map[string]func(v *variation){
 			v.keep(l)
 		})
 	},
-	// Members and values that nobody knows.
+	// Unknown members and values.
 	"future": func(v *variation) {
 		v.each(func(l acptest.Line, u map[string]any) {
 			if strings.HasPrefix(fmt.Sprint(u["sessionUpdate"]), "tool_call") {
@@ -137,7 +137,7 @@ var variations = map[string]func(v *variation){
 			v.changed(l)
 		})
 	},
-	// Requests of the agent with ids that are texts.
+	// Requests of the agent with strings as ids.
 	"ids": func(v *variation) {
 		requests := map[string]bool{}
 		v.each(func(l acptest.Line, _ map[string]any) {
@@ -165,7 +165,8 @@ type variation struct {
 	number int
 }
 
-// each calls f for the messages of the agent that are no answers, with the update that they have. Other lines stay.
+// each calls f for the requests and notifications of the agent, with their update if they have one. It keeps other
+// lines.
 func (v *variation) each(f func(l acptest.Line, u map[string]any)) {
 	for _, l := range v.from {
 		if l.Client || l.Method == "" || l.Raw != "" {
@@ -189,7 +190,7 @@ func (v *variation) each(f func(l acptest.Line, u map[string]any)) {
 
 func (v *variation) keep(l acptest.Line) { v.lines = append(v.lines, l) }
 
-// changed adds a line with its parameters as they are now.
+// changed adds a line with its changed parameters.
 func (v *variation) changed(l acptest.Line) {
 	params, err := json.Marshal(v.params)
 	if err != nil {
@@ -215,7 +216,7 @@ func (v *variation) insert(near acptest.Line, format string, args ...any) {
 	v.keep(l)
 }
 
-// raw adds a line that is no message.
+// raw adds a line that is not a message.
 func (v *variation) raw(near acptest.Line, text string) {
 	v.number++
 	l := acptest.Line{Run: near.Run, Number: 1_000_000 + v.number, Raw: text}
@@ -237,8 +238,8 @@ func (v *variation) textID(id json.RawMessage) json.RawMessage {
 	return json.RawMessage(`"text-` + strings.Trim(string(id), `"`) + `"`)
 }
 
-// TestRecordings_varied plays the recordings with changes that other agents may have: a third of the changes each, all in a soak run.
-// Everything must be shown as before.
+// TestRecordings_varied replays each recording with a third of the variations, or all of them in a soak run. The result
+// must be the same as without them.
 func TestRecordings_varied(t *testing.T) {
 	folders, err := filepath.Glob("../../testdata/acp-agents/*/meta.json")
 	if err != nil || len(folders) == 0 {
@@ -372,7 +373,7 @@ func openCut(ctx context.Context, a *acptest.Agent, work string) (agent.Session,
 	return p.Open(ctx, agent.Options{Dir: work, Partial: true, ModeUnchosen: true})
 }
 
-// interruptCut interrupts the turn whenever the agent waits for that, until the function that it returns is called.
+// interruptCut interrupts the turn whenever the agent waits for an interrupt. The returned function stops it.
 func interruptCut(ctx context.Context, s agent.Session, waiting <-chan string) (end func()) {
 	stopped := make(chan struct{})
 	ctx, cancel := context.WithCancel(ctx)

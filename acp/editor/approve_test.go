@@ -27,13 +27,13 @@ import (
 
 var updateRequests = flag.Bool("update", false, "write testdata/acp-agents/requests.json")
 
-// mustShow has the demands of a recording on one request for permission.
+// mustShow lists the texts that a recording requires in one request for permission.
 type mustShow struct {
 	Line  int
 	Shows []map[string]any `json:"must_show"`
 }
 
-// texts are those that a person must see.
+// texts returns the texts that a person must see.
 func (m *mustShow) texts() (list []string) {
 	for _, one := range m.Shows {
 		for name, v := range one {
@@ -56,9 +56,8 @@ type shownRequest struct {
 // cardMembers are the members of a request that the page draws it from.
 var cardMembers = []string{"type", "kind", "request_id", "provider", "tool_name", "display_name", "tool_kind", "input", "content", "locations", "request"}
 
-// TestApprove plays agents to an editor: recorded ones, and made ones with what agents could do. For
-// each request for permission, what the recording demands is in the event, in the folded
-// conversation and in the request that the editor gets.
+// TestApprove shows recorded and made-up agents to an editor. For each request for permission, the event, the folded
+// conversation and the request to the editor contain the texts that the recording requires.
 func TestApprove(t *testing.T) {
 	t.Parallel()
 	dir := os.Getenv("PARLEY_ACP_AGENTS_CORPUS")
@@ -139,7 +138,7 @@ var madeAgents = []struct {
 	}},
 }
 
-// recordedLines are the messages of a recorded agent about calls, in order; "" for other lines.
+// recordedLines returns the messages of a recorded agent about calls, in order, with "" for other lines.
 func recordedLines(t *testing.T, text []byte) (list []string) {
 	for line := range strings.Lines(string(text)) {
 		var m struct {
@@ -267,7 +266,7 @@ type tapped struct {
 	seen map[string]bool
 }
 
-// shownPrompt is a request when it was asked: its message, and what a conversation keeps of it.
+// shownPrompt is a request at the time it was asked: its message, and its form in a conversation.
 type shownPrompt struct{ event, prompt string }
 
 func (p *tapped) Open(ctx context.Context, opts agent.Options) (agent.Session, error) {

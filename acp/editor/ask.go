@@ -32,7 +32,7 @@ const (
 	aborted     = "Error: Tool use aborted" // the client has cancelled the question
 )
 
-// choice is an option and the answer that it stands for.
+// choice is an option and its answer.
 type choice struct {
 	option acp.PermissionOption
 	answer agent.Answer
@@ -81,8 +81,8 @@ func offered(all []event.Choice) []choice {
 	return list
 }
 
-// alwaysChoices are an option for every suggestion. Rules change nothing but what is asked
-// about, so they come first; other changes say in their label what they do.
+// alwaysChoices returns an option for every suggestion. Rules come first, because they only change what is asked; the
+// labels of other suggestions describe their effect.
 func alwaysChoices(ev *event.PermissionRequest, modes []string) []choice {
 	if suppressed(ev) {
 		return nil
@@ -124,7 +124,7 @@ func exactRule(command string) choice {
 	return option(optionAlways, "Yes, and don't ask again for this command in this session", acp.PermissionOptionKindAllowAlways, &agent.PermissionAnswer{Allow: true, UpdatedPermissions: update})
 }
 
-// label says what a suggestion does.
+// label describes the effect of a suggestion.
 func label(s *event.Suggestion) string {
 	if s.Mode == "acceptEdits" {
 		return "Yes, allow all edits during this session"
@@ -152,7 +152,7 @@ func planChoices(modes []string) []choice {
 	return append(list, option(optionReject, "No, keep planning", acp.PermissionOptionKindRejectOnce, &agent.PlanAnswer{Message: "The user wants to keep planning."}))
 }
 
-// refusal is the answer where the client gave none that counts.
+// refusal returns the answer for a client that gave no valid answer.
 func refusal(kind, why string) agent.Answer {
 	if kind == event.PermissionPlan {
 		return &agent.PlanAnswer{Message: why}
@@ -213,7 +213,7 @@ func permissionPaths(ev *event.PermissionRequest, dir string) []acp.ToolCallLoca
 	return location(ev.BlockedPath, dir, 0)
 }
 
-// pick asks the client to choose; nil with the reason if it chose nothing that was offered.
+// pick asks the client to choose. If it chooses no offered option, pick returns nil and the reason.
 func (s *session) pick(ctx context.Context, r *acp.RequestPermissionRequest, list []choice) (*choice, string) {
 	var params any = r
 	if s.srv.isV2() {

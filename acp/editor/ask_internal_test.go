@@ -9,7 +9,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// TestChoices checks what a request offers and what each option does.
+// TestChoices checks the options of a request and the effect of each.
 func TestChoices(t *testing.T) {
 	mode := event.Suggestion{Kind: event.SuggestMode, Mode: "acceptEdits", Update: `{"type":"setMode","mode":"acceptEdits","destination":"session"}`}
 	rule := event.Suggestion{Kind: event.SuggestRules, Label: "Always allow Bash(ls:*)", Update: `{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"ls:*"}],"behavior":"allow"}`}

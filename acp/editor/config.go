@@ -15,8 +15,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// config has the choices of a session: the mode, which clients know in two forms,
-// the model, and what depends on the model.
+// config holds the choices of a session: the mode, which clients know in two forms, the model, and what depends on the
+// model.
 type config struct {
 	modes    []string
 	mode     string
@@ -39,7 +39,7 @@ var modeNames = map[string][2]string{
 	"bypassPermissions": {"Bypass permissions", "Never ask, also not before dangerous actions"},
 }
 
-// modelInfo has the choices that depend on a model, from its entry.
+// modelInfo holds the choices that depend on a model.
 type modelInfo struct {
 	DisplayName           string   `json:"displayName"`
 	SupportedEffortLevels []string `json:"supportedEffortLevels"`
@@ -56,7 +56,7 @@ const (
 	defaultValue = "default"
 )
 
-// read takes over what an agent offers.
+// read stores the choices that an agent offers.
 func (c *config) read(live agent.Session, o agent.Options) {
 	if m, ok := live.(agent.ModeSetter); ok {
 		c.modes = slices.Clone(m.Modes())
@@ -99,7 +99,7 @@ func configured(live agent.Session) string {
 
 func (c *config) modeIDs() []string { return c.modes }
 
-// modeState is the old form of the modes; null where there are none.
+// modeState returns the old form of the modes, or null if there are none.
 func (c *config) modeState() acp.Optional[acp.SessionModeState] {
 	if len(c.modes) == 0 {
 		return acp.Optional[acp.SessionModeState]{}
@@ -232,7 +232,7 @@ func (c *config) event(ev event.Event, f Features) []acp.SessionUpdate {
 	return append(out, c.setMode(mode, f)...)
 }
 
-// setMode changes the mode and returns the updates that say so in both forms.
+// setMode changes the mode and returns the updates about it in both forms.
 func (c *config) setMode(mode string, f Features) []acp.SessionUpdate {
 	if mode == "" || mode == c.mode || len(c.modes) == 0 {
 		return nil
@@ -299,8 +299,7 @@ func (s *session) state() (acp.Optional[acp.SessionModeState], []acp.SessionConf
 	return s.config.modeState(), s.config.options(s.mapper.Features)
 }
 
-// modeChanged notes a mode and sends the updates that say so, without the kind that the client does
-// not need.
+// modeChanged stores a mode and sends the updates about it, except in a form that the client does not need.
 func (s *session) modeChanged(mode, without string) {
 	s.mu.Lock()
 	updates := s.config.setMode(mode, s.mapper.Features)
@@ -385,7 +384,7 @@ func (s *session) choose(ctx context.Context, id string, raw json.RawMessage) er
 	return s.tune(ctx, live, "fastMode", on, func(c *config) { c.fast = on })
 }
 
-// offers fails if an option does not exist or does not have a value.
+// offers returns an error if an option does not exist or does not offer a value.
 func (s *session) offers(id string, raw json.RawMessage) error {
 	s.mu.Lock()
 	list := s.config.options(s.mapper.Features)

@@ -20,7 +20,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/golden"
 )
 
-// watched is an agent with every feature that an editor can use. It notes what it is told.
+// watched is an agent with every feature that an editor can use. It records its calls.
 type watched struct {
 	*agenttest.Provider
 	note func(what string, v any)
@@ -172,7 +172,8 @@ var opened = []step{
 	{name: "delete again", method: "session/delete", params: `{"sessionId":"S"}`},
 }
 
-// Every request of an editor, with good and with bad params, in both versions and for clients with and without capabilities: the answers, and what the agent is told.
+// Every request of an editor, with valid and invalid params, in both versions and for clients with and without
+// capabilities: the answers, and the calls of the agent.
 func TestDialogue(t *testing.T) {
 	t.Parallel()
 	const capable = `{"auth":{"terminal":true},"session":{"notices":{},"compaction":{},"configOptions":{"boolean":{}}}}`
@@ -262,7 +263,7 @@ func (d *talk) call(method, params string) (json.RawMessage, error) {
 	return d.conn.Call(ctx, method, json.RawMessage(params))
 }
 
-// note writes down what the agent is told.
+// note records a call of the agent.
 func (d *talk) note(what string, v any) {
 	if o, ok := v.(agent.Options); ok { // the rest is the same each time
 		v = map[string]any{"dir": o.Dir, "more": o.AdditionalDirectories, "mcp": o.MCPServers, "prompt": o.SystemPrompt, "append": o.AppendSystemPrompt, "fork": o.Fork, "partial": o.Partial, "mode": o.Mode, "model": o.Model, "effort": o.Effort}

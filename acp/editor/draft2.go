@@ -156,7 +156,7 @@ func (s *session) idle2(o outcome) {
 	s.raw2(u)
 }
 
-// state2 tells a client of version 2 what the session does.
+// state2 sends the state of the session to a client of version 2.
 func (s *session) state2(state, reason string) {
 	if !s.srv.isV2() {
 		return

@@ -22,10 +22,10 @@ const (
 	maxFile = 16 << 20
 )
 
-// clientFiles brings the files of a session and the client's buffers in step, so that the
-// agent's tools, which use the disk, see what the user has typed and not saved. It never
-// overwrites a text that it has not seen: where both the disk and the buffer have changed,
-// or it cannot tell which is newer, both stay as they are and the agent sees the disk.
+// clientFiles brings the files of a session and the client's buffers in step, so that the agent's tools, which use the
+// disk, see what the user has typed and not saved. It never overwrites a text that it has not seen: if both the disk
+// and the buffer have changed, or it cannot determine which is newer, it changes neither, and the agent uses the file
+// on the disk.
 type clientFiles struct {
 	srv   *server
 	since time.Time // a file that was changed later may have been changed by the agent
@@ -36,7 +36,7 @@ type clientFiles struct {
 	inStep  map[string]textHash // what a tool that runs has begun with; absent if not in step
 }
 
-// textHash stands for a text, without regard to how its lines end.
+// textHash is the hash of a text with normalized line ends.
 type textHash [sha256.Size]byte
 
 func hashOf(text string) textHash {
@@ -64,7 +64,7 @@ func (f *clientFiles) bind(session string) {
 	f.session = session
 }
 
-// step is an action on a file before a tool uses it.
+// step is the action to take on a file before a tool uses it.
 type step int
 
 const (
@@ -73,9 +73,8 @@ const (
 	stepLeave             // the disk is newer, or it is not known
 )
 
-// decide compares the text of a buffer with that on the disk. agreed is what both had when
-// they were last seen to be the same, nil if they never were; touched says that the file on
-// the disk was changed since the session began.
+// decide compares the text of a buffer with that on the disk. agreed is the last text that both had in common, nil if
+// there was none; touched reports that the file on the disk was changed since the session began.
 func decide(agreed *textHash, disk, buffer textHash, touched bool) step {
 	switch {
 	case disk == buffer:
@@ -165,8 +164,8 @@ func (f *clientFiles) After(ctx context.Context, path string) {
 	}
 }
 
-// disk is the text on the disk, and whether it was changed since the session began. What is not
-// text, or is too much, is an error.
+// disk returns the text on the disk, and whether it was changed since the session began. It returns an error if the
+// file is not text or is too large.
 func (f *clientFiles) disk(path string) (textHash, bool, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -182,7 +181,7 @@ func (f *clientFiles) disk(path string) (textHash, bool, error) {
 	return hashOf(string(raw)), !info.ModTime().Before(f.since), err
 }
 
-// read asks for the client's text of a file; false if it has none or does not answer.
+// read requests the client's text of a file. It returns false if the client has none or does not answer.
 func (f *clientFiles) read(ctx context.Context, session, path string) (string, bool) {
 	raw, err := f.srv.conn.Call(ctx, acp.MethodFsReadTextFile, &acp.ReadTextFileRequest{SessionID: acp.SessionID(session), Path: path})
 	var r acp.ReadTextFileResponse

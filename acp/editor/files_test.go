@@ -15,7 +15,7 @@ func use(tool, input string) string {
 
 const withFS = `"fs":{"readTextFile":true,"writeTextFile":true}`
 
-// fileRun is the result of a turn that used a file.
+// fileRun is the state after a turn that used a file.
 type fileRun struct {
 	requests []string // of the agent to the client: the method and the text that was written
 	told     string   // what the model got from the tools

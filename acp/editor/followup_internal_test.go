@@ -6,7 +6,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// TestFollowUp checks when the agent still has something to say of a task that has ended.
+// TestFollowUp checks after which events the agent will begin a turn about a task that has ended.
 func TestFollowUp(t *testing.T) {
 	child := event.Header{ParentToolUseID: "t"}
 	end, result, answer := &event.TaskUpdated{}, &event.ToolComplete{}, &event.MessageStart{}

@@ -145,8 +145,8 @@ func TestMapper_planEnds(t *testing.T) {
 	}
 }
 
-// TestMapper_restart shows a block once that a view gets from its start again, because it fell behind, and the part of a whole
-// block of which the view got no pieces.
+// TestMapper_restart checks a view that fell behind: a block that the view receives again from its start is shown once,
+// and a complete block is shown as far as its pieces were missed.
 func TestMapper_restart(t *testing.T) {
 	h := event.Header{MessageID: "m"}
 	for name, tt := range map[string]struct {

@@ -95,8 +95,9 @@ func (a *asked) Answer(_ context.Context, id string, answer agent.Answer) error 
 	return err
 }
 
-// asking shows a request of an agent to a client that answers with JSON texts, one after the other, and returns what the client was
-// asked and what the agent was told. An answer "error" is a failure, none at all is a client that does not answer.
+// asking shows a request of an agent to a client that answers with the given JSON texts in order. It returns the
+// requests to the client and the answers to the agent. The answer "error" is a failure; without answers the client does
+// not answer.
 func asking(t *testing.T, ev event.Event, caps string, version int64, refuse []error, answers ...string) string {
 	t.Helper()
 	p := newPeer(t)
@@ -141,8 +142,8 @@ func asking(t *testing.T, ev event.Event, caps string, version int64, refuse []e
 	return out.String()
 }
 
-// A question of the agent becomes what the client can show, its answer reaches the agent under the name of the question, and one that the client cannot
-// show or does not answer is declined.
+// A question of the agent is shown in a form that the client supports, and the answer reaches the agent under the name
+// of the question. A question that the client cannot show or does not answer is declined.
 func TestQuestion(t *testing.T) {
 	const forms, links = `{"elicitation":{"form":{}}}`, `{"elicitation":{"url":{}}}`
 	red := []event.QuestionOption{{Label: "Red", Description: "warm"}, {Label: "Blue"}}

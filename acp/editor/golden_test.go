@@ -21,7 +21,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/golden"
 )
 
-// shown writes what an editor is shown of events: in version 1 with every feature and in version 2, without features, and as history.
+// shown writes the messages that an editor gets for events: in version 1 with every feature and in version 2, without
+// features, and as history.
 type shown struct {
 	t       *testing.T
 	out     bytes.Buffer
@@ -92,7 +93,7 @@ func goldenParts(t *testing.T, pattern string, show func(text []byte) string) go
 	return parts
 }
 
-// The golden file has the whole view that an editor gets of the recorded sessions of Claude.
+// The golden file contains the messages that an editor gets for the recorded sessions of Claude.
 func TestMapper_claude(t *testing.T) {
 	t.Parallel()
 	parts := goldenParts(t, "../../testdata/wire/*/stdout.jsonl", func(text []byte) string {
@@ -111,7 +112,7 @@ func TestMapper_claude(t *testing.T) {
 	parts.Check(t, "testdata/mapper_claude.txt", *updateRequests)
 }
 
-// The golden file has the view that an editor gets of the recorded messages of other agents.
+// The golden file contains the messages that an editor gets for the recorded messages of other agents.
 func TestMapper_agents(t *testing.T) {
 	t.Parallel()
 	parts := goldenParts(t, "../../testdata/acp-agents/*/agent.jsonl", func(text []byte) string {
@@ -125,7 +126,7 @@ func TestMapper_agents(t *testing.T) {
 	parts.Check(t, "testdata/mapper_agents.txt", *updateRequests)
 }
 
-// converted are the events of a turn of an agent, and what an editor is shown of them.
+// converted holds the events of a turn of an agent and the messages that an editor gets for them.
 func converted(t *testing.T, partial bool, lines []string) string {
 	t.Helper()
 	s := newShown(t, "/src")
@@ -207,7 +208,8 @@ var everyUpdate = []string{
 	`{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"after"},"messageId":"m3"}`,
 }
 
-// The golden file has the view that an editor gets of each event: empty, with a distinct value in every field, of the main thread and of a subagent, alone and after the start of a tool.
+// The golden file contains the messages that an editor gets for each event: empty, with a distinct value in every
+// field, of the main thread and of a subagent, alone and after the start of a tool.
 func TestMapper_events(t *testing.T) {
 	t.Parallel()
 	parts := golden.Parts{}

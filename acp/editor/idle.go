@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// defaultRestAfter is how long nothing must have happened until the agent rests.
+// defaultRestAfter is the default time without activity before Rest is called.
 const defaultRestAfter = 500 * time.Millisecond
 
 // idleTimer calls a function when the connection was idle for a while.
@@ -18,7 +18,7 @@ type idleTimer struct {
 	over  bool
 }
 
-// stir notes that something happens.
+// stir records activity.
 func (q *idleTimer) stir() {
 	if q.call == nil {
 		return
@@ -43,7 +43,7 @@ func (q *idleTimer) fire() {
 	}
 }
 
-// end returns when the function does not run and will not run again.
+// end stops further calls of the function and waits for a running call.
 func (q *idleTimer) end() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

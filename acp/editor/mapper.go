@@ -63,7 +63,7 @@ type blockKey struct {
 	index           int64
 }
 
-// usage has the last reported size of the context and the costs.
+// usage holds the last reported size of the context and the costs.
 type usage struct {
 	used, size int64
 	cost       *float64
@@ -89,7 +89,7 @@ func (m *Mapper) Event(ev event.Event) []Update {
 
 func (m *Mapper) emit(kind string, value acp.SessionUpdateValue) { m.emitTo("", kind, value) }
 
-// emitTo adds an update of a session: that of a subagent, or the mapper's own.
+// emitTo adds an update of the mapper's session or of a subagent's session.
 func (m *Mapper) emitTo(session, kind string, value acp.SessionUpdateValue) {
 	m.out = append(m.out, Update{Subagent: session, SessionUpdate: acp.SessionUpdate{SessionUpdate: kind, Value: value}})
 }
@@ -105,7 +105,8 @@ func (m *Mapper) say(messageID, text string) {
 	}
 }
 
-// piece shows a piece of what the model streams. Blocks of a subagent without a session are shown when they are whole.
+// piece shows a streamed piece of a block. Blocks of a subagent without a session are shown only when they are
+// complete.
 func (m *Mapper) piece(h *event.Header, index int64, kind, text string) {
 	if m.whole(h) {
 		return
@@ -120,13 +121,13 @@ func (m *Mapper) piece(h *event.Header, index int64, kind, text string) {
 	m.streamed[key].WriteString(text)
 }
 
-// whole reports whether the blocks of a message are shown only when they are whole.
+// whole reports whether the blocks of a message are shown only when they are complete.
 func (m *Mapper) whole(h *event.Header) bool {
 	return h.ParentToolUseID != "" && m.session(h.ParentToolUseID) == ""
 }
 
-// start shows the text that a block has already. A view that falls behind gets the block from its start again, and the
-// whole block when it is complete: what was shown of it is not shown again.
+// start shows the text that a block has so far. A view that falls behind receives the block again, from its start or
+// complete; the text that was shown is then skipped.
 func (m *Mapper) start(h *event.Header, index int64, kind, text string) {
 	if shown := m.streamed[blockKey{h.ParentToolUseID, h.MessageID, index}]; shown != nil {
 		rest, more := strings.CutPrefix(text, shown.String())
@@ -138,7 +139,7 @@ func (m *Mapper) start(h *event.Header, index int64, kind, text string) {
 	m.piece(h, index, kind, text)
 }
 
-// message maps the texts of the model, of its subagents and of the user.
+// message maps messages of the model, of its subagents and of the user.
 func (m *Mapper) message(ev event.Event) bool {
 	h := ev.Head()
 	switch ev := ev.(type) {
@@ -167,7 +168,7 @@ func (m *Mapper) message(ev event.Event) bool {
 	return true
 }
 
-// assistant maps the blocks of a whole message, as far as they were not streamed.
+// assistant maps the parts of a complete message that were not streamed.
 func (m *Mapper) assistant(ev *event.AssistantMessage) {
 	for i := range ev.Blocks {
 		b := &ev.Blocks[i]
@@ -196,10 +197,10 @@ func (m *Mapper) assistant(ev *event.AssistantMessage) {
 	}
 }
 
-// spoken are the kinds of the updates for blocks of text.
+// spoken maps the types of text blocks to the kinds of their updates.
 var spoken = map[string]string{"text": acp.SessionUpdateIsAgentMessageChunk, "thinking": acp.SessionUpdateIsAgentThoughtChunk}
 
-// told shows a whole block of a subagent.
+// told shows a complete block of a subagent.
 func (m *Mapper) told(ev *event.AssistantMessage, kind string, b *event.Content) {
 	id := cmp.Or(ev.MessageID, ev.UUID)
 	switch session := m.session(ev.ParentToolUseID); {
@@ -211,11 +212,11 @@ func (m *Mapper) told(ev *event.AssistantMessage, kind string, b *event.Content)
 	}
 }
 
-// synthetic is the model that the CLI names for what it says itself.
+// synthetic is the model name in messages that the CLI writes itself.
 const synthetic = "<synthetic>"
 
-// wholeText shows a text that was not streamed. The CLI writes what its own commands put
-// out as a message of its own; /context writes the same twice.
+// wholeText shows a text that was not streamed. The CLI writes the output of its commands as a separate message;
+// /context writes its output twice.
 func (m *Mapper) wholeText(ev *event.AssistantMessage, text string) {
 	id := ev.MessageID
 	if ev.Model == synthetic {
@@ -228,7 +229,7 @@ func (m *Mapper) wholeText(ev *event.AssistantMessage, text string) {
 	m.say(id, text)
 }
 
-// noResponse is the answer that the CLI writes where a turn has none.
+// noResponse is the answer that the CLI writes for a turn without one.
 const noResponse = "No response requested."
 
 // messageEnd drops the streamed text of a message and reports its tools as running.

@@ -100,8 +100,8 @@ func (m *Mapper) setUsage(next usage) {
 	m.emit(acp.SessionUpdateIsUsageUpdate, u)
 }
 
-// result ends a turn. The text of an API error that no error of the protocol says is
-// shown as the agent's.
+// result ends a turn. The text of an API error that has no equivalent in the protocol is shown as a message of the
+// agent.
 func (m *Mapper) result(ev *event.ResultMessage) {
 	next := m.usage
 	if ev.TotalCostUSD != nil {
@@ -119,8 +119,7 @@ func (m *Mapper) result(ev *event.ResultMessage) {
 // Stop is why the last turn ended: a stop reason, or the error of a turn that failed.
 func (m *Mapper) Stop() (acp.StopReason, *jsonrpc.Error) { return m.stop, m.stopErr }
 
-// notice tells the user something that the model did not say. A client without notices
-// gets a message of its own, so that nothing is lost.
+// notice shows the user a text that is not from the model. A client without notices gets it as a separate message.
 func (m *Mapper) notice(severity, title, description string) {
 	if m.Replay || title == "" {
 		return

@@ -14,7 +14,7 @@ type Update struct {
 	acp.SessionUpdate
 }
 
-// child is a subagent. A client that has sessions of subagents is shown one in place of the call that began it.
+// child is a subagent. A client that supports subagent sessions is shown a session in place of the call that began it.
 type child struct {
 	call      *toolCall
 	task      string // its task, which can be stopped; empty if it is not known
@@ -27,7 +27,7 @@ type child struct {
 // isSubagentTool reports whether a tool begins a subagent.
 func isSubagentTool(name string) bool { return name == "Agent" || name == "Task" }
 
-// launches notes a call that begins a subagent, and reports whether the subagent is shown in place of the call.
+// launches records a call that begins a subagent. It reports whether the subagent is shown in place of the call.
 func (m *Mapper) launches(t *toolCall) bool {
 	if !m.Features.Subagents || !isSubagentTool(t.name) {
 		return false
@@ -54,7 +54,7 @@ func (m *Mapper) session(parent string) string {
 	return c.id
 }
 
-// announce begins the session of a subagent, with the message that it was given. A later call changes nothing.
+// announce begins the session of a subagent with its first message. Further calls have no effect.
 func (m *Mapper) announce(c *child, id string) {
 	if c.announced {
 		return
@@ -81,7 +81,7 @@ func (m *Mapper) announce(c *child, id string) {
 	}
 }
 
-// passed shows a message between two sessions in both of them.
+// passed shows a message from one session to another in both sessions.
 func (m *Mapper) passed(id, text, from, to string) {
 	name := func(session string) acp.SessionID {
 		if session == "" {
@@ -99,7 +99,7 @@ func (m *Mapper) passed(id, text, from, to string) {
 	m.emitTo(to, acp.SessionUpdateIsSessionMessage, &received)
 }
 
-// taskOf notes the task of a subagent, which begins its session.
+// taskOf records the task of a subagent and begins its session.
 func (m *Mapper) taskOf(ev *event.TaskStarted) {
 	if c := m.children[ev.ToolUseID]; c != nil && !c.announced {
 		c.task = ev.TaskID
@@ -107,8 +107,8 @@ func (m *Mapper) taskOf(ev *event.TaskStarted) {
 	}
 }
 
-// report ends the session of the subagent that a call began, with its report to the session that began it. A call that
-// is shown itself begins no session here.
+// report ends the session of the subagent that a call began, and shows its report in the parent's session. It ignores
+// calls that have no session.
 func (m *Mapper) report(t *toolCall, text, id, reason string) {
 	c := m.children[t.id]
 	if c == nil {
@@ -139,14 +139,14 @@ func (m *Mapper) childState(c *child, state acp.StateUpdate) {
 	m.emitTo(c.parent, acp.SessionUpdateIsSubagentUpdate, &acp.SubagentUpdate{SessionID: acp.SessionID(c.id), State: acp.Some(state)})
 }
 
-// asking shows whether the subagent that made a call waits for a person.
+// asking updates whether the subagent that made a call waits for a person.
 func (m *Mapper) asking(t *toolCall, state string) {
 	if c := m.children[t.parent]; c != nil && c.announced && !c.over {
 		m.childState(c, acp.StateUpdate{State: state})
 	}
 }
 
-// open returns the calls that began the subagents of a session that have not ended.
+// open returns the calls that began the running subagents of a session.
 func (m *Mapper) open(session string) []string {
 	var list []string
 	for id, c := range m.children {
@@ -167,7 +167,7 @@ func (m *Mapper) endChildren() []Update {
 	return m.out
 }
 
-// stopOfTask is the reason that a task with a status ended for.
+// stopOfTask returns the stop reason for the status of a task.
 func stopOfTask(status string) string {
 	switch status {
 	case "completed":
@@ -178,7 +178,7 @@ func stopOfTask(status string) string {
 	return acp.IdleStateUpdateIsCancelled
 }
 
-// taskFor returns the task of the subagent with a session; empty if there is none that runs.
+// taskFor returns the running task of the subagent with a session, or "".
 func (m *Mapper) taskFor(session string) string {
 	for _, c := range m.children {
 		if c.announced && !c.over && c.id == session {
@@ -188,7 +188,7 @@ func (m *Mapper) taskFor(session string) string {
 	return ""
 }
 
-// ownerOf returns the session of a subagent that a call belongs to; empty is that of the mapper.
+// ownerOf returns the subagent session that a call belongs to, or "" for the mapper's session.
 func (m *Mapper) ownerOf(toolUseID string) string {
 	t := m.tools[toolUseID]
 	if t == nil || m.children[t.parent] == nil {
@@ -197,9 +197,9 @@ func (m *Mapper) ownerOf(toolUseID string) string {
 	return m.children[t.parent].id
 }
 
-// aside shows a text of a subagent to a client without sessions of subagents: a message of its own, tagged with the
-// call that began the subagent. It waits for the end of a message that the main thread streams, because clients may
-// not tell messages apart that come at the same time.
+// aside shows a text of a subagent to a client without subagent sessions, as a separate message tagged with the call
+// that began the subagent. The text waits until the main thread's streamed message ends, because clients may mix up
+// concurrent messages.
 func (m *Mapper) aside(h *event.Header, kind, messageID, text string) {
 	if text == "" {
 		return
@@ -214,10 +214,10 @@ func (m *Mapper) aside(h *event.Header, kind, messageID, text string) {
 	m.out = append(m.out, u)
 }
 
-// maxAsides is how many messages of subagents wait for the end of a message.
+// maxAsides limits the messages of subagents that wait for the end of a message.
 const maxAsides = 256
 
-// flow notes whether a message of the main thread is being streamed, and shows what has waited for its end.
+// flow records whether the main thread is streaming a message, and shows the waiting texts when the message ends.
 func (m *Mapper) flow(ev event.Event) {
 	if ev.Head().ParentToolUseID != "" {
 		return

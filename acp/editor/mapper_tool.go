@@ -130,7 +130,7 @@ func (t *toolCall) meta() map[string]json.RawMessage {
 	return claudeMeta(own)
 }
 
-// claudeMeta is _meta with the members that the reference adapter has in it.
+// claudeMeta is _meta with the members that the reference adapter sends.
 func claudeMeta(own map[string]string) map[string]json.RawMessage {
 	text, err := jsonwire.Marshal(own)
 	if err != nil {
@@ -160,7 +160,7 @@ func (m *Mapper) view(t *toolCall) view {
 	return v
 }
 
-// given takes over what the provider itself reports of a call. What it leaves out stays.
+// given stores the display data that the provider reports for a call. Missing members leave earlier values unchanged.
 func (t *toolCall) given(title, kind string, content, locations event.JSON) {
 	t.givenTitle, t.givenKind = cmp.Or(title, t.givenTitle), cmp.Or(kind, t.givenKind)
 	if list := givenContent(content); len(list) > 0 {
@@ -253,7 +253,7 @@ func (m *Mapper) setStatus(t *toolCall, s acp.ToolCallStatus) {
 	m.send(t, u)
 }
 
-// running says that a call runs, unless it waits for a person.
+// running reports a call as running, unless it waits for a person.
 func (m *Mapper) running(t *toolCall) {
 	if t.status == acp.ToolCallStatusPending && !t.asked && !t.done {
 		m.setStatus(t, acp.ToolCallStatusInProgress)
@@ -353,7 +353,7 @@ func (m *Mapper) endTool(ev *event.ToolComplete) {
 	m.finishTool(t, ev)
 }
 
-// endLaunch takes the result of a call that is shown as a subagent.
+// endLaunch handles the result of a call that is shown as a subagent.
 func (m *Mapper) endLaunch(t *toolCall, ev *event.ToolComplete, background bool) {
 	id, _ := ev.ToolUseResult.Member("agentId")
 	if background {
@@ -394,7 +394,7 @@ func (m *Mapper) finishTool(t *toolCall, ev *event.ToolComplete) {
 	m.drop(t)
 }
 
-// endReason is why a subagent has ended.
+// endReason returns why a subagent has ended.
 func endReason(failed bool) string {
 	if failed {
 		return acp.IdleStateUpdateIsError
@@ -432,7 +432,7 @@ func (m *Mapper) endTools(ev *event.ResultMessage) {
 	}
 }
 
-// diff shows what a call has changed: a block for each hunk, with its context.
+// diff shows the changes of a call, with a block for each hunk and its context.
 func (m *Mapper) diff(ev *event.TurnDiff) {
 	t := m.tools[ev.ToolUseID]
 	if t == nil || t.hidden || t.name == "NotebookEdit" { // lines of a notebook are not for people

@@ -225,7 +225,7 @@ func (s *server) info() acp.Implementation {
 	return acp.Implementation{Name: s.opts.Name, Version: s.opts.Version, Title: acp.NonZero(s.opts.Title)}
 }
 
-// begin notes what the client can do and opens a session ahead.
+// begin stores the capabilities of the client and opens a session ahead of its request.
 func (s *server) begin(caps *acp.ClientCapabilities, version int64) {
 	s.mu.Lock()
 	again := s.client != nil
@@ -279,7 +279,7 @@ func (s *server) checkDir(dir string) error {
 	return nil
 }
 
-// features are the displays that the client supports.
+// features returns the display features that the client supports.
 func (s *server) features() Features {
 	s.mu.Lock()
 	defer s.mu.Unlock()

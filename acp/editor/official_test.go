@@ -75,7 +75,7 @@ type officialRun struct {
 	Code       int
 }
 
-// text is everything that the agent said.
+// text returns all texts of the agent.
 func (o *officialRun) text() string {
 	var b strings.Builder
 	for _, u := range o.Updates {
@@ -87,7 +87,7 @@ func (o *officialRun) text() string {
 	return b.String()
 }
 
-// said has the messages of the agent of a recording.
+// said holds the messages of a recorded agent.
 func said(timeline []recordedLine) (texts []string) {
 	for _, s := range Fold(timeline, Clean("")).Sessions {
 		for _, i := range s.Items {

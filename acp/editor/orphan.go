@@ -24,10 +24,9 @@ func isWork(u Update) bool {
 	return false
 }
 
-// orphaned deals with a prompt whose agent has died. An agent writes a prompt to its files a
-// moment after it has got it: one that is not there is not in the session. Nothing came of
-// it yet in most cases, and then it is given to the agent again, once; else the outcome is
-// reported to the client.
+// orphaned handles a prompt of an agent that has died. An agent writes a prompt to its files shortly after it receives
+// it. A prompt that is missing in the files and had no visible effect is sent again, once. In every other case the
+// client gets the outcome.
 func (p *prompt) orphaned(cause error) {
 	s := p.session
 	lost := s.lacks(p.uuid)
@@ -72,7 +71,7 @@ func (s *session) lacks(uuid string) bool {
 	return found != agent.Delivered
 }
 
-// died is the answer to a prompt whose agent has died.
+// died returns the answer to a prompt of an agent that has died.
 func died(cause error, lost bool) error {
 	text := "the agent's process has ended"
 	if cause != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/seed7221b0f9/parley/agent/agenttest"
 )
 
-// forgetful is a provider whose agents die when they get a prompt, before they write it
-// down, as often as deaths says.
+// forgetful is a provider of agents that die when they receive a prompt, before they store it. After the given number
+// of deaths they work.
 type forgetful struct {
 	*agenttest.Provider
 	deaths atomic.Int32
@@ -45,7 +45,7 @@ func (s *forgetfulSession) Send(ctx context.Context, in agent.Input) error {
 	return nil
 }
 
-// unwritten is a provider whose agents write no prompt down.
+// unwritten is a provider of agents that store no prompts.
 type unwritten struct{ *agenttest.Provider }
 
 func (unwritten) Delivered(context.Context, string, string) (agent.Delivery, error) {
@@ -93,8 +93,8 @@ func TestPromptIsNotLost(t *testing.T) {
 	})
 }
 
-// TestKilledAtOnce kills the real CLI right after a prompt was sent, when it cannot be known
-// whether it has written it down. What is reported to the client is what the session has.
+// TestKilledAtOnce kills the real CLI right after a prompt was sent, when the CLI may or may not have stored it. The
+// report to the client must match the content of the session.
 func TestKilledAtOnce(t *testing.T) {
 	t.Parallel()
 	begin(t)

@@ -41,7 +41,7 @@ func promptInput(blocks []acp.ContentBlock) ([]json.RawMessage, error) {
 	return list, nil
 }
 
-// noContent stands for a prompt without content, which agents do not take.
+// noContent replaces a prompt without content, which agents reject.
 const noContent = "(no content)"
 
 func textInput(s string) map[string]any { return map[string]any{"type": "text", "text": s} }

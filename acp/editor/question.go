@@ -145,8 +145,8 @@ func questionSchema(questions []event.Question) (*acp.ElicitationSchema, error) 
 	return schema, json.Unmarshal(text, schema)
 }
 
-// formAnswers are the answers by question, without those that have none, and the notes: a text to the option of a question with one answer.
-// A text without an option, and one to several options, is an answer.
+// formAnswers returns the answers and the notes by question. A text is a note if the question allows one answer and an
+// option is chosen; otherwise it is an answer. Questions without an answer are left out.
 func formAnswers(questions []event.Question, content json.RawMessage) (raw json.RawMessage, notes map[string]string) {
 	var values map[string]json.RawMessage
 	if json.Unmarshal(content, &values) != nil {
@@ -191,7 +191,7 @@ func text(raw json.RawMessage) string {
 	return s
 }
 
-// questionKey is the key of an answer.
+// questionKey returns the key of an answer.
 func questionKey(q *event.Question) string {
 	if q.ID != "" {
 		return q.ID
@@ -199,8 +199,8 @@ func questionKey(q *event.Question) string {
 	return q.Question
 }
 
-// fallback asks a client without forms: each question that has one answer as a request
-// for permission whose options are the answers. Other questions are not answered.
+// fallback asks a client without forms. It sends each question with a single answer as a request for permission with
+// the answers as options, and leaves other questions unanswered.
 func (s *session) fallback(ctx context.Context, ev *event.QuestionRequest) agent.Answer {
 	answers := map[string]string{}
 	for i := range ev.Questions {

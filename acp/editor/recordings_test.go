@@ -10,9 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestRecordings runs the script of every recording against parley acp, a process, with the
-// real CLI and a scripted API, and compares what a client would show with what it shows of
-// the reference adapter in the recording, under the rules of this package's table.
+// TestRecordings runs the script of every recording against parley acp, a process, with the real CLI and a scripted
+// API, and compares the resulting view of a client with its view of the recorded reference adapter. The rules in this
+// package's table allow differences.
 func TestRecordings(t *testing.T) {
 	t.Parallel()
 	ahead := runner(t)
@@ -97,8 +97,8 @@ func stderr(r *Result) string {
 	return r.Stderr
 }
 
-// checkConduct checks what has to hold in every scenario: where the adapter is at fault and
-// no difference of the folded views would show it.
+// checkConduct checks conditions that hold in every scenario and that a comparison of the folded views cannot show,
+// because the adapter violates them.
 func checkConduct(t *testing.T, r *Result) {
 	t.Helper()
 	for _, q := range r.Requests {

@@ -16,14 +16,14 @@ func testRun() string {
 	return ""
 }
 
-// comparison is a recorded view and ours. Rules change what was recorded to what a better
-// agent does; they may look at ours for what a script does not say.
+// comparison is a recorded view and our view. Rules change the recorded view to that of a better agent. They may read
+// our view for values that a script does not determine.
 type comparison struct {
 	script    *recordedScript
 	want, got *View
 }
 
-// rule is a difference that is meant. apply reports whether it applied.
+// rule is an intended difference. apply reports whether it applied.
 type rule struct {
 	name   string
 	reason string
@@ -139,7 +139,7 @@ func errorOnce(c *comparison) bool {
 	})
 }
 
-// scripted reports whether the script's model says a text.
+// scripted reports whether a text is in the script of the model.
 func (c *comparison) scripted(text string) bool {
 	return text != "" && strings.Contains(string(c.script.API), strings.Trim(fmt.Sprintf("%q", text), `"`))
 }
@@ -174,7 +174,7 @@ func planGoesOn(c *comparison) bool {
 	}) || changed
 }
 
-// saidAfter is the scripted text of our agent after the last call of a tool.
+// saidAfter returns the scripted text of our agent after the last tool call.
 func (c *comparison) saidAfter(session int, tool string) (says []*Item) {
 	if session >= len(c.got.Sessions) {
 		return nil
@@ -209,9 +209,8 @@ func killedCLI(c *comparison) bool {
 	return true
 }
 
-// goesOn reports whether a session of ours has everything that was recorded up to the death
-// of the CLI, and what the model said after it. In the replay the prompt that was killed may be
-// missing only if that was reported to the client.
+// goesOn reports whether our session has everything that was recorded up to the death of the CLI, and the later texts
+// of the model. The replay may lack the killed prompt only if this was reported to the client.
 func (c *comparison) goesOn(want, got *Session, death int) bool {
 	told := death < len(c.got.Outcomes) && c.got.Outcomes[death].Kind == "prompt_lost"
 	end := slices.IndexFunc(want.Items, func(i *Item) bool { return i.Type == "answer" && i.Outcome == death })
@@ -563,9 +562,9 @@ func trimGone(c *comparison) {
 	}
 }
 
-// trimUnfinished takes what follows the answer to the last prompt of version 2 out of our
-// view where the recording has nothing after it: the script does not wait for the turn, so
-// that it may or may not end before the client goes. That is chance and not a rule.
+// trimUnfinished removes everything after the answer to the last prompt of version 2 from our view if the recording
+// ends there. The script does not wait for the turn, so whether the turn ends before the client leaves depends on
+// timing.
 func trimUnfinished(c *comparison) {
 	trimGone(c)
 	for i, s := range c.want.Sessions {

@@ -36,7 +36,7 @@ type recordedLine struct {
 	Raw string          `json:"raw"` // a line that is no JSON; then Msg is the line of the timeline
 }
 
-// recordedScript has the steps of a scenario.
+// recordedScript holds the steps of a scenario.
 type recordedScript struct {
 	Note         string               `json:"note"`
 	Protocol     int                  `json:"protocol"`
@@ -75,8 +75,8 @@ type recordedStep struct {
 	Text   string          `json:"text"`
 }
 
-// allScenarios returns the scenarios of the caller's corpus, or the project's own. It fails the test
-// if there is none.
+// allScenarios returns the scenarios of the caller's corpus, or of the project. It fails the test if there are no
+// scenarios.
 func allScenarios(tb testing.TB) []recordedScenario {
 	tb.Helper()
 	dir := os.Getenv(corpusVariable)

@@ -44,7 +44,7 @@ func (r *Run) received(line []byte) {
 	}
 }
 
-// answerRequest answers a request of the agent as the script says.
+// answerRequest answers a request of the agent as scripted.
 func (r *Run) answerRequest(id json.RawMessage, method string, params json.RawMessage) {
 	var result any
 	var failed map[string]any

@@ -40,8 +40,8 @@ func descendants(pid int) (list []process) {
 	return list
 }
 
-// startTime tells a process from another with the same id; empty if there is none, or only
-// its remains.
+// startTime returns the start time of a process, which distinguishes processes with the same id. It is empty if the
+// process does not exist or is a zombie.
 func startTime(pid int) string {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

@@ -66,7 +66,7 @@ type heldAnswer struct {
 	method string
 }
 
-// Result is the result of a run.
+// Result holds the outcome of a run.
 type Result struct {
 	Timeline []recordedLine
 	Requests []claudetest.APIRequest

@@ -64,7 +64,7 @@ func (r *Run) step(ctx context.Context, s *recordedStep) error {
 	return fmt.Errorf("there is no step %q", s.Do)
 }
 
-// awaitKey is the id of the request that was started under a name, -1 if there is none.
+// awaitKey returns the id of the request that was started under a name, or -1.
 func awaitKey(vars map[string]json.RawMessage, as string) int {
 	var id int
 	if json.Unmarshal(vars["start:"+as], &id) != nil {

@@ -18,38 +18,36 @@ import (
 type Options struct {
 	// Provider starts the sessions.
 	Provider agent.Provider
-	// Name, Title and Version are those that the client shows of the agent.
+	// Name, Title and Version identify the agent to the client.
 	Name, Title, Version string
-	// Session has the options of all sessions. The working directory, the id and what
-	// a client asks for are a session's own.
+	// Session holds the options of all sessions, except the working directory, the id and the settings that a client
+	// requests for each session.
 	Session agent.Options
-	// PrewarmDir is the directory for which a session is opened at initialize, so that
-	// session/new for it answers at once; empty opens none.
+	// PrewarmDir is the directory for which a session is opened at initialize, so that session/new for it returns
+	// without delay; empty disables this.
 	PrewarmDir string
-	// ClientFiles brings the files that the agent's tools use in step with the buffers of a
-	// client that has fs/read_text_file and fs/write_text_file: unsaved text is saved before
-	// a tool uses a file, and the client writes what a tool has written. The provider must
-	// heed [agent.Options].Files; with any other, or such a client, the disk is all there is.
+	// ClientFiles brings the files that the agent's tools use in step with the buffers of a client that has
+	// fs/read_text_file and fs/write_text_file: unsaved text is saved before a tool uses a file, and the client writes
+	// what a tool has written. The provider must support [agent.Options].Files. Without such a provider or client,
+	// tools use only the disk.
 	ClientFiles bool
 	// Remote means that sessions run on another machine, or for clients that may not look at this one: the provider
 	// checks their directories.
 	Remote bool
 	// AuthMethods are the ways to log in that clients with terminals are offered.
 	AuthMethods []acp.AuthMethod
-	// BackgroundWait is how long the answer to a prompt waits for commands in the
-	// background that its turn has started, so that what the agent says about their end
-	// belongs to a turn; 0 means 10 seconds, negative not at all. Subagents in the
-	// background are always waited for.
+	// BackgroundWait is how long the answer to a prompt waits for commands in the background that its turn has started,
+	// so that the agent's message about their end is part of a turn; 0 means 10 seconds, a negative value disables the
+	// wait. The answer always waits for subagents in the background.
 	BackgroundWait time.Duration
 	// CancelWait is how long a turn that was cancelled may take to end before its agent
 	// is stopped; 0 means 30 seconds.
 	CancelWait time.Duration
-	// Rest is called when neither the client nor an agent has said anything for RestAfter,
-	// which is half a second unless set; a program can give back memory then. What comes
-	// meanwhile waits for it. nil does nothing.
+	// Rest is called when neither the client nor an agent has sent a message for RestAfter (default 500 ms), for
+	// example to return memory to the system. Messages wait until it returns. It may be nil.
 	Rest      func()
 	RestAfter time.Duration
-	// Logger gets errors that clients do not; nil discards them.
+	// Logger receives errors that are not sent to clients; nil discards them.
 	Logger *slog.Logger
 	// Sent sees every line that is about to be written. It must not block.
 	Sent func(line []byte)
@@ -83,10 +81,9 @@ type server struct {
 	idle idleTimer
 }
 
-// Serve speaks the protocol with a client over r and w until the client closes its end or
-// ctx ends. When it returns all agents have ended. The error says why the conversation
-// ended; the end of r is not an error. A message over 16 MiB is answered with an error and
-// skipped.
+// Serve speaks the protocol with a client over r and w until the client closes its end or ctx ends. All agents have
+// ended when it returns. The error is the reason for the end of the connection; the end of r is not an error. A message
+// over 16 MiB is answered with an error and skipped.
 func Serve(ctx context.Context, r io.Reader, w io.WriteCloser, opts Options) error {
 	if opts.Provider == nil {
 		return errors.New("acp: no provider")

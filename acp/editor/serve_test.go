@@ -180,8 +180,8 @@ func TestCancelEndsEverything(t *testing.T) {
 	}
 }
 
-// TestCancelRightAfterThePrompt cancels a prompt whose handler may not have begun: it is
-// never missed, and the session goes on.
+// TestCancelRightAfterThePrompt cancels a prompt before its handler may have begun. The cancellation is never lost, and
+// the session continues.
 func TestCancelRightAfterThePrompt(t *testing.T) {
 	in, client := io.Pipe()
 	out, w := io.Pipe()
@@ -236,7 +236,7 @@ func TestCancelRightAfterThePrompt(t *testing.T) {
 	}
 }
 
-// TestDeadAgentIsResumed lets the agent die and prompts again.
+// TestDeadAgentIsResumed kills the agent and sends another prompt.
 func TestDeadAgentIsResumed(t *testing.T) {
 	p := &agenttest.Provider{Dir: t.TempDir()}
 	e := dial(t, p, editor.Options{})
@@ -277,8 +277,8 @@ func TestPermissionNeverBecomesAnAllow(t *testing.T) {
 	}
 }
 
-// TestPrewarmed checks that a session for the agent's own directory is there already, and
-// that another is not given it.
+// TestPrewarmed checks that a session for the prewarmed directory is opened ahead, and that a request for another
+// directory does not get it.
 func TestPrewarmed(t *testing.T) {
 	dir := t.TempDir()
 	p := &agenttest.Provider{}

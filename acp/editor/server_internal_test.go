@@ -70,8 +70,8 @@ func newPeer(t *testing.T) *peer {
 	return p
 }
 
-// TestClientFiles_after checks what becomes of the text in an editor after a tool has written its file:
-// what the tool wrote, unless the user has typed meanwhile.
+// TestClientFiles_after checks that the editor gets the text that a tool has written, unless the user has typed
+// meanwhile.
 func TestClientFiles_after(t *testing.T) {
 	for name, c := range map[string]struct {
 		before      bool   // the tool's use was announced
@@ -194,8 +194,8 @@ func (a *cancelled) Close() error {
 	return nil
 }
 
-// TestCancelPrompt checks what a cancellation does to a prompt in each state: one that the agent has is
-// interrupted, every other one is over at once.
+// TestCancelPrompt cancels a prompt in each state. A prompt that the agent has received is interrupted; any other
+// prompt ends immediately.
 func TestCancelPrompt(t *testing.T) {
 	for name, c := range map[string]struct {
 		sent, accepted, held, dead bool
@@ -248,7 +248,7 @@ func TestCancelPrompt(t *testing.T) {
 	}
 }
 
-// halfway is a provider whose history breaks off.
+// halfway is a provider with a history that ends with an error.
 type halfway struct {
 	agent.Provider
 	live   *cancelled

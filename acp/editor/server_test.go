@@ -73,8 +73,8 @@ func serveAgent(t *testing.T, name, dir string, env []string) string {
 	return ""
 }
 
-// TestServer lets an editor use a session of a server. Another viewer sees the same, and the
-// session is there when the editor comes back.
+// TestServer connects an editor to a session of a server. Another viewer sees the same, and the session still exists
+// when the editor reconnects.
 func TestServer(t *testing.T) {
 	t.Parallel()
 	begin(t)
@@ -122,7 +122,7 @@ func TestServer(t *testing.T) {
 	}
 }
 
-// turn sends a prompt and returns what the agent said.
+// turn sends a prompt and returns the agent's text.
 func turn(t *testing.T, ctx context.Context, s agent.Session, prompt string) (text string) {
 	t.Helper()
 	if err := s.Send(ctx, agent.Input{UUID: "u-" + prompt, Text: prompt}); err != nil {
@@ -146,8 +146,8 @@ func turn(t *testing.T, ctx context.Context, s agent.Session, prompt string) (te
 	return ""
 }
 
-// TestServerModes lets editors use a session of a server with the real CLI: what one sets,
-// another that resumes or loads the session gets, and a copy is a session of its own.
+// TestServerModes connects editors to a session of a server with the real CLI. An editor that resumes or loads the
+// session gets the settings of another editor, and a copy is a separate session.
 func TestServerModes(t *testing.T) {
 	t.Parallel()
 	begin(t)

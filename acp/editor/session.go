@@ -42,7 +42,7 @@ func newSession(s *server, id string, o agent.Options) *session {
 	}
 }
 
-// attach begins to show what an agent says.
+// attach begins to show the events of an agent.
 func (s *session) attach(live agent.Session) {
 	loop := make(chan struct{})
 	s.mu.Lock()
@@ -179,7 +179,7 @@ func (s *session) resolved(requestID string) {
 	}
 }
 
-// announce tells what a client wants to know of a new session: its commands.
+// announce sends the commands of a new session.
 func (s *session) announce() {
 	s.mu.Lock()
 	live := s.live
@@ -236,7 +236,7 @@ func (s *session) agentOf(ctx context.Context) (agent.Session, error) {
 	return live, nil
 }
 
-// restore gives an agent that was started again what the client had chosen.
+// restore applies the client's choices to an agent that was started again.
 func (s *session) restore(ctx context.Context, live agent.Session) {
 	s.mu.Lock()
 	mode := s.config.mode

@@ -183,7 +183,7 @@ func (s *server) addMapped(id string, live agent.Session, o agent.Options, m *Ma
 	return one, nil
 }
 
-// session finds a session, nil if there is none.
+// session returns a session, or nil if it does not exist.
 func (s *server) session(id string) *session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -382,7 +382,7 @@ func (s *server) closeSession(_ context.Context, p *acp.CloseSessionRequest) (an
 	return &acp.CloseSessionResponse{}, nil
 }
 
-// end closes a session and forgets it; false if there is none.
+// end closes and removes a session. It returns false if the session does not exist.
 func (s *server) end(id string) bool {
 	s.mu.Lock()
 	one := s.sessions[id]

@@ -12,8 +12,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// stopReason is why a turn ended, or the error that it ended with. The kind is what the
-// agent called the last error of the turn; empty if there was none.
+// stopReason returns why a turn ended, or the error that ended it. kind is the agent's name for the last error of the
+// turn, or "".
 func stopReason(r *event.ResultMessage, kind string) (acp.StopReason, *jsonrpc.Error) {
 	switch {
 	case r.TerminalReason == "aborted_streaming" || r.TerminalReason == "aborted_tools":

@@ -13,7 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonrpc"
 )
 
-// delegating is an agent with a subagent that waits for a permission until its task is stopped.
+// delegating is an agent with a subagent that waits for permission until its task is stopped.
 type delegating struct {
 	faulty
 	events  chan event.Event
@@ -43,8 +43,8 @@ func (a *delegating) Answer(context.Context, string, agent.Answer) error { retur
 
 func (a *delegating) Close() error { return nil }
 
-// TestCancel_subagent asks in the session of a subagent, stops its task when the client cancels this session, and ends
-// it with its agent.
+// TestCancel_subagent checks that the request of a subagent appears in the subagent's session, that cancelling this
+// session stops the task, and that the session ends with its agent.
 func TestCancel_subagent(t *testing.T) {
 	p := newPeer(t)
 	asked := make(chan string, 1)

@@ -13,7 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// told are the updates for events, in short: the session, the kind and what it shows.
+// told returns a summary of the updates for events: the session, the kind and the shown text.
 func told(t *testing.T, m *editor.Mapper, events ...event.Event) []string {
 	t.Helper()
 	var list []string
@@ -73,7 +73,7 @@ func read(parent, id string) event.Event {
 	return &event.ToolStart{Header: event.Header{ParentToolUseID: parent}, ToolUseID: id, Name: "Read", Block: event.JSON(`{"type":"tool_use","id":"` + id + `","name":"Read","input":{}}`)}
 }
 
-// TestMapper_subagentSessions shows each subagent as a session to a client that has such sessions.
+// TestMapper_subagentSessions checks that a client with subagent sessions is shown each subagent as a session.
 func TestMapper_subagentSessions(t *testing.T) {
 	begin := []string{": subagent_update c kind running can be stopped", ": session_message s>c look", "c: session_message s>c look"}
 	idle := func(reason string) string { return ": subagent_update c idle " + reason }
@@ -118,7 +118,8 @@ func TestMapper_subagentSessions(t *testing.T) {
 	}
 }
 
-// TestMapper_subagentTexts shows what a subagent says, tagged with its call, after a message that is being streamed.
+// TestMapper_subagentTexts checks that texts of a subagent are tagged with its call and wait for the end of a streamed
+// message.
 func TestMapper_subagentTexts(t *testing.T) {
 	m := &editor.Mapper{Session: "s"}
 	delta := func(parent, text string) event.Event {
@@ -144,8 +145,8 @@ func TestMapper_subagentTexts(t *testing.T) {
 	}
 }
 
-// TestMapper_liveOutput shows what a command puts out while it runs, in a terminal or as the content of its call, and
-// nothing twice in the terminal.
+// TestMapper_liveOutput checks that the output of a running command is shown in a terminal or as the content of its
+// call, and never twice in the terminal.
 func TestMapper_liveOutput(t *testing.T) {
 	run := func(terminals bool, result string, pieces ...string) (terminal string, contents []string) {
 		m := &editor.Mapper{Features: editor.Features{Terminals: terminals}}

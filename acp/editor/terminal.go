@@ -72,7 +72,7 @@ func (o *output) add(piece string) bool {
 	return len(o.text) <= smooth || len(o.text)-o.shown >= outputStep
 }
 
-// rest returns what the whole output has beyond what was shown.
+// rest returns the part of the whole output that was not shown.
 func (o *output) rest(whole string) string {
 	shown := o.text[:o.shown]
 	if whole == "" {
@@ -103,8 +103,8 @@ func (o *output) tail() string {
 	return "…\n" + strings.ToValidUTF8(end, "")
 }
 
-// printed shows what a running command puts out: in its terminal, or as the content of the call until its result
-// takes the place.
+// printed shows new output of a running command: in its terminal, or as the content of the call until its result
+// replaces it.
 func (m *Mapper) printed(t *toolCall, piece string) {
 	if t.done || !t.output.add(piece) {
 		return

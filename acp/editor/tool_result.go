@@ -17,8 +17,7 @@ type result struct {
 	text    string // what it put out
 }
 
-// resultOf is what a result shows: the user's part of it, without what the agent writes
-// for its model.
+// resultOf returns the part of a result that users see, without the agent's texts for its model.
 func resultOf(t *toolCall, ev *event.ToolComplete) result {
 	blocks := resultBlocks(ev.Content)
 	text := cleanResult(t, joinText(blocks), ev)
@@ -117,13 +116,13 @@ func fence(language, text string) string {
 	return marks + language + "\n" + strings.TrimRight(text, "\n") + "\n" + marks
 }
 
-// noOutput is the text for the model where a command has no output.
+// noOutput is the text for the model if a command has no output.
 const noOutput = "(Bash completed with no output)"
 
-// forModel begins what the CLI tells its model about a call that was stopped or refused.
+// forModel is the start of the CLI's text to its model about a call that was stopped or refused.
 const forModel = "The user doesn't want to "
 
-// cleanResult takes away what the CLI writes for its model.
+// cleanResult removes the CLI's texts for its model.
 func cleanResult(t *toolCall, text string, ev *event.ToolComplete) string {
 	text = cutTag(cutTag(text, "system-reminder"), "tools-used-before-summary")
 	if inner, ok := between(text, "<tool_use_error>", "</tool_use_error>"); ok && strings.HasPrefix(strings.TrimSpace(text), "<tool_use_error>") {

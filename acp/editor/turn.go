@@ -22,7 +22,7 @@ type outcome struct {
 	usage  *acp.Usage
 }
 
-// prompt is a prompt that has no answer yet. What follows again belongs to its session.
+// prompt is a prompt without an answer so far. The fields after again are guarded by the mutex of the session.
 type prompt struct {
 	session *session
 	uuid    string
@@ -273,7 +273,7 @@ func (s *session) lost(live agent.Session) {
 	<-loop
 }
 
-// begun notes whose turn runs.
+// begun records which prompt's turn runs.
 func (s *session) begun(ev *event.TurnStart) {
 	s.mu.Lock()
 	s.turnBy, s.turnOf = ev.By, ev.PromptID
@@ -313,8 +313,8 @@ func (s *session) ended(ev *event.ResultMessage) {
 	s.settle(!more)
 }
 
-// settle answers the prompt whose turn is over when no work in the background is left
-// that it should wait for. afterTurn says that a turn has just ended.
+// settle answers the prompt of the ended turn, unless it must wait for work in the background. afterTurn reports that a
+// turn has just ended.
 func (s *session) settle(afterTurn bool) {
 	s.mu.Lock()
 	if len(s.queue) == 0 || s.queue[0].held == nil {

@@ -111,8 +111,8 @@ func (o onlyOpens) Open(ctx context.Context, opts agent.Options) (agent.Session,
 	return o.p.Open(ctx, opts)
 }
 
-// TestSend checks what happens to a prompt if the agent refuses it, is dead, or cannot be started again: it is given to the agent at most twice, never after a
-// cancellation, and the error that the client gets is the cause.
+// TestSend sends a prompt to an agent that refuses it, is dead, or cannot be started again. The prompt is sent at most
+// twice and never after a cancellation, and the client gets the cause as the error.
 func TestSend(t *testing.T) {
 	broken := errors.New("broken")
 	for name, c := range map[string]struct {
@@ -190,8 +190,8 @@ func TestSend(t *testing.T) {
 	}
 }
 
-// TestOrphaned checks how a prompt ends that its agent has died of, in each state: it is given to the agent again only if nothing came of it, it is not in the
-// session's files, and it was not given twice.
+// TestOrphaned checks a prompt of an agent that has died, in each state. The prompt is sent again only if it had no
+// visible effect, is missing in the session's files, and was sent only once.
 func TestOrphaned(t *testing.T) {
 	for name, c := range map[string]struct {
 		delivered                                agent.Delivery
@@ -308,7 +308,8 @@ func TestInterrupt_deaf(t *testing.T) {
 	}
 }
 
-// TestQueue checks that prompts begin in their order, one after the other, and that one which leaves the middle starts none.
+// TestQueue checks that prompts begin in order, one at a time, and that removing a prompt from the middle of the queue
+// starts no other.
 func TestQueue(t *testing.T) {
 	s := newSession(newPeer(t).srv, "s", agent.Options{})
 	a, b, c := s.enqueue(), s.enqueue(), s.enqueue()
@@ -338,7 +339,8 @@ func TestQueue(t *testing.T) {
 	}
 }
 
-// TestSettle checks when the prompt whose turn is over is answered: at once, unless work in the background is left that it waits for.
+// TestSettle checks that the prompt of an ended turn is answered immediately, unless it waits for work in the
+// background.
 func TestSettle(t *testing.T) {
 	task := []event.Event{
 		&event.ToolStart{Header: event.Header{MessageID: "m"}, ToolUseID: "1", Name: "Bash"}, &event.ToolInputComplete{ToolUseID: "1", Input: `{"command":"ls"}`},
@@ -389,7 +391,7 @@ func TestSettle(t *testing.T) {
 	}
 }
 
-// TestSteer checks that a message reaches the turn that runs, and nothing else.
+// TestSteer checks that a message reaches only the running turn.
 func TestSteer(t *testing.T) {
 	broken := errors.New("broken")
 	block := []acp.ContentBlock{acp.TextBlock("left")}

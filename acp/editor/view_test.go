@@ -130,7 +130,7 @@ func (f *folder) client(raw json.RawMessage) {
 	}
 }
 
-// picked notes what the client answered.
+// picked records the client's answer.
 func (f *folder) picked(item *Item, m *message) {
 	var r struct {
 		Outcome struct {
@@ -255,8 +255,7 @@ func (f *folder) ask(id string, m *message) {
 	f.of(m.Params.SessionID).beside(item)
 }
 
-// beside puts a request after the call that it is about: other calls may be shown while it
-// is on its way.
+// beside moves a request next to its call, because updates of other calls may arrive in between.
 func (s *Session) beside(item *Item) {
 	at := len(s.Items)
 	for i, other := range s.Items {
@@ -288,8 +287,7 @@ var (
 	ports = regexp.MustCompile(`127\.0\.0\.1:\d+`)
 )
 
-// Clean returns a function that replaces what differs from run to run: the directory of the
-// run by that of the recordings, ids and ports.
+// Clean returns a function that replaces values that differ between runs: the directory of the run, ids and ports.
 func Clean(dir string) func(string) string {
 	return func(s string) string {
 		if dir != "" {

@@ -42,8 +42,8 @@ func (s *server) prewarm() {
 	})
 }
 
-// takeWarm returns the session that was opened ahead if it fits a request. It
-// waits for one that is being opened: that is never slower than opening another.
+// takeWarm returns the session that was opened ahead, if it matches a request. It waits for one that is being opened:
+// that is never slower than opening another.
 func (s *server) takeWarm(ctx context.Context, r *sessionRequest) (*warm, error) {
 	s.mu.Lock()
 	w := s.warm

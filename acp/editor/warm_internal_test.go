@@ -21,7 +21,8 @@ func (s *spare) Close() error {
 	return nil
 }
 
-// A session that was opened ahead is given to a request for nothing but its directory, once. It is kept for another request otherwise.
+// A session that was opened ahead is used once, for a request with its directory and no other settings. Other requests
+// leave it in place.
 func TestTakeWarm(t *testing.T) {
 	for name, tt := range map[string]struct {
 		request sessionRequest
@@ -55,7 +56,8 @@ func TestTakeWarm(t *testing.T) {
 	}
 }
 
-// A session that was opened ahead and is not used is closed: also if its request ends before it is open. One that could not be opened is none.
+// An unused session that was opened ahead is closed, even if its request ends before it is open. A session that failed
+// to open is ignored.
 func TestTakeWarm_ends(t *testing.T) {
 	live, stopped := &spare{}, false
 	w := &warm{dir: "/d", ready: make(chan struct{}), live: live, stop: func() { stopped = true }}
