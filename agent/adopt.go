@@ -29,23 +29,25 @@ type Adoption struct {
 
 // Keeper runs processes for one agent under a host. Its methods may be called from any goroutine.
 type Keeper interface {
-	// Keep starts a process under a name that is unique for the agent, or returns the one that was started under it before.
+	// Keep starts a process under a name that is unique for the agent, or returns the process that already has the
+	// name.
 	Keep(ctx context.Context, name string, cmd spawn.Command) (Kept, error)
-	// Find returns the process that an earlier program has started under a name, or an error that is [ErrNotFound].
+	// Find returns the process that an earlier program started under a name, or [ErrNotFound].
 	Find(ctx context.Context, name string) (Kept, error)
 }
 
-// Kept is a process of a [Keeper]. Its standard output begins with what was not discarded; the standard error is not kept.
+// Kept is a process of a [Keeper]. Its standard output begins after the discarded part; the standard error is not kept.
 type Kept interface {
 	spawn.Process
-	// CaughtUp waits until the reader of the output has read what there was when this program found the process, and waits for more.
+	// CaughtUp blocks until the reader has read all output that existed when this program found the process, and has
+	// asked for more.
 	CaughtUp(ctx context.Context) error
-	// Taken returns the number of the last line that was read from the output as a whole.
+	// Taken returns the number of the last output line that was read completely.
 	Taken() uint64
-	// Discard gives up the output up to a line. Cut reports whether output was given up before this program.
+	// Discard drops the output up to a line. Cut reports whether an earlier program dropped output.
 	Discard(ctx context.Context, line uint64) error
 	Cut() bool
-	// Forget ends the record of a process that has ended.
+	// Forget removes the record of a process that has ended.
 	Forget(ctx context.Context) error
 }
 

@@ -49,8 +49,8 @@ type Options struct {
 	Files                 Files             // called around tools that use files; nil is the disk alone
 	// Spawner starts the process of the agent; nil is the provider's default. Providers that do not implement [Adopter] ignore it.
 	Spawner spawn.Spawner
-	// Keeper runs what the agent asks this program to run, so that it outlives this program as the agent does. Without one an agent under a host
-	// is not offered terminals.
+	// Keeper runs the commands that an agent under a host requests, so that they outlive this program like the agent.
+	// If it is nil, such an agent is not offered terminals.
 	Keeper Keeper
 	// Sandbox is the kind of box that the session asks for; empty is the server's choice.
 	Sandbox string

@@ -108,7 +108,7 @@ func (t *processTransport) adopt(ctx context.Context, p spawn.LineProcess) (*lin
 	return withLines(newProcessConn(sup, t.launch, t.guard.release), p, t.launch).(*lineConn), nil
 }
 
-// past notes that a line was read. After the last one of the past, open requests are asked again.
+// past records that a line was read. After the last line of an earlier process, it asks open requests again.
 func (r *reader) past(number uint64) {
 	if r.until > 0 && number >= r.until {
 		r.tap(entry{number: r.until}, inputLine) // whatever the last line was, it is the last one

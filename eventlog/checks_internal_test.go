@@ -61,7 +61,7 @@ func TestCheckBackup(t *testing.T) {
 	}
 }
 
-// TestSoundPart checks what a salvage keeps: records, those of a newer program too, and nothing that is damaged.
+// TestSoundPart checks that a salvage keeps exactly the undamaged records, including those of newer programs.
 func TestSoundPart(t *testing.T) {
 	for _, tt := range []struct {
 		payload []byte

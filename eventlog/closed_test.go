@@ -337,8 +337,8 @@ func TestClosed_elsewhere(t *testing.T) {
 	closeStore(t, s)
 }
 
-// TestClosed_recent damages a closed block with messages that are young enough for the server to read at its start, which would cut it: it is
-// salvaged before.
+// TestClosed_recent damages a closed block that is recent enough for the server to read at its start and truncate. The
+// block must be salvaged first.
 func TestClosed_recent(t *testing.T) {
 	t.Cleanup(eventlog.CheckAfter(time.Hour))
 	t.Cleanup(eventlog.Dedupe(time.Hour))

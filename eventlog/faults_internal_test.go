@@ -174,7 +174,7 @@ func faultyStore(t *testing.T, opts *Options) (*Store, *faults) {
 	return s, f
 }
 
-// A renewal that fails leaves the lease its remaining time, and the next one succeeds.
+// A failed renewal does not shorten the lease, and the next renewal succeeds.
 func TestRenew_fails(t *testing.T) {
 	s, f := faultyStore(t, &Options{})
 	l, err := s.Acquire(t.Context(), "a", "node")
@@ -198,7 +198,7 @@ func TestRenew_fails(t *testing.T) {
 	}
 }
 
-// The entry of a block has its first and last message, in any order, and none of a deletion.
+// The entry of a block has its first and last message, whatever the order, and ignores deletions.
 func TestDescribe(t *testing.T) {
 	message := func(seq uint64) blockfile.Record { return blockfile.Record{Kind: blockfile.Message, Seq: seq} }
 	b := describe(fileStamp{Size: 3}, []byte("abc"), []blockfile.Record{{Kind: blockfile.Tombstone, Seq: 2}, message(5), message(7), message(6), {Kind: blockfile.Tombstone, Seq: 9}})

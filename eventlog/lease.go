@@ -52,8 +52,8 @@ func (s *Store) Acquire(ctx context.Context, session, owner string) (*Lease, err
 	return &Lease{store: s, session: session, value: value, epoch: revision, revision: revision, until: start.Add(s.opts.LeaseTTL)}, nil
 }
 
-// Reacquire takes over a lease of the same owner, which a dead process has left, with a higher epoch; without a lease it is Acquire. The
-// caller ensures that the earlier process has ended.
+// Reacquire acquires a lease that an earlier process of the same owner left, with a higher epoch. Without a lease it is
+// like Acquire. The caller ensures that the earlier process has ended.
 func (s *Store) Reacquire(ctx context.Context, session, owner string) (*Lease, error) {
 	l, err := s.Acquire(ctx, session, owner)
 	var held *LeaseHeldError
@@ -86,7 +86,7 @@ func (s *Store) Reacquire(ctx context.Context, session, owner string) (*Lease, e
 	return &Lease{store: s, session: session, value: entry.Value(), epoch: revision, revision: revision, until: start.Add(s.opts.LeaseTTL)}, nil
 }
 
-// Owner returns the owner of the lease of a session, empty if none is held.
+// Owner returns the owner of the lease of a session, or "".
 func (s *Store) Owner(ctx context.Context, session string) (string, error) {
 	ctx, end, err := s.begin(ctx)
 	if err != nil {

@@ -114,7 +114,8 @@ func TestLease_overHere(t *testing.T) {
 	}
 }
 
-// TestLease_reacquire gives a lease to the next process of its owner, with a higher epoch, and to no other one.
+// TestLease_reacquire checks that the next process of the same owner can acquire a lease, with a higher epoch, and that
+// another owner cannot.
 func TestLease_reacquire(t *testing.T) {
 	s := open(t, nil)
 	if owner, err := s.Owner(t.Context(), "a"); owner != "" || err != nil {

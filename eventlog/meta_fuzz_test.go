@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// FuzzMeta mends any configuration of a stream with events, and any file with the number of the format: after it both are valid, and what they
-// held is kept.
+// FuzzMeta repairs an arbitrary configuration of a stream with events and an arbitrary format file. Afterwards both are
+// valid and no event is lost.
 func FuzzMeta(f *testing.F) {
 	f.Add([]byte(`{}`), []byte("x"), []byte("1\n"))
 	f.Add([]byte{}, []byte{}, []byte{})

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// servingPolicy is a testPolicy that answers calls.
+// servingPolicy is a testPolicy that is also a [Service].
 type servingPolicy struct {
 	testPolicy
 	began, ended chan string // the methods; ended has why
@@ -40,7 +40,7 @@ func (p *servingPolicy) Call(ctx context.Context, method string, params json.Raw
 	return nil, fmt.Errorf("no method %q", method)
 }
 
-// Calls have results of any size up to the limit, also at the same time as lines of an agent.
+// Calls return results of any size up to the limit, even while an agent writes lines.
 func TestCall(t *testing.T) {
 	h := newFakeHost(t, Options{}, echoAgent)
 	l, err := NewLink(within(t), h.relayed(newServingPolicy()), 1)
@@ -79,7 +79,8 @@ func TestCall(t *testing.T) {
 	}
 }
 
-// A caller that gives up ends the call on the other machine; so does the end of the link. More calls than allowed wait for a place.
+// A call is cancelled on the other machine if its caller cancels or the link ends. Calls over the limit wait for a free
+// slot.
 func TestCall_ends(t *testing.T) {
 	policy := newServingPolicy()
 	h := newFakeHost(t, Options{}, echoAgent)
@@ -138,7 +139,7 @@ func received[T any](t *testing.T, c <-chan T) T {
 	}
 }
 
-// An owner that calls more than it may is refused; a policy that is no service refuses every call.
+// Calls over the limit are refused. A policy that is not a Service refuses every call.
 func TestCall_hostile(t *testing.T) {
 	policy := newServingPolicy()
 	h := newFakeHost(t, Options{}, echoAgent)

@@ -17,8 +17,8 @@ const (
 	lastTime  = time.Second
 )
 
-// maxConns limits the connections, so that descriptors are left for agents. maxQueued limits the bytes of answers and notices that wait for a
-// connection whose other side does not read them.
+// maxConns limits the connections, to reserve file descriptors for agents. maxQueued limits the bytes of answers and
+// notices that wait for a peer that does not read.
 const (
 	maxConns  = 256
 	maxQueued = 32 << 20

@@ -24,8 +24,8 @@ type DeadAgent struct {
 }
 
 // ReadSpool returns the agents of hosts that have ended. It may be called while a new host runs, and does not return
-// that host's agents. The caller must call Remove for each agent after it has stored its records. With an error for agents with damaged files
-// it returns the others.
+// that host's agents. The caller must call Remove for each agent after it has stored its records. If some agents have
+// damaged files, it returns an error and the other agents.
 func ReadSpool(dataDir string) ([]*DeadAgent, error) {
 	dir := filepath.Join(dataDir, folder)
 	dead, damaged := readAgents(filepath.Join(dir, deadName))

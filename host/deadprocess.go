@@ -12,7 +12,7 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// Process returns the agent as a killed process that writes its remaining lines. It takes no input.
+// Process returns the agent as a killed process with its remaining output. It accepts no input.
 func (d *DeadAgent) Process() spawn.LineProcess {
 	p := &deadProcess{d: d, ended: make(chan struct{})}
 	p.end = sync.OnceFunc(func() { close(p.ended) })

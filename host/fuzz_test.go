@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// greeted returns the frames of an owner that begins with a hello.
+// greeted returns frames of an owner, starting with a hello.
 func greeted(f *testing.F, more ...request) (text []byte) {
 	for i, q := range append([]request{{Op: opHello, Version: Version, Epoch: 1}}, more...) {
 		q.ID = uint64(i + 1)
@@ -26,7 +26,7 @@ func greeted(f *testing.F, more ...request) (text []byte) {
 	return text
 }
 
-// drained writes text to a connection, reads what comes, and hangs up.
+// drained writes text to a connection, reads the answer, and closes the connection.
 func drained(t *testing.T, conn net.Conn, text []byte) {
 	read := make(chan struct{})
 	go func() {
@@ -43,8 +43,8 @@ func drained(t *testing.T, conn net.Conn, text []byte) {
 	<-read
 }
 
-// FuzzOwner sends a host, and a relay to one, any bytes of an owner. Both end the connection in time, and a relay starts nothing that its
-// policy has not offered.
+// FuzzOwner sends arbitrary bytes to a host and to a relay. Both close the connection in time, and the relay starts
+// only agents that its policy offers.
 func FuzzOwner(f *testing.F) {
 	start := request{Op: opSpawn, Launch: &Launch{Agent: "echo", Dir: "/srv/a"}, Options: &AgentOptions{Key: "s"}, Window: window}
 	f.Add(greeted(f))
@@ -68,7 +68,8 @@ func FuzzOwner(f *testing.F) {
 	})
 }
 
-// FuzzRegistration reads any bytes of a machine that joins. A machine is either registered as the check has seen it, or refused.
+// FuzzRegistration reads arbitrary bytes of a joining machine. A machine is registered exactly as it was checked, or
+// refused.
 func FuzzRegistration(f *testing.F) {
 	frame, err := jsonFrame(frameRegister, Registration{Version: Version, Name: "m"})
 	if err != nil {
@@ -94,7 +95,8 @@ func FuzzRegistration(f *testing.F) {
 	})
 }
 
-// FuzzSpool reads any files of agents of a dead host. Each agent is returned with records in order, or an error; nothing is removed.
+// FuzzSpool reads arbitrary files of a dead host's agents. It returns each agent with its records in order, or an
+// error, and removes no file.
 func FuzzSpool(f *testing.F) {
 	agent, err := json.Marshal(Agent{Number: 1, Key: "s"})
 	if err != nil {
@@ -134,7 +136,7 @@ func FuzzSpool(f *testing.F) {
 	})
 }
 
-// FuzzEpoch takes epochs from any file: they grow, or the file is an error.
+// FuzzEpoch reads epochs from arbitrary files. The epochs increase, or the file is an error.
 func FuzzEpoch(f *testing.F) {
 	for _, text := range []string{"", "7\n", "-1", "18446744073709551615", "x"} {
 		f.Add([]byte(text))

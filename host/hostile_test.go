@@ -20,7 +20,7 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// exhausted is a socket that fails at first, as without a free descriptor.
+// exhausted is a listener whose first Accept calls fail as if no file descriptor were free.
 type exhausted struct {
 	*usersocket.Listener
 	failures atomic.Int32
@@ -33,7 +33,7 @@ func (e *exhausted) AcceptUnix() (*net.UnixConn, error) {
 	return e.Listener.AcceptUnix()
 }
 
-// A socket that cannot accept connections does not end the host and its agents.
+// A failing listener ends neither the host nor its agents.
 func TestAccept_fails(t *testing.T) {
 	h := newFakeHost(t, Options{}, goldenAgent)
 	l := h.connect()
@@ -63,7 +63,7 @@ func TestAccept_fails(t *testing.T) {
 	must(t, p.Kill())
 }
 
-// Connections over the limit are refused, until others have ended. The owner and its agents notice nothing.
+// Connections over the limit are refused until others end. The owner and its agents are not affected.
 func TestConnections_limit(t *testing.T) {
 	dir := runHost(t, Options{})
 	owner := connect(t, dir)
@@ -92,7 +92,7 @@ func TestConnections_limit(t *testing.T) {
 	awaitHost(t, dir)
 }
 
-// rawOwner connects as an owner that sends what it likes.
+// rawOwner connects as an owner that can send any frame.
 func rawOwner(t *testing.T, h *fakeHost) (conn net.Conn, ended <-chan struct{}) {
 	t.Helper()
 	ours, theirs := net.Pipe()
@@ -111,7 +111,7 @@ func rawOwner(t *testing.T, h *fakeHost) (conn net.Conn, ended <-chan struct{}) 
 	return ours, done
 }
 
-// wantEnd waits for the end of a connection.
+// wantEnd waits until the host closes a connection.
 func wantEnd(t *testing.T, what string, ended <-chan struct{}) {
 	t.Helper()
 	select {
@@ -121,14 +121,14 @@ func wantEnd(t *testing.T, what string, ended <-chan struct{}) {
 	}
 }
 
-// part returns a frame with a part of a line to an agent.
+// part returns a frame with a part of a line for an agent.
 func linePart(agent uint32, data []byte) []byte {
 	b := beginFrame(nil, frameWrite)
 	b = append(b, byte(agent>>24), byte(agent>>16), byte(agent>>8), byte(agent), flagMore, 1, 'x')
 	return endFrame(append(b, data...), 0)
 }
 
-// The lines that a connection has not completed are bounded over all agents, and so is their number.
+// The size and the number of incomplete lines of a connection are limited over all agents.
 func TestWrite_parts(t *testing.T) {
 	h := newFakeHost(t, Options{}, goldenAgent)
 	conn, ended := rawOwner(t, h)
@@ -154,7 +154,7 @@ func TestWrite_parts(t *testing.T) {
 	wantEnd(t, "a part without bytes", ended)
 }
 
-// A connection that does not read its answers ends; the host does not collect them without a limit.
+// The host closes a connection that does not read its answers, and queues a limited amount.
 func TestAnswers_unread(t *testing.T) {
 	h := newFakeHost(t, Options{}, goldenAgent)
 	number := spawnAgent(t, h.connect(), spawn.Command{Path: "x"}, AgentOptions{}).Agent().Number
@@ -170,7 +170,7 @@ func TestAnswers_unread(t *testing.T) {
 	wantEnd(t, "many requests", ended)
 }
 
-// Frames that a client must not send end its connection and leave the agents alone.
+// Invalid frames of a client close its connection and do not affect the agents.
 func TestFrames_invalid(t *testing.T) {
 	h := newFakeHost(t, Options{}, goldenAgent)
 	p := spawnAgent(t, h.connect(), spawn.Command{Path: "x"}, AgentOptions{})
@@ -211,7 +211,7 @@ func TestFrames_invalid(t *testing.T) {
 	wantNext(t, again, "output got x\n")
 }
 
-// Damaged files of one dead agent do not hide those of others.
+// Damaged files of one dead agent do not hide the other agents.
 func TestReadSpool_damagedOther(t *testing.T) {
 	h := newFakeHost(t, Options{}, func(*bufio.Reader, io.Writer, io.Writer) int { return 0 })
 	l := h.connect()

@@ -242,7 +242,7 @@ func (l *Link) callWith(ctx context.Context, q request, on func(answer), gaveUp 
 	return answer{}, ctx.Err()
 }
 
-// request sends a request and passes its answer to on. It returns the id of the request.
+// request sends a request and calls on with its answer. It returns the id of the request.
 func (l *Link) request(q request, on func(answer)) (uint64, error) {
 	l.mu.Lock()
 	if l.err != nil {

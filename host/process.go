@@ -277,7 +277,7 @@ func (p *Process) fail(err error) {
 	p.news.Broadcast()
 }
 
-// Taken returns the number of the last record that was read as a whole.
+// Taken returns the number of the last record that was read completely.
 func (p *Process) Taken() uint64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -24,9 +24,10 @@ const (
 	maxStarts = 16
 )
 
-// Relay serves an owner on another machine: it connects conn with the host of a data directory until either end closes, or ctx ends. The
-// owner can start only what the policy makes a command for, and write only lines that it accepts. Its calls are
-// answered by the policy if it is a [Service]. It cannot stop the host, and its agents keep no children. Relay closes conn.
+// Relay serves an owner on another machine: it connects conn with the host of a data directory until either end closes,
+// or ctx ends. The owner can start only agents for which the policy returns a command, and write only lines that it
+// accepts. Its calls are answered by the policy if it is a [Service]. It cannot stop the host, and its agents keep no
+// children. Relay closes conn.
 func Relay(ctx context.Context, dataDir string, conn net.Conn, p Policy, log *slog.Logger) error {
 	host, err := usersocket.Dial(ctx, filepath.Join(dataDir, folder, socketName))
 	if err != nil {
@@ -199,7 +200,7 @@ func (r *relay) spawn(q request) error {
 	return nil
 }
 
-// isStarting reports whether a start or a call waits for an answer under this id, which would be that of another request.
+// isStarting reports whether a pending start or call already uses this id.
 func (r *relay) isStarting(id uint64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -330,7 +330,7 @@ func (o *hostileOwner) wantEnd(t *testing.T) {
 	}
 }
 
-// tapped is a relay with both ends in the hands of the test.
+// tapped is a relay between two connections that the test controls.
 type tapped struct {
 	*hostileOwner
 	host  net.Conn
@@ -359,7 +359,7 @@ func newTapped(t *testing.T, p Policy, limit int) *tapped {
 	return c
 }
 
-// gets returns the next request that the host gets.
+// gets returns the next request to the host.
 func (c *tapped) gets(t *testing.T) (q request) {
 	t.Helper()
 	kind, payload, err := c.atEnd.next()
@@ -378,7 +378,7 @@ func (c *tapped) answers(t *testing.T, a answer) {
 	must(t, err)
 }
 
-// Of a request the host gets what the owner may decide, and the rest from the policy.
+// The host gets the members of a request that the owner may choose, and the others from the policy.
 func TestRelay_requests(t *testing.T) {
 	shell := &spawn.Command{Path: "/bin/sh", Dir: "/"}
 	c := newTapped(t, &testPolicy{}, maxRelayed)
@@ -404,7 +404,7 @@ func TestRelay_requests(t *testing.T) {
 	}
 }
 
-// The limit counts the bytes of incomplete lines, and of no others.
+// The limit counts only the bytes of incomplete lines.
 func TestRelay_limit(t *testing.T) {
 	const limit = 1000
 	c := newTapped(t, &testPolicy{}, limit)
@@ -424,7 +424,7 @@ func TestRelay_limit(t *testing.T) {
 	c.wantEnd(t)
 }
 
-// A frame that cannot be read ends the connection, whichever end sends it.
+// An invalid frame from either end closes the connection.
 func TestRelay_malformed(t *testing.T) {
 	frame := func(kind byte, payload ...byte) []byte { return endFrame(append(beginFrame(nil, kind), payload...), 0) }
 	for name, text := range map[string][]byte{
@@ -447,7 +447,7 @@ func TestRelay_malformed(t *testing.T) {
 	})
 }
 
-// policyFunc is a policy with a Start of the test.
+// policyFunc is a policy that uses the function as Start.
 type policyFunc struct {
 	testPolicy
 	start func(start func(spawn.Command) error) error
@@ -457,7 +457,7 @@ func (p *policyFunc) Start(_ context.Context, _ Launch, start func(spawn.Command
 	return p.start(start)
 }
 
-// A start that the host never gets has an answer.
+// A start that does not reach the host is answered.
 func TestRelay_noStart(t *testing.T) {
 	for name, tt := range map[string]struct {
 		start func(start func(spawn.Command) error) error
@@ -478,7 +478,7 @@ func TestRelay_noStart(t *testing.T) {
 	}
 }
 
-// Without a host the connection is closed.
+// If the host is unreachable, the relay closes the connection.
 func TestRelay_noHost(t *testing.T) {
 	mine, theirs := net.Pipe()
 	defer mine.Close()

@@ -189,7 +189,7 @@ type listener interface {
 	Close() error
 }
 
-// acceptPoll is the interval of retries to accept a connection, such as without a free descriptor. The agents run on meanwhile.
+// acceptPoll is the interval between retries of a failed accept, for example without a free file descriptor.
 const acceptPoll = 100 * time.Millisecond
 
 // run serves connections until the end of the host, then ends the agents.
@@ -211,7 +211,7 @@ func (h *server) run(ctx context.Context, listener listener) error {
 	return nil
 }
 
-// accept accepts connections until ctx ends. No error of the socket ends the agents.
+// accept accepts connections until ctx ends. It retries after errors, so that they do not end the agents.
 func (h *server) accept(ctx context.Context, l listener, serving *sync.WaitGroup) {
 	places, failing := make(chan struct{}, maxConns), false
 	for ctx.Err() == nil {

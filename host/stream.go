@@ -54,14 +54,14 @@ func (p *Process) readOutput(b []byte) (n int, err error) {
 	return n, nil
 }
 
-// rest notes that the reader of the output has all of it that has arrived. The caller holds mu.
+// rest records that the reader has read all output that has arrived. The caller holds mu.
 func (p *Process) rest() {
 	p.resting = true
 	p.news.Broadcast()
 }
 
-// CaughtUp waits until the reader of Stdout has read the records that there were when the agent was started or attached, and waits for more or has
-// read the end.
+// CaughtUp blocks until the reader of Stdout has read all records that existed when the agent was started or attached,
+// and has either asked for more or reached the end.
 func (p *Process) CaughtUp(ctx context.Context) error {
 	defer context.AfterFunc(ctx, func() {
 		p.mu.Lock()

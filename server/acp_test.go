@@ -450,7 +450,7 @@ func TestACP_neverReads(t *testing.T) {
 	}
 }
 
-// TestACP_badInput sends texts that are no messages of the protocol: each has a clear error, and the connection stays.
+// TestACP_badInput sends invalid messages. Each gets a clear error, and the connection stays open.
 func TestACP_badInput(t *testing.T) {
 	h := newHarness(t)
 	c := h.acp(h.token)

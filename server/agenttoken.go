@@ -12,7 +12,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// agentMethods are the methods that a token of an agent allows, with the role that each needs; true for those that
+// agentMethods are the methods that an agent's token allows, with the role that each requires; true for those that
 // answer requests, which it has to be made for.
 var agentMethods = map[string]bool{
 	"hello": false, "mcp": false, "session.connect": false, "session.query": false, "session.attach": false, "session.detach": false, "session.list": false,

@@ -59,5 +59,5 @@ func (s *Server) readState(name string, read func(data []byte) error) error {
 	return nil
 }
 
-// saveState replaces a file of the server's state, for [Server.readState].
+// saveState replaces a file of the server's state with sealed data, which [Server.readState] reads.
 func saveState(path string, data []byte) error { return replaceFile(path, sealed.Seal(data)) }

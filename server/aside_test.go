@@ -76,7 +76,7 @@ func checkDamagedState(t *testing.T, file string, change func([]byte) []byte) {
 	}
 }
 
-// changedHex changes the last digit of a hash or a secret, so that the file is valid.
+// changedHex changes the last digit of a hash or a secret, so that the file stays well-formed.
 func changedHex(data []byte) []byte {
 	data = bytes.Clone(data)
 	at := bytes.LastIndex(data, []byte(`"hash":"`)) + len(`"hash":"`)

@@ -184,8 +184,8 @@ func TestBudget_keys(t *testing.T) {
 	}
 }
 
-// TestQuery_keys checks that a key in a session is one of its caller and its method: a key that another caller, or another method, has used
-// before loses no call.
+// TestQuery_keys checks that keys in a session are scoped to the caller and the method: no call is dropped because
+// another caller or another method has used its key.
 func TestQuery_keys(t *testing.T) {
 	h := newHarness(t)
 	id := h.connect()
@@ -212,7 +212,7 @@ func TestQuery_keys(t *testing.T) {
 	}
 }
 
-// TestKeys_scoped checks that every method with a session and a key takes the key as one of its caller.
+// TestKeys_scoped checks that every method with a session and a key scopes the key to its caller.
 func TestKeys_scoped(t *testing.T) {
 	found := 0
 	for _, m := range methods {

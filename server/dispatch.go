@@ -15,7 +15,7 @@ import (
 type caller struct {
 	*principal
 	socket *socket // nil over HTTP
-	// forwarded is set for a call that another server has forwarded to this one, which runs it or refuses.
+	// forwarded is set for a call from another server. This server runs or refuses it, but does not forward it again.
 	forwarded bool
 }
 
@@ -101,7 +101,7 @@ func (s *Server) allowed(ctx context.Context, c *caller, m *method, params []byt
 	return s.run(ctx, c, m, params)
 }
 
-// run runs a method here.
+// run runs a method on this server.
 func (s *Server) run(ctx context.Context, c *caller, m *method, params []byte) (any, error) {
 	if err := s.agentActs(ctx, c, m, params); err != nil {
 		return nil, err

@@ -18,7 +18,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// maxUpload limits the bytes of an image.
+// maxUpload is the maximum size of an image in bytes.
 const maxUpload = 20 << 20
 
 // placeOf returns the machine of a session with its directory.

@@ -10,8 +10,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// forwarded is a call that a server forwards to the owner of its session. It has no rights in it: the owner takes them from the token of
-// the caller, as it is then.
+// forwarded is a call that a server forwards to the owner of its session. It carries no rights: the owner looks up the
+// present rights of the caller's token.
 type forwarded struct {
 	Method string          `json:"method"`
 	Params json.RawMessage `json:"params,omitempty"`
@@ -20,7 +20,7 @@ type forwarded struct {
 	Trace  string          `json:"trace,omitempty"`
 }
 
-// forwardedResult is the answer to one.
+// forwardedResult is the answer to a forwarded call.
 type forwardedResult struct {
 	Result  json.RawMessage     `json:"result,omitempty"`
 	Reason  api.Reason          `json:"reason,omitempty"` // empty for a result
@@ -29,10 +29,12 @@ type forwardedResult struct {
 	Stale   bool                `json:"stale,omitempty"`
 }
 
-// here are the methods with a session that every server answers: a connection follows from its own server.
+// here lists the methods with a session that every server answers itself, because a connection follows sessions through
+// its own server.
 var here = map[string]bool{"hello": true, "session.attach": true, "session.detach": true, "permission.list": true}
 
-// sessionOf returns the session that a call is about, empty for none. A session that is made with a key has an id before it exists.
+// sessionOf returns the session of a call, or "". For a session that is created with a key, the id is known before the
+// session exists.
 func sessionOf(c *caller, m *method, params []byte) string {
 	if here[m.name] {
 		return ""
@@ -48,8 +50,8 @@ func sessionOf(c *caller, m *method, params []byte) string {
 	return p.SessionID
 }
 
-// dispatched runs a call on the server that owns its session, which is this one if none does. A server that has just lost the session refuses
-// with not_owner and has changed nothing; then the owner is looked up once more.
+// dispatched runs a call on the server that owns its session, or here if the session has no owner. A server that has
+// just lost the session returns not_owner without running the call; dispatched then looks up the owner again, once.
 func (s *Server) dispatched(ctx context.Context, c *caller, m *method, params []byte) (any, error) {
 	id := sessionOf(c, m, params)
 	if id == "" {
@@ -107,7 +109,7 @@ func (s *Server) forward(ctx context.Context, c *caller, m *method, node string,
 	return r.Result, nil
 }
 
-// answer answers a call that another server has forwarded.
+// answer answers a call from another server.
 func (p *peers) answer(ctx context.Context, request []byte) []byte {
 	var r forwardedResult
 	result, err := p.srv.serveForwarded(ctx, request)

@@ -39,7 +39,7 @@ func newFuzzServer(f *testing.F) (*Server, http.Handler) {
 	return s, s.Handler()
 }
 
-// endpoints returns every address of the server, as "METHOD /path". A session in it is s.
+// endpoints returns every endpoint of the server as "METHOD /path", with s as the id of a session.
 func endpoints() []string {
 	list := []string{"GET /livez", "GET /readyz", "POST /v1/login", "POST /v1/pair", "POST /v1/logout", "GET /v1/openapi.json", "GET /v1/none", "GET /docs/", "GET /", "POST /"}
 	for _, m := range methods {
@@ -55,8 +55,8 @@ func endpoints() []string {
 	return list
 }
 
-// FuzzEndpoint sends every endpoint any body and query, with and without a token. No one panics or fails by a fault of the server, a request
-// without a token gets nothing that needs one, and a refusal has a text.
+// FuzzEndpoint sends any body and query to every endpoint, with and without a token. No endpoint panics or returns an
+// internal error, a request without a token reaches no protected endpoint, and a refusal has a text.
 func FuzzEndpoint(f *testing.F) {
 	s, handler := newFuzzServer(f)
 	all := endpoints()
@@ -102,7 +102,8 @@ func FuzzEndpoint(f *testing.F) {
 	})
 }
 
-// FuzzSocket sends any message over both sockets. It is answered or ends the connection; the next connection works.
+// FuzzSocket sends any message over both sockets. The server answers it or closes the connection, and accepts the next
+// connection.
 func FuzzSocket(f *testing.F) {
 	s, handler := newFuzzServer(f)
 	logs := &syncBuffer{}
@@ -148,7 +149,8 @@ func FuzzSocket(f *testing.F) {
 	})
 }
 
-// FuzzState reads any files of the server's state. It starts with what it can read, or returns an error; a damaged file is kept.
+// FuzzState starts a server with arbitrary state files. The server starts with the valid part or returns an error, and
+// keeps a damaged file.
 func FuzzState(f *testing.F) {
 	f.Add([]byte(`[{"id":"t","hash":"x","role":"viewer"}]`), []byte(`{"hooks":[]}`), []byte("key"))
 	f.Add([]byte(`null`), []byte(`[`), []byte{})

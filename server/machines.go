@@ -112,7 +112,7 @@ func (s *Server) checkMachine(ctx context.Context, c *caller, provider string, p
 	return nil
 }
 
-// placeFor returns a machine for a caller; empty is this one.
+// placeFor returns a machine that a caller may use; an empty name is this machine.
 func (s *Server) placeFor(c *caller, machine string) (place.Place, error) {
 	if machine != "" && c.tenant != "" {
 		return nil, session.Fail(api.AuthFailed, "a token of a tenant does not reach other machines")

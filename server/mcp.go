@@ -51,7 +51,7 @@ func (s *Server) mcp(w http.ResponseWriter, r *http.Request, c *caller, m *metho
 	return nil
 }
 
-// mcpService is the service for the tools of one request, which ends with held.
+// mcpService serves the tools of one request. The request ends with held.
 type mcpService struct {
 	local
 	held   context.Context

@@ -241,7 +241,7 @@ func (h *harness) startAs(token, prompt string) (string, string) {
 	return started.SessionID, ""
 }
 
-// A session that an agent starts is charged to the agent's session, two sessions deep at most.
+// A session that an agent starts is charged to the agent's session. Sessions can be nested at most two deep.
 func TestMCP_agent(t *testing.T) {
 	h := newHarness(t)
 	root := h.connect()

@@ -74,8 +74,8 @@ func entry[P, R any](name, doc string, r role, sc scope, t tenancy, a auditing, 
 	return &method{name, doc, r, sc, t, a, body, wireType(reflect.TypeFor[P]()), reflect.TypeFor[R](), call}
 }
 
-// ownKey makes the idempotency key of a call on a session one of its caller and its method: the session stores the keys of all callers.
-// The keys of calls that make something are part of its id, with the caller.
+// ownKey scopes the idempotency key of a call on a session to its caller and its method, because the session stores the
+// keys of all callers. It leaves out calls that create an object, which derive its id from the caller and the key.
 func ownKey(params reflect.Value, c *caller, method string) {
 	if method == "session.connect" || params.Kind() != reflect.Struct || !params.FieldByName("SessionID").IsValid() {
 		return

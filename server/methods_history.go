@@ -15,7 +15,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// keeping returns a machine with the histories that a caller may read.
+// keeping returns a machine and the histories on it that a caller may read.
 func (s *Server) keeping(ctx context.Context, c *caller, machine string) (place.Place, error) {
 	if machine != "" {
 		return s.placeFor(c, machine)
@@ -41,7 +41,7 @@ func (s *Server) histories(ctx context.Context, c *caller, machine, provider str
 	return all, nil
 }
 
-// lives returns the sessions of an agent of this machine that other processes have open.
+// lives returns an agent's sessions on this machine that other processes have open.
 func (s *Server) lives(ctx context.Context, c *caller, machine, name string) map[string]agent.Live {
 	if machine != "" {
 		return nil
@@ -53,7 +53,7 @@ func (s *Server) lives(ctx context.Context, c *caller, machine, name string) map
 	return session.Of[session.Terminals](s.sessions).Lives(ctx, provider)
 }
 
-// inHistory calls f with the histories of a machine one after the other until one has the session.
+// inHistory calls f with each history of a machine until one contains the session.
 func (s *Server) inHistory(ctx context.Context, c *caller, machine string, f func(agent.History) error) error {
 	all, err := s.histories(ctx, c, machine, "")
 	if err != nil {

@@ -53,7 +53,8 @@ type Options struct {
 	Docs http.Handler
 	// Store holds the logs of the sessions. The server does not close it.
 	Store *eventlog.Store
-	// Cluster makes this server one of several on the cluster of Store; nil is a server by itself. The server does not close it.
+	// Cluster makes this server one of several on the cluster of Store; nil means a single server. The server does not
+	// close it.
 	Cluster *cluster.Cluster
 	// Dir is the directory of tokens and uploads. It is created with mode 0700.
 	Dir string

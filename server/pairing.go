@@ -14,8 +14,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// The limits of pairing: the lifetime of a code for a device and for a machine, the number of open ones, and the lifetime of the
-// token of a device.
+// Limits of pairing: the lifetime of a code for a device and for a machine, the number of open ones, and the lifetime
+// of the token of a device.
 const (
 	pairingAge        = 2 * time.Minute
 	machinePairingAge = 10 * time.Minute
@@ -93,7 +93,8 @@ func (s *Server) pair(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// pair creates the token of a device, and its cookie. A machine gets a token that does not expire, because nobody is there to pair it again.
+// pair creates the token and the cookie of a device. The token of a machine does not expire, because a machine may have
+// no user who can pair it again.
 func (t *tokens) pair(p pairing) (value string, err error) {
 	if p.role == roleHost {
 		_, value, err = t.create(token{ID: p.id, Name: p.name, Role: p.role.String()}, 0)

@@ -183,8 +183,9 @@ func TestPairing_addresses(t *testing.T) {
 	}
 }
 
-// TestPairing_machine checks that a code for a machine is exchanged for a token of its role, which the list of tokens has and a machine
-// joins with; a client without an Origin, such as the command, may exchange it.
+// TestPairing_machine checks that a code for a machine is exchanged for a token of its role. The token is in the list
+// of tokens, and a machine can join with it. A client without an Origin header, such as the command, may exchange the
+// code.
 func TestPairing_machine(t *testing.T) {
 	h := newHarness(t)
 	var made api.PairingCreateResult

@@ -12,7 +12,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// peers are the other servers of a cluster, as sessions see them.
+// peers connects the sessions to the other servers of a cluster.
 type peers struct {
 	srv   *Server
 	c     *cluster.Cluster
@@ -23,10 +23,10 @@ type peers struct {
 	wake  chan struct{}
 }
 
-// listsBucket is the bucket of list entries, by session.
+// listsBucket is the name of the bucket with the list entries, by session.
 const listsBucket = "SESSIONS"
 
-// owners returns what decides who owns a session; nil for a server by itself.
+// owners returns the owners of sessions for the options of package session; nil for a single server.
 func (s *Server) owners() session.Owners {
 	if s.opts.Cluster == nil {
 		return nil
@@ -35,7 +35,7 @@ func (s *Server) owners() session.Owners {
 	return s.peers
 }
 
-// joinCluster begins to share sessions with the other servers.
+// joinCluster starts to share sessions with the other servers.
 func (s *Server) joinCluster(ctx context.Context) (err error) {
 	p := s.peers
 	if p == nil {
@@ -71,10 +71,10 @@ func (p *peers) Own(ctx context.Context, id string) (session.Ownership, error) {
 	return lease, nil
 }
 
-// Owner returns the server that owns a session, empty if none does.
+// Owner returns the server that owns a session, or "".
 func (p *peers) Owner(ctx context.Context, id string) (string, error) { return p.c.Owner(ctx, id) }
 
-// Show tells the other servers the list entry of a session, soon.
+// Show queues the list entry of a session for the other servers.
 func (p *peers) Show(id string, entry []byte) {
 	p.mu.Lock()
 	p.dirty[id] = entry
@@ -85,10 +85,10 @@ func (p *peers) Show(id string, entry []byte) {
 	}
 }
 
-// tellInterval is the least time between two updates of the lists of other servers.
+// tellInterval is the minimum time between two updates of the lists of other servers.
 const tellInterval = 200 * time.Millisecond
 
-// tell tells the list entries that have changed.
+// tell sends the changed list entries.
 func (p *peers) tell() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -133,7 +133,7 @@ func (p *peers) tellNow() {
 	}
 }
 
-// adoptOrphans takes the sessions that a dead server has left with work.
+// adoptOrphans takes over the sessions with unfinished work of dead servers.
 func (p *peers) adoptOrphans() {
 	var before map[string]string // the owners at the last look
 	ticker := time.NewTicker(p.c.LeaseTTL() / 4)

@@ -11,7 +11,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// recentFromHistory limits the sessions of a history whose folders are recent, maxRecentDirs the folders.
+// recentFromHistory limits how many sessions of a history contribute their folders, maxRecentDirs the folders.
 const (
 	recentFromHistory = 40
 	maxRecentDirs     = 200
@@ -30,7 +30,8 @@ func projectsList(s *Server, ctx context.Context, c *caller, p api.ProjectsListP
 	return at.Projects(ctx, q)
 }
 
-// recentDirs returns the directories of sessions, newest first, each once: those of the server, then those on disk.
+// recentDirs returns the directories of the server's sessions and of the histories, newest first and without
+// duplicates.
 func (s *Server) recentDirs(ctx context.Context, c *caller, machine string) []string {
 	type used struct{ dir, at string }
 	var all []used

@@ -78,7 +78,7 @@ func unboxed(env []string) []string {
 // machineSockets are sockets that control a machine.
 var machineSockets = []string{"/run/docker.sock", "/var/run/docker.sock", "/run/podman/podman.sock", "/run/dbus/system_bus_socket", "/run/containerd/containerd.sock"}
 
-// tryBox replaces the findings outside by those inside of a box like that of the agent.
+// tryBox replaces the findings with those from inside of a box like that of the agent.
 func (s *Server) tryBox(ctx context.Context, f *findings, a *session.Agent) error {
 	opts := &agent.Options{Dir: a.Dirs[0], AdditionalDirectories: a.Dirs[1:], Env: a.Env}
 	b, err := s.boxOf(a.Provider, opts)

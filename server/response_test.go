@@ -76,7 +76,7 @@ func TestResponse_pieces(t *testing.T) {
 	}
 }
 
-// TestResponse_rearmed checks that the server has a time limit for its buffers when a handler returns, whatever the handler wrote.
+// TestResponse_rearmed checks that a write deadline is set when a handler returns, whatever the handler wrote.
 func TestResponse_rearmed(t *testing.T) {
 	for _, text := range []string{"", "x", strings.Repeat("x", 2*maxWrite)} {
 		p := &pieces{ResponseRecorder: httptest.NewRecorder()}

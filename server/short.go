@@ -13,7 +13,8 @@ const (
 	maxShortList = 64 << 10 // bytes of a list
 )
 
-// long are the parameters that may be as long as the body of the call: prompts, texts, contents, and lists of existing objects.
+// long lists the parameters that are limited only by the size of the body: prompts, texts, contents, and lists of
+// existing objects.
 var long = map[string]bool{
 	"ConnectParams.SystemPrompt": true, "ConnectParams.AppendSystemPrompt": true, "ConnectParams.InitialPrompt": true,
 	"QueryParams.Text": true, "ContextBuildParams.Text": true, "ContextParseParams.Text": true, "ImageUploadParams.Data": true,

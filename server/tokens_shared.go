@@ -13,7 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/cluster"
 )
 
-// sharedTokens are the tokens of a cluster: every server has all of them, and learns of each change.
+// sharedTokens synchronizes the tokens of a cluster: every server holds all tokens and receives each change.
 type sharedTokens struct {
 	bucket *cluster.Bucket
 	node   string
@@ -21,13 +21,13 @@ type sharedTokens struct {
 	gone   map[string]bool // ids that have ended; an older message about one may follow
 }
 
-// tokensBucket is the bucket of tokens, by their ids.
+// tokensBucket is the name of the bucket with the tokens, by id.
 const tokensBucket = "TOKENS"
 
-// maxShare bounds a change of what servers share.
+// maxShare is the timeout of a change of shared tokens.
 const maxShare = 10 * time.Second
 
-// readTokens reads the tokens: of the cluster, or of the directory of a server by itself.
+// readTokens reads the tokens from the cluster, or from the data directory of a single server.
 func (s *Server) readTokens(ctx context.Context) error {
 	s.tokens = newTokens(filepath.Join(s.opts.Dir, tokensName))
 	c := s.opts.Cluster
@@ -53,7 +53,7 @@ func (x *sharedTokens) self() string {
 	return x.node
 }
 
-// change makes the tokens of the cluster change from before to after. Those that end go first.
+// change updates the tokens of the cluster from before to after. It removes tokens before it adds any.
 func (x *sharedTokens) change(before, after []token) error {
 	ctx, cancel := context.WithTimeout(context.Background(), maxShare)
 	defer cancel()
@@ -89,7 +89,7 @@ func (x *sharedTokens) change(before, after []token) error {
 	return nil
 }
 
-// start shares the token of this process, so that other servers take its calls.
+// start shares the token of this process, so that other servers accept its calls.
 func (x *sharedTokens) start(tk token) {
 	tk.Node = x.node
 	if err := x.change(nil, []token{tk}); err != nil {
@@ -97,20 +97,20 @@ func (x *sharedTokens) start(tk token) {
 	}
 }
 
-// endStart ends the tokens of earlier processes of this server.
+// endStart removes the tokens of earlier processes of this server.
 func (t *tokens) endStart() error {
 	_, err := t.remove(func(old token) bool { return old.Node == t.shared.node && old.Port == "" && old.Parent == "" })
 	return err
 }
 
-// learn takes in a token of the cluster, or its end.
+// learn applies a change of a token in the cluster.
 func (t *tokens) learn(e cluster.Entry) {
 	if t.learned(e) {
 		t.ended()
 	}
 }
 
-// learned takes in a token and reports whether it has ended.
+// learned applies a change of a token. It reports whether a known token was removed.
 func (t *tokens) learned(e cluster.Entry) (ended bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -133,7 +133,8 @@ func (t *tokens) learned(e cluster.Entry) (ended bool) {
 	return false
 }
 
-// holder returns the holder of a token of the cluster as it is now. It also finds one that was made a moment ago on another server.
+// holder returns the present holder of a token of the cluster. It also finds a token that another server has just
+// created.
 func (t *tokens) holder(ctx context.Context, id string) (*principal, error) {
 	p, err := t.holderNow(id)
 	if err == nil {

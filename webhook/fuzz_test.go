@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// FuzzVerify checks any signature: only that of [Sign] is valid, for its body, its secret and its time.
+// FuzzVerify checks arbitrary signatures. Only the signature of [Sign] for the same body, secret and time is valid.
 func FuzzVerify(f *testing.F) {
 	now := time.Unix(1_700_000_000, 0)
 	good := Sign("secret", now, []byte("body"))

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// FuzzRecords reads any record of a workspace and any note of a file that was being replaced. Nothing outside of the named directory is removed.
+// FuzzRecords loads arbitrary records of workspaces and of files that were being replaced. No file outside of the named
+// directory is removed.
 func FuzzRecords(f *testing.F) {
 	f.Add([]byte(`{"id":"w-0123456789ab","repo":"/r"}`), []byte(`{"dir":"DIR","tmp":".parley-1.tmp"}`))
 	f.Add([]byte(`{`), []byte(`{"dir":"DIR","tmp":"../keep"}`))

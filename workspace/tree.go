@@ -195,7 +195,7 @@ func noLinks(root *os.Root, path string) error {
 	return nil
 }
 
-// Holds reports whether a path without symbolic links is a worktree of the manager, or in one.
+// Holds reports whether a path is a worktree of the manager or below one. The path must not contain symbolic links.
 func (m *Manager) Holds(path string) bool {
 	rel, err := filepath.Rel(filepath.Join(m.opts.Dir, treesDir), path)
 	if err != nil || !filepath.IsLocal(rel) {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestUserHooks checks that only an absolute directory of hooks that the user or the system has set is used: a relative one is below the
-// working tree.
+// TestUserHooks checks that a hooks directory is used only if the user or the system has set it and it is absolute,
+// because a relative directory is below the working tree.
 func TestUserHooks(t *testing.T) {
 	for name, tt := range map[string]struct {
 		all  []setting
@@ -28,7 +28,8 @@ func TestUserHooks(t *testing.T) {
 	}
 }
 
-// TestOverride_user checks the settings that replace those of a repository: the last value of the user, or one without a program.
+// TestOverride_user checks the settings that override those of a repository: the user's last value, or a value that
+// runs no program.
 func TestOverride_user(t *testing.T) {
 	over := override([]setting{
 		{scope: "system", key: "diff.a.command", value: "of the system"}, {scope: "global", key: "diff.a.command", value: "of the user"},
@@ -45,8 +46,8 @@ func TestOverride_user(t *testing.T) {
 	}
 }
 
-// TestIdentify checks that each change of a setting or of a hook changes the hash for which a person trusts a repository, and that too many
-// hooks have none.
+// TestIdentify checks that each change of a setting or a hook changes the hash that a person trusts, and that a
+// repository with too many hooks has no hash.
 func TestIdentify(t *testing.T) {
 	hashes := map[string]string{}
 	add := func(name string, all []setting, hooks map[string]string) {
@@ -86,7 +87,7 @@ func TestIdentify(t *testing.T) {
 	}
 }
 
-// TestIncludePaths checks which files an include means, and that one whose file is not known is refused.
+// TestIncludePaths checks which files an include refers to, and that an include of an unknown file is refused.
 func TestIncludePaths(t *testing.T) {
 	m := &Manager{git: git{}}
 	for value, want := range map[string][]string{

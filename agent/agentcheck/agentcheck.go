@@ -39,7 +39,7 @@ type Prompts struct {
 	Task     string // it starts a task in the background
 }
 
-// T gets the reports of a check. *testing.T is one. Fatal, Fatalf and Skip end the goroutine.
+// T receives the reports of a check. *testing.T implements it. Fatal, Fatalf and Skip end the goroutine.
 type T interface {
 	Helper()
 	Error(args ...any)
@@ -135,7 +135,7 @@ func (t *recorder) note(status, text string) {
 	}
 }
 
-// clean runs the deferred functions, the last first. One that ends the goroutine does not keep the others from it.
+// clean runs the deferred functions in reverse order. It runs the others even if one of them ends the goroutine.
 func (t *recorder) clean() {
 	for len(t.cleanups) > 0 {
 		last := len(t.cleanups) - 1

@@ -6,7 +6,8 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// The members of a whole message about a call are in the folded call; members that a later message lacks stay.
+// A folded call has the members of the complete messages about it. A later message without a member keeps the earlier
+// value.
 func TestApply_described(t *testing.T) {
 	var c event.Conversation
 	whole := func(b event.Content) {

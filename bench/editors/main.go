@@ -15,10 +15,10 @@ import (
 	"github.com/coder/acp-go-sdk"
 )
 
-// limit bounds a scene.
+// limit is the timeout of a scene.
 const limit = 2 * time.Minute
 
-// shown is what a scene has shown.
+// shown is the output of a scene.
 type shown struct {
 	Session string   `json:"session"`
 	Outcome string   `json:"outcome"`
@@ -27,7 +27,7 @@ type shown struct {
 	Results []string `json:"results"`
 }
 
-// client keeps what it is shown and answers requests with options of one kind. It offers neither files nor terminals.
+// client records its updates and answers requests with options of one kind. It offers neither files nor terminals.
 type client struct {
 	acp.Client
 	answer acp.PermissionOptionKind

@@ -32,7 +32,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// Options that could start a program, name a file or allow a tool do not cross the link.
+// Options that could start a program, name a file or allow a tool are not sent over the link.
 func TestOptions_withheld(t *testing.T) {
 	o := agent.Options{AllowedTools: []string{"Bash"}, MCPServers: json.RawMessage(`{}`), Agents: json.RawMessage(`{}`), Env: []string{"A=1"},
 		SettingSources: []string{"user"}, AdditionalDirectories: []string{"/etc"}, AllowBypass: true}

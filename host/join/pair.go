@@ -10,7 +10,7 @@ import (
 	"regexp"
 )
 
-// PairPath is the address, below that of a server, at which a code is exchanged for a token.
+// PairPath is the path of a server at which a code is exchanged for a token.
 const PairPath = "/v1/pair"
 
 var code = regexp.MustCompile(`^[0-9A-Za-z_-]{22}$`)
@@ -18,8 +18,8 @@ var code = regexp.MustCompile(`^[0-9A-Za-z_-]{22}$`)
 // IsCode reports whether a text has the form of a code. No token has it.
 func IsCode(text string) bool { return code.MatchString(text) }
 
-// Pair exchanges a code, which a person has seen on the server's page, for the token of a machine. A code works once. The error is a
-// *[StatusError] if the server refuses it.
+// Pair exchanges a code from the server's page for the token of a machine. A code is valid once. If the server refuses
+// the code, the error is a *[StatusError].
 func Pair(ctx context.Context, server, code string) (token string, err error) {
 	address, err := normalize(server)
 	if err != nil {

@@ -305,7 +305,7 @@ func TestBook_zone(t *testing.T) {
 	}
 }
 
-// The usage of a session counts for the sessions that started it, and for itself once.
+// The usage of a session counts once for the session itself and once for each session above it.
 func TestAccount_child(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	root := budget.Account{Session: "root", Token: "t"}

@@ -176,8 +176,8 @@ func TestDesk_scopes(t *testing.T) {
 	}
 }
 
-// TestDesk_woken checks that a turn which Release wakes has its reservation at once, that one which began in another way is not woken
-// again, and that a correction of the usage downwards reserves no more.
+// TestDesk_woken checks that a turn has its reservation as soon as Release wakes it, that a turn that began in another
+// way is not woken again, and that a negative correction of the usage does not increase the reservation.
 func TestDesk_woken(t *testing.T) {
 	cost := budget.Amount{USD: 1}
 	var b budget.Book

@@ -69,7 +69,7 @@ type Proxy struct {
 	door   *usersocket.Listener // nil before the first call of Door
 }
 
-// target is the API that agents reach, with its key, and the allowed hosts.
+// target is the API that agents can use, with its key and the allowed hosts.
 type target struct {
 	key   string
 	url   *url.URL

@@ -100,7 +100,7 @@ type waitOut struct {
 	Session sessionOut `json:"session"`
 }
 
-// wait follows a session until it is not busy, the time is over or ctx ends.
+// wait follows a session until it is idle, the timeout expires or ctx ends.
 func wait(ctx context.Context, srv Service, in waitIn) (waitOut, error) {
 	out, err := look(ctx, srv, in.SessionID)
 	if err != nil || !out.Busy {
@@ -131,7 +131,8 @@ func wait(ctx context.Context, srv Service, in waitIn) (waitOut, error) {
 	return out, ctx.Err()
 }
 
-// concerns reports whether a session may be busy or not since a message. The server's list has the change before the message is seen.
+// concerns reports whether a message may have changed whether a session is busy. The server updates its list before it
+// sends the message.
 func concerns(ev client.Event) bool {
 	return ev.Attached != nil || slices.ContainsFunc(ev.Events, func(e event.Event) bool {
 		switch e.(type) {
@@ -142,7 +143,7 @@ func concerns(ev client.Event) bool {
 	})
 }
 
-// look returns the state of a session.
+// look requests the state of a session.
 func look(ctx context.Context, srv Service, id string) (waitOut, error) {
 	s, err := lookup(ctx, srv, id)
 	return waitOut{busy(s), summary(s)}, err

@@ -12,7 +12,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// service is a service with a session whose states follow one another, each with a message.
+// service has one session, which goes through a list of states, each with a message.
 type service struct {
 	states  []api.SessionSummary
 	looks   int
@@ -56,7 +56,7 @@ func (s *service) Follow(ctx context.Context, _ string, _ *api.Cursor) iter.Seq2
 
 var errBroken = errors.New("broken")
 
-// TestWait checks that a wait looks at the session when a message may have changed its state, and at no other time.
+// TestWait checks that a wait requests the session only after messages that may have changed its state.
 func TestWait(t *testing.T) {
 	state := func(s string) api.SessionSummary { return api.SessionSummary{SessionID: "s", State: s} }
 	attached, text := client.Event{Attached: &api.AttachResult{}}, client.Event{Events: []event.Event{&event.TextDelta{}}}

@@ -219,7 +219,7 @@ func (a *actor) takeNew(items []Item, p pumped) []Item {
 	return items
 }
 
-// rebuild applies events that the log has, to restore the message that is being streamed.
+// rebuild applies events from the log to restore the message that is being streamed.
 func (a *actor) rebuild(events []event.Event) {
 	for _, ev := range events {
 		if isDelta(ev) {
@@ -238,7 +238,7 @@ func (a *actor) rebuilt() {
 	_ = a.write() // kept and tried again by tick
 }
 
-// answerAgain reports whether an event repeats an earlier request. A request that has an answer in the log gets it.
+// answerAgain reports whether an event repeats an earlier request. If the log has an answer, answerAgain sends it.
 func (a *actor) answerAgain(ev event.Event) bool {
 	p, ok := event.NewPrompt(ev)
 	if !ok {
@@ -272,7 +272,7 @@ func (a *actor) answerAgain(ev event.Event) bool {
 	return true
 }
 
-// reopen asks the person again: the agent does not take the answer of the log, and waits for another.
+// reopen asks the person again, because the agent refused the logged answer and waits for another.
 func (a *actor) reopen(session agent.Session, ev event.Event) {
 	if a.agent == nil || a.agent.session != session {
 		return

@@ -16,7 +16,7 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// adopting is a provider of agents that can be taken over.
+// adopting is a provider whose agents can be adopted.
 type adopting struct {
 	*puppets
 	session bare
@@ -32,11 +32,11 @@ func (p adopting) Adopt(_ context.Context, _ string, _ agent.Options, a agent.Ad
 	return p.session, nil
 }
 
-// plain hides what a provider has beyond agent.Provider.
+// plain hides the optional methods of a provider.
 type plain struct{ agent.Provider }
 
-// An adoption that fails at any step has the error of the step, no agent, and keeps neither a place nor access. One that succeeds keeps
-// both, and calls wait for the lines of the past if there are some.
+// An adoption that fails at any step returns the error of the step, leaves no agent, and releases its slot and its
+// access. A successful adoption keeps both, and calls wait until earlier lines have been read.
 func TestAdopt_steps(t *testing.T) {
 	errStep := errors.New("the step")
 	for name, tt := range map[string]struct {
@@ -91,7 +91,8 @@ func TestAdopt_steps(t *testing.T) {
 	}
 }
 
-// The loss of a link leaves the session without an agent and without deltas that nobody has seen, and ends what waits for the agent's past.
+// After the loss of a link the session has no agent and no unpublished deltas, and calls that wait for earlier lines
+// return.
 func TestLeaveAgent(t *testing.T) {
 	c := newStage(t, Opened{})
 	p := c.connect()
@@ -134,7 +135,8 @@ func TestLeaveAgent(t *testing.T) {
 	}
 }
 
-// The provider of a session gets its tenant and name. On another machine it has no features that need files, and no environment.
+// The provider of a session gets its tenant and name. On another machine it gets no features that need files, and no
+// environment.
 func TestProviderOf(t *testing.T) {
 	c := newStage(t, Opened{})
 	var got []string
@@ -176,7 +178,7 @@ func TestProviderOf(t *testing.T) {
 	}
 }
 
-// An answer of the log that cannot be given again leaves the request open, and one that has no JSON is not kept.
+// A logged answer that cannot be sent again leaves the request open, and an answer without a JSON form is not logged.
 func TestKeptAnswer_unusable(t *testing.T) {
 	c := newStage(t, Opened{})
 	p := c.connect()
@@ -200,7 +202,7 @@ func TestKeptAnswer_unusable(t *testing.T) {
 	}
 }
 
-// An input whose content the agent cannot get waits for a person, whether it is sent or sent again.
+// An input with content that cannot be read waits for a person, whether it is sent for the first time or again.
 func TestSend_noContent(t *testing.T) {
 	for name, status := range map[string]inputStatus{"sent": inputQueued, "sent again": inputSent} {
 		for _, content := range []event.JSON{`"half`, `[{`} {
@@ -230,7 +232,7 @@ func TestSend_noContent(t *testing.T) {
 	}
 }
 
-// That the changes of a session cannot be shown is reported once.
+// A failure to show the changes of a session is reported once.
 func TestLookFailed(t *testing.T) {
 	c := newStage(t, Opened{})
 	n, _ := c.records(0)

@@ -192,7 +192,8 @@ func TestAnswerAgain_changed(t *testing.T) {
 	}
 }
 
-// A person is asked again if an adopted agent does not take the answer of the log. After another error the agent is gone, or does not wait.
+// A person is asked again if an adopted agent refuses the logged answer. Any other error means that the agent has ended
+// or does not wait.
 func TestAnswerAgain_refused(t *testing.T) {
 	for name, err := range map[string]error{"invalid": errors.Join(agent.ErrInvalid, errors.New("no such choice")), "not open": agent.ErrNotOpen} {
 		c := newStage(t, Opened{})

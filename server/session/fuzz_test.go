@@ -12,7 +12,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// FuzzLog reads any records of a log, then as much of a snapshot. What can be read is described, and a snapshot of it reads as the same.
+// FuzzLog loads arbitrary records of a log, then an arbitrary snapshot. If they are valid, a snapshot of the result
+// loads as the same state.
 func FuzzLog(f *testing.F) {
 	state := record{Time: "t", Msg: []byte(`{"type":"session_state","state":"idle"}`), Facts: &facts{State: Idle, Opened: &Opened{Provider: "claude"},
 		Inputs: []input{{ID: "i", Content: `"x"`, Status: inputQueued}}, Key: &accepted{Key: "k", TurnID: "i"}}}
@@ -57,7 +58,7 @@ func FuzzLog(f *testing.F) {
 	})
 }
 
-// FuzzFiles reads any files that a session and the list have on disk. Nothing panics, and nothing is read beyond them.
+// FuzzFiles loads arbitrary files of a session and of the list. No load panics or reads past the end of a file.
 func FuzzFiles(f *testing.F) {
 	line := `{"version":1,"generation":"g","summary":{"session_id":"s-1"}}`
 	f.Add([]byte("1 3\nabc\n2 1\nx\n"), []byte(fmt.Sprintf("%08x %s\n", crc32.Checksum([]byte(line+"\n"), castagnoli), line)), []byte(`{"mcp_servers":{}}`))
@@ -90,7 +91,7 @@ func FuzzFiles(f *testing.F) {
 	})
 }
 
-// FuzzInput accepts any content of a prompt, or refuses it. What is accepted reaches an agent, and the log has it.
+// FuzzInput sends prompts with arbitrary content. An accepted prompt reaches the agent and the log.
 func FuzzInput(f *testing.F) {
 	for _, text := range []string{`"x"`, `[{"type":"text","text":"x"}]`, `[{"type":"image","source":{"data":"x"}}]`, `{}`, `"\ud800"`, ``} {
 		f.Add([]byte(text))

@@ -447,7 +447,7 @@ func TestHost_request(t *testing.T) {
 	c.is(Running)
 }
 
-// An agent that is unfit for the next server is ended: the session is interrupted, and can continue with another agent.
+// An agent that the next server cannot adopt is ended. The session is interrupted and can continue with another agent.
 func TestHost_unfit(t *testing.T) {
 	for name, tt := range map[string]struct {
 		before   func(c *hostStage) // while the first server runs
@@ -670,7 +670,7 @@ func TestHost_fenced(t *testing.T) {
 	}
 }
 
-// A message that an agent was writing when its server left is complete at the next server, without a gap.
+// A message that an agent was streaming when its server stopped is complete on the next server, without a gap.
 func TestHost_stream(t *testing.T) {
 	c := newHostStage(t)
 	c.begin()
@@ -753,7 +753,7 @@ func TestHost_unstored(t *testing.T) {
 	c.await("the last words", func() bool { return c.count(`"last words"`) == 1 })
 }
 
-// meeting is a provider whose agents are taken over when some of them are at the same time.
+// meeting is a provider whose adoptions wait for one another: each completes when enough of them run concurrently.
 type meeting struct {
 	*hostedPuppets
 	wait *sync.WaitGroup

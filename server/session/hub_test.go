@@ -83,7 +83,8 @@ func TestHub_after(t *testing.T) {
 	}
 }
 
-// TestHub_skipped checks a viewer between deltas that were not kept: it has to read the log, unless the next message is durable.
+// TestHub_skipped checks a viewer at a position between dropped deltas. It must read the log, unless the next message
+// is durable.
 func TestHub_skipped(t *testing.T) {
 	h := newHub("s", "e", 4)
 	for _, at := range [][2]uint64{{5, 0}, {5, 3}, {5, 4}, {6, 0}, {6, 5}, {7, 0}} {

@@ -6,19 +6,21 @@ import (
 	"strings"
 )
 
-// ScopedKey returns the idempotency key of a call of one caller and one method: a session stores the keys of all of them.
+// ScopedKey returns an idempotency key that is unique to the caller and the method, because a session stores the keys
+// of all callers and methods.
 func ScopedKey(account, method, key string) string {
 	sum := sha256.Sum256([]byte(account + "\x00" + method))
 	return hex.EncodeToString(sum[:]) + ":" + key
 }
 
-// unscoped returns the key that the client sent, and whether key is a scoped one.
+// unscoped returns the key that the client sent, and reports whether key is scoped.
 func unscoped(key string) (raw string, ok bool) {
 	scope, raw, ok := strings.Cut(key, ":")
 	return raw, ok && len(scope) == hex.EncodedLen(sha256.Size)
 }
 
-// sameKey reports whether a stored key is that of a call. Keys that an earlier version stored have no scope and count for every caller.
+// sameKey reports whether a stored key matches the key of a call. Keys from earlier versions have no scope and match
+// every caller.
 func sameKey(stored, key string) bool {
 	if stored == key {
 		return true

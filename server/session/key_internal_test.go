@@ -2,7 +2,7 @@ package session
 
 import "testing"
 
-// TestSameKey checks that a key counts for its caller and its method alone, except one that an earlier version stored.
+// TestSameKey checks that a key matches only its caller and its method, unless an earlier version stored it.
 func TestSameKey(t *testing.T) {
 	mine := ScopedKey("a", "m", "k")
 	for stored, want := range map[string]bool{

@@ -79,7 +79,7 @@ func TestAppendPieces(t *testing.T) {
 	}
 }
 
-// TestHub_large checks that a message that only the log has is not sent from memory, nor are the ones before it.
+// TestHub_large checks that a message that is only in the log, and the messages before it, are not sent from memory.
 func TestHub_large(t *testing.T) {
 	h := newHub("s", "e", 0)
 	h.watch(1)

@@ -75,7 +75,8 @@ func (s *Sessions) recover(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// adopters is how many agents are taken over concurrently: one that has not answered its handshake delays no other.
+// adopters is the number of concurrent adoptions, so that an agent that does not answer its handshake does not delay
+// the others.
 const adopters = 32
 
 // forEach calls do for each id, at most limit at a time, and waits.
@@ -173,7 +174,8 @@ func (s *Sessions) loadWith(ctx context.Context, id string, order func(*actor)) 
 	})
 }
 
-// read reads a session and changes nothing. With shown it includes the text that viewers of this server saw.
+// read loads a session without changing it. If shown is set, it includes the streamed text that viewers of this server
+// saw.
 func (s *Sessions) read(ctx context.Context, id string, shown bool) (*actor, error) {
 	a := s.newActor(id, "")
 	at, err := a.log.Last(ctx)
@@ -212,7 +214,7 @@ func (s *Sessions) read(ctx context.Context, id string, shown bool) (*actor, err
 	return a, nil
 }
 
-// settle brings a session in order after it was read.
+// settle repairs a session after it was loaded.
 func (a *actor) settle(ctx context.Context, order func(*actor)) error {
 	a.replayShown(a.seq)
 	a.notes.tell()

@@ -19,7 +19,7 @@ type loop struct {
 	ctx    context.Context // ends when the session is to be unloaded
 	cancel context.CancelFunc
 	done   chan struct{} // closed when the loop has ended
-	// lostOwner is set when the session has another owner.
+	// lostOwner is set when this server no longer owns the session.
 	lostOwner atomic.Bool
 }
 

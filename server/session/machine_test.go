@@ -327,7 +327,7 @@ func TestMachine_refuses(t *testing.T) {
 	}
 }
 
-// A call finds out that the link has ended before the loop does, and leaves the agent to the machine.
+// If a call detects the end of the link before the loop does, the agent stays with the machine.
 func TestMachine_unnoticed(t *testing.T) {
 	c := newMachineStage(t)
 	c.beginThere()
@@ -348,7 +348,7 @@ func TestMachine_unnoticed(t *testing.T) {
 	c.end()
 }
 
-// Who may join, at each limit.
+// Conditions for joining, at each limit.
 func TestMachines_check(t *testing.T) {
 	ms := NewMachines(t.TempDir(), HostOptions{}, slog.New(slog.DiscardHandler))
 	valid := host.Registration{Version: host.Version, Name: "m"}
@@ -396,7 +396,7 @@ func TestMachines_check(t *testing.T) {
 	}
 }
 
-// A connection that does not become a link has an error, leaves no machine, and is closed.
+// A connection that fails to become a link returns an error, registers no machine, and is closed.
 func TestMachines_noLink(t *testing.T) {
 	dir := t.TempDir()
 	valid := host.Registration{Version: host.Version, Name: "m1"}
@@ -449,7 +449,7 @@ func TestMachines_noLink(t *testing.T) {
 	}
 }
 
-// The end of an agent that was left has the error of its first step that fails.
+// Ending an agent that was left behind returns the error of the first failed step.
 func TestLeftAgent_end(t *testing.T) {
 	c := newHostStage(t)
 	c.begin()
@@ -490,7 +490,7 @@ func TestLeftAgent_end(t *testing.T) {
 	}
 }
 
-// A session whose log cannot be read loses its agent: nobody could answer for it.
+// If the log of a session cannot be read, its agent is ended, because no one could answer its requests.
 func TestHost_unreadable(t *testing.T) {
 	c := newHostStage(t)
 	c.begin()

@@ -71,7 +71,7 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// TestNotable checks which records are events for people, with their text and data.
+// TestNotable checks which records become notifications, and their text and data.
 func TestNotable(t *testing.T) {
 	state := &event.SessionState{State: "x"}
 	in := func(s State) *facts { return &facts{State: s} }

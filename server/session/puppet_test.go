@@ -453,7 +453,7 @@ func (s *brokenStore) Ends(context.Context) (string, map[string]uint64, error) {
 	return "g", s.ends, s.fail
 }
 
-// stage is a session with a puppet, a log that fails on demand, and the logged lines.
+// stage is a session with a puppet as its agent, a log that fails on demand, and the log output.
 type stage struct {
 	*testing.T
 	*Sessions

@@ -197,7 +197,8 @@ func TestQueue_whole(t *testing.T) {
 	}
 }
 
-// TestQueue_order checks that a change carries the order only where viewers cannot tell it: new inputs come last, others stay where they were.
+// TestQueue_order checks that a change contains the order only if viewers cannot infer it: by default new inputs are
+// last and others keep their position.
 func TestQueue_order(t *testing.T) {
 	in := func(ids string) (list []input) {
 		for id := range strings.FieldsSeq(ids) {
@@ -222,7 +223,8 @@ func TestQueue_order(t *testing.T) {
 	}
 }
 
-// TestReadQueues checks that a viewer that does not accept changes gets whole queues from a log that has both.
+// TestReadQueues checks that a viewer without support for changes gets complete queues, even if the log contains
+// changes.
 func TestReadQueues(t *testing.T) {
 	message := func(ev event.Event) Item {
 		msg, err := event.Marshal(ev)

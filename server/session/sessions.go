@@ -126,8 +126,8 @@ func CapabilitiesOf(p agent.Provider, session agent.Session, bypass bool) api.Ca
 	}
 }
 
-// Delete ends a session and deletes its log, with agentFiles also the files of its agent. It
-// returns the directory of the session, empty if its log has lost it, and its machine.
+// Delete ends a session and deletes its log, with agentFiles also the files of its agent. It returns the directory of
+// the session, or "" if its log has lost it, and its machine.
 func (s *Sessions) Delete(ctx context.Context, id string, agentFiles bool) (dir, machine string, err error) {
 	a, release, err := s.use(ctx, id)
 	if err != nil {
@@ -178,7 +178,7 @@ func (s *Sessions) Undisturbed(ctx context.Context) (context.Context, context.Ca
 	return ctx, func() { stop(); cancel() }
 }
 
-// Dir returns the directory that a session runs in, and its machine; empty is this one.
+// Dir returns the working directory of a session and its machine, which is empty for this machine.
 func (s *Sessions) Dir(ctx context.Context, id string) (dir, machine string, err error) {
 	err = s.with(ctx, id, func(a *actor) error {
 		dir, machine = a.core.Opened.Dir, a.machine()
@@ -187,7 +187,7 @@ func (s *Sessions) Dir(ctx context.Context, id string) (dir, machine string, err
 	return dir, machine, err
 }
 
-// Place returns a machine; empty is this one.
+// Place returns a machine; an empty name is this machine.
 func (s *Sessions) Place(machine string) (place.Place, error) {
 	if machine == "" {
 		return s.opts.Local, nil
@@ -230,7 +230,7 @@ type Options struct {
 	// not required.
 	Box func(p agent.Provider, sandbox string, secret bool, env []string) *api.Box
 
-	// Owners decides which of several servers owns a session; nil means that there is one server. It is not required.
+	// Owners decides which of several servers owns a session; nil means a single server.
 	Owners Owners
 	// Host runs agents that outlive the server; nil is none. Machines run the agents of sessions that name one. Both are not required.
 	Host     *Host

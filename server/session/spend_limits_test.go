@@ -13,7 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/budget"
 )
 
-// limits are accounts with fixed standings, which record the reports.
+// limits are accounts with fixed states that record the reports.
 type limits struct {
 	free
 	mu       sync.Mutex

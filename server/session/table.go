@@ -243,7 +243,7 @@ func (t *table) unload(a *actor) {
 	a.cancel()
 }
 
-// dropLost removes an actor whose session has another owner, also while calls use it.
+// dropLost removes an actor that has lost its session, even while calls use it.
 func (t *table) dropLost(a *actor) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

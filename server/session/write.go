@@ -71,7 +71,7 @@ func (j *journal) write() error {
 	return nil
 }
 
-// refuse drops the drafts of a session that another server owns.
+// refuse drops unwritten drafts of a session that another server owns.
 func (j *journal) refuse() error {
 	j.batch, j.blocked = nil, errNotOwner()
 	return j.blocked

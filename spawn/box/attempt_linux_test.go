@@ -25,7 +25,7 @@ const (
 // marker is in every secret of the world.
 const marker = "box-test-secret-7d1f"
 
-// world has the files, processes and sockets outside of the box of the test.
+// world holds the files, processes and sockets outside of the test's box.
 type world struct {
 	Work, Sibling, Secret, Login, Data, DataFile, Shared string
 	Socket, DataSocket, Abstract, TCP                    string

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Network is the part of the network that the process reaches besides its doors.
+// Network is the part of the network that the process can use in addition to its doors.
 type Network string
 
 // The networks of a box.

@@ -48,7 +48,7 @@ func namespaces(n Network) []string {
 // mount is one argument of bwrap with its paths. The last is the path in the box.
 type mount []string
 
-// sight has the files of this machine that a box depends on.
+// sight holds the files of this machine that a box depends on.
 type sight struct {
 	links map[string]string // targets of the paths of the system that are symbolic links
 	files map[string]bool   // hidden paths that are files, and files of the kernel

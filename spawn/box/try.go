@@ -17,7 +17,7 @@ type Trial struct {
 	Sockets []string // to connect to
 }
 
-// Seen has the findings of a process in a box.
+// Seen holds the findings of a process in a box.
 type Seen struct {
 	Readable, Writable []string // of the paths; of a directory, one that is not empty can be read
 	Connected          []string // of the sockets
