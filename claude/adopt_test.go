@@ -176,7 +176,7 @@ func handshakeEnd(lines []spawn.Line) uint64 {
 	return 0
 }
 
-// adopted has the observations of a client that was adopted.
+// adopted holds the observations of an adopted client.
 type adopted struct {
 	Session          string
 	Queued, Tasks    int
@@ -262,7 +262,8 @@ func (a *adopted) checkAsked(t *testing.T, p *keptProcess, open map[string]strin
 	a.asked, p.written = nil, nil
 }
 
-// A client that is made from the lines of another one equals it, wherever the lines are cut, and asks open requests again.
+// A client that is restored from the lines of another equals it, wherever the lines are split, and asks open requests
+// again.
 func TestAdopt(t *testing.T) {
 	hermeticProcess(t)
 	names := scenarios(t)

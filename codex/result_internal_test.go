@@ -34,7 +34,7 @@ func TestResult_text(t *testing.T) {
 	}
 }
 
-// TestResult_cut checks that an item that was cut off is marked, and no other.
+// TestResult_cut checks that exactly the truncated items are marked.
 func TestResult_cut(t *testing.T) {
 	head := func(id string) item.ItemHead { return item.ItemHead{ID: id} }
 	var r Result
@@ -45,8 +45,8 @@ func TestResult_cut(t *testing.T) {
 	}
 }
 
-// TestOptions_environment checks that the directory of Codex is added to the environment that is set, or else to that of this process, and
-// that the given list stays.
+// TestOptions_environment checks that the directory of Codex is added to the given environment, or to that of this
+// process, and that the given list is not modified.
 func TestOptions_environment(t *testing.T) {
 	t.Setenv("PARLEY_TEST_ENV", "own")
 	given := append(make([]string, 0, 8), "A=1")

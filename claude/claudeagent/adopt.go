@@ -19,7 +19,7 @@ var (
 	_ agent.Hosted  = (*Session)(nil)
 )
 
-// hosted is the state of a session about a CLI under a host, which keeps its lines.
+// hosted is the state of a session with a CLI under a host, which stores the CLI's lines.
 type hosted struct {
 	last, stored uint64        // of the adoption, 0 without one
 	caught       chan struct{} // closed when the lines up to last were read

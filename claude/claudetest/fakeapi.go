@@ -63,8 +63,7 @@ type APIRequest struct {
 	Body json.RawMessage
 	// Side is true for requests outside the main conversation.
 	Side bool
-	// Reply is the index of the reply that the request took, where a reply with
-	// Repeat n counts as n, and -1 if it took none.
+	// Reply is the index of the reply that the request took, or -1. A reply with Repeat n counts as n replies.
 	Reply int
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// FakeVersion is the version that a fake CLI reports, that of the real CLI which it imitates.
+// FakeVersion is the version that a fake CLI reports. It is the version of the imitated CLI.
 const FakeVersion = fakecli.FakeVersion
 
 // CLI is a program's side of the protocol: standard input, output and error of the simulated

@@ -80,8 +80,7 @@ type Reply struct {
 	Match *Match `json:"match,omitempty"`
 }
 
-// Hold is the place at which a [Reply] stops and waits for the client to hang up, to test
-// interruptions.
+// Hold is the position at which a [Reply] stops and waits for the client to hang up, to test interruptions.
 type Hold string
 
 const (

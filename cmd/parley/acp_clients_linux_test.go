@@ -21,7 +21,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// clientScene is what a client was shown in a scene.
+// clientScene is the output of a client in a scene.
 type clientScene struct {
 	Session, Outcome, Text string
 	Tools, Results         []string
@@ -30,9 +30,9 @@ type clientScene struct {
 // acpxRefused is the exit code of acpx after a permission that it refused.
 const acpxRefused = 5
 
-// TestACP_otherClients drives the Python and the Go client of the protocol, and acpx, with parley acp and a server: a text, tools,
-// a permission that is given and refused, a cancellation, and an agent that is killed in the middle of a turn.
-// The text that a client was shown is that of the server.
+// TestACP_otherClients runs the Python and Go clients of the protocol and acpx against parley acp and a server: a text,
+// tools, a permission granted and refused, a cancellation, and an agent killed in the middle of a turn. The text that a
+// client shows must equal the server's.
 func TestACP_otherClients(t *testing.T) {
 	if os.Getenv("PARLEY_AGENTS") != "all" {
 		t.Skip("the clients are 80 MB and not installed for make test: make soak PART=agents runs this test")
@@ -93,7 +93,7 @@ func TestACP_otherClients(t *testing.T) {
 	})
 }
 
-// acpxCancels interrupts acpx while the agent waits: the turn ends as cancelled.
+// acpxCancels interrupts acpx while the agent waits. The turn must end as cancelled.
 func acpxCancels(t *testing.T, dir string, line ...string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -122,7 +122,7 @@ func acpxCancels(t *testing.T, dir string, line ...string) {
 	}
 }
 
-// checkScenes compares the scenes of a client with what is wanted, and its texts with those of the server.
+// checkScenes compares the scenes of a client with the expected ones, and its texts with those of the server.
 func checkScenes(t *testing.T, c *client.Client, got map[string]clientScene) {
 	t.Helper()
 	want := map[string][]string{

@@ -616,7 +616,7 @@ var growing = []string{".components.schemas", ".paths"}
 var added = regexp.MustCompile(`^\.components\.schemas\.(Accepted\.properties\.held|ProviderInfo\.properties\.(box|boxed)|(HistoryRef|Workspace)\.properties\.machine|SessionSummary\.properties\.(turns|cost_usd|branch|repo|box|machine)|TokenInfo\.properties\.(agent_of|current|device)|WorkspaceDiffResult\.properties\.reverted)$` +
 	`|\.sessions\.\d+\.(turns|cost_usd|branch|repo)$|^\.tokens\.\d+\.used_at$|\.waited_ms$|^\.reverted$|\.options\.\d+\.preview$`)
 
-// taken is the schema of a method that takes parameters, and took none.
+// taken is the schema of a method that had no parameters and now has some.
 const taken = ".paths./v1/workspace.list.post.requestBody.content.application/json.schema.$ref"
 
 // ofDay matches what a budget of a day has spent, which ends with the day of the fixture.

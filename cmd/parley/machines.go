@@ -43,7 +43,7 @@ func newMachines(code *int) *cobra.Command {
 	return cmd
 }
 
-// machinesTable returns a table.
+// machinesTable formats the machines as a table.
 func machinesTable(all []api.Machine) (string, error) {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)

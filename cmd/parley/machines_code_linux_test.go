@@ -15,8 +15,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// TestMachines_code joins with a code of the page, which works once: the token that it is exchanged for is kept with mode 0600, and joins
-// again without a code. parley machines lists the machine and shuts it out; the kept token is then removed.
+// TestMachines_code joins with a code of the page. The code works once; its token is saved with mode 0600 and is used
+// to join again. parley machines lists and revokes the machine, and the saved token is then removed.
 func TestMachines_code(t *testing.T) {
 	w := newHostWorldOn(t, claudetest.StartFakeAPI(t, claudetest.Replies()))
 	home, err := filepath.EvalSymlinks(t.TempDir())

@@ -27,8 +27,8 @@ func (w *machineWorld) gitOf(dir string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// TestMachines_files works with the files, the worktrees and the history of a session of the real CLI on another machine. While the
-// machine is unreachable they fail with that reason.
+// TestMachines_files uses the files, the worktrees and the history of a session of the real CLI on another machine.
+// While the machine is unreachable, the calls fail with that reason.
 func TestMachines_files(t *testing.T) {
 	w := newMachineWorld(t, claudetest.Use("Bash", map[string]any{"command": "echo two >> kept.txt; echo new > new.txt", "description": "Write files"}),
 		claudetest.Say("It is written."), claudetest.Say("In a worktree."))
@@ -127,7 +127,7 @@ func (w *machineWorld) worktree() {
 	w.session = first
 }
 
-// past reads the history and the usage of the machine.
+// past checks the history and the usage of the machine.
 func (w *machineWorld) past() {
 	w.t.Helper()
 	var list api.HistoryListResult

@@ -39,7 +39,7 @@ var matrixCells = []struct {
 	{"kill, resume", (*matrixSession).kill},
 }
 
-// The results of a cell. An image that the agent cannot take is refused before it is sent.
+// The results of a cell. An image that the agent does not support is refused before it is sent.
 const (
 	cellWorks   = "✓"
 	cellRefused = "refused"

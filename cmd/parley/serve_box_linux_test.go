@@ -23,7 +23,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// boxScript has the actions of the agent in its box: it works in its repository and looks around.
+// boxScript holds the actions of the agent in its box: it works in its repository and tries to read other files.
 const boxScript = `git init -q . && git -c user.name=Agent -c user.email=agent@example.org commit -q --allow-empty -m "from the box" && git log --format=%s > log
 cat ../secret > stolen 2>&1; cat ../data/token >> stolen 2>&1; cat "$CLAUDE_CONFIG_DIR/.credentials.json" >> stolen 2>&1
 env > variables; ls /proc | grep -c '^[0-9]' > processes; cat /proc/net/dev > interfaces`

@@ -93,7 +93,7 @@ func newTerminalWorld(t *testing.T, command string) *hostWorld {
 	return w
 }
 
-// terminals are the commands that the host runs for agents.
+// terminals returns the commands that the host runs for agents.
 func (w *hostWorld) terminals() []host.Agent {
 	return slices.DeleteFunc(w.agents(), func(a host.Agent) bool { return !strings.Contains(a.Key, "/terminal-") })
 }
@@ -144,7 +144,8 @@ func TestServe_hostTerminal(t *testing.T) {
 	w.end(syscall.SIGINT)
 }
 
-// TestServe_hostTerminalEnds ends what agents have in terminals with the agents: with their session, and with an agent that nobody takes over.
+// TestServe_hostTerminalEnds checks that commands in terminals end with their agent: when its session ends, and when no
+// server adopts it.
 func TestServe_hostTerminalEnds(t *testing.T) {
 	for _, way := range []string{"closed", "agent killed", "host killed"} {
 		t.Run(way, func(t *testing.T) {

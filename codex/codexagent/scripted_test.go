@@ -302,7 +302,7 @@ func after(o *told, s *codexagent.Session) {
 	}
 }
 
-// A session that cannot be opened is an error of package agent, and no server is left.
+// If a session cannot be opened, the error is one of package agent, and no server process is left.
 func TestOpen_errors(t *testing.T) {
 	refuse := func(method string) *codextest.Server {
 		return &codextest.Server{Handle: func(_ *codextest.Session, c *item.Call) (any, error, bool) {

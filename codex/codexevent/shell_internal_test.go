@@ -30,7 +30,7 @@ func TestScript(t *testing.T) {
 	}
 }
 
-// Words are split as a shell does, however many spaces are between them.
+// Words are split as in a shell, whatever the number of spaces between them.
 func TestShellWords(t *testing.T) {
 	for command, want := range map[string][]string{
 		"":               nil,

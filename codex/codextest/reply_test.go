@@ -12,7 +12,7 @@ import (
 	"github.com/seed7221b0f9/parley/codex/codextest"
 )
 
-// A reply reaches the program as events in their order, with the ids and the members that the program reads.
+// A reply is sent as events in order, with the ids and members that the program reads.
 func TestReplies(t *testing.T) {
 	number := regexp.MustCompile(`(rs|msg|resp)_\d+`)
 	for name, c := range map[string]struct {

@@ -88,7 +88,7 @@ func TestPartial(t *testing.T) {
 	}
 }
 
-// A text that is not one whole object is an error with the start of the text, without an item.
+// A text that is not exactly one object is an error that has the start of the text.
 func TestDecode_bad(t *testing.T) {
 	long := strings.Repeat("x", 5000)
 	for text, want := range map[string]string{"": "", "1": "not a JSON object", `"` + long + `"`: "not a JSON object", `{"type":"plan"`: "", `{"type":"plan"}x`: "", `[{"type":"plan"}]`: "not a JSON object"} {

@@ -9,7 +9,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// Hosted is the state of a session about an agent under a host. Its methods are safe for concurrent use.
+// Hosted is the state of a session with an agent under a host. Its methods are safe for concurrent use.
 type Hosted struct {
 	last   uint64        // the last line of an earlier process
 	caught chan struct{} // closed when the lines up to last were read

@@ -23,7 +23,7 @@ func (st *state) repeats(ev event.Event) bool {
 	return id != "" && !open
 }
 
-// leftOpen returns the events that resolve the requests that are open at the end, in the order of their ids.
+// leftOpen returns events that resolve the requests that are still open at the end, in the order of their ids.
 func (st *state) leftOpen() (events []event.Event) {
 	for _, id := range slices.Sorted(maps.Keys(st.asked)) {
 		r := st.asked[id]

@@ -38,7 +38,7 @@ func MethodNotFound(method string) *Error {
 // returned byte for byte.
 type ID string
 
-// Cut has the members of a message that the start of a line over the limit contains.
+// Cut holds the members of a message that were found in the start of a line over the limit.
 type Cut struct {
 	ID     ID // empty if it is not in this part
 	Method bool

@@ -122,7 +122,7 @@ func (w *Writer) put(data []byte) error {
 		_ = d.SetWriteDeadline(time.Now().Add(w.timeout))
 	}
 	if _, err := w.dst.Write(data); err != nil {
-		// The received part is unknown, so no line may follow it.
+		// The reader may have received any part of the line, so no other line may follow.
 		w.broken = fmt.Errorf("ndjson: writing a line: %w", err)
 	}
 	return w.broken

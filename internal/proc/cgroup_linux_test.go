@@ -67,7 +67,8 @@ func cgroupsOf(t *testing.T, pid int) []string {
 	return list
 }
 
-// TestOwnedGroups checks that only groups of this boot that the owner has made count as its groups: a path can be used again.
+// TestOwnedGroups checks that only groups that the owner has created since the boot count as its groups, because a path
+// can be reused.
 func TestOwnedGroups(t *testing.T) {
 	owner := "4711-aa"
 	group := func(name string) string {

@@ -151,7 +151,7 @@ func publish(t *testing.T, root string) []string {
 	}
 }
 
-// archive writes the Go files of the module at root, and the files that they embed, as the module proxy serves them.
+// archive writes the Go files of the module at root and the files that they embed as a zip file of a module proxy.
 func archive(t *testing.T, root, file, prefix string) {
 	t.Helper()
 	f, err := os.Create(file)

@@ -1,4 +1,4 @@
-// Package natstest runs NATS servers in the process of a test.
+// Package natstest runs NATS servers inside a test process.
 package natstest
 
 import (
@@ -37,7 +37,7 @@ func Server(t testing.TB, opts *server.Options) *server.Server {
 	return srv
 }
 
-// Cluster starts servers that know each other, and waits until they have elected a leader.
+// Cluster starts a cluster of servers and waits until they have elected a leader.
 func Cluster(t testing.TB, n int) []*server.Server {
 	t.Helper()
 	ports := make([]int, n) // every server has to know all others when it starts

@@ -20,8 +20,7 @@ type variant struct {
 	schema *object // its additional members, or nil
 }
 
-// unionOf describes the variants of a definition that are objects, or returns nil if there are
-// none.
+// unionOf describes the object variants of a definition, or returns nil if it has none.
 func (g *generator) unionOf(name string, s *object) *union {
 	all := variants(s)
 	if len(all) == 0 || isTexts(s) {

@@ -106,7 +106,8 @@ func run(ctx context.Context, kind, dir string, out, progress io.Writer) (bool, 
 	return len(failed) == 0, broken
 }
 
-// scenarios returns the names of the folders in dir. One that has only files of other types is none: recordings use them.
+// scenarios returns the names of the folders in dir, except folders that contain only files of other types, which
+// recordings use.
 func scenarios(dir string) (names []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -75,7 +75,7 @@ func (c *compiler) compiles(ch *change) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	// The copy is a block of its own, in which := declares a result of the function again.
+	// The copy is a separate block, in which := declares a result of the function again.
 	changed := string(text[:ch.Body[0]]) + "{" + apply(string(text), ch.Body, []edit{{ch.Start, ch.End, ch.New}}) + "}" + string(text[ch.Body[1]:])
 	file, err := parser.ParseFile(c.fset, path, changed, parser.SkipObjectResolution)
 	if err != nil {

@@ -53,7 +53,7 @@ type edit struct {
 	is         string
 }
 
-// apply returns a part of a text with edits, none of which overlap.
+// apply returns a part of a text with the edits applied. The edits must not overlap.
 func apply(text string, part [2]int, edits []edit) string {
 	slices.SortStableFunc(edits, func(a, b edit) int { return a.start - b.start })
 	var out strings.Builder

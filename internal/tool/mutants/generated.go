@@ -38,7 +38,8 @@ var groups = []group{
 	{name: "web/src/rpc"},
 }
 
-// selected returns the groups with a name that matches, or else the folder of that name: with those below it, or alone after "./".
+// selected returns the groups with a matching name. If no name matches, it returns the group of the folder with that
+// name and of the folders below it, or after "./" the folder alone.
 func selected(name string) ([]group, error) {
 	where, err := regexp.Compile(name)
 	if err != nil {

@@ -133,7 +133,8 @@ func two() (int, error) { return 1, nil }
 		if err != nil {
 			t.Fatal(err)
 		}
-		// An unused label, a function without its last return, and a variable that only the copy declares and does not use, do not compile.
+		// Mutations do not compile if they leave an unused label, a function without its last return, or an unused
+		// variable in the copy.
 		if bad := list[i].Kind == "error ignored" || strings.HasPrefix(list[i].Old, "return 1") || strings.HasPrefix(list[i].Old, "return sub") || strings.HasPrefix(list[i].Old, "return a") || list[i].Old == "return" && list[i].Line == 17; ok == bad {
 			t.Errorf("line %d, %s: it compiles: %v, want %v", list[i].Line, &list[i], ok, !bad)
 		}

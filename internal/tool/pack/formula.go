@@ -45,7 +45,7 @@ type formulaSystem struct {
 
 type formulaArchive struct{ Processor, File, Sum string }
 
-// formula returns the formula for the archives that were made, or nil if there are none.
+// formula returns the formula for the archives, or nil if there are no archives.
 func (r *release) formula(made map[string][]byte) []byte {
 	data := struct {
 		Summary, Homepage, Version string

@@ -24,8 +24,8 @@ func readTree(dir string) ([]file, error) {
 	return list, err
 }
 
-// places are the directories of files of an archive on a Linux system, by the start of their names. The last part of a name stays, unless
-// the place has one.
+// places maps prefixes of names in an archive to paths on a Linux system. A path that ends with a slash is a directory,
+// and the file keeps its base name.
 var places = []struct{ in, at string }{
 	{"completions/parley.bash", "usr/share/bash-completion/completions/parley"},
 	{"completions/_parley", "usr/share/zsh/vendor-completions/_parley"},

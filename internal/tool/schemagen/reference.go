@@ -22,8 +22,8 @@ func reference(page string) error {
 	return os.WriteFile(page, []byte(out), 0o644)
 }
 
-// withRows returns the page with one row for each method. A method without a row gets one after
-// the last row of its group, which is the part of the name before the dot.
+// withRows returns the page with one row for each method. It inserts a missing row after the last row of the method's
+// group. The group is the part of the name before the dot.
 func withRows(page string, methods []server.Method) (string, error) {
 	rows := map[string]string{}
 	for _, m := range methods {

@@ -111,8 +111,8 @@ func Choose(names []string, at Place, logger *slog.Logger) (*Set, error) {
 	return s, s.add(at, Sim, logger)
 }
 
-// Again returns the providers of the same agents in another place. Close of s also ends them. The
-// server opens tenants sequentially, and none after its end.
+// Again returns the providers of the same agents for another place. Closing s also closes them. The caller must not
+// call it concurrently or after Close.
 func (s *Set) Again(at Place, logger *slog.Logger) ([]agent.Provider, error) {
 	var own Set
 	for _, name := range s.names {
@@ -133,8 +133,8 @@ func kindNames(separator string) string {
 	return strings.Join(names, separator)
 }
 
-// installed returns the names of the agents of the registry whose programs are on this machine, without those that parley
-// runs without an adapter. A file of the user that cannot be read costs its agents only.
+// installed returns the names of the registry's agents with a program on this machine, except those that parley runs
+// without an adapter. If the user's file cannot be read, only its agents are missing.
 func installed(logger *slog.Logger) (names []string) {
 	list, err := Registry()
 	if err != nil {

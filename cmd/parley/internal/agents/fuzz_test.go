@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// FuzzRegistry reads any file with the agents of the user: an agent that is returned has a valid name and a command.
+// FuzzRegistry reads arbitrary files with the user's agents. Every returned agent has a valid name and a command.
 func FuzzRegistry(f *testing.F) {
 	for _, text := range []string{`[{"name":"x","command":["y"]}]`, `[{"name":"claude","command":["y"]}]`, `null`, `[null]`, `{`, `[{"name":"x","command":[""]}]`} {
 		f.Add([]byte(text))

@@ -46,7 +46,8 @@ func RegistryFile() (string, error) {
 	return filepath.Join(dir, "parley", "agents.json"), err
 }
 
-// Registry returns the agents that have a name: those of the user first, and of the others those whose name the user has not taken.
+// Registry returns the named agents: the user's first, then the built-in agents with names that the user has not
+// redefined.
 func Registry() ([]Known, error) {
 	var list, more []Known
 	if err := json.Unmarshal(builtIn, &more); err != nil {
@@ -135,7 +136,7 @@ func (k *Known) Path() string {
 	return path
 }
 
-// Find returns the agent with a name, false if there is none.
+// Find returns the agent with a name. It returns false if the name is unknown.
 func Find(name string) (Known, bool, error) {
 	list, err := Registry()
 	i := slices.IndexFunc(list, func(k Known) bool { return k.Name == name })
@@ -145,7 +146,8 @@ func Find(name string) (Known, bool, error) {
 	return list[i], true, nil
 }
 
-// Provider returns a provider of the agent. What it leaves in the background is ended unless keep is set.
+// Provider returns a provider of the agent. Processes that the agent leaves in the background are ended unless keep is
+// set.
 func (k *Known) Provider(keep bool, logger *slog.Logger) *acpagent.Provider {
 	p := &acpagent.Provider{
 		Command: k.Command, As: k.Name, Version: claude.Version, Logger: logger, Supervisor: supervise.Self(), KeepChildren: keep, LoginCommand: k.Login,

@@ -24,9 +24,8 @@ func Sanitize(s string) string {
 	}, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
-// Unsafe reports whether r is one of C0, DEL and C1, except for \n and \t, changes the
-// direction of text, breaks a line like \n, is an invisible byte order mark or tag, or is one
-// of the marks of a look.
+// Unsafe reports whether r can alter the display of a text: a control character (C0, DEL or C1) other than \n and \t, a
+// change of the text direction, a line separator, an invisible byte order mark or tag, or one of the marks of a look.
 func Unsafe(r rune) bool {
 	switch {
 	case r < 0x20:

@@ -23,7 +23,7 @@ func Reveal(s string) string {
 	return b.String()
 }
 
-// hidden reports whether a character takes no room on a screen, or looks like a space and is none.
+// hidden reports whether a character has no width on a screen, or looks like a space but is another character.
 func hidden(r rune) bool {
 	switch {
 	case r == '\n', r == '\t':

@@ -136,8 +136,8 @@ func (c *loop) put(title string, lines ...string) {
 	}
 }
 
-// yesNo returns an answer with the words after it: y, s for the session, a for always, "all", n,
-// or "" for anything else.
+// yesNo parses an answer and returns the text after it. The answer is y, s for the session, a for always, "all", n, or
+// "" if it is invalid.
 func yesNo(text string) (answer, words string) {
 	word, words, _ := strings.Cut(strings.TrimSpace(text), " ")
 	switch strings.ToLower(strings.TrimRight(word, ",.:")) {

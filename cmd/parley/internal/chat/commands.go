@@ -165,7 +165,7 @@ func (c *loop) help() string {
 	return b.String()
 }
 
-// after runs a call of the agent and shows say if it succeeds.
+// after runs a call of the agent and shows the text say if the call succeeds.
 func (c *loop) after(name string, call func(ctx context.Context) (say string, err error)) {
 	c.do(func(ctx context.Context) func() {
 		say, err := call(ctx)

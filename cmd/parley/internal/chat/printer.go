@@ -90,7 +90,7 @@ func (p *printer) line([]byte) {}
 
 func (p *printer) err() error { return p.con.Out.Err }
 
-// delta shows the part of a block that an event adds.
+// delta shows the text that an event adds to a block.
 func (p *printer) delta(ev event.Event) {
 	switch ev := ev.(type) {
 	case *event.MessageStart, *event.TextStart, *event.ThinkingStart, *event.BlockStart:
@@ -120,7 +120,7 @@ func (p *printer) part(typ, text string) {
 	p.prose(typ, text)
 }
 
-// whole shows the part of a complete block that its deltas have not shown.
+// whole shows the part of a complete block that was not streamed.
 func (p *printer) whole(message, typ, text string) {
 	shown := ""
 	if p.block.typ == typ && p.block.message == message {
@@ -170,7 +170,7 @@ func (p *printer) prose(typ, text string) {
 	to.Print(to.Paint(look, to.Show(text)))
 }
 
-// say writes a whole text as an answer.
+// say writes a complete text as an answer.
 func (p *printer) say(text string) {
 	p.blocks++
 	p.prose("text", text)

@@ -8,8 +8,8 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/cell"
 )
 
-// revealed returns a copy of a request to be shown, in which characters that cannot be seen are written as their numbers, in every text and
-// in every value of its JSON. What is answered is the request itself.
+// revealed returns a copy of a request for display. In every text and JSON value, invisible characters are replaced
+// with their code points. The answer must refer to the original request.
 func revealed(r *event.PermissionRequest) *event.PermissionRequest {
 	shown := *r
 	reveal(reflect.ValueOf(&shown).Elem())
@@ -43,7 +43,7 @@ func reveal(v reflect.Value) {
 	}
 }
 
-// revealJSON changes the strings of a JSON text; one that is none is changed as text.
+// revealJSON changes the strings of a JSON text. It changes invalid JSON as plain text.
 func revealJSON(text string) string {
 	var value any
 	if text == "" {

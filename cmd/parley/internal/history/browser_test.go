@@ -79,7 +79,7 @@ func found(t *testing.T, s *source, f agent.HistoryFilter) (ids []string) {
 	return ids
 }
 
-// The history of every agent provides what the commands need.
+// The history of every agent supports all commands.
 func TestBrowser(t *testing.T) {
 	for name, keep := range kept {
 		t.Run(name, func(t *testing.T) {

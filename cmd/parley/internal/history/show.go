@@ -67,8 +67,8 @@ func newSessionsShow(code *int) *cobra.Command {
 	}.command(code)
 }
 
-// part writes a part of a message below a heading with author and time; group is the message
-// whose heading was written. A result has no heading.
+// part writes a part of a message. It first writes a heading with author and time, unless group shows that the message
+// has its heading. A result has no heading.
 func (f *showFlags) part(w *sessionWork, p *agent.HistoryPart, group *int) {
 	out := w.con.Out
 	if p.Kind != agent.PartResult && p.Group != *group {

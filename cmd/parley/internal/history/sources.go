@@ -107,8 +107,8 @@ func (w *sessionWork) session(arg string) (*transcript.Session, error) {
 	return s.dir.Session(id)
 }
 
-// Meters returns the meters of the agents that the flags select, by name. Claude has none,
-// because package transcript/usage reads its files.
+// Meters returns the meters of the selected agents, by name. It has no meter for Claude, because package
+// transcript/usage reads Claude's files.
 func (f *Whose) Meters() (map[string]agent.Meter, error) {
 	home, err := f.Codex()
 	if err != nil || home == "" {

@@ -21,7 +21,7 @@ const (
 	Codex  = "codex"
 )
 
-// Whose selects the agents whose files are read.
+// Whose holds the flags that select the agents to read files of.
 type Whose struct {
 	Agent     string // claude or codex; "" means both
 	CodexHome string

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestDropPlaceholders drops values that cannot be keys and keeps the others.
+// TestDropPlaceholders checks that values that cannot be keys are dropped and other values are kept.
 func TestDropPlaceholders(t *testing.T) {
 	t.Setenv("CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN")
 	t.Setenv("ANTHROPIC_API_KEY", "a key")

@@ -16,11 +16,11 @@ import (
 	"github.com/seed7221b0f9/parley/internal/proc"
 )
 
-// savedToken is the name of the file with the token that a code was exchanged for, in the directory of the host.
+// savedToken is the name of the file in the host's directory that stores the token from a code.
 const savedToken = "token"
 
-// credential returns the token for a server, and whether it was kept from an earlier code. At a terminal it asks for a code. A code is
-// exchanged for a token, which is kept in dir, for its owner only.
+// credential returns the token for a server, and reports whether the token was saved from an earlier code. At a
+// terminal it asks for a code, exchanges it for a token, and saves the token in dir, readable by the user only.
 func (f *Settings) credential(ctx context.Context, server, dir string, in *os.File, out io.Writer) (token string, kept bool, err error) {
 	_, typed := term.TerminalWidth(in)
 	given := f.tokenFile != "" || os.Getenv(tokenVariable) != ""
@@ -55,7 +55,7 @@ func (f *Settings) credential(ctx context.Context, server, dir string, in *os.Fi
 	return token, true, keepToken(dir, token)
 }
 
-// keepToken writes a token to the directory of the host.
+// keepToken saves a token in the host's directory.
 func keepToken(dir, token string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -74,7 +74,7 @@ func keepToken(dir, token string) error {
 	return nil
 }
 
-// forgetToken removes a kept token that the server has refused, so that the next start asks for a code.
+// forgetToken removes a saved token that the server has refused, so that the next start asks for a code.
 func forgetToken(dir string, err error) error {
 	if status, ok := errors.AsType[*join.StatusError](err); !ok || !status.Permanent() {
 		return err

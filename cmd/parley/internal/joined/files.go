@@ -15,8 +15,8 @@ import (
 
 var _ host.Service = (*Policy)(nil)
 
-// files are the files, worktrees and histories that a server reaches. The directory of worktrees is opened with the first use, when no
-// other process has joined with it.
+// files provides the files, worktrees and histories that a server can access. It opens the directory of worktrees at
+// the first use, because only then is this process known to be the only one that has joined with the directory.
 type files struct {
 	open func(context.Context) (*workspace.Manager, error)
 	dirs []string // that are offered
@@ -41,7 +41,7 @@ func (f *files) get(ctx context.Context) (*place.Local, error) {
 	return f.local, nil
 }
 
-// Close releases the directory of worktrees. No call may be under way.
+// Close releases the directory of worktrees. No call may be running.
 func (p *Policy) Close() error {
 	p.files.mu.Lock()
 	defer p.files.mu.Unlock()
@@ -61,8 +61,9 @@ func (p *Policy) Call(ctx context.Context, method string, params json.RawMessage
 	return place.Serve(ctx, local, method, params)
 }
 
-// GitOptions are the options of worktrees below a data directory: git gets the variables of env that it knows, searches no repository above
-// the offered directories, and runs the programs of a repository only if their hash is in trusted.
+// GitOptions returns the options of worktrees below a data directory. Git gets only variables of env that it knows,
+// searches for no repository above the offered directories, and runs the programs of a repository only if trusted
+// contains their hash.
 func GitOptions(data string, env, dirs, trusted []string, log *slog.Logger) workspace.Options {
 	trust := &place.GitTrust{Hashes: trusted, Logger: log}
 	o := workspace.Options{Dir: filepath.Join(data, "workspaces"), Env: env, Logger: log, Trust: trust.Allows}

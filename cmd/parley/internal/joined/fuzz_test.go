@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// FuzzLine checks any line of a server. What passes is one line of JSON that passes again unchanged.
+// FuzzLine checks arbitrary lines of a server. Each accepted line is one line of JSON, and is accepted again unchanged.
 func FuzzLine(f *testing.F) {
 	for kind, r := range requests {
 		f.Add([]byte(`{"type":"control_request","request_id":"1","request":{"subtype":"` + kind + `"` + r.rest + `}}`))
@@ -31,7 +31,7 @@ func FuzzLine(f *testing.F) {
 	})
 }
 
-// FuzzOptions reads any options of a start: a mode above the ceiling never passes.
+// FuzzOptions checks arbitrary options of a start. A mode above the ceiling is never accepted.
 func FuzzOptions(f *testing.F) {
 	for _, text := range []string{`{}`, `{"mode":"plan"}`, `{"mode":"bypassPermissions"}`, `{"allow_bypass":true}`, `null`, `{"env":["A=1"]}`} {
 		f.Add([]byte(text))
@@ -45,7 +45,7 @@ func FuzzOptions(f *testing.F) {
 	})
 }
 
-// FuzzToken reads any file with a token: a join with what it holds has the token, or is refused before the server is called.
+// FuzzToken reads arbitrary token files. A join uses the token, or fails before it calls the server.
 func FuzzToken(f *testing.F) {
 	for _, text := range []string{"token\n", "", "a b", "a\r\nb", "\x00", strings.Repeat("x", 2*maxToken)} {
 		f.Add([]byte(text))

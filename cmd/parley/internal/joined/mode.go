@@ -8,12 +8,13 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// DefaultMode is the ceiling of a machine that sets none: agents ask.
+// DefaultMode is the default ceiling of a machine: agents ask for permission.
 const DefaultMode = string(message.ModeDefault)
 
 const bypassMode = string(message.ModeBypassPermissions)
 
-// ranks orders the permission modes by what an agent does without asking. The mode plan is no ceiling, because the answer to a plan ends it.
+// ranks orders the permission modes by the number of actions that need no permission. The mode plan cannot be a
+// ceiling, because the answer to a plan ends the mode.
 var ranks = map[string]int{
 	string(message.ModePlan): 0, string(message.ModeDontAsk): 0, DefaultMode: 1,
 	string(message.ModeAcceptEdits): 2, string(message.ModeAuto): 3, bypassMode: 4,

@@ -1,5 +1,5 @@
-// Package joined decides what a server may do on a machine that has joined it: which agents it starts, in which directories and with which
-// options, and what it writes to them. What the package does not know is refused.
+// Package joined decides what a server may do on a machine that has joined it: which agents it starts, in which
+// directories and with which options, and which lines it writes to them. Unknown options and lines are refused.
 package joined
 
 import (
@@ -30,7 +30,7 @@ type Options struct {
 	// Slots is how many agents run concurrently; 0 means no limit. Running counts them.
 	Slots   int
 	Running func(ctx context.Context) (int, error)
-	// Worktrees opens the worktrees for sessions of the server.
+	// Worktrees opens the manager of worktrees for sessions of the server.
 	Worktrees func(context.Context) (*workspace.Manager, error)
 	Logger    *slog.Logger
 }

@@ -23,7 +23,7 @@ import (
 
 const session = "11111111-2222-4333-8444-555555555555"
 
-// machine is a machine with a program of Claude Code and a directory that is offered.
+// machine is a machine with a Claude Code program and an offered directory.
 type machine struct {
 	*Policy
 	root, config string // root/offered is offered
@@ -106,7 +106,7 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// A server that was taken over starts nothing else, nowhere else, and with no other options.
+// A compromised server can start only the offered agents, in the offered directories, with the allowed options.
 func TestStart_hostile(t *testing.T) {
 	at := newMachine(t, nil)
 	t.Chdir(filepath.Join(at.root, "offered")) // from which no path begins

@@ -17,7 +17,7 @@ import (
 	"github.com/seed7221b0f9/parley/host/join"
 )
 
-// The flags set what they name, and have defaults.
+// Each flag sets its option and has a default.
 func TestRegister(t *testing.T) {
 	var f Settings
 	flags := pflag.NewFlagSet("join", pflag.ContinueOnError)
@@ -36,7 +36,7 @@ func TestRegister(t *testing.T) {
 	}
 }
 
-// A command line that cannot work is refused before the server or a token is needed.
+// An invalid command line is refused before a server or a token is needed.
 func TestSettings_check(t *testing.T) {
 	good := Settings{maxMode: DefaultMode, data: "/d"}
 	want, err := join.HostDir("/d", "https://s.example")
@@ -65,7 +65,7 @@ func TestSettings_check(t *testing.T) {
 	}
 }
 
-// A token comes from a file of its owner, and is never left in the environment.
+// A token is read from a file that only its owner can read, and is removed from the environment.
 func TestSettings_token(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string, mode os.FileMode) string {
@@ -102,7 +102,7 @@ func TestSettings_token(t *testing.T) {
 	}
 }
 
-// A machine is registered with what it offers, under its host name if it has no other.
+// A machine is registered with its offer, by default under its host name.
 func TestSettings_registration(t *testing.T) {
 	at := newMachine(t, nil)
 	own, err := os.Hostname()

@@ -103,7 +103,7 @@ var (
 	anyData shape = is[map[string]any] // an object with any members
 )
 
-// null accepts nothing but null.
+// null accepts only null.
 func null(v any) error {
 	if v != nil {
 		return errors.New("is not null")

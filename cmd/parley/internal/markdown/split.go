@@ -187,8 +187,8 @@ func indent(line string) int {
 	return n
 }
 
-// fenceOf returns the fence at the start of a line, with n 0 if there is none, and whether the
-// line has only the fence.
+// fenceOf returns the fence at the start of a line, and reports whether the line has only the fence. Without a fence n
+// is 0.
 func fenceOf(line string) (f fence, only bool) {
 	text := strings.TrimLeft(line, " ")
 	if len(line)-len(text) > 3 || text == "" || text[0] != '`' && text[0] != '~' {

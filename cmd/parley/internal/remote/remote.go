@@ -46,7 +46,7 @@ func (f *Flags) ConnectWith(tokenFile string) (*client.Client, error) {
 	return client.New(client.Options{URL: address, Token: strings.TrimSpace(string(data))})
 }
 
-// address returns the address of the server, with a token if it is one of this machine.
+// address returns the address of the server, and its token if it runs on this machine.
 func (f *Flags) address() (string, error) {
 	if f.Server != "" {
 		return f.Server, nil

@@ -40,8 +40,8 @@ func (f *Examiner) Register(p *pflag.FlagSet) {
 	f.set = all
 }
 
-// Examine checks whether a server can run here with the effective settings. It does not need a running
-// server, and does not disturb one.
+// Examine checks whether a server can run with the effective settings. It needs no running server and does not affect
+// one.
 func (f *Examiner) Examine(ctx context.Context) []doctor.Check {
 	if err := f.serve.Load(f.set, os.LookupEnv); err != nil {
 		return []doctor.Check{{Name: "server settings", Status: doctor.Fail, Detail: err.Error(), Fix: "parley serve --print-config says what counts"}}

@@ -14,7 +14,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/cluster"
 )
 
-// secretKey returns the key that servers on one NATS cluster share, nil without one.
+// secretKey returns the key that the servers on a NATS cluster share, or nil if none is set.
 func (f *Settings) secretKey() ([]byte, error) {
 	switch {
 	case f.nats == "" && f.secretKeyFile != "":
@@ -31,7 +31,7 @@ func (f *Settings) secretKey() ([]byte, error) {
 	return []byte(key), err
 }
 
-// joinCluster makes the server one of those on a NATS cluster; nil without --nats.
+// joinCluster adds the server to those on a NATS cluster. It returns nil without --nats.
 func (f *Settings) joinCluster(ctx context.Context, key []byte, l net.Listener, store *eventlog.Store, logger *slog.Logger) (*cluster.Cluster, func(), error) {
 	if f.nats == "" {
 		return nil, func() {}, nil

@@ -100,7 +100,7 @@ func (f *Settings) openHost(ctx context.Context, out io.Writer, logger *slog.Log
 	}, nil
 }
 
-// endLeft ends the host of an earlier server with its agents, because this server takes none over.
+// endLeft ends the host of an earlier server with its agents, because this server adopts no agents.
 func (f *Settings) endLeft(ctx context.Context, logger *slog.Logger) error {
 	l, err := host.Dial(ctx, f.Data, 0)
 	if errors.Is(err, host.ErrNotRunning) || errors.Is(err, errors.ErrUnsupported) {

@@ -16,10 +16,11 @@ import (
 // errReplaced ends a server that another server replaces.
 var errReplaced = fmt.Errorf("another server takes over: %w", server.ErrLeave)
 
-// leaveMargin is the time that a server needs to leave after its turns.
+// leaveMargin is the time that a server needs to shut down after its turns have ended.
 const leaveMargin = 20 * time.Second
 
-// openPort opens the port. With --replace it takes that of the server of the same data directory, if one runs, which has left then.
+// openPort opens the port. With --replace it takes over the port of a running server on the same data directory, and
+// returns after that server has shut down.
 func (f *Settings) openPort(ctx context.Context, logger *slog.Logger) (*net.TCPListener, *takeover.Predecessor, error) {
 	var before *takeover.Predecessor
 	if f.replace {
@@ -62,7 +63,7 @@ func (f *Settings) listenTCP(ctx context.Context) (*net.TCPListener, error) {
 	return l.(*net.TCPListener), nil
 }
 
-// openDoor lets another server take the place of this one: leave is called when one asks. A failure is only logged.
+// openDoor allows another server to replace this one. It calls leave when a server asks. A failure is only logged.
 func (r *run) openDoor(leave context.CancelCauseFunc) (shut func()) {
 	d, err := takeover.OpenDoor(r.Data, takeover.Offer{Port: r.port, Format: eventlog.Format, Leave: r.DrainTimeout + leaveMargin}, r.logger)
 	if err != nil {
@@ -103,7 +104,7 @@ func (r *run) confirm() error {
 	return nil
 }
 
-// giveUp lets the server before continue, if this one has not come to serve.
+// giveUp makes the previous server continue, because this server failed to start.
 func (r *run) giveUp() error {
 	if r.before == nil {
 		return nil

@@ -330,7 +330,7 @@ or call it:
 `, base, token)
 }
 
-// remember lets other commands of the same user find the server. A failure is only logged.
+// remember stores the address of the server for other commands of the same user. A failure is only logged.
 func remember(data, address string, logger *slog.Logger) (forget func()) {
 	forget, err := remote.Remember(data, address)
 	if err != nil {

@@ -24,8 +24,8 @@ type Predecessor struct {
 	logger *slog.Logger
 }
 
-// Ask asks the server of a data directory to hand over. format is that of the logs that this process writes. A server that does not
-// answer is ended.
+// Ask asks the server of a data directory to hand over. format is the log format of this process. Ask ends a server
+// that does not answer.
 func Ask(ctx context.Context, dir string, format int, version string, logger *slog.Logger) (*Predecessor, error) {
 	conn, err := usersocket.Dial(ctx, filepath.Join(dir, socketName))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, errors.ErrUnsupported) {

@@ -22,7 +22,8 @@ type Offer struct {
 	Leave  time.Duration // the longest time that it takes to end
 }
 
-// Door lets a successor ask a running server. It is for the owner of the data directory's lock.
+// Door is the socket on which a running server accepts a successor. Only the holder of the data directory's lock may
+// open it.
 type Door struct {
 	offer  Offer
 	logger *slog.Logger

@@ -27,7 +27,7 @@ func sendFile(conn *net.UnixConn, line []byte, f *os.File) error {
 	return errors.Join(err, sent)
 }
 
-// receiveFile reads a line of at most limit bytes, and the file that came with it, nil if there is none.
+// receiveFile reads a line of at most limit bytes and the file that was sent with it, or nil.
 func receiveFile(conn *net.UnixConn, limit int) (line []byte, f *os.File, err error) {
 	line, rights := make([]byte, limit), make([]byte, syscall.CmsgSpace(4))
 	used := 0
@@ -50,7 +50,7 @@ func receiveFile(conn *net.UnixConn, limit int) (line []byte, f *os.File, err er
 	return line[:used], f, nil
 }
 
-// openFile returns the file of a control message, nil if there is none.
+// openFile returns the file of a control message, or nil.
 func openFile(rights []byte) *os.File {
 	messages, err := syscall.ParseSocketControlMessage(rights)
 	if err != nil || len(messages) == 0 {

@@ -193,7 +193,7 @@ func TestDoor_refuses(t *testing.T) {
 	again.Close()
 }
 
-// A server that does not answer is ended, and then there is none.
+// Ask ends a server that does not answer, and returns ErrNone.
 func TestAsk_deaf(t *testing.T) {
 	quickly(t, &askTime, 200*time.Millisecond)
 	dir := t.TempDir()
@@ -228,7 +228,7 @@ func TestConfirm_late(t *testing.T) {
 	}
 }
 
-// Without a server there is nothing to take over.
+// Without a running server, Ask returns ErrNone.
 func TestAsk_none(t *testing.T) {
 	if p, err := Ask(t.Context(), t.TempDir(), 1, "", slog.New(slog.DiscardHandler)); !errors.Is(err, ErrNone) {
 		t.Errorf("Ask = %v, %v, want ErrNone", p, err)

@@ -65,7 +65,7 @@ func Plural(n int64, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Nearest returns the word most similar to a name, or "" if none is similar.
+// Nearest returns the word that is most similar to a name, or "" if no word is similar.
 func Nearest(name string, words []string) (best string) {
 	least := 3 // of changes
 	for _, w := range words {

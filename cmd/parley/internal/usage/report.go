@@ -14,7 +14,7 @@ import (
 	"github.com/seed7221b0f9/parley/transcript/usage"
 )
 
-// report is one of the commands below parley usage.
+// report is a subcommand of parley usage.
 type report struct {
 	name, short string
 	by          usage.By // "" is blocks
