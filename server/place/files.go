@@ -144,19 +144,17 @@ func skipLine(in *bufio.Reader) error {
 	}
 }
 
-// readLine reads a line with its line feed, but at most about max bytes.
+// readLine reads a line with its line feed, and cuts it after max bytes.
 func readLine(in *bufio.Reader, max int) (line string, cut bool, err error) {
 	var b strings.Builder
 	for {
 		part, err := in.ReadSlice('\n')
 		b.Write(part)
 		switch {
-		case err == nil:
-			return b.String(), false, nil
-		case !errors.Is(err, bufio.ErrBufferFull):
-			return b.String(), false, err
 		case b.Len() > max:
 			return b.String()[:max], true, nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return b.String(), false, err
 		}
 	}
 }

@@ -70,6 +70,8 @@ func TestReadLines_ranges(t *testing.T) {
 		"empty": nil, "one": {"a"}, "two": {"a\n", "b\n"}, "no line feed at the end": {"a\n", "\n", "c"},
 		"as many lines as fit": slices.Repeat([]string{"x\n"}, maxFileLines), "one more": slices.Repeat([]string{"x\n"}, maxFileLines+1),
 		"as many bytes as fit": {long, "\n", long[:len(long)-1]}, "lines that are too large": {long + "\n", long + "\n", "c\n"},
+		"a line that exceeds the limit, before a long one": append(slices.Repeat([]string{long[:999] + "\n"}, 1048), long[:60_000]+"\n", long[:100_000]+"\n"),
+		"a last line that exceeds the limit":               {long + "\n", long + "z"},
 	}
 	ranges := []*api.LineRange{nil, {Start: 1, End: 1}, {Start: 1, End: 2}, {Start: 2, End: 2}, {Start: 2, End: 9}, {Start: 1, End: maxFileLines}, {Start: 1, End: maxFileLines + 1}, {Start: 2, End: maxFileLines + 1}, {Start: 4, End: 4}}
 	for name, parts := range files {
