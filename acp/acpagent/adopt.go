@@ -19,7 +19,7 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// promptMeta is the extension of session/prompt that has the id of the prompt, for an agent under a host.
+// promptMeta is the extension of session/prompt with the id of the prompt, for an agent under a host.
 const promptMeta = "parley/prompt"
 
 // request is a request of the agent to a person, under a host.
@@ -32,11 +32,11 @@ type request struct {
 	over      bool        // it was resolved with its turn, or cancelled
 }
 
-// resolution is how a request was resolved.
+// resolution is the outcome of a request.
 type resolution struct{ behavior, scope, why string }
 
-// Adopt takes over an agent that runs under a host. It writes nothing: the lines so far restore the session. Prompts that the earlier
-// process had queued are lost.
+// Adopt takes over an agent that runs under a host. It restores the session from the earlier lines and writes no line.
+// Prompts in the queue of the earlier process are lost.
 func (p *Provider) Adopt(ctx context.Context, id string, opts agent.Options, a agent.Adoption) (agent.Session, error) {
 	s, err := p.adopt(ctx, opts, a)
 	if err != nil {

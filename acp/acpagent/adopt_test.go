@@ -244,7 +244,7 @@ func TestAdopt_prompt(t *testing.T) {
 	}
 }
 
-// Lines that do not have the session are an error, and the agent is ended.
+// If the lines do not contain the session, the result is an error and the agent ends.
 func TestAdopt_refused(t *testing.T) {
 	lines := keptLines(t, "../../testdata/acp-agents/codex-acp-edit_permission")
 	for name, part := range map[string][]kept.Line{"no session": lines[:1], "another session": lines} {

@@ -382,7 +382,7 @@ func TestStart(t *testing.T) {
 	_ = s.Close() // it has ended
 }
 
-// The client tells an agent on this machine that it has terminals, and files only if there are unsaved texts.
+// The client announces terminals to an agent on this machine, and files only if there are unsaved texts.
 func TestGreeting(t *testing.T) {
 	for name, c := range map[string]struct {
 		local        bool

@@ -147,7 +147,7 @@ func (p *Provider) session(ctx context.Context, opts agent.Options, start func(s
 	return s.offering(), nil
 }
 
-// offering returns the session with what its agent offers.
+// offering returns the session as a type with the optional methods that its agent supports.
 func (s *Session) offering() agent.Session {
 	if s.hasModels() {
 		return &modelled{s}

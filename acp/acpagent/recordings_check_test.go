@@ -31,7 +31,7 @@ func (u *update) text() string {
 	return c.Text
 }
 
-// updateOf decodes the update of a line; nil if it has none.
+// updateOf decodes the update of a line. It returns nil if the line has no update.
 func updateOf(l *acptest.Line) *update {
 	var p struct{ Update *update }
 	if l.Client || l.Method != "session/update" || json.Unmarshal(l.Params, &p) != nil {
@@ -476,7 +476,7 @@ func blocksShown(d *driver, conv *event.Conversation, lines []*update) {
 	}
 }
 
-// compare compares a conversation with the updates that it is made of.
+// compare compares a conversation with the updates from which it was built.
 func compare(d *driver, conv *event.Conversation, lines []*update, replayed bool) {
 	d.t.Helper()
 	blocksShown(d, conv, lines)

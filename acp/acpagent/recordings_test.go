@@ -190,7 +190,7 @@ func setModel(ctx context.Context, s agent.Session, model string) error {
 	return err
 }
 
-// answer finds the line with the answer to a request of the client; nil if there is none.
+// answer returns the line with the answer to a request of the client, or nil.
 func (d *driver) answer(i int) *acptest.Line {
 	l := &d.r.Lines[i]
 	if len(l.ID) == 0 || l.Method == "" {
@@ -459,7 +459,7 @@ func (d *driver) list(run int, want *acptest.Line) {
 	}
 }
 
-// close closes the session that is open and checks what came of it.
+// close closes the open session and checks its result.
 func (d *driver) close() {
 	d.t.Helper()
 	s := d.session

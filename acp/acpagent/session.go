@@ -171,7 +171,7 @@ func (s *Session) run() {
 	}
 }
 
-// sent notes that a prompt was written. Everything that is sent later arrives later.
+// sent records that a prompt was written. Later messages arrive after it.
 func (s *Session) sent(line []byte) {
 	if bytes.Contains(line, []byte(`"method":"`+acp.MethodSessionPrompt+`"`)) {
 		s.kit.Do(func() { s.written++ })
@@ -276,8 +276,7 @@ func (s *Session) announce() {
 	})
 }
 
-// extension takes a notification outside of the protocol. One that names a mode of the session as the current one is
-// how some agents report a change.
+// extension handles a notification outside of the protocol. Some agents use one to report a change of the current mode.
 func (s *Session) extension(m *jsonrpc.Message) {
 	s.provider.log().Debug("acpagent: a notification outside of the protocol", "method", m.Method)
 	current, _ := event.JSON(m.Params).Member("currentModeId")
@@ -320,7 +319,7 @@ func (s *Session) ID() (id string) {
 // is an error.
 func (s *Session) Events(ctx context.Context) iter.Seq2[event.Event, error] { return s.kit.Events(ctx) }
 
-// Send queues a prompt. The agent gets it when the turns before it have ended.
+// Send queues a prompt. The agent receives it when the earlier turns have ended.
 func (s *Session) Send(ctx context.Context, in agent.Input) error {
 	if err := s.kit.Alive(); err != nil {
 		return err

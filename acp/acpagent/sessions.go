@@ -20,7 +20,7 @@ const (
 	maxReplay = 1 << 20
 )
 
-// Description is how an agent introduces itself.
+// Description is an agent's description of itself.
 type Description struct {
 	Name, Title, Version string
 	Logins               []LoginMethod
@@ -103,7 +103,7 @@ func (r *replay) take(u *acp.SessionUpdate) {
 	}
 }
 
-// Delete has the agent delete a session. An agent that cannot is [agent.ErrUnsupported].
+// Delete requests the agent to delete a session. It returns [agent.ErrUnsupported] if the agent cannot.
 func (p *Provider) Delete(ctx context.Context, id string, opts agent.Options) error {
 	return p.visit(ctx, opts, func(s *Session) error {
 		if !s.can().Delete.IsSet() {

@@ -58,7 +58,7 @@ func modeOf(all *acpevent.Settings) acpevent.Setting   { return all.Mode }
 func modelOf(all *acpevent.Settings) acpevent.Setting  { return all.Model }
 func effortOf(all *acpevent.Settings) acpevent.Setting { return all.Effort }
 
-// values returns what can be chosen, nil if there is no such setting.
+// values returns the valid values of a setting, or nil if the setting does not exist.
 func values(s acpevent.Setting) (list []string) {
 	for _, c := range s.Values {
 		list = append(list, c.Value)
@@ -83,19 +83,19 @@ func (s *Session) SetMode(ctx context.Context, mode string) error {
 	return s.callThen(ctx, acp.MethodSessionSetMode, request, new(json.RawMessage), func() { s.setMode(mode) })
 }
 
-// setMode takes over a mode that the agent has set.
+// setMode stores a mode that the agent has set.
 func (s *Session) setMode(mode string) {
 	s.kit.Do(func() { s.settings.Mode.Current = mode })
 	s.announce()
 }
 
-// setModel takes over a model that the agent has set.
+// setModel stores a model that the agent has set.
 func (s *Session) setModel(model string) {
 	s.kit.Do(func() { s.settings.Model.Current = model })
 	s.announce()
 }
 
-// setOptions takes over all options after one was set.
+// setOptions stores all options after one was set.
 func (s *Session) setOptions(answer *acp.SetSessionConfigOptionResponse) {
 	s.kit.Do(func() { s.settings.Take(answer.ConfigOptions) })
 	s.announce()
@@ -139,7 +139,7 @@ func (s *Session) setOption(ctx context.Context, id, value string) error {
 	return s.setRaw(ctx, id, json.RawMessage(event.Quote(value)))
 }
 
-// setRaw sets a config option and takes over all options, which the agent answers with: one can change others.
+// setRaw sets a config option and stores the returned options, because one option can change others.
 func (s *Session) setRaw(ctx context.Context, id string, value json.RawMessage) error {
 	request := &acp.SetSessionConfigOptionRequest{SessionID: acp.SessionID(s.ID()), ConfigID: acp.SessionConfigID(id), Value: value}
 	if v := string(value); v == "true" || v == "false" {

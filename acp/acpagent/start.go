@@ -49,7 +49,7 @@ func (s *Session) ended(err error) error {
 	return fmt.Errorf("%w: %s ended with code %d %s: %.500s", agent.ErrClosed, s.provider.Command[0], exit.Code, exit.Signal, strings.TrimSpace(exit.Stderr))
 }
 
-// spawner returns a spawner that notes its processes for Sweep.
+// spawner returns a spawner that records its processes for Sweep.
 func (p *Provider) spawner(inner spawn.Spawner) spawn.Spawner {
 	return p.registry.Spawner(inner, proc.LocalOptions{Supervisor: p.Supervisor, KeepChildren: p.KeepChildren})
 }

@@ -139,7 +139,7 @@ func TestFiles_unsaved(t *testing.T) {
 	}
 }
 
-// The end of the output of a command is kept, from the start of a character on, and at most the limit of it.
+// A terminal keeps the end of a command's output, up to the limit, and never starts inside of a character.
 func TestTerminal_write(t *testing.T) {
 	const text = "aé界\U0001f600b"
 	for limit := range len(text) + 2 {
@@ -195,7 +195,8 @@ func TestTerminals_bound(t *testing.T) {
 	}
 }
 
-// The usage of a turn is that of its answer, else of the answer's extension, else the sum of its chunks, in every spelling.
+// The usage of a turn is taken from its answer, otherwise from the answer's extension, otherwise from the sum of its
+// chunks, in every spelling.
 func TestTokens(t *testing.T) {
 	usage := func(in, out, read, write int) event.JSON {
 		return event.JSON(fmt.Sprintf(`{"input_tokens":%d,"output_tokens":%d,"cache_read_input_tokens":%d,"cache_creation_input_tokens":%d}`, in, out, read, write))
@@ -225,7 +226,8 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// The ways to log in are those of the error, else of the agent, with the command that a person runs, else with the command of the provider.
+// The login methods are taken from the error, otherwise from the agent. Each has its own command, otherwise that of the
+// provider.
 func TestLoginMethods(t *testing.T) {
 	const (
 		web      = `{"id":"web","name":"Web","description":"In the browser"}`

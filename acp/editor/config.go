@@ -210,7 +210,7 @@ func (c *config) modelValues() []value {
 	return values
 }
 
-// event follows changes that the agent tells of.
+// event applies changes that the agent reports.
 func (c *config) event(ev event.Event, f Features) []acp.SessionUpdate {
 	mode := ""
 	var out []acp.SessionUpdate

@@ -205,7 +205,7 @@ type talk struct {
 	updates map[string]int
 }
 
-// dialogue makes the requests and returns what came of them.
+// dialogue sends the requests and returns their results.
 func dialogue(t *testing.T, version, caps string) string {
 	t.Helper()
 	d := &talk{t: t, version: version, dir: t.TempDir(), data: t.TempDir(), served: make(chan error, 1), idle: make(chan struct{}, 100), updates: map[string]int{}}

@@ -118,7 +118,7 @@ func (s *server) setConfigOption2(ctx context.Context, p *acp.SetSessionConfigOp
 	return map[string]any{"configOptions": draft2.Options(r.ConfigOptions)}, nil
 }
 
-// prompt2 answers at once; what becomes of the turn is reported by states.
+// prompt2 answers without waiting for the turn; states report its progress.
 func (s *server) prompt2(_ context.Context, m *jsonrpc.Message) (any, error) {
 	entry, params, err := s.admitted(m)
 	if err != nil {
@@ -140,7 +140,7 @@ func (s *server) prompt2(_ context.Context, m *jsonrpc.Message) (any, error) {
 	}}, nil
 }
 
-// idle2 tells how a turn ended.
+// idle2 reports how a turn ended.
 func (s *session) idle2(o outcome) {
 	u := map[string]any{"sessionUpdate": "state_update", "state": "idle", "stopReason": string(o.reason)}
 	if o.usage != nil {

@@ -22,10 +22,9 @@ const (
 	maxFile = 16 << 20
 )
 
-// clientFiles brings the files of a session and the client's buffers in step, so that the agent's tools, which use the
-// disk, see what the user has typed and not saved. It never overwrites a text that it has not seen: if both the disk
-// and the buffer have changed, or it cannot determine which is newer, it changes neither, and the agent uses the file
-// on the disk.
+// clientFiles synchronizes the files of a session with the client's buffers, so that the agent's tools, which use the
+// disk, see unsaved text. It never overwrites a text that it has not seen: if both the disk and the buffer have
+// changed, or it cannot determine which is newer, it changes neither, and the agent uses the file on the disk.
 type clientFiles struct {
 	srv   *server
 	since time.Time // a file that was changed later may have been changed by the agent
@@ -87,7 +86,7 @@ func decide(agreed *textHash, disk, buffer textHash, touched bool) step {
 	return stepSave // an editor has the disk's text in a buffer without changes
 }
 
-// Before has the client save the text that it has not saved.
+// Before requests the client to save its unsaved text.
 func (f *clientFiles) Before(ctx context.Context, path string) {
 	f.mu.Lock()
 	session := f.session
@@ -128,7 +127,7 @@ func (f *clientFiles) Before(ctx context.Context, path string) {
 	f.note(path, buffer)
 }
 
-// note notes that a file and its buffer are the same.
+// note records that a file and its buffer have the same text.
 func (f *clientFiles) note(path string, text textHash) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -195,7 +194,7 @@ func (f *clientFiles) read(ctx context.Context, session, path string) (string, b
 	return r.Content, true
 }
 
-// write has the client write a file; false if it does not.
+// write requests the client to write a file. It returns false if the client does not.
 func (f *clientFiles) write(ctx context.Context, session, path, text string) bool {
 	_, err := f.srv.conn.Call(ctx, acp.MethodFsWriteTextFile, &acp.WriteTextFileRequest{SessionID: acp.SessionID(session), Path: path, Content: text})
 	if err != nil {

@@ -54,7 +54,7 @@ func runFiles(t *testing.T, r *Runner, capabilities, unsaved string, replies ...
 	return run
 }
 
-// completed is how many calls of tools ended well.
+// completed returns the number of successful tool calls.
 func (r *fileRun) completed() (n int) {
 	for _, i := range r.view.Sessions[0].Items {
 		if i.Type == "tool" && i.Status == "completed" {

@@ -13,7 +13,7 @@ const (
 	followUpAnswer          // and a tool's result followed: the next answer of the model knows of it
 )
 
-// event notes an event; ended reports that it was the end of a task in the background.
+// event records an event; ended reports whether it was the end of a task in the background.
 func (o *followUp) event(ev event.Event, ended bool) {
 	if ended {
 		*o = followUpTurn

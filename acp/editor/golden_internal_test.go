@@ -53,7 +53,7 @@ var toolInputs = map[string][]string{
 	"ExitPlanMode": {`{}`, `{"plan":"First"}`}, "AskUserQuestion": {`{}`, `{"questions":[{"question":"Why?"}]}`}, "EnterPlanMode": {`{}`}, "Other": {`{"a":1}`}, "": {`{}`},
 }
 
-// A call of every tool is described with what its input has, and paths in the directory of the session are short.
+// A call of each tool is described by its input, and paths below the directory of the session are relative.
 func TestViewOf(t *testing.T) {
 	parts := golden.Parts{}
 	for name := range views {
@@ -74,7 +74,7 @@ func TestViewOf(t *testing.T) {
 	checkParts(t, parts, "testdata/views.txt")
 }
 
-// asked is an agent that notes its answers and refuses some of them.
+// asked is an agent that records the answers that it receives and refuses some of them.
 type asked struct {
 	agent.Session
 	mu     sync.Mutex
@@ -246,7 +246,7 @@ func TestPermission(t *testing.T) {
 	checkParts(t, parts, "testdata/permissions.txt")
 }
 
-// Each option of the official SDK goes to the option of the agent that means the same, and to no other. An unknown one is logged.
+// Each option of the official SDK sets exactly the corresponding option of the agent. An unknown option is logged.
 func TestClaudeOptions(t *testing.T) {
 	for _, c := range []struct{ meta, want string }{
 		{`{"model":"a"}`, `Model a`}, {`{"fallbackModel":"a"}`, `FallbackModel a`}, {`{"permissionMode":"plan"}`, `Mode plan`}, {`{"maxTurns":3}`, `MaxTurns 3`}, {`{"maxBudgetUsd":1.5}`, `MaxBudgetUSD 1.5`},
@@ -314,7 +314,7 @@ func TestConfigEvents(t *testing.T) {
 	checkParts(t, golden.Parts{"events": out.String()}, "testdata/config_events.txt")
 }
 
-// Every error of the agent has the code of the protocol for it.
+// Every error of the agent is sent with the corresponding code of the protocol.
 func TestWireError(t *testing.T) {
 	own := &jsonrpc.Error{Code: 7, Message: "own"}
 	for err, want := range map[error]int64{

@@ -75,7 +75,7 @@ func (s *session) waits() bool {
 	return len(s.queue) > 0
 }
 
-// left reports whether the client of a session that goes on elsewhere has gone.
+// left reports whether the client of a session that continues elsewhere has disconnected.
 func (s *session) left() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,7 +89,7 @@ type shared struct {
 	mine map[string]bool // prompts of this client that were not shown yet
 }
 
-// sent notes a prompt of this client, which shows it itself. The caller holds the lock.
+// sent records a prompt of this client, which the client itself displays. The caller holds the lock.
 func (s *shared) sent(uuid string) {
 	if !s.on {
 		return
@@ -100,7 +100,7 @@ func (s *shared) sent(uuid string) {
 	s.mine[uuid] = true
 }
 
-// event notes an event. It reports whether it is a prompt of another client.
+// event records an event. It reports whether the event is a prompt of another client.
 func (s *shared) event(ev event.Event) (foreign bool) {
 	switch ev := ev.(type) {
 	case *event.TurnStart:
@@ -119,7 +119,7 @@ func (s *shared) event(ev event.Event) (foreign bool) {
 	return false
 }
 
-// startedBy notes the prompt of the turn that an event begins. The caller holds the lock.
+// startedBy records the prompt of the turn that an event begins. The caller holds the lock.
 func (s *session) startedBy(ev event.Event) {
 	var id string
 	switch ev := ev.(type) {
@@ -173,7 +173,7 @@ func (s *session) accepted() (list []*prompt) {
 // startWait is the time in which a prompt that leaves the queue begins its turn, unless someone has removed it.
 const startWait = 5 * time.Second
 
-// queued notes whether a prompt is in the queue of the session. The caller holds the lock.
+// queued records whether a prompt is in the queue of the session. The caller holds the lock.
 func (s *session) queued(p *prompt, there bool) {
 	left := p.waiting && !there && !p.begun
 	p.waiting = there

@@ -10,7 +10,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonrpc"
 )
 
-// sessionEvent maps what concerns the whole session.
+// sessionEvent maps events of the whole session.
 func (m *Mapper) sessionEvent(ev event.Event) {
 	switch ev := ev.(type) {
 	case *event.TurnStart:
@@ -45,7 +45,7 @@ func (m *Mapper) sessionEvent(ev event.Event) {
 	}
 }
 
-// plan shows the plan of the main thread: the whole of it each time.
+// plan shows the complete plan of the main thread.
 func (m *Mapper) plan(ev *event.Plan) {
 	if ev.ParentToolUseID != "" || ev.Entries == nil {
 		return
@@ -116,7 +116,7 @@ func (m *Mapper) result(ev *event.ResultMessage) {
 	m.endTools(ev)
 }
 
-// Stop is why the last turn ended: a stop reason, or the error of a turn that failed.
+// Stop returns why the last turn ended: a stop reason, or the error of a failed turn.
 func (m *Mapper) Stop() (acp.StopReason, *jsonrpc.Error) { return m.stop, m.stopErr }
 
 // notice shows the user a text that is not from the model. A client without notices gets it as a separate message.
@@ -143,10 +143,12 @@ func (m *Mapper) notice(severity, title, description string) {
 	m.say("notice-"+strconv.Itoa(m.notices), "**"+label+":** "+title)
 }
 
-// quietRetries is how many attempts a client without notices is not told of: the answer most often follows.
+// quietRetries is the number of retries that are not reported to a client without notices, because most requests then
+// succeed.
 const quietRetries = 2
 
-// retry tells that a request is tried again. A client without notices is told once in a turn, when it takes long.
+// retry reports that a request is retried. A client without notices gets at most one report per turn, after several
+// retries.
 func (m *Mapper) retry(ev *event.Retry) {
 	if !m.Features.Notices && (ev.Attempt <= quietRetries || m.retried) {
 		return
@@ -176,7 +178,7 @@ func (m *Mapper) rateLimit(ev *event.RateLimit) {
 	}
 }
 
-// mcpServers tells of MCP servers that could not be started, each once.
+// mcpServers reports each MCP server that could not be started, once.
 func (m *Mapper) mcpServers(servers []event.MCPServer) {
 	for _, s := range servers {
 		if s.Status != "failed" || m.Replay {

@@ -6,13 +6,13 @@ import (
 	"github.com/seed7221b0f9/parley/acp"
 )
 
-// task is something that goes on in the background.
+// task is work that continues in the background.
 type task struct {
 	tool     string // the call that began it
 	subagent bool
 }
 
-// taskEvent maps what becomes of work in the background.
+// taskEvent maps the events of work in the background.
 func (m *Mapper) taskEvent(ev event.Event) bool {
 	switch ev := ev.(type) {
 	case *event.TaskStarted:
@@ -94,8 +94,7 @@ func (m *Mapper) endTask(id, status, summary string) {
 	m.drop(t)
 }
 
-// maxFinished is how many tasks are remembered that ended before the result of the call
-// that began them.
+// maxFinished limits the remembered tasks that ended before the result of the call that began them.
 const maxFinished = 1000
 
 // Background returns how many tasks are running in the background, and whether a subagent is
@@ -111,7 +110,7 @@ func (m *Mapper) Background() (tasks int, subagent bool) {
 	return tasks, subagent
 }
 
-// backgroundTask is the id of the task that a call goes on as; empty if it has ended.
+// backgroundTask returns the id of the task as which a call continues, or "" if the call has ended.
 func backgroundTask(ev *event.ToolComplete) string {
 	for _, name := range []string{"backgroundTaskId", "agentId"} {
 		id, _ := ev.ToolUseResult.Member(name)

@@ -139,7 +139,7 @@ func claudeMeta(own map[string]string) map[string]json.RawMessage {
 	return map[string]json.RawMessage{"claudeCode": text}
 }
 
-// view is how a call looks with the input that it has.
+// view returns the display of a call with its present input.
 func (m *Mapper) view(t *toolCall) view {
 	v := viewOf(t.name, t.input, m.Dir)
 	if t.givenTitle != "" {
@@ -277,7 +277,7 @@ func (m *Mapper) wholeTool(ev *event.AssistantMessage, b *event.Content) {
 	}
 }
 
-// ask notes that a call waits for a person. A call that was not announced is shown.
+// ask records that a call waits for a person. It shows a call that was not announced.
 func (m *Mapper) ask(call *toolCall) {
 	if call.id == "" {
 		return
@@ -326,7 +326,7 @@ func (m *Mapper) Tool(id string) (acp.ToolCallUpdate, bool) {
 	return *u, true
 }
 
-// endTool shows the result of a call. One that goes on in the background has not ended.
+// endTool shows the result of a call. A call that continues in the background has not ended.
 func (m *Mapper) endTool(ev *event.ToolComplete) {
 	t := m.tools[ev.ToolUseID]
 	if t == nil || t.done {
@@ -408,8 +408,7 @@ func (m *Mapper) drop(t *toolCall) {
 	m.order = slices.DeleteFunc(m.order, func(id string) bool { return id == t.id })
 }
 
-// endTools forgets, at the end of a turn, the calls that have ended. Calls that the turn
-// left open are shown as failed.
+// endTools removes the ended calls at the end of a turn. It shows calls that are still open as failed.
 func (m *Mapper) endTools(ev *event.ResultMessage) {
 	for _, id := range slices.Clone(m.order) {
 		t := m.tools[id]

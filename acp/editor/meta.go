@@ -11,9 +11,8 @@ import (
 	"github.com/seed7221b0f9/parley/agent"
 )
 
-// claudeOptions lays the options of _meta.claudeCode.options over those of a session, by
-// the names of the official SDK. It is an extension of the reference adapter. Options that
-// an editor cannot set are logged and left out.
+// claudeOptions overrides the options of a session with those of _meta.claudeCode.options, which have the names of the
+// official SDK. It is an extension of the reference adapter. Options that an editor cannot set are logged and left out.
 func claudeOptions(o *agent.Options, meta map[string]json.RawMessage, logger *slog.Logger) error {
 	var own struct {
 		Options map[string]json.RawMessage `json:"options"`
@@ -38,7 +37,7 @@ func claudeOptions(o *agent.Options, meta map[string]json.RawMessage, logger *sl
 	return nil
 }
 
-// claudeOption is where the option with a name of the SDK goes.
+// claudeOption returns the field that an option of the SDK sets.
 func claudeOption(o *agent.Options, name string) (any, bool) {
 	switch name {
 	case "model":

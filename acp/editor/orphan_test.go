@@ -52,8 +52,8 @@ func (unwritten) Delivered(context.Context, string, string) (agent.Delivery, err
 	return agent.DeliveryUnknown, nil
 }
 
-// TestPromptIsNotLost kills the agent when it has the prompt and has not written it down:
-// the prompt is sent again, once, and an error tells what became of it otherwise.
+// TestPromptIsNotLost kills the agent after it has received the prompt and before it stores it. The prompt is sent
+// again, once; otherwise an error reports its outcome.
 func TestPromptIsNotLost(t *testing.T) {
 	t.Run("nothing came of it", func(t *testing.T) {
 		p := &forgetful{Provider: &agenttest.Provider{Dir: t.TempDir()}}

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// process is a process as the system knows it: an id can be given away again.
+// process identifies a process of the system, whose id can be reused.
 type process struct {
 	pid   int
 	start string
@@ -80,7 +80,7 @@ func gone(ctx context.Context, list []process) error {
 	}
 }
 
-// kill ends an agent as the system does when it has no memory left, and starts another.
+// kill ends an agent like the system when it runs out of memory, and starts another.
 func (r *Run) kill(ctx context.Context) error {
 	list := descendants(r.cmd.Process.Pid)
 	if len(list) == 0 {

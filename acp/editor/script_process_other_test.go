@@ -7,10 +7,10 @@ import (
 	"errors"
 )
 
-// process is a process as the system knows it.
+// process identifies a process of the system.
 type process struct{}
 
-// errSystem is why a script cannot be run.
+// errSystem is the reason why scripts cannot run on this system.
 var errSystem = errors.New("processes are listed on Linux only")
 
 func descendants(int) []process { return nil }

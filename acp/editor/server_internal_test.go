@@ -150,7 +150,7 @@ func TestTitle(t *testing.T) {
 	}
 }
 
-// TestMCPServers checks that all that a client tells of an MCP server reaches the agent.
+// TestMCPServers checks that all members of a client's MCP server reach the agent.
 func TestMCPServers(t *testing.T) {
 	header := []acp.HTTPHeader{{Name: "Authorization", Value: "Bearer x"}, {Name: "X-Two", Value: "2"}}
 	got, err := mcpServers([]acp.MCPServer{

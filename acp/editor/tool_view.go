@@ -10,7 +10,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// view is how a tool call looks.
+// view is the display of a tool call.
 type view struct {
 	title     string
 	kind      acp.ToolKind
@@ -41,7 +41,7 @@ var views = map[string]func(in input, dir string) view{
 	"EnterPlanMode": func(input, string) view { return view{title: "EnterPlanMode", kind: acp.ToolKindSwitchMode} },
 }
 
-// viewOf is how a call of a tool looks with the input that is known so far.
+// viewOf returns the display of a tool call with the input that is known so far.
 func viewOf(name string, in event.JSON, dir string) view {
 	if f := views[name]; f != nil {
 		return f(input(in), dir)

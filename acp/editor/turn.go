@@ -15,7 +15,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/random"
 )
 
-// outcome is how a prompt ends.
+// outcome is the result or the error of a prompt.
 type outcome struct {
 	reason acp.StopReason
 	err    error
@@ -130,7 +130,7 @@ func (s *server) prompt(ctx context.Context, m *jsonrpc.Message) (any, error) {
 	return r, nil
 }
 
-// maxTitle is how many characters of a prompt make a title.
+// maxTitle limits the characters of a title.
 const maxTitle = 80
 
 // title names a new session after its first prompt. Asking a model for a better one would
@@ -243,7 +243,7 @@ func (p *prompt) send(ctx context.Context, input []json.RawMessage) error {
 	}
 }
 
-// taken notes that the agent has the prompt. One that ended meanwhile will not answer it.
+// taken records that the agent has the prompt. An agent that has ended meanwhile will not answer it.
 func (p *prompt) taken(live agent.Session) {
 	s := p.session
 	s.mu.Lock()

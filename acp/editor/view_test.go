@@ -15,7 +15,7 @@ type View struct {
 	Stray    []string // the codes of errors without an id, and other lines that belong to no request
 }
 
-// Outcome is how a request of the client ended.
+// Outcome is the result or the error of a client's request.
 type Outcome struct {
 	Method string
 	End    string // ok, a stop reason, error CODE, none
@@ -89,7 +89,7 @@ type folder struct {
 	prompts  map[string]string   // session of a prompt, by request id
 }
 
-// Fold folds a timeline. clean replaces what differs from run to run.
+// Fold folds a timeline. clean replaces values that differ between runs.
 func Fold(timeline []recordedLine, clean func(string) string) *View {
 	f := &folder{view: &View{}, clean: clean, session: map[string]*Session{}, prompts: map[string]string{}}
 	f.restart()
@@ -198,7 +198,7 @@ func (f *folder) agent(raw json.RawMessage) {
 	}
 }
 
-// ended notes the end of a request of the client.
+// ended records the end of a client's request.
 func (f *folder) ended(id string, m *message) {
 	i, ok := f.open[id]
 	if !ok {

@@ -40,8 +40,8 @@ func ExampleFakeCLI() {
 	// Output: You said: hello
 }
 
-// The CLI dies in the middle of a turn: the program under test gets the messages up to
-// there, and then the exit error.
+// The CLI dies in the middle of a turn: the program under test receives the messages up to this point, and then the
+// exit error.
 func ExampleInProcess() {
 	program := func(cli *claudetest.CLI) int {
 		cli.Handshake()

@@ -185,7 +185,7 @@ func replayer(t *testing.T, recording []byte) *claudetest.Replayer {
 	return r
 }
 
-// The same program gets the same messages from a recording, any number of times.
+// A recording can be replayed any number of times and always returns the same messages.
 func TestReplay(t *testing.T) {
 	recording, got, _ := record(t, streams, "hello")
 	play := replayer(t, recording)

@@ -62,7 +62,7 @@ func newReplayConn(ctx context.Context, r *Replayer, recording []Entry) (*replay
 	return c, nil
 }
 
-// sentLine has the members of a line to the CLI that identify it.
+// sentLine holds the members that identify a line to the CLI.
 type sentLine struct {
 	Type      string `json:"type"`
 	RequestID string `json:"request_id"`

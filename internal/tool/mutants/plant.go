@@ -111,7 +111,7 @@ func (j *job) baseline(ctx context.Context, m mutant) string {
 // buildLimit is the additional time of a test without a bug, which builds its package and all that it imports.
 const buildLimit = 10 * time.Minute
 
-// test runs the test of a bug in the copy, for at most limit. No process of it is left when it returns.
+// test runs the test of a bug in the copy, for at most limit. All of its processes have ended when it returns.
 func (j *job) test(ctx context.Context, m mutant, limit time.Duration) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

@@ -47,7 +47,7 @@ func (s *suite) names(ctx context.Context, bin string) ([]string, error) {
 	return names, err
 }
 
-// run runs tests with or without a change. No process of them is left when it returns.
+// run runs tests with or without a change. All of their processes have ended when it returns.
 func (s *suite) run(ctx context.Context, tmp string, tests []string, limit time.Duration, env ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit+2*time.Second)
 	defer cancel()

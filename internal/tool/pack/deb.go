@@ -56,7 +56,7 @@ Description: %s
 `, r.version, p.arch, homepage, size, homepage, summary, about)
 }
 
-// md5sums returns what dpkg --verify compares with.
+// md5sums returns the checksums for dpkg --verify.
 func md5sums(files []file) []byte {
 	var text strings.Builder
 	for _, f := range files {

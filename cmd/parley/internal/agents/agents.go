@@ -1,4 +1,4 @@
-// Package agents has the agents of the flag --agent by name, and builds the set that a server offers.
+// Package agents finds agents by the names of the flag --agent, and builds the set that a server offers.
 package agents
 
 import (
@@ -80,8 +80,8 @@ type Place struct {
 // simulated agent, which is used only by name or if no other is installed.
 var kinds = []kind{{Claude, Place.claude}, {Codex, Place.codex}}
 
-// Choose returns the agents with these names, the first as the default; without names it returns all
-// installed agents, or the simulated one if there are none.
+// Choose returns the agents with these names, the first as the default. Without names it returns all installed agents,
+// or the simulated agent if none is installed.
 func Choose(names []string, at Place, logger *slog.Logger) (*Set, error) {
 	s := &Set{}
 	for i, name := range names {
@@ -221,7 +221,7 @@ func (at Place) codex(logger *slog.Logger) (agent.Provider, func() error, error)
 	return p, p.Close, err
 }
 
-// registry is where all agents of a place are noted while they run.
+// registry returns the directory that records the running agents of a place.
 func (at Place) registry() string { return filepath.Join(at.Data, "agents") }
 
 func (at Place) claude(logger *slog.Logger) (agent.Provider, func() error, error) {

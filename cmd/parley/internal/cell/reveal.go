@@ -6,8 +6,8 @@ import (
 	"unicode"
 )
 
-// Reveal returns text in which every character that cannot be seen is written as its number, U+202E. A person who approves the text then sees
-// what changes its direction, joins its words or hides in it. Line breaks and tabs stay.
+// Reveal replaces every invisible character of a text with its code point, such as U+202E. A person who approves the
+// text then sees characters that change its direction, join its words or hide in it. Line breaks and tabs stay.
 func Reveal(s string) string {
 	if !strings.ContainsFunc(s, hidden) {
 		return s

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// patience is how long standard input may be silent before a note is shown.
+// patience is the time without standard input after which a note is shown.
 const patience = 3 * time.Second
 
 // ReadPrompt combines the prompt from the arguments and standard input.

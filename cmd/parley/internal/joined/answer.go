@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// answer accepts the answer to a request of the agent: for a permission, a hook, or a question of an MCP server. It does not know the
-// request, so that the members of all are accepted, and permissions are limited in all.
+// answer accepts the answer to a request of the agent: for a permission, a hook, or a question of an MCP server. The
+// request is not known here, so the members of all kinds are accepted, and permissions are limited in all of them.
 func (p *Policy) answer() shape {
 	permission := members{
 		"behavior": one("allow", "deny", "cancelled"), "message": text, "interrupt": boolean, "updatedInput": anyData, "updatedPermissions": list(update),

@@ -34,7 +34,7 @@ func (p *Policy) message() shape {
 	})
 }
 
-// source is where an image or a document comes from: not a file of the machine.
+// source checks the source of an image or a document, which must not be a file of the machine.
 func source(types ...string) shape {
 	return object(members{"type": one(types...), "media_type": text, "data": text, "url": text})
 }

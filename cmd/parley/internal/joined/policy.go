@@ -166,7 +166,7 @@ type capture struct {
 	started error
 }
 
-// errCaptured ends the provider: another process has the agent.
+// errCaptured ends the provider, because another process runs the agent.
 var errCaptured = errors.New("the host runs the agent")
 
 func (c *capture) Spawn(_ context.Context, cmd spawn.Command) (spawn.Process, error) {

@@ -161,7 +161,7 @@ func TestStart_hostile(t *testing.T) {
 	}
 }
 
-// Ids are UUIDs, whatever the provider makes of them.
+// Ids must be UUIDs, even if the provider accepts others.
 func TestOptions_ids(t *testing.T) {
 	p := limits(t, DefaultMode)
 	for _, name := range []string{"resume", "id", "at"} {

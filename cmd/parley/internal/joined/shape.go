@@ -78,7 +78,7 @@ func either(shapes ...shape) shape {
 	}
 }
 
-// one accepts one of these strings.
+// one accepts any of these strings.
 func one(of ...string) shape {
 	return func(v any) error {
 		if s, ok := v.(string); !ok || !slices.Contains(of, s) {

@@ -12,7 +12,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
-// tokenVariable has the token of a server. It is not a flag, because all users can read arguments.
+// tokenVariable is the environment variable with the token of a server. A flag would expose the token to all users of
+// the machine.
 const tokenVariable = "PARLEY_TOKEN"
 
 // maxToken limits the size of a token.

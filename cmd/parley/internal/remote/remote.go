@@ -32,7 +32,7 @@ func (f *Flags) Register(p *pflag.FlagSet) {
 // maxToken is the most bytes of a file with a token.
 const maxToken = 4 << 10
 
-// ConnectWith returns a client of the server that has the token in a file, and no other.
+// ConnectWith returns a client of the server that uses only the token in a file.
 func (f *Flags) ConnectWith(tokenFile string) (*client.Client, error) {
 	address, err := f.address()
 	if err != nil {

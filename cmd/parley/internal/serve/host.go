@@ -22,7 +22,7 @@ import (
 // stopTime bounds the end of the host and its agents when the server is stopped on purpose.
 const stopTime = 30 * time.Second
 
-// idleTime is how long the host runs without a server and agents.
+// idleTime is the time after which a host without a server and agents ends.
 const idleTime = 10 * time.Second
 
 // checkHost refuses settings that do not work with a host.
@@ -72,8 +72,8 @@ func noInit(pid int, procDir string) (why string) {
 	return fmt.Sprintf("the first process of the container, %q, is no init", strings.TrimSpace(string(name)))
 }
 
-// openHost opens the host, if agents run in one. end is called after the server, with its error: it ends the agents and the host, unless
-// the server leaves them to the next one or could not start. It prints which of both.
+// openHost opens the host, if agents run in one. end is called after the server, with its error: it ends the agents and
+// the host, unless the server leaves them to the next one or could not start. It prints which of the two applies.
 func (f *Settings) openHost(ctx context.Context, out io.Writer, logger *slog.Logger) (h *session.Host, end func(failed error) error, err error) {
 	if hosted, _ := f.hosted(); !hosted {
 		return nil, func(error) error { return nil }, f.endLeft(ctx, logger)

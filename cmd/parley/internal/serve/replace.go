@@ -91,7 +91,8 @@ func (r *run) openDoor(leave context.CancelCauseFunc) (shut func()) {
 	}
 }
 
-// confirm reports to the server before that this one serves. One that has given up meanwhile continues, and this one ends.
+// confirm reports to the previous server that this one serves. If the previous server has timed out, it continues and
+// this one ends.
 func (r *run) confirm() error {
 	if r.before == nil {
 		return nil

@@ -76,7 +76,7 @@ func (p *Predecessor) instead(cause error) error {
 	return ErrNone
 }
 
-// Left waits until the server has left the data directory. One that does not leave in time is ended.
+// Left waits until the server has left the data directory. It ends a server that does not leave in time.
 func (p *Predecessor) Left() error {
 	if m, err := p.read(time.Now().Add(p.leave + askTime)); err != nil || !m.Left {
 		if err := p.instead(err); !errors.Is(err, ErrNone) {

@@ -95,8 +95,8 @@ func server(t *testing.T, dir string, format int) (*Door, *net.TCPListener) {
 	return d, port
 }
 
-// A successor gets the port, waits until the server has left, and the server waits until it serves. A client that connects in between
-// is served.
+// A successor receives the port and waits until the server has left; the server waits until the successor serves. A
+// client that connects in between is served.
 func TestHandover(t *testing.T) {
 	dir := t.TempDir()
 	d, port := server(t, dir, 3)

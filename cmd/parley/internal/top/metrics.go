@@ -73,7 +73,7 @@ func parseSample(line string) (name string, label func(string) string, value flo
 	return name, label, value, err == nil
 }
 
-// bucket has the number of values of a histogram up to its bound.
+// bucket holds the number of values of a histogram up to a bound.
 type bucket struct{ bound, count float64 }
 
 // quantile returns the q-quantile of a histogram. It assumes evenly distributed values
