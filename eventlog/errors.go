@@ -65,8 +65,8 @@ func (e *ConflictError) Error() string {
 // Unwrap returns [ErrConflict], so that [errors.Is] recognizes the error without its numbers.
 func (e *ConflictError) Unwrap() error { return ErrConflict }
 
-// LockedError is returned when another process has the data directory open, and names it. It
-// matches [ErrLocked].
+// LockedError is returned when another process has the data directory open. It names the process and matches
+// [ErrLocked].
 type LockedError struct {
 	Dir string
 	PID int // of the process that has the directory open; 0 if unknown

@@ -75,7 +75,7 @@ func (a *agent) find(from uint64) (int64, error) {
 	return before(line, at), nil
 }
 
-// before returns the position of an open line, or at if there is none.
+// before returns the position of an open line, or at if no line is open.
 func before(line, at int64) int64 {
 	if line >= 0 {
 		return line

@@ -30,7 +30,7 @@ type deadProcess struct {
 
 var _ spawn.LineProcess = (*deadProcess)(nil)
 
-// NextLine returns the next line that is left.
+// NextLine returns the next remaining line.
 func (p *deadProcess) NextLine(context.Context) (spawn.Line, error) {
 	if p.next == nil {
 		p.next, p.stop = iter.Pull2(p.d.Records())

@@ -136,7 +136,8 @@ func TestRemovedFolder(t *testing.T) {
 	await(t, "the end of the agent", func() bool { return !alive(p.PID()) })
 }
 
-// When the host is killed, no agent and no child of one is left, and their output can be read up to the last complete line.
+// When the host is killed, all agents and their children end, and their output can be read up to the last complete
+// line.
 func TestKilledHost(t *testing.T) {
 	short.Skip(t, "processes")
 	dir := t.TempDir()

@@ -342,7 +342,7 @@ func (r *relay) answer(payload []byte) error {
 	return nil
 }
 
-// learn notes the name of an agent, and restores the key of its owner.
+// learn records the name of an agent, and restores the key of its owner.
 func (r *relay) learn(a *Agent) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -242,7 +242,7 @@ func TestRelay_hostile(t *testing.T) {
 	}
 }
 
-// An owner with the epoch of a guest gets nothing, and no frame passes before hello.
+// An owner with the epoch of a guest gets no answer, and no frame passes before hello.
 func TestRelay_hello(t *testing.T) {
 	for name, q := range map[string]request{
 		"a guest":      {ID: 1, Op: opHello, Version: Version},

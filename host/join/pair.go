@@ -15,7 +15,7 @@ const PairPath = "/v1/pair"
 
 var code = regexp.MustCompile(`^[0-9A-Za-z_-]{22}$`)
 
-// IsCode reports whether a text has the form of a code. No token has it.
+// IsCode reports whether a text has the form of a code. Tokens never have this form.
 func IsCode(text string) bool { return code.MatchString(text) }
 
 // Pair exchanges a code from the server's page for the token of a machine. A code is valid once. If the server refuses

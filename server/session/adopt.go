@@ -33,7 +33,7 @@ type adoption struct {
 	unseen map[string]bool
 }
 
-// caughtUp notes that all lines were read that the host had at the adoption.
+// caughtUp records that all lines that the host had at the adoption were read.
 func (a *actor) caughtUp() {
 	a.last = 0
 	if a.caught != nil {
@@ -109,7 +109,7 @@ func (c *core) givenAnswer(id string) (keptAnswer, bool) {
 	return keptAnswer{}, false
 }
 
-// adoptOne loads a session and takes over its agent, which a host has kept. If that fails the session is interrupted.
+// adoptOne loads a session and adopts its agent from the host. If the adoption fails, the session is interrupted.
 func (s *Sessions) adoptOne(ctx context.Context, id string, l *leftAgent) error {
 	a, err := s.loadWith(ctx, id, func(a *actor) { a.order(ctx, l) })
 	if err != nil {
@@ -120,7 +120,7 @@ func (s *Sessions) adoptOne(ctx context.Context, id string, l *leftAgent) error 
 	return s.keepLoaded(id, a, s.run)
 }
 
-// adopt takes over an agent that the host has kept.
+// adopt takes over an agent that runs under the host.
 func (a *actor) adopt(ctx context.Context, l *leftAgent) error {
 	adopter, ok := a.provider.(agent.Adopter)
 	switch {

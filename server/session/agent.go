@@ -9,8 +9,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// start starts the agent, unless it is running or being started. The session resumes if the agent
-// has it. The trace is that of the request that needs the agent.
+// start starts the agent, unless it is running or being started. It resumes the session if the agent knows it. The
+// trace belongs to the request that needs the agent.
 func (a *actor) start(traceparent string) {
 	if a.agent != nil || a.starting || a.draining || a.away {
 		return
@@ -45,7 +45,7 @@ func (a *actor) start(traceparent string) {
 	})
 }
 
-// started takes over a started agent.
+// started attaches a started agent to the session.
 func (a *actor) started(session agent.Session, admitted *access, err error) {
 	a.starting, a.cancelStart = false, nil
 	if err == nil && (a.draining || a.core.State != Starting) {

@@ -127,7 +127,7 @@ func TestPermissionReply(t *testing.T) {
 	}
 }
 
-// TestPermissionReply_plan checks that the agent gets the plan that a person has edited, and that an edit without text is rejected.
+// TestPermissionReply_plan checks that an edited plan is sent to the agent, and that an edit without text is rejected.
 func TestPermissionReply_plan(t *testing.T) {
 	c := core{Requests: []pendingPrompt{{Prompt: event.Prompt{Permission: &event.PermissionRequest{RequestID: "r", Kind: event.PermissionPlan}}}}}
 	for _, tt := range []struct {
@@ -156,8 +156,8 @@ func TestPermissionReply_plan(t *testing.T) {
 	}
 }
 
-// TestAnswer checks what an answer writes: it resolves its request with the key of the caller, the turn goes on after the last one, and
-// an agent that outlives the server may need it again. The time that the turn has waited ends with it.
+// TestAnswer checks the records of an answer: it resolves its request with the key of the caller, and ends the turn's
+// waiting time. The turn continues after the last answer. An agent that outlives the server may need the answer again.
 func TestAnswer(t *testing.T) {
 	for name, tt := range map[string]struct {
 		open  int

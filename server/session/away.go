@@ -10,7 +10,7 @@ import (
 // The agent of a session on another machine runs on while its machine is unreachable. Until it is back, the session keeps its state: nothing
 // is written, inputs wait, and calls to the agent fail. Then the agent is adopted, as after a restart of the server.
 
-// setAway notes that the agent of the session runs on without a link.
+// setAway records that the agent of the session runs without a link.
 func (a *actor) setAway() { a.away = true }
 
 // lostLink reports whether the agent runs on another machine, with a link that has ended.
@@ -95,7 +95,7 @@ func (a *actor) loaded(ctx context.Context) {
 	a.order(ctx, l)
 }
 
-// reached takes over the agents of a machine that is reachable again.
+// reached adopts the agents of a machine that is reachable again.
 func (s *Sessions) reached(ctx context.Context, m *machine) {
 	ids, _ := s.selected(func(_ string, e *entry) bool { return e.summary.Machine == m.Name && e.actor != nil })
 	for _, id := range append(m.sessions(), ids...) {

@@ -626,7 +626,7 @@ func TestHost_keptUnstored(t *testing.T) {
 	}
 }
 
-// The timeout of an agent without a server is that of the settings; one with a budget has a short one where none is set.
+// The settings determine the timeout of an agent without a server. The default is short for an agent with a budget.
 func TestHostOptions_agent(t *testing.T) {
 	budget := 1.5
 	for _, tt := range []struct {

@@ -181,7 +181,7 @@ func TestHub_partial(t *testing.T) {
 	}
 }
 
-// A hub that closes wakes its viewers, once, and tells them so.
+// A hub that closes wakes each viewer once and reports the end to it.
 func TestHub_close(t *testing.T) {
 	h := newHub("s", "e", 1)
 	wake := h.next()

@@ -211,7 +211,7 @@ func byID(all []input) map[string]input {
 	return m
 }
 
-// knowQueue takes over the queue of a conversation, which is known to viewers.
+// knowQueue stores the queue of a conversation as the queue that viewers know.
 func (c *core) knowQueue(items []event.QueueItem) {
 	known := byID(c.Inputs)
 	c.told = nil

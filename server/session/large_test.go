@@ -70,7 +70,7 @@ func TestLarge(t *testing.T) {
 	}
 }
 
-// TestAppendPieces checks that a log which takes no pieces gets each record in one place.
+// TestAppendPieces checks that the pieces of a record are joined for a log that does not accept pieces.
 func TestAppendPieces(t *testing.T) {
 	log := &memLog{}
 	last, err := appendPieces(context.Background(), log, 0, [][][]byte{{[]byte("a")}, {[]byte("b"), nil, []byte("c")}})

@@ -64,7 +64,7 @@ func mustMarshal(v map[string]any) []byte {
 	return data
 }
 
-// notes are the webhook events of a session that are not in the outbox yet.
+// notes holds the webhook events of a session that are not yet in the outbox.
 type notes struct {
 	*loop
 	waiting []webhook.Event

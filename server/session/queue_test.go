@@ -127,8 +127,8 @@ func TestQueue_changes(t *testing.T) {
 	}
 }
 
-// TestQueue_whole checks that a viewer that does not accept changes gets whole queues: those of every change live and
-// from the beginning of the log, and the current queue from any other position.
+// TestQueue_whole checks that a viewer without support for changes gets complete queues: one for every change if it is
+// live or starts at the beginning of the log, and only the current queue from any other position.
 func TestQueue_whole(t *testing.T) {
 	for seed := range uint64(short.Count(2, 5, 50)) {
 		r := rand.New(rand.NewPCG(seed, 1))

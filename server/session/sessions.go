@@ -83,7 +83,7 @@ func (s *Sessions) Create(ctx context.Context, id string, o Opened) error {
 	return s.add(id, a, s.run)
 }
 
-// createdBefore takes in a session that is in the store alone: the call that has created it has failed afterwards.
+// createdBefore adds a session that exists only in the store, because the call that created it failed afterwards.
 func (s *Sessions) createdBefore(ctx context.Context, id string, o Opened) error {
 	a, err := s.load(ctx, id)
 	if err != nil {
@@ -115,7 +115,8 @@ func (s *Sessions) Connected(ctx context.Context, id string) (api.ConnectResult,
 	return result, err
 }
 
-// CapabilitiesOf converts the capabilities of an agent to package api. bypass tells whether it may run without permissions.
+// CapabilitiesOf converts the capabilities of an agent to package api. bypass is whether it may run without
+// permissions.
 func CapabilitiesOf(p agent.Provider, session agent.Session, bypass bool) api.Capabilities {
 	c := agent.CapabilitiesOf(p, session)
 	modes := slices.DeleteFunc(append([]string{}, c.Modes...), func(m string) bool { return m == "bypassPermissions" && !bypass })

@@ -192,7 +192,7 @@ func (t *table) loadEnded(e *entry, a *actor, run func(*entry, *actor)) error {
 	return t.keep(e, a, run)
 }
 
-// keepLoaded takes in an actor that was loaded when the sessions were opened.
+// keepLoaded adds an actor that was loaded when the sessions were opened.
 func (t *table) keepLoaded(id string, a *actor, run func(*entry, *actor)) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

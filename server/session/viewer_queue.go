@@ -7,7 +7,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// told is a queue as reported to viewers.
+// told is a queue in the form that is reported to viewers.
 type told struct {
 	header event.Header
 	inputs []input

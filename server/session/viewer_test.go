@@ -118,7 +118,8 @@ func TestAttachAt(t *testing.T) {
 	}
 }
 
-// TestViewer_whole checks that a viewer without changes of the queue gets whole queues, and other viewers the changes.
+// TestViewer_whole checks that a viewer without support for changes gets complete queues, and other viewers get
+// changes.
 func TestViewer_whole(t *testing.T) {
 	items := []Item{{Seq: 1, msg: []byte(`{"type":"notice"}`)}, {Seq: 2, msg: []byte(`{"type":"queue_updated"}`), queue: &told{inputs: []input{{ID: "q-1", Content: `"x"`, Status: inputHeld}}}}}
 	plain := (&Viewer{}).whole(items)
