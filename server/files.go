@@ -34,11 +34,11 @@ func (s *Server) placeOf(ctx context.Context, id string) (place.Place, string, e
 // filesSearch finds files with paths that contain the letters of the query.
 func filesSearch(s *Server, ctx context.Context, c *caller, p api.FilesSearchParams) (result api.FilesSearchResult, err error) {
 	var at place.Place
-	dir := p.CWD
+	var dir string
 	if p.SessionID != "" || p.CWD == "" && p.Machine == "" {
 		at, dir, err = s.placeOf(ctx, p.SessionID)
 	} else {
-		at, err = s.placeFor(c, p.Machine)
+		at, dir, err = s.placeAt(c, p.Machine, p.CWD)
 	}
 	if err != nil {
 		return api.FilesSearchResult{Files: []api.FileInfo{}}, err

@@ -119,3 +119,13 @@ func (s *Server) placeFor(c *caller, machine string) (place.Place, error) {
 	}
 	return s.sessions.Place(machine)
 }
+
+// placeAt returns a machine that a caller may use, and a directory of it that the caller names. On this machine it is
+// below the roots: a worktree outside of them can belong to another tenant. Another machine checks its directories itself.
+func (s *Server) placeAt(c *caller, machine, dir string) (place.Place, string, error) {
+	at, err := s.placeFor(c, machine)
+	if err == nil && machine == "" {
+		dir, err = s.directory(dir)
+	}
+	return at, dir, err
+}

@@ -16,14 +16,11 @@ func workspaceCreate(s *Server, ctx context.Context, c *caller, p api.WorkspaceC
 	if err := s.sessions.Working(); err != nil {
 		return api.WorkspaceResult{}, err
 	}
-	at, err := s.placeFor(c, p.Machine)
+	at, repo, err := s.placeAt(c, p.Machine, p.Repo)
 	if err != nil {
 		return api.WorkspaceResult{}, err
 	}
-	if p.Repo == "" && p.Machine == "" {
-		p.Repo = s.opts.Directories[0]
-	}
-	o := workspace.CreateOptions{Repo: p.Repo, Base: p.Base, Branch: p.Branch, Setup: p.Setup, Owner: c.tenant}
+	o := workspace.CreateOptions{Repo: repo, Base: p.Base, Branch: p.Branch, Setup: p.Setup, Owner: c.tenant}
 	if p.Key != "" {
 		sum := sha256.Sum256([]byte("workspace\x00" + p.Machine + c.id + "\x00" + p.Key))
 		o.ID = "w-" + hex.EncodeToString(sum[:6])

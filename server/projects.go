@@ -19,13 +19,15 @@ const (
 
 // projectsList lists folders in which sessions can start.
 func projectsList(s *Server, ctx context.Context, c *caller, p api.ProjectsListParams) (api.ProjectsListResult, error) {
-	at, err := s.placeFor(c, p.Machine)
+	at, dir, err := s.placeAt(c, p.Machine, p.Path)
 	if err != nil {
 		return api.ProjectsListResult{}, err
 	}
-	q := place.ProjectsQuery{Query: p.Query, Path: p.Path, Limit: int(p.Limit)}
+	q := place.ProjectsQuery{Query: p.Query, Limit: int(p.Limit)}
 	if p.Path == "" {
 		q.Recent = s.recentDirs(ctx, c, p.Machine)
+	} else {
+		q.Path = dir
 	}
 	return at.Projects(ctx, q)
 }

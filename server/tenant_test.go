@@ -208,6 +208,15 @@ func TestTenant_workspace(t *testing.T) {
 			t.Errorf("%s with a workspace of another tenant: %v", method, err)
 		}
 	}
+	for method, params := range map[string]any{
+		"files.search": api.FilesSearchParams{CWD: ws.Workspace.Path}, "projects.list": api.ProjectsListParams{Path: ws.Workspace.Path},
+		"workspace.create": api.WorkspaceCreateParams{Repo: ws.Workspace.Path}, "session.connect": api.ConnectParams{CWD: ws.Workspace.Path},
+	} {
+		var result json.RawMessage
+		if err := globex.Call(w.ctx(), method, params, &result); client.Reason(err) != api.AuthFailed {
+			t.Errorf("%s in the worktree of another tenant: %s, %v", method, result, err)
+		}
+	}
 	for name, want := range map[string]int{"acme": 1, "globex": 0} {
 		var list api.WorkspaceListResult
 		w.as(name, "workspace.list", api.Empty{}, &list)
