@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
 // maxState limits the owner's state in a checkpoint, in bytes.
@@ -61,7 +63,7 @@ func (a *agent) covered() uint64 {
 
 // readState reads the last checkpoint in the files of an agent.
 func readState(dir string) (number uint64, state []byte, err error) {
-	text, err := os.ReadFile(filepath.Join(dir, stateFile))
+	text, err := regularfile.Read(filepath.Join(dir, stateFile), 8+maxState)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil, nil
 	}
