@@ -100,7 +100,7 @@ func TestReplay(t *testing.T) {
 	opts.Transport = replay // a program that does something else gets a *claudetest.ReplayError
 	result, err := claude.Run(t.Context(), "hello", opts)
 	if err != nil || result.Result != "You said hello" {
-		t.Errorf("%v, %v; want err == nil and result.Result == \"You said hello\"", result, err)
+		t.Errorf("%v, %v", result, err)
 	}
 }
 
