@@ -3,6 +3,7 @@ package place
 import (
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -66,6 +67,36 @@ func TestConfined_directories(t *testing.T) {
 	}
 	if after := w.git("for-each-ref"); after != before {
 		t.Errorf("the repository has changed: %s", after)
+	}
+}
+
+// TestLocal_rootsChange checks that this machine shows and releases the changes of a session in a directory that is no
+// longer a root, and reports a missing directory as missing. A confined machine refuses both.
+func TestLocal_rootsChange(t *testing.T) {
+	w := newWorld(t, false)
+	_, err := w.tree().Snapshot(t.Context())
+	must(t, err)
+	w.write("work/repo/a.txt", "changed\n")
+	w.local.Roots = []string{filepath.Join(w.dir, "outside")}
+	missing := filepath.Join(w.root, "missing")
+	for _, confined := range []bool{true, false} {
+		w.local.Confined = confined
+		for _, dir := range []string{w.repo, missing} {
+			_, treeErr := w.Tree(t.Context(), dir, "s-1")
+			for method, err := range map[string]error{"Tree": treeErr, "Forget": w.Forget(t.Context(), dir, "s-1")} {
+				refused, gone := confined, !confined && dir == missing
+				if (reasonOf(err) == api.AuthFailed) != refused || errors.Is(err, fs.ErrNotExist) != gone || err != nil && !refused && !gone {
+					t.Errorf("%s of %s, confined %v: %v", method, dir, confined, err)
+				}
+			}
+		}
+	}
+	if refs := w.git("for-each-ref", "refs/parley"); refs != "" {
+		t.Errorf("snapshots are left: %s", refs)
+	}
+	d, err := w.tree().Diff(t.Context(), "HEAD", "")
+	if err != nil || len(d.Files) != 1 {
+		t.Errorf("the diff is %+v, %v, want a file", d, err)
 	}
 }
 

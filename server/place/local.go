@@ -14,12 +14,12 @@ import (
 // Local is the part of this machine below the offered directories.
 type Local struct {
 	// Roots are the offered directories, without symbolic links. Only files below them and in the worktrees are
-	// accessible.
+	// accessible, except for Tree and Forget.
 	Roots []string
 	// Manager manages the worktrees.
 	Manager *workspace.Manager
-	// Agents are the agents that have a history. Confined hides sessions of other directories and makes the histories
-	// read-only.
+	// Agents are the agents that have a history. Confined hides sessions of other directories, makes the histories
+	// read-only, and limits Tree and Forget to the roots and the worktrees.
 	Agents   []agent.Provider
 	Confined bool
 }
@@ -66,9 +66,18 @@ func (l *Local) root(dir string) (*os.Root, error) {
 	return os.OpenRoot(real)
 }
 
-// Tree opens a directory of a git repository.
+// sessionDir returns the directory of a session. Only a confined machine checks it: on others it was checked when the
+// session started, and changes stay accessible when the roots are different later.
+func (l *Local) sessionDir(dir string) (string, error) {
+	if !l.Confined {
+		return dir, nil
+	}
+	return l.Dir(dir)
+}
+
+// Tree opens a directory of a git repository. It can be outside of the roots if Confined is not set.
 func (l *Local) Tree(ctx context.Context, dir, owner string) (Tree, error) {
-	real, err := l.Dir(dir)
+	real, err := l.sessionDir(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -79,9 +88,9 @@ func (l *Local) Tree(ctx context.Context, dir, owner string) (Tree, error) {
 	return t, nil
 }
 
-// Forget releases the snapshots of an owner.
+// Forget releases the snapshots of an owner. The directory can be outside of the roots if Confined is not set.
 func (l *Local) Forget(ctx context.Context, dir, owner string) error {
-	real, err := l.Dir(dir)
+	real, err := l.sessionDir(dir)
 	if err != nil {
 		return err
 	}
