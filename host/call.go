@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 )
 
@@ -42,9 +43,12 @@ func (l *Link) Call(ctx context.Context, method string, params json.RawMessage) 
 		return nil, ctx.Err()
 	}
 	var abandoned uint64
-	// The slot is free when the other machine has answered, not when the caller cancels.
-	r, err := l.callWith(ctx, request{Op: opCall, Method: method, Params: params}, func(answer) { <-l.calls }, func(id uint64) { abandoned = id })
-	if abandoned != 0 {
+	free := sync.OnceFunc(func() { <-l.calls })
+	// The slot is free when the other machine has answered or the request was not sent, not when the caller cancels.
+	r, err := l.callWith(ctx, request{Op: opCall, Method: method, Params: params}, func(answer) { free() }, func(id uint64) { abandoned = id })
+	if abandoned == 0 {
+		free()
+	} else {
 		if frame, frameErr := jsonFrame(frameRequest, request{Op: opCancel, Call: abandoned}); frameErr == nil {
 			_ = l.send(frame) // the caller has the end of its context
 		}

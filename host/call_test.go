@@ -74,6 +74,11 @@ func TestCall(t *testing.T) {
 	if _, err := l.Call(within(t), "size", json.RawMessage(fmt.Sprint(maxResult+1))); !errors.Is(err, ErrRefused) {
 		t.Errorf("a large result: %v, want %v", err, ErrRefused)
 	}
+	for range maxCalls + 1 {
+		if _, err := l.Call(within(t), "size", json.RawMessage("{")); err == nil || errors.Is(err, context.DeadlineExceeded) {
+			t.Fatalf("parameters that are not JSON: %v, want an error at once", err)
+		}
+	}
 	if len(l.calls) != 0 || len(l.parts) != 0 {
 		t.Errorf("%d calls and %d results are left, want none", len(l.calls), len(l.parts))
 	}
