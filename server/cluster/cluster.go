@@ -104,11 +104,12 @@ func (c *Cluster) LeaseTTL() time.Duration { return c.ttl }
 const nodeFile = "node"
 
 // NodeID returns the name of the server that uses a data directory. The first call chooses a random name and stores it.
+// An empty file counts as missing: a power cut can leave one.
 // The caller must hold the lock of the directory.
 func NodeID(dir string) (string, error) {
 	path := filepath.Join(dir, nodeFile)
 	data, err := regularfile.Read(path, 1<<10)
-	if errors.Is(err, os.ErrNotExist) {
+	if errors.Is(err, os.ErrNotExist) || err == nil && len(data) == 0 {
 		data = []byte(random.Hex(6))
 		err = os.WriteFile(path, data, 0o600)
 	}

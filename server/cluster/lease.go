@@ -15,16 +15,18 @@ type Lease struct {
 	session string
 	lease   *eventlog.Lease
 	lost    chan struct{}
+	keep    context.Context // ends with the ownership
 	stop    context.CancelFunc
-	kept    chan struct{} // closed when it is renewed no longer
+	kept    chan struct{} // closed when it is renewed no longer, or was not acquired
 	freed   chan struct{} // closed after the release
 	once    sync.Once
 }
 
 // leases are the leases of this server.
 type leases struct {
-	mu   sync.Mutex
-	held map[string]*Lease // by session
+	mu     sync.Mutex
+	held   map[string]*Lease // by session
+	closed bool
 }
 
 // HeldError reports that another server owns the session.
@@ -43,37 +45,42 @@ func (e *HeldError) Error() string {
 // release until ctx ends.
 func (c *Cluster) Own(ctx context.Context, session string) (*Lease, error) {
 	l := &Lease{c: c, session: session, lost: make(chan struct{}), kept: make(chan struct{}), freed: make(chan struct{})}
+	l.keep, l.stop = context.WithCancel(c.ctx)
 	for {
-		before := c.leases.add(l)
+		before, err := c.leases.add(l)
+		if err != nil {
+			l.stop()
+			return nil, err
+		}
 		if before == nil {
 			break
 		}
 		select {
 		case <-before.freed:
 		case <-ctx.Done():
+			l.stop()
 			return nil, ctx.Err()
 		case <-c.ctx.Done():
+			l.stop()
 			return nil, eventlog.ErrClosed
 		}
 	}
 	var err error
 	if l.lease, err = c.store.Reacquire(ctx, session, c.opts.Node); err != nil {
-		c.leases.remove(l)
-		close(l.freed)
+		close(l.kept)
+		l.Release()
 		if held, ok := errors.AsType[*eventlog.LeaseHeldError](err); ok {
 			return nil, &HeldError{session, held.Owner}
 		}
 		return nil, err
 	}
-	keep, stop := context.WithCancel(c.ctx)
-	l.stop = stop
-	c.wg.Go(func() {
+	go func() { // Release waits for it
 		defer close(l.kept)
-		if err := l.lease.Keep(keep); keep.Err() == nil {
+		if err := l.lease.Keep(l.keep); l.keep.Err() == nil {
 			c.logger.Warn("a session is lost", "session", session, "err", err)
 			close(l.lost)
 		}
-	})
+	}()
 	return l, nil
 }
 
@@ -88,13 +95,16 @@ func (c *Cluster) Owners(ctx context.Context) (map[string]string, error) {
 }
 
 // add stores a lease. If the session already has one, it returns that lease instead.
-func (t *leases) add(l *Lease) (before *Lease) {
+func (t *leases) add(l *Lease) (before *Lease, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.closed {
+		return nil, eventlog.ErrClosed
+	}
 	if before = t.held[l.session]; before == nil {
 		t.held[l.session] = l
 	}
-	return before
+	return before, nil
 }
 
 func (t *leases) remove(l *Lease) {
@@ -103,9 +113,10 @@ func (t *leases) remove(l *Lease) {
 	delete(t.held, l.session)
 }
 
-// releaseAll releases all remaining leases.
+// releaseAll releases all remaining leases, and accepts no more.
 func (t *leases) releaseAll() {
 	t.mu.Lock()
+	t.closed = true
 	var all []*Lease
 	for _, l := range t.held {
 		all = append(all, l)
@@ -127,10 +138,12 @@ func (l *Lease) Release() {
 	l.once.Do(func() {
 		l.stop()
 		<-l.kept
-		ctx, cancel := l.c.bounded(context.Background())
-		defer cancel()
-		if err := l.lease.Release(ctx); err != nil {
-			l.c.logger.Warn("a lease was not released; it expires", "session", l.session, "err", err)
+		if l.lease != nil {
+			ctx, cancel := l.c.bounded(context.Background())
+			defer cancel()
+			if err := l.lease.Release(ctx); err != nil {
+				l.c.logger.Warn("a lease was not released; it expires", "session", l.session, "err", err)
+			}
 		}
 		l.c.leases.remove(l)
 		close(l.freed)

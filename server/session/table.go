@@ -119,18 +119,22 @@ func (t *table) close() {
 // errClosed is the failure of calls after close.
 func errClosed() error { return Fail(api.Draining, "the server is stopping") }
 
-// find adds a session of the store that is not in memory.
+// find adds a session of the store that is not in the table.
 func (t *table) find(id string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.entries[id] = &entry{summary: api.SessionSummary{SessionID: id}}
+	if t.entries[id] == nil {
+		t.entries[id] = &entry{summary: api.SessionSummary{SessionID: id}}
+	}
 }
 
-// setTenant sets the tenant of a session of the store.
+// setTenant sets the tenant of a session of the store, unless another server has deleted it.
 func (t *table) setTenant(id, tenant string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.entries[id].tenant = tenant
+	if e := t.entries[id]; e != nil {
+		e.tenant = tenant
+	}
 }
 
 func (t *table) size() int {

@@ -1,6 +1,10 @@
 package session
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/seed7221b0f9/parley/server/api"
+)
 
 // TestTable_unload checks that an actor stays in memory while a call uses it.
 func TestTable_unload(t *testing.T) {
@@ -21,5 +25,24 @@ func TestTable_unload(t *testing.T) {
 	s.unload(a)
 	if e.actor != nil || a.ctx.Err() == nil {
 		t.Error("an actor that no call uses stays")
+	}
+}
+
+// TestTable_deletedWhileRead deletes the entry of a session of another server while this server reads its log. An entry that another
+// server has sent is kept.
+func TestTable_deletedWhileRead(t *testing.T) {
+	s, _ := memSessions(t)
+	id := Prefix + "elsewhere"
+	s.find(id)
+	s.Learn(id, nil)
+	s.updated(id, "", api.SessionSummary{SessionID: id})
+	s.setTenant(id, "t")
+	if s.Exists(id) {
+		t.Error("a deleted session is back in the table")
+	}
+	s.Learn(id, []byte(`{"summary":{"session_id":"`+id+`","title":"sent"}}`))
+	s.find(id)
+	if i, err := s.Lookup(t.Context(), id); err != nil || i.Title != "sent" {
+		t.Errorf("the entry is %+v, %v, want the one that was sent", i, err)
 	}
 }
