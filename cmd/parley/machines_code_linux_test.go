@@ -15,6 +15,14 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
+// TestMachines_codeInterrupted checks that Ctrl-C ends the prompt for a code.
+func TestMachines_codeInterrupted(t *testing.T) {
+	p := sitDown(t, "http://127.0.0.1:9", nil, "host", "join", "--data", t.TempDir(), "https://server.invalid")
+	p.sees("Machines, Add machine: ")
+	p.types("\x03")
+	p.ends(0)
+}
+
 // TestMachines_code joins with a code of the page. The code works once; its token is saved with mode 0600 and is used
 // to join again. parley machines lists and revokes the machine, and the saved token is then removed.
 func TestMachines_code(t *testing.T) {

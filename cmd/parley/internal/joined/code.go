@@ -1,7 +1,6 @@
 package joined
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -33,14 +32,14 @@ func (f *Settings) credential(ctx context.Context, server, dir string, in *os.Fi
 			return "", false, err
 		}
 		fmt.Fprintf(out, "The code that the page of %s shows under Machines, Add machine: ", server)
-		if token, err = bufio.NewReader(io.LimitReader(in, maxToken)).ReadString('\n'); err != nil {
+		if token, err = readLine(ctx, in); err != nil {
 			return "", false, err
 		}
 		token = strings.TrimSpace(token)
 		if err := proc.Hide(); err != nil {
 			return "", false, err
 		}
-	} else if token, err = f.token(in); err != nil {
+	} else if token, err = f.token(ctx, in); err != nil {
 		if saved, readErr := readToken(filepath.Join(dir, savedToken)); !given && readErr == nil {
 			return strings.TrimSpace(saved), true, proc.Hide()
 		}

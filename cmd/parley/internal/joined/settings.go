@@ -54,6 +54,9 @@ func (f *Settings) Join(ctx context.Context, server string, in *os.File, out io.
 		return err
 	}
 	token, kept, err := f.credential(ctx, server, dir, in, out)
+	if errors.Is(err, context.Canceled) {
+		return nil // a signal, as after the start
+	}
 	if err != nil {
 		return err
 	}

@@ -1,13 +1,16 @@
 package joined
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -93,12 +96,33 @@ func TestSettings_token(t *testing.T) {
 			env = ""
 		}
 		t.Setenv(tokenVariable, env)
-		if got, err := f.token(empty); got != "" || err == nil {
+		if got, err := f.token(t.Context(), empty); got != "" || err == nil {
 			t.Errorf("%s: the token is %q, %v, want an error", name, got, err)
 		}
 		if left, ok := os.LookupEnv(tokenVariable); ok {
 			t.Errorf("%s: %s is still %q, want it unset: agents inherit the environment", name, tokenVariable, left)
 		}
+	}
+}
+
+// A signal ends the wait for a token on standard input. Join then reports no error.
+func TestSettings_tokenInterrupted(t *testing.T) {
+	silent, w, err := os.Pipe()
+	must(t, err)
+	t.Cleanup(func() { must(t, errors.Join(w.Close(), silent.Close())) })
+	t.Setenv(tokenVariable, "")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	f := Settings{maxMode: DefaultMode, data: t.TempDir()}
+	ended := make(chan error, 1)
+	go func() { ended <- f.Join(ctx, "https://s.example", silent, io.Discard) }()
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Errorf("Join returns %v, want nil", err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("Join still reads standard input")
 	}
 }
 

@@ -2,6 +2,7 @@ package joined
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -21,7 +22,7 @@ const maxToken = 4 << 10
 
 // token returns the token from the file, the environment or a line of standard input. Agents cannot read it in the memory or the environment
 // of this process.
-func (f *Settings) token(in *os.File) (token string, err error) {
+func (f *Settings) token(ctx context.Context, in *os.File) (token string, err error) {
 	token = os.Getenv(tokenVariable)
 	if err := os.Unsetenv(tokenVariable); err != nil {
 		return "", err
@@ -33,7 +34,7 @@ func (f *Settings) token(in *os.File) (token string, err error) {
 	case token == "" && typed:
 		return "", term.Usagef("there is no token: set --token-file or %s, or pass a line on standard input", tokenVariable)
 	case token == "":
-		token, err = bufio.NewReader(io.LimitReader(in, maxToken)).ReadString('\n')
+		token, err = readLine(ctx, in)
 		if err == io.EOF {
 			err = nil // a last line without a line feed
 		}
@@ -48,6 +49,26 @@ func (f *Settings) token(in *os.File) (token string, err error) {
 		return "", fmt.Errorf("hiding the token from agents: %w", err)
 	}
 	return token, nil
+}
+
+// readLine reads a line until ctx ends. After that a goroutine still reads in, because a read of a terminal cannot be
+// cancelled.
+func readLine(ctx context.Context, in io.Reader) (string, error) {
+	type result struct {
+		line string
+		err  error
+	}
+	read := make(chan result, 1)
+	go func() {
+		line, err := bufio.NewReader(io.LimitReader(in, maxToken)).ReadString('\n')
+		read <- result{line, err}
+	}()
+	select {
+	case r := <-read:
+		return r.line, r.err
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
 }
 
 // readToken returns the token in a file that only its owner can read.
