@@ -288,6 +288,46 @@ func TestCluster_rights(t *testing.T) {
 	}
 }
 
+// TestCluster_token checks that the token of a server's owner ends on all servers when it is replaced and when the server ends, and that
+// tokens are checked while a change of one waits for NATS.
+func TestCluster_token(t *testing.T) {
+	h := newCluster(t, 1, eventlog.DefaultLeaseTTL)
+	line := newGate(t, strings.TrimPrefix(h.urls, "nats://"))
+	one, two := h.add("nats://"+line.address()), h.all[0]
+	valid := func(token string) bool {
+		return client.Reason(two.client(token).Call(two.ctx(), "session.list", api.ListParams{}, nil)) != api.AuthFailed
+	}
+	first := one.token
+	h.eventually("the token on the other server", func() bool { return valid(first) })
+	second := one.server.Token()
+	h.eventually("the next token on the other server", func() bool { return valid(second) })
+	h.eventually("the end of the first", func() bool { return !valid(first) })
+	line.cut()
+	tokens, made := one.server.tokens, make(chan struct{})
+	go func() { defer close(made); _, _, _ = tokens.create(token{Role: "viewer"}, 0) }()
+	h.eventually("a change", func() bool {
+		free := tokens.changing.TryLock()
+		if free {
+			tokens.changing.Unlock()
+		}
+		return !free
+	})
+	if _, err := tokens.check(second, ""); err != nil {
+		t.Error(err)
+	}
+	select {
+	case <-made:
+		t.Error("the check has waited for the change")
+	default:
+	}
+	line.heal()
+	<-made
+	if err := one.stop(); err != nil {
+		t.Fatal(err)
+	}
+	h.eventually("the end of the second", func() bool { return !valid(second) })
+}
+
 // gate is a line to NATS that can be cut without a notice to either side.
 type gate struct {
 	listener net.Listener

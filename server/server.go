@@ -228,6 +228,7 @@ func (s *Server) Close() error {
 	}
 	s.unlink()
 	s.wg.Wait()
+	s.tokens.endBegun()
 	s.closeKeyProxy()
 	s.closeWorkspaces.Do(func() { _ = s.workspaces.Close() }) // only releases a lock
 	return s.commands.Close()

@@ -67,6 +67,8 @@ type tokens struct {
 	// ended is called after a token has ended, without the lock.
 	ended func()
 
+	changing sync.Mutex // held during a change, before mu
+
 	mu    sync.Mutex
 	all   []token
 	place map[string]int // in all, by id
@@ -173,14 +175,17 @@ func hashOf(value string) string {
 // same for every start.
 const ownerAccount = "owner"
 
-// begin creates a token that ends with the process.
+// begin creates a token that ends with the process. It replaces the one before.
 func (t *tokens) begin() string {
+	t.endBegun()
 	id, value, hash := newSecret("")
+	t.changing.Lock()
+	defer t.changing.Unlock()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.start = token{ID: id, Name: session.OwnerName, Account: ownerAccount, Role: roleAdmin.String(), Hash: hash, Created: t.now()}
 	if t.shared != nil {
-		t.shared.start(t.start)
+		t.shareStart()
 	}
 	return value
 }
@@ -196,6 +201,8 @@ func (t *tokens) create(tk token, age time.Duration) (token, string, error) {
 	if age > 0 {
 		tk.Expires = tk.Created.Add(age)
 	}
+	t.changing.Lock()
+	defer t.changing.Unlock()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	kept := slices.DeleteFunc(slices.Clone(t.all), func(old token) bool { return old.expired(t.now()) })
@@ -208,14 +215,11 @@ func (t *tokens) create(tk token, age time.Duration) (token, string, error) {
 	return tk, value, nil
 }
 
-// save replaces the file atomically.
+// save replaces the file atomically. In a cluster it changes the shared tokens, and releases mu meanwhile. The caller
+// holds changing and mu.
 func (t *tokens) save(all []token) error {
 	if t.shared != nil {
-		if err := t.shared.change(t.all, all); err != nil {
-			return err
-		}
-		t.set(all)
-		return nil
+		return t.share(all)
 	}
 	data, err := json.Marshal(all)
 	if err != nil {
@@ -245,6 +249,7 @@ func (t *tokens) forget(session string) error {
 
 // remove ends tokens and returns their number.
 func (t *tokens) remove(end func(token) bool) (int, error) {
+	t.changing.Lock()
 	t.mu.Lock()
 	kept := slices.DeleteFunc(slices.Clone(t.all), end)
 	n := len(t.all) - len(kept)
@@ -253,6 +258,7 @@ func (t *tokens) remove(end func(token) bool) (int, error) {
 		err = t.save(kept)
 	}
 	t.mu.Unlock()
+	t.changing.Unlock()
 	if n > 0 {
 		t.ended()
 	}

@@ -53,18 +53,20 @@ func (x *sharedTokens) self() string {
 	return x.node
 }
 
+// idsOf returns the ids of tokens as a set.
+func idsOf(all []token) map[string]bool {
+	set := make(map[string]bool, len(all))
+	for _, tk := range all {
+		set[tk.ID] = true
+	}
+	return set
+}
+
 // change updates the tokens of the cluster from before to after. It removes tokens before it adds any.
 func (x *sharedTokens) change(before, after []token) error {
 	ctx, cancel := context.WithTimeout(context.Background(), maxShare)
 	defer cancel()
-	ids := func(all []token) map[string]bool {
-		set := make(map[string]bool, len(all))
-		for _, tk := range all {
-			set[tk.ID] = true
-		}
-		return set
-	}
-	had, has := ids(before), ids(after)
+	had, has := idsOf(before), idsOf(after)
 	for _, tk := range before {
 		if has[tk.ID] {
 			continue
@@ -72,7 +74,6 @@ func (x *sharedTokens) change(before, after []token) error {
 		if err := x.bucket.Remove(ctx, tk.ID); err != nil {
 			return err
 		}
-		x.gone[tk.ID] = true
 	}
 	for _, tk := range after {
 		if had[tk.ID] {
@@ -89,11 +90,53 @@ func (x *sharedTokens) change(before, after []token) error {
 	return nil
 }
 
-// start shares the token of this process, so that other servers accept its calls.
-func (x *sharedTokens) start(tk token) {
-	tk.Node = x.node
-	if err := x.change(nil, []token{tk}); err != nil {
-		x.logger.Error("other servers refuse the token of this one", "err", err)
+// share changes the tokens of the cluster to all. The caller holds changing and mu; mu is released during the calls.
+func (t *tokens) share(all []token) error {
+	before := t.all
+	t.mu.Unlock()
+	err := t.shared.change(before, all)
+	t.mu.Lock()
+	if err != nil {
+		return err
+	}
+	had, has := idsOf(before), idsOf(all)
+	for id := range had {
+		if !has[id] {
+			t.shared.gone[id] = true
+		}
+	}
+	now := slices.DeleteFunc(slices.Clone(t.all), func(tk token) bool { return t.shared.gone[tk.ID] })
+	for _, tk := range all {
+		if _, known := t.place[tk.ID]; !had[tk.ID] && !known && !t.shared.gone[tk.ID] {
+			now = append(now, tk)
+		}
+	}
+	t.set(now)
+	return nil
+}
+
+// shareStart shares the token of this process, so that other servers accept its calls. The caller holds changing and mu.
+func (t *tokens) shareStart() {
+	tk := t.start
+	tk.Node = t.shared.node
+	if err := t.share(append(slices.Clone(t.all), tk)); err != nil {
+		t.shared.logger.Error("other servers refuse the token of this one", "err", err)
+	}
+}
+
+// endBegun ends the token of this process in the cluster, with its cookies.
+func (t *tokens) endBegun() {
+	t.changing.Lock()
+	defer t.changing.Unlock()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	id := t.start.ID
+	if t.shared == nil || id == "" {
+		return
+	}
+	t.start = token{}
+	if err := t.share(slices.DeleteFunc(slices.Clone(t.all), func(old token) bool { return old.ID == id || old.Parent == id })); err != nil {
+		t.shared.logger.Error("other servers accept the token of this one until it starts again", "err", err)
 	}
 }
 

@@ -38,7 +38,7 @@ func (s *Sessions) Learn(id string, data []byte) {
 		s.logger.Warn("the list entry of a session of another server cannot be read", "session", id)
 	case e == nil:
 		s.entries[id] = &entry{summary: m.Summary, agentID: m.AgentID, tenant: m.Tenant}
-	default:
+	case m.Summary.Seq >= e.summary.Seq: // a follower may know newer events
 		e.summary, e.agentID, e.tenant = m.Summary, m.AgentID, m.Tenant
 	}
 }
@@ -48,7 +48,7 @@ func (s *Sessions) Learn(id string, data []byte) {
 // since the earlier time and have a log that is newer than their list entry.
 func (s *Sessions) Orphans(ctx context.Context, before, now map[string]string) []string {
 	ids, _ := s.selected(func(id string, e *entry) bool {
-		return now[id] == "" && e.actor == nil && e.loading == nil && !e.gone && State(e.summary.State).busy()
+		return now[id] == "" && e.actor == nil && e.loading == nil && !e.gone && State(e.summary.State).unfinished()
 	})
 	for id := range before {
 		if now[id] != "" || !strings.HasPrefix(id, Prefix) || slices.Contains(ids, id) {

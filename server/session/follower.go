@@ -140,6 +140,8 @@ func (t *followers) leave(id string, f *follower) {
 
 // newFollower loads a session and follows its log.
 func (s *Sessions) newFollower(ctx context.Context, id string) (*actor, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.opts.CallTimeout) // other callers wait for it too
+	defer cancel()
 	a, err := s.read(ctx, id, false)
 	if IsMissing(err) {
 		return nil, Fail(api.SessionExpired, "there is no session %q", id)
@@ -215,6 +217,9 @@ func (a *actor) showNew(ev eventlog.Event) error {
 	case "queue_updated":
 		a.core.knowQueue(a.conv.Queue)
 		item.queue = &told{a.core.header(""), a.core.told}
+	}
+	if ev.Sub == 0 {
+		a.srv.updated(a.id, a.core.AgentID, a.summary()) // before viewers see the message: they look up requests in the list
 	}
 	a.hub.publish([]Item{item}, func() func() []Item {
 		events, provider := a.stream.restart(), a.core.Provider

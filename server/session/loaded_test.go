@@ -42,7 +42,7 @@ func TestRecovered_held(t *testing.T) {
 				}
 				if err := c.with(t.Context(), c.id, func(a *actor) error {
 					a.sendNext()
-					if len(a.core.Requests) != 0 || len(a.conv.Prompts) != 0 || a.core.State.busy() {
+					if len(a.core.Requests) != 0 || len(a.conv.Prompts) != 0 || a.core.State.unfinished() {
 						t.Errorf("the session is %s with the requests %+v, want none: their agent is gone", a.core.State, a.core.Requests)
 					}
 					return nil

@@ -127,7 +127,8 @@ func (s *Sessions) loadOwned(ctx context.Context, id string, load func(Ownership
 		if a != nil {
 			a.cancel()
 		}
-		if owner == nil || !errors.Is(err, eventlog.ErrConflict) {
+		fenced := a != nil && a.lostOwner.Load() // a later write of the load has replaced the error of the one that conflicted
+		if owner == nil || !fenced && !errors.Is(err, eventlog.ErrConflict) {
 			break
 		}
 	}

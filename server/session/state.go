@@ -73,3 +73,6 @@ func (s State) next(o occurrence) (State, error) {
 
 // busy reports whether a turn is running.
 func (s State) busy() bool { return s == Running || s == RequiresAction }
+
+// unfinished reports whether a session in this state needs repair if no server has it in memory.
+func (s State) unfinished() bool { return s.busy() || s == Starting || s == Draining }
