@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -276,6 +277,19 @@ func TestCluster_rights(t *testing.T) {
 	if err := viewer.Call(two.ctx(), "session.query", api.QueryParams{SessionID: id, Text: "say no"}, nil); client.Reason(err) != api.AuthFailed {
 		t.Errorf("a viewer prompts: %v", err)
 	}
+	forwarded := func(method string) api.Reason { // what the owner decides
+		request := fmt.Appendf(nil, `{"method":%q,"token":%q,"params":{"session_id":%q,"text":"say no"}}`, method, made.ID, id)
+		if _, err := one.server.serveForwarded(t.Context(), request); err != nil {
+			return session.FailureOf(err).Reason
+		}
+		return ""
+	}
+	if r := forwarded("session.query"); r != api.AuthFailed {
+		t.Errorf("the owner lets a viewer prompt: %q", r)
+	}
+	if r := forwarded("session.getHistory"); r != "" {
+		t.Errorf("the owner refuses a viewer: %s", r)
+	}
 	two.call("tokens.revoke", api.TokensRevokeParams{ID: made.ID}, nil)
 	for i, n := range h.all {
 		h.eventually("the end of the token", func() bool {
@@ -285,6 +299,9 @@ func TestCluster_rights(t *testing.T) {
 		if t.Failed() {
 			t.Errorf("on server %d", i)
 		}
+	}
+	if r := forwarded("session.getHistory"); r != api.AuthFailed {
+		t.Errorf("the owner serves a revoked token: %q", r)
 	}
 }
 

@@ -18,6 +18,8 @@ type peers struct {
 	c     *cluster.Cluster
 	lists *cluster.Bucket // the list entries of sessions
 
+	telling sync.Mutex // held while entries are sent, so that an older one does not replace a newer one
+
 	mu    sync.Mutex
 	dirty map[string][]byte // entries to be told; nil ends one
 	wake  chan struct{}
@@ -108,6 +110,8 @@ func (p *peers) tell() {
 }
 
 func (p *peers) tellNow() {
+	p.telling.Lock()
+	defer p.telling.Unlock()
 	p.mu.Lock()
 	dirty := p.dirty
 	p.dirty = map[string][]byte{}

@@ -23,10 +23,6 @@ const (
 	maxServed = 256
 	// callPart is the size of one message in bytes. NATS must accept messages of twice that size.
 	callPart = 256 << 10
-	// replayTime is how long a server remembers the id of a call to refuse copies of it. It refuses older calls too, so
-	// the clocks of the servers must not differ by more.
-	replayTime = 10 * time.Minute
-	maxSeen    = 100_000
 )
 
 var (
@@ -68,7 +64,7 @@ type calls struct {
 
 	mu     sync.Mutex
 	open   map[string]*served // being received or run
-	seen   map[string]time.Time
+	seen   replays
 	closed bool
 }
 
@@ -218,7 +214,7 @@ func (c *Cluster) await(ctx context.Context, node, call string, answers <-chan *
 // Serve answers the calls of other servers until Close.
 func (c *Cluster) Serve(h Handler) (err error) {
 	c.calls.mu.Lock()
-	c.calls.handler, c.calls.open, c.calls.seen = h, map[string]*served{}, map[string]time.Time{}
+	c.calls.handler, c.calls.open, c.calls.seen = h, map[string]*served{}, newReplays(time.Now())
 	c.calls.mu.Unlock()
 	if c.calls.sub, err = c.nc.Subscribe(callSubject(c.opts.Node), c.take); err != nil {
 		return fmt.Errorf("cluster: %w", err)
@@ -289,22 +285,15 @@ func (c *Cluster) take(in *nats.Msg) {
 func (c *Cluster) begin(m message, reply string) *served {
 	sent, err := strconv.ParseInt(m.sent, 10, 64)
 	now := time.Now()
-	if age := now.Sub(time.Unix(sent, 0)); err != nil || age.Abs() > replayTime || !c.calls.seen[m.call].IsZero() || m.part != 0 {
-		c.logger.Warn("a call was refused: it was sent before, or the clocks of the servers differ", "age", age)
+	fresh, full := c.calls.seen.accept(m.call, time.Unix(sent, 0), now)
+	if err != nil || !fresh || m.part != 0 {
+		c.logger.Warn("a call was refused: it was sent before, or the clocks of the servers differ", "age", now.Sub(time.Unix(sent, 0)))
 		return nil
 	}
-	if len(c.calls.seen) >= maxSeen {
-		for id, at := range c.calls.seen {
-			if now.Sub(at) > 2*replayTime {
-				delete(c.calls.seen, id)
-			}
-		}
-	}
-	if len(c.calls.open) >= maxServed || len(c.calls.seen) >= maxSeen {
+	if len(c.calls.open) >= maxServed || full {
 		_ = c.send(reply, "", c.opts.Node, message{kind: kindBusy, call: m.call, sent: m.sent, parts: 1}) // the caller ends its wait by itself
 		return nil
 	}
-	c.calls.seen[m.call] = now
 	s := &served{timer: time.AfterFunc(c.ttl, func() {
 		c.calls.mu.Lock()
 		defer c.calls.mu.Unlock()

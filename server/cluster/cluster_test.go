@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -56,7 +57,11 @@ func TestCall(t *testing.T) {
 	if _, err := one.Call(t.Context(), "two", []byte("early")); !errors.Is(err, cluster.ErrNoNode) {
 		t.Errorf("a server that does not serve yet: %v", err)
 	}
-	if err := two.Serve(func(_ context.Context, request []byte) []byte { return append(request, '!') }); err != nil {
+	var served atomic.Int64
+	if err := two.Serve(func(_ context.Context, request []byte) []byte {
+		served.Add(1)
+		return append(request, '!')
+	}); err != nil {
 		t.Fatal(err)
 	}
 	for _, n := range []int{0, 1, 300 << 10, 9 << 20} {
@@ -69,11 +74,15 @@ func TestCall(t *testing.T) {
 	if _, err := one.Call(t.Context(), "two", make([]byte, cluster.MaxCall+1)); !errors.Is(err, cluster.ErrTooLarge) {
 		t.Errorf("a request that is too large: %v", err)
 	}
+	before := served.Load()
 	stranger := join(t, url, "three", bytes.Repeat([]byte("o"), cluster.MinKey))
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	if answer, err := stranger.Call(ctx, "two", []byte("let me in")); err == nil {
 		t.Errorf("without the key: %q", answer)
+	}
+	if _, err := one.Call(t.Context(), "two", nil); err != nil || served.Load() != before+1 { // it came after that of the stranger
+		t.Errorf("%d calls were run after that of the stranger, %v, want one", served.Load()-before, err)
 	}
 }
 
