@@ -176,8 +176,13 @@ func (s *Sessions) loadWith(ctx context.Context, id string, order func(*actor)) 
 
 // read loads a session without changing it. If shown is set, it includes the streamed text that viewers of this server
 // saw.
-func (s *Sessions) read(ctx context.Context, id string, shown bool) (*actor, error) {
+func (s *Sessions) read(ctx context.Context, id string, shown bool) (_ *actor, err error) {
 	a := s.newActor(id, "")
+	defer func() {
+		if err != nil {
+			a.cancel() // otherwise its context is kept until Close
+		}
+	}()
 	at, err := a.log.Last(ctx)
 	if err != nil && (!IsMissing(err) || len(s.losses(id)) == 0) {
 		return nil, err
