@@ -59,7 +59,7 @@ func child(mode string) {
 	case "orphan":
 		attr.Setsid = true
 	case "scrubbed":
-		env = env[:1]
+		env = env[:2] // without the mark
 	}
 	cmd := exec.Command(os.Args[0])
 	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.SysProcAttr = env, os.Stdin, os.Stdout, attr
