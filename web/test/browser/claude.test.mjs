@@ -331,7 +331,7 @@ step("the server is killed and started again, and the view comes back", async ()
   await said(page, "I remember the sea.");
   await same(page);
   assert.deepEqual(
-    page.faults.filter((f) => !/ERR_CONNECTION_REFUSED|WebSocket/.test(f)),
+    page.faults.filter((f) => !/ERR_(CONNECTION_REFUSED|CONNECTION_RESET|EMPTY_RESPONSE)|WebSocket/.test(f)),
     [],
   );
   await page.context().close();
