@@ -339,7 +339,7 @@ func cut(t *testing.T, name string, a *acptest.Agent, work string) {
 			}
 		case *event.ResultMessage:
 			if results++; results == 2 { // the cut is in what nobody asks for
-				_ = s.Close() // its end is what is looked at
+				_ = s.Close() // the test reads the events of the end
 			}
 		}
 	}

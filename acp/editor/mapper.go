@@ -34,13 +34,13 @@ type Mapper struct {
 	children  map[string]*child             // subagents by the call that began them
 	asides    []Update                      // texts of subagents that wait for the end of a message
 	streaming bool                          // a message of the main thread is being streamed
-	streamed  map[blockKey]*strings.Builder // what was shown of blocks that came in pieces, in this turn
+	streamed  map[blockKey]*strings.Builder // the shown text of blocks that came in pieces, in this turn
 	failed    map[string]bool               // MCP servers that the user has seen
 	tools     map[string]*toolCall
 	order     []string          // tool calls that have not ended, by their start
 	tasks     map[string]*task  // by id, those that have not ended
-	finished  map[string]string // what became of tasks whose tool call has no result yet
-	held      string            // the text of an API error, until the turn's end says what it was
+	finished  map[string]string // the results of tasks without a result of their tool call
+	held      string            // the text of an API error, until the end of the turn gives its kind
 	heldID    string
 
 	errorKind string // what the agent called the last error of the turn

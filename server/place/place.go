@@ -71,6 +71,7 @@ type Error struct {
 	Text   string
 }
 
+// Error returns the text for the caller.
 func (e *Error) Error() string { return e.Text }
 
 // fail returns an [*Error].
