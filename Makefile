@@ -7,8 +7,12 @@ KIND     ?=
 DIR      ?=
 BENCH    ?= .
 PART     ?=
-# What takes longest begins first. lint has run go vet. The rules for the repository, crossvet and the benchmarks' own tests run without the race detector.
-PKG      ?= ./internal/test/e2e ./claude ./cmd/parley ./server ./eventlog ./transcript $$(go list ./... | grep -vxE "$$(go list -m)/(internal/repo|internal/tool/crossvet|bench.*)")
+# What takes longest begins first. lint has run go vet.
+PKG      ?= ./internal/test/e2e ./claude ./cmd/parley ./server ./eventlog ./transcript $$(go list ./... | grep -vxE "$$(go list -m)/$(NORACE)")
+
+# These have one goroutine or build programs, so the race detector would only make them slow.
+NORACE    = (internal/repo|internal/tool/(corpus|crossvet|mutants|schemagen)|internal/lexers|contextref|claude/claudeevent|codex/codexevent|bench.*)
+RACELESS  = $$(go list ./... | grep -xE "$$(go list -m)/$(NORACE)")
 
 # Most of internal/test/e2e starts the real CLI, internal/repo builds programs, internal/tool is for maintainers, and most
 # tests use the test kits.
@@ -30,7 +34,7 @@ lint test fuzz bench soak corpus: export GOFLAGS += -buildvcs=false
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run build dist site test quick packages preflight deps lint generate fuzz bench soak mutants corpus clean
+.PHONY: help run build dist site test quick packages raceless preflight deps lint generate fuzz bench soak mutants corpus clean
 
 help: ## list the targets
 	@echo 'usage: make <target> [VARIABLE=value]'
@@ -40,7 +44,7 @@ help: ## list the targets
 	@echo 'variables'
 	@echo '  ARGS     flags for parley serve, as in: make run ARGS="--help"'
 	@echo '  PKG      the packages that make test, quick and bench run (./...)'
-	@echo '  PART     which part make soak runs: server, page, rest, host or agents (the first three)'
+	@echo '  PART     which part make soak runs: server, page, rest, host, machines, cluster or agents (the first three)'
 	@echo '  FUZZTIME how long each fuzz target runs (ten minutes in all)'
 	@echo '  VERSION  the version that make dist stamps (that of the source)'
 	@echo '  KIND, DIR which recordings make corpus checks, and the folder they are in'
@@ -62,13 +66,16 @@ site: ## write the documentation as web pages into dist/site
 	go run ./cmd/parley docs --out dist/site
 
 test: ## check everything: tools, CLI, lint, tests with the race detector
-	@PKG="$(PKG)" COUNTED="$(COUNTED)" scripts/test
+	@PKG="$(PKG)" RACELESS="$(RACELESS)" COUNTED="$(COUNTED)" scripts/test
 
 quick: ## check in about a minute: no race detector, no agent CLI, no node, no browser (PKG=./server/...)
 	@$(PLAIN) GOGC=800 go test $(QUICKFLAGS) -skip '^(TestGrowth.*|TestCancel)$$' $(QUICK)
 
 packages: # those that make test runs with the race detector
 	@go list $(PKG)
+
+raceless: # those that it runs without
+	@go list $(RACELESS)
 
 preflight:
 	@echo '== tools'
@@ -93,7 +100,7 @@ bench: ## measure side by side with the official SDKs, then the JSON engines (AR
 	go run ./bench $(ARGS)
 	cd bench/engines && go test -run '^$$' -bench '$(BENCH)' -count 5
 
-soak: preflight deps ## run the tests with their long parts, under an hour each (PART=server|page|rest|host|agents)
+soak: preflight deps ## run the tests with their long parts, under an hour each (PART=server|page|rest|host|machines|cluster|agents)
 	@scripts/install-peers agents
 	@scripts/install-peers editors
 	@scripts/soak $(PART)

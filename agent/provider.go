@@ -52,6 +52,9 @@ type Options struct {
 	// Keeper runs the commands that an agent under a host requests, so that they outlive this program like the agent.
 	// If it is nil, such an agent is not offered terminals.
 	Keeper Keeper
+	// MaxAbsence is how long the agent may have to wait without a program that answers it, under a host. 0 means that it ends with this
+	// program.
+	MaxAbsence time.Duration
 	// Sandbox is the kind of box that the session asks for; empty is the server's choice.
 	Sandbox string
 	// Box returns a spawner that starts the process of the agent in a box, with next or, if that is nil, on this machine. Only a provider

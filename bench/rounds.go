@@ -80,6 +80,7 @@ var measurements = []measurement{
 	{acpRows, (*bench).prepareACP, (*bench).acpRound},
 	{supervisorRows, nil, (*bench).supervisorRound},
 	{hostRows, nil, (*bench).hostRound},
+	{joinedRows, nil, (*bench).joinedRound},
 	{adoptRows, (*bench).prepareAdopt, (*bench).adoptRound},
 	{rows: []string{"eventlog_synced_per_s"}, round: (*bench).eventlogRound},
 }

@@ -3,10 +3,10 @@ package claude
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"time"
 
+	"github.com/seed7221b0f9/parley/claude/hook"
 	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 	"github.com/seed7221b0f9/parley/internal/proc"
@@ -53,6 +53,7 @@ func Adopt(ctx context.Context, opts *Options, a Adoption) (*Client, error) {
 	}
 	s.conn = conn
 	s.mux.Hold()
+	s.update(func(st *sessionState) { st.rebuilding = true })
 	end := s.begin(&reader{s: s, until: max(a.Last, 1), client: c})
 	s.mcp.open()
 	end()
@@ -115,6 +116,7 @@ func (r *reader) past(number uint64) {
 		r.until = 0
 		r.requireHandshake()
 		r.s.mux.Release()
+		r.s.update(func(st *sessionState) { st.rebuilding = false })
 		r.s.check()
 	}
 }
@@ -163,6 +165,9 @@ func (r *reader) wrote(e entry) {
 	}
 	// A line that is not JSON has had no effect on the CLI either.
 	begins, _ := r.s.mux.Wrote(e.text, answered)
+	if begins && !r.initialized {
+		r.s.launch.registered(e.text)
+	}
 	r.initialized = r.initialized || begins
 }
 
@@ -232,17 +237,8 @@ func (e entry) line() Line {
 func refusal(in message.JSON) []byte {
 	const why = "Parley was started again, and has no hook for this"
 	var input struct {
-		Event string `json:"hook_event_name"`
+		Event hook.Event `json:"hook_event_name"`
 	}
 	_ = jsonwire.Unmarshal(string(in), &input) // without an event there is no refusal
-	quoted, _ := jsonwire.Marshal(why)
-	switch input.Event {
-	case "PreToolUse":
-		return fmt.Appendf(nil, `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":%s}}`, quoted)
-	case "PermissionRequest":
-		return fmt.Appendf(nil, `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":%s}}}`, quoted)
-	case "UserPromptSubmit", "ConfigChange":
-		return fmt.Appendf(nil, `{"decision":"block","reason":%s}`, quoted)
-	}
-	return []byte(`{}`) // what has happened cannot be refused
+	return hook.Refusal(input.Event, why)
 }

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -366,6 +367,52 @@ func TestAdopt_answer(t *testing.T) {
 				}
 				client.Close()
 			})
+		})
+	}
+}
+
+// A hook that is open when the process ends is run again by the next one, under the id that the CLI was given, and answered once.
+func TestAdopt_hook(t *testing.T) {
+	for name, after := range map[string]string{
+		"open":      "",
+		"answered":  `>{"type":"control_response","response":{"subtype":"success","request_id":"h1","response":{}}}`,
+		"withdrawn": `<{"type":"control_cancel_request","request_id":"h1"}`,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			p := newKept(t, nil)
+			for _, l := range []string{
+				`>{"type":"control_request","request_id":"i1","request":{"subtype":"initialize","hooks":{"PostToolUse":[{"hookCallbackIds":["hook_0"]}],"PreToolUse":[{"hookCallbackIds":["hook_7"],"timeout":86400}]}}}`,
+				`<` + answer("i1", `{"commands":[]}`), `<` + hookLine("h1", "hook_7", `{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}`), after,
+			} {
+				if l != "" {
+					p.add(l[0] == '>', l[1:])
+				}
+			}
+			calls := 0
+			client, err := claude.Adopt(t.Context(), &claude.Options{SessionLock: claude.LockOff, MaxAbsence: 24 * time.Hour, Guard: func(_ context.Context, r *claude.GuardRequest) (*claude.Deny, error) {
+				calls++
+				return &claude.Deny{Message: "no " + r.ToolName}, nil
+			}}, claude.Adoption{Process: p, Last: uint64(len(p.lines))})
+			if err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			want := 0
+			if after == "" {
+				want = 1
+			}
+			if len(p.written) != want || calls != want {
+				t.Fatalf("%s: the guard is called %d times, and %q is written; want %d", name, calls, p.written, want)
+			}
+			if want == 1 && !strings.Contains(p.written[0], "no Bash") {
+				t.Errorf("the answer is %s, want that of the guard", p.written[0])
+			}
+			p.add(false, hookLine("h2", "hook_0", `{"hook_event_name":"PostToolUse"}`)) // of another version
+			synctest.Wait()
+			if n := len(p.written); n != want+1 || !strings.Contains(p.written[want], `"success"`) {
+				t.Errorf("%s: a hook that this version does not have is answered with %q", name, p.written[want:])
+			}
+			client.Close()
 		})
 	}
 }

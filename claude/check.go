@@ -37,6 +37,7 @@ var optionChecks = []optionCheck{
 	{"MaxThinkingTokens", func(o *Options) error {
 		return refuse(o.MaxThinkingTokens != nil && *o.MaxThinkingTokens < 0, "is negative")
 	}},
+	{"MaxAbsence", func(o *Options) error { return refuse(o.MaxAbsence < 0, "is negative") }},
 	{"MaxTurns", func(o *Options) error { return refuse(o.MaxTurns < 0, "is negative") }},
 	{"MaxBudgetUSD", func(o *Options) error {
 		return refuse(o.MaxBudgetUSD != nil && (!(*o.MaxBudgetUSD >= 0) || math.IsInf(*o.MaxBudgetUSD, 0)), "is not an amount of money")

@@ -38,6 +38,7 @@ var mistaken = map[string][]Options{
 	"Effort":            {{Effort: "hihg"}},
 	"Thinking":          {{Thinking: &Thinking{Type: "lots"}}, {Thinking: &Thinking{Type: ThinkingDisabled, Display: "omitted"}}, {Thinking: &Thinking{BudgetTokens: -1}}, {Thinking: &Thinking{}, MaxThinkingTokens: new(1)}},
 	"MaxThinkingTokens": {{MaxThinkingTokens: new(-1)}},
+	"MaxAbsence":        {{MaxAbsence: -1}},
 	"MaxTurns":          {{MaxTurns: -1}},
 	"MaxBudgetUSD":      {{MaxBudgetUSD: new(-0.5)}, {MaxBudgetUSD: new(math.NaN())}, {MaxBudgetUSD: new(math.Inf(1))}},
 	"TaskBudget":        {{TaskBudget: new(-1)}},

@@ -46,7 +46,7 @@ func lastUUID(cli *memCLI) (uuid string) {
 	return uuid
 }
 
-func TestBreakingOutOfQueryInterruptsAndTheNextSendWaits(t *testing.T) {
+func TestBreakInterruptsQueryBeforeNextSend(t *testing.T) {
 	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
 		cli.answers(map[string]string{"interrupt": `{"still_queued":[]}`})
 		broken := breakOut(t, client, "a", "assistant:one")
@@ -90,7 +90,7 @@ func TestDrainTimeout(t *testing.T) {
 	})
 }
 
-func TestEndOfContextOfQueryInterrupts(t *testing.T) {
+func TestQueryContextEndInterrupts(t *testing.T) {
 	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
 		cli.answers(map[string]string{"interrupt": `{}`})
 		enough := errors.New("enough")
@@ -108,7 +108,7 @@ func TestEndOfContextOfQueryInterrupts(t *testing.T) {
 	})
 }
 
-func TestBreakingOutAfterTheResultSendsNothing(t *testing.T) {
+func TestBreakAfterResultSendsNothing(t *testing.T) {
 	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
 		for _, at := range []string{"result:A", "assistant:A"} { // the result was read, or is ready to be read
 			done := make(chan struct{})
@@ -132,7 +132,7 @@ func TestBreakingOutAfterTheResultSendsNothing(t *testing.T) {
 	})
 }
 
-func TestBreakingOutOfAQueuedQueryTakesThePromptBack(t *testing.T) {
+func TestBreakWithdrawsQueuedPrompt(t *testing.T) {
 	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
 		cli.answers(map[string]string{"cancel_async_message": `{"cancelled":true}`})
 		running := send(t, client, "a")
@@ -201,7 +201,7 @@ func (l *logs) count(part string) (n int) {
 	return n
 }
 
-func TestMessagesOfNoTurnAreKept(t *testing.T) {
+func TestMessagesWithoutTurnAreKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cli, log := newCLI(t), newLogs()
 		opts := cli.options()
@@ -227,7 +227,7 @@ func TestMessagesOfNoTurnAreKept(t *testing.T) {
 	})
 }
 
-func TestLostMessagesAreWarnedOfOnce(t *testing.T) {
+func TestLostMessagesWarnOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cli, log := newCLI(t), newLogs()
 		opts := cli.options()
@@ -247,7 +247,7 @@ func TestLostMessagesAreWarnedOfOnce(t *testing.T) {
 	})
 }
 
-func TestDeathEndsTurnsAndCallsWithTheExit(t *testing.T) {
+func TestExitEndsTurnsAndCalls(t *testing.T) {
 	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
 		all := collect(client.Messages(t.Context()))
 		a, b := send(t, client, "a"), send(t, client, "b")
@@ -276,7 +276,7 @@ func TestDeathEndsTurnsAndCallsWithTheExit(t *testing.T) {
 	})
 }
 
-func TestWriteToADeadCLISaysHowItDied(t *testing.T) {
+func TestWriteAfterExitReportsExit(t *testing.T) {
 	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
 		cli.mu.Lock()
 		cli.eof = true // the pipe is broken, but the exit is not seen yet
@@ -298,7 +298,7 @@ func TestWriteToADeadCLISaysHowItDied(t *testing.T) {
 	})
 }
 
-func TestWriteThatFailsOnALivingCLI(t *testing.T) {
+func TestWriteFailsWhileCLIRuns(t *testing.T) {
 	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
 		cli.mu.Lock()
 		cli.eof = true
@@ -310,7 +310,7 @@ func TestWriteThatFailsOnALivingCLI(t *testing.T) {
 	})
 }
 
-func TestControlBehindCloseInputFailsAtOnce(t *testing.T) {
+func TestControlAfterCloseInputFails(t *testing.T) {
 	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
 		cli.onEOF = lives
 		client.CloseInput()
@@ -322,7 +322,7 @@ func TestControlBehindCloseInputFailsAtOnce(t *testing.T) {
 	})
 }
 
-func TestDeathBehindAnErrorResult(t *testing.T) {
+func TestExitAfterErrorResult(t *testing.T) {
 	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
 		turn := send(t, client, "a")
 		cli.say(initLine(turn.ID), bad("no", turn.ID))
@@ -431,7 +431,7 @@ func TestCloseInputLetsTheCLIFinish(t *testing.T) {
 
 // A turn fails if the CLI exits with status 0 before its result; after Close the error is
 // ErrClosed.
-func TestTurnOfACLIThatEndsWellWithoutAResult(t *testing.T) {
+func TestTurnWithoutResultBeforeExitZero(t *testing.T) {
 	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
 		turn := send(t, client, "a")
 		next := collect(send(t, client, "b").Range(t.Context()))
@@ -477,7 +477,7 @@ func TestControlIsARawCall(t *testing.T) {
 	})
 }
 
-func TestControlAnswerWithoutABody(t *testing.T) {
+func TestControlAnswerWithoutBody(t *testing.T) {
 	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
 		cli.onLine = func(line string) {
 			cli.say(`{"type":"control_response","response":{"subtype":"success","request_id":"` + parse(line).RequestID + `"}}`)
@@ -526,7 +526,7 @@ func TestControlTimeout(t *testing.T) {
 	})
 }
 
-func TestControlHasNoTimeoutOfItsOwn(t *testing.T) {
+func TestControlHasNoTimeout(t *testing.T) {
 	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Hour)
 		defer cancel()
@@ -549,7 +549,7 @@ func TestInterruptReceipt(t *testing.T) {
 
 const changed = `{"type":"system","subtype":"commands_changed","commands":[{"name":"new","description":"","argumentHint":""}]}`
 
-func TestCommandsAreKeptUpToDate(t *testing.T) {
+func TestCommandsFollowChanges(t *testing.T) {
 	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
 		if c := client.ServerInfo().Commands; len(c) != 1 || c[0].Name != "old" {
 			t.Fatalf("c is %v; want len(c) == 1 and c[0].Name == \"old\"", c)
@@ -563,7 +563,7 @@ func TestCommandsAreKeptUpToDate(t *testing.T) {
 	})
 }
 
-func TestCommandsThatChangeRightBehindTheHandshake(t *testing.T) {
+func TestCommandsChangeAfterHandshake(t *testing.T) {
 	for range 50 {
 		synctest.Test(t, func(t *testing.T) {
 			cli := newCLI(t)
@@ -624,7 +624,7 @@ func (h stuckHandler) Handle(context.Context, slog.Record) error {
 	panic("boom")
 }
 
-func TestLoggerHoldsUpNoMessage(t *testing.T) {
+func TestSlowLoggerDelaysNoMessage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cli := newCLI(t)
 		opts := cli.options()
@@ -642,7 +642,7 @@ func TestLoggerHoldsUpNoMessage(t *testing.T) {
 	})
 }
 
-func TestSendWithEndedContextWritesNothing(t *testing.T) {
+func TestSendAfterContextEndsWritesNothing(t *testing.T) {
 	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
 		enough := errors.New("enough")
 		ctx, cancel := context.WithCancelCause(t.Context())
@@ -659,7 +659,7 @@ func TestSendWithEndedContextWritesNothing(t *testing.T) {
 	})
 }
 
-func TestSendThatIsHeldUpEndsWithItsContext(t *testing.T) {
+func TestBlockedSendEndsWithContext(t *testing.T) {
 	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
 		cli.stuck()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)

@@ -82,7 +82,7 @@ func TestConnectWaitsForTheAnswer(t *testing.T) {
 	})
 }
 
-func TestConnectAnswerWithoutABody(t *testing.T) {
+func TestConnectAnswerWithoutBody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cli := newCLI(t)
 		cli.onLine = func(line string) {
@@ -113,7 +113,7 @@ func TestHandshakeTimeout(t *testing.T) {
 	})
 }
 
-func TestHandshakeTimeoutOfACLIThatDoesNotRead(t *testing.T) {
+func TestHandshakeTimeoutWithUnreadInput(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cli := newCLI(t)
 		cli.stuck()
@@ -126,7 +126,7 @@ func TestHandshakeTimeoutOfACLIThatDoesNotRead(t *testing.T) {
 	})
 }
 
-func TestCLIThatLivesOnBehindABrokenPipeIsStopped(t *testing.T) {
+func TestBrokenPipeStopsCLI(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cli := newCLI(t)
 		cli.onEOF = lives
@@ -174,7 +174,7 @@ func TestSilentExitDuringTheHandshake(t *testing.T) {
 	})
 }
 
-func TestResultInsteadOfAnAnswer(t *testing.T) {
+func TestResultInsteadOfAnswer(t *testing.T) {
 	// Like the recording resume-missing.
 	synctest.Test(t, func(t *testing.T) {
 		cli := newCLI(t)
@@ -201,7 +201,7 @@ func TestErrorAnswerToInitialize(t *testing.T) {
 	})
 }
 
-func TestAnswerToInitializeThatIsNoObject(t *testing.T) {
+func TestInitializeAnswerNotAnObject(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cli := newCLI(t)
 		cli.onEOF = lives
@@ -214,7 +214,7 @@ func TestAnswerToInitializeThatIsNoObject(t *testing.T) {
 	})
 }
 
-func TestEndOfContextWhileConnecting(t *testing.T) {
+func TestContextEndsWhileConnecting(t *testing.T) {
 	for _, stuck := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
 			cli := newCLI(t)
@@ -235,7 +235,7 @@ func TestEndOfContextWhileConnecting(t *testing.T) {
 	}
 }
 
-func TestAnswerBehindTheEndOfContextIsTooLate(t *testing.T) {
+func TestAnswerAfterContextEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cli := newCLI(t)
 		cli.onLine = func(string) {}
@@ -251,7 +251,7 @@ func TestAnswerBehindTheEndOfContextIsTooLate(t *testing.T) {
 	})
 }
 
-func TestEndOfContextRacesWithTheAnswer(t *testing.T) {
+func TestContextEndRacesWithAnswer(t *testing.T) {
 	for range 50 {
 		synctest.Test(t, func(t *testing.T) {
 			cli := newCLI(t)
@@ -282,7 +282,7 @@ func TestEndOfContextRacesWithTheAnswer(t *testing.T) {
 	}
 }
 
-func TestEndOfContextAfterConnectingIsNoMatter(t *testing.T) {
+func TestConnectContextEndsAfterConnect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cli := newCLI(t)
 		ctx, cancel := context.WithCancel(t.Context())

@@ -17,7 +17,7 @@ var (
 	ErrClosed = errors.New("claude: closed")
 	// ErrUsed is returned when an iterator is ranged over, or a prewarmed CLI is used, a second
 	// time.
-	ErrUsed = errors.New("claude: used twice")
+	ErrUsed = errors.New("claude: already used")
 	// ErrUnsupported is returned when the CLI does not know a control request or an option,
 	// mostly because it is too old.
 	ErrUnsupported = errors.New("claude: not supported by this CLI")

@@ -175,8 +175,8 @@ func (s *session) exitAfter(st *sessionState, stalled *StalledError) {
 	})
 }
 
-// onlyStays reports whether an error only means that the CLI did not exit in time.
-func onlyStays(err error) bool {
+// isExitTimeoutOnly reports whether an error only means that the CLI did not exit in time.
+func isExitTimeoutOnly(err error) bool {
 	stalled, ok := errors.AsType[*StalledError](err)
 	return ok && stalled.Phase == phaseExit
 }

@@ -22,7 +22,7 @@ func interrupts(cli *memCLI) (n int) {
 	return n
 }
 
-func TestEndOfContextInterruptsBeforeTheInputEnds(t *testing.T) {
+func TestContextEndInterruptsBeforeInputCloses(t *testing.T) {
 	forms := map[string]func(ctx context.Context, o *claude.Options) *stream{
 		"Query": func(ctx context.Context, o *claude.Options) *stream { return collect(claude.Query(ctx, "go", o)) },
 		"QueryStream": func(ctx context.Context, o *claude.Options) *stream {
@@ -67,7 +67,7 @@ func TestEndOfContextInterruptsBeforeTheInputEnds(t *testing.T) {
 	}
 }
 
-func TestInterruptThatIsNotAnsweredHasItsGrace(t *testing.T) {
+func TestInterruptGrace(t *testing.T) {
 	for _, grace := range []time.Duration{0, time.Minute} {
 		synctest.Test(t, func(t *testing.T) {
 			cli := newCLI(t)
@@ -94,7 +94,7 @@ func TestInterruptThatIsNotAnsweredHasItsGrace(t *testing.T) {
 	}
 }
 
-func TestBreakAfterTheResultInterruptsNothing(t *testing.T) {
+func TestBreakAfterResultDoesNotInterrupt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cli := newCLI(t)
 		cli.onLine = func(line string) {
@@ -116,7 +116,7 @@ func TestBreakAfterTheResultInterruptsNothing(t *testing.T) {
 }
 
 // A permission granted after the end of the context is not sent.
-func TestNoPermissionIsGrantedAfterTheEndOfTheContext(t *testing.T) {
+func TestNoPermissionAfterContextEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cli := newCLI(t)
 		cli.answers(nil)
@@ -148,7 +148,7 @@ func TestNoPermissionIsGrantedAfterTheEndOfTheContext(t *testing.T) {
 }
 
 // Messages that were not read before the end of the context are not yielded.
-func TestNothingIsYieldedAfterTheEndOfTheContext(t *testing.T) {
+func TestNoMessageAfterContextEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cli := newCLI(t)
 		cli.onLine = func(line string) {

@@ -89,7 +89,7 @@ func TestHangsEndByDefault(t *testing.T) {
 
 // A CLI that obeys an interrupt exits immediately, although the end of its input alone
 // would not stop it.
-func TestCancelledCLIThatObeysIsGoneAtOnce(t *testing.T) {
+func TestCancelledCLIExitsAtOnce(t *testing.T) {
 	for _, way := range []string{"cancel", "break"} {
 		t.Run(way, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
@@ -142,7 +142,7 @@ func TestCancelledConnectDoesNotWaitForTheStart(t *testing.T) {
 	}
 }
 
-func TestTornResultOfACLIThatEndsWell(t *testing.T) {
+func TestTornResultBeforeExitZero(t *testing.T) {
 	var last error
 	for _, err := range claude.Query(t.Context(), "go", fake("torn-well")) {
 		last = err

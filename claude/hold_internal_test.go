@@ -67,7 +67,7 @@ func startHeld(t *testing.T, out sink) (*session, *heldConn) {
 	return s, c
 }
 
-func TestHeldStreamClosesWithItsRun(t *testing.T) {
+func TestCloseStreamWithOpenRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, c := startHeld(t, &query{box: newLineQueue(nil)})
 		defer s.close()
@@ -91,7 +91,7 @@ func TestHeldStreamClosesWithItsRun(t *testing.T) {
 	})
 }
 
-func TestHeldClientClosesWithItsTurns(t *testing.T) {
+func TestCloseClientWithOpenTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := &Client{r: newRouter(), sending: make(chan struct{}, 1)}
 		s, c := startHeld(t, client.r)

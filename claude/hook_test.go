@@ -217,7 +217,7 @@ func TestHookErrorText(t *testing.T) {
 }
 
 // A hook that takes 30 s does not block other hooks, control calls or messages.
-func TestSlowHookBlocksNothing(t *testing.T) {
+func TestSlowHookDelaysNothing(t *testing.T) {
 	var begun time.Time
 	slow := func(context.Context, *hook.PreToolUseInput) (*hook.PreToolUseOutput, error) {
 		<-time.After(30 * time.Second)

@@ -57,7 +57,7 @@ func (s *session) whenIdle() (wake <-chan struct{}, err error) {
 
 // idle reports whether the session is idle; it runs inside update.
 func (s *session) idle(st *sessionState) bool {
-	return st.end.over() && !st.end.turn && st.openTurns() == 0 && s.mux.Busy() == 0
+	return !st.rebuilding && st.end.over() && !st.end.turn && st.openTurns() == 0 && s.mux.Busy() == 0
 }
 
 // openTurns counts the unfinished turns.

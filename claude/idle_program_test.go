@@ -26,7 +26,7 @@ func cliLate(cli *claudetest.CLI) int {
 	return 0
 }
 
-func TestInterruptedTurnOfAProcessLeavesNothing(t *testing.T) {
+func TestInterruptedTurnLeavesNoProcess(t *testing.T) {
 	client, err := claude.Connect(t.Context(), claudetest.FakeCLI("late"))
 	if err != nil {
 		t.Fatal(err)

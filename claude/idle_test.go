@@ -68,7 +68,7 @@ func TestWaitIdle(t *testing.T) {
 	})
 }
 
-func TestWaitIdleBehindATaskThatNobodyTakesUp(t *testing.T) {
+func TestWaitIdleAfterUnreportedTask(t *testing.T) {
 	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
 		a := send(t, client, "a")
 		cli.say(state("running"), initLine(a.ID), tasks("x"), good("A", a.ID), state("idle"), tasks())
@@ -80,7 +80,7 @@ func TestWaitIdleBehindATaskThatNobodyTakesUp(t *testing.T) {
 	})
 }
 
-func TestWaitIdleOfACLIWithoutStates(t *testing.T) {
+func TestWaitIdleWithoutStates(t *testing.T) {
 	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
 		send(t, client, "a")
 		w := waitIdle(t, client)
@@ -91,7 +91,7 @@ func TestWaitIdleOfACLIWithoutStates(t *testing.T) {
 	})
 }
 
-func TestWaitIdleWhileSomethingIsAsked(t *testing.T) {
+func TestWaitIdleDuringRequest(t *testing.T) {
 	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
 		cli.stuck()
 		cli.say(questionLine("r1", "elicitation"))
@@ -103,7 +103,7 @@ func TestWaitIdleWhileSomethingIsAsked(t *testing.T) {
 	})
 }
 
-func TestWaitIdleBehindACancelledPrompt(t *testing.T) {
+func TestWaitIdleAfterCancelledPrompt(t *testing.T) {
 	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
 		cli.answers(map[string]string{"cancel_async_message": `{"cancelled":true}`})
 		a := send(t, client, "a")
@@ -146,7 +146,7 @@ func TestWaitIdleEnds(t *testing.T) {
 	}
 }
 
-func TestInputStaysOpenUnderAQuestion(t *testing.T) {
+func TestInputOpenDuringQuestion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cli, s := query(t, nil)
 		cli.say(state("running"), initLine())

@@ -32,7 +32,7 @@ func wantInput(t *testing.T, cli *memCLI, open bool, when string) {
 	}
 }
 
-func TestInputOfAPromptClosesBehindResultAndIdle(t *testing.T) {
+func TestPromptInputClosesAfterResultAndIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cli, s := query(t, nil)
 		wantInput(t, cli, true, "before anything")
@@ -48,7 +48,7 @@ func TestInputOfAPromptClosesBehindResultAndIdle(t *testing.T) {
 	})
 }
 
-func TestInputOfAPromptStaysOpenWhenIdleComesFirst(t *testing.T) {
+func TestPromptInputOpenWhenIdleComesFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cli, s := query(t, nil)
 		cli.say(state("idle"), state("running"), initLine())
@@ -60,7 +60,7 @@ func TestInputOfAPromptStaysOpenWhenIdleComesFirst(t *testing.T) {
 	})
 }
 
-func TestInputOfAPromptStaysOpenUnderATask(t *testing.T) {
+func TestPromptInputOpenDuringTask(t *testing.T) {
 	// Like the recording background-tasks-control.
 	synctest.Test(t, func(t *testing.T) {
 		cli, s := query(t, nil)
@@ -74,7 +74,7 @@ func TestInputOfAPromptStaysOpenUnderATask(t *testing.T) {
 	})
 }
 
-func TestInputOfAPromptClosesAtTheResultOfACLIWithoutStates(t *testing.T) {
+func TestPromptInputClosesAtResultWithoutStates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cli, s := query(t, nil)
 		cli.say(initLine(), assistant("a"))
@@ -85,7 +85,7 @@ func TestInputOfAPromptClosesAtTheResultOfACLIWithoutStates(t *testing.T) {
 	})
 }
 
-func TestInputOfAPromptStaysOpenForQueuedTurns(t *testing.T) {
+func TestPromptInputOpenForQueuedTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cli, s := query(t, nil)
 		cli.say(initLine(), resultLine("a", `,"is_error":false,"queued_turn_count":1`))
@@ -139,7 +139,7 @@ func TestRunEndTimeoutIsAnOption(t *testing.T) {
 	})
 }
 
-func TestRunEndTimeoutDoesNotCountATurn(t *testing.T) {
+func TestRunEndTimeoutPausesDuringTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cli, s := query(t, nil)
 		cli.say(state("running"), tasks("a"), initLine(), good("a"))
@@ -157,7 +157,7 @@ func TestRunEndTimeoutDoesNotCountATurn(t *testing.T) {
 	})
 }
 
-func TestRunEndTimeoutDoesNotCountAQuestion(t *testing.T) {
+func TestRunEndTimeoutPausesDuringQuestion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cli, s := query(t, nil)
 		cli.say(state("running"), tasks("a"), initLine(), good("a"), state("requires_action"))
@@ -195,7 +195,7 @@ func produce(t *testing.T, cli *memCLI, f func(ctx context.Context, send func(me
 	return s
 }
 
-func TestInputOfAStreamClosesWhenProduceReturns(t *testing.T) {
+func TestStreamInputClosesWhenProduceReturns(t *testing.T) {
 	// Like the recording streaming-end-early.
 	synctest.Test(t, func(t *testing.T) {
 		cli := newCLI(t)
@@ -236,7 +236,7 @@ func TestStreamOfNoPrompts(t *testing.T) {
 	})
 }
 
-func TestErrorOfProduceEndsTheRun(t *testing.T) {
+func TestProduceErrorEndsRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cli := newCLI(t)
 		cli.onEOF = lives
@@ -260,7 +260,7 @@ func TestErrorOfProduceEndsTheRun(t *testing.T) {
 	})
 }
 
-func TestPromptThatCannotBeEncodedEndsTheRun(t *testing.T) {
+func TestUnencodablePromptEndsRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cli := newCLI(t)
 		s := produce(t, cli, func(_ context.Context, send func(message.UserInput) error) error {
@@ -272,7 +272,7 @@ func TestPromptThatCannotBeEncodedEndsTheRun(t *testing.T) {
 	})
 }
 
-func TestContextOfProduceEndsWithTheRun(t *testing.T) {
+func TestProduceContextEndsWithRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cli := newCLI(t)
 		var late time.Duration
@@ -292,7 +292,7 @@ func TestContextOfProduceEndsWithTheRun(t *testing.T) {
 	})
 }
 
-func TestSendBehindTheEndSaysSo(t *testing.T) {
+func TestSendAfterEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cli := newCLI(t)
 		var got error
@@ -308,7 +308,7 @@ func TestSendBehindTheEndSaysSo(t *testing.T) {
 	})
 }
 
-func TestStreamClosesTheInputOfAFailedWriteAndTellsTheExit(t *testing.T) {
+func TestStreamFailedWriteReportsExit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cli := newCLI(t)
 		dead := make(chan struct{})

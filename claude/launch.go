@@ -5,6 +5,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/claude/hook"
 	"github.com/seed7221b0f9/parley/internal/claudedir"
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
 // launch holds the effective options of one session: a private copy of the caller's
@@ -42,7 +43,7 @@ func unchecked(opts *Options) *launch {
 	o := opts.Clone()
 	l := &launch{Options: *o, Env: o.Env, CleanEnv: o.CleanEnv, SettingSources: o.SettingSources,
 		StrictMCPConfig: o.StrictMCPConfig, Continue: o.Continue, Resume: o.Resume, ForkSession: o.ForkSession}
-	l.hooks = hook.NewTable(l.allHooks())
+	l.hooks = hook.NewTable(l.allHooks(), l.MaxAbsence)
 	return l
 }
 
@@ -88,3 +89,16 @@ func (l *launch) useConfigDir(dir string) {
 
 // forks makes the launch write a new session with the content of the resumed one.
 func (l *launch) forks() { l.ForkSession = true }
+
+// registered takes the ids of hooks from the handshake of another process, before the CLI's requests are answered.
+func (l *launch) registered(line string) {
+	var m struct {
+		Request struct {
+			Hooks map[hook.Event][]hook.Registration `json:"hooks"`
+		} `json:"request"`
+	}
+	if err := jsonwire.Unmarshal(line, &m); err != nil {
+		m.Request.Hooks = nil // then every hook is refused
+	}
+	l.hooks = l.hooks.Registered(m.Request.Hooks)
+}

@@ -41,7 +41,7 @@ func (l *live) compareRequests() {
 			continue
 		}
 		var body map[string]any
-		if err := json.Unmarshal([]byte(l.there(string(r.Body))), &body); err != nil {
+		if err := json.Unmarshal([]byte(l.toRecorded(string(r.Body))), &body); err != nil {
 			l.t.Errorf("request: %v", err)
 			continue
 		}

@@ -181,7 +181,7 @@ func (c *liveCall) compareMessages() {
 	given := c.given()
 	var raw []json.RawMessage
 	for _, m := range c.got.Messages {
-		raw = append(raw, json.RawMessage(c.there(string(m.Raw()))))
+		raw = append(raw, json.RawMessage(c.toRecorded(string(m.Raw()))))
 	}
 	if (c.got.Via == viaConnect || c.got.Via == viaPrewarm) && !answersInitialize(c.proc) && len(raw) == 0 {
 		return // the refusal is the error of Connect
@@ -287,7 +287,7 @@ func (c *liveCall) compareCalls() {
 			c.errorf("%s: %v", label, got.Err)
 		case want.Result != nil && got.Err == nil:
 			c.compareSequences(label, sequence([]json.RawMessage{want.Result}, given),
-				sequence([]json.RawMessage{json.RawMessage(c.there(string(result)))}, given))
+				sequence([]json.RawMessage{json.RawMessage(c.toRecorded(string(result)))}, given))
 		}
 	}
 }
@@ -311,7 +311,7 @@ func (c *liveCall) compareStore() {
 		got.failed = got.failed || a.Failed
 		for _, e := range a.Entries {
 			if !a.Failed {
-				got.add(jsonValue([]byte(c.there(string(e)))))
+				got.add(jsonValue([]byte(c.toRecorded(string(e)))))
 			}
 		}
 	}

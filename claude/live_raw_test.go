@@ -237,7 +237,7 @@ func (f *feeder) compare() {
 		}
 	}
 	for _, line := range f.lines {
-		got = append(got, json.RawMessage(f.there(string(line))))
+		got = append(got, json.RawMessage(f.toRecorded(string(line))))
 	}
 	f.compareSequences("output", sequence(want, nil), sequence(got, nil))
 	code := 0

@@ -231,8 +231,8 @@ func (l *live) here(s string) string {
 	return strings.NewReplacer(recordedHome, l.root, dashed(recordedHome), dashed(l.root), "/usr/bin/node", l.node).Replace(s)
 }
 
-// there is the inverse of here.
-func (l *live) there(s string) string {
+// toRecorded is the inverse of here.
+func (l *live) toRecorded(s string) string {
 	return strings.NewReplacer(l.root, recordedHome, dashed(l.root), dashed(recordedHome), l.node, "/usr/bin/node").Replace(s)
 }
 

@@ -101,8 +101,8 @@ func fake(program string, params ...string) *claude.Options {
 	return opts
 }
 
-// taken holds the elements of an iterator.
-type taken struct {
+// iterated holds the elements of an iterator.
+type iterated struct {
 	texts    []string // texts of the answers, in order
 	unknown  []string // kinds
 	bad      int
@@ -112,8 +112,8 @@ type taken struct {
 	took     time.Duration
 }
 
-func take(seq iter.Seq2[message.Message, error], each func(n int)) *taken {
-	got := &taken{}
+func take(seq iter.Seq2[message.Message, error], each func(n int)) *iterated {
+	got := &iterated{}
 	begun, n := time.Now(), 0
 	for m, err := range seq {
 		if got.err != nil {
@@ -144,7 +144,7 @@ func take(seq iter.Seq2[message.Message, error], each func(n int)) *taken {
 
 // numbered checks that the texts are the numbered ones from 0 to n-1, and that the error was
 // the last element.
-func (got *taken) numbered(n int) error {
+func (got *iterated) numbered(n int) error {
 	for i, text := range got.texts {
 		if text != claudetest.NumberedText(i) {
 			return fmt.Errorf("message %d is %.40q", i, text)
@@ -162,7 +162,7 @@ func (got *taken) numbered(n int) error {
 }
 
 // complete checks for n messages, a successful result and no error.
-func (got *taken) complete(n int) error {
+func (got *iterated) complete(n int) error {
 	if err := got.numbered(n); err != nil {
 		return err
 	}
@@ -173,7 +173,7 @@ func (got *taken) complete(n int) error {
 }
 
 // exited checks for n messages and then an ExitError.
-func (got *taken) exited(n, code int, stderr string) error {
+func (got *iterated) exited(n, code int, stderr string) error {
 	if err := got.numbered(n); err != nil {
 		return err
 	}
@@ -189,17 +189,17 @@ func isExit(err error, code int, stderr string) error {
 }
 
 // through runs a program with Query or, every second time, with a client.
-func through(i int, opts *claude.Options, each func(n int)) *taken {
+func through(i int, opts *claude.Options, each func(n int)) *iterated {
 	if i%2 == 0 {
 		return take(claude.Query(context.Background(), "go", opts), each)
 	}
 	client, err := claude.Connect(context.Background(), opts)
 	if err != nil {
-		return &taken{err: err}
+		return &iterated{err: err}
 	}
 	all := client.Messages(context.Background())
 	if _, err := client.Send(context.Background(), claude.Text("go")); err != nil {
-		return &taken{err: err}
+		return &iterated{err: err}
 	}
 	got := take(all, each)
 	client.Close()

@@ -54,7 +54,7 @@ func (s *MCPServer) mistake() string {
 	case s.Type == "sdk":
 		return "has the type sdk, which needs a Server"
 	case local && remote:
-		return "has both a command and a URL, or what belongs to them"
+		return "has both a command and a URL, or options of both"
 	case s.Type == "stdio" && remote, (s.Type == "http" || s.Type == "sse") && local:
 		return "has the type " + s.Type + ", which does not go with the rest"
 	case s.URL != "" && s.Type == "":

@@ -26,7 +26,7 @@ func (w *mcpWorld) hear() <-chan string {
 	return heard
 }
 
-func TestProgressGoesBeforeTheResult(t *testing.T) {
+func TestProgressPrecedesResult(t *testing.T) {
 	w := serveTools(t, mcptool.NewTool("m", "", func(ctx context.Context, _ struct{}) (string, error) {
 		return "ok", mcptool.CallInfo(ctx).Progress(ctx, 1, 2, "half")
 	}))
@@ -35,7 +35,7 @@ func TestProgressGoesBeforeTheResult(t *testing.T) {
 	wantJSON(t, <-heard, `{"subtype":"mcp_message","server_name":"calc","message":{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":2,"progress":1,"total":2,"message":"half"}}}`)
 }
 
-func TestListChangedAndANewTool(t *testing.T) {
+func TestListChangedAddsTool(t *testing.T) {
 	server := claude.MCPServer{Server: mcptool.NewToolServer("calc", "1.0.0")}
 	w := serveMCP(t, &claude.Options{MCPServers: map[string]claude.MCPServer{"calc": server}})
 	heard := w.hear()

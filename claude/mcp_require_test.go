@@ -34,7 +34,7 @@ func mcpStates(asked *int, states ...[]map[string]string) claudetest.Program {
 	}
 }
 
-func stands(name, status string) map[string]string {
+func serverStatus(name, status string) map[string]string {
 	return map[string]string{"name": name, "status": status}
 }
 
@@ -47,14 +47,14 @@ func TestRequireMCP(t *testing.T) {
 		want    string // in the error
 		took    time.Duration
 	}{
-		{"at once", 0, [][]map[string]string{{stands("a", "connected"), stands("b", "connected")}}, "", 0},
-		{"later", 0, [][]map[string]string{{stands("a", "pending")}, {stands("a", "connected"), stands("b", "pending")}, {stands("a", "connected"), stands("b", "connected")}}, "", 60 * time.Millisecond},
-		{"failed", 0, [][]map[string]string{{stands("a", "connected"), failed}}, "b is failed (no such program)", 0},
-		{"one failed, one pending", 0, [][]map[string]string{{stands("a", "pending"), failed}, {stands("a", "connected"), failed}}, "b is failed", 20 * time.Millisecond},
-		{"never", 0, [][]map[string]string{{stands("a", "pending"), stands("b", "pending")}}, "a is pending, b is pending", 30 * time.Second},
-		{"a mistake in a name", 0, [][]map[string]string{{stands("a", "connected"), stands("bb", "connected")}}, "b is missing", 1050 * time.Millisecond},
-		{"known late", 0, [][]map[string]string{{stands("a", "connected")}, {stands("a", "connected"), stands("b", "connected")}}, "", 20 * time.Millisecond},
-		{"never, soon", time.Second, [][]map[string]string{{stands("a", "connected"), stands("b", "pending")}}, "b is pending", time.Second},
+		{"at once", 0, [][]map[string]string{{serverStatus("a", "connected"), serverStatus("b", "connected")}}, "", 0},
+		{"later", 0, [][]map[string]string{{serverStatus("a", "pending")}, {serverStatus("a", "connected"), serverStatus("b", "pending")}, {serverStatus("a", "connected"), serverStatus("b", "connected")}}, "", 60 * time.Millisecond},
+		{"failed", 0, [][]map[string]string{{serverStatus("a", "connected"), failed}}, "b is failed (no such program)", 0},
+		{"one failed, one pending", 0, [][]map[string]string{{serverStatus("a", "pending"), failed}, {serverStatus("a", "connected"), failed}}, "b is failed", 20 * time.Millisecond},
+		{"never", 0, [][]map[string]string{{serverStatus("a", "pending"), serverStatus("b", "pending")}}, "a is pending, b is pending", 30 * time.Second},
+		{"a mistake in a name", 0, [][]map[string]string{{serverStatus("a", "connected"), serverStatus("bb", "connected")}}, "b is missing", 1050 * time.Millisecond},
+		{"known late", 0, [][]map[string]string{{serverStatus("a", "connected")}, {serverStatus("a", "connected"), serverStatus("b", "connected")}}, "", 20 * time.Millisecond},
+		{"never, soon", time.Second, [][]map[string]string{{serverStatus("a", "connected"), serverStatus("b", "pending")}}, "b is pending", time.Second},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -95,10 +95,10 @@ func checkNotReady(t *testing.T, err error, want string) {
 }
 
 // Without a timeout it waits until the caller's context ends.
-func TestRequireMCPForEver(t *testing.T) {
+func TestRequireMCPWithoutTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0
-		opts := &claude.Options{RequireMCP: []string{"a"}, Spawner: claudetest.InProcess(mcpStates(&asked, []map[string]string{stands("a", "pending")}))}
+		opts := &claude.Options{RequireMCP: []string{"a"}, Spawner: claudetest.InProcess(mcpStates(&asked, []map[string]string{serverStatus("a", "pending")}))}
 		opts.MCPTimeout = -1
 		ctx, cancel := contextWithTimeout(t, 15*time.Minute)
 		defer cancel()
@@ -112,7 +112,7 @@ func TestRequireMCPForEver(t *testing.T) {
 }
 
 // If the CLI dies meanwhile, the error reports that.
-func TestRequireMCPOfACLIThatEnds(t *testing.T) {
+func TestRequireMCPAfterExit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dies := claudetest.InProcess(func(cli *claudetest.CLI) int {
 			cli.OnControl("mcp_status", func(claudetest.ControlRequest) (any, error) { return nil, claudetest.ErrNoAnswer })

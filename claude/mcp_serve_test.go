@@ -405,7 +405,7 @@ func TestSetMCPServersServes(t *testing.T) {
 	}
 }
 
-func TestLateServerIsLeftToTheCLI(t *testing.T) {
+func TestLateServerIsNotWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := claude.MCPServer{Server: mcptool.NewToolServer("slow", "1", mcptool.NewTool("add", "", add))}
 		slow.Server.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {

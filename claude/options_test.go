@@ -49,6 +49,7 @@ var reaches = map[string]reach{
 	"CanUseTool":                      {set: Options{CanUseTool: func(context.Context, *PermissionRequest) (PermissionResult, error) { return nil, nil }}, flag: []string{"--permission-prompt-tool=stdio"}},
 	"OnQuestion":                      {set: Options{OnQuestion: func(context.Context, *QuestionRequest) (*QuestionAnswer, error) { return nil, nil }}, flag: []string{"--permission-prompt-tool=stdio"}},
 	"Guard":                           {set: Options{Guard: func(context.Context, *GuardRequest) (*Deny, error) { return nil, nil }}, init: `{"hooks":{"PreToolUse":[{"hookCallbackIds":["hook_0"]}]}}`},
+	"MaxAbsence":                      {set: Options{MaxAbsence: time.Hour, Guard: func(context.Context, *GuardRequest) (*Deny, error) { return nil, nil }}, init: `{"hooks":{"PreToolUse":[{"hookCallbackIds":["hook_0"],"timeout":4200}]}}`},
 	"OnPlan":                          {set: Options{OnPlan: func(context.Context, *PlanRequest) (*PlanDecision, error) { return nil, nil }}, flag: []string{"--permission-prompt-tool=stdio"}},
 	"SupportedDialogKinds":            {set: Options{SupportedDialogKinds: []string{"k"}, OnUserDialog: func(context.Context, *UserDialogRequest) (*UserDialogResult, error) { return nil, nil }}, init: `{"supportedDialogKinds":["k"]}`},
 	"PermissionPrompts":               {set: Options{PermissionPrompts: "none"}, flag: []string{"--permission-prompts=none"}},

@@ -73,7 +73,7 @@ func TestAnswerLater(t *testing.T) {
 	})
 }
 
-func TestAnswerAfterTheRequestIsGone(t *testing.T) {
+func TestAnswerAfterWithdrawal(t *testing.T) {
 	withOptions(t, later(), func(t *testing.T, cli *memCLI, c *claude.Client) {
 		cli.say(request("r1", bashAsk), request("r2", bashAsk))
 		synctest.Wait()

@@ -64,10 +64,10 @@ func text(r *rand.Rand, v any) string {
 	return texts[r.IntN(len(texts))]
 }
 
-// TestNoAnswerHoldsANull builds answers with unset and odd fields: the encoded answer has
+// TestAnswersHaveNoNull builds answers with unset and odd fields: the encoded answer has
 // all members that the CLI requires and no null, or there is an error. The recordings
 // raw-can-* show how the CLI treats such mistakes.
-func TestNoAnswerHoldsANull(t *testing.T) {
+func TestAnswersHaveNoNull(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	asks := permissionAsks()
 	sent := map[string]int{}

@@ -74,7 +74,7 @@ func TestSlowConsumerStopsTheReader(t *testing.T) {
 	})
 }
 
-func TestEndOfContextGetsThroughBackPressure(t *testing.T) {
+func TestContextEndsUnderBackPressure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cli := greeting(t)
 		opts, _, _ := narrow(cli)
@@ -113,7 +113,7 @@ func pressed(t *testing.T) (*memCLI, *claude.Client, *claude.Turn) {
 	return cli, client, turn
 }
 
-func TestCloseGetsThroughBackPressure(t *testing.T) {
+func TestCloseUnderBackPressure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, client, turn := pressed(t)
 		client.Close()
@@ -125,7 +125,7 @@ func TestCloseGetsThroughBackPressure(t *testing.T) {
 	})
 }
 
-func TestReaderGoesOnWhenATurnIsRead(t *testing.T) {
+func TestReaderContinuesWhenTurnIsRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, client, turn := pressed(t)
 		defer client.Close()
@@ -136,7 +136,7 @@ func TestReaderGoesOnWhenATurnIsRead(t *testing.T) {
 	})
 }
 
-func TestReaderGoesOnWhenATurnIsWaitedFor(t *testing.T) {
+func TestReaderContinuesWhenTurnIsAwaited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, client, turn := pressed(t)
 		defer client.Close()
@@ -148,7 +148,7 @@ func TestReaderGoesOnWhenATurnIsWaitedFor(t *testing.T) {
 	})
 }
 
-func TestReaderGoesOnWhenMessagesAreRead(t *testing.T) {
+func TestReaderContinuesWhenMessagesAreRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cli, client, _ := pressed(t)
 		defer client.Close()
@@ -160,7 +160,7 @@ func TestReaderGoesOnWhenMessagesAreRead(t *testing.T) {
 	})
 }
 
-func TestReaderGoesOnWhenARangeIsLeft(t *testing.T) {
+func TestReaderContinuesAfterBreak(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cli, client, turn := pressed(t)
 		defer client.Close()
@@ -173,7 +173,7 @@ func TestReaderGoesOnWhenARangeIsLeft(t *testing.T) {
 	})
 }
 
-func TestEndOfContextOfACallGetsThroughBackPressure(t *testing.T) {
+func TestCallContextEndsUnderBackPressure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, client, _ := pressed(t)
 		defer client.Close()

@@ -174,7 +174,7 @@ func TestPrewarmFails(t *testing.T) {
 	}
 }
 
-func TestOutOfMemoryIsNamed(t *testing.T) {
+func TestExitNamesOutOfMemory(t *testing.T) {
 	err := &claude.ExitError{Code: -1, Signal: "SIGKILL", Foreign: true, OutOfMemory: true}
 	if !strings.Contains(err.Error(), "OOM killer") {
 		t.Error(err)

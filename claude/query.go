@@ -72,7 +72,7 @@ func lastResult(messages iter.Seq2[Message, error]) (*message.Result, error) {
 	var last *message.Result
 	var limit *message.RateLimitInfo
 	for m, err := range messages {
-		if last != nil && onlyStays(err) {
+		if last != nil && isExitTimeoutOnly(err) {
 			break // the CLI was stopped after its last message
 		}
 		if err != nil {

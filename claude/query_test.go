@@ -57,7 +57,7 @@ func TestQueryYieldsEverythingToTheEnd(t *testing.T) {
 	})
 }
 
-func TestQueryHidesWhatIsForTheHost(t *testing.T) {
+func TestQueryHidesHostMessages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cli := newCLI(t)
 		s := collect(claude.Query(t.Context(), "go", cli.options()))
@@ -73,7 +73,7 @@ func TestQueryHidesWhatIsForTheHost(t *testing.T) {
 	})
 }
 
-func TestQueryYieldsWhatItDoesNotKnow(t *testing.T) {
+func TestQueryYieldsUnknownMessages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cli := newCLI(t)
 		s := collect(claude.Query(t.Context(), "go", cli.options()))
@@ -87,7 +87,7 @@ func TestQueryYieldsWhatItDoesNotKnow(t *testing.T) {
 	})
 }
 
-func TestStrictLinesEndsWithTheBadLine(t *testing.T) {
+func TestStrictLinesEndAtBadLine(t *testing.T) {
 	for _, line := range []string{`[SandboxDebug] text`, `{"type":"assistant",`} {
 		synctest.Test(t, func(t *testing.T) {
 			cli := newCLI(t)
@@ -147,7 +147,7 @@ func TestGoodTurnClearsTheErrorResult(t *testing.T) {
 	}
 }
 
-func TestTurnWithoutTheModelDoesNotClearTheErrorResult(t *testing.T) {
+func TestTurnWithoutModelKeepsErrorResult(t *testing.T) {
 	empty := `{"type":"result","subtype":"success","is_error":false,"num_turns":0,"result":""}`
 	_, err := endOf(t, &claude.ExitError{Code: 1}, initLine(), bad("first"), empty)
 	if !errors.As(err, new(*message.ResultError)) {
@@ -155,7 +155,7 @@ func TestTurnWithoutTheModelDoesNotClearTheErrorResult(t *testing.T) {
 	}
 }
 
-func TestSignalAfterAGoodResultIsAnExitError(t *testing.T) {
+func TestSignalAfterResultIsExitError(t *testing.T) {
 	s, err := endOf(t, &claude.ExitError{Code: -1, Signal: "SIGKILL"}, initLine(), good("fine"))
 	if exit, ok := errors.AsType[*claude.ExitError](err); !ok || exit.Signal != "SIGKILL" {
 		t.Fatalf("%v; want ok and exit.Signal == \"SIGKILL\"", err)
@@ -165,7 +165,7 @@ func TestSignalAfterAGoodResultIsAnExitError(t *testing.T) {
 	}
 }
 
-func TestSignalAfterAnErrorResultIsAnExitError(t *testing.T) {
+func TestSignalAfterErrorResultIsExitError(t *testing.T) {
 	_, err := endOf(t, &claude.ExitError{Code: -1, Signal: "SIGKILL"}, initLine(), bad("no"))
 	if !errors.As(err, new(*claude.ExitError)) {
 		t.Fatalf("%v; want errors.As(err, new(*claude.ExitError))", err)
@@ -178,7 +178,7 @@ func resetsAt(rl *claude.RateLimitError, unix int64) bool {
 	return known && at.Unix() == unix
 }
 
-func TestRateLimitErrorTellsWhenItEnds(t *testing.T) {
+func TestRateLimitErrorResetsAt(t *testing.T) {
 	limit := `{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":1794708456}}`
 	_, err := endOf(t, &claude.ExitError{Code: 1}, limit, resultLine("slow down", `,"is_error":true,"api_error_status":429`))
 	rl, ok := errors.AsType[*claude.RateLimitError](err)
@@ -208,7 +208,7 @@ func runOf(t *testing.T, exit error, lines ...string) (r *message.Result, err er
 
 // Run returns the same result after a failed turn whether the CLI exits with success or
 // does not exit.
-func TestRunFailsAlikeHoweverTheCLIEnds(t *testing.T) {
+func TestRunErrorForEveryExit(t *testing.T) {
 	limit := `{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":1794708456}}`
 	limited := resultLine("slow down", `,"is_error":true,"api_error_status":429`)
 	missing := `{"type":"result","subtype":"error_during_execution","is_error":true,"num_turns":0,"errors":["No conversation found with session ID: x"]}`
@@ -227,7 +227,7 @@ func TestRunFailsAlikeHoweverTheCLIEnds(t *testing.T) {
 	}
 }
 
-func TestQueryWithoutAResultSaysSo(t *testing.T) {
+func TestQueryWithoutResult(t *testing.T) {
 	for name, lines := range map[string][]string{
 		"silent":       nil,
 		"half a turn":  {initLine(), assistant("half")},
@@ -242,7 +242,7 @@ func TestQueryWithoutAResultSaysSo(t *testing.T) {
 }
 
 // The result of one turn is not the result of the next.
-func TestTurnThatIsCutOffAfterAResultSaysSo(t *testing.T) {
+func TestTurnCutOffAfterResult(t *testing.T) {
 	for name, lines := range map[string][]string{
 		"half a turn": {initLine(), good("A"), initLine(), assistant("half")},
 		"torn result": {initLine(), good("A"), initLine(), `{"type":"result","subtype":"succ`},
@@ -284,7 +284,7 @@ func TestSilentExitBeforeReadingHasNoResult(t *testing.T) {
 	})
 }
 
-func TestCLIThatDoesNotReadButEndsWellIsNoError(t *testing.T) {
+func TestExitZeroWithUnreadInput(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cli := newCLI(t)
 		cli.eof = true // the CLI has closed its input
@@ -299,7 +299,7 @@ func TestCLIThatDoesNotReadButEndsWellIsNoError(t *testing.T) {
 	})
 }
 
-func TestExitBeforeReadingSaysWhy(t *testing.T) {
+func TestExitBeforeReadingReportsReason(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cli := newCLI(t)
 		cli.die(&claude.ExitError{Code: 1, Stderr: "error: unknown option"})
@@ -335,7 +335,7 @@ func TestRunReturnsTheLastResult(t *testing.T) {
 	}
 }
 
-func TestRunReturnsTheResultBesideTheError(t *testing.T) {
+func TestRunReturnsResultAndError(t *testing.T) {
 	r, err := run(t, &claude.ExitError{Code: 1}, initLine(), bad("no"))
 	if !errors.As(err, new(*message.ResultError)) || r == nil || r.Result != "no" {
 		t.Fatalf("%v %v; want errors.As(err, new(*message.ResultError)) and r != nil and r.Result == \"no\"", r, err)
@@ -399,7 +399,7 @@ func TestBreakStopsTheCLI(t *testing.T) {
 	})
 }
 
-func TestEndOfContextStopsTheCLI(t *testing.T) {
+func TestContextEndStopsCLI(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cli := newCLI(t)
 		cli.exit = &claude.ExitError{Code: 143}
@@ -420,7 +420,7 @@ func TestEndOfContextStopsTheCLI(t *testing.T) {
 	})
 }
 
-func TestEndOfContextDuringASlowHandshake(t *testing.T) {
+func TestContextEndsDuringHandshake(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cli := newCLI(t)
 		cli.stuck() // initialize cannot even be written
@@ -456,7 +456,7 @@ func TestEndedContextStartsNothing(t *testing.T) {
 	})
 }
 
-func TestOptionsThatConflictStartNothing(t *testing.T) {
+func TestConflictingOptionsStartNoProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cli := newCLI(t)
 		opts := cli.options()
@@ -474,7 +474,7 @@ func TestOptionsThatConflictStartNothing(t *testing.T) {
 	})
 }
 
-func TestHandshakeThatStallsEndsTheQuery(t *testing.T) {
+func TestStalledHandshakeEndsQuery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cli := newCLI(t)
 		cli.onLine = func(string) {}

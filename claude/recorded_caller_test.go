@@ -131,7 +131,7 @@ func TestCallOptions(t *testing.T) {
 	}
 	// The official SDK does not have these, or the run sets them.
 	own := []string{"User", "Isolation", "Transport", "Spawner", "AllSkills", "StrictLines", "MaxLine", "MaxBuffered", "Trace", "Logger", "Deadlines",
-		"OnQuestion", "OnPlan", "Guard", "RequireMCP", "SessionLock", "Tenant", "Admission", "Weight", "Registry", "Supervisor", "KeepChildren"}
+		"OnQuestion", "OnPlan", "Guard", "MaxAbsence", "RequireMCP", "SessionLock", "Tenant", "Admission", "Weight", "Registry", "Supervisor", "KeepChildren"}
 	v := reflect.ValueOf(*got)
 	for i := range v.NumField() {
 		name := v.Type().Field(i).Name

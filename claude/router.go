@@ -438,7 +438,7 @@ func (r *router) outcome() (err error) {
 // abandon marks a turn as being drained. It returns false if the turn has ended.
 func (r *router) abandon(t *Turn) (yes bool) {
 	r.update(func(st *routerState) {
-		if yes = !t.gone() && !st.draining[t]; yes {
+		if yes = !t.finished() && !st.draining[t]; yes {
 			st.draining[t] = true
 			r.drain.Add(1)
 		}

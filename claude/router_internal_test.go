@@ -90,7 +90,7 @@ func TestRouterInitOfAnotherTurn(t *testing.T) {
 
 // No more messages of an abandoned turn are kept, and it keeps its place until the CLI has finished it: its
 // later messages do not belong to another turn.
-func TestRouterLateMessagesOfATurnThatWasGivenUp(t *testing.T) {
+func TestRouterMessagesAfterAbandonedTurn(t *testing.T) {
 	r, turns := routed(t, "a", "b")
 	var given []*Turn
 	r.onStall = func(t *Turn) { given = append(given, t) }
@@ -99,7 +99,7 @@ func TestRouterLateMessagesOfATurnThatWasGivenUp(t *testing.T) {
 	r.stalled(stalled)
 	r.stalled(stalled) // it is abandoned once
 	a, b := turns["a"], turns["b"]
-	if len(given) != 1 || given[0] != a || !a.over() || a.gone() || b.over() {
+	if len(given) != 1 || given[0] != a || !a.over() || a.finished() || b.over() {
 		t.Fatalf("given up: %v", given)
 	}
 	before := a.box.count()
@@ -108,14 +108,14 @@ func TestRouterLateMessagesOfATurnThatWasGivenUp(t *testing.T) {
 		t.Errorf("%d late entries of a, %d of b", n-before, b.box.count())
 	}
 	route(r, resultOf(`,"user_message_uuid":"a"`))
-	if !a.gone() || a.result != nil || !errors.Is(a.err, stalled) || a.box.count() != before || b.over() {
-		t.Errorf("gone %v, %v, %v", a.gone(), a.result, a.err)
+	if !a.finished() || a.result != nil || !errors.Is(a.err, stalled) || a.box.count() != before || b.over() {
+		t.Errorf("gone %v, %v, %v", a.finished(), a.result, a.err)
 	}
 }
 
 // The state of a turn is the one that the CLI reports after the result: an aborted turn is cancelled, during
 // an answer or a tool.
-func TestRouterStateOfAnAbortedTurn(t *testing.T) {
+func TestRouterStateOfAbortedTurn(t *testing.T) {
 	for reason, want := range map[message.TerminalReason]message.CommandState{
 		message.TerminalAbortedStreaming: message.CommandCancelled,
 		message.TerminalAbortedTools:     message.CommandCancelled,
@@ -125,7 +125,7 @@ func TestRouterStateOfAnAbortedTurn(t *testing.T) {
 	} {
 		r, turns := routed(t, "a")
 		route(r, startedA, initA, resultOf(`,"user_message_uuid":"a","terminal_reason":"`+string(reason)+`"`))
-		if a := turns["a"]; a.State() != want || !a.gone() {
+		if a := turns["a"]; a.State() != want || !a.finished() {
 			t.Errorf("%q: %s; want a.State() == want and a.gone()", reason, a.State())
 		}
 	}
@@ -145,7 +145,7 @@ func TestRouterDoubleCancel(t *testing.T) {
 	route(r, `{"type":"command_lifecycle","command_uuid":"b","state":"cancelled"}`)
 	told = 0
 	r.drop(turns["b"], errEnded)
-	if a, b := turns["a"], turns["b"]; a.over() || !errors.Is(b.err, ErrCancelled) || !b.gone() || b.State() != message.CommandCancelled {
+	if a, b := turns["a"], turns["b"]; a.over() || !errors.Is(b.err, ErrCancelled) || !b.finished() || b.State() != message.CommandCancelled {
 		t.Errorf("a is over: %v; b: %v, %s", a.over(), b.err, b.State())
 	}
 	if told != 1 || r.unfinished() != 1 {

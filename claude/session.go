@@ -61,6 +61,9 @@ type session struct {
 // sessionState is the mutable state of a session. It changes only inside update. Separate
 // pure types make the decisions: handshake, runEnd, taskTable.
 type sessionState struct {
+	// rebuilding is set until an adopted session has read the lines of the past.
+	rebuilding bool
+
 	cause    error // the first cause with which the session was stopped
 	halting  bool
 	leaving  bool  // the session is closing
@@ -242,7 +245,7 @@ var errEnded error = &endedError{}
 
 type endedError struct{}
 
-func (*endedError) Error() string { return "claude: the CLI has ended" }
+func (*endedError) Error() string { return "claude: the CLI exited" }
 
 func (*endedError) Is(target error) bool { return target == ErrClosed }
 

@@ -121,7 +121,7 @@ func TestLockDir_links(t *testing.T) {
 }
 
 // An aborted steal returns the lock to its owner.
-func TestGuardBreaksOffASteal(t *testing.T) {
+func TestGuardStopsSteal(t *testing.T) {
 	dir := t.TempDir()
 	g := &sessionGuard{launch: unchecked(&Options{SessionLock: LockSteal}), on: true, dir: func() string { return dir }}
 	owner, err := filelock.TryLock(g.path(sessionOne))

@@ -38,7 +38,7 @@ func makeLockDir(dir string) error {
 			return err
 		}
 		if !info.IsDir() {
-			return fmt.Errorf("claude: %s is not a directory of its own", path)
+			return fmt.Errorf("claude: %s is not a separate directory", path)
 		}
 	}
 	return nil

@@ -37,7 +37,7 @@ func wantStalled(t *testing.T, err error, phase string, since time.Duration) *cl
 	return stalled
 }
 
-func TestSilenceEndsATurnAndTheSessionGoesOn(t *testing.T) {
+func TestSilenceEndsTurnNotSession(t *testing.T) {
 	withDeadlines(t, claude.Deadlines{SilenceTimeout: time.Minute}, func(t *testing.T, cli *memCLI, client *claude.Client) {
 		a := send(t, client, "a")
 		s := collect(a.Messages(t.Context()))
@@ -75,7 +75,7 @@ func TestSilenceEndsATurnAndTheSessionGoesOn(t *testing.T) {
 	})
 }
 
-func TestSilenceDoesNotCountWhileSomethingIsAsked(t *testing.T) {
+func TestSilencePausesDuringRequest(t *testing.T) {
 	withDeadlines(t, claude.Deadlines{SilenceTimeout: time.Minute}, func(t *testing.T, cli *memCLI, client *claude.Client) {
 		a := send(t, client, "a")
 		s := collect(a.Messages(t.Context()))
@@ -129,7 +129,7 @@ func TestStallOfAQueryStopsTheCLI(t *testing.T) {
 	}
 }
 
-func TestSilenceOfAQueryDoesNotCountBackgroundTasks(t *testing.T) {
+func TestQuerySilenceIgnoresBackgroundTasks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cli, s := query(t, func(o *claude.Options) { o.SilenceTimeout = time.Minute })
 		cli.say(state("running"), initLine(), tasks("x"), good("a"), state("idle"))
@@ -141,7 +141,7 @@ func TestSilenceOfAQueryDoesNotCountBackgroundTasks(t *testing.T) {
 	})
 }
 
-func TestControlTimeoutSaysWhatWasLast(t *testing.T) {
+func TestControlTimeoutNamesLastMessage(t *testing.T) {
 	withDeadlines(t, claude.Deadlines{SilenceTimeout: -1, ControlTimeout: time.Minute}, func(t *testing.T, cli *memCLI, client *claude.Client) {
 		cli.say(state("idle"))
 		err := client.Control(t.Context(), "never_answered", nil, nil)
@@ -151,7 +151,7 @@ func TestControlTimeoutSaysWhatWasLast(t *testing.T) {
 	})
 }
 
-func TestSilenceDoesNotCountASlowReader(t *testing.T) {
+func TestSilenceIgnoresSlowReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cli := newCLI(t)
 		opts := cli.options()

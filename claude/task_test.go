@@ -79,7 +79,7 @@ func TestTasks(t *testing.T) {
 	})
 }
 
-func TestTasksInACircleAreNotLost(t *testing.T) {
+func TestTaskCycleIsKept(t *testing.T) {
 	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
 		cli.say(taskLine("task_started", "a", `"description":"","parent_task_id":"b"`), taskLine("task_started", "b", `"description":"","parent_task_id":"a"`),
 			taskLine("task_started", "c", `"description":"","parent_task_id":"gone"`), taskLine("task_started", "d", `"description":"","parent_task_id":"a"`))

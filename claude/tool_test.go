@@ -257,7 +257,7 @@ func TestDecodeToolResultOfAnyKind(t *testing.T) {
 }
 
 // The block for the model distinguishes a failure from a text.
-func TestDecodeToolResultSaysError(t *testing.T) {
+func TestDecodeToolResultError(t *testing.T) {
 	for isError, want := range map[bool]any{true: &tool.ErrorResult{Text: "x"}, false: &tool.TextResult{Text: "x"}} {
 		m := &message.User{
 			Message:       message.UserContent{Content: message.BlockContent(&message.ToolResult{IsError: isError})},

@@ -171,7 +171,7 @@ answer msg_0004 in
 	}
 }
 
-func TestTraceOfNothingCostsNothing(t *testing.T) {
+func TestEmptyTraceAllocatesNothing(t *testing.T) {
 	var lines []entry
 	for _, scenario := range []string{"partial-tool", "agent-forward-text"} {
 		for _, text := range recordedLines(t, scenario) {

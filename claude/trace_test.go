@@ -62,19 +62,19 @@ func TestTraceIsCalledInOrder(t *testing.T) {
 	}
 }
 
-func TestTraceThatPanicsHarmsNothing(t *testing.T) {
+func TestPanickingTrace(t *testing.T) {
 	if told := traced(t, func() { panic("boom") }); len(told) != 3 {
 		t.Fatalf("told is %v; want len(told) == 3", told)
 	}
 }
 
-func TestTraceThatIsSlowHarmsNothing(t *testing.T) {
+func TestSlowTrace(t *testing.T) {
 	if told := traced(t, func() { <-time.After(time.Minute) }); len(told) != 3 {
 		t.Fatalf("told is %v; want len(told) == 3", told)
 	}
 }
 
-func TestSlowTraceHoldsUpNoMessage(t *testing.T) {
+func TestSlowTraceDelaysNoMessage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cli := newCLI(t)
 		opts := cli.options()
@@ -99,7 +99,7 @@ func TestSlowTraceHoldsUpNoMessage(t *testing.T) {
 	})
 }
 
-func TestTraceOfADeathDuringTheHandshake(t *testing.T) {
+func TestTraceOfExitDuringHandshake(t *testing.T) {
 	for range 50 {
 		synctest.Test(t, func(t *testing.T) {
 			cli := newCLI(t)

@@ -59,8 +59,8 @@ func (t *Turn) finish(result *message.Result, err error) {
 	close(t.ended)
 }
 
-// gone reports whether the CLI has finished the turn.
-func (t *Turn) gone() bool {
+// finished reports whether the CLI has finished the turn.
+func (t *Turn) finished() bool {
 	select {
 	case <-t.left:
 		return true
@@ -147,7 +147,7 @@ func (t *Turn) Wait(ctx context.Context) (*message.Result, error) {
 // Cancel cancels the prompt if its turn has not begun, and interrupts the turn if it has. After the
 // end of the turn it has no effect.
 func (t *Turn) Cancel(ctx context.Context) error {
-	if t.gone() {
+	if t.finished() {
 		return nil
 	}
 	if !t.c.r.running(t) {

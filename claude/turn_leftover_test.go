@@ -10,13 +10,13 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-// says returns an assistant line of a subagent, or one that names its prompt.
-func says(text, parent, uuid string) string {
+// assistantLine returns an assistant line of a subagent, or one that names its prompt.
+func assistantLine(text, parent, uuid string) string {
 	return fmt.Sprintf(`{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":%q}]},"parent_tool_use_id":%s,"user_message_uuid":%q,%s}`,
 		text, parent, uuid, session)
 }
 
-func TestWhatIsLeftOfATurnIsNotInTheNext(t *testing.T) {
+func TestLeftoverOfTurnNotInNext(t *testing.T) {
 	for _, strict := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			cli := newCLI(t)
@@ -29,20 +29,20 @@ func TestWhatIsLeftOfATurnIsNotInTheNext(t *testing.T) {
 			as := collect(a.Messages(t.Context()))
 			cli.say(initLine(a.ID), agentCall("toolu_1", "null"), tasks("x"),
 				taskLine("task_started", "x", `"tool_use_id":"toolu_1","description":"","task_type":"local_agent"`),
-				says("sub 1", `"toolu_1"`, a.ID), bad("interrupted", a.ID), assistant("between"))
+				assistantLine("sub 1", `"toolu_1"`, a.ID), bad("interrupted", a.ID), assistant("between"))
 			as.want(t, "system/init", "assistant", "system/background_tasks_changed", "system/task_started", "assistant:sub 1", "result:interrupted")
 			b := send(t, client, "b")
 			bs := collect(b.Messages(t.Context()))
 			cli.say(lifecycle(b.ID, "started"), initLine(b.ID),
-				says("late", "null", a.ID),
-				says("sub 2", `"toolu_1"`, a.ID),
+				assistantLine("late", "null", a.ID),
+				assistantLine("sub 2", `"toolu_1"`, a.ID),
 				taskLine("task_progress", "x", `"description":""`),
 				taskLine("task_started", "y", `"tool_use_id":"toolu_2","parent_task_id":"x","description":""`),
-				says("sub sub", `"toolu_2"`, ""),
-				says("mine", "null", b.ID),
+				assistantLine("sub sub", `"toolu_2"`, ""),
+				assistantLine("mine", "null", b.ID),
 				taskLine("task_notification", "x", `"tool_use_id":"toolu_1","status":"completed","output_file":"","summary":""`),
 				taskLine("task_started", "x", `"tool_use_id":"toolu_3","description":"taken up again"`),
-				says("sub 3", `"toolu_3"`, b.ID),
+				assistantLine("sub 3", `"toolu_3"`, b.ID),
 				good("B", b.ID))
 			bs.want(t, "lifecycle:started", "system/init", "assistant:mine", "system/task_started", "assistant:sub 3", "result:B")
 			bs.ended(t)

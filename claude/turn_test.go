@@ -13,7 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude/message"
 )
 
-func TestSendPutsAUUIDOnEveryPrompt(t *testing.T) {
+func TestSendSetsUUID(t *testing.T) {
 	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
 		first := send(t, client, "one")
 		own, err := client.Send(t.Context(), message.UserInput{Content: claude.Text("two").Content, UUID: "11111111-1111-4111-8111-111111111111"})
@@ -95,7 +95,7 @@ func TestMergedTurnsShareMessagesAndResult(t *testing.T) {
 	})
 }
 
-func TestPromptThatJoinsARunningTurn(t *testing.T) {
+func TestPromptJoinsRunningTurn(t *testing.T) {
 	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
 		a := send(t, client, "a")
 		as := collect(a.Messages(t.Context()))
@@ -127,7 +127,7 @@ func TestInterruptedTurn(t *testing.T) {
 	})
 }
 
-func TestCLIThatNamesNobodyAnswersInOrder(t *testing.T) {
+func TestAnswersWithoutPromptIDsInOrder(t *testing.T) {
 	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
 		a, b, c := send(t, client, "a"), send(t, client, "b"), send(t, client, "c")
 		as, bs, cs := collect(a.Messages(t.Context())), collect(b.Messages(t.Context())), collect(c.Messages(t.Context()))
@@ -146,7 +146,7 @@ func TestCLIThatNamesNobodyAnswersInOrder(t *testing.T) {
 	})
 }
 
-func TestTurnOfTheCLIsOwnEndsNoTurnOfACLIThatNamesNobody(t *testing.T) {
+func TestSelfStartedTurnWithoutPromptIDs(t *testing.T) {
 	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
 		turn := send(t, client, "a")
 		cli.say(initLine(), assistant("noticed"), ownResult("noticed"))
@@ -157,7 +157,7 @@ func TestTurnOfTheCLIsOwnEndsNoTurnOfACLIThatNamesNobody(t *testing.T) {
 	})
 }
 
-func TestCLIThatNamesNobodyWithStrictLines(t *testing.T) {
+func TestStrictLinesWithoutPromptIDs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cli := newCLI(t)
 		opts := cli.options()
@@ -172,7 +172,7 @@ func TestCLIThatNamesNobodyWithStrictLines(t *testing.T) {
 	})
 }
 
-func TestTurnOfTheCLIsOwnReachesOnlyMessages(t *testing.T) {
+func TestSelfStartedTurnReachesMessages(t *testing.T) {
 	// Like the recording background-tasks-control.
 	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
 		all := collect(client.Messages(t.Context()))
@@ -194,7 +194,7 @@ func TestTurnOfTheCLIsOwnReachesOnlyMessages(t *testing.T) {
 	})
 }
 
-func TestFailedTurnEndsWithItsErrorBesideItsResult(t *testing.T) {
+func TestFailedTurnReturnsErrorAndResult(t *testing.T) {
 	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
 		turn := send(t, client, "a")
 		s := collect(turn.Messages(t.Context()))
@@ -211,7 +211,7 @@ func TestFailedTurnEndsWithItsErrorBesideItsResult(t *testing.T) {
 	})
 }
 
-func TestFailedTurnsOfAClientAndOneThatIsFine(t *testing.T) {
+func TestFailedTurnsThenGoodTurn(t *testing.T) {
 	limit := `{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":1794708456}}`
 	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
 		a := collect(client.Query(t.Context(), "a"))
@@ -278,7 +278,7 @@ func TestTurn_Discard(t *testing.T) {
 	})
 }
 
-func TestTurnMessagesFromTheStartThoughReadLate(t *testing.T) {
+func TestTurnMessagesReadLate(t *testing.T) {
 	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
 		turn := send(t, client, "a")
 		cli.say(turnLines(turn.ID, "A")...)
@@ -291,7 +291,7 @@ func TestTurnMessagesFromTheStartThoughReadLate(t *testing.T) {
 	})
 }
 
-func TestEndOfContextEndsARange(t *testing.T) {
+func TestContextEndsRange(t *testing.T) {
 	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
 		enough := errors.New("enough")
 		ctx, cancel := context.WithCancelCause(t.Context())
@@ -315,7 +315,7 @@ func TestEndOfContextEndsARange(t *testing.T) {
 	})
 }
 
-func TestEndOfContextIsSeenThoughMessagesAreThere(t *testing.T) {
+func TestContextEndBeforeBufferedMessages(t *testing.T) {
 	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
 		turn := send(t, client, "a")
 		cli.say(initLine(turn.ID), assistant("1"), assistant("2"), assistant("3"))
@@ -338,7 +338,7 @@ func TestEndOfContextIsSeenThoughMessagesAreThere(t *testing.T) {
 	})
 }
 
-func TestBreakingOutOfTurnMessagesOnlyStopsLooking(t *testing.T) {
+func TestBreakOfTurnMessagesKeepsTurn(t *testing.T) {
 	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
 		all := client.Messages(t.Context())
 		turn := send(t, client, "a")
@@ -391,21 +391,21 @@ func cancelTurn(t *testing.T, begun bool, bodies map[string]string) (kinds []str
 	return kinds, wait, cancel
 }
 
-func TestCancelTakesAQueuedPromptBack(t *testing.T) {
+func TestCancelWithdrawsQueuedPrompt(t *testing.T) {
 	kinds, wait, err := cancelTurn(t, false, map[string]string{"cancel_async_message": `{"cancelled":true}`})
 	if err != nil || !errors.Is(wait, claude.ErrCancelled) || strings.Join(kinds, " ") != "cancel_async_message" {
 		t.Fatalf("kinds is %v, wait is %v, err is %v; want err == nil and errors.Is(wait, claude.ErrCancelled) and strings.Join(kinds, \" \") == \"cancel_async_message\"", kinds, wait, err)
 	}
 }
 
-func TestCancelInterruptsATurnThatRuns(t *testing.T) {
+func TestCancelInterruptsRunningTurn(t *testing.T) {
 	kinds, wait, err := cancelTurn(t, true, map[string]string{"interrupt": `{"still_queued":[]}`})
 	if err != nil || !errors.As(wait, new(*claude.ResultError)) || strings.Join(kinds, " ") != "interrupt" {
 		t.Fatalf("kinds is %v, wait is %v, err is %v; want err == nil and errors.As(wait, new(*claude.ResultError)) and strings.Join(kinds, \" \") == \"interrupt\"", kinds, wait, err)
 	}
 }
 
-func TestCancelInterruptsAPromptThatHasJustBegun(t *testing.T) {
+func TestCancelInterruptsPromptJustBegun(t *testing.T) {
 	kinds, wait, err := cancelTurn(t, false, map[string]string{"cancel_async_message": `{"cancelled":false}`, "interrupt": `{}`})
 	if err != nil || !errors.As(wait, new(*claude.ResultError)) || strings.Join(kinds, " ") != "cancel_async_message interrupt" {
 		t.Fatalf("kinds is %v, wait is %v, err is %v; want err == nil and errors.As(wait, new(*claude.ResultError)) and strings.Join(kinds, \" \") == \"cancel_async_message interrupt\"", kinds, wait, err)
@@ -431,7 +431,7 @@ func TestCancelOfAQueuedPromptDoesNotInterruptAnother(t *testing.T) {
 	})
 }
 
-func TestPromptThatTheCLICancels(t *testing.T) {
+func TestPromptCancelledByCLI(t *testing.T) {
 	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
 		turn := send(t, client, "a")
 		s := collect(turn.Messages(t.Context()))

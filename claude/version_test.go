@@ -23,7 +23,7 @@ echo '{"type":"result","subtype":"success","is_error":false,"result":"done","num
 while read -r line; do :; done
 `
 
-func TestOldCLIIsWarnedOf(t *testing.T) {
+func TestOldCLIWarns(t *testing.T) {
 	if _, err := os.Stat("/bin/sh"); err != nil {
 		t.Skipf("the old CLI is a shell script: %v", err)
 	}

@@ -67,7 +67,7 @@ func TestViewPhases(t *testing.T) {
 	})
 }
 
-func TestViewShowsWhatIsWaitedFor(t *testing.T) {
+func TestViewShowsOpenRequests(t *testing.T) {
 	withClient(t, func(t *testing.T, cli *memCLI, client *claude.Client) {
 		begun := time.Now()
 		a := send(t, client, "a")

@@ -29,7 +29,7 @@ func ExamplePrewarm() {
 	fmt.Println(err)
 	// Output:
 	// you said hi
-	// claude: used twice: a warm CLI serves one conversation
+	// claude: already used: a warm CLI serves one conversation
 }
 
 // A conversation with a prewarmed CLI.

@@ -19,7 +19,7 @@ var (
 	ErrClosed = errors.New("codex: closed")
 	// ErrUsed is returned, as the only element, when an iterator of this package is ranged over
 	// a second time.
-	ErrUsed = errors.New("codex: used twice")
+	ErrUsed = errors.New("codex: already used")
 	// ErrInterrupted is returned for a turn that was interrupted, by the client or by another
 	// one, before it ended.
 	ErrInterrupted = errors.New("codex: the turn was interrupted")

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -366,4 +367,48 @@ func TestClosed_recent(t *testing.T) {
 		t.Errorf("salvaged is %v, and %d blocks are not checked", salvaged(dir), eventlog.Unchecked(s))
 	}
 	closeStore(t, s)
+}
+
+// TestClosed_cut removes whole records from closed blocks of a store that was closed cleanly. What is left of a block is sound; only the index
+// tells that some are missing. Open lists them, and exactly them.
+func TestClosed_cut(t *testing.T) {
+	whole, all := closedStore(t, time.Hour)
+	t.Cleanup(eventlog.Dedupe(time.Hour)) // every block is read at the start
+	for _, file := range closedBlocks(t, whole) {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		records := scanBlock(t, file, data)
+		for name, drop := range map[string]func(i int) bool{
+			"the first": func(i int) bool { return i == 0 }, "one between": func(i int) bool { return i == len(records)/2 }, "the last": func(i int) bool { return i == len(records)-1 },
+			"the last half": func(i int) bool { return i >= len(records)/2 }, "all": func(int) bool { return true },
+		} {
+			dir, kept := copyStore(t, whole), intact(t, whole, whole)
+			var rest []byte
+			for i, rec := range records {
+				if !drop(i) {
+					rest = append(rest, rec.Raw...)
+					continue
+				}
+				for seq := range eventlog.EventsOf(rec.Payload) {
+					delete(kept[strings.TrimPrefix(string(rec.Subject), "parley.log.")], strconv.FormatUint(seq, 10))
+				}
+			}
+			rel, err := filepath.Rel(whole, file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			writeFile(t, filepath.Join(dir, rel), rest)
+			s := openSmall(t, dir)
+			checkSalvaged(t, s, all, kept)
+			closeStore(t, s)
+			if t.Failed() {
+				t.Fatalf("%s of %s is missing: %v", name, rel, s.Damage())
+			}
+			if err := os.RemoveAll(dir); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 }

@@ -192,7 +192,7 @@ func TestCluster_noAnswer(t *testing.T) {
 
 // TestCluster_threeServers runs three servers with three copies, and stops one.
 func TestCluster_threeServers(t *testing.T) {
-	short.SkipLong(t, "starts three servers")
+	short.SkipQuick(t, "starts three servers")
 	servers := natstest.Cluster(t, 3)
 	var urls []string
 	for _, srv := range servers {

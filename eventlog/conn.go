@@ -10,5 +10,5 @@ func (s *Store) Conn() *nats.Conn {
 	return s.nc
 }
 
-// Options returns the options of the store, with defaults in place of zero values.
+// Options returns the options of the store, with defaults in place of zero values, and the LeaseTTL of the cluster.
 func (s *Store) Options() Options { return s.opts }

@@ -80,7 +80,7 @@ func randomBytes(n int, seed byte) []byte {
 // TestDamage breaks the files of a closed store in many ways. Opening it either fails with a named error
 // or lists exactly the missing events; the rest can be read, and writers can continue.
 func TestDamage(t *testing.T) {
-	short.SkipLong(t, "opens a large store for each damage")
+	short.SkipQuick(t, "opens a large store for each damage")
 	const events = 120
 	tests := []struct {
 		name  string

@@ -232,6 +232,7 @@ type storeOp struct {
 	name    string
 	do      func(ctx context.Context, s *Store, session string) error
 	partial bool // a failing call may leave a part of it; the next call completes it
+	lenient bool // it may do without the result of a failing call
 }
 
 var storeOps = []storeOp{
@@ -259,7 +260,7 @@ var storeOps = []storeOp{
 		}
 		return err
 	}},
-	{name: "Read", do: func(ctx context.Context, s *Store, session string) error {
+	{name: "Read", lenient: true, do: func(ctx context.Context, s *Store, session string) error {
 		var got []string
 		for ev, err := range s.Log(session).Read(ctx, Cursor{Seq: 2}) {
 			if err != nil {
@@ -312,6 +313,20 @@ var storeOps = []storeOp{
 		}
 		return err
 	}},
+	{name: "Owner", do: func(ctx context.Context, s *Store, session string) error {
+		owner, err := s.Owner(ctx, session)
+		if err == nil && owner != "" {
+			return fmt.Errorf("the owner is %q, want none", owner)
+		}
+		return err
+	}},
+	{name: "Reacquire", do: func(ctx context.Context, s *Store, session string) error {
+		l, err := s.Reacquire(ctx, session, "me")
+		if err == nil && (l.Session() != session || string(l.value) != `{"owner":"me"}` || l.epoch != l.revision) {
+			return fmt.Errorf("the lease is %+v, want that of %s", l, session)
+		}
+		return err
+	}},
 	{name: "Acquire", do: func(ctx context.Context, s *Store, session string) error {
 		_, err := s.Acquire(ctx, session, "me")
 		return err
@@ -331,12 +346,11 @@ var storeOps = []storeOp{
 // TestServerFails makes each call of each operation to the server fail in turn. The operation returns that error, or it works
 // anyway; it changes nothing, or what the next call completes.
 func TestServerFails(t *testing.T) {
-	short.SkipLong(t, "opens a store for each failure")
-	for _, op := range storeOps {
+	s, f := faultyStore(t, &Options{})
+	for i, op := range storeOps {
 		t.Run(op.name, func(t *testing.T) {
-			s, f := faultyStore(t, &Options{})
 			for n := 0; n < 200; n++ {
-				session := fmt.Sprintf("s%d", n)
+				session := fmt.Sprintf("s%d-%d", i, n)
 				s.prepare(t, session)
 				before := stored(t, s, session)
 				s.forget(session) // so that the end of the log is read again
@@ -349,6 +363,8 @@ func TestServerFails(t *testing.T) {
 					t.Fatalf("without a failing call the error is %v, want none", err)
 				case failed == "":
 					return
+				case err == nil && !op.lenient:
+					t.Errorf("after %s (call %d) failed there is no error, want that of the call", failed, n)
 				case err != nil && !errors.Is(err, errFault):
 					t.Fatalf("after %s (call %d) failed the error is %v, want that of the call", failed, n, err)
 				}
@@ -363,6 +379,9 @@ func TestServerFails(t *testing.T) {
 				}
 				if err := s.Log(session).Delete(t.Context()); err != nil { // lists stay short
 					t.Fatal(err)
+				}
+				if _, kept := s.logs[session]; kept {
+					t.Errorf("the store remembers the deleted log of %s, want it forgotten", session)
 				}
 			}
 			t.Fatal("the operation makes more than 200 calls, want an end")
@@ -384,6 +403,49 @@ func (s *Store) prepare(t *testing.T, session string) {
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// TestInspect_fails makes each call of the search for lost events fail in turn: Open then fails, and the next search finds them.
+func TestInspect_fails(t *testing.T) {
+	s, f := faultyStore(t, &Options{})
+	for n := range 60 {
+		session := fmt.Sprintf("s%d", n)
+		s.prepare(t, session)
+		lost := Damage{session, 6, 8, "they are not in the store"}
+		generation := s.st.value(metaGeneration)
+		inspect := func() error {
+			return s.inspect(t.Context(), &checkpoint{Lasts: map[string]uint64{session: 8}, Purged: map[string]uint64{"gone " + strings.Repeat("0", 16): everything}})
+		}
+		f.arm(n)
+		err := inspect()
+		failed := f.disarm()
+		if failed != "" && !errors.Is(err, errFault) {
+			t.Fatalf("after %s (call %d) failed the error is %v, want that of the call", failed, n, err)
+		}
+		if failed == "" && err != nil {
+			t.Fatal(err)
+		}
+		if failed != "" {
+			if err := inspect(); err != nil {
+				t.Fatalf("after %s (call %d) failed the next search returns %v", failed, n, err)
+			}
+		}
+		if got := s.Damage(); !slices.Equal(got, []Damage{lost}) || s.st.value(metaGeneration) == generation {
+			t.Fatalf("after %s (call %d): the damage is %v, want %v; cursors are of the same store: %v", failed, n, got, lost, s.st.value(metaGeneration) == generation)
+		}
+		for ev, err := range s.Log(session).Read(t.Context(), Cursor{}) {
+			if err != nil || ev.Sub > 0 {
+				t.Errorf("after a loss %d.%d is read, %v, want no deltas of the log", ev.Seq, ev.Sub, err)
+			}
+		}
+		if err := s.Log(session).Delete(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if failed == "" {
+			return
+		}
+	}
+	t.Error("the search makes more than 60 calls, want an end")
 }
 
 // TestClosedStore checks that every call of a closed store returns ErrClosed, and that a call with an ended context returns its error.
@@ -411,7 +473,7 @@ func TestClosedStore(t *testing.T) {
 // TestObstacles replaces each file of a store by a directory, or a directory by a file, after a clean end and after a kill. Open
 // returns an error, or every event can be read, is listed as damage, or cannot be read.
 func TestObstacles(t *testing.T) {
-	short.SkipLong(t, "opens a store for each obstacle")
+	short.SkipQuick(t, "opens a store for each obstacle")
 	build := func(t *testing.T, clean bool) string {
 		dir := filepath.Join(t.TempDir(), "data")
 		s, err := Open(t.Context(), &Options{Dir: dir, UnsafeNoSync: true})

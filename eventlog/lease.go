@@ -170,6 +170,12 @@ func (l *Lease) Epoch() uint64 { return l.epoch }
 // Session returns the name of the session of the lease.
 func (l *Lease) Session() string { return l.session }
 
+// Held reports whether the lease has not expired by this machine's clock.
+func (l *Lease) Held() bool {
+	_, until := l.state()
+	return time.Now().Before(until)
+}
+
 // Renew restarts the time of the lease. The error is ErrLeaseLost once another owner may have it; after
 // any other error the lease keeps its remaining time.
 func (l *Lease) Renew(ctx context.Context) error {

@@ -24,7 +24,7 @@ var harms = map[string]func(data []byte) []byte{
 // TestMeta damages the files that describe the streams of a closed store, and the one with its format: Examine counts them without
 // changes, Open recreates and reports them, and every event is kept. The same applies to a killed store.
 func TestMeta(t *testing.T) {
-	short.SkipLong(t, "opens a store for each damage")
+	short.SkipQuick(t, "opens a store for each damage")
 	whole, all := closedStore(t, 0)
 	kept := intact(t, whole, whole)
 	files := []string{"format"}

@@ -53,7 +53,13 @@ func TestQuota(t *testing.T) {
 // fill appends events until the store is full, and returns the number of the last one.
 func fill(t *testing.T, l *eventlog.Log, size int) uint64 {
 	t.Helper()
-	for n := uint64(0); ; n++ {
+	return fillFrom(t, l, 0, size)
+}
+
+// fillFrom is fill for a log with n events.
+func fillFrom(t *testing.T, l *eventlog.Log, n uint64, size int) uint64 {
+	t.Helper()
+	for ; ; n++ {
 		_, err := l.Append(t.Context(), n, make([]byte, size))
 		if errors.Is(err, eventlog.ErrFull) {
 			if last, err := l.Last(t.Context()); err != nil || last.Seq != n {
@@ -89,7 +95,16 @@ func tmpfs(t *testing.T, size string) string {
 func TestDiskFull_reserve(t *testing.T) {
 	dir := tmpfs(t, "48m")
 	s := open(t, &eventlog.Options{Dir: filepath.Join(dir, "data"), UnsafeNoSync: true, Reserve: 16 << 20})
+	hog := filepath.Join(dir, "hog")
+	if err := os.WriteFile(hog, make([]byte, 8<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	last := fill(t, s.Log("a"), 200_000)
+	if err := os.Remove(hog); err != nil {
+		t.Fatal(err)
+	}
+	appendTexts(t, s.Log("a"), last, strings.Repeat("x", 200_000)) // not after the next measurement only
+	last = fillFrom(t, s.Log("a"), last+1, 200_000)
 	if u, err := s.Usage(t.Context()); err != nil || u.Warning == "" || u.Free > 1<<20 {
 		t.Errorf("usage %+v, %v", u, err)
 	}

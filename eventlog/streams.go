@@ -100,13 +100,21 @@ func openStream(ctx context.Context, js jetstream.JetStream, config jetstream.St
 	return stream, true, err
 }
 
-// openLeases opens the bucket of leases without changing one that exists.
+// openLeases opens the bucket of leases without changing one that exists. The store uses the time of its leases: a server with a longer one
+// would lose each lease before it renews it.
 func openLeases(ctx context.Context, js jetstream.JetStream, o *Options) (jetstream.KeyValue, error) {
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()
 	leases, err := js.KeyValue(ctx, leaseBucket)
-	if !errors.Is(err, jetstream.ErrBucketNotFound) {
+	if err == nil {
+		status, err := leases.Status(ctx)
+		if err == nil && status.TTL() > 0 {
+			o.LeaseTTL = status.TTL()
+		}
 		return leases, err
+	}
+	if !errors.Is(err, jetstream.ErrBucketNotFound) {
+		return nil, err
 	}
 	return js.CreateKeyValue(ctx, jetstream.KeyValueConfig{
 		Bucket: leaseBucket, TTL: o.LeaseTTL, Replicas: o.Replicas, MaxBytes: deltaQuota / 4,

@@ -88,16 +88,22 @@ func (s *Store) warn() {
 	}
 }
 
-// checkRoom returns ErrFull if n more bytes do not fit.
+// checkRoom returns ErrFull if n more bytes do not fit. It measures again before it does: there may be room by now.
 func (s *Store) checkRoom(ctx context.Context, n int) error {
 	s.room.mu.Lock()
-	old := time.Since(s.room.measured) > roomAge
+	known := time.Since(s.room.measured) <= roomAge
 	s.room.mu.Unlock()
-	if old {
-		if err := s.refreshUsage(ctx); err != nil {
-			return err
-		}
+	if known && s.noRoom(n) == nil {
+		return nil
 	}
+	if err := s.refreshUsage(ctx); err != nil {
+		return err
+	}
+	return s.noRoom(n)
+}
+
+// noRoom returns ErrFull if n more bytes do not fit according to the last measurement.
+func (s *Store) noRoom(n int) error {
 	u := s.usage()
 	if u.Bytes+int64(n) > u.Quota {
 		return fmt.Errorf("%w: %d more bytes, with %d of %d bytes of the quota used", ErrFull, n, u.Bytes, u.Quota)

@@ -2,7 +2,6 @@ package host
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -29,22 +28,26 @@ type agent struct {
 	done    chan struct{} // closed when the last record is kept
 	room    sync.Cond     // on mu: the spool may have space
 
-	mu      sync.Mutex
-	info    Agent
-	spool   spool
-	open    bool   // the agent has written an incomplete line
-	tail    []byte // the frames from tailAt to the end of the spool; nil if they are only in files
-	tailAt  int64
-	inputs  map[string]*input
-	queue   []*input
-	writing bool
-	closing bool // the input ends after the queued lines
-	closed  bool // the input accepts no more lines
-	exit    *Exit
-	waiting bool // for room
-	killed  bool
-	orphan  orphan
-	to      attachment
+	mu         sync.Mutex
+	info       Agent
+	spool      spool
+	open       bool   // the agent has written an incomplete line
+	tail       []byte // the frames from tailAt to the end of the spool; nil if they are only in files
+	tailAt     int64
+	inputs     map[string]*input
+	queue      []*input
+	writing    bool
+	closing    bool // the input ends after the queued lines
+	closed     bool // the input accepts no more lines
+	unrecorded bool // the end of the input could not be stored yet
+	dropping   bool // dropQueue is under way
+	exit       *Exit
+	waiting    bool   // for room
+	trouble    string // the last reason for that
+	dropped    bool   // the agent was forgotten: its records are not needed
+	killed     bool
+	orphan     orphan
+	to         attachment
 }
 
 // attachment is the connection to the owner.
@@ -97,27 +100,27 @@ func (a *agent) keepOutput(output []byte) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	scratch := getBuffer()
-	for {
+	for !a.dropped {
 		last, open := a.info.Last, a.open
 		frames := appendLines(scratch[:0], a.number, a.h.clock.Now(), output, &last, &open)
 		err := a.spool.append(frames, last, open, false)
 		if err == nil {
-			a.info.Last, a.open = last, open
+			a.info.Last, a.open, a.trouble = last, open, ""
 			a.show(frames)
-			putBuffer(frames)
 			return
 		}
 		a.await(err)
 	}
+	putBuffer(scratch)
 }
 
 // keep assigns a number to a record and stores it, ignoring the limit. It retries if the record cannot be
 // written. The caller holds mu.
-func (a *agent) keep(r Record) (number uint64) {
-	for {
-		number, err := a.tryKeep(r)
+func (a *agent) keep(r Record) {
+	for !a.dropped {
+		_, err := a.tryKeep(r)
 		if err == nil {
-			return number
+			return
 		}
 		a.await(err)
 	}
@@ -127,23 +130,24 @@ func (a *agent) tryKeep(r Record) (uint64, error) {
 	r.Number, r.Time = a.info.Last+1, a.h.clock.Now()
 	open := a.open && r.Kind != Output
 	frames := appendRecord(getBuffer()[:0], a.number, r)
-	defer putBuffer(frames)
 	if err := a.spool.append(frames, r.Number, open, true); err != nil {
+		putBuffer(frames)
 		return 0, err
 	}
-	a.info.Last, a.open = r.Number, open
+	a.info.Last, a.open, a.trouble = r.Number, open, ""
 	a.show(frames)
 	return r.Number, nil
 }
 
 // await waits until the spool may have space. The caller holds mu, which is released meanwhile.
 func (a *agent) await(err error) {
-	if !a.waiting {
+	if a.trouble != err.Error() {
+		a.trouble = err.Error()
 		a.h.log.Warn("the agent waits: its lines cannot be kept", "agent", a.number, "err", err)
 	}
 	a.waiting = true
 	if err != errFull {
-		defer time.AfterFunc(retryTime, func() {
+		defer a.h.clock.AfterFunc(retryTime, func() {
 			a.mu.Lock()
 			defer a.mu.Unlock()
 			a.room.Broadcast()
@@ -153,18 +157,20 @@ func (a *agent) await(err error) {
 	a.waiting = false
 }
 
-// show passes frames that were just stored to the owner, if it has all earlier ones. The caller holds mu.
+// show passes frames that were just stored to the owner, if it has all earlier ones. It takes their buffer. The caller holds mu.
 func (a *agent) show(frames []byte) {
-	end := a.spool.end
-	before := end - int64(len(frames))
-	if a.tail == nil && a.to.conn != nil && a.to.at == before {
-		a.tail, a.tailAt = getBuffer()[:0], before
-	}
-	if a.tail != nil {
+	before := a.spool.end - int64(len(frames))
+	switch {
+	case a.tail != nil:
 		a.tail = append(a.tail, frames...)
-		if len(a.tail) > a.h.o.Memory {
-			a.dropTail() // the owner is slow: it reads from the files
-		}
+		putBuffer(frames)
+	case a.to.conn != nil && a.to.at == before:
+		a.tail, a.tailAt = frames, before
+	default:
+		putBuffer(frames)
+	}
+	if len(a.tail) > a.h.o.Memory {
+		a.dropTail() // the owner is slow: it reads from the files
 	}
 	a.wake()
 }
@@ -213,9 +219,7 @@ func (a *agent) watch() {
 	}
 	a.exit, a.closed = exit, true
 	a.orphan.stop()
-	for _, path := range a.secrets {
-		os.Remove(path)
-	}
+	a.removeSecrets()
 	a.wake()
 }
 
@@ -224,6 +228,9 @@ func (a *agent) finish() {
 	<-a.exited
 	a.mu.Lock()
 	a.dropQueue()
+	for a.dropping { // by the goroutine that writes; the exit is the last record
+		a.room.Wait()
+	}
 	text, _ := json.Marshal(a.exit)
 	a.keep(Record{Kind: Exited, Data: text})
 	a.spool.close()
@@ -247,7 +254,7 @@ func (a *agent) save() error {
 	if err != nil {
 		return err
 	}
-	return writeFile(filepath.Join(a.dir, agentFile), text)
+	return a.h.disk.replace(filepath.Join(a.dir, agentFile), text)
 }
 
 // end ends the agent and all its descendants, first with SIGTERM.

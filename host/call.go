@@ -126,12 +126,14 @@ func (r *relay) endCall(id uint64) {
 	delete(r.calls, id)
 }
 
-// abandon cancels the context of a call. The call keeps its slot until it returns.
+// abandon cancels the context of a call or a dial. The call keeps its slot until it returns.
 func (r *relay) abandon(id uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if cancel := r.calls[id]; cancel != nil {
-		cancel()
+	for _, of := range []map[uint64]context.CancelFunc{r.calls, r.dials} {
+		if cancel := of[id]; cancel != nil {
+			cancel()
+		}
 	}
 }
 

@@ -32,7 +32,7 @@ func (a *agent) checkpoint(number uint64, state []byte) error {
 	}
 	// Number and state are in one file, so that they change together.
 	text := append(binary.BigEndian.AppendUint64(nil, number), state...)
-	if err := writeFile(filepath.Join(a.dir, stateFile), text); err != nil {
+	if err := a.h.disk.replace(filepath.Join(a.dir, stateFile), text); err != nil {
 		return err
 	}
 	a.cover(number)
@@ -71,13 +71,4 @@ func readState(dir string) (number uint64, state []byte, err error) {
 		return 0, nil, errors.Join(err, os.ErrInvalid)
 	}
 	return binary.BigEndian.Uint64(text), text[8:], nil
-}
-
-// writeFile replaces a file atomically. It does not sync: the file must survive the end of processes, but not of
-// the machine, which ends the agents too.
-func writeFile(path string, text []byte) error {
-	if err := os.WriteFile(path+".new", text, 0o600); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
 }

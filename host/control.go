@@ -21,7 +21,8 @@ const (
 	opForget     = "forget"
 	opStop       = "stop"
 	opCall       = "call"   // only through a relay
-	opCancel     = "cancel" // of a call; it has no answer
+	opDial       = "dial"   // only through a relay
+	opCancel     = "cancel" // of a call or a dial; it has no answer
 )
 
 // The signals of a request.
@@ -144,4 +145,6 @@ type InputInfo struct {
 	State  InputState
 	// Refused is why the policy of another machine has dropped the line, or empty.
 	Refused string `json:",omitempty"`
+	// NotKept is why the host could not store the line, which is not in the sequence then, or empty.
+	NotKept string `json:",omitempty"`
 }

@@ -3,11 +3,14 @@ package host
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 
 	"github.com/seed7221b0f9/parley/internal/filelock"
 	"github.com/seed7221b0f9/parley/internal/regularfile"
@@ -25,7 +28,8 @@ type DeadAgent struct {
 
 // ReadSpool returns the agents of hosts that have ended. It may be called while a new host runs, and does not return
 // that host's agents. The caller must call Remove for each agent after it has stored its records. If some agents have
-// damaged files, it returns an error and the other agents.
+// damaged files, it returns an error and the agents whose description is intact: [DeadAgent.Records] of one with damaged records ends with an
+// error where the damage begins.
 func ReadSpool(dataDir string) ([]*DeadAgent, error) {
 	dir := filepath.Join(dataDir, folder)
 	dead, damaged := readAgents(filepath.Join(dir, deadName))
@@ -51,13 +55,14 @@ func readAgents(dir string) (agents []*DeadAgent, err error) {
 		if errors.Is(readErr, fs.ErrNotExist) {
 			continue // its start had not finished
 		}
-		if err = errors.Join(err, readErr); readErr == nil {
+		if err = errors.Join(err, readErr); d != nil {
 			agents = append(agents, d)
 		}
 	}
 	return agents, err
 }
 
+// readAgent reads the files of an agent. If its records are damaged, it returns an error and the agent with those before the damage.
 func readAgent(dir string) (*DeadAgent, error) {
 	text, err := regularfile.Read(filepath.Join(dir, agentFile), maxFrame)
 	if err != nil {
@@ -74,13 +79,14 @@ func readAgent(dir string) (*DeadAgent, error) {
 	d.Kept = d.Checkpoint + 1
 	for r, err := range d.Records() {
 		if err != nil {
-			return nil, err
+			return d, fmt.Errorf("host: the records of agent %d after %d: %w", d.Number, d.Last, err)
 		}
 		d.Last = r.Number
 		if r.Kind == Exited {
 			d.Exit = new(Exit)
 			if err := json.Unmarshal(r.Data, d.Exit); err != nil {
-				return nil, err
+				d.Exit = nil
+				return d, fmt.Errorf("host: the exit of agent %d: %w", d.Number, err)
 			}
 		}
 	}
@@ -96,16 +102,29 @@ func (d *DeadAgent) Records() iter.Seq2[Record, error] {
 			return
 		}
 		var whole assembler
-		for _, name := range files {
-			if !d.recordsOf(name, &whole, yield) {
+		last := uint64(0)
+		next := func(r Record, err error) bool {
+			if err == nil && last > 0 && r.Number != last+1 {
+				yield(Record{}, fmt.Errorf("record %d follows record %d", r.Number, last))
+				return false
+			}
+			last = r.Number
+			return yield(r, err)
+		}
+		for i, name := range files {
+			following := ""
+			if i+1 < len(files) {
+				following = files[i+1]
+			}
+			if !d.recordsOf(name, following, &whole, next) {
 				return
 			}
 		}
 	}
 }
 
-// recordsOf reads a file, and returns false if it is the last one to read.
-func (d *DeadAgent) recordsOf(name string, whole *assembler, yield func(Record, error) bool) bool {
+// recordsOf reads a file, and returns false if it is the last one to read. following is the next file, or empty.
+func (d *DeadAgent) recordsOf(name, following string, whole *assembler, yield func(Record, error) bool) bool {
 	f, err := os.Open(name)
 	if err != nil {
 		yield(Record{}, err)
@@ -115,14 +134,18 @@ func (d *DeadAgent) recordsOf(name string, whole *assembler, yield func(Record, 
 	frames := &frameReader{r: f, keep: true}
 	for {
 		kind, payload, err := frames.next()
-		if err == io.EOF {
-			return true
+		if err == io.EOF || err == io.ErrUnexpectedEOF {
+			if following != "" && !follows(name, following) {
+				yield(Record{}, fmt.Errorf("%s is cut, or a file after it is missing", filepath.Base(name)))
+				return false
+			}
+			return err == io.EOF // otherwise the host was killed while it wrote
 		}
-		if err == io.ErrUnexpectedEOF {
-			return false // the host was killed while it wrote
+		if err == nil && kind != frameData {
+			err = fmt.Errorf("unexpected frame of type %q", kind)
 		}
 		var p part
-		if err == nil && kind == frameData {
+		if err == nil {
 			_, p, err = parsePart(payload)
 		}
 		if err != nil {
@@ -133,6 +156,19 @@ func (d *DeadAgent) recordsOf(name string, whole *assembler, yield func(Record, 
 			return false
 		}
 	}
+}
+
+// follows reports whether a file of a spool begins where the one before it ends.
+func follows(name, following string) bool {
+	info, err := os.Stat(name)
+	begin, nameErr := position(name)
+	next, nextErr := position(following)
+	return errors.Join(err, nameErr, nextErr) == nil && begin+info.Size() == next
+}
+
+// position returns the position in the spool at which a file begins.
+func position(name string) (int64, error) {
+	return strconv.ParseInt(strings.TrimPrefix(filepath.Base(name), segmentPrefix), 10, 64)
 }
 
 // Remove removes the files of the agent.

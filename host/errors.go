@@ -17,6 +17,9 @@ var (
 	ErrGone = errors.New("host: the lines are covered by a checkpoint")
 	// ErrInputClosed is returned for a line to an agent whose input is closed, or that has ended.
 	ErrInputClosed = errors.New("host: the input of the agent is closed")
+	// ErrNotKept is returned for a line to an agent that the host could not store, because its disk is full or fails. The agent does not
+	// get the line.
+	ErrNotKept = errors.New("host: the line cannot be stored")
 	// ErrRunning is returned if the data directory already has a host.
 	ErrRunning = errors.New("host: a host runs for this data directory")
 	// ErrNotRunning is returned if the data directory has no host.

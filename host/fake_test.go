@@ -96,7 +96,7 @@ func newFakeHost(t testing.TB, o Options, f program) *fakeHost {
 		for _, a := range h.all() {
 			must(t, a.process.Kill())
 			a.mu.Lock()
-			a.spool.limit = 1 << 40
+			a.dropped = true
 			a.room.Broadcast()
 			a.mu.Unlock()
 			<-a.done

@@ -21,6 +21,8 @@ const (
 	frameWrite   = 'w' // agent, flags, id, bytes, to the host
 	frameResult  = 'c' // call, flags, bytes, to the owner
 	frameGrant   = 'g' // agent, bytes, number, to the host
+	frameTunnel  = 't' // tunnel, flags, bytes, both ways
+	frameRoom    = 'b' // tunnel, bytes that its other end may send, both ways
 )
 
 const (

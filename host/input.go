@@ -1,6 +1,10 @@
 package host
 
-import "os"
+import (
+	"errors"
+	"os"
+	"syscall"
+)
 
 // maxInput limits a line to an agent.
 const maxInput = 256 << 20
@@ -11,7 +15,7 @@ type input struct {
 	at int64 // its position in the spool
 }
 
-// write adds a line to the agent, once for each id. The line is in the sequence when it returns.
+// write adds a line to the agent, once for each id. The line is in the sequence when it returns, unless NotKept is set.
 func (a *agent) write(id string, line []byte) (InputInfo, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -24,7 +28,7 @@ func (a *agent) write(id string, line []byte) (InputInfo, error) {
 	in := &input{at: a.spool.end}
 	number, err := a.tryKeep(Record{Kind: Input, ID: id, Data: line})
 	if err != nil {
-		return InputInfo{}, err
+		return InputInfo{ID: id, State: InputDropped, NotKept: err.Error()}, nil
 	}
 	in.InputInfo = InputInfo{ID: id, Number: number, State: InputQueued}
 	a.inputs[id] = in
@@ -40,10 +44,8 @@ func (a *agent) closeInput() error {
 	if a.closed || a.closing {
 		return nil
 	}
-	if _, err := a.tryKeep(Record{Kind: InputClosed}); err != nil {
-		return err
-	}
-	a.closing = true
+	_, err := a.tryKeep(Record{Kind: InputClosed})
+	a.closing, a.unrecorded = true, err != nil
 	a.startWriting()
 	return nil
 }
@@ -64,6 +66,10 @@ func (a *agent) writeQueue() {
 	for len(a.queue) > 0 {
 		in := a.queue[0]
 		line, err := a.readInput(in)
+		if isSystem(err) { // such as too many open files
+			a.await(err)
+			continue
+		}
 		if err == nil {
 			a.mu.Unlock()
 			_, err = a.process.Stdin().Write(line)
@@ -80,11 +86,23 @@ func (a *agent) writeQueue() {
 		a.queue = a.queue[1:]
 		a.settle(in, InputWritten)
 	}
+	for a.unrecorded && !a.dropped && a.exit == nil { // after the exit there is no record
+		_, err := a.tryKeep(Record{Kind: InputClosed})
+		if a.unrecorded = err != nil; a.unrecorded {
+			a.await(err)
+		}
+	}
 	a.writing = false
 	if a.closing || a.closed {
 		a.closed = true
 		a.process.Stdin().Close()
 	}
+}
+
+// isSystem reports whether an error comes from the system, so that the same call may succeed later.
+func isSystem(err error) bool {
+	_, ok := errors.AsType[syscall.Errno](err)
+	return ok
 }
 
 // settle sets the state of a line, and notifies the owner. The caller holds mu.
@@ -103,9 +121,16 @@ func (a *agent) settle(in *input, state InputState) {
 func (a *agent) dropQueue() {
 	queue := a.queue
 	a.queue = nil
+	if len(queue) > 0 {
+		a.dropping = true
+	}
 	for _, in := range queue {
 		a.keep(Record{Kind: InputLost, ID: in.ID})
 		a.settle(in, InputDropped)
+	}
+	if len(queue) > 0 {
+		a.dropping = false
+		a.room.Broadcast()
 	}
 }
 

@@ -14,6 +14,8 @@ type Launch struct {
 	Agent   string          // the name of the agent, without a slash
 	Dir     string          // the working directory
 	Options json.RawMessage `json:",omitempty"`
+	// Key is the key of the agent, see [AgentOptions]. A [Policy] gets it; it is not sent.
+	Key string `json:"-"`
 }
 
 // Policy decides what an owner on another machine may do. Its methods may be called from several goroutines.
@@ -35,6 +37,15 @@ func NewLink(ctx context.Context, conn net.Conn, epoch uint64) (*Link, error) {
 	}
 	l.remote = true
 	return l, nil
+}
+
+// Beat sends a frame without a meaning, so that the other end of a silent link knows that this one is there.
+func (l *Link) Beat() error {
+	frame, err := jsonFrame(frameRequest, request{Op: opCancel})
+	if err != nil {
+		return err
+	}
+	return l.send(frame)
 }
 
 // Launch starts an agent at a host behind [Relay]. See [Link.SpawnAgent].

@@ -148,8 +148,14 @@ func TestOrphan(t *testing.T) {
 	clock.awaitTimer(t, orphanGrace)
 	agent, err := h.agent(p.Agent().Number)
 	must(t, err)
-	for got := (InputInfo{}); got.State != InputWritten; {
-		got = agent.inputInfo("orphan")
+	written, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	for agent.inputInfo("orphan").State != InputWritten {
+		select {
+		case <-written.Done():
+			t.Fatalf("the orphan input is %+v, want it written", agent.inputInfo("orphan"))
+		case <-time.After(time.Millisecond):
+		}
 	}
 	clock.advance(orphanGrace)
 	select {
@@ -265,6 +271,9 @@ func TestInput_covered(t *testing.T) {
 		must(t, err)
 	}
 	must(t, p.Checkpoint(within(t), 20, nil))
+	if number, err := p.Write(within(t), "3", []byte(floodLine(3))); err != nil || number != 4 {
+		t.Errorf("a queued line that is written again has the number %d, %v; want that of the first time, 4", number, err)
+	}
 	close(release)
 	wantNextOf(t, p, "hello\n")
 	for i := range 20 {
@@ -274,7 +283,7 @@ func TestInput_covered(t *testing.T) {
 
 // The files of an incomplete line are kept regardless of checkpoints, and removed when it is complete and covered.
 func TestSpool_openLine(t *testing.T) {
-	s := newSpool(t.TempDir(), 4000)
+	s := newSpool(systemDisk{}, t.TempDir(), 4000)
 	defer s.close()
 	frames := make([]byte, 600)
 	for _, step := range []struct {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/seed7221b0f9/parley/internal/random"
 	"github.com/seed7221b0f9/parley/internal/usersocket"
@@ -31,13 +32,15 @@ type Link struct {
 	done   chan struct{}
 
 	calls   chan struct{} // has a value for each call under way
-	writing sync.Mutex    // serializes frames
+	tunnels *tunnels
+	writing sync.Mutex // serializes frames
 
 	mu        sync.Mutex
 	pending   map[uint64]func(answer) // called with mu held
 	next      uint64
 	parts     map[uint64][]byte // of results that are incomplete
 	processes map[uint32]*Process
+	unclaimed map[uint32]unclaimed
 	err       error
 }
 
@@ -45,7 +48,11 @@ type Link struct {
 // With epoch 0 it connects as a guest, who may list the agents and stop the host. ctx applies only to connecting. If there is no host it returns
 // [ErrNotRunning].
 func Dial(ctx context.Context, dataDir string, epoch uint64) (*Link, error) {
-	dir := filepath.Join(dataDir, folder)
+	return dial(ctx, filepath.Join(dataDir, folder), epoch)
+}
+
+// dial is Dial with the host's folder.
+func dial(ctx context.Context, dir string, epoch uint64) (*Link, error) {
 	conn, err := usersocket.Dial(ctx, filepath.Join(dir, socketName))
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED):
@@ -65,8 +72,9 @@ func Dial(ctx context.Context, dataDir string, epoch uint64) (*Link, error) {
 func newLink(ctx context.Context, conn net.Conn, epoch uint64) (*Link, error) {
 	l := &Link{
 		conn: conn, prefix: random.Hex(6), done: make(chan struct{}), calls: make(chan struct{}, maxCalls),
-		pending: map[uint64]func(answer){}, parts: map[uint64][]byte{}, processes: map[uint32]*Process{},
+		pending: map[uint64]func(answer){}, parts: map[uint64][]byte{}, processes: map[uint32]*Process{}, unclaimed: map[uint32]unclaimed{},
 	}
+	l.tunnels = newTunnels(l.send)
 	go l.receive()
 	r, err := l.call(ctx, request{Op: opHello, Version: Version, Epoch: epoch})
 	if err == nil && (r.Version != Version || r.Info == nil) {
@@ -109,7 +117,7 @@ func (l *Link) Agents(ctx context.Context) ([]Agent, error) {
 	return r.Agents, err
 }
 
-// Stop ends the agents and the host. It returns when both have ended and the host uses the data directory no more.
+// Stop ends the agents and the host. It returns when both have ended and the host uses the data directory no more; another host may use it then.
 func (l *Link) Stop(ctx context.Context) error {
 	if _, err := l.call(ctx, request{Op: opStop}); err != nil {
 		return err
@@ -122,7 +130,7 @@ func (l *Link) Stop(ctx context.Context) error {
 	if l.dir == "" {
 		return nil
 	}
-	return awaitEnd(ctx, l.dir)
+	return awaitEnd(ctx, l.dir, l.info.ID)
 }
 
 // Spawn starts an agent as a plain process: its records are discarded as stdout is read, and it is forgotten when it has been waited for and its
@@ -155,14 +163,16 @@ func (l *Link) spawn(ctx context.Context, cmd spawn.Command, o AgentOptions, pla
 // openNew is open for an agent that the request starts. One that arrives after ctx has ended is ended.
 func (l *Link) openNew(ctx context.Context, q request, plain bool) (*Process, error) {
 	return l.open(ctx, q, plain, func(p *Process) {
-		_ = p.Kill() // no caller waits for it any more
-		p.plain = true
-		_ = p.Stdout().Close()
-		_, _ = p.Wait()
+		go func() {
+			_ = p.Kill() // no caller waits for it any more
+			p.plain = true
+			_ = p.Stdout().Close()
+			_, _ = p.Wait()
+		}()
 	})
 }
 
-// open sends a request and returns the process of its answer. It calls unwanted with a process that arrives after ctx has ended.
+// open sends a request and returns the process of its answer. It calls unwanted, with mu held, with a process that arrives after ctx has ended.
 func (l *Link) open(ctx context.Context, q request, plain bool, unwanted func(*Process)) (*Process, error) {
 	var p *Process
 	var gaveUp bool
@@ -174,7 +184,7 @@ func (l *Link) open(ctx context.Context, q request, plain bool, unwanted func(*P
 		p = newProcess(l, r, plain)
 		l.processes[p.agent.Number] = p
 		if gaveUp {
-			go unwanted(p)
+			unwanted(p)
 		}
 	}, func(uint64) { gaveUp = true })
 	if err != nil {
@@ -200,10 +210,39 @@ func absolute(cmd spawn.Command) (spawn.Command, error) {
 }
 
 // Attach takes over an agent that this or an earlier owner has started. Records begin with the number from; 0 means the first that is kept. If a
-// checkpoint covers from, the error is [ErrGone]. An agent can be attached once per link. [Process.State] returns the state of the last
-// checkpoint.
+// checkpoint covers from, the error is [ErrGone]. An agent can be attached once per link; an attempt that ended with its context does not count.
+// [Process.State] returns the state of the last checkpoint.
 func (l *Link) Attach(ctx context.Context, agent uint32, from uint64) (*Process, error) {
-	return l.open(ctx, request{Op: opAttach, Agent: agent, From: from, Window: window}, false, func(*Process) {})
+	if p := l.takeUnclaimed(agent, from); p != nil {
+		return p, nil
+	}
+	p, err := l.open(ctx, request{Op: opAttach, Agent: agent, From: from, Window: window}, false, func(p *Process) {
+		l.unclaimed[agent] = unclaimed{p, from}
+	})
+	if errors.Is(err, ErrRefused) { // the answer to the earlier request came first
+		if p := l.takeUnclaimed(agent, from); p != nil {
+			return p, nil
+		}
+	}
+	return p, err
+}
+
+// unclaimed is a process that was attached after the context of its caller had ended. The host attaches it no second time.
+type unclaimed struct {
+	process *Process
+	from    uint64
+}
+
+// takeUnclaimed returns a process that was attached from a number for nobody, or nil.
+func (l *Link) takeUnclaimed(agent uint32, from uint64) *Process {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	u, ok := l.unclaimed[agent]
+	if !ok || u.from != from {
+		return nil
+	}
+	delete(l.unclaimed, agent)
+	return u.process
 }
 
 // call sends a request and waits for its answer.
@@ -270,7 +309,10 @@ func (l *Link) send(frames []byte) error {
 	l.writing.Lock()
 	defer l.writing.Unlock()
 	if _, err := l.conn.Write(frames); err != nil {
-		l.conn.Close()
+		// A host that has ended may have answered before: receive reads the rest first.
+		if l.conn.SetReadDeadline(time.Now().Add(lastTime)) != nil {
+			l.conn.Close()
+		}
 		<-l.done
 		return l.Err()
 	}
@@ -316,6 +358,10 @@ func (l *Link) handle(frames *frameReader, kind byte, payload []byte) error {
 		l.with(agent, func(x *Process) { x.add(run) })
 	case frameResult:
 		return l.part(payload)
+	case frameTunnel:
+		return l.tunnels.part(payload)
+	case frameRoom:
+		return l.tunnels.grant(payload)
 	case frameStderr:
 		c := cursor{b: payload}
 		l.with(c.u32(), func(x *Process) { x.stderr.add(c.b) })
@@ -345,14 +391,17 @@ func (l *Link) drop(agent uint32) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.processes, agent)
+	delete(l.unclaimed, agent)
 }
 
 // fail ends the link.
 func (l *Link) fail(cause error) {
 	l.conn.Close()
+	lost := fmt.Errorf("%w: %w", ErrLinkLost, cause)
+	l.tunnels.close(lost)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.err = fmt.Errorf("%w: %w", ErrLinkLost, cause)
+	l.err = lost
 	for _, p := range l.processes {
 		p.fail(l.err)
 	}

@@ -4,6 +4,7 @@ package host
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/internal/supervise"
 	_ "github.com/seed7221b0f9/parley/internal/supervise/first"
+	"github.com/seed7221b0f9/parley/internal/test/hosts"
 	"github.com/seed7221b0f9/parley/spawn"
 	"github.com/seed7221b0f9/parley/spawn/spawntest"
 	"go.uber.org/goleak"
@@ -27,7 +29,7 @@ func TestMain(m *testing.M) {
 	Enter()
 	code := m.Run()
 	if code == 0 {
-		if err := goleak.Find(); err != nil {
+		if err := errors.Join(goleak.Find(), hosts.Left(Name)); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			code = 1
 		}

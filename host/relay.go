@@ -40,9 +40,10 @@ func Relay(ctx context.Context, dataDir string, conn net.Conn, p Policy, log *sl
 // relayTo connects an owner with a host, and closes both connections. limit is maxRelayed.
 func relayTo(ctx context.Context, host, conn net.Conn, p Policy, limit int, log *slog.Logger) error {
 	ctx, cancel := context.WithCancel(ctx)
-	r := &relay{ctx: ctx, policy: p, limit: limit, log: log, owner: port{conn: conn}, host: port{conn: host}, names: map[uint32]string{}, starts: map[uint64]chan answer{}, calls: map[uint64]context.CancelFunc{}, parts: map[uint32][]byte{}}
+	r := &relay{ctx: ctx, policy: p, limit: limit, log: log, owner: port{conn: conn}, host: port{conn: host}, names: map[uint32]string{}, starts: map[uint64]chan answer{}, calls: map[uint64]context.CancelFunc{}, dials: map[uint64]context.CancelFunc{}, parts: map[uint32][]byte{}}
+	r.tunnels = newTunnels(r.owner.send)
 	closed := make(chan struct{})
-	context.AfterFunc(ctx, func() { conn.Close(); host.Close(); close(closed) })
+	context.AfterFunc(ctx, func() { conn.Close(); host.Close(); r.tunnels.close(ErrLinkLost); close(closed) })
 	var wg sync.WaitGroup
 	var fromHost error
 	wg.Go(func() {
@@ -65,6 +66,7 @@ type relay struct {
 	log         *slog.Logger
 	owner, host port
 	starting    sync.WaitGroup
+	tunnels     *tunnels
 
 	// Used by fromOwner alone: the incomplete lines to agents, and their bytes.
 	parts map[uint32][]byte
@@ -74,6 +76,7 @@ type relay struct {
 	names  map[uint32]string      // the agents by their numbers
 	starts map[uint64]chan answer // the starts that wait for an answer of the host
 	calls  map[uint64]context.CancelFunc
+	dials  map[uint64]context.CancelFunc
 }
 
 // port is one end, with a lock for frames.
@@ -112,6 +115,10 @@ func (r *relay) fromOwner() error {
 			err = r.write(payload)
 		case frameGrant:
 			err = r.host.send(endFrame(append(beginFrame(nil, frameGrant), payload...), 0))
+		case frameTunnel:
+			err = r.tunnels.part(payload)
+		case frameRoom:
+			err = r.tunnels.grant(payload)
 		default:
 			err = fmt.Errorf("unexpected frame of type %q", kind)
 		}
@@ -144,6 +151,8 @@ func (r *relay) request(payload []byte, first bool) error {
 		return r.spawn(q)
 	case q.Op == opCall:
 		return r.call(q)
+	case q.Op == opDial:
+		return r.dial(q)
 	case q.Op == opOrphan:
 		if err := r.orphan(q.Options, r.name(q.Agent)); err != nil {
 			return r.refuse(q.ID, err)
@@ -200,11 +209,11 @@ func (r *relay) spawn(q request) error {
 	return nil
 }
 
-// isStarting reports whether a pending start or call already uses this id.
+// isStarting reports whether a pending start or call, or a tunnel, already uses this id.
 func (r *relay) isStarting(id uint64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.starts[id] != nil || r.calls[id] != nil
+	return r.starts[id] != nil || r.calls[id] != nil || r.dials[id] != nil || r.tunnels.known(id)
 }
 
 func (r *relay) endStart(id uint64) {
@@ -218,6 +227,7 @@ func (r *relay) start(q request, l Launch, answered <-chan answer) error {
 	if err := r.orphan(q.Options, l.Agent); err != nil {
 		return err
 	}
+	l.Key = q.Options.Key
 	q.Options.Key = l.Agent + "/" + q.Options.Key
 	started := false
 	err := r.policy.Start(r.ctx, l, func(cmd spawn.Command) error {

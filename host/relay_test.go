@@ -25,6 +25,7 @@ import (
 type testPolicy struct {
 	mu       sync.Mutex
 	commands []spawn.Command
+	keys     []string
 }
 
 func (p *testPolicy) Start(ctx context.Context, l Launch, start func(spawn.Command) error) error {
@@ -36,7 +37,7 @@ func (p *testPolicy) Start(ctx context.Context, l Launch, start func(spawn.Comma
 	}
 	cmd := spawn.Command{Path: "/bin/echo-agent", Args: []string{string(l.Options)}, Dir: l.Dir}
 	p.mu.Lock()
-	p.commands = append(p.commands, cmd)
+	p.commands, p.keys = append(p.commands, cmd), append(p.keys, l.Key)
 	p.mu.Unlock()
 	return start(cmd)
 }
@@ -85,8 +86,8 @@ func TestRelay(t *testing.T) {
 	if got := p.Agent().Key; got != "s-1" {
 		t.Errorf("the key is %q, want s-1", got)
 	}
-	if len(policy.commands) != 1 || policy.commands[0].Args[0] != `{"x":1}` {
-		t.Errorf("the policy made %v", policy.commands)
+	if len(policy.commands) != 1 || policy.commands[0].Args[0] != `{"x":1}` || policy.keys[0] != "s-1" {
+		t.Errorf("the policy made %v for the keys %q", policy.commands, policy.keys)
 	}
 	long := strings.Repeat("x", 3*fragment)
 	for i, line := range []string{"one", long} {
@@ -131,6 +132,41 @@ func wantLine(t *testing.T, p *Process, want string) {
 			}
 			return
 		}
+	}
+}
+
+// loosePolicy starts every agent, and makes two lines of one with a plus.
+type loosePolicy struct{}
+
+func (loosePolicy) Start(_ context.Context, _ Launch, start func(spawn.Command) error) error {
+	return start(spawn.Command{Path: "/bin/echo-agent", Dir: "/"})
+}
+
+func (loosePolicy) Line(_ string, line []byte) ([]byte, error) {
+	return bytes.ReplaceAll(line, []byte("+"), []byte("\n")), nil
+}
+
+// The relay itself refuses a name that would change the key of an agent, and a policy that makes more than a line.
+func TestRelay_loose(t *testing.T) {
+	h := newFakeHost(t, Options{}, echoAgent)
+	l, err := NewLink(within(t), h.relayed(loosePolicy{}), 1)
+	must(t, err)
+	defer l.Close()
+	for _, name := range []string{"", "a/b", "/", "a/"} {
+		if _, err := l.Launch(within(t), Launch{Agent: name, Dir: "/"}, AgentOptions{Key: "k"}); !errors.Is(err, ErrRefused) {
+			t.Errorf("an agent with the name %q: %v, want %v", name, err, ErrRefused)
+		}
+	}
+	p, err := l.Launch(within(t), Launch{Agent: "a", Dir: "/"}, AgentOptions{Key: "k"})
+	must(t, err)
+	if _, err := p.Write(within(t), "two", []byte("1+2\n")); !errors.Is(err, ErrRefused) {
+		t.Errorf("a line of which the policy makes two: %v, want %v", err, ErrRefused)
+	}
+	_, err = p.Write(within(t), "one", []byte("1\n"))
+	must(t, err)
+	wantLine(t, p, "1\n")
+	if n := len(h.all()); n != 1 {
+		t.Errorf("%d agents run, want 1", n)
 	}
 }
 

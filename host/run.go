@@ -20,6 +20,9 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
+// DefaultOrphanTimeout is the default of Options.OrphanTimeout.
+const DefaultOrphanTimeout = 24 * time.Hour
+
 // Options configures a host. The zero value is usable.
 type Options struct {
 	// Supervisor is an executable that contains the supervisor, such as the parley command. Agents run below a
@@ -30,7 +33,7 @@ type Options struct {
 	Memory int
 	// Spool limits the bytes of an agent's records in files; 0 means 1 GiB. At the limit the agent blocks.
 	Spool int64
-	// OrphanTimeout is how long an agent runs without an owner; 0 means 24 hours.
+	// OrphanTimeout is how long an agent runs without an owner; 0 means DefaultOrphanTimeout, 24 hours.
 	OrphanTimeout time.Duration
 	// IdleTimeout is how long a host runs without an owner and a running agent; 0 means a minute.
 	IdleTimeout time.Duration
@@ -42,7 +45,7 @@ func (o Options) withDefaults() Options {
 			*v = d
 		}
 	}
-	def(&o.OrphanTimeout, 24*time.Hour)
+	def(&o.OrphanTimeout, DefaultOrphanTimeout)
 	def(&o.IdleTimeout, time.Minute)
 	if o.Memory <= 0 {
 		o.Memory = 256 << 10
@@ -73,6 +76,7 @@ type server struct {
 	info    Info
 	log     *slog.Logger
 	clock   clock
+	disk    disk
 	spawner func(keepChildren bool) spawn.Spawner
 	temp    string      // folder for files with secrets
 	close   func()      // ends run
@@ -163,7 +167,7 @@ func newServer(dir string, o Options, log *slog.Logger) (*server, error) {
 		log = slog.New(slog.DiscardHandler)
 	}
 	h := &server{
-		o: o.withDefaults(), dir: dir, log: log, clock: systemClock{}, agents: map[uint32]*agent{}, conns: map[*conn]bool{},
+		o: o.withDefaults(), dir: dir, log: log, clock: systemClock{}, disk: systemDisk{}, agents: map[uint32]*agent{}, conns: map[*conn]bool{},
 		next: counter(filepath.Join(dir, numberName)),
 		info: Info{ID: random.Hex(8), PID: os.Getpid(), Started: time.Now()},
 	}

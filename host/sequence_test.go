@@ -5,6 +5,7 @@ package host
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -197,6 +198,32 @@ func TestFencing_start(t *testing.T) {
 		if len(agents) == 0 {
 			return
 		}
+	}
+}
+
+// An agent whose attachment ended with its context, before or after the answer of the host, is attached by the next attempt.
+func TestAttach_cancelled(t *testing.T) {
+	h := newFakeHost(t, Options{}, talker)
+	l := h.connect()
+	number := spawnAgent(t, l, spawn.Command{Path: "x"}, AgentOptions{}).Agent().Number
+	for i := range 30 {
+		l.Close()
+		l = h.connect()
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		p, err := l.Attach(ctx, number, 0)
+		if err != nil {
+			if !errors.Is(err, context.Canceled) {
+				t.Fatalf("attempt %d with an ended context: %v", i, err)
+			}
+			if i%2 == 0 {
+				_, err = l.Agents(within(t)) // the answer has come
+				must(t, err)
+			}
+			p, err = l.Attach(within(t), number, 0)
+			must(t, err)
+		}
+		wantNext(t, p, "output hello\n")
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -34,7 +33,7 @@ func (h *server) spawn(ctx context.Context, q request) (*agent, error) {
 	if len(o.Key) > maxKey || len(o.OrphanInput) > fragment {
 		return nil, fmt.Errorf("invalid options: the key is limited to %d bytes, the input to %d", maxKey, fragment)
 	}
-	number, err := h.next.increase(anyNumber)
+	number, err := h.disk.increase(h.next)
 	if err != nil {
 		return nil, err
 	}
@@ -43,10 +42,10 @@ func (h *server) spawn(ctx context.Context, q request) (*agent, error) {
 		inputs: map[string]*input{}, exited: make(chan struct{}), done: make(chan struct{}),
 	}
 	a.room.L = &a.mu
-	a.spool = newSpool(a.dir, h.o.Spool)
+	a.spool = newSpool(h.disk, a.dir, h.o.Spool)
 	a.info = Agent{Number: a.number, Key: o.Key, Path: q.Command.Path, Dir: q.Command.Dir, Started: h.clock.Now()}
 	a.setOrphan(o)
-	if err := os.MkdirAll(a.dir, 0o700); err != nil {
+	if err := h.disk.mkdir(a.dir); err != nil {
 		return nil, err
 	}
 	if err := a.start(ctx, *q.Command, o); err != nil {
@@ -56,8 +55,13 @@ func (h *server) spawn(ctx context.Context, q request) (*agent, error) {
 }
 
 // start starts the process and registers the agent.
-func (a *agent) start(ctx context.Context, cmd spawn.Command, o AgentOptions) error {
-	cmd, err := a.takeFiles(cmd)
+func (a *agent) start(ctx context.Context, cmd spawn.Command, o AgentOptions) (err error) {
+	defer func() {
+		if err != nil {
+			a.removeSecrets()
+		}
+	}()
+	cmd, err = a.takeFiles(cmd)
 	if err == nil {
 		capture := spawn.Func(func(ctx context.Context, cmd spawn.Command) (spawn.Process, error) {
 			p, err := a.h.spawner(o.KeepChildren).Spawn(ctx, cmd)
@@ -67,9 +71,6 @@ func (a *agent) start(ctx context.Context, cmd spawn.Command, o AgentOptions) er
 		a.process, err = proc.Start(ctx, cmd, proc.Options{Spawner: capture, StderrTail: stderrTail, StderrTo: a.onStderr})
 	}
 	if err != nil {
-		for _, path := range a.secrets {
-			os.Remove(path)
-		}
 		return err
 	}
 	a.info.PID = a.process.PID()
@@ -87,6 +88,13 @@ func (a *agent) start(ctx context.Context, cmd spawn.Command, o AgentOptions) er
 	return nil
 }
 
+// removeSecrets removes the files in the arguments, which only the agent needs.
+func (a *agent) removeSecrets() {
+	for _, path := range a.secrets {
+		os.Remove(path)
+	}
+}
+
 // takeFiles copies the files in the arguments to the host's folder until the agent ends, because the owner may
 // remove its files. Files for another user are not copied, because that user cannot access the host's folder.
 func (a *agent) takeFiles(cmd spawn.Command) (spawn.Command, error) {
@@ -102,7 +110,7 @@ func (a *agent) takeFiles(cmd spawn.Command) (spawn.Command, error) {
 		}
 		own := filepath.Join(a.h.temp, fmt.Sprintf("%d-%d-%s", a.number, i, filepath.Base(path)))
 		a.secrets = append(a.secrets, own)
-		if err := os.WriteFile(own, text, 0o600); err != nil {
+		if err := a.h.disk.write(own, text); err != nil {
 			return cmd, err
 		}
 		for i, arg := range cmd.Args {
@@ -117,7 +125,7 @@ func (h *server) forget(a *agent) error {
 	a.mu.Lock()
 	ended := a.exit != nil
 	if ended {
-		a.spool.limit = math.MaxInt64 // remaining output is discarded, so the limit no longer applies
+		a.dropped = true
 		a.room.Broadcast()
 	}
 	a.mu.Unlock()

@@ -3,6 +3,7 @@ package host
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,18 +21,20 @@ var errFull = errors.New("the spool is full")
 // spool stores the frames of an agent's records in files, in their wire form. A position counts from the first byte ever
 // stored. The caller must lock it.
 type spool struct {
+	disk     disk
 	dir      string
 	limit    int64
 	piece    int64     // size of a file
 	segments []segment // the oldest first; the last one is written to
 	end      int64
-	file     *os.File // the last file, if it is open
+	file     diskFile // the last file, if it is open
+	torn     bool     // the last file has bytes after end
 	old      *os.File // the file that was read last
 	oldBegin int64
 }
 
-func newSpool(dir string, limit int64) spool {
-	return spool{dir: dir, limit: limit, piece: min(segmentSize, limit/4+1)}
+func newSpool(d disk, dir string, limit int64) spool {
+	return spool{disk: d, dir: dir, limit: limit, piece: min(segmentSize, limit/4+1)}
 }
 
 // segment is a file of a spool.
@@ -65,8 +68,15 @@ func (s *spool) append(frames []byte, last uint64, open, force bool) error {
 		return err
 	}
 	at := s.end - s.segments[len(s.segments)-1].begin
+	if s.torn { // shorter frames would leave bytes behind them, which a reader of the file would take for frames
+		if err := s.file.Truncate(at); err != nil {
+			return err
+		}
+		s.torn = false
+	}
 	if _, err := s.file.WriteAt(frames, at); err != nil {
-		return errors.Join(err, s.file.Truncate(at))
+		s.torn = s.file.Truncate(at) != nil
+		return err
 	}
 	s.end += int64(len(frames))
 	if !open { // the line with parts in earlier files is complete
@@ -86,7 +96,7 @@ func (s *spool) ready() error {
 	if s.file != nil && s.end-s.segments[len(s.segments)-1].begin < s.piece {
 		return nil
 	}
-	f, err := os.OpenFile(s.path(s.end), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	f, err := s.disk.create(s.path(s.end))
 	if err != nil {
 		return err
 	}
@@ -122,7 +132,7 @@ func (s *spool) read(at int64, b []byte) (int, error) {
 	return wholeFrames(b), nil
 }
 
-func (s *spool) open(i int) (*os.File, error) {
+func (s *spool) open(i int) (io.ReaderAt, error) {
 	begin := s.segments[i].begin
 	if i == len(s.segments)-1 && s.file != nil {
 		return s.file, nil
@@ -132,10 +142,11 @@ func (s *spool) open(i int) (*os.File, error) {
 	}
 	s.closeOld()
 	f, err := os.Open(s.path(begin))
-	if err == nil {
-		s.old, s.oldBegin = f, begin
+	if err != nil {
+		return nil, err
 	}
-	return f, err
+	s.old, s.oldBegin = f, begin
+	return f, nil
 }
 
 func (s *spool) closeOld() {
@@ -158,7 +169,7 @@ func (s *spool) trim(covered uint64) {
 			}
 			if s.file != nil {
 				s.file.Close()
-				s.file = nil
+				s.file, s.torn = nil, false
 			}
 		}
 		if s.old != nil && s.oldBegin == first.begin {

@@ -65,7 +65,7 @@ func Start(ctx context.Context, dataDir, executable string, o Options) error {
 			if ask(ctx, dataDir) == nil { // another process was faster
 				return nil
 			}
-			return fmt.Errorf("the host has ended: %w: %s", exitErr, lastLine(dataDir))
+			return fmt.Errorf("the host has ended: %w: %w", exitErr, lastError(dataDir))
 		case <-ctx.Done():
 			return errors.Join(ctx.Err(), err)
 		case <-tick.C:
@@ -73,10 +73,14 @@ func Start(ctx context.Context, dataDir, executable string, o Options) error {
 	}
 }
 
-// awaitEnd waits until the host of a folder has ended: it holds the lock until then.
-func awaitEnd(ctx context.Context, dir string) error {
-	tick := time.NewTicker(startPoll)
+// successorPoll is how often a waiter asks which host has the folder.
+const successorPoll = 20 * startPoll
+
+// awaitEnd waits until a host has ended: it holds the lock of its folder until then. The holder may be the next host, which has another id.
+func awaitEnd(ctx context.Context, dir, id string) error {
+	tick, ask := time.NewTicker(startPoll), time.NewTicker(successorPoll)
 	defer tick.Stop()
+	defer ask.Stop()
 	for {
 		lock, err := filelock.TryLock(filepath.Join(dir, lockName))
 		switch {
@@ -91,6 +95,14 @@ func awaitEnd(ctx context.Context, dir string) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-tick.C:
+		case <-ask.C:
+			if l, err := dial(ctx, dir, 0); err == nil {
+				next := l.Host().ID
+				l.Close()
+				if next != id {
+					return nil
+				}
+			}
 		}
 	}
 }
@@ -158,8 +170,17 @@ func environment() []string {
 // LogFile returns the log file of the host of a data directory. It stays below 2 MiB.
 func LogFile(dataDir string) string { return filepath.Join(dataDir, folder, logName) }
 
-func lastLine(dataDir string) string {
-	text, _ := os.ReadFile(LogFile(dataDir))
+// lastError returns why a host has ended: the last line of its log, unless nothing can be written to the disk, and so no log.
+func lastError(dataDir string) error {
+	probe := LogFile(dataDir) + ".probe"
+	defer os.Remove(probe)
+	if err := os.WriteFile(probe, []byte{'\n'}, 0o600); err != nil {
+		return err
+	}
+	text, err := os.ReadFile(LogFile(dataDir))
+	if err != nil {
+		return err
+	}
 	text = bytes.TrimSpace(text)
-	return string(text[bytes.LastIndexByte(text, '\n')+1:])
+	return errors.New(string(text[bytes.LastIndexByte(text, '\n')+1:]))
 }

@@ -13,7 +13,7 @@ func (f *failure) fromStart(err error) {
 	if !ok {
 		return
 	}
-	f.Code, f.Path, f.Dir, f.Start = "start", start.Path, start.Dir, start.Reason
+	f.Code, f.Text, f.Path, f.Dir, f.Start = "start", "", start.Path, start.Dir, start.Reason
 	if start.Err != nil {
 		f.Text = start.Err.Error()
 	}

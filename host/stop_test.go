@@ -4,6 +4,7 @@ package host
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"testing"
 
@@ -31,4 +32,31 @@ func TestStop_ended(t *testing.T) {
 		must(t, l.Close())
 		must(t, <-ended)
 	}
+}
+
+// Stop returns although the next host has the data directory at once.
+func TestStop_successor(t *testing.T) {
+	dir := t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		var err error
+		for err == nil && ctx.Err() == nil {
+			if err = Run(ctx, dir, Options{}, nil); errors.Is(err, ErrRunning) {
+				err = nil // Stop holds the lock for a moment if it finds it free
+			}
+		}
+		ended <- err
+	}()
+	for range 5 {
+		var l *Link
+		for ctx := within(t); l == nil; {
+			must(t, ctx.Err())
+			l, _ = Dial(ctx, dir, 0) // soon
+		}
+		must(t, l.Stop(within(t)))
+		must(t, l.Close())
+	}
+	cancel()
+	must(t, <-ended)
 }

@@ -2,10 +2,12 @@ package host
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"sync"
+	"time"
 )
 
 // errClosed is returned by a stream that the caller has closed.
@@ -110,7 +112,7 @@ func (s stdin) Write(b []byte) (int, error) {
 	}
 	id := p.newID()
 	p.mu.Unlock()
-	line, err := p.send(id, b)
+	line, err := p.keep(context.Background(), p.inEnd, id, b)
 	if err != nil {
 		return 0, err
 	}
@@ -153,17 +155,13 @@ func (p *Process) CloseInput() error {
 
 // Write writes a line to the agent with an id that the owner chose, of 1 to 255 bytes. It returns the number of the line when it is in the
 // sequence: then the line is written exactly once, for any owner, as soon as the agent reads. A line with a known id is not written again.
-// After [ErrLinkLost] the next owner calls [Process.Input], or writes the line again with the same id, before its first checkpoint: the
-// host forgets the ids of lines that a checkpoint covers.
+// While the host cannot store the line, Write tries again until ctx ends, and then returns [ErrNotKept]. After [ErrLinkLost] the next owner
+// calls [Process.Input], or writes the line again with the same id, before its first checkpoint: the host forgets the ids of lines that a
+// checkpoint covers.
 func (p *Process) Write(ctx context.Context, id string, line []byte) (number uint64, err error) {
-	out, err := p.send(id, line)
+	out, err := p.keep(ctx, nil, id, line)
 	if err != nil {
 		return 0, err
-	}
-	select {
-	case <-out.kept:
-	case <-ctx.Done():
-		return 0, ctx.Err()
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -178,10 +176,49 @@ func (p *Process) Write(ctx context.Context, id string, line []byte) (number uin
 
 // error returns why the agent does not get a line.
 func (i InputInfo) error() error {
-	if i.Refused != "" {
+	switch {
+	case i.Refused != "":
 		return fmt.Errorf("%w: %s", ErrRefused, i.Refused)
+	case i.NotKept != "":
+		return fmt.Errorf("%w: %s", ErrNotKept, i.NotKept)
 	}
 	return ErrInputClosed
+}
+
+// keep sends a line to the host until it is in the sequence or never will be. While the host cannot store it, keep sends it again. It
+// returns early when ctx ends or end, which may be nil, is closed.
+func (p *Process) keep(ctx context.Context, end <-chan struct{}, id string, line []byte) (*sent, error) {
+	for {
+		out, err := p.send(id, line)
+		if err != nil {
+			return nil, err
+		}
+		select {
+		case <-out.kept:
+		case <-end:
+			return out, nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		p.mu.Lock()
+		failed := out.info.NotKept != ""
+		p.mu.Unlock()
+		if !failed {
+			return out, nil
+		}
+		retry := time.NewTimer(retryTime)
+		select {
+		case <-retry.C:
+		case <-p.l.done:
+		case <-end:
+			return out, nil
+		case <-ctx.Done():
+		}
+		retry.Stop()
+		if ctx.Err() != nil {
+			return nil, errors.Join(out.info.error(), ctx.Err())
+		}
+	}
 }
 
 // Input returns the state of a line to the agent.

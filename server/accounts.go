@@ -35,6 +35,8 @@ type accounts struct {
 	settings []budget.Limit
 	reserve  budget.Amount // the minimum that a turn reserves
 
+	shared *sharedDesk // nil for a single server
+
 	mu      sync.Mutex
 	desk    budget.Desk
 	seq     uint64
@@ -147,6 +149,9 @@ func (l *accounts) addLocked(ctx context.Context, rows ...budget.Row) error {
 	if err := l.save(ctx); err != nil {
 		return fmt.Errorf("server: storing the ledger: %w", err)
 	}
+	if l.shared != nil {
+		l.usedShared(rows)
+	}
 	return nil
 }
 
@@ -236,6 +241,9 @@ func (l *accounts) Reserve(acc budget.Account, dearest budget.Amount) budget.Ver
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	cost := budget.Amount{USD: max(dearest.USD, l.reserve.USD), Tokens: max(dearest.Tokens, l.reserve.Tokens)}
+	if l.shared != nil {
+		return l.reserveShared(acc, cost)
+	}
 	return l.desk.Reserve(&l.book, acc, cost, l.now())
 }
 
@@ -243,6 +251,9 @@ func (l *accounts) Reserve(acc budget.Account, dearest budget.Amount) budget.Ver
 func (l *accounts) Release(session string) []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.shared != nil {
+		return l.releaseShared(session)
+	}
 	return l.desk.Release(&l.book, session, l.now())
 }
 

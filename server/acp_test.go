@@ -213,8 +213,8 @@ func (c *acpClient) load(session string) {
 	c.call("session/load", map[string]any{"sessionId": session, "cwd": filepath.Join(c.dir, "work"), "mcpServers": []any{}})
 }
 
-// said is the text of the updates of a kind.
-func (c *acpClient) said(kind string) string {
+// updateText returns the text of the updates of a kind.
+func (c *acpClient) updateText(kind string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var b strings.Builder
@@ -254,12 +254,12 @@ func TestACP_joins(t *testing.T) {
 	if got := end(); got != "end_turn" {
 		t.Errorf("the turn ended with %s", got)
 	}
-	want := first.said("agent_message_chunk")
+	want := first.updateText("agent_message_chunk")
 	second.until("the rest of the answer", func() bool { return acpText(second.updates, "agent_message_chunk") >= len(want) })
-	if got := second.said("agent_message_chunk"); got != want || len(want) < 600 {
+	if got := second.updateText("agent_message_chunk"); got != want || len(want) < 600 {
 		t.Errorf("the second client got %d bytes, the first %d: %.300s", len(got), len(want), got)
 	}
-	if got := second.said("user_message_chunk"); got != "count 600" {
+	if got := second.updateText("user_message_chunk"); got != "count 600" {
 		t.Errorf("the second client saw the prompt %q", got)
 	}
 	if got := second.prompt(id, "say from the second")(); got != "end_turn" {
@@ -268,10 +268,10 @@ func TestACP_joins(t *testing.T) {
 	first.until("the answer to the other client", func() bool {
 		return strings.HasSuffix(acpJoin(first.updates, "agent_message_chunk"), "from the second")
 	})
-	if got := first.said("user_message_chunk"); got != "say from the second" {
+	if got := first.updateText("user_message_chunk"); got != "say from the second" {
 		t.Errorf("the first client saw the prompts %q", got)
 	}
-	if got := second.said("user_message_chunk"); got != "count 600" {
+	if got := second.updateText("user_message_chunk"); got != "count 600" {
 		t.Errorf("the second client was shown its own prompt: %q", got)
 	}
 }
@@ -294,7 +294,7 @@ func TestACP_cancels(t *testing.T) {
 	id := first.open()
 	second.load(id)
 	for _, who := range []*acpClient{second, first} {
-		before := len(first.said("agent_message_chunk"))
+		before := len(first.updateText("agent_message_chunk"))
 		end := first.prompt(id, "wait")
 		first.until("the turn runs", func() bool { return acpText(first.updates, "agent_message_chunk") > before })
 		second.until("the other sees it", func() bool { return acpText(second.updates, "agent_message_chunk") > before })
@@ -334,7 +334,7 @@ func TestACP_answers(t *testing.T) {
 	if got := end(); got != "end_turn" {
 		t.Errorf("the turn ended with %s", got)
 	}
-	if got := first.said("agent_message_chunk"); !strings.Contains(got, "not allowed") {
+	if got := first.updateText("agent_message_chunk"); !strings.Contains(got, "not allowed") {
 		t.Errorf("the answer is %q", got)
 	}
 }
@@ -408,7 +408,7 @@ func TestACP_revoked(t *testing.T) {
 // TestACP_neverReads bounds the memory for clients that make the agent talk and read nothing: they lose their
 // connection, and the session is there for others.
 func TestACP_neverReads(t *testing.T) {
-	short.SkipLong(t, "sends many megabytes")
+	short.SkipQuick(t, "sends many megabytes")
 	h := newHarness(t, func(o *Options) { o.WriteTimeout = 500 * time.Millisecond })
 	owner := h.acp(h.token)
 	id := owner.open()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/internal/regularfile"
 	"github.com/seed7221b0f9/parley/internal/sealed"
+	"github.com/seed7221b0f9/parley/workspace"
 )
 
 // damagedMark is part of the names of damaged files that were moved aside.
@@ -30,7 +31,11 @@ func DamagedFiles(dir string) ([]string, error) {
 			found = append(found, e.Name())
 		}
 	}
-	return found, nil
+	records, err := workspace.DamagedRecords(filepath.Join(dir, workspacesDir))
+	for _, name := range records {
+		found = append(found, filepath.Join(workspacesDir, name))
+	}
+	return found, err
 }
 
 // readState reads a file of the server's state with read. A damaged file is moved aside, and the server starts without it. An unreadable

@@ -14,7 +14,7 @@ import (
 // TestState_damaged damages the files of tokens and webhooks: the server starts, no token of a damaged file is valid, the file is moved
 // aside, and the log and /readyz report it until it is deleted. A deleted file is like that of a new server.
 func TestState_damaged(t *testing.T) {
-	short.SkipLong(t, "restarts a server for each damage")
+	short.SkipQuick(t, "restarts a server for each damage")
 	harms := map[string]func(data []byte) []byte{
 		"truncated": func(data []byte) []byte { return data[:len(data)-3] },
 		"emptied":   func([]byte) []byte { return []byte{} },

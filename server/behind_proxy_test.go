@@ -30,7 +30,7 @@ func TestBehindProxy(t *testing.T) {
 	w := h.watch(id)
 	h.query(id, "say one two three")
 	w.results(1)
-	w.says("one two three")
+	w.awaitAnswer("one two three")
 
 	t.Run("stream", func(t *testing.T) {
 		req, _ := http.NewRequestWithContext(h.ctx(), http.MethodGet, front.URL+"/v1/sessions/"+id+"/events", nil)

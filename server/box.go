@@ -1,6 +1,8 @@
 package server
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"net/url"
 	"os"
@@ -19,15 +21,22 @@ import (
 
 // The kinds of boxes that a session can ask for.
 const (
-	boxBwrap = "bwrap"
-	boxNone  = "none"
+	BoxBwrap  = "bwrap"
+	BoxDocker = "docker"
+	BoxPodman = "podman"
+	BoxNone   = "none"
 )
 
 // Boxes configures the boxes that agents run in. See package box.
 type Boxes struct {
 	// Always runs every agent in a box. Without it, only the agents of sessions that ask for a box run in one.
 	Always bool
-	// Program is bwrap, Init a program that calls box.Enter first, Supervisor the parley command below which boxes run. A session in a
+	// Kind is BoxBwrap, BoxDocker or BoxPodman; empty means BoxBwrap.
+	Kind string
+	// Image, Label and Env are for containers: the image, the label of this server, and the variables of the client.
+	Image, Label string
+	Env          []string
+	// Program is bwrap, docker or podman, Init a program that calls box.Enter first, Supervisor the parley command below which boxes run. A session in a
 	// box fails with Missing if there is no Program.
 	Program, Init, Supervisor string
 	Missing                   error
@@ -38,15 +47,20 @@ type Boxes struct {
 	Caches, Hide []string
 }
 
+// boxKind returns the kind of box that this server makes.
+func (s *Server) boxKind() string { return cmp.Or(s.opts.Boxes.Kind, BoxBwrap) }
+
 // boxed reports whether the agent of a session runs in a box.
-func (s *Server) boxed(sandbox string) bool { return s.opts.Boxes.Always || sandbox == boxBwrap }
+func (s *Server) boxed(sandbox string) bool {
+	return s.opts.Boxes.Always || sandbox == s.boxKind()
+}
 
 // checkSandbox returns an error if a session cannot have the box that it asks for. A session cannot leave the server's.
 func (s *Server) checkSandbox(p agent.Provider, sandbox string) error {
 	switch {
-	case sandbox != "" && sandbox != boxBwrap && sandbox != boxNone:
-		return session.Invalid("sandbox is %q, not bwrap or none", sandbox)
-	case sandbox == boxNone && s.opts.Boxes.Always:
+	case sandbox != "" && sandbox != s.boxKind() && sandbox != BoxNone:
+		return session.Invalid("sandbox is %q, not %s or none", sandbox, s.boxKind())
+	case sandbox == BoxNone && s.opts.Boxes.Always:
 		return session.Fail(api.AuthFailed, "the server runs all agents in a box")
 	case s.boxed(sandbox):
 		return s.canBox(p)
@@ -88,7 +102,7 @@ func (s *Server) describeBox(p agent.Provider, sandbox string, secret bool, env 
 		f.variables = append(f.variables, name)
 	}
 	holds := !f.proxied || len(f.secrets()) > 0 || secret
-	return &api.Box{Kind: boxBwrap, Network: string(s.opts.Boxes.Network), Credentials: holds}
+	return &api.Box{Kind: s.boxKind(), Network: string(s.opts.Boxes.Network), Credentials: holds}
 }
 
 // boxOf returns the box of an agent.
@@ -126,13 +140,42 @@ func (s *Server) boxOf(p agent.Provider, opts *agent.Options) (*box.Box, error) 
 	return b, nil
 }
 
-// putInBox makes the agent start in a box. The token is that of the key proxy, if it uses it.
-func (s *Server) putInBox(p agent.Provider, opts *agent.Options, token string) error {
+// confinement is a box of any kind.
+type confinement interface {
+	Spawner(next spawn.Spawner) spawn.Spawner
+	Try(ctx context.Context, dir string, env []string, t box.Trial) (box.Seen, error)
+}
+
+// confine returns what confines the agent of a session in a box.
+func (s *Server) confine(b *box.Box, id string) confinement {
+	if s.boxKind() == BoxBwrap {
+		return b
+	}
+	return s.container(b, id)
+}
+
+func (s *Server) container(b *box.Box, id string) *box.Container {
+	return &box.Container{Box: *b, Image: s.opts.Boxes.Image, Host: s.opts.Boxes.Label, Session: id, Env: s.opts.Boxes.Env}
+}
+
+// endBox ends what is left of the box of a session: a container outlives its client. One of bubblewrap ends with its process.
+func (s *Server) endBox(id string) {
+	if s.boxKind() == BoxBwrap {
+		return
+	}
+	if err := s.container(&box.Box{Program: s.opts.Boxes.Program}, id).End(context.Background()); err != nil {
+		s.logger.Warn("the container of a session was not ended", "session", id, "err", err)
+	}
+}
+
+// putInBox makes the agent of a session start in a box. The token is that of the key proxy, if it uses it.
+func (s *Server) putInBox(p agent.Provider, id string, opts *agent.Options, token string) error {
 	b, err := s.boxOf(p, opts)
 	if err != nil {
 		return err
 	}
-	opts.Env = boxEnv(opts.Env, b.Network)
+	in := s.confine(b, id)
+	opts.Env = BoxEnv(opts.Env, b.Network)
 	if b.Network == box.NetworkAllow {
 		opts.Env = append(opts.Env, tunnelEnv(s.keys.URL(), token)...)
 	}
@@ -140,7 +183,7 @@ func (s *Server) putInBox(p agent.Provider, opts *agent.Options, token string) e
 		if next == nil {
 			next = proc.LocalOptions{Supervisor: s.opts.Boxes.Supervisor}.Spawner()
 		}
-		return b.Spawner(next)
+		return in.Spawner(next)
 	}
 	return nil
 }
@@ -151,8 +194,8 @@ var outsideVariables = []string{"TMPDIR", "TMP", "TEMP", "CLAUDE_CODE_TMPDIR", "
 // proxyVariables name the proxy of a program for the network.
 var proxyVariables = []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"}
 
-// boxEnv returns the environment of an agent in a box. IS_SANDBOX lets the CLI run as root without permissions.
-func boxEnv(env []string, n box.Network) []string {
+// BoxEnv returns the environment of an agent in a box. IS_SANDBOX lets the CLI run as root without permissions.
+func BoxEnv(env []string, n box.Network) []string {
 	out := []string{"TMPDIR=/tmp", "IS_SANDBOX=1"}
 	for _, entry := range env {
 		name, _, _ := strings.Cut(entry, "=")

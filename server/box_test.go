@@ -108,11 +108,11 @@ func TestBoxes(t *testing.T) {
 func TestBoxEnv(t *testing.T) {
 	env := []string{"HOME=/h", "TMPDIR=/x", "SSH_AUTH_SOCK=/s", "XDG_RUNTIME_DIR=/r", "HTTPS_PROXY=http://user:secret@proxy", "IS_SANDBOX=0"}
 	for _, n := range []box.Network{box.NetworkOff, box.NetworkAllow} {
-		if diff := cmp.Diff([]string{"TMPDIR=/tmp", "IS_SANDBOX=1", "HOME=/h"}, boxEnv(env, n)); diff != "" {
+		if diff := cmp.Diff([]string{"TMPDIR=/tmp", "IS_SANDBOX=1", "HOME=/h"}, BoxEnv(env, n)); diff != "" {
 			t.Errorf("with the network %s (-want +got):\n%s", n, diff)
 		}
 	}
-	if got := boxEnv(env, box.NetworkOn); !slices.Contains(got, "HTTPS_PROXY=http://user:secret@proxy") {
+	if got := BoxEnv(env, box.NetworkOn); !slices.Contains(got, "HTTPS_PROXY=http://user:secret@proxy") {
 		t.Errorf("with a network: %q", got)
 	}
 }

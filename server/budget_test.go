@@ -55,7 +55,7 @@ func TestBudget_stopsTurn(t *testing.T) {
 	b.LimitTokens = new(int64(1000))
 	h.setBudget(b)
 	h.query(id, "say free")
-	h.watch(id).says("free")
+	h.watch(id).awaitAnswer("free")
 	h.call("budget.remove", api.BudgetRef{ID: b.ID}, nil)
 	h.refused(api.Conflict, "budget.remove", api.BudgetRef{ID: b.ID})
 }
@@ -67,7 +67,7 @@ func TestBudget_lowered(t *testing.T) {
 	id := h.connect()
 	w := h.watch(id)
 	h.query(id, "wait")
-	w.says("I wait.")
+	w.awaitAnswer("I wait.")
 	h.query(id, "say more")
 	b := h.setBudget(api.Budget{Scope: budget.ScopeToken, Target: "owner", LimitTokens: new(int64(15))})
 	w.results(1)
@@ -75,7 +75,7 @@ func TestBudget_lowered(t *testing.T) {
 	h.refused(api.BudgetExceeded, "queue.sendNow", api.QueueItemParams{SessionID: id, ID: h.history(id).Queue[0].ID})
 	h.call("budget.remove", api.BudgetRef{ID: b.ID}, nil)
 	h.call("queue.release", api.SessionRef{SessionID: id}, nil)
-	w.says("more")
+	w.awaitAnswer("more")
 }
 
 // TestBudget_shared checks that a limit of a tenant stops all of its sessions and no others, after
@@ -97,9 +97,9 @@ func TestBudget_shared(t *testing.T) {
 	}
 	other := h.connect()
 	h.query(sessions[0], "wait")
-	watchers[0].says("I wait.")
+	watchers[0].awaitAnswer("I wait.")
 	h.query(sessions[1], "wait")
-	watchers[1].says("I wait.")
+	watchers[1].awaitAnswer("I wait.")
 	h.query(sessions[2], "say three")
 	for _, w := range watchers {
 		w.noticed("budget_exceeded")
@@ -110,7 +110,7 @@ func TestBudget_shared(t *testing.T) {
 		t.Errorf("after the limit: %v", err)
 	}
 	h.query(other, "say free")
-	h.watch(other).says("free")
+	h.watch(other).awaitAnswer("free")
 	if err := c.Call(h.ctx(), "budget.set", api.BudgetSetParams{Budget: api.Budget{Scope: "server", LimitTokens: new(int64(1))}}, nil); client.Reason(err) != api.AuthFailed {
 		t.Errorf("an operator sets a budget: %v", err)
 	}
@@ -137,7 +137,7 @@ func TestBudget_warns(t *testing.T) {
 	w.noticed("budget_exceeded")
 	w.results(2)
 	h.query(id, "say three")
-	w.says("three")
+	w.awaitAnswer("three")
 	h.refused(api.Conflict, "budget.remove", api.BudgetRef{ID: limit.ID})
 }
 
@@ -283,7 +283,7 @@ func TestBudget_reserved(t *testing.T) {
 			h.setBudget(api.Budget{Scope: budget.ScopeServer, LimitTokens: new(int64(1000)), Action: budget.ActionRefuse})
 			first, second := h.connect(), h.connect()
 			h.query(first, "wait")
-			h.watch(first).says("I wait.")
+			h.watch(first).awaitAnswer("I wait.")
 			w := h.watch(second)
 			h.query(second, "say second")
 			w.noticed("budget_waiting")
@@ -295,7 +295,7 @@ func TestBudget_reserved(t *testing.T) {
 			} else {
 				h.call(end, api.SessionRef{SessionID: first}, nil)
 			}
-			w.says("second")
+			w.awaitAnswer("second")
 		})
 	}
 }

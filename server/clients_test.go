@@ -20,7 +20,7 @@ import (
 // TestClients_dropAndStall makes clients drop, stall and reconnect at random while sessions stream.
 // Each must end with exactly the server's state.
 func TestClients_dropAndStall(t *testing.T) {
-	short.SkipLong(t, "sends many megabytes")
+	short.SkipQuick(t, "sends many megabytes")
 	const turns = 2
 	sessions, clients := short.Count(8, 20, 20), short.Count(16, 50, 50)
 	h := newHarness(t, func(o *Options) { o.MaxAgents = sessions })
@@ -149,7 +149,7 @@ func TestViewer_behind(t *testing.T) {
 	w.results(1)
 	h.provider.Pause = 50 * time.Millisecond
 	h.query(id, "count 10000")
-	w.says("w1 w2 w3")
+	w.awaitAnswer("w1 w2 w3")
 	view := client.View{Cursor: v.Cursor}
 	if err := view.Conversation.UnmarshalJSON([]byte(`{"version":2,"threads":[],"turns":[],"tasks":[],"prompts":[],"queue":[],"hooks":[],"notices":[],"totals":{"turns":0}}`)); err != nil {
 		t.Fatal(err)
@@ -217,8 +217,8 @@ func TestDeltas_joined(t *testing.T) {
 	w := h.watch(id)
 	h.query(id, "count 100")
 	w.results(1)
-	w.says("w1 w2 w3")
-	w.says("w99 w100")
+	w.awaitAnswer("w1 w2 w3")
+	w.awaitAnswer("w99 w100")
 	n := 0
 	w.mu.Lock()
 	defer w.mu.Unlock()

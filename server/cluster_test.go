@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,6 +24,7 @@ import (
 	"github.com/seed7221b0f9/parley/eventlog"
 	"github.com/seed7221b0f9/parley/internal/test/natstest"
 	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/budget"
 	"github.com/seed7221b0f9/parley/server/cluster"
 	"github.com/seed7221b0f9/parley/server/session"
 )
@@ -59,7 +61,7 @@ func newCluster(t *testing.T, servers int, ttl time.Duration) *clusterHarness {
 func (h *clusterHarness) add(url string) *harness {
 	h.Helper()
 	n := &harness{T: h.T, dir: h.TempDir(), provider: &agenttest.Provider{Dir: filepath.Join(h.dir, "agent")}, logs: &syncBuffer{}}
-	n.opts = Options{Dir: filepath.Join(n.dir, "server"), Directories: []string{filepath.Join(h.dir, "work")}, Version: "test",
+	n.opts = Options{Dir: filepath.Join(n.dir, "server"), TurnReserve: budget.Amount{USD: 0.01, Tokens: 1}, Directories: []string{filepath.Join(h.dir, "work")}, Version: "test", WebhookNetworks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
 		Logger: slog.New(slog.NewTextHandler(n.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))}
 	h.startNode(n, url)
 	h.all = append(h.all, n)
@@ -154,19 +156,19 @@ func TestCluster_ownerLives(t *testing.T) {
 	one := h.all[0]
 	id := one.connect()
 	one.query(id, "wait")
-	one.watch(id).says("I wait.")
+	one.watch(id).awaitAnswer("I wait.")
 	two := h.add(h.urls)
 	h.eventually("the running session in the list of the other server", func() bool {
 		s, ok := two.listed(id)
 		return ok && s.State == string(session.Running)
 	})
 	w := two.watch(id)
-	w.says("I wait.")
+	w.awaitAnswer("I wait.")
 	w.state(session.Running)
 	two.call("session.interrupt", api.SessionRef{SessionID: id}, nil)
 	w.results(1)
 	two.query(id, "say hello from the other server")
-	w.says("hello from the other server")
+	w.awaitAnswer("hello from the other server")
 	w.results(2)
 	if one.provider.Opened() != 1 || two.provider.Opened() != 0 {
 		t.Errorf("%d and %d agents were started, want 1 and 0", one.provider.Opened(), two.provider.Opened())
@@ -185,7 +187,7 @@ func TestCluster_stopped(t *testing.T) {
 		t.Fatal(err)
 	}
 	two.query(id, "say second")
-	w.says("second")
+	w.awaitAnswer("second")
 	w.results(2)
 	if two.provider.Opened() != 1 {
 		t.Errorf("%d agents were started on the second server, want 1", two.provider.Opened())
@@ -202,17 +204,17 @@ func TestCluster_isolated(t *testing.T) {
 	id := isolated.connect()
 	w := other.watch(id)
 	isolated.query(id, "wait")
-	w.says("I wait.")
+	w.awaitAnswer("I wait.")
 	line.cut()
 	w.state(session.Interrupted)
 	other.query(id, "say taken over")
-	w.says("taken over")
+	w.awaitAnswer("taken over")
 	line.heal()
 	h.eventually("the first server forwards", func() bool {
 		err := isolated.client(isolated.token).Call(isolated.ctx(), "session.query", api.QueryParams{SessionID: id, Text: "say by way of the first"}, nil)
 		return err == nil
 	})
-	w.says("by way of the first")
+	w.awaitAnswer("by way of the first")
 	if n := isolated.provider.Running(); n != 0 {
 		t.Errorf("%d agents of the first server run", n)
 	}

@@ -78,9 +78,14 @@ func (s *Server) prepareAgent(session string, provider agent.Provider, opts *age
 	}
 	s.mark(session, opts)
 	if s.boxed(opts.Sandbox) {
-		if err := s.putInBox(provider, opts, token); err != nil {
+		if err := s.putInBox(provider, session, opts, token); err != nil {
 			release()
 			return nil, err
+		}
+		revoke := release
+		release = func() {
+			revoke()
+			s.endBox(session)
 		}
 	}
 	return release, nil

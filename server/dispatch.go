@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/seed7221b0f9/parley/agent/event"
@@ -109,18 +110,27 @@ func (s *Server) run(ctx context.Context, c *caller, m *method, params []byte) (
 	return m.call(s, ctx, c, params)
 }
 
+// auditParams are the parameters of a call that its audit row has.
+type auditParams struct {
+	SessionID string `json:"session_id"`
+	RequestID string `json:"request_id"`
+	Behavior  string `json:"behavior,omitempty"`
+	Action    string `json:"action,omitempty"`
+	Mode      string `json:"mode,omitempty"`
+	Scope     string `json:"scope,omitempty"`
+	Port      int64  `json:"port,omitempty"`
+}
+
+// maxAudited is the limit in bytes of each parameter in an audit row: calls whose parameters are too long have a row too.
+const maxAudited = 256
+
 // auditRow writes the audit row of a call. It has no content, except the kind of a decision.
 func (s *Server) auditRow(c *caller, method string, params []byte, err error) error {
-	var p struct {
-		SessionID string `json:"session_id"`
-		RequestID string `json:"request_id"`
-		Behavior  string `json:"behavior,omitempty"`
-		Action    string `json:"action,omitempty"`
-		Mode      string `json:"mode,omitempty"`
-		Scope     string `json:"scope,omitempty"`
-		Port      int64  `json:"port,omitempty"`
-	}
+	var p auditParams
 	_ = json.Unmarshal(params, &p) // unreadable parameters are not in the row
+	for _, text := range []*string{&p.SessionID, &p.RequestID, &p.Behavior, &p.Action, &p.Mode, &p.Scope} {
+		*text = cut(*text, maxAudited)
+	}
 	row := api.AuditRow{By: c.by(), Role: c.role.String(), Method: method, SessionID: p.SessionID, RequestID: p.RequestID, Outcome: "ok", Remote: c.remote}
 	if err != nil {
 		row.Outcome = string(session.FailureOf(err).Reason)
@@ -135,6 +145,14 @@ func (s *Server) auditRow(c *caller, method string, params []byte, err error) er
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	return s.audit.add(ctx, row)
+}
+
+// cut returns at most max bytes of a text, in whole characters, and a mark if it was longer.
+func cut(text string, max int) string {
+	if len(text) <= max {
+		return text
+	}
+	return strings.ToValidUTF8(text[:max], "") + "…"
 }
 
 // methodNotFound is the reason for an unknown method.

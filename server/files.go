@@ -2,18 +2,18 @@ package server
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/seed7221b0f9/parley/agent/event"
-	"github.com/seed7221b0f9/parley/internal/random"
-	"github.com/seed7221b0f9/parley/internal/regularfile"
 	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/blob"
 	"github.com/seed7221b0f9/parley/server/place"
 	"github.com/seed7221b0f9/parley/server/session"
 )
@@ -79,22 +79,50 @@ func imageUpload(s *Server, ctx context.Context, _ *caller, p api.ImageUploadPar
 	if len(data) > maxUpload {
 		return api.ImageUploadResult{}, session.LimitReached("an image has at most %d bytes", maxUpload)
 	}
-	dir := s.uploadDir(p.SessionID)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return api.ImageUploadResult{}, err
-	}
-	id := random.Hex(12) + "." + path.Base(p.MediaType)
-	if err := os.WriteFile(filepath.Join(dir, id), data, 0o600); err != nil {
+	id := uploadSum(data) + "." + path.Base(p.MediaType)
+	if err := s.uploaded.Write(ctx, path.Join(p.SessionID, id), data); err != nil {
 		return api.ImageUploadResult{}, err
 	}
 	return api.ImageUploadResult{ID: id, Size: int64(len(data))}, nil
 }
 
-func (s *Server) removeUploads(session string) error { return os.RemoveAll(s.uploadDir(session)) }
+// uploadSum returns the part of an upload's id that depends on its content.
+func uploadSum(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:16])
+}
+
+// damagedUpload reports whether an upload differs from what was uploaded. Ids of older servers depend on nothing.
+func damagedUpload(id string, data []byte) bool {
+	sum, _, _ := strings.Cut(id, ".")
+	return sum != uploadSum(data) && len(sum) == len(uploadSum(nil)) || len(data) == 0
+}
+
+// removeUploads deletes the uploads of a session.
+func (s *Server) removeUploads(ctx context.Context, session string) error {
+	return s.uploaded.Remove(ctx, session)
+}
+
+// The names of the buckets of uploads and secrets.
+const (
+	uploadsBucket = "UPLOADS"
+	secretsBucket = "SECRETS"
+)
+
+// openBlobs opens the stores of uploads and secrets. A single server has its secrets in package session.
+func (s *Server) openBlobs(ctx context.Context) (err error) {
+	s.uploaded = blob.Dir(filepath.Join(s.opts.Dir, uploadsDir))
+	if c := s.opts.Cluster; c != nil {
+		if s.uploaded, err = c.Blobs(ctx, uploadsBucket); err == nil {
+			s.secrets, err = c.Blobs(ctx, secretsBucket)
+		}
+	}
+	return err
+}
 
 // uploads replaces blocks that refer to uploaded images by the images:
 // {"type":"image","source":{"type":"upload","id":…}}.
-func (s *Server) uploads(owner string, blocks []event.JSON) ([]event.JSON, error) {
+func (s *Server) uploads(ctx context.Context, owner string, blocks []event.JSON) ([]event.JSON, error) {
 	out := slices.Clone(blocks)
 	size := 0 // one image may be referenced many times
 	for i, b := range blocks {
@@ -109,9 +137,12 @@ func (s *Server) uploads(owner string, blocks []event.JSON) ([]event.JSON, error
 		if strings.Trim(id, "0123456789abcdefghijklmnopqrstuvwxyz.") != "" || strings.Contains(id, "..") || !strings.HasPrefix(owner, session.Prefix) || strings.ContainsAny(owner, `/\.`) {
 			return nil, session.Invalid("there is no upload %q", id)
 		}
-		data, err := regularfile.ReadNoFollow(filepath.Join(s.uploadDir(owner), id), maxUpload)
-		if err != nil {
+		data, err := s.uploaded.Read(ctx, path.Join(owner, id))
+		if err != nil || len(data) > maxUpload {
 			return nil, session.Invalid("there is no upload %q", id)
+		}
+		if damagedUpload(id, data) {
+			return nil, session.Conflict("the upload %q is damaged; send the image again", id)
 		}
 		if size += base64.StdEncoding.EncodedLen(len(data)); size > session.MaxMessage {
 			return nil, session.LimitReached("the images of one query have at most %d bytes in base64", session.MaxMessage)

@@ -14,8 +14,11 @@ import (
 
 // TestUploads_manyTimes checks that an uploaded image with many references does not fill the memory.
 func TestUploads_manyTimes(t *testing.T) {
-	short.SkipLong(t, "encodes large files")
+	short.SkipQuick(t, "encodes large files")
 	s := &Server{opts: Options{Dir: t.TempDir()}}
+	if err := s.openBlobs(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	dir := s.uploadDir("s-1")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
@@ -24,11 +27,11 @@ func TestUploads_manyTimes(t *testing.T) {
 		t.Fatal(err)
 	}
 	block := event.Encoded(map[string]any{"type": "image", "source": map[string]string{"type": "upload", "id": "a.png"}})
-	if got, err := s.uploads("s-1", []event.JSON{block}); err != nil || len(got) != 1 {
+	if got, err := s.uploads(t.Context(), "s-1", []event.JSON{block}); err != nil || len(got) != 1 {
 		t.Errorf("once: %d blocks, %v", len(got), err)
 	}
 	var failure *session.Failure
-	if _, err := s.uploads("s-1", []event.JSON{block, block}); !errors.As(err, &failure) || failure.Reason != api.LimitReached {
+	if _, err := s.uploads(t.Context(), "s-1", []event.JSON{block, block}); !errors.As(err, &failure) || failure.Reason != api.LimitReached {
 		t.Errorf("twice: %v", err)
 	}
 }

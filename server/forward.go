@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"time"
 
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/cluster"
@@ -18,6 +19,15 @@ type forwarded struct {
 	Token  string          `json:"token"` // its id
 	Remote string          `json:"remote,omitempty"`
 	Trace  string          `json:"trace,omitempty"`
+
+	Yield *yield `json:"yield,omitempty"` // in place of a method
+	Drain bool   `json:"drain,omitempty"` // likewise: the server gives its sessions away
+}
+
+// yield asks a server to release a session, or a machine, whose host another server reaches.
+type yield struct {
+	Session string `json:"session,omitempty"`
+	Host    string `json:"host"`
 }
 
 // forwardedResult is the answer to a forwarded call.
@@ -50,19 +60,44 @@ func sessionOf(c *caller, m *method, params []byte) string {
 	return p.SessionID
 }
 
+// ownerPause is the time between attempts to find the owner of a session.
+const ownerPause = 100 * time.Millisecond
+
 // dispatched runs a call on the server that owns its session, or here if the session has no owner. A server that has
-// just lost the session returns not_owner without running the call; dispatched then looks up the owner again, once.
+// just lost the session returns not_owner without running the call, one that stops returns draining, and a server that died does not run it;
+// dispatched then looks up the owner again, until another server has taken over the session of a dead one.
 func (s *Server) dispatched(ctx context.Context, c *caller, m *method, params []byte) (any, error) {
 	id := sessionOf(c, m, params)
+	if id == "" && m.name == "session.connect" && s.sessions.Giving() {
+		return s.forwardAnywhere(ctx, c, m, params)
+	}
 	if id == "" {
 		return s.run(ctx, c, m, params)
 	}
-	result, err := s.dispatchedOnce(ctx, c, m, id, params)
-	if err != nil && session.FailureOf(err).Reason == api.NotOwner && ctx.Err() == nil {
-		return s.dispatchedOnce(ctx, c, m, id, params)
+	end := time.Now().Add(s.peers.c.LeaseTTL() + takeoverTime)
+	for {
+		result, err := s.dispatchedOnce(ctx, c, m, id, params)
+		if err == nil || !s.ownedLater(err) || c.forwarded || time.Now().After(end) {
+			return result, err
+		}
+		select {
+		case <-time.After(ownerPause):
+		case <-ctx.Done():
+			return result, err
+		case <-s.ctx.Done():
+			return result, err
+		}
 	}
-	return result, err
 }
+
+// ownedLater reports whether a call has had no effect because the session will have another owner.
+func (s *Server) ownedLater(err error) bool {
+	reason := session.FailureOf(err).Reason
+	return reason == api.NotOwner || reason == api.Draining && s.sessions.Working() == nil
+}
+
+// takeoverTime is the time in which a server takes over a session after its lease has ended.
+const takeoverTime = 10 * time.Second
 
 func (s *Server) dispatchedOnce(ctx context.Context, c *caller, m *method, id string, params []byte) (any, error) {
 	if s.sessions.Owns(id) {
@@ -72,15 +107,22 @@ func (s *Server) dispatchedOnce(ctx context.Context, c *caller, m *method, id st
 	if err != nil {
 		return nil, err
 	}
+	if node == "" && s.sessions.Giving() {
+		return s.forwardAnywhere(ctx, c, m, params)
+	}
 	if node == "" || node == s.peers.c.Node() {
-		return s.run(ctx, c, m, params)
+		result, err := s.run(ctx, c, m, params)
+		if other, ok := errors.AsType[*session.ElsewhereFailure](err); ok {
+			return s.forward(ctx, c, m, other.Node, params)
+		}
+		return result, err
 	}
 	return s.forward(ctx, c, m, node, params)
 }
 
 // forward runs a call on another server.
 func (s *Server) forward(ctx context.Context, c *caller, m *method, node string, params []byte) (any, error) {
-	request, err := json.Marshal(forwarded{m.name, params, c.id, c.remote, s.tracer.ToText(ctx)})
+	request, err := json.Marshal(forwarded{Method: m.name, Params: params, Token: c.id, Remote: c.remote, Trace: s.tracer.ToText(ctx)})
 	if err != nil {
 		return nil, session.Invalid("the parameters: %v", err)
 	}
@@ -95,6 +137,11 @@ func (s *Server) forward(ctx context.Context, c *caller, m *method, node string,
 	case err != nil:
 		return nil, err
 	}
+	return resultOf(answer)
+}
+
+// resultOf decodes the answer to a forwarded call.
+func resultOf(answer []byte) (any, error) {
 	var r forwardedResult
 	if err := json.Unmarshal(answer, &r); err != nil {
 		return nil, err
@@ -113,6 +160,9 @@ func (s *Server) forward(ctx context.Context, c *caller, m *method, node string,
 func (p *peers) answer(ctx context.Context, request []byte) []byte {
 	var r forwardedResult
 	result, err := p.srv.serveForwarded(ctx, request)
+	if isCancelled(err) && p.srv.ctx.Err() != nil {
+		err = session.Fail(api.TooSlow, "the server of the session stops; whether it has done this is unknown")
+	}
 	if err == nil {
 		r.Result, err = json.Marshal(result)
 	}
@@ -138,6 +188,12 @@ func (s *Server) serveForwarded(ctx context.Context, request []byte) (any, error
 	var f forwarded
 	if err := json.Unmarshal(request, &f); err != nil {
 		return nil, session.Invalid("a forwarded call: %v", err)
+	}
+	if f.Yield != nil {
+		return nil, s.sessions.Yield(ctx, f.Yield.Session, f.Yield.Host)
+	}
+	if f.Drain {
+		return nil, s.giveAway(ctx)
 	}
 	p, err := s.tokens.holder(ctx, f.Token)
 	if err != nil {

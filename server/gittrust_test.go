@@ -13,7 +13,7 @@ import (
 // TestTrustGit checks that a commit that needs a filter of the repository is a conflict, and that the diff lists the file, until the
 // operator trusts the configuration.
 func TestTrustGit(t *testing.T) {
-	short.SkipLong(t, "starts git again and again")
+	short.SkipQuick(t, "starts git again and again")
 	var hash string
 	for _, trusted := range []bool{false, true} {
 		r := newRepoHarness(t, func(o *Options) {

@@ -21,7 +21,7 @@ var guideRequest = regexp.MustCompile("(?s)```http\nPOST /v1/([a-zA-Z.]+)\n\n(.*
 // TestGuide runs the requests of docs/guide/workspaces.md in order, and compares the form of a
 // review in it with the real one.
 func TestGuide(t *testing.T) {
-	short.SkipLong(t, "starts git again and again")
+	short.SkipQuick(t, "starts git again and again")
 	page, err := os.ReadFile(filepath.Join("..", "docs", "guide", "workspaces.md"))
 	if err != nil {
 		t.Fatal(err)

@@ -57,6 +57,7 @@ type harness struct {
 	token    string
 	opts     Options
 	synced   bool         // the log is synced before it is acknowledged, as in production; slower
+	reserve  int64        // of the store; 0 is the default
 	stop     func() error // drains and waits
 	logs     *syncBuffer
 }
@@ -109,7 +110,7 @@ func newHarness(t *testing.T, change ...func(*Options)) *harness {
 func (h *harness) start() {
 	h.Helper()
 	var err error
-	h.store, err = eventlog.Open(context.Background(), &eventlog.Options{Dir: filepath.Join(h.dir, "log"), UnsafeNoSync: !h.synced, Logger: h.opts.Logger})
+	h.store, err = eventlog.Open(context.Background(), &eventlog.Options{Dir: filepath.Join(h.dir, "log"), UnsafeNoSync: !h.synced, Reserve: h.reserve, Logger: h.opts.Logger})
 	if err != nil {
 		h.Fatal(err)
 	}
@@ -308,7 +309,7 @@ func text(c *event.Conversation) string {
 	return b.String()
 }
 
-func (w *watcher) says(want string) {
+func (w *watcher) awaitAnswer(want string) {
 	w.t.Helper()
 	w.until("the answer "+want, func(c *event.Conversation) bool { return strings.Contains(text(c), want) })
 }

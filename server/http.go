@@ -43,11 +43,11 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /readyz", s.readyz)
 	mux.Handle("POST /v1/login", s.filtered(s.login))
 	mux.Handle("POST /v1/pair", s.filtered(s.pair))
-	mux.Handle("POST /v1/logout", s.filtered(s.logout))
-	mux.Handle("POST /v1/{method}", s.filtered(s.post1))
-	mux.Handle("GET /v1/ws", s.filtered(s.websocket))
+	mux.Handle("POST /v1/logout", s.filtered(s.authenticated(s.logout)))
+	mux.Handle("POST /v1/{method}", s.filtered(s.authenticated(s.serveCall)))
+	mux.Handle("GET /v1/ws", s.filtered(s.authenticated(s.websocket)))
 	for _, rt := range routes() {
-		mux.Handle(rt.pattern, s.filtered(s.routed(rt)))
+		mux.Handle(rt.pattern, s.filtered(s.authenticated(s.routed(rt))))
 	}
 	mux.Handle("GET /v1/openapi.json", s.filtered(openAPI))
 	mux.Handle("/v1/", s.filtered(func(http.ResponseWriter, *http.Request) error {
@@ -187,6 +187,28 @@ func (s *Server) identify(r *http.Request) (*caller, error) {
 	return &caller{principal: p}, nil
 }
 
+// authenticated serves requests of callers with a token. The context of a request limits what is visible to the caller, and ends with
+// the token. Then a body is read no further, a client that does not read its response is disconnected, and a request without a
+// response is refused.
+func (s *Server) authenticated(f func(http.ResponseWriter, *http.Request, *caller) error) func(http.ResponseWriter, *http.Request) error {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		c, err := s.identify(r)
+		if err != nil {
+			return err
+		}
+		held, release := s.hold(w, r, c)
+		defer release()
+		err = f(w, r.WithContext(withCaller(held, c)), c)
+		if err != nil && context.Cause(held) == errToken {
+			if out, ok := w.(*response); ok {
+				out.End(closeTimeout)
+			}
+			return &httpError{http.StatusUnauthorized, session.FailureOf(errToken)} // no try of a wrong token
+		}
+		return err
+	}
+}
+
 // refused returns the response to a request of an unknown caller. It is logged once a minute per
 // address, which has a limited number of tries.
 func (s *Server) refused(r *http.Request, err error) error {
@@ -217,7 +239,9 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request, max int64) ([]byte
 		return nil, tooLong
 	}
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTimeout)) // writers of tests do not support it
+	stop := context.AfterFunc(r.Context(), func() { _ = http.NewResponseController(w).SetReadDeadline(time.Now()) })
 	data, err := readAll(http.MaxBytesReader(w, r.Body, max), r.ContentLength)
+	waits := stop()
 	var tooLarge *http.MaxBytesError
 	if errors.As(err, &tooLarge) {
 		return nil, tooLong
@@ -225,7 +249,9 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request, max int64) ([]byte
 	if err != nil {
 		return nil, &httpError{http.StatusRequestTimeout, &session.Failure{Reason: api.TooSlow, Message: "the body did not come"}}
 	}
-	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
+	if waits {
+		_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
+	}
 	return data, nil
 }
 
@@ -244,12 +270,8 @@ func readAll(body io.Reader, length int64) ([]byte, error) {
 	return data, err
 }
 
-// post1 calls a method.
-func (s *Server) post1(w http.ResponseWriter, r *http.Request) error {
-	c, err := s.identify(r)
-	if err != nil {
-		return err
-	}
+// serveCall serves a call of a method over HTTP.
+func (s *Server) serveCall(w http.ResponseWriter, r *http.Request, c *caller) error {
 	most := int64(smallBody) // for a rejected call, for its audit row
 	m, refused := s.method(c, r.PathValue("method"))
 	if refused == nil {
@@ -300,11 +322,7 @@ func (s *Server) setCookie(w http.ResponseWriter, r *http.Request, value string,
 }
 
 // logout deletes the cookie of a page.
-func (s *Server) logout(w http.ResponseWriter, r *http.Request) error {
-	c, err := s.identify(r)
-	if err != nil {
-		return err
-	}
+func (s *Server) logout(w http.ResponseWriter, r *http.Request, c *caller) error {
 	if c.cookie {
 		if err := s.tokens.revoke(c.id); err != nil {
 			return err

@@ -53,7 +53,11 @@ func (b *unread) isLong(asks bool) bool {
 // WriteHeader announces the end of a connection whose body is not read; net/http reads a small rest and keeps the
 // connection. A response without a length ends with the handler and cannot be sent before the rest of the body is read.
 func (w *response) WriteHeader(status int) {
-	if status >= http.StatusBadRequest && !w.body.ended.Load() && w.Header().Get("Content-Length") != "" {
+	switch {
+	case status < http.StatusBadRequest || w.body.ended.Load() || w.Header().Get("Content-Length") == "":
+	case w.ends():
+		w.Header().Set("Connection", "close") // without the rest of the body
+	default:
 		_ = w.rc.SetReadDeadline(time.Now().Add(lingerTime)) // writers of tests do not support it
 		if w.body.isLong(w.asks) {
 			w.lingers = true

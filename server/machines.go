@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"net"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -33,6 +34,9 @@ func (s *Server) join(w http.ResponseWriter, r *http.Request, c *caller, _ *meth
 	defer release()
 	var wg sync.WaitGroup
 	defer wg.Wait()
+	for _, address := range s.clusterAddresses(r.Context()) {
+		w.Header().Add(join.ServersHeader, address)
+	}
 	// The filter has checked the origin, more thoroughly than the library.
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true, Subprotocols: []string{join.Subprotocol}})
 	if err != nil {
@@ -50,6 +54,58 @@ func (s *Server) join(w http.ResponseWriter, r *http.Request, c *caller, _ *meth
 	err = s.machines.Serve(held, websocket.NetConn(ctx, conn, websocket.MessageBinary), c.id)
 	s.logger.Info("the link of a machine has ended", "by", c.by(), "why", err)
 	return nil
+}
+
+// The pause between attempts to link a machine, which doubles after each attempt that fails.
+const (
+	minLinkPause = time.Second
+	maxLinkPause = 15 * time.Second
+)
+
+// LinkMachine keeps a machine linked that does not dial the server, until ctx ends or the server is closed: dial connects with it. The name of
+// the machine belongs to the id, as it does to the token of a machine that dials.
+func (s *Server) LinkMachine(ctx context.Context, id string, dial func(ctx context.Context) (net.Conn, error)) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(s.linked, cancel)()
+	pause := minLinkPause
+	for {
+		began := time.Now()
+		conn, err := dial(ctx)
+		if err == nil {
+			err = s.machines.Serve(ctx, conn, session.LinkedPrefix+id)
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		if time.Since(began) > maxLinkPause {
+			pause = minLinkPause
+		}
+		s.logger.Warn("the link to a machine has ended", "machine", id, "err", err, "next", pause)
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+		pause = min(2*pause, maxLinkPause)
+	}
+}
+
+// clusterAddresses returns the addresses of all servers of the cluster.
+func (s *Server) clusterAddresses(ctx context.Context) (all []string) {
+	if s.opts.Cluster == nil {
+		return nil
+	}
+	nodes, err := s.opts.Cluster.Nodes(ctx)
+	if err != nil {
+		s.logger.Warn("a machine is not told the addresses of the other servers", "err", err)
+	}
+	for _, n := range nodes {
+		if n.Address != "" && !n.Draining {
+			all = append(all, n.Address)
+		}
+	}
+	return all
 }
 
 // pingLink closes a link when the machine does not answer.

@@ -180,3 +180,42 @@ func TestMachines_roles(t *testing.T) {
 		t.Errorf("a wrong token joins with %v, want 401", err)
 	}
 }
+
+// A machine that the server links is listed without a token, is linked again when its link breaks or cannot be made, and is out when its
+// context ends.
+func TestLinkMachine(t *testing.T) {
+	h := newHarness(t)
+	dir := h.machineHost()
+	dials := 0
+	machines := make(chan net.Conn, 10)
+	ctx, cancel := context.WithCancel(context.Background())
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		h.server.LinkMachine(ctx, "ssh:dev@box", func(context.Context) (net.Conn, error) {
+			if dials++; dials == 2 {
+				return nil, errors.New("no route to host")
+			}
+			ours, theirs := net.Pipe()
+			go func() {
+				if host.Register(context.Background(), theirs, host.Registration{Version: host.Version, Name: "box"}) == nil {
+					_ = host.Relay(context.Background(), dir, theirs, noPolicy{}, slog.New(slog.DiscardHandler)) // until it is closed
+				}
+			}()
+			machines <- theirs
+			return ours, nil
+		})
+	}()
+	if m := h.waitMachine("box", api.MachineReachable); m.Token != "" {
+		t.Errorf("the machine has the token %q, want none", m.Token)
+	}
+	(<-machines).Close()
+	h.waitMachine("box", api.MachineUnreachable)
+	h.waitMachine("box", api.MachineReachable)
+	if dials != 3 {
+		t.Errorf("the machine was dialed %d times, want 3", dials)
+	}
+	cancel()
+	h.waitMachine("box", api.MachineUnreachable)
+	<-over
+}

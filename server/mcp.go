@@ -3,6 +3,7 @@ package server
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"io"
 	"iter"
 	"net/http"
@@ -30,20 +31,20 @@ func (s *Server) mcp(w http.ResponseWriter, r *http.Request, c *caller, m *metho
 		return err
 	}
 	defer release()
+	var prompt aside
 	if r.Method == http.MethodPost {
 		defer sparing.Hold(int(min(r.ContentLength, s.limit(c, m))))()
 		data, err := s.body(w, r, s.limit(c, m))
 		if err != nil {
 			return err
 		}
+		data, prompt = setAside(data)
 		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(data)), int64(len(data))
 	}
-	held, letGo := s.hold(w, r, c)
-	defer letGo()
-	held, cancel := context.WithCancel(held)
+	held, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	defer context.AfterFunc(s.ctx, cancel)()
-	tools := mcpserver.New(&mcpService{local{s, c}, held, make(chan struct{}, maxCalls)}, s.opts.Version)
+	tools := mcpserver.New(&mcpService{local{s, c}, held, make(chan struct{}, maxCalls), prompt}, s.opts.Version)
 	mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return tools }, &mcp.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: s.limit(c, m),
 		DisableLocalhostProtection: true, // the filter has checked Host and Origin
@@ -56,6 +57,7 @@ type mcpService struct {
 	local
 	held   context.Context
 	places chan struct{} // a request can be a batch of calls
+	prompt aside
 }
 
 // Call calls a method.
@@ -71,7 +73,11 @@ func (m *mcpService) Call(ctx context.Context, method string, params, result any
 		return ctx.Err()
 	}
 	defer func() { <-m.places }()
-	if err := m.srv.callAs(ctx, m.who, method, params, result); err != nil {
+	data, err := json.Marshal(params)
+	if err != nil {
+		return err
+	}
+	if err := m.srv.callWith(ctx, m.who, method, m.prompt.insert(data), result); err != nil {
 		return session.FailureOf(err) // internal details are logged, not sent
 	}
 	return nil

@@ -43,7 +43,7 @@ func settingsGet(s *Server, _ context.Context, _ *caller, _ api.Empty) (api.Sett
 func health(s *Server, ctx context.Context, _ *caller, _ api.Empty) (api.HealthResult, error) {
 	all := s.sessions.All(ctx)
 	result := api.HealthResult{Status: "ok", Sessions: int64(len(all)), Version: s.opts.Version}
-	if s.sessions.Working() != nil {
+	if s.sessions.Working() != nil || s.sessions.Giving() {
 		result.Status = "draining"
 	}
 	for _, e := range all {
@@ -72,13 +72,21 @@ func serverDrain(s *Server, _ context.Context, _ *caller, p api.DrainParams) (ap
 func (s *Server) Token() string { return s.tokens.begin() }
 
 // PrintedToken creates a token like [Server.Token] that is valid at the port of an address, also after a
-// crash, until [Server.EndPrinted] is called: its hash is in [Options].Dir.
+// crash, until [Server.EndPrinted] is called: its hash is in [Options].Dir. If it cannot be stored, for instance on a full disk, it is
+// valid until the server ends, and the reason is logged.
 func (s *Server) PrintedToken(addr net.Addr) (string, error) {
 	_, port, err := net.SplitHostPort(addr.String())
 	if err != nil {
 		return "", fmt.Errorf("server: %w", err)
 	}
-	return s.tokens.print(port)
+	value, err := s.tokens.print(port)
+	if err != nil {
+		s.logger.Warn("the printed token cannot be stored: it ends with the server", "err", err)
+	}
+	if value == "" {
+		value = s.Token()
+	}
+	return value, nil
 }
 
 // EndPrinted revokes the printed tokens of the data directory and the cookies created from them.
@@ -211,7 +219,7 @@ func (s *Server) describeProvider(p agent.Provider, first bool, env []string) ap
 	sim, ok := p.(agent.Simulator)
 	info := api.ProviderInfo{
 		Name: p.Name(), DisplayName: p.Name(), Available: true, Default: first, Simulated: first && s.opts.Simulated || ok && sim.Simulated(),
-		Box: s.describeBox(p, boxBwrap, false, env), Boxed: s.opts.Boxes.Always,
+		Box: s.describeBox(p, s.boxKind(), false, env), Boxed: s.opts.Boxes.Always,
 		Capabilities: session.CapabilitiesOf(p, nil, s.opts.AllowBypass || s.describeBox(p, "", false, env).Sealed()),
 	}
 	if err := s.checkSandbox(p, ""); err != nil {

@@ -255,7 +255,7 @@ func queryWithContent(s *Server, ctx context.Context, c *caller, p blocks) (api.
 		}
 		blocks = append([]event.JSON{event.Encoded(map[string]string{"type": "text", "text": block})}, blocks...)
 	}
-	blocks, err := s.uploads(p.SessionID, blocks)
+	blocks, err := s.uploads(ctx, p.SessionID, blocks)
 	if err != nil {
 		return api.Accepted{}, err
 	}
@@ -331,7 +331,7 @@ func deleteSession(s *Server, ctx context.Context, _ *caller, p api.SessionDelet
 	if dir != "" {
 		s.forgetChanges(ctx, machine, dir, p.SessionID)
 	}
-	return api.Empty{}, s.removeUploads(p.SessionID)
+	return api.Empty{}, s.removeUploads(ctx, p.SessionID)
 }
 
 // fork creates a session from the beginning of another one.

@@ -102,7 +102,7 @@ func TestMethods_access(t *testing.T) {
 // TestMethods_transports calls every method with every kind of token over HTTP and over a socket: both
 // admit and reject callers according to the table, and audited methods leave a row.
 func TestMethods_transports(t *testing.T) {
-	short.SkipLong(t, "calls every method with every role")
+	short.SkipQuick(t, "calls every method with every role")
 	reached := session.Fail(api.Unsupported, "reached")
 	for _, m := range methods {
 		call := m.call

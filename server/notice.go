@@ -21,10 +21,11 @@ const (
 
 // notice is a request that a message offers to answer.
 type notice struct {
-	session, request string
-	account          string
-	allow            bool
-	command          string // what the notice offers to allow
+	Session string `json:"session"`
+	Request string `json:"request"`
+	Account string `json:"account"`
+	Allow   bool   `json:"allow,omitempty"`
+	Command string `json:"command,omitempty"` // what the notice offers to allow
 }
 
 // offer is the part of a message with which the notice answers: a nonce to deny, and a command if it
@@ -50,13 +51,18 @@ func (s *Server) offer(ctx context.Context, k *pushed, ev webhook.Event) offer {
 	if p == nil || p.Kind != event.PermissionTool {
 		return offer{}
 	}
-	n := notice{session: ev.SessionID, request: p.RequestID, account: k.Account}
+	n := notice{Session: ev.SessionID, Request: p.RequestID, Account: k.Account}
 	var o offer
 	if k.Allow {
-		o.Command, n.allow = wholeCommand(p)
-		n.command = o.Command
+		o.Command, n.Allow = wholeCommand(p)
+		n.Command = o.Command
 	}
-	o.Nonce, _ = s.notices.begin(n, pushTTL)
+	nonce, _, err := s.notices.begin(n, pushTTL)
+	if err != nil {
+		s.logger.Warn("a notice cannot be answered", "err", err)
+		return offer{}
+	}
+	o.Nonce = nonce
 	return o
 }
 
@@ -107,26 +113,26 @@ func wholeCommand(p *event.PermissionRequest) (string, bool) {
 // pushAnswer answers the request of a notice. The nonce ends with the first try, whatever comes of it.
 func pushAnswer(s *Server, ctx context.Context, c *caller, p api.PushAnswerParams) (api.RespondResult, error) {
 	n, ok := s.notices.take(p.Nonce)
-	if !ok || n.account != c.account {
+	if !ok || n.Account != c.account {
 		return api.RespondResult{}, session.Conflict("the notice was answered, or has expired")
 	}
-	if p.Behavior != event.ResolvedDeny && !(p.Behavior == event.ResolvedAllow && n.allow) {
+	if p.Behavior != event.ResolvedDeny && !(p.Behavior == event.ResolvedAllow && n.Allow) {
 		return api.RespondResult{}, session.Invalid("this notice does not offer %.20q", p.Behavior)
 	}
 	if p.Behavior == event.ResolvedAllow && !s.stillAsks(ctx, n) {
 		return api.RespondResult{}, session.Conflict("the agent asks for something else now, or no longer: look at the session")
 	}
-	return session.Of[session.Requests](s.sessions).PermissionRespond(ctx, api.PermissionRespondParams{SessionID: n.session, RequestID: n.request, Behavior: p.Behavior}, c.by())
+	return session.Of[session.Requests](s.sessions).PermissionRespond(ctx, api.PermissionRespondParams{SessionID: n.Session, RequestID: n.Request, Behavior: p.Behavior}, c.by())
 }
 
 // stillAsks reports whether a request is for the command that its notice has shown: an agent can change an open request.
 func (s *Server) stillAsks(ctx context.Context, n notice) bool {
-	p := s.request(ctx, n.session, n.request)
+	p := s.request(ctx, n.Session, n.Request)
 	if p == nil {
 		return false
 	}
 	command, ok := wholeCommand(p)
-	return ok && command == n.command
+	return ok && command == n.Command
 }
 
 // pushGet returns the subscription of the caller's browser.

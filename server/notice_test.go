@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/coder/websocket"
+
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/client"
 	"github.com/seed7221b0f9/parley/server/api"
@@ -114,7 +116,7 @@ func TestPush_answer(t *testing.T) {
 	allow = p.ask(h, id, "tool Bash")
 	h.call("push.answer", api.PushAnswerParams{Nonce: allow.Nonce, Behavior: "allow"}, &r)
 	w.results(4)
-	w.says("I have used Bash.")
+	w.awaitAnswer("I have used Bash.")
 	if other := p.ask(h, id, "tool Write"); other.Command != "" || other.Nonce == "" {
 		t.Errorf("another tool: %+v", other)
 	}
@@ -126,6 +128,48 @@ func TestPush_answer(t *testing.T) {
 	if strings.Contains(h.logs.String(), allow.Nonce) {
 		t.Error("the log has a nonce")
 	}
+}
+
+// TestPush_answer_revoked checks that a notice answers nothing after the token of its browser was revoked: neither by a call, nor over a socket that
+// was open, nor by another token. The request stays open, and the browser gets no more.
+func TestPush_answer_revoked(t *testing.T) {
+	p := newPushService(t, newFakeClock())
+	h := pushHarness(t, p)
+	make := func() (tk api.TokensCreateResult) {
+		h.call("tokens.create", api.TokensCreateParams{Role: "operator"}, &tk)
+		return tk
+	}
+	tk, other := make(), make()
+	sub := p.browser(t, "/revoked")
+	sub.Allow = true
+	if err := h.client(tk.Token).Call(h.ctx(), "push.subscribe", sub, nil); err != nil {
+		t.Fatal(err)
+	}
+	id := h.connect()
+	w := h.watch(id)
+	m := p.ask(h, id, "tool Bash")
+	if m.Nonce == "" || m.Command != "echo done" {
+		t.Fatalf("the message is %+v", m)
+	}
+	socket := h.dial(tk.Token)
+	h.call("tokens.revoke", api.TokensRevokeParams{ID: tk.ID}, nil)
+	answer := api.PushAnswerParams{Nonce: m.Nonce, Behavior: "allow"}
+	for token, want := range map[string]api.Reason{tk.Token: api.AuthFailed, other.Token: api.Conflict} {
+		if err := h.client(token).Call(h.ctx(), "push.answer", answer, nil); client.Reason(err) != want {
+			t.Errorf("an answer from a notice of a revoked token: %v, want %s", err, want)
+		}
+	}
+	_ = socket.conn.Write(h.ctx(), websocket.MessageText, []byte(`{"jsonrpc":"2.0","id":1,"method":"push.answer","params":{"nonce":"`+m.Nonce+`","behavior":"allow"}}`))
+	if _, data, err := socket.conn.Read(h.ctx()); err == nil {
+		t.Errorf("a socket of a revoked token answers %s", data)
+	}
+	if open := h.history(id).Prompts; len(open) != 1 {
+		t.Errorf("%d requests are open, want the one of the notice", len(open))
+	}
+	h.answer(id, "deny")
+	w.results(1)
+	h.query(id, "tool Bash")
+	eventually(t, "the subscription ends with its token", func() bool { return h.subscriptions() == 0 })
 }
 
 // TestPush_answer_viewer checks that a viewer is not offered to answer, and cannot ask for it.
@@ -161,23 +205,23 @@ func TestPush_changed(t *testing.T) {
 	w := h.watch(id)
 	h.query(id, "tool Bash") // echo done
 	w.state(session.RequiresAction)
-	n := notice{session: id, request: h.history(id).Prompts[0].RequestID(), account: ownerAccount, allow: true}
+	n := notice{Session: id, Request: h.history(id).Prompts[0].RequestID(), Account: ownerAccount, Allow: true}
 	for name, change := range map[string]func(*notice){
-		"another command": func(n *notice) { n.command = "echo d" }, "no command": func(n *notice) { n.command = "" },
-		"another request": func(n *notice) { n.command, n.request = "echo done", "none" },
+		"another command": func(n *notice) { n.Command = "echo d" }, "no command": func(n *notice) { n.Command = "" },
+		"another request": func(n *notice) { n.Command, n.Request = "echo done", "none" },
 	} {
 		was := n
 		change(&was)
-		nonce, _ := h.server.notices.begin(was, pushTTL)
+		nonce, _, _ := h.server.notices.begin(was, pushTTL)
 		err := h.client(h.token).Call(h.ctx(), "push.answer", api.PushAnswerParams{Nonce: nonce, Behavior: "allow"}, nil)
 		if got := client.Reason(err); got != api.Conflict {
 			t.Errorf("%s: the reason is %q (%v), want %q", name, got, err, api.Conflict)
 		}
 	}
-	n.command = "echo done"
-	nonce, _ := h.server.notices.begin(n, pushTTL)
+	n.Command = "echo done"
+	nonce, _, _ := h.server.notices.begin(n, pushTTL)
 	h.call("push.answer", api.PushAnswerParams{Nonce: nonce, Behavior: "allow"}, nil)
-	w.says("I have used Bash.")
+	w.awaitAnswer("I have used Bash.")
 }
 
 // answer answers the open request of a session.

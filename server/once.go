@@ -8,13 +8,16 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/seed7221b0f9/parley/server/cluster"
 )
 
-// onces are secrets for one use, each with a value. A secret is kept in memory only, as its hash. The
-// methods may be called from any goroutine.
+// onces are secrets for one use, each with a value. A secret is kept as its hash, in memory only; in a cluster in a bucket, so that every
+// server takes it. The methods may be called from any goroutine.
 type onces[T any] struct {
-	now func() time.Time
-	max int // the oldest one ends when there are more
+	now    func() time.Time
+	max    int // the oldest one ends when there are more
+	shared *cluster.Bucket
 
 	mu   sync.Mutex
 	open []once[T]
@@ -27,24 +30,30 @@ type once[T any] struct {
 }
 
 // begin returns a new secret with 128 random bits.
-func (o *onces[T]) begin(value T, age time.Duration) (secret string, expires time.Time) {
+func (o *onces[T]) begin(value T, age time.Duration) (secret string, expires time.Time, err error) {
 	b := make([]byte, 16)
 	_, _ = rand.Read(b) // it never fails
 	secret = base64.RawURLEncoding.EncodeToString(b)
-	o.mu.Lock()
-	defer o.mu.Unlock()
 	now := o.now()
 	expires = now.Add(age)
+	if o.shared != nil {
+		return secret, expires, o.share(secret, value, expires)
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	o.open = slices.DeleteFunc(o.open, func(e once[T]) bool { return !now.Before(e.expires) })
 	if n := len(o.open) - o.max + 1; n > 0 {
 		o.open = slices.Delete(o.open, 0, n)
 	}
 	o.open = append(o.open, once[T]{sha256.Sum256([]byte(secret)), expires, value})
-	return secret, expires
+	return secret, expires, nil
 }
 
 // take ends a secret and returns its value. It takes the same time for every wrong secret.
 func (o *onces[T]) take(secret string) (value T, ok bool) {
+	if o.shared != nil {
+		return o.takeShared(secret)
+	}
 	hash := sha256.Sum256([]byte(secret))
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -67,6 +76,10 @@ func (o *onces[T]) take(secret string) (value T, ok bool) {
 
 // drop ends the secrets of some values.
 func (o *onces[T]) drop(of func(T) bool) {
+	if o.shared != nil {
+		o.dropShared(of)
+		return
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.open = slices.DeleteFunc(o.open, func(e once[T]) bool { return of(e.value) })

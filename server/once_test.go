@@ -11,8 +11,8 @@ func TestOnces(t *testing.T) {
 	o := &onces[int]{now: func() time.Time { return now }, max: 3}
 	var secrets []string
 	for i := range 5 {
-		secret, expires := o.begin(i, time.Minute)
-		if !expires.Equal(now.Add(time.Minute)) {
+		secret, expires, err := o.begin(i, time.Minute)
+		if err != nil || !expires.Equal(now.Add(time.Minute)) {
 			t.Errorf("secret %d expires at %v, want in a minute", i, expires)
 		}
 		secrets = append(secrets, secret)
@@ -30,7 +30,7 @@ func TestOnces(t *testing.T) {
 		age time.Duration
 		ok  bool
 	}{{time.Minute - 1, true}, {time.Minute, false}} {
-		secret, _ := o.begin(9, time.Minute)
+		secret, _, _ := o.begin(9, time.Minute)
 		now = now.Add(tt.age)
 		if _, ok := o.take(secret); ok != tt.ok {
 			t.Errorf("after %v it is taken: %v, want %v", tt.age, ok, tt.ok)

@@ -1,6 +1,9 @@
 package server
 
 import (
+	"os"
+	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 )
@@ -35,5 +38,37 @@ func TestOptions_defaults(t *testing.T) {
 	}
 	if o.now == nil || o.after == nil || o.Logger == nil {
 		t.Error("the defaults lack a clock or a logger")
+	}
+}
+
+// TestOptions_directories checks that the directories are absolute and without links, and that a missing one is an error.
+func TestOptions_directories(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, sub := range []string{"a", "b"} {
+		if err := os.Mkdir(filepath.Join(dir, sub), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("a", filepath.Join(dir, "link")); err != nil {
+		t.Skip(err)
+	}
+	t.Chdir(dir)
+	o, err := (Options{Directories: []string{"b", filepath.Join(dir, "link")}}).withDefaults()
+	if want := []string{filepath.Join(dir, "b"), filepath.Join(dir, "a")}; err != nil || !slices.Equal(o.Directories, want) {
+		t.Errorf("the directories are %q, %v, want %q", o.Directories, err, want)
+	}
+	if o, err := (Options{}).withDefaults(); err != nil || !slices.Equal(o.Directories, []string{dir}) {
+		t.Errorf("without directories they are %q, %v, want %q", o.Directories, err, dir)
+	}
+	if o, err := (Options{Directories: []string{"a", "none"}}).withDefaults(); err == nil {
+		t.Errorf("a missing directory: %q", o.Directories)
+	}
+	for given, want := range map[string]string{"": "default", "plan": "plan"} {
+		if got := (&Options{DefaultMode: given}).defaultMode(); got != want {
+			t.Errorf("the default mode with %q is %q, want %q", given, got, want)
+		}
 	}
 }

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"sync"
+	"time"
 
 	"github.com/seed7221b0f9/parley/eventlog"
 	"github.com/seed7221b0f9/parley/server/session"
@@ -151,6 +153,45 @@ func (o *outbox) add(ctx context.Context, events []webhook.Event) error {
 		o.changed = make(chan struct{})
 		return nil
 	}
+}
+
+// follow learns of events that other servers of the cluster write, until ctx ends.
+func (o *outbox) follow(ctx context.Context) {
+	log, ok := o.log.(interface {
+		Follow(ctx context.Context, after eventlog.Cursor) iter.Seq2[eventlog.Event, error]
+	})
+	for ok && ctx.Err() == nil {
+		after, _ := o.last()
+		for ev, err := range log.Follow(ctx, eventlog.Cursor{Seq: after}) {
+			if err != nil || o.learn(ctx, ev.Seq) != nil {
+				break
+			}
+		}
+		select {
+		case <-time.After(followPause): // it was trimmed, or NATS has failed
+		case <-ctx.Done():
+		}
+		_ = o.learn(ctx, after+1) // the next round tries again
+	}
+}
+
+// followPause is the time between attempts to follow the outbox.
+const followPause = time.Second
+
+// learn reads the log up to an event that another server has written.
+func (o *outbox) learn(ctx context.Context, seq uint64) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if seq <= o.seq {
+		return nil
+	}
+	before := o.seq
+	err := o.catchUp(ctx)
+	if o.seq > before {
+		close(o.changed)
+		o.changed = make(chan struct{})
+	}
+	return err
 }
 
 // oldest returns the number before the oldest event that is kept for certain.

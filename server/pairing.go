@@ -25,9 +25,10 @@ const (
 
 // pairing is the device that a code stands for.
 type pairing struct {
-	id, name string
-	role     role
-	by       string // the id of the token or cookie of the person who made the code
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	Role role   `json:"role"`
+	By   string `json:"by"` // the id of the token or cookie of the person who made the code
 }
 
 // pairingCreate returns a code for one device. An earlier code of the same caller ends.
@@ -40,19 +41,22 @@ func pairingCreate(s *Server, _ context.Context, c *caller, p api.PairingCreateP
 	if !ok {
 		return api.PairingCreateResult{}, session.Invalid("the name is not one line of visible characters")
 	}
-	s.pairings.drop(func(old pairing) bool { return old.by == c.id })
-	made := pairing{id: random.Hex(6), name: name, role: r, by: c.id}
+	s.pairings.drop(func(old pairing) bool { return old.By == c.id })
+	made := pairing{ID: random.Hex(6), Name: name, Role: r, By: c.id}
 	age := pairingAge
 	if r == roleHost {
 		age = machinePairingAge
 	}
-	code, expires := s.pairings.begin(made, age)
-	return api.PairingCreateResult{ID: made.id, Code: code, ExpiresAt: session.Timestamp(expires), Loopback: s.loopbackOnly(), Addresses: s.addresses()}, nil
+	code, expires, err := s.pairings.begin(made, age)
+	if err != nil {
+		return api.PairingCreateResult{}, err
+	}
+	return api.PairingCreateResult{ID: made.ID, Code: code, ExpiresAt: session.Timestamp(expires), Loopback: s.loopbackOnly(), Addresses: s.addresses()}, nil
 }
 
 // pairingCancel ends a code of the caller. A code that was used or has expired is not an error.
 func pairingCancel(s *Server, _ context.Context, c *caller, p api.PairingRef) (api.Empty, error) {
-	s.pairings.drop(func(old pairing) bool { return old.id == p.ID && old.by == c.id })
+	s.pairings.drop(func(old pairing) bool { return old.ID == p.ID && old.By == c.id })
 	return api.Empty{}, nil
 }
 
@@ -70,11 +74,11 @@ func (s *Server) pair(w http.ResponseWriter, r *http.Request) error {
 		return session.Invalid("the body is not {\"code\":…}")
 	}
 	made, ok := s.pairings.take(p.Code)
-	if !ok || s.tokens.holds(made.by) != roleAdmin { // its maker has to be an admin now
+	if !ok || s.tokens.holds(made.By) != roleAdmin { // its maker has to be an admin now
 		return s.refused(r, errToken)
 	}
 	value, err := s.tokens.pair(made)
-	row := api.AuditRow{By: made.name, Role: made.role.String(), Method: "pair", Outcome: "ok", Remote: s.filter.remote(r)}
+	row := api.AuditRow{By: made.Name, Role: made.Role.String(), Method: "pair", Outcome: "ok", Remote: s.filter.remote(r)}
 	if err != nil {
 		row.Outcome = string(session.FailureOf(err).Reason)
 	}
@@ -84,7 +88,7 @@ func (s *Server) pair(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if made.role == roleHost {
+	if made.Role == roleHost {
 		writeJSON(w, http.StatusOK, map[string]string{"token": value})
 		return nil
 	}
@@ -96,15 +100,15 @@ func (s *Server) pair(w http.ResponseWriter, r *http.Request) error {
 // pair creates the token and the cookie of a device. The token of a machine does not expire, because a machine may have
 // no user who can pair it again.
 func (t *tokens) pair(p pairing) (value string, err error) {
-	if p.role == roleHost {
-		_, value, err = t.create(token{ID: p.id, Name: p.name, Role: p.role.String()}, 0)
+	if p.Role == roleHost {
+		_, value, err = t.create(token{ID: p.ID, Name: p.Name, Role: p.Role.String()}, 0)
 		return value, err
 	}
-	tk, _, err := t.create(token{ID: p.id, Name: p.name, Role: p.role.String(), Paired: true}, deviceAge)
+	tk, _, err := t.create(token{ID: p.ID, Name: p.Name, Role: p.Role.String(), Paired: true}, deviceAge)
 	if err != nil {
 		return "", err
 	}
-	_, value, err = t.create(token{Name: p.name, Role: tk.Role, Parent: tk.ID, Account: tk.ID}, deviceAge)
+	_, value, err = t.create(token{Name: p.Name, Role: tk.Role, Parent: tk.ID, Account: tk.ID}, deviceAge)
 	return value, err
 }
 

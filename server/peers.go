@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -71,6 +72,43 @@ func (p *peers) Own(ctx context.Context, id string) (session.Ownership, error) {
 		return nil, err
 	}
 	return lease, nil
+}
+
+// Yield asks the owner of a session to release it, because this server reaches the host of its agent.
+func (p *peers) Yield(ctx context.Context, owner, id, host string) error {
+	request, err := json.Marshal(forwarded{Yield: &yield{id, host}})
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, p.c.LeaseTTL())
+	defer cancel()
+	answer, err := p.c.Call(ctx, owner, request)
+	if err != nil {
+		return err
+	}
+	_, err = resultOf(answer)
+	return err
+}
+
+// hostLeases are the leases of hosts for package session.
+type hostLeases struct{ *cluster.Hosts }
+
+// HostLeases returns the leases of the hosts of a cluster, for [session.HostOptions]. machine is the name of this machine.
+func HostLeases(ctx context.Context, c *cluster.Cluster, machine string) (session.HostLeases, error) {
+	h, err := c.Hosts(ctx, machine)
+	return hostLeases{h}, err
+}
+
+// Own makes this server the owner of the host in a data directory.
+func (h hostLeases) Own(ctx context.Context, dir string, fresh bool) (session.Ownership, string, error) {
+	lease, key, err := h.Hosts.Own(ctx, dir, fresh)
+	if held, ok := errors.AsType[*cluster.HeldError](err); ok {
+		return nil, key, session.Fail(api.NotOwner, "server %q owns the host", held.Node)
+	}
+	if err != nil {
+		return nil, key, err
+	}
+	return lease, key, nil
 }
 
 // Owner returns the server that owns a session, or "".
@@ -153,8 +191,10 @@ func (p *peers) adoptOrphans() {
 			continue
 		}
 		for _, id := range p.srv.sessions.Orphans(p.srv.ctx, before, now) {
-			p.srv.logger.Warn("the server of a session is gone; the session is taken", "session", id)
-			if err := p.srv.sessions.Take(p.srv.ctx, id); err != nil && p.srv.ctx.Err() == nil {
+			taken, err := p.srv.sessions.Take(p.srv.ctx, id)
+			if taken {
+				p.srv.logger.Warn("the server of a session is gone; the session was taken", "session", id)
+			} else if err != nil && p.srv.ctx.Err() == nil {
 				p.srv.logger.Warn("a session without a server was not taken", "session", id, "err", err)
 			}
 		}

@@ -2,12 +2,16 @@ package server
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
+	"path/filepath"
 	"slices"
-	"sync"
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/internal/random"
@@ -19,24 +23,56 @@ import (
 
 // previews are the previewed servers of agents.
 type previews struct {
-	proxy *preview.Proxy
+	proxy  *preview.Proxy
+	secret []byte // of the marks
+}
 
-	mu    sync.Mutex
-	marks map[string]string // by session: the mark in the environment of its agents
+// marksName is the file with the secret that marks are made of: agents of a host keep their marks when the server starts again.
+const marksName = "marks"
+
+// marksSize is the length of the secret in hexadecimal digits.
+const marksSize = 64
+
+// readMarks reads the secret of the marks, or creates it.
+func (s *Server) readMarks() (secret []byte, err error) {
+	err = s.readState(marksName, func(data []byte) error {
+		if len(data) != marksSize {
+			return fmt.Errorf("it has %d bytes, not %d", len(data), marksSize)
+		}
+		secret = data
+		return nil
+	})
+	if err != nil || secret != nil {
+		return secret, err
+	}
+	secret = []byte(random.Hex(marksSize / 2))
+	if err := saveState(filepath.Join(s.opts.Dir, marksName), secret); err != nil {
+		s.logger.Warn("ports of agents that run when the server starts again will have no previews", "err", err)
+	}
+	return secret, nil
 }
 
 // openPreviews creates the proxy for previews, if the server has origins for them.
-func (s *Server) openPreviews() {
+func (s *Server) openPreviews() error {
 	if s.opts.Preview == nil {
-		return
+		return nil
 	}
-	s.previews = &previews{marks: map[string]string{}}
+	secret, err := s.readMarks()
+	if err != nil {
+		return err
+	}
+	s.previews = &previews{secret: secret}
 	s.previews.proxy = preview.New(preview.Options{
 		Origins: *s.opts.Preview, MaxBody: s.opts.MaxBody, Logger: s.logger, Now: s.opts.now, Allowed: s.mayPreview,
 		Dial: func(ctx context.Context, session string, port int) (net.Conn, error) {
-			return ports.Dial(ctx, s.previews.markOf(session), port)
+			at, _, err := s.placeOf(ctx, session)
+			if err != nil {
+				return nil, err
+			}
+			return at.DialPort(ctx, session, port)
 		},
 	})
+	return nil
 }
 
 // closePreviews ends all previews.
@@ -52,7 +88,6 @@ func (s *Server) forgetPreviews(session string) {
 		return
 	}
 	s.previews.proxy.Forget(session)
-	s.previews.unmark(session)
 }
 
 // recheckPreviews ends the previews of revoked tokens.
@@ -77,54 +112,29 @@ func (s *Server) mark(session string, opts *agent.Options) {
 	if s.previews == nil || opts.Env == nil {
 		return
 	}
-	opts.Env = append(slices.Clone(opts.Env), ports.Variable+"="+s.previews.mark(session))
+	opts.Env = append(slices.Clone(opts.Env), ports.Variable+"="+s.markOf(session))
 }
 
-// mark returns the mark of a session, and creates it on first use.
-func (p *previews) mark(session string) string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.marks[session] == "" {
-		p.marks[session] = random.Hex(16)
+// markOf returns the mark of a session on this machine, empty without previews. Only the agent of the session knows it.
+func (s *Server) markOf(session string) string {
+	if s.previews == nil {
+		return ""
 	}
-	return p.marks[session]
-}
-
-func (p *previews) unmark(session string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.marks, session)
-}
-
-// markOf returns the mark of a session, empty before the first start of its agent.
-func (p *previews) markOf(session string) string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.marks[session]
-}
-
-// find returns the ports of a session.
-func (p *previews) find(id string) ([]ports.Port, error) {
-	mark := p.markOf(id)
-	if mark == "" {
-		return nil, nil
-	}
-	found, err := ports.Find(mark)
-	if errors.Is(err, ports.ErrUnsupported) {
-		return nil, session.Fail(api.Unsupported, "on this system the server cannot see who listens on a port")
-	}
-	return found, err
+	h := hmac.New(sha256.New, s.previews.secret)
+	h.Write([]byte(session))
+	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
 func previewList(s *Server, ctx context.Context, _ *caller, p api.SessionRef) (api.PreviewListResult, error) {
-	if _, _, err := s.sessions.Dir(ctx, p.SessionID); err != nil { // loads the session
+	at, _, err := s.placeOf(ctx, p.SessionID)
+	if err != nil {
 		return api.PreviewListResult{}, err
 	}
 	result := api.PreviewListResult{Enabled: s.previews != nil, Ports: []api.PreviewPort{}}
 	if s.previews == nil {
 		return result, nil
 	}
-	found, err := s.previews.find(p.SessionID)
+	found, err := at.Ports(ctx, p.SessionID)
 	for _, port := range found {
 		result.Ports = append(result.Ports, api.PreviewPort{Port: int64(port.Number), Process: port.Process, PID: int64(port.PID)})
 	}
@@ -135,10 +145,11 @@ func previewOpen(s *Server, ctx context.Context, c *caller, p api.PreviewOpenPar
 	if s.previews == nil {
 		return api.PreviewOpenResult{}, session.Fail(api.Unsupported, "this server shows no previews; see --preview")
 	}
-	if _, _, err := s.sessions.Dir(ctx, p.SessionID); err != nil {
+	at, _, err := s.placeOf(ctx, p.SessionID)
+	if err != nil {
 		return api.PreviewOpenResult{}, err
 	}
-	found, err := s.previews.find(p.SessionID)
+	found, err := at.Ports(ctx, p.SessionID)
 	if err != nil {
 		return api.PreviewOpenResult{}, err
 	}

@@ -17,6 +17,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/coder/websocket"
+
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/agenttest"
 	"github.com/seed7221b0f9/parley/client"
@@ -36,6 +38,19 @@ func runDevServer() {
 	fmt.Println(l.Addr().(*net.TCPAddr).Port)
 	go func() {
 		_ = http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			switch r.URL.Path {
+			case "/stream":
+				_ = http.NewResponseController(w).Flush()
+				<-r.Context().Done()
+				return
+			case "/socket":
+				if c, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true}); err == nil {
+					_, _, _ = c.Read(r.Context())
+				}
+				return
+			case "/upload":
+				_, _ = io.Copy(io.Discard, r.Body)
+			}
 			fmt.Fprintf(w, "%s at %s with %q", os.Getenv(devVariable), r.Host, r.Header.Get("Cookie"))
 		}))
 	}()
@@ -112,9 +127,10 @@ type previewWorld struct {
 	*harness
 	agents  *envProvider
 	browser *http.Client
+	listens string // the address of the previews
 }
 
-func newPreviewWorld(t *testing.T) *previewWorld {
+func newPreviewWorld(t *testing.T, change ...func(*Options)) *previewWorld {
 	t.Helper()
 	if runtime.GOOS != "linux" {
 		t.Skip("previews find the ports of an agent on Linux alone")
@@ -137,7 +153,11 @@ func newPreviewWorld(t *testing.T) *previewWorld {
 	w.harness = newHarness(t, func(o *Options) {
 		o.Preview, o.Env, o.Providers = &origins, []string{"PATH=/usr/bin:/bin"}, []agent.Provider{w.agents}
 		o.APIKey = "sk-ant-fake-key-for-a-test"
+		for _, f := range change {
+			f(o)
+		}
 	})
+	w.listens = l.Addr().String()
 	w.agents.Dir = w.provider.Dir
 	go func() { served <- w.server.ServePreview(context.Background(), l) }()
 	w.browser = &http.Client{

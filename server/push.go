@@ -7,12 +7,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"strings"
 	"time"
 
-	"github.com/seed7221b0f9/parley/internal/regularfile"
 	"github.com/seed7221b0f9/parley/server/webpush"
 	"github.com/seed7221b0f9/parley/webhook"
 )
@@ -43,23 +41,23 @@ var (
 	errFinal = errors.New("it would fail again")
 )
 
-// openPush reads the key, or creates it at the first start. An unreadable key is an error: a new
-// one would end all subscriptions.
-func (h *webhooks) openPush() error {
+// openPush reads the key, or creates it at the first start and in place of a damaged one. A new one ends all subscriptions.
+func (h *webhooks) openPush(ctx context.Context) (err error) {
 	if !h.opts.Push {
 		return nil
 	}
-	path := filepath.Join(h.opts.Dir, pushKeyName)
-	data, err := regularfile.Read(path, maxState)
-	if err == nil {
-		h.push, err = webpush.ParseKey(strings.TrimSpace(string(data)))
-		if err != nil {
-			return fmt.Errorf("server: %s: %w; move the file away to make a new key, which ends all subscriptions", path, err)
+	if h.shared != nil {
+		if h.push, err = h.sharedPushKey(ctx); err != nil {
+			return fmt.Errorf("server: the key of push messages: %w", err)
 		}
 		return nil
 	}
-	if !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("server: %w", err)
+	err = h.srv.readState(pushKeyName, func(data []byte) (err error) {
+		h.push, err = webpush.ParseKey(strings.TrimSpace(string(data)))
+		return err
+	})
+	if err != nil || h.push != nil {
+		return err
 	}
 	if h.push, err = webpush.NewKey(); err != nil {
 		return err
@@ -68,7 +66,7 @@ func (h *webhooks) openPush() error {
 	if err != nil {
 		return err
 	}
-	return replaceFile(path, []byte(text+"\n"))
+	return saveState(filepath.Join(h.opts.Dir, pushKeyName), []byte(text))
 }
 
 // pushes reports whether an event is for the browser of a subscription: of its tenant, and not too
@@ -94,11 +92,7 @@ const maxPushTitle = 200
 
 // messageOf returns the message of an event. A newer one of the same kind and session replaces it.
 func messageOf(ev webhook.Event, o offer, contact string) (webpush.Message, error) {
-	title := ev.Title
-	if len(title) > maxPushTitle {
-		title = strings.ToValidUTF8(title[:maxPushTitle], "") + "…"
-	}
-	payload, err := json.Marshal(pushMessage{ev.Type, ev.SessionID, title, ev.Seq, o})
+	payload, err := json.Marshal(pushMessage{ev.Type, ev.SessionID, cut(ev.Title, maxPushTitle), ev.Seq, o})
 	sum := sha256.Sum256([]byte(ev.SessionID + "\x00" + ev.Type))
 	m := webpush.Message{Payload: payload, TTL: pushTTL, Urgency: webpush.High, Topic: hex.EncodeToString(sum[:16]), Subject: contact}
 	if ev.Type == webhook.TurnDone {

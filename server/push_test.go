@@ -316,9 +316,26 @@ func TestPush_refused(t *testing.T) {
 	}
 	opts := off.opts
 	opts.Push, opts.Providers = true, h.server.opts.Providers
-	if s, err := newServer(h.ctx(), opts, session.StoreOf(openTestStore(t))); err == nil {
-		_ = s.Close()
-		t.Error("a key that cannot be read was replaced")
+	s, err := newServer(h.ctx(), opts, session.StoreOf(openTestStore(t)))
+	if err != nil {
+		t.Fatalf("with a damaged key the server does not start: %v", err)
+	}
+	aside, err := DamagedFiles(opts.Dir)
+	if key := s.webhooks.push; key == nil || err != nil || len(aside) != 1 || !strings.HasPrefix(aside[0], pushKeyName) {
+		t.Errorf("instead of a damaged key there is %v, and aside are %q, %v; want a new key and the damaged one", key, aside, err)
+	}
+	was := s.webhooks.push.Public()
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if s, err = newServer(h.ctx(), opts, session.StoreOf(openTestStore(t))); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.webhooks.push.Public(); got != was {
+		t.Errorf("the next start has the key %q, want %q", got, was)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
 	}
 	off.start()
 }

@@ -88,7 +88,7 @@ func (s *Server) tryBox(ctx context.Context, f *findings, a *session.Agent) erro
 	ctx, cancel := context.WithTimeout(ctx, s.opts.CallTimeout)
 	defer cancel()
 	trial := box.Trial{Paths: contained(slices.Concat(f.readable, f.writable, f.logins, b.Hide, []string{"/etc/shadow", "/usr"})), Sockets: machineSockets}
-	if f.tried, err = b.Try(ctx, opts.Dir, opts.Env, trial); err != nil {
+	if f.tried, err = s.confine(b, "trial").Try(ctx, opts.Dir, opts.Env, trial); err != nil {
 		return err
 	}
 	f.logins = slices.DeleteFunc(f.logins, func(path string) bool { return !slices.Contains(f.tried.Readable, path) })

@@ -51,12 +51,19 @@ func (w *response) arm() {
 	_ = w.rc.SetWriteDeadline(end) // writers of tests do not support it
 }
 
-// end limits the current write and all later ones.
-func (w *response) end(within time.Duration) {
+// End limits the current write and all later ones.
+func (w *response) End(within time.Duration) {
 	w.mu.Lock()
 	w.last = time.Now().Add(within)
 	w.mu.Unlock()
 	w.arm()
+}
+
+// ends reports whether all writes are limited by [response.End].
+func (w *response) ends() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return !w.last.IsZero()
 }
 
 // Unwrap returns the writer of the server, for http.ResponseController.
@@ -74,7 +81,7 @@ func (w *response) Write(p []byte) (n int, err error) {
 	}
 }
 
-// hold returns a context that ends with the token of a caller, like [tokens.hold], and then also ends a write of the
+// hold returns the context of a request that also ends with the token of its caller, like [tokens.hold], and then ends a write of the
 // response that waits for its client.
 func (s *Server) hold(w http.ResponseWriter, r *http.Request, c *caller) (held context.Context, release func()) {
 	held, letGo := s.tokens.hold(r.Context(), c.principal)
@@ -82,13 +89,17 @@ func (s *Server) hold(w http.ResponseWriter, r *http.Request, c *caller) (held c
 	if !ok {
 		return held, letGo
 	}
+	done := make(chan struct{})
 	stop := context.AfterFunc(held, func() {
+		defer close(done)
 		if context.Cause(held) == errToken {
-			out.end(closeTimeout)
+			out.End(closeTimeout)
 		}
 	})
-	return held, func() {
-		stop()
+	return held, sync.OnceFunc(func() {
+		if !stop() {
+			<-done // the next request on the connection has other limits
+		}
 		letGo()
-	}
+	})
 }

@@ -104,7 +104,7 @@ func (s *Server) expireUploads(ctx context.Context, id string) error {
 	if i, err := s.sessions.Lookup(ctx, id); err == nil && !quiet(i) {
 		return retention.ErrKept
 	}
-	return s.removeUploads(id)
+	return s.removeUploads(ctx, id)
 }
 
 // expireWorktree removes a worktree unless an active session uses it or work in it would be lost. Its branch stays.

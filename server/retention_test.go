@@ -83,7 +83,7 @@ func TestLimits(t *testing.T) {
 
 // TestLimits_worktrees removes worktrees over the limit, but none with work in it, and keeps the branches.
 func TestLimits_worktrees(t *testing.T) {
-	short.SkipLong(t, "starts git again and again")
+	short.SkipQuick(t, "starts git again and again")
 	r := newRepoHarness(t)
 	clean, _ := r.workspace()
 	work, _ := r.workspace()

@@ -21,7 +21,7 @@ func (r *repoHarness) comments(session string) []api.ReviewComment {
 }
 
 func TestReview(t *testing.T) {
-	short.SkipLong(t, "starts git again and again")
+	short.SkipQuick(t, "starts git again and again")
 	r := newRepoHarness(t)
 	ws, id := r.workspace()
 	path := filepath.Join(ws.Path, "a.txt")
@@ -104,7 +104,7 @@ func TestReview(t *testing.T) {
 
 // TestReview_sameKey checks that concurrent calls with one key create one comment, one commit and one prompt, and all succeed.
 func TestReview_sameKey(t *testing.T) {
-	short.SkipLong(t, "starts git again and again")
+	short.SkipQuick(t, "starts git again and again")
 	r := newRepoHarness(t)
 	ws, id := r.workspace()
 	r.turn(id, func() { edit(t, filepath.Join(ws.Path, "a.txt"), "line 5\n", "five\n") })

@@ -26,13 +26,9 @@ func routes() []route {
 }
 
 // routed serves a route for callers that may call it.
-func (s *Server) routed(rt route) func(http.ResponseWriter, *http.Request) error {
-	return func(w http.ResponseWriter, r *http.Request) error {
-		c, err := s.identify(r)
-		if err != nil {
-			return err
-		}
-		err = s.mayRoute(rt, c, r.PathValue("id"))
+func (s *Server) routed(rt route) func(http.ResponseWriter, *http.Request, *caller) error {
+	return func(w http.ResponseWriter, r *http.Request, c *caller) error {
+		err := s.mayRoute(rt, c, r.PathValue("id"))
 		if rt.audit == audited {
 			if missing := s.auditRow(c, rt.name, nil, err); err == nil {
 				err = missing

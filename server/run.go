@@ -154,11 +154,16 @@ func (s *Server) callAs(ctx context.Context, c *caller, name string, params, res
 	if err != nil {
 		return session.Invalid("the parameters: %v", err)
 	}
-	got, err := s.call(ctx, c, name, data)
+	return s.callWith(ctx, c, name, data, result)
+}
+
+// callWith is callAs with parameters that are encoded.
+func (s *Server) callWith(ctx context.Context, c *caller, name string, params []byte, result any) error {
+	got, err := s.call(ctx, c, name, params)
 	if err != nil {
 		return err
 	}
-	data, err = json.Marshal(got)
+	data, err := json.Marshal(got)
 	if err != nil {
 		return err
 	}

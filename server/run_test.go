@@ -275,7 +275,7 @@ func checkResult(t *testing.T, s *runStream) {
 
 // TestRun_failsClosed checks that only an explicit approval approves, and that a question without answers is declined.
 func TestRun_failsClosed(t *testing.T) {
-	short.SkipLong(t, "starts a turn for each answer")
+	short.SkipQuick(t, "starts a turn for each answer")
 	h := newHarness(t)
 	payloads := []string{``, `null`, `{}`, `[]`, `true`, `"approved"`, `1`, `{"approved":null}`, `{"approved":"true"}`, `{"approved":1}`, `{"approved":[true]}`,
 		`{"approved":{"approved":true}}`, `{"Approved":true}`, `{"APPROVED":true}`, `{"approve":true}`, `{"approved":false}`, `[{"approved":true}]`,
@@ -605,7 +605,7 @@ func TestRun_refused(t *testing.T) {
 
 // TestRun_neverReads checks that a client that never reads is disconnected, and that the turn ends without it.
 func TestRun_neverReads(t *testing.T) {
-	short.SkipLong(t, "sends many megabytes")
+	short.SkipQuick(t, "sends many megabytes")
 	h := newHarness(t, func(o *Options) { o.WriteTimeout = 200 * time.Millisecond })
 	body, err := json.Marshal(aisdkPrompt("t", "m1", "count 200000"))
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/server/api"
@@ -29,9 +30,7 @@ type turnView struct {
 // streamTurn streams a turn until it ends, asks, or the client disconnects. The turn does not
 // depend on the client.
 func (s *Server) streamTurn(w http.ResponseWriter, r *http.Request, c *caller, t *turnView) error {
-	ctx, letGo := s.hold(w, r, c)
-	defer letGo()
-	ctx, cancel := context.WithCancel(withCaller(ctx, c))
+	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	defer context.AfterFunc(s.ctx, cancel)()
 	v, standing, end, err := s.sessions.WatchAfter(ctx, t.session, api.Cursor{Epoch: t.at.Epoch, Seq: t.at.Seq})
@@ -143,17 +142,31 @@ func (t *turnView) waiting(ev event.Event) *parts.End {
 				continue
 			}
 			if item.Status != "" {
-				return &parts.End{Reason: parts.Failed, Message: "the prompt waits for a person: release the queue of the session, or remove it"}
+				return held()
 			}
 			return nil
 		}
 		return &parts.End{Reason: parts.Cancelled}
+	case *event.QueueUpdated:
+		for _, item := range ev.Items {
+			if item.ID == t.turn && item.Status != "" {
+				return held()
+			}
+		}
+		if slices.Contains(ev.Removed, t.turn) {
+			return &parts.End{Reason: parts.Cancelled}
+		}
 	case *event.SessionState:
 		if st := session.State(ev.State); st == session.Failed || st == session.Ended || st == session.LostHost {
 			return &parts.End{Reason: parts.Failed, Message: "the agent of the session does not run: it is " + ev.State}
 		}
 	}
 	return nil
+}
+
+// held returns the end of a turn whose prompt waits for a person.
+func held() *parts.End {
+	return &parts.End{Reason: parts.Failed, Message: "the prompt waits for a person: release the queue of the session, or remove it"}
 }
 
 // close ends a turn without an end in the events.

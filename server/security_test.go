@@ -424,7 +424,7 @@ func TestHostileOutput(t *testing.T) {
 	hostile := "say </script><script>alert(1)</script>\ndata: {\"forged\":true}\n\nevent: resync\n\x00\x1b]0;x\x07\u2028"
 	h.query(id, hostile)
 	w.results(1)
-	w.says(strings.TrimPrefix(hostile, "say "))
+	w.awaitAnswer(strings.TrimPrefix(hostile, "say "))
 	req, _ := http.NewRequestWithContext(h.ctx(), http.MethodGet, h.url+"/", nil)
 	_, header, _ := h.do(req)
 	csp := header.Get("Content-Security-Policy")

@@ -14,8 +14,11 @@ import (
 	"github.com/seed7221b0f9/parley/acp/acphttp"
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/internal/agentkit"
+	"github.com/seed7221b0f9/parley/internal/proc"
+	"github.com/seed7221b0f9/parley/server/blob"
 	"github.com/seed7221b0f9/parley/server/place"
 	"github.com/seed7221b0f9/parley/server/session"
+	"github.com/seed7221b0f9/parley/spawn"
 	"github.com/seed7221b0f9/parley/workspace"
 )
 
@@ -25,7 +28,7 @@ type Server struct {
 	opts       Options
 	store      session.Store
 	logger     *slog.Logger
-	commands   agentkit.Registry // of HookCommand
+	commands   agentkit.Registry // of HookCommand and workspaces
 	tenants    *tenants
 	sessions   *session.Sessions
 	tokens     *tokens
@@ -35,10 +38,12 @@ type Server struct {
 	filter     *filter
 	accounts   *accounts
 	webhooks   *webhooks
-	keys       keyProxy  // nil if agents use Env
-	settleKeys func()    // ends the access of agents that were not taken over
-	previews   *previews // nil if disabled
-	peers      *peers    // nil for a server by itself
+	uploaded   blob.Store // images
+	secrets    blob.Store // of sessions; nil for a server by itself
+	keys       keyProxy   // nil if agents use Env
+	settleKeys func()     // ends the access of agents that were not taken over
+	previews   *previews  // nil if disabled
+	peers      *peers     // nil for a server by itself
 	metrics    *metrics
 	tracer     session.Tracer
 	conns      chan struct{} // one element per connection
@@ -113,10 +118,16 @@ func (s *Server) prepare(ctx context.Context) error {
 	if s.filter, err = newFilter(s.opts); err != nil {
 		return err
 	}
+	if err := errors.Join(s.openBlobs(ctx), s.openOnces(ctx)); err != nil {
+		return err
+	}
 	if s.audit, err = openAudit(ctx, s.store.Log(auditLogName)); err != nil {
 		return err
 	}
 	if s.accounts, err = openAccounts(ctx, s.store.Log(ledgerLogName), s.opts); err != nil {
+		return err
+	}
+	if err := s.shareDesk(ctx); err != nil {
 		return err
 	}
 	if s.webhooks, err = openWebhooks(ctx, s); err != nil {
@@ -125,7 +136,9 @@ func (s *Server) prepare(ctx context.Context) error {
 	if err := s.openKeyProxy(ctx); err != nil {
 		return err
 	}
-	s.openPreviews()
+	if err := s.openPreviews(); err != nil {
+		return err
+	}
 	s.stopTokens = s.tokens.watch(s.recheckPreviews)
 	if err := s.sweep(ctx); err != nil {
 		return err
@@ -145,8 +158,11 @@ func (s *Server) prepare(ctx context.Context) error {
 		s.sessions.Close()
 		return errors.Join(err, s.workspaces.Close())
 	}
-	s.settleKeys()
+	if s.peers == nil {
+		s.settleKeys() // in a cluster another server may have taken over the agents
+	}
 	s.webhooks.start()
+	s.watchDesk()
 	s.keepLimits()
 	return nil
 }
@@ -169,7 +185,7 @@ func (s *Server) sweep(ctx context.Context) error {
 
 // Directories and files below Options.Dir.
 const (
-	commandsDir   = "commands"      // running commands of HookCommand
+	commandsDir   = "commands"      // running commands of HookCommand and workspaces
 	shownDir      = "shown"         // the text of answers that viewers saw and the logs do not have yet
 	secretDir     = "secrets"       // parameters of sessions that may contain passwords
 	uploadsDir    = "uploads"       // images, one directory per session
@@ -183,7 +199,7 @@ func (s *Server) sessionOptions() session.Options {
 	o := s.opts
 	return session.Options{
 		Owners: s.owners(),
-		Store:  s.store, Dir: filepath.Join(o.Dir, shownDir), SecretDir: filepath.Join(o.Dir, secretDir), List: filepath.Join(o.Dir, listName), Logger: s.logger, Tracer: s.tracer, Now: o.now, AllowBypass: o.AllowBypass, MaxAgents: o.MaxAgents, MaxSessions: o.MaxSessions,
+		Store:  s.store, Dir: filepath.Join(o.Dir, shownDir), SecretDir: filepath.Join(o.Dir, secretDir), Secrets: s.secrets, List: filepath.Join(o.Dir, listName), Logger: s.logger, Tracer: s.tracer, Now: o.now, AllowBypass: o.AllowBypass, MaxAgents: o.MaxAgents, MaxSessions: o.MaxSessions,
 		IdleTimeout: o.IdleTimeout, UnloadAfter: o.UnloadAfter, StartTimeout: o.StartTimeout, CallTimeout: o.CallTimeout,
 		DeltaInterval: o.DeltaInterval, JoinInterval: o.JoinInterval, ViewerInterval: o.ViewerInterval, Stall: o.Stall,
 		Host: o.Host, Machines: s.machines, Provider: s.provider, Visible: visible, Prepare: s.prepareAgent, Box: s.describeBox,
@@ -263,6 +279,17 @@ func (s *Server) Ready(ctx context.Context) error {
 	return s.store.Health(ctx)
 }
 
+// spawnCommand starts a command of the operator or of a workspace. Everything that the command starts ends with it.
+func (s *Server) spawnCommand(ctx context.Context, cmd spawn.Command) (spawn.Process, error) {
+	return s.commands.Spawner(nil, proc.LocalOptions{Supervisor: s.opts.Supervisor}).Spawn(ctx, cmd)
+}
+
+// spawnSetup starts a setup command of a workspace. Close waits for it: its context ends with the sessions.
+func (s *Server) spawnSetup(ctx context.Context, cmd spawn.Command) (spawn.Process, error) {
+	s.wg.Add(1)
+	return proc.OnExit(spawn.Func(s.spawnCommand), s.wg.Done).Spawn(ctx, cmd)
+}
+
 // openWorkspaces opens the directory of worktrees. Git searches for repositories only up to the
 // directories that sessions may run in.
 func (s *Server) openWorkspaces(ctx context.Context) error {
@@ -274,7 +301,8 @@ func (s *Server) openWorkspaces(ctx context.Context) error {
 	trust := place.GitTrust{Hashes: s.opts.TrustGit, Logger: s.logger}
 	s.workspaces, err = workspace.Open(ctx, workspace.Options{
 		Dir: filepath.Join(s.opts.Dir, workspacesDir), Env: s.opts.GitEnv, SetupEnv: s.opts.Env, Ceilings: ceilings, Trust: trust.Allows, Logger: s.logger,
+		Spawner: spawn.Func(s.spawnSetup),
 	})
-	s.local = &place.Local{Roots: s.opts.Directories, Manager: s.workspaces}
+	s.local = &place.Local{Roots: s.opts.Directories, Manager: s.workspaces, Mark: s.markOf}
 	return err
 }

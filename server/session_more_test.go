@@ -53,7 +53,7 @@ func TestQueue(t *testing.T) {
 	id := h.connect()
 	w := h.watch(id)
 	h.query(id, "wait")
-	w.says("I wait.")
+	w.awaitAnswer("I wait.")
 	a, b, c := h.query(id, "say a"), h.query(id, "say b"), h.query(id, "say c")
 	w.until("three inputs in the queue", func(c *event.Conversation) bool { return len(c.Queue) == 3 })
 	h.call("queue.edit", api.QueueEditParams{SessionID: id, ID: b.TurnID, Content: `"say bb"`}, nil)
@@ -78,7 +78,7 @@ func TestQueue_sendNow(t *testing.T) {
 	id := h.connect()
 	w := h.watch(id)
 	h.query(id, "wait")
-	w.says("I wait.")
+	w.awaitAnswer("I wait.")
 	h.query(id, "say later")
 	now := h.query(id, "say now")
 	h.call("queue.sendNow", api.QueueItemParams{SessionID: id, ID: now.TurnID}, nil)
@@ -141,15 +141,15 @@ func TestQuestionPlanElicitation(t *testing.T) {
 	h.refused(api.InvalidParams, "permission.respond", api.PermissionRespondParams{SessionID: id, RequestID: r, Behavior: "allow"})
 	h.refused(api.InvalidParams, "question.respond", api.QuestionRespondParams{SessionID: id, RequestID: r, Action: "accept"})
 	h.call("question.respond", api.QuestionRespondParams{SessionID: id, RequestID: r, Action: "accept", Answers: `{"Which?":"A"}`}, nil)
-	w.says(`You said accept {"Which?":"A"}`)
+	w.awaitAnswer(`You said accept {"Which?":"A"}`)
 	w.results(1)
 	h.query(id, "plan")
 	h.call("permission.respond", api.PermissionRespondParams{SessionID: id, RequestID: request(), Behavior: "allow"}, nil)
-	w.says("The plan: allow")
+	w.awaitAnswer("The plan: allow")
 	w.results(2)
 	h.query(id, "elicit")
 	h.call("question.respond", api.QuestionRespondParams{SessionID: id, RequestID: request(), Action: "decline"}, nil)
-	w.says("You said decline")
+	w.awaitAnswer("You said decline")
 	w.results(3)
 }
 
@@ -165,7 +165,7 @@ func TestSettings_live(t *testing.T) {
 	h.call("session.setEffort", api.SetEffortParams{SessionID: id, Effort: "high"}, nil)
 	h.refused(api.InvalidParams, "session.setEffort", api.SetEffortParams{SessionID: id, Effort: "nonsense"})
 	h.query(id, "model")
-	w.says("model sim-2 mode plan thinking 99 effort high")
+	w.awaitAnswer("model sim-2 mode plan thinking 99 effort high")
 	w.results(1)
 	h.restart() // settings apply to the resumed agent
 	w = h.watch(id)
@@ -208,7 +208,7 @@ func TestAgent_dies(t *testing.T) {
 		t.Errorf("the partial text is %q", got)
 	}
 	h.call("session.continue", api.SessionRef{SessionID: id}, nil)
-	w.says("Continue from where you left off.")
+	w.awaitAnswer("Continue from where you left off.")
 	w.results(1)
 	h.query(id, "tool Bash")
 	w.state(session.RequiresAction)
@@ -229,7 +229,7 @@ func TestAgent_dies(t *testing.T) {
 	}
 	w.mu.Unlock()
 	h.call("queue.release", api.SessionRef{SessionID: id}, nil)
-	w.says("queued")
+	w.awaitAnswer("queued")
 }
 
 func TestRestart_holdsQueue(t *testing.T) {
@@ -237,7 +237,7 @@ func TestRestart_holdsQueue(t *testing.T) {
 	id := h.connect()
 	w := h.watch(id)
 	h.query(id, "wait")
-	w.says("I wait.")
+	w.awaitAnswer("I wait.")
 	h.query(id, "say later")
 	h.restart()
 	opened := h.provider.Opened()
@@ -252,7 +252,7 @@ func TestRestart_holdsQueue(t *testing.T) {
 	}
 	w = h.watch(id)
 	h.call("queue.sendNow", api.QueueItemParams{SessionID: id, ID: h.queue(id)[0].ID}, nil)
-	w.says("later")
+	w.awaitAnswer("later")
 }
 
 // TestAgent_cutTurn checks that the tool of a turn is interrupted when its agent dies, and that a
@@ -289,7 +289,7 @@ func TestAgent_cutTurn(t *testing.T) {
 		t.Errorf("the answer is %+v, want one that says that the prompt is held", r)
 	}
 	h.call("queue.release", api.SessionRef{SessionID: id}, nil)
-	w.says("newer")
+	w.awaitAnswer("newer")
 	if got := text(h.history(id)); strings.Index(got, "one") > strings.Index(got, "newer") {
 		t.Errorf("the held prompt came after a newer one: %q", got)
 	}
@@ -363,7 +363,7 @@ func TestAdmission_evictsIdle(t *testing.T) {
 	b := h.connect() // needs the place of the idle agent
 	wb := h.watch(b)
 	h.query(b, "wait")
-	wb.says("I wait.")
+	wb.awaitAnswer("I wait.")
 	h.query(a, "say two") // waits for the busy one
 	wa.state(session.Starting)
 	h.call("session.interrupt", api.SessionRef{SessionID: b}, nil)
@@ -531,7 +531,7 @@ func TestUnsupported(t *testing.T) {
 // TestBigResult checks large tool results: one with many parts of a record is stored completely,
 // one of 100 MB is cut and marked. Neither blocks the session.
 func TestBigResult(t *testing.T) {
-	short.SkipLong(t, "sends large results")
+	short.SkipQuick(t, "sends large results")
 	h := newHarness(t)
 	id := h.connect()
 	w := h.watch(id)
@@ -541,7 +541,7 @@ func TestBigResult(t *testing.T) {
 		w.results(2*i + 1)
 		h.query(id, fmt.Sprint("say after ", size))
 		w.results(2*i + 2)
-		w.says(fmt.Sprint("after ", size))
+		w.awaitAnswer(fmt.Sprint("after ", size))
 	}
 	var results []*event.ToolCall
 	w.mu.Lock()

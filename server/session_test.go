@@ -14,7 +14,7 @@ func TestSession_answers(t *testing.T) {
 	w := h.watch(id)
 	h.query(id, "say one two three")
 	w.results(1)
-	w.says("one two three")
+	w.awaitAnswer("one two three")
 	if got := text(h.history(id)); got != "one two three" {
 		t.Errorf("the history has %q", got)
 	}
@@ -39,7 +39,7 @@ func TestSession_permission(t *testing.T) {
 	}
 	h.refused(api.Conflict, "permission.respond", api.PermissionRespondParams{SessionID: id, RequestID: request, Behavior: "deny"})
 	w.results(1)
-	w.says("I have used Bash.")
+	w.awaitAnswer("I have used Bash.")
 	w.until("the decision", func(c *event.Conversation) bool {
 		for _, th := range c.Threads {
 			for _, it := range th.Items {

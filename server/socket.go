@@ -28,6 +28,7 @@ const (
 type socket struct {
 	srv  *Server
 	conn *websocket.Conn
+	rc   *http.ResponseController // of conn
 	who  *principal
 	ctx  context.Context
 	held context.Context // ends with the token of the caller
@@ -73,11 +74,7 @@ type notification struct {
 }
 
 // websocket serves a socket until it ends.
-func (s *Server) websocket(w http.ResponseWriter, r *http.Request) error {
-	c, err := s.identify(r)
-	if err != nil {
-		return err
-	}
+func (s *Server) websocket(w http.ResponseWriter, r *http.Request, c *caller) error {
 	release, err := s.connection(r)
 	if err != nil {
 		return err
@@ -93,13 +90,14 @@ func (s *Server) websocket(w http.ResponseWriter, r *http.Request) error {
 	if c.role < roleOperator {
 		conn.SetReadLimit(smallBody)
 	}
-	ctx, cancel := context.WithCancel(s.tracer.From(r.Context(), propagation.HeaderCarrier(r.Header)))
+	// The end of the token closes the socket with a reason.
+	ctx, cancel := context.WithCancel(s.tracer.From(context.WithoutCancel(r.Context()), propagation.HeaderCarrier(r.Header)))
 	defer cancel()
 	stop := context.AfterFunc(s.ctx, func() { _ = conn.Close(websocket.StatusGoingAway, "the server is stopping") })
 	defer stop()
 	held, release := s.tokens.hold(ctx, c.principal)
 	defer release()
-	k := &socket{srv: s, conn: conn, who: c.principal, ctx: ctx, held: held, watching: map[string]*subscription{}}
+	k := &socket{srv: s, conn: conn, rc: http.NewResponseController(w), who: c.principal, ctx: ctx, held: held, watching: map[string]*subscription{}}
 	k.wg.Go(k.endWithToken)
 	k.giveUp = time.AfterFunc(s.opts.WriteTimeout, func() { _ = conn.CloseNow() })
 	k.giveUp.Stop()
@@ -122,7 +120,9 @@ func (k *socket) endWithToken() {
 	if context.Cause(k.held) != errToken {
 		return // the socket has ended
 	}
-	late := time.AfterFunc(closeTimeout, func() { _ = k.conn.CloseNow() })
+	late := time.AfterFunc(closeTimeout, func() { // CloseNow has no effect during Close
+		_, _ = k.rc.SetReadDeadline(time.Now()), k.rc.SetWriteDeadline(time.Now())
+	})
 	defer late.Stop()
 	_ = k.conn.Close(websocket.StatusPolicyViolation, "the token was revoked or has expired")
 }

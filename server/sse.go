@@ -22,7 +22,7 @@ func parseNumber(s string) (uint64, error) { return strconv.ParseUint(s, 10, 64)
 const maxWait = 60 * time.Second
 
 // events serves the messages of a session: as a stream, or with wait as a poll.
-func (s *Server) events(w http.ResponseWriter, r *http.Request, c *caller, _ *method) error {
+func (s *Server) events(w http.ResponseWriter, r *http.Request, _ *caller, _ *method) error {
 	id := r.PathValue("id")
 	place := r.Header.Get("Last-Event-ID")
 	if place == "" {
@@ -37,16 +37,13 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, c *caller, _ *me
 		return err
 	}
 	defer release()
-	held, letGo := s.hold(w, r, c)
-	defer letGo()
-	r = r.WithContext(held)
 	var can session.Capabilities
 	for name, values := range r.URL.Query() {
 		if values[0] == "1" {
 			can.Add(name)
 		}
 	}
-	v, attached, end, err := s.sessions.Watch(withCaller(r.Context(), c), id, after, can)
+	v, attached, end, err := s.sessions.Watch(r.Context(), id, after, can)
 	if err != nil {
 		return err
 	}
@@ -87,7 +84,7 @@ func (s *Server) poll(w http.ResponseWriter, r *http.Request, v *session.Viewer,
 		items, err := v.Next(ctx)
 		switch {
 		case context.Cause(r.Context()) == errToken:
-			return s.refused(r, errToken)
+			return errToken
 		case errors.Is(err, session.ErrResync):
 			if result.AttachResult, err = v.Resync(r.Context()); err != nil {
 				return err

@@ -97,7 +97,7 @@ func (s *stalls) requests() (plain, streams map[string]string) {
 
 // TestResponse_stalled checks that a client that does not read is disconnected after the time limit of a write, for each kind of response.
 func TestResponse_stalled(t *testing.T) {
-	short.SkipLong(t, "sends large responses")
+	short.SkipQuick(t, "sends large responses")
 	s := newStalls(t, 200*time.Millisecond)
 	plain, streams := s.requests()
 	for _, all := range []map[string]string{plain, streams} {
@@ -109,7 +109,7 @@ func TestResponse_stalled(t *testing.T) {
 
 // TestRevoked_stalled checks that a stream that waits for its client ends with its token, long before the time limit of its writes.
 func TestRevoked_stalled(t *testing.T) {
-	short.SkipLong(t, "sends large responses")
+	short.SkipQuick(t, "sends large responses")
 	s := newStalls(t, time.Hour)
 	_, streams := s.requests()
 	for line, body := range streams {

@@ -179,6 +179,28 @@ func TestTenant_refused(t *testing.T) {
 	w.refused(api.InvalidParams, "tokens.create", api.TokensCreateParams{Role: "admin", Tenant: "acme"})
 }
 
+// TestTenant_resume resumes sessions with the hello of a socket: those of another tenant are answered as unknown ones.
+func TestTenant_resume(t *testing.T) {
+	w := newTwoTenants(t, true)
+	socket := w.dial(w.tokens["acme"])
+	const unknown = "s-0123456789abcdef01234567"
+	ids := []string{w.sessions["globex"], unknown, w.sessions["acme"]}
+	var p api.HelloParams
+	for _, id := range ids {
+		p.Resume = append(p.Resume, api.ResumeCursor{SessionID: id})
+	}
+	if _, e := socket.call("hello", p); e != nil {
+		t.Fatalf("hello: %+v", e)
+	}
+	for i, id := range ids {
+		m := socket.read()
+		got := m.Method + " " + strings.ReplaceAll(string(m.Params), id, "ID")
+		if want := `detached {"session_id":"ID","reason":"session_expired"}`; (got == want) != (i < 2) {
+			t.Errorf("session %d is resumed with %s", i, got)
+		}
+	}
+}
+
 // anySession are methods that accept any session: they have no effect, or show less.
 var anySession = strings.Fields(`session.detach budget.list`)
 

@@ -28,6 +28,7 @@ import (
 // The limits of tokens.
 const (
 	maxTokens   = 10_000
+	maxLogins   = 100 // cookies of a token: a further one ends the oldest
 	maxTokenAge = 10 * 365 * 24 * time.Hour
 	cookieAge   = 7 * 24 * time.Hour
 )
@@ -180,13 +181,15 @@ func (t *tokens) begin() string {
 	t.endBegun()
 	id, value, hash := newSecret("")
 	t.changing.Lock()
-	defer t.changing.Unlock()
 	t.mu.Lock()
-	defer t.mu.Unlock()
 	t.start = token{ID: id, Name: session.OwnerName, Account: ownerAccount, Role: roleAdmin.String(), Hash: hash, Created: t.now()}
 	if t.shared != nil {
 		t.shareStart()
 	}
+	t.sweep()
+	t.mu.Unlock()
+	t.changing.Unlock()
+	t.ended()
 	return value
 }
 
@@ -201,18 +204,46 @@ func (t *tokens) create(tk token, age time.Duration) (token, string, error) {
 	if age > 0 {
 		tk.Expires = tk.Created.Add(age)
 	}
+	ended, err := t.add(tk)
+	if ended {
+		t.ended()
+	}
+	if err != nil {
+		return token{}, "", err
+	}
+	return tk, value, nil
+}
+
+// add stores a new token, without expired ones. It reports whether it has ended the oldest cookie of the new one's token.
+func (t *tokens) add(tk token) (ended bool, err error) {
 	t.changing.Lock()
 	defer t.changing.Unlock()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	kept := slices.DeleteFunc(slices.Clone(t.all), func(old token) bool { return old.expired(t.now()) })
+	sibling := func(old token) bool { return tk.Parent != "" && old.Parent == tk.Parent }
+	logins := 0
+	for _, old := range kept {
+		if sibling(old) {
+			logins++
+		}
+	}
+	if ended = logins >= maxLogins; ended {
+		oldest := slices.IndexFunc(kept, sibling)
+		for i, old := range kept {
+			if sibling(old) && old.Created.Before(kept[oldest].Created) {
+				oldest = i
+			}
+		}
+		kept = slices.Delete(kept, oldest, oldest+1)
+	}
 	if len(kept) >= maxTokens {
-		return token{}, "", session.LimitReached("there are %d tokens; revoke some", maxTokens)
+		return false, session.LimitReached("there are %d tokens; revoke some", maxTokens)
 	}
 	if err := t.save(append(kept, tk)); err != nil {
-		return token{}, "", err
+		return false, err
 	}
-	return tk, value, nil
+	return ended, nil
 }
 
 // save replaces the file atomically. In a cluster it changes the shared tokens, and releases mu meanwhile. The caller
@@ -339,8 +370,8 @@ func (t *tokens) holds(id string) role {
 // exchange creates a cookie from a token. It expires with the token.
 func (t *tokens) exchange(value, port string) (cookie string, age time.Duration, err error) {
 	p, err := t.check(value, port)
-	if err == nil && p.agentOf != "" {
-		err = errToken // an agent has no page
+	if err == nil && (p.agentOf != "" || p.role == roleHost || p.cookie) {
+		err = errToken // an agent and a machine have no page; a cookie of a cookie would outlive the token
 	}
 	if err != nil {
 		return "", 0, err

@@ -53,8 +53,11 @@ func (t *tokens) hold(ctx context.Context, p *principal) (held context.Context, 
 	h := &holding{p.id, cancel}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.held[h] = struct{}{}
-	t.sweep()
+	if _, ok := t.find(h.id); ok {
+		t.held[h] = struct{}{}
+	} else {
+		cancel(errToken)
+	}
 	return ctx, func() {
 		t.mu.Lock()
 		delete(t.held, h)

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -226,6 +228,59 @@ func TestExchange(t *testing.T) {
 	}
 }
 
+// TestExchange_refused checks that only tokens of people have cookies: a cookie of a cookie would outlive the token.
+func TestExchange_refused(t *testing.T) {
+	all := newTokens(filepath.Join(t.TempDir(), tokensName))
+	cookie, _, err := all.exchange(all.begin(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := map[string]string{"a cookie": cookie}
+	for name, tk := range map[string]token{"an agent": {Role: "operator", AgentOf: "s-1"}, "a machine": {Role: "host"}, "an expired token": {Role: "viewer", Expires: time.Now()}} {
+		_, value, err := all.create(tk, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		values[name] = value
+	}
+	for name, value := range values {
+		if got, _, err := all.exchange(value, ""); !errors.Is(err, errToken) {
+			t.Errorf("%s is exchanged for %q, %v; want a refusal", name, got, err)
+		}
+	}
+}
+
+// TestTokens_begin checks that the token of the process ends with its cookies and connections when another one replaces it.
+func TestTokens_begin(t *testing.T) {
+	all := newTokens(filepath.Join(t.TempDir(), tokensName))
+	first := all.begin()
+	cookie, _, err := all.exchange(first, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := 0
+	all.ended = func() { told++ }
+	var held []context.Context
+	for _, value := range []string{first, cookie} {
+		p, err := all.check(value, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, release := all.hold(t.Context(), p)
+		defer release()
+		held = append(held, ctx)
+	}
+	second := all.begin()
+	for i, value := range []string{first, cookie} {
+		if _, err := all.check(value, ""); !errors.Is(err, errToken) || !errors.Is(context.Cause(held[i]), errToken) {
+			t.Errorf("after the next start the check of value %d returns %v, and its connection has ended with %v; want %v", i, err, context.Cause(held[i]), errToken)
+		}
+	}
+	if _, err := all.check(second, ""); err != nil || told != 1 {
+		t.Errorf("the new token: %v; %d ends were reported, want 1", err, told)
+	}
+}
+
 // TestExchange_fields checks that a cookie has all access and limits of its token: each field that it does not set.
 func TestExchange_fields(t *testing.T) {
 	tokens, err := openTokens(filepath.Join(t.TempDir(), tokensName))
@@ -268,6 +323,31 @@ func TestExchange_fields(t *testing.T) {
 	want := principal{id: got.ID, name: made.Name, account: made.Account, tenant: made.Tenant, role: roleViewer, session: made.Session, cookie: true}
 	if *p != want {
 		t.Errorf("its holder is %+v, want %+v", *p, want)
+	}
+}
+
+// TestPrintedToken_notStored checks that a server whose tokens cannot be stored prints one that is valid until it ends.
+func TestPrintedToken_notStored(t *testing.T) {
+	h := newHarness(t)
+	path := filepath.Join(h.opts.Dir, tokensName)
+	if err := os.RemoveAll(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(path, "in the way"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	value, err := h.server.PrintedToken(&net.TCPAddr{Port: 7717})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, err := h.server.tokens.check(value, "7717"); err != nil || p.role != roleAdmin {
+		t.Errorf("the printed token is that of %+v, %v, want an admin", p, err)
+	}
+	if !strings.Contains(h.logs.String(), "cannot be stored") {
+		t.Errorf("the log has no warning:\n%s", h.logs)
+	}
+	if err := os.RemoveAll(path); err != nil {
+		t.Fatal(err)
 	}
 }
 

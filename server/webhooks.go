@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/eventlog"
-	"github.com/seed7221b0f9/parley/internal/proc"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/notify"
 	"github.com/seed7221b0f9/parley/server/session"
 	"github.com/seed7221b0f9/parley/server/webpush"
+	"github.com/seed7221b0f9/parley/spawn"
 	"github.com/seed7221b0f9/parley/webhook"
 )
 
@@ -61,6 +61,7 @@ type webhooks struct {
 	outbox *outbox
 	client *notify.Client
 	push   *webpush.Key // nil if push is disabled
+	shared *sharedHooks // nil for a single server
 
 	mu   sync.Mutex
 	all  []subscriber
@@ -74,12 +75,19 @@ func openWebhooks(ctx context.Context, s *Server) (*webhooks, error) {
 	if h.outbox, err = openOutbox(ctx, s.store.Log(outboxLogName)); err != nil {
 		return nil, err
 	}
-	if err := s.readState(webhooksName, h.read); err != nil {
+	if c := s.opts.Cluster; c != nil {
+		err = h.share(ctx, c)
+	} else {
+		err = s.readState(webhooksName, h.read)
+	}
+	if err != nil {
 		return nil, err
 	}
-	if err := h.openPush(); err != nil {
+	if err := h.openPush(ctx); err != nil {
 		return nil, err
 	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	i := slices.IndexFunc(h.all, func(k subscriber) bool { return k.ID == commandID })
 	switch {
 	case h.opts.HookCommand != "" && i < 0:
@@ -87,6 +95,8 @@ func openWebhooks(ctx context.Context, s *Server) (*webhooks, error) {
 		h.all = append(h.all, subscriber{ID: commandID, Created: h.opts.now(), Cursor: last, Enabled: true})
 	case h.opts.HookCommand == "" && i >= 0:
 		h.all = slices.Delete(h.all, i, i+1)
+	default:
+		return h, nil // also on a full disk
 	}
 	return h, h.save()
 }
@@ -105,6 +115,10 @@ func (h *webhooks) read(data []byte) error {
 func (h *webhooks) start() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if h.shared != nil {
+		h.shared.started = true
+		h.srv.wg.Go(func() { h.outbox.follow(h.srv.ctx) })
+	}
 	for _, k := range h.all {
 		h.serve(k)
 	}
@@ -120,7 +134,11 @@ func (h *webhooks) serve(k subscriber) {
 	h.runs[k.ID] = run
 	h.srv.wg.Go(func() {
 		defer close(run.done)
-		h.loop(ctx, k)
+		if h.shared != nil {
+			h.lead(ctx, k)
+		} else {
+			h.loop(ctx, k)
+		}
 	})
 }
 
@@ -297,7 +315,7 @@ func (h *webhooks) finish(ctx context.Context, k *subscriber, ev webhook.Event) 
 // call delivers an event once.
 func (h *webhooks) call(ctx context.Context, k *subscriber, ev webhook.Event) error {
 	if k.ID == commandID {
-		return notify.Command(ctx, h.opts.HookCommand, h.srv.commands.Spawner(nil, proc.LocalOptions{Supervisor: h.opts.Supervisor}), hookEnv(h.opts.Env), ev)
+		return notify.Command(ctx, h.opts.HookCommand, spawn.Func(h.srv.spawnCommand), hookEnv(h.opts.Env), ev)
 	}
 	if k.Push != nil {
 		if k.Push.Account != ownerAccount && h.srv.tokens.holds(k.Push.Account) == roleNone {
@@ -329,8 +347,11 @@ func (h *webhooks) keep(k subscriber) {
 	}
 }
 
-// save replaces the file atomically. The lock is held.
+// save replaces the file atomically, or writes the changes to the cluster. The lock is held.
 func (h *webhooks) save() error {
+	if h.shared != nil {
+		return h.saveShared()
+	}
 	data, err := json.Marshal(h.all)
 	if err != nil {
 		return err

@@ -21,7 +21,7 @@ func (r *repoHarness) branch(session string) api.WorkspaceBranchResult {
 // TestWorkspace_branch brings the work of a session home: a hunk is reverted and brought back, one is committed, then the
 // branch is pushed and merged.
 func TestWorkspace_branch(t *testing.T) {
-	short.SkipLong(t, "starts git again and again")
+	short.SkipQuick(t, "starts git again and again")
 	r := newRepoHarness(t)
 	remote := filepath.Join(t.TempDir(), "remote.git")
 	r.git(r.repo, "init", "-q", "--bare", remote)

@@ -186,7 +186,7 @@ func workspaceEvents(w *watcher) []string {
 }
 
 func TestWorkspaceRevertAndCommit(t *testing.T) {
-	short.SkipLong(t, "starts git again and again")
+	short.SkipQuick(t, "starts git again and again")
 	r := newRepoHarness(t)
 	ws, id := r.workspace()
 	path := filepath.Join(ws.Path, "a.txt")
@@ -241,7 +241,7 @@ func TestWorkspaceRevertAndCommit(t *testing.T) {
 // TestPlainRepository checks that a session in the user's checkout shows the changes since its
 // start, and leaves earlier changes of the user unchanged.
 func TestPlainRepository(t *testing.T) {
-	short.SkipLong(t, "starts git again and again")
+	short.SkipQuick(t, "starts git again and again")
 	r := newRepoHarness(t)
 	id := r.connect()
 	if d := r.diff(id, api.WorkspaceScope{}); len(d.Files) != 0 || d.Workspace != nil {

@@ -86,13 +86,13 @@ type SaveReport struct {
 
 // Save copies the files below the projects of a configuration directory that the archive does not
 // have yet. It does not read files with the size and time of the last save. It reports a file that
-// cannot be read and continues.
+// cannot be read and continues; files that only a damaged note of the archive lists are saved again.
 func (a *Archive) Save(ctx context.Context, d *Dir, opts *SaveOptions) (*SaveReport, error) {
 	if opts == nil {
 		opts = &SaveOptions{}
 	}
 	begin := time.Now()
-	known, err := a.catalogue()
+	known, damaged, err := a.catalogue()
 	if err != nil {
 		return nil, err
 	}
@@ -101,6 +101,9 @@ func (a *Archive) Save(ctx context.Context, d *Dir, opts *SaveOptions) (*SaveRep
 		return nil, err
 	}
 	report := &SaveReport{Files: len(found), Unread: []string{}}
+	for _, err := range damaged {
+		report.Unread = append(report.Unread, err.Error())
+	}
 	note := &saveNote{Version: 1, SavedAt: begin.UTC()}
 	done := 0
 	for s := range ordered(ctx, found, func(f foundFile) *savedFile { return a.saveFile(ctx, f, known[f.rel]) }) {

@@ -53,37 +53,38 @@ func (a *Archive) writeNote(note *saveNote) error {
 	return replace(a.files, filepath.Join(a.notesDir(), name), packed)
 }
 
-// catalogue reads the notes and returns the files by path.
-func (a *Archive) catalogue() (map[string]*ArchivedFile, error) {
-	known := map[string]*ArchivedFile{}
+// catalogue reads the notes and returns the files by path, and the damage of notes that cannot be read. The other notes count.
+func (a *Archive) catalogue() (known map[string]*ArchivedFile, damaged []error, err error) {
+	known = map[string]*ArchivedFile{}
 	list, err := os.ReadDir(a.notesDir()) // sorted, so the oldest is first
 	if errors.Is(err, fs.ErrNotExist) {
-		return known, nil
+		return known, nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("transcript: %w", err)
+		return nil, nil, fmt.Errorf("transcript: %w", err)
 	}
 	for _, e := range list {
 		if !strings.HasSuffix(e.Name(), ".json.gz") {
 			continue
 		}
 		path := filepath.Join(a.notesDir(), e.Name())
-		text, err := unpackFile(path, noteLimit)
-		if err != nil {
-			return nil, &DamageError{path, err}
-		}
 		note := &saveNote{}
-		if err := json.Unmarshal(text, note); err != nil {
-			return nil, &DamageError{path, err}
+		text, err := unpackFile(path, noteLimit)
+		if err == nil {
+			err = json.Unmarshal(text, note)
+		}
+		if err != nil {
+			damaged = append(damaged, &DamageError{path, err})
+			continue
 		}
 		if note.Version != 1 {
-			return nil, fmt.Errorf("transcript: %s was written by a newer program", path)
+			return nil, nil, fmt.Errorf("transcript: %s was written by a newer program", path)
 		}
 		for _, f := range note.Files {
 			f.mergeInto(known)
 		}
 	}
-	return known, nil
+	return known, damaged, nil
 }
 
 // mergeInto adds a file of a note to the known files.
@@ -101,23 +102,25 @@ func (f *notedFile) mergeInto(known map[string]*ArchivedFile) {
 }
 
 // Files returns the files of the archive sorted by path, including files that were deleted from
-// their configuration directory.
+// their configuration directory. It omits what only damaged notes list, which [Archive.Verify] reports.
 func (a *Archive) Files() ([]*ArchivedFile, error) {
-	known, err := a.catalogue()
-	if err != nil {
-		return nil, err
-	}
-	files := make([]*ArchivedFile, 0, len(known))
+	files, _, err := a.list()
+	return files, err
+}
+
+// list returns the files of the archive sorted by path, and the damage of notes.
+func (a *Archive) list() (files []*ArchivedFile, damaged []error, err error) {
+	known, damaged, err := a.catalogue()
 	for _, path := range slices.Sorted(maps.Keys(known)) {
 		files = append(files, known[path])
 	}
-	return files, nil
+	return files, damaged, err
 }
 
 // Verify reads the whole archive and checks every version of every file. It returns the damage
 // found; progress, if not nil, is called for every file.
 func (a *Archive) Verify(ctx context.Context, progress func(done, total int)) (damaged []error, err error) {
-	files, err := a.Files()
+	files, damaged, err := a.list()
 	if err != nil {
 		return nil, err
 	}

@@ -46,12 +46,15 @@ func (a *Archive) Restore(ctx context.Context, to *Dir, opts *RestoreOptions) (*
 	if opts == nil {
 		opts = &RestoreOptions{}
 	}
-	files, err := a.wanted(opts.Sessions)
+	files, damaged, err := a.wanted(opts.Sessions)
 	if err != nil {
 		return nil, err
 	}
 	slices.SortStableFunc(files, func(x, y *ArchivedFile) int { return strings.Count(y.Path, "/") - strings.Count(x.Path, "/") })
 	report := &RestoreReport{Restored: []string{}, Same: []string{}, Differ: []string{}, Damaged: []string{}}
+	for _, err := range damaged {
+		report.Damaged = append(report.Damaged, err.Error())
+	}
 	for i, f := range files {
 		if err := ctx.Err(); err != nil {
 			return report, err
@@ -66,11 +69,11 @@ func (a *Archive) Restore(ctx context.Context, to *Dir, opts *RestoreOptions) (*
 	return report, nil
 }
 
-// wanted returns the files of the sessions, or all files if sessions is empty.
-func (a *Archive) wanted(sessions []string) ([]*ArchivedFile, error) {
-	files, err := a.Files()
+// wanted returns the files of the sessions, or all files if sessions is empty, and the damage of notes.
+func (a *Archive) wanted(sessions []string) (files []*ArchivedFile, damaged []error, err error) {
+	files, damaged, err = a.list()
 	if err != nil || len(sessions) == 0 {
-		return files, err
+		return files, damaged, err
 	}
 	asked, there := map[string]bool{}, map[string]bool{}
 	for _, f := range files {
@@ -78,10 +81,10 @@ func (a *Archive) wanted(sessions []string) ([]*ArchivedFile, error) {
 	}
 	for _, id := range sessions {
 		if asked[id] = true; !there[id] || id == "" {
-			return nil, fmt.Errorf("%w in the archive: %s", ErrNoSession, id)
+			return nil, nil, errors.Join(append([]error{fmt.Errorf("%w in the archive: %s", ErrNoSession, id)}, damaged...)...)
 		}
 	}
-	return slices.DeleteFunc(files, func(f *ArchivedFile) bool { return f.SessionID() == "" || !asked[f.SessionID()] }), nil
+	return slices.DeleteFunc(files, func(f *ArchivedFile) bool { return f.SessionID() == "" || !asked[f.SessionID()] }), damaged, nil
 }
 
 func (a *Archive) restoreFile(ctx context.Context, to *Dir, f *ArchivedFile, opts *RestoreOptions, report *RestoreReport) error {

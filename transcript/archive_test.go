@@ -267,6 +267,56 @@ func TestRestoreDamaged(t *testing.T) {
 	}
 }
 
+// TestArchive_damagedNote checks that a damaged note costs only what it lists alone: the damage is reported, the rest is restored, and the next
+// save lists the files again.
+func TestArchive_damagedNote(t *testing.T) {
+	for name, harm := range map[string]func([]byte) []byte{
+		"cut": func(b []byte) []byte { return b[:len(b)/2] }, "empty": func([]byte) []byte { return nil }, "a changed byte": func(b []byte) []byte { b[len(b)/2] ^= 1; return b },
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, a := transcript.Open(t.TempDir()), transcript.OpenArchive(t.TempDir())
+			putFile(t, d, "p/one.txt", "one", time.Now())
+			save(t, a, d)
+			notes := func() []string {
+				names, err := filepath.Glob(filepath.Join(a.Path(), "saves", "*"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				return names
+			}
+			first := notes()
+			putFile(t, d, "p/two.txt", "two", time.Now())
+			save(t, a, d)
+			text, err := os.ReadFile(first[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(first[0], harm(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if damaged, err := a.Verify(t.Context(), nil); err != nil || len(damaged) != 1 {
+				t.Errorf("Verify: %v, %v, want one damage", damaged, err)
+			}
+			if _, err := a.Restore(t.Context(), d, &transcript.RestoreOptions{Sessions: []string{"none"}}); !errors.Is(err, transcript.ErrNoSession) || !strings.Contains(err.Error(), filepath.Base(first[0])) {
+				t.Errorf("a session that the damaged note may have: %v, want both", err)
+			}
+			for step, want := range []map[string]string{{"projects/p/two.txt": "two"}, {"projects/p/one.txt": "one", "projects/p/two.txt": "two"}} {
+				fresh := transcript.Open(t.TempDir())
+				report, err := a.Restore(t.Context(), fresh, nil)
+				if err != nil || len(report.Damaged) != 1 || len(report.Restored) != len(want) {
+					t.Errorf("step %d: %+v, %v, want %d files and one damage", step, report, err, len(want))
+				}
+				if diff := cmp.Diff(want, fileTree(t, fresh.Path())); diff != "" {
+					t.Errorf("step %d: the values differ:\n%s", step, diff)
+				}
+				if report, err := a.Save(t.Context(), d, nil); err != nil || len(report.Unread) != 1 || report.Changed != 1-step {
+					t.Errorf("step %d: Save: %+v, %v, want the damage and %d files", step, report, err, 1-step)
+				}
+			}
+		})
+	}
+}
+
 func TestRetention(t *testing.T) {
 	tests := []struct {
 		settings string

@@ -69,7 +69,7 @@ func (d *Dir) Rename(ctx context.Context, id, title string, opts *ChangeOptions)
 func (d *Dir) Tag(ctx context.Context, id, tag string, opts *ChangeOptions) error {
 	if tag != "" {
 		if tag = strings.TrimSpace(visible(tag)); tag == "" {
-			return errors.New("transcript: nothing of the tag can be seen")
+			return errors.New("transcript: the tag has no visible characters")
 		}
 	}
 	s, err := d.find(ctx, id, opts)

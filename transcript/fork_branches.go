@@ -44,7 +44,7 @@ func withoutBranches(w *work, list []Entry) []Entry {
 	}
 	for range maxCompared {
 		if c.stale = false; c.cut() || w.ended() {
-			return c.left()
+			return c.remaining()
 		}
 	}
 	for _, e := range list {
@@ -52,7 +52,7 @@ func withoutBranches(w *work, list []Entry) []Entry {
 			c.leftOut[LinkOf(e).UUID] = true
 		}
 	}
-	return c.left()
+	return c.remaining()
 }
 
 func newCutter(w *work, list []Entry) *cutter {
@@ -131,8 +131,8 @@ func (c *cutter) leaveOut(e Entry) (gone []string) {
 	return gone
 }
 
-// left returns the entries that were not removed.
-func (c *cutter) left() []Entry {
+// remaining returns the entries that were not removed.
+func (c *cutter) remaining() []Entry {
 	return slices.DeleteFunc(slices.Clone(c.list), func(e Entry) bool { return c.leftOut[LinkOf(e).UUID] })
 }
 

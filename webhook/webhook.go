@@ -82,7 +82,7 @@ func Verify(secret, signature string, body []byte, now time.Time, window time.Du
 		window = DefaultWindow
 	}
 	if secret == "" || len(signature) > 1024 {
-		return fmt.Errorf("%w: there is no secret, or the header is too long", ErrSignature)
+		return fmt.Errorf("%w: no secret, or the header is too long", ErrSignature)
 	}
 	var t string
 	var sums [][]byte

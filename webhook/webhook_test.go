@@ -34,8 +34,14 @@ func TestVerify(t *testing.T) {
 			t.Errorf("%s: %v; want errors.Is(err, webhook.ErrSignature)", name, err)
 		}
 	}
-	if err := webhook.Verify("secret", good+",v1=00,v2=x", body, at, time.Second); err != nil {
-		t.Errorf("with a second signature: %v", err)
+	stamp, sum, _ := strings.Cut(good, ",")
+	for name, header := range map[string]string{
+		"with others after it": good + ",v1=00,v2=x", "after one of another secret": stamp + ",v1=00," + sum, "after one that is no hex": stamp + ",v1=zz," + sum,
+		"before the time": sum + "," + stamp, "twice": good + "," + sum, "in capitals": stamp + ",v1=" + strings.ToUpper(sum[len("v1="):]),
+	} {
+		if err := webhook.Verify("secret", header, body, at, time.Second); err != nil {
+			t.Errorf("the signature %s: %v", name, err)
+		}
 	}
 }
 
@@ -75,7 +81,7 @@ func TestVerify_reason(t *testing.T) {
 	for _, tt := range []struct {
 		header, secret, reason string
 	}{
-		{good, "", "there is no secret"},
+		{good, "", "no secret"},
 		{strings.Repeat("x", 1025), "secret", "the header is too long"},
 		{strings.Repeat("x", 1024), "secret", "it has no time"},
 		{"v1=00", "secret", "it has no time"},

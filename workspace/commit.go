@@ -128,7 +128,7 @@ func (t *Tree) named(ctx context.Context, g *guard, d Diff, named []string) ([]s
 	}
 	found, err := t.filtered(ctx, g, files)
 	for path := range found {
-		if t.seen(path) != nil {
+		if t.currentInfo(path) != nil {
 			return nil, fmt.Errorf("%w: %s", ErrFilter, path)
 		}
 	}

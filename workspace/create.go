@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"github.com/seed7221b0f9/parley/internal/random"
@@ -24,7 +22,8 @@ type CreateOptions struct {
 	// empty, an existing branch is checked out.
 	Branch string
 	// Setup is a shell command that is run in the worktree. If it fails, the worktree is removed
-	// again; if the process is killed meanwhile, the worktree stays.
+	// again; if the process is killed meanwhile, the worktree stays. Processes that it starts end
+	// with it.
 	Setup string
 	// Owner is stored with the workspace, for a caller that shows workspaces to their owners.
 	Owner string
@@ -32,9 +31,6 @@ type CreateOptions struct {
 	// ID returns the workspace of the first.
 	ID string
 }
-
-// maxSetupOutput is the number of bytes that are kept from the end of a setup command's output.
-const maxSetupOutput = 64 << 10
 
 // Create creates a worktree and runs its setup command. The repository gets a branch and a worktree;
 // its checkout and its configuration do not change. The error matches [ErrNoGit] if Repo is not in
@@ -189,54 +185,6 @@ func (m *Manager) addWorktree(ctx context.Context, r record) error {
 	}
 	_, err = m.git.run(ctx, command{dir: r.Repo, args: args, guard: g, hooks: true})
 	return err
-}
-
-// setup runs the setup command of a workspace and returns the end of its output.
-func (m *Manager) setup(ctx context.Context, r record) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, m.opts.SetupTimeout)
-	defer cancel()
-	shell, flag := "/bin/sh", "-c"
-	if runtime.GOOS == "windows" {
-		shell, flag = "cmd", "/c"
-	}
-	cmd := exec.CommandContext(ctx, shell, flag, r.Setup)
-	out := &tail{max: maxSetupOutput}
-	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = r.Path, m.opts.SetupEnv, out, out, grace
-	ownGroup(cmd, nil, true)
-	err := cmd.Run()
-	if errors.Is(err, exec.ErrWaitDelay) && cmd.ProcessState.Success() {
-		err = nil // a process that it has started keeps the pipe open
-	}
-	if err != nil && ctx.Err() != nil {
-		err = context.Cause(ctx)
-	}
-	return strings.ToValidUTF8(out.String(), "�"), err
-}
-
-// tail keeps the last bytes that are written to it.
-type tail struct {
-	max  int
-	data []byte
-	cut  bool
-}
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.data = append(t.data, p...)
-	if len(t.data) > 2*t.max {
-		t.data, t.cut = append([]byte(nil), t.data[len(t.data)-t.max:]...), true
-	}
-	return len(p), nil
-}
-
-func (t *tail) String() string {
-	data, cut := t.data, t.cut
-	if len(data) > t.max {
-		data, cut = data[len(data)-t.max:], true
-	}
-	if cut {
-		return "[…]\n" + string(data)
-	}
-	return string(data)
 }
 
 // undo removes a worktree that was not used yet, including a partial one.

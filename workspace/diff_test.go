@@ -240,7 +240,7 @@ func TestUnborn(t *testing.T) {
 
 // TestDiffBounds checks that a truncated diff is marked.
 func TestDiffBounds(t *testing.T) {
-	short.SkipLong(t, "makes large repositories")
+	short.SkipQuick(t, "makes large repositories")
 	w := newWorld(t)
 	ws, tree := w.create(CreateOptions{})
 	for i := range 12 {

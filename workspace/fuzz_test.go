@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"bytes"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"testing"
@@ -14,7 +15,7 @@ func FuzzRecords(f *testing.F) {
 	f.Add([]byte(`{`), []byte(`{"dir":"DIR","tmp":"../keep"}`))
 	f.Add([]byte(`null`), []byte(`{"dir":"DIR","tmp":"keep"}`))
 	f.Fuzz(func(t *testing.T, rec, note []byte) {
-		m := &Manager{opts: Options{Dir: t.TempDir()}}
+		m := &Manager{opts: Options{Dir: t.TempDir(), Logger: slog.New(slog.DiscardHandler)}}
 		work := t.TempDir()
 		keep := filepath.Join(work, "keep")
 		dir := filepath.Join(m.opts.Dir, recordsDir)

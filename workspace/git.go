@@ -106,7 +106,7 @@ func (g *git) run(ctx context.Context, c command) ([]byte, error) {
 	if c.both {
 		cmd.Stderr = out
 	}
-	ownGroup(cmd, g.lock, false)
+	ownGroup(cmd, g.lock)
 	err := cmd.Run()
 	switch {
 	case err == nil || errors.Is(err, exec.ErrWaitDelay) && cmd.ProcessState.Success():

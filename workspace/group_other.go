@@ -9,4 +9,4 @@ import (
 
 // ownGroup leaves the command unchanged: there are no process groups, and descriptors are not
 // inherited.
-func ownGroup(*exec.Cmd, *os.File, bool) {}
+func ownGroup(*exec.Cmd, *os.File) {}

@@ -9,15 +9,11 @@ import (
 )
 
 // ownGroup puts a command into a separate process group, which ends with its context: with SIGTERM,
-// so that git removes its lock files, or with kill set at once. It inherits lock.
-func ownGroup(cmd *exec.Cmd, lock *os.File, kill bool) {
+// so that git removes its lock files. It inherits lock.
+func ownGroup(cmd *exec.Cmd, lock *os.File) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if lock != nil {
 		cmd.ExtraFiles = []*os.File{lock}
 	}
-	signal := syscall.SIGTERM
-	if kill {
-		signal = syscall.SIGKILL
-	}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, signal) }
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 }

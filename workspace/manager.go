@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/internal/filelock"
+	"github.com/seed7221b0f9/parley/spawn"
 )
 
 // The defaults of [Options]: the timeouts of a git command and of a setup command, and the size of
@@ -33,6 +34,8 @@ type Options struct {
 	// Env is an environment, from which git gets the variables on an allow-list; nil means that of
 	// this process. SetupEnv is the complete environment of setup commands; nil means git's.
 	Env, SetupEnv []string
+	// Spawner runs setup commands; nil runs them on this machine without a supervisor.
+	Spawner spawn.Spawner
 	// Ceilings are directories at which git stops searching for the repository of a subdirectory.
 	Ceilings []string
 	// Trust decides whether git runs the programs of a repository; nil means never. It is called

@@ -10,8 +10,10 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/seed7221b0f9/parley/internal/regularfile"
+	"github.com/seed7221b0f9/parley/internal/sealed"
 )
 
 // Workspace is a git worktree that [Manager.Create] created for a session. Its directory is in the
@@ -59,7 +61,7 @@ func (m *Manager) save(r record) error {
 	if err != nil {
 		return fmt.Errorf("workspace: %w", err)
 	}
-	return writeSynced(m.recordPath(r.ID), data)
+	return writeSynced(m.recordPath(r.ID), sealed.Seal(data))
 }
 
 // writeSynced replaces a file of the data directory and syncs it.
@@ -95,10 +97,50 @@ func (m *Manager) load(id string) (record, error) {
 		return record{}, fmt.Errorf("workspace: %w", err)
 	}
 	var r record
-	if err := json.Unmarshal(data, &r); err != nil {
-		return record{}, fmt.Errorf("workspace: the record of %s: %w", id, err)
+	if data, err = sealed.Open(data); err == nil {
+		err = json.Unmarshal(data, &r)
+	}
+	if err == nil && r.ID != id {
+		err = fmt.Errorf("it is of %q", r.ID)
+	}
+	if err != nil {
+		return record{}, m.putAside(id, err)
 	}
 	return r, nil
+}
+
+// damagedMark is part of the names of damaged records that were moved aside.
+const damagedMark = ".damaged-"
+
+// putAside moves a damaged record aside, so that the others can be used. Its worktree stays, and the workspace is unknown: with a wrong path
+// its removal would remove something else.
+func (m *Manager) putAside(id string, why error) error {
+	path := m.recordPath(id)
+	aside := fmt.Sprintf("%s%s%d", path, damagedMark, time.Now().UnixNano())
+	if err := os.Rename(path, aside); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("workspace: the record of %s is damaged (%w) and cannot be put aside: %w", id, why, err)
+	}
+	m.opts.Logger.Error("the record of a workspace is damaged; it was put aside, and its worktree stays", "workspace", id, "copy", aside, "err", why)
+	return fmt.Errorf("%w: workspace %q, whose record was damaged", ErrNotFound, id)
+}
+
+// DamagedRecords returns the records in the data directory of a manager that it has moved aside because they were damaged. They can be
+// deleted.
+func DamagedRecords(dir string) ([]string, error) {
+	entries, err := os.ReadDir(filepath.Join(dir, recordsDir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("workspace: %w", err)
+	}
+	var found []string
+	for _, e := range entries {
+		if strings.Contains(e.Name(), damagedMark) {
+			found = append(found, filepath.Join(recordsDir, e.Name()))
+		}
+	}
+	return found, nil
 }
 
 // records lists all records.

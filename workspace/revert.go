@@ -29,7 +29,7 @@ func (t *Tree) Revert(ctx context.Context, o RevertOptions) (before State, err e
 		return State{}, err
 	}
 	defer t.m.hold(t.dir)()
-	seen := t.seen(o.File)
+	seen := t.currentInfo(o.File)
 	now, err := t.snapshot(ctx)
 	if err != nil {
 		return State{}, err
@@ -212,8 +212,8 @@ func (r *reverting) file(ctx context.Context, f File) ([]replacement, error) {
 	return []replacement{back}, nil
 }
 
-// seen returns the current info of a file; nil if it does not exist.
-func (t *Tree) seen(path string) fs.FileInfo {
+// currentInfo returns the current info of a file; nil if it does not exist.
+func (t *Tree) currentInfo(path string) fs.FileInfo {
 	info, err := os.Lstat(filepath.Join(t.dir, filepath.FromSlash(path)))
 	if err != nil {
 		return nil
@@ -223,7 +223,7 @@ func (t *Tree) seen(path string) fs.FileInfo {
 
 // unchanged returns an error if the file differs from the one in the snapshot.
 func (r *reverting) unchanged(ctx context.Context, was fs.FileInfo) error {
-	is := r.tree.seen(r.File)
+	is := r.tree.currentInfo(r.File)
 	same := was == nil && is == nil
 	if was != nil && is != nil {
 		same = os.SameFile(was, is) && was.Size() == is.Size() && was.ModTime().Equal(is.ModTime()) && was.Mode() == is.Mode()

@@ -68,7 +68,7 @@ func TestRevertHunk(t *testing.T) {
 }
 
 func TestRevertFile(t *testing.T) {
-	short.SkipLong(t, "starts git again and again")
+	short.SkipQuick(t, "starts git again and again")
 	w := newWorld(t)
 	w.write("repo/.gitattributes", "*.crlf eol=crlf\n")
 	w.write("repo/w.crlf", "one\ntwo\n")
@@ -210,7 +210,7 @@ func TestRevertRace(t *testing.T) {
 // TestRevertProperty checks that reverting the hunks of any edit one by one, in any order, leads to
 // the base, and that none changes another.
 func TestRevertProperty(t *testing.T) {
-	short.SkipLong(t, "starts git again and again")
+	short.SkipQuick(t, "starts git again and again")
 	w := newWorld(t)
 	ws, tree := w.create(CreateOptions{})
 	rng := rand.New(rand.NewPCG(1, 2))

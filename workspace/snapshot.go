@@ -99,7 +99,7 @@ func (t *Tree) trySnapshot(ctx context.Context) (State, error) {
 		return State{}, err
 	}
 	changed = slices.DeleteFunc(changed, func(path string) bool {
-		info := t.seen(path)
+		info := t.currentInfo(path)
 		if !found[path] || info == nil { // git needs no filter for a deleted file
 			return false
 		}

@@ -131,7 +131,7 @@ func (w *world) mergeAndPush(ws Workspace) {
 // TestPrograms checks that no operation runs a program of the repository only, in any setting,
 // until it is trusted.
 func TestPrograms(t *testing.T) {
-	short.SkipLong(t, "starts git again and again")
+	short.SkipQuick(t, "starts git again and again")
 	plants := map[string]func(*world){
 		"config": func(w *world) { w.plant(".git/config", filepath.Join(w.repo, ".git/hooks")) },
 		"worktree": func(w *world) {
@@ -218,7 +218,7 @@ func TestPrograms(t *testing.T) {
 // and rejected by commit and revert, and that a user's filter is used, also instead of the
 // repository's.
 func TestPrograms_filter(t *testing.T) {
-	short.SkipLong(t, "starts git again and again")
+	short.SkipQuick(t, "starts git again and again")
 	w := newWorld(t)
 	w.write("repo/.gitattributes", "*.big filter=big\n")
 	w.git("config", "filter.big.clean", "tr a-z A-Z")

@@ -201,7 +201,7 @@ func TestEnvironment(t *testing.T) {
 // TestRemove_head checks that the commits of a branch count as loss for any HEAD, and also if the
 // directory was removed.
 func TestRemove_head(t *testing.T) {
-	short.SkipLong(t, "starts git again and again")
+	short.SkipQuick(t, "starts git again and again")
 	w := newWorld(t)
 	for name, move := range map[string]func(ws Workspace){
 		"on the branch": func(Workspace) {},

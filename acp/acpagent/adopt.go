@@ -158,37 +158,15 @@ func (s *Session) nextRequest() string {
 
 // prompted begins the turn of a prompt that was written.
 func (s *Session) prompted(m *jsonrpc.Message, past bool) {
-	var p acp.PromptRequest
-	_ = json.Unmarshal([]byte(m.Params), &p) // this package wrote it
-	var uuid string
-	_ = json.Unmarshal(p.Meta[promptMeta], &uuid) // empty if the prompt has none
+	uuid, content := readPrompt(m.Params)
 	if past {
 		s.kit.Do(func() {
 			s.accepted++
 			s.past[uuid] = true
 		})
 	}
-	s.emit(func() []event.Event { return s.conv.Prompt(uuid, promptContent(p.Prompt)) })
+	s.emit(func() []event.Event { return s.conv.Prompt(uuid, content) })
 	s.emit(func() []event.Event { return s.beginTurn(uuid) })
-}
-
-// promptContent returns the content of a prompt as events have it.
-func promptContent(blocks []acp.ContentBlock) (content []event.Content) {
-	for _, b := range blocks {
-		switch v := b.Value.(type) {
-		case *acp.TextContent:
-			content = append(content, event.TextContent(v.Text))
-		case *acp.ImageContent:
-			content = append(content, mediaContent("image", v.MimeType, v.Data))
-		case *acp.AudioContent:
-			content = append(content, mediaContent("audio", v.MimeType, v.Data))
-		}
-	}
-	return content
-}
-
-func mediaContent(kind, mimeType, data string) event.Content {
-	return event.ContentOf(event.Encoded(map[string]any{"type": kind, "source": map[string]string{"type": "base64", "media_type": mimeType, "data": data}}))
 }
 
 // resolved returns the events of an answer that was written to the agent.

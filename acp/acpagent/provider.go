@@ -79,7 +79,8 @@ func (p *Provider) Open(ctx context.Context, opts agent.Options) (agent.Session,
 	return p.session(ctx, opts, func(s *Session, servers []acp.MCPServer) error {
 		var answer acp.NewSessionResponse
 		request := &acp.NewSessionRequest{CWD: s.dir, MCPServers: servers, AdditionalDirectories: opts.AdditionalDirectories}
-		return s.callThen(ctx, acp.MethodSessionNew, request, &answer, func() { s.opened(&answer) })
+		err := s.callThen(ctx, acp.MethodSessionNew, request, &answer, func() { s.opened(&answer) })
+		return errors.Join(err, named(err, answer.SessionID))
 	})
 }
 
@@ -95,6 +96,7 @@ func (p *Provider) Resume(ctx context.Context, id string, opts agent.Options) (a
 		switch {
 		case opts.Fork && session.Fork.IsSet():
 			err = s.callThen(ctx, acp.MethodSessionFork, &acp.ForkSessionRequest{SessionID: acp.SessionID(id), CWD: s.dir, MCPServers: servers}, &answer, begin)
+			err = errors.Join(err, named(err, answer.SessionID))
 		case opts.Fork:
 			err = fmt.Errorf("%w: the agent cannot copy sessions", agent.ErrUnsupported)
 		case session.Resume.IsSet():
@@ -109,6 +111,14 @@ func (p *Provider) Resume(ctx context.Context, id string, opts agent.Options) (a
 		}
 		return err
 	})
+}
+
+// named returns an error if the answer to a request for a new session has no id.
+func named(err error, id acp.SessionID) error {
+	if err == nil && id == "" {
+		return errors.New("the agent's answer is invalid: it names no session")
+	}
+	return nil
 }
 
 // continued is the answer to session/fork, session/resume and session/load. Only the first names a session.

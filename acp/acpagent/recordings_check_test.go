@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/seed7221b0f9/parley/acp/acptest"
 	"github.com/seed7221b0f9/parley/agent"
@@ -132,6 +133,7 @@ func (s *played) follow() {
 		case *event.ResultMessage:
 			s.results = append(s.results, ev)
 		case *event.PermissionRequest:
+			s.latest[ev.RequestID] = ev
 			if !asked[ev.RequestID] {
 				asked[ev.RequestID] = true
 				s.requests = append(s.requests, ev)
@@ -210,6 +212,9 @@ func (s *played) permit(ev *event.PermissionRequest) {
 		return
 	}
 	ask := lines[number]
+	if s.d.late {
+		ev = s.complete(ask, ev)
+	}
 	s.check(ask, ev)
 	cancelled := false
 	for i := range s.d.r.Lines {
@@ -251,9 +256,39 @@ func after(lines []acptest.Line, first, second *acptest.Line) bool {
 	return false
 }
 
+// complete waits until a request shows everything that a person must see, and returns it.
+func (s *played) complete(ask *acptest.Line, ev *event.PermissionRequest) *event.PermissionRequest {
+	end := time.After(10 * time.Second)
+	for {
+		s.mu.Lock()
+		now, changed := s.latest[ev.RequestID], s.changed
+		s.mu.Unlock()
+		if !slices.ContainsFunc(s.d.r.Meta.Asks, func(a acptest.Ask) bool { return a.Line == ask.Number && len(lacks(&a, now)) > 0 }) {
+			return now
+		}
+		select {
+		case <-changed:
+		case <-s.done:
+			return now
+		case <-end:
+			return now // check reports what it lacks
+		}
+	}
+}
+
+// shownOf are the texts of a request that a person sees.
+func shownOf(ev *event.PermissionRequest) string {
+	return leaves(event.Encoded([]any{ev.ToolName, ev.DisplayName, ev.Input, ev.Content, ev.Locations}))
+}
+
+// lacks returns the texts that a request must show and does not.
+func lacks(a *acptest.Ask, ev *event.PermissionRequest) []string {
+	shown := shownOf(ev)
+	return slices.DeleteFunc(append(a.Texts(), a.Title), func(text string) bool { return strings.Contains(shown, text) })
+}
+
 // check compares a request with the texts that a person must see.
 func (s *played) check(ask *acptest.Line, ev *event.PermissionRequest) {
-	shown := leaves(event.Encoded([]any{ev.ToolName, ev.DisplayName, ev.Input, ev.Content, ev.Locations}))
 	var p struct {
 		ToolCall struct{ Title string }
 		Options  []struct{ Name, Kind string }
@@ -266,6 +301,8 @@ func (s *played) check(ask *acptest.Line, ev *event.PermissionRequest) {
 		options = append(options, o.Kind+": "+o.Name)
 		if i >= len(ev.Choices) || ev.Choices[i].Label != o.Name {
 			s.d.t.Errorf("line %d: the choices are %v, the agent offers %v", ask.Number, ev.Choices, p.Options)
+		} else if allows := ev.Choices[i].Behavior == event.ResolvedAllow; allows != strings.HasPrefix(o.Kind, "allow") {
+			s.d.t.Errorf("line %d: the choice %q allows: %v, its kind is %s", ask.Number, o.Name, allows, o.Kind)
 		}
 	}
 	s.d.mu.Lock()
@@ -276,13 +313,11 @@ func (s *played) check(ask *acptest.Line, ev *event.PermissionRequest) {
 			continue
 		}
 		s.d.asked++
-		if a.ToolCallID != ev.ToolUseID || a.Title != p.ToolCall.Title || !slices.Equal(a.Options, options) {
+		if a.ToolCallID != ev.ToolUseID || p.ToolCall.Title != "" && a.Title != p.ToolCall.Title || !slices.Equal(a.Options, options) {
 			s.d.t.Errorf("line %d: meta.json has %q %q %q, the agent asked %q %q %q", a.Line, a.ToolCallID, a.Title, a.Options, ev.ToolUseID, p.ToolCall.Title, options)
 		}
-		for _, text := range append(a.Texts(), a.Title) {
-			if !strings.Contains(shown, text) {
-				s.d.t.Errorf("line %d: the request does not show %q but\n%s", a.Line, text, shown)
-			}
+		for _, text := range lacks(a, ev) {
+			s.d.t.Errorf("line %d: the request does not show %q but\n%s", a.Line, text, shownOf(ev))
 		}
 	}
 }
@@ -636,8 +671,8 @@ func (d *driver) note(conv *event.Conversation) {
 	}
 }
 
-// said checks that every text of the agent was shown. It skips recordings in which a turn was cancelled or killed.
-func (d *driver) said() {
+// checkTexts checks that every text of the agent was shown. It skips recordings in which a turn was cancelled or killed.
+func (d *driver) checkTexts() {
 	cut := false
 	for i := range d.r.Lines {
 		l := &d.r.Lines[i]

@@ -52,7 +52,7 @@ func TestRecordings(t *testing.T) {
 			d.consistent()
 			d.files()
 			d.drive()
-			d.said()
+			d.checkTexts()
 		})
 	}
 	if played == 0 {
@@ -75,6 +75,7 @@ type driver struct {
 	shown   strings.Builder
 	mu      sync.Mutex
 	asked   int // of r.Meta.Asks
+	late    bool
 }
 
 // played is a session of a recorded agent.
@@ -92,8 +93,9 @@ type played struct {
 	conv     event.Conversation
 	results  []*event.ResultMessage
 	requests []*event.PermissionRequest
-	err      error // with which the events ended
-	sent     int   // prompts
+	latest   map[string]*event.PermissionRequest // by request id
+	err      error                               // with which the events ended
+	sent     int                                 // prompts
 }
 
 // limit bounds a step; a test that hangs fails then.
@@ -300,7 +302,7 @@ func (d *driver) open(l *acptest.Line, id string, want *acptest.Line) {
 	if err != nil {
 		return
 	}
-	d.session = &played{Session: s, d: d, agent: a, run: l.Run, waiting: waiting, done: make(chan struct{}), changed: make(chan struct{})}
+	d.session = &played{Session: s, d: d, agent: a, run: l.Run, waiting: waiting, done: make(chan struct{}), changed: make(chan struct{}), latest: map[string]*event.PermissionRequest{}}
 	go d.session.follow()
 	if want != nil {
 		d.session.offers(want)

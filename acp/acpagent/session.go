@@ -115,7 +115,7 @@ func (s *Session) callThen(ctx context.Context, method string, params, to any, t
 		if err != nil {
 			return
 		}
-		if decodeErr = json.Unmarshal(raw, to); decodeErr == nil && then != nil {
+		if decodeErr = decodeAnswer(method, raw, to); decodeErr == nil && then != nil {
 			then()
 		}
 	})
@@ -123,6 +123,14 @@ func (s *Session) callThen(ctx context.Context, method string, params, to any, t
 		err = decodeErr
 	}
 	return s.translate(err)
+}
+
+// decodeAnswer decodes the result of a call of the agent.
+func decodeAnswer(method string, raw json.RawMessage, to any) error {
+	if err := json.Unmarshal(raw, to); err != nil {
+		return fmt.Errorf("the agent's answer to %s is invalid: %w", method, err)
+	}
+	return nil
 }
 
 // opened begins a new session.
@@ -180,9 +188,9 @@ func (s *Session) sent(line []byte) {
 
 // prompt is one turn.
 func (s *Session) prompt(t *turn) {
-	request := &acp.PromptRequest{SessionID: acp.SessionID(s.ID()), Prompt: t.blocks}
+	request := &promptRequest{session: s.ID(), blocks: t.blocks}
 	if s.hosted != nil {
-		request.Meta = map[string]json.RawMessage{promptMeta: json.RawMessage(event.Quote(t.uuid))}
+		request.hosted, request.uuid = true, t.uuid
 	} else {
 		s.kit.Update(func() []event.Event { return s.beginTurn(t.uuid) })
 	}
@@ -202,7 +210,7 @@ func (s *Session) endTurn(raw json.RawMessage, err error) {
 	}
 	var answer acp.PromptResponse
 	if err == nil {
-		err = json.Unmarshal(raw, &answer)
+		err = decodeAnswer(acp.MethodSessionPrompt, raw, &answer)
 	}
 	failed := ""
 	if e, ok := errors.AsType[*jsonrpc.Error](err); ok && e.Code == jsonrpc.CodeCancelled {
@@ -238,6 +246,7 @@ func (s *Session) notified(_ context.Context, m *jsonrpc.Message) {
 		if !s.live {
 			return nil
 		}
+		s.terminals.report(&n.Update)
 		return s.conv.Update(&n.Update)
 	})
 	if _, ok := n.Update.Value.(*acp.ConfigOptionUpdate); ok {

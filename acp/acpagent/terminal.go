@@ -34,6 +34,7 @@ type terminals struct {
 	byID   map[string]*terminal
 	calls  map[jsonrpc.ID]terminalCall // of an agent under a host, without an answer
 	past   map[string]int              // limits of the terminals of an earlier process, by id
+	shown  shownTerminals
 }
 
 // terminal is a command and the end of its output.
@@ -48,6 +49,7 @@ type terminal struct {
 	limit  int
 	cut    bool
 	total  int64 // bytes of output
+	told   int64 // of them in events
 	mark   mark
 }
 
@@ -207,7 +209,7 @@ func (l *terminals) serve(ctx context.Context, method, id string) (any, error) {
 	if method == acp.MethodTerminalRelease {
 		t.forget()
 		l.mu.Lock()
-		delete(l.byID, id)
+		l.release(id, t)
 		l.mu.Unlock()
 	}
 	return struct{}{}, err

@@ -163,6 +163,8 @@ type variation struct {
 	lines  []acptest.Line
 	params map[string]any // of the line
 	number int
+	meta   *acptest.Meta
+	late   bool // a request is complete some time after it is shown
 }
 
 // each calls f for the requests and notifications of the agent, with their update if they have one. It keeps other
@@ -238,16 +240,18 @@ func (v *variation) textID(id json.RawMessage) json.RawMessage {
 	return json.RawMessage(`"text-` + strings.Trim(string(id), `"`) + `"`)
 }
 
-// TestRecordings_varied replays each recording with a third of the variations, or all of them in a soak run. The result
+// TestRecordings_varied replays each recording with a fifth of the variations, or all of them in a soak run. The result
 // must be the same as without them.
 func TestRecordings_varied(t *testing.T) {
 	folders, err := filepath.Glob("../../testdata/acp-agents/*/meta.json")
 	if err != nil || len(folders) == 0 {
 		t.Fatal(err)
 	}
-	stride := short.Count(9, 3, 1)
-	for at, name := range slices.Sorted(maps.Keys(variations)) {
-		change := variations[name]
+	stride := short.Count(21, 5, 1)
+	all := maps.Clone(variations)
+	maps.Copy(all, rearranged)
+	for at, name := range slices.Sorted(maps.Keys(all)) {
+		change := all[name]
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for i, meta := range folders {
@@ -261,13 +265,13 @@ func TestRecordings_varied(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					v := &variation{from: r.Lines}
+					v := &variation{from: r.Lines, meta: &r.Meta}
 					change(v)
 					r.Lines = v.lines
-					d := &driver{t: t, r: r, work: work}
+					d := &driver{t: t, r: r, work: work, late: v.late}
 					d.files()
 					d.drive()
-					d.said()
+					d.checkTexts()
 				})
 			}
 		})

@@ -140,11 +140,11 @@ func (c *Converter) Ask(requestID string, r *acp.RequestPermissionRequest) []eve
 	return c.out
 }
 
-// choices are the options of a request.
+// choices are the options of a request. Of an unknown kind the first word counts.
 func choices(options []acp.PermissionOption) (list []event.Choice) {
 	for _, o := range options {
 		choice := event.Choice{ID: string(o.OptionID), Label: o.Name, Behavior: event.ResolvedDeny, Scope: event.ScopeOnce}
-		if o.Kind == acp.PermissionOptionKindAllowOnce || o.Kind == acp.PermissionOptionKindAllowAlways {
+		if strings.HasPrefix(string(o.Kind), "allow") {
 			choice.Behavior = event.ResolvedAllow
 		}
 		if o.Kind == acp.PermissionOptionKindAllowAlways || o.Kind == acp.PermissionOptionKindRejectAlways {

@@ -12,8 +12,8 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// told are the events of messages about calls, in short: what they add to a call, ask and end.
-func told(t *testing.T, lines ...string) (list []string) {
+// summarize returns the events of messages about calls, in short: what they add to a call, ask and end.
+func summarize(t *testing.T, lines ...string) (list []string) {
 	t.Helper()
 	c := acpevent.Converter{Provider: "acp:x", SessionID: "s"}
 	for _, line := range lines {
@@ -97,7 +97,7 @@ func TestConverter_toolCalls(t *testing.T) {
 		}, []string{`call a a {"x":1}`, "end ", `call b b {}`}},
 	}
 	for name, test := range tests {
-		if diff := cmp.Diff(test.want, told(t, test.lines...)); diff != "" {
+		if diff := cmp.Diff(test.want, summarize(t, test.lines...)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}

@@ -96,8 +96,8 @@ func New(opts Options) *Handler {
 	return &Handler{opts: opts.withDefaults(), conns: map[string]*conn{}}
 }
 
-// Serve serves a request, and the whole connection if it is a WebSocket. An error comes from [Client].Open,
-// and nothing was written then.
+// Serve serves a request, and the whole connection if it is a WebSocket. An error comes from [Client].Open, or is the cause
+// for the end of the request's context before the body has come; nothing was written then.
 func (h *Handler) Serve(w http.ResponseWriter, r *http.Request, c Client) error {
 	if c.MaxBody == 0 {
 		c.MaxBody = defaultMaxBody
@@ -164,10 +164,15 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, client Client) er
 		return refuse(http.StatusUnsupportedMediaType, "Unsupported Media Type")
 	}
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTimeout)) // writers of tests do not support it
+	stop := context.AfterFunc(r.Context(), func() { _ = http.NewResponseController(w).SetReadDeadline(time.Now()) })
 	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, client.MaxBody))
-	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
+	if stop() {
+		_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
+	}
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return refuse(http.StatusRequestEntityTooLarge, "Request body exceeds %d bytes", client.MaxBody)
+	} else if err != nil && r.Context().Err() != nil {
+		return context.Cause(r.Context())
 	} else if err != nil {
 		return refuse(http.StatusBadRequest, "Invalid JSON")
 	}

@@ -235,14 +235,14 @@ func playHTTP(t *testing.T, lines []record) {
 		}
 	}
 	for n, x := range p.all {
-		for ev := range left(x) {
+		for ev := range remaining(x) {
 			t.Errorf("exchange %d has another event: %s", n, ev)
 		}
 	}
 }
 
-// left yields the events that nobody has waited for. The exchange is over.
-func left(x *exchange) func(func(string) bool) {
+// remaining yields the events that nobody has waited for. The exchange is over.
+func remaining(x *exchange) func(func(string) bool) {
 	return func(yield func(string) bool) {
 		x.cancel()
 		for ev := range x.events {

@@ -140,6 +140,7 @@ func (p *wsPlayer) dial(ctx context.Context, l record) {
 		p.failed[l.Connection] = resp.StatusCode
 		return
 	}
+	c.SetReadLimit(-1)
 	p.conns[l.Connection] = c
 	if resp.Header.Get(acphttp.HeaderConnection) == "" {
 		p.t.Error("the answer has no id of the connection")

@@ -15,6 +15,7 @@ import (
 // socket is a connection over WebSocket.
 type socket struct {
 	ws    *websocket.Conn
+	rc    *http.ResponseController // of ws
 	stall time.Duration
 
 	writing sync.Mutex
@@ -41,14 +42,16 @@ const closeTimeout = 500 * time.Millisecond
 
 // close ends the socket with a code and a reason.
 func (k *socket) close(code websocket.StatusCode, reason string) {
-	late := time.AfterFunc(closeTimeout, func() { _ = k.ws.CloseNow() })
+	late := time.AfterFunc(closeTimeout, func() { // CloseNow has no effect during Close
+		_, _ = k.rc.SetReadDeadline(time.Now()), k.rc.SetWriteDeadline(time.Now())
+	})
 	defer late.Stop()
 	_ = k.ws.Close(code, reason)
 }
 
 // websocket serves a connection over WebSocket until it ends.
 func (h *Handler) websocket(w http.ResponseWriter, r *http.Request, client Client) error {
-	k := &socket{stall: h.opts.Stall}
+	k := &socket{rc: http.NewResponseController(w), stall: h.opts.Stall}
 	c, err := h.open(client, k)
 	if refused, ok := errors.AsType[*refusal](err); ok {
 		writeText(w, refused.status, refused.text)

@@ -3,6 +3,7 @@ package acptest
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 )
 
 // Exchange is the scripted reaction of an agent to a request.
@@ -12,6 +13,19 @@ type Exchange struct {
 	// matches is played, and the first of all if none does.
 	Match map[string]string
 	Steps []Step
+}
+
+// Answered reports whether the exchange has an answer.
+func (x *Exchange) Answered() bool {
+	return slices.ContainsFunc(x.Steps, func(s Step) bool { return s.reply != "" })
+}
+
+// AnsweredWith returns the exchange up to its answer with another one: the members of its line after the id.
+func (x *Exchange) AnsweredWith(members string) Exchange {
+	y := *x
+	at := slices.IndexFunc(x.Steps, func(s Step) bool { return s.reply != "" })
+	y.Steps = append(slices.Clone(x.Steps[:max(at, 0)]), Step{reply: members})
+	return y
 }
 
 // On returns the exchange for a request.

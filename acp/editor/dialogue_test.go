@@ -184,7 +184,7 @@ func TestDialogue(t *testing.T) {
 		"version 2":                     {"2", capable},
 		"a version that does not exist": {"9", `{}`},
 	} {
-		parts[name] = dialogue(t, c.version, c.caps)
+		parts[name] = dialogue(t, c.version, c.caps, nil)
 	}
 	parts.Check(t, "testdata/dialogue.txt", *updateRequests)
 }
@@ -198,6 +198,7 @@ type talk struct {
 	conn      *jsonrpc.Conn
 	served    chan error
 	idle      chan struct{} // gets one for the end of each turn of version 2
+	change    func(params map[string]any)
 
 	mu      sync.Mutex
 	out     strings.Builder
@@ -205,10 +206,10 @@ type talk struct {
 	updates map[string]int
 }
 
-// dialogue sends the requests and returns their results.
-func dialogue(t *testing.T, version, caps string) string {
+// dialogue sends the requests, changed by change if it is not nil, and returns their results.
+func dialogue(t *testing.T, version, caps string, change func(map[string]any)) string {
 	t.Helper()
-	d := &talk{t: t, version: version, dir: t.TempDir(), data: t.TempDir(), served: make(chan error, 1), idle: make(chan struct{}, 100), updates: map[string]int{}}
+	d := &talk{t: t, version: version, dir: t.TempDir(), data: t.TempDir(), served: make(chan error, 1), idle: make(chan struct{}, 100), updates: map[string]int{}, change: change}
 	d.begin()
 	if _, err := d.call("session/new", `{"cwd":"/","mcpServers":[]}`); err == nil {
 		t.Error("session/new succeeds before initialize")
@@ -260,7 +261,7 @@ func (d *talk) begin() {
 func (d *talk) call(method, params string) (json.RawMessage, error) {
 	ctx, cancel := context.WithTimeout(d.t.Context(), 10*time.Second)
 	defer cancel()
-	return d.conn.Call(ctx, method, json.RawMessage(params))
+	return d.conn.Call(ctx, method, d.changed(params))
 }
 
 // note records a call of the agent.

@@ -75,8 +75,8 @@ func (s *session) waits() bool {
 	return len(s.queue) > 0
 }
 
-// left reports whether the client of a session that continues elsewhere has disconnected.
-func (s *session) left() bool {
+// abandoned reports whether the client of a session that continues elsewhere has disconnected.
+func (s *session) abandoned() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.shared.on && s.srv.conn.Err() != nil

@@ -8,7 +8,7 @@ import (
 
 // heldScript begins a turn that does not end by itself, runs the given steps, and loads the session again. The CLI
 // writes a prompt to its file a moment after it has got it: a CLI that is killed before has lost it.
-func heldScript(t *testing.T, happens string) recordedScript {
+func heldScript(t *testing.T, fault string) recordedScript {
 	t.Helper()
 	text := strings.ReplaceAll(`{"protocol":1,
 "api":{"replies":[{"blocks":[{"text":"First.","chunk":8}]},{"blocks":[{"text":"Held answer that is long.","chunk":8}],"hold":"mid","hold_after":4},{"blocks":[{"text":"Back.","chunk":8}]},{"blocks":[{"text":"Back.","chunk":8}]}]},
@@ -21,9 +21,9 @@ func heldScript(t *testing.T, happens string) recordedScript {
 {"do":"start","as":"p2","method":"session/prompt","params":{"sessionId":"${s.sessionId}","prompt":[{"type":"text","text":"Talk."}]}},
 {"do":"wait","update":"agent_message_chunk","has":"Held"},
 {"do":"sleep","ms":2500},
-HAPPENS
+FAULT
 {"do":"request","as":"l","method":"session/load","params":{"sessionId":"${s.sessionId}","cwd":"${cwd}","mcpServers":[]}},
-{"do":"request","as":"p3","method":"session/prompt","params":{"sessionId":"${s.sessionId}","prompt":[{"type":"text","text":"Again"}]}}]}`, "HAPPENS", happens)
+{"do":"request","as":"p3","method":"session/prompt","params":{"sessionId":"${s.sessionId}","prompt":[{"type":"text","text":"Again"}]}}]}`, "FAULT", fault)
 	var s recordedScript
 	if err := json.Unmarshal([]byte(text), &s); err != nil {
 		t.Fatal(err)
@@ -42,11 +42,11 @@ func TestKilled(t *testing.T) {
 		"cli":    `{"do":"killcli"},{"do":"await","as":"p2"},`,
 	}
 	r := runner(t)
-	for name, happens := range tests {
+	for name, fault := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			begin(t)
-			result, err := r.Run(t.Context(), "killed_"+name, heldScript(t, happens))
+			result, err := r.Run(t.Context(), "killed_"+name, heldScript(t, fault))
 			if err != nil {
 				t.Fatalf("%v\n%s", err, stderr(result))
 			}

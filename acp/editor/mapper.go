@@ -182,7 +182,7 @@ func (m *Mapper) assistant(ev *event.AssistantMessage) {
 		case m.streamed[key] != nil:
 			m.start(ev.Head(), b.Index, kind, b.Block.Text)
 		case ev.ParentToolUseID != "":
-			m.told(ev, kind, &b.Block)
+			m.showSubagentBlock(ev, kind, &b.Block)
 		case b.Block.Type == "text" && ev.Error != "":
 			m.held, m.heldID, m.errorKind = b.Block.Text, ev.UUID, ev.Error
 		case b.Block.Type == "text":
@@ -200,8 +200,8 @@ func (m *Mapper) assistant(ev *event.AssistantMessage) {
 // spoken maps the types of text blocks to the kinds of their updates.
 var spoken = map[string]string{"text": acp.SessionUpdateIsAgentMessageChunk, "thinking": acp.SessionUpdateIsAgentThoughtChunk}
 
-// told shows a complete block of a subagent.
-func (m *Mapper) told(ev *event.AssistantMessage, kind string, b *event.Content) {
+// showSubagentBlock shows a complete block of a subagent.
+func (m *Mapper) showSubagentBlock(ev *event.AssistantMessage, kind string, b *event.Content) {
 	id := cmp.Or(ev.MessageID, ev.UUID)
 	switch session := m.session(ev.ParentToolUseID); {
 	case b.Text == "":

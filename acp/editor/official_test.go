@@ -57,7 +57,7 @@ func TestOfficialClient(t *testing.T) {
 			if !slices.Equal(ends, want) {
 				t.Errorf("the prompts ended with %v, want %v", ends, want)
 			}
-			if said := said(s.Timeline); !strings.Contains(got.text(), said[len(said)-1]) && s.Name != "plan_exit_reject" {
+			if said := recordedTexts(s.Timeline); !strings.Contains(got.text(), said[len(said)-1]) && s.Name != "plan_exit_reject" {
 				t.Errorf("the agent said %q, want %q at the end", got.text(), said[len(said)-1])
 			}
 		})
@@ -87,8 +87,8 @@ func (o *officialRun) text() string {
 	return b.String()
 }
 
-// said holds the messages of a recorded agent.
-func said(timeline []recordedLine) (texts []string) {
+// recordedTexts returns the messages of a recorded agent.
+func recordedTexts(timeline []recordedLine) (texts []string) {
 	for _, s := range Fold(timeline, Clean("")).Sessions {
 		for _, i := range s.Items {
 			if i.Type == "say" {

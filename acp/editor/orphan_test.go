@@ -62,7 +62,7 @@ func TestPromptIsNotLost(t *testing.T) {
 		if got := e.prompt("say hello")(); got != "end_turn" {
 			t.Errorf("the prompt ended with %s", got)
 		}
-		e.seen("hello")
+		e.awaitText("hello")
 		if n := p.Opened(); n != 2 {
 			t.Errorf("%d agents were started, want 2", n)
 		}

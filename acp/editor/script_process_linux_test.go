@@ -55,8 +55,8 @@ func startTime(pid int) string {
 	return fields[19]
 }
 
-// gone waits until processes have ended.
-func gone(ctx context.Context, list []process) error {
+// awaitExits waits until processes have ended.
+func awaitExits(ctx context.Context, list []process) error {
 	ctx, cancel := context.WithTimeout(ctx, stepWait)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -89,7 +89,7 @@ func (r *Run) kill(ctx context.Context) error {
 	if err := r.cmd.Process.Signal(syscall.SIGKILL); err != nil {
 		return err
 	}
-	if err := gone(ctx, list); err != nil {
+	if err := awaitExits(ctx, list); err != nil {
 		return err
 	}
 	<-r.exited

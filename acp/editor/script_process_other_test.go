@@ -15,7 +15,7 @@ var errSystem = errors.New("processes are listed on Linux only")
 
 func descendants(int) []process { return nil }
 
-func gone(context.Context, []process) error { return nil }
+func awaitExits(context.Context, []process) error { return nil }
 
 func (r *Run) kill(context.Context) error { return errSystem }
 

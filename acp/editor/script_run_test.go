@@ -231,7 +231,7 @@ func (r *Run) stop(ctx context.Context) error {
 	select {
 	case <-r.exited:
 		r.answer.Wait()
-		return gone(ctx, children)
+		return awaitExits(ctx, children)
 	case <-ctx.Done():
 	case <-timer.C:
 	}

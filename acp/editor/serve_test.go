@@ -145,8 +145,8 @@ func (e *testClient) cancel() {
 	}
 }
 
-// seen waits until an update has a text.
-func (e *testClient) seen(text string) {
+// awaitText waits until an update has a text.
+func (e *testClient) awaitText(text string) {
 	e.t.Helper()
 	ctx, cancel := context.WithTimeout(e.t.Context(), long)
 	defer cancel()
@@ -169,7 +169,7 @@ func (e *testClient) seen(text string) {
 func TestCancelEndsEverything(t *testing.T) {
 	e := dial(t, &agenttest.Provider{}, editor.Options{})
 	first := e.prompt("wait")
-	e.seen("wait.")
+	e.awaitText("wait.")
 	second := e.prompt("say never")
 	e.cancel()
 	if a, b := first(), second(); a != "cancelled" || b != "cancelled" {
@@ -244,7 +244,7 @@ func TestDeadAgentIsResumed(t *testing.T) {
 		t.Fatalf("the first prompt ended with %s", got)
 	}
 	waiting := e.prompt("wait")
-	e.seen("wait.")
+	e.awaitText("wait.")
 	p.Session(e.id).Kill()
 	if got := waiting(); !strings.HasPrefix(got, "error ") || !strings.Contains(got, "next prompt continues") {
 		t.Errorf("the prompt of the agent that died ended with %s", got)
@@ -272,7 +272,7 @@ func TestPermissionNeverBecomesAnAllow(t *testing.T) {
 			if got := e.prompt("tool Bash")(); got != "end_turn" {
 				t.Errorf("the prompt ended with %s", got)
 			}
-			e.seen(`"status":"failed"`)
+			e.awaitText(`"status":"failed"`)
 		})
 	}
 }

@@ -203,13 +203,13 @@ func TestServerModes(t *testing.T) {
 	}
 	loaded := again("session/load", first.id)
 	for _, text := range []string{"user_message_chunk", "heron", "Said by the model."} {
-		loaded.seen(text)
+		loaded.awaitText(text)
 	}
 	if resumed := again("session/resume", first.id); strings.Contains(resumed.all(), "heron") {
 		t.Errorf("session/resume replays: %s", resumed.all())
 	}
 	loaded.call("session/set_mode", map[string]any{"sessionId": loaded.id, "modeId": "default"})
-	first.seen(`"currentModeId":"default"`) // the other editor is notified
+	first.awaitText(`"currentModeId":"default"`) // the other editor is notified
 	loaded.call("session/set_mode", map[string]any{"sessionId": loaded.id, "modeId": "plan"})
 	copied := again("session/fork", first.id)
 	if copied.id == first.id {
@@ -219,10 +219,10 @@ func TestServerModes(t *testing.T) {
 		t.Errorf("the prompt in the copy ended with %s", got)
 	}
 	both := again("session/load", copied.id)
-	both.seen("heron")
-	both.seen("Only in the copy.")
+	both.awaitText("heron")
+	both.awaitText("Only in the copy.")
 	original := again("session/load", first.id)
-	original.seen("Said by the model.")
+	original.awaitText("Said by the model.")
 	if strings.Contains(original.all(), "Only in the copy.") {
 		t.Errorf("the session has what was said in the copy: %s", original.all())
 	}

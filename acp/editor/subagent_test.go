@@ -13,8 +13,8 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// told returns a summary of the updates for events: the session, the kind and the shown text.
-func told(t *testing.T, m *editor.Mapper, events ...event.Event) []string {
+// summarize returns a summary of the updates for events: the session, the kind and the shown text.
+func summarize(t *testing.T, m *editor.Mapper, events ...event.Event) []string {
 	t.Helper()
 	var list []string
 	for _, ev := range events {
@@ -111,7 +111,7 @@ func TestMapper_subagentSessions(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m := &editor.Mapper{Session: "s", Features: editor.Features{Subagents: true}}
-			if diff := cmp.Diff(tt.want, told(t, m, tt.events...)); diff != "" {
+			if diff := cmp.Diff(tt.want, summarize(t, m, tt.events...)); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
 		})
@@ -125,7 +125,7 @@ func TestMapper_subagentTexts(t *testing.T) {
 	delta := func(parent, text string) event.Event {
 		return &event.TextDelta{Header: event.Header{ParentToolUseID: parent, MessageID: "main" + parent}, Text: text}
 	}
-	got := told(t, m, launch("t", ""), childSays("t", "m", "one"), delta("", "I "), delta("t", "tw"), childSays("t", "m2", "two"), delta("", "go on"),
+	got := summarize(t, m, launch("t", ""), childSays("t", "m", "one"), delta("", "I "), delta("t", "tw"), childSays("t", "m2", "two"), delta("", "go on"),
 		&event.MessageComplete{Header: event.Header{MessageID: "main"}}, childSays("t", "m3", "three"), &event.ResultMessage{Subtype: "success"})
 	want := []string{
 		": tool_call d pending", ": agent_message_chunk one of t", ": agent_message_chunk I", ": agent_message_chunk go on", ": agent_message_chunk two of t", ": agent_message_chunk three of t",
@@ -140,7 +140,7 @@ func TestMapper_subagentTexts(t *testing.T) {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	history := &editor.Mapper{Session: "s", Replay: true}
-	if got := told(t, history, childSays("t", "m", "one")); got != nil {
+	if got := summarize(t, history, childSays("t", "m", "one")); got != nil {
 		t.Errorf("a replay shows %q", got)
 	}
 }

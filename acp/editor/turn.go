@@ -199,7 +199,7 @@ func (p *prompt) run(ctx context.Context, input []json.RawMessage) outcome {
 			return p.result
 		case <-p.again:
 		case <-ctx.Done(): // the client took the request back, or has gone
-			if p.session.left() {
+			if p.session.abandoned() {
 				return outcome{reason: acp.StopReasonCancelled}
 			}
 			p.session.cancelPrompt(p)
@@ -230,7 +230,7 @@ func (p *prompt) send(ctx context.Context, input []json.RawMessage) error {
 		s.mu.Unlock()
 		err = live.Send(ctx, agent.Input{UUID: p.uuid, Content: input})
 		if err == nil {
-			p.taken(live)
+			p.setAccepted(live)
 			return nil
 		}
 		s.mu.Lock()
@@ -243,8 +243,8 @@ func (p *prompt) send(ctx context.Context, input []json.RawMessage) error {
 	}
 }
 
-// taken records that the agent has the prompt. An agent that has ended meanwhile will not answer it.
-func (p *prompt) taken(live agent.Session) {
+// setAccepted records that the agent has the prompt. An agent that has ended meanwhile will not answer it.
+func (p *prompt) setAccepted(live agent.Session) {
 	s := p.session
 	s.mu.Lock()
 	p.accepted = true

@@ -264,7 +264,7 @@ func TestTaken(t *testing.T) {
 		}
 		p := s.enqueue()
 		p.sent, p.cancelled, s.closed = true, c.cancelled, c.closed
-		p.taken(live)
+		p.setAccepted(live)
 		if c.cancelled {
 			p.finish(outcome{}) // as the interrupt makes it
 		}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unsafe"
 
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
@@ -425,9 +426,12 @@ func typeOf(data []byte) (string, error) {
 	return JSON(members["type"]).Text(), nil
 }
 
+// view returns data as a string without a copy, which may be large. It is valid as long as data is not changed.
+func view(data []byte) string { return unsafe.String(unsafe.SliceData(data), len(data)) }
+
 // membersOf returns the members of an object of valid JSON, as parts of data. Null has no members.
 func membersOf(data []byte) (map[string]json.RawMessage, error) {
-	d := jsonwire.NewDecoder(string(data))
+	d := jsonwire.NewDecoder(view(data))
 	switch d.Kind() {
 	case '{':
 	case 'n':
@@ -439,7 +443,7 @@ func membersOf(data []byte) (map[string]json.RawMessage, error) {
 	for m := d.Members(); m.Next(); {
 		from := d.Offset()
 		to := from + len(d.Text())
-		members[m.Key] = data[from:to:to]
+		members[strings.Clone(m.Key)] = data[from:to:to]
 	}
 	if err := d.End(); err != nil {
 		return nil, fmt.Errorf("event: %w", err)
@@ -449,7 +453,7 @@ func membersOf(data []byte) (map[string]json.RawMessage, error) {
 
 // valid returns an error if data is not JSON.
 func valid(data []byte) error {
-	d := jsonwire.NewDecoder(string(data))
+	d := jsonwire.NewDecoder(view(data))
 	d.Skip()
 	if err := d.End(); err != nil {
 		return fmt.Errorf("event: %w", err)

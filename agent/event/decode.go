@@ -23,7 +23,7 @@ func (d *Decoder) Decode(data []byte) ([]Event, error) {
 	if ev, ok := d.DecodeDelta(data); ok {
 		return []Event{ev}, nil
 	}
-	if Deeper(string(data), maxMessageDepth) {
+	if Deeper(view(data), maxMessageDepth) {
 		return nil, errDeep
 	}
 	if err := valid(data); err != nil {

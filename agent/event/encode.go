@@ -3,6 +3,7 @@ package event
 import (
 	"encoding/json"
 	"strconv"
+	"strings"
 
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
@@ -138,8 +139,8 @@ func (e *Encoder) uuid() string {
 
 // MessageType returns the type of a message of an [Encoder].
 func MessageType(msg []byte) string {
-	t, _ := JSON(msg).Member("type")
-	return t.Text()
+	t, _ := JSON(view(msg)).Member("type")
+	return strings.Clone(t.Text())
 }
 
 // IsTransient reports whether an event is shown only while it happens, to clients with

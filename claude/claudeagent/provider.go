@@ -184,6 +184,7 @@ func (p *Provider) options(opts agent.Options) (*claude.Options, error) {
 	}
 	o.Effort = cmp.Or(opts.Effort, o.Effort)
 	o.SystemPrompt = systemPrompt(o.SystemPrompt, opts)
+	o.MaxAbsence = max(o.MaxAbsence, opts.MaxAbsence)
 	if opts.Files != nil {
 		o.Hooks = withFiles(o.Hooks, opts.Files)
 	}

@@ -101,7 +101,7 @@ func (s *Session) run() {
 
 // over ends the events after the CLI has ended.
 func (s *Session) over(failed error) {
-	failed = cmp.Or(failed, s.client.Wait(), fmt.Errorf("%w: the CLI has ended", agent.ErrClosed))
+	failed = cmp.Or(failed, s.client.Wait(), fmt.Errorf("%w: the CLI exited", agent.ErrClosed))
 	s.kit.End(failed, func() []event.Event { return s.conv.End(nil) })
 	s.turns.Wait()
 }

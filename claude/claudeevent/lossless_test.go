@@ -165,7 +165,7 @@ func checkShown(t *testing.T, r *run, steps []step) {
 	lines, gone := wholeLines(steps)
 	for _, l := range lines {
 		if !gone[l.UUID] {
-			said(book, l)
+			addBlocks(book, l)
 		}
 	}
 	shown(t, book, r.conv)
@@ -197,8 +197,8 @@ func wholeLines(steps []step) (lines []*wholeLine, gone map[string]bool) {
 	return lines, gone
 }
 
-// said adds the blocks of a line to the ledger.
-func said(book ledger, l *wholeLine) {
+// addBlocks adds the blocks of a line to the ledger.
+func addBlocks(book ledger, l *wholeLine) {
 	results := 0
 	for _, b := range l.blocks() {
 		switch b["type"] {

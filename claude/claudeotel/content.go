@@ -30,9 +30,9 @@ type (
 	}
 )
 
-// said returns an attribute with a message, or none if content is disabled or the text is
+// messageAttribute returns an attribute with a message, or none if content is disabled or the text is
 // empty.
-func (b *bridge) said(key attribute.Key, role string, text func() string) []attribute.KeyValue {
+func (b *bridge) messageAttribute(key attribute.Key, role string, text func() string) []attribute.KeyValue {
 	if b.edit == nil {
 		return nil
 	}

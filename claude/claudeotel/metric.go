@@ -56,7 +56,7 @@ func (i *instruments) newInstruments(m metric.Meter) {
 	i.usage = made(m.Int64Histogram("gen_ai.client.token.usage", metric.WithUnit("{token}"), metric.WithDescription("Tokens of a turn, subagents included."),
 		metric.WithExplicitBucketBoundaries(1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864)))
 	i.tokens = made(m.Int64Counter("claude.tokens", metric.WithUnit("{token}"), metric.WithDescription("Tokens, each counted once.")))
-	i.cost = made(m.Float64Counter("claude.cost", metric.WithUnit("USD"), metric.WithDescription("What the CLI says that it has cost.")))
+	i.cost = made(m.Float64Counter("claude.cost", metric.WithUnit("USD"), metric.WithDescription("The cost that the CLI reports.")))
 	i.retries = made(m.Int64Counter("claude.api.retries", metric.WithUnit("{retry}"), metric.WithDescription("Requests to the API that failed and are sent again.")))
 	i.stalls = made(m.Int64Counter("claude.stalls", metric.WithUnit("{stall}"), metric.WithDescription("Waits that were too long.")))
 	i.slow = made(m.Int64Counter("claude.buffered", metric.WithUnit("{session}"), metric.WithDescription("Sessions whose reader was too slow.")))

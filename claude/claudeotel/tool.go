@@ -57,7 +57,7 @@ func (s *session) taskBegun(e claude.TaskBeginTrace) {
 		attrs = append(attrs, attribute.String("claude.task.id", m.TaskID))
 	}
 	attrs = append(attrs, s.content(semconv.GenAIAgentDescriptionKey, func() string { return m.Description })...)
-	attrs = append(attrs, s.said(semconv.GenAIInputMessagesKey, "user", func() string { return m.Prompt })...)
+	attrs = append(attrs, s.messageAttribute(semconv.GenAIInputMessagesKey, "user", func() string { return m.Prompt })...)
 	parent, opts := s.at(m.ToolUseID), []trace.SpanStartOption(nil)
 	if m.IsBackgrounded {
 		opts = append(opts, trace.WithLinks(trace.LinkFromContext(parent)))

@@ -31,7 +31,7 @@ func (s *session) turnBegun(e claude.TurnBeginTrace) {
 	attrs = add(attrs, semconv.GenAIConversationIDKey, e.SessionID)
 	attrs = add(attrs, semconv.GenAIRequestModelKey, e.Model)
 	attrs = add(attrs, "claude.turn.id", e.ID)
-	attrs = append(attrs, s.said(semconv.GenAIInputMessagesKey, "user", func() string { return promptsText(e.Prompts) })...)
+	attrs = append(attrs, s.messageAttribute(semconv.GenAIInputMessagesKey, "user", func() string { return promptsText(e.Prompts) })...)
 	s.turn = s.begin(s.root.ctx, "invoke_agent "+s.agent, e.At, attrs, s.linked(e.Prompts))
 	s.root.span.SetAttributes(add(nil, semconv.GenAIConversationIDKey, e.SessionID)...)
 	s.prompts = len(e.Prompts)
@@ -78,7 +78,7 @@ func (s *session) turnEnded(e claude.TurnEndTrace) {
 			attribute.Int64("claude.turn.steps", m.NumTurns),
 			attribute.Float64("claude.turn.cost", e.CostUSD),
 		)
-		s.turn.span.SetAttributes(s.said(semconv.GenAIOutputMessagesKey, "assistant", m.Text)...)
+		s.turn.span.SetAttributes(s.messageAttribute(semconv.GenAIOutputMessagesKey, "assistant", m.Text)...)
 		if m.IsError {
 			kind, text = resultType(m), m.Text()
 		}
@@ -107,7 +107,7 @@ func (s *session) generated(e claude.GenerationTrace) {
 	if !e.FirstToken.IsZero() {
 		attrs = append(attrs, attribute.Float64("gen_ai.response.time_to_first_chunk", e.FirstToken.Sub(e.Begin).Seconds()))
 	}
-	attrs = append(attrs, s.said(semconv.GenAIOutputMessagesKey, "assistant", func() string { return answerText(e.Messages) })...)
+	attrs = append(attrs, s.messageAttribute(semconv.GenAIOutputMessagesKey, "assistant", func() string { return answerText(e.Messages) })...)
 	ctx := s.inside(e.ParentToolUseID)
 	span := s.begin(ctx, "chat "+e.Model, e.Begin, attrs, trace.WithSpanKind(trace.SpanKindClient))
 	s.end(span, e.End, string(e.Err), answerText(e.Messages))

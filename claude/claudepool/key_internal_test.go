@@ -139,7 +139,7 @@ func TestPoolKeyLateBinding(t *testing.T) {
 	}
 }
 
-func TestPoolKeyOfWhatIsInherited(t *testing.T) {
+func TestPoolKeyHasInheritedSettings(t *testing.T) {
 	before, clean := poolKey(&claude.Options{}), poolKey(&claude.Options{CleanEnv: true})
 	t.Setenv("PARLEY_TEST_KEY", "1")
 	if poolKey(&claude.Options{}) == before {

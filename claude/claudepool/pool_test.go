@@ -383,9 +383,9 @@ func TestPoolRecycles(t *testing.T) {
 	})
 }
 
-// claudepool.TestPoolRecyclesNothingThatIsBusy: a conversation keeps its process while a turn
+// claudepool.TestPoolKeepsBusyClients: a conversation keeps its process while a turn
 // runs, and always if it is not persisted.
-func TestPoolRecyclesNothingThatIsBusy(t *testing.T) {
+func TestPoolKeepsBusyClients(t *testing.T) {
 	poolTest(t, claudepool.Options{Recycle: claudepool.Recycle{Turns: 1}}, func(t *testing.T, h *house, p *claudepool.Pool) {
 		opts := h.options("a")
 		opts.PersistSession = new(false)

@@ -1,7 +1,7 @@
 // Package claude/claudestore has session stores: they keep the transcripts of sessions
 // outside the CLI's own disk, so that a session can be resumed on another machine. This
-// package has [Memory] and [Dir]; its subpackages s3 and postgres have stores that need a
-// server.
+// package has [Memory] and [Dir]; its subpackages s3, postgres and nats have stores that need
+// a server.
 //
 //	store, err := claudestore.NewDir("/var/lib/agents/sessions")
 //	result, err := claude.Run(ctx, prompt, &claude.Options{SessionStore: store})

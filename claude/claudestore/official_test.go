@@ -98,9 +98,9 @@ func (o *official) do(c call) (answer any) {
 	return answer
 }
 
-// ours makes the same call to this package's store and returns the answer in the same
+// callStore makes the same call to this package's store and returns the answer in the same
 // form.
-func ours(t *testing.T, s *claudestore.Memory, c call) (answer any) {
+func callStore(t *testing.T, s *claudestore.Memory, c call) (answer any) {
 	t.Helper()
 	key := claude.SessionKey{ProjectKey: c.Key.Project, SessionID: c.Key.Session, Subpath: c.Key.Subpath}
 	var v any
@@ -202,7 +202,7 @@ func TestOfficial(t *testing.T) {
 			}
 			line, _ := json.Marshal(c)
 			done = append(done, string(line))
-			if diff := cmp.Diff(o.do(c), ours(t, store, c)); diff != "" {
+			if diff := cmp.Diff(o.do(c), callStore(t, store, c)); diff != "" {
 				t.Fatalf("seed %d, official -, ours +:\n%s\nbehind\n%s", seed, diff, strings.Join(done, "\n"))
 			}
 		}
@@ -228,10 +228,10 @@ func TestOfficialDiffers(t *testing.T) {
 		store := claudestore.NewMemory()
 		o.do(call{Op: "reset"})
 		o.do(tt.before)
-		ours(t, store, tt.before)
+		callStore(t, store, tt.before)
 		ask := call{Op: tt.ask, Key: key}
 		theirs, _ := json.Marshal(o.do(ask))
-		mine, _ := json.Marshal(ours(t, store, ask))
+		mine, _ := json.Marshal(callStore(t, store, ask))
 		if string(theirs) != tt.official || string(mine) != tt.ours {
 			t.Errorf("%s: official %s, ours %s", tt.name, theirs, mine)
 		}

@@ -120,7 +120,7 @@ func readRecordings(r io.Reader) (recordings [][]Entry, err error) {
 		case e.Event == "start":
 			recordings = append(recordings, nil)
 		case len(recordings) == 0:
-			return nil, fmt.Errorf("claudetest: recording, line %d: there is no start before it", n)
+			return nil, fmt.Errorf("claudetest: recording, line %d: no start precedes it", n)
 		default:
 			last := len(recordings) - 1
 			recordings[last] = append(recordings[last], e)
@@ -154,7 +154,7 @@ func (r *Replayer) Connect(ctx context.Context) (claude.Conn, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.recordings) == 0 {
-		return nil, errors.New("claudetest: replay: there is no further recording")
+		return nil, errors.New("claudetest: replay: no recording is left")
 	}
 	if r.Redactor == nil {
 		r.Redactor = NewRedactor()

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,8 @@ type Invocation struct {
 	Input    message.JSON
 	Start    func(f func())            // runs f in a goroutine that the session waits for
 	Panicked func(v any, stack []byte) // is called with the value of a panic
+
+	absence time.Duration
 }
 
 func (m Matcher[In, Out]) call(ctx context.Context, i int, c *Invocation) ([]byte, error) {
@@ -49,9 +52,9 @@ var errHookGone = errors.New("the hook did not return")
 func (m Matcher[In, Out]) run(ctx context.Context, hook Func[In, Out], in *In, c *Invocation) (*Out, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	if m.Timeout > 0 {
+	if limit := m.limit(c.absence); limit > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, m.Timeout+hookGrace, fmt.Errorf("the hook did not return within %v", m.Timeout))
+		ctx, cancel = context.WithTimeoutCause(ctx, limit, fmt.Errorf("the hook did not return within %v", cmp.Or(m.Timeout, limit)))
 		defer cancel()
 	}
 	type result struct {

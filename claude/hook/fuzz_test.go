@@ -24,7 +24,7 @@ func FuzzCall(f *testing.F) {
 		table := hook.NewTable(&hook.Hooks{PreToolUse: hook.On("", func(_ context.Context, in *hook.PreToolUseInput) (*hook.PreToolUseOutput, error) {
 			called = true
 			return &hook.PreToolUseOutput{}, nil
-		})})
+		})}, 0)
 		var id string
 		for _, r := range table.Events[hook.PreToolUse] {
 			id = r.HookCallbackIDs[0]

@@ -23,8 +23,8 @@ type Matcher[In, Out any] struct {
 	Matcher string
 	Hooks   []Func[In, Out]
 	// Timeout is how long the CLI waits for each hook; 0 means the CLI's default, and then this
-	// package sets no time limit. If the CLI waits longer than Timeout, the hook fails 5 s after
-	// it.
+	// package sets no time limit, except one of 10 minutes with claude.Options.MaxAbsence. If the
+	// CLI waits longer than Timeout, the hook fails 5 s after it.
 	Timeout   time.Duration
 	OnFailure OnFailure
 }
@@ -56,7 +56,8 @@ const (
 )
 
 type anyMatcher interface {
-	registration() Registration
+	registration(absence time.Duration) Registration
+	refusal(event Event, why string) ([]byte, error)
 	hooks() int
 	check() error
 	clone() anyMatcher
@@ -73,8 +74,30 @@ type Registration struct {
 	OnFailure       OnFailure `json:"onFailure,omitempty"`
 }
 
-func (m Matcher[In, Out]) registration() Registration {
-	return Registration{Matcher: m.Matcher, HookCallbackIDs: []string{}, Timeout: m.Timeout.Seconds(), OnFailure: m.OnFailure}
+func (m Matcher[In, Out]) registration(absence time.Duration) Registration {
+	timeout := m.Timeout
+	if absence > 0 {
+		timeout = min(m.limit(absence), maxTimeout) + min(absence, maxTimeout)
+	}
+	return Registration{Matcher: m.Matcher, HookCallbackIDs: []string{}, Timeout: min(timeout, maxTimeout).Seconds(), OnFailure: m.OnFailure}
+}
+
+const (
+	// maxTimeout is below the limit of a timer of the CLI, which counts milliseconds in 32 bits and expires at once beyond.
+	maxTimeout = 24 * 24 * time.Hour
+	// defaultLimit limits a function without a Timeout where the CLI waits for an absence, which does not limit it then.
+	defaultLimit = 10 * time.Minute
+)
+
+// limit returns how long a function may run; 0 means no limit.
+func (m Matcher[In, Out]) limit(absence time.Duration) time.Duration {
+	switch {
+	case m.Timeout > 0:
+		return m.Timeout + hookGrace
+	case absence > 0:
+		return defaultLimit
+	}
+	return 0
 }
 
 func (m Matcher[In, Out]) hooks() int { return len(m.Hooks) }

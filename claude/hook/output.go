@@ -73,7 +73,7 @@ type asyncOutput struct {
 	AsyncTimeout *int64 `json:"asyncTimeout,omitempty"` // milliseconds
 }
 
-var errAsyncDecides = errors.New("claude: the output of a hook is Async and says something else as well")
+var errAsyncDecides = errors.New("claude: the output of a hook is Async and has other members as well")
 
 // Encode returns the output of a hook as the JSON that the CLI reads, with the name of the event
 // where the CLI needs it. It fails for an output with Async that has other fields set, and for
@@ -178,6 +178,28 @@ func oneOf[T ~string](field string, v T, known ...T) error {
 // refuser is the output of an event that can be refused.
 type refuser interface {
 	refuse(reason string) AnyOutput
+}
+
+// Refusal returns an answer to a hook of an event that refuses the action, for a hook that cannot be
+// called. For an event that cannot be refused the answer changes nothing.
+func Refusal(event Event, why string) []byte {
+	if f, ok := reflect.TypeFor[Hooks]().FieldByName(string(event)); ok && f.Type.Kind() == reflect.Slice {
+		if text, err := reflect.Zero(f.Type.Elem()).Interface().(anyMatcher).refusal(event, why); err == nil {
+			return text
+		}
+	}
+	return []byte("{}")
+}
+
+func (m Matcher[In, Out]) refusal(event Event, why string) ([]byte, error) {
+	out := Refuse(any(new(Out)).(AnyOutput), why)
+	if event == ConfigChange { // a failed hook does not refuse it, but its output can
+		out = &ConfigChangeOutput{Output: Output{Decision: DecisionBlock, Reason: why}}
+	}
+	if out == nil {
+		return []byte("{}"), nil
+	}
+	return Encode(event, out)
 }
 
 // Refuse returns an output of the type of out that refuses the action of the event, with a reason.

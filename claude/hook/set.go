@@ -107,7 +107,7 @@ func (h *Hooks) Check() error {
 	}
 	for event := range h.Other {
 		if _, known := reflect.TypeFor[Hooks]().FieldByName(event); known || event == "" {
-			return fmt.Errorf("claude: Hooks.Other: %q has a field of its own or is not an event", event)
+			return fmt.Errorf("claude: Hooks.Other: %q has a separate field or is not an event", event)
 		}
 	}
 	for event, m := range h.all {

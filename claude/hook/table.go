@@ -3,6 +3,7 @@ package hook
 import (
 	"context"
 	"fmt"
+	"time"
 )
 
 // Table holds the hooks of a session by the ids under which the CLI calls them. It does not change
@@ -11,6 +12,8 @@ type Table struct {
 	byID   map[string]hookEntry
 	Events map[Event][]Registration // in the form of the initialize request; nil without hooks
 	Blocks bool                     // a hook with OnFailure Block exists
+
+	absence time.Duration
 }
 
 // hookEntry is one hook of a table.
@@ -21,14 +24,15 @@ type hookEntry struct {
 }
 
 // NewTable assigns ids to the hooks of a session in the order of the fields of [Hooks], and
-// converts them to the form of the initialize request.
-func NewTable(hooks *Hooks) Table {
-	var t Table
+// converts them to the form of the initialize request. absence is how long the CLI may have to
+// wait for a process that calls them, in addition to their time limit.
+func NewTable(hooks *Hooks, absence time.Duration) Table {
+	t := Table{absence: absence}
 	for event, m := range hooks.all {
 		if t.Events == nil {
 			t.byID, t.Events = map[string]hookEntry{}, map[Event][]Registration{}
 		}
-		r := m.registration()
+		r := m.registration(absence)
 		t.Blocks = t.Blocks || r.OnFailure == Block
 		for i := range m.hooks() {
 			id := fmt.Sprintf("hook_%d", len(t.byID))
@@ -38,6 +42,42 @@ func NewTable(hooks *Hooks) Table {
 		t.Events[event] = append(t.Events[event], r)
 	}
 	return t
+}
+
+// Registered returns the table with the ids of the hooks that another process has registered: the
+// CLI calls a hook under the id that it was given, and another version of this program may have
+// assigned others. A hook without one of the same event and matcher has no id.
+func (t *Table) Registered(events map[Event][]Registration) Table {
+	own := map[place]hookEntry{}
+	for event, list := range t.Events {
+		count := map[string]int{}
+		for _, r := range list {
+			for _, id := range r.HookCallbackIDs {
+				own[place{event, r.Matcher, count[r.Matcher]}] = t.byID[id]
+				count[r.Matcher]++
+			}
+		}
+	}
+	out := Table{byID: map[string]hookEntry{}, Events: events, Blocks: t.Blocks, absence: t.absence}
+	for event, list := range events {
+		count := map[string]int{}
+		for _, r := range list {
+			for _, id := range r.HookCallbackIDs {
+				if h, ok := own[place{event, r.Matcher, count[r.Matcher]}]; ok {
+					out.byID[id] = h
+				}
+				count[r.Matcher]++
+			}
+		}
+	}
+	return out
+}
+
+// place identifies a hook of a session. It is the same in every version of this program.
+type place struct {
+	event   Event
+	matcher string
+	i       int // among the hooks with this event and matcher
 }
 
 // Any reports whether at least one hook is registered, so that the initialize request has to list
@@ -51,7 +91,7 @@ func (t *Table) Call(ctx context.Context, id string, c Invocation) (answer []byt
 	if !found {
 		return nil, false, nil
 	}
-	c.Event = h.event
+	c.Event, c.absence = h.event, t.absence
 	answer, err = h.matcher.call(ctx, h.i, &c)
 	return answer, true, err
 }

@@ -31,6 +31,8 @@ type Server interface {
 // any goroutine.
 type Provider struct {
 	Client Server
+	// Machine is the joined machine that runs new sessions; empty means the server's. Their directories are those of that machine.
+	Machine string
 }
 
 var (
@@ -51,7 +53,7 @@ func (p *Provider) Open(ctx context.Context, opts agent.Options) (agent.Session,
 		Idempotency: api.Idempotency{Key: client.Key()}, CWD: opts.Dir, Model: opts.Model, FallbackModel: opts.FallbackModel, PermissionMode: opts.Mode,
 		SystemPrompt: opts.SystemPrompt, AppendSystemPrompt: opts.AppendSystemPrompt, AllowedTools: opts.AllowedTools, DisallowedTools: opts.DisallowedTools,
 		AdditionalDirectories: opts.AdditionalDirectories, IncludePartialMessages: &partial, MaxTurns: opts.MaxTurns, MaxBudgetUSD: opts.MaxBudgetUSD,
-		MaxThinkingTokens: opts.Thinking, MCPServers: event.NewJSON(string(opts.MCPServers)), Agents: event.NewJSON(string(opts.Agents)), SessionID: opts.ID,
+		MaxThinkingTokens: opts.Thinking, MCPServers: event.NewJSON(string(opts.MCPServers)), Agents: event.NewJSON(string(opts.Agents)), SessionID: opts.ID, Machine: p.Machine,
 	}
 	return p.connect(ctx, params)
 }

@@ -18,7 +18,7 @@ func newACP(code *int) *cobra.Command {
 	f := &ide.Flags{}
 	cmd := &cobra.Command{
 		Use:                   "acp [flags]",
-		Short:                 "Be the agent of an editor",
+		Short:                 "Run as an editor's agent (ACP)",
 		Long:                  acpLong,
 		Args:                  term.NoArguments,
 		ValidArgsFunction:     cobra.NoFileCompletions,

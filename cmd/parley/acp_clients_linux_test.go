@@ -9,7 +9,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -90,7 +92,93 @@ func TestACP_otherClients(t *testing.T) {
 			}
 		}
 		acpxCancels(t, dir, "node", filepath.Join(installed, "node_modules", "acpx", "dist", "cli.js"), "--agent", strings.Join(agent, " "), "--cwd", dir, "--format", "json", "exec", "wait")
+		acpxReconnects(t, c, dir, agent, func(dir, program string, args ...string) *exec.Cmd {
+			line := slices.Concat([]string{filepath.Join(installed, "node_modules", "acpx", "dist", "cli.js"), "--agent", program, "--cwd", dir, "--ttl", "1", "--approve-all", "--format", "json"}, args)
+			cmd := exec.CommandContext(t.Context(), "node", line...)
+			cmd.Env, cmd.Dir = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir}, dir
+			return cmd
+		})
 	})
+}
+
+// acpxReconnects kills the agent of an acpx session in the middle of a turn. The next prompt must continue the session of the server,
+// whose first turn went on meanwhile.
+func acpxReconnects(t *testing.T, c *client.Client, allowed string, agent []string, acpx func(dir, program string, args ...string) *exec.Cmd) {
+	t.Helper()
+	dir, err := os.MkdirTemp(allowed, "acpx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, pids := filepath.Join(dir, "agent"), filepath.Join(dir, "pids")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\necho $$ >>"+pids+"\nexec "+strings.Join(agent, " ")+"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := acpx(dir, program, "sessions", "new").CombinedOutput(); err != nil {
+		t.Fatalf("sessions new: %v: %s", err, out)
+	}
+	defer func() {
+		if out, err := acpx(dir, program, "sessions", "close").CombinedOutput(); err != nil {
+			t.Errorf("sessions close: %v: %s", err, out)
+		}
+	}()
+	first := acpx(dir, program, "prompt", "long")
+	out, err := first.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines, killed := bufio.NewScanner(out), false
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		if !killed && strings.Contains(lines.Text(), "agent_message_chunk") {
+			killed = true
+			killLast(t, pids)
+		}
+	}
+	_ = first.Wait() // its agent was killed
+	if !killed {
+		t.Fatal("the turn showed no text")
+	}
+	second, err := acpx(dir, program, "prompt", "say hello").CombinedOutput()
+	if err != nil || !bytes.Contains(second, []byte("Hello!")) || !bytes.Contains(second, []byte("end_turn")) {
+		t.Errorf("the next prompt: %v: %s", err, second)
+	}
+	var list api.ListResult
+	if err := c.Call(t.Context(), "session.list", api.ListParams{}, &list); err != nil {
+		t.Fatal(err)
+	}
+	both := 0
+	for _, s := range list.Sessions {
+		var r api.GetHistoryResult
+		if err := c.Call(t.Context(), "session.getHistory", api.SessionRef{SessionID: s.SessionID}, &r); err != nil {
+			t.Fatal(err)
+		}
+		if s.CWD == dir && s.Turns == 2 && strings.Contains(string(r.Conversation), `"long"`) && strings.Contains(string(r.Conversation), "Hello!") {
+			both++
+		}
+	}
+	if both != 1 {
+		t.Errorf("%d sessions of the server have both turns, want 1: %+v", both, list.Sessions)
+	}
+}
+
+// killLast kills the process whose id is the last one in a file.
+func killLast(t *testing.T, file string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := strings.Fields(string(text))
+	pid, err := strconv.Atoi(ids[len(ids)-1])
+	if err == nil {
+		err = syscall.Kill(pid, syscall.SIGKILL)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // acpxCancels interrupts acpx while the agent waits. The turn must end as cancelled.

@@ -75,7 +75,7 @@ func newAgentsAdd(code *int) *cobra.Command {
 	var env []string
 	var login string
 	cmd := &cobra.Command{
-		Use: "add [flags] NAME COMMAND [ARGUMENT]...", Short: "Give an agent a name, or change what a name stands for", DisableFlagsInUseLine: true,
+		Use: "add [flags] NAME COMMAND [ARGUMENT]...", Short: "Give an agent a name, or change its command", DisableFlagsInUseLine: true,
 		Example: "  parley agents add mine /opt/mine/agent --acp\n  parley agents add --env MINE_KEY=x --login \"mine login\" mine mine acp",
 		Args:    term.Arguments(2, 64),
 		RunE: func(_ *cobra.Command, args []string) error {

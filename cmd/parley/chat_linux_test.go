@@ -123,7 +123,7 @@ func TestChatOnTerminal(t *testing.T) {
 	p.types("maybe\r")
 	p.sees("? May it run?", "? ")
 	p.types("y\r")
-	p.sees("## What you have seen", "• text that comes", "✓ 0.")
+	p.sees("## What you have seen", "• text that comes", "✓ ", " out")
 
 	// Input is queued while the agent is busy, and can be cancelled.
 	p.types("wait\r")
@@ -144,13 +144,13 @@ func TestChatOnTerminal(t *testing.T) {
 	// After a resize the output has the new width.
 	p.resizes(30, 20)
 	p.types("\x15markdown\r")
-	p.sees("> markdown", strings.Repeat("─", 30)+"\r\n", "The end.", "✓ 0.")
+	p.sees("> markdown", strings.Repeat("─", 30)+"\r\n", "The end.", "✓ ", " out")
 
 	// Several lines, by a backslash and by pasting; history; completion.
 	p.types("one \\\rtwo\r")
-	p.sees("… two", "│ one two", "✓ 0.")
+	p.sees("… two", "│ one two", "✓ ", " out")
 	p.types("\x1b[200~pasted\nlines\x1b[201~\r")
-	p.sees("│ pasted lines", "✓ 0.")
+	p.sees("│ pasted lines", "✓ ", " out")
 	p.types(strings.Repeat("\x1b[A", 5)) // two rows each, and the one before
 	p.sees("> markdown")
 	p.types("\x15/mod\t")

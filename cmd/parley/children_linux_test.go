@@ -90,8 +90,8 @@ func (e escapee) running(t *testing.T) map[int]string {
 	return running
 }
 
-// gone fails the test if a leftover process still runs after patience.
-func (e escapee) gone(t *testing.T, after string, patience time.Duration) {
+// checkEnded fails the test if a leftover process still runs after patience.
+func (e escapee) checkEnded(t *testing.T, after string, patience time.Duration) {
 	t.Helper()
 	for end := time.After(patience); ; {
 		running := e.running(t)
@@ -192,7 +192,7 @@ func TestRun_children(t *testing.T) {
 				}
 				return
 			}
-			e.gone(t, tt.name, tt.within)
+			e.checkEnded(t, tt.name, tt.within)
 		})
 	}
 }
@@ -226,13 +226,13 @@ func TestServe_children(t *testing.T) {
 	if err := c.Call(t.Context(), "session.disconnect", map[string]string{"session_id": connect()}, nil); err != nil {
 		t.Fatal(err)
 	}
-	e.gone(t, "session.disconnect", 20*time.Second)
+	e.checkEnded(t, "session.disconnect", 20*time.Second)
 	connect()
-	e.gone(t, "the idle timeout", 30*time.Second)
+	e.checkEnded(t, "the idle timeout", 30*time.Second)
 	connect()
 	_ = cmd.Process.Signal(syscall.SIGTERM)
 	_ = cmd.Wait() // its status does not matter
-	e.gone(t, "the server", 0)
+	e.checkEnded(t, "the server", 0)
 }
 
 // TestServe_keepChildren checks that with --keep-children a process outside the agent's process group survives the server.

@@ -206,6 +206,7 @@ func TestJoin_refused(t *testing.T) {
 		"another token":        {"", []string{"--token-file", "other", w.server.URL}, 1, "401: the token was revoked"},
 		"plain HTTP":           {"secret\n", []string{"http://server.example"}, 2, "without encryption"},
 		"an unknown mode":      {"secret\n", []string{"--max-mode", "plan", w.server.URL}, 2, "--max-mode plan"},
+		"an unknown box":       {"secret\n", []string{"--sandbox", "docker", w.server.URL}, 2, "bwrap or none"},
 		"negative slots":       {"secret\n", []string{"--slots", "-1", w.server.URL}, 2, "negative"},
 		"no such directory":    {"secret\n", []string{"--dir", "none", w.server.URL}, 1, "none"},
 		"no address":           {"secret\n", nil, 2, "needs 1 argument"},

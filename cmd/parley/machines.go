@@ -26,7 +26,7 @@ func newMachines(code *int) *cobra.Command {
 	f := &remote.Flags{}
 	asJSON := false
 	cmd := &cobra.Command{
-		Use: "machines [flags]", Short: "List the machines of a server, and shut them out", Long: machinesLong, Args: term.NoArguments, DisableFlagsInUseLine: true,
+		Use: "machines [flags]", Short: "List the machines of a server, and revoke their tokens", Long: machinesLong, Args: term.NoArguments, DisableFlagsInUseLine: true,
 		Example: "  parley machines\n  parley machines --json | jq -r '.machines[] | select(.state == \"unreachable\").name'\n  parley machines revoke workstation",
 	}
 	cmd.RunE = aboutFiles(code, f, &asJSON, func(ctx context.Context, c *client.Client, _ []string) (any, string, error) {

@@ -19,7 +19,7 @@ import (
 func (w *machineWorld) gitOf(dir string, args ...string) string {
 	w.t.Helper()
 	cmd := exec.Command("git", args...)
-	cmd.Dir, cmd.Env = dir, w.joined.Env
+	cmd.Dir, cmd.Env = dir, w.env
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		w.t.Fatalf("git %v: %v\n%s", args, err, out)
@@ -27,11 +27,21 @@ func (w *machineWorld) gitOf(dir string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// TestMachines_files uses the files, the worktrees and the history of a session of the real CLI on another machine.
-// While the machine is unreachable, the calls fail with that reason.
+// TestMachines_files uses the files, the worktrees and the history of a session of the real CLI on another machine, one that has joined
+// and one that the server reaches over ssh. While the machine is unreachable, the calls fail with that reason.
 func TestMachines_files(t *testing.T) {
-	w := newMachineWorld(t, claudetest.Use("Bash", map[string]any{"command": "echo two >> kept.txt; echo new > new.txt", "description": "Write files"}),
-		claudetest.Say("It is written."), claudetest.Say("In a worktree."))
+	for name, begin := range map[string]func(*testing.T, ...claudetest.Reply) *machineWorld{"joined": newMachineWorld, "ssh": newSSHWorld} {
+		t.Run(name, func(t *testing.T) {
+			begin(t, claudetest.Use("Bash", map[string]any{"command": "echo two >> kept.txt; echo new > new.txt", "description": "Write files"}),
+				claudetest.Say("It is written."), claudetest.Say("In a worktree.")).files()
+		})
+	}
+}
+
+// repository makes the directory of the machine a repository with a commit.
+func (w *machineWorld) repository() {
+	t := w.t
+	t.Helper()
 	for _, name := range []string{".git", ".gitignore"} {
 		if err := os.RemoveAll(filepath.Join(w.project, name)); err != nil {
 			t.Fatal(err)
@@ -45,7 +55,13 @@ func TestMachines_files(t *testing.T) {
 	}
 	w.gitOf(w.project, "add", "-A")
 	w.gitOf(w.project, "commit", "-qm", "one")
+}
 
+// files runs a session that changes files.
+func (w *machineWorld) files() {
+	t := w.t
+	t.Helper()
+	w.repository()
 	var r api.ConnectResult
 	w.call("session.connect", api.ConnectParams{Machine: "m1", InitialPrompt: "write it"}, &r)
 	w.session = r.SessionID
@@ -83,7 +99,7 @@ func TestMachines_files(t *testing.T) {
 	w.worktree()
 	w.past()
 
-	w.way.lead("")
+	w.cut()
 	w.is(api.MachineUnreachable)
 	for name, params := range map[string]any{
 		"files.search": api.FilesSearchParams{SessionID: w.session}, "workspace.diff": api.WorkspaceDiffParams{SessionID: w.session}, "history.list": api.HistoryListParams{Machine: "m1"},

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -88,9 +89,11 @@ type machineWorld struct {
 	home    string // of the machine
 	project string // on the machine
 	hostDir string
-	token   string // its id
+	token   string   // its id
+	env     []string // on the machine
 	joined  *exec.Cmd
 	errors  *lockedText
+	cut     func() // breaks the link
 }
 
 // lockedText collects what a program writes.
@@ -111,21 +114,36 @@ func (l *lockedText) text() string {
 	return l.String()
 }
 
-func newMachineWorld(t *testing.T, replies ...claudetest.Reply) *machineWorld {
-	fake := claudetest.StartFakeAPI(t, claudetest.Replies(replies...))
-	w := &machineWorld{hostWorld: newHostWorldOn(t, fake), way: newCutter(t), errors: &lockedText{}}
+// newMachine returns a world with the files of a machine.
+func newMachine(t *testing.T, fake *claudetest.FakeAPI) *machineWorld {
+	w := &machineWorld{errors: &lockedText{}}
 	home, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.home, w.project = home, filepath.Join(home, "elsewhere")
-	env, err := claudetest.HermeticEnv(home, fake.URL())
-	if err != nil {
+	w.home = home
+	if w.env, err = claudetest.HermeticEnv(home, fake.URL()); err != nil {
 		t.Fatal(err)
 	}
-	if err := claudetest.IsolateProject(w.project); err != nil {
+	if err := claudetest.IsolateProject(filepath.Join(home, "elsewhere")); err != nil {
 		t.Fatal(err)
 	}
+	return w
+}
+
+// moveIn makes the server that of the world, and its working directory that of the machine.
+func (w *machineWorld) moveIn(h *hostWorld) {
+	w.hostWorld, w.project = h, filepath.Join(w.home, "elsewhere")
+}
+
+func newMachineWorld(t *testing.T, replies ...claudetest.Reply) *machineWorld {
+	fake := claudetest.StartFakeAPI(t, claudetest.Replies(replies...))
+	w := newMachine(t, fake)
+	w.moveIn(newHostWorldOn(t, fake))
+	w.way = newCutter(t)
+	w.cut = func() { w.way.lead("") }
+	home, env := w.home, w.env
+	var err error
 	var made api.TokensCreateResult
 	w.call("tokens.create", api.TokensCreateParams{Name: "the machine", Role: "host"}, &made)
 	w.token = made.ID
@@ -139,7 +157,8 @@ func newMachineWorld(t *testing.T, replies ...claudetest.Reply) *machineWorld {
 		args = append(args, "--pass-env", name)
 	}
 	w.joined = exec.Command(linkedProgram(t), append(args, server)...)
-	w.joined.Env = append(env, "PATH="+os.Getenv("PATH"), "PARLEY_TOKEN="+made.Token)
+	w.env = append(env, "PATH="+os.Getenv("PATH"))
+	w.joined.Env = append(slices.Clone(w.env), "PARLEY_TOKEN="+made.Token)
 	w.joined.Dir, w.joined.Stderr = home, w.errors
 	t.Cleanup((&simHost{T: t, data: w.hostDir}).stop)
 	w.way.lead(w.address())
@@ -193,11 +212,34 @@ func (w *machineWorld) theirs() []host.Agent {
 	return list
 }
 
+// asks starts a session with a prompt, and returns the request of its agent.
+func (w *machineWorld) asks(prompt string) (request string) {
+	w.t.Helper()
+	var r api.ConnectResult
+	w.call("session.connect", api.ConnectParams{Machine: "m1", InitialPrompt: prompt}, &r)
+	w.session = r.SessionID
+	return w.until("the CLI asks", func(c *event.Conversation) bool { return c.State == "requires_action" && len(c.Prompts) == 1 }).Prompts[0].RequestID()
+}
+
+// answered allows a request, and checks that the turn ends with its answer and that the tool has run once.
+func (w *machineWorld) answered(request string) {
+	w.t.Helper()
+	w.until("the CLI still asks", func(c *event.Conversation) bool { return c.State == "requires_action" && len(c.Prompts) == 1 })
+	w.call("permission.respond", api.PermissionRespondParams{SessionID: w.session, RequestID: request, Behavior: "allow"}, nil)
+	c := w.until("the turn ends", func(c *event.Conversation) bool { return c.Totals.Turns == 1 && c.State == "idle" })
+	if n := strings.Count(conversationText(c), "It is written."); n != 1 {
+		w.t.Errorf("the answer is there %d times:\n%s", n, conversationText(c))
+	}
+	if text, err := os.ReadFile(filepath.Join(w.project, "kept")); err != nil || string(text) != "kept\n" {
+		w.t.Errorf("the tool has written %q, %v, want it once", text, err)
+	}
+}
+
 // TestMachines runs the real CLI on another machine. The link is cut and the server is killed while the CLI waits for a permission: the CLI
 // runs on, and its turn ends as without that. The machine is out when its token is revoked.
 func TestMachines(t *testing.T) {
 	w := newMachineWorld(t, claudetest.Use("Bash", map[string]any{"command": "echo kept >> kept", "description": "Write a file"}),
-		claudetest.Say("It is written."), claudetest.Say("And again."))
+		claudetest.Say("It is written."), claudetest.Say("And again."), claudetest.Say("From the terminal."))
 	var r api.ConnectResult
 	w.call("session.connect", api.ConnectParams{Machine: "m1", InitialPrompt: "write it"}, &r)
 	w.session = r.SessionID
@@ -237,6 +279,17 @@ func TestMachines(t *testing.T) {
 	w.until("the next turn ends", func(c *event.Conversation) bool { return c.Totals.Turns == 2 && c.State == "idle" })
 	if after := w.theirs(); len(after) != 1 || after[0].PID != before[0].PID {
 		t.Errorf("the agents are %+v at the end, want the one of the beginning", after)
+	}
+
+	terminal := exec.Command(linkedProgram(t), "run", "--server", w.client.URL(), "--machine", "m1", "--cwd", w.project, "--quiet", "hello")
+	var made api.TokensCreateResult
+	w.call("tokens.create", api.TokensCreateParams{Role: "operator"}, &made)
+	terminal.Env = append(w.env, "PARLEY_TOKEN="+made.Token)
+	if out, err := terminal.CombinedOutput(); err != nil || !strings.Contains(string(out), "From the terminal.") {
+		t.Errorf("parley run --machine: %v\n%s", err, out)
+	}
+	if agents := w.theirs(); len(agents) != 2 {
+		t.Errorf("the agents are %+v, want another one of parley run", agents)
 	}
 
 	w.call("tokens.revoke", api.TokensRevokeParams{ID: w.token}, nil)

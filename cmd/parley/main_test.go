@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/claude/claudetest"
 	"github.com/seed7221b0f9/parley/host"
+	"github.com/seed7221b0f9/parley/internal/test/hosts"
 	"github.com/seed7221b0f9/parley/server/keyproxy"
 	"github.com/seed7221b0f9/parley/spawn/box"
 )
@@ -65,6 +66,10 @@ func (t tidyTests) Run() int {
 	}
 	if left := childProcesses(); len(left) > 0 {
 		fmt.Fprintln(os.Stderr, "children left:", left)
+		return 1
+	}
+	if err := hosts.Left(host.Name); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return 0

@@ -165,7 +165,7 @@ func withServer(cmd *cobra.Command, code *int, run func(ctx context.Context, c *
 
 // addServerCommands adds the commands for servers.
 func addServerCommands(root *cobra.Command, code *int) {
-	root.AddCommand(newServe(code), newAttach(code), newToken(code), newBackup(code), newRestore(code), newTop(code), newDiff(code), newWorkspace(code), newHost(code), newMachines(code), newMCP(code))
+	root.AddCommand(newServe(code), newAttach(code), newToken(code), newBackup(code), newRestore(code), newTop(code), newDiff(code), newWorkspace(code), newHost(code), newMachines(code), newNodes(code), newMigrate(code), newMCP(code))
 	for _, cmd := range root.Commands() {
 		switch cmd.Name() {
 		case "sessions":

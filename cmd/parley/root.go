@@ -30,7 +30,7 @@ func execute(args []string) int {
 	}
 	fmt.Fprintln(complain, "parley:", err)
 	if hint, ok := errors.AsType[*term.UsageError](err); !ok || !hint.Plain {
-		fmt.Fprintf(complain, "%q says more.\n", cmd.CommandPath()+" --help")
+		fmt.Fprintf(complain, "Run %q for help.\n", cmd.CommandPath()+" --help")
 	}
 	return term.ExitUsage
 }

@@ -62,6 +62,9 @@ func TestRun_server(t *testing.T) {
 		{"--server " + s.address() + " --session s-none hello", term.ExitFailed, "s-none"},
 		{"--server " + s.address() + " --agent sim hello", term.ExitUsage, "--agent is unsupported with --server"},
 		{"--session " + ids[0] + " --model m hello", term.ExitUsage, "--model is unsupported with --session"},
+		{"--machine m1 hello", term.ExitUsage, "--machine m1: it needs --server"},
+		{"--session " + ids[0] + " --machine m1 hello", term.ExitUsage, "--machine is unsupported with --session"},
+		{"--server " + s.address() + " --machine m1 hello", term.ExitFailed, `no machine "m1" has joined`},
 		{"--session " + ids[0] + " hello", term.ExitFailed, "no server runs with the data in"},
 	} {
 		if out, said, code := s.start("", append([]string{"run"}, strings.Fields(tt.args)...)...).wait(); code != tt.code || out != "" || !strings.Contains(said, tt.says) {

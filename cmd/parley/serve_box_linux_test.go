@@ -217,7 +217,9 @@ func TestServe_boxRefused(t *testing.T) {
 		{[]string{"--sandbox-network", "allow"}, "needs --sandbox-allow"},
 		{[]string{"--sandbox-allow", "example.org"}, "needs --sandbox-network allow"},
 		{[]string{"--sandbox-network", "some"}, "off, allow or on"},
-		{[]string{"--sandbox", "docker"}, "bwrap or none"},
+		{[]string{"--sandbox", "chroot"}, "bwrap, docker, podman or none"},
+		{[]string{"--sandbox", "docker"}, "--sandbox-image"},
+		{[]string{"--sandbox-image", "x"}, "need each other"},
 	} {
 		f := serveFlagsFor(t, slices.Concat(w.args, tt.args)...)
 		err := f.Check()

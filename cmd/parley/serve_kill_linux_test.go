@@ -37,8 +37,14 @@ import (
 type killWorld struct {
 	*hostWorld
 	diary string // of scripted CLIs
-	token string
-	rand  *rand.Rand
+	cli   string // the program that starts them
+	// elsewhere returns the agents of other machines; nil if there are none.
+	elsewhere func() []host.Agent
+	token     string
+	rand      *rand.Rand
+	// dial connects to a server, again reports whether a call that a server has refused is repeated; nil is one server, and none.
+	dial  func(ctx context.Context, network string) (net.Conn, error)
+	again func(error) bool
 
 	mu       sync.Mutex
 	changed  sync.Cond
@@ -49,6 +55,11 @@ type killWorld struct {
 
 // newKillWorld starts a server with the scripted CLI and an API key.
 func newKillWorld(t *testing.T, seed uint64, variables ...string) *killWorld {
+	return newKillWorldWith(t, seed, nil, nil, variables...)
+}
+
+// newKillWorldWith is newKillWorld with further variables and arguments of the server.
+func newKillWorldWith(t *testing.T, seed uint64, more, args []string, variables ...string) *killWorld {
 	dir := t.TempDir()
 	env, err := claudetest.HermeticEnv(dir, "http://127.0.0.1:9")
 	if err != nil {
@@ -58,20 +69,13 @@ func newKillWorld(t *testing.T, seed uint64, variables ...string) *killWorld {
 	if err := claudetest.IsolateProject(project); err != nil {
 		t.Fatal(err)
 	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	diary := t.TempDir()
-	cli := filepath.Join(dir, "claude")
-	script := fmt.Sprintf("#!/bin/sh\nexport CLAUDETEST_PROGRAM=%s %s=%s GORACE=atexit_sleep_ms=0 %s\nexec %s \"$@\"\n", keptProgram, diaryVariable, diary, strings.Join(variables, " "), self)
-	if err := os.WriteFile(cli, []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	cli := writeKeptCLI(t, dir, diary, variables...)
 	h := &hostWorld{t: t, proxied: true}
-	h.start(project, append(env, "GORACE=atexit_sleep_ms=0"), "--cli", cli, "--agent", "claude", "--max-agents", "100", "--api-key-file", keyFile(t, "sk-ant-key-of-many-agents"))
+	args = append([]string{"--cli", cli, "--agent", "claude", "--max-agents", "100", "--api-key-file", keyFile(t, "sk-ant-key-of-many-agents")}, args...)
+	h.start(project, append(append(env, "GORACE=atexit_sleep_ms=0"), more...), args...)
 	w := wrapWorld(h, seed)
-	w.diary = diary
+	w.diary, w.cli = diary, cli
 	return w
 }
 
@@ -100,6 +104,9 @@ func (w *killWorld) moved() {
 // newClient returns a client that reaches whichever server runs.
 func (w *killWorld) newClient() *client.Client {
 	transport := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		if w.dial != nil {
+			return w.dial(ctx, network)
+		}
 		w.mu.Lock()
 		address := w.address
 		w.mu.Unlock()
@@ -121,19 +128,29 @@ func (w *killWorld) kill() {
 	w.moved()
 }
 
+// repeats reports whether a call that a server has refused is repeated.
+func (w *killWorld) repeats(err error) bool { return err != nil && w.again != nil && w.again(err) }
+
 // killAt kills the server when viewers have seen so many messages more.
 func (w *killWorld) killAt(point int, done <-chan struct{}) bool {
+	if !w.awaitMore(point, done) {
+		return false
+	}
+	w.kill()
+	return true
+}
+
+// awaitMore waits until viewers have seen so many messages more, and returns false if done is closed before.
+func (w *killWorld) awaitMore(point int, done <-chan struct{}) bool {
 	w.mu.Lock()
+	defer w.mu.Unlock()
 	for point += w.seen; w.seen < point; w.changed.Wait() {
 		select {
 		case <-done:
-			w.mu.Unlock()
 			return false
 		default:
 		}
 	}
-	w.mu.Unlock()
-	w.kill()
 	return true
 }
 
@@ -157,17 +174,21 @@ type keptSession struct {
 	view    client.View
 	err     error
 	asked   map[string]bool
+	refused []string // answers that a server has refused
 	answers sync.WaitGroup
 	stop    func()
 	over    chan struct{}
 }
 
 // connect creates a session and begins to look at it.
-func (w *killWorld) connect(ctx context.Context) (*keptSession, error) {
+func (w *killWorld) connect(ctx context.Context) (*keptSession, error) { return w.connectOn(ctx, "") }
+
+// connectOn is connect with a machine; empty is that of the server.
+func (w *killWorld) connectOn(ctx context.Context, machine string) (*keptSession, error) {
 	s := &keptSession{w: w, c: w.newClient(), asked: map[string]bool{}, over: make(chan struct{})}
 	s.news.L = &s.mu
 	var r api.ConnectResult
-	if err := s.c.Call(ctx, "session.connect", api.ConnectParams{Idempotency: api.Idempotency{Key: client.Key()}}, &r); err != nil {
+	if err := s.c.Call(ctx, "session.connect", api.ConnectParams{Idempotency: api.Idempotency{Key: client.Key()}, Machine: machine}, &r); err != nil {
 		return nil, fmt.Errorf("session.connect: %w", err)
 	}
 	s.id = r.SessionID
@@ -216,14 +237,26 @@ func behavior(request string) string {
 	return "allow"
 }
 
-// answer answers a request. A call that the end of a server has cut is made again; the server refuses it if the first one had its effect.
+// answer answers a request. A call that the end of a server has cut is made again, and so is one while the machine of the session is out of
+// reach; the server refuses it if the first one had its effect.
 func (s *keptSession) answer(ctx context.Context, request string) {
 	p := api.PermissionRespondParams{SessionID: s.id, RequestID: request, Behavior: behavior(request)}
 	for {
 		err := s.c.Call(ctx, "permission.respond", p, nil)
 		_, refused := errors.AsType[*client.Error](err)
-		if err == nil || refused || ctx.Err() != nil {
+		if err == nil {
 			return
+		}
+		if refused && client.Reason(err) != api.NotConnected && !s.w.repeats(err) {
+			s.mu.Lock()
+			s.refused = append(s.refused, fmt.Sprintf("%s: %v", request, err))
+			s.mu.Unlock()
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(10 * time.Millisecond):
 		}
 	}
 }
@@ -232,7 +265,11 @@ func (s *keptSession) answer(ctx context.Context, request string) {
 func (s *keptSession) run(ctx context.Context, first, last int) error {
 	for n := first; n <= last; n++ {
 		q := api.QueryParams{Idempotency: api.Idempotency{Key: client.Key()}, SessionID: s.id, Text: "turn " + strconv.Itoa(n)}
-		if err := s.c.Call(ctx, "session.query", q, nil); err != nil {
+		err := s.c.Call(ctx, "session.query", q, nil)
+		for s.w.repeats(err) && ctx.Err() == nil {
+			err = s.c.Call(ctx, "session.query", q, nil)
+		}
+		if err != nil {
 			return fmt.Errorf("session.query: %w", err)
 		}
 		if err := s.await(ctx, func(c *event.Conversation) bool { return c.Totals.Turns >= int64(n) && c.State == "idle" }); err != nil {
@@ -255,7 +292,7 @@ func (s *keptSession) await(ctx context.Context, ok func(*event.Conversation) bo
 			return s.err
 		case ctx.Err() != nil:
 			c := &s.view.Conversation
-			return fmt.Errorf("%w: session %s is %s after %d turns with %d requests and %d inputs in its queue", ctx.Err(), s.id, c.State, c.Totals.Turns, len(c.Prompts), len(c.Queue))
+			return fmt.Errorf("%w: session %s is %s after %d turns with %d requests and %d inputs in its queue; refused answers: %q", ctx.Err(), s.id, c.State, c.Totals.Turns, len(c.Prompts), len(c.Queue), s.refused)
 		}
 		s.news.Wait()
 	}
@@ -355,12 +392,29 @@ func TestServe_killed(t *testing.T) {
 func (w *killWorld) checkAll(calm *keptSession, turns int) {
 	t := w.t
 	t.Helper()
-	all := append([]*keptSession{calm}, w.sessions...)
 	agents := map[string]host.Agent{}
-	for _, a := range w.agents() {
+	everywhere := w.agents()
+	if w.elsewhere != nil {
+		everywhere = append(everywhere, w.elsewhere()...)
+	}
+	for _, a := range everywhere {
 		agents[a.Key] = a
 	}
-	for _, s := range all {
+	w.checkSessions(calm, agents, turns)
+	w.end(syscall.SIGINT)
+	store, err := eventlog.Open(t.Context(), &eventlog.Options{Dir: filepath.Join(w.data, "log"), UnsafeNoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close(context.Background())
+	w.checkLines(store, agents)
+}
+
+// checkSessions checks what viewers and agents have.
+func (w *killWorld) checkSessions(calm *keptSession, agents map[string]host.Agent, turns int) {
+	t := w.t
+	t.Helper()
+	for _, s := range append([]*keptSession{calm}, w.sessions...) {
 		w.checkSnapshot(s)
 		s.close()
 		if diff := gocmp.Diff(comparable(t, &calm.view.Conversation), comparable(t, &s.view.Conversation)); diff != "" {
@@ -368,8 +422,13 @@ func (w *killWorld) checkAll(calm *keptSession, turns int) {
 		}
 		w.checkDiary(s, agents[s.id], turns)
 	}
-	w.end(syscall.SIGINT)
-	for id, n := range w.unaccounted(agents) {
+}
+
+// checkLines checks that the logs account for all lines of the agents. The servers must have ended.
+func (w *killWorld) checkLines(store *eventlog.Store, agents map[string]host.Agent) {
+	t := w.t
+	t.Helper()
+	for id, n := range w.unaccounted(store, agents) {
 		out := diaryLines(t, w.diary, agents[id].PID, "out")
 		for _, line := range out[len(out)-int(min(n, uint64(len(out)))):] {
 			if !strings.Contains(line, `"session_state_changed"`) { // which has no event if the state is known
@@ -455,14 +514,9 @@ var promptNumber = regexp.MustCompile(`turn \d+`)
 
 // unaccounted returns how many lines of each agent came after the last one that the log has, and checks that the log has each line once. The
 // server must have ended.
-func (w *killWorld) unaccounted(agents map[string]host.Agent) map[string]uint64 {
+func (w *killWorld) unaccounted(store *eventlog.Store, agents map[string]host.Agent) map[string]uint64 {
 	t := w.t
 	t.Helper()
-	store, err := eventlog.Open(t.Context(), &eventlog.Options{Dir: filepath.Join(w.data, "log"), UnsafeNoSync: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close(context.Background())
 	open := map[string]uint64{}
 	for id, a := range agents {
 		last := uint64(0)

@@ -42,6 +42,15 @@ func TestServe_preview(t *testing.T) {
 		t.Fatalf("the sessions are %+v, %v", list, err)
 	}
 	session := list.Sessions[0].SessionID
+	status, body := openPreview(ctx, t, c, session)("/")
+	if status != http.StatusOK || !strings.HasPrefix(body, "made by the agent, at localhost:") {
+		t.Errorf("the preview shows %d %s", status, body)
+	}
+}
+
+// openPreview opens the preview of the server of node in a session. The function that it returns gets a page of it.
+func openPreview(ctx context.Context, t *testing.T, c *client.Client, session string) func(path string) (status int, body string) {
+	t.Helper()
 	port := nodePort(ctx, t, c, session)
 	var opened api.PreviewOpenResult
 	if err := c.Call(ctx, "preview.open", api.PreviewOpenParams{SessionID: session, Port: port.Port}, &opened); err != nil {
@@ -58,18 +67,27 @@ func TestServe_preview(t *testing.T) {
 	browser := &http.Client{Jar: jar, Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, network, "127.0.0.1:"+u.Port()) // as browsers resolve such names
 	}}}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, opened.URL, nil)
-	if err != nil {
-		t.Fatal(err)
+	get := func(address string) (int, string) {
+		t.Helper()
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := browser.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		body, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return resp.StatusCode, string(body)
 	}
-	resp, err := browser.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	if err != nil || resp.StatusCode != http.StatusOK || !strings.HasPrefix(string(body), "made by the agent, at localhost:") {
-		t.Errorf("the preview shows %d %s, %v", resp.StatusCode, body, err)
+	get(opened.URL) // exchanges the code of the address for a cookie
+	return func(path string) (int, string) {
+		t.Helper()
+		return get(u.Scheme + "://" + u.Host + path)
 	}
 }
 

@@ -177,7 +177,7 @@ func TestCapabilities(t *testing.T) {
 		}
 		read.Apply(ev)
 	}
-	if a, b := said(live), said(read); a != b || a == "" {
+	if a, b := conversationText(live), conversationText(read); a != b || a == "" {
 		t.Errorf("live %q, read %q", a, b)
 	}
 	rows, err := s.Provider.(*tapped).Usage(t.Context(), agent.UsageQuery{GroupBy: "model"})
@@ -186,8 +186,8 @@ func TestCapabilities(t *testing.T) {
 	}
 }
 
-// said returns the text of a conversation.
-func said(c *event.Conversation) (text string) {
+// conversationText returns the text of a conversation.
+func conversationText(c *event.Conversation) (text string) {
 	for _, th := range c.Threads {
 		for _, i := range th.Items {
 			if i.Message != nil {

@@ -43,14 +43,14 @@ func recordedHome(t *testing.T, name string) string {
 	return dir
 }
 
-// told writes what a call returned, or which of the errors of package agent.
-type told struct {
+// callLog writes what a call returned, or which of the errors of package agent.
+type callLog struct {
 	t    *testing.T
 	home string // a directory that is another one each time
 	out  strings.Builder
 }
 
-func (o *told) line(what string, v any, err error) {
+func (o *callLog) line(what string, v any, err error) {
 	o.t.Helper()
 	if err != nil {
 		kind := "other"
@@ -78,14 +78,14 @@ func TestHistory_golden(t *testing.T) {
 	parts := golden.Parts{}
 	for _, name := range []string{"fork", "mcp_tool", "parallel_commands", "review_detached", "revert"} {
 		home := recordedHome(t, name)
-		o := &told{t: t, home: home}
+		o := &callLog{t: t, home: home}
 		browse(o, &codexagent.Provider{Options: codex.Options{Home: home}})
 		parts[name] = o.out.String()
 	}
 	parts.Check(t, "testdata/history.txt", *updateGolden)
 }
 
-func browse(o *told, p *codexagent.Provider) {
+func browse(o *callLog, p *codexagent.Provider) {
 	ctx, h := o.t.Context(), p.History()
 	list, cursor, err := h.List(ctx, agent.HistoryQuery{})
 	o.line("list", list, err)
@@ -120,7 +120,7 @@ func browse(o *told, p *codexagent.Provider) {
 	}
 }
 
-func filters(o *told, h agent.HistoryBrowser, first agent.HistoryInfo) {
+func filters(o *callLog, h agent.HistoryBrowser, first agent.HistoryInfo) {
 	ctx := o.t.Context()
 	at := first.Modified
 	for _, f := range []agent.HistoryFilter{
@@ -146,7 +146,7 @@ func filters(o *told, h agent.HistoryBrowser, first agent.HistoryInfo) {
 	}
 }
 
-func thread(o *told, h agent.History, id string) {
+func thread(o *callLog, h agent.History, id string) {
 	ctx, b := o.t.Context(), h.(agent.HistoryBrowser)
 	m, err := h.Metadata(ctx, id)
 	o.line("metadata", m, err)
@@ -202,7 +202,7 @@ func thread(o *told, h agent.History, id string) {
 	}
 }
 
-func searches(o *told, h agent.History, first agent.HistoryInfo) {
+func searches(o *callLog, h agent.History, first agent.HistoryInfo) {
 	ctx := o.t.Context()
 	word := strings.Fields(first.FirstPrompt)[0]
 	for _, q := range []agent.HistoryQuery{

@@ -98,6 +98,9 @@ func (p *Provider) start(ctx context.Context, opts agent.Options, open func(*cod
 	} else {
 		o.Spawner = p.registry.Spawner(o.Spawner, proc.LocalOptions{Supervisor: o.Supervisor, KeepChildren: o.KeepChildren})
 	}
+	if opts.Box != nil {
+		o.Spawner = opts.Box(o.Spawner)
+	}
 	client, err := codex.Connect(ctx, &o)
 	if err != nil {
 		return nil, translate(err)

@@ -201,7 +201,7 @@ func TestPrompts_golden(t *testing.T) {
 	s := opened.(*codexagent.Session)
 	defer s.Close()
 	c := collect(s)
-	o := &told{t: t}
+	o := &callLog{t: t}
 	sent := 0
 	step := func(what string, err error) {
 		o.line(what, nil, err)
@@ -269,7 +269,7 @@ func counted(n int) func(event.Event) bool {
 }
 
 // catalog writes what a session lists.
-func catalog(o *told, s *codexagent.Session) {
+func catalog(o *callLog, s *codexagent.Session) {
 	ctx := o.t.Context()
 	models, err := s.Models(ctx)
 	o.line("models", models, err)
@@ -288,7 +288,7 @@ func catalog(o *told, s *codexagent.Session) {
 }
 
 // after writes what a session does after its end.
-func after(o *told, s *codexagent.Session) {
+func after(o *callLog, s *codexagent.Session) {
 	ctx := o.t.Context()
 	_, model := s.SetModel(ctx, "m")
 	_, commands := s.Commands(ctx)
@@ -310,7 +310,7 @@ func TestOpen_errors(t *testing.T) {
 		}}
 	}
 	ctx := t.Context()
-	o := &told{t: t}
+	o := &callLog{t: t}
 	for _, c := range []struct {
 		name, method string
 		opts         agent.Options

@@ -90,7 +90,7 @@ func list(v any) []any {
 	return l
 }
 
-func (w *walker) ours(m object) bool {
+func (w *walker) ofThread(m object) bool {
 	id := text(m, "params", "threadId")
 	return id == w.thread || w.children[id]
 }
@@ -104,7 +104,7 @@ func (w *walker) see(m object) {
 			delete(w.asks, id)
 			w.decide(ask, m)
 		}
-		if method == "thread/revert" && w.ours(m) {
+		if method == "thread/revert" && w.ofThread(m) {
 			w.reverted = true
 		}
 	case method == "" && text(m, "result", "thread", "id") == w.thread && m["result"].(object)["model"] != nil:
@@ -117,10 +117,10 @@ func (w *walker) see(m object) {
 			}
 		}
 	case strings.HasSuffix(method, "Warning") || method == "warning" || method == "deprecationNotice":
-		if w.ours(m) || text(m, "params", "threadId") == "" {
+		if w.ofThread(m) || text(m, "params", "threadId") == "" {
 			w.notices++
 		}
-	case !w.ours(m):
+	case !w.ofThread(m):
 	case m["id"] != nil && method != "":
 		if old := w.asks[id]; old != nil { // a request of an earlier server
 			w.over(old, "expired")
@@ -283,8 +283,8 @@ func (w *walker) decide(ask, answer object) {
 	w.decisions = append(w.decisions, text(ask, "params", "itemId")+" "+behavior)
 }
 
-// seen returns the same data from a fold.
-func seen(r *run) *oracle {
+// oracleOf returns the same data from a fold.
+func oracleOf(r *run) *oracle {
 	o := &oracle{}
 	r.conv.Settle()
 	for _, th := range r.conv.Threads {
@@ -375,7 +375,7 @@ func (o *oracle) block(b *event.Block) {
 // check compares a fold with the walk.
 func (o *oracle) check(t *testing.T, r *run) {
 	t.Helper()
-	got := seen(r)
+	got := oracleOf(r)
 	if o.reverted {
 		return // reverted turns are checked by TestRevert
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/codexrec"
 )
 
-// said holds the server's messages about a thread, by turn.
-type said struct {
+// threadMessages holds the server's messages about a thread, by turn.
+type threadMessages struct {
 	order []string
 	items map[string][]string // by turn
 	usage item.TokenUsage
@@ -72,8 +72,8 @@ func describe(i item.Item, ids bool) string {
 }
 
 // listen reads the server's messages in a recording, by thread.
-func listen(t *testing.T, r *codexrec.Recording) map[string]*said {
-	threads := map[string]*said{}
+func listen(t *testing.T, r *codexrec.Recording) map[string]*threadMessages {
+	threads := map[string]*threadMessages{}
 	legacy := r.Legacy(t)
 	for _, l := range r.Lines(t) {
 		d, err := item.DecodeServer(l.Msg)
@@ -83,7 +83,7 @@ func listen(t *testing.T, r *codexrec.Recording) map[string]*said {
 		}
 		s := threads[item.ThreadOf(n)]
 		if s == nil {
-			s = &said{items: map[string][]string{}}
+			s = &threadMessages{items: map[string][]string{}}
 			threads[item.ThreadOf(n)] = s
 		}
 		switch n := n.(type) {
@@ -143,7 +143,7 @@ func checkFiles(t *testing.T, r *codexrec.Recording) (checked int) {
 }
 
 // compare compares a conversation with the server's messages about its turns.
-func compare(t *testing.T, r *codexrec.Recording, c *rollout.Conversation, w *said) (n int) {
+func compare(t *testing.T, r *codexrec.Recording, c *rollout.Conversation, w *threadMessages) (n int) {
 	t.Helper()
 	legacy := r.Legacy(t)
 	for _, turn := range c.Turns {

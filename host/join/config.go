@@ -76,7 +76,7 @@ func (c *Config) check() error {
 	case c.Registration.Name == "":
 		return fmt.Errorf("%w: the machine has no name", ErrConfig)
 	case c.DataDir == "" || c.Policy == nil:
-		return fmt.Errorf("%w: there is no data directory or no policy", ErrConfig)
+		return fmt.Errorf("%w: no data directory or no policy", ErrConfig)
 	}
 	c.Server, c.times = address, c.times.withDefaults()
 	c.Registration.Version, c.Registration.System = host.Version, runtime.GOOS+"/"+runtime.GOARCH

@@ -4,6 +4,7 @@ package join
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"testing"
@@ -13,13 +14,14 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/seed7221b0f9/parley/host"
+	"github.com/seed7221b0f9/parley/internal/test/hosts"
 )
 
 func TestMain(m *testing.M) {
 	host.Enter()
 	code := m.Run()
 	if code == 0 {
-		if err := leaked(); err != nil {
+		if err := errors.Join(leaked(), hosts.Left(host.Name)); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			code = 1
 		}

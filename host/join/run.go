@@ -48,7 +48,7 @@ func Run(ctx context.Context, c Config) (err error) {
 	defer func() { err = errors.Join(err, lock.Unlock()) }()
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	defer transport.CloseIdleConnections()
-	j := &joiner{Config: c, dir: dir, client: &http.Client{
+	j := &joiner{Config: c, dir: dir, servers: newAddresses(dir, c.Server), client: &http.Client{
 		Transport: transport,
 		// The token is for this server alone.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -62,8 +62,9 @@ func Run(ctx context.Context, c Config) (err error) {
 // joiner is a machine that joins a server.
 type joiner struct {
 	Config
-	dir    string // of the host
-	client *http.Client
+	dir     string // of the host
+	client  *http.Client
+	servers *addresses
 }
 
 // startHost starts the host unless it runs. A host without agents ends some time after a link.
@@ -82,9 +83,10 @@ func (j *joiner) run(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return nil
 		}
-		if status, ok := errors.AsType[*StatusError](err); ok && status.Permanent() {
+		if status, ok := errors.AsType[*StatusError](err); ok && status.Permanent() && j.servers.configured() {
 			return status
 		}
+		j.servers.failed()
 		if lasted >= j.times.max {
 			pause = j.times.min
 		}
@@ -131,7 +133,7 @@ func (j *joiner) link(ctx context.Context) (lasted time.Duration, err error) {
 func (j *joiner) join(ctx context.Context) (*conn, error) {
 	bound, cancel := context.WithTimeout(ctx, j.times.dial)
 	defer cancel()
-	ws, resp, err := websocket.Dial(bound, j.Server+Path, &websocket.DialOptions{
+	ws, resp, err := websocket.Dial(bound, j.servers.current()+Path, &websocket.DialOptions{
 		HTTPClient: j.client, HTTPHeader: http.Header{"Authorization": {"Bearer " + j.Token}}, Subprotocols: []string{Subprotocol},
 	})
 	switch {
@@ -139,6 +141,9 @@ func (j *joiner) join(ctx context.Context) (*conn, error) {
 		return nil, statusError(resp)
 	case err != nil:
 		return nil, err
+	}
+	if err := j.servers.learn(resp.Header); err != nil {
+		j.Logger.Warn("the addresses of the other servers are not kept for the next start", "err", err)
 	}
 	c := &conn{Conn: websocket.NetConn(ctx, ws, websocket.MessageBinary), ws: ws}
 	if ws.Subprotocol() != Subprotocol {

@@ -305,6 +305,23 @@ func TestRun_pauses(t *testing.T) {
 	must(t, m.end(t))
 }
 
+// A link that has lasted resets the pause, which failed attempts have made long.
+func TestRun_lasted(t *testing.T) {
+	s := newServer(t)
+	s.status.Store(503)
+	const longest = 300 * time.Millisecond
+	m := joining(t, s, times{min: time.Millisecond, max: longest, ping: time.Hour})
+	m.until(t, "a long pause", func(s State) bool { return s.Next >= longest/2 })
+	s.status.Store(0)
+	m.until(t, "the link", joined)
+	<-time.After(longest)
+	s.cut()
+	if lost := m.until(t, "the end of the link", func(s State) bool { return !s.Joined }); lost.Next >= longest/2 {
+		t.Errorf("after a link that has lasted the machine waits %v, want a short pause", lost.Next)
+	}
+	must(t, m.end(t))
+}
+
 // A host that was stopped is started with the next link.
 func TestRun_host(t *testing.T) {
 	s := newServer(t)

@@ -26,6 +26,7 @@ type testServer struct {
 	check  func(host.Registration) error
 	status atomic.Int64 // of the answer to a request; 0 opens a link
 	epoch  atomic.Uint64
+	tells  atomic.Pointer[[]string] // addresses of servers
 	links  chan *host.Link
 	seen   chan host.Registration
 }
@@ -51,6 +52,11 @@ func (s *testServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(status)
 		_, _ = w.Write([]byte(`{"error":{"code":-1,"message":"the token was revoked"}}`))
 		return
+	}
+	if told := s.tells.Load(); told != nil {
+		for _, address := range *told {
+			w.Header().Add(ServersHeader, address)
+		}
 	}
 	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{Subprotocol}})
 	if err != nil {

@@ -1,6 +1,7 @@
 package jsonrpc
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"strconv"
@@ -139,7 +140,7 @@ func (c *Conn) take(id ID) (p *call) {
 	return p
 }
 
-// answered passes an answer to its call. It returns false if no call waits for it.
+// answered passes an answer to its call, null for one without a result. It returns false if no call waits for it.
 func (c *Conn) answered(m *Message) bool {
 	p := c.take(m.ID)
 	if p == nil {
@@ -148,7 +149,7 @@ func (c *Conn) answered(m *Message) bool {
 	if m.Error != nil {
 		p.end("", m.Error)
 	} else {
-		p.end(m.Result, nil)
+		p.end(cmp.Or(m.Result, "null"), nil)
 	}
 	return true
 }

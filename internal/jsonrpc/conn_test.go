@@ -122,6 +122,30 @@ func TestCall(t *testing.T) {
 }
 
 // JSON with line breaks is written on one line.
+// TestCall_noResult checks that an answer with neither result nor error ends its call with null, and no other line does.
+func TestCall_noResult(t *testing.T) {
+	for _, answer := range []string{`{"jsonrpc":"2.0","id":1}`, `{"id":1,"error":null}`, `{"id":1,"future":1}`, `{"id":1,"result":null}`} {
+		w := dial(t, Options{AnswerStray: true})
+		got := make(chan string, 1)
+		go func() {
+			result, err := w.conn.Call(t.Context(), "m", nil)
+			got <- fmt.Sprint(string(result), err)
+		}()
+		w.expect(`{"jsonrpc":"2.0","id":1,"method":"m"}`)
+		w.send(`{"id":7}`)
+		w.expect(`{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid Request"}}`)
+		w.send(answer)
+		select {
+		case s := <-got:
+			if s != "null<nil>" {
+				t.Errorf("%s gives %s", answer, s)
+			}
+		case <-time.After(10 * time.Second):
+			t.Errorf("%s does not end the call", answer)
+		}
+	}
+}
+
 func TestOneLine(t *testing.T) {
 	raw := json.RawMessage("{\n\"a\": 1}")
 	line, err := encoder{bare: true}.request("", "m", raw)

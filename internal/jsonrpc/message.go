@@ -184,7 +184,12 @@ func (e encoder) request(id ID, method string, params any) ([]byte, error) {
 		b = append(append(append(b, `"id":`...), id...), ',')
 	}
 	b = jsonwire.AppendString(append(b, `"method":`...), method)
-	if params != nil {
+	if a, ok := params.(Appender); ok {
+		var err error
+		if b, err = a.AppendJSON(append(b, `,"params":`...)); err != nil {
+			return nil, fmt.Errorf("jsonrpc: the params of %s: %w", method, err)
+		}
+	} else if params != nil {
 		p, err := marshal(params)
 		if err != nil {
 			return nil, fmt.Errorf("jsonrpc: the params of %s: %w", method, err)
@@ -218,6 +223,12 @@ func wireError(err error) *Error {
 		return e
 	}
 	return &Error{Code: CodeInternal, Message: err.Error()}
+}
+
+// Appender is implemented by parameters that may be large: they are written into their line and copied nowhere else. What is appended
+// must be one JSON value without line feeds.
+type Appender interface {
+	AppendJSON(b []byte) ([]byte, error)
 }
 
 // marshal is json.Marshal without HTML escapes and on one line. Raw JSON may contain line

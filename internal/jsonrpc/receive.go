@@ -160,6 +160,7 @@ func (c *Conn) deliver(a arrival) {
 		if !c.answered(m) {
 			c.strayAnswer(m)
 		}
+	case m.Method == "" && c.answered(m): // with neither result nor error
 	default:
 		a.line, a.err = m.Raw, errors.New("jsonrpc: the message is neither a request nor an answer")
 		c.stray(a, &Error{Code: CodeInvalidRequest, Message: "Invalid Request"})

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestSessionsAreGone: Kill finds descendants that have left the group, also nested ones.
-func TestSessionsAreGone(t *testing.T) {
+// TestSessionsEnded: Kill finds descendants that have left the group, also nested ones.
+func TestSessionsEnded(t *testing.T) {
 	kill := map[string]func(*Supervisor) error{"Kill": (*Supervisor).Kill, "Close": (*Supervisor).Close}
 	for name, end := range kill {
 		t.Run(name, func(t *testing.T) {

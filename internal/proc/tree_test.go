@@ -80,7 +80,7 @@ func TestEndlessWriter(t *testing.T) {
 	}
 }
 
-func TestGroupIsGone(t *testing.T) {
+func TestGroupEnded(t *testing.T) {
 	census(t)
 	line := newLifeline(t)
 	s := start(t, behaviour("leave-member", line.env()), Options{CloseGrace: patience})

@@ -11,7 +11,7 @@ import (
 )
 
 // errNobody is returned if no user can be asked.
-var errNobody = errors.New("there is no user here who could be asked")
+var errNobody = errors.New("no user can be asked here")
 
 // answer is the answer to a permission request.
 type answer struct {

@@ -25,3 +25,34 @@ type Machine struct {
 type MachinesListResult struct {
 	Machines []Machine `json:"machines"`
 }
+
+// The states of a server of a cluster.
+const (
+	NodeUp       = "up"
+	NodeDraining = "draining" // it gives its sessions to the others
+	NodeDrained  = "drained"  // it has given all away
+)
+
+// Node is a server of a cluster.
+type Node struct {
+	Name     string `json:"name"`              // in the cluster
+	Machine  string `json:"machine"`           // the name of its machine
+	Address  string `json:"address,omitempty"` // where clients reach it
+	Version  string `json:"version"`
+	State    string `json:"state"`             // up, draining, drained
+	Started  string `json:"started"`           // when it joined the cluster
+	Seen     string `json:"seen"`              // when it reported last
+	Sessions int64  `json:"sessions"`          // that it owns
+	Hosts    int64  `json:"hosts"`             // hosts and joined machines that it owns
+	Serving  bool   `json:"serving,omitempty"` // it has answered this call
+}
+
+// NodesListResult lists the servers that run, in the order of their machines and names.
+type NodesListResult struct {
+	Nodes []Node `json:"nodes"`
+}
+
+// NodesDrainParams names a server of the cluster.
+type NodesDrainParams struct {
+	Name string `json:"name"`
+}

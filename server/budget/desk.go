@@ -1,6 +1,9 @@
 package budget
 
 import (
+	"cmp"
+	"encoding/json"
+	"maps"
 	"slices"
 	"time"
 )
@@ -108,3 +111,46 @@ func (d *Desk) Release(b *Book, session string, now time.Time) []string {
 	})
 	return woken
 }
+
+// deskJSON is the form of a Desk that servers share.
+type deskJSON struct {
+	Turns   []requestJSON `json:"turns,omitempty"`
+	Waiting []requestJSON `json:"waiting,omitempty"`
+}
+
+type requestJSON struct {
+	Account Account `json:"account"`
+	Left    Amount  `json:"left"`
+}
+
+// MarshalJSON encodes the reservations, in the same way each time.
+func (d *Desk) MarshalJSON() ([]byte, error) {
+	var out deskJSON
+	turns := slices.SortedFunc(maps.Values(d.turns), func(a, b *request) int { return cmp.Compare(a.acc.Session, b.acc.Session) })
+	for _, r := range turns {
+		out.Turns = append(out.Turns, requestJSON{r.acc, r.left})
+	}
+	for _, r := range d.waiting {
+		out.Waiting = append(out.Waiting, requestJSON{r.acc, r.left})
+	}
+	return json.Marshal(out)
+}
+
+// UnmarshalJSON decodes the reservations.
+func (d *Desk) UnmarshalJSON(data []byte) error {
+	var in deskJSON
+	if err := json.Unmarshal(data, &in); err != nil {
+		return err
+	}
+	*d = Desk{}
+	for _, r := range in.Turns {
+		d.begin(&request{r.Account, r.Left})
+	}
+	for _, r := range in.Waiting {
+		d.waiting = append(d.waiting, &request{r.Account, r.Left})
+	}
+	return nil
+}
+
+// Has reports whether a session has a reservation.
+func (d *Desk) Has(session string) bool { return d.turns[session] != nil }

@@ -38,6 +38,10 @@ const maxBucket = 256 << 20
 
 // Bucket opens a bucket and creates it if it does not exist. Values expire after age, unless it is 0.
 func (c *Cluster) Bucket(ctx context.Context, name string, age time.Duration) (*Bucket, error) {
+	return c.bucket(ctx, name, age, maxBucket)
+}
+
+func (c *Cluster) bucket(ctx context.Context, name string, age time.Duration, size int64) (*Bucket, error) {
 	ctx, cancel := c.bounded(ctx)
 	defer cancel()
 	seal, err := c.sealer("bucket " + name)
@@ -47,7 +51,7 @@ func (c *Cluster) Bucket(ctx context.Context, name string, age time.Duration) (*
 	full := "PARLEY_" + name
 	kv, err := c.js.KeyValue(ctx, full)
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
-		config := jetstream.KeyValueConfig{Bucket: full, TTL: age, Replicas: c.store.Options().Replicas, MaxBytes: maxBucket}
+		config := jetstream.KeyValueConfig{Bucket: full, TTL: age, Replicas: c.store.Options().Replicas, MaxBytes: size}
 		if kv, err = c.js.CreateKeyValue(ctx, config); errors.Is(err, jetstream.ErrBucketExists) {
 			kv, err = c.js.KeyValue(ctx, full)
 		}
@@ -55,7 +59,11 @@ func (c *Cluster) Bucket(ctx context.Context, name string, age time.Duration) (*
 	if err != nil {
 		return nil, fmt.Errorf("cluster: opening bucket %s: %w", name, err)
 	}
-	return &Bucket{c, name, kv, seal}, nil
+	b := &Bucket{c, name, kv, seal}
+	if age == 0 {
+		c.sweepMarkers(b)
+	}
+	return b, nil
 }
 
 // place returns the name with which the value of a key is authenticated.
@@ -120,6 +128,13 @@ func (b *Bucket) Remove(ctx context.Context, key string) error {
 	return b.changed(key, b.kv.Delete(ctx, key))
 }
 
+// RemoveRevision deletes a key whose value has the given revision; otherwise it returns ErrChanged.
+func (b *Bucket) RemoveRevision(ctx context.Context, key string, revision uint64) error {
+	ctx, cancel := b.c.bounded(ctx)
+	defer cancel()
+	return b.changed(key, b.kv.Delete(ctx, key, jetstream.LastRevision(revision)))
+}
+
 // changed returns ErrChanged for a write that failed because of a concurrent change, and other errors as they are.
 func (b *Bucket) changed(key string, err error) error {
 	if err == nil {
@@ -139,6 +154,7 @@ func (b *Bucket) Watch(ctx context.Context, changed func(Entry)) error {
 	if err != nil {
 		return fmt.Errorf("cluster: watching %s: %w", b.name, err)
 	}
+	seen := &watched{b, changed, map[string]bool{}}
 	ctx, cancel := b.c.bounded(ctx)
 	defer cancel()
 	for all := false; !all; {
@@ -150,7 +166,7 @@ func (b *Bucket) Watch(ctx context.Context, changed func(Entry)) error {
 			case e == nil:
 				all = true
 			default:
-				b.tell(e, changed)
+				seen.tell(e)
 			}
 		case <-ctx.Done():
 			_ = w.Stop() // the error is that of the context
@@ -159,6 +175,8 @@ func (b *Bucket) Watch(ctx context.Context, changed func(Entry)) error {
 	}
 	b.c.wg.Go(func() {
 		defer w.Stop()
+		ticker := time.NewTicker(sweepEvery)
+		defer ticker.Stop()
 		for {
 			select {
 			case e, ok := <-w.Updates():
@@ -166,7 +184,11 @@ func (b *Bucket) Watch(ctx context.Context, changed func(Entry)) error {
 					return
 				}
 				if e != nil {
-					b.tell(e, changed)
+					seen.tell(e)
+				}
+			case <-ticker.C:
+				if err := seen.compare(b.c.ctx); err != nil && b.c.ctx.Err() == nil {
+					b.c.logger.Warn("what another server has deleted may still be known here", "bucket", b.name, "err", err)
 				}
 			case <-b.c.ctx.Done():
 				return

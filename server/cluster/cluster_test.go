@@ -13,6 +13,8 @@ import (
 
 	"github.com/seed7221b0f9/parley/eventlog"
 	"github.com/seed7221b0f9/parley/internal/test/natstest"
+	"github.com/seed7221b0f9/parley/server/blob"
+	"github.com/seed7221b0f9/parley/server/blob/blobtest"
 	"github.com/seed7221b0f9/parley/server/cluster"
 )
 
@@ -197,4 +199,18 @@ func TestBucket(t *testing.T) {
 	if e, err := stranger.Get(t.Context(), "b"); !errors.Is(err, cluster.ErrSealed) || e.Value != nil {
 		t.Errorf("without the key: %q, %v", e.Value, err)
 	}
+}
+
+// TestBlobs checks the store of blobs of two servers.
+func TestBlobs(t *testing.T) {
+	url := start(t)
+	nodes, n := []*cluster.Cluster{join(t, url, "one", key), join(t, url, "two", key)}, 0
+	blobtest.Run(t, func(t *testing.T) blob.Store {
+		n++
+		s, err := nodes[n%2].Blobs(t.Context(), "BLOBS")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	})
 }

@@ -44,6 +44,11 @@ func (e *HeldError) Error() string {
 // server held it. If another server holds it, Own returns a [*HeldError]. If this process holds it, Own waits for its
 // release until ctx ends.
 func (c *Cluster) Own(ctx context.Context, session string) (*Lease, error) {
+	return c.own(ctx, session, true)
+}
+
+// own is Own. If wait is not set, a lease of this process is one of another server.
+func (c *Cluster) own(ctx context.Context, session string, wait bool) (*Lease, error) {
 	l := &Lease{c: c, session: session, lost: make(chan struct{}), kept: make(chan struct{}), freed: make(chan struct{})}
 	l.keep, l.stop = context.WithCancel(c.ctx)
 	for {
@@ -54,6 +59,10 @@ func (c *Cluster) Own(ctx context.Context, session string) (*Lease, error) {
 		}
 		if before == nil {
 			break
+		}
+		if !wait {
+			l.stop()
+			return nil, &HeldError{session, c.opts.Node}
 		}
 		select {
 		case <-before.freed:
@@ -129,6 +138,10 @@ func (t *leases) releaseAll() {
 
 // Epoch returns the epoch of the ownership. It is higher than every earlier epoch of the session.
 func (l *Lease) Epoch() uint64 { return l.lease.Epoch() }
+
+// Held reports whether no other server can own the session yet. It looks at the clock: a process that was paused may not have noticed
+// the end of its lease, and Lost is closed later.
+func (l *Lease) Held() bool { return l.lease.Held() }
 
 // Lost is closed once another server may own the session.
 func (l *Lease) Lost() <-chan struct{} { return l.lost }

@@ -16,6 +16,7 @@ type Node struct {
 	Address  string    `json:"address,omitempty"` // where clients reach it
 	Version  string    `json:"version"`
 	Started  time.Time `json:"started"`
+	Seen     time.Time `json:"seen"` // when it renewed its entry, by its clock
 	Draining bool      `json:"draining,omitempty"`
 	Sessions int       `json:"sessions"` // that it owns
 }
@@ -66,6 +67,7 @@ func (c *Cluster) announce(ctx context.Context) error {
 	c.leases.mu.Lock()
 	self.Sessions = len(c.leases.held)
 	c.leases.mu.Unlock()
+	self.Seen = time.Now().UTC()
 	data, err := json.Marshal(self)
 	if err != nil {
 		return err

@@ -36,9 +36,9 @@ func Example() {
 	defer worktrees.Close()
 	machine := &place.Local{Roots: []string{work}, Manager: worktrees, Confined: true}
 
-	far := place.Remote(func(ctx context.Context, method string, params json.RawMessage) ([]byte, error) {
+	far := place.Remote{Call: func(ctx context.Context, method string, params json.RawMessage) ([]byte, error) {
 		return place.Serve(ctx, machine, method, params) // in another process, behind a link
-	})
+	}}
 	text, err := far.Read(ctx, work, "notes.txt", nil)
 	fmt.Printf("%q %v\n", text.Text, err)
 	_, err = far.Read(ctx, "/etc", "passwd", nil)

@@ -22,6 +22,9 @@ type Local struct {
 	// read-only, and limits Tree and Forget to the roots and the worktrees.
 	Agents   []agent.Provider
 	Confined bool
+	// Mark returns the mark in the environment of a session's agent, see [ports.Variable], or "" before its start. It may
+	// be nil if no agent has one.
+	Mark func(session string) string
 }
 
 var _ Place = (*Local)(nil)

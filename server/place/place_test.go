@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,7 +24,13 @@ import (
 	"github.com/seed7221b0f9/parley/workspace"
 )
 
-func TestMain(m *testing.M) { e2e.VerifyMain(m) }
+func TestMain(m *testing.M) {
+	if says := os.Getenv(devVariable); says != "" {
+		runDevServer(says)
+		return
+	}
+	e2e.VerifyMain(m)
+}
 
 // world is a machine with a repository below its root, and the place through which the server uses it.
 type world struct {
@@ -56,13 +63,15 @@ func newWorld(t *testing.T, remote bool) *world {
 	m, err := workspace.Open(t.Context(), workspace.Options{Dir: filepath.Join(dir, "data"), Env: w.env, Ceilings: []string{dir}})
 	must(t, err)
 	t.Cleanup(func() { must(t, m.Close()) })
-	w.local = &Local{Roots: []string{w.root}, Manager: m, Confined: remote, Agents: []agent.Provider{w.agent("home/agent")}}
+	w.local = &Local{Roots: []string{w.root}, Manager: m, Confined: remote, Agents: []agent.Provider{w.agent("home/agent")}, Mark: w.mark}
 	w.Place = w.local
 	if remote {
-		w.Place = Remote(func(ctx context.Context, method string, params json.RawMessage) ([]byte, error) {
+		w.Place = Remote{Call: func(ctx context.Context, method string, params json.RawMessage) ([]byte, error) {
 			w.calls++
 			return Serve(ctx, w.local, method, params)
-		})
+		}, Dial: func(ctx context.Context, method string, params json.RawMessage) (net.Conn, error) {
+			return Dial(ctx, w.local, method, params)
+		}}
 	}
 	return w
 }
@@ -140,6 +149,7 @@ var suite = map[string]func(t *testing.T, w *world){
 			}
 		}
 	},
+	"ports": testPorts,
 	"projects": func(t *testing.T, w *world) {
 		r, err := w.Projects(t.Context(), ProjectsQuery{Query: "rep", Recent: []string{w.repo, filepath.Join(w.dir, "outside"), w.repo}})
 		repo := api.Project{Path: w.repo, Git: true, Branch: "main"}
@@ -324,10 +334,10 @@ func TestMethods_suite(t *testing.T) {
 		t.Run("", func(t *testing.T) {
 			w := newWorld(t, true)
 			through := w.Place.(Remote)
-			w.Place = Remote(func(ctx context.Context, method string, params json.RawMessage) ([]byte, error) {
+			w.Place = Remote{Call: func(ctx context.Context, method string, params json.RawMessage) ([]byte, error) {
 				called[method] = true
-				return through(ctx, method, params)
-			})
+				return through.Call(ctx, method, params)
+			}, Dial: through.Dial}
 			f(t, w)
 		})
 	}

@@ -4,17 +4,24 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net"
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/ports"
 	"github.com/seed7221b0f9/parley/workspace"
 )
 
-// Remote is a place on another machine. The function sends a call to that machine and returns the result of [Serve].
-type Remote func(ctx context.Context, method string, params json.RawMessage) ([]byte, error)
+// Remote is a place on another machine.
+type Remote struct {
+	// Call sends a call to that machine and returns the result of [Serve].
+	Call func(ctx context.Context, method string, params json.RawMessage) ([]byte, error)
+	// Dial returns the connection that [Dial] makes on that machine.
+	Dial func(ctx context.Context, method string, params json.RawMessage) (net.Conn, error)
+}
 
-var _ Place = Remote(nil)
+var _ Place = Remote{}
 
 // call calls a method of another machine.
 func call[R any](ctx context.Context, m Remote, method string, params any) (result R, err error) {
@@ -22,7 +29,7 @@ func call[R any](ctx context.Context, m Remote, method string, params any) (resu
 	if err != nil {
 		return result, err
 	}
-	if text, err = m(ctx, method, text); err != nil {
+	if text, err = m.Call(ctx, method, text); err != nil {
 		return result, err
 	}
 	var r struct {
@@ -81,6 +88,20 @@ func (m Remote) Remove(ctx context.Context, id string, o workspace.RemoveOptions
 func (m Remote) Forget(ctx context.Context, dir, owner string) error {
 	_, err := call[none](ctx, m, "tree.forget", treeCall[none]{Dir: dir, Owner: owner})
 	return err
+}
+
+// Ports lists the ports of a session on the machine.
+func (m Remote) Ports(ctx context.Context, session string) ([]ports.Port, error) {
+	return call[[]ports.Port](ctx, m, "ports", portsCall{Session: session})
+}
+
+// DialPort connects to a port of a session on the machine.
+func (m Remote) DialPort(ctx context.Context, session string, port int) (net.Conn, error) {
+	params, err := json.Marshal(portsCall{session, port})
+	if err != nil {
+		return nil, err
+	}
+	return m.Dial(ctx, dialMethod, params)
 }
 
 // Usage returns the usage of the machine's agents.

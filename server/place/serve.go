@@ -9,6 +9,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/internal/random"
 	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/ports"
 	"github.com/seed7221b0f9/parley/workspace"
 )
 
@@ -85,6 +86,10 @@ type (
 		Agent  string
 		Params P
 	}
+	portsCall struct {
+		Session string
+		Port    int `json:",omitempty"`
+	}
 	searchCall struct {
 		Dir, Query string
 		Limit      int
@@ -158,6 +163,7 @@ var methods = map[string]method{
 	"tree.branch": ofTree(func(ctx context.Context, t Tree, _ none) (workspace.Branch, error) { return t.Branch(ctx) }),
 	"tree.merge":  ofTree(func(ctx context.Context, t Tree, _ none) (workspace.Merged, error) { return t.Merge(ctx) }),
 	"tree.push":   ofTree(func(ctx context.Context, t Tree, url string) (workspace.Pushed, error) { return t.Push(ctx, url) }),
+	"ports":       of(func(ctx context.Context, p Place, q portsCall) ([]ports.Port, error) { return p.Ports(ctx, q.Session) }),
 	"usage":       of(func(ctx context.Context, p Place, q agent.UsageQuery) ([]agent.Usage, error) { return p.Usage(ctx, q) }),
 	"history.agents": of(func(ctx context.Context, p Place, _ none) (names []string, _ error) {
 		all, err := p.Histories(ctx)

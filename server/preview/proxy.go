@@ -36,7 +36,7 @@ const (
 var (
 	// ErrFull is returned when every origin is in use. One becomes free when all holders of its
 	// preview have lost access.
-	ErrFull = errors.New("preview: every origin for previews is taken")
+	ErrFull = errors.New("preview: no origin for previews is free")
 	// ErrClosed is returned by Open after the proxy was closed.
 	ErrClosed = errors.New("preview: the proxy is closed")
 )

@@ -56,9 +56,31 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithDeadline(r.Context(), time.Now().Add(x.expires.Sub(p.opts.Now())))
 	defer cancel()
 	defer context.AfterFunc(x.ctx, cancel)()
+	defer cutWith(ctx, w)()
 	r = r.WithContext(context.WithValue(ctx, viewKey{}, v))
 	r.Body = http.MaxBytesReader(w, r.Body, p.opts.MaxBody)
 	p.proxy.ServeHTTP(w, r)
+}
+
+// ender is a writer that can limit the time of a response, the current write included.
+type ender interface{ End(within time.Duration) }
+
+// cutWith ends reading a request and writing its response when ctx ends. The transport waits for the rest of a body, and a write for the
+// client. The returned function ends that.
+func cutWith(ctx context.Context, w http.ResponseWriter) (end func()) {
+	done := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(done)
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now()) // writers of tests support neither
+		if e, ok := w.(ender); ok {
+			e.End(0)
+		}
+	})
+	return func() {
+		if !stop() {
+			<-done
+		}
+	}
 }
 
 // viewKey is the key of the view in the context of a request.

@@ -283,7 +283,7 @@ func (a *actor) tick(now time.Time) {
 
 // unload ends the actor if nothing needs it in memory.
 func (a *actor) unload() {
-	if !a.lostOwner.Load() && a.agent == nil && !a.starting && len(a.batch) == 0 && !a.core.waitsForReset(a.srv.opts.Now()) && a.spending.reserved != budget.Wait && a.hub.watching() == 0 {
+	if !a.lostOwner.Load() && a.agent == nil && !a.starting && !(a.away && a.machine() == "") && len(a.batch) == 0 && !a.core.waitsForReset(a.srv.opts.Now()) && a.spending.reserved != budget.Wait && a.hub.watching() == 0 {
 		a.snapshot() // before another actor may load the session
 		a.remember()
 		a.srv.unload(a)
@@ -429,7 +429,7 @@ func (a *actor) summary() api.SessionSummary {
 	}
 }
 
-// end ends the agent and waits for it.
+// end ends the agent and waits for it. While the log cannot be written, what the agent does last waits for room, and end returns the reason.
 func (a *actor) end(ctx context.Context) error {
 	var ended <-chan struct{}
 	err := a.call(ctx, func() error {
@@ -447,10 +447,19 @@ func (a *actor) end(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	select {
-	case <-ended:
-		return a.call(ctx, func() error { return a.blocked }) // the consequences of the end are written
-	case <-ctx.Done():
-		return ctx.Err()
+	blocked := func() error { return a.call(ctx, func() error { return a.blocked }) }
+	look := time.NewTicker(tickInterval)
+	defer look.Stop()
+	for {
+		select {
+		case <-ended:
+			return blocked() // the consequences of the end are written
+		case <-look.C:
+			if err := blocked(); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"sync"
 	"time"
 
@@ -31,6 +32,8 @@ type adoption struct {
 	caught chan struct{}
 	// unseen are the open requests that the agent has not reported again. One that is answered before gets its answer when it comes.
 	unseen map[string]bool
+	// resolved are the events that end requests in the lines that the log has.
+	resolved map[string]event.Event
 }
 
 // caughtUp records that all lines that the host had at the adoption were read.
@@ -128,7 +131,7 @@ func (a *actor) adopt(ctx context.Context, l *leftAgent) error {
 		return fmt.Errorf("server: agents of %s cannot be taken over", a.core.Provider)
 	case a.core.State == Draining || a.core.State == Ended:
 		return fmt.Errorf("server: the session is %s: the server before has ended the agent, with all of its lines in the log", a.core.State)
-	case a.core.Host != l.Number:
+	case a.core.Host != l.Number || l.host != nil && a.core.HostIn != "" && a.core.HostIn != l.host.key:
 		return fmt.Errorf("server: the session had agent %d", a.core.Host)
 	case l.Checkpoint > 0:
 		return fmt.Errorf("server: the first %d lines were given up", l.Checkpoint)
@@ -144,13 +147,14 @@ func (a *actor) adopt(ctx context.Context, l *leftAgent) error {
 	if err != nil {
 		return err
 	}
+	opts.MaxAbsence = l.OrphanTimeout + absenceMargin
 	process, err := l.open(ctx)
 	if err != nil {
 		admitted.end()
 		return err
 	}
 	if l.process != nil && a.machine() == "" {
-		opts.Keeper = a.srv.opts.Host.keeper(a.srv.opts.Host.opts.agent(a.id, &opts), l.Number, l.kept)
+		opts.Keeper = l.host.keeper(l.host.opts.agent(a.id, &opts), l.Number, l.kept)
 	}
 	session, err := adopter.Adopt(ctx, a.core.AgentID, opts, agent.Adoption{Process: process, Last: l.Last, Stored: a.core.Line})
 	if err != nil {
@@ -159,7 +163,7 @@ func (a *actor) adopt(ctx context.Context, l *leftAgent) error {
 	}
 	// The lines give all deltas again.
 	a.stream = stream{}
-	a.adoption = adoption{rebuilding: true, last: l.Last}
+	a.adoption = adoption{rebuilding: true, last: l.Last, resolved: map[string]event.Event{}}
 	if l.Last > 0 {
 		a.caught = make(chan struct{})
 	}
@@ -170,7 +174,7 @@ func (a *actor) adopt(ctx context.Context, l *leftAgent) error {
 	a.given = opts.Env
 	a.takeAgent(&running{session: session, access: admitted, process: l.process, forget: l.drop, left: l})
 	if a.core.Line == 0 {
-		a.rebuilt()
+		a.publish(a.rebuilt(nil))
 	}
 	return nil
 }
@@ -192,7 +196,7 @@ func (a *actor) takeBatch(items []Item, p pumped) []Item {
 		a.rebuild(p.events)
 	}
 	if a.rebuilding && p.line >= a.core.Line && p.line > 0 {
-		a.rebuilt()
+		items = a.rebuilt(items)
 	}
 	if !past {
 		items = a.takeNew(items, p)
@@ -210,7 +214,7 @@ func (a *actor) takeNew(items []Item, p pumped) []Item {
 		a.line, a.lineStart = p.line, len(a.batch)
 	}
 	for _, ev := range p.events {
-		if p.line == 0 && a.answerAgain(ev) {
+		if p.line == 0 && a.answerAgain(ev) || p.line > 0 && a.askedBefore(p.line, ev) {
 			continue
 		}
 		items = a.take(items, ev)
@@ -219,23 +223,52 @@ func (a *actor) takeNew(items []Item, p pumped) []Item {
 	return items
 }
 
+// askedBefore reports whether an event of a line from before the adoption is a request that a person has answered since: the answer is given
+// when the agent repeats the request. Until then an answer to the request waits as well.
+func (a *actor) askedBefore(line uint64, ev event.Event) bool {
+	p, ok := event.NewPrompt(ev)
+	if !ok || line > a.last {
+		return false
+	}
+	if _, open := a.core.request(p.RequestID()); !open {
+		if _, given := a.core.givenAnswer(p.RequestID()); given {
+			return true
+		}
+	}
+	a.unseen[p.RequestID()] = true
+	return false
+}
+
 // rebuild applies events from the log to restore the message that is being streamed.
 func (a *actor) rebuild(events []event.Event) {
 	for _, ev := range events {
 		if isDelta(ev) {
 			a.stream.add(ev)
-		} else {
-			a.stream.durable(ev)
+			continue
+		}
+		a.stream.durable(ev)
+		if p, ok := event.NewPrompt(ev); ok {
+			delete(a.resolved, p.RequestID())
+		} else if id := event.ResolvedID(ev); id != "" {
+			a.resolved[id] = ev
 		}
 	}
 }
 
-// rebuilt ends the lines that the log has. The record makes viewers drop the deltas that they have: those that count come again.
-func (a *actor) rebuilt() {
+// rebuilt ends the lines that the log has. The record makes viewers drop the deltas that they have: those that count come again. A request
+// that the agent has withdrawn in one of the lines is closed: the server before may have ended between the line and the event.
+func (a *actor) rebuilt(items []Item) []Item {
 	a.rebuilding = false
 	a.missed = true
-	a.draft(a.core.stateDraft(a.core.State))
+	for _, r := range slices.Clone(a.core.Requests) {
+		if ev := a.resolved[r.id()]; ev != nil {
+			items = a.take(items, ev)
+		}
+	}
+	a.resolved = nil
+	a.draft(a.core.stateDraft(a.core.State.asking(len(a.core.Requests) > 0)))
 	_ = a.write() // kept and tried again by tick
+	return items
 }
 
 // answerAgain reports whether an event repeats an earlier request. If the log has an answer, answerAgain sends it.

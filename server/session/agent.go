@@ -82,7 +82,7 @@ func (a *actor) startedDraft(id string) draft {
 	d := a.core.stateDraft(Idle)
 	d.facts.AgentID = id
 	if p := a.agent.process; p != nil {
-		d.facts.Host, d.facts.Box = new(p.Agent().Number), a.box()
+		d.facts.Host, d.facts.HostIn, d.facts.Box = new(p.Agent().Number), a.spawner.key, a.box()
 	} else if a.core.Host != 0 {
 		d.facts.Host = new(uint32(0))
 	}
@@ -160,6 +160,9 @@ func (a *actor) agentEnded(err error) {
 		a.draft(draft{event: ev})
 	}
 	a.draft(a.core.orphaned(r.left)...)
+	if a.owner != nil && a.core.Host != 0 {
+		a.carrying().Host = new(uint32(0)) // any server can continue the session now
+	}
 	switch {
 	case r.reason == onEvict && !a.core.State.busy():
 		a.occur(onEvict)
@@ -198,6 +201,10 @@ func (a *actor) lost() {
 	a.logger.Error("the session is lost", "err", errLost)
 	a.batch = nil
 	a.core.State = LostHost
+	if a.owner != nil && a.agent != nil && a.agent.forget != nil {
+		a.yield() // the agent runs on: the next owner adopts it
+		return
+	}
 	a.stop(onLost)
 	a.srv.updated(a.id, a.core.AgentID, a.summary())
 	if a.owner != nil {

@@ -24,10 +24,13 @@ func (s Agents) Interrupt(ctx context.Context, p api.SessionRef) (api.InterruptR
 		for _, in := range a.core.queue() {
 			result.StillQueued = append(result.StillQueued, in.ID)
 		}
-		if a.agent != nil && len(a.core.inflight()) > 0 {
+		if len(a.core.inflight()) == 0 {
+			return nil
+		}
+		if a.agent != nil {
 			session = a.agent.session
 		}
-		return nil
+		return a.attached()
 	})
 	if err != nil || session == nil {
 		return result, err

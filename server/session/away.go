@@ -7,29 +7,46 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// The agent of a session on another machine runs on while its machine is unreachable. Until it is back, the session keeps its state: nothing
-// is written, inputs wait, and calls to the agent fail. Then the agent is adopted, as after a restart of the server.
+// The agent of a session runs on while its host is unreachable, on another machine or on this one. Until it is back, the session keeps its
+// state: nothing is written, inputs wait, and calls to the agent fail. Then the agent is adopted, as after a restart of the server.
 
 // setAway records that the agent of the session runs without a link.
 func (a *actor) setAway() { a.away = true }
 
-// lostLink reports whether the agent runs on another machine, with a link that has ended.
+// lostLink reports whether the agent runs under a host with a link that has ended.
 func (a *actor) lostLink() bool {
-	return a.machine() != "" && a.agent != nil && a.agent.process != nil && a.agent.process.Err() != nil
+	return a.agent != nil && a.agent.process != nil && a.agent.process.Err() != nil
 }
 
-// linked returns an error while the agent runs on a machine that is unreachable.
+// linked returns an error while the agent runs under a host that is unreachable.
 func (a *actor) linked() error {
 	if !a.away && !a.lostLink() {
 		return nil
 	}
 	name := a.machine()
+	if name == "" {
+		if a.srv.hosts.leases() != nil {
+			return Fail(api.NotConnected, "no server reaches the agent of the session on machine %q; the agent runs on there", a.srv.hosts.machine(a.core.HostIn))
+		}
+		return Fail(api.NotConnected, "the connection to the host of the agents is lost; try again when it is back")
+	}
 	if m := a.srv.opts.Machines.get(name); m != nil {
 		if _, err := m.reach(); err != nil {
 			return err
 		}
 	}
 	return Fail(api.NotConnected, "machine %q is unreachable; its agents run on", name)
+}
+
+// attached returns an error while the agent runs, or may run, where this server does not reach it.
+func (a *actor) attached() error {
+	switch {
+	case a.core.State == LostHost:
+		return errNotOwner()
+	case a.left != nil:
+		return errClosed()
+	}
+	return a.linked()
 }
 
 // machine returns the name of the machine of the session; empty is this one.
@@ -39,12 +56,47 @@ func (l *life) machine() string { return l.core.Opened.Params.Machine }
 func (a *actor) leaveAgent() {
 	r := a.agent
 	a.agent = nil
+	a.ending = r.reason
 	a.setAway()
 	a.joiner = joiner{}
 	a.caughtUp()
 	r.leaves = true
 	close(r.ended)
 	a.active()
+	if a.machine() == "" {
+		a.srv.hosts.look()
+	}
+}
+
+// hostKey returns the name of the lease of the host that runs the agent of the session, or "".
+func (a *actor) hostKey() string {
+	if name := a.machine(); name != "" {
+		return machineKey(name)
+	}
+	return a.core.HostIn
+}
+
+// yield ends an actor whose session another server can have, and leaves its agent running.
+func (a *actor) yield() {
+	a.letGo()
+	a.batch, a.core.State = nil, LostHost
+	a.srv.updated(a.id, a.core.AgentID, a.summary())
+	a.surrender()
+}
+
+// letGo leaves the agent, which runs on under its host.
+func (a *actor) letGo() {
+	r := a.agent
+	if r == nil {
+		return
+	}
+	if r.process != nil && r.process.Err() == nil {
+		a.srv.cut(a.hostKey()) // otherwise the end of the actor would end the agent
+	}
+	a.agent = nil
+	a.caughtUp()
+	r.leaves = true
+	close(r.ended)
 }
 
 // back ends the time without a link: the agent of the session is adopted, or it has ended meanwhile.
@@ -55,12 +107,15 @@ func (a *actor) back(ctx context.Context) {
 	if !a.away {
 		return
 	}
-	l, known := a.srv.opts.Machines.get(a.machine()).take(a.id)
+	l, known := a.takeLeft()
 	if !known {
 		return
 	}
 	a.away = false
 	a.order(ctx, l)
+	if a.agent != nil && a.ending != "" {
+		a.stop(a.ending)
+	}
 	_ = a.write() // kept and retried by tick
 	a.srv.updated(a.id, a.core.AgentID, a.summary())
 	a.sendNext()
@@ -73,6 +128,10 @@ func (a *actor) order(ctx context.Context, l *leftAgent) {
 		return
 	}
 	if err := a.adopt(ctx, l); err != nil {
+		if l.lost() { // meanwhile; the next link has it
+			a.setAway()
+			return
+		}
 		a.logger.Warn("the agent was not taken over", "agent", l.Number, "err", err)
 		if err := l.drop(ctx); err != nil {
 			a.logger.Warn("an agent was not ended", "agent", l.Number, "err", err)
@@ -83,11 +142,11 @@ func (a *actor) order(ctx context.Context, l *leftAgent) {
 
 // loaded brings a session in order after it was loaded: its agent has ended, or runs on another machine.
 func (a *actor) loaded(ctx context.Context) {
-	if a.machine() == "" || a.core.Host == 0 {
+	if a.hostKey() == "" || a.core.Host == 0 {
 		a.recovered()
 		return
 	}
-	l, known := a.srv.opts.Machines.get(a.machine()).take(a.id)
+	l, known := a.takeLeft()
 	if !known {
 		a.setAway()
 		return
@@ -95,9 +154,30 @@ func (a *actor) loaded(ctx context.Context) {
 	a.order(ctx, l)
 }
 
+// takeLeft returns the agent of the session that an earlier owner has left, once; nil if there is none. known is false while no link
+// reaches its host. A host that no server of the cluster knows has ended.
+func (a *actor) takeLeft() (l *leftAgent, known bool) {
+	if a.machine() != "" {
+		return a.srv.opts.Machines.get(a.machine()).take(a.id)
+	}
+	leases := a.srv.hosts.leases()
+	if leases == nil {
+		return a.srv.opts.Host.takeBack(a.id)
+	}
+	key := a.core.HostIn
+	if l, known = a.srv.hosts.take(key, a.id); known {
+		return l, true
+	}
+	return nil, !leases.Known(key)
+}
+
 // reached adopts the agents of a machine that is reachable again.
 func (s *Sessions) reached(ctx context.Context, m *machine) {
 	ids, _ := s.selected(func(_ string, e *entry) bool { return e.summary.Machine == m.Name && e.actor != nil })
+	if s.opts.Owners != nil {
+		s.wg.Go(func() { s.reachedOf(m, append(m.sessions(), ids...)) })
+		return
+	}
 	for _, id := range append(m.sessions(), ids...) {
 		err := s.with(ctx, id, func(a *actor) error {
 			a.back(ctx)
@@ -110,6 +190,25 @@ func (s *Sessions) reached(ctx context.Context, m *machine) {
 	for _, id := range m.sessions() { // of sessions that do not exist
 		if l, ok := m.take(id); ok && l != nil {
 			if err := l.drop(ctx); err != nil {
+				s.logger.Warn("an agent of a machine was not ended", "agent", l.Number, "machine", m.Name, "err", err)
+			}
+		}
+	}
+}
+
+// reachedOf adopts the agents of a machine that has joined this server of a cluster.
+func (s *Sessions) reachedOf(m *machine, ids []string) {
+	forEach(adopters, ids, func(id string) {
+		if err := s.claimBack(s.ctx, id, machineKey(m.Name)); err != nil && s.ctx.Err() == nil {
+			s.logger.Warn("a session of a machine was not loaded", "session", id, "machine", m.Name, "err", err)
+		}
+	})
+	for _, id := range m.sessions() {
+		if s.Exists(id) {
+			continue
+		}
+		if l, ok := m.take(id); ok && l != nil {
+			if err := l.drop(s.ctx); err != nil {
 				s.logger.Warn("an agent of a machine was not ended", "agent", l.Number, "machine", m.Name, "err", err)
 			}
 		}

@@ -52,7 +52,7 @@ func TestCore_clone(t *testing.T) {
 		"Key": {Key: &accepted{Key: "new"}}, "Title": {Title: text}, "TitleBy": {TitleBy: text}, "Model": {Model: &text}, "Mode": {Mode: text}, "Thinking": {Thinking: &thinking{}},
 		"Effort": {Effort: &text}, "Archived": {Archived: &yes}, "InTerminal": {InTerminal: &yes}, "Pid": {Pid: 1}, "Limited": {Limited: &text}, "Memory": {Memory: &memory{Asked: "x"}},
 		"Dearest": {Dearest: &budget.Amount{USD: 1}}, "Lost": {Lost: []string{"m"}}, "Mark": {Mark: &mark{Turn: "t1", Start: "changed"}}, "Comments": {Comments: []comment{{ReviewComment: api.ReviewComment{ID: "c1", Text: text}}}},
-		"Uncommented": {Uncommented: []string{"c1"}}, "Taken": {Taken: &[]taken{{Before: "changed"}}}, "Given": {Given: &keptAnswer{ID: "g2"}}, "Host": {Host: new(uint32(3))}, "Box": {Host: new(uint32(3)), Box: &api.Box{Kind: "changed"}}, "Line": {Line: 9}, "Owner": {Owner: &ownedBy{Node: "changed"}},
+		"Uncommented": {Uncommented: []string{"c1"}}, "Taken": {Taken: &[]taken{{Before: "changed"}}}, "Given": {Given: &keptAnswer{ID: "g2"}}, "Host": {Host: new(uint32(3))}, "HostIn": {Host: new(uint32(3)), HostIn: "changed"}, "Box": {Host: new(uint32(3)), Box: &api.Box{Kind: "changed"}}, "Line": {Line: 9}, "Owner": {Owner: &ownedBy{Node: "changed"}},
 	}
 	for i := range reflect.TypeFor[facts]().NumField() {
 		name := reflect.TypeFor[facts]().Field(i).Name

@@ -45,9 +45,10 @@ type core struct {
 	Marks       []mark          `json:"marks,omitempty"`
 	Taken       []taken         `json:"taken,omitempty"`
 	Comments    []comment       `json:"comments,omitempty"`
-	Host        uint32          `json:"host,omitempty"` // the number of the agent at its host
-	Box         *api.Box        `json:"box,omitempty"`  // that this agent runs in
-	Line        uint64          `json:"line,omitempty"` // the last line of the agent that the log accounts for
+	Host        uint32          `json:"host,omitempty"`    // the number of the agent at its host
+	HostIn      string          `json:"host_in,omitempty"` // in a cluster: the key of its host
+	Box         *api.Box        `json:"box,omitempty"`     // that this agent runs in
+	Line        uint64          `json:"line,omitempty"`    // the last line of the agent that the log accounts for
 	Given       []keptAnswer    `json:"given,omitempty"`
 	Owner       ownedBy         `json:"owner,omitzero"` // in a cluster: the server that wrote last
 
@@ -90,7 +91,7 @@ func (c *core) apply(seq uint64, ts string, f *facts) {
 	}
 	set(&c.AgentID, f.AgentID)
 	if f.Host != nil {
-		c.Host, c.Box, c.Line = *f.Host, f.Box, 0
+		c.Host, c.HostIn, c.Box, c.Line = *f.Host, f.HostIn, f.Box, 0
 	}
 	c.Line = max(c.Line, f.Line)
 	if f.Owner != nil {
@@ -264,7 +265,7 @@ func (c *core) result() []draft {
 	f := &facts{Removed: done}
 	to, err := c.State.next(onResult)
 	if err != nil || busy {
-		to = c.State
+		to = c.State.asking(len(c.Requests) > len(drafts))
 	}
 	if to == c.State && len(done) == 0 {
 		return drafts

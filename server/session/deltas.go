@@ -54,7 +54,7 @@ func (j *journal) delta(items []Item, ev event.Event, fold bool) []Item {
 		if rec, err := (record{Time: now, Msg: data}).encode(); err == nil { // data was just encoded
 			j.unsaved.add(rec, j.sub, time.Now().Add(j.srv.opts.DeltaInterval))
 			if fold {
-				j.shown.add(j.seq, rec)
+				j.shown.add(j.seq, j.core.Owner.Epoch, rec)
 			}
 		}
 	}

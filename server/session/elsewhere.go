@@ -71,22 +71,18 @@ func (s *Sessions) toldSeq(id string) uint64 {
 	return 0
 }
 
-// Take makes this server the owner of a session and repairs the session. If the session has an owner, Take has no
-// effect.
-func (s *Sessions) Take(ctx context.Context, id string) error {
-	if !s.Exists(id) { // its owner has not told of it
-		s.find(id)
-		if err := s.peek(ctx, id); err != nil {
-			s.remove(id)
-			return err
-		}
+// Take makes this server the owner of a session and repairs the session. If the session has an owner, or another server
+// reaches its agent, Take has no effect.
+func (s *Sessions) Take(ctx context.Context, id string) (taken bool, err error) {
+	if err := s.exists(ctx, id); err != nil { // its owner has not told of it
+		return false, err
 	}
 	_, release, err := s.use(ctx, id)
 	if isNotOwner(err) {
-		return nil
+		return false, nil
 	}
 	if err == nil {
 		release()
 	}
-	return err
+	return err == nil, err
 }

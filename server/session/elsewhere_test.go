@@ -21,6 +21,9 @@ func (oneNode) Show(string, []byte)                            {}
 func (oneNode) Epoch() uint64                                  { return 1 }
 func (oneNode) Lost() <-chan struct{}                          { return nil }
 func (oneNode) Release()                                       {}
+func (oneNode) Held() bool                                     { return true }
+
+func (oneNode) Yield(context.Context, string, string, string) error { return nil }
 
 func entryOf(id string, state State, seq uint64, title string) []byte {
 	return fmt.Appendf(nil, `{"summary":{"session_id":%q,"state":%q,"seq":%d,"title":%q}}`, id, state, seq, title)

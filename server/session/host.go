@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -21,6 +22,8 @@ type HostOptions struct {
 	host.Options
 	// KeepChildren spares what an agent has started when the agent ends.
 	KeepChildren bool
+	// Leases decides which server of a cluster owns a host; nil means a single server.
+	Leases HostLeases
 }
 
 // agent returns the options of an agent of a session.
@@ -32,29 +35,54 @@ func (o *HostOptions) agent(session string, opts *agent.Options) host.AgentOptio
 	return out
 }
 
+// absence returns how long an agent of a session may have to wait without a server.
+func (o *HostOptions) absence(opts *agent.Options) time.Duration {
+	return cmp.Or(o.agent("", opts).OrphanTimeout, host.DefaultOrphanTimeout) + absenceMargin
+}
+
+// absenceMargin is more than the half minute from the orphan timeout to the end of the agent.
+const absenceMargin = time.Minute
+
 // Host runs the agents of sessions in a process that outlives the server. The process is started with the first agent. Its methods
 // may be called from any goroutine.
 type Host struct {
-	dir    string
+	base   string // the data directory of the server
+	fixed  bool   // the host is in base: it is that of another server
 	opts   HostOptions
 	logger *slog.Logger
 
-	mu     sync.Mutex
-	link   *host.Link
-	epoch  uint64 // of the last connection; 0 before the first
-	closed bool
+	mu      sync.Mutex
+	dir     string // the data directory of the host
+	link    *host.Link
+	epoch   uint64 // of the last connection; 0 before the first
+	used    bool   // there was a link
+	fenced  bool   // another server owns the host
+	closed  bool
+	watched bool                  // relink replaces a link that has ended
+	changed chan struct{}         // closed at the next change of link or closed
+	back    map[string]*leftAgent // agents to adopt after relink, by their sessions
+	relinks int
+	// In a cluster: the lease of the host with its key, and a channel that is closed with the end of the ownership.
+	owner Ownership
+	key   string
+	gone  chan struct{}
 }
 
 // OpenHost becomes the owner of the host of a data directory if one runs: the server that owned it before has it no longer. Otherwise
 // the first agent starts one. The program is one that calls [host.Enter] first.
 func OpenHost(ctx context.Context, dataDir string, opts HostOptions, logger *slog.Logger) (*Host, error) {
-	h := &Host{dir: dataDir, opts: opts, logger: logger}
+	return openHost(ctx, dataDir, opts, logger, false)
+}
+
+func openHost(ctx context.Context, dataDir string, opts HostOptions, logger *slog.Logger, fixed bool) (*Host, error) {
+	h := &Host{base: dataDir, fixed: fixed, dir: dataDir, opts: opts, logger: logger, changed: make(chan struct{})}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if err := h.nextEpoch(); err != nil {
+	if err := h.nextEpoch(ctx, false); err != nil {
 		return nil, err
 	}
 	if err := h.dial(ctx); err != nil && !errors.Is(err, host.ErrNotRunning) {
+		h.unseat()
 		return nil, err
 	}
 	return h, nil
@@ -64,9 +92,16 @@ func OpenHost(ctx context.Context, dataDir string, opts HostOptions, logger *slo
 func (h *Host) dial(ctx context.Context) error {
 	link, err := host.Dial(ctx, h.dir, h.epoch)
 	if err == nil {
-		h.link = link
+		h.link, h.used = link, true
+		h.change()
 	}
 	return err
+}
+
+// change reports a change of link or closed. The caller holds mu.
+func (h *Host) change() {
+	close(h.changed)
+	h.changed = make(chan struct{})
 }
 
 // running returns the link to the host, or nil if none runs.
@@ -79,22 +114,45 @@ func (h *Host) running() *host.Link {
 	return h.link
 }
 
-// connect returns the link to the host, and starts one if none runs or the last one has died. A host that has another owner now is
-// not taken back.
+// connect returns the link to the host, and starts one if none runs. A link that has ended is replaced by relink, for which connect waits:
+// its agents may run on. A host that has another owner now is not taken back.
 func (h *Host) connect(ctx context.Context) (*host.Link, error) {
+	for {
+		link, changed, err := h.tryConnect(ctx)
+		if changed == nil {
+			return link, err
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, errors.Join(host.ErrLinkLost, ctx.Err())
+		}
+	}
+}
+
+// tryConnect is connect without a wait for relink: then changed is not nil.
+func (h *Host) tryConnect(ctx context.Context) (link *host.Link, changed <-chan struct{}, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.closed {
-		return nil, host.ErrLinkLost
+	switch {
+	case h.closed || h.fenced:
+		return nil, nil, host.ErrLinkLost
+	case h.link != nil && h.link.Err() == nil:
+		return h.link, nil, nil
+	case h.link != nil && h.watched:
+		return nil, h.changed, nil
 	}
-	if h.link != nil && h.link.Err() == nil {
-		return h.link, nil
-	}
-	if h.link != nil {
-		h.logger.Error("the connection to the host of the agents is lost", "err", h.link.Err())
-	}
-	if err := h.nextEpoch(); err != nil {
-		return nil, err
+	link, err = h.begin(ctx)
+	return link, nil, err
+}
+
+// begin starts the host, if none runs, and connects to it. The caller holds mu.
+func (h *Host) begin(ctx context.Context) (*host.Link, error) {
+	// A seat without a host has an epoch that no link has used.
+	if h.link != nil || h.owner == nil || !h.owner.Held() {
+		if err := h.nextEpoch(ctx, true); err != nil {
+			return nil, err
+		}
 	}
 	if err := host.Start(ctx, h.dir, "", h.opts.Options); err != nil {
 		return nil, err
@@ -105,8 +163,12 @@ func (h *Host) connect(ctx context.Context) (*host.Link, error) {
 	return h.link, nil
 }
 
-// nextEpoch takes an epoch, unless another server has taken one after this. The caller holds mu.
-func (h *Host) nextEpoch() error {
+// nextEpoch takes an epoch, unless another server has taken one after this. If fresh is set, it is not one of a host that may have agents
+// of an earlier owner. The caller holds mu.
+func (h *Host) nextEpoch(ctx context.Context, fresh bool) error {
+	if h.opts.Leases != nil {
+		return h.seat(ctx, fresh)
+	}
 	next := func() (uint64, error) { return host.NextEpoch(h.dir) }
 	if h.epoch > 0 {
 		next = func() (uint64, error) { return host.RenewEpoch(h.dir, h.epoch) }
@@ -122,7 +184,11 @@ func (h *Host) nextEpoch() error {
 func (h *Host) Close() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.closed = true
+	if !h.closed {
+		h.closed = true
+		h.change()
+	}
+	defer h.unseat()
 	if h.link == nil {
 		return nil
 	}
@@ -133,22 +199,37 @@ func (h *Host) Close() error {
 func (h *Host) Used() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.link != nil
+	return h.used
 }
 
-// Stop ends the agents and the host, if one runs.
+// Stop ends the agents and the host, if one runs that no other server owns or can own.
 func (h *Host) Stop(ctx context.Context) error {
 	link := h.running()
+	h.mu.Lock()
+	lost := link == nil && h.used && !h.fenced && (h.opts.Leases == nil || h.owner != nil)
+	h.mu.Unlock()
+	if lost {
+		guest, err := host.Dial(ctx, h.dir, 0)
+		if err != nil && !errors.Is(err, host.ErrNotRunning) {
+			return errors.Join(err, h.Close())
+		}
+		link = guest
+	}
 	if link == nil {
 		return h.Close()
 	}
-	return errors.Join(link.Stop(ctx), h.Close())
+	err := errors.Join(link.Stop(ctx), link.Close())
+	if err == nil && h.opts.Leases != nil {
+		err = h.opts.Leases.Forget(ctx, h.key)
+	}
+	return errors.Join(err, h.Close())
 }
 
 // hostSpawner starts the agent of a session under a host.
 type hostSpawner struct {
 	start   func(ctx context.Context, cmd spawn.Command) (*host.Process, error)
 	local   bool          // the host runs on this machine
+	key     string        // of the host in a cluster
 	process *host.Process // nil before the start
 	keeper  *keeper       // nil on another machine
 }
@@ -156,13 +237,26 @@ type hostSpawner struct {
 // spawner starts the agent of a session under the host.
 func (h *Host) spawner(session string, opts *agent.Options) *hostSpawner {
 	o := h.opts.agent(session, opts)
-	return &hostSpawner{local: true, keeper: h.keeper(o, 0, nil), start: func(ctx context.Context, cmd spawn.Command) (*host.Process, error) {
+	s := &hostSpawner{local: true, keeper: h.keeper(o, 0, nil)}
+	s.start = func(ctx context.Context, cmd spawn.Command) (*host.Process, error) {
 		link, err := h.connect(ctx)
 		if err != nil {
 			return nil, err
 		}
+		s.key = h.keyOf(link)
 		return link.SpawnAgent(ctx, cmd, o)
-	}}
+	}
+	return s
+}
+
+// keyOf returns the key of the host in a cluster, or "" if it has another link now.
+func (h *Host) keyOf(link *host.Link) string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.link != link {
+		return ""
+	}
+	return h.key
 }
 
 // Spawn starts the agent.
@@ -221,15 +315,20 @@ func (s *hostSpawner) abandon() {
 // abandonTime bounds abandon.
 const abandonTime = 5 * time.Second
 
+// lost reports whether the agent was started over a link that has ended.
+func (s *hostSpawner) lost() bool { return s != nil && s.process != nil && s.process.Err() != nil }
+
 // Local reports whether the host runs on this machine.
 func (s *hostSpawner) Local() bool { return s.local }
 
 // leftAgent is an agent that a server before has left, in a host that runs or in the files of one that was killed.
 type leftAgent struct {
 	host.Agent
+	host *Host // nil on another machine
 	open func(ctx context.Context) (spawn.LineProcess, error)
 	drop func(ctx context.Context) error // ends it, and removes its kept lines
 
+	link    *host.Link            // to the host; nil for one of a dead host
 	process *host.Process         // what open has attached, nil for one of a dead host
 	kept    map[string]*leftAgent // processes of its keeper, by name
 }
@@ -237,18 +336,22 @@ type leftAgent struct {
 // left returns the agents that servers before have left, by their sessions. Of several agents of a session the newest counts; others are
 // ended.
 func (h *Host) left(ctx context.Context) (map[string]*leftAgent, error) {
-	dead, err := host.ReadSpool(h.dir)
-	if len(dead) > 0 && h.running() == nil {
+	if dead, _ := host.ReadSpool(h.dir); len(dead) > 0 && h.running() == nil { // leftAt reports the error
 		// A host moves these files when it starts, so it starts before they are read.
 		if _, err := h.connect(ctx); err != nil {
 			return nil, err
 		}
-		dead, err = host.ReadSpool(h.dir)
 	}
+	return h.leftAt(ctx, h.running())
+}
+
+// leftAt is left for the host of a link; nil is none.
+func (h *Host) leftAt(ctx context.Context, link *host.Link) (map[string]*leftAgent, error) {
+	dead, err := host.ReadSpool(h.dir)
 	if err != nil {
 		h.logger.Error("what a dead host has left cannot be read", "err", err) // its sessions are interrupted all the same
 	}
-	link, live := h.running(), []host.Agent(nil)
+	var live []host.Agent
 	if link != nil {
 		if live, err = link.Agents(ctx); err != nil {
 			return nil, err
@@ -263,17 +366,17 @@ func (h *Host) left(ctx context.Context) (map[string]*leftAgent, error) {
 	}
 	for _, d := range dead {
 		if _, _, _, ok := keptKey(d.Key); ok {
-			h.discard(ctx, &leftAgent{Agent: d.Agent, drop: func(context.Context) error { return d.Remove() }})
+			h.discard(ctx, &leftAgent{Agent: d.Agent, host: h, drop: func(context.Context) error { return d.Remove() }})
 			continue
 		}
-		add(&leftAgent{Agent: d.Agent, drop: func(context.Context) error { return d.Remove() },
+		add(&leftAgent{Agent: d.Agent, host: h, drop: func(context.Context) error { return d.Remove() },
 			open: func(context.Context) (spawn.LineProcess, error) { return d.Process(), nil }})
 	}
 	for _, a := range live {
 		if a.Key == helperKey && a.Exit == nil {
 			continue
 		}
-		l := &leftAgent{Agent: a, kept: map[string]*leftAgent{}}
+		l := &leftAgent{Agent: a, host: h, link: link, kept: map[string]*leftAgent{}}
 		l.open = func(ctx context.Context) (_ spawn.LineProcess, err error) {
 			l.process, err = link.Attach(ctx, a.Number, 0)
 			return l.process, err
@@ -292,6 +395,9 @@ func (h *Host) left(ctx context.Context) (map[string]*leftAgent, error) {
 	}
 	return all, nil
 }
+
+// lost reports whether the agent is at a host with a link that has ended.
+func (l *leftAgent) lost() bool { return l.link != nil && l.link.Err() != nil }
 
 // discard ends an agent that no session has.
 func (h *Host) discard(ctx context.Context, l *leftAgent) {

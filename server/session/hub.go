@@ -19,7 +19,8 @@ type Item struct {
 	Seq, Sub uint64
 	ts       string
 	msg      []byte
-	large    bool        // msg is absent: viewers read the log for it
+	large    bool        // msg is absent: viewers read the log for it, except those with brief
+	brief    []byte      // a large message with a placeholder for its text; nil for others
 	progress bool        // only for viewers with the capability output_delta
 	queue    *told       // for a published change of the queue; nil otherwise
 	delta    event.Event // for a stream, may be joined with the next; nil otherwise
@@ -77,13 +78,6 @@ func (h *hub) publish(items []Item, partial func() func() []Item) {
 		h.bytes -= len(h.items[drop].msg)
 		drop++
 	}
-	for i := len(h.items); i > drop; i-- {
-		if h.items[i-1].large { // the log has it, and what was before
-			for ; drop < i; drop++ {
-				h.bytes -= len(h.items[drop].msg)
-			}
-		}
-	}
 	clear(h.items[:drop]) // moving the rest down would cost more than all else here
 	h.items = h.items[drop:]
 	last := items[len(items)-1]
@@ -135,8 +129,8 @@ type fetched struct {
 	closed bool
 }
 
-// after returns the items after a cursor, at most max messages.
-func (h *hub) after(cursor api.Cursor, max int) fetched {
+// after returns the items after a cursor, at most max messages. A large one is brief, or has to be read from the log.
+func (h *hub) after(cursor api.Cursor, max int, brief bool) fetched {
 	seq, sub := cursor.Seq, cursor.Sub
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -156,14 +150,14 @@ func (h *hub) after(cursor api.Cursor, max int) fetched {
 	})
 	switch {
 	case found:
-		return fetched{items: slices.Clone(h.items[i+1 : min(i+1+max, len(h.items))])}
+		return readable(h.items[i+1:min(i+1+max, len(h.items))], brief)
 	case i > 0 && i < len(h.items) && h.items[i].Seq == seq+1 && h.items[i].Sub == 0:
 		// The cursor is inside deltas that were never kept here: the next durable message replaces
 		// them.
-		return fetched{items: slices.Clone(h.items[i:min(i+max, len(h.items))])}
+		return readable(h.items[i:min(i+max, len(h.items))], brief)
 	case seq < h.seq:
 		if len(h.items) > 0 && h.items[0].Seq == seq+1 && h.items[0].Sub == 0 {
-			return fetched{items: slices.Clone(h.items[:min(max, len(h.items))])}
+			return readable(h.items[:min(max, len(h.items))], brief)
 		}
 		return fetched{behind: true}
 	}
@@ -172,6 +166,22 @@ func (h *hub) after(cursor api.Cursor, max int) fetched {
 		h.restart = h.partial()
 	}
 	return fetched{items: h.restart, wait: h.changed}
+}
+
+// readable returns the items up to the first large one, which is first read from the log. If brief is set, it returns all,
+// and large ones without their text.
+func readable(items []Item, brief bool) fetched {
+	items = slices.Clone(items)
+	for i := range items {
+		switch it := &items[i]; {
+		case !it.large:
+		case brief:
+			it.msg = it.brief
+		default:
+			return fetched{items: items[:i], behind: i == 0}
+		}
+	}
+	return fetched{items: items}
 }
 
 func compare(a, b uint64) int {

@@ -25,7 +25,7 @@ func TestHub_restart(t *testing.T) {
 		t.Helper()
 		h.items = nil // a viewer without kept items
 		var got []string
-		f := h.after(api.Cursor{Epoch: h.epoch, Seq: seq, Sub: 0}, 10)
+		f := h.after(api.Cursor{Epoch: h.epoch, Seq: seq, Sub: 0}, 10, false)
 		for _, it := range f.items {
 			got = append(got, string(it.msg))
 		}
@@ -71,7 +71,7 @@ func TestHub_after(t *testing.T) {
 			if c.behind {
 				want = nil
 			}
-			f := h.after(api.Cursor{Epoch: h.epoch, Seq: c.place.seq, Sub: c.place.sub}, most)
+			f := h.after(api.Cursor{Epoch: h.epoch, Seq: c.place.seq, Sub: c.place.sub}, most, false)
 			var got []at
 			for _, it := range f.items {
 				got = append(got, at{it.Seq, it.Sub})
@@ -95,7 +95,7 @@ func TestHub_skipped(t *testing.T) {
 		want     string // of the items
 		behind   bool
 	}{{5, 1, "", true}, {5, 3, "5.4 6.0 6.5 7.0", false}, {5, 7, "6.0 6.5 7.0", false}, {6, 2, "", true}, {6, 9, "7.0", false}} {
-		f := h.after(api.Cursor{Epoch: h.epoch, Seq: tt.seq, Sub: tt.sub}, 100)
+		f := h.after(api.Cursor{Epoch: h.epoch, Seq: tt.seq, Sub: tt.sub}, 100, false)
 		var got []string
 		for _, it := range f.items {
 			got = append(got, fmt.Sprintf("%d.%d", it.Seq, it.Sub))
@@ -134,17 +134,17 @@ func TestHub_largeUnwatched(t *testing.T) {
 	if len(h.items) != 0 || h.bytes != 0 {
 		t.Errorf("%d messages are kept with %d bytes, want none", len(h.items), h.bytes)
 	}
-	if f := h.after(api.Cursor{Epoch: "e", Seq: 0}, 10); !f.behind {
+	if f := h.after(api.Cursor{Epoch: "e", Seq: 0}, 10, false); !f.behind {
 		t.Errorf("a viewer at the start gets %+v, want that it is behind", f)
 	}
-	if f := h.after(api.Cursor{Epoch: "e", Seq: 1}, 10); f.behind || f.wait == nil {
+	if f := h.after(api.Cursor{Epoch: "e", Seq: 1}, 10, false); f.behind || f.wait == nil {
 		t.Errorf("a viewer that has the message gets %+v, want that it waits", f)
 	}
 	h.publish([]Item{{Seq: 2, msg: []byte("small")}}, noPartial)
-	if f := h.after(api.Cursor{Epoch: "e", Seq: 1}, 10); len(f.items) != 1 || f.items[0].Seq != 2 {
+	if f := h.after(api.Cursor{Epoch: "e", Seq: 1}, 10, false); len(f.items) != 1 || f.items[0].Seq != 2 {
 		t.Errorf("then it gets %+v, want message 2", f)
 	}
-	if f := h.after(api.Cursor{Epoch: "e", Seq: 0}, 10); !f.behind {
+	if f := h.after(api.Cursor{Epoch: "e", Seq: 0}, 10, false); !f.behind {
 		t.Errorf("the one at the start gets %+v, want that it is behind", f)
 	}
 }
@@ -163,20 +163,20 @@ func TestHub_partial(t *testing.T) {
 	for sub := uint64(1); sub < ringItems; sub++ {
 		h.publish([]Item{{Seq: 1, Sub: sub}}, partial)
 	}
-	if got := h.after(api.Cursor{Epoch: h.epoch, Seq: 1, Sub: 0}, ringItems).items; len(got) != ringItems-1 || got[0].Sub != 1 || asked != 0 {
+	if got := h.after(api.Cursor{Epoch: h.epoch, Seq: 1, Sub: 0}, ringItems, false).items; len(got) != ringItems-1 || got[0].Sub != 1 || asked != 0 {
 		t.Errorf("%d of %d deltas; what is partial was taken %d times", len(got), ringItems-1, asked)
 	}
 	for _, sub := range []uint64{ringItems, ringItems + 1} { // the durable message is dropped, then a delta
 		h.publish([]Item{{Seq: 1, Sub: sub}}, partial)
 	}
-	if got := h.after(api.Cursor{Epoch: h.epoch, Seq: 1, Sub: 0}, ringItems).items; len(got) != 1 || got[0].Sub != ringItems+1 {
+	if got := h.after(api.Cursor{Epoch: h.epoch, Seq: 1, Sub: 0}, ringItems, false).items; len(got) != 1 || got[0].Sub != ringItems+1 {
 		t.Errorf("a viewer that misses deltas gets %v", got)
 	}
-	if got := h.after(api.Cursor{Epoch: h.epoch, Seq: 1, Sub: ringItems}, ringItems).items; len(got) != 1 || got[0].Sub != ringItems+1 {
+	if got := h.after(api.Cursor{Epoch: h.epoch, Seq: 1, Sub: ringItems}, ringItems, false).items; len(got) != 1 || got[0].Sub != ringItems+1 {
 		t.Errorf("a viewer that has the one before gets %v", got)
 	}
 	h.publish([]Item{{Seq: 2}}, partial)
-	if got := h.after(api.Cursor{Epoch: h.epoch, Seq: 1, Sub: ringItems + 1}, ringItems); len(got.items) != 1 || got.items[0].Seq != 2 || h.partial != nil {
+	if got := h.after(api.Cursor{Epoch: h.epoch, Seq: 1, Sub: ringItems + 1}, ringItems, false); len(got.items) != 1 || got.items[0].Seq != 2 || h.partial != nil {
 		t.Errorf("after the next durable message a viewer gets %v", got.items)
 	}
 }
@@ -185,7 +185,7 @@ func TestHub_partial(t *testing.T) {
 func TestHub_close(t *testing.T) {
 	h := newHub("s", "e", 1)
 	wake := h.next()
-	if f := h.after(api.Cursor{Epoch: "e", Seq: 1}, 10); f.closed {
+	if f := h.after(api.Cursor{Epoch: "e", Seq: 1}, 10, false); f.closed {
 		t.Error("an open hub is closed")
 	}
 	for range 2 {
@@ -195,7 +195,7 @@ func TestHub_close(t *testing.T) {
 		default:
 			t.Error("the viewers still wait")
 		}
-		if f := h.after(api.Cursor{Epoch: "e", Seq: 1}, 10); !f.closed {
+		if f := h.after(api.Cursor{Epoch: "e", Seq: 1}, 10, false); !f.closed {
 			t.Error("a closed hub is open")
 		}
 	}

@@ -84,8 +84,11 @@ var errContent = errors.New("server: the text of an input is not JSON")
 // isText reports whether the content is a text, not blocks.
 func (in input) isText() bool { return strings.HasPrefix(string(in.Content), `"`) }
 
-// text returns the text of an input, for titles.
+// text returns the text of an input, for titles: of a large one its beginning.
 func (in input) text() string {
+	if in.isText() {
+		in.Content = startOf(in.Content, len(`\u0000`)*maxTitled)
+	}
 	a, err := in.forAgent()
 	if err != nil {
 		return ""
@@ -98,6 +101,25 @@ func (in input) text() string {
 		}
 	}
 	return text
+}
+
+// startOf returns a JSON string, or of one with more than n bytes its start as one.
+func startOf(text event.JSON, n int) event.JSON {
+	if len(text) <= n {
+		return text
+	}
+	at := len(`"`)
+	for at < n-len(`"`) {
+		switch {
+		case text[at] != '\\':
+			at++
+		case strings.HasPrefix(string(text[at:]), `\u`):
+			at += len(`\u0000`)
+		default:
+			at += len(`\n`)
+		}
+	}
+	return text[:min(at, len(text)-len(`"`))] + `"`
 }
 
 // blocks returns the content of an input for events.

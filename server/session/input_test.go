@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/seed7221b0f9/parley/agent/event"
@@ -171,6 +172,31 @@ func TestInput_text(t *testing.T) {
 			t.Errorf("the text of %s is %q, want %q", content, got, want)
 		}
 	}
+	// The beginning of a large text has the same title, wherever it is cut.
+	for _, part := range []string{"word ", "é ", "\n\"", "\u0001", "😀 "} {
+		for before := range 7 {
+			text := strings.Repeat("a", before) + strings.Repeat(part, 7*maxTitled/len(part))
+			for _, content := range []event.JSON{event.Quote(text), inASCII(text)} {
+				got := (input{Content: content}).text()
+				if !strings.HasPrefix(text, strings.TrimRight(got, "\ufffd")) || len(got) < maxTitled || promptTitle(got) != promptTitle(text) {
+					t.Errorf("the beginning of %.40q has %d bytes and the title %q", content, len(got), promptTitle(got))
+				}
+			}
+		}
+	}
+}
+
+// inASCII returns a JSON string with an escape for everything but letters and spaces.
+func inASCII(text string) event.JSON {
+	var b strings.Builder
+	for _, unit := range utf16.Encode([]rune(text)) {
+		if unit == ' ' || unit >= 'a' && unit <= 'z' {
+			b.WriteByte(byte(unit))
+		} else {
+			fmt.Fprintf(&b, `\u%04x`, unit)
+		}
+	}
+	return event.JSON(`"` + b.String() + `"`)
 }
 
 // An excerpt is one line around the first match, cut between characters, with marks where it is cut.

@@ -205,6 +205,9 @@ func merged(carried, own *facts) *facts {
 	if both.Owner == nil {
 		both.Owner = carried.Owner
 	}
+	if both.Host == nil {
+		both.Host, both.HostIn, both.Box = carried.Host, carried.HostIn, carried.Box
+	}
 	return &both
 }
 

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
 // largeMessage is the length from which the content of an input is not copied into its messages.
@@ -29,16 +31,28 @@ func (j *journal) large(now, head string, ev event.Event) (record, bool) {
 	if !found || bytes.Contains(end, []byte(placeholder)) {
 		return record{}, false // the event has the text of the placeholder
 	}
-	return record{Time: now, line: start, middle: text, end: bytes.Clone(end)}, true
+	return record{Time: now, line: start, middle: text, end: bytes.Clone(end), brief: bytes.Clone(lines[0][len(head):])}, true
 }
 
 // quoted returns the text of a message as JSON, which is the content of its input.
 func (j *journal) quoted(ev *event.UserMessage) event.JSON {
 	text := ev.Blocks[0].Text
-	if in, ok := j.core.input(ev.UUID); ok && in.isText() && in.Content.Text() == text {
+	if in, ok := j.core.input(ev.UUID); ok && quotes(in.Content, text) {
 		return in.Content
 	}
 	return event.Quote(text)
+}
+
+// quotes reports whether a JSON string is that of a text, in the server's form. It copies neither.
+func quotes(quoted event.JSON, text string) bool {
+	rest, ok := strings.CutPrefix(string(quoted), `"`)
+	for part := range jsonwire.Quoted(text) {
+		if !ok || len(rest) < len(part) || rest[:len(part)] != string(part) {
+			return false
+		}
+		rest = rest[len(part):]
+	}
+	return ok && rest == `"`
 }
 
 // piecesLog is a log that takes events in pieces.

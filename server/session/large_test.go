@@ -9,11 +9,12 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/internal/test/short"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 // TestLarge checks that the record of a large message, in pieces, is the one that it has in one place.
 func TestLarge(t *testing.T) {
-	short.SkipLong(t, "encodes large messages")
+	short.SkipQuick(t, "encodes large messages")
 	text := strings.Repeat("a\"é\n", largeMessage/4)
 	header := event.Header{UUID: "u", SessionID: "s", Provider: "p"}
 	content := event.Quote(text)
@@ -63,6 +64,9 @@ func TestLarge(t *testing.T) {
 			if n := rec.size(recordHead("time")); n != len(msg[0]) {
 				t.Errorf("%s: its message has %d bytes, want %d", name, n, len(msg[0]))
 			}
+			if brief := strings.Replace(string(msg[0]), string(content), placeholder, 1); c.large && string(rec.brief) != brief {
+				t.Errorf("%s: its brief message is %.1000s, want %.1000s", name, rec.brief, brief)
+			}
 			if again, _ := rec.pieces(); !reflect.DeepEqual(again, pieces) {
 				t.Errorf("%s: it is another record when it is written again", name)
 			}
@@ -79,16 +83,29 @@ func TestAppendPieces(t *testing.T) {
 	}
 }
 
-// TestHub_large checks that a message that is only in the log, and the messages before it, are not sent from memory.
+// TestHub_large checks that a viewer reads the log for a message that is only there, at each position, and that one that takes a
+// brief message does not.
 func TestHub_large(t *testing.T) {
 	h := newHub("s", "e", 0)
 	h.watch(1)
 	h.publish([]Item{{Seq: 1, msg: []byte("one")}}, noPartial)
-	h.publish([]Item{{Seq: 2, msg: []byte("two")}, {Seq: 3, large: true}, {Seq: 4, msg: []byte("four")}}, noPartial)
-	if len(h.items) != 1 || h.items[0].Seq != 4 || h.bytes != len("four") {
-		t.Errorf("%d messages are kept with %d bytes, want the last", len(h.items), h.bytes)
-	}
-	if h.seq != 4 {
-		t.Errorf("the newest is %d, want 4", h.seq)
+	h.publish([]Item{{Seq: 2, msg: []byte("two")}, {Seq: 3, large: true, brief: []byte("brief")}, {Seq: 4, msg: []byte("four")}}, noPartial)
+	for _, tt := range []struct {
+		seq    uint64
+		brief  bool
+		want   string
+		behind bool
+	}{
+		{0, false, "one two", false}, {1, false, "two", false}, {2, false, "", true}, {3, false, "four", false},
+		{0, true, "one two brief four", false}, {2, true, "brief four", false}, {3, true, "four", false},
+	} {
+		var got []string
+		f := h.after(api.Cursor{Epoch: "e", Seq: tt.seq}, 10, tt.brief)
+		for _, it := range f.items {
+			got = append(got, string(it.msg))
+		}
+		if strings.Join(got, " ") != tt.want || f.behind != tt.behind {
+			t.Errorf("after %d, brief %v: %q, behind %v; want %s, %v", tt.seq, tt.brief, got, f.behind, tt.want, tt.behind)
+		}
 	}
 }

@@ -30,8 +30,9 @@ type life struct {
 	sending      bool         // an input is being sent to the agent
 	unsent       bool         // an input could not be written and stays in the queue
 	draining     bool
-	away         bool      // the agent runs on a machine that is unreachable
-	quiet        time.Time // time of the last activity
+	away         bool       // the agent runs under a host that is unreachable
+	ending       occurrence // the reason of the requested end of that agent
+	quiet        time.Time  // time of the last activity
 	stalled      stallStep
 }
 
@@ -186,9 +187,26 @@ func (l *life) open(ctx context.Context, resume string, spoken bool, opts agent.
 	if err != nil {
 		return nil, nil, err
 	}
-	kept, err := l.keeper(resume, &opts)
+	ctx, cancel := context.WithTimeout(ctx, l.srv.opts.StartTimeout)
+	defer cancel()
+	session, kept, err := l.openUnder(ctx, resume, spoken, &opts)
+	for n := 1; err != nil && n < startTries && kept.lost() && ctx.Err() == nil; n++ {
+		session, kept, err = l.openUnder(ctx, resume, spoken, &opts) // over the next link; the agent of the lost one is ended then
+	}
 	if err != nil {
 		admitted.end()
+		return nil, nil, err
+	}
+	l.post(func() { l.given, l.spawner = opts.Env, kept })
+	return session, admitted, nil
+}
+
+// startTries limits the starts of an agent whose link to the host is lost meanwhile.
+const startTries = 3
+
+// openUnder starts the agent, under a host if it has one.
+func (l *life) openUnder(ctx context.Context, resume string, spoken bool, opts *agent.Options) (session agent.Session, kept *hostSpawner, err error) {
+	if kept, err = l.keeper(resume, opts); err != nil {
 		return nil, nil, err
 	}
 	if kept != nil {
@@ -197,21 +215,15 @@ func (l *life) open(ctx context.Context, resume string, spoken bool, opts agent.
 			opts.Keeper = kept.keeper
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, l.srv.opts.StartTimeout)
-	defer cancel()
-	var session agent.Session
 	if resume != "" {
-		session, err = l.resume(ctx, resume, spoken, opts)
+		session, err = l.resume(ctx, resume, spoken, *opts)
 	} else {
-		session, err = l.provider.Open(ctx, opts)
+		session, err = l.provider.Open(ctx, *opts)
 	}
 	if err != nil {
-		admitted.end()
 		kept.abandon()
-		return nil, nil, err
 	}
-	l.post(func() { l.given, l.spawner = opts.Env, kept })
-	return session, admitted, nil
+	return session, kept, err
 }
 
 // keeper returns the spawner of an agent that outlives the server, nil if it does not.
@@ -221,11 +233,13 @@ func (l *life) keeper(resume string, opts *agent.Options) (*hostSpawner, error) 
 		if m == nil {
 			return nil, Fail(api.NotConnected, "machine %q has not joined since the start of the server", name)
 		}
+		opts.MaxAbsence = l.srv.opts.Machines.opts.absence(opts)
 		return m.spawner(l.id, l.core.Provider, resume, opts)
 	}
 	if _, ok := l.provider.(agent.Adopter); !ok || l.srv.opts.Host == nil {
 		return nil, nil
 	}
+	opts.MaxAbsence = l.srv.opts.Host.opts.absence(opts)
 	return l.srv.opts.Host.spawner(l.id, opts), nil
 }
 

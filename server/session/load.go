@@ -65,6 +65,10 @@ func (s *Sessions) recover(ctx context.Context) error {
 	if err := s.recoverAll(ctx, changed); err != nil {
 		return err
 	}
+	if leases := s.hosts.leases(); leases != nil {
+		s.adoptLeft(left)
+		return ctx.Err()
+	}
 	forEach(adopters, slices.Collect(maps.Keys(left)), func(id string) {
 		if _, ok := ends[id]; !ok {
 			s.opts.Host.discard(ctx, left[id])
@@ -73,6 +77,17 @@ func (s *Sessions) recover(ctx context.Context) error {
 		}
 	})
 	return ctx.Err()
+}
+
+// adoptLeft adopts the agents that were left in the host of this server of a cluster, in the background: another server may have the
+// sessions.
+func (s *Sessions) adoptLeft(left map[string]*leftAgent) {
+	h := s.opts.Host
+	if h.running() == nil {
+		return
+	}
+	ids := s.hosts.add(h, left)
+	s.wg.Go(func() { s.hosts.adopt(s.ctx, h.key, ids) })
 }
 
 // adopters is the number of concurrent adoptions, so that an agent that does not answer its handshake does not delay
@@ -125,8 +140,12 @@ func (s *Sessions) recoverAll(ctx context.Context, ids []string) error {
 	return ctx.Err()
 }
 
-// recoverOne loads a session, writes the consequences of its server's death, and leaves it on disk.
+// recoverOne loads a session, writes the consequences of its server's death, and leaves it on disk. In a cluster it
+// leaves a session without consequences to its owner: otherwise every start of a server would grow the log by a record.
 func (s *Sessions) recoverOne(ctx context.Context, id string) error {
+	if settled, err := s.settled(ctx, id); settled || err != nil {
+		return err
+	}
 	a, err := s.load(ctx, id)
 	if isNotOwner(err) {
 		return s.peek(ctx, id)
@@ -140,6 +159,25 @@ func (s *Sessions) recoverOne(ctx context.Context, id string) error {
 	a.remember()
 	a.discard()
 	return a.blocked
+}
+
+// settled reports whether a session in a cluster needs no recovery, and lists it then.
+func (s *Sessions) settled(ctx context.Context, id string) (bool, error) {
+	if s.opts.Owners == nil {
+		return false, nil
+	}
+	a, err := s.read(ctx, id, true)
+	if err != nil {
+		return false, err
+	}
+	defer a.cancel()
+	if !a.settledOnDisk() || len(s.losses(id)) > 0 {
+		return false, nil
+	}
+	s.updated(id, a.core.AgentID, a.summary())
+	s.setTenant(id, a.core.Opened.Tenant)
+	a.remember()
+	return true, nil
 }
 
 // newActor returns an actor without a loop.
@@ -168,9 +206,26 @@ func (s *Sessions) loadWith(ctx context.Context, id string, order func(*actor)) 
 		if err != nil {
 			return nil, err
 		}
+		if err := s.elsewhere(ctx, a); err != nil {
+			a.cancel()
+			return nil, err
+		}
 		a.owner = owner
-		a.claim()
-		return a, a.settle(ctx, order)
+		claims := a.claim()
+		first := claims && a.core.Host != 0 && a.hostKey() != "" // an agent is adopted once: no earlier owner may write afterwards
+		if first {
+			if err := a.claimed(); err != nil {
+				return a, err
+			}
+		}
+		err = a.settle(ctx, order)
+		if claims {
+			a.spending.inherit()
+		}
+		if err == nil && !first {
+			err = a.claimed()
+		}
+		return a, err
 	})
 }
 
@@ -204,6 +259,7 @@ func (s *Sessions) read(ctx context.Context, id string, shown bool) (_ *actor, e
 		if err := a.shown.read(); err != nil {
 			a.logger.Warn("deltas that viewers saw cannot be read", "err", err)
 		}
+		a.shown.owned(a.core.Owner.Epoch)
 	}
 	if err := a.readAround(ctx, a.seq, told); err != nil {
 		return nil, err

@@ -125,7 +125,7 @@ func TestRecover_remembered(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				f.add(uint64(len(st.logs[id].events)), rec)
+				f.add(uint64(len(st.logs[id].events)), 0, rec)
 			}
 			if err := f.flush(); err != nil {
 				t.Fatal(err)

@@ -58,6 +58,9 @@ func (l *loop) closed() error {
 	if l.lostOwner.Load() {
 		return errNotOwner()
 	}
+	if l.srv.Working() != nil {
+		return errClosed()
+	}
 	return Fail(api.NotConnected, "the session is closed")
 }
 

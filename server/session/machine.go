@@ -27,6 +27,7 @@ type Machines struct {
 	epochs string // the data directory with the counter of epochs
 	opts   HostOptions
 	logger *slog.Logger
+	owners Owners // of a cluster; nil for a single server
 	// reached is called when a machine is reachable, with its agents in left.
 	reached func(ctx context.Context, m *machine)
 
@@ -49,6 +50,9 @@ type machine struct {
 	since time.Time  // of the last change of link
 	left  map[string]*leftAgent
 }
+
+// LinkedPrefix begins the id of a machine that joins without a token, because the server links it. No token has such an id.
+const LinkedPrefix = "link:"
 
 // maxMachines limits the machines, maxMachineName the bytes of a name.
 const (
@@ -86,10 +90,11 @@ func (ms *Machines) Serve(ctx context.Context, conn net.Conn, token string) erro
 	if err != nil {
 		return err
 	}
-	epoch, err := host.NextEpoch(ms.epochs)
+	epoch, release, err := ms.own(ctx, r.Name, strings.HasPrefix(token, LinkedPrefix))
 	if err != nil {
 		return err
 	}
+	defer release()
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()
 	link, err := host.NewLink(ctx, conn, epoch)
@@ -103,10 +108,80 @@ func (ms *Machines) Serve(ctx context.Context, conn net.Conn, token string) erro
 	}
 	ms.logger.Info("a machine has joined", "machine", r.Name)
 	ms.reached(ctx, m)
-	<-link.Done()
+	beat(link)
 	ms.disconnected(m, link)
 	ms.logger.Warn("a machine is unreachable", "machine", r.Name, "err", link.Err())
 	return link.Err()
+}
+
+// beat sends beats until a link ends.
+func beat(link *host.Link) {
+	ticker := time.NewTicker(join.PingEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-link.Done():
+			return
+		case <-ticker.C:
+			_ = link.Beat() // a failure ends the link
+		}
+	}
+}
+
+// own returns the epoch of a new link to a machine. In a cluster this server becomes the owner of the machine until release is called. A
+// machine that has dialed has left its earlier server; one that servers dial stays with the first.
+func (ms *Machines) own(ctx context.Context, name string, dialed bool) (epoch uint64, release func(), err error) {
+	if ms.owners == nil {
+		epoch, err = host.NextEpoch(ms.epochs)
+		return epoch, func() {}, err
+	}
+	ms.cut(name) // the connection before has the lease
+	key := machineKey(name)
+	for {
+		o, err := ms.owners.Own(ctx, key)
+		if err == nil {
+			return clusterEpoch + o.Epoch(), o.Release, nil
+		}
+		if !isNotOwner(err) {
+			return 0, nil, err
+		}
+		if owner, err := ms.owners.Owner(ctx, key); err == nil && owner != "" && !dialed {
+			if err := ms.owners.Yield(ctx, owner, "", key); err != nil {
+				ms.logger.Debug("the server that a machine has left does not answer", "machine", name, "owner", owner, "err", err)
+			}
+		}
+		select {
+		case <-time.After(claimPause):
+		case <-ctx.Done():
+			return 0, nil, ctx.Err()
+		}
+	}
+}
+
+// machineKey returns the name of the lease of a machine, machineOf its inverse. Names of leases have no dots.
+func machineKey(name string) string {
+	return machinePrefix + strings.NewReplacer("_", "__", ".", "_d").Replace(name)
+}
+
+func machineOf(key string) (name string, ok bool) {
+	text, ok := strings.CutPrefix(key, machinePrefix)
+	return strings.NewReplacer("__", "_", "_d", ".").Replace(text), ok
+}
+
+const machinePrefix = "m-"
+
+// cut closes the link to a machine.
+func (ms *Machines) cut(name string) {
+	m := ms.get(name)
+	if m == nil {
+		return
+	}
+	ms.mu.Lock()
+	link := m.link
+	ms.mu.Unlock()
+	if link != nil {
+		link.Close()
+	}
 }
 
 // connected makes a machine reachable over a link.
@@ -117,7 +192,7 @@ func (ms *Machines) connected(ctx context.Context, r host.Registration, link *ho
 	}
 	left := map[string]*leftAgent{}
 	for _, a := range agents {
-		l := &leftAgent{Agent: a}
+		l := &leftAgent{Agent: a, link: link}
 		l.open = func(ctx context.Context) (_ spawn.LineProcess, err error) {
 			l.process, err = link.Attach(ctx, a.Number, 0)
 			return l.process, err
@@ -222,8 +297,12 @@ func (m *machine) describe() api.Machine {
 	if m.link == nil {
 		state = api.MachineUnreachable
 	}
+	token := m.token
+	if strings.HasPrefix(token, LinkedPrefix) {
+		token = "" // there is none to revoke
+	}
 	return api.Machine{Name: m.Name, State: state, Since: Timestamp(m.since), System: m.System, Labels: m.Labels, Agents: append([]string{}, m.Agents...),
-		Directories: append([]string{}, m.Dirs...), Slots: int64(m.Slots), MaxMode: m.MaxMode, Box: m.Box, Token: m.token}
+		Directories: append([]string{}, m.Dirs...), Slots: int64(m.Slots), MaxMode: m.MaxMode, Box: m.Box, Token: token}
 }
 
 // reach returns the link to a machine.
@@ -294,7 +373,7 @@ func (ms *Machines) place(name string) (place.Place, error) {
 	if m == nil {
 		return nil, Fail(api.NotConnected, "machine %q has not joined since the server started", name)
 	}
-	return place.Remote(m.call), nil
+	return place.Remote{Call: m.call, Dial: m.dial}, nil
 }
 
 // call calls a method of the machine.
@@ -311,6 +390,15 @@ func (m *machine) call(ctx context.Context, method string, params json.RawMessag
 		return nil, Fail(api.Unsupported, "machine %q: %v", m.Name, err)
 	}
 	return text, err
+}
+
+// dial connects to something on the machine.
+func (m *machine) dial(ctx context.Context, method string, params json.RawMessage) (net.Conn, error) {
+	link, err := m.reach()
+	if err != nil {
+		return nil, err
+	}
+	return link.Tunnel(ctx, method, params)
 }
 
 // remoteProvider is the provider of a session on another machine: it has none of the features that need the files of the agent.

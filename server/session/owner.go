@@ -19,6 +19,8 @@ type Owners interface {
 	Own(ctx context.Context, session string) (Ownership, error)
 	// Owner returns the name of the server that owns a session, or "".
 	Owner(ctx context.Context, session string) (string, error)
+	// Yield asks the owner of a session to release it, because this server reaches the host with its agent.
+	Yield(ctx context.Context, owner, session, host string) error
 	// Show sends the list entry of a session that this server owns to the other servers; nil means that the session is
 	// deleted. Show does not block.
 	Show(session string, entry []byte)
@@ -27,6 +29,8 @@ type Owners interface {
 // Ownership is the ownership of a session.
 type Ownership interface {
 	Epoch() uint64
+	// Held reports whether no other server can own the session yet.
+	Held() bool
 	// Lost is closed once another server may own the session.
 	Lost() <-chan struct{}
 	// Release ends the ownership. Another server may own the session immediately.
@@ -50,6 +54,9 @@ func isNotOwner(err error) bool { return err != nil && FailureOf(err).Reason == 
 func (s *Sessions) own(ctx context.Context, id string) (Ownership, error) {
 	if s.opts.Owners == nil {
 		return nil, nil
+	}
+	if s.Giving() {
+		return nil, errNotOwner()
 	}
 	return s.opts.Owners.Own(ctx, id)
 }
@@ -85,14 +92,15 @@ func (a *actor) discard() {
 }
 
 // claim adds this server as the owner to the next record, unless the log names it already. It drops the deltas in the
-// files of this server, because the viewers saw those of the previous owner.
-func (a *actor) claim() {
+// files of this server, because the viewers saw those of the previous owner. It reports whether another server was the owner.
+func (a *actor) claim() bool {
 	if a.owner == nil || a.core.Owner.Node == a.srv.opts.Owners.Node() {
-		return
+		return false
 	}
 	a.shown.found = nil
 	a.core.Owner = ownedBy{a.srv.opts.Owners.Node(), a.owner.Epoch()}
 	a.carrying().Owner = new(a.core.Owner)
+	return true
 }
 
 // claimed writes the owner to the log, unless another record contains it.
@@ -118,13 +126,14 @@ func (s *Sessions) loadOwned(ctx context.Context, id string, load func(Ownership
 	}
 	for range maxClaims {
 		var a *actor
-		if a, err = load(owner); err == nil && owner != nil {
-			err = a.claimed()
+		if a, err = load(owner); err == nil && a.lostOwner.Load() {
+			err = errNotOwner()
 		}
 		if err == nil {
 			return a, nil
 		}
 		if a != nil {
+			a.letGo()
 			a.cancel()
 		}
 		fenced := a != nil && a.lostOwner.Load() // a later write of the load has replaced the error of the one that conflicted

@@ -495,8 +495,23 @@ func newStage(t *testing.T, o Opened) *stage {
 // emptyStage is a stage before the session is created.
 func emptyStage(t *testing.T) *stage {
 	t.Helper()
+	var c *stage
+	t.Cleanup(func() { // after Close
+		if free, waiting := c.Places(); free != c.opts.MaxAgents || waiting != 0 {
+			t.Errorf("%d places are free at the end, and %d agents wait, want all %d free", free, waiting, c.opts.MaxAgents)
+		}
+	})
 	s, st := memSessions(t)
-	c := &stage{T: t, Sessions: s, id: Prefix + "puppet", puppets: newPuppets(), log: &brokenLog{memLog: &memLog{}, fail: map[string]error{}}, lines: &lockedBuffer{}}
+	t.Cleanup(func() { // before Close
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for id, e := range s.entries {
+			if e.refs != 0 && !t.Failed() {
+				t.Errorf("%d uses of %s are left at the end, want none", e.refs, id)
+			}
+		}
+	})
+	c = &stage{T: t, Sessions: s, id: Prefix + "puppet", puppets: newPuppets(), log: &brokenLog{memLog: &memLog{}, fail: map[string]error{}}, lines: &lockedBuffer{}}
 	c.store = &brokenStore{memStore: st, log: c.log, ends: map[string]uint64{}}
 	s.opts.Store = c.store
 	s.logger = slog.New(slog.NewTextHandler(c.lines, nil))

@@ -30,6 +30,7 @@ type record struct {
 	// Of a message that is too large to be in one place: its middle, and its end. Msg is absent then, and line has its start.
 	middle event.JSON
 	end    []byte
+	brief  []byte // the message with a placeholder for the middle
 }
 
 // isLarge reports whether the message is in pieces.
@@ -76,6 +77,7 @@ type facts struct {
 	Asked      *asking     `json:"asked,omitempty"`
 	Given      *keptAnswer `json:"given,omitempty"`    // a person's answer
 	Host       *uint32     `json:"host,omitempty"`     // the number of the agent at its host; 0 is none
+	HostIn     string      `json:"host_in,omitempty"`  // in a cluster: the key of the host of the agent with this number
 	Box        *api.Box    `json:"box,omitempty"`      // of the agent with this number
 	Line       uint64      `json:"line,omitempty"`     // the last line of the agent that the record and those before account for
 	Resolved   string      `json:"resolved,omitempty"` // a request that is closed
@@ -159,12 +161,26 @@ func (r record) facts() ([]byte, error) {
 	return append([]byte(`,"f":`), facts...), nil
 }
 
+// decodeRecord decodes a record of the log. Its message shares the memory of data.
 func decodeRecord(data []byte) (record, error) {
-	var r record
+	var r struct {
+		Time  string  `json:"t"`
+		Msg   inPlace `json:"m"`
+		Facts *facts  `json:"f"`
+	}
 	if err := json.Unmarshal(data, &r); err != nil {
 		return record{}, fmt.Errorf("server: a record of the log: %w", err)
 	}
-	return r, nil
+	return record{Time: r.Time, Msg: json.RawMessage(r.Msg), Facts: r.Facts}, nil
+}
+
+// inPlace is a JSON value in the memory from which it was decoded.
+type inPlace []byte
+
+// UnmarshalJSON keeps data.
+func (s *inPlace) UnmarshalJSON(data []byte) error {
+	*s = data[:len(data):len(data)]
+	return nil
 }
 
 // Timestamp formats a time for records and envelopes.

@@ -18,6 +18,17 @@ type pendingPrompt struct {
 
 func (r pendingPrompt) id() string { return r.Prompt.RequestID() }
 
+// event returns the event of the request, nil for the zero value.
+func (r pendingPrompt) event() event.Event {
+	switch {
+	case r.Prompt.Permission != nil:
+		return r.Prompt.Permission
+	case r.Prompt.Question != nil:
+		return r.Prompt.Question
+	}
+	return nil
+}
+
 // asking is the fact that a record is a request to a person. Its message is the request.
 type asking struct {
 	AskedAt string `json:"asked_at"`

@@ -14,69 +14,92 @@ import (
 // Requests are the calls about open requests of agents.
 type Requests struct{ *Sessions }
 
-// respond answers a request once. The answer is in the log before the agent acts on it.
+// respond answers a request once. The answer is in the log before the agent acts on it: from then on the call succeeds, whichever server has
+// the agent, unless the agent itself refuses the answer or ends.
 func (s Requests) respond(ctx context.Context, id, requestID, key, by string, decide func(*core) (reply, error)) (api.RespondResult, error) {
 	a, release, err := s.useAgent(ctx, id)
 	if err != nil {
 		return api.RespondResult{}, err
 	}
 	defer release()
-	var result api.RespondResult
-	var rep reply
-	var session agent.Session
-	var unseen bool
-	err = a.call(ctx, func() error {
-		if k, ok := a.core.accepted(key); ok {
-			result = api.RespondResult{Accepted: true, By: k.By, Seq: k.Seq}
-			return nil
-		}
-		if a.core.State == LostHost {
-			return Fail(api.NotOwner, "another server owns the session")
-		}
-		var err error
-		if rep, err = decide(&a.core); err != nil {
-			return err
-		}
-		if requestID == a.core.Memory.Asked {
-			err := a.recall(rep, key, by)
-			result = api.RespondResult{Accepted: err == nil, By: by, Seq: a.seq}
-			return err
-		}
-		if err := a.linked(); err != nil {
-			return err
-		}
-		if a.agent == nil {
-			return Conflict("the agent that asked is gone")
-		}
-		if err := a.commit(a.core.answer(requestID, rep, key, by)...); err != nil {
-			return err
-		}
-		session, unseen = a.agent.session, a.unseen[requestID]
-		result = api.RespondResult{Accepted: true, By: by, Seq: a.seq}
-		return nil
+	var r response
+	err = a.call(ctx, func() (err error) {
+		r, err = a.respond(requestID, key, by, decide)
+		return err
 	})
-	if err != nil || session == nil {
-		return result, err
+	if err != nil || r.session == nil {
+		return r.result, err
 	}
 	// The answer is stored, even if the caller disconnects.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.opts.CallTimeout)
 	defer cancel()
-	err = session.Answer(ctx, requestID, rep.answer)
-	if err == nil || unseen && errors.Is(err, agent.ErrNotOpen) { // answerAgain answers it, or has
-		return result, nil
+	err = r.session.Answer(ctx, requestID, r.answer)
+	if err == nil || r.unseen && errors.Is(err, agent.ErrNotOpen) { // answerAgain answers it, or has
+		return r.result, nil
 	}
 	ctx, cancel = a.bounded()
 	defer cancel()
-	if err := a.call(ctx, func() error { return a.answerLost(err) }); err != nil {
-		return api.RespondResult{}, err
+	lost := a.call(ctx, func() error { return a.answerLost(r, err) })
+	if lost == nil || a.lostOwner.Load() { // the next owner gives it to the agent
+		return r.result, nil
 	}
-	return result, nil
+	return api.RespondResult{}, lost
 }
 
-// answerLost records that a stored answer did not reach the agent. The next server gives it to an agent that stays with the host.
-func (a *actor) answerLost(err error) error {
-	if a.left != nil {
+// response is an answer that was stored.
+type response struct {
+	result  api.RespondResult
+	session agent.Session // the agent that is to get the answer now, or nil
+	request pendingPrompt
+	answer  agent.Answer
+	unseen  bool // the agent has not repeated the request since its adoption
+}
+
+// respond stores an answer. An agent that this server does not reach gets it after its adoption, here or by the next server.
+func (a *actor) respond(requestID, key, by string, decide func(*core) (reply, error)) (r response, err error) {
+	if k, ok := a.core.accepted(key); ok {
+		r.result = api.RespondResult{Accepted: true, By: k.By, Seq: k.Seq}
+		return r, nil
+	}
+	if a.core.State == LostHost {
+		return r, errNotOwner()
+	}
+	rep, err := decide(&a.core)
+	if err != nil {
+		return r, err
+	}
+	r.answer = rep.answer
+	r.request, _ = a.core.request(requestID)
+	if requestID == a.core.Memory.Asked {
+		err := a.recall(rep, key, by)
+		r.result = api.RespondResult{Accepted: err == nil, By: by, Seq: a.seq}
+		return r, err
+	}
+	if err := a.linked(); err != nil && a.machine() != "" {
+		return r, err
+	}
+	if a.agent == nil && !a.away && a.left == nil {
+		return r, Conflict("the agent that asked is gone")
+	}
+	if err := a.commit(a.core.answer(requestID, rep, key, by)...); err != nil {
+		return r, err
+	}
+	if a.agent != nil {
+		r.session, r.unseen = a.agent.session, a.unseen[requestID]
+	}
+	r.result = api.RespondResult{Accepted: true, By: by, Seq: a.seq}
+	return r, nil
+}
+
+// answerLost records that a stored answer did not reach the agent. An agent that runs on gets it after its adoption. If the agent refuses the
+// answer, the request is open again.
+func (a *actor) answerLost(r response, err error) error {
+	if a.left != nil || a.away || a.lostLink() || a.lostOwner.Load() || a.agent != nil && a.agent.session != r.session {
 		return nil
+	}
+	if ev := r.request.event(); ev != nil && a.agent != nil && (errors.Is(err, agent.ErrInvalid) || errors.Is(err, agent.ErrUnsupported)) {
+		a.reopen(r.session, ev)
+		return err
 	}
 	a.draft(draft{event: &event.Notice{Header: a.core.header(""), Severity: event.NoticeWarning, Code: "answer_lost",
 		Text: "An answer did not reach the agent: " + FailureOf(err).Message}})

@@ -150,7 +150,7 @@ func drawn(all []parts.Part) map[string]string {
 // once, in any form, that a stream that continues at the position has exactly the missing parts, and
 // that both encoders follow the rules of their protocols.
 func TestReduce_recordings(t *testing.T) {
-	short.SkipLong(t, "reduces every recording")
+	short.SkipQuick(t, "reduces every recording")
 	dirs, err := filepath.Glob(filepath.FromSlash("../../testdata/wire/*"))
 	if err != nil || len(dirs) < 100 {
 		t.Fatalf("%d recordings, %v", len(dirs), err)

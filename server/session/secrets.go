@@ -1,8 +1,10 @@
 package session
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -34,11 +36,21 @@ func (s *Sessions) hideSecrets(id string, o *Opened) (err error) {
 	if err != nil {
 		return err
 	}
+	if s.opts.Secrets != nil {
+		if err = s.shareSecrets(id, data); err == nil {
+			o.Secret, o.Params.MCPServers, o.Params.Agents = true, "", ""
+		}
+		return err
+	}
 	f, err := os.OpenFile(s.secretPath(id), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
+	defer func() {
+		if err = errors.Join(err, f.Close()); err != nil {
+			_ = os.Remove(f.Name()) // a part of it
+		}
+	}()
 	if _, err := f.Write(sealed.Seal(data)); err != nil {
 		return err
 	}
@@ -53,11 +65,8 @@ func (s *Sessions) withSecrets(id string, o *Opened) (api.ConnectParams, error) 
 	if !o.Secret {
 		return p, nil
 	}
-	data, err := regularfile.Read(s.secretPath(id), maxSecrets)
+	data, err := s.readSecrets(id)
 	if err != nil {
-		return p, err
-	}
-	if data, err = sealed.Open(data); err != nil {
 		return p, err
 	}
 	var found secrets
@@ -66,6 +75,50 @@ func (s *Sessions) withSecrets(id string, o *Opened) (api.ConnectParams, error) 
 	}
 	p.MCPServers, p.Agents = found.MCPServers, found.Agents
 	return p, nil
+}
+
+// readSecrets returns the secrets of a session, in a cluster those that all servers share. A file of this server from before it joined the
+// cluster becomes shared.
+func (s *Sessions) readSecrets(id string) ([]byte, error) {
+	if s.opts.Secrets != nil {
+		ctx, cancel := context.WithTimeout(s.ctx, s.opts.CallTimeout)
+		defer cancel()
+		data, err := s.opts.Secrets.Read(ctx, id)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return data, err
+		}
+	}
+	data, err := regularfile.Read(s.secretPath(id), maxSecrets)
+	if err != nil {
+		return nil, err
+	}
+	if data, err = sealed.Open(data); err != nil || s.opts.Secrets == nil {
+		return data, err
+	}
+	if err := s.shareSecrets(id, data); err != nil {
+		return nil, err
+	}
+	return data, os.Remove(s.secretPath(id))
+}
+
+// shareSecrets stores the secrets of a session for all servers of the cluster.
+func (s *Sessions) shareSecrets(id string, data []byte) error {
+	ctx, cancel := context.WithTimeout(s.ctx, s.opts.CallTimeout)
+	defer cancel()
+	return s.opts.Secrets.Write(ctx, id, data)
+}
+
+// removeSecrets deletes the secrets of a session.
+func (s *Sessions) removeSecrets(ctx context.Context, id string) error {
+	if s.opts.Secrets != nil {
+		if err := s.opts.Secrets.Remove(ctx, id); err != nil {
+			return err
+		}
+	}
+	if err := os.Remove(s.secretPath(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // params returns the parameters of the session. If its secrets are missing, the session works

@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/host"
 	"github.com/seed7221b0f9/parley/internal/sparing"
 	"github.com/seed7221b0f9/parley/server/budget"
 )
@@ -110,7 +111,7 @@ func (a *actor) give(in input, out agent.Input, looked <-chan struct{}) {
 func (a *actor) sendFailed(id string, err error) {
 	a.logger.Warn("an input was not sent", "input", id, "err", err)
 	in, ok := a.core.input(id)
-	if !ok || in.Status != inputSent || a.left != nil || a.away || a.lostLink() || errors.Is(err, agent.ErrClosed) {
+	if !ok || in.Status != inputSent || a.left != nil || a.away || a.lostLink() || errors.Is(err, agent.ErrClosed) || errors.Is(err, host.ErrLinkLost) {
 		return
 	}
 	in.Status = inputUnknown

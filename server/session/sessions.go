@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"log/slog"
 	"os"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"github.com/seed7221b0f9/parley/eventlog"
 	"github.com/seed7221b0f9/parley/internal/admission"
 	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/blob"
 	"github.com/seed7221b0f9/parley/server/budget"
 	"github.com/seed7221b0f9/parley/server/place"
 	"github.com/seed7221b0f9/parley/webhook"
@@ -135,7 +135,7 @@ func (s *Sessions) Delete(ctx context.Context, id string, agentFiles bool) (dir,
 		return "", "", err
 	}
 	defer release()
-	if err := a.end(ctx); err != nil {
+	if err := a.end(ctx); err != nil && !errors.Is(err, eventlog.ErrFull) { // deleting makes room
 		return "", "", err
 	}
 	var agentID string
@@ -166,10 +166,7 @@ func (s *Sessions) Delete(ctx context.Context, id string, agentFiles bool) (dir,
 	if s.opts.Owners != nil {
 		s.opts.Owners.Show(id, nil)
 	}
-	if err := os.Remove(s.secretPath(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return dir, machine, err
-	}
-	return dir, machine, nil
+	return dir, machine, s.removeSecrets(ctx, id)
 }
 
 // Undisturbed returns a context for a change that must not stop halfway if the caller disconnects.
@@ -207,10 +204,12 @@ type Options struct {
 	Dir   string // directory of the text that viewers saw until the log has it
 	// SecretDir is the directory of session parameters that may contain passwords.
 	SecretDir string
-	List      string // the file with the list entries of sessions
-	Logger    *slog.Logger
-	Tracer    Tracer
-	Now       func() time.Time // the clock of limits
+	// Secrets stores these parameters for all servers of a cluster; nil means a single server.
+	Secrets blob.Store
+	List    string // the file with the list entries of sessions
+	Logger  *slog.Logger
+	Tracer  Tracer
+	Now     func() time.Time // the clock of limits
 
 	// AllowBypass allows sessions without permissions.
 	AllowBypass bool
@@ -289,6 +288,7 @@ type Sessions struct {
 
 	lives     lives
 	followers followers
+	hosts     *hostTable
 }
 
 // Part is a group of the calls of clients. It has no state: Of creates one.
@@ -306,13 +306,21 @@ func Open(ctx context.Context, opts Options) (*Sessions, error) {
 	}
 	s.admission = admission.New(int64(opts.MaxAgents), nil, s.evictIdle)
 	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s.hosts = newHostTable(s)
 	if opts.Machines != nil {
-		opts.Machines.reached = s.reached
+		opts.Machines.reached, opts.Machines.owners = s.reached, opts.Owners
 	}
 	if err := s.recover(ctx); err != nil {
 		s.cancel()
 		s.wg.Wait()
 		return nil, err
+	}
+	switch {
+	case s.hosts.leases() != nil:
+		s.wg.Go(func() { s.hosts.run(hostPoll) })
+	case opts.Host != nil:
+		opts.Host.watch()
+		s.wg.Go(func() { s.keepHost(s.ctx) })
 	}
 	return s, nil
 }
@@ -325,6 +333,7 @@ func (s *Sessions) Close() {
 		<-a.done
 	}
 	s.wg.Wait()
+	s.hosts.close()
 	s.remembered.close()
 }
 
@@ -349,6 +358,7 @@ func (s *Sessions) Leave(ctx context.Context) {
 			s.logger.Warn("the host was not left", "err", err)
 		}
 	}
+	s.hosts.close()
 	s.opts.Machines.leave()
 	s.Close()
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strconv"
 
 	"github.com/seed7221b0f9/parley/internal/regularfile"
@@ -27,17 +28,22 @@ type shown struct {
 
 // shownDelta is a delta with the event of the log that it follows.
 type shownDelta struct {
-	seq  uint64
-	data []byte
+	seq   uint64
+	owner uint64 // the epoch of the owner in the log when it was written; 0 without a cluster
+	data  []byte
 }
 
 // maxShown is the size limit of a file in bytes.
 const maxShown = 1 << 30
 
 // add adds a delta in the form that flush writes.
-func (f *shown) add(seq uint64, data []byte) {
+func (f *shown) add(seq, owner uint64, data []byte) {
 	f.buf = append(strconv.AppendUint(f.buf, seq, 10), ' ')
-	f.buf = append(strconv.AppendInt(f.buf, int64(len(data)), 10), '\n')
+	f.buf = strconv.AppendInt(f.buf, int64(len(data)), 10)
+	if owner > 0 {
+		f.buf = strconv.AppendUint(append(f.buf, ' '), owner, 10)
+	}
+	f.buf = append(f.buf, '\n')
 	f.buf = append(append(f.buf, data...), '\n')
 }
 
@@ -106,13 +112,21 @@ func (f *shown) read() error {
 		head, rest, ok := bytes.Cut(data, []byte("\n"))
 		var d shownDelta
 		var n int
-		if _, err := fmt.Sscanf(string(head), "%d %d", &d.seq, &n); !ok || err != nil || n < 0 || n >= len(rest) || rest[n] != '\n' {
+		read, _ := fmt.Sscanf(string(head), "%d %d %d", &d.seq, &n, &d.owner)
+		if !ok || read < 2 || n < 0 || n >= len(rest) || rest[n] != '\n' {
 			break
 		}
 		d.data, data = rest[:n], rest[n+1:]
 		f.found, f.any = append(f.found, d), true
 	}
 	return err
+}
+
+// owned drops the deltas from before the log got an owner with this epoch. Another server has written the log since then, from the
+// deltas of the log.
+func (f *shown) owned(epoch uint64) {
+	f.found = slices.DeleteFunc(f.found, func(d shownDelta) bool { return d.owner < epoch })
+	f.any = len(f.found) > 0
 }
 
 // forget removes the file after a load, because the log includes its content.

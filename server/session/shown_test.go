@@ -89,7 +89,7 @@ func TestShown_blocked(t *testing.T) {
 	}
 	n, _ := c.records(0)
 	f := shown{path: path}
-	f.add(uint64(n), rec)
+	f.add(uint64(n), 0, rec)
 	if err := f.flush(); err != nil {
 		t.Fatal(err)
 	}

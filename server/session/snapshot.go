@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/eventlog"
+	"github.com/seed7221b0f9/parley/server/api"
 )
 
 func (j *journal) restore(data []byte) error {
@@ -28,10 +29,13 @@ func (j *journal) replay(ev eventlog.Event, told uint64) error {
 	if ev.Sub > 0 && j.shown.any {
 		return nil // also in the text that viewers saw
 	}
+	rec, err := decodeRecord(ev.Data)
 	if ev.Sub == 0 {
+		if err == nil && rec.Facts != nil && rec.Facts.Owner != nil {
+			j.ownedBefore(rec.Facts.Owner.Epoch)
+		}
 		j.replayShown(ev.Seq - 1)
 	}
-	rec, err := decodeRecord(ev.Data)
 	if err != nil {
 		return err
 	}
@@ -62,6 +66,12 @@ func (j *journal) replay(ev eventlog.Event, told uint64) error {
 		j.stream.add(e)
 	}
 	return nil
+}
+
+// ownedBefore handles a record with the epoch of a new owner: deltas from before the record no longer count.
+func (j *journal) ownedBefore(epoch uint64) {
+	j.shown.owned(epoch)
+	j.stream.blocks, j.stream.progress = nil, nil
 }
 
 // replayShown adds the deltas that viewers saw after events up to seq.
@@ -97,7 +107,7 @@ func (j *journal) openMessages() []messageKey {
 
 // kept reports whether the log still has the events after seq.
 func (j *journal) kept(ctx context.Context, seq uint64) bool {
-	if seq == j.seq {
+	if seq == j.seq || len(j.hub.after(api.Cursor{Epoch: j.hub.epoch, Seq: seq}, 1, true).items) > 0 {
 		return true
 	}
 	for _, err := range j.log.Read(ctx, eventlog.Cursor{Seq: seq}) {

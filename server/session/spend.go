@@ -124,7 +124,7 @@ func (p *spending) sayUnpriced(row budget.Row, model string) {
 		if s.USD != nil {
 			p.unpriced = true
 			p.draft(draft{event: &event.Notice{Header: p.core.header(""), Severity: event.NoticeWarning, Code: noticeBudgetUnpriced,
-				Text: fmt.Sprintf("The price of %s is not known: a budget in dollars counts it when the agent says what the turn has cost.", model)}})
+				Text: fmt.Sprintf("The price of %s is not known: a budget in dollars counts it when the agent reports the cost of the turn.", model)}})
 			return
 		}
 	}
@@ -291,6 +291,15 @@ func (p *spending) release() {
 	p.srv.wake(p.srv.opts.Accounts.Release(p.id))
 }
 
+// inherit takes over the reservation that an earlier owner of the session has made: that of a turn which goes on, or one to end.
+func (p *spending) inherit() {
+	if p.core.State.busy() {
+		p.reserve()
+		return
+	}
+	p.srv.wake(p.srv.opts.Accounts.Release(p.id))
+}
+
 // noteDearest records the usage of the turn if it is the highest. The log has it with the next record, so that the session reserves as
 // much after a restart.
 func (p *spending) noteDearest() {
@@ -314,6 +323,15 @@ func (s *Sessions) wake(ids []string) {
 			s.wg.Go(func() { a.post(a.sendNext) })
 		}
 	}
+}
+
+// WakeWaiting makes the sessions that wait for a budget try again.
+func (s *Sessions) WakeWaiting() {
+	s.eachActor(func(a *actor) {
+		if a.spending.reserved == budget.Wait {
+			a.sendNext()
+		}
+	})
 }
 
 // budgetsReached makes other sessions check their limits, because one may be shared.

@@ -74,5 +74,16 @@ func (s State) next(o occurrence) (State, error) {
 // busy reports whether a turn is running.
 func (s State) busy() bool { return s == Running || s == RequiresAction }
 
+// asking returns the state of a session in s whose requests to a person are open, or not: a turn waits for a person exactly then.
+func (s State) asking(open bool) State {
+	switch {
+	case !s.busy():
+		return s
+	case open:
+		return RequiresAction
+	}
+	return Running
+}
+
 // unfinished reports whether a session in this state needs repair if no server has it in memory.
 func (s State) unfinished() bool { return s.busy() || s == Starting || s == Draining }

@@ -23,6 +23,7 @@ type table struct {
 	mu       sync.Mutex
 	entries  map[string]*entry
 	draining bool
+	giving   bool // in a cluster: the other servers get the sessions
 	closed   bool
 }
 

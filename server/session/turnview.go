@@ -38,7 +38,8 @@ func (a *actor) standing() Standing {
 }
 
 // WatchAfter returns a viewer that starts after a durable message, and the function that ends it. A
-// cursor without an epoch is of the current one. If the log no longer has the message, the error
+// cursor without an epoch is of the current one. Changes of the queue are not joined to whole queues, and the text of a large
+// prompt may be missing. If the log no longer has the message, the error
 // has the reason [api.Resync]; there is no snapshot.
 func (s *Sessions) WatchAfter(ctx context.Context, id string, at api.Cursor) (*Viewer, Standing, func(), error) {
 	a, release, err := s.watched(ctx, id)
@@ -60,6 +61,6 @@ func (s *Sessions) WatchAfter(ctx context.Context, id string, at api.Cursor) (*V
 		release()
 		return nil, Standing{}, nil, err
 	}
-	v, end := s.view(a, at, Capabilities{}, release)
+	v, end := s.view(a, at, Capabilities{Queue: true, Brief: true}, release)
 	return v, standing, end, nil
 }

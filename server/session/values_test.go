@@ -79,7 +79,11 @@ func TestCore_result(t *testing.T) {
 				if (removed == 1) != (status == inputDelivered) {
 					t.Errorf("%s: %d inputs are done", name, removed)
 				}
-				if want := map[bool]State{true: state, false: Idle}[status == inputSent || state == Idle]; to != want {
+				want := Idle
+				if status == inputSent && state != Idle {
+					want = Running
+				}
+				if to != want {
 					t.Errorf("%s: it is %s then, want %s", name, to, want)
 				}
 			}
@@ -169,17 +173,17 @@ func TestSecrets(t *testing.T) {
 func TestShown_fails(t *testing.T) {
 	dir := t.TempDir()
 	f := &shown{path: filepath.Join(dir, "missing", "f")}
-	f.add(1, []byte("a"))
+	f.add(1, 0, []byte("a"))
 	if err := f.flush(); err == nil {
 		t.Error("the first failure is not reported")
 	}
-	f.add(1, []byte("b"))
+	f.add(1, 0, []byte("b"))
 	if err := f.flush(); err != nil {
 		t.Errorf("the second failure is reported: %v", err)
 	}
 	f.path = filepath.Join(dir, "f")
 	for _, text := range []string{"c", "d"} {
-		f.add(2, []byte(text))
+		f.add(2, 0, []byte(text))
 		if err := f.flush(); err != nil {
 			t.Fatal(err)
 		}
@@ -191,7 +195,7 @@ func TestShown_fails(t *testing.T) {
 	if text, err := os.ReadFile(f.path); err != nil || len(text) == 0 {
 		t.Errorf("the file of deltas that the log lacks has %q, %v", text, err)
 	}
-	f.add(3, []byte("e"))
+	f.add(3, 0, []byte("e"))
 	if err := f.flush(); err != nil {
 		t.Errorf("after close: %v", err)
 	}

@@ -55,6 +55,7 @@ func (s *Sessions) Attach(ctx context.Context, p api.AttachParams) (api.AttachRe
 type Capabilities struct {
 	Output bool // event.CapabilityOutputDelta
 	Queue  bool // event.CapabilityQueueUpdated
+	Brief  bool // large prompts may have a placeholder for their text, which is then not read from the log
 }
 
 // Add adds a capability by its name. It ignores unknown ones.
@@ -83,7 +84,7 @@ var ErrResync = errors.New("server: the log does not have what the viewer needs"
 // sent together. Without a message it returns when ctx ends.
 func (v *Viewer) Next(ctx context.Context) ([]Item, error) {
 	for {
-		f := v.actor.hub.after(v.Cursor, viewerBatch)
+		f := v.actor.hub.after(v.Cursor, viewerBatch, v.can.Brief)
 		if f.stale {
 			return nil, ErrResync
 		}

@@ -1,7 +1,10 @@
 package session
 
 import (
+	"bytes"
+	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/seed7221b0f9/parley/agent/event"
@@ -14,7 +17,7 @@ func (j *journal) write() error {
 	if len(j.batch) == 0 {
 		return nil
 	}
-	if j.lostOwner.Load() {
+	if j.notOwner() {
 		return j.refuse()
 	}
 	records := make([][][]byte, len(j.batch))
@@ -43,7 +46,7 @@ func (j *journal) write() error {
 	items := make([]Item, len(j.batch))
 	for i, p := range j.batch {
 		j.seq++
-		items[i] = Item{Seq: j.seq, ts: p.rec.Time, msg: p.rec.Msg, large: p.rec.isLarge(), progress: event.IsTransient(p.ev), queue: p.queue}
+		items[i] = Item{Seq: j.seq, ts: p.rec.Time, msg: p.rec.Msg, large: p.rec.isLarge(), brief: p.rec.brief, progress: event.IsTransient(p.ev), queue: p.queue}
 		if p.ev != nil {
 			j.conv.Apply(p.ev)
 		}
@@ -71,6 +74,14 @@ func (j *journal) write() error {
 	return nil
 }
 
+// notOwner reports whether another server may own the session.
+func (j *journal) notOwner() bool {
+	if !j.lostOwner.Load() && j.owner != nil && !j.owner.Held() {
+		j.onLost() // before its channel is closed: this process was paused
+	}
+	return j.lostOwner.Load()
+}
+
 // refuse drops unwritten drafts of a session that another server owns.
 func (j *journal) refuse() error {
 	j.batch, j.blocked = nil, errNotOwner()
@@ -86,10 +97,20 @@ func (j *journal) append(records [][][]byte) (uint64, error) {
 		return last, err
 	}
 	at, lastErr := j.log.Last(ctx)
-	if lastErr == nil && at.Seq == j.seq+uint64(len(records)) {
+	if lastErr == nil && at.Seq == j.seq+uint64(len(records)) && j.starts(ctx, slices.Concat(records[0]...)) {
 		return at.Seq, nil
 	}
 	return 0, err
+}
+
+// starts reports whether a record is the first one after those that this server knows. It is not if another server has written meanwhile.
+func (j *journal) starts(ctx context.Context, record []byte) bool {
+	for ev, err := range j.log.Read(ctx, eventlog.Cursor{Seq: j.seq}) {
+		if err != nil || ev.Sub == 0 {
+			return err == nil && bytes.Equal(ev.Data, record)
+		}
+	}
+	return false
 }
 
 // publish shows items to the viewers.

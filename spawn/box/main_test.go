@@ -21,6 +21,7 @@ import (
 // TestMain runs the tests, or plays the process in a box that a test has started.
 func TestMain(m *testing.M) {
 	Enter()
+	fakeDockerMain()
 	spawntest.Main()
 	attemptMain()
 	code := m.Run()

@@ -40,7 +40,7 @@ func Find(path string) (string, error) {
 			return file, nil
 		}
 	}
-	return "", fmt.Errorf("%w: there is no bwrap in PATH; install your system's package bubblewrap", ErrUnavailable)
+	return "", fmt.Errorf("%w: bwrap is not in PATH; install your system's package bubblewrap", ErrUnavailable)
 }
 
 // Probe makes a box that ends at once, and returns why that is impossible. The error matches ErrUnavailable.
@@ -126,8 +126,8 @@ func (s *spawner) try(ctx context.Context) error {
 	return err
 }
 
-// Command returns the command that runs cmd in the box. Secrets stay in the environment.
-func (b *Box) Command(cmd spawn.Command) (spawn.Command, error) {
+// inspect checks a command for the box, and returns it with the path of its program.
+func (b *Box) inspect(cmd spawn.Command) (spawn.Command, error) {
 	if cmd.User != "" {
 		return cmd, fmt.Errorf("%w: a command for another user cannot run in a box", ErrRefused)
 	}
@@ -148,6 +148,15 @@ func (b *Box) Command(cmd spawn.Command) (spawn.Command, error) {
 		if real, err := filepath.EvalSymlinks(path); err != nil || real != path {
 			return cmd, errors.Join(fmt.Errorf("%w: %s does not exist or is reached through a symbolic link", ErrRefused, path), err)
 		}
+	}
+	return cmd, nil
+}
+
+// Command returns the command that runs cmd in the box. Secrets stay in the environment.
+func (b *Box) Command(cmd spawn.Command) (spawn.Command, error) {
+	cmd, err := b.inspect(cmd)
+	if err != nil {
+		return cmd, err
 	}
 	shown := *b
 	seen := sight{links: map[string]string{}, files: map[string]bool{}}

@@ -31,11 +31,15 @@ const tryArgument = "parley-box-try"
 
 // Try makes another box like this, and tries from inside.
 func (b *Box) Try(ctx context.Context, dir string, env []string, t Trial) (Seen, error) {
-	var seen Seen
 	cmd, err := b.Command(spawn.Command{Path: b.Init, Args: []string{tryArgument}, Dir: dir, Env: env})
 	if err != nil {
-		return seen, err
+		return Seen{}, err
 	}
+	return t.run(ctx, cmd)
+}
+
+// run runs the command of a trial.
+func (t Trial) run(ctx context.Context, cmd spawn.Command) (seen Seen, err error) {
 	input, err := json.Marshal(t)
 	if err != nil {
 		return seen, err

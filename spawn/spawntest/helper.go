@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // behaviourVar is the environment variable that makes a process the helper.
@@ -43,10 +44,10 @@ var behaviours = map[string]func(args []string){
 	"both":   func([]string) { fmt.Println("to stdout"); fmt.Fprintln(os.Stderr, "to stderr") },
 	"burst":  func(args []string) { _, _ = os.Stdout.Write(Bytes(number(args))) },
 	"prompt": func([]string) { prompt() },
-	"hang":   func([]string) { fmt.Println("ready"); select {} },
+	"hang":   func([]string) { fmt.Println("ready"); forever() },
 	"term":   func([]string) { awaitTerm() },
 	"parent": func([]string) { startChild() },
-	"deaf":   func([]string) { signal.Ignore(os.Interrupt, syscall.SIGTERM); fmt.Println("ready"); select {} },
+	"deaf":   func([]string) { signal.Ignore(os.Interrupt, syscall.SIGTERM); fmt.Println("ready"); forever() },
 }
 
 // Bytes returns n bytes that reveal changes by a stream: all values, lines of many lengths.
@@ -114,5 +115,11 @@ func startChild() {
 	if err := child.Start(); err != nil {
 		panic(err)
 	}
-	select {}
+	forever()
+}
+
+// forever waits without an end. The timer keeps the runtime from reporting a deadlock.
+func forever() {
+	for range time.Tick(time.Hour) {
+	}
 }

@@ -3,9 +3,10 @@
 import { render } from "preact";
 import { start } from "./state/app";
 import { signIn, signInWithCode, socketAddress } from "./state/login";
-import { keepPrefs, startPage } from "./state/prefs";
+import { keepPrefs, lang, startPage } from "./state/prefs";
 import { registerWorker } from "./state/push";
 import { followRoute, formatRoute, takeCode, takeToken } from "./state/route";
+import { fetchWords } from "./state/words";
 import { App } from "./ui/app";
 import { watchKeys } from "./ui/keys";
 import { watchInbox } from "./ui/notify";
@@ -30,6 +31,7 @@ async function main(): Promise<void> {
   if (shared !== null)
     history.replaceState(null, "", location.pathname + formatRoute({ page: "session", ids: [shared] }));
   if (location.hash.length < 3 && startPage.peek() === "home") history.replaceState(null, "", formatRoute({ page: "home" }));
+  await fetchWords(lang.peek()).catch(() => {}); // English then
   followRoute();
   watchKeys();
   watchViewport(document.documentElement);

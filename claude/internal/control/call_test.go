@@ -56,7 +56,7 @@ func TestAnswersComeOutOfOrder(t *testing.T) {
 	})
 }
 
-func TestStrayAnswersAreCountedAndIgnored(t *testing.T) {
+func TestStrayAnswersAreCounted(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, p *peer) {
 		p.succeed("never asked", `{}`)
 		id, ended := p.call(t.Context(), "a")
@@ -104,7 +104,7 @@ func TestAnswerWithoutBody(t *testing.T) {
 	})
 }
 
-func TestAnswerQuickerThanTheWriter(t *testing.T) {
+func TestAnswerBeforeWriteReturns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &peer{t: t}
 		p.mux = New(Options{Send: func(_ context.Context, line []byte) error {
@@ -118,7 +118,7 @@ func TestAnswerQuickerThanTheWriter(t *testing.T) {
 	})
 }
 
-func TestCallWithEndedContextWritesNothing(t *testing.T) {
+func TestCallAfterContextEndsWritesNothing(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, p *peer) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(errors.New("enough"))
@@ -156,7 +156,7 @@ func TestCancelAfterWritingTellsTheCLI(t *testing.T) {
 	})
 }
 
-func TestCancelFailsAtOnceThoughTheWriterIsHeldUp(t *testing.T) {
+func TestCancelWhileWriterBlocks(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, p *peer) {
 		ctx, cancel := context.WithCancel(t.Context())
 		_, ended := p.call(ctx, "a")
@@ -257,7 +257,7 @@ func TestStartEndsWithFail(t *testing.T) {
 	})
 }
 
-func TestFailEndsEveryCallWithTheCause(t *testing.T) {
+func TestFailEndsCallsWithCause(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, p *peer) {
 		_, a := p.call(t.Context(), "a")
 		_, b := p.call(t.Context(), "b")
@@ -278,7 +278,7 @@ func TestFailEndsEveryCallWithTheCause(t *testing.T) {
 	})
 }
 
-func TestNothingIsWithdrawnAfterFail(t *testing.T) {
+func TestNoWithdrawalAfterFail(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, p *peer) {
 		ctx, cancel := context.WithCancel(t.Context())
 		_, ended := p.call(ctx, "a")
@@ -291,7 +291,7 @@ func TestNothingIsWithdrawnAfterFail(t *testing.T) {
 	})
 }
 
-func TestOtherLinesAreNoConcern(t *testing.T) {
+func TestOtherLinesAreIgnored(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, p *peer) {
 		p.mux.Deliver("assistant", `{"type":"assistant"}`)
 		p.takeBack("unknown")

@@ -54,7 +54,7 @@ func TestErrorAnswers(t *testing.T) {
 	}
 }
 
-func TestWithoutHandlerEverythingIsUnsupported(t *testing.T) {
+func TestRequestsWithoutHandler(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, p *peer) {
 		p.ask("r1", "brand_new")
 		wantLines(t, p.written(), "r1", `{"type":"control_response","response":{"subtype":"error","request_id":"%ID",`+
@@ -70,7 +70,7 @@ func TestNoAnswer(t *testing.T) {
 	})
 }
 
-func TestRequestsRunSideBySide(t *testing.T) {
+func TestRequestsRunConcurrently(t *testing.T) {
 	release := map[string]chan struct{}{}
 	handle := func(_ context.Context, req Request) ([]byte, error) {
 		<-release[req.ID]
@@ -93,7 +93,7 @@ func TestRequestsRunSideBySide(t *testing.T) {
 	})
 }
 
-func TestRequestInFlightIsNotTakenTwice(t *testing.T) {
+func TestRequestInFlightIsUnique(t *testing.T) {
 	release := make(chan struct{})
 	calls := 0
 	handle := func(context.Context, Request) ([]byte, error) {
@@ -134,7 +134,7 @@ func TestWithdrawnRequestIsNotAnswered(t *testing.T) {
 	})
 }
 
-func TestIDOfWithdrawnRequestIsUsedAgain(t *testing.T) {
+func TestWithdrawnRequestIDReused(t *testing.T) {
 	var mu sync.Mutex
 	n := 0
 	first, second := make(chan struct{}), make(chan struct{})
@@ -167,7 +167,7 @@ func TestIDOfWithdrawnRequestIsUsedAgain(t *testing.T) {
 	})
 }
 
-func TestPanicIsAnErrorAnswer(t *testing.T) {
+func TestPanicReturnsErrorAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told []string
 		p := &peer{t: t}
@@ -185,7 +185,7 @@ func TestPanicIsAnErrorAnswer(t *testing.T) {
 	})
 }
 
-func TestHandlerThatEndsItsGoroutineIsAnswered(t *testing.T) {
+func TestHandlerGoexitIsAnswered(t *testing.T) {
 	handle := func(context.Context, Request) ([]byte, error) {
 		runtime.Goexit()
 		return nil, nil
@@ -196,7 +196,7 @@ func TestHandlerThatEndsItsGoroutineIsAnswered(t *testing.T) {
 	})
 }
 
-func TestFailEndsHandlersAndWaitWaitsForThem(t *testing.T) {
+func TestFailEndsHandlersBeforeWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		finish := make(chan struct{})
 		var cause error
@@ -242,7 +242,7 @@ func TestHandlerMayCall(t *testing.T) {
 	})
 }
 
-func TestHandlerThatCallsEndsWithFail(t *testing.T) {
+func TestFailEndsHandlerThatCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &peer{t: t}
 		var got error
@@ -289,7 +289,7 @@ func TestAnswerOutlivesTheHandlersContext(t *testing.T) {
 	})
 }
 
-func TestIdleIsToldBehindTheLastAnswer(t *testing.T) {
+func TestIdleFollowsLastAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		var events []string

@@ -26,7 +26,7 @@ func answer(prompt, text string) claudetest.Reply {
 	return claudetest.Say(text).When(claudetest.Match{LastIncludes: prompt})
 }
 
-func says(texts ...string) (replies []claudetest.Reply) {
+func sayAll(texts ...string) (replies []claudetest.Reply) {
 	for _, text := range texts {
 		replies = append(replies, claudetest.Say(text))
 	}
@@ -40,12 +40,12 @@ var shell = func(command string) claudetest.Reply {
 // guideRuns has every page with a program. The test fails for a page with a program that is missing
 // here.
 var guideRuns = map[string]guideRun{
-	"readme": {says("It is 4."), []string{"It is 4.", "1 turns, $0.0001"}, false},
+	"readme": {sayAll("It is 4."), []string{"It is 4.", "1 turns, $0.0001"}, false},
 	"conversations": {
-		append(says("4", "Oslo"), claudetest.Use("StructuredOutput", map[string]any{"files": 3}), answer("Count to three.", "1 2 3"), answer("And backwards.", "3 2 1")),
+		append(sayAll("4", "Oslo"), claudetest.Use("StructuredOutput", map[string]any{"files": 3}), answer("Count to three.", "1 2 3"), answer("And backwards.", "3 2 1")),
 		[]string{"4 for ", "Oslo\n1 turns", "3 files", "1 2 3\n"}, true,
 	},
-	"start": {says("One file."), []string{"One file.\n1 turns, $0.0001"}, false},
+	"start": {sayAll("One file."), []string{"One file.\n1 turns, $0.0001"}, false},
 	"messages": {[]claudetest.Reply{
 		shell("echo hello"), claudetest.Say("It is printed."), claudetest.Say("No joke."),
 		answer("Describe this picture", "A red pixel."),
@@ -65,19 +65,19 @@ var guideRuns = map[string]guideRun{
 	}, []string{"Clean.", "denied: Bash"}, false},
 	"hooks":               {[]claudetest.Reply{shell("rm -r build"), claudetest.Say("Done.")}, []string{"ran Bash", "would run: rm -r build", "Done."}, false},
 	"tools":               {[]claudetest.Reply{claudetest.Use("mcp__meteo__weather", map[string]any{"name": "Oslo"}), claudetest.Say("It is cold.")}, []string{"It is cold."}, false},
-	"sessions":            {says("Heron it is."), []string{"claude --resume", "found: ", "2 messages", "Heron it is.", "1 answers"}, false},
-	"stores":              {says("Noted.", "heron"), []string{"heron\n"}, false},
-	"production":          {says("one", "two", "three", "four"), []string{"one\n", "two 1 in use", "0 places held"}, false},
-	"tracing":             {says("Hi."), []string{"first token after", "the turn cost $0.0001"}, false},
-	"screens":             {says("Hello there."), []string{"Hello there.\n", "true bytes for a browser", "user: Say hello. (complete)", "assistant: Hello there. (complete)"}, false},
-	"server":              {says("Hello from the agent."), []string{"user Say hello.", "assistant Hello from the agent."}, false},
-	"anyagent":            {says("Go."), []string{"claude: Go.\n"}, false},
+	"sessions":            {sayAll("Heron it is."), []string{"claude --resume", "found: ", "2 messages", "Heron it is.", "1 answers"}, false},
+	"stores":              {sayAll("Noted.", "heron"), []string{"heron\n"}, false},
+	"production":          {sayAll("one", "two", "three", "four"), []string{"one\n", "two 1 in use", "0 places held"}, false},
+	"tracing":             {sayAll("Hi."), []string{"first token after", "the turn cost $0.0001"}, false},
+	"screens":             {sayAll("Hello there."), []string{"Hello there.\n", "true bytes for a browser", "user: Say hello. (complete)", "assistant: Hello there. (complete)"}, false},
+	"server":              {sayAll("Hello from the agent."), []string{"user Say hello.", "assistant Hello from the agent."}, false},
+	"anyagent":            {sayAll("Go."), []string{"claude: Go.\n"}, false},
 	"codex":               {nil, []string{"PASS"}, false},
 	"testing":             {nil, []string{"PASS"}, false},
 	"security":            {[]claudetest.Reply{shell("cat .env"), claudetest.Say("It is empty.")}, []string{"It is empty."}, false},
-	"troubleshooting":     {says("Hi."), []string{"Hi."}, false},
-	"migratingfrompython": {says("4", "Hello."), []string{"4\n", "system/init\n", "assistant\n", "result\n"}, false},
-	"migratingfromtypescript": {append(says("4"), answer("First question.", "one!"), answer("Second question.", "two!"),
+	"troubleshooting":     {sayAll("Hi."), []string{"Hi."}, false},
+	"migratingfrompython": {sayAll("4", "Hello."), []string{"4\n", "system/init\n", "assistant\n", "result\n"}, false},
+	"migratingfromtypescript": {append(sayAll("4"), answer("First question.", "one!"), answer("Second question.", "two!"),
 		claudetest.Use("mcp__calc__add", map[string]any{"A": 1, "B": 2}).When(claudetest.Match{LastIncludes: "Add 1 and 2."}), claudetest.Say("3")),
 		[]string{"4\n", "one!\n"}, true},
 }

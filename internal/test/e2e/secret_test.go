@@ -62,7 +62,7 @@ var public = strings.Fields(`CLIPath Executable ExecutableArgs Dir User CleanEnv
 	Hooks Skills AllSkills Plugins PluginDelivery Agent Continue Resume ForkSession ResumeSessionAt ResumeDropsTurn SessionID
 	PersistSession SessionStore SessionStoreFlush SessionLock SettingSources EnableFileCheckpointing QuestionPreviewFormat
 	IncludePartialMessages IncludeHookEvents ForwardSubagentText PromptSuggestions AgentProgressSummaries PerTaskStopAffordance
-	VerbatimPrompts Debug DebugFile StrictLines MaxLine MaxBuffered Deadlines Trace Logger`)
+	VerbatimPrompts Debug DebugFile StrictLines MaxLine MaxBuffered MaxAbsence Deadlines Trace Logger`)
 
 // No secret of the options is in the arguments of the CLI, which every user of the
 // machine can read, and the CLI still receives the secrets.
@@ -75,7 +75,7 @@ func TestNoSecretInArguments(t *testing.T) {
 	for f := range reflect.TypeFor[claude.Options]().Fields() {
 		plant := plants[f.Name]
 		if (plant != nil) == slices.Contains(public, f.Name) {
-			t.Errorf("%s must stand in exactly one of the two lists", f.Name)
+			t.Errorf("%s must be in exactly one of the two lists", f.Name)
 		}
 		if plant != nil {
 			plant(w.opts)

@@ -130,6 +130,14 @@ export interface Service {
       params: SessionRef;
       result: NamesResult;
     };
+    "nodes.drain": {
+      params: NodesDrainParams;
+      result: StatusResult;
+    };
+    "nodes.list": {
+      params: Empty;
+      result: NodesListResult;
+    };
     "pairing.cancel": {
       params: PairingRef;
       result: Empty;
@@ -1044,6 +1052,36 @@ export interface MCPUnconfigureParams {
   cwd?: string;
   provider?: string;
   name: string;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "NodesDrainParams".
+ */
+export interface NodesDrainParams {
+  name: string;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "NodesListResult".
+ */
+export interface NodesListResult {
+  nodes: Node[];
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "Node".
+ */
+export interface Node {
+  name: string;
+  machine: string;
+  address?: string;
+  version: string;
+  state: string;
+  started: string;
+  seen: string;
+  sessions: number;
+  hosts: number;
+  serving?: boolean;
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema

@@ -7,8 +7,9 @@ import { CallError, type Params } from "../rpc/connection";
 import { afterOpen, call, refreshSoon, sayError, sessionStore, status, toast, tryCall, w, whenOpen } from "./app";
 import { carry } from "./carry";
 import { contents, withoutContents } from "./contexts";
+import { forget, requestPrefix } from "./kept";
 import { lang } from "./prefs";
-import { formatRoute, go, type Route } from "./route";
+import { formatRoute, fromHere, go, type Route } from "./route";
 import { oneLine } from "./safe";
 import { firstWords, live } from "./sessions";
 import type { Picture, Sending, SessionStore } from "./session";
@@ -132,27 +133,41 @@ function settle(p: PendingPrompt, r: { accepted: boolean; by?: string } | undefi
   refreshSoon();
   if (r === undefined) return false;
   if (!r.accepted) toast(w.peek().answeredBy(r.by ?? ""));
+  forget(requestPrefix(p));
   for (const f of afterAnswer) f(p);
   return r.accepted;
 }
 
+/** Opens a session that was made, unless the person went elsewhere meanwhile. */
+function show(session: string, here: () => boolean): void {
+  const open = () => go({ page: "session", ids: [session] });
+  if (here()) return open();
+  const t = w.peek();
+  toast(t.started, false, { label: t.openIt, run: open });
+}
+
 /** Starts a session and opens it. */
-export async function startSession(params: Params<"session.connect">, first?: Draft): Promise<string | undefined> {
+export async function startSession(
+  params: Params<"session.connect">,
+  first?: Draft,
+  here = fromHere(),
+): Promise<string | undefined> {
   await whenOpen();
   const r = await tryCall("session.connect", { idempotency_key: newKey(), ...params });
   if (r === undefined) return undefined;
   if (first?.text) firstWords.value = new Map(firstWords.peek()).set(r.session_id, oneLine(first.text, 60));
   refreshSoon();
-  go({ page: "session", ids: [r.session_id] });
+  show(r.session_id, here);
   if (first && (first.text !== "" || first.images.length > 0)) send(r.session_id, first);
   return r.session_id;
 }
 
 export async function fork(session_id: string, at?: string): Promise<void> {
+  const here = fromHere();
   const r = await tryCall("session.fork", { session_id, ...(at ? { at } : {}), metadata: { fork_of: session_id } });
   if (r === undefined) return;
   refreshSoon();
-  go({ page: "session", ids: [r.session_id] });
+  show(r.session_id, here);
 }
 
 /** Sends an edited prompt as another version: in a session that goes on before the prompt. */
@@ -175,10 +190,11 @@ export async function resendAsVersion(s: SessionStore, uuid: string, d: Draft): 
     );
     return;
   }
+  const here = fromHere();
   const r = await tryCall("session.fork", { session_id: s.id, at, metadata });
   if (r === undefined) return;
   refreshSoon();
-  go({ page: "session", ids: [r.session_id] });
+  show(r.session_id, here);
   send(r.session_id, d);
 }
 

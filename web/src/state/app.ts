@@ -1,6 +1,6 @@
 // The page's state: the connection, who we are, the sessions that are followed.
 
-import { batch, computed, signal } from "@preact/signals";
+import { batch, effect, signal } from "@preact/signals";
 import { canonical } from "../fold";
 import { get, isObj, str } from "../fold/json";
 import type { HelloResult, SettingsResult } from "../rpc/service";
@@ -16,7 +16,8 @@ import {
 import { isRefused } from "./login";
 import { lang } from "./prefs";
 import { type Cursor, SessionStore } from "./session";
-import { words } from "./words";
+import { fetchWords, wordsOf } from "./words";
+import { mw } from "./words.machines";
 
 export const status = signal<Status>("connecting");
 export const retryAt = signal(0);
@@ -24,7 +25,10 @@ export const hello = signal<HelloResult | undefined>(undefined);
 export const settings = signal<SettingsResult | undefined>(undefined);
 /** The present, once a second while the page is connected: what runs shows its time by it. */
 export const now = signal(Date.now());
-export const w = computed(() => words[lang.value]);
+export const w = wordsOf(lang);
+effect(() => {
+  fetchWords(lang.value).catch((err) => toast(sayError(err), true));
+});
 
 const stores = new Map<string, SessionStore>();
 const followers = new Map<string, number>();
@@ -92,6 +96,8 @@ export async function tryCall<M extends Method>(method: M, params: Params<M>): P
 /** What an error means to a person. */
 export function sayError(err: unknown): string {
   const t = w.peek();
+  // The page is connected: it is a machine that is not.
+  if (err instanceof CallError && err.reason === "not_connected" && status.peek() === "open") return mw.peek().cannotAnswer;
   if (err instanceof CallError) return t.reasons[err.reason] ?? err.message;
   return err instanceof Error ? err.message : String(err);
 }
@@ -242,6 +248,7 @@ function hook(): void {
       return canonical((await call("session.getHistory", { session_id: id })).conversation);
     },
     drop: () => connection?.drop(),
+    toast: (text: string) => toast(text),
     call: async (method: Method, params: never) => {
       await whenOpen();
       return call(method, params);

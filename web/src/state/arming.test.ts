@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { arm, armed, disarm, gap, hold, mayAnswer, mayChoose, noteCharacter, setShown } from "./arming";
+import { arm, armed, disarm, gap, hold, mayAnswer, mayChoose, noteCharacter, ready, setShown } from "./arming";
 
 /** Types a character and says whether it may answer. */
 function type(now: number): boolean {
@@ -46,4 +46,27 @@ test("digits choose one after the other, and Enter waits for the last of them", 
   expect(mayChoose(101_300)).toBe(true);
   expect(mayAnswer(false, 102_299)).toBe(false);
   expect(mayAnswer(false, 102_300)).toBe(true);
+});
+
+test("a request that is armed, ended or out of view begins its time anew", () => {
+  noteCharacter(300_000);
+  arm("s/1");
+  setShown(true, 300_000);
+  hold("x");
+  expect(mayAnswer(false, 302_000)).toBe(true);
+  arm("s/2");
+  expect([mayAnswer(false, 302_000), mayChoose(302_000)]).toEqual([false, false]);
+  expect(disarm()).toBe("");
+  arm("s/3");
+  setShown(true, 302_000);
+  disarm();
+  expect([armed.value, mayAnswer(false, 309_000)]).toEqual(["", false]);
+  arm("s/5");
+  setShown(true, 310_000);
+  arm("s/5"); // a step that leads to itself
+  expect(mayAnswer(false, 320_000)).toBe(true);
+  arm("s/4");
+  setShown(true, 310_000);
+  expect([mayChoose(310_599), mayChoose(310_600)]).toEqual([false, true]);
+  expect([ready(undefined, false, 400_000), ready(399_400, false, 400_000), ready(399_401, false, 400_000)]).toEqual([false, true, false]);
 });

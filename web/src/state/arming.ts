@@ -33,6 +33,7 @@ export function gap(): number {
 }
 
 export function arm(key: string): void {
+  if (armed.peek() === key) return; // it has been visible since
   armed.value = key;
   shown = undefined;
   typed = "";

@@ -29,8 +29,33 @@ export const noChoice: Choice = {
 };
 
 const choices = signal<ReadonlyMap<string, Choice>>(readChoices());
-/** The project that was chosen last. */
+/** The project of this machine that was chosen last. */
 export const lastProject = signal(str(readKept("project")));
+/** The machine that new sessions run on; empty is that of the server. */
+export const chosenMachine = signal(str(readKept("machine")));
+/** The projects of other machines that were chosen last, by the machine. */
+const elsewhere = signal<ReadonlyMap<string, string>>(readElsewhere());
+
+function readElsewhere(): Map<string, string> {
+  const read = readKept("projects");
+  const pairs = Array.isArray(read) ? (read as unknown[]).filter((e) => Array.isArray(e)) : [];
+  return new Map(pairs.map((e) => [str((e as unknown[])[0]), str((e as unknown[])[1])]));
+}
+
+export function chooseMachine(name: string): void {
+  chosenMachine.value = name;
+  writeKept("machine", name);
+}
+
+/** The project of a machine that was chosen last; empty where none was. */
+export function projectOn(machine: string): string {
+  return machine === "" ? lastProject.value : (elsewhere.value.get(machine) ?? "");
+}
+
+/** The name under which the choice for a project of a machine is kept. */
+export function placeKey(machine: string, project: string): string {
+  return machine === "" ? project : `@${machine}:${project}`;
+}
 
 function readChoices(): Map<string, Choice> {
   const all = new Map<string, Choice>();
@@ -74,9 +99,23 @@ export function choose(project: string, c: Partial<Choice>): void {
   writeKept("choices", [...choices.value]);
 }
 
-export function chooseProject(path: string): void {
-  lastProject.value = path;
-  writeKept("project", path);
+/** Remembers a project of a machine. At most 50 machines are kept. */
+export function chooseProject(path: string, machine = ""): void {
+  if (machine === "") {
+    lastProject.value = path;
+    writeKept("project", path);
+    return;
+  }
+  const next = new Map(elsewhere.peek());
+  next.delete(machine);
+  next.set(machine, path);
+  elsewhere.value = new Map([...next].slice(-50));
+  writeKept("projects", [...elsewhere.value]);
+}
+
+/** The parameter that names a machine; this one needs none. */
+export function onMachine(machine: string): { machine?: string } {
+  return machine === "" ? {} : { machine };
 }
 
 export interface Projects {
@@ -86,14 +125,14 @@ export interface Projects {
 }
 
 /** The folders that a name can mean; undefined where the server does not answer. */
-export async function findProjects(query: string): Promise<Projects | undefined> {
-  const r = await call("projects.list", { query, limit: 8 }).catch(() => undefined);
+export async function findProjects(query: string, machine = ""): Promise<Projects | undefined> {
+  const r = await call("projects.list", { query, limit: 8, ...onMachine(machine) }).catch(() => undefined);
   return r && { roots: r.roots ?? [], recent: r.recent ?? [], folders: r.folders ?? [] };
 }
 
 /** One folder with its branches; undefined where a session cannot run there. */
-export async function readProject(path: string): Promise<Project | undefined> {
-  const r = await call("projects.list", { path }).catch(() => undefined);
+export async function readProject(path: string, machine = ""): Promise<Project | undefined> {
+  const r = await call("projects.list", { path, ...onMachine(machine) }).catch(() => undefined);
   return r?.folders?.[0];
 }
 

@@ -3,7 +3,7 @@ import { expect, test, vi } from "vitest";
 const answers: ((d: unknown) => void)[] = [];
 vi.mock("./workspace", () => ({ loadDiff: vi.fn(() => new Promise((resolve) => answers.push(resolve))) }));
 
-const { SharedDiff } = await import("./diffs");
+const { SharedDiff, sharedDiff } = await import("./diffs");
 
 /** Answers the oldest call, and waits until that has its effect. */
 async function answer(d: string): Promise<void> {
@@ -40,4 +40,17 @@ test("what an action answers is newer than a diff that was asked for before", as
   d.load("2");
   await answer("new");
   expect(d.diff.value).toBe("new");
+});
+
+test("whoever shows a scope of a session shares its diff, and forty are kept", () => {
+  const [a, b] = [{ id: "a" }, { id: "b" }] as never[];
+  const d = sharedDiff(a as never, { turn: "t" });
+  expect(sharedDiff(a as never, { turn: "t" })).toBe(d);
+  for (const other of [sharedDiff(a as never, {}), sharedDiff(a as never, { turn: "t", against: "head" }), sharedDiff(a as never, { against: "head" }), sharedDiff(b as never, { turn: "t" })]) expect(other).not.toBe(d);
+  for (let i = 0; i < 36; i++) sharedDiff(a as never, { turn: `${i}` });
+  expect(sharedDiff(a as never, { turn: "t" }), "forty are kept").toBe(d);
+  for (let i = 0; i < 39; i++) sharedDiff(a as never, { turn: `more ${i}` });
+  expect(sharedDiff(a as never, { turn: "t" }), "it was asked for among the last forty").toBe(d);
+  for (let i = 0; i < 40; i++) sharedDiff(a as never, { turn: `again ${i}` });
+  expect(sharedDiff(a as never, { turn: "t" })).not.toBe(d);
 });

@@ -2,6 +2,7 @@
 // values and choices, as the protocol allows.
 
 import { get, isObj, list, num, type Obj, str, strings } from "../fold/json";
+import { toolName } from "./tidy";
 
 export interface Field {
   name: string;
@@ -48,7 +49,7 @@ function field(name: string, s: unknown, required: boolean): Field {
   const kind = kindOf(s);
   const f: Field = {
     name,
-    title: str(get(s, "title")) || name,
+    title: str(get(s, "title")) || toolName(name),
     description: str(get(s, "description")),
     kind,
     required,

@@ -3,7 +3,7 @@ import type { RpcMessage } from "../rpc/messages";
 import { taskName, tasksOf } from "./known";
 import { phaseOf } from "./phase";
 import { SessionStore } from "./session";
-import { words } from "./words";
+import { en } from "./words.en";
 
 function store(...messages: RpcMessage[]): SessionStore {
   const s = new SessionStore("s");
@@ -28,9 +28,9 @@ test("thinking is a phase with its tokens", () => {
     provider: "claude",
   };
   const s = store(running, prompt, system("thinking_tokens", { estimated_tokens: 412 }), system("other", {}));
-  const phase = phaseOf(s, Date.now(), words.en);
+  const phase = phaseOf(s, Date.now(), en);
   expect([phase.kind, phase.text, phase.detail]).toEqual(["thinking", "Thinking", "412 tokens"]);
-  expect(phaseOf(store(running, prompt), Date.now(), words.en).kind).toBe("api");
+  expect(phaseOf(store(running, prompt), Date.now(), en).kind).toBe("api");
 });
 
 test("the list of background tasks is state", () => {
@@ -63,4 +63,13 @@ test("a task without words is named after its command", () => {
     { type: "task_started", task_id: "b1x", task_type: "local_bash", tool_use_id: "t1", provider: "claude" },
   );
   expect(s.conversation.tasks.map((t) => taskName(s.conversation, t))).toEqual(["npm run watch"]);
+});
+
+test("a task keeps its name while it says what it does now", () => {
+  const s = store(
+    { type: "task_started", task_id: "a1", description: "Find the callers", provider: "claude" },
+    { type: "task_progress", task_id: "a1", description: "Searching for Reserve", provider: "claude" } as unknown as RpcMessage,
+    { type: "task_progress", task_id: "a2", description: "Looking", provider: "claude" } as unknown as RpcMessage,
+  );
+  expect(s.conversation.tasks.map((t) => taskName(s.conversation, t))).toEqual(["Find the callers", "Looking"]);
 });

@@ -25,13 +25,15 @@ export function lastMessage(c: FoldedConversation): { message: Message | undefin
 
 /** What a task is about: its own words, or those of the call that has started it. */
 export function taskName(c: FoldedConversation, task: Task): string {
-  if (task.description) return task.description;
+  // The words of a task that works are those of what it does now.
+  if (task.started?.description) return task.started.description;
   const id = task.started?.tool_use_id;
   for (const item of id ? (c.threads[0]?.items ?? []) : []) {
     const tool = item.message?.blocks.find((b) => b.tool?.id === id)?.tool;
-    if (tool) return str(get(tool.input, "description")) || str(get(tool.input, "command"));
+    const own = str(get(tool?.input, "description")) || str(get(tool?.input, "command"));
+    if (own !== "") return own;
   }
-  return "";
+  return task.description ?? "";
 }
 
 /** The tasks of a session, with those that the agent lists as running in the background. */

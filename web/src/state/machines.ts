@@ -2,13 +2,40 @@
 
 import { signal } from "@preact/signals";
 import type { Machine, SessionSummary } from "../rpc/service";
-import { call } from "./app";
+import { call, refreshers } from "./app";
+import { live } from "./sessions";
 
 /** Undefined until they are known. */
 export const machines = signal<readonly Machine[] | undefined>(undefined);
 
 export async function refreshMachines(): Promise<void> {
   machines.value = (await call("machines.list", {})).machines ?? [];
+}
+
+export function machineCalled(name: string): Machine | undefined {
+  return machines.value?.find((m) => m.name === name);
+}
+
+/** Why a session's machine cannot be reached: since when, or since before the server began. Undefined where it can, or where there is none. */
+export function awayFrom(session: string): { machine: string; since?: number } | undefined {
+  const machine = live.value.find((s) => s.session_id === session)?.machine;
+  if (!machine || machines.value === undefined) return undefined;
+  const m = machineCalled(machine);
+  if (m === undefined) return { machine };
+  return m.state === "reachable" ? undefined : { machine, since: Date.parse(m.since) };
+}
+
+/** The permission modes from the one that asks most. */
+const ranks: Readonly<Record<string, number>> = { plan: 0, dontAsk: 0, default: 1, acceptEdits: 2, auto: 3, bypassPermissions: 4 };
+
+/** Whether a machine allows a permission mode. One that is not known is above every limit. */
+export function allowsMode(m: Machine, mode: string): boolean {
+  return (ranks[mode] ?? 5) <= (ranks[m.max_mode ?? ""] ?? 1);
+}
+
+/** The agent that a new session of a machine gets: the wanted one where the machine has it. */
+export function agentOn(m: Machine, wanted: string): string {
+  return m.agents.includes(wanted) ? wanted : (m.agents[0] ?? wanted);
 }
 
 /** How many sessions of a machine run, and how many wait for a person. */
@@ -38,3 +65,8 @@ export function joinCommand(base: string, o: { name: string; dirs: readonly stri
   if (/^[1-9]\d*$/.test(o.slots)) words.push("--slots", o.slots);
   return [...words, shellWord((server.origin + server.pathname).replace(/\/$/, ""))].join(" ");
 }
+
+// A session says that its machine is out of reach, also where the list of machines is not shown.
+refreshers.push(async () => {
+  if (live.peek().some((s) => s.machine)) await refreshMachines();
+});

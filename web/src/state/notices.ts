@@ -18,8 +18,8 @@ export interface Event {
 /** How many are kept. Older ones are not drawn any more. */
 const most = 200;
 
-/** Notices that the page shows in another way. */
-const elsewhere = new Set(["live"]);
+/** Notices that the page shows in another way, or that are for those who write programs for an agent. */
+const elsewhere = new Set(["live", "deprecationNotice"]);
 
 export class Happened {
   private list: Event[] = [];

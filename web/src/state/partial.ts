@@ -76,7 +76,7 @@ function parse(text: string): unknown {
 
 /** The text of a string that only began, without an escape that only began. */
 function begun(text: string): string {
-  const whole = text.replace(/\\(?:u[0-9a-fA-F]{0,3})?$/, "");
+  const whole = text.replace(/((?:^|[^\\])(?:\\\\)*)\\(?:u[0-9a-fA-F]{0,3})?$/, "$1");
   const v = parse(`${whole}"`) ?? parse(`${text.slice(0, -6)}"`);
   return typeof v === "string" ? v : "";
 }

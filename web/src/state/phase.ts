@@ -1,4 +1,4 @@
-// What happens now, for the line above the input.
+// The phase of a session, for the line above the input.
 
 import type { FoldedConversation, ToolCall } from "../fold/conversation";
 import { lastMessage } from "./known";

@@ -101,12 +101,13 @@ export function registerWorker(): void {
 /** Changes what this device gets. */
 export async function changePush(change: Partial<PushKept>): Promise<void> {
   await busy(async () => {
+    const kept = pushKept.peek();
+    if (!kept) return;
+    const next = { ...kept, ...change };
+    pushKept.value = next; // before anything is waited for, or the switch would go back; a failure puts it back
     const subscription = await (await registered())?.pushManager.getSubscription();
     const params = subscription && paramsOf(subscription.toJSON());
-    const kept = pushKept.peek();
-    if (!params || !kept) return;
-    const next = { ...kept, ...change };
-    pushKept.value = next; // a failure puts it back
+    if (!params) return;
     if (next.events.length === 0) {
       await subscription.unsubscribe();
       await call("push.unsubscribe", { endpoint: params.endpoint });

@@ -6,12 +6,44 @@ import { CallError, type Params } from "../rpc/connection";
 import { newKey } from "./actions";
 import { call, toast, w } from "./app";
 import type { SessionStore } from "./session";
-import { type Scope, sayWorkspace, staleHunks } from "./workspace";
+import { sameScope, type Scope, sayWorkspace, staleHunks } from "./workspace";
+
+/** The lines that a remark is about, and the line that its form stands below. */
+export interface Place {
+  side: "new" | "old";
+  from: number;
+  to: number;
+  at: number;
+}
+
+/** A remark while it is written. It outlives the hunk that it was begun at, which is another one when the file changes. */
+export interface Writing {
+  id: number;
+  scope: Scope;
+  file: string;
+  hunk: WorkspaceHunk;
+  place: Place;
+  text: string;
+}
+
+/** A remark that is changed: the new text, and where its field is. */
+export interface Edit {
+  text: string;
+  listed: boolean;
+}
+
+let lastWriting = 0;
 
 /** The remarks of a session, and for those whose lines have changed what is there now. */
 export class Review {
   readonly comments = signal<readonly ReviewComment[]>([]);
   readonly stale = signal<ReadonlyMap<string, readonly WorkspaceHunk[]>>(new Map());
+  /** What is being written. It stays until it is sent or discarded, whatever the page shows meanwhile. */
+  readonly writing = signal<readonly Writing[]>([]);
+  readonly edits = signal<ReadonlyMap<string, Edit>>(new Map());
+  readonly words = signal("");
+  /** The remark whose field has the focus, or had it when it was taken from the page. */
+  focused = 0;
 
   constructor(readonly session: string) {}
 
@@ -40,6 +72,35 @@ export class Review {
       const hunks = staleHunks(err);
       return { ok: false, text: sayWorkspace(err), ...(hunks ? { hunks } : {}) };
     }
+  }
+
+  /**
+   * Begins a remark at lines of a hunk. One that is written there already moves to them, and so does one of this file whose hunk is gone;
+   * hunks are those that the file has now.
+   */
+  begin(scope: Scope, file: string, hunk: WorkspaceHunk, place: Place, hunks: readonly WorkspaceHunk[]): void {
+    const mine = this.writing.peek().filter((d) => d.file === file && sameScope(d.scope, scope));
+    const moved =
+      mine.find((d) => placeNow(d, hunks)?.hunk.id === hunk.id) ?? mine.find((d) => placeNow(d, hunks) === undefined);
+    const id = moved?.id ?? ++lastWriting;
+    this.focused = id;
+    const next: Writing = { id, scope, file, hunk, place, text: moved?.text ?? "" };
+    this.writing.value = [...this.writing.peek().filter((d) => d.id !== id), next];
+  }
+
+  write(id: number, change: Partial<Writing>): void {
+    this.writing.value = this.writing.peek().map((d) => (d.id === id ? { ...d, ...change } : d));
+  }
+
+  discard(id: number): void {
+    this.writing.value = this.writing.peek().filter((d) => d.id !== id);
+  }
+
+  edit(id: string, edit: Edit | undefined): void {
+    const next = new Map(this.edits.peek());
+    if (edit) next.set(id, edit);
+    else next.delete(id);
+    this.edits.value = next;
   }
 
   async change(id: string, change: { text?: string; state?: "open" | "resolved" }): Promise<boolean> {
@@ -79,6 +140,45 @@ export class Review {
       return false;
     }
   }
+}
+
+/** Where a remark that is written belongs among the hunks that there are now: at the same lines. Undefined where they are gone. */
+export function placeNow(
+  d: Writing,
+  hunks: readonly WorkspaceHunk[],
+): { hunk: WorkspaceHunk; place: Place } | undefined {
+  const { side, from, to } = d.place;
+  const moved = (hunk: WorkspaceHunk, by: number) => ({
+    hunk,
+    place: { side, from: from + by, to: to + by, at: d.place.at + by },
+  });
+  // A hunk keeps its id when lines above it come and go.
+  const same = hunks.find((h) => h.id === d.hunk.id);
+  if (same) return moved(same, startOf(same, side) - startOf(d.hunk, side));
+  const wanted = linesOf(d);
+  if (wanted.length === 0) return undefined;
+  const found = hunks.flatMap((hunk) => {
+    const all = sideOf(hunk, side);
+    const first = startOf(hunk, side);
+    return all.flatMap((_, i) => (wanted.every((l, k) => all[i + k] === l) ? [{ hunk, from: first + i }] : []));
+  });
+  // Lines that are there twice could be either.
+  const [only, other] = found;
+  if (only === undefined || other !== undefined) return undefined;
+  return moved(only.hunk, only.from - from);
+}
+
+const startOf = (h: WorkspaceHunk, side: "new" | "old") => (side === "new" ? h.newStart : h.oldStart);
+
+/** The lines that a remark is about, as they were when it was begun, with their signs. */
+export function linesOf({ hunk, place }: Writing): string[] {
+  const start = startOf(hunk, place.side);
+  return sideOf(hunk, place.side).slice(place.from - start, place.to - start + 1);
+}
+
+/** The lines of one side of a hunk, with their signs: a line that was added is another one than one that stays. */
+function sideOf(h: WorkspaceHunk, side: "new" | "old"): string[] {
+  return h.lines.filter((l) => l.startsWith(" ") || l.startsWith(side === "new" ? "+" : "-"));
 }
 
 export interface NewComment extends Scope {

@@ -106,6 +106,14 @@ export function go(r: Route): void {
   enter(r);
 }
 
+/** Tells later whether the page still shows what it shows now: what takes long leads nobody away who went elsewhere. */
+export function fromHere(): () => boolean {
+  // The address changes before the browser says so.
+  const address = () => globalThis.location?.hash ?? "";
+  const [here, at] = [route.peek(), address()];
+  return () => route.peek() === here && address() === at;
+}
+
 /** The token in the fragment of the printed address, and none in any other. */
 export function takeToken(hash: string): string | undefined {
   return fragment(hash, "token");

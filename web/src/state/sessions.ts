@@ -35,6 +35,8 @@ export interface Entry {
   parent?: string;
   agent: string;
   model: string;
+  /** The machine that it runs on; empty is that of the server. */
+  machine: string;
   /** It is open in a terminal now. */
   terminal: boolean;
 }
@@ -91,6 +93,7 @@ export function entryOfLive(s: SessionSummary, read: ReadonlyMap<string, number>
     ...(parentOf(s) === undefined ? {} : { parent: parentOf(s) as string }),
     agent: s.provider ?? "",
     model: s.model ?? "",
+    machine: s.machine ?? "",
     terminal: s.live === "terminal",
   };
 }
@@ -103,6 +106,11 @@ function parentOf(s: SessionSummary): string | undefined {
 /** The name under which a session is on disk. */
 export function diskId(id: string): string {
   return live.peek().find((s) => s.session_id === id)?.agent_session_id || id;
+}
+
+/** The directory of a session whose conversation may not be here. */
+export function directoryOf(id: string): string {
+  return live.value.find((s) => s.session_id === id)?.cwd ?? "";
 }
 
 /** The worktrees of the server by their directory. They have the name of their branch, and belong to the project of their repository. */
@@ -134,6 +142,7 @@ export function entryOfPast(h: HistoryInfo): Entry {
     turns: 0,
     agent: h.provider ?? "",
     model: "",
+    machine: "",
     terminal: h.live === "terminal",
   };
 }

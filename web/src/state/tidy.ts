@@ -1,16 +1,25 @@
 // What the CLI writes for the model and for itself, as a person reads it: without tags, ids and names of
 // its protocol. The events of the session have all of it as it came.
 
+import { get, str } from "../fold/json";
+
 const tags =
   /<\/?(?:tool_use_error|persisted-output|local-command-(?:stdout|stderr|caveat)|bash-(?:stdout|stderr|input)|user-prompt-submit-hook|task-notification)>/g;
-/** A tag around the whole that is of no language: the agent's. */
-const wrapper = /^\s*<([a-z]+(?:_[a-z]+)+)>([\s\S]*)<\/\1>\s*$/;
+/** A tag that is of no language: the agent's, for the model. */
+const wrapper = /^\s*<([a-z]+(?:_[a-z\d]+)+)>[\s\S]*?<\/\1>/;
+/** Ids are for the model alone. */
+const idLine = /^[ \t]*<([a-z_]+_id)>.*<\/\1>[ \t]*(?:\n|$)/gm;
+/** Such a tag on a line by itself, and at an end of one. */
+const alone = /^[ \t]*<\/?[a-z]+(?:_[a-z\d]+)+>[ \t]*(?:\n|$)/gm;
+const atEnd = /^[ \t]*<\/?[a-z]+(?:_[a-z\d]+)+>|<\/[a-z]+(?:_[a-z\d]+)+>[ \t]*$/gm;
 const reminders = /<system-reminder>[\s\S]*?<\/system-reminder>\s*/g;
 
 /** A result or a message without the tags that are meant for the model. */
 export function untag(text: string): string {
   if (!text.includes("<")) return text;
-  return text.replace(reminders, "").replace(tags, "").replace(wrapper, "$2").replace(/^\n+/, "");
+  const own = text.replace(reminders, "").replace(tags, "");
+  const plain = wrapper.test(own) ? own.replace(idLine, "").replace(alone, "").replace(atEnd, "") : own; // a file may have such a tag further down
+  return plain.replace(/^\n+/, "");
 }
 
 /** The output of a command without the code block in which an agent wraps it. */
@@ -25,11 +34,15 @@ const anyId = new RegExp(uuid, "gi");
 /** The name of a tool as a person reads it: words, also where the tool is not known. */
 export function toolName(name: string): string {
   const m = /^mcp__(.+?)__(.+)$/.exec(name);
-  if (m) return `${m[1]} · ${(m[2] ?? "").replaceAll("_", " ")}`;
-  if (!/^[a-z][a-z\d]*(?:[_/.-][a-z\d]+|[A-Z][a-z\d]*)+$/.test(name)) return name;
-  const words = name.replace(/[_/.-]/g, " ").replace(/[A-Z]/g, (c) => ` ${c.toLowerCase()}`);
+  if (m) return `${spaced(m[1] ?? "")} · ${spaced(m[2] ?? "")}`;
+  const bare = name.replace(/^<([^<>]*)>$/, "$1");
+  if (/\s/.test(bare) || !/[_/]|^[a-z][a-z\d]*(?:[.-][a-z\d]|[A-Z])/.test(bare)) return bare;
+  const words = spaced(bare.replace(/[.-]/g, " ").replace(/(?<=[a-z\d])[A-Z]/g, (c) => ` ${c}`)).toLowerCase();
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
+
+/** A name of the protocol as words. */
+export const spaced = (name: string): string => name.replace(/[_/]+/g, " ").trim();
 
 /** A sentence of the CLI: a notice, or why a turn failed. */
 export function tidy(text: string): string {
@@ -42,6 +55,43 @@ export function tidy(text: string): string {
     .replace(namedId, "")
     .replace(anyId, "…")
     .trim();
+}
+
+/** A name of the protocol in the middle of a sentence. What is quoted, a path or an address stays as it is. */
+const wireName = /(?<![\w`"'/.:@$-])[a-z]+(?:_[a-z\d]+)+(?![\w`"'/:(=-]|\.\w)/g;
+/** What a program notes for those who look for its faults, and how its warnings are turned off. */
+const diagnostics = /^\[[a-z]+(?:_[a-z]+)+\].*$\n?|\s*To suppress this warning, set `[^`]*` in \S+$/gm;
+
+/** Why something failed, or what was noticed: the sentence, also where it comes as JSON. */
+export function reason(text: string): string {
+  return tidy(sentence(text).replace(diagnostics, "")).replace(wireName, (name) => name.replaceAll("_", " "));
+}
+
+/** The text with the message of the JSON in it in its place. */
+function sentence(text: string): string {
+  const at = text.indexOf("{");
+  const end = text.lastIndexOf("}");
+  if (at < 0 || end < at) return text;
+  let value: unknown;
+  try {
+    value = JSON.parse(text.slice(at, end + 1));
+  } catch {
+    return text;
+  }
+  const error = get(value, "error");
+  const said = [get(error, "message"), error, get(value, "message"), get(value, "detail")].find((v) => typeof v === "string" && v !== "");
+  return `${text.slice(0, at)}${str(said)}${text.slice(end + 1)}`.trim();
+}
+
+/** Whether a text is JSON, which names nothing to a person. */
+export function isData(text: string): boolean {
+  if (!/^\s*[[{]/.test(text)) return false;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** What a tool gives back where a person said no: the model's instructions, which say nothing more. */

@@ -1,9 +1,7 @@
 import { expect, test } from "vitest";
 import type { PermissionRequest, Prompt, ToolCall } from "../fold/conversation";
 import * as tools from "./tools";
-import { words } from "./words";
-
-const w = words.en;
+import { en as w } from "./words.en";
 
 test("every tool has its icon, its verb and what it is about", async () => {
   const row = (type: string, input: unknown, name = "Name") => {

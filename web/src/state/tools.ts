@@ -7,7 +7,7 @@ import type { IconName } from "../ui/icon";
 import { ofContent } from "./diff";
 import { partialObject } from "./partial";
 import { oneLine } from "./safe";
-import { toolName } from "./tidy";
+import { isData, spaced, toolName } from "./tidy";
 import type { Words } from "./words";
 
 export type Shape = "row" | "bash" | "diff" | "task" | "images";
@@ -80,11 +80,16 @@ export function promptType(p: PermissionRequest): string {
   return shownType(toolType(isWireName(name) ? "codex" : "claude", name));
 }
 
+/** The title that an agent gives a call, or the name of its tool where it has none or its arguments are in its place. */
+export function named(title: string | undefined, tool: string | undefined): string {
+  return title && !isData(title) ? title : tool || title || "";
+}
+
 /** The title of a call. An agent of the Agent Client Protocol describes its calls itself. */
 export function titleOfCall(t: ToolCall, provider: string | undefined, w: Words, cwd?: string): Title {
   const input = inputOf(t);
   if (provider?.startsWith("acp:") !== true) return titleOf(t.name, t.toolType, input, w, cwd);
-  return titleOf(t.title || t.name, ownType(t.toolType, t.kind ?? "", input, t.content), input, w, cwd);
+  return titleOf(named(t.title, t.name), ownType(t.toolType, t.kind ?? "", input, t.content), input, w, cwd);
 }
 
 export function titleOf(name: string, type: string, input: unknown, w: Words, cwd?: string): Title {
@@ -135,7 +140,7 @@ function otherTitle(name: string, type: string, input: unknown, w: Words, t: Mak
   switch (type) {
     case "CLAUDE_TASK":
     case "CLAUDE_AGENT":
-      return t("bot", str(get(input, "subagent_type")) || w.tool.task, str(get(input, "description")), "task", false);
+      return t("bot", spaced(str(get(input, "subagent_type"))) || w.tool.task, str(get(input, "description")), "task", false);
     case "CLAUDE_EXIT_PLAN_MODE":
       return t("list", w.tool.plan, firstLine(str(get(input, "plan"))), "row", false);
     case "CLAUDE_ENTER_PLAN_MODE":
@@ -234,7 +239,7 @@ export function promptTitle(p: Prompt, w: Words): { icon: IconName; title: strin
   if (p.kind === "plan") return { icon: "list", title: w.ask.plan, object: firstLine(str(get(p.input, "plan"))) };
   const type = promptType(p);
   if (type === "CLAUDE_BASH") return { icon: "terminal", title: w.ask.run, object: oneLine(commandOf(p.input)) };
-  const t = titleOf(p.display_name || p.tool_name || "", type, p.input, w);
+  const t = titleOf(named(p.display_name, p.tool_name), type, p.input, w);
   if (t.shape === "diff") return { icon: t.icon, title: w.ask.change(basename(changedPath(p))), object: "" };
   return { icon: t.icon, title: w.ask.use(t.verb), object: t.object };
 }

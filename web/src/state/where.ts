@@ -6,6 +6,8 @@ import { call } from "./app";
 export interface Where {
   session?: string | undefined;
   cwd?: string | undefined;
+  /** The machine of the folder; empty is this one. */
+  machine?: string | undefined;
   agent?: string | undefined;
 }
 
@@ -14,18 +16,18 @@ export interface Found {
   is_dir?: boolean;
 }
 
-export async function searchFiles({ session, cwd }: Where, query: string, limit: number): Promise<readonly Found[]> {
+export async function searchFiles({ session, cwd, machine }: Where, query: string, limit: number): Promise<readonly Found[]> {
   if (session === undefined && !cwd) return [];
-  const where = session === undefined ? { cwd: cwd ?? "" } : { session_id: session };
+  const where = session === undefined ? { cwd: cwd ?? "", ...(machine ? { machine } : {}) } : { session_id: session };
   const r = await call("files.search", { ...where, query, limit }).catch(() => undefined);
   return (r?.files ?? []).map((f) => ({ path: str(get(f, "path")), is_dir: f.is_dir === true }));
 }
 
 /** The commands that a project defines for Claude, named after their files. */
-export async function projectCommands(cwd: string | undefined, agent: string): Promise<readonly string[]> {
+export async function projectCommands({ cwd, machine, agent }: Where): Promise<readonly string[]> {
   if (agent !== "claude" || !cwd) return [];
   const dir = ".claude/commands/";
-  const all = await searchFiles({ cwd }, dir, 50);
+  const all = await searchFiles({ cwd, machine }, dir, 50);
   return all
     .filter((f) => !f.is_dir && f.path.startsWith(dir) && f.path.endsWith(".md"))
     .map((f) => f.path.slice(dir.length, -3).replaceAll("/", ":"));

@@ -17,7 +17,9 @@ export const en = {
   min: "min",
   hour: "h",
   now: "now",
-  lines: (from: number, to: number) => `lines ${from}–${to}`,
+  lines: (from: number, to: number) => (from === to ? `line ${from}` : `lines ${from}–${to}`),
+  notApplied: "not applied",
+  textNotThere: "The text to replace is not in the file.",
   files: (k: number) => n(k, "file"),
   matches: (k: number, files: number) => `${n(k, "match", "matches")} in ${n(files, "file")}`,
   steps: (k: number) => n(k, "step"),
@@ -60,6 +62,8 @@ export const en = {
   cancel: "Cancel",
   more: "More",
   undo: "Undo",
+  started: "The session has started.",
+  openIt: "Open",
   copy: "Copy",
   add: "Add",
   simulated: "Simulated agent.",
@@ -79,17 +83,17 @@ export const en = {
 
   // Connection
   reconnecting: "Reconnecting",
-  agentGoesOn: "The agent goes on; what you send is kept.",
+  agentGoesOn: "The agent continues; what you send is kept.",
   tryNow: "Try now",
   retryIn: (s: number) => (s > 0 ? `Next try in ${s} s.` : "Trying now."),
   reasons: {
     not_connected: "Not connected to the server",
     timeout: "The server did not answer in time",
-    session_expired: "This session is over; continue it from the list of sessions",
+    session_expired: "This session has ended; continue it from the session list",
     auth_failed: "The token was refused",
     cli_not_found: "The agent's program was not found; the page for a new session says how to install it",
     draining: "The server is shutting down; try again after its restart",
-    limit_reached: "All places for agents are taken; end a session first",
+    limit_reached: "Agent limit reached; end a session first",
     unsupported: "This agent cannot do that",
     not_owner: "Your token does not allow that",
     conflict: "Something else happened first; look again",
@@ -106,9 +110,9 @@ export const en = {
   thought: "Thought",
   thoughtFor: (d: string) => `Thought for ${d}`,
   writing: "Writing",
-  redacted: "Thinking that the API keeps to itself",
+  redacted: "Hidden thinking",
   unknown: "Unknown",
-  unknownPart: "Something that this page cannot show; it is kept as it came",
+  unknownPart: "This page cannot show this part; it is kept unchanged",
   badLine: "The agent wrote a line that could not be read. It is among the events.",
   input: "Input",
   result: "Result",
@@ -129,7 +133,7 @@ export const en = {
     authentication_failed: "The agent is not logged in, or its key was refused.",
     oauth_org_not_allowed: "This organisation may not use the agent.",
     billing_error: "There is no credit left.",
-    rate_limit: "The limit of the API is reached.",
+    rate_limit: "The API's rate limit is reached.",
     invalid_request: "The API refused the request.",
     model_not_found: "The model does not exist, or you may not use it.",
     server_error: "The API failed.",
@@ -156,7 +160,7 @@ export const en = {
   noOutput: "No output",
   exit: (code: number) => `exit code ${code}`,
   waited: (d: string) => `you took ${d}`,
-  waitedTitle: "Time that it waited for an answer, not counted as run time",
+  waitedTitle: "Time spent waiting for an answer, not counted as run time",
   denied: (by: string, why: string) => `Denied${by ? ` by “${by}”` : ""}${why ? `: “${why}”` : ""}`,
   allowed: (by: string) => (by ? `allowed by “${by}”` : "allowed"),
   earlierRows: (k: number) => `${n(k, "earlier row")} not shown`,
@@ -179,7 +183,7 @@ export const en = {
   apiTurns: (k: number) => n(k, "step"),
   turnFailed: (why: string): string =>
     why === "error_max_turns"
-      ? "The limit of steps was reached."
+      ? "Step limit reached."
       : why === "error_max_budget_usd"
         ? "The budget was used up."
         : "The turn failed.",
@@ -192,7 +196,7 @@ export const en = {
   stoppedHere: "The turn was stopped here.",
   resendVersion: "Resend as a new version",
   sendBelow: "Send below instead",
-  versionNote: "A new version goes on from the message before this one, in a session beside this one. Nothing is lost.",
+  versionNote: "A new version continues from the message before this one, in a separate session. Nothing is lost.",
   versions: "Versions of this message",
   versionBefore: "Earlier version",
   versionAfter: "Later version",
@@ -302,7 +306,7 @@ export const en = {
   },
   contextCount: (k: number) => n(k, "context"),
   queue: "Queue",
-  queueHeld: "Held after a restart; nothing runs by itself",
+  queueHeld: "Held after a restart until you release it",
   release: "Go on",
   sendNow: "Send now",
   editQueued: "Edit",
@@ -367,12 +371,12 @@ export const en = {
   // Sessions
   share: "Share",
   shareTitle: "Share this session?",
-  shareText: "Whoever has the link can read it for 7 days, and do nothing else.",
+  shareText: "Anyone with the link can read it for 7 days, and nothing more.",
   shareDo: "Copy a link",
   rename: "Rename",
   name: "Name",
   tag: "Tag",
-  tagText: "An empty tag takes it away.",
+  tagText: "An empty tag removes it.",
   fork: "Fork",
   continueWith: (agent: string) => `Continue with ${agent}`,
   continueWithText: (from: string, to: string, left: number) =>
@@ -403,7 +407,7 @@ export const en = {
   nothingFound: "Nothing found.",
   olderSessions: "Older sessions",
   cannotRead: "This session cannot be read",
-  pastNote: "This session is over. Nothing runs.",
+  pastNote: "This session has ended. Nothing is running.",
   continueIt: "Continue",
 
   // Inbox
@@ -436,7 +440,7 @@ export const en = {
   },
   // Keys and settings
   set_: setEn,
-  lettersOn: "Letters alone are keys, where there is no text to write and on an armed request",
+  lettersOn: "Single letters are shortcuts outside text fields and on an armed request",
   armed: "Letters answer this request now",
   backToText: "back to the text",
   letterKeys: "Letter keys",

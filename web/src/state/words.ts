@@ -1,9 +1,20 @@
-// The words of the page in its two languages.
+// The words of the page in its two languages. Those of Chinese are fetched when they are needed.
 
+import { computed, type ReadonlySignal, signal } from "@preact/signals";
 import { en } from "./words.en";
-import { zh } from "./words.zh";
 
 /** The words of a language. Both have the same ones: the compiler sees to it. */
 export type Words = typeof en;
 
-export const words: Record<"en" | "zh", Words> = { en, zh };
+const chinese = signal<Words>(en);
+
+/** Fetches the words of a language. Until they are there, those of English are shown. */
+export async function fetchWords(lang: "en" | "zh"): Promise<void> {
+  if (lang === "en" || chinese.peek() !== en) return;
+  chinese.value = (await import("./words.zh")).zh;
+}
+
+/** The words of the language that is chosen. */
+export function wordsOf(lang: ReadonlySignal<"en" | "zh">): ReadonlySignal<Words> {
+  return computed(() => (lang.value === "zh" ? chinese.value : en));
+}

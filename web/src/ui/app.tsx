@@ -6,14 +6,37 @@ import { panel, sidebar } from "../state/prefs";
 import { refreshProviders } from "../state/providers";
 import { route } from "../state/route";
 import { Banner, drawer, TabBar } from "./frame";
-import { HistoryPage } from "./history";
 import { HomePage } from "./home";
 import { NewPage } from "./new/page";
 import { Overlays } from "./overlays";
-import { SessionPage } from "./session";
 import { Sidebar } from "./sidebar";
-import { Late } from "./late";
+import { Late, late } from "./late";
 import { SignIn } from "./signin";
+
+const views = {
+  sessions: late(() => import("./sessions").then((m) => m.SessionsPage)),
+  session: late(() => import("./session").then((m) => m.SessionPage)),
+  machines: late(() => import("./machines").then((m) => m.default)),
+  usage: late(() => import("./usage/page").then((m) => m.UsagePage)),
+  settings: late(() => import("./settings/page").then((m) => m.default)),
+  changes: late(() => import("./changes/late").then((m) => m.default)),
+  history: late(() => import("./history").then((m) => m.HistoryPage)),
+};
+
+/** Fetches the view that most people go to next with the first thing that they do. */
+function fetchSoon(): void {
+  const stop = new AbortController();
+  for (const event of ["keydown", "pointermove", "pointerdown"])
+    addEventListener(
+      event,
+      () => {
+        stop.abort();
+        void views.session.fetch().catch(() => {}); // the view says so when it is shown
+      },
+      { signal: stop.signal, passive: true },
+    );
+}
+fetchSoon();
 
 export function App() {
   const r = route.value;
@@ -57,25 +80,8 @@ export function App() {
 }
 
 function Page() {
-  const r = route.value;
-  switch (r.page) {
-    case "home":
-      return <HomePage />;
-    case "sessions":
-      return <Late key="sessions" load={() => import("./sessions").then((m) => ({ default: m.SessionsPage }))} />;
-    case "session":
-      return <SessionPage ids={r.ids} />;
-    case "machines":
-      return <Late key="machines" load={() => import("./machines")} />;
-    case "usage":
-      return <Late key="usage" load={() => import("./usage/page").then((m) => ({ default: m.UsagePage }))} />;
-    case "settings":
-      return <Late key="settings" load={() => import("./settings/page")} />;
-    case "changes":
-      return <Late key="changes" load={() => import("./changes/late")} />;
-    case "history":
-      return <HistoryPage id={r.id} message={r.message} />;
-    default:
-      return <NewPage />;
-  }
+  const { page } = route.value;
+  if (page === "home") return <HomePage />;
+  if (page === "new") return <NewPage />;
+  return <Late key={page} of={views[page]} />;
 }

@@ -4,12 +4,15 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { interrupt } from "../state/actions";
 import { now, retryAt, status, tryCall, tryNow, w } from "../state/app";
 import { armed } from "../state/arming";
+import { awayFrom } from "../state/machines";
 import { isBusy, phaseOf } from "../state/phase";
+import { lang } from "../state/prefs";
 import { capabilitiesOf } from "../state/providers";
-import { oneLine, plain } from "../state/safe";
+import { plain } from "../state/safe";
 import type { SessionStore } from "../state/session";
-import { clock, duration } from "../state/time";
+import { clock, clockTime, duration } from "../state/time";
 import { promptTitle } from "../state/tools";
+import { mw } from "../state/words.machines";
 import { awayOf, showRequest } from "./ask/inthread";
 import { Button } from "./button";
 import { Composer } from "./composer/composer";
@@ -31,13 +34,14 @@ export function Dock({ store }: { store: SessionStore }) {
     return () => observer.disconnect();
   }, []);
   const asks = store.settled.prompts.length > 0;
+  const away = awayFrom(store.id);
   return (
     <div class={`dock${asks ? " asks" : ""}`} ref={box}>
       <div class="dock-in">
         {status.value === "open" ? (
           <>
             <Trouble store={store} />
-            <Activity store={store} />
+            {away ? <OutOfReach away={away} /> : <Activity store={store} />}
           </>
         ) : (
           <Reconnecting />
@@ -74,27 +78,31 @@ function Reconnecting() {
   );
 }
 
-/** An API that fails for now, and the last warning of the agent. */
+/** The machine of the session has no link to the server: nothing that is known of the agent is current. */
+function OutOfReach({ away }: { away: { machine: string; since?: number } }) {
+  const t = mw.value;
+  const since = away.since === undefined ? "" : clockTime(away.since, lang.value);
+  return (
+    <div class="act" role="status">
+      <Icon name="offline" />
+      <span class="strong nowrap">{t.outOfReach(plain(away.machine), since)}</span>
+      <span class="cut two">{t.waitsForMachine}</span>
+    </div>
+  );
+}
+
+/** An API that fails for now. What the agent or the server notes has its row in the conversation, and is said there alone. */
 function Trouble({ store }: { store: SessionStore }) {
   const c = store.settled;
   const t = w.value;
-  if (c.retry && isBusy(c)) {
-    const { attempt, max_attempts: most, delay_ms: delay, status: code } = c.retry;
-    return (
-      <p class="notice lost" role="status">
-        <Icon name="refresh" />
-        <span>
-          <b>{t.apiTrouble(code)}</b> {t.retrying(attempt, most, delay ? duration(delay, t) : "")}
-        </span>
-      </p>
-    );
-  }
-  const last = c.notices[c.notices.length - 1]?.notice;
-  if (!last || last.severity === "info" || !isBusy(c)) return null;
+  if (!c.retry || !isBusy(c)) return null;
+  const { attempt, max_attempts: most, delay_ms: delay, status: code } = c.retry;
   return (
-    <p class={`notice lost${last.severity === "error" ? " bad" : ""}`} role="status">
-      <Icon name="alert" />
-      <span dir="auto">{plain(oneLine(last.text, 300))}</span>
+    <p class="notice lost" role="status">
+      <Icon name="refresh" />
+      <span>
+        <b>{t.apiTrouble(code)}</b> {t.retrying(attempt, most, delay ? duration(delay, t) : "")}
+      </span>
     </p>
   );
 }

@@ -51,8 +51,10 @@ export function FaultAction({ code, item, store }: { code: string; item: Item; s
   const t = w.value;
   if (!isLast(store, item) || hopeless.has(code)) return null;
   if (code === "error_max_budget_usd") return <RaiseBudget store={store} />;
-  if (code === "authentication_failed") {
-    const command = store.settled.provider?.startsWith("codex") ? "codex login" : "claude /login";
+  const provider = store.settled.provider ?? "";
+  const command = provider.startsWith("codex") ? "codex login" : "claude /login";
+  // How to log in to another agent is in its own words.
+  if (code === "authentication_failed" && !provider.startsWith("acp:"))
     return (
       <>
         <Button small onClick={() => void copyText(command)} title={command}>
@@ -61,7 +63,6 @@ export function FaultAction({ code, item, store }: { code: string; item: Item; s
         <Guide page="guide/troubleshooting" />
       </>
     );
-  }
   if (code === "error_max_turns" || code === "max_output_tokens")
     return (
       <Button small onClick={() => goOn(store.id)}>

@@ -5,6 +5,7 @@ import type { FoldedConversation } from "../fold/conversation";
 import { isObj } from "../fold/json";
 import { exportSession, startSession } from "../state/actions";
 import { call, sayError, w } from "../state/app";
+import { route } from "../state/route";
 import { plain } from "../state/safe";
 import { SessionStore } from "../state/session";
 import { past } from "../state/sessions";
@@ -41,7 +42,12 @@ function firstUuid(c: FoldedConversation): string | undefined {
   return undefined;
 }
 
-export function HistoryPage({ id, message }: { id: string; message?: string | undefined }) {
+export function HistoryPage() {
+  const r = route.value;
+  return r.page === "history" ? <History id={r.id} message={r.message} /> : null;
+}
+
+function History({ id, message }: { id: string; message?: string | undefined }) {
   const store = useRef(new SessionStore(id));
   const [more, setMore] = useState(false);
   const [error, setError] = useState("");

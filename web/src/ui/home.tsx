@@ -71,7 +71,7 @@ export function HomePage() {
           <Column name={t.home.working} count={working.length} empty={t.home.nothingWorks}>
             {working.map((e, i) => (
               <HomeCard key={e.id} e={e}>
-                {i < mostFollowed && <Happens id={e.id} />}
+                {i < mostFollowed && <PhaseLine id={e.id} />}
               </HomeCard>
             ))}
           </Column>
@@ -131,7 +131,7 @@ function CardHead({ e }: { e: Entry }) {
         {plain(e.title || t.untitled)}
       </a>
       <span class="dim nowrap">{age(e.updated, now.value, t, lang.value)}</span>
-      <span class="home-where cut">{plain([e.project, e.branch].filter((x) => x !== "").join(" · "))}</span>
+      <span class="home-where cut">{plain([e.machine, e.project, e.branch].filter((x) => x !== "").join(" · "))}</span>
     </header>
   );
 }
@@ -165,7 +165,7 @@ function Waiting({ p }: { p: PendingPrompt }) {
 }
 
 /** What a session does now, in one line that replaces itself. */
-function Happens({ id }: { id: string }) {
+function PhaseLine({ id }: { id: string }) {
   const store = sessionStore(id);
   useEffect(() => follow(id), [id]);
   void store.version.value;

@@ -74,7 +74,7 @@ function isTab(e: KeyboardEvent): boolean {
 /** Whether a click on an answer was meant for it. One without a pointer, as of a screen reader, is. */
 function aimed(e: MouseEvent): boolean {
   const card = cardOf(e.target);
-  return e.detail === 0 || !card || takesClick(card);
+  return e.detail === 0 || !card || takesClick(card, e.timeStamp);
 }
 
 /** The card of the request that an element is in. */
@@ -89,7 +89,8 @@ function leave(to: EventTarget | null): void {
 
 /** Sees every key first: it keeps what is typed away from answers, and sends it to the input. */
 function guard(e: KeyboardEvent): void {
-  const now = performance.now();
+  // When it was pressed, not when a busy page gets to it: letters typed at once would look slow.
+  const now = e.timeStamp;
   const isCharacter = [...e.key].length === 1 && !command(e);
   if (isCharacter || composes(e)) noteCharacter(now, /^\d$/.test(e.key));
   if (command(e)) {
@@ -150,7 +151,7 @@ function armBefore(from: EventTarget | null): boolean {
   if (!(from instanceof HTMLElement)) return false;
   const input = from.matches("[data-composer]:not([aria-activedescendant])");
   if (!input && (armed.peek() === "" || from.dataset["request"] !== armed.peek())) return false;
-  const all = [...(from.closest("main")?.querySelectorAll<HTMLElement>("[data-request]") ?? [])];
+  const all = [...(from.closest(".centre")?.querySelectorAll<HTMLElement>("[data-request]") ?? [])];
   const next = input ? all[all.length - 1] : all[all.indexOf(from) - 1];
   if (!next) return false;
   armRequest(next.dataset["request"] ?? "");

@@ -1,4 +1,4 @@
-// A view whose code is fetched when it is first shown.
+// A view whose code is fetched when it is first shown, or before that.
 
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
@@ -6,20 +6,36 @@ import { sayError, w } from "../state/app";
 import { Button } from "./button";
 import { Skeleton } from "./small";
 
-export function Late({ load }: { load: () => Promise<{ default: ComponentType }> }) {
-  const [View, setView] = useState<ComponentType>();
+/** A view by how its code is fetched; once that is here, it is shown at once. */
+export interface LateView {
+  fetch: () => Promise<ComponentType>;
+  view?: ComponentType;
+}
+
+export function late(load: () => Promise<ComponentType>): LateView {
+  const v: LateView = {
+    fetch: async () => {
+      v.view ??= await load();
+      return v.view;
+    },
+  };
+  return v;
+}
+
+export function Late({ of }: { of: LateView }) {
+  const [, draw] = useState(0);
   const [failed, setFailed] = useState("");
   const [tries, setTries] = useState(0);
   useEffect(() => {
     let gone = false;
-    load()
-      .then((m) => !gone && setView(() => m.default))
+    of.fetch()
+      .then(() => !gone && draw(1))
       .catch((err) => !gone && setFailed(sayError(err)));
     return () => {
       gone = true;
     };
   }, [tries]);
-  if (View) return <View />;
+  if (of.view) return <of.view />;
   return (
     <main class="centre" id="main">
       {failed === "" ? (

@@ -3,12 +3,14 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Machine } from "../rpc/service";
 import { copyText } from "../state/actions";
-import { call, hello, now, sayError, status, toast, tryCall, w } from "../state/app";
+import { call, hello, now, sayError, toast, tryCall, w } from "../state/app";
 import { joinCommand, machines, refreshMachines, sessionsOf } from "../state/machines";
+import { chooseMachine } from "../state/choices";
 import { clock, isLoopback } from "../state/pairing";
 import { lang } from "../state/prefs";
 import { agentName } from "../state/providers";
 import { plain } from "../state/safe";
+import { go } from "../state/route";
 import { live } from "../state/sessions";
 import { clockTime, duration } from "../state/time";
 import { mw } from "../state/words.machines";
@@ -17,18 +19,7 @@ import { confirm, Dialog } from "./dialog";
 import { MenuButton } from "./frame";
 import { Icon } from "./icon";
 import { Skeleton } from "./small";
-
-/** Keeps the list current while it is shown. */
-function useMachines(every: number) {
-  const open = status.value === "open";
-  useEffect(() => {
-    if (!open) return;
-    const load = () => void refreshMachines().catch(() => {});
-    load();
-    const id = setInterval(() => document.hidden || load(), every);
-    return () => clearInterval(id);
-  }, [open, every]);
-}
+import { useMachines } from "./usemachines";
 
 export default function MachinesPage() {
   const t = mw.value;
@@ -88,6 +79,17 @@ function MachineCard({ m, may }: { m: Machine; may: boolean }) {
           {away ? t.away(clockTime(since, lang.value)) : t.connected(duration(Math.max(0, now.value - since), w.value))}
         </span>
         <span class="sp" />
+        <Button
+          small
+          disabled={away}
+          title={t.newHere(name)}
+          onClick={() => {
+            chooseMachine(m.name);
+            go({ page: "new" });
+          }}
+        >
+          {t.newSession}
+        </Button>
         {may && m.token && (
           <Button small kind="danger" onClick={() => void out()}>
             {t.shutOut}

@@ -55,12 +55,17 @@ function Server({ session, s, changed }: { session: string; s: McpServer; change
   const t = w.value;
   const [tools, setTools] = useState<readonly MCPTool[]>();
   const [busy, setBusy] = useState(false);
+  // The switch is where it was put until the agent has said where it is.
+  const [wanted, setWanted] = useState<boolean>();
+  useEffect(() => setWanted(undefined), [s]);
+  const on = wanted ?? s.status !== "disabled";
   const name = plain(s.name);
   const act = async (f: () => Promise<unknown>, done?: string) => {
     setBusy(true);
     const r = await f();
     setBusy(false);
-    if (r !== undefined && done) toast(done);
+    if (r === undefined) setWanted(undefined);
+    else if (done) toast(done);
     changed();
   };
   const show = async () => {
@@ -79,11 +84,12 @@ function Server({ session, s, changed }: { session: string; s: McpServer; change
             type="checkbox"
             role="switch"
             aria-label={t.mcp.on(name)}
-            aria-checked={s.status !== "disabled"}
-            checked={s.status !== "disabled"}
+            aria-checked={on}
+            checked={on}
             disabled={busy}
             onChange={(e) => {
               const enabled = e.currentTarget.checked;
+              setWanted(enabled);
               void act(() => tryCall("mcp.toggle", { session_id: session, server_name: s.name, enabled }));
             }}
           />

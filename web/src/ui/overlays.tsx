@@ -28,18 +28,27 @@ export function Overlays() {
   );
 }
 
-/** Where toasts stand: above the dock or the footer of a page, and at the top where they would lie on the field that is written in. */
+/** How far from the top toasts stand that have no place at the bottom, in pixels: below the bar. */
+const belowBar = 64;
+
+/** Where toasts stand: above the dock or the footer of a page, at the top or at a height between, where they lie on the fewest fields. */
 function placeToasts(box: HTMLElement): void {
   const feet = [...document.querySelectorAll(".dock, .commit, .tabs")].map((e) => e.getBoundingClientRect());
-  const low = Math.min(innerHeight, ...feet.filter((r) => r.height > 0 && r.top > 0).map((r) => r.top));
-  box.style.top = "auto";
-  box.style.bottom = `${innerHeight - low + 8}px`;
-  const field = document.activeElement;
-  if (!(field instanceof HTMLElement) || !field.matches("input, textarea")) return;
-  const [mine, other] = [box.getBoundingClientRect(), field.getBoundingClientRect()];
-  if (mine.bottom < other.top || mine.top > other.bottom || mine.right < other.left || mine.left > other.right) return;
+  const low = Math.min(innerHeight, ...feet.filter((r) => r.height > 0 && r.top > 0).map((r) => r.top)) - 8;
+  const { left, right, height } = box.getBoundingClientRect();
+  const fields = [...document.querySelectorAll<HTMLElement>("input, textarea, select")]
+    .filter((e) => e !== document.activeElement)
+    .map((e) => e.getBoundingClientRect())
+    .filter((r) => r.width > 1 && r.left < right && r.right > left);
+  const focus = document.activeElement?.matches("input, textarea") ? document.activeElement.getBoundingClientRect() : undefined;
+  const lies = (top: number, r: DOMRect) => r.top < top + height && r.bottom > top && r.left < right && r.right > left;
+  const cost = (top: number) => fields.filter((r) => lies(top, r)).length + (focus && lies(top, focus) ? 100 : 0);
+  // The end of each field is a place as well.
+  const places = [low - height, belowBar, ...fields.flatMap((r) => [r.top - height - 4, r.bottom + 4])];
+  let best = low - height;
+  for (const top of places) if (top >= belowBar && top + height <= low && cost(top) < cost(best)) best = top;
   box.style.bottom = "auto";
-  box.style.top = "64px";
+  box.style.top = `${best}px`;
 }
 
 function Toasts() {

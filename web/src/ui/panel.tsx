@@ -143,6 +143,8 @@ function folder(path: string): string {
   return path.slice(0, path.lastIndexOf("/") + 1);
 }
 
+/** A task in a state of another name is listed, and nothing is said about it. */
+const moves = /^(running|pending|in_progress)?$/;
 const ended = /^(completed|failed|killed|stopped|cancelled|done|success|error)$/;
 
 function Background({ store }: { store: SessionStore }) {
@@ -156,8 +158,10 @@ function Background({ store }: { store: SessionStore }) {
         <div class="frow tall" key={x.id}>
           {ended.test(x.status) ? (
             <Icon name={x.status === "completed" ? "check" : "alert"} />
-          ) : (
+          ) : moves.test(x.status) ? (
             <span class="spin" role="img" aria-label={t.state.running} />
+          ) : (
+            <Icon name="clock" />
           )}
           <span class="cut" title={plain(x.summary ?? x.description ?? "")}>
             {plain(taskName(store.settled, x) || t.aTask)}

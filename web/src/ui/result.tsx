@@ -7,10 +7,10 @@ import { isPerson } from "../state/rows";
 import { formatRoute } from "../state/route";
 import { plain } from "../state/safe";
 import type { SessionStore } from "../state/session";
-import { tidy } from "../state/tidy";
+import { reason, tidy } from "../state/tidy";
 import { duration } from "../state/time";
 import { basename, shortPath } from "../state/tools";
-import { Arguments } from "./ask/happens";
+import { Arguments } from "./ask/calldetails";
 import { useTurnFiles } from "./changes/use";
 import { Counts } from "./diff";
 import { FaultAction } from "./fault";
@@ -64,7 +64,7 @@ export function TurnFoot({ item, store }: { item: Item; store: SessionStore }) {
         <p class="notice bad" dir="auto">
           <Icon name="alert" />
           <span>
-            <b>{t.turnFailed(r.subtype)}</b> {plain(tidy((r.errors ?? []).join("\n") || r.result || ""))}
+            <b>{t.turnFailed(r.subtype)}</b> {plain(reason((r.errors ?? []).join("\n") || r.result || ""))}
           </span>
           <FaultAction code={r.subtype} item={item} store={store} />
         </p>

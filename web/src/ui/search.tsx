@@ -12,7 +12,11 @@ export interface Narrow {
   project: string;
   agent: string;
   tag: string;
+  machine: string;
 }
+
+/** The value that stands for the machine of the server, which no other machine can have as its name. */
+export const thisMachine = "@";
 
 /** Whether a session is among what was asked for. */
 export function matches(
@@ -25,6 +29,7 @@ export function matches(
   if (filter === "live" ? !e.live : filter === "archived" ? !e.archived : e.archived) return false;
   if (narrow.project !== "" && e.project !== narrow.project) return false;
   if (narrow.agent !== "" && e.agent !== narrow.agent) return false;
+  if (narrow.machine !== "" && (e.machine || thisMachine) !== narrow.machine) return false;
   if (narrow.tag !== "" && e.tag !== narrow.tag) return false;
   if (query === "") return true;
   const q = query.toLowerCase();

@@ -17,6 +17,7 @@ import { Dock } from "./dock";
 import { FindBar, type Jump } from "./find";
 import { MenuButton } from "./frame";
 import { Icon } from "./icon";
+import { MachineChip } from "./machinechip";
 import { Panel } from "./panel";
 import { PlanStrip } from "./plan";
 import { Ring } from "./ring";
@@ -26,14 +27,19 @@ import { Thread } from "./thread";
 import { read } from "./user";
 import { narrow, overlay, togglePanel } from "./viewport";
 
-export function SessionPage({ ids }: { ids: readonly string[] }) {
+export function SessionPage() {
+  const r = route.value;
+  if (r.page !== "session") return null;
+  const { ids } = r;
   const several = ids.length > 1;
-  return (
-    <div class={several ? "sides" : "single"}>
-      {ids.map((id) => (
-        <SessionView key={id} id={id} several={several} ids={ids} />
-      ))}
-    </div>
+  const views = ids.map((id) => <SessionView key={id} id={id} several={several} ids={ids} />);
+  // There is one main part of a page, also where it has two conversations.
+  return several ? (
+    <main class="sides" id="main">
+      {views}
+    </main>
+  ) : (
+    <div class="single">{views}</div>
   );
 }
 
@@ -45,10 +51,11 @@ function SessionView({ id, several, ids }: { id: string; several: boolean; ids: 
   const target = route.value.page === "session" ? route.value.message : undefined;
   const [jump, setJump] = useState<Jump>();
   const over = narrow.value;
+  const Part = several ? "section" : "main";
   const showPanel = !several && (over ? overlay.value : panel.value);
   return (
     <>
-      <main class="centre" id={several ? undefined : "main"} aria-label={several ? titleOf(store) : undefined}>
+      <Part class="centre" id={several ? undefined : "main"} aria-label={several ? titleOf(store) : undefined}>
         <Bar store={store} several={several} close={() => go({ page: "session", ids: ids.filter((x) => x !== id) })} />
         <PlanStrip store={store} />
         {ids[0] === id && <FindBar store={store} jump={setJump} />}
@@ -57,7 +64,7 @@ function SessionView({ id, several, ids }: { id: string; several: boolean; ids: 
         {phase !== "gone" && <Dock store={store} />}
         <Announcer store={store} />
         <Seen store={store} />
-      </main>
+      </Part>
       {showPanel && over && <div class="scrim" onClick={() => togglePanel(false)} />}
       {showPanel && <Panel store={store} over={over} />}
     </>
@@ -94,6 +101,7 @@ function Bar({ store, several, close }: { store: SessionStore; several: boolean;
       <h1 class="cut" dir="auto">
         {plain(titleOf(store))}
       </h1>
+      {info?.machine && <MachineChip name={info.machine} />}
       {info?.box && <span class="chip">{sayBox(info.box)}</span>}
       <span class="sp" />
       <span class="figs">

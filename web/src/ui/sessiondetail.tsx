@@ -22,6 +22,7 @@ interface DetailProps {
 export function SessionDetail({ e, all, show, close }: DetailProps) {
   const t = w.value;
   const figures = [
+    e.machine,
     e.agent && agentName(e.agent),
     e.model,
     e.turns > 0 ? t.home.turns(e.turns) : "",

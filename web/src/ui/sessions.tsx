@@ -22,19 +22,21 @@ import {
   refreshTrees,
 } from "../state/sessions";
 import { age, money } from "../state/time";
+import { mw } from "../state/words.machines";
 import { Button } from "./button";
 import { MenuButton } from "./frame";
 import { entryHref } from "../state/sessions";
 import { Icon } from "./icon";
+import { MachineChip } from "./machinechip";
 import { ActionMenu, archiveSession, besides, deleteSession, renameSession, tagSession } from "./sessionmenu";
-import { type Filter, hitHref, Marked, matches, type Narrow, useSearch } from "./search";
+import { type Filter, hitHref, Marked, matches, type Narrow, thisMachine, useSearch } from "./search";
 import { SessionDetail } from "./sessiondetail";
 import { Picks } from "./picks";
 import { Skeleton, StateDot } from "./small";
 
 export function SessionsPage() {
   const [query, setQuery] = useState("");
-  const [narrow, setNarrow] = useState<Narrow>({ project: "", agent: "", tag: "" });
+  const [narrow, setNarrow] = useState<Narrow>({ project: "", agent: "", tag: "", machine: "" });
   const [at, setAt] = useState("");
   const [filter, setFilter] = useState<Filter>("all");
   const [picked, setPicked] = useState<ReadonlySet<string>>();
@@ -98,7 +100,7 @@ export function SessionsPage() {
             <option value="">{none}</option>
             {options.map((o) => (
               <option key={o} value={o}>
-                {plain(key === "agent" ? agentName(o) : o)}
+                {plain(key === "agent" ? agentName(o) : o === thisMachine ? mw.value.thisMachine : o)}
               </option>
             ))}
           </select>
@@ -181,8 +183,10 @@ export function SessionsPage() {
 /** The lists that narrow the sessions, as far as there is a choice. */
 function narrowings(all: readonly Entry[]): (readonly [keyof Narrow, string, string, string[]])[] {
   const t = w.value;
+  const machines = [...new Set(all.map((e) => e.machine || thisMachine))].sort();
   const of = (key: "project" | "agent" | "tag") => [...new Set(all.map((e) => e[key]).filter((x) => x !== ""))].sort();
   const lists = [
+    ["machine", mw.value.machine, mw.value.anyMachine, machines],
     ["project", t.project, t.allProjects, of("project")],
     ["agent", t.agent, t.sessions_.anyAgent, of("agent")],
     ["tag", t.tag, t.sessions_.anyTag, of("tag")],
@@ -256,6 +260,7 @@ function Row({ e, depth, hit, query, current, show, picked, toggle }: RowProps) 
             <Marked text={plain(e.title || t.untitled)} query={query} />
           </a>
           {e.tag !== "" && <span class="chip">{plain(e.tag)}</span>}
+          {e.machine !== "" && <MachineChip name={e.machine} />}
           {e.dot === "ask" && <span class="chip warn">{t.needsYou}</span>}
           {e.terminal && <span class="chip">{t.inTerminal}</span>}
         </span>

@@ -159,7 +159,7 @@ function SessionRow({ e }: { e: Entry }) {
         <span class="s-age">{age(e.updated, now.value, t, lang.value)}</span>
       </span>
       <span class="s-l">
-        <span class="s-meta">{plain([e.project, e.branch].filter((x) => x !== "").join(" · "))}</span>
+        <span class="s-meta">{plain([e.machine, e.project, e.branch].filter((x) => x !== "").join(" · "))}</span>
         {e.dot === "ask" && <span class="s-flag">{t.needsYou}</span>}
         {e.terminal && <span class="s-age">{t.inTerminal}</span>}
       </span>

@@ -11,7 +11,7 @@ import { lang } from "../state/prefs";
 import { isStop, type Row } from "../state/rows";
 import { oneLine, plain } from "../state/safe";
 import type { SessionStore } from "../state/session";
-import { isLocalOutput, tidy } from "../state/tidy";
+import { isLocalOutput, reason, tidy } from "../state/tidy";
 import { dateTime, duration, tokens } from "../state/time";
 import { titleOfCall } from "../state/tools";
 import { RaiseBudget } from "./budget";
@@ -82,7 +82,7 @@ function EventStep({ event, row, store }: { event: Event; row: Row; store: Sessi
         <p class="notice lost">
           <span>
             <b>{t.apiTrouble(retry.status)}</b> {t.retried(retry.attempt, retry.max_attempts)}{" "}
-            {/^[a-z_]*$/.test(retry.reason ?? "") ? "" : plain(tidy(retry.reason ?? ""))}
+            {/^\S*$/.test(retry.reason ?? "") ? "" : plain(reason(retry.reason ?? ""))}
           </span>
         </p>
       </Frame>
@@ -96,7 +96,7 @@ function EventStep({ event, row, store }: { event: Event; row: Row; store: Sessi
         <span>
           {event.resetsAt
             ? t.rateLimited(dateTime(event.resetsAt, lang.value), duration(Date.parse(event.resetsAt) - Date.now(), t))
-            : plain(oneLine(tidy(notice.text), 1000))}
+            : plain(oneLine(reason(notice.text), 1000))}
         </span>
         {notice.code === "budget_exceeded" && isLast(store, row.item) && <RaiseBudget store={store} />}
       </p>
@@ -134,10 +134,10 @@ function ToolStep({ row, block, store, nested }: ToolStepProps) {
   const prompt = store.conversation.prompts.find((p) => p.tool_use_id === tool.id && tool.id !== "");
   // The request at the end of the conversation has all of it.
   if (prompt && !nested) return null;
-  const { icon } = titleOfCall(tool, store.conversation.provider, w.value);
+  const { icon, shape } = titleOfCall(tool, store.conversation.provider, w.value);
   const chosen = tool.toolType === "CLAUDE_ASK_USER_QUESTION" || tool.toolType === "CLAUDE_EXIT_PLAN_MODE";
-  // A choice is no fault.
-  const bad = stateOf(tool, store, false) === "failed" && !chosen;
+  // A choice is no fault, nor is a change that was not applied: the agent tries another one.
+  const bad = stateOf(tool, store, false) === "failed" && !chosen && shape !== "diff";
   const tone = prompt ? "ask" : bad ? "bad" : "";
   return (
     <Frame more={row.more} icon={icon} tone={tone}>
@@ -243,7 +243,7 @@ function Notice({ item, message, more, store }: NoticeProps) {
     return (
       <Frame more={more} icon="alert" tone="bad">
         <p class="notice bad" dir="auto">
-          {/: decoding a line: /.test(item.error.message) ? t.badLine : plain(tidy(item.error.message))}
+          {/: decoding a line: /.test(item.error.message) ? t.badLine : plain(reason(item.error.message))}
         </p>
       </Frame>
     );
@@ -262,7 +262,7 @@ function Notice({ item, message, more, store }: NoticeProps) {
       <Frame more={more} icon="alert" tone="bad">
         <p class="notice bad">
           <span>
-            <b>{t.faultsOf[message.line.error] ?? t.apiError}</b> {plain(tidy(textOf(message)))}
+            <b>{t.faultsOf[message.line.error] ?? t.apiError}</b> {plain(reason(textOf(message)))}
           </span>
           <FaultAction code={message.line.error} item={item} store={store} />
         </p>

@@ -7,6 +7,7 @@ import { copyText, fork, sendAgain } from "../state/actions";
 import { tryCall, w } from "../state/app";
 import { mentionedIn, type Part, parseContexts, tagOf } from "../state/contexts";
 import type { Line } from "../state/diff";
+import { forget, useKept } from "../state/kept";
 import { capabilitiesOf } from "../state/providers";
 import { plain } from "../state/safe";
 import { foldText, parseReview, type Remark } from "../state/said";
@@ -96,13 +97,19 @@ function RemarkCard({ r }: { r: Remark }) {
 
 export function UserMessage({ message, store, at }: { message: Message; store: SessionStore; at: string }) {
   const { text, tags, parts, before, after } = read(message);
-  const [editing, setEditing] = useState(false);
+  const name = `edit\n${store.id}\n${message.uuid ?? at}\n`;
+  const [editing, setEditing] = useKept(`${name}on`, false);
+  const [fresh, setFresh] = useState(false);
   const [all, setAll] = useState(false);
   const images = imagesOf(message);
   const mentioned = mentionedIn(text, tags);
   const shownTags = tags.filter((x) => !mentioned.includes(x.label));
   const other = message.blocks.filter((b) => b.type !== "text" && b.type !== "image").length;
   const t = w.value;
+  const begin = () => {
+    setFresh(true);
+    setEditing(true);
+  };
   return (
     <article class="user" tabIndex={touches() ? -1 : undefined} aria-label={message.user?.by ? plain(message.user.by) : t.you}>
       {shownTags.length > 0 && (
@@ -115,12 +122,17 @@ export function UserMessage({ message, store, at }: { message: Message; store: S
       {message.user?.by && <p class="sent-by dim">{plain(message.user.by)}</p>}
       {editing ? (
         <EditAndResend
+          name={name}
+          fresh={fresh}
           text={text}
           around={[before, after]}
           images={images}
           uuid={message.uuid ?? ""}
           store={store}
-          done={() => setEditing(false)}
+          done={() => {
+            forget(name);
+            setEditing(false);
+          }}
         />
       ) : (
         <div class="bubble" dir="auto">
@@ -135,7 +147,7 @@ export function UserMessage({ message, store, at }: { message: Message; store: S
         </div>
       )}
       {!editing && <Versions uuid={message.uuid ?? ""} store={store} />}
-      {!editing && !store.past && <Actions message={message} store={store} at={at} edit={() => setEditing(true)} />}
+      {!editing && !store.past && <Actions message={message} store={store} at={at} edit={begin} />}
     </article>
   );
 }

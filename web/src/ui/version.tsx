@@ -1,8 +1,8 @@
 // A message that is edited and sent again, and the way between its versions.
 
-import { useState } from "preact/hooks";
 import { resendAsVersion, send } from "../state/actions";
 import { w } from "../state/app";
+import { useKept } from "../state/kept";
 import { capabilitiesOf } from "../state/providers";
 import { go } from "../state/route";
 import type { SessionStore } from "../state/session";
@@ -12,8 +12,11 @@ import { Button, IconButton } from "./button";
 import { composes, takeFocus } from "./composer/focus";
 
 interface EditProps {
+  /** What is written is kept under it. */
+  name: string;
+  /** Whether a person begins now; what is kept from before takes no focus. */
+  fresh: boolean;
   text: string;
-  /** The contexts of the message as the agent got them. */
   /** What stands before and after the text in the message. */
   around: readonly [string, string];
   images: readonly { type: string; data: string }[];
@@ -22,8 +25,8 @@ interface EditProps {
   done: () => void;
 }
 
-export function EditAndResend({ text, around, images, uuid, store, done }: EditProps) {
-  const [value, setValue] = useState(text);
+export function EditAndResend({ name, fresh, text, around, images, uuid, store, done }: EditProps) {
+  const [value, setValue] = useKept(`${name}text`, text);
   const t = w.value;
   const canFork = uuid !== "" && capabilitiesOf(store.id)?.can_fork !== false;
   const draft = () => ({
@@ -52,7 +55,7 @@ export function EditAndResend({ text, around, images, uuid, store, done }: EditP
         class="inp"
         rows={4}
         value={value}
-        ref={takeFocus}
+        ref={fresh ? takeFocus : null}
         onInput={(e) => setValue(e.currentTarget.value)}
         onKeyDown={(e) => {
           e.stopPropagation();

@@ -43,6 +43,7 @@ for (const provider of ["codex", "acp:claude-agent-acp"])
     const card = page.locator(".ask-card");
     await card.getByText("touch made.txt && echo made-it").waitFor();
     await card.getByRole("heading", { name: "Run this command?" }).waitFor();
+    assert.equal(await page.locator(".dock .notice").count(), 0, "what the agent warned of before has its row");
     assert.doesNotMatch(await card.innerText(), wire);
     await card.getByRole("button", { name: "Allow once" }).click();
     await turns(page, 2);

@@ -156,7 +156,7 @@ test("a commit of what was chosen names the session; the worktree goes when noth
   const dialog = page.getByRole("dialog");
   await dialog.getByRole("button", { name: "Remove worktree" }).click();
   await dialog.getByRole("button", { name: "Remove, keep the branch" }).click();
-  await dialog.getByText("lost for good").waitFor();
+  await dialog.getByText("deletes it permanently").waitFor();
   assert.equal(existsSync(join(dir, "docs/limits.md")), true, "nothing is lost before a person says so");
   await dialog.getByRole("button", { name: "Lose it and remove" }).click();
   await page.getByText("The worktree was removed.").waitFor();
@@ -369,9 +369,20 @@ test("the agent resolves a remark by changing its lines, and a remark on a stale
   const name = join(dir, "upload/retry.go");
   const text = readFileSync(name, "utf8");
   writeFileSync(name, text.replace("Attempts: 6,", "Attempts: 7,"));
-  await page.getByRole("button", { name: "Add comment" }).click();
-  await page.getByRole("alert").getByText("This is what is there now:").first().waitFor();
-  await page.getByRole("alert").getByText("Attempts: 7,").first().waitFor();
+  // Refused, or the diff was read again before the click: the words stay, and what they were about.
+  await page.evaluate(() => document.querySelector(".cmt-form [type=submit]").click());
+  const form = page.locator(".cmt-form");
+  await form.getByRole("alert").getByText("These lines of upload/retry.go changed while you wrote.").waitFor();
+  await form.getByText("Attempts: 6,").waitFor();
+  await file(page, "upload/retry.go").getByText("Attempts: 7,").waitFor();
+  assert.equal(await form.getByRole("textbox").inputValue(), "Five are enough.");
+  assert.equal(await form.getByRole("button", { name: "Add comment" }).isDisabled(), true, "there are no lines to add it to");
+  // The number of a line takes it there.
+  const row = file(page, "upload/retry.go").locator("tr", { hasText: "Attempts: 7," });
+  await row.getByRole("button", { name: /^Comment on line/ }).last().click();
+  await form.getByRole("alert").waitFor({ state: "detached" });
+  assert.equal(await form.count(), 1);
+  assert.equal(await form.getByRole("textbox", { name: "What should the agent" }).inputValue(), "Five are enough.");
   writeFileSync(name, text);
   await page.reload();
   await first.getByRole("button", { name: "Comment", exact: true }).click();
@@ -385,6 +396,120 @@ test("the agent resolves a remark by changing its lines, and a remark on a stale
   assert.match(read(dir, "upload/retry.go"), /Attempts: 5/);
   await page.locator(".ch-side").getByRole("button", { name: "Open again" }).click();
   await page.locator(".ch-side").getByText("not sent").waitFor();
+  await clean(page);
+});
+
+test("what is being written about lines is not lost when the diff is read again, nor on the way to another view", async () => {
+  const page = await open(browser, server);
+  const { id, dir } = await work(page, server, "rework");
+  await changes(page, id);
+  const all = hunks(page, "upload/retry.go");
+  const form = page.locator(".cmt-form");
+  const box = form.getByRole("textbox");
+  const again = async () => {
+    // Another hunk is taken back by someone else: the log says so, and the page reads its diffs again.
+    await page.evaluate(async (session_id) => {
+      const { call } = window.parleyTest;
+      const { files } = await call("workspace.diff", { session_id });
+      const { hunks } = files.find((f) => f.path === "upload/retry.go");
+      await call("workspace.revert", { session_id, file: "upload/retry.go", hunk: hunks[hunks.length - 1].id });
+    }, id);
+    await file(page, "upload/retry.go").getByText("return first").waitFor({ state: "detached" });
+  };
+  await all.first().getByRole("button", { name: "Comment", exact: true }).click();
+  await box.pressSequentially("Five are");
+  // Its lines move by two: the form goes with them, and keeps the focus.
+  const name = join(dir, "upload/retry.go");
+  writeFileSync(name, readFileSync(name, "utf8").replace("package upload\n", "package upload\n\n// Uploads.\n"));
+  const from = Number(await page.getByLabel("From line").inputValue());
+  await again();
+  await page.waitForFunction((n) => Number(document.querySelector(".cmt-form input").value) === n + 2, from);
+  await page.keyboard.type(" enough.");
+  assert.equal(await box.inputValue(), "Five are enough.");
+  // Other lines, another comparison, another view, a file that is folded.
+  await file(page, "upload/retry.go").locator("td.ln button").last().click();
+  assert.equal(await box.inputValue(), "Five are enough.", "it goes to the lines that are chosen");
+  await page.getByRole("button", { name: "Last turn" }).click();
+  await form.waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Session", exact: true }).click();
+  assert.equal(await box.inputValue(), "Five are enough.");
+  await page.getByRole("button", { name: "Inline" }).click();
+  assert.equal(await box.inputValue(), "Five are enough.");
+  await page.getByRole("button", { name: "Side by side" }).click();
+  await file(page, "upload/retry.go").locator(".cfile-n").click();
+  await form.waitFor({ state: "detached" });
+  await file(page, "upload/retry.go").locator(".cfile-n").click();
+  await page.evaluate(() => {
+    location.hash = "#/home";
+  });
+  await page.getByRole("heading", { name: "Home" }).waitFor();
+  await page.goBack();
+  assert.equal(await box.inputValue(), "Five are enough.");
+  // The file has no change any more.
+  git(dir, "checkout", "--quiet", "--", "upload/retry.go");
+  await page.evaluate(async (session_id) => {
+    await window.parleyTest.call("workspace.revert", { session_id, file: "docs/limits.md" });
+  }, id);
+  await file(page, "docs/limits.md").waitFor({ state: "detached" });
+  assert.equal(await box.inputValue(), "Five are enough.");
+  await form.getByRole("alert").getByText("upload/retry.go changed while you wrote").waitFor();
+  // Only a person ends it, and can take that back.
+  await box.press("Escape");
+  await form.waitFor({ state: "detached" });
+  await page.locator(".toast").getByRole("button", { name: "Undo" }).click();
+  assert.equal(await box.inputValue(), "Five are enough.");
+  await clean(page);
+});
+
+test("a remark that is changed, and the words before all remarks, stay when the diff is read again", async () => {
+  const page = await open(browser, server);
+  const { id } = await work(page, server, "rework");
+  await changes(page, id);
+  const all = hunks(page, "upload/retry.go");
+  await all.first().getByRole("button", { name: "Comment", exact: true }).click();
+  await page.locator(".cmt-form textarea").fill("Five.");
+  await page.keyboard.press("Control+Enter");
+  const words = page.getByPlaceholder("Words before the comments (optional)");
+  await words.fill("Before we merge:");
+  await all.first().getByRole("button", { name: "Edit the comment" }).click();
+  await all.first().locator(".cmt textarea").fill("Five are enough.");
+  await page.getByRole("button", { name: "Last turn" }).click(); // no place below the lines
+  const listed = page.locator(".ch-side .cmt textarea");
+  assert.equal(await listed.inputValue(), "Five are enough.");
+  await page.evaluate(() => {
+    location.hash = "#/home";
+  });
+  await page.getByRole("heading", { name: "Home" }).waitFor();
+  await page.goBack();
+  assert.equal(await listed.inputValue(), "Five are enough.");
+  assert.equal(await words.inputValue(), "Before we merge:");
+  await page.locator(".ch-side .cmt").getByRole("button", { name: "Save" }).click();
+  await page.locator(".ch-side .cmt").getByText("Five are enough.").waitFor();
+  await clean(page);
+});
+
+test("in a checkout that is the person's own, what is not committed is reverted after a question alone", async (t) => {
+  const dir = join(server.dir, "project");
+  t.after(() => {
+    git(dir, "checkout", "--quiet", "--", ".");
+    git(dir, "clean", "-fdq");
+  });
+  const page = await open(browser, server);
+  await begin(page, "rework");
+  await turns(page, 1);
+  await changes(page, new URL(page.url()).hash.split("/")[2]);
+  await page.getByRole("button", { name: "Not committed" }).click();
+  const first = hunks(page, "upload/retry.go").first();
+  const dialog = page.getByRole("dialog", { name: "Revert this hunk?" });
+  await first.getByRole("button", { name: "Revert hunk" }).click();
+  await dialog.getByText("It is your own checkout: what you have changed there yourself goes back too.").waitFor();
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  await dialog.waitFor({ state: "detached" });
+  assert.match(read(dir, "upload/retry.go"), /Attempts: 6/, "nothing is done before a yes");
+  await first.getByRole("button", { name: "Revert hunk" }).click();
+  await dialog.getByRole("button", { name: "Revert hunk" }).click();
+  await page.getByText("The hunk was reverted.").waitFor();
+  assert.doesNotMatch(read(dir, "upload/retry.go"), /Attempts: 6/);
   await clean(page);
 });
 

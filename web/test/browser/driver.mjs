@@ -27,6 +27,14 @@ export function launch() {
   return chromium.launch({ executablePath: browserPath, args: flags });
 }
 
+const testdata = (name) => fileURLToPath(new URL(`../../../testdata/${name}`, import.meta.url));
+const recordings = [
+  "-codex-corpus",
+  process.env.PARLEY_CODEX_CORPUS ?? ["codex/0.166.0", "codex/0.144.6"].map(testdata).join(","),
+  "-acp-corpus",
+  process.env.PARLEY_ACP_AGENTS_CORPUS ?? testdata("acp-agents"),
+];
+
 /** A server in its own directory. It ends with its standard input, so also with this process, which does not wait for one that a failed test left. */
 export class Server {
   constructor(dir, addr, more = []) {
@@ -39,7 +47,7 @@ export class Server {
   async start() {
     const binary = process.env.PARLEY_WEBSERVER;
     if (!binary) throw new Error("PARLEY_WEBSERVER is not set; run scripts/test-web");
-    const args = ["-dir", this.dir, "-addr", this.addr, "-corpus", process.env.PARLEY_WIRE_CORPUS ?? "", ...this.more];
+    const args = ["-dir", this.dir, "-addr", this.addr, "-corpus", process.env.PARLEY_WIRE_CORPUS ?? "", ...recordings, ...this.more];
     this.process = spawn(binary, args, {
       stdio: ["pipe", "pipe", "inherit"],
       env: { PATH: process.env.PATH, HOME: this.dir, TMPDIR: tmpdir() },
@@ -191,7 +199,11 @@ export async function same(page) {
   const id = sessionId(page);
   await eventually(page, async (s) => window.parleyTest.state(s) === (await window.parleyTest.history(s)), id).catch(
     async () => {
-      assert.equal(await foldedState(page, id), await serverState(page, id));
+      const [mine, its] = [await foldedState(page, id), await serverState(page, id)];
+      let at = 0;
+      while (at < mine.length && mine[at] === its[at]) at++;
+      const near = (text) => text.slice(Math.max(0, at - 200), at + 300);
+      assert.equal(near(mine), near(its), `they differ at ${at}`);
     },
   );
 }

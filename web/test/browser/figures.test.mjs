@@ -86,6 +86,23 @@ test("strip, panel, turn and page count the same files, each once, and while the
   await page.context().close();
 });
 
+test("a file outside of the project is no change of it, where only the agent reports what it has changed", async () => {
+  const page = await open(browser, shared.server);
+  await begin(page, "outside");
+  await turns(page, 1);
+  await page.locator(".turn-end").getByText("1 changed file").waitFor();
+  const panel = page.getByRole("complementary", { name: "This session" });
+  await panel.locator(".frow.go", { hasText: "retry.go" }).waitFor();
+  assert.equal(await panel.locator(".frow.go").count(), 1);
+  await page.locator(".card", { hasText: "outside.md" }).first().waitFor(); // the call itself is shown
+  await page.setViewportSize({ width: 1000, height: 800 });
+  await page.locator(".strip .files").getByText("1 file", { exact: true }).waitFor();
+  await changes(page, sessionId(page));
+  await page.locator(".cfile", { hasText: "retry.go" }).waitFor();
+  assert.equal(await page.locator(".cfile").count(), 1);
+  await page.context().close();
+});
+
 test("a turn's run time is without the time that it waited for a person, also after a reload", async () => {
   const page = await open(browser, shared.server);
   await begin(page, "permission");

@@ -145,3 +145,32 @@ test("what is missing is shown, and only then", async () => {
   await poor.context().close();
   await bare.stop();
 });
+
+test("a session that takes long to start leads nobody away who went elsewhere", async () => {
+  const page = await open(browser, server);
+  // The call is held back.
+  await page.evaluate(() => {
+    const { prototype } = WebSocket;
+    const { send } = prototype;
+    window.heldCalls = [];
+    prototype.send = function (data) {
+      if (String(data).includes('"session.connect"')) window.heldCalls.push(() => send.call(this, data));
+      else send.call(this, data);
+    };
+  });
+  const box = page.locator(".hero [data-composer]");
+  await box.fill("hello from before");
+  await box.press("Enter");
+  await page.waitForFunction(() => window.heldCalls.length === 1);
+  await page.evaluate(() => {
+    location.hash = "#/usage";
+  });
+  await page.getByRole("heading", { name: "Usage", level: 1 }).waitFor();
+  await page.evaluate(() => window.heldCalls[0]());
+  const toast = page.locator(".toast", { hasText: "The session has started." });
+  await toast.waitFor();
+  assert.equal(new URL(page.url()).hash, "#/usage");
+  await toast.getByRole("button", { name: "Open" }).click();
+  await page.locator(".user", { hasText: "hello from before" }).waitFor();
+  await page.context().close();
+});

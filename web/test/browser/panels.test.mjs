@@ -110,8 +110,22 @@ describe("panels", { concurrency: 2 }, () => {
     await panel.getByText("says it again").waitFor();
     await panel.getByRole("button", { name: "Connect demo again" }).click();
     await page.getByText("demo was connected again.").waitFor();
-    await panel.getByRole("switch", { name: "demo is on" }).click();
-    await panel.getByRole("switch", { name: "demo is on" }).waitFor();
+    const demo = panel.getByRole("switch", { name: "demo is on" });
+    assert.equal(await demo.isChecked(), true);
+    await page.evaluate(() => {
+      const { prototype } = WebSocket;
+      const { send } = prototype;
+      prototype.send = function (data) {
+        if (String(data).includes('"mcp.toggle"')) window.answerToggle = () => send.call(this, data);
+        else send.call(this, data);
+      };
+    });
+    await demo.click();
+    await page.waitForFunction(() => document.querySelector(".mcp [role=switch]").disabled);
+    assert.equal(await demo.isChecked(), false, "it stays where it was put");
+    await page.evaluate(() => window.answerToggle());
+    // This agent leaves it on, and the switch says so in the end.
+    await page.waitForFunction(() => document.querySelector(".mcp [role=switch]").checked);
     await clean(page);
   });
 

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { begin, open, said, say, turns } from "./driver.mjs";
+import { begin, open, said, say, sessionId, turns } from "./driver.mjs";
 import { shared } from "./shared.mjs";
 
 const { browser } = shared;
@@ -21,6 +21,7 @@ test("a request is in the conversation, once; out of view one line leads to it a
   assert.equal(await page.locator(".dock .ask-card").count(), 0);
   assert.equal(await page.getByRole("button", { name: "Allow once" }).count(), 1);
   assert.equal(await page.locator(".step", { hasText: "rm -rf .cache/theme" }).count(), 1, "its row is the card");
+  assert.equal(await page.locator(".thread .slot[data-kind=tool] .step").count(), 0, "and there is no other");
   const away = page.locator(".dock .away");
   assert.equal(await away.count(), 0);
   await page.locator(".dock").getByText("Waits for you").waitFor();
@@ -55,6 +56,37 @@ test("an edit that is asked for has the colours of its language; what was decide
   await row.getByText("Keep planning: “Leave the fuzz targets alone.”").waitFor();
   assert.doesNotMatch(await row.innerText(), /[{}]|"behavior"/);
   assert.equal(await row.locator(".bad").count(), 0, "a choice is no fault");
+  await page.context().close();
+});
+
+test("what a person decides is no fault: a question that is skipped, a turn that is stopped, a call that is denied or done", async () => {
+  const page = await open(browser, server());
+  const bad = () => page.locator(".thread :is(.bad, .badc)").count();
+  await begin(page, "question");
+  for (const question of ["Which checks", "Where should"]) {
+    await page.locator(".ask-card:not([data-moving])", { hasText: question }).waitFor();
+    await page.locator(".ask-card").getByRole("button", { name: "Skip" }).click();
+  }
+  await page.locator(".answered").getByText("Skipped, the agent decides").waitFor();
+  await turns(page, 1);
+  assert.equal(await bad(), 0, "skipped");
+  await say(page, "careful");
+  await page.locator(".ask-card").getByRole("button", { name: "Deny", exact: true }).click();
+  await said(page, "The answer was deny.");
+  await turns(page, 2);
+  await page.locator(".step .chip", { hasText: "denied" }).waitFor();
+  assert.equal(await bad(), 0, "denied");
+  await say(page, "permission");
+  await page.locator(".ask-card:not([data-moving])").getByRole("button", { name: "Allow once" }).click();
+  await page.locator(".step .out", { hasText: "built 12 pages" }).waitFor();
+  await turns(page, 3);
+  assert.equal(await bad(), 0, "allowed, and done");
+  await say(page, "hold");
+  await said(page, "I work until I am stopped.");
+  await page.getByRole("button", { name: /^Stop/ }).click();
+  await turns(page, 4);
+  assert.match(await page.locator(".turn-foot").last().innerText(), /[Ss]topped/);
+  assert.equal(await bad(), 0, "stopped");
   await page.context().close();
 });
 
@@ -103,6 +135,63 @@ test("outside of the project is a reason only for a path that is outside; a file
   await card.locator("tr.add").first().waitFor();
   assert.match((await card.locator("td.ln").allInnerTexts()).join(""), /^\s*$/);
   assert.doesNotMatch(await card.innerText(), /lines \d/);
+  await page.context().close();
+});
+
+test("what is written for a request, and into a message that is changed, is there again after another view", async () => {
+  const page = await open(browser, server());
+  const away = async () => {
+    const here = page.url();
+    await page.evaluate(() => {
+      location.hash = "#/usage";
+    });
+    await page.getByRole("heading", { name: "Usage", level: 1 }).waitFor();
+    await page.goto(here);
+    await page.waitForFunction(() => document.activeElement?.matches("[data-composer]"), undefined, { timeout: 5000 });
+  };
+  const card = page.locator(".ask-card");
+  await begin(page, "permission");
+  await card.getByRole("button", { name: "Deny with a reason…" }).click();
+  await card.getByRole("textbox").fill("Keep the cache.");
+  await away();
+  assert.equal(await card.getByRole("textbox").inputValue(), "Keep the cache.", "and it takes no focus");
+  const id = sessionId(page);
+  await page.evaluate(() => {
+    location.hash = "#/home";
+  });
+  const there = page.locator(".home-card", { has: page.locator(`a[href="#/s/${id}"]`) });
+  assert.equal(await there.getByRole("textbox").inputValue(), "Keep the cache.");
+  await there.getByRole("button", { name: "Deny with this reason" }).click();
+  await there.locator(".ask-card").waitFor({ state: "detached" });
+  await begin(page, "plan");
+  await card.getByRole("button", { name: "Edit plan" }).click();
+  await card.locator("textarea").fill("1. Something else");
+  await card.locator("input").fill("Smaller steps.");
+  await away();
+  assert.equal(await card.locator("textarea").inputValue(), "1. Something else");
+  assert.equal(await card.locator("input").inputValue(), "Smaller steps.");
+  await begin(page, "question");
+  await card.getByText("Something else").first().click();
+  await card.locator("input.inp").fill("Neither of them");
+  await away();
+  assert.equal(await card.locator("input.inp").inputValue(), "Neither of them");
+  await begin(page, "elicit");
+  await card.getByLabel("Title").fill("Slow builds");
+  await away();
+  assert.equal(await card.getByLabel("Title").inputValue(), "Slow builds");
+  // A message that is changed, far out of view.
+  await begin(page, "hello");
+  await turns(page, 1);
+  await page.locator(".user").hover();
+  await page.locator(".user").getByRole("button", { name: "Edit and resend" }).click();
+  await page.getByRole("textbox", { name: "Edit and resend" }).fill("hello there");
+  await say(page, "bulk 60");
+  await turns(page, 1);
+  await page.locator(".scroll").first().evaluate((e) => e.scrollTo(0, e.scrollHeight));
+  await page.locator(".editing").waitFor({ state: "detached" });
+  await page.locator(".scroll").first().evaluate((e) => e.scrollTo(0, 0));
+  await page.locator(".editing").waitFor();
+  assert.equal(await page.getByRole("textbox", { name: "Edit and resend" }).inputValue(), "hello there");
   await page.context().close();
 });
 

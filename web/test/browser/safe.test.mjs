@@ -306,7 +306,7 @@ test("the first load is small, and the policy is strict", async () => {
   assert.match(policy, /default-src 'none'/);
   assert.doesNotMatch(policy, /unsafe-inline|unsafe-eval|\*/);
   console.log(`# first load: ${(bytes / 1000).toFixed(0)} kB on the wire`);
-  assert.ok(bytes < 200_000, `${bytes} bytes`);
+  assert.ok(bytes < 150_000, `${bytes} bytes`);
   assert.equal(await page.evaluate(() => location.hash.includes("token")), false, "the token leaves the address");
   await context.close();
 });

@@ -36,7 +36,7 @@ describe("settings", { concurrency: 2 }, () => {
     await page.locator("[data-section=budgets]").waitFor({ state: "hidden" });
     assert.deepEqual(await page.locator(".set-row:visible .set-n").allInnerTexts(), ["Theme"]);
     await page.getByRole("searchbox", { name: "Find a setting" }).fill("no such thing");
-    await page.getByText("No setting has this text.").waitFor();
+    await page.getByText("No setting matches.").waitFor();
     assert.deepEqual(page.faults, []);
     await page.context().close();
   });
@@ -58,6 +58,19 @@ describe("settings", { concurrency: 2 }, () => {
     await box.getByLabel("Model", { exact: true }).selectOption("haiku");
     await show(page, "agents");
     assert.equal(await page.getByLabel("Model", { exact: true }).inputValue(), "sonnet", "the project's choice is its own");
+    await page.context().close();
+  });
+
+  test("a switch that the browser refuses is off again, and it is said why", async () => {
+    const page = await open(browser, server);
+    await page.evaluate(() => {
+      Notification.requestPermission = async () => "denied";
+      Object.defineProperty(Notification, "permission", { value: "default", configurable: true });
+    });
+    await show(page, "notifications");
+    await page.getByRole("switch", { name: "While the page is open" }).click();
+    await page.getByText("The browser blocks notifications for this page").waitFor();
+    await page.waitForFunction(() => !document.querySelector("[data-section=notifications] [role=switch]").checked);
     await page.context().close();
   });
 

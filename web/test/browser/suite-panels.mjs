@@ -10,6 +10,7 @@ import "./settings.test.mjs";
 import "./sessions.test.mjs";
 import "./phone.test.mjs";
 import "./fit.test.mjs";
+import "./looks.test.mjs";
 import "./views.test.mjs";
 import "./first.test.mjs";
 import "./recordings.test.mjs";

@@ -7,3 +7,4 @@ import "./typing.test.mjs";
 import "./approve.test.mjs";
 import "./host.test.mjs";
 import "./machines.test.mjs";
+import "./elsewhere.test.mjs";

@@ -72,7 +72,7 @@ describe("usage", { concurrency: 2 }, () => {
     });
     const notice = page.locator(".slot [data-code=rate_limited]");
     await notice
-      .getByText(/It is reset at /)
+      .getByText(/It resets at /)
       .first()
       .waitFor();
     await page.evaluate(() => {

@@ -15,6 +15,8 @@ for (const colorScheme of ["light", "dark"])
     const faults = [];
     const look = async (where) => {
       for (const v of await violations(page)) faults.push(`${where}: ${v.text}`);
+      const names = await page.locator("h1").evaluateAll((all) => all.filter((e) => e.checkVisibility()).map((e) => e.textContent.trim()));
+      if (names.length === 0 || names.includes("")) faults.push(`${where}: the headings of level 1 are ${JSON.stringify(names)}`);
     };
     const place = async (hash, selector) => {
       await page.evaluate((h) => {
@@ -41,6 +43,10 @@ for (const colorScheme of ["light", "dark"])
     await look("usage");
     await place("#/settings", ".storage");
     await look("settings");
+    await place("#/machines", "main h1");
+    await look("machines");
+    await place(`#/s/${id}/${await page.evaluate(async () => (await window.parleyTest.call("session.list", {})).sessions[0].session_id)}`, ".sides .dock");
+    await look("side by side");
     const past = await page.evaluate(async () => (await window.parleyTest.call("history.list", { limit: 5 })).sessions?.[0]?.session_id);
     await place(`#/h/${past}`, "main h1, main .bar-t");
     await look("history");

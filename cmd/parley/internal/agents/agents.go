@@ -106,7 +106,7 @@ func Choose(names []string, at Place, logger *slog.Logger) (*Set, error) {
 	if len(s.Providers) > 0 {
 		return s, nil
 	}
-	s.Simulated, s.Note = true, "There is no "+kindNames(" and no ")+" on this machine (parley doctor says more). "+simagent.Note
+	s.Simulated, s.Note = true, "There is no "+kindNames(" and no ")+" on this machine (parley doctor has details). "+simagent.Note
 	at.demo = true
 	return s, s.add(at, Sim, logger)
 }

@@ -24,7 +24,7 @@ func testLoop(t *testing.T) (c *loop, out, err *bytes.Buffer) {
 }
 
 // An agent that dies in a turn is an error, even if the input ends before its end is detected.
-func TestVerdictOfALostTurn(t *testing.T) {
+func TestVerdictOfLostTurn(t *testing.T) {
 	died := &claude.ExitError{Code: -1, Signal: "SIGKILL"}
 	all := func(*prompt) bool { return true }
 	for _, tt := range []struct {

@@ -214,7 +214,7 @@ func (c *loop) show(ev event.Event) {
 	c.out.event(ev)
 	switch ev := ev.(type) {
 	case *event.UserMessage:
-		c.heard(ev)
+		c.showForeignPrompt(ev)
 	case *event.QueueChanged:
 		c.queue = ev.Items
 	case *event.SessionState:
@@ -238,8 +238,8 @@ func (c *loop) show(ev event.Event) {
 	}
 }
 
-// heard shows a prompt that another client sent.
-func (c *loop) heard(m *event.UserMessage) {
+// showForeignPrompt shows a prompt that another client sent.
+func (c *loop) showForeignPrompt(m *event.UserMessage) {
 	if !c.o.Agent.Shared || !m.IsPrompt || m.IsReplay || c.prompts.find(m.UUID) != nil {
 		return
 	}

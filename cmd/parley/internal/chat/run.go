@@ -235,7 +235,7 @@ func (r *runner) refuse(ctx context.Context, ev event.Event) error {
 		if ev.Description != "" {
 			text += " (" + term.OneLine(ev.Description) + ")"
 		}
-		r.note("declined, because no user is asked: " + text + "; --permission-mode says what may run")
+		r.note("declined, because no user is asked: " + text + "; --permission-mode selects what may run")
 		err = r.session.Answer(ctx, ev.RequestID, denial(ev, "there is no user to ask"))
 	case *event.QuestionRequest:
 		text := ev.Message

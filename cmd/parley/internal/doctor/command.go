@@ -100,7 +100,7 @@ func (f *flags) write(to *term.Pen, checks []Check) {
 		}
 	}
 	if checks[0].Status == Fail && f.cli == "" {
-		to.Line("Until then parley chat and parley run talk to a simulated agent.")
+		to.Line("Until then a simulated agent answers parley chat and parley run on a terminal; --agent sim selects it elsewhere.")
 	}
 }
 

@@ -109,7 +109,7 @@ func (p Patient) start(ctx context.Context, path string) ([]Check, claude.Accoun
 	client, err := claude.Connect(ctx, &claude.Options{CLIPath: path, Dir: p.Dir, Logger: slog.New(slog.DiscardHandler), Supervisor: supervise.Self()})
 	took := time.Since(begun)
 	if err != nil {
-		return []Check{{"start", Fail, err.Error(), "run " + path + " yourself and see what it says"}}, claude.AccountInfo{}
+		return []Check{{"start", Fail, err.Error(), "run " + path + " yourself to see its output"}}, claude.AccountInfo{}
 	}
 	defer client.Close()
 	version := client.ServerInfo().ClaudeCodeVersion
@@ -151,7 +151,7 @@ func (p Patient) credentials(account claude.AccountInfo) Check {
 		have = append(have, file)
 	}
 	if s := account.TokenSource; s != "" && s != "none" && !slices.Contains(have, s) {
-		have = append(have, s+" (says the CLI)")
+		have = append(have, s+" (reported by the CLI)")
 	}
 	if len(have) == 0 {
 		return Check{"credentials", Warn, "none found: the agent cannot ask a model", "log in with claude, or set ANTHROPIC_API_KEY"}

@@ -122,7 +122,7 @@ func newSessionsRm(code *int) *cobra.Command {
 		use: "rm ID... [flags]", short: "Delete sessions; they go to a trash and can be had back", long: sessionsRmLong, example: sessionsRmExample,
 		args: cobra.ArbitraryArgs, ids: -1,
 		flags: func(cmd *cobra.Command) {
-			cmd.Flags().BoolVar(&permanently, "permanently", false, "for good, as the official SDK does it")
+			cmd.Flags().BoolVar(&permanently, "permanently", false, "without a trash, as the official SDK does")
 			cmd.Flags().BoolVar(&undo, "undo", false, "get deleted sessions back")
 			cmd.Flags().BoolVar(&list, "trash", false, "list the deleted sessions")
 			f.register(cmd)

@@ -54,7 +54,7 @@ func (f *Flags) Register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.editorFiles, "editor-files", false, "keep files in step with the editor's buffers: unsaved text is saved before the agent uses a file")
 	flags.DurationVar(&f.backgroundWait, "background-wait", 10*time.Second, "how long a turn waits for commands in the background that it has started")
 	flags.BoolVar(&f.keep, "keep-children", false, agents.KeepHelp)
-	flags.BoolVar(&f.verbose, "verbose", false, "say more on the standard error")
+	flags.BoolVar(&f.verbose, "verbose", false, "write details to the standard error")
 }
 
 // logger returns a logger to standard error.

@@ -4,16 +4,22 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"net"
 	"path/filepath"
 	"sync"
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/host"
+	"github.com/seed7221b0f9/parley/internal/proc"
+	"github.com/seed7221b0f9/parley/internal/supervise"
 	"github.com/seed7221b0f9/parley/server/place"
 	"github.com/seed7221b0f9/parley/workspace"
 )
 
-var _ host.Service = (*Policy)(nil)
+var (
+	_ host.Service = (*Policy)(nil)
+	_ host.Dialer  = (*Policy)(nil)
+)
 
 // files provides the files, worktrees and histories that a server can access. It opens the directory of worktrees at
 // the first use, because only then is this process known to be the only one that has joined with the directory.
@@ -21,6 +27,7 @@ type files struct {
 	open func(context.Context) (*workspace.Manager, error)
 	dirs []string // that are offered
 	from []agent.Provider
+	mark func(session string) string
 
 	mu    sync.Mutex
 	local *place.Local
@@ -37,7 +44,7 @@ func (f *files) get(ctx context.Context) (*place.Local, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.local = &place.Local{Roots: f.dirs, Manager: m, Agents: f.from, Confined: true}
+	f.local = &place.Local{Roots: f.dirs, Manager: m, Agents: f.from, Confined: true, Mark: f.mark}
 	return f.local, nil
 }
 
@@ -61,12 +68,21 @@ func (p *Policy) Call(ctx context.Context, method string, params json.RawMessage
 	return place.Serve(ctx, local, method, params)
 }
 
+// Dial connects to a port of a session's agent.
+func (p *Policy) Dial(ctx context.Context, method string, params json.RawMessage) (net.Conn, error) {
+	local, err := p.files.get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return place.Dial(ctx, local, method, params)
+}
+
 // GitOptions returns the options of worktrees below a data directory. Git gets only variables of env that it knows,
 // searches for no repository above the offered directories, and runs the programs of a repository only if trusted
-// contains their hash.
+// contains their hash. Setup commands run below a supervisor.
 func GitOptions(data string, env, dirs, trusted []string, log *slog.Logger) workspace.Options {
 	trust := &place.GitTrust{Hashes: trusted, Logger: log}
-	o := workspace.Options{Dir: filepath.Join(data, "workspaces"), Env: env, Logger: log, Trust: trust.Allows}
+	o := workspace.Options{Dir: filepath.Join(data, "workspaces"), Env: env, Logger: log, Trust: trust.Allows, Spawner: proc.LocalOptions{Supervisor: supervise.Self()}.Spawner()}
 	for _, dir := range dirs {
 		o.Ceilings = append(o.Ceilings, filepath.Dir(dir))
 	}

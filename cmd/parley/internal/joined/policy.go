@@ -15,6 +15,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/agents"
 	"github.com/seed7221b0f9/parley/host"
+	"github.com/seed7221b0f9/parley/server/ports"
 	"github.com/seed7221b0f9/parley/spawn"
 	"github.com/seed7221b0f9/parley/workspace"
 )
@@ -30,6 +31,10 @@ type Options struct {
 	// Slots is how many agents run concurrently; 0 means no limit. Running counts them.
 	Slots   int
 	Running func(ctx context.Context) (int, error)
+	// Box confines all agents; nil is none.
+	Box *Box
+	// Mark returns the mark of a session's agent, by which its ports are found; see package ports. Without it sessions have no ports.
+	Mark func(session string) string
 	// Worktrees opens the manager of worktrees for sessions of the server.
 	Worktrees func(context.Context) (*workspace.Manager, error)
 	Logger    *slog.Logger
@@ -47,6 +52,8 @@ type Policy struct {
 	slots     int
 	running   func(ctx context.Context) (int, error)
 	log       *slog.Logger
+	mark      func(session string) string
+	box       *Box
 	line      shape      // of a line to an agent
 	starting  sync.Mutex // so that concurrent starts do not exceed the slots
 }
@@ -58,9 +65,12 @@ var _ host.Policy = (*Policy)(nil)
 
 // New returns the policy of a machine. It fails if a directory does not exist, the mode is unknown, or no agent can be offered.
 func New(o Options) (*Policy, error) {
-	p := &Policy{providers: map[string]agent.Provider{}, slots: o.Slots, running: o.Running, log: o.Logger}
+	p := &Policy{providers: map[string]agent.Provider{}, slots: o.Slots, running: o.Running, mark: o.Mark, box: o.Box, log: o.Logger}
 	if p.log == nil {
 		p.log = discard
+	}
+	if p.mark == nil {
+		p.mark = func(string) string { return "" }
 	}
 	for _, provider := range o.Providers {
 		if name := provider.Name(); slices.Contains(Supported, name) {
@@ -82,7 +92,7 @@ func New(o Options) (*Policy, error) {
 		}
 		p.files.dirs = append(p.files.dirs, resolved)
 	}
-	p.files.open, p.files.from = o.Worktrees, slices.Collect(maps.Values(p.providers))
+	p.files.open, p.files.from, p.files.mark = o.Worktrees, slices.Collect(maps.Values(p.providers)), p.mark
 	return p, nil
 }
 
@@ -114,9 +124,20 @@ func (p *Policy) Start(ctx context.Context, l host.Launch, start func(spawn.Comm
 	if err := p.room(ctx); err != nil {
 		return err
 	}
-	c := &capture{start: start}
 	opts := o.Agent()
-	opts.Dir, opts.Spawner = dir, c
+	opts.Dir = dir
+	confine, err := p.confined(provider, &opts)
+	if err != nil {
+		return err
+	}
+	c := &capture{start: func(cmd spawn.Command) error {
+		cmd, err := confine(p.marked(cmd, l.Key))
+		if err != nil {
+			return err
+		}
+		return start(cmd)
+	}}
+	opts.Spawner = c
 	opts.Mode, opts.AllowBypass = cmp.Or(opts.Mode, DefaultMode), p.ceiling.allows(bypassMode)
 	if o.Resume == "" {
 		_, err = provider.Open(ctx, opts)
@@ -124,6 +145,26 @@ func (p *Policy) Start(ctx context.Context, l host.Launch, start func(spawn.Comm
 		err = p.resume(ctx, provider, o.Resume, opts)
 	}
 	return c.outcome(err)
+}
+
+// confined returns a function that puts the command of an agent into the box of the machine, if there is one.
+func (p *Policy) confined(provider agent.Provider, opts *agent.Options) (func(spawn.Command) (spawn.Command, error), error) {
+	if p.box == nil {
+		return func(cmd spawn.Command) (spawn.Command, error) { return cmd, nil }, nil
+	}
+	b, err := p.box.of(provider, opts)
+	if err != nil {
+		return nil, err
+	}
+	return b.Command, nil
+}
+
+// marked returns a command with the mark of a session in its environment.
+func (p *Policy) marked(cmd spawn.Command, session string) spawn.Command {
+	if mark := p.mark(session); mark != "" && cmd.Env != nil {
+		cmd.Env = append(slices.Clone(cmd.Env), ports.Variable+"="+mark)
+	}
+	return cmd
 }
 
 // room returns an error if all slots are taken.

@@ -11,7 +11,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/agents"
@@ -277,6 +280,75 @@ func TestNew(t *testing.T) {
 	} {
 		if p, err := New(o); err == nil {
 			t.Errorf("%s: %+v; want err != nil", name, p)
+		}
+	}
+}
+
+// Starts at the same time do not exceed the slots.
+func TestStart_slotsAtOnce(t *testing.T) {
+	const starts = 3
+	var running, counting atomic.Int64
+	all := make(chan struct{})
+	at := newMachine(t, func(o *Options) {
+		o.Slots = 1
+		o.Running = func(context.Context) (int, error) {
+			n := int(running.Load())
+			if counting.Add(1) == starts {
+				close(all)
+			}
+			select { // all have counted before any starts, if nothing keeps them from that
+			case <-all:
+			case <-time.After(20 * time.Millisecond):
+			}
+			return n, nil
+		}
+	})
+	var started sync.WaitGroup
+	for range starts {
+		started.Go(func() {
+			_ = at.Start(context.Background(), host.Launch{Agent: "claude", Dir: at.root + "/offered"}, func(spawn.Command) error { // the count tells
+				running.Add(1)
+				return nil
+			})
+		})
+	}
+	started.Wait()
+	if n := running.Load(); n != 1 {
+		t.Errorf("%d agents were started in 1 slot", n)
+	}
+}
+
+// A policy without a logger drops changes of the permissions like any other, and keeps the rest of the line.
+func TestPolicy_unlogged(t *testing.T) {
+	p := newMachine(t, nil)
+	got, err := p.Line(agents.Claude, []byte(answer(`"behavior":"allow","updatedPermissions":[{"type":"setMode","mode":"bypassPermissions","destination":"session"}]`)))
+	if want := answer(`"behavior":"allow","updatedPermissions":[]`); err != nil || !sameJSON(t, string(got), want) {
+		t.Errorf("the line became %s, %v, want %s", got, err, want)
+	}
+}
+
+// A line is one object in which each name occurs once, with its numbers and names unchanged.
+func TestDecode(t *testing.T) {
+	deep := func(n int) string { return strings.Repeat(`{"a":`, n-1) + "{}" + strings.Repeat("}", n-1) }
+	for _, line := range []string{
+		"", " ", "{", "{}{}", "nul", "[]", "[{}]", "null", "1", `"x"`, `{"a":1,"a":1}`, `{"a":{"b":1,"b":2}}`, `{"a":[{"b":1,"b":2}]}`, `{"__proto__":1}`, `[[{"__proto__":{}}]]`,
+		deep(maxDepth + 1), `{"a":` + strings.Repeat("[", maxDepth) + strings.Repeat("]", maxDepth) + "}",
+	} {
+		if m, err := decode([]byte(line)); err == nil || m != nil {
+			t.Errorf("%.60s was read as %v, %v", line, m, err)
+		}
+	}
+	for line, want := range map[string]string{
+		"{}": "{}", ` { "a" : [ 1 , {"b":null} ] } `: `{"a":[1,{"b":null}]}`, `{"a":1.10,"A":12345678901234567890,"<":"<&>"}`: `{"<":"<&>","A":12345678901234567890,"a":1.10}`,
+		`{"a":[],"b":{},"c":true,"d":""}`: `{"a":[],"b":{},"c":true,"d":""}`, deep(maxDepth): deep(maxDepth),
+	} {
+		m, err := decode([]byte(line))
+		if err != nil {
+			t.Errorf("%.60s: %v", line, err)
+			continue
+		}
+		if got, err := encode(m); err != nil || string(got) != want {
+			t.Errorf("%.60s became %s, %v, want %s", line, got, err, want)
 		}
 	}
 }

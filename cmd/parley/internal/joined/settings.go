@@ -27,8 +27,10 @@ import (
 // Settings are the flags of parley host join.
 type Settings struct {
 	name, data, tokenFile, maxMode, cli string
+	sandbox                             string
 	labels, dirs, passEnv, trustGit     []string
 	slots                               int
+	stdio                               bool
 }
 
 // Register adds the flags.
@@ -37,11 +39,13 @@ func (f *Settings) Register(p *pflag.FlagSet) {
 	p.StringArrayVar(&f.labels, "label", nil, "text that the server shows with this machine; repeatable")
 	p.StringArrayVar(&f.dirs, "dir", nil, "directory that agents may run in, with all below it; repeatable (default: the current one)")
 	p.StringVar(&f.maxMode, "max-mode", DefaultMode, "permission mode that no agent exceeds: "+strings.Join(MaxModes, ", "))
+	p.StringVar(&f.sandbox, "sandbox", "none", "box that all agents run in, whatever the server asks: bwrap or none. Its network is that of this machine")
 	p.IntVar(&f.slots, "slots", 0, "agents that run at once (default: no limit)")
 	p.StringVar(&f.tokenFile, "token-file", "", "file with the token, which only its owner can read (default: PARLEY_TOKEN, a line of standard input, or the one of an earlier code)")
 	p.StringVar(&f.cli, "cli", "", "the claude program (default: the one that is installed)")
 	p.StringArrayVar(&f.passEnv, "pass-env", nil, "further variable that agents get; NAME* is a prefix; repeatable")
 	p.StringArrayVar(&f.trustGit, "trust-git", nil, "hash, as standard error has it, of programs in a repository's git configuration that git may run; repeatable")
+	p.BoolVar(&f.stdio, "stdio", false, "serve a server that has started this command, as --ssh of parley serve does, over standard input and output; URL is its id")
 	p.StringVar(&f.data, "data", remote.DefaultData(), "directory for the host of the agents")
 }
 
@@ -53,6 +57,9 @@ func (f *Settings) Join(ctx context.Context, server string, in *os.File, out io.
 	if err != nil {
 		return err
 	}
+	if f.stdio {
+		return f.over(ctx, dir, server, in, out)
+	}
 	token, kept, err := f.credential(ctx, server, dir, in, out)
 	if errors.Is(err, context.Canceled) {
 		return nil // a signal, as after the start
@@ -61,7 +68,7 @@ func (f *Settings) Join(ctx context.Context, server string, in *os.File, out io.
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(term.StandardError(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-	policy, end, err := f.policy(dir, log)
+	policy, end, err := f.policy(ctx, dir, log)
 	if err != nil {
 		return err
 	}
@@ -79,13 +86,37 @@ func (f *Settings) Join(ctx context.Context, server string, in *os.File, out io.
 	return err
 }
 
+// over serves a server over standard input and output.
+func (f *Settings) over(ctx context.Context, dir, id string, in io.Reader, out io.Writer) (err error) {
+	log := slog.New(slog.NewTextHandler(term.StandardError(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	policy, end, err := f.policy(ctx, dir, log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, end()) }()
+	r, err := f.registration(policy)
+	if err != nil {
+		return err
+	}
+	err = join.Over(ctx, join.Config{Registration: r, DataDir: f.data, Policy: policy, Logger: log}, id, in, out)
+	if errors.Is(err, io.EOF) || ctx.Err() != nil {
+		return nil // the server has ended the link, or a signal has
+	}
+	return err
+}
+
 // check returns the directory of the host, or an error for an invalid command line.
 func (f *Settings) check(server string) (dir string, err error) {
-	switch dir, err = join.HostDir(f.data, server); {
+	if dir, err = join.HostDir(f.data, server); f.stdio {
+		dir, err = join.OverDir(f.data, server)
+	}
+	switch {
 	case err != nil:
 		return "", &term.UsageError{Text: err.Error()}
 	case !slices.Contains(MaxModes, f.maxMode):
 		return "", term.Usagef("--max-mode %s: it is one of %s", f.maxMode, strings.Join(MaxModes, ", "))
+	case f.sandbox != boxBwrap && f.sandbox != boxNone:
+		return "", term.Usagef("--sandbox %s: it is bwrap or none", f.sandbox)
 	case f.slots < 0:
 		return "", term.Usagef("--slots %d is negative", f.slots)
 	}
@@ -93,7 +124,7 @@ func (f *Settings) check(server string) (dir string, err error) {
 }
 
 // policy returns the limits of this machine, and a function that ends its agents' providers.
-func (f *Settings) policy(dir string, log *slog.Logger) (*Policy, func() error, error) {
+func (f *Settings) policy(ctx context.Context, dir string, log *slog.Logger) (*Policy, func() error, error) {
 	env := server.AgentEnv(os.Environ(), f.passEnv)
 	set, err := agents.Choose(Supported, agents.Place{Data: dir, Env: env, CLI: f.cli}, log)
 	if err != nil {
@@ -107,7 +138,16 @@ func (f *Settings) policy(dir string, log *slog.Logger) (*Policy, func() error, 
 		l, err := hostctl.Ask(ctx, dir)
 		return l.Count(), err
 	}
-	o := Options{Providers: set.Providers, Dirs: dirs, MaxMode: f.maxMode, Slots: f.slots, Running: count, Logger: log}
+	mark, err := marks(dir)
+	if err != nil {
+		return nil, nil, errors.Join(err, set.Close())
+	}
+	o := Options{Providers: set.Providers, Dirs: dirs, MaxMode: f.maxMode, Slots: f.slots, Running: count, Mark: mark, Logger: log}
+	if f.sandbox == boxBwrap {
+		if o.Box, err = openBox(ctx, env, f.data); err != nil {
+			return nil, nil, errors.Join(err, set.Close())
+		}
+	}
 	var p *Policy
 	o.Worktrees = func(ctx context.Context) (*workspace.Manager, error) {
 		return workspace.Open(ctx, GitOptions(dir, env, p.Dirs(), f.trustGit, log))
@@ -133,5 +173,9 @@ func (f *Settings) registration(p *Policy) (host.Registration, error) {
 			return host.Registration{}, fmt.Errorf("this machine has no name, set --name: %w", err)
 		}
 	}
-	return host.Registration{Name: name, Labels: f.labels, Agents: p.Agents(), Dirs: p.Dirs(), Slots: f.slots, MaxMode: p.MaxMode()}, nil
+	sandbox := f.sandbox
+	if sandbox == boxNone {
+		sandbox = ""
+	}
+	return host.Registration{Name: name, Box: sandbox, Labels: f.labels, Agents: p.Agents(), Dirs: p.Dirs(), Slots: f.slots, MaxMode: p.MaxMode()}, nil
 }

@@ -28,14 +28,14 @@ func TestRegister(t *testing.T) {
 	flags := pflag.NewFlagSet("join", pflag.ContinueOnError)
 	f.Register(flags)
 	must(t, flags.Parse(nil))
-	if got, want := fmt.Sprintf("%+v", f), fmt.Sprintf("%+v", Settings{maxMode: DefaultMode, data: remote.DefaultData()}); got != want {
+	if got, want := fmt.Sprintf("%+v", f), fmt.Sprintf("%+v", Settings{maxMode: DefaultMode, sandbox: "none", data: remote.DefaultData()}); got != want {
 		t.Errorf("the defaults are %s, want %s", got, want)
 	}
 	f = Settings{}
 	flags = pflag.NewFlagSet("join", pflag.ContinueOnError)
 	f.Register(flags)
-	must(t, flags.Parse(strings.Fields("--name n --label l1 --label l2 --dir d1 --dir d2 --max-mode auto --slots 3 --token-file t --cli c --pass-env E --data x")))
-	want := Settings{name: "n", labels: []string{"l1", "l2"}, dirs: []string{"d1", "d2"}, maxMode: "auto", slots: 3, tokenFile: "t", cli: "c", passEnv: []string{"E"}, data: "x"}
+	must(t, flags.Parse(strings.Fields("--name n --label l1 --label l2 --dir d1 --dir d2 --max-mode auto --slots 3 --token-file t --cli c --pass-env E --data x --sandbox bwrap --stdio")))
+	want := Settings{name: "n", labels: []string{"l1", "l2"}, dirs: []string{"d1", "d2"}, maxMode: "auto", slots: 3, tokenFile: "t", cli: "c", passEnv: []string{"E"}, data: "x", sandbox: "bwrap", stdio: true}
 	if got, want := fmt.Sprintf("%+v", f), fmt.Sprintf("%+v", want); got != want {
 		t.Errorf("the settings are %s, want %s", got, want)
 	}
@@ -43,7 +43,7 @@ func TestRegister(t *testing.T) {
 
 // An invalid command line is refused before a server or a token is needed.
 func TestSettings_check(t *testing.T) {
-	good := Settings{maxMode: DefaultMode, data: "/d"}
+	good := Settings{maxMode: DefaultMode, sandbox: "none", data: "/d"}
 	want, err := join.HostDir("/d", "https://s.example")
 	must(t, err)
 	if dir, err := good.check("https://s.example"); dir != want || err != nil {
@@ -56,6 +56,8 @@ func TestSettings_check(t *testing.T) {
 	}{
 		"plain http":      {"http://s.example", func(*Settings) {}, "encryption"},
 		"an unknown mode": {"https://s.example", func(f *Settings) { f.maxMode = "plan" }, "--max-mode plan"},
+		"an unknown box":  {"https://s.example", func(f *Settings) { f.sandbox = "docker" }, "--sandbox docker"},
+		"no id":           {"https://s.example", func(f *Settings) { f.stdio = true }, "not the id of a server"},
 		"negative slots":  {"https://s.example", func(f *Settings) { f.slots = -1 }, "--slots -1"},
 	} {
 		f := good
@@ -115,7 +117,7 @@ func TestSettings_tokenInterrupted(t *testing.T) {
 	t.Setenv(tokenVariable, "")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	f := Settings{maxMode: DefaultMode, data: t.TempDir()}
+	f := Settings{maxMode: DefaultMode, sandbox: "none", data: t.TempDir()}
 	ended := make(chan error, 1)
 	go func() { ended <- f.Join(ctx, "https://s.example", silent, io.Discard) }()
 	select {

@@ -65,12 +65,12 @@ func (f *Flags) choose(o *claude.Options, con *term.Console, run, person bool) (
 		// A program that reads the answer must not get a simulated one.
 		_, err := proc.Find("", os.Environ())
 		if e, ok := errors.AsType[*proc.NotFoundError](err); ok && e.Path == "" {
-			return simAgent(o, run, "There is no claude on this machine (parley doctor says more). "+sim.Disclosure), nil
+			return simAgent(o, run, "There is no claude on this machine (parley doctor has details). "+sim.Disclosure), nil
 		}
 	}
 	return chat.Agent{
 		Lines: true, Open: openClaude(o, agents.Claude, !run), Resume: "parley chat --resume",
-		Missing: "--cli or PARLEY_CLI tells parley where it is; parley doctor says what was found.",
+		Missing: "parley doctor lists what was found. --cli or PARLEY_CLI names the program, --agent sim a simulated agent.",
 	}, nil
 }
 
@@ -145,7 +145,7 @@ func (f *Flags) acpAgent(p *acpagent.Provider) (chat.Agent, error) {
 		}
 		return p.Open(ctx, opts)
 	}
-	return chat.Agent{Open: open, Resume: `parley chat --agent "` + f.agent + `" --resume`, Missing: "parley agents list says which agents are installed; acp:COMMAND names a program of this machine and its arguments."}, nil
+	return chat.Agent{Open: open, Resume: `parley chat --agent "` + f.agent + `" --resume`, Missing: "parley agents list shows the installed agents; acp:COMMAND names a program and its arguments."}, nil
 }
 
 // simEnv are the environment variables that the simulated agent inherits.

@@ -57,7 +57,7 @@ func (f *Flags) codexAgent(con *term.Console) (chat.Agent, error) {
 		Open: func(ctx context.Context, _ func(json.RawMessage)) (agent.Session, error) {
 			return f.openCodex(ctx, con, &codexagent.Provider{Options: o, OutputSchema: item.JSON(schema)}, dir)
 		},
-		Resume: "parley chat --agent codex --resume", Missing: "--cli or PARLEY_CODEX tells parley where it is.",
+		Resume: "parley chat --agent codex --resume", Missing: "--cli or PARLEY_CODEX names the program, --agent sim a simulated agent.",
 	}, nil
 }
 

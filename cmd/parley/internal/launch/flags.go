@@ -28,6 +28,7 @@ type Flags struct {
 	agent         string
 	server        string
 	session       string // on the server
+	machine       string // of a new session on the server
 	continued     string // of --continue-from
 	atOnce        bool
 	options       claude.Options // options that are set directly
@@ -70,6 +71,7 @@ func (f *Flags) Register(cmd *cobra.Command) {
 	f.registerProgram(cmd)
 	cmd.Flags().StringVar(&f.server, "server", "", "ask a session on the server at this `address`; the token comes from PARLEY_TOKEN")
 	cmd.Flags().StringVar(&f.session, "session", "", "the `id` of the session on the server (default a new one; without --server the server of this machine is asked)")
+	cmd.Flags().StringVar(&f.machine, "machine", "", "the machine that runs the new session on the server; parley machines lists them. --cwd is a directory there")
 	cmd.MarkFlagsMutuallyExclusive("quiet", "verbose")
 	f.complete(cmd)
 }
@@ -193,13 +195,15 @@ func (f *Flags) check() error {
 		}
 	}
 	for _, flag := range []struct{ name, value string }{
-		{"resume", f.options.Resume}, {"continue-from", f.continued}, {"session-id", f.options.SessionID}, {"mcp-config", f.mcpConfig}, {"json-schema", f.schema}, {"server", f.server}, {"session", f.session},
+		{"resume", f.options.Resume}, {"continue-from", f.continued}, {"session-id", f.options.SessionID}, {"mcp-config", f.mcpConfig}, {"json-schema", f.schema}, {"server", f.server}, {"session", f.session}, {"machine", f.machine},
 	} {
 		if f.changed(flag.name) && strings.TrimSpace(flag.value) == "" { // an unset variable of a script
 			return term.Usagef("--%s: it is empty", flag.name)
 		}
 	}
 	switch {
+	case f.machine != "" && f.server == "" && f.session == "":
+		return term.Usagef("--machine %s: it needs --server", f.machine)
 	case f.timeout < 0:
 		return term.Usagef("--timeout %v: it cannot be negative", f.timeout)
 	case f.options.MaxTurns < 0 || f.changed("max-turns") && f.options.MaxTurns == 0:

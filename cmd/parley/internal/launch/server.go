@@ -18,7 +18,7 @@ import (
 var (
 	sessionFlags    = []string{"server", "session", "output", "stream", "quiet", "timeout", "show-thinking", "no-color", "continue-from", "help"}
 	newSessionFlags = []string{
-		"model", "fallback-model", "system-prompt", "append-system-prompt", "permission-mode", "allowed-tools", "disallowed-tools", "max-turns", "max-budget-usd", "cwd", "add-dir",
+		"model", "fallback-model", "system-prompt", "append-system-prompt", "permission-mode", "allowed-tools", "disallowed-tools", "max-turns", "max-budget-usd", "cwd", "add-dir", "machine",
 	}
 )
 
@@ -39,7 +39,7 @@ func (f *Flags) serverAgent(con *term.Console) (chat.Agent, error) {
 		if err != nil {
 			return nil, err
 		}
-		s, err := f.openOn(ctx, &serveragent.Provider{Client: c})
+		s, err := f.openOn(ctx, &serveragent.Provider{Client: c, Machine: f.machine})
 		if err == nil && f.session == "" && !f.quiet {
 			con.Note("session " + s.ID() + "; \"parley attach " + s.ID() + "\" comes back to it")
 		}
@@ -59,7 +59,11 @@ func (f *Flags) openOn(ctx context.Context, p *serveragent.Provider) (agent.Sess
 	if f.changed("max-budget-usd") {
 		opts.MaxBudgetUSD = &f.budget
 	}
-	if f.changed("cwd") {
+	switch {
+	case !f.changed("cwd"):
+	case f.machine != "":
+		opts.Dir = f.workDirectory
+	default:
 		var err error
 		if opts.Dir, err = filepath.Abs(f.workDirectory); err != nil {
 			return nil, term.Usagef("--cwd: %v", err)

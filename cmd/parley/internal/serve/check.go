@@ -26,8 +26,9 @@ var serverFlags = []string{"config", "listen", "data", "quota-mb", "limit-mb", "
 
 // Examiner implements doctor.Server.
 type Examiner struct {
-	serve Settings
-	set   *pflag.FlagSet
+	serve    Settings
+	set      *pflag.FlagSet
+	monitors []string // monitoring addresses of the NATS servers
 }
 
 // Register adds the flags of the checked server.
@@ -37,6 +38,7 @@ func (f *Examiner) Register(p *pflag.FlagSet) {
 	for _, name := range serverFlags {
 		p.AddFlag(all.Lookup(name))
 	}
+	p.StringSliceVar(&f.monitors, "nats-monitor", nil, "monitoring `address` of each server of --nats, such as http://nats-1:8222: whether it syncs every write")
 	f.set = all
 }
 
@@ -44,10 +46,10 @@ func (f *Examiner) Register(p *pflag.FlagSet) {
 // one.
 func (f *Examiner) Examine(ctx context.Context) []doctor.Check {
 	if err := f.serve.Load(f.set, os.LookupEnv); err != nil {
-		return []doctor.Check{{Name: "server settings", Status: doctor.Fail, Detail: err.Error(), Fix: "parley serve --print-config says what counts"}}
+		return []doctor.Check{{Name: "server settings", Status: doctor.Fail, Detail: err.Error(), Fix: "parley serve --print-config prints the settings in effect"}}
 	}
 	s := &f.serve
-	return append([]doctor.Check{checkPort(ctx, s.listen, s.Data), checkData(s.Data), checkTokens(s.Data), checkAgents(s), checkStorage(ctx, s)}, checkStore(ctx, s)...)
+	return append([]doctor.Check{checkPort(ctx, s.listen, s.Data), checkData(s.Data), checkTokens(s.Data), checkAgents(s), checkStorage(ctx, s)}, checkStore(ctx, s, f.monitors)...)
 }
 
 // checkAgents reports whether agents outlive the server, and why.
@@ -177,7 +179,7 @@ func checkStorage(ctx context.Context, s *Settings) doctor.Check {
 }
 
 // checkStore checks the disk and NATS.
-func checkStore(ctx context.Context, s *Settings) []doctor.Check {
+func checkStore(ctx context.Context, s *Settings, monitors []string) []doctor.Check {
 	local := s.storeOptions(nil)
 	local.URL, local.Dir = "", filepath.Join(s.Data, remote.LogDir)
 	disk := doctor.Check{Name: "disk", Status: doctor.OK}
@@ -193,7 +195,7 @@ func checkStore(ctx context.Context, s *Settings) []doctor.Check {
 	default:
 		disk.Detail = fmt.Sprintf("%d MB can be used, logs take up to %d MB", room>>20, s.quotaMB)
 	}
-	return []doctor.Check{disk, checkDamage(health), checkNATS(ctx, s, health.Owner)}
+	return []doctor.Check{disk, checkDamage(health), checkNATS(ctx, s, monitors, health.Owner)}
 }
 
 // maxDamage limits the listed losses.
@@ -217,25 +219,5 @@ func checkDamage(h eventlog.Health) doctor.Check {
 	}
 	c.Status, c.Detail = doctor.Warn, strings.Join(texts, "; ")
 	c.Fix = "restore a backup if you need them; the damaged files are in log/damaged of the data directory; a session that is deleted is no longer listed"
-	return c
-}
-
-func checkNATS(ctx context.Context, s *Settings, owner int) doctor.Check {
-	c := doctor.Check{Name: "NATS", Status: doctor.OK, Detail: "embedded"}
-	if s.nats == "" {
-		if owner != 0 {
-			c.Detail = fmt.Sprintf("embedded, in use by process %d", owner)
-		}
-		return c
-	}
-	health, err := eventlog.Examine(ctx, s.storeOptions(nil))
-	if err != nil {
-		c.Status, c.Detail, c.Fix = doctor.Fail, err.Error(), "start the server with JetStream on, or mend --nats and --nats-credentials"
-		return c
-	}
-	// A client cannot ask for the setting.
-	c.Status = doctor.Warn
-	c.Detail = fmt.Sprintf("%s with %d streams; whether it syncs each write is not known: without that a power cut can lose what was acknowledged in the last two minutes", health.Server, health.Streams)
-	c.Fix = "set sync_interval: always in the jetstream block of every NATS server, and keep three copies (--nats-replicas 3)"
 	return c
 }

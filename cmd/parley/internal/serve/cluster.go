@@ -5,13 +5,19 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/netip"
+	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/remote"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/eventlog"
+	"github.com/seed7221b0f9/parley/server"
 	"github.com/seed7221b0f9/parley/server/cluster"
+	"github.com/seed7221b0f9/parley/server/session"
 )
 
 // secretKey returns the key that the servers on a NATS cluster share, or nil if none is set.
@@ -48,9 +54,36 @@ func (f *Settings) joinCluster(ctx context.Context, key []byte, l net.Listener, 
 	if err != nil {
 		name = node
 	}
-	c, err := cluster.Open(ctx, cluster.Options{Store: store, Node: node, Name: name, Address: f.address(l), Version: f.Version, Key: key, Logger: logger})
+	c, err := cluster.Open(ctx, cluster.Options{Store: store, Node: node, Name: name, Address: f.told(l), Version: f.Version, Key: key, Logger: logger})
 	if err != nil {
 		return nil, nil, err
 	}
 	return c, c.Close, nil
+}
+
+// hostLeases returns the leases of the hosts of a cluster, nil without one.
+func (f *Settings) hostLeases(ctx context.Context, c *cluster.Cluster) (session.HostLeases, error) {
+	if c == nil {
+		return nil, nil
+	}
+	name, err := os.Hostname()
+	if err != nil {
+		return nil, fmt.Errorf("the name of this machine, by which servers find its agents: %w", err)
+	}
+	return server.HostLeases(ctx, c, name)
+}
+
+// told returns the address of the server for machines: an allowed host, unless only this machine reaches the server.
+func (f *Settings) told(l net.Listener) string {
+	address := f.address(l)
+	u, err := url.Parse(address)
+	at, addrErr := netip.ParseAddrPort(l.Addr().String())
+	if err != nil || addrErr != nil || at.Addr().IsLoopback() || len(f.allowedHosts) == 0 {
+		return address
+	}
+	u.Host = f.allowedHosts[0]
+	if _, _, err := net.SplitHostPort(u.Host); err != nil {
+		u.Host = net.JoinHostPort(strings.Trim(u.Host, "[]"), strconv.Itoa(int(at.Port())))
+	}
+	return u.String()
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/host"
 	"github.com/seed7221b0f9/parley/server"
+	"github.com/seed7221b0f9/parley/server/cluster"
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
@@ -74,11 +75,15 @@ func noInit(pid int, procDir string) (why string) {
 
 // openHost opens the host, if agents run in one. end is called after the server, with its error: it ends the agents and
 // the host, unless the server leaves them to the next one or could not start. It prints which of the two applies.
-func (f *Settings) openHost(ctx context.Context, out io.Writer, logger *slog.Logger) (h *session.Host, end func(failed error) error, err error) {
+func (f *Settings) openHost(ctx context.Context, out io.Writer, peers *cluster.Cluster, logger *slog.Logger) (h *session.Host, end func(failed error) error, err error) {
 	if hosted, _ := f.hosted(); !hosted {
 		return nil, func(error) error { return nil }, f.endLeft(ctx, logger)
 	}
-	if h, err = session.OpenHost(ctx, f.Data, session.HostOptions{Options: host.Options{OrphanTimeout: f.orphanTimeout, IdleTimeout: idleTime}, KeepChildren: f.keep}, logger); err != nil {
+	leases, err := f.hostLeases(ctx, peers)
+	if err != nil {
+		return nil, nil, err
+	}
+	if h, err = session.OpenHost(ctx, f.Data, session.HostOptions{Options: host.Options{OrphanTimeout: f.orphanTimeout, IdleTimeout: idleTime}, KeepChildren: f.keep, Leases: leases}, logger); err != nil {
 		return nil, nil, fmt.Errorf("the host of the agents: %w", err)
 	}
 	return h, func(failed error) error {

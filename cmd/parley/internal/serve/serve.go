@@ -109,6 +109,9 @@ func (f *Settings) Serve(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if _, err := f.sshMachines(); err != nil {
+		return err
+	}
 	key, err := f.key()
 	if err != nil {
 		return err
@@ -179,7 +182,7 @@ func (r *run) serve(ctx context.Context) (err error) {
 	defer leaveCluster()
 	ctx, shutdown := context.WithCancel(signalled)
 	defer shutdown()
-	agentHost, endHost, err := r.openHost(signalled, r.out, r.logger)
+	agentHost, endHost, err := r.openHost(signalled, r.out, peers, r.logger)
 	if err != nil {
 		return err
 	}
@@ -227,6 +230,11 @@ func (r *run) serveOn(ctx context.Context, s *server.Server, l net.Listener, gre
 		return errors.Join(err, s.Close())
 	}
 	defer stopMetrics()
+	unlink, err := r.linkMachines(ctx, s)
+	if err != nil {
+		return errors.Join(err, s.Close())
+	}
+	defer unlink()
 	greet(base, token, metrics)
 	if err := r.confirm(); err != nil {
 		return errors.Join(err, s.Close())

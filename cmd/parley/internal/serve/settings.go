@@ -51,6 +51,7 @@ type Settings struct {
 	push, preview, keep                                                            bool
 	pushContact, previewListen, previewURL                                         string
 	host, noHost, replace                                                          bool
+	ssh                                                                            []string
 	orphanTimeout                                                                  time.Duration
 	box                                                                            boxFlags
 }
@@ -84,6 +85,7 @@ func (f *Settings) Register(p *pflag.FlagSet) {
 	p.BoolVar(&f.noHost, "no-host", false, "end agents with the server, also those that an earlier server has left; the default on Windows, in containers without an init, and with an API key")
 	p.BoolVar(&f.replace, "replace", false, "take the place of the server that runs on the same data: its port, its sessions and its agents")
 	p.DurationVar(&f.orphanTimeout, "orphan-timeout", 0, "how long an agent of --host runs without a server (default 24h, with a budget 10m)")
+	p.StringArrayVar(&f.ssh, "ssh", nil, "machine to run agents on over ssh, as user@machine[,name=NAME][,dir=DIR][,max-mode=MODE][,slots=N][,label=TEXT][,cli=PROGRAM][,data=DIR][,pass-env=NAME][,sandbox=bwrap]; repeatable")
 	p.DurationVar(&f.stallNotify, "stall-notify", 3*time.Minute, "after how long a silent turn is reported; 0 is never")
 	p.DurationVar(&f.stallInterrupt, "stall-interrupt", 0, "after how long a silent turn is interrupted; 0 is never")
 	p.DurationVar(&f.stallKill, "stall-kill", 0, "after how long a silent agent is ended; 0 is never")

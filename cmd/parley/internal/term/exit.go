@@ -64,7 +64,7 @@ func Arguments(least, most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) > most && most == 0 && cmd.HasSubCommands():
-			return Usagef("unknown command %q for %q%s", args[0], cmd.CommandPath(), meant(cmd, args[0]))
+			return Usagef("unknown command %q for %q%s", args[0], cmd.CommandPath(), suggestion(cmd, args[0]))
 		case len(args) > most && most == 0:
 			return Usagef("%s takes no argument, not %q", cmd.CommandPath(), args[0])
 		case len(args) > most:
@@ -76,8 +76,8 @@ func Arguments(least, most int) cobra.PositionalArgs {
 	}
 }
 
-// meant returns a suggestion for an unknown command.
-func meant(cmd *cobra.Command, word string) string {
+// suggestion returns a suggestion for an unknown command.
+func suggestion(cmd *cobra.Command, word string) string {
 	var names []string
 	for _, c := range cmd.Commands() {
 		names = append(names, c.Name())

@@ -75,6 +75,6 @@ func (f flags) develop(opts *server.Options) (net.Listener, error) {
 		return nil, err
 	}
 	opts.Preview, opts.Push, opts.Env = &origins, true, []string{"PATH=" + os.Getenv("PATH")}
-	opts.Providers = append([]agent.Provider{&developer{&stage{corpus: f.corpus}, strings.Fields(f.dev)}}, opts.Providers...)
+	opts.Providers = append([]agent.Provider{&developer{&stage{corpus: f.recordings()}, strings.Fields(f.dev)}}, opts.Providers...)
 	return l, nil
 }

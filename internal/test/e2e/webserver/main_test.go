@@ -22,6 +22,7 @@ import (
 // flags are the flags with which the suite starts the program.
 type flags struct {
 	dir, work, addr, corpus, cli, script, dev, codex, adapter string
+	codexCorpus, acpCorpus                                    string
 	git, push, demo, api                                      bool
 	hosts                                                     []string
 }
@@ -33,6 +34,8 @@ func TestMain(m *testing.M) {
 	flag.StringVar(&f.work, "work", "", "where sessions run (default: project below -dir)")
 	flag.StringVar(&f.addr, "addr", "127.0.0.1:0", "where to listen")
 	flag.StringVar(&f.corpus, "corpus", "", "the recordings that the prompt replay NAME plays")
+	flag.StringVar(&f.codexCorpus, "codex-corpus", "", "the recordings of Codex: folders of scenarios, separated by commas")
+	flag.StringVar(&f.acpCorpus, "acp-corpus", "", "the recordings of agents of the Agent Client Protocol")
 	flag.StringVar(&f.cli, "cli", "", "the Claude CLI; it is offered as the agent claude")
 	flag.StringVar(&f.script, "script", "", "what the fake API says to that CLI")
 	flag.StringVar(&f.dev, "dev", "", "command that the agent developer starts as its server, with previews and push messages")
@@ -55,6 +58,11 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	os.Exit(0)
+}
+
+// recordings returns the folders of all recordings.
+func (f flags) recordings() recordings {
+	return recordings{wire: f.corpus, codex: f.codexCorpus, acp: f.acpCorpus}
 }
 
 func run(f flags) error {
@@ -144,7 +152,7 @@ func providers(f flags) ([]agent.Provider, func(), error) {
 	if f.codex != "" {
 		return otherAgents(f)
 	}
-	list := []agent.Provider{&stage{f.corpus, filepath.Join(f.dir, "forget")}, &agenttest.Provider{Dir: filepath.Join(f.dir, "sim"), Pause: 5 * time.Millisecond}}
+	list := []agent.Provider{&stage{f.recordings(), filepath.Join(f.dir, "forget")}, &agenttest.Provider{Dir: filepath.Join(f.dir, "sim"), Pause: 5 * time.Millisecond}}
 	if f.cli == "" {
 		return list, func() {}, nil
 	}

@@ -16,7 +16,15 @@ func rawJSON(s string) json.RawMessage { return json.RawMessage(s) }
 // replay shows a recording: the lines of both directions, in their original order.
 // Without a name it shows all recordings, with distinct ids.
 func (t *scene) replay(name string) error {
-	root := filepath.Join(t.corpus, filepath.Base(name))
+	return t.showWire(name, &variation{}, t.emit)
+}
+
+// showWire shows recordings of the Claude CLI.
+func (t *scene) showWire(name string, v *variation, out func(...event.Event)) error {
+	root := t.corpus.wire
+	if name != "" {
+		root = filepath.Join(root, filepath.Base(name))
+	}
 	return filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
 		if err != nil || d.Name() != "stdout.jsonl" {
 			return err
@@ -25,11 +33,11 @@ func (t *scene) replay(name string) error {
 		if name == "" {
 			own = strings.NewReplacer(`"msg_`, `"msg_`+path, `"toolu_`, `"toolu_`+path).Replace
 		}
-		return t.dialogue(filepath.Dir(path), own)
+		return t.dialogue(filepath.Dir(path), own, v, out)
 	})
 }
 
-func (t *scene) dialogue(dir string, own func(line string) string) error {
+func (t *scene) dialogue(dir string, own func(line string) string, v *variation, show func(...event.Event)) error {
 	out, in := lines(filepath.Join(dir, "stdout.jsonl")), lines(filepath.Join(dir, "stdin.jsonl"))
 	seen := 0
 	for _, line := range lines(filepath.Join(dir, "timeline.jsonl")) {
@@ -42,20 +50,22 @@ func (t *scene) dialogue(dir string, own func(line string) string) error {
 		}
 		switch {
 		case at.Dir == "in" && at.N >= 1 && at.N <= len(in):
-			t.line(own(in[at.N-1]), true)
+			t.line(own(in[at.N-1]), true, show)
 		case at.Dir == "out" && seen < len(out):
-			t.line(own(out[seen]), false)
+			for _, text := range v.lines(own(out[seen])) {
+				t.line(text, false, show)
+			}
 			seen++
 		}
 	}
 	for _, line := range out[min(seen, len(out)):] {
-		t.line(own(line), false)
+		t.line(own(line), false, show)
 	}
 	return nil
 }
 
 // line shows a line of a recording.
-func (t *scene) line(text string, in bool) {
+func (t *scene) line(text string, in bool, show func(...event.Event)) {
 	if text == "" {
 		return
 	}
@@ -66,7 +76,7 @@ func (t *scene) line(text string, in bool) {
 		}
 		m = &message.BadLine{Size: len(text), Err: err}
 	}
-	t.emit(t.converted(func(c *claudeevent.Converter) []event.Event {
+	show(t.converted(func(c *claudeevent.Converter) []event.Event {
 		switch m := m.(type) {
 		case *message.ControlRequest:
 			if in {

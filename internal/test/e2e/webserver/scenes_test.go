@@ -12,6 +12,8 @@ func (t *scene) small(name, rest string) func() error {
 	switch name {
 	case "blocked":
 		return func() error { return t.blocked(rest) }
+	case "recorded":
+		return func() error { return t.show(strings.Fields(rest)) }
 	case "ponder":
 		return t.ponder
 	case "twice":
@@ -86,7 +88,7 @@ func (t *scene) play(prompt string) error {
 	case "replay":
 		return t.replay(rest)
 	}
-	for _, f := range []func() error{t.working(word, prompt), t.small(word, rest)} {
+	for _, f := range []func() error{t.working(word, prompt), t.small(word, rest), t.looks(word)} {
 		if f != nil {
 			return f()
 		}

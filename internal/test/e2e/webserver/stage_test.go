@@ -22,7 +22,10 @@ import (
 
 // stage is a provider with agents that play scenes. A prompt names its scene; any other prompt
 // is echoed. While the file forget exists, its agents have lost every session.
-type stage struct{ corpus, forget string }
+type stage struct {
+	corpus recordings
+	forget string
+}
 
 // Name returns the provider's name.
 func (*stage) Name() string { return "scene" }
@@ -49,11 +52,12 @@ func (p *stage) Open(_ context.Context, opts agent.Options) (agent.Session, erro
 
 // actor is a session of a stage.
 type actor struct {
-	id, corpus, dir string
-	inputs          chan agent.Input
-	events          chan event.Event
-	stop            chan struct{}
-	once            sync.Once
+	id, dir string
+	corpus  recordings
+	inputs  chan agent.Input
+	events  chan event.Event
+	stop    chan struct{}
+	once    sync.Once
 
 	mu          sync.Mutex
 	conv        claudeevent.Converter

@@ -5,7 +5,9 @@ import type { QuestionRequest } from "../../rpc/messages";
 import { answerQuestion } from "../../state/actions";
 import { w } from "../../state/app";
 import { check, content, type Fault, type Field, fields, type Value } from "../../state/form";
+import { requestName, useKept } from "../../state/kept";
 import { plain, safeLink } from "../../state/safe";
+import { untag } from "../../state/tidy";
 import { Button } from "../button";
 import { Icon } from "../icon";
 import { AskFrame } from "./frame";
@@ -15,7 +17,7 @@ export function Elicitation({ prompt, keys }: AskProps<QuestionRequest>) {
   const p = prompt.prompt;
   const t = w.value;
   const all = fields(p.requested_schema);
-  const [values, setValues] = useState<ReadonlyMap<string, Value>>(new Map());
+  const [values, setValues] = useKept<ReadonlyMap<string, Value>>(`${requestName(prompt)}values`, new Map());
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
   const [busy, setBusy] = useState(false);
   const server = plain(p.mcp_server_name ?? "MCP");
@@ -42,7 +44,7 @@ export function Elicitation({ prompt, keys }: AskProps<QuestionRequest>) {
       note={t.ask.mcpNote(server)}
       body={
         <>
-          {p.message && <p dir="auto">{plain(p.message)}</p>}
+          {p.message && <p dir="auto">{plain(untag(p.message))}</p>}
           {p.mode === "url" &&
             (url ? (
               <p>

@@ -4,21 +4,24 @@ import { useState } from "preact/hooks";
 import type { Choice, PermissionRequest } from "../../rpc/messages";
 import { answerPermission, type PermissionAnswer } from "../../state/actions";
 import { sessionStore, w } from "../../state/app";
+import { requestName, useKept } from "../../state/kept";
 import { choices, type Scope, updates } from "../../state/rules";
 import { plain } from "../../state/safe";
-import { toolName } from "../../state/tidy";
-import { changedPath, commandOf, isWireName, promptType, shortPath, titleOf } from "../../state/tools";
+import { directoryOf } from "../../state/sessions";
+import { isData, toolName } from "../../state/tidy";
+import { changedPath, commandOf, isWireName, named, promptType, shortPath, titleOf } from "../../state/tools";
 import { Button } from "../button";
 import { composes, takeFocus } from "../composer/focus";
+import { CallDetails } from "./calldetails";
 import { AskFrame } from "./frame";
-import { Happens } from "./happens";
 import { useInFile } from "./infile";
 import type { AskProps } from "./request";
 import { Rules } from "./rules";
 
 /** The tool and the title of a call, which can say different things. */
 function names(p: PermissionRequest, verb: string): string {
-  const [tool, title] = [p.tool_name ?? "", p.display_name ?? ""];
+  const tool = p.tool_name ?? "";
+  const title = isData(p.display_name ?? "") ? "" : (p.display_name ?? "");
   if (p.tool_kind === undefined) return title || (isWireName(tool) ? verb : toolName(tool));
   const shown = title === commandOf(p.input) ? "" : title;
   return [shown.startsWith(tool) ? "" : tool, shown].filter((s) => s !== "").join(" · ");
@@ -31,15 +34,17 @@ export function Permission({ prompt, keys }: AskProps<PermissionRequest>) {
   const p = prompt.prompt;
   const t = w.value;
   const type = promptType(p);
-  const title = titleOf(p.display_name || p.tool_name || "", type, p.input, t);
+  const title = titleOf(named(p.display_name, p.tool_name), type, p.input, t);
   const all = choices(p.permission_suggestions);
   const [chosen, setChosen] = useState<ReadonlyMap<string, Scope>>(new Map());
   const [open, setOpen] = useState(false);
-  const [reason, setReason] = useState<string>();
+  const [reason, setReason] = useKept<string | undefined>(`${requestName(prompt)}reason`, undefined);
+  // One that is kept from before takes no focus.
+  const [fresh, setFresh] = useState(false);
   const [busy, setBusy] = useState(false);
   const careful = p.default_to_no === true;
   const canKeep = all.length > 0;
-  const named = p.tool_kind !== undefined; // an agent of the Agent Client Protocol names its options
+  const own = p.tool_kind !== undefined; // an agent of the Agent Client Protocol names its options
 
   const answer = (a: PermissionAnswer) => {
     setBusy(true);
@@ -53,9 +58,13 @@ export function Permission({ prompt, keys }: AskProps<PermissionRequest>) {
   };
   const deny = (stop = false) =>
     answer({ behavior: "deny", ...(reason ? { reason } : {}), ...(stop ? { interrupt: true } : {}) });
-  keys.current = busy ? {} : { o: once, a: always, d: () => deny(), r: () => setReason(reason ?? "") };
+  const explain = () => {
+    setFresh(true);
+    setReason(reason ?? "");
+  };
+  keys.current = busy ? {} : { o: once, a: always, d: () => deny(), r: explain };
 
-  const cwd = sessionStore(prompt.session_id).conversation.cwd ?? "";
+  const cwd = sessionStore(prompt.session_id).conversation.cwd || directoryOf(prompt.session_id);
   const inFile = useInFile(p, prompt.session_id);
   const ask = inFile.makes === undefined ? t.ask.writeThis : inFile.makes ? t.ask.createThis : t.ask.changeThis;
   const [before, file, after] = ask(shortPath(changedPath(p), cwd));
@@ -79,7 +88,7 @@ export function Permission({ prompt, keys }: AskProps<PermissionRequest>) {
       }
       body={
         <>
-          <Happens prompt={p} cwd={cwd} inFile={inFile} />
+          <CallDetails prompt={p} cwd={cwd} inFile={inFile} />
           {canKeep && open && (
             <Rules
               all={all}
@@ -96,7 +105,7 @@ export function Permission({ prompt, keys }: AskProps<PermissionRequest>) {
                 id={`why-${p.request_id}`}
                 class="inp"
                 value={reason}
-                ref={takeFocus}
+                ref={fresh ? takeFocus : null}
                 onInput={(e) => setReason(e.currentTarget.value)}
                 onKeyDown={(e) => {
                   if (e.key === "Enter" && !composes(e)) deny();
@@ -129,7 +138,7 @@ export function Permission({ prompt, keys }: AskProps<PermissionRequest>) {
             </Button>
           )}
           {(p.choices ?? [])
-            .filter((c, i, all) => (c.scope || "once") !== "once" || (named && all.findIndex((x) => sameOnce(x, c)) !== i))
+            .filter((c, i, all) => (c.scope || "once") !== "once" || (own && all.findIndex((x) => sameOnce(x, c)) !== i))
             .map((c) => (
               <Button
                 key={c.id}
@@ -137,12 +146,12 @@ export function Permission({ prompt, keys }: AskProps<PermissionRequest>) {
                 disabled={busy}
                 onClick={() => answer({ behavior: c.behavior === "deny" ? "deny" : "allow", choice: c.id })}
               >
-                {(named ? undefined : t.ask.choices[c.id]) ?? plain(c.label)}
+                {(own ? undefined : t.ask.choices[c.id]) ?? plain(c.label)}
               </Button>
             ))}
           <span class="sp" />
           {reason === undefined && (
-            <Button kind="ghost" class="no-p" onClick={() => setReason("")} hint="R">
+            <Button kind="ghost" class="no-p" onClick={explain} hint="R">
               {t.ask.withReason}
             </Button>
           )}

@@ -27,23 +27,22 @@ function where(card: HTMLElement): Pick<Place, "end" | "inside" | "left"> {
   return { end, inside: end + (card.closest(".scroll")?.scrollTop ?? 0), left };
 }
 
-/** Notes since when a card has been where it is, and returns whether that is long enough. Scrolling does not count. */
-function look(card: HTMLElement, p: Place, now: number): boolean {
+/** Notes since when a card has been where it is. Scrolling does not count. */
+function look(card: HTMLElement, p: Place, now: number): void {
   const at = where(card);
   const shifted = Math.abs(at.end - p.end) > near && Math.abs(at.inside - p.inside) > near;
   if ((shifted || Math.abs(at.left - p.left) > near) && now - p.touched > byHand) p.since = now;
   Object.assign(p, at);
-  const rests = now - p.since >= restFor;
-  card.toggleAttribute("data-moving", !rests);
-  return rests;
+  card.toggleAttribute("data-moving", now - p.since < restFor);
 }
 
-/** Whether a click on a card is meant for it. */
-export function takesClick(card: HTMLElement): boolean {
-  const now = performance.now();
+/** Whether a click on a card was meant for it, by the time of the click: a busy page gets to it later. */
+export function takesClick(card: HTMLElement, clicked: number): boolean {
   const p = places.get(card);
-  if (!p || !look(card, p, now)) return false;
-  p.touched = now;
+  if (!p) return false;
+  look(card, p, performance.now());
+  if (clicked - p.since < restFor) return false;
+  p.touched = performance.now();
   return true;
 }
 

@@ -5,6 +5,7 @@ import { get, isObj, str } from "../../fold/json";
 import type { PermissionRequest } from "../../rpc/messages";
 import { answerPermission, type PermissionAnswer } from "../../state/actions";
 import { w } from "../../state/app";
+import { requestName, useKept } from "../../state/kept";
 import { Button } from "../button";
 import { composes } from "../composer/focus";
 import { Markdown } from "../markdown";
@@ -15,9 +16,10 @@ export function Plan({ prompt, keys }: AskProps<PermissionRequest>) {
   const p = prompt.prompt;
   const t = w.value;
   const original = str(get(p.input, "plan"));
-  const [plan, setPlan] = useState(original);
-  const [editing, setEditing] = useState(false);
-  const [reason, setReason] = useState("");
+  const name = requestName(prompt);
+  const [plan, setPlan] = useKept(`${name}plan`, original);
+  const [editing, setEditing] = useKept(`${name}editing`, false);
+  const [reason, setReason] = useKept(`${name}reason`, "");
   const [busy, setBusy] = useState(false);
   const answer = (a: PermissionAnswer) => {
     setBusy(true);

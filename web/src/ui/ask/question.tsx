@@ -5,6 +5,7 @@ import type { QuestionRequest } from "../../rpc/messages";
 import { answerQuestion } from "../../state/actions";
 import { w } from "../../state/app";
 import { previewText } from "../../state/decided";
+import { requestName, useKept } from "../../state/kept";
 import { answers, type Chosen, isAnswered, pick, type Question as Q, questions } from "../../state/question";
 import { plain } from "../../state/safe";
 import { Button, Hint } from "../button";
@@ -16,9 +17,12 @@ const none: Chosen = { labels: [] };
 
 export function Question({ prompt, keys }: AskProps<QuestionRequest>) {
   const all = questions(prompt.prompt.questions);
-  const [at, setAt] = useState(0);
-  const [chosen, setChosen] = useState<readonly (Chosen | undefined)[]>([]);
+  const name = requestName(prompt);
+  const [at, setAt] = useKept(`${name}at`, 0);
+  const [chosen, setChosen] = useKept<readonly (Chosen | undefined)[]>(`${name}chosen`, []);
   const [focus, setFocus] = useState(0);
+  // A field that is kept from before takes no focus.
+  const [fresh, setFresh] = useState(false);
   const [busy, setBusy] = useState(false);
   const t = w.value;
   const q = all[at] ?? { question: prompt.prompt.message ?? "", header: "", multi: false, options: [] };
@@ -50,8 +54,10 @@ export function Question({ prompt, keys }: AskProps<QuestionRequest>) {
     const o = q.options[i];
     setFocus(i);
     if (o) set(pick(q, c, o.label));
-    else if (i === q.options.length)
+    else if (i === q.options.length) {
+      setFresh(true);
       set(q.multi ? { ...c, other: c.other ?? "" } : { labels: [], other: c.other ?? "" });
+    }
   };
   const digits = Array.from({ length: Math.min(9, q.options.length + 1) }, (_, i) => [String(i + 1), () => choose(i)]);
   keys.current = busy ? {} : { ...Object.fromEntries(digits), Enter: next, s: skip };
@@ -72,6 +78,7 @@ export function Question({ prompt, keys }: AskProps<QuestionRequest>) {
             choose={choose}
             set={set}
             setFocus={setFocus}
+            fresh={fresh}
             name={`${prompt.prompt.request_id}-${at}`}
           />
           {preview !== "" && (
@@ -118,10 +125,11 @@ interface OptionsProps {
   choose: (i: number) => void;
   set: (c: Chosen) => void;
   setFocus: (i: number) => void;
+  fresh: boolean;
   name: string;
 }
 
-function Options({ q, c, choose, set, setFocus, name }: OptionsProps) {
+function Options({ q, c, choose, set, setFocus, fresh, name }: OptionsProps) {
   const t = w.value;
   const other = c.other !== undefined;
   const type = q.multi ? "checkbox" : "radio";
@@ -159,7 +167,7 @@ function Options({ q, c, choose, set, setFocus, name }: OptionsProps) {
             aria-label={t.somethingElse}
             value={c.other}
             enterkeyhint="next"
-            ref={takeFocus}
+            ref={fresh ? takeFocus : null}
             onInput={(e) => set({ ...c, other: e.currentTarget.value })}
           />
         )}

@@ -1,57 +1,61 @@
 // A remark on lines: as it is written, as it stands below its lines, and as a row of the list.
 
-import { useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ReviewComment, WorkspaceHunk } from "../../rpc/service";
-import { w } from "../../state/app";
-import type { Review } from "../../state/review";
+import { toast, w } from "../../state/app";
+import type { Line } from "../../state/diff";
+import { linesOf, type Place, type Review, type Writing } from "../../state/review";
 import { plain } from "../../state/safe";
-import type { Scope } from "../../state/workspace";
 import { Button, IconButton } from "../button";
-import { takeFocus } from "../composer/focus";
+import { DiffTable } from "../diff";
 import { Icon } from "../icon";
 import { NewHunks } from "./stale";
 
-/** The lines that a remark is about, and the line that its form stands below. */
-export interface Place {
-  side: "new" | "old";
-  from: number;
-  to: number;
-  at: number;
-}
-
 interface FormProps {
-  file: string;
-  hunk: WorkspaceHunk;
-  place: Place;
-  setPlace: (p: Place) => void;
-  scope: Scope;
+  d: Writing;
+  /** The hunk that has its lines now and where they are; undefined where they are gone. */
+  now: { hunk: WorkspaceHunk; place: Place } | undefined;
+  /** Whether its file has other lines to choose. */
+  others: boolean;
   review: Review;
-  close: () => void;
   reload: () => void;
 }
 
-export function CommentForm(p: FormProps) {
+export function CommentForm({ d, now, others, review, reload }: FormProps) {
   const t = w.value;
-  const { place, hunk } = p;
-  const [text, setText] = useState("");
-  const [error, setError] = useState<{ text: string; hunks?: readonly WorkspaceHunk[] }>();
+  const [error, setError] = useState("");
   const [busy, setBusy] = useState(false);
+  const box = useRef<HTMLTextAreaElement>(null);
+  const place = now?.place ?? d.place;
+  const hunk = now?.hunk ?? d.hunk;
   const low = place.side === "new" ? hunk.newStart : hunk.oldStart;
   const high = low + (place.side === "new" ? hunk.newLines : hunk.oldLines) - 1;
   const within = (n: number) => Math.max(low, Math.min(high, n || low));
+  const move = (change: Partial<Place>) => review.write(d.id, { hunk, place: { ...place, ...change } });
+  // It has the focus when it is begun, and where a diff that was read again has put it elsewhere.
+  useLayoutEffect(() => {
+    const e = box.current;
+    if (review.focused !== d.id || !e) return;
+    e.focus({ preventScroll: true });
+    e.setSelectionRange(e.value.length, e.value.length);
+  }, []);
   const save = async () => {
-    if (text.trim() === "" || busy) return;
+    if (d.text.trim() === "" || busy || !now) return;
     setBusy(true);
     const { side, from, to } = place;
-    const r = await p.review.add({ ...p.scope, file: p.file, side, from, to, hunk: hunk.id, text: text.trim() });
+    const r = await review.add({ ...d.scope, file: d.file, side, from, to, hunk: hunk.id, text: d.text.trim() });
     setBusy(false);
-    if (r.ok) return p.close();
-    setError(r);
+    if (r.ok) return review.discard(d.id);
+    setError(r.text);
+    if (r.hunks) reload();
   };
-  // The diff is read again only here: the new one has no place for this form and what was written in it.
   const close = () => {
-    p.close();
-    if (error?.hunks) p.reload();
+    review.discard(d.id);
+    if (d.text.trim() === "") return;
+    const run = () => {
+      review.writing.value = [...review.writing.peek(), d];
+    };
+    toast(t.review_.discarded, false, { label: t.undo, run });
   };
   return (
     <form
@@ -66,7 +70,8 @@ export function CommentForm(p: FormProps) {
         if (e.key === "Enter" && (e.ctrlKey || e.metaKey)) void save();
       }}
     >
-      <div class="acts">
+      {!now && <Lost d={d} others={others} />}
+      {now && (<div class="acts">
         <label>
           {t.review_.fromLine}{" "}
           <input
@@ -77,7 +82,7 @@ export function CommentForm(p: FormProps) {
             value={place.from}
             onChange={(e) => {
               const from = within(e.currentTarget.valueAsNumber);
-              p.setPlace({ ...place, from, to: Math.max(from, place.to) });
+              move({ from, to: Math.max(from, place.to) });
             }}
           />
         </label>
@@ -91,29 +96,38 @@ export function CommentForm(p: FormProps) {
             value={place.to}
             onChange={(e) => {
               const to = within(e.currentTarget.valueAsNumber);
-              p.setPlace({ ...place, to, from: Math.min(to, place.from) });
+              move({ to, from: Math.min(to, place.from) });
             }}
           />
         </label>
         {place.side === "old" && <span class="dim">{t.review_.before}</span>}
-      </div>
+      </div>)}
       <textarea
         class="inp"
         rows={3}
         aria-label={t.review_.text}
         placeholder={t.review_.text}
-        value={text}
-        ref={takeFocus}
-        onInput={(e) => setText(e.currentTarget.value)}
+        value={d.text}
+        ref={box}
+        onFocus={() => {
+          review.focused = d.id;
+        }}
+        onBlur={(e) => {
+          // A field that is taken from the page loses the focus as well, while it is still there.
+          const field = e.currentTarget;
+          queueMicrotask(() => {
+            if (field.isConnected && document.activeElement !== field && review.focused === d.id) review.focused = 0;
+          });
+        }}
+        onInput={(e) => review.write(d.id, { text: e.currentTarget.value })}
       />
-      {error && (
+      {now && error !== "" && (
         <p class="err" role="alert">
-          <Icon name="alert" /> {plain(error.text)}
+          <Icon name="alert" /> {plain(error)}
         </p>
       )}
-      {error?.hunks && <NewHunks file={p.file} hunks={error.hunks} />}
       <div class="acts">
-        <button type="submit" class="btn primary sm" disabled={busy || text.trim() === ""}>
+        <button type="submit" class="btn primary sm" disabled={busy || !now || d.text.trim() === ""} title={now ? "" : t.review_.pickAgain}>
           {t.review_.add}
         </button>
         <Button small kind="ghost" onClick={close} hint="Esc">
@@ -124,10 +138,37 @@ export function CommentForm(p: FormProps) {
   );
 }
 
-/** A remark with what can be done with it. */
-export function CommentView({ c, review, place }: { c: ReviewComment; review: Review; place?: boolean }) {
+/** The lines that a remark is about, which have changed while it was written. */
+function Lost({ d, others }: { d: Writing; others: boolean }) {
   const t = w.value;
-  const [edit, setEdit] = useState<string>();
+  const lines = linesOf(d).map((l, i): Line => ({ sign: " ", text: l.slice(1), [d.place.side]: d.place.from + i }));
+  return (
+    <div class="stale" role="alert">
+      <p>
+        <Icon name="alert" />
+        <span>
+          <b>{t.review_.changedMeanwhile(plain(d.file), lines.length)}</b> {others && t.review_.pickAgain}
+        </span>
+      </p>
+      <DiffTable diff={{ path: d.file, hunks: [{ lines }], added: 0, removed: 0, isNew: false, cut: false }} bare />
+    </div>
+  );
+}
+
+/** A remark with what can be done with it, below its lines or in the list. */
+export function CommentView({ c, review, listed = false }: { c: ReviewComment; review: Review; listed?: boolean }) {
+  const t = w.value;
+  const found = review.edits.value.get(c.id);
+  const edit = found?.listed === listed ? found.text : undefined;
+  const setEdit = (text: string | undefined) => review.edit(c.id, text === undefined ? undefined : { text, listed });
+  // What is being written goes to the list when the diff no longer has this place.
+  useEffect(
+    () => () => {
+      const left = review.edits.peek().get(c.id);
+      if (left && !left.listed && !listed) review.edit(c.id, { text: left.text, listed: true });
+    },
+    [],
+  );
   const stale = review.stale.value.get(c.id);
   const save = async () => {
     if (edit === undefined || edit.trim() === "") return;
@@ -136,34 +177,35 @@ export function CommentView({ c, review, place }: { c: ReviewComment; review: Re
   return (
     <article class={`cmt ${c.state}`} aria-label={t.review_.commentAt(plain(c.file), c.from, c.to)}>
       <header>
-        {place && (
+        {listed && (
           <button type="button" class="linkish mono cut" onClick={() => goTo(c)}>
             {plain(c.file.slice(c.file.lastIndexOf("/") + 1))}:{c.from === c.to ? c.from : `${c.from}–${c.to}`}
           </button>
         )}
-        {!place && <span class="dim">{t.lines(c.from, c.to)}</span>}
+        {!listed && <span class="dim">{t.lines(c.from, c.to)}</span>}
         <State c={c} stale={stale !== undefined} />
-        <span class="sp" />
-        {c.state === "open" && edit === undefined && (
-          <IconButton small icon="pencil" label={t.review_.edit} onClick={() => setEdit(c.text)} />
-        )}
-        {c.state === "sent" && (
-          <IconButton
-            small
-            icon="check"
-            label={t.review_.resolve}
-            onClick={() => void review.change(c.id, { state: "resolved" })}
-          />
-        )}
-        {c.state !== "open" && (
-          <IconButton
-            small
-            icon="undo"
-            label={t.review_.reopen}
-            onClick={() => void review.change(c.id, { state: "open" })}
-          />
-        )}
-        <IconButton small icon="trash" label={t.review_.remove} onClick={() => void review.remove(c.id)} />
+        <span class="cmt-acts">
+          {c.state === "open" && edit === undefined && (
+            <IconButton small icon="pencil" label={t.review_.edit} onClick={() => setEdit(c.text)} />
+          )}
+          {c.state === "sent" && (
+            <IconButton
+              small
+              icon="check"
+              label={t.review_.resolve}
+              onClick={() => void review.change(c.id, { state: "resolved" })}
+            />
+          )}
+          {c.state !== "open" && (
+            <IconButton
+              small
+              icon="undo"
+              label={t.review_.reopen}
+              onClick={() => void review.change(c.id, { state: "open" })}
+            />
+          )}
+          <IconButton small icon="trash" label={t.review_.remove} onClick={() => void review.remove(c.id)} />
+        </span>
       </header>
       {edit === undefined ? (
         <p dir="auto">{plain(c.text)}</p>

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import type { WorkspaceFile, WorkspaceHunk } from "../../rpc/service";
 import { toast, w } from "../../state/app";
 import { isBusy } from "../../state/phase";
-import type { Review } from "../../state/review";
+import { placeNow, type Review } from "../../state/review";
 import { plain } from "../../state/safe";
 import { revertKey, type SessionStore } from "../../state/session";
 import { bytes } from "../../state/time";
@@ -25,6 +25,7 @@ import { Button } from "../button";
 import { confirm } from "../dialog";
 import { Counts } from "../diff";
 import { Icon } from "../icon";
+import { CommentForm } from "./comment";
 import { HunkView } from "./hunk";
 import { RevertedLine } from "./reverted";
 import { NewHunks } from "./stale";
@@ -81,6 +82,9 @@ export function FileView(p: FileProps) {
   const reverted = (p.diff.reverted ?? []).filter(
     (r) => r.file === file.path && (scope.turn === undefined || r.turn_id === scope.turn),
   );
+  const writing = p.review.writing.value
+    .filter((d) => d.file === file.path && sameScope(d.scope, scope))
+    .map((d) => ({ d, now: placeNow(d, file.hunks) }));
   const comments = p.review.comments.value.filter((c) => c.file === file.path && sameScope(c as Scope, scope));
   return (
     <section class="cfile" id={fileId(file.path)} aria-label={plain(file.path)}>
@@ -108,6 +112,10 @@ export function FileView(p: FileProps) {
       </header>
       {stale && <NewHunks file={file.path} hunks={stale} close={() => setStale(undefined)} />}
       {open && <Contents file={file} />}
+      {writing.map(
+        ({ d, now }) =>
+          !now && <CommentForm key={d.id} d={d} now={now} others={file.hunks.length > 0} review={p.review} reload={p.reload} />,
+      )}
       {open &&
         file.hunks.map((h) =>
           isReverted(store, scope, file.path, h.id) ? (
@@ -122,8 +130,9 @@ export function FileView(p: FileProps) {
               file={file.path}
               hunk={h}
               {...(p.pick && p.hunks ? { pick: { on: chosen.includes(h), set: (on) => choose(store.id, file, h, on) } } : {})}
-              scope={scope}
               review={p.review}
+              writing={writing.flatMap(({ d, now }) => (now?.hunk === h ? [{ d, now }] : []))}
+              begin={(place) => p.review.begin(scope, file.path, h, place, file.hunks)}
               comments={comments.filter((c) => c.hunk === h.id)}
               busy={busy}
               revert={() => void takeBack(h)}

@@ -6,24 +6,26 @@ import { w } from "../../state/app";
 import type { Part } from "../../state/colour";
 import { fromPatch, type Line, pairs } from "../../state/diff";
 import { diffView, letters } from "../../state/prefs";
-import type { Review } from "../../state/review";
+import type { Place, Review, Writing } from "../../state/review";
 import { plain } from "../../state/safe";
-import { changedLines, linesOf, type Scope } from "../../state/workspace";
+import { changedLines, linesOf } from "../../state/workspace";
 import { Button } from "../button";
 import { Marked, rowClass, signs, useColours } from "../diff";
 import { wide } from "../viewport";
-import { CommentForm, CommentView, type Place } from "./comment";
+import { CommentForm, CommentView } from "./comment";
 
 interface HunkProps {
   file: string;
   hunk: WorkspaceHunk;
-  scope: Scope;
   review: Review;
   comments: readonly ReviewComment[];
   busy: boolean;
   /** Whether it goes into the commit; absent where that cannot be chosen. */
   pick?: { on: boolean; set: (on: boolean) => void };
   revert: () => void;
+  /** The remarks that are written here now. */
+  writing: readonly { d: Writing; now: { hunk: WorkspaceHunk; place: Place } }[];
+  begin: (place: Place) => void;
   reload: () => void;
 }
 
@@ -32,7 +34,6 @@ const first = 300;
 
 export function HunkView(p: HunkProps) {
   const t = w.value;
-  const [place, setPlace] = useState<Place>();
   const [all, setAll] = useState(false);
   const lines = fromPatch(p.file, [p.hunk]).hunks[0]?.lines ?? [];
   // A side without lines has no column.
@@ -40,7 +41,7 @@ export function HunkView(p: HunkProps) {
   const colours = useColours(lines, p.file);
   const shown = all ? lines : lines.slice(0, first);
   const { from, to } = linesOf(p.hunk);
-  const begin = (at: Omit<Place, "at">) => setPlace({ ...at, at: at.to });
+  const begin = (at: Omit<Place, "at">) => p.begin({ ...at, at: at.to });
   // A drag over numbers chooses lines; the remark is written where it ends.
   const [drag, draw] = useState<Drag>();
   const held = useRef<Drag | undefined>(undefined);
@@ -56,6 +57,7 @@ export function HunkView(p: HunkProps) {
   const onLine: OnLine = {
     chosen: (side, n) => drag?.side === side && n >= Math.min(drag.from, drag.to) && n <= Math.max(drag.from, drag.to),
     press: (side, n, extend) => {
+      const place = p.writing[0]?.now.place;
       if (extend && place?.side === side) begin({ side, from: Math.min(place.from, n), to: Math.max(place.to, n) });
       else {
         setDrag({ side, from: n, to: n });
@@ -81,27 +83,17 @@ export function HunkView(p: HunkProps) {
   const below = (side: "new" | "old", n: number | undefined) => {
     if (n === undefined) return null;
     const mine = p.comments.filter((c) => c.side === side && c.to === n);
-    const writes = place !== undefined && place.side === side && place.at === n;
-    if (mine.length === 0 && !writes) return null;
+    const forms = p.writing.filter(({ now }) => now.place.side === side && now.place.at === n);
+    if (mine.length === 0 && forms.length === 0) return null;
     return (
       <tr key={`c${side}${n}`} class="cmt-row">
         <td colSpan={4}>
           {mine.map((c) => (
             <CommentView key={c.id} c={c} review={p.review} />
           ))}
-          {writes && place && (
-            <CommentForm
-              key={`${place.side}${place.at}`}
-              file={p.file}
-              hunk={p.hunk}
-              place={place}
-              setPlace={setPlace}
-              scope={p.scope}
-              review={p.review}
-              close={() => setPlace(undefined)}
-              reload={p.reload}
-            />
-          )}
+          {forms.map(({ d, now }) => (
+            <CommentForm key={d.id} d={d} now={now} others review={p.review} reload={p.reload} />
+          ))}
         </td>
       </tr>
     );

@@ -6,12 +6,13 @@ import { diffView } from "../../state/prefs";
 import { formatRoute, go } from "../../state/route";
 import { oneLine, plain } from "../../state/safe";
 import type { SessionStore } from "../../state/session";
-import { type Branch, type Diff, hasCommitHunks, isDiff, type NoDiff, type Scope } from "../../state/workspace";
+import { type Branch, type Diff, hasCommitHunks, isDiff, type NoDiff, sameScope, type Scope } from "../../state/workspace";
 import { Icon } from "../icon";
 import { titleOf } from "../session";
 import { Seg } from "../segmented";
 import { Skeleton } from "../small";
 import { read } from "../user";
+import { CommentForm } from "./comment";
 import { CommitBar } from "./commit";
 import { ReadyBar } from "./ready";
 import { RevertedLine } from "./reverted";
@@ -204,6 +205,12 @@ function Body({ store, scope, which, loaded, open, branch, committed, reload }: 
               </button>
             </div>
           )}
+          {/* What is written about a file that has no change any more. */}
+          {review.writing.value
+            .filter((d) => sameScope(d.scope, scope) && !diff.files.some((f) => f.path === d.file))
+            .map((d) => (
+              <CommentForm key={d.id} d={d} now={undefined} others={false} review={review} reload={reload} />
+            ))}
           {diff.files.map((f, i) => (
             <FileView
               key={f.path}

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { newKey, send } from "../../state/actions";
 import { call, refreshSoon, toast, w } from "../../state/app";
 import { isBusy } from "../../state/phase";
-import { go } from "../../state/route";
+import { fromHere, go } from "../../state/route";
 import { plain } from "../../state/safe";
 import type { SessionStore } from "../../state/session";
 import { type Branch, type Diff, sayWorkspace } from "../../state/workspace";
@@ -56,13 +56,14 @@ export function ReadyBar({ store, diff, branch, reload }: ReadyProps) {
   const merge = async () => {
     const text = t.mergeText(branch.ahead, branch.behind === 0);
     if (!(await confirm({ title: t.mergeTitle(target), text, ok: t.mergeInto(target) }))) return;
+    const here = fromHere();
     await act("merge", async () => {
       const r = await call("workspace.merge", { ...params, target }, patience);
       toast(t.merged(r.commits, r.target));
       if (!remove || !diff.workspace) return;
       await call("workspace.remove", { session_id: store.id }, patience);
       refreshSoon();
-      go({ page: "session", ids: [store.id] });
+      if (here()) go({ page: "session", ids: [store.id] });
     });
   };
   const resolve = () => {

@@ -3,7 +3,7 @@
 import type { WorkspaceDiffResult } from "../../rpc/service";
 import { CallError } from "../../rpc/connection";
 import { call, refreshSoon, toast, w } from "../../state/app";
-import { go } from "../../state/route";
+import { fromHere, go } from "../../state/route";
 import type { SessionStore } from "../../state/session";
 import { sayWorkspace } from "../../state/workspace";
 import { confirm } from "../dialog";
@@ -35,11 +35,12 @@ async function removeTree(session_id: string, branch: string): Promise<void> {
   for (const a of asked) {
     const yes = await confirm({ title: a.title, text: a.text(why), ok: a.ok, danger: a.danger });
     if (!yes) return;
+    const here = fromHere();
     try {
       await call("workspace.remove", { session_id, ...a.how }, 60_000);
       toast(t.removed);
       refreshSoon();
-      go({ page: "session", ids: [session_id] });
+      if (here()) go({ page: "session", ids: [session_id] });
       return;
     } catch (err) {
       why = sayWorkspace(err);

@@ -6,7 +6,7 @@ import { now, w } from "../../state/app";
 import { isBusy } from "../../state/phase";
 import { lang } from "../../state/prefs";
 import type { Review } from "../../state/review";
-import { go } from "../../state/route";
+import { fromHere, go } from "../../state/route";
 import { plain } from "../../state/safe";
 import type { SessionStore } from "../../state/session";
 import { age, bytes } from "../../state/time";
@@ -99,26 +99,27 @@ function FileRow({ f }: { f: WorkspaceFile }) {
 /** The remarks that were collected, and the button that sends them as one message. */
 function ReviewList({ store, review }: { store: SessionStore; review: Review }) {
   const t = w.value;
-  const [text, setText] = useState("");
+  const text = review.words.value;
   const [busy, setBusy] = useState(false);
   const all = review.comments.value;
   const open = all.filter((c) => c.state === "open");
   const running = isBusy(store.settled);
   const send = async () => {
     setBusy(true);
+    const here = fromHere();
     const ok = await review.send(text.trim());
     setBusy(false);
     if (!ok) return;
-    setText("");
+    review.words.value = "";
     // What could not be sent is to be seen here, with the lines that are there now.
-    if (review.stale.peek().size === 0) go({ page: "session", ids: [store.id] });
+    if (here() && review.stale.peek().size === 0) go({ page: "session", ids: [store.id] });
   };
   return (
     <section aria-label={t.review_.title}>
       <h2 class="grp">{t.review_.titleN(all.length)}</h2>
       {all.length === 0 && <p class="pad dim">{t.review_.none}</p>}
       {all.map((c) => (
-        <CommentView key={c.id} c={c} review={review} place />
+        <CommentView key={c.id} c={c} review={review} listed />
       ))}
       {open.length > 0 && (
         <div class="cmt-send" onKeyDown={(e) => e.stopPropagation()}>
@@ -131,7 +132,9 @@ function ReviewList({ store, review }: { store: SessionStore; review: Review }) 
             rows={2}
             placeholder={t.review_.before_}
             value={text}
-            onInput={(e) => setText(e.currentTarget.value)}
+            onInput={(e) => {
+              review.words.value = e.currentTarget.value;
+            }}
           />
           <Button kind="primary" busy={busy} icon="arrowUp" onClick={() => void send()}>
             {t.review_.send(open.length)}

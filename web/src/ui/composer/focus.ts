@@ -26,7 +26,7 @@ export function composes(e: KeyboardEvent): boolean {
 /** The input of the view, of a session beside others by its id. */
 export function inputOf(near?: Element | null, id?: string): HTMLTextAreaElement | undefined {
   const all = [...document.querySelectorAll<HTMLTextAreaElement>("[data-composer]")];
-  const side = near?.closest("main");
+  const side = near?.closest(".centre");
   return all.find((e) => e.dataset["composer"] === id) ?? all.find((e) => side?.contains(e)) ?? all[0];
 }
 

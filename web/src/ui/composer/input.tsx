@@ -20,6 +20,7 @@ interface InputProps {
   session?: string;
   /** Before there is a session: where it will run, and its agent. */
   cwd?: string;
+  machine?: string;
   agent?: string;
   head?: ComponentChildren;
   /** Why it cannot be sent now. */
@@ -141,7 +142,7 @@ export function InputBox(p: InputProps) {
         <Menu
           handle={menu}
           asked={asked}
-          where={{ session: p.session, cwd: p.cwd, agent: p.agent }}
+          where={{ session: p.session, cwd: p.cwd, machine: p.machine, agent: p.agent }}
           commands={p.commands}
           caret={caret}
           replace={replace}
@@ -234,7 +235,7 @@ export function InputBox(p: InputProps) {
         </button>
       </div>
       {adding && (
-        <AddContext where={{ session: p.session, cwd: p.cwd }} add={add} take={take} close={() => setAdding(false)} />
+        <AddContext where={{ session: p.session, cwd: p.cwd, machine: p.machine }} add={add} take={take} close={() => setAdding(false)} />
       )}
     </div>
   );

@@ -37,10 +37,11 @@ interface Item {
 const commandCache = new Map<string, readonly Item[]>();
 
 /** The commands of a session, with what they do; before there is one those that its agent last told, and those of the project. */
-async function loadCommands({ session, cwd, agent = "" }: Where, names: readonly string[]): Promise<readonly Item[]> {
+async function loadCommands(where: Where, names: readonly string[]): Promise<readonly Item[]> {
+  const { session, agent = "" } = where;
   const plainNames = names.map((name) => ({ name, note: "" }));
   if (session === undefined) {
-    const own = await projectCommands(cwd, agent);
+    const own = await projectCommands(where);
     const told = offerOf(agent).commands.filter((c) => !own.includes(c.name));
     return [...own.map((name) => ({ name, note: w.peek().ofProject })), ...told];
   }

@@ -1,10 +1,11 @@
 // What waits to be sent: edit in place, move, send now, remove.
 
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { QueueItem } from "../../fold/conversation";
 import { get, list, str } from "../../fold/json";
 import { tryCall, w } from "../../state/app";
 import { parseContexts } from "../../state/contexts";
+import { draft, restore } from "../../state/drafts";
 import { oneLine, plain } from "../../state/safe";
 import type { SessionStore } from "../../state/session";
 import { Button, IconButton } from "../button";
@@ -89,6 +90,14 @@ function Item({ item, at, count, store, editing, edit, move, drag, drop }: ItemP
     const content = typeof item.content === "string" ? whole : replaceText(item.content, whole);
     void tryCall("queue.edit", { ...ref, content });
   };
+  // What is written here when the message is sent, or another view is shown, is not lost.
+  const left = useRef(() => {});
+  left.current = () => {
+    if (!editing || value.trim() === "" || value === text) return;
+    if (store.settled.queue.some((i) => i.id === item.id)) save();
+    else restore(draft(store.id), { text: value, contexts: [], images: [] });
+  };
+  useEffect(() => () => left.current(), []);
   const onKey = (e: KeyboardEvent) => {
     if (e.altKey && e.key === "ArrowUp") move(at - 1);
     else if (e.altKey && e.key === "ArrowDown") move(at + 1);

@@ -4,7 +4,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Capabilities } from "../../rpc/service";
 import { noteCapabilities, noteOffer, offerOf } from "../../state/agents";
-import { refreshSoon, settings, tryCall, w } from "../../state/app";
+import { refreshSoon, settings, status, tryCall, w } from "../../state/app";
 import { currentModel, loadModels, type Model, shortModel } from "../../state/models";
 import { capabilitiesOf, isSimulated, providerOf } from "../../state/providers";
 import type { SessionStore } from "../../state/session";
@@ -29,9 +29,10 @@ export function Switches({ store }: { store: SessionStore }) {
   const can = capabilitiesOf(store.id);
   const provider = providerOf(store.id) ?? "";
   const started = c.state !== undefined && c.state !== "starting";
+  // An agent that does not tell them yet is asked again when its state changes.
   useEffect(() => {
-    if (started) void loadModels(store.id).then(setModels);
-  }, [store.id, started]);
+    if (started && models.length === 0) void loadModels(store.id).then(setModels);
+  }, [store.id, started && c.state, status.value]);
   useEffect(() => {
     if (models.length > 0) noteOffer(provider, { models });
   }, [provider, models]);

@@ -1,18 +1,34 @@
 // A new session: one box with all that its first message depends on.
 
 import { useEffect, useState } from "preact/hooks";
-import type { Project } from "../../rpc/service";
+import type { Machine, Project } from "../../rpc/service";
 import { type Draft, startSession } from "../../state/actions";
 import { offerOf } from "../../state/agents";
 import { settings, status, w } from "../../state/app";
 import { boxChosen } from "../../state/box";
-import { branchName, choiceFor, choose, chooseProject, lastProject, readProject } from "../../state/choices";
+import {
+  branchName,
+  choiceFor,
+  choose,
+  chooseProject,
+  chosenMachine,
+  onMachine,
+  placeKey,
+  projectOn,
+  readProject,
+} from "../../state/choices";
 import { draft, restore } from "../../state/drafts";
-import { chosenProvider, isSimulated, nextProvider, providers } from "../../state/providers";
+import { agentOn, machineCalled, machines } from "../../state/machines";
+import { lang } from "../../state/prefs";
+import { agentName, chosenProvider, isSimulated, nextProvider, providers } from "../../state/providers";
+import { fromHere } from "../../state/route";
 import { plain } from "../../state/safe";
+import { clockTime } from "../../state/time";
+import { mw } from "../../state/words.machines";
 import { InputBox } from "../composer/input";
 import { levels } from "../composer/switches";
 import { MenuButton } from "../frame";
+import { useMachines } from "../usemachines";
 import { Icon, type IconName } from "../icon";
 import { MissingBox, missing } from "./missing";
 import { ProjectButton } from "./project";
@@ -26,73 +42,104 @@ const tries: readonly { icon: IconName; key: "permission" | "change" | "question
   { icon: "help", key: "question" },
 ];
 
-/** The project that is chosen, as the server knows it: the last one, else the first that it offers. */
-function useProject(): [Project, (p: Project) => void] {
-  const first = settings.value?.directories?.[0] ?? "";
-  const wanted = lastProject.value || first;
-  const [known, setKnown] = useState<Project>({ path: wanted });
+/** The project of a machine that is chosen, as the machine knows it: the last one, else the first that it offers. */
+function useProject(machine: string, on: Machine | undefined): [Project, (p: Project) => void] {
+  const first = (machine === "" ? settings.value?.directories?.[0] : on?.directories[0]) ?? "";
+  const wanted = projectOn(machine) || first;
+  const [known, setKnown] = useState<{ machine: string; project: Project }>();
+  const reachable = status.value === "open" && (machine === "" || on?.state === "reachable");
   useEffect(() => {
     let gone = false;
-    if (wanted === "" || status.value !== "open") return;
-    void readProject(wanted).then(async (p) => {
-      const is = p ?? (wanted === first ? undefined : await readProject(first));
-      if (!gone) setKnown(is ?? { path: first });
+    if (wanted === "" || !reachable) return;
+    void readProject(wanted, machine).then(async (p) => {
+      const is = p ?? (wanted === first ? undefined : await readProject(first, machine));
+      if (!gone) setKnown({ machine, project: is ?? { path: first } });
     });
     return () => {
       gone = true;
     };
-  }, [wanted, first, status.value]);
+  }, [machine, wanted, first, reachable]);
+  const project = known?.machine === machine && known.project.path !== "" ? known.project : { path: wanted };
   return [
-    known.path === "" ? { path: wanted } : known,
+    project,
     (p) => {
-      chooseProject(p.path);
-      setKnown(p);
+      chooseProject(p.path, machine);
+      setKnown({ machine, project: p });
     },
   ];
 }
 
+/** The machine that is chosen, and what it lacks: then something else was chosen, which is said. */
+function useMachine(): { machine: string; on: Machine | undefined; gone: string } {
+  useMachines(5000);
+  const wanted = chosenMachine.value;
+  const on = wanted === "" ? undefined : machineCalled(wanted);
+  const gone = wanted !== "" && machines.value !== undefined && on === undefined;
+  return gone ? { machine: "", on: undefined, gone: mw.value.notJoined(plain(wanted)) } : { machine: wanted, on, gone: "" };
+}
+
 export function NewPage() {
   const t = w.value;
-  const [project, setProject] = useProject();
-  const choice = choiceFor(project.path);
+  const { machine, on, gone } = useMachine();
+  const [project, setProject] = useProject(machine, on);
+  const place = placeKey(machine, project.path);
+  const choice = choiceFor(place);
   useEffect(() => {
     if (choice.agent !== "") chosenProvider.value = choice.agent;
   }, [choice.agent]);
   const all = providers.value;
   const wanted = all.find((p) => p.name === chosenProvider.value) ?? all.find((p) => p.default) ?? all[0];
-  const agent = wanted?.name ?? "";
-  const lacks = missing(agent);
+  const usual = wanted?.name ?? "";
+  const agent = on ? agentOn(on, usual) : usual;
+  const lacks = machine === "" ? missing(agent) : undefined;
   const asked = choice.mode || settings.value?.default_permission_mode || "default";
-  const modes = startModes(agent, asked, choice.sandbox);
+  const modes = startModes(agent, asked, choice.sandbox, on);
   const mode = modes.some((m) => m.value === asked) ? asked : (modes[0]?.value ?? "default");
   const [branch, setBranch] = useState<string>();
   const [base, setBase] = useState("");
   const [making, setMaking] = useState(false);
   const text = draft("new").text.value;
   const tree =
-    project.git && choice.worktree ? { branch: branch ?? branchName(text), base, setup: choice.setup } : undefined;
+    project.git && choice.worktree
+      ? { branch: branch ?? branchName(text), base, setup: machine === "" ? choice.setup : "" }
+      : undefined;
+  const away = machine !== "" && machines.value !== undefined && on?.state !== "reachable";
+  const since = on ? clockTime(Date.parse(on.since), lang.value) : "";
+  const off = away || (machine !== "" && !on) ? mw.value.outOfReach(plain(machine), since) : lacks?.stops ? lacks.title : undefined;
+  const fallbacks = [
+    gone,
+    away ? off : "",
+    on && usual !== "" && agent !== usual ? mw.value.noAgent(plain(machine), agentName(usual), agentName(agent)) : "",
+    on && choice.mode !== "" && mode !== asked
+      ? mw.value.noMode(plain(machine), t.modes[asked] ?? asked, t.modes[mode] ?? mode)
+      : "",
+  ].filter((x) => x !== "");
   const start = async (d: Draft) => {
-    let place: { cwd?: string; workspace_id?: string } = project.path ? { cwd: project.path } : {};
+    const here = fromHere();
+    let where: { cwd?: string; workspace_id?: string } = project.path ? { cwd: project.path } : {};
     if (tree) {
       setMaking(true);
-      const made = await makeTree(project.path, { ...tree, branch: branch ?? branchName(d.text) });
+      const made = await makeTree(project.path, { ...tree, branch: branch ?? branchName(d.text) }, machine);
       setMaking(false);
       if (made === undefined) return restore(draft("new"), d);
-      place = { workspace_id: made };
+      where = { workspace_id: made };
     }
+    const box = machine === "" ? boxChosen(agent, choice.sandbox) : undefined;
     const thinking = levels.find(([name]) => name === choice.thinking)?.[1] ?? -1;
     const model = offerOf(agent).models.some((m) => m.value === choice.model) ? choice.model : "";
     const id = await startSession(
       {
-        ...(nextProvider() ? { provider: nextProvider()?.name ?? "" } : {}),
-        ...place,
-        ...(choice.mode !== "" ? { permission_mode: mode } : {}),
+        ...(on ? { provider: agent } : nextProvider() ? { provider: nextProvider()?.name ?? "" } : {}),
+        ...onMachine(machine),
+        ...where,
+        ...(choice.mode !== "" || on ? { permission_mode: mode } : {}),
         ...(model ? { model } : {}),
         ...(choice.effort ? { effort: choice.effort } : {}),
         ...(thinking >= 0 ? { max_thinking_tokens: thinking } : {}),
-        ...(boxChosen(agent, choice.sandbox) ? { sandbox: "bwrap" } : {}),
+        ...(box ? { sandbox: box.kind } : {}),
       },
       d,
+      here,
     );
     if (id === undefined) restore(draft("new"), d); // what was written is not lost
   };
@@ -109,15 +156,18 @@ export function NewPage() {
           <InputBox
             id="new"
             cwd={project.path}
+            machine={machine}
             agent={agent}
             commands={offerOf(agent).commands.map((c) => c.name)}
             placeholder={simulated ? t.askSimulated : t.newPlaceholder}
             sendLabel={t.startSession}
-            off={lacks?.stops ? lacks.title : undefined}
+            off={off}
             onSend={(d) => void start(d)}
             head={
               <div class="box-head">
                 <ProjectButton
+                  key={machine}
+                  machine={machine}
                   path={project.path}
                   set={(p) => {
                     setProject(p);
@@ -135,10 +185,11 @@ export function NewPage() {
                     tree={tree}
                     current={project.branch ?? ""}
                     branches={project.branches ?? []}
+                    setup={machine === ""}
                     set={(f) => {
                       if (f.branch !== undefined) setBranch(f.branch);
                       if (f.base !== undefined) setBase(f.base);
-                      if (f.setup !== undefined) choose(project.path, { setup: f.setup });
+                      if (f.setup !== undefined) choose(place, { setup: f.setup });
                     }}
                   />
                 )}
@@ -151,19 +202,24 @@ export function NewPage() {
                     aria-checked={tree !== undefined}
                     checked={tree !== undefined}
                     disabled={!project.git}
-                    onChange={(e) => choose(project.path, { worktree: e.currentTarget.checked })}
+                    onChange={(e) => choose(place, { worktree: e.currentTarget.checked })}
                   />
                 </label>
               </div>
             }
-            switches={<StartSwitches project={project.path} agent={agent} choice={choice} mode={mode} />}
+            switches={<StartSwitches place={place} on={on} machine={machine} agent={agent} choice={choice} mode={mode} />}
           />
+          {fallbacks.map((text) => (
+            <p key={text} role="status" class="fallback">
+              {text}
+            </p>
+          ))}
           {making && (
             <p role="status" class="making">
               <span class="spin" aria-hidden="true" /> {t.worktree.making}
             </p>
           )}
-          {lacks && <MissingBox of={lacks} use={(name) => choose(project.path, { agent: name })} />}
+          {lacks && <MissingBox of={lacks} use={(name) => choose(place, { agent: name })} />}
           {simulated && text === "" && (
             <div class="try">
               {tries.map((x) => (
@@ -180,7 +236,7 @@ export function NewPage() {
               ))}
             </div>
           )}
-          {text === "" && <RecentSessions project={project.path} />}
+          {text === "" && <RecentSessions machine={machine} project={project.path} />}
         </div>
       </div>
     </main>

@@ -7,6 +7,7 @@ import { w } from "../../state/app";
 import { findProjects, type Projects } from "../../state/choices";
 import { plain } from "../../state/safe";
 import { basename } from "../../state/tools";
+import { mw } from "../../state/words.machines";
 import { Hint } from "../button";
 import { composes, focusInput } from "../composer/focus";
 import { Icon } from "../icon";
@@ -19,7 +20,14 @@ function parent(path: string): string {
   return path.replace(/\/[^/]*$/, "").replace(/^\/(?:home|Users)\/[^/]+/, "~") || "/";
 }
 
-export function ProjectButton({ path, set }: { path: string; set: (p: Project) => void }) {
+interface ProjectProps {
+  /** The machine of the project; empty is this one. */
+  machine: string;
+  path: string;
+  set: (p: Project) => void;
+}
+
+export function ProjectButton({ machine, path, set }: ProjectProps) {
   const t = w.value;
   useEffect(() => {
     const onKey = (e: KeyboardEvent) => {
@@ -49,12 +57,12 @@ export function ProjectButton({ path, set }: { path: string; set: (p: Project) =
         <span>{plain(basename(path)) || t.chooseProject}</span>
         <Icon name="chevronDown" class="chev" />
       </button>
-      {choosing.value && <Chooser path={path} set={set} />}
+      {choosing.value && <Chooser machine={machine} path={path} set={set} />}
     </span>
   );
 }
 
-function Chooser({ path, set }: { path: string; set: (p: Project) => void }) {
+function Chooser({ machine, path, set }: ProjectProps) {
   const [query, setQuery] = useState("");
   const [found, setFound] = useState<Projects & { query: string }>();
   const [at, setAt] = useState(0);
@@ -73,7 +81,7 @@ function Chooser({ path, set }: { path: string; set: (p: Project) => void }) {
   useEffect(() => field.current?.focus(), []);
   useEffect(() => {
     let gone = false;
-    void findProjects(query.trim()).then((f) => {
+    void findProjects(query.trim(), machine).then((f) => {
       if (gone || f === undefined) return;
       setFound({ ...f, query });
       if (entered.current) choose([...f.recent, ...f.folders][0]);
@@ -90,7 +98,7 @@ function Chooser({ path, set }: { path: string; set: (p: Project) => void }) {
     return () => {
       gone = true;
     };
-  }, [query]);
+  }, [query, machine]);
   const all = [...(found?.recent ?? []), ...(found?.folders ?? [])];
   const onKey = (e: KeyboardEvent) => {
     if (composes(e)) return;
@@ -163,7 +171,7 @@ function Chooser({ path, set }: { path: string; set: (p: Project) => void }) {
         {found && all.length === 0 && <p class="dim pad">{t.noFolder(plain(query), roots)}</p>}
       </div>
       <footer class="menu-f">
-        <span class="cut">{t.foldersBelow(roots)}</span>
+        <span class="cut">{machine === "" ? t.foldersBelow(roots) : mw.value.foldersBelow(plain(machine), roots)}</span>
         <span class="keyhints">
           <Hint of="↑ ↓" /> {t.toChoose} <Hint of="↵" />
         </span>

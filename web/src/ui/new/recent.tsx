@@ -11,10 +11,10 @@ import { StateDot } from "../small";
 
 const shown = 4;
 
-export function RecentSessions({ project }: { project: string }) {
+export function RecentSessions({ machine, project }: { machine: string; project: string }) {
   const t = w.value;
   const all = [...liveEntries.value, ...pastEntries.value]
-    .filter((e) => e.cwd === project && !e.archived)
+    .filter((e) => e.machine === machine && e.cwd === project && !e.archived)
     .sort((a, b) => (a.updated < b.updated ? 1 : -1))
     .slice(0, shown);
   if (all.length === 0) return null;

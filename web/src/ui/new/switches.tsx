@@ -1,24 +1,31 @@
 // What a new session begins with. What its agent does not have is left out.
 
+import type { Machine } from "../../rpc/service";
 import { offerOf } from "../../state/agents";
 import { settings, w } from "../../state/app";
 import { boxChosen, boxOffered, isSealed, sayBox } from "../../state/box";
-import { type Choice, choose } from "../../state/choices";
+import { type Choice, choose, chooseMachine } from "../../state/choices";
+import { allowsMode, machines } from "../../state/machines";
+import { lang } from "../../state/prefs";
 import { agentName, capabilitiesOfAgent, chosenProvider, isSimulated, providers } from "../../state/providers";
 import { plain } from "../../state/safe";
+import { clockTime } from "../../state/time";
+import { mw } from "../../state/words.machines";
 import { Choose, levels, modeOptions } from "../composer/switches";
 import { Icon } from "../icon";
 
-/** The modes that a new session of an agent can begin with. */
-export function startModes(agent: string, current: string, sandbox: boolean) {
+/** The modes that a new session of an agent can begin with; on another machine those that it allows. */
+export function startModes(agent: string, current: string, sandbox: boolean, on?: Machine) {
   const can = capabilitiesOfAgent(agent);
   const told = offerOf(agent).modes;
-  const bypass = settings.value?.allow_bypass_permissions === true || isSealed(boxChosen(agent, sandbox));
   const name = "bypassPermissions";
+  const bypass = on
+    ? allowsMode(on, name)
+    : settings.value?.allow_bypass_permissions === true || isSealed(boxChosen(agent, sandbox));
   const all = modeOptions(
     current === name && !bypass ? undefined : current,
     can ?? (told ? { ...noCapabilities, supported_permission_modes: [...told] } : undefined),
-  ).filter((m) => m.value !== name || bypass);
+  ).filter((m) => (m.value !== name || bypass) && (!on || allowsMode(on, m.value)));
   return bypass && !all.some((m) => m.value === name) ? [...all, { value: name, label: w.value.modes[name] ?? name }] : all;
 }
 
@@ -36,26 +43,30 @@ const noCapabilities = {
 };
 
 interface SwitchProps {
-  project: string;
+  /** The name under which the choice is kept. */
+  place: string;
+  /** The machine, where it is another one. */
+  on: Machine | undefined;
+  machine: string;
   agent: string;
   choice: Choice;
   mode: string;
 }
 
-export function StartSwitches({ project, agent, choice, mode }: SwitchProps) {
+export function StartSwitches({ place, on, machine, agent, choice, mode }: SwitchProps) {
   const t = w.value;
   const can = capabilitiesOfAgent(agent);
   const offer = offerOf(agent);
-  const set = (c: Partial<Choice>) => choose(project, c);
+  const set = (c: Partial<Choice>) => choose(place, c);
   const model = offer.models.find((m) => m.value === choice.model);
   const efforts = (can?.supported_efforts ?? offer.efforts).filter(
     (e) => model?.efforts === undefined || model.efforts.includes(e),
   );
-  const modes = startModes(agent, mode, choice.sandbox);
+  const modes = startModes(agent, mode, choice.sandbox, on);
   const unnamed = isSimulated(agent) ? t.simulatedModel : t.defaultModel;
   return (
     <>
-      <AgentSwitch current={agent} set={(name) => set({ agent: name })} />
+      <AgentSwitch current={agent} on={on} set={(name) => set({ agent: name })} />
       {offer.models.length > 0 && (
         <Choose
           icon="zap"
@@ -86,7 +97,17 @@ export function StartSwitches({ project, agent, choice, mode }: SwitchProps) {
       {modes.length > 0 && (
         <Choose icon="shield" label={t.mode} value={mode} options={modes} set={(v) => set({ mode: v })} />
       )}
-      <BoxSwitch agent={agent} chosen={choice.sandbox} set={(sandbox) => set({ sandbox })} />
+      <MachineSwitch current={machine} />
+      {machine === "" ? (
+        <BoxSwitch agent={agent} chosen={choice.sandbox} set={(sandbox) => set({ sandbox })} />
+      ) : (
+        on?.box && (
+          <span class="sw still" title={mw.value.boxOf(plain(on.box))}>
+            <Icon name="box" />
+            <span>{plain(on.box)}</span>
+          </span>
+        )
+      )}
     </>
   );
 }
@@ -110,9 +131,33 @@ function BoxSwitch({ agent, chosen, set }: { agent: string; chosen: boolean; set
   return <Choose icon="box" label={t.title} value={chosen ? "bwrap" : "none"} options={options} set={(v) => set(v === "bwrap")} />;
 }
 
+/** The machine of the session, where there is more than that of the server. */
+function MachineSwitch({ current }: { current: string }) {
+  const t = mw.value;
+  const all = machines.value ?? [];
+  if (all.length === 0) return null;
+  const reason = (m: Machine) => t.away(clockTime(Date.parse(m.since), lang.value));
+  const others = all.map((m) => ({
+    value: m.name,
+    label: plain(m.name),
+    ...(m.state === "reachable" ? {} : { off: reason(m) }),
+  }));
+  return (
+    <Choose
+      icon="server"
+      label={t.machine}
+      value={current}
+      options={[{ value: "", label: t.thisMachine }, ...others]}
+      set={chooseMachine}
+    />
+  );
+}
+
 /** The agent of the session, where the server offers more than one. Those that cannot start say why. */
-function AgentSwitch({ current, set }: { current: string; set: (name: string) => void }) {
-  const all = providers.value;
+function AgentSwitch({ current, on, set }: { current: string; on: Machine | undefined; set: (name: string) => void }) {
+  const all: readonly { name: string; available: boolean; error?: string }[] = on
+    ? on.agents.map((name) => ({ name, available: true }))
+    : providers.value;
   if (all.length < 2) return null;
   return (
     <Choose

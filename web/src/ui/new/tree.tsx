@@ -2,6 +2,7 @@
 
 import { newKey } from "../../state/actions";
 import { call, toast, w, whenOpen } from "../../state/app";
+import { onMachine } from "../../state/choices";
 import { sayWorkspace } from "../../state/workspace";
 import { Icon } from "../icon";
 
@@ -16,13 +17,13 @@ export interface Tree {
 const patience = 620_000;
 
 /** Makes a worktree of a repository and returns its id; undefined where that failed, which it says. */
-export async function makeTree(repo: string, tree: Tree): Promise<string | undefined> {
+export async function makeTree(repo: string, tree: Tree, machine: string): Promise<string | undefined> {
   await whenOpen();
   const asked = Object.entries(tree).filter(([, v]) => v.trim() !== "");
   try {
     const r = await call(
       "workspace.create",
-      { repo, idempotency_key: newKey(), ...Object.fromEntries(asked.map(([k, v]) => [k, v.trim()])) },
+      { repo, idempotency_key: newKey(), ...onMachine(machine), ...Object.fromEntries(asked.map(([k, v]) => [k, v.trim()])) },
       patience,
     );
     return r.workspace.id;
@@ -37,9 +38,11 @@ interface TreeProps {
   current: string;
   branches: readonly string[];
   set: (t: Partial<Tree>) => void;
+  /** Whether a command can prepare the worktree. */
+  setup: boolean;
 }
 
-export function TreeFields({ tree, current, branches, set }: TreeProps) {
+export function TreeFields({ tree, current, branches, set, setup }: TreeProps) {
   const t = w.value.worktree;
   return (
     <>
@@ -65,7 +68,7 @@ export function TreeFields({ tree, current, branches, set }: TreeProps) {
       )}
       <Icon name="chevron" class="dim" />
       <Field of="branch" value={tree.branch} set={(branch) => set({ branch })} />
-      <Field of="setup" value={tree.setup} set={(setup) => set({ setup })} />
+      {setup && <Field of="setup" value={tree.setup} set={(text) => set({ setup: text })} />}
     </>
   );
 }

@@ -1,6 +1,6 @@
 // Notices: while the page is open, and on this device when it is closed.
 
-import { useEffect } from "preact/hooks";
+import { useEffect, useReducer } from "preact/hooks";
 import { hello, w } from "../../state/app";
 import { notify } from "../../state/prefs";
 import { changePush, pushBusy, pushEvents, pushKept, pushState, refreshPush, testPush, turnOffPush, turnOnPush } from "../../state/push";
@@ -12,6 +12,7 @@ import { Row, Switch } from "./row";
 export function NoticeSettings() {
   const t = w.value.set_;
   const r = reach.value;
+  const [, redraw] = useReducer((n: number) => n + 1, 0);
   useEffect(() => void refreshPush(), []);
   const state = pushState.value;
   const kept = pushKept.value;
@@ -19,7 +20,7 @@ export function NoticeSettings() {
   return (
     <div class="set-card">
       <Row name={t.whileOpen} note={t.whileOpenNote}>
-        <Switch label={t.whileOpen} on={notify.value} set={() => void askToNotify()} />
+        <Switch label={t.whileOpen} on={notify.value} set={() => void askToNotify().then(() => redraw(0))} />
       </Row>
       <div class="push" data-state={state}>
         <Row name={r.push} note={<span role="status">{r.pushStates[state]}</span>}>

@@ -16,7 +16,9 @@ export function Bash({ tool, store, title, input, state }: ShapeProps) {
   const whole = tool.result === undefined ? (tool.progress?.output ?? "") : unfenced(outputOf(tool));
   // What these say is in the meta of the row, and the ids in them are the agent's own.
   const moved = /^Command (?:running in background|was manually backgrounded)/.test(whole);
-  const text = moved || isRefusal(whole) || /^\(Bash completed with no output\)$/.test(whole) ? "" : whole;
+  // The code is in the meta as well.
+  const said = code ? whole.replace(/^(?:Error: )?Exit code \d+(?:\n|$)/, "") : whole;
+  const text = moved || isRefusal(whole) || /^\(Bash completed with no output\)$/.test(whole) ? "" : said;
   const named = str(get(input, "description")) !== "";
   return (
     <div class="card">

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed7221b0f9/parley/client"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/remote"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
+	"github.com/seed7221b0f9/parley/server/api"
+)
+
+const nodesLong = `Nodes lists the servers of a cluster that run, with the sessions and hosts that each of them owns. Any of
+them can be asked. A server that does not report for the time of a lease is no longer listed.
+
+Exit codes:
+    0  it was done
+    1  the server did not answer, or refused
+    2  invalid command line`
+
+func newNodes(code *int) *cobra.Command {
+	f := &remote.Flags{}
+	asJSON := false
+	cmd := &cobra.Command{
+		Use: "nodes [flags]", Short: "List the servers of a cluster, and empty one", Long: nodesLong, Args: term.NoArguments, DisableFlagsInUseLine: true,
+		Example: "  parley nodes\n  parley nodes --json | jq -r '.nodes[] | select(.sessions > 100).name'\n  parley nodes drain 0123456789ab",
+	}
+	cmd.RunE = aboutFiles(code, f, &asJSON, func(ctx context.Context, c *client.Client, _ []string) (any, string, error) {
+		var r api.NodesListResult
+		if err := remote.Call(ctx, c, "nodes.list", api.Empty{}, &r); err != nil {
+			return nil, "", err
+		}
+		text, err := nodesTable(r.Nodes)
+		return r, text, err
+	})
+	cmd.Flags().BoolVar(&asJSON, "json", false, "the answer of nodes.list as JSON")
+	f.Register(cmd.Flags())
+	cmd.AddCommand(newNodesDrain(code))
+	return cmd
+}
+
+// nodesTable formats the servers as a table.
+func nodesTable(all []api.Node) (string, error) {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "NODE\tMACHINE\tADDRESS\tVERSION\tSTATE\tSESSIONS\tHOSTS\tSEEN")
+	for _, n := range all {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%d\t%d\t%s\n", term.OneLine(n.Name), term.OneLine(n.Machine), term.OneLine(n.Address), term.OneLine(n.Version),
+			term.OneLine(n.State), n.Sessions, n.Hosts, term.OneLine(n.Seen))
+	}
+	err := w.Flush()
+	return b.String(), err
+}
+
+const nodesDrainLong = `Drain makes a server of a cluster give its sessions and hosts to the other servers, and prints what is left
+until nothing is. The server takes no new sessions; it continues to answer calls, which it forwards, and
+stays empty until it is stopped. Idle sessions go first. A running turn goes on with its host on another
+server of the same machine; without one, drain waits for its end.
+
+Ctrl-C ends the command, not the drain; parley nodes shows the rest.
+
+Exit codes:
+    0  the server is empty
+    1  the server did not answer, or refused
+    2  invalid command line`
+
+func newNodesDrain(code *int) *cobra.Command {
+	f := &remote.Flags{}
+	noWait := false
+	cmd := &cobra.Command{
+		Use: "drain [flags] NODE", Short: "Give the sessions of a server to the others", Args: term.Arguments(1, 1), DisableFlagsInUseLine: true,
+		Long: nodesDrainLong, Example: "  parley nodes drain 0123456789ab\n  parley nodes drain --no-wait workstation",
+	}
+	cmd.RunE = onServer(code, f, func(ctx context.Context, c *client.Client, out io.Writer, args []string) error {
+		name, err := nodeNamed(ctx, c, args[0])
+		if err != nil {
+			return err
+		}
+		if err := remote.Call(ctx, c, "nodes.drain", api.NodesDrainParams{Name: name}, nil); err != nil {
+			return err
+		}
+		if noWait {
+			fmt.Fprintf(out, "%s is being drained.\n", name)
+			return nil
+		}
+		return awaitDrained(ctx, c, out, name)
+	})
+	cmd.Flags().BoolVar(&noWait, "no-wait", false, "do not wait until the server is empty")
+	f.Register(cmd.Flags())
+	return cmd
+}
+
+// nodeNamed returns the name of a server, which is given by its name or that of its machine.
+func nodeNamed(ctx context.Context, c *client.Client, name string) (string, error) {
+	var r api.NodesListResult
+	if err := remote.Call(ctx, c, "nodes.list", api.Empty{}, &r); err != nil {
+		return "", err
+	}
+	var found []string
+	for _, n := range r.Nodes {
+		if n.Name == name {
+			return name, nil
+		}
+		if n.Machine == name {
+			found = append(found, n.Name)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", fmt.Errorf("no server %q of the cluster runs; parley nodes lists them", name)
+	case 1:
+		return found[0], nil
+	}
+	return "", fmt.Errorf("machine %q has several servers: %s", name, strings.Join(found, ", "))
+}
+
+// drainLook is the interval at which drain looks at the server.
+const drainLook = 500 * time.Millisecond
+
+// awaitDrained prints what a server still owns until it owns nothing, or has ended.
+func awaitDrained(ctx context.Context, c *client.Client, out io.Writer, name string) error {
+	ticker := time.NewTicker(drainLook)
+	defer ticker.Stop()
+	shown := ""
+	for {
+		var r api.NodesListResult
+		if err := remote.Call(ctx, c, "nodes.list", api.Empty{}, &r); err != nil {
+			return err
+		}
+		text := name + " has ended."
+		drained := true
+		for _, n := range r.Nodes {
+			if n.Name != name {
+				continue
+			}
+			drained, text = n.State == api.NodeDrained, name+" is empty."
+			if !drained {
+				text = fmt.Sprintf("%s has %d sessions and %d hosts.", name, n.Sessions, n.Hosts)
+			}
+		}
+		if text != shown {
+			fmt.Fprintln(out, text)
+			shown = text
+		}
+		if drained {
+			return nil
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return fmt.Errorf("%w: the drain goes on; parley nodes shows the rest", context.Cause(ctx))
+		}
+	}
+}

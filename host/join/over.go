@@ -1,0 +1,93 @@
+package join
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"time"
+
+	"github.com/seed7221b0f9/parley/host"
+	"github.com/seed7221b0f9/parley/internal/filelock"
+)
+
+// SilentFor is how long a connection of [Over] stays open if the server sends nothing. The server sends something every [PingEvery].
+const SilentFor = 45 * time.Second
+
+var serverID = regexp.MustCompile(`^[0-9a-f]{16,64}$`)
+
+// OverDir returns the data directory of the host that belongs to a server without an address, below the data directory of the machine.
+// The server chooses its id, 16 to 64 hexadecimal digits.
+func OverDir(dataDir, id string) (string, error) {
+	if !serverID.MatchString(id) {
+		return "", fmt.Errorf("%w: %q is not the id of a server", ErrConfig, id)
+	}
+	return filepath.Join(dataDir, "joined", "ssh-"+id), nil
+}
+
+// Over serves a server that has started this program, over a pair of streams, until one of them or ctx ends. It starts the host of the
+// machine, which continues with its agents. Server and Token of the configuration are not used.
+func Over(ctx context.Context, c Config, id string, in io.Reader, out io.Writer) (err error) {
+	c.Server, c.Token = "http://localhost", "none" // only for the check
+	if err := c.check(); err != nil {
+		return err
+	}
+	dir, err := OverDir(c.DataDir, id)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	lock, err := filelock.TryLock(filepath.Join(dir, "join.lock"))
+	if errors.Is(err, filelock.ErrLocked) {
+		return ErrJoined
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	j := &joiner{Config: c, dir: dir}
+	if err := j.startHost(ctx); err != nil {
+		return err
+	}
+	conn := piped(in, out, SilentFor)
+	if err := host.Register(ctx, conn, c.Registration); err != nil {
+		return errors.Join(err, conn.Close())
+	}
+	c.OnState(State{Joined: true})
+	return host.Relay(ctx, dir, conn, c.Policy, c.Logger)
+}
+
+// piped returns a connection over two streams. It ends when in ends or has been silent for a time. A read of in that is under way at the
+// end is left behind, because the streams of a process cannot be unblocked.
+func piped(in io.Reader, out io.Writer, silent time.Duration) net.Conn {
+	ours, theirs := net.Pipe()
+	quiet := time.AfterFunc(silent, func() { theirs.Close() })
+	go func() {
+		defer theirs.Close()
+		defer quiet.Stop()
+		buf := make([]byte, 64<<10)
+		for {
+			n, err := in.Read(buf)
+			quiet.Reset(silent)
+			if n > 0 {
+				if _, writeErr := theirs.Write(buf[:n]); writeErr != nil {
+					return
+				}
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	go func() {
+		defer theirs.Close()
+		_, _ = io.Copy(out, theirs) // the end of either stream ends the connection
+	}()
+	return ours
+}

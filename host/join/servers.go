@@ -1,0 +1,84 @@
+package join
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/seed7221b0f9/parley/internal/regularfile"
+)
+
+// ServersHeader is the header with which a server of a cluster tells a machine the addresses of all servers, one in each.
+const ServersHeader = "Parley-Server"
+
+const (
+	serversName    = "servers.json"
+	maxServers     = 32
+	maxServersFile = 64 << 10
+)
+
+// addresses are the addresses that a machine dials: the configured one, and those that a server of its cluster has told. They survive the
+// process.
+type addresses struct {
+	path string
+	all  []string // the configured one first
+	at   int      // the one to dial
+}
+
+// newAddresses reads the addresses that an earlier process was told. What cannot be read is told again.
+func newAddresses(dir, configured string) *addresses {
+	a := &addresses{path: filepath.Join(dir, serversName), all: []string{configured}}
+	var told []string
+	if data, err := regularfile.Read(a.path, maxServersFile); err == nil && json.Unmarshal(data, &told) == nil {
+		a.all = a.with(told)
+	}
+	return a
+}
+
+// with returns the configured address with others. An address of the machine itself counts only if the configured one is too.
+func (a *addresses) with(told []string) []string {
+	all := a.all[:1:1]
+	for _, address := range told {
+		address, err := normalize(address)
+		if err == nil && local(address) == local(a.all[0]) && !slices.Contains(all, address) && len(all) < maxServers {
+			all = append(all, address)
+		}
+	}
+	return all
+}
+
+func local(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && loopback(u.Hostname())
+}
+
+// current returns the address to dial.
+func (a *addresses) current() string { return a.all[a.at] }
+
+// configured reports whether the address to dial is the configured one.
+func (a *addresses) configured() bool { return a.at == 0 }
+
+// failed selects the next address after an attempt or a link has ended.
+func (a *addresses) failed() { a.at = (a.at + 1) % len(a.all) }
+
+// learn keeps the addresses of a response. The selected one stays.
+func (a *addresses) learn(h http.Header) error {
+	told := h.Values(ServersHeader)
+	if len(told) == 0 {
+		return nil
+	}
+	all, current := a.with(told), a.current()
+	if slices.Equal(all, a.all) {
+		return nil
+	}
+	a.all = all
+	a.at = max(0, slices.Index(all, current))
+	data, err := json.Marshal(all[1:])
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(a.path, data, 0o600)
+}

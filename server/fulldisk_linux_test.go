@@ -1,0 +1,160 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed7221b0f9/parley/internal/test/short"
+	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/session"
+)
+
+// fullDisk is a server whose data, directories and repository are on a small disk.
+type fullDisk struct {
+	*repoHarness
+	disk string
+}
+
+func newFullDisk(t *testing.T, reserve int64) *fullDisk {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("a full disk takes root to mount a small one")
+	}
+	disk, err := os.MkdirTemp("", "disk")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=96m", "tmpfs", disk).CombinedOutput(); err != nil {
+		t.Skipf("a small disk cannot be mounted: %v: %s", err, out)
+	}
+	t.Cleanup(func() {
+		if out, err := exec.Command("umount", disk).CombinedOutput(); err != nil {
+			t.Errorf("umount: %v: %s", err, out)
+		}
+		_ = os.Remove(disk)
+	})
+	t.Setenv("TMPDIR", disk)
+	d := &fullDisk{newRepoHarness(t), disk}
+	if err := d.stop(); err != nil {
+		t.Fatal(err)
+	}
+	d.reserve = reserve
+	d.start()
+	return d
+}
+
+// fill leaves no room on the disk, until free is called.
+func (d *fullDisk) fill() (free func()) {
+	d.Helper()
+	name := filepath.Join(d.disk, "hog")
+	f, err := os.Create(name)
+	if err != nil {
+		d.Fatal(err)
+	}
+	defer f.Close()
+	for size := 1 << 20; size >= 1; {
+		if _, err := f.Write(make([]byte, size)); err != nil {
+			size /= 2
+		}
+	}
+	return func() {
+		d.Helper()
+		if err := os.Remove(name); err != nil {
+			d.Fatal(err)
+		}
+	}
+}
+
+// shows returns what the server shows of its state that outlives it.
+func (d *fullDisk) shows() map[string]string {
+	d.Helper()
+	all := map[string]string{}
+	for _, method := range []string{"tokens.list", "webhooks.list", "budget.list", "workspace.list"} {
+		result, e := d.post(method, api.Empty{})
+		if e != nil {
+			d.Fatalf("%s: %+v", method, e)
+		}
+		all[method] = string(result)
+	}
+	var list api.ListResult
+	d.call("session.list", api.ListParams{}, &list)
+	for _, s := range list.Sessions {
+		c := d.history(s.SessionID)
+		var prompts []string
+		for _, turn := range c.Turns {
+			prompts = append(prompts, turn.ID)
+		}
+		var queue api.QueueListResult
+		d.call("queue.list", api.SessionRef{SessionID: s.SessionID}, &queue)
+		for _, item := range queue.Items {
+			prompts = append(prompts, item.ID)
+		}
+		slices.Sort(prompts)
+		all[s.SessionID] = fmt.Sprintf("archived %v, prompts %q", s.Archived, slices.Compact(prompts))
+	}
+	return all
+}
+
+// callAll calls every method with the objects of a scene. No one may fail without words.
+func (d *fullDisk) callAll(s scene, when string) {
+	d.Helper()
+	params := s.params()
+	var names []string
+	for _, m := range Methods() {
+		if !slices.Contains(last, m.Name) && m.Name != "server.drain" {
+			names = append(names, m.Name)
+		}
+	}
+	for _, name := range append(names, last...) {
+		p, ok := params[name]
+		if !ok {
+			p = json.RawMessage(fmt.Sprintf(`{"session_id":%q}`, s.session))
+		}
+		if result, e := d.post(name, p); e != nil && (e.Data.Reason == session.InternalError || strings.TrimSpace(e.Message) == "") {
+			d.Errorf("%s %s: %s, %+v; want a result or a reason", name, when, result, e)
+		}
+	}
+}
+
+// TestFullDisk calls every method on a full disk: each works or says why not. What the server shows then is what the next one shows, and with
+// room again all methods work.
+func TestFullDisk(t *testing.T) {
+	short.SkipLong(t, "calls every method three times")
+	for name, reserve := range map[string]int64{"with a reserve": 8 << 20, "without": -1} {
+		t.Run(name, func(t *testing.T) {
+			d := newFullDisk(t, reserve)
+			ws, worked := d.workspace()
+			d.turn(worked, func() { writeFile(t, filepath.Join(ws.Path, "b.txt"), "changed\n") })
+			s := d.scene()
+			free := d.fill()
+			d.callAll(s, "on a full disk")
+			for _, method := range []string{"workspace.diff", "workspace.commit", "workspace.revert", "workspace.branch", "workspace.merge", "session.fork", "review.comment"} {
+				p := json.RawMessage(fmt.Sprintf(`{"session_id":%q,"message":"m","file":"b.txt","path":"b.txt","from":1,"text":"t"}`, worked))
+				if result, e := d.post(method, p); e != nil && (e.Data.Reason == session.InternalError || strings.TrimSpace(e.Message) == "") {
+					t.Errorf("%s of a worktree on a full disk: %s, %+v; want a result or a reason", method, result, e)
+				}
+			}
+			before := d.shows()
+			free()
+			d.restart()
+			after := d.shows()
+			for what, want := range before {
+				if after[what] != want {
+					t.Errorf("on a full disk the server shows of %s\n%s\nand the next one shows\n%s", what, want, after[what])
+				}
+			}
+			free = d.fill()
+			if err := d.client(d.token).Call(d.ctx(), "tokens.create", api.TokensCreateParams{Role: "viewer"}, nil); err == nil && reserve < 0 {
+				t.Error("a token is made on a full disk")
+			}
+			free()
+			d.callAll(d.scene(), "with room again")
+		})
+	}
+}

@@ -1,0 +1,492 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/seed7221b0f9/parley/host"
+	"github.com/seed7221b0f9/parley/server/api"
+)
+
+// In a cluster a host has an owner, as a session has. The server that owns a host owns the sessions with agents in it. When the owner dies
+// or loses its link, another server on the machine takes the host and adopts the agents.
+
+// HostLeases decides which server of a cluster owns a host.
+type HostLeases interface {
+	// Own makes this server the owner of the host in a data directory, and returns the key of the host. Each owner has a higher epoch than the
+	// owners before. While a server owns the host, even this one, Own returns a failure with [api.NotOwner]; with fresh also if the host is
+	// known already.
+	Own(ctx context.Context, dir string, fresh bool) (o Ownership, key string, err error)
+	// Known reports whether the host exists. Machine returns the name of its machine.
+	Known(key string) bool
+	Machine(key string) string
+	// Here returns the data directories of the hosts on this machine, by key.
+	Here() map[string]string
+	// Forget removes a host that has ended, and that this server owns.
+	Forget(ctx context.Context, key string) error
+}
+
+// clusterEpoch is added to the epochs of leases: those of a server by itself, which counts in a file, are lower.
+const clusterEpoch = 1 << 32
+
+// maxSeats limits the hosts of one data directory. A server needs another one if its host has been taken over.
+const maxSeats = 16
+
+// seatDir returns the data directory of the n-th host of a server.
+func seatDir(base string, n int) string {
+	if n == 0 {
+		return base
+	}
+	return filepath.Join(base, "hosts", strconv.Itoa(n))
+}
+
+// seat makes this server the owner of a host, with a new epoch. A fresh one has no agents of earlier owners: those are taken with
+// takeOver. The caller holds mu.
+func (h *Host) seat(ctx context.Context, fresh bool) error {
+	h.unseat()
+	for n := range maxSeats {
+		dir := seatDir(h.base, n)
+		owner, key, err := h.opts.Leases.Own(ctx, dir, fresh)
+		if isNotOwner(err) && !h.fixed {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		h.dir, h.key, h.owner, h.epoch = dir, key, owner, clusterEpoch+owner.Epoch()
+		gone := make(chan struct{})
+		h.gone = gone
+		go func() {
+			select {
+			case <-owner.Lost():
+				h.lose(owner)
+			case <-gone:
+			}
+		}()
+		return nil
+	}
+	return Fail(api.LimitReached, "other servers have all %d hosts of %s", maxSeats, h.base)
+}
+
+// unseat releases the lease of the host. The caller holds mu.
+func (h *Host) unseat() {
+	if h.owner != nil {
+		close(h.gone)
+		h.owner.Release()
+		h.owner = nil
+	}
+}
+
+// lose closes the link after the lease was lost, so that the agents wait for their next owner.
+func (h *Host) lose(owner Ownership) {
+	h.mu.Lock()
+	link := h.link
+	if h.owner != owner {
+		link = nil
+	}
+	h.mu.Unlock()
+	if link != nil {
+		h.logger.Warn("another server may own the host of the agents", "dir", h.dir)
+		link.Close()
+	}
+}
+
+// owns reports whether this server owns a host and has a link to it.
+func (h *Host) owns(key string) bool {
+	if h == nil {
+		return false
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.owner != nil && h.key == key && h.link != nil && h.link.Err() == nil
+}
+
+// free releases the lease of a host whose link has ended, and reports whether it did.
+func (h *Host) free() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.owner == nil || h.link == nil || h.link.Err() == nil {
+		return false
+	}
+	h.unseat()
+	return true
+}
+
+// hostTable has the hosts that this server of a cluster owns, with the agents that were not adopted yet.
+type hostTable struct {
+	s    *Sessions
+	wake chan struct{} // a link has ended
+
+	mu  sync.Mutex
+	all map[string]*takenHost // by key
+}
+
+// takenHost is a host with agents of earlier owners.
+type takenHost struct {
+	host *Host
+	left map[string]*leftAgent // by session
+}
+
+func newHostTable(s *Sessions) *hostTable {
+	return &hostTable{s: s, all: map[string]*takenHost{}, wake: make(chan struct{}, 1)}
+}
+
+// leases returns the leases of hosts, nil without a cluster or a host.
+func (t *hostTable) leases() HostLeases {
+	if t.s.opts.Host == nil {
+		return nil
+	}
+	return t.s.opts.Host.opts.Leases
+}
+
+// machine returns the name of the machine of a host, or "".
+func (t *hostTable) machine(key string) string {
+	if leases := t.leases(); leases != nil {
+		return leases.Machine(key)
+	}
+	return ""
+}
+
+// look makes run look for hosts without an owner.
+func (t *hostTable) look() {
+	select {
+	case t.wake <- struct{}{}:
+	default:
+	}
+}
+
+// has reports whether this server reaches a host.
+func (t *hostTable) has(key string) bool {
+	t.mu.Lock()
+	taken := t.all[key]
+	t.mu.Unlock()
+	return taken != nil && taken.host.owns(key) || t.s.opts.Host.owns(key)
+}
+
+// take returns the agent of a session that an earlier owner has left in a host, once; nil if there is none. known is false if this server
+// does not reach the host.
+func (t *hostTable) take(key, session string) (l *leftAgent, known bool) {
+	if !t.has(key) {
+		return nil, false
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if taken := t.all[key]; taken != nil {
+		l = taken.left[session]
+		delete(taken.left, session)
+	}
+	return l, true
+}
+
+// add adds a host with the agents that earlier owners have left, and returns their sessions.
+func (t *hostTable) add(h *Host, left map[string]*leftAgent) []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.all[h.key] = &takenHost{h, left}
+	return slices.Collect(maps.Keys(left))
+}
+
+// cut closes the link to a host. Its agents run on.
+func (t *hostTable) cut(key string) {
+	t.mu.Lock()
+	taken := t.all[key]
+	t.mu.Unlock()
+	for _, h := range []*Host{t.s.opts.Host, takenBy(taken)} {
+		if !h.owns(key) {
+			continue
+		}
+		if link := h.running(); link != nil {
+			link.Close()
+		}
+	}
+	t.look()
+}
+
+func takenBy(taken *takenHost) *Host {
+	if taken == nil {
+		return nil
+	}
+	return taken.host
+}
+
+// close leaves the hosts of other servers. Their agents run on.
+func (t *hostTable) close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, taken := range t.all {
+		if taken.host != t.s.opts.Host {
+			_ = taken.host.Close() // the agents need nothing
+		}
+	}
+}
+
+// run takes hosts on this machine that no server owns, until the sessions are closed.
+func (t *hostTable) run(every time.Duration) {
+	ticker := time.NewTicker(every)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+		case <-t.wake:
+		case <-t.s.ctx.Done():
+			return
+		}
+		if t.s.Working() != nil {
+			continue
+		}
+		t.release()
+		for key, dir := range t.leases().Here() {
+			if !t.has(key) && !t.s.Giving() {
+				t.takeOver(t.s.ctx, dir)
+			}
+		}
+	}
+}
+
+// release gives up hosts without a link, and ends the ownership of those of other servers that have no agents any more.
+func (t *hostTable) release() {
+	t.s.opts.Host.free()
+	t.mu.Lock()
+	all := maps.Clone(t.all)
+	t.mu.Unlock()
+	for key, taken := range all {
+		if taken.host == t.s.opts.Host {
+			continue
+		}
+		if !taken.host.free() && (!taken.host.owns(key) || !t.finished(taken)) {
+			continue
+		}
+		t.mu.Lock()
+		delete(t.all, key)
+		t.mu.Unlock()
+	}
+}
+
+// finished leaves a host of another server without agents, which ends by itself. It reports whether it did.
+func (t *hostTable) finished(taken *takenHost) bool {
+	ctx, cancel := context.WithTimeout(t.s.ctx, t.s.opts.CallTimeout)
+	defer cancel()
+	agents, err := taken.host.running().Agents(ctx)
+	if err != nil || slices.ContainsFunc(agents, func(a host.Agent) bool { return a.Key != helperKey }) {
+		return false
+	}
+	if err := taken.host.opts.Leases.Forget(ctx, taken.host.key); err != nil {
+		return false
+	}
+	_ = taken.host.Close() // it has no agents
+	return true
+}
+
+// takeOver makes this server the owner of a host that has none, and adopts its agents.
+func (t *hostTable) takeOver(ctx context.Context, dir string) {
+	opts := t.s.opts.Host.opts
+	h, err := openHost(ctx, dir, opts, t.s.logger, true)
+	if isNotOwner(err) {
+		return
+	}
+	if err != nil {
+		t.s.logger.Warn("a host without a server was not taken", "dir", dir, "err", err)
+		return
+	}
+	left, err := h.left(ctx)
+	if err != nil {
+		t.s.logger.Warn("the agents of a host were not taken", "dir", dir, "err", err)
+		_ = h.Close() // the next look tries again
+		return
+	}
+	if h.running() == nil { // it has ended, and has left nothing
+		err := opts.Leases.Forget(ctx, h.key)
+		t.s.logger.Info("a host has ended", "dir", dir, "err", err)
+		_ = h.Close() // there is no link
+		t.s.wg.Go(func() { t.adopt(ctx, h.key, nil) })
+		return
+	}
+	t.s.logger.Warn("a host without a server was taken", "dir", dir, "agents", len(left))
+	ids := t.add(h, left)
+	t.s.wg.Go(func() { t.adopt(ctx, h.key, ids) })
+}
+
+// adopt adopts the agents of a host, and ends the time without a link of sessions that wait for the host.
+func (t *hostTable) adopt(ctx context.Context, key string, ids []string) {
+	for _, a := range t.s.loaded() {
+		err := a.call(ctx, func() error {
+			if a.hostKey() == key && !slices.Contains(ids, a.id) {
+				ids = append(ids, a.id)
+			}
+			return nil
+		})
+		if err != nil {
+			continue // it has ended
+		}
+	}
+	forEach(adopters, ids, func(id string) {
+		if err := t.s.claimBack(ctx, id, key); err != nil && ctx.Err() == nil {
+			t.s.logger.Warn("the agent of a session was not adopted", "session", id, "err", err)
+		}
+	})
+	t.drop(ctx, key)
+}
+
+// drop ends the agents of sessions that do not exist.
+func (t *hostTable) drop(ctx context.Context, key string) {
+	t.mu.Lock()
+	taken := t.all[key]
+	t.mu.Unlock()
+	if taken == nil {
+		return
+	}
+	for id := range taken.rest(t) {
+		if t.s.Exists(id) {
+			continue // another server has the session; it is asked again with the next link
+		}
+		if l, ok := t.take(key, id); ok && l != nil {
+			taken.host.discard(ctx, l)
+		}
+	}
+}
+
+// rest returns the agents that were not adopted.
+func (k *takenHost) rest(t *hostTable) map[string]*leftAgent {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return maps.Clone(k.left)
+}
+
+const (
+	// hostPoll is the interval at which a server looks for hosts without an owner.
+	hostPoll = time.Second
+	// claimPause is the time between attempts to own a session of a dead server.
+	claimPause = 100 * time.Millisecond
+	// maxClaimTime limits the wait for its lease.
+	maxClaimTime = 2 * time.Minute
+)
+
+// claimBack loads a session whose agent this server reaches, and adopts the agent. The owner of the session is asked to release it; one
+// that does not answer loses its lease.
+func (s *Sessions) claimBack(ctx context.Context, id, key string) error {
+	ctx, cancel := context.WithTimeout(ctx, maxClaimTime)
+	defer cancel()
+	for {
+		if err := s.exists(ctx, id); err != nil {
+			return err
+		}
+		err := s.with(ctx, id, func(a *actor) error {
+			a.back(ctx)
+			return nil
+		})
+		if !isNotOwner(err) {
+			return err
+		}
+		owner, ownerErr := s.opts.Owners.Owner(ctx, id)
+		if ownerErr == nil && owner != "" && owner != s.opts.Owners.Node() {
+			if err := s.opts.Owners.Yield(ctx, owner, id, key); err != nil {
+				s.logger.Debug("the owner of a session does not release it yet", "session", id, "owner", owner, "err", err)
+			}
+		}
+		select {
+		case <-time.After(claimPause):
+		case <-ctx.Done():
+			return errors.Join(err, ctx.Err())
+		}
+	}
+}
+
+// exists adds a session to the table that its owner has not told of.
+func (s *Sessions) exists(ctx context.Context, id string) error {
+	if s.Exists(id) {
+		return nil
+	}
+	s.find(id)
+	err := s.peek(ctx, id)
+	if err != nil {
+		s.remove(id)
+	}
+	return err
+}
+
+// Yield releases a session for the server that reaches its agent. It fails if this server reaches the agent too. Without a session it closes
+// the link of a machine that has joined another server since.
+func (s *Sessions) Yield(ctx context.Context, id, key string) error {
+	if name, ok := machineOf(key); ok && id == "" {
+		s.opts.Machines.cut(name)
+		return nil
+	}
+	s.mu.Lock()
+	e := s.entries[id]
+	var a *actor
+	if e != nil {
+		a = e.actor
+	}
+	s.mu.Unlock()
+	if a == nil {
+		return nil // it is not owned, or is being loaded: the caller tries again
+	}
+	return a.call(ctx, func() error {
+		switch {
+		case a.hostKey() != key:
+			return Conflict("the session has no agent in that host")
+		case s.reaches(key) && !a.lostLink():
+			return Conflict("this server reaches the agent of the session")
+		}
+		a.logger.Info("the session goes to the server that reaches its agent")
+		a.yield()
+		return nil
+	})
+}
+
+// cut closes the link to a host or a machine.
+func (s *Sessions) cut(key string) {
+	if name, ok := machineOf(key); ok {
+		s.opts.Machines.cut(name)
+		return
+	}
+	s.hosts.cut(key)
+}
+
+// reaches reports whether this server has a link to a host or a machine.
+func (s *Sessions) reaches(key string) bool {
+	if name, ok := machineOf(key); ok {
+		m := s.opts.Machines.get(name)
+		if m == nil {
+			return false
+		}
+		_, err := m.reach()
+		return err == nil
+	}
+	return s.hosts.has(key)
+}
+
+// elsewhere returns a failure if another server reaches the agent of a session.
+func (s *Sessions) elsewhere(ctx context.Context, a *actor) error {
+	key := a.hostKey()
+	if s.opts.Owners == nil || key == "" || a.core.Host == 0 || s.reaches(key) {
+		return nil
+	}
+	node, err := s.opts.Owners.Owner(ctx, key)
+	if err != nil {
+		return err
+	}
+	if node != "" && node != s.opts.Owners.Node() {
+		return &ElsewhereFailure{FailureOf(errNotOwner()), node}
+	}
+	if t := s.hosts; t.leases() != nil && t.leases().Here()[key] != "" { // this server or another one here takes it
+		t.look()
+		return errNotOwner()
+	}
+	return nil
+}
+
+// ElsewhereFailure is a failure with [api.NotOwner] that names the server which can own the session.
+type ElsewhereFailure struct {
+	*Failure
+	Node string
+}
+
+// Unwrap returns the failure.
+func (e *ElsewhereFailure) Unwrap() error { return e.Failure }

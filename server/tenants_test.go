@@ -1,0 +1,176 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/seed7221b0f9/parley/agent"
+	"github.com/seed7221b0f9/parley/agent/agenttest"
+	"github.com/seed7221b0f9/parley/server/api"
+	"github.com/seed7221b0f9/parley/server/session"
+)
+
+// sweeping is an agent with leftover processes.
+type sweeping struct {
+	*agenttest.Provider
+	left  int
+	fails error
+}
+
+func (s *sweeping) Sweep(context.Context) (int, error) { return s.left, s.fails }
+
+// TestTenant_open checks that each tenant is opened once and has its own agents and environment, and that one that cannot be opened gets those
+// of no other tenant.
+func TestTenant_open(t *testing.T) {
+	named := func(name string) agent.Provider { return &agenttest.Provider{ProviderName: name} }
+	failed := errors.New("failed")
+	opened := map[string]int{}
+	ts := newTenants(Options{Providers: []agent.Provider{named("own")}, Env: []string{"OWN=1"}, Tenant: func(name string) (Tenant, error) {
+		opened[name]++
+		switch name {
+		case "closed":
+			return Tenant{Providers: []agent.Provider{named("closed")}}, failed
+		case "empty":
+			return Tenant{}, nil
+		case "unswept":
+			return Tenant{Providers: []agent.Provider{&sweeping{&agenttest.Provider{}, 0, failed}}}, nil
+		}
+		return Tenant{Providers: []agent.Provider{named("first of " + name), named("second of " + name)}, Env: []string{"IN=" + name}}, nil
+	}})
+	for range 2 {
+		for _, name := range []string{"a", "b"} {
+			got, err := ts.get(t.Context(), name)
+			if err != nil || got.Providers[0].Name() != "first of "+name || got.Env[0] != "IN="+name {
+				t.Fatalf("tenant %s: %+v, %v", name, got, err)
+			}
+			for provider, want := range map[string]string{"": "first of " + name, "first of " + name: "first of " + name, "second of " + name: "second of " + name, "own": ""} {
+				p, err := got.provider(provider)
+				if want == "" {
+					if session.FailureOf(err).Reason != api.InvalidParams {
+						t.Errorf("tenant %s has provider %v, %v", name, p, err)
+					}
+				} else if err != nil || p.Name() != want {
+					t.Errorf("provider %q of tenant %s is %v, %v, want %s", provider, name, p, err, want)
+				}
+			}
+			if all, err := ts.apart(t.Context(), &principal{tenant: name}); err != nil || len(all) != 2 || all[0].Name() != "first of "+name {
+				t.Errorf("tenant %s reads the history of %v, %v", name, all, err)
+			}
+		}
+		if own, err := ts.get(t.Context(), ""); err != nil || own.Env[0] != "OWN=1" || own.Providers[0].Name() != "own" {
+			t.Errorf("without a tenant: %+v, %v", own, err)
+		}
+	}
+	if opened["a"] != 1 || opened["b"] != 1 || opened[""] != 0 {
+		t.Errorf("the tenants were opened %v times, want each once", opened)
+	}
+	for _, name := range []string{"closed", "empty", "unswept"} {
+		for range 2 {
+			if got, err := ts.get(t.Context(), name); err == nil {
+				t.Errorf("tenant %s: %+v", name, got)
+			}
+			if all, err := ts.apart(t.Context(), &principal{tenant: name}); err == nil {
+				t.Errorf("tenant %s reads the history of %v", name, all)
+			}
+		}
+		if opened[name] != 4 {
+			t.Errorf("tenant %s was opened %d times, want with each call", name, opened[name])
+		}
+	}
+	if _, err := ts.get(t.Context(), "closed"); !errors.Is(err, failed) {
+		t.Errorf("the error of a tenant is %v, want %v", err, failed)
+	}
+}
+
+// TestTenant_unconfigured checks a server with one configuration for all: tenants run with it, and read no history.
+func TestTenant_unconfigured(t *testing.T) {
+	ts := newTenants(Options{Providers: []agent.Provider{&agenttest.Provider{}}})
+	if got, err := ts.get(t.Context(), "a"); err != nil || got != ts.own {
+		t.Errorf("a tenant: %+v, %v", got, err)
+	}
+	if all, err := ts.apart(t.Context(), &principal{tenant: "a"}); session.FailureOf(err).Reason != api.Unsupported || all != nil {
+		t.Errorf("a tenant reads the history of %v, %v", all, err)
+	}
+	if all, err := ts.apart(t.Context(), &principal{}); err != nil || len(all) != 1 {
+		t.Errorf("the owner reads the history of %v, %v", all, err)
+	}
+	if _, err := (&Tenant{}).provider(""); err == nil {
+		t.Error("there is a provider of none")
+	}
+}
+
+// TestSweep checks the number of processes that were left, and that the first failure ends the sweep with those before it.
+func TestSweep(t *testing.T) {
+	failed := errors.New("failed")
+	plain, two, three, broken := &agenttest.Provider{}, &sweeping{&agenttest.Provider{}, 2, nil}, &sweeping{&agenttest.Provider{}, 3, nil}, &sweeping{&agenttest.Provider{}, 7, failed}
+	if n, err := sweep(t.Context(), []agent.Provider{plain, two, three}); n != 5 || err != nil {
+		t.Errorf("%d processes, %v, want 5", n, err)
+	}
+	if n, err := sweep(t.Context(), []agent.Provider{two, broken, three}); n != 2 || !errors.Is(err, failed) {
+		t.Errorf("%d processes, %v, want 2 and %v", n, err, failed)
+	}
+}
+
+// TestSees checks every pair of a caller and a tenant: only the owner's own tokens see more than their tenant.
+func TestSees(t *testing.T) {
+	for _, tt := range []struct {
+		p    principal
+		sees map[string]bool
+	}{
+		{principal{}, map[string]bool{"": true, "a": true, "b": true}},
+		{principal{agentOf: "s"}, map[string]bool{"": true, "a": false, "b": false}},
+		{principal{tenant: "a"}, map[string]bool{"": false, "a": true, "b": false}},
+		{principal{tenant: "a", agentOf: "s"}, map[string]bool{"": false, "a": true, "b": false}},
+	} {
+		c := &caller{principal: &tt.p}
+		for tenant, want := range tt.sees {
+			if got := tt.p.sees(tenant); got != want {
+				t.Errorf("%+v sees tenant %q: %t, want %t", tt.p, tenant, got, want)
+			}
+			if got := visible(withCaller(t.Context(), c), tenant); got != want {
+				t.Errorf("tenant %q is visible for %+v: %t, want %t", tenant, tt.p, got, want)
+			}
+		}
+		as := c.of("b")
+		if as.tenant != "b" || as.agentOf != tt.p.agentOf || c.tenant != tt.p.tenant {
+			t.Errorf("as one of a tenant %+v is %+v", c.principal, as.principal)
+		}
+	}
+	for _, tenant := range []string{"", "a"} {
+		if !visible(t.Context(), tenant) {
+			t.Errorf("the server itself does not see tenant %q", tenant)
+		}
+	}
+}
+
+// TestAuditMatches checks each filter of the audit log alone and together.
+func TestAuditMatches(t *testing.T) {
+	row := api.AuditRow{SessionID: "s", By: "b", TS: "2026-03"}
+	for want, all := range map[bool][]api.AuditListParams{
+		true:  {{}, {SessionID: "s"}, {By: "b"}, {Since: "2026-03"}, {Since: "2026-02"}, {Until: "2026-04"}, {SessionID: "s", By: "b", Since: "2026-03", Until: "2026-04"}},
+		false: {{SessionID: "b"}, {By: "s"}, {Since: "2026-04"}, {Until: "2026-03"}, {Until: "2026-02"}, {SessionID: "s", By: "x"}, {SessionID: "x", By: "b"}, {Since: "2026-03", Until: "2026-03"}},
+	} {
+		for _, p := range all {
+			if got := auditMatches(row, p); got != want {
+				t.Errorf("%+v matches: %t, want %t", p, got, want)
+			}
+		}
+	}
+}
+
+// TestQuiet checks in which states a session may be deleted because of a limit: without viewers and work that waits.
+func TestQuiet(t *testing.T) {
+	quietStates := map[session.State]bool{session.Idle: true, session.Ended: true, session.Interrupted: true}
+	for _, state := range []session.State{session.Idle, session.Ended, session.Interrupted, session.Running, session.RequiresAction, session.Failed, session.LostHost, "newer", ""} {
+		if got := quiet(session.Info{SessionSummary: api.SessionSummary{State: string(state)}}); got != quietStates[state] {
+			t.Errorf("a session in state %q is quiet: %t, want %t", state, got, quietStates[state])
+		}
+	}
+	for name, i := range map[string]api.SessionSummary{"a viewer": {Viewers: 1}, "a prompt in the queue": {Queued: 1}, "an open request": {Prompts: 1}, "another process": {Live: "x"}} {
+		i.State = string(session.Idle)
+		if quiet(session.Info{SessionSummary: i}) {
+			t.Errorf("a session with %s is quiet", name)
+		}
+	}
+}

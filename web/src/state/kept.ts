@@ -1,0 +1,43 @@
+// What is written and chosen outside of the input, such as the reason of an answer. It stays while its place on the page is not drawn.
+
+import { type Signal, signal } from "@preact/signals";
+import type { PendingPrompt } from "../rpc/service";
+import { promptKey } from "./inbox";
+
+/** How many values are kept: those that were drawn last. */
+const most = 500;
+/** How much of a request tells it from another one that an agent has given the same id. */
+const mostOfRequest = 4000;
+
+const all = new Map<string, Signal<unknown>>();
+
+/** The value of a name, and a function that sets it. */
+export function useKept<T>(name: string, initial: T): [T, (v: T) => void] {
+  const s = (all.get(name) ?? signal<unknown>(initial)) as Signal<T>;
+  all.delete(name);
+  all.set(name, s);
+  const oldest = all.keys().next().value;
+  if (all.size > most && oldest !== undefined) all.delete(oldest);
+  return [
+    s.value,
+    (v) => {
+      s.value = v;
+    },
+  ];
+}
+
+/** Forgets all values whose names begin with this. */
+export function forget(prefix: string): void {
+  for (const name of [...all.keys()]) if (name.startsWith(prefix)) all.delete(name);
+}
+
+/** What the names of all values of a request begin with. */
+export const requestPrefix = (p: PendingPrompt) => `${promptKey(p)}\n`;
+
+/** What the names of the values of this request begin with. An agent that was started again may use its id for another one. */
+export function requestName(p: PendingPrompt): string {
+  const { prompt } = p;
+  const asked = prompt.type === "permission_request" ? prompt.input : (prompt.questions ?? prompt.message);
+  const text = JSON.stringify([prompt.kind, prompt.tool_use_id, asked]);
+  return `${requestPrefix(p)}${text.slice(0, mostOfRequest)}\n`;
+}
