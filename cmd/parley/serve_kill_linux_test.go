@@ -272,11 +272,33 @@ func (s *keptSession) run(ctx context.Context, first, last int) error {
 		if err != nil {
 			return fmt.Errorf("session.query: %w", err)
 		}
-		if err := s.await(ctx, func(c *event.Conversation) bool { return c.Totals.Turns >= int64(n) && c.State == "idle" }); err != nil {
+		ended := func(c *event.Conversation) bool {
+			return c.Totals.Turns >= int64(n) && c.State == "idle" && openCommands(c) == 0
+		}
+		if err := s.await(ctx, ended); err != nil {
 			return fmt.Errorf("turn %d: %w", n, err)
 		}
 	}
 	return nil
+}
+
+// openCommands returns how many prompts the CLI has not reported as completed. It does so after the result: the next prompt may come before
+// that report, or after it.
+func openCommands(c *event.Conversation) int {
+	open := map[string]bool{}
+	for _, it := range c.Threads[0].Items {
+		if it.Unknown == nil || it.Unknown.OriginalType != "command_lifecycle" {
+			continue
+		}
+		id, _ := it.Unknown.Data.Member("command_uuid")
+		state, _ := it.Unknown.Data.Member("state")
+		if state.Text() == "completed" {
+			delete(open, id.Text())
+		} else {
+			open[id.Text()] = true
+		}
+	}
+	return len(open)
 }
 
 // await waits until the viewer sees something.
