@@ -70,6 +70,9 @@ func TestReadSpool_damaged(t *testing.T) {
 			if dead[0].Last != tt.last || dead[0].Exit != nil {
 				t.Errorf("the last record is %d, and the exit %v, want %d and none", dead[0].Last, dead[0].Exit, tt.last)
 			}
+			if !dead[0].Wrote("a text that no line has") {
+				t.Error("Wrote is false, want true: the damage may have hidden a line")
+			}
 			lines, last := dead[0].Process(), uint64(0)
 			for {
 				line, err := lines.NextLine(within(t))
@@ -88,6 +91,38 @@ func TestReadSpool_damaged(t *testing.T) {
 				t.Errorf("the agent has ended with %+v, %v, want SIGKILL", status, err)
 			}
 		})
+	}
+}
+
+// Wrote finds the lines that the owner wrote, not those of the agent. It cannot exclude a line from before a checkpoint.
+func TestWrote(t *testing.T) {
+	h := newFakeHost(t, Options{}, func(stdin *bufio.Reader, stdout, _ io.Writer) int {
+		_, _ = io.WriteString(stdout, "the agent wrote this\n")
+		_, _ = io.Copy(io.Discard, stdin)
+		return 0
+	})
+	p := spawnAgent(t, h.connect(), spawn.Command{Path: "x"}, AgentOptions{Key: "key"})
+	_, err := p.Write(within(t), "1", []byte("the owner wrote that\n"))
+	must(t, err)
+	must(t, p.CloseInput())
+	_, err = p.Exit(within(t))
+	must(t, err)
+	a, err := h.agent(p.Agent().Number)
+	must(t, err)
+	<-a.done
+	data := t.TempDir()
+	must(t, os.CopyFS(filepath.Join(data, folder, deadName, "1"), os.DirFS(a.dir)))
+	dead, err := ReadSpool(data)
+	if err != nil || len(dead) != 1 {
+		t.Fatalf("the agents are %+v, %v, want one", dead, err)
+	}
+	for text, want := range map[string]bool{"owner wrote": true, "agent wrote": false, "nobody wrote": false} {
+		if got := dead[0].Wrote(text); got != want {
+			t.Errorf("Wrote(%q) is %v, want %v", text, got, want)
+		}
+	}
+	if dead[0].Checkpoint = 1; !dead[0].Wrote("nobody wrote") {
+		t.Error("Wrote is false after a checkpoint, want true")
 	}
 }
 

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -169,6 +170,20 @@ func follows(name, following string) bool {
 // position returns the position in the spool at which a file begins.
 func position(name string) (int64, error) {
 	return strconv.ParseInt(strings.TrimPrefix(filepath.Base(name), segmentPrefix), 10, 64)
+}
+
+// Wrote reports whether an owner may have written a line with this text to the agent. If false, the host accepted no such line. It is true
+// if records are missing.
+func (d *DeadAgent) Wrote(text string) bool {
+	if d.Checkpoint > 0 {
+		return true
+	}
+	for r, err := range d.Records() {
+		if err != nil || r.Kind == Input && bytes.Contains(r.Data, []byte(text)) {
+			return true
+		}
+	}
+	return false
 }
 
 // Remove removes the files of the agent.

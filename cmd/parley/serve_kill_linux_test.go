@@ -314,7 +314,7 @@ func (s *keptSession) await(ctx context.Context, ok func(*event.Conversation) bo
 			return s.err
 		case ctx.Err() != nil:
 			c := &s.view.Conversation
-			return fmt.Errorf("%w: session %s is %s after %d turns with %d requests and %d inputs in its queue; refused answers: %q", ctx.Err(), s.id, c.State, c.Totals.Turns, len(c.Prompts), len(c.Queue), s.refused)
+			return fmt.Errorf("%w: session %s is %s after %d turns with %d requests, the queue %+v, and refused answers %q", ctx.Err(), s.id, c.State, c.Totals.Turns, len(c.Prompts), c.Queue, s.refused)
 		}
 		s.news.Wait()
 	}

@@ -78,6 +78,47 @@ func TestSendAgain(t *testing.T) {
 	}
 }
 
+// After the death of its host, a prompt without a line in the files of the host is held, because the agent did not get it. With a line it may
+// have had it: a person decides.
+func TestHostDied_inputs(t *testing.T) {
+	for name, tt := range map[string]struct {
+		left *leftAgent
+		want inputStatus
+	}{
+		"no line":         {&leftAgent{wrote: func(id string) bool { return id != "i" }}, inputHeld},
+		"a line":          {&leftAgent{wrote: func(id string) bool { return id == "i" }}, inputUnknown},
+		"a host that ran": {&leftAgent{}, inputUnknown},
+		"no host":         {nil, inputUnknown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := emptyStage(t)
+			c.puppets.calls.setFail("Delivered") // only the files of the host show what the agent had
+			if err := c.Create(t.Context(), c.id, Opened{Params: api.ConnectParams{CWD: "/d"}}); err != nil {
+				t.Fatal(err)
+			}
+			p := c.connect()
+			err := c.with(t.Context(), c.id, func(a *actor) error {
+				a.agent.left = tt.left
+				return a.commit(draft{queue: true, facts: &facts{Inputs: []input{{ID: "i", Content: `"stored"`, Status: inputSent}}}})
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := p.Close(); err != nil { // the agent ends
+				t.Fatal(err)
+			}
+			c.await("the prompt is "+string(tt.want), func() (ok bool) {
+				_ = c.with(t.Context(), c.id, func(a *actor) error {
+					in, _ := a.core.input("i")
+					ok = a.agent == nil && in.Status == tt.want
+					return nil
+				})
+				return ok
+			})
+		})
+	}
+}
+
 // A call to an agent that is being adopted waits until the agent has read its kept lines: before, it does not know its turn and its
 // requests.
 func TestAwaitAdoption(t *testing.T) {

@@ -172,7 +172,7 @@ func (a *actor) agentEnded(err error) {
 		if err != nil {
 			a.draft(draft{event: &event.Error{Header: a.core.header(""), Message: "the agent ended: " + err.Error()}})
 		}
-		a.draft(a.core.died(a.fate)...)
+		a.draft(a.core.died(func(in input) agent.Delivery { return a.fateAt(r.left, in) })...)
 		a.draft(a.core.hold()...)
 	}
 	a.changes.endTurn()

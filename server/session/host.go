@@ -327,6 +327,8 @@ type leftAgent struct {
 	host *Host // nil on another machine
 	open func(ctx context.Context) (spawn.LineProcess, error)
 	drop func(ctx context.Context) error // ends it, and removes its kept lines
+	// wrote reports whether a line to the agent may contain the id of an input; nil if that is unknown.
+	wrote func(id string) bool
 
 	link    *host.Link            // to the host; nil for one of a dead host
 	process *host.Process         // what open has attached, nil for one of a dead host
@@ -369,7 +371,7 @@ func (h *Host) leftAt(ctx context.Context, link *host.Link) (map[string]*leftAge
 			h.discard(ctx, &leftAgent{Agent: d.Agent, host: h, drop: func(context.Context) error { return d.Remove() }})
 			continue
 		}
-		add(&leftAgent{Agent: d.Agent, host: h, drop: func(context.Context) error { return d.Remove() },
+		add(&leftAgent{Agent: d.Agent, host: h, wrote: d.Wrote, drop: func(context.Context) error { return d.Remove() },
 			open: func(context.Context) (spawn.LineProcess, error) { return d.Process(), nil }})
 	}
 	for _, a := range live {

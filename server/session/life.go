@@ -259,6 +259,15 @@ func (l *life) fate(in input) agent.Delivery {
 	return d
 }
 
+// fateAt is fate for an agent that an earlier server has left, or nil. Each prompt is a line with the id of the input, so an input without a
+// line was not sent.
+func (l *life) fateAt(left *leftAgent, in input) agent.Delivery {
+	if left != nil && left.wrote != nil && !left.wrote(in.ID) {
+		return agent.NotDelivered
+	}
+	return l.fate(in)
+}
+
 // stop ends the agent for a reason. It returns at once; the end follows as an event, after which
 // the channel is closed.
 func (l *life) stop(reason occurrence) <-chan struct{} {
