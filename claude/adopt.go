@@ -17,7 +17,8 @@ import (
 type Adoption struct {
 	// Process is the CLI. Its lines begin with the first one of its life.
 	Process spawn.LineProcess
-	// Last is the number of the last line that there is now. What the process before has written is not after it.
+	// Last is the number of the newest line at the time of the adoption. It includes every line
+	// that the previous process has written.
 	Last uint64
 }
 
@@ -71,7 +72,7 @@ func Adopt(ctx context.Context, opts *Options, a Adoption) (*Client, error) {
 	return c, nil
 }
 
-// adoptError is why the lines of the past make no client, nil if they do.
+// adoptError returns the reason why the past lines do not restore a client, or nil.
 func (c *Client) adoptError(ctx context.Context) (err error) {
 	var ended bool
 	c.s.update(func(st *sessionState) { err, ended = st.handshake.err, st.handshake.ended })
@@ -100,7 +101,7 @@ func (l *launch) adoptable() error {
 	return nil
 }
 
-// adopt connects to a CLI that runs.
+// adopt connects to a running CLI.
 func (t *processTransport) adopt(ctx context.Context, p spawn.LineProcess) (*lineConn, error) {
 	sup, err := proc.Start(ctx, spawn.Command{}, t.procOptions(proc.Adopted(p)))
 	if err != nil {
@@ -112,7 +113,7 @@ func (t *processTransport) adopt(ctx context.Context, p spawn.LineProcess) (*lin
 // past records that a line was read. After the last line of an earlier process, it asks open requests again.
 func (r *reader) past(number uint64) {
 	if r.until > 0 && number >= r.until {
-		r.tap(entry{number: r.until}, inputLine) // whatever the last line was, it is the last one
+		r.tap(entry{number: r.until}, inputLine) // of either direction
 		r.until = 0
 		r.requireHandshake()
 		r.s.mux.Release()
@@ -121,7 +122,7 @@ func (r *reader) past(number uint64) {
 	}
 }
 
-// requireHandshake ends the handshake if the lines of the past have not begun one.
+// requireHandshake fails the handshake if the past lines do not contain its start.
 func (r *reader) requireHandshake() {
 	begun := r.initialized
 	r.s.update(func(st *sessionState) { begun = begun || st.handshake.ended })
@@ -130,7 +131,7 @@ func (r *reader) requireHandshake() {
 	}
 }
 
-// tap gives a line that is no message to those who take every line.
+// tap passes a line that is not a message to the receivers of all lines.
 func (r *reader) tap(e entry, kind lineKind) {
 	if e.number == 0 {
 		return
@@ -146,7 +147,8 @@ func (s *session) turns() (turns *router) {
 	return turns
 }
 
-// wrote takes a line to the CLI into account. Lines of this process have their effect already.
+// wrote processes a line that was written to the CLI. It only reports the lines of this process,
+// because writing them has already updated the state.
 func (r *reader) wrote(e entry) {
 	if e.text == "" {
 		return
@@ -189,17 +191,19 @@ func (r *reader) prompted(uuid string) {
 type Line struct {
 	// Number counts the lines of both directions together.
 	Number uint64
-	// Input is set for a line to the CLI.
+	// Input is true for a line to the CLI, false for a line of the CLI.
 	Input bool
-	// Message is the message of the line, nil for a line to the CLI and for one of the control protocol.
+	// Message is the decoded message. It is nil for a line to the CLI and for a line of the control
+	// protocol.
 	Message Message
-	// Text is the line.
+	// Text is the line without its line feed.
 	Text string
 }
 
-// Lines yields every line, of both directions, of a CLI that runs under a host: the client's [Options.Spawner]
-// starts a [spawn.LineProcess], or the client was made by [Adopt], whose Lines begin with those of the past. It is
-// [Client.Messages] otherwise; a client is asked for one of the two. Lines without a number have no host.
+// Lines yields all lines, in both directions, of a CLI that runs under a host: either
+// [Options.Spawner] starts a [spawn.LineProcess], or [Adopt] made the client, and then Lines begins
+// with the past lines. Without a host the lines have no numbers, and lines to the CLI are missing.
+// A caller uses either Lines or [Client.Messages], not both.
 func (c *Client) Lines(ctx context.Context) iter.Seq2[Line, error] {
 	box := c.lines
 	if box == nil {
@@ -233,7 +237,8 @@ func (e entry) line() Line {
 	return l
 }
 
-// refusal answers a hook that this process does not have. An error would let the call run.
+// refusal answers a call of a hook that this process does not have. It refuses the call, because
+// after an error the CLI would run it.
 func refusal(in message.JSON) []byte {
 	const why = "Parley was started again, and has no hook for this"
 	var input struct {

@@ -22,7 +22,8 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// keptProcess is a CLI whose lines a host keeps. What is written to it becomes a line of its own.
+// keptProcess is a CLI under a host that keeps its lines. Each write to the CLI becomes a separate
+// line.
 type keptProcess struct {
 	t *testing.T
 
@@ -96,13 +97,13 @@ func (p *keptProcess) Wait() (spawn.ExitStatus, error) {
 	return spawn.ExitStatus{}, nil
 }
 
-// kindless is an input that is only closed.
+// kindless is an input that supports only Close.
 type kindless struct{ p *keptProcess }
 
 func (k kindless) Write([]byte) (int, error) { return 0, errors.New("a line without an id") }
 func (k kindless) Close() error              { k.p.end(); return nil }
 
-// recordedLines are the lines of a recording of one CLI in both directions, nil if it has several CLIs.
+// recordedLines returns the lines of a recording in both directions, or nil if it has several CLIs.
 func recordedLines(t *testing.T, scenario string) (lines []spawn.Line) {
 	dir := filepath.Join(corpus(t), scenario)
 	text, err := os.ReadFile(filepath.Join(dir, "timeline.jsonl"))
@@ -111,7 +112,7 @@ func recordedLines(t *testing.T, scenario string) (lines []spawn.Line) {
 	}
 	files := map[string][]string{}
 	for direction, name := range map[string]string{"in": "stdin.jsonl", "out": "stdout.jsonl"} {
-		data, _ := os.ReadFile(filepath.Join(dir, name)) // one that is missing is empty
+		data, _ := os.ReadFile(filepath.Join(dir, name)) // a missing file is empty
 		files[direction] = strings.Split(string(data), "\n")
 	}
 	for line := range strings.Lines(string(text)) {
@@ -129,7 +130,7 @@ func recordedLines(t *testing.T, scenario string) (lines []spawn.Line) {
 	return lines
 }
 
-// openAt are the requests of the CLI that are open after the first lines, by their subtypes.
+// openAt returns the subtypes of the CLI's requests that are open after the first lines.
 func openAt(lines []spawn.Line) map[string]string {
 	open := map[string]string{}
 	for _, l := range lines {
@@ -141,7 +142,7 @@ func openAt(lines []spawn.Line) map[string]string {
 				RequestID string `json:"request_id"`
 			}
 		}
-		_ = json.Unmarshal(l.Text, &m) // a line that is no JSON is no request
+		_ = json.Unmarshal(l.Text, &m) // a line that is not JSON is not a request
 		switch {
 		case !l.Input && m.Type == "control_request":
 			open[m.RequestID] = m.Request.Subtype
@@ -154,7 +155,7 @@ func openAt(lines []spawn.Line) map[string]string {
 	return open
 }
 
-// handshakeEnd is the number of the answer to initialize, 0 if there is none.
+// handshakeEnd returns the number of the answer to initialize, or 0 if there is none.
 func handshakeEnd(lines []spawn.Line) uint64 {
 	id := ""
 	for _, l := range lines {
@@ -184,7 +185,7 @@ type adopted struct {
 	Tools            []string
 	Info             string
 	Numbers          []uint64 // of the lines that Lines yields
-	asked, unanswers []string // requests that callbacks were asked, and that were answered by itself
+	asked, unanswers []string // requests that callbacks got, and those that the client answered without a callback
 }
 
 // adoptAt adopts a CLI after the first n lines of a recording and then gives it the others.
@@ -263,8 +264,8 @@ func (a *adopted) checkAsked(t *testing.T, p *keptProcess, open map[string]strin
 	a.asked, p.written = nil, nil
 }
 
-// A client that is restored from the lines of another equals it, wherever the lines are split, and asks open requests
-// again.
+// A client that is restored from the lines of another client equals it, wherever the lines are
+// split, and passes open requests to the callbacks again.
 func TestAdopt(t *testing.T) {
 	hermeticProcess(t)
 	names := scenarios(t)
@@ -299,7 +300,8 @@ func TestAdopt(t *testing.T) {
 	}
 }
 
-// TestAdopt_largePrompt checks that a prompt that is written in parts elsewhere reaches a host as one line with one id.
+// TestAdopt_largePrompt checks that a large prompt, which a process without a host gets in parts,
+// reaches a host as one line with one id.
 func TestAdopt_largePrompt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newKept(t, nil)
@@ -324,8 +326,8 @@ func TestAdopt_largePrompt(t *testing.T) {
 func TestAdopt_answer(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
-		after []spawn.Line // what the process before has written of it
-		want  int          // answers that the next one writes
+		after []spawn.Line // the lines that the previous process wrote after it
+		want  int          // answers that the next process writes
 	}{
 		{"open", nil, 1},
 		{"answered", []spawn.Line{{Input: true, Text: []byte(`{"type":"control_response","response":{"subtype":"success","request_id":"r1","response":{"behavior":"deny","message":"no"}}}`)}}, 0},
@@ -371,7 +373,8 @@ func TestAdopt_answer(t *testing.T) {
 	}
 }
 
-// A hook that is open when the process ends is run again by the next one, under the id that the CLI was given, and answered once.
+// A hook that is running when the process ends is run again by the next process, under the same id,
+// and answered once.
 func TestAdopt_hook(t *testing.T) {
 	for name, after := range map[string]string{
 		"open":      "",

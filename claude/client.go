@@ -23,7 +23,7 @@ type Client struct {
 
 	sending chan struct{} // holds a token while a prompt is being written
 
-	lines *lineQueue // of a client that was adopted, every line from the first
+	lines *lineQueue // all lines of an adopted client, from the first on; else nil
 
 	shared *attachment // nil if no client can attach
 	left   bool        // guarded by attachments

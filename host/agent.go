@@ -50,7 +50,7 @@ type agent struct {
 	to         attachment
 }
 
-// attachment is the connection to the owner.
+// attachment is the connection of an agent to its owner.
 type attachment struct {
 	conn   *conn // nil without an owner
 	at     int64 // the spool position of the next frame to send

@@ -68,7 +68,7 @@ type relay struct {
 	starting    sync.WaitGroup
 	tunnels     *tunnels
 
-	// Used by fromOwner alone: the incomplete lines to agents, and their bytes.
+	// Only fromOwner uses the incomplete lines to agents and the number of their bytes.
 	parts map[uint32][]byte
 	held  int
 
@@ -79,7 +79,7 @@ type relay struct {
 	dials  map[uint64]context.CancelFunc
 }
 
-// port is one end, with a lock for frames.
+// port is one end of a relay, with a lock for writing frames.
 type port struct {
 	mu   sync.Mutex
 	conn net.Conn
@@ -222,7 +222,8 @@ func (r *relay) endStart(id uint64) {
 	delete(r.starts, id)
 }
 
-// start starts an agent. The owner has the host's answer if it returns no error.
+// start starts an agent. If it returns nil, the host has answered the owner, or the connection has
+// ended.
 func (r *relay) start(q request, l Launch, answered <-chan answer) error {
 	if err := r.orphan(q.Options, l.Agent); err != nil {
 		return err
@@ -236,7 +237,7 @@ func (r *relay) start(q request, l Launch, answered <-chan answer) error {
 		}
 		started = true
 		if err := r.ctx.Err(); err != nil {
-			return err // nobody is left who would own the agent
+			return err // the owner has gone
 		}
 		cmd, err := absolute(cmd)
 		if err != nil {
@@ -290,8 +291,9 @@ func (r *relay) write(payload []byte) error {
 	return r.host.send(writeFrames(nil, number, id, text))
 }
 
-// lines returns the lines that the policy makes of a text. A text without a line feed at its end is refused: together with the next one
-// it could be another line than the policy has seen.
+// lines returns the lines that the policy returns for a text. It refuses a text without a final
+// line feed, because the agent could read it and the next text as one line, which the policy has
+// not checked.
 func (r *relay) lines(agent string, text []byte) (out []byte, err error) {
 	if agent == "" {
 		return nil, ErrNoAgent
@@ -328,7 +330,7 @@ func (r *relay) fromHost() error {
 	}
 }
 
-// answer passes on an answer of the host, with the keys of the owner.
+// answer passes on an answer of the host, with the owner's keys in it.
 func (r *relay) answer(payload []byte) error {
 	var a answer
 	if err := json.Unmarshal(payload, &a); err != nil {

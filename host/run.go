@@ -254,8 +254,8 @@ func (h *server) accept(ctx context.Context, l listener, serving *sync.WaitGroup
 // endLimit limits the wait for the end of the agents. The supervisors of those that are left end them when the host has exited.
 const endLimit = 30 * time.Second
 
-// endAgents ends all agents concurrently. No more are started. In a folder that was removed their ends cannot be recorded, and it does not
-// wait for them.
+// endAgents ends all agents concurrently and lets no more start. If the folder was removed, it does
+// not wait, because the ends cannot be recorded.
 func (h *server) endAgents() {
 	h.mu.Lock()
 	h.ending = true
@@ -335,8 +335,8 @@ func (h *server) leave() {
 
 func (h *server) agentEnded() { h.idleSince() }
 
-// take makes c the owner if its epoch is higher than all earlier ones, and ends the connection of the previous
-// owner.
+// take makes c the owner if its epoch is higher than all earlier ones, and closes the connection of
+// the previous owner.
 func (h *server) take(c *conn, epoch uint64) error {
 	h.owning.Lock()
 	defer h.owning.Unlock()

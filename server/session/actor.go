@@ -429,7 +429,8 @@ func (a *actor) summary() api.SessionSummary {
 	}
 }
 
-// end ends the agent and waits for it. While the log cannot be written, what the agent does last waits for room, and end returns the reason.
+// end ends the agent and waits for its end. While the log cannot be written, the last events of the
+// agent are kept, and end returns the reason.
 func (a *actor) end(ctx context.Context) error {
 	var ended <-chan struct{}
 	err := a.call(ctx, func() error {

@@ -14,16 +14,18 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// In a cluster a host has an owner, as a session has. The server that owns a host owns the sessions with agents in it. When the owner dies
-// or loses its link, another server on the machine takes the host and adopts the agents.
+// In a cluster a host has one owner, like a session. The server that owns a host owns the sessions
+// whose agents run in it. When that server dies or loses its link, another server on the same
+// machine becomes the owner and adopts the agents.
 
 // HostLeases decides which server of a cluster owns a host.
 type HostLeases interface {
-	// Own makes this server the owner of the host in a data directory, and returns the key of the host. Each owner has a higher epoch than the
-	// owners before. While a server owns the host, even this one, Own returns a failure with [api.NotOwner]; with fresh also if the host is
-	// known already.
+	// Own makes this server the owner of the host in a data directory, and returns the key of the
+	// host. Each owner has a higher epoch than earlier ones. If any server owns the host, including
+	// this one, Own returns a failure with [api.NotOwner]; if fresh is set, also if the host
+	// already exists.
 	Own(ctx context.Context, dir string, fresh bool) (o Ownership, key string, err error)
-	// Known reports whether the host exists. Machine returns the name of its machine.
+	// Known reports whether the host exists; Machine returns the name of its machine.
 	Known(key string) bool
 	Machine(key string) string
 	// Here returns the data directories of the hosts on this machine, by key.
@@ -32,10 +34,12 @@ type HostLeases interface {
 	Forget(ctx context.Context, key string) error
 }
 
-// clusterEpoch is added to the epochs of leases: those of a server by itself, which counts in a file, are lower.
+// clusterEpoch is added to the epochs of leases, so that they are higher than those of a single
+// server, which counts them in a file.
 const clusterEpoch = 1 << 32
 
-// maxSeats limits the hosts of one data directory. A server needs another one if its host has been taken over.
+// maxSeats limits the hosts of one data directory. A server needs a new host after another server
+// has taken its host.
 const maxSeats = 16
 
 // seatDir returns the data directory of the n-th host of a server.
@@ -46,8 +50,8 @@ func seatDir(base string, n int) string {
 	return filepath.Join(base, "hosts", strconv.Itoa(n))
 }
 
-// seat makes this server the owner of a host, with a new epoch. A fresh one has no agents of earlier owners: those are taken with
-// takeOver. The caller holds mu.
+// seat makes this server the owner of a host, with a new epoch. fresh requires a host without
+// agents of earlier owners; takeOver handles the others. The caller holds mu.
 func (h *Host) seat(ctx context.Context, fresh bool) error {
 	h.unseat()
 	for n := range maxSeats {
@@ -83,7 +87,7 @@ func (h *Host) unseat() {
 	}
 }
 
-// lose closes the link after the lease was lost, so that the agents wait for their next owner.
+// lose closes the link after the lease was lost. The agents wait for the next owner.
 func (h *Host) lose(owner Ownership) {
 	h.mu.Lock()
 	link := h.link
@@ -107,7 +111,7 @@ func (h *Host) owns(key string) bool {
 	return h.owner != nil && h.key == key && h.link != nil && h.link.Err() == nil
 }
 
-// free releases the lease of a host whose link has ended, and reports whether it did.
+// free releases the lease of a host that has lost its link, and reports whether it did.
 func (h *Host) free() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -118,7 +122,8 @@ func (h *Host) free() bool {
 	return true
 }
 
-// hostTable has the hosts that this server of a cluster owns, with the agents that were not adopted yet.
+// hostTable holds the hosts that this server of a cluster owns, with the agents that were not
+// adopted yet.
 type hostTable struct {
 	s    *Sessions
 	wake chan struct{} // a link has ended
@@ -153,7 +158,7 @@ func (t *hostTable) machine(key string) string {
 	return ""
 }
 
-// look makes run look for hosts without an owner.
+// look wakes run to search for hosts without an owner.
 func (t *hostTable) look() {
 	select {
 	case t.wake <- struct{}{}:
@@ -169,8 +174,8 @@ func (t *hostTable) has(key string) bool {
 	return taken != nil && taken.host.owns(key) || t.s.opts.Host.owns(key)
 }
 
-// take returns the agent of a session that an earlier owner has left in a host, once; nil if there is none. known is false if this server
-// does not reach the host.
+// take returns the agent that an earlier owner of the session has left in a host, once; nil if
+// there is none. known is false if this server does not reach the host.
 func (t *hostTable) take(key, session string) (l *leftAgent, known bool) {
 	if !t.has(key) {
 		return nil, false
@@ -192,7 +197,7 @@ func (t *hostTable) add(h *Host, left map[string]*leftAgent) []string {
 	return slices.Collect(maps.Keys(left))
 }
 
-// cut closes the link to a host. Its agents run on.
+// cut closes the link to a host. Its agents continue.
 func (t *hostTable) cut(key string) {
 	t.mu.Lock()
 	taken := t.all[key]
@@ -215,13 +220,13 @@ func takenBy(taken *takenHost) *Host {
 	return taken.host
 }
 
-// close leaves the hosts of other servers. Their agents run on.
+// close closes the hosts that other servers have started. Their agents continue.
 func (t *hostTable) close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, taken := range t.all {
 		if taken.host != t.s.opts.Host {
-			_ = taken.host.Close() // the agents need nothing
+			_ = taken.host.Close() // the agents run without it
 		}
 	}
 }
@@ -249,7 +254,8 @@ func (t *hostTable) run(every time.Duration) {
 	}
 }
 
-// release gives up hosts without a link, and ends the ownership of those of other servers that have no agents any more.
+// release releases the hosts without a link. It also gives up other servers' hosts that no longer
+// have agents.
 func (t *hostTable) release() {
 	t.s.opts.Host.free()
 	t.mu.Lock()
@@ -268,7 +274,8 @@ func (t *hostTable) release() {
 	}
 }
 
-// finished leaves a host of another server without agents, which ends by itself. It reports whether it did.
+// finished releases a host of another server that has no agents, and reports whether it did. The
+// host ends by itself.
 func (t *hostTable) finished(taken *takenHost) bool {
 	ctx, cancel := context.WithTimeout(t.s.ctx, t.s.opts.CallTimeout)
 	defer cancel()
@@ -283,7 +290,7 @@ func (t *hostTable) finished(taken *takenHost) bool {
 	return true
 }
 
-// takeOver makes this server the owner of a host that has none, and adopts its agents.
+// takeOver makes this server the owner of a host without an owner, and adopts its agents.
 func (t *hostTable) takeOver(ctx context.Context, dir string) {
 	opts := t.s.opts.Host.opts
 	h, err := openHost(ctx, dir, opts, t.s.logger, true)
@@ -300,7 +307,7 @@ func (t *hostTable) takeOver(ctx context.Context, dir string) {
 		_ = h.Close() // the next look tries again
 		return
 	}
-	if h.running() == nil { // it has ended, and has left nothing
+	if h.running() == nil { // the host has ended and left no agents
 		err := opts.Leases.Forget(ctx, h.key)
 		t.s.logger.Info("a host has ended", "dir", dir, "err", err)
 		_ = h.Close() // there is no link
@@ -312,7 +319,7 @@ func (t *hostTable) takeOver(ctx context.Context, dir string) {
 	t.s.wg.Go(func() { t.adopt(ctx, h.key, ids) })
 }
 
-// adopt adopts the agents of a host, and ends the time without a link of sessions that wait for the host.
+// adopt adopts the agents of a host, including those of sessions that wait for the host.
 func (t *hostTable) adopt(ctx context.Context, key string, ids []string) {
 	for _, a := range t.s.loaded() {
 		err := a.call(ctx, func() error {
@@ -343,7 +350,7 @@ func (t *hostTable) drop(ctx context.Context, key string) {
 	}
 	for id := range taken.rest(t) {
 		if t.s.Exists(id) {
-			continue // another server has the session; it is asked again with the next link
+			continue // another server owns the session and is asked again with the next link
 		}
 		if l, ok := t.take(key, id); ok && l != nil {
 			taken.host.discard(ctx, l)
@@ -363,12 +370,13 @@ const (
 	hostPoll = time.Second
 	// claimPause is the time between attempts to own a session of a dead server.
 	claimPause = 100 * time.Millisecond
-	// maxClaimTime limits the wait for its lease.
+	// maxClaimTime limits the wait for its lease to expire.
 	maxClaimTime = 2 * time.Minute
 )
 
-// claimBack loads a session whose agent this server reaches, and adopts the agent. The owner of the session is asked to release it; one
-// that does not answer loses its lease.
+// claimBack loads a session whose agent this server reaches, and adopts the agent. It asks the
+// owner of the session to release it. An owner that does not answer loses the session when its
+// lease expires.
 func (s *Sessions) claimBack(ctx context.Context, id, key string) error {
 	ctx, cancel := context.WithTimeout(ctx, maxClaimTime)
 	defer cancel()
@@ -397,7 +405,7 @@ func (s *Sessions) claimBack(ctx context.Context, id, key string) error {
 	}
 }
 
-// exists adds a session to the table that its owner has not told of.
+// exists adds a session to the table that its owner has not announced.
 func (s *Sessions) exists(ctx context.Context, id string) error {
 	if s.Exists(id) {
 		return nil
@@ -410,8 +418,9 @@ func (s *Sessions) exists(ctx context.Context, id string) error {
 	return err
 }
 
-// Yield releases a session for the server that reaches its agent. It fails if this server reaches the agent too. Without a session it closes
-// the link of a machine that has joined another server since.
+// Yield releases a session so that the server that reaches its agent can own it. It fails if this
+// server reaches the agent too. Without a session it closes the link to a machine that has since
+// joined another server.
 func (s *Sessions) Yield(ctx context.Context, id, key string) error {
 	if name, ok := machineOf(key); ok && id == "" {
 		s.opts.Machines.cut(name)
@@ -425,7 +434,7 @@ func (s *Sessions) Yield(ctx context.Context, id, key string) error {
 	}
 	s.mu.Unlock()
 	if a == nil {
-		return nil // it is not owned, or is being loaded: the caller tries again
+		return nil // it has no owner here, or is being loaded: the caller retries
 	}
 	return a.call(ctx, func() error {
 		switch {
@@ -475,7 +484,7 @@ func (s *Sessions) elsewhere(ctx context.Context, a *actor) error {
 	if node != "" && node != s.opts.Owners.Node() {
 		return &ElsewhereFailure{FailureOf(errNotOwner()), node}
 	}
-	if t := s.hosts; t.leases() != nil && t.leases().Here()[key] != "" { // this server or another one here takes it
+	if t := s.hosts; t.leases() != nil && t.leases().Here()[key] != "" { // this server or another one on this machine takes the host
 		t.look()
 		return errNotOwner()
 	}
