@@ -46,7 +46,8 @@ func (s Details) Search(ctx context.Context, p api.SessionSearchParams) (api.Ses
 	return result, nil
 }
 
-// look calls f with a session. One that is not in memory is unloaded again, because a search looks at all of them.
+// look calls f with a session and then unloads it if it was not in memory before, because a search
+// reads all sessions.
 func (s Details) look(ctx context.Context, e Info, f func(a *actor)) error {
 	a, release, err := s.watched(ctx, e.SessionID)
 	if err != nil {
@@ -55,12 +56,12 @@ func (s Details) look(ctx context.Context, e Info, f func(a *actor)) error {
 	err = a.call(ctx, func() error { f(a); return nil })
 	release()
 	if !e.Loaded {
-		_ = a.call(ctx, func() error { a.unload(); return nil }) // one that has ended is not in memory
+		_ = a.call(ctx, func() error { a.unload(); return nil }) // fails only if the actor has ended
 	}
 	return err
 }
 
-// findText counts the messages that contain a lower-case text, and records the last of them.
+// findText counts the messages that contain a text in lower case, and records the last one.
 func findText(conv *event.Conversation, query string, hit *api.SessionHit) {
 	for _, thread := range conv.Threads {
 		for _, item := range thread.Items {
@@ -99,7 +100,7 @@ func around(text, query string) (string, bool) {
 		return "", false
 	}
 	if len(lower) != len(text) {
-		text = lower // some letters change their length with their case
+		text = lower // changing the case can change the length
 	}
 	from := max(0, at-excerptBefore)
 	to := min(len(text), max(from+excerptAll, at+len(query)))

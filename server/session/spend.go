@@ -59,7 +59,7 @@ type spending struct {
 	told         map[string]budget.Level // levels reported to viewers, by limit and period
 	unpriced     bool                    // a missing price was reported
 	interrupting bool
-	handed       string // the limits with which the agent was started
+	handed       string // the limits that the agent got at its start
 
 	reserved budget.Verdict // whether a turn has a reservation, waits for one, or neither
 	before   budget.Amount  // the usage at the time of the reservation
@@ -85,9 +85,9 @@ func (s *Sessions) Account(ctx context.Context, id string) (acc budget.Account, 
 // CheckBudgets makes every session check its limits, because they have changed.
 func (s *Sessions) CheckBudgets() { s.budgetsReached(nil) }
 
-// countUsed counts the agent's usage and acts if a limit is reached. Its notices wait for write.
-// Answers are counted one by one, so that the warning of a limit precedes its end even if the loop
-// is late.
+// countUsed counts the usage that the agent has reported, and acts if a limit is reached. It drafts
+// notices. It counts each answer separately, so that the warning of a limit precedes the notice
+// that the limit is reached, even if the loop is late.
 func (p *spending) countUsed() {
 	for _, u := range p.tally.take() {
 		p.metered = true
@@ -211,7 +211,7 @@ func (p *spending) watchBudgets() bool {
 	return shared
 }
 
-// tellBudget reports the standing of the session with a limit, once per level.
+// tellBudget reports a new level of a limit to viewers, once per level.
 func (p *spending) tellBudget(s budget.Standing) {
 	if s.Level <= p.told[s.Key()] {
 		return
@@ -228,8 +228,8 @@ func (p *spending) tellBudget(s budget.Standing) {
 	p.draft(draft{event: n})
 }
 
-// stopSpending interrupts the turn, or ends an agent with background tasks. The queue waits for a
-// person.
+// stopSpending interrupts the turn, or ends an agent with background tasks. Then the queue waits
+// for a person.
 func (p *spending) stopSpending() {
 	p.draft(p.core.hold()...)
 	switch {
@@ -291,7 +291,8 @@ func (p *spending) release() {
 	p.srv.wake(p.srv.opts.Accounts.Release(p.id))
 }
 
-// inherit takes over the reservation that an earlier owner of the session has made: that of a turn which goes on, or one to end.
+// inherit takes over the reservation of the session from an earlier owner: it renews the
+// reservation if a turn is running, and releases it otherwise.
 func (p *spending) inherit() {
 	if p.core.State.busy() {
 		p.reserve()
@@ -300,8 +301,8 @@ func (p *spending) inherit() {
 	p.srv.wake(p.srv.opts.Accounts.Release(p.id))
 }
 
-// noteDearest records the usage of the turn if it is the highest. The log has it with the next record, so that the session reserves as
-// much after a restart.
+// noteDearest records the usage of the turn if it is the highest so far. The next record stores it,
+// so that the session reserves the same amount after a restart.
 func (p *spending) noteDearest() {
 	if p.reserved != budget.Begin {
 		return
@@ -341,7 +342,7 @@ func (s *Sessions) budgetsReached(by *spending) {
 			a.spending.watchBudgets()
 			_ = a.write() // kept and retried by tick
 			if a.spending.reserved == budget.Wait {
-				a.sendNext() // there may be another limit now
+				a.sendNext() // another limit may apply now
 			}
 		}
 	})
