@@ -17,14 +17,15 @@ import (
 type sharedDesk struct {
 	bucket *cluster.Bucket
 	logger interface{ Warn(string, ...any) }
-	// turns are the sessions of this server with a reservation, ended those whose reservation could not be ended yet.
+	// turns are this server's sessions with a reservation; ended are those whose reservation could
+	// not be released yet.
 	turns, ended map[string]bool
 }
 
 const (
 	deskBucket = "BUDGETS"
 	deskKey    = "desk"
-	// deskPoll is the time after which a server tries again what has failed.
+	// deskPoll is the interval of retries after a failure.
 	deskPoll = 5 * time.Second
 )
 
@@ -73,8 +74,9 @@ func (s *Server) watchDesk() {
 	})
 }
 
-// changeDesk replaces the reservations by what change makes of them. It reads the ledger after the reservations: a turn's usage is in the
-// ledger before its reservation ends. The caller holds the lock.
+// changeDesk replaces the reservations by the result of change. It reads the ledger after the
+// reservations, because a turn's usage is added to the ledger before its reservation ends. The
+// caller holds the lock.
 func (l *accounts) changeDesk(change func(*budget.Desk)) error {
 	ctx, cancel := context.WithTimeout(context.Background(), maxShare)
 	defer cancel()

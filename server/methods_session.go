@@ -85,7 +85,7 @@ func (s *Server) openElsewhere(ctx context.Context, c *caller, p api.ConnectPara
 // resumable returns an error if the agent does not have the session to resume: a new conversation
 // would look like the old one. An agent without a history decides on its own.
 func (s *Server) resumable(ctx context.Context, c *caller, p api.ConnectParams) error {
-	if p.ResumeSessionID == "" || p.Machine != "" { // the machine decides
+	if p.ResumeSessionID == "" || p.Machine != "" { // the machine checks it
 		return nil
 	}
 	provider, _, err := s.provider(ctx, c.tenant, p.Provider)

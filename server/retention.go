@@ -34,7 +34,7 @@ func Folders(dir string) []retention.Kind {
 		}
 	}
 	spools := kind("spools", shownDir)
-	spools.Oldest = nil // they are emptied when the log has their content
+	spools.Oldest = nil // they are emptied when the log includes their content
 	return []retention.Kind{kind("uploads", uploadsDir), kind("worktrees", worktreesDir), spools}
 }
 
