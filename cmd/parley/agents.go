@@ -98,14 +98,14 @@ func newAgentsAdd(code *int) *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().SetInterspersed(false) // what follows the name is the agent's
+	cmd.Flags().SetInterspersed(false) // arguments after the name belong to the agent
 	cmd.Flags().StringVar(&k.Title, "title", "", "what `people` call it")
 	cmd.Flags().StringArrayVar(&env, "env", nil, "a variable of its environment, as `NAME=VALUE`")
 	cmd.Flags().StringVar(&login, "login", "", "the `command` with which a person logs in")
 	return cmd
 }
 
-// checkPrompts make most agents do what the checks need.
+// checkPrompts are prompts that make most agents do what the checks need.
 var checkPrompts = agentcheck.Prompts{
 	Say:  "Reply with two short sentences about the weather. Use no tools.",
 	Tool: "Run exactly this shell command, and nothing else: touch parley-check.txt",
@@ -140,12 +140,13 @@ func newAgentsCheck(code *int) *cobra.Command {
 	return cmd
 }
 
-// describer is a provider that can report what its agent is.
+// describer is a provider that can describe its agent.
 type describer interface {
 	Describe(ctx context.Context, opts agent.Options) (acpagent.Description, error)
 }
 
-// checkAgent runs the checks and prints a row for each as it ends. The error has the number of those that failed.
+// checkAgent runs the checks and prints a row when each ends. The error contains the number of
+// failed checks.
 func checkAgent(ctx context.Context, out io.Writer, subject agentcheck.Subject) error {
 	if d, ok := subject.Provider.(describer); ok {
 		starting, cancel := context.WithTimeout(ctx, subject.Timeout)

@@ -96,7 +96,7 @@ func newNodesDrain(code *int) *cobra.Command {
 	return cmd
 }
 
-// nodeNamed returns the name of a server, which is given by its name or that of its machine.
+// nodeNamed returns the name of a server that is given by its name or by that of its machine.
 func nodeNamed(ctx context.Context, c *client.Client, name string) (string, error) {
 	var r api.NodesListResult
 	if err := remote.Call(ctx, c, "nodes.list", api.Empty{}, &r); err != nil {
@@ -120,10 +120,10 @@ func nodeNamed(ctx context.Context, c *client.Client, name string) (string, erro
 	return "", fmt.Errorf("machine %q has several servers: %s", name, strings.Join(found, ", "))
 }
 
-// drainLook is the interval at which drain looks at the server.
+// drainLook is the interval at which drain checks the server.
 const drainLook = 500 * time.Millisecond
 
-// awaitDrained prints what a server still owns until it owns nothing, or has ended.
+// awaitDrained prints what a server still owns until it owns nothing or has ended.
 func awaitDrained(ctx context.Context, c *client.Client, out io.Writer, name string) error {
 	ticker := time.NewTicker(drainLook)
 	defer ticker.Stop()

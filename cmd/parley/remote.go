@@ -150,7 +150,7 @@ func newRestore(code *int) *cobra.Command {
 	return cmd
 }
 
-// withServer adds the flag --server to a local command, with which it works on a server instead.
+// withServer adds the flag --server to a local command, which makes it work on a server instead.
 func withServer(cmd *cobra.Command, code *int, run func(ctx context.Context, c *client.Client, out io.Writer) error) {
 	f := &remote.Flags{}
 	cmd.Flags().StringVar(&f.Server, "server", "", "work on the server at this address; the token comes from PARLEY_TOKEN")

@@ -7,8 +7,8 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
-// version and commit are set by the linker in scripts/dist. By default the version is that
-// of the source, and the commit is the one that the Go tool recorded.
+// version and commit are set by the linker in scripts/dist. Otherwise the version is the one in the
+// source, and the commit is the one that the Go tool has recorded.
 var version, commit string
 
 // thisBuild returns the build of this program.

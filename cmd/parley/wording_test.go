@@ -39,7 +39,7 @@ func TestArgumentsAreNamed(t *testing.T) {
 	}
 }
 
-// TestFailureSaysErrorOnce: an error has a single prefix "error".
+// An error has a single prefix "error".
 func TestFailureSaysErrorOnce(t *testing.T) {
 	p := &term.Pen{}
 	for text, want := range map[string]string{

@@ -17,7 +17,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// exitConflict is the exit code of a command on files that have changed meanwhile.
+// exitConflict is the exit code of a command whose files have changed meanwhile.
 const exitConflict = 5
 
 const workspaceCodes = `
@@ -28,8 +28,8 @@ Exit codes:
     5  the files are not as was thought: a hunk has changed since, work would be lost, a turn
        runs, or there is nothing to do`
 
-// aboutFiles returns the RunE of a command on files of a server: run returns the answer and its
-// text.
+// aboutFiles returns the RunE of a command on files of a server. run returns the response and the
+// text to print.
 func aboutFiles(code *int, f *remote.Flags, asJSON *bool, run func(ctx context.Context, c *client.Client, args []string) (any, string, error)) func(*cobra.Command, []string) error {
 	return onServer(code, f, func(ctx context.Context, c *client.Client, out io.Writer, args []string) error {
 		result, text, err := run(ctx, c, args)
@@ -144,7 +144,7 @@ func newWorkspaceCommit(code *int) *cobra.Command {
 	cmd.Flags().BoolVar(&p.Trailer, "trailer", false, "name the session in the commit")
 	cmd.Flags().BoolVar(&p.Checkout, "checkout", false, "also in your own checkout, where the session has no worktree of its own")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "the answer of workspace.commit as JSON")
-	_ = cmd.MarkFlagRequired("message") // it exists
+	_ = cmd.MarkFlagRequired("message") // fails only if the flag does not exist
 	f.Register(cmd.Flags())
 	return cmd
 }
