@@ -62,7 +62,7 @@ func (f *Settings) Join(ctx context.Context, server string, in *os.File, out io.
 	}
 	token, kept, err := f.credential(ctx, server, dir, in, out)
 	if errors.Is(err, context.Canceled) {
-		return nil // a signal, as after the start
+		return nil // a signal, as below
 	}
 	if err != nil {
 		return err
@@ -86,7 +86,7 @@ func (f *Settings) Join(ctx context.Context, server string, in *os.File, out io.
 	return err
 }
 
-// over serves a server over standard input and output.
+// over serves a server over standard input and standard output.
 func (f *Settings) over(ctx context.Context, dir, id string, in io.Reader, out io.Writer) (err error) {
 	log := slog.New(slog.NewTextHandler(term.StandardError(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 	policy, end, err := f.policy(ctx, dir, log)
@@ -100,7 +100,7 @@ func (f *Settings) over(ctx context.Context, dir, id string, in io.Reader, out i
 	}
 	err = join.Over(ctx, join.Config{Registration: r, DataDir: f.data, Policy: policy, Logger: log}, id, in, out)
 	if errors.Is(err, io.EOF) || ctx.Err() != nil {
-		return nil // the server has ended the link, or a signal has
+		return nil // the server or a signal has ended the link
 	}
 	return err
 }
@@ -123,7 +123,7 @@ func (f *Settings) check(server string) (dir string, err error) {
 	return dir, nil
 }
 
-// policy returns the limits of this machine, and a function that ends its agents' providers.
+// policy returns the policy of this machine, and a function that releases its agents' resources.
 func (f *Settings) policy(ctx context.Context, dir string, log *slog.Logger) (*Policy, func() error, error) {
 	env := server.AgentEnv(os.Environ(), f.passEnv)
 	set, err := agents.Choose(Supported, agents.Place{Data: dir, Env: env, CLI: f.cli}, log)
@@ -158,9 +158,9 @@ func (f *Settings) policy(ctx context.Context, dir string, log *slog.Logger) (*P
 	return p, func() error { return errors.Join(p.Close(), set.Close()) }, nil
 }
 
-// running returns how many agents the host runs, as far as it answers.
+// running returns the number of agents that the host runs, or 0 if the host does not answer.
 func running(ctx context.Context, dir string) int {
-	l, _ := hostctl.Ask(ctx, dir) // a host that does not answer has ended, or reports itself
+	l, _ := hostctl.Ask(ctx, dir) // l has no agents if the host does not answer
 	return l.Count()
 }
 

@@ -31,7 +31,7 @@ func (f *boxFlags) register(p *pflag.FlagSet) {
 	p.StringArrayVar(&f.caches, "sandbox-cache", nil, "directory that agents in a box can change; repeatable")
 }
 
-// check returns an error for values that do not exist.
+// check returns an error for unknown values.
 func (f *boxFlags) check() error {
 	if !slices.Contains([]string{server.BoxBwrap, server.BoxDocker, server.BoxPodman, server.BoxNone}, f.kind) {
 		return term.Usagef("--sandbox %s: it is bwrap, docker, podman or none", f.kind)
@@ -57,7 +57,8 @@ func (f *boxFlags) contained() bool { return f.kind == server.BoxDocker || f.kin
 // clientVariables are the variables of docker and podman.
 var clientVariables = []string{"HOME", "PATH", "DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_CONFIG", "CONTAINER_HOST", "CONTAINERS_CONF", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME"}
 
-// containers completes the settings of containers, and ends those that an earlier server has left without an agent.
+// containers sets the options of containers, and ends containers that an earlier server has left
+// without an agent.
 func (f *Settings) containers(ctx context.Context, b *server.Boxes) error {
 	for _, name := range clientVariables {
 		if value, ok := os.LookupEnv(name); ok {
@@ -87,7 +88,7 @@ func (f *Settings) containers(ctx context.Context, b *server.Boxes) error {
 	return err
 }
 
-// boxes adds the boxes of agents. If all agents run in one, it tries one.
+// boxes sets the options of boxes. If all agents run in boxes, it tries one.
 func (f *Settings) boxes(ctx context.Context, opts *server.Options) error {
 	always := f.box.kind != server.BoxNone
 	if always && box.Network(f.box.network).Closed() && opts.APIKey == "" {

@@ -37,7 +37,7 @@ func (f *Settings) secretKey() ([]byte, error) {
 	return []byte(key), err
 }
 
-// joinCluster adds the server to those on a NATS cluster. It returns nil without --nats.
+// joinCluster makes the server a member of the NATS cluster. It returns nil without --nats.
 func (f *Settings) joinCluster(ctx context.Context, key []byte, l net.Listener, store *eventlog.Store, logger *slog.Logger) (*cluster.Cluster, func(), error) {
 	if f.nats == "" {
 		return nil, func() {}, nil
@@ -73,7 +73,8 @@ func (f *Settings) hostLeases(ctx context.Context, c *cluster.Cluster) (session.
 	return server.HostLeases(ctx, c, name)
 }
 
-// told returns the address of the server for machines: an allowed host, unless only this machine reaches the server.
+// told returns the address at which machines reach the server: an allowed host, unless the server
+// listens only on loopback.
 func (f *Settings) told(l net.Listener) string {
 	address := f.address(l)
 	u, err := url.Parse(address)

@@ -9,12 +9,12 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/doctor"
 )
 
-// TestNoInit checks in which containers agents end with the server.
+// TestNoInit checks for which process 1 of a container agents cannot survive the server.
 func TestNoInit(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		pid   int
-		first string // the name of process 1; empty if unknown
+		first string // the name of process 1; "" if it is unknown
 		why   string
 	}{
 		{"service", 100, "systemd", ""},
@@ -38,7 +38,8 @@ func TestNoInit(t *testing.T) {
 	}
 }
 
-// TestHosted checks which setting decides whether agents outlive the server, and that parley doctor reports it.
+// TestHosted checks which setting determines whether agents survive the server, and that parley
+// doctor reports it.
 func TestHosted(t *testing.T) {
 	t.Setenv(keyVariable, "")
 	for _, c := range []struct {

@@ -43,7 +43,8 @@ func (f *Settings) openPort(ctx context.Context, logger *slog.Logger) (*net.TCPL
 	return port, before, nil
 }
 
-// portOf returns the port of the server before, if it is the one of --listen, and otherwise opens that.
+// portOf takes over the port of the previous server if it is the one of --listen. Otherwise it
+// opens the port of --listen.
 func (f *Settings) portOf(ctx context.Context, theirs net.Listener) (*net.TCPListener, error) {
 	want, err := net.ResolveTCPAddr("tcp", f.listen)
 	if err != nil {
@@ -91,8 +92,8 @@ func (r *run) openDoor(leave context.CancelCauseFunc) (shut func()) {
 	}
 }
 
-// confirm reports to the previous server that this one serves. If the previous server has timed out, it continues and
-// this one ends.
+// confirm tells the previous server that this one serves. If the previous server has timed out, it
+// continues, and this one ends.
 func (r *run) confirm() error {
 	if r.before == nil {
 		return nil
@@ -113,7 +114,8 @@ func (r *run) giveUp() error {
 	return r.before.Close()
 }
 
-// handOver waits until the next server serves. If it does not, the port for the next life of this one is returned.
+// handOver waits until the successor serves. If the successor fails, handOver returns the port, so
+// that this server can continue.
 func (r *run) handOver(ctx context.Context, ended error) (*net.TCPListener, error) {
 	port, err := r.next.Confirm(ctx)
 	if err == nil {
