@@ -203,7 +203,7 @@ func NewACP(command string, keep bool, logger *slog.Logger) (*acpagent.Provider,
 	return &acpagent.Provider{Command: words, Version: claude.Version, Logger: logger, Supervisor: supervise.Self(), KeepChildren: keep}, nil
 }
 
-// NewCodex returns Codex with this environment, or an error that wraps errNotInstalled if its
+// NewCodex returns Codex with this environment, and an error that wraps codex.ErrNotFound if its
 // program is missing. Its background processes are ended unless keep is set.
 func NewCodex(env []string, keep bool, logger *slog.Logger) (*codexagent.Provider, error) {
 	o := codex.Options{Path: os.Getenv("PARLEY_CODEX"), Env: env, Logger: logger, ClientVersion: claude.Version, Supervisor: supervise.Self(), KeepChildren: keep}
