@@ -2,25 +2,24 @@ package editor
 
 import "strings"
 
-// partialInput reads the text of a tool's input while it grows and reports the members that are
-// complete.
+// partialInput parses a tool's input while it grows, and reports the complete members.
 type partialInput struct {
 	text    strings.Builder
-	seen    int // how much of the text was looked at
+	seen    int // number of parsed bytes
 	depth   int
 	quoted  bool
 	escaped bool
-	members int // that have closed
-	cut     int // where the last one ended
+	members int // number of complete members
+	cut     int // end of the last complete one
 	broken  bool
 }
 
-// maxPartial is for how many members an input is shown before it is whole. Each showing
-// costs the text so far.
+// maxPartial is the number of members for which an incomplete input is shown. Each update costs as
+// much as the text so far.
 const maxPartial = 16
 
-// add adds a piece. It returns the object of the members that have closed, and whether
-// there are more of them than before. It looks at each byte once.
+// add adds a piece. It returns an object with the complete members, and whether their number has
+// grown. It parses each byte once.
 func (p *partialInput) add(piece string) (string, bool) {
 	p.text.WriteString(piece)
 	text := p.text.String()
