@@ -19,7 +19,7 @@ type Result struct {
 	// output of commands is completed as [item.Output] describes. Commands that continue after the
 	// turn are not included.
 	Items []item.Item
-	// Cut has the ids of those Items that were cut off.
+	// Cut lists the ids of the Items that were cut off.
 	Cut map[string]bool
 	// Text is the agent's last message that is not a commentary. A message that was cut off counts
 	// only if the turn did not complete or has no other message.
