@@ -18,7 +18,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/random"
 )
 
-// FakeVersion is the version that a fake CLI reports, that of the real CLI which it imitates.
+// FakeVersion is the version that a fake CLI reports: that of the CLI that it imitates.
 const FakeVersion = "2.1.325"
 
 // CLI is a program's side of the protocol: standard input, output and error of the simulated

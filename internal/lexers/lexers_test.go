@@ -57,8 +57,8 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// TestAll reads every grammar and the grammars that it refers to, with a text that has a bit of
-// everything.
+// TestAll reads every grammar and the grammars that it refers to, with a text that uses many kinds
+// of tokens.
 func TestAll(t *testing.T) {
 	const text = "<a b=\"c\">{{ d }}</a> // e\nif (f == 'g') { h(1.5); } # i\n<?php ?>\n```go\nj\n```\n"
 	names := lexers.Names()

@@ -313,7 +313,8 @@ func TestWriter_afterHalfALine(t *testing.T) {
 	}
 }
 
-// TestWriter_parts checks that a line in parts is one line among others, and that nothing follows one that broke.
+// TestWriter_parts checks that a line in parts is written as one line between others, and that no
+// line follows a broken one.
 func TestWriter_parts(t *testing.T) {
 	pr, pw, err := os.Pipe()
 	if err != nil {
