@@ -52,8 +52,8 @@ func start(t *testing.T, c *codex.Client) *codex.Thread {
 	return th
 }
 
-// TestServer_odd sends lines that are not messages, unknown and very long ones: none causes an error.
-func TestServer_odd(t *testing.T) {
+// TestServer_invalidLines sends lines that are not messages, unknown and very long ones: none causes an error.
+func TestServer_invalidLines(t *testing.T) {
 	long := strings.Repeat("x", 5<<20)
 	c := scripted(t, &codextest.Server{Turn: func(turn *codextest.ServerTurn) {
 		turn.Line("thread 'main' panicked at src/main.rs")

@@ -457,9 +457,9 @@ func TestSend_full(t *testing.T) {
 	}
 }
 
-// TestTurn_strange checks that an unknown update is kept, and that a turn ends as cancelled if the
+// TestTurn_unknownUpdate checks that an unknown update is kept, and that a turn ends as cancelled if the
 // agent answers the prompt with the error code for cancellation.
-func TestTurn_strange(t *testing.T) {
+func TestTurn_unknownUpdate(t *testing.T) {
 	s := opened(t, &acptest.Agent{Exchanges: []acptest.Exchange{
 		acptest.On("initialize", acptest.Reply(map[string]any{"protocolVersion": 1})),
 		acptest.On("session/new", session("")),

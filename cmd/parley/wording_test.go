@@ -40,7 +40,7 @@ func TestArgumentsAreNamed(t *testing.T) {
 }
 
 // An error has a single prefix "error".
-func TestFailureSaysErrorOnce(t *testing.T) {
+func TestErrorPrefix(t *testing.T) {
 	p := &term.Pen{}
 	for text, want := range map[string]string{
 		"Error: it broke":        "error: it broke",

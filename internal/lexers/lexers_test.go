@@ -23,8 +23,8 @@ func tokens(t *testing.T, l chroma.Lexer, text string) []chroma.Token {
 	return all
 }
 
-// TestSame compares the tokens of each grammar with those of chroma's grammar.
-func TestSame(t *testing.T) {
+// TestTokens compares the tokens of each grammar with those of chroma's grammar.
+func TestTokens(t *testing.T) {
 	for name, text := range map[string]string{
 		"x.go":       "package x // as it is\n\nfunc f(a int) string { return `b` + \"c\\n\" + fmt.Sprint(0x1f, 1.5e3, nil) }\n",
 		"x.py":       "@cached\ndef f(a: int) -> str:\n    '''Say it.'''\n    return f\"{a!r}\" if a else None\n",
@@ -94,8 +94,8 @@ func TestAll(t *testing.T) {
 	}
 }
 
-// TestNone looks up unknown languages and files.
-func TestNone(t *testing.T) {
+// TestGet_unknown looks up unknown languages and files.
+func TestGet_unknown(t *testing.T) {
 	if l := lexers.Get("no such language"); l != nil {
 		t.Errorf("found %s", l.Config().Name)
 	}

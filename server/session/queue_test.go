@@ -127,10 +127,10 @@ func TestQueue_changes(t *testing.T) {
 	}
 }
 
-// TestQueue_whole checks that a viewer without support for changes gets complete queues: one for
+// TestQueue_complete checks that a viewer without support for changes gets complete queues: one for
 // every change if it is live or starts at the beginning of the log, and only the current queue at
 // other positions.
-func TestQueue_whole(t *testing.T) {
+func TestQueue_complete(t *testing.T) {
 	for seed := range uint64(short.Count(2, 5, 50)) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		a, log, _ := queueActor(t)
@@ -467,7 +467,7 @@ func TestEnd_again(t *testing.T) {
 
 // A request of a person is neither stored nor effective while earlier events of the agent cannot be
 // stored.
-func TestCommit_behind(t *testing.T) {
+func TestCommit_afterAgentEvents(t *testing.T) {
 	c := newStage(t, Opened{Params: api.ConnectParams{CWD: "/d"}})
 	p := c.connect()
 	c.turn("work")
