@@ -88,7 +88,7 @@ func (c *Client) adoptError(ctx context.Context) (err error) {
 	return nil
 }
 
-var errNoHandshake = errors.New("the lines of the CLI have no handshake")
+var errNoHandshake = errors.New("the lines of the CLI lack the handshake")
 
 // adoptable returns an error for options whose state ends with the process.
 func (l *launch) adoptable() error {

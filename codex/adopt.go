@@ -67,7 +67,7 @@ func Adopt(ctx context.Context, opts *Options, a Adoption) (*Client, error) {
 	return nil, &HandshakeError{Err: err}
 }
 
-var errNoHandshake = errors.New("the lines of the server have no handshake")
+var errNoHandshake = errors.New("the lines of the server lack the handshake")
 
 // Thread returns a thread that this client, or the process before it, has opened. After [Adopt] it
 // waits until the earlier lines were read. The error is [ErrNoThread] if no thread has this id.

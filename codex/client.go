@@ -104,7 +104,7 @@ func newClient(o *Options, sup *proc.Supervisor, lines spawn.LineProcess, last u
 		},
 		Stray: func(line string, m *jsonrpc.Message, err error) {
 			if m == nil {
-				o.Logger.Warn("codex: a line that is not a message", "bytes", len(line), "err", err) // the line may contain a secret
+				o.Logger.Warn("codex: invalid line", "bytes", len(line), "err", err) // the line may contain a secret
 			}
 		},
 		Panicked: func(method string, value any, stack []byte) {

@@ -104,7 +104,7 @@ func (r *Result) Err() error {
 	case item.StatusInterrupted:
 		return ErrInterrupted
 	case "":
-		return errors.New("codex: the turn has no end")
+		return errors.New("codex: the turn did not end")
 	}
 	e := &TurnError{Result: r}
 	if r.Error != nil {

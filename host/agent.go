@@ -143,7 +143,7 @@ func (a *agent) tryKeep(r Record) (uint64, error) {
 func (a *agent) await(err error) {
 	if a.trouble != err.Error() {
 		a.trouble = err.Error()
-		a.h.log.Warn("the agent waits: its lines cannot be kept", "agent", a.number, "err", err)
+		a.h.log.Warn("the agent is blocked: its lines cannot be stored", "agent", a.number, "err", err)
 	}
 	a.waiting = true
 	if err != errFull {

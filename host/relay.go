@@ -184,7 +184,7 @@ func (r *relay) spawn(q request) error {
 	launch := q.Launch
 	q.Launch = nil
 	if launch == nil || launch.Agent == "" || strings.Contains(launch.Agent, "/") {
-		return r.refuse(q.ID, errors.New("the request names no agent"))
+		return r.refuse(q.ID, errors.New("the request does not name an agent"))
 	}
 	if q.Options == nil {
 		q.Options = &AgentOptions{}
@@ -274,7 +274,7 @@ func (r *relay) write(payload []byte) error {
 		return fmt.Errorf("lines to agents exceed %d bytes", r.limit)
 	}
 	if flags&flagMore != 0 && len(f.b) == 0 {
-		return errors.New("invalid frame of a line to an agent: a part has no bytes") // it would cost memory without a limit
+		return errors.New("invalid frame of a line to an agent: empty part") // it would cost memory without a limit
 	}
 	r.parts[number] = append(r.parts[number], f.b...)
 	if flags&flagMore != 0 {

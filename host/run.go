@@ -118,7 +118,7 @@ func Run(ctx context.Context, dataDir string, o Options, log *slog.Logger) (err 
 	}
 	defer func() { err = errors.Join(err, registry.Close()) }()
 	if len(swept) > 0 {
-		log.Warn("ended what a host before has left running", "processes", len(swept))
+		log.Warn("ended processes that an earlier host left running", "processes", len(swept))
 	}
 	h, err := newServer(dir, o, log)
 	if err != nil {

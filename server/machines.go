@@ -99,7 +99,7 @@ func (s *Server) clusterAddresses(ctx context.Context) (all []string) {
 	}
 	nodes, err := s.opts.Cluster.Nodes(ctx)
 	if err != nil {
-		s.logger.Warn("a machine is not told the addresses of the other servers", "err", err)
+		s.logger.Warn("could not send the addresses of the other servers to a machine", "err", err)
 	}
 	for _, n := range nodes {
 		if n.Address != "" && !n.Draining {

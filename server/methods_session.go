@@ -355,6 +355,6 @@ func (s *Server) forgetChanges(ctx context.Context, machine, dir, session string
 		err = at.Forget(ctx, dir, session)
 	}
 	if err != nil && !errors.Is(err, workspace.ErrNoGit) {
-		s.logger.Warn("snapshots of a deleted session are left", "session", session, "err", err)
+		s.logger.Warn("snapshots of a deleted session were not deleted", "session", session, "err", err)
 	}
 }

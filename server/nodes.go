@@ -100,7 +100,7 @@ func (s *Server) giveAway(ctx context.Context) error {
 		return nil
 	}
 	if err := s.peers.c.Describe(ctx, func(n *cluster.Node) { n.Draining = true }); err != nil {
-		s.logger.Warn("the others learn later that this server is drained", "err", err) // sent again with the next renewal
+		s.logger.Warn("the other servers are notified later that this server is drained", "err", err) // sent again with the next renewal
 	}
 	s.wg.Go(s.handOver)
 	return nil
@@ -117,7 +117,7 @@ func (s *Server) handOver() {
 		if err == nil {
 			left := s.sessions.HandOver(s.ctx, here, len(others) > 0)
 			if left != before {
-				s.logger.Info("the server gives its sessions away", "left", left)
+				s.logger.Info("the server hands its sessions over", "left", left)
 			}
 			before = left
 		}

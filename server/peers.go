@@ -193,9 +193,9 @@ func (p *peers) adoptOrphans() {
 		for _, id := range p.srv.sessions.Orphans(p.srv.ctx, before, now) {
 			taken, err := p.srv.sessions.Take(p.srv.ctx, id)
 			if taken {
-				p.srv.logger.Warn("the server of a session is gone; the session was taken", "session", id)
+				p.srv.logger.Warn("the server of a session has ended; took the session over", "session", id)
 			} else if err != nil && p.srv.ctx.Err() == nil {
-				p.srv.logger.Warn("a session without a server was not taken", "session", id, "err", err)
+				p.srv.logger.Warn("a session without a server was not taken over", "session", id, "err", err)
 			}
 		}
 		before = now

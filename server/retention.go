@@ -161,7 +161,7 @@ func (s *Server) enforceLimits(ctx context.Context) {
 			}
 		}
 		if err != nil && !errors.Is(err, context.Canceled) {
-			s.logger.Warn("a limit is not kept", "kind", k.Name, "err", err)
+			s.logger.Warn("a limit was not stored", "kind", k.Name, "err", err)
 		}
 	}
 }

@@ -175,10 +175,10 @@ func (s *Server) sweep(ctx context.Context) error {
 	}
 	commands, err := s.commands.Sweep(filepath.Join(s.opts.Dir, commandsDir))
 	if err != nil {
-		return fmt.Errorf("server: sweeping up after the last server: %w", err)
+		return fmt.Errorf("server: ending the processes of the last server: %w", err)
 	}
 	if n := agents + commands; n > 0 {
-		s.logger.Warn("processes of the last server were ended", "count", n)
+		s.logger.Warn("ended processes that the last server left running", "count", n)
 	}
 	return nil
 }

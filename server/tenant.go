@@ -90,7 +90,7 @@ func sweep(ctx context.Context, providers []agent.Provider) (total int, err erro
 		if sweeper, ok := p.(agent.Sweeper); ok {
 			n, err := sweeper.Sweep(ctx)
 			if err != nil {
-				return total, fmt.Errorf("sweeping up after the last server: %w", err)
+				return total, fmt.Errorf("ending the processes of the last server: %w", err)
 			}
 			total += n
 		}

@@ -239,7 +239,7 @@ func (h *webhooks) deliver(ctx context.Context, k *subscriber, stored eventlog.E
 		k.LastError = err.Error()
 		h.keep(*k)
 		if h.opts.now().Sub(began) >= k.giveUp() || errors.Is(err, errFinal) || k.ID == commandID && try >= commandTries {
-			h.srv.logger.Error("an event was given up", "webhook", k.ID, "event", ev.ID, "err", err)
+			h.srv.logger.Error("an event was abandoned", "webhook", k.ID, "event", ev.ID, "err", err)
 			break
 		}
 		select {
@@ -263,7 +263,7 @@ func (h *webhooks) skip(ctx context.Context, k *subscriber) {
 		h.srv.logger.Warn("the outbox cannot be read", "webhook", k.ID, "err", err)
 		return
 	}
-	h.srv.logger.Error("events were lost: a webhook was too far back", "webhook", k.ID, "count", next-k.Cursor)
+	h.srv.logger.Error("events were lost: a webhook was too far behind", "webhook", k.ID, "count", next-k.Cursor)
 	k.Cursor, k.skipped = next, true
 	h.keep(*k)
 }
@@ -343,7 +343,7 @@ func (h *webhooks) keep(k subscriber) {
 	}
 	h.all[i].Cursor, h.all[i].LastError = k.Cursor, k.LastError
 	if err := h.save(); err != nil {
-		h.srv.logger.Warn("the cursor of a webhook was not stored; its last event may come again", "err", err)
+		h.srv.logger.Warn("the cursor of a webhook was not stored; its last event may be repeated", "err", err)
 	}
 }
 

@@ -187,7 +187,7 @@ func (a *Archive) contents(ctx context.Context, v *FileVersion, use func([]byte)
 		}
 	}
 	if hex.EncodeToString(sum.Sum(nil)) != v.SHA256 {
-		return &DamageError{a.dir, errors.New("the pieces of a file are right and the file is not")}
+		return &DamageError{a.dir, errors.New("the pieces of a file are correct, but the file is not")}
 	}
 	return nil
 }

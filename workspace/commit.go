@@ -72,7 +72,7 @@ func (t *Tree) Commit(ctx context.Context, o CommitOptions) (Committed, error) {
 
 func checkMessage(o CommitOptions) error {
 	if strings.TrimSpace(o.Message) == "" || len(o.Message) > maxMessage || strings.ContainsRune(o.Message, 0) {
-		return invalid("the message of the commit is empty, too long, or no text")
+		return invalid("the message of the commit is empty, too long, or not text")
 	}
 	if o.Session != "" && (checkName("session", o.Session) != nil || strings.TrimSpace(o.Session) != o.Session) {
 		return invalid("session %q", o.Session)

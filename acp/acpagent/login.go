@@ -124,7 +124,7 @@ func (s *Session) stray(line string, m *jsonrpc.Message, err error) {
 	if m != nil {
 		return // an answer without a waiting caller
 	}
-	s.provider.log().Debug("acpagent: a line that is not a message", "line", line[:min(len(line), 200)], "err", err)
+	s.provider.log().Debug("acpagent: invalid line", "line", line[:min(len(line), 200)], "err", err)
 	if line = plain(line); line == "" {
 		return
 	}

@@ -236,7 +236,7 @@ func (s *Session) notified(_ context.Context, m *jsonrpc.Message) {
 	}
 	var n acp.SessionNotification
 	if err := json.Unmarshal([]byte(m.Params), &n); err != nil {
-		s.provider.log().Warn("acpagent: an update that is not understood", "err", err)
+		s.provider.log().Warn("acpagent: unknown update", "err", err)
 		s.emitUpdate(func() []event.Event { return s.conv.Unknown(event.NewJSON(m.Params)) })
 		return
 	}

@@ -87,7 +87,7 @@ func (s *Session) restoreTerminals() {
 	defer cancel()
 	for _, t := range s.findTerminals() {
 		if err := t.kept.CaughtUp(ctx); err != nil {
-			s.provider.log().Warn("acpagent: the output of a terminal is late", "err", err)
+			s.provider.log().Warn("acpagent: the output of a terminal is delayed", "err", err)
 		}
 	}
 }

@@ -247,7 +247,7 @@ func (s *session) answer(ctx context.Context, live agent.Session, requestID stri
 	if err == nil || errors.Is(err, agent.ErrNotOpen) || errors.Is(err, agent.ErrClosed) {
 		return err == nil
 	}
-	s.srv.opts.Logger.Warn("acp: an answer was not taken", "request", requestID, "err", err)
+	s.srv.opts.Logger.Warn("acp: an answer was not accepted", "request", requestID, "err", err)
 	// An open request would block the turn.
 	var refuse agent.Answer
 	switch a.(type) {
@@ -261,7 +261,7 @@ func (s *session) answer(ctx context.Context, live agent.Session, requestID stri
 		refuse = &agent.ElicitationAnswer{Action: "cancel"}
 	}
 	if err := live.Answer(ctx, requestID, refuse); err != nil {
-		s.srv.opts.Logger.Error("acp: a request stays open", "request", requestID, "err", err)
+		s.srv.opts.Logger.Error("acp: a request could not be closed", "request", requestID, "err", err)
 	}
 	return false
 }

@@ -191,7 +191,7 @@ func (f *clientFiles) read(ctx context.Context, session, path string) (string, b
 		err = r.UnmarshalJSON(raw)
 	}
 	if err != nil {
-		f.srv.opts.Logger.Debug("acp: the client does not tell the text of a file", "path", path, "err", err)
+		f.srv.opts.Logger.Debug("acp: the client did not return the text of a file", "path", path, "err", err)
 		return "", false
 	}
 	return r.Content, true
@@ -201,7 +201,7 @@ func (f *clientFiles) read(ctx context.Context, session, path string) (string, b
 func (f *clientFiles) write(ctx context.Context, session, path, text string) bool {
 	_, err := f.srv.conn.Call(ctx, acp.MethodFsWriteTextFile, &acp.WriteTextFileRequest{SessionID: acp.SessionID(session), Path: path, Content: text})
 	if err != nil {
-		f.srv.opts.Logger.Warn("acp: the client does not write a file", "path", path, "err", err)
+		f.srv.opts.Logger.Warn("acp: the client did not write a file", "path", path, "err", err)
 	}
 	return err == nil
 }

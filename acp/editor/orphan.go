@@ -64,7 +64,7 @@ func (s *session) lacks(uuid string) bool {
 	defer cancel()
 	found, err := witness.Delivered(ctx, id, uuid)
 	if err != nil {
-		s.srv.opts.Logger.Warn("acp: it is not known whether a prompt was lost", "session", s.id, "err", err)
+		s.srv.opts.Logger.Warn("acp: a prompt may have been lost", "session", s.id, "err", err)
 		return false
 	}
 	return found != agent.Delivered

@@ -105,7 +105,7 @@ func Serve(ctx context.Context, r io.Reader, w io.WriteCloser, opts Options) err
 		Notify:  func(ctx context.Context, m *jsonrpc.Message) { <-ready; s.notified(m) },
 		Observe: func(m *jsonrpc.Message) { <-ready; s.idle.stir(); s.observe(m) },
 		Stray: func(line string, _ *jsonrpc.Message, err error) {
-			opts.Logger.Warn("acp: a line that is not understood", "line", clip(line), "err", err)
+			opts.Logger.Warn("acp: unknown line", "line", clip(line), "err", err)
 		},
 		Panicked: func(method string, v any, stack []byte) {
 			opts.Logger.Error("acp: panic", "method", method, "value", v, "stack", string(stack))

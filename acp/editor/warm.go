@@ -37,7 +37,7 @@ func (s *server) prewarm() {
 	s.work.Go(func() {
 		defer close(w.ready)
 		if w.live, w.err = s.opts.Provider.Open(ctx, o); w.err != nil {
-			s.opts.Logger.Info("acp: no session was opened ahead", "err", w.err)
+			s.opts.Logger.Info("acp: could not open a session in advance", "err", w.err)
 		}
 	})
 }

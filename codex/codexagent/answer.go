@@ -20,7 +20,7 @@ func (s *Session) Answer(ctx context.Context, requestID string, a agent.Answer) 
 		return err
 	}
 	if p, ok := a.(*agent.PermissionAnswer); ok && p.Allow && (p.UpdatedInput != nil || p.UpdatedPermissions != nil) {
-		return fmt.Errorf("%w: Codex runs what it asked for, or does not", agent.ErrUnsupported)
+		return fmt.Errorf("%w: Codex does not support a changed input", agent.ErrUnsupported)
 	}
 	if p, ok := a.(*agent.PermissionAnswer); ok && !p.Allow {
 		s.kit.Do(func() { s.conv.Explain(requestID, p.Message) })

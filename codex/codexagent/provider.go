@@ -178,7 +178,7 @@ func (p *Provider) home() (string, error) {
 			}
 		}
 	}
-	return "", fmt.Errorf("%w: the environment names no home directory", agent.ErrNotFound)
+	return "", fmt.Errorf("%w: the environment has no home directory", agent.ErrNotFound)
 }
 
 // Delivered searches the files of the thread, which Codex writes continuously, for the uuid of a

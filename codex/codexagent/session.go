@@ -165,7 +165,7 @@ func prompt(in agent.Input) (*codex.Prompt, error) {
 		case b.Type == "document" && b.Source.Type == "text":
 			p.Input = append(p.Input, &item.Text{Text: b.Source.Data})
 		default:
-			return nil, fmt.Errorf("%w: Codex takes no block of the type %q", agent.ErrUnsupported, b.Type)
+			return nil, fmt.Errorf("%w: Codex does not support blocks of the type %q", agent.ErrUnsupported, b.Type)
 		}
 	}
 	return p, nil

@@ -241,7 +241,7 @@ func (c *CLI) pump() {
 func (c *CLI) take(line string) error {
 	m, err := message.Decode([]byte(line))
 	if err != nil {
-		return fmt.Errorf("claudetest: the fake CLI was sent a line that is not a message: %w", err)
+		return fmt.Errorf("claudetest: the fake CLI received a line that is not a message: %w", err)
 	}
 	switch m := m.(type) {
 	case *message.User:

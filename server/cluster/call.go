@@ -269,7 +269,7 @@ func (c *Cluster) take(in *nats.Msg) {
 	done, err := s.parts.add(m)
 	if err != nil {
 		c.forget(m.call)
-		c.logger.Warn("a call was not received", "err", err)
+		c.logger.Warn("a call could not be received", "err", err)
 		return
 	}
 	if !done {

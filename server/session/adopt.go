@@ -368,7 +368,7 @@ func (a *actor) watchKept() {
 			ctx, cancel := context.WithTimeout(a.ctx, a.srv.opts.CallTimeout)
 			defer cancel()
 			if err := process.Checkpoint(ctx, number, nil); err != nil {
-				a.logger.Warn("the host keeps lines that it need not", "err", err)
+				a.logger.Warn("the host keeps lines that are no longer needed", "err", err)
 			}
 		})
 	}

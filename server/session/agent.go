@@ -33,7 +33,7 @@ func (a *actor) start(traceparent string) {
 		defer cancel()
 		if gone {
 			if err := a.terminal.catchUp(ctx); err != nil {
-				a.logger.Warn("what a terminal wrote was not read", "err", err)
+				a.logger.Warn("the output of a terminal was not read", "err", err)
 			}
 		}
 		session, admitted, err := a.open(ctx, resume, spoken, opts)

@@ -178,7 +178,7 @@ func (c *changes) endTurn() {
 
 // lookFailed reports once that the changes of the session cannot be shown.
 func (c *changes) lookFailed(err error) error {
-	c.logger.Warn("the files of the session cannot be looked at", "err", err)
+	c.logger.Warn("cannot read the files of the session", "err", err)
 	if c.failed || FailureOf(err).Reason == api.NotConnected { // the session shows that its machine is unreachable
 		return nil
 	}

@@ -357,7 +357,7 @@ func (h *Host) left(ctx context.Context) (map[string]*leftAgent, error) {
 func (h *Host) leftAt(ctx context.Context, link *host.Link) (map[string]*leftAgent, error) {
 	dead, err := host.ReadSpool(h.dir)
 	if err != nil {
-		h.logger.Error("what a dead host has left cannot be read", "err", err) // its sessions are interrupted in any case
+		h.logger.Error("the data of a dead host cannot be read", "err", err) // its sessions are interrupted in any case
 	}
 	var live []host.Agent
 	if link != nil {

@@ -298,12 +298,12 @@ func (t *hostTable) takeOver(ctx context.Context, dir string) {
 		return
 	}
 	if err != nil {
-		t.s.logger.Warn("a host without a server was not taken", "dir", dir, "err", err)
+		t.s.logger.Warn("a host without a server was not taken over", "dir", dir, "err", err)
 		return
 	}
 	left, err := h.left(ctx)
 	if err != nil {
-		t.s.logger.Warn("the agents of a host were not taken", "dir", dir, "err", err)
+		t.s.logger.Warn("the agents of a host were not taken over", "dir", dir, "err", err)
 		_ = h.Close() // the next look tries again
 		return
 	}
@@ -314,7 +314,7 @@ func (t *hostTable) takeOver(ctx context.Context, dir string) {
 		t.s.wg.Go(func() { t.adopt(ctx, h.key, nil) })
 		return
 	}
-	t.s.logger.Warn("a host without a server was taken", "dir", dir, "agents", len(left))
+	t.s.logger.Warn("took over a host without a server", "dir", dir, "agents", len(left))
 	ids := t.add(h, left)
 	t.s.wg.Go(func() { t.adopt(ctx, h.key, ids) })
 }

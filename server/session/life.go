@@ -143,7 +143,7 @@ func (l *life) pump(r *running) {
 			return // its last events are not stored: the next server reads its lines
 		}
 		if err := r.forget(ctx); err != nil {
-			l.logger.Warn("the host has not forgotten an agent", "err", err)
+			l.logger.Warn("the host did not remove an agent", "err", err)
 			return // the agent may still run, under another server
 		}
 		r.access.end()

@@ -47,7 +47,7 @@ func (a *actor) readAround(ctx context.Context, after, told uint64) error {
 			return err
 		}
 		if err != nil {
-			a.logger.Warn("an event behind a loss is left out", "seq", ev.Seq, "err", err)
+			a.logger.Warn("an event after a loss was omitted", "seq", ev.Seq, "err", err)
 			a.seq = ev.Seq
 		}
 	}

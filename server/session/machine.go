@@ -150,7 +150,7 @@ func (ms *Machines) own(ctx context.Context, name string, dialed bool) (epoch ui
 		}
 		if owner, err := ms.owners.Owner(ctx, key); err == nil && owner != "" && !dialed {
 			if err := ms.owners.Yield(ctx, owner, "", key); err != nil {
-				ms.logger.Debug("the server that a machine has left does not answer", "machine", name, "owner", owner, "err", err)
+				ms.logger.Debug("the previous server of a machine does not answer", "machine", name, "owner", owner, "err", err)
 			}
 		}
 		select {

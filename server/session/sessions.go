@@ -355,7 +355,7 @@ func (s *Sessions) Leave(ctx context.Context) {
 	}
 	if s.opts.Host != nil {
 		if err := s.opts.Host.Close(); err != nil {
-			s.logger.Warn("the host was not left", "err", err)
+			s.logger.Warn("could not disconnect from the host", "err", err)
 		}
 	}
 	s.hosts.close()

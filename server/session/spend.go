@@ -107,7 +107,7 @@ func (p *spending) storeSpent(store func(ctx context.Context) error) {
 	ctx, cancel := p.bounded()
 	defer cancel()
 	if err := store(ctx); err != nil {
-		p.logger.Error("the ledger is not stored; it is tried again with what is used next", "err", err)
+		p.logger.Error("the ledger could not be stored; the next usage retries", "err", err)
 	}
 	p.noteDearest()
 	if p.watchBudgets() {
@@ -243,7 +243,7 @@ func (p *spending) stopSpending() {
 		p.interrupt(func(session agent.Session, err error) {
 			p.interrupting = false
 			if err != nil && p.agent != nil && p.agent.session == session {
-				p.logger.Warn("a turn beyond its budget was not interrupted; its agent is ended", "err", err)
+				p.logger.Warn("a turn beyond its budget was not interrupted; ending its agent", "err", err)
 				p.stop(onDied)
 			}
 		})

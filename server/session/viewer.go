@@ -77,7 +77,7 @@ type Viewer struct {
 }
 
 // ErrResync is returned when a viewer has to start again with a snapshot.
-var ErrResync = errors.New("server: the log does not have what the viewer needs")
+var ErrResync = errors.New("server: the log lacks messages that the viewer needs")
 
 // Next waits for messages after the cursor and advances it. Deltas of one block are joined. The
 // results of two calls are at least [Options.ViewerInterval] apart, so that messages in between are

@@ -60,7 +60,7 @@ func (j *journal) write() error {
 	j.lineStart, j.written, j.stored = 0, j.line, j.core.Line
 	if j.stream.empty() {
 		if err := j.shown.clear(); err != nil {
-			j.logger.Warn("deltas that the log covers were not forgotten", "err", err)
+			j.logger.Warn("deltas that are in the log were not removed", "err", err)
 		}
 	}
 	for _, ev := range j.stream.restart() {
@@ -120,7 +120,7 @@ func (j *journal) publish(items []Item) {
 		return
 	}
 	if err := j.shown.flush(); err != nil {
-		j.logger.Warn("deltas are shown that a crash would lose", "err", err)
+		j.logger.Warn("viewers see deltas that a crash would lose", "err", err)
 	}
 	j.hub.publish(items, func() func() []Item {
 		// Viewers that miss deltas get the current partial text, which belongs to the loop. They

@@ -149,7 +149,7 @@ func (s *Store) append(ctx context.Context, key claude.SessionKey, entries []jso
 			return err
 		}
 	}
-	return errors.New("other writers of the session do not stop")
+	return errors.New("other writers keep writing to the session")
 }
 
 // write publishes a record in parts, each on condition that the session's last message is the one

@@ -174,7 +174,7 @@ func (s *Store) read(ctx context.Context, config jetstream.ConsumerConfig, each 
 		if info, err = consumer.Info(ctx); err != nil || info.NumPending == 0 {
 			return err // the messages were deleted meanwhile
 		}
-		return errors.New("the messages of the stream do not come")
+		return errors.New("the messages of the stream do not arrive")
 	}
 	return nil
 }

@@ -126,7 +126,7 @@ func checkTokens(data string) doctor.Check {
 	dir := filepath.Join(data, remote.ServerDir)
 	t, err := server.ReadTokens(dir)
 	if err != nil {
-		c.Status, c.Detail, c.Fix = doctor.Fail, err.Error(), "start the server, which puts the file aside; tokens have to be made again then"
+		c.Status, c.Detail, c.Fix = doctor.Fail, err.Error(), "start the server, which puts the file aside; then create the tokens again"
 		return c
 	}
 	c.Detail = fmt.Sprintf("%d valid, %d expired", t.Valid, t.Expired)
@@ -163,7 +163,7 @@ func checkStorage(ctx context.Context, s *Settings) doctor.Check {
 	for _, k := range kinds {
 		size, err := k.Measure(ctx)
 		if err != nil {
-			c.Status, c.Detail, c.Fix = doctor.Warn, err.Error(), "look at the rights of the directory"
+			c.Status, c.Detail, c.Fix = doctor.Warn, err.Error(), "check the permissions of the directory"
 			return c
 		}
 		part, over := fmt.Sprintf("%s %d MB", k.Name, (size.Bytes+1<<20-1)>>20), ""

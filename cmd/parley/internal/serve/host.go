@@ -72,7 +72,7 @@ func noInit(pid int, procDir string) (why string) {
 	if err != nil || slices.Contains(inits, strings.TrimSpace(string(name))) {
 		return ""
 	}
-	return fmt.Sprintf("the first process of the container, %q, is no init", strings.TrimSpace(string(name)))
+	return fmt.Sprintf("the first process of the container, %q, is not an init", strings.TrimSpace(string(name)))
 }
 
 // openHost opens the host, if agents run under one. The caller must call end after the server has

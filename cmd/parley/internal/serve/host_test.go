@@ -21,7 +21,7 @@ func TestNoInit(t *testing.T) {
 		{"container with an init", 7, "tini", ""},
 		{"no proc", 7, "", ""},
 		{"container without an init", 1, "parley", "the server is the first process of its container"},
-		{"container with a script", 7, "entry.sh", `the first process of the container, "entry.sh", is no init`},
+		{"container with a script", 7, "entry.sh", `the first process of the container, "entry.sh", is not an init`},
 	} {
 		dir := t.TempDir()
 		if c.first != "" {

@@ -101,7 +101,7 @@ func (r *run) confirm() error {
 	before := r.before
 	r.before = nil
 	if err := before.Serving(); err != nil {
-		return fmt.Errorf("the server before has not waited: %w", err)
+		return fmt.Errorf("the previous server did not wait: %w", err)
 	}
 	return nil
 }
