@@ -45,7 +45,7 @@ func directories(files []file) []string {
 	return slices.Compact(list)
 }
 
-// zip returns the archive for Windows. It does not convert line ends.
+// zip returns the archive for Windows, with its line ends as they are.
 func (r *release) zip(p program) ([]byte, error) {
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)

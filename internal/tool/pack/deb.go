@@ -29,7 +29,7 @@ func (r *release) deb(p program, files []file) ([]byte, error) {
 		fmt.Fprintf(b, "%-16s%-12d%-6d%-6d%-8o%-10d`\n", part.name, r.made.Unix(), 0, 0, 0o100000|part.mode, len(part.body))
 		b.Write(part.body)
 		if b.Len()%2 == 1 {
-			b.WriteByte('\n') // parts begin at even offsets
+			b.WriteByte('\n') // parts begin at even places
 		}
 	}
 	return b.Bytes(), nil

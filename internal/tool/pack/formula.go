@@ -67,6 +67,6 @@ func (r *release) formula(made map[string][]byte) []byte {
 		return nil
 	}
 	var b bytes.Buffer
-	_ = formulaText.Execute(&b, data) // writing to a buffer cannot fail, and the template matches the data
+	_ = formulaText.Execute(&b, data) // a buffer takes everything, and the template fits the data
 	return b.Bytes()
 }

@@ -1,6 +1,5 @@
-// Pack creates release files from the programs of scripts/dist: archives for each system, packages
-// for Debian, Fedora and related systems, a Homebrew formula, and checksums. The same input results
-// in the same bytes.
+// Pack makes what people install from the programs of scripts/dist: archives for each system, packages for Debian and Fedora and their
+// relatives, a Homebrew formula, and checksums. The same input gives the same bytes.
 package main
 
 import (
@@ -20,7 +19,7 @@ type release struct {
 	version string
 	made    time.Time
 	out     string
-	share   []file // files that all programs have in common
+	share   []file // what all programs have in common
 }
 
 // file is one file of a package or an archive.

@@ -62,7 +62,7 @@ func (r *release) installed(p program) []file {
 func compressed(text []byte) []byte {
 	var b bytes.Buffer
 	w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // the level is valid
-	_, _ = w.Write(text)                                  // writing to a buffer cannot fail
+	_, _ = w.Write(text)                                  // a buffer takes everything
 	_ = w.Close()
 	return b.Bytes()
 }
