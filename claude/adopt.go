@@ -15,20 +15,22 @@ import (
 
 // Adoption is a CLI that another process has started and left running under a host.
 type Adoption struct {
-	// Process is the CLI. Its lines begin with the first one of its life.
+	// Process is the CLI. Its lines start with the first line that it wrote.
 	Process spawn.LineProcess
 	// Last is the number of the newest line at the time of the adoption. It includes every line
 	// that the previous process has written.
 	Last uint64
 }
 
-// Adopt returns a client for a CLI that another process has connected to and left, with the options of that. It
-// starts nothing and writes nothing: the lines so far make the client what it was, with its turns, tasks and
-// requests. When the last of them was read, the requests that are open are asked of the callbacks of opts again; each
-// is answered once, whichever process does it. The context bounds the time until the answer to the handshake is read.
-// After an error the CLI is ended.
+// Adopt returns a client for a CLI that another process has connected to, with these options, and
+// left running under a host. It starts no process and sends no message: it restores the turns, the
+// tasks and the requests from the lines so far. After the last of them, the requests that are still
+// open are passed to the callbacks of opts; each is answered once, by either process. The context
+// bounds the time until the answer to the handshake has been read. If Adopt returns an error, it has
+// ended the CLI.
 //
-// Options with a SessionStore or with tool servers of this process are an *[OptionError]: the state of those is lost.
+// Options with a SessionStore or with tool servers of this process are an *[OptionError], because
+// their state ended with the other process.
 func Adopt(ctx context.Context, opts *Options, a Adoption) (*Client, error) {
 	l, err := newLaunch(opts)
 	if err == nil {

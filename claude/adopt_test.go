@@ -322,7 +322,8 @@ func TestAdopt_largePrompt(t *testing.T) {
 	})
 }
 
-// A request that is open when the process dies is answered once, by the next one.
+// TestAdopt_answer checks that a request that is open when the process dies is answered once, by
+// the next process.
 func TestAdopt_answer(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -373,8 +374,8 @@ func TestAdopt_answer(t *testing.T) {
 	}
 }
 
-// A hook that is running when the process ends is run again by the next process, under the same id,
-// and answered once.
+// TestAdopt_hook checks that a hook that is running when the process ends is run again by the next
+// process, under the same id, and answered once.
 func TestAdopt_hook(t *testing.T) {
 	for name, after := range map[string]string{
 		"open":      "",
@@ -420,7 +421,8 @@ func TestAdopt_hook(t *testing.T) {
 	}
 }
 
-// A hook that the process does not have is refused, not answered with an error, which would let the call run.
+// TestAdopt_lostHook checks that the call of a hook that this process does not have is refused. The
+// CLI would treat an error as permission to run the tool.
 func TestAdopt_lostHook(t *testing.T) {
 	for event, want := range map[string]string{
 		"PreToolUse":        `"permissionDecision":"deny"`,
@@ -446,7 +448,7 @@ func TestAdopt_lostHook(t *testing.T) {
 	}
 }
 
-// Without a handshake in its lines a CLI is not adopted, and ends.
+// TestAdopt_noHandshake checks that a CLI whose lines lack the handshake is not adopted, and ends.
 func TestAdopt_noHandshake(t *testing.T) {
 	for name, lines := range map[string][]string{"none": nil, "message": {`{"type":"system","subtype":"status"}`}} {
 		synctest.Test(t, func(t *testing.T) {

@@ -70,7 +70,7 @@ func (l *launch) isolated(env map[string]string) {
 // resumes makes the launch resume one session; "" begins a new one.
 func (l *launch) resumes(id string) { l.Continue, l.Resume = false, id }
 
-// goesOn sets the store key of the resumed session.
+// goesOn sets the store key under which the resumed session continues.
 func (l *launch) goesOn(key SessionKey) { l.stored = key }
 
 // useConfigDir sets the CLI's configuration directory. It does not activate a fixed

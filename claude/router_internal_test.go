@@ -68,8 +68,8 @@ func TestRouterResultOfAnotherPrompt(t *testing.T) {
 	}
 }
 
-// A turn that the CLI begins by itself, with a first message that names no prompt, does not become
-// a turn of the router, even after a prompt was taken.
+// TestRouterInitOfAnotherTurn checks that a turn that the CLI begins by itself, whose first message
+// names no prompt, does not become a turn of the router, even after a prompt was taken.
 func TestRouterInitOfAnotherTurn(t *testing.T) {
 	for name, tt := range map[string]struct {
 		line string

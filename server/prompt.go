@@ -20,7 +20,7 @@ type prompt struct {
 	text            event.JSON // a JSON string; empty for none
 }
 
-// decode decodes parameters. If they consist mostly of text, it keeps their memory.
+// decode decodes parameters. If they consist mostly of text, the result shares their memory.
 func (p *prompt) decode(params []byte) error {
 	var v struct {
 		api.QueryParams

@@ -15,7 +15,7 @@ import (
 // socket is a connection over WebSocket.
 type socket struct {
 	ws    *websocket.Conn
-	rc    *http.ResponseController // of ws
+	rc    *http.ResponseController // controls the response of ws
 	stall time.Duration
 
 	writing sync.Mutex

@@ -83,7 +83,7 @@ type compatWorld struct {
 	program string
 	record  bool
 	vars    map[string]string // of this run
-	old     map[string]string // of the recorded run
+	old     map[string]string // the data of the recorded run
 	socket  *websocket.Conn
 }
 

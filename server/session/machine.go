@@ -51,8 +51,8 @@ type machine struct {
 	left  map[string]*leftAgent
 }
 
-// LinkedPrefix begins the id that replaces the token of a machine that did not join with one,
-// because the server connected to it. No token has such an id.
+// LinkedPrefix is the prefix of the id of a machine without a token, because the server connected
+// to it. No token has such an id.
 const LinkedPrefix = "link:"
 
 // maxMachines limits the machines, maxMachineName the bytes of a name.

@@ -38,7 +38,7 @@ type archiveFlag struct{ dir string }
 func (f *archiveFlag) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.dir, "archive", "", "the `directory` of the archive (default $PARLEY_ARCHIVE, else parley/archive with the user's data)")
 	if err := cmd.MarkFlagDirname("archive"); err != nil {
-		panic(err) // the flag is there
+		panic(err) // the flag exists
 	}
 }
 

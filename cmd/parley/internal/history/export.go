@@ -32,7 +32,7 @@ func newSessionsExport(code *int) *cobra.Command {
 			fs.BoolVar(&opts.NoSubagents, "no-subagents", false, "without subagents")
 			values := []string{string(export.Markdown), string(export.HTML), string(export.JSON)}
 			if err := cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
-				panic(err) // the flag is there
+				panic(err) // the flag exists
 			}
 		},
 		run: func(w *sessionWork, args []string) error {

@@ -29,7 +29,7 @@ func (f *finderFlags) register(cmd *cobra.Command) {
 	fs.StringVar(&f.until, "until", "", "up to this `date`, which is included, or so long ago")
 	fs.BoolVar(&f.noPrograms, "no-programs", false, "without sessions that programs began")
 	if err := cmd.MarkFlagDirname("dir"); err != nil {
-		panic(err) // the flag is there
+		panic(err) // the flag exists
 	}
 }
 

@@ -89,7 +89,7 @@ func (c sessionCommand) command(code *int) *cobra.Command {
 	}
 	fs.BoolVar(&f.noColor, "no-color", false, "no colours")
 	if err := cmd.MarkFlagDirname("config-dir"); err != nil {
-		panic(err) // the flag is there
+		panic(err) // the flag exists
 	}
 	return cmd
 }

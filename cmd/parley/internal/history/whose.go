@@ -35,7 +35,7 @@ func (f *Whose) Register(cmd *cobra.Command) {
 	fs.StringVar(&f.CodexHome, "codex-home", "", "the home `directory` of Codex (default $CODEX_HOME, else ~/.codex); with it or with --config-dir alone, only that agent's")
 	CompleteValues(cmd, "agent", []string{Claude, Codex})
 	if err := cmd.MarkFlagDirname("codex-home"); err != nil {
-		panic(err) // the flag is there
+		panic(err) // the flag exists
 	}
 }
 

@@ -41,7 +41,8 @@ func checkNATS(ctx context.Context, s *Settings, monitors []string, owner int) d
 	return c
 }
 
-// lostInPowerCut describes what a power cut can lose with a sync interval. By default the interval is two minutes.
+// lostInPowerCut describes the data that a power cut can lose with a sync interval. By default the
+// interval is two minutes.
 func lostInPowerCut(interval time.Duration, byDefault bool) string {
 	text := fmt.Sprintf("a power cut can lose what was acknowledged in the last %v", interval)
 	if byDefault {

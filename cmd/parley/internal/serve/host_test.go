@@ -9,7 +9,7 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/doctor"
 )
 
-// TestNoInit checks for which process 1 of a container agents cannot survive the server.
+// TestNoInit checks in which containers process 1 prevents agents from surviving the server.
 func TestNoInit(t *testing.T) {
 	for _, c := range []struct {
 		name  string
