@@ -16,7 +16,7 @@ func thisBuild() build.Info { return build.Running(version, commit) }
 
 func newVersion() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "version [flags]", Short: "Print the version, the commit, and what it was built with", Args: term.NoArguments, DisableFlagsInUseLine: true,
+		Use: "version [flags]", Short: "Print the version, the commit and the build environment", Args: term.NoArguments, DisableFlagsInUseLine: true,
 		Example: "  parley version\n  parley version --json | jq -r .commit",
 	}
 	asJSON := cmd.Flags().Bool("json", false, "print a JSON object")

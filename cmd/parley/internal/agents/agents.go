@@ -36,7 +36,7 @@ const (
 )
 
 // KeepHelp is the help text of the flag --keep-children.
-const KeepHelp = "leave what agents start in the background, such as development servers, running when they end"
+const KeepHelp = "when an agent ends, keep its background processes running, such as development servers"
 
 // Set holds the agents that a server offers.
 type Set struct {

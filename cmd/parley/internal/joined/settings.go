@@ -37,15 +37,15 @@ type Settings struct {
 func (f *Settings) Register(p *pflag.FlagSet) {
 	p.StringVar(&f.name, "name", "", "name of this machine at the server (default: its host name)")
 	p.StringArrayVar(&f.labels, "label", nil, "text that the server shows with this machine; repeatable")
-	p.StringArrayVar(&f.dirs, "dir", nil, "directory that agents may run in, with all below it; repeatable (default: the current one)")
-	p.StringVar(&f.maxMode, "max-mode", DefaultMode, "permission mode that no agent exceeds: "+strings.Join(MaxModes, ", "))
-	p.StringVar(&f.sandbox, "sandbox", "none", "box that all agents run in, whatever the server asks: bwrap or none. Its network is that of this machine")
-	p.IntVar(&f.slots, "slots", 0, "agents that run at once (default: no limit)")
-	p.StringVar(&f.tokenFile, "token-file", "", "file with the token, which only its owner can read (default: PARLEY_TOKEN, a line of standard input, or the one of an earlier code)")
-	p.StringVar(&f.cli, "cli", "", "the claude program (default: the one that is installed)")
+	p.StringArrayVar(&f.dirs, "dir", nil, "directory in which, and below which, agents may run; repeatable (default: the current one)")
+	p.StringVar(&f.maxMode, "max-mode", DefaultMode, "maximum permission mode of agents: "+strings.Join(MaxModes, ", "))
+	p.StringVar(&f.sandbox, "sandbox", "none", "box for all agents, regardless of the server: bwrap or none. Its network is that of this machine")
+	p.IntVar(&f.slots, "slots", 0, "maximum number of concurrent agents (default: no limit)")
+	p.StringVar(&f.tokenFile, "token-file", "", "file with the token, readable only by its owner (default: PARLEY_TOKEN, a line of standard input, or the token of an earlier code)")
+	p.StringVar(&f.cli, "cli", "", "the claude program (default: the installed one)")
 	p.StringArrayVar(&f.passEnv, "pass-env", nil, "further variable that agents get; NAME* is a prefix; repeatable")
-	p.StringArrayVar(&f.trustGit, "trust-git", nil, "hash, as standard error has it, of programs in a repository's git configuration that git may run; repeatable")
-	p.BoolVar(&f.stdio, "stdio", false, "serve a server that has started this command, as --ssh of parley serve does, over standard input and output; URL is its id")
+	p.StringArrayVar(&f.trustGit, "trust-git", nil, "hash, as printed on standard error, of programs in a repository's git configuration that git may run; repeatable")
+	p.BoolVar(&f.stdio, "stdio", false, "serve the server that started this command over standard input and output, as with parley serve --ssh; URL is its id")
 	p.StringVar(&f.data, "data", remote.DefaultData(), "directory for the host of the agents")
 }
 

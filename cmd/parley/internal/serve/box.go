@@ -24,11 +24,11 @@ type boxFlags struct {
 }
 
 func (f *boxFlags) register(p *pflag.FlagSet) {
-	p.StringVar(&f.kind, "sandbox", "none", "box that all agents run in: bwrap, docker, podman or none; with none, a session can ask for bwrap")
+	p.StringVar(&f.kind, "sandbox", "none", "box for all agents: bwrap, docker, podman or none; with none, a session can request bwrap")
 	p.StringVar(&f.image, "sandbox-image", "", "image of the containers of --sandbox docker and podman; it is not downloaded")
 	p.StringVar(&f.network, "sandbox-network", "off", "network in a box: off, allow for the hosts of --sandbox-allow, or on; off and allow need an API key (--api-key-file)")
-	p.StringArrayVar(&f.allow, "sandbox-allow", nil, "host that agents in a box reach over TLS with --sandbox-network allow: HOST, HOST:PORT or *.HOST; repeatable")
-	p.StringArrayVar(&f.caches, "sandbox-cache", nil, "directory that agents in a box can change; repeatable")
+	p.StringArrayVar(&f.allow, "sandbox-allow", nil, "host that agents in a box can reach over TLS with --sandbox-network allow: HOST, HOST:PORT or *.HOST; repeatable")
+	p.StringArrayVar(&f.caches, "sandbox-cache", nil, "directory that agents in a box can write; repeatable")
 }
 
 // check returns an error for unknown values.
