@@ -106,7 +106,10 @@ for (const [what, least] of [
     assert.ok(rows.length > least, `${rows.length} rows`);
     assert.deepEqual(noise(rows), []);
     // Unknown is data: the page and the server agree on it, and the events have it.
-    const [mine, its] = await Promise.all([foldedState(page, id), serverState(page, id)].map(async (s) => JSON.stringify(JSON.parse(await s, lasting))));
+    // The last events may arrive between the two reads.
+    const states = () => Promise.all([foldedState(page, id), serverState(page, id)].map(async (s) => JSON.stringify(JSON.parse(await s, lasting))));
+    let [mine, its] = await states();
+    for (const end = Date.now() + 10_000; mine !== its && Date.now() < end; [mine, its] = await states()) await page.waitForTimeout(50);
     assert.equal(mine, its);
     if (what.includes("varied")) await amongEvents(page, "quantum_leap");
     assert.deepEqual(page.faults, []);
