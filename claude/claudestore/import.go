@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -147,52 +146,35 @@ func (im *importer) append(ctx context.Context, key claude.SessionKey, batch []j
 
 // subagents appends the transcripts below a session, each followed by its metadata.
 func (im *importer) subagents(ctx context.Context, session string, key claude.SessionKey) error {
-	root := filepath.Join(session, "subagents")
-	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case errors.Is(err, fs.ErrNotExist) && path == root:
-			return nil
-		case err != nil:
-			return err
-		case !d.Type().IsRegular() || filepath.Ext(path) != ".jsonl":
-			return nil
-		}
-		path = strings.TrimSuffix(path, ".jsonl")
-		rel, err := filepath.Rel(session, path)
-		if err != nil {
+	subpaths, err := subagentsIn(session)
+	if err != nil {
+		return err
+	}
+	for _, key.Subpath = range subpaths {
+		path := filepath.Join(session, filepath.FromSlash(key.Subpath))
+		if err := im.transcript(ctx, path+".jsonl", key); err != nil {
 			return err
 		}
-		sub := key
-		sub.Subpath = filepath.ToSlash(rel)
-		if err := im.transcript(ctx, path+".jsonl", sub); err != nil {
+		if err := im.metadata(ctx, path+".meta.json", key); err != nil {
 			return err
 		}
-		return im.metadata(ctx, path+".meta.json", sub)
-	})
+	}
+	return nil
 }
 
 // maxMetadata limits the size of a metadata file of a transcript.
 const maxMetadata = 16 << 20
 
 func (im *importer) metadata(ctx context.Context, file string, key claude.SessionKey) error {
-	text, err := regularfile.Read(file, maxMetadata)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
+	entry, err := readMetadata(file)
 	if err != nil {
 		return err
 	}
-	var meta map[string]json.RawMessage
-	if json.Unmarshal(text, &meta) != nil || meta == nil {
-		if im.skipped != nil {
+	if entry == nil {
+		if _, err := os.Stat(file); err == nil && im.skipped != nil {
 			im.skipped(file, 1)
 		}
 		return nil
-	}
-	meta["type"] = json.RawMessage(`"agent_metadata"`)
-	entry, err := json.Marshal(meta)
-	if err != nil {
-		return err
 	}
 	return im.append(ctx, key, []json.RawMessage{entry})
 }

@@ -67,8 +67,7 @@ func TestStore(t *testing.T) {
 	})
 }
 
-// TestStore_text checks that the text of entries is unchanged, including an entry that is larger
-// than a message of NATS.
+// TestStore_text keeps the text of entries, also of one that is larger than a message of NATS.
 func TestStore_text(t *testing.T) {
 	js := connect(t)
 	s := open(t, js, "")
@@ -91,8 +90,7 @@ func TestStore_text(t *testing.T) {
 	}
 }
 
-// TestStore_writers appends to one session from several stores at once: each entry is stored once,
-// and the entries of each store are in order.
+// TestStore_writers lets stores append to one session at the same time: each entry is there once, and those of each writer are in order.
 func TestStore_writers(t *testing.T) {
 	js := connect(t)
 	const writers, appends = 4, 10
@@ -132,8 +130,7 @@ func TestStore_writers(t *testing.T) {
 	}
 }
 
-// TestStore_cut reads a transcript whose last writer stopped in the middle of a record: the
-// incomplete record is ignored, and the next one is not.
+// TestStore_cut reads a transcript whose last writer has ended in the middle of a record: the record does not count, and the next one does.
 func TestStore_cut(t *testing.T) {
 	js := connect(t)
 	s := open(t, js, "")
@@ -179,7 +176,7 @@ func TestStore_cut(t *testing.T) {
 	}
 }
 
-// TestStore_full checks the errors of a full stream and of an ended context.
+// TestStore_full reports a stream without room, and a context that has ended.
 func TestStore_full(t *testing.T) {
 	js := connect(t)
 	s, err := nats.Open(t.Context(), js, nats.Options{MaxBytes: 10 << 10})
