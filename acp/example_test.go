@@ -7,7 +7,7 @@ import (
 	"github.com/seed7221b0f9/parley/acp"
 )
 
-// Encode a block of text as it is in a prompt.
+// A block of text as a prompt has it.
 func ExampleTextBlock() {
 	text, err := json.Marshal(acp.TextBlock("hello"))
 	fmt.Println(string(text), err)

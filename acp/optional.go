@@ -2,8 +2,8 @@ package acp
 
 import "encoding/json"
 
-// Optional is a member that can be absent, null or have a value. The zero value is absent. In an
-// update, an absent member leaves the previous value unchanged, and null removes it.
+// Optional is a member that can be absent, null or have a value. The zero value is absent:
+// in an update it leaves what was there before, and null takes it away.
 type Optional[T any] struct {
 	value T
 	state byte // 0 absent, 1 null, 2 a value
@@ -35,8 +35,8 @@ func (o Optional[T]) Or(other T) T {
 	return other
 }
 
-// IsZero reports whether the member is absent. Because of it omitzero omits an absent member and
-// keeps null.
+// IsZero reports whether the member is absent. It makes the option omitzero leave it out, but
+// not null.
 func (o Optional[T]) IsZero() bool { return o.state == 0 }
 
 // IsNull reports whether the member is present and null, as opposed to absent or set to a
@@ -46,7 +46,8 @@ func (o Optional[T]) IsNull() bool { return o.state == 1 }
 // IsSet reports whether the member has a value, as opposed to being null or absent.
 func (o Optional[T]) IsSet() bool { return o.state == 2 }
 
-// MarshalJSON writes the value, or null if the member has none. omitzero omits an absent member.
+// MarshalJSON writes the value, or null where there is none. An absent member is left out by
+// omitzero.
 func (o Optional[T]) MarshalJSON() ([]byte, error) {
 	if o.state != 2 {
 		return []byte("null"), nil

@@ -11,7 +11,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/tape"
 )
 
-// again decodes a text into v and encodes it, and checks that the JSON is the same.
+// again decodes a text into v, encodes it, and compares the two as JSON.
 func again(t *testing.T, text string, v any) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(text), v); err != nil {
@@ -29,7 +29,8 @@ func again(t *testing.T, text string, v any) {
 	}
 }
 
-// TestNothingIsLost decodes and encodes values with unknown members and variants.
+// TestNothingIsLost sends values with members and variants that are not known through the
+// types.
 func TestNothingIsLost(t *testing.T) {
 	for _, text := range []string{
 		`{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"<&>","new":[1]},"messageId":"m","later":{"a":null}},"_meta":{"k":1},"x":true}`,
@@ -44,7 +45,7 @@ func TestNothingIsLost(t *testing.T) {
 	again(t, `{"cwd":"/","mcpServers":[{"name":"a","command":"/b","args":[],"env":[],"x":1},{"type":"http","name":"h","url":"u","headers":[]},{"type":"quic","q":1}]}`, new(acp.NewSessionRequest))
 }
 
-// TestRecordedLines decodes and encodes every recorded line of both sides.
+// TestRecordedLines sends every recorded line of both sides through the types.
 func TestRecordedLines(t *testing.T) {
 	params := map[string]func() any{
 		"session/update":             func() any { return new(acp.SessionNotification) },

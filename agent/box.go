@@ -1,15 +1,14 @@
 package agent
 
-// Boxable is implemented by a provider that supports [Options.Box].
+// Boxable is implemented by a provider that starts its agents with [Options.Box].
 type Boxable interface {
-	// BoxNeeds returns the paths that an agent with these options needs in its box, in addition to
-	// its directories.
+	// BoxNeeds returns what an agent with these options needs in its box besides its directories.
 	BoxNeeds(opts Options) BoxNeeds
 }
 
 // BoxNeeds are paths that an agent uses.
 type BoxNeeds struct {
-	Empty  []string // directories that it writes to and that are not read later
+	Empty  []string // directories that it writes to and that nobody reads later
 	Write  []string // directories with files that the server reads later, such as transcripts
 	Logins []string // files that hold a login, which may not exist
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/e2e"
 )
 
-// TestMain runs the tests. Started again as a child, it becomes a program that measures another
-// one, or one that is measured.
+// TestMain makes this program, when it is started again, one that measures another, or one that is
+// measured.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == measuredCommand {
 		if err := runMeasured(os.Args[2:]); err != nil {

@@ -15,22 +15,19 @@ import (
 
 // Adoption is a CLI that another process has started and left running under a host.
 type Adoption struct {
-	// Process is the CLI. Its lines start with the first line that it wrote.
+	// Process is the CLI. Its lines begin with the first one of its life.
 	Process spawn.LineProcess
-	// Last is the number of the newest line at the time of the adoption. It includes every line
-	// that the previous process has written.
+	// Last is the number of the last line that there is now. What the process before has written is not after it.
 	Last uint64
 }
 
-// Adopt returns a client for a CLI that another process has connected to, with these options, and
-// left running under a host. It starts no process and sends no message: it restores the turns, the
-// tasks and the requests from the lines so far. After the last of them, the requests that are still
-// open are passed to the callbacks of opts; each is answered once, by either process. The context
-// bounds the time until the answer to the handshake has been read. If Adopt returns an error, it has
-// ended the CLI.
+// Adopt returns a client for a CLI that another process has connected to and left, with the options of that. It
+// starts nothing and writes nothing: the lines so far make the client what it was, with its turns, tasks and
+// requests. When the last of them was read, the requests that are open are asked of the callbacks of opts again; each
+// is answered once, whichever process does it. The context bounds the time until the answer to the handshake is read.
+// After an error the CLI is ended.
 //
-// Options with a SessionStore or with tool servers of this process are an *[OptionError], because
-// their state ended with the other process.
+// Options with a SessionStore or with tool servers of this process are an *[OptionError]: the state of those is lost.
 func Adopt(ctx context.Context, opts *Options, a Adoption) (*Client, error) {
 	l, err := newLaunch(opts)
 	if err == nil {
@@ -74,7 +71,7 @@ func Adopt(ctx context.Context, opts *Options, a Adoption) (*Client, error) {
 	return c, nil
 }
 
-// adoptError returns the reason why the past lines do not restore a client, or nil.
+// adoptError is why the lines of the past make no client, nil if they do.
 func (c *Client) adoptError(ctx context.Context) (err error) {
 	var ended bool
 	c.s.update(func(st *sessionState) { err, ended = st.handshake.err, st.handshake.ended })
@@ -90,7 +87,7 @@ func (c *Client) adoptError(ctx context.Context) (err error) {
 	return nil
 }
 
-var errNoHandshake = errors.New("the lines of the CLI lack the handshake")
+var errNoHandshake = errors.New("the lines of the CLI have no handshake")
 
 // adoptable returns an error for options whose state ends with the process.
 func (l *launch) adoptable() error {
@@ -103,7 +100,7 @@ func (l *launch) adoptable() error {
 	return nil
 }
 
-// adopt connects to a running CLI.
+// adopt connects to a CLI that runs.
 func (t *processTransport) adopt(ctx context.Context, p spawn.LineProcess) (*lineConn, error) {
 	sup, err := proc.Start(ctx, spawn.Command{}, t.procOptions(proc.Adopted(p)))
 	if err != nil {
@@ -115,7 +112,7 @@ func (t *processTransport) adopt(ctx context.Context, p spawn.LineProcess) (*lin
 // past records that a line was read. After the last line of an earlier process, it asks open requests again.
 func (r *reader) past(number uint64) {
 	if r.until > 0 && number >= r.until {
-		r.tap(entry{number: r.until}, inputLine) // of either direction
+		r.tap(entry{number: r.until}, inputLine) // whatever the last line was, it is the last one
 		r.until = 0
 		r.requireHandshake()
 		r.s.mux.Release()
@@ -124,7 +121,7 @@ func (r *reader) past(number uint64) {
 	}
 }
 
-// requireHandshake fails the handshake if the past lines do not contain its start.
+// requireHandshake ends the handshake if the lines of the past have not begun one.
 func (r *reader) requireHandshake() {
 	begun := r.initialized
 	r.s.update(func(st *sessionState) { begun = begun || st.handshake.ended })
@@ -133,7 +130,7 @@ func (r *reader) requireHandshake() {
 	}
 }
 
-// tap passes a line that is not a message to the receivers of all lines.
+// tap gives a line that is no message to those who take every line.
 func (r *reader) tap(e entry, kind lineKind) {
 	if e.number == 0 {
 		return
@@ -149,8 +146,7 @@ func (s *session) turns() (turns *router) {
 	return turns
 }
 
-// wrote processes a line that was written to the CLI. It only reports the lines of this process,
-// because writing them has already updated the state.
+// wrote takes a line to the CLI into account. Lines of this process have their effect already.
 func (r *reader) wrote(e entry) {
 	if e.text == "" {
 		return
@@ -193,19 +189,17 @@ func (r *reader) prompted(uuid string) {
 type Line struct {
 	// Number counts the lines of both directions together.
 	Number uint64
-	// Input is true for a line to the CLI, false for a line of the CLI.
+	// Input is set for a line to the CLI.
 	Input bool
-	// Message is the decoded message. It is nil for a line to the CLI and for a line of the control
-	// protocol.
+	// Message is the message of the line, nil for a line to the CLI and for one of the control protocol.
 	Message Message
-	// Text is the line without its line feed.
+	// Text is the line.
 	Text string
 }
 
-// Lines yields all lines, in both directions, of a CLI that runs under a host: either
-// [Options.Spawner] starts a [spawn.LineProcess], or [Adopt] made the client, and then Lines begins
-// with the past lines. Without a host the lines have no numbers, and lines to the CLI are missing.
-// A caller uses either Lines or [Client.Messages], not both.
+// Lines yields every line, of both directions, of a CLI that runs under a host: the client's [Options.Spawner]
+// starts a [spawn.LineProcess], or the client was made by [Adopt], whose Lines begin with those of the past. It is
+// [Client.Messages] otherwise; a client is asked for one of the two. Lines without a number have no host.
 func (c *Client) Lines(ctx context.Context) iter.Seq2[Line, error] {
 	box := c.lines
 	if box == nil {
@@ -239,8 +233,7 @@ func (e entry) line() Line {
 	return l
 }
 
-// refusal answers a call of a hook that this process does not have. It refuses the call, because
-// after an error the CLI would run it.
+// refusal answers a hook that this process does not have. An error would let the call run.
 func refusal(in message.JSON) []byte {
 	const why = "Parley was started again, and has no hook for this"
 	var input struct {

@@ -22,8 +22,7 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// keptProcess is a CLI under a host that keeps its lines. Each write to the CLI becomes a separate
-// line.
+// keptProcess is a CLI whose lines a host keeps. What is written to it becomes a line of its own.
 type keptProcess struct {
 	t *testing.T
 
@@ -97,13 +96,13 @@ func (p *keptProcess) Wait() (spawn.ExitStatus, error) {
 	return spawn.ExitStatus{}, nil
 }
 
-// kindless is an input that supports only Close.
+// kindless is an input that is only closed.
 type kindless struct{ p *keptProcess }
 
 func (k kindless) Write([]byte) (int, error) { return 0, errors.New("a line without an id") }
 func (k kindless) Close() error              { k.p.end(); return nil }
 
-// recordedLines returns the lines of a recording in both directions, or nil if it has several CLIs.
+// recordedLines are the lines of a recording of one CLI in both directions, nil if it has several CLIs.
 func recordedLines(t *testing.T, scenario string) (lines []spawn.Line) {
 	dir := filepath.Join(corpus(t), scenario)
 	text, err := os.ReadFile(filepath.Join(dir, "timeline.jsonl"))
@@ -112,7 +111,7 @@ func recordedLines(t *testing.T, scenario string) (lines []spawn.Line) {
 	}
 	files := map[string][]string{}
 	for direction, name := range map[string]string{"in": "stdin.jsonl", "out": "stdout.jsonl"} {
-		data, _ := os.ReadFile(filepath.Join(dir, name)) // a missing file is empty
+		data, _ := os.ReadFile(filepath.Join(dir, name)) // one that is missing is empty
 		files[direction] = strings.Split(string(data), "\n")
 	}
 	for line := range strings.Lines(string(text)) {
@@ -130,7 +129,7 @@ func recordedLines(t *testing.T, scenario string) (lines []spawn.Line) {
 	return lines
 }
 
-// openAt returns the subtypes of the CLI's requests that are open after the first lines.
+// openAt are the requests of the CLI that are open after the first lines, by their subtypes.
 func openAt(lines []spawn.Line) map[string]string {
 	open := map[string]string{}
 	for _, l := range lines {
@@ -142,7 +141,7 @@ func openAt(lines []spawn.Line) map[string]string {
 				RequestID string `json:"request_id"`
 			}
 		}
-		_ = json.Unmarshal(l.Text, &m) // a line that is not JSON is not a request
+		_ = json.Unmarshal(l.Text, &m) // a line that is no JSON is no request
 		switch {
 		case !l.Input && m.Type == "control_request":
 			open[m.RequestID] = m.Request.Subtype
@@ -155,7 +154,7 @@ func openAt(lines []spawn.Line) map[string]string {
 	return open
 }
 
-// handshakeEnd returns the number of the answer to initialize, or 0 if there is none.
+// handshakeEnd is the number of the answer to initialize, 0 if there is none.
 func handshakeEnd(lines []spawn.Line) uint64 {
 	id := ""
 	for _, l := range lines {
@@ -185,7 +184,7 @@ type adopted struct {
 	Tools            []string
 	Info             string
 	Numbers          []uint64 // of the lines that Lines yields
-	asked, unanswers []string // requests that callbacks got, and those that the client answered without a callback
+	asked, unanswers []string // requests that callbacks were asked, and that were answered by itself
 }
 
 // adoptAt adopts a CLI after the first n lines of a recording and then gives it the others.
@@ -264,8 +263,8 @@ func (a *adopted) checkAsked(t *testing.T, p *keptProcess, open map[string]strin
 	a.asked, p.written = nil, nil
 }
 
-// A client that is restored from the lines of another client equals it, wherever the lines are
-// split, and passes open requests to the callbacks again.
+// A client that is restored from the lines of another equals it, wherever the lines are split, and asks open requests
+// again.
 func TestAdopt(t *testing.T) {
 	hermeticProcess(t)
 	names := scenarios(t)
@@ -300,8 +299,7 @@ func TestAdopt(t *testing.T) {
 	}
 }
 
-// TestAdopt_largePrompt checks that a large prompt, which a process without a host gets in parts,
-// reaches a host as one line with one id.
+// TestAdopt_largePrompt checks that a prompt that is written in parts elsewhere reaches a host as one line with one id.
 func TestAdopt_largePrompt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newKept(t, nil)
@@ -322,13 +320,12 @@ func TestAdopt_largePrompt(t *testing.T) {
 	})
 }
 
-// TestAdopt_answer checks that a request that is open when the process dies is answered once, by
-// the next process.
+// A request that is open when the process dies is answered once, by the next one.
 func TestAdopt_answer(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
-		after []spawn.Line // the lines that the previous process wrote after it
-		want  int          // answers that the next process writes
+		after []spawn.Line // what the process before has written of it
+		want  int          // answers that the next one writes
 	}{
 		{"open", nil, 1},
 		{"answered", []spawn.Line{{Input: true, Text: []byte(`{"type":"control_response","response":{"subtype":"success","request_id":"r1","response":{"behavior":"deny","message":"no"}}}`)}}, 0},
@@ -374,8 +371,7 @@ func TestAdopt_answer(t *testing.T) {
 	}
 }
 
-// TestAdopt_hook checks that a hook that is running when the process ends is run again by the next
-// process, under the same id, and answered once.
+// A hook that is open when the process ends is run again by the next one, under the id that the CLI was given, and answered once.
 func TestAdopt_hook(t *testing.T) {
 	for name, after := range map[string]string{
 		"open":      "",
@@ -421,8 +417,7 @@ func TestAdopt_hook(t *testing.T) {
 	}
 }
 
-// TestAdopt_lostHook checks that the call of a hook that this process does not have is refused. The
-// CLI would treat an error as permission to run the tool.
+// A hook that the process does not have is refused, not answered with an error, which would let the call run.
 func TestAdopt_lostHook(t *testing.T) {
 	for event, want := range map[string]string{
 		"PreToolUse":        `"permissionDecision":"deny"`,
@@ -448,7 +443,7 @@ func TestAdopt_lostHook(t *testing.T) {
 	}
 }
 
-// TestAdopt_noHandshake checks that a CLI whose lines lack the handshake is not adopted, and ends.
+// Without a handshake in its lines a CLI is not adopted, and ends.
 func TestAdopt_noHandshake(t *testing.T) {
 	for name, lines := range map[string][]string{"none": nil, "message": {`{"type":"system","subtype":"status"}`}} {
 		synctest.Test(t, func(t *testing.T) {

@@ -70,7 +70,7 @@ func (l *launch) isolated(env map[string]string) {
 // resumes makes the launch resume one session; "" begins a new one.
 func (l *launch) resumes(id string) { l.Continue, l.Resume = false, id }
 
-// goesOn sets the store key under which the resumed session continues.
+// goesOn sets the store key of the resumed session.
 func (l *launch) goesOn(key SessionKey) { l.stored = key }
 
 // useConfigDir sets the CLI's configuration directory. It does not activate a fixed
@@ -87,11 +87,10 @@ func (l *launch) useConfigDir(dir string) {
 	}
 }
 
-// forks makes the launch continue the resumed session as a new session.
+// forks makes the launch write a new session with the content of the resumed one.
 func (l *launch) forks() { l.ForkSession = true }
 
-// registered takes the ids of hooks from the handshake that the previous process wrote, before this
-// process answers the CLI's requests.
+// registered takes the ids of hooks from the handshake of another process, before the CLI's requests are answered.
 func (l *launch) registered(line string) {
 	var m struct {
 		Request struct {

@@ -16,18 +16,17 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// lineConn is the connection to a process under a host that numbers and keeps its lines. The host
-// also sends back the lines that were written to the CLI, in their place among the CLI's lines.
+// lineConn speaks with a process whose lines a host counts and keeps. What is written to the CLI comes back between the
+// lines that it writes.
 type lineConn struct {
 	*processConn
 	lines   spawn.LineProcess
 	maxLine int
-	last    spawn.Line // the last line that was read
+	last    spawn.Line // the one that was read last
 	n       int
 }
 
-// withLines wraps a connection to read and write numbered lines; it returns c unchanged if lines is
-// nil.
+// withLines makes a connection one that reads and writes numbered lines, if the process has them.
 func withLines(c *processConn, lines spawn.LineProcess, l *launch) Conn {
 	if lines == nil {
 		return c
@@ -66,8 +65,7 @@ func (c *lineConn) readLine(ctx context.Context) (ndjson.Line, error) {
 
 func (c *lineConn) reads() int { return c.n }
 
-// Write writes a line under its id. An answer or a prompt has the same id each time it is written,
-// so that it reaches the CLI once.
+// Write writes a line under an id that is the same whenever it is written: an answer reaches the CLI once, and a prompt too.
 func (c *lineConn) Write(ctx context.Context, line json.RawMessage) error {
 	limit := deadline.Or(c.writeTime, defaultWrite)
 	ctx, cancel := deadline.With(ctx, limit, os.ErrDeadlineExceeded)
@@ -79,13 +77,12 @@ func (c *lineConn) Write(ctx context.Context, line json.RawMessage) error {
 	return err
 }
 
-// writeParts joins the parts and writes them as one line, because the host numbers whole lines.
+// writeParts writes a line in one piece: the host numbers whole lines.
 func (c *lineConn) writeParts(ctx context.Context, parts iter.Seq[[]byte]) error {
 	return c.Write(ctx, promptLine{parts: parts}.text())
 }
 
-// lineID returns the id of a line to the CLI, derived from the request that it answers or from the
-// prompt's uuid, or else random.
+// lineID names a line to the CLI.
 func lineID(line string) string {
 	id := ""
 	if answered := control.AnswerID(line); answered != "" {
@@ -101,7 +98,7 @@ func lineID(line string) string {
 	return id
 }
 
-// processOf returns the process of a connection, or nil if it has none on this machine.
+// processOf is the process of a connection, nil if there is none here.
 func processOf(c wire) *processConn {
 	switch c := c.(type) {
 	case *processConn:

@@ -163,7 +163,7 @@ func (r *callRunner) wait(event string) {
 	}
 }
 
-// start is called with the handle that the call has returned.
+// start reports that the call has returned its handle.
 func (r *callRunner) start(send func(message.UserInput) error) {
 	r.started.Do(func() {
 		r.send = send

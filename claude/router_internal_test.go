@@ -68,8 +68,8 @@ func TestRouterResultOfAnotherPrompt(t *testing.T) {
 	}
 }
 
-// TestRouterInitOfAnotherTurn checks that a turn that the CLI begins by itself, whose first message
-// names no prompt, does not become a turn of the router, even after a prompt was taken.
+// A turn that the CLI begins by itself, with a first message that names no prompt, is none of the router's
+// turns, even after a prompt was taken.
 func TestRouterInitOfAnotherTurn(t *testing.T) {
 	for name, tt := range map[string]struct {
 		line string
@@ -159,14 +159,13 @@ func TestPastIsBounded(t *testing.T) {
 	for i := range keptPast + 10 {
 		p.add(strconv.Itoa(i))
 	}
-	p.add("12") // already in the list
+	p.add("12") // is there already
 	if len(p.ids) != keptPast || len(p.order) != keptPast || p.ids["9"] || !p.ids["10"] || !p.ids[strconv.Itoa(keptPast+9)] {
 		t.Errorf("%d ids, %d in order, the first is %s", len(p.ids), len(p.order), p.order[0])
 	}
 }
 
-// The hooks of finished calls are limited too. A call with an unanswered hook is kept, regardless
-// of their number.
+// So are the hooks of finished calls. A call with an unanswered hook is kept, regardless of their number.
 func TestPermissionHooksAreBounded(t *testing.T) {
 	var h permissionHooks
 	for i := range maxPermissionCalls + 10 {

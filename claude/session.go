@@ -61,7 +61,7 @@ type session struct {
 // sessionState is the mutable state of a session. It changes only inside update. Separate
 // pure types make the decisions: handshake, runEnd, taskTable.
 type sessionState struct {
-	// rebuilding is true until an adopted session has read the past lines
+	// rebuilding is set until an adopted session has read the lines of the past.
 	rebuilding bool
 
 	cause    error // the first cause with which the session was stopped
@@ -194,7 +194,7 @@ func (s *session) sendOnly(ctx context.Context, request []byte) error {
 	return err
 }
 
-// run starts the goroutines of a connected session and its handshake.
+// run starts the goroutines of a session that is connected, and its handshake.
 func (s *session) run(ctx context.Context, request []byte) {
 	end := s.begin(&reader{s: s})
 	s.initialize(ctx, request)
@@ -202,8 +202,7 @@ func (s *session) run(ctx context.Context, request []byte) {
 	end()
 }
 
-// begin starts the goroutines of a connected session. The caller must call end when it starts no
-// more goroutines from outside of them.
+// begin starts the goroutines of a session that is connected. end is called when no other is started from outside of them.
 func (s *session) begin(r *reader) (end func()) {
 	s.work.Go(r.run)
 	if s.guard != nil && s.guard.on {

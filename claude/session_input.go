@@ -24,8 +24,8 @@ func (s *session) send(ctx context.Context, line []byte) error {
 	return s.sent(ctx, s.conn.Write(ctx, json.RawMessage(line)))
 }
 
-// sent returns the error of writing a line. If the CLI no longer reads, it waits a short time for
-// the reason and returns that.
+// sent returns the error of writing a line. When the CLI no longer reads, that is the reason for it, if it
+// is known soon.
 func (s *session) sent(ctx context.Context, err error) error {
 	if err == nil || !peerGone(err) {
 		return err
@@ -62,10 +62,10 @@ func (s *session) whyGone() (why error, known bool) {
 	return why, known
 }
 
-// promptLine is the line of a prompt: in one piece, or in parts if it is large.
+// promptLine is the line of a prompt: in one place, or in parts if it is large.
 type promptLine struct {
 	whole []byte
-	parts iter.Seq[[]byte] // nil for a line in one piece
+	parts iter.Seq[[]byte] // nil for a line in one place
 }
 
 func (l promptLine) text() []byte {
@@ -79,7 +79,7 @@ func (l promptLine) text() []byte {
 	return all
 }
 
-// prompt writes one prompt and returns an error if it could not be written.
+// prompt writes one prompt.
 func (s *session) prompt(ctx context.Context, line promptLine) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -172,8 +172,7 @@ func (s *session) writeFailed(err error) {
 		if !st.closed {
 			s.closeInput(st)
 		}
-		// The session fails even if a prompt has no result, because the CLI did not read that
-		// prompt.
+		// Although a prompt has no result: the CLI did not read it.
 		if d := deadline.Or(s.launch.ExitTimeout, defaultExit); d > 0 {
 			stopTimer(st.timers.exit)
 			s.exitAfter(st, &StalledError{Phase: phaseExit, Since: d})
@@ -209,7 +208,7 @@ func (s *session) encode(in message.UserInput) (promptLine, error) {
 	var closed *closedError
 	s.update(func(st *sessionState) { closed, _ = st.why.(*closedError) })
 	if closed != nil {
-		return promptLine{}, closed // even if the CLI had ended before with another error
+		return promptLine{}, closed // whatever it had ended with before
 	}
 	if parts, ok := in.Parts(); ok {
 		return promptLine{parts: parts}, nil

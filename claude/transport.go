@@ -51,7 +51,7 @@ var LocalSpawner = proc.Local
 type wire interface {
 	Conn
 	readLine(ctx context.Context) (ndjson.Line, error)
-	// reads returns a number that is equal for lines that arrived together.
+	// reads changes when a line did not come together with the one before.
 	reads() int
 }
 
@@ -132,8 +132,7 @@ func (t *processTransport) Connect(ctx context.Context) (Conn, error) {
 	return withLines(conn, lines, t.launch), nil
 }
 
-// start starts the CLI and returns the path of the program, and the process if it runs under a
-// host.
+// start starts the CLI and returns the path of the program, and the process if a host counts its lines.
 func (t *processTransport) start(ctx context.Context, tmp *scratch) (*proc.Supervisor, string, spawn.LineProcess, error) {
 	cmd, err := t.launch.command(tmp)
 	if err != nil {
@@ -263,7 +262,7 @@ func (c *processConn) readLine(context.Context) (ndjson.Line, error) {
 	return line, err
 }
 
-// ending returns the error that follows the last line of a process, given the error of reading.
+// ending is the error that ends the lines of a process after err.
 func (c *processConn) ending(err error) error {
 	c.once.Do(func() { close(c.ended) })
 	// The output has ended; the exit status is the last result.

@@ -8,8 +8,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// TestFollower_handle checks the effect of every message that a server sends on a socket: the event
-// for the caller, the cursor of the next connection, or the error that ends this one.
+// The test has every message that a server sends on a socket: the event for the caller, the cursor of the next connection, and the error that ends this one.
 func TestFollower_handle(t *testing.T) {
 	const cursor = `{"cursor":{"epoch":"e","seq":3,"sub":2},"state":"idle"}`
 	envelope := `{"seq":4,"sub":1,"epoch":"f","session_id":"s","ts":"t","msg":{"type":"notice","severity":"info","text":"x"}}`
@@ -48,8 +47,7 @@ func TestFollower_handle(t *testing.T) {
 	}
 }
 
-// TestView_attached checks that a snapshot replaces the conversation of a view, that a position
-// alone keeps it, and that an invalid snapshot changes nothing.
+// A snapshot replaces the conversation of a view, a position alone keeps it, and one that cannot be read changes nothing.
 func TestView_attached(t *testing.T) {
 	v := View{Cursor: api.Cursor{Epoch: "a", Seq: 1}}
 	v.Conversation.Apply(&event.SessionInfo{Title: new("old")})

@@ -12,9 +12,9 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// Adoption describes a server that another process has started and left running under a host.
+// Adoption is a server that another process has started and left running under a host.
 type Adoption struct {
-	// Process is the server. Its lines start with the first line that it wrote.
+	// Process is the server. Its lines begin with the first one of its life.
 	Process spawn.LineProcess
 	// Last is the number of the last line so far.
 	Last uint64
@@ -34,12 +34,11 @@ type Line struct {
 	Size int
 }
 
-// Adopt returns a client for a server that another process has connected to and left, with the same
-// options. It starts no process and sends no message: it restores the threads, the turns and the
-// requests from the lines so far. Requests that are still open after the last line are passed to
-// the callbacks of opts; each is answered once, by either process. ctx bounds the time until the
-// answer to the handshake is read. Prompts that the other process had queued are lost, and calls of
-// its tools fail. If Adopt returns an error, it has ended the server.
+// Adopt returns a client for a server that another process has connected to and left, with the same options. It starts
+// nothing and writes nothing: the lines so far restore the threads, the turns and the requests. The requests that are open
+// after the last of them are passed to the callbacks of opts; each is answered once, by either process. ctx bounds
+// the time until the answer to the handshake is read. Prompts that the other process had queued are lost, and its tools are
+// not there any more: their calls fail. After an error the server is ended.
 func Adopt(ctx context.Context, opts *Options, a Adoption) (*Client, error) {
 	o := opts.withDefaults()
 	ctx, cancel := context.WithTimeout(ctx, o.HandshakeTimeout)
@@ -67,10 +66,10 @@ func Adopt(ctx context.Context, opts *Options, a Adoption) (*Client, error) {
 	return nil, &HandshakeError{Err: err}
 }
 
-var errNoHandshake = errors.New("the lines of the server lack the handshake")
+var errNoHandshake = errors.New("the lines of the server have no handshake")
 
-// Thread returns a thread that this client, or the process before it, has opened. After [Adopt] it
-// waits until the earlier lines were read. The error is [ErrNoThread] if no thread has this id.
+// Thread returns a thread that this client, or the process before it, has opened. After [Adopt] it waits until the lines
+// have it. The error is [ErrNoThread] if there is none with this id.
 func (c *Client) Thread(ctx context.Context, id string) (*Thread, error) {
 	for {
 		var t *Thread
@@ -102,7 +101,7 @@ func (c *Client) Thread(ctx context.Context, id string) (*Thread, error) {
 	}
 }
 
-// newConn connects to the server; if a host keeps the server's lines, it reads numbered lines.
+// newConn connects to the server, by numbered lines if a host keeps them.
 func (c *Client) newConn(lines spawn.LineProcess, last uint64, ready <-chan struct{}, opts jsonrpc.Options) *jsonrpc.Conn {
 	if lines == nil {
 		opts.Observe, opts.Sent = c.observed, c.sent
@@ -135,7 +134,7 @@ func (c *Client) line(l jsonrpc.Line) {
 	}
 }
 
-// held stores a request of the server that is open until a later line ends it.
+// held notes a request of the server that is open until a later line ends it.
 func (c *Client) held(m *jsonrpc.Message) {
 	l, err := item.DecodeServer([]byte(m.Raw))
 	req, ok := l.(item.Request)
@@ -178,7 +177,7 @@ func (c *Client) called(m *jsonrpc.Message) func(json.RawMessage, error) {
 	return nil
 }
 
-// restoring returns the thread of a request of another process, with a turn that has no reader.
+// restoring returns the thread of a request of another process, with a turn that nobody reads.
 func (c *Client) restoring(threadID string, change func(s *threadState, turn *Turn)) (t *Thread, turn *Turn) {
 	c.update(func(r *routes) {
 		if s := r.threads[threadID]; s != nil && s.handle != nil {

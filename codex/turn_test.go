@@ -14,7 +14,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonrpc"
 )
 
-// waiting returns a server whose turns run until they are interrupted, and then end as interrupted.
+// waiting is a server whose turns run until they are interrupted, and end as such.
 func waiting() *codextest.Server {
 	return &codextest.Server{Turn: func(turn *codextest.ServerTurn) {
 		select {
@@ -25,7 +25,7 @@ func waiting() *codextest.Server {
 	}}
 }
 
-// within limits how long a test waits.
+// within bounds a wait of a test.
 func within(t *testing.T) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -33,8 +33,7 @@ func within(t *testing.T) context.Context {
 	return ctx
 }
 
-// TestTurn_givenUp checks that a turn is interrupted at the server in each way in which a caller
-// can abandon it.
+// A turn that its caller gives up is interrupted at the server, however the caller does it.
 func TestTurn_givenUp(t *testing.T) {
 	broken := errors.New("enough")
 	for name, give := range map[string]func(t *testing.T, th *codex.Thread){
@@ -105,8 +104,7 @@ func TestTurn_givenUp(t *testing.T) {
 	}
 }
 
-// TestTurn_queue checks that prompts wait for the running turn, that a withdrawn prompt is never
-// sent, and that later prompts are.
+// Prompts wait for the turn that runs; one that is withdrawn never reaches the server, and those after it do.
 func TestTurn_queue(t *testing.T) {
 	server := waiting()
 	th := start(t, scripted(t, server, nil))
@@ -148,8 +146,7 @@ func TestTurn_queue(t *testing.T) {
 	}
 }
 
-// TestTurn_none checks that Interrupt and Steer fail without a turn, and that a refusal of the
-// server is returned at once.
+// Without a turn there is nothing to interrupt or steer, and what the server refuses is the error of the call, at once.
 func TestTurn_none(t *testing.T) {
 	refuse := false
 	server := &codextest.Server{Handle: func(_ *codextest.Session, c *item.Call) (any, error, bool) {
@@ -205,7 +202,7 @@ func TestTurn_none(t *testing.T) {
 	}
 }
 
-// TestElicit checks that the answer of a callback is sent unchanged, also without content.
+// The answer of a callback reaches the server as it is, also without content.
 func TestElicit(t *testing.T) {
 	for _, c := range []struct {
 		answer codex.Elicitation

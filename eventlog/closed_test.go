@@ -106,7 +106,7 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// salvaged reports whether a damaged block was copied to the directory for damaged blocks.
+// salvaged reports whether a damaged block was copied to the backup directory.
 func salvaged(dir string) bool {
 	copies, _ := filepath.Glob(filepath.Join(dir, "damaged", "*"))
 	return len(copies) > 0
@@ -369,9 +369,8 @@ func TestClosed_recent(t *testing.T) {
 	closeStore(t, s)
 }
 
-// TestClosed_cut removes whole records from closed blocks of a store that was closed cleanly. The
-// rest of a block is valid, and only the index shows that records are missing. Open lists exactly
-// the missing events.
+// TestClosed_cut removes whole records from closed blocks of a store that was closed cleanly. What is left of a block is sound; only the index
+// tells that some are missing. Open lists them, and exactly them.
 func TestClosed_cut(t *testing.T) {
 	whole, all := closedStore(t, time.Hour)
 	t.Cleanup(eventlog.Dedupe(time.Hour)) // every block is read at the start

@@ -35,11 +35,9 @@ type Copied struct {
 // ErrDiffers reports a target of Copy with messages that the source does not have.
 var ErrDiffers = errors.New("eventlog: the target has other events than the source")
 
-// Copy copies all logs and snapshots from one store to another and keeps the numbers of the events.
-// Neither store may be open or have leases. The target may contain a part of them, as after an
-// interrupted call; Copy adds the rest. Until a call has succeeded, Open refuses the target. At the
-// end Copy reads the target again, and compares the number and the hash of the messages of every
-// session.
+// Copy copies all logs and snapshots from one store to another, with the numbers of the events. Neither may be open or have leases. The target
+// may have a part of them, as an earlier call leaves it that has failed: the rest is added. Until a call has succeeded, Open refuses the
+// target. At the end Copy reads the target again: it returns nil if the number and the hash of the messages of every session are the same.
 func Copy(ctx context.Context, from, to *Options, o CopyOptions) (done Copied, err error) {
 	source, err := open(ctx, from, false)
 	if err != nil {
@@ -108,12 +106,12 @@ type copying struct {
 	pending  chan jetstream.PubAckFuture
 }
 
-// parts returns the streams to copy, by the prefix of their subjects.
+// parts are the streams that are copied. Snapshots come last: without the log they have no meaning.
 func parts(s *Store) map[string]jetstream.Stream {
 	return map[string]jetstream.Stream{logPrefix: s.st.log, snapshotPrefix: s.st.snapshot}
 }
 
-// run copies the messages that the target lacks, and compares both stores.
+// run copies what the target lacks, and compares both.
 func (c *copying) run(ctx context.Context) error {
 	ctx, end, err := c.to.begin(ctx)
 	if err != nil {
@@ -147,7 +145,7 @@ func (c *copying) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if c.to.journal.purged != nil { // nil for a cluster
+	if c.to.journal.purged != nil { // of a directory
 		c.to.journal.lasts = lastsOf(found)
 		adopt(found, c.to.journal.purged)
 	}
@@ -172,7 +170,7 @@ func (s *Store) tallies(ctx context.Context) (map[string]*tally, error) {
 	return all, nil
 }
 
-// read replaces write in a dry run.
+// read is write for a dry run.
 func (c *copying) read(ctx context.Context) (map[string]*tally, error) {
 	ctx, end, err := c.from.begin(ctx)
 	if err != nil {
@@ -182,8 +180,7 @@ func (c *copying) read(ctx context.Context) (map[string]*tally, error) {
 	return c.write(ctx, nil)
 }
 
-// write copies the messages that the target lacks and returns the tallies of the source. had are
-// the tallies of the target.
+// write copies the messages that the target lacks, which has had some, and returns the tallies of the source.
 func (c *copying) write(ctx context.Context, had map[string]*tally) (map[string]*tally, error) {
 	c.pending = make(chan jetstream.PubAckFuture, maxRestoring)
 	want := map[string]*tally{}

@@ -14,7 +14,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/natstest"
 )
 
-// openFor opens a store; the caller closes it.
+// openFor opens a store until close.
 func openFor(t *testing.T, opts *eventlog.Options) (s *eventlog.Store, closeIt func()) {
 	t.Helper()
 	s, err := eventlog.Open(t.Context(), opts)
@@ -47,7 +47,7 @@ func fillFor(t *testing.T, s *eventlog.Store) {
 	}
 }
 
-// contents returns the sessions of a store with their events and snapshots.
+// contents returns what a store has.
 func contents(t *testing.T, opts *eventlog.Options) (all []string) {
 	t.Helper()
 	s, closeIt := openFor(t, opts)
@@ -73,7 +73,7 @@ func contents(t *testing.T, opts *eventlog.Options) (all []string) {
 	return all
 }
 
-// TestCopy copies a data directory to a cluster and back, and continues interrupted calls.
+// TestCopy copies a data directory to a cluster and back, also after calls that were interrupted.
 func TestCopy(t *testing.T) {
 	first := &eventlog.Options{Dir: t.TempDir(), UnsafeNoSync: true}
 	second := &eventlog.Options{URL: natstest.URL(natstest.Server(t, &natsserver.Options{}))}

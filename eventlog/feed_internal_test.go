@@ -21,7 +21,7 @@ type memoryStream struct {
 	msgs []*jetstream.RawStreamMsg
 	fail error // of every read
 	hide func(seq uint64) bool
-	gets []uint64 // the requested sequences
+	gets []uint64 // the sequences that were asked for
 
 	opens    []error // errors of the next consumers; nil for one that works
 	starts   []uint64
@@ -131,7 +131,7 @@ func (m memoryMsg) Metadata() (*jetstream.MsgMetadata, error) {
 	return &jetstream.MsgMetadata{Sequence: jetstream.SequencePair{Consumer: m.consumer, Stream: m.m.Sequence}, NumPending: m.pending}, nil
 }
 
-// put appends the parts of a record to a stream, at a distance from the previous message.
+// put appends the parts of a record to a stream, after a distance to the message before.
 func (s *memoryStream) put(distance uint64, msgs ...[]byte) {
 	for _, data := range msgs {
 		seq := distance
@@ -156,8 +156,7 @@ func eventsRecord(first uint64, n int) []byte {
 	return encodeRecord(header{kind: kindEvents, epoch: [8]byte{1}, first: first}, make([][]byte, n)...)[0]
 }
 
-// A feed returns every message once and in order: first by single requests, then from consumers,
-// which it recreates after each loss.
+// A feed has every message once and in order: by single requests first, then by consumers that it makes again after each loss.
 func TestFeed(t *testing.T) {
 	for name, tt := range map[string]struct {
 		gets     int
@@ -245,8 +244,7 @@ func TestFeed_ends(t *testing.T) {
 	})
 }
 
-// A search finds the first message that satisfies a condition, at any distances between the
-// messages, with few requests.
+// A search finds the first message of which a condition holds, whatever the distances, and asks for few.
 func TestLocate(t *testing.T) {
 	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 3))
@@ -269,7 +267,7 @@ func TestLocate(t *testing.T) {
 			}
 			log.gets = nil
 			got, err := locate(t.Context(), log, "x", func(h *header) bool { return h.first >= seq })
-			// Any position after the previous message is correct.
+			// Any position after the message before is right.
 			next := slices.IndexFunc(log.msgs, func(m *jetstream.RawStreamMsg) bool { return m.Sequence >= got })
 			wantNext := slices.IndexFunc(log.msgs, func(m *jetstream.RawStreamMsg) bool { return m.Sequence >= want })
 			if err != nil || next != wantNext || len(log.gets) > 14 {
@@ -305,8 +303,7 @@ func sortSearchLast(firsts []uint64, seq uint64) int {
 	return last
 }
 
-// An unfinished record has the same first event as its replacement: reading begins at the
-// unfinished one.
+// An unfinished record has the first event of its replacement: reading begins at the earlier one.
 func TestLocateEvent_unfinished(t *testing.T) {
 	l, log, _, _ := memoryLog(t)
 	parts := encodeRecord(header{kind: kindEvents, epoch: [8]byte{1}, first: 3}, make([]byte, partSize+1))
@@ -319,7 +316,7 @@ func TestLocateEvent_unfinished(t *testing.T) {
 	}
 }
 
-// The tip of a log is the end of its last complete record.
+// The end of a log is that of its last complete record.
 func TestLog_tip(t *testing.T) {
 	l, log, _, _ := memoryLog(t)
 	check := func(what string, want tip) {
@@ -362,7 +359,7 @@ func TestLog_tip(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// The newest snapshot of the log's epoch counts, and a snapshot of a later event is not replaced.
+// Of several snapshots the newest of the log's epoch counts, and a later one is not replaced.
 func TestLog_snapshots(t *testing.T) {
 	l, log, _, snapshot := memoryLog(t)
 	state := func(epoch byte, first, sub uint64, data string) [][]byte {
@@ -420,7 +417,7 @@ func TestLog_snapshots(t *testing.T) {
 	}
 }
 
-// A cursor is valid for the log with its epoch, up to the log's end.
+// A cursor belongs to the log with its epoch, and not after its end.
 func TestReader_checkCursor(t *testing.T) {
 	l, _, _, _ := memoryLog(t)
 	epoch := l.epoch([8]byte{1})
@@ -439,7 +436,7 @@ func TestReader_checkCursor(t *testing.T) {
 	}
 }
 
-// A plan contains the ends of both streams and begins at the cursor.
+// A plan has the ends of both streams and begins at the cursor.
 func TestReader_plan(t *testing.T) {
 	l, log, delta, _ := memoryLog(t)
 	r := &reader{log: l}
@@ -482,8 +479,7 @@ func collector(l *Log, cursor Cursor, p plan) (*reader, *[]string) {
 	}}, got
 }
 
-// Reading ends at the end of the plan, skips unfinished records, and fails where events are
-// missing.
+// Reading ends at the end of the plan, continues over other records, and fails where events are missing.
 func TestReader_readTo(t *testing.T) {
 	part := encodeRecord(header{kind: kindEvents, epoch: [8]byte{1}, first: 2}, make([]byte, partSize+1))[0]
 	for name, tt := range map[string]struct {
@@ -549,7 +545,7 @@ func inBytes(texts []string) (all [][]byte) {
 	return all
 }
 
-// Missing events were trimmed if a snapshot includes them, and lost otherwise.
+// Missing events were trimmed if a snapshot has them, and lost otherwise.
 func TestReader_gap(t *testing.T) {
 	for name, tt := range map[string]struct {
 		oldest, snapshot uint64
@@ -579,8 +575,7 @@ func TestReader_gap(t *testing.T) {
 	}
 }
 
-// A message that the server cannot read ends the reader with an error that lists the events up to
-// the next message. A deleted message counts as trimmed.
+// A message that the server cannot read ends the reader with the events up to the next one; one that was deleted is trimmed.
 func TestReader_unreadable(t *testing.T) {
 	build := func(t *testing.T) (*Log, *memoryStream, *feed, *reader) {
 		l, log, _, _ := memoryLog(t)
@@ -620,7 +615,7 @@ func TestReader_unreadable(t *testing.T) {
 	}
 }
 
-// The newest events of the plan are reported as missing if the messages end before them.
+// The newest events of the plan are missed if the messages end without them.
 func TestReader_missing(t *testing.T) {
 	l, _, _, _ := memoryLog(t)
 	for _, tt := range []struct {
@@ -635,7 +630,7 @@ func TestReader_missing(t *testing.T) {
 	}
 }
 
-// The name of a session is part of a subject: at most 128 letters, digits, - and _.
+// Names of sessions are parts of subjects: letters, digits, - and _, at most 128.
 func TestValidSession(t *testing.T) {
 	for _, good := range []string{"a", "z", "A", "Z", "0", "9", "-", "_", "aZ-0_9", strings.Repeat("x", 128)} {
 		if !validSession(good) || checkSession(good) != nil {
@@ -649,7 +644,7 @@ func TestValidSession(t *testing.T) {
 	}
 }
 
-// Headers that no writer creates are rejected, for each field.
+// A header that no writer makes is no record, field by field.
 func TestHeader_check(t *testing.T) {
 	const most = ^uint64(0)
 	good := header{kind: kindEvents, first: 1, count: 1, parts: 1}
@@ -684,8 +679,7 @@ func TestHeader_check(t *testing.T) {
 	}
 }
 
-// The parts of records of one subject complete them, and a part of another record does not begin
-// one.
+// The parts of records of one subject complete them, and a part of another record begins none.
 func TestPartCounter(t *testing.T) {
 	parts := func(first uint64, n int) (all []header) {
 		for _, msg := range encodeRecord(header{kind: kindEvents, epoch: [8]byte{1}, first: first}, make([]byte, n*partSize-8)) {

@@ -26,8 +26,7 @@ import (
 	"github.com/seed7221b0f9/parley/eventlog/internal/blockfile"
 )
 
-// A census counts the messages that the blocks contain and that no record deletes, in any order of
-// the deletions.
+// A census has the messages that the blocks hold and no record deletes, whatever the order of the deletions.
 func TestCensus(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -42,7 +41,7 @@ func TestCensus(t *testing.T) {
 			}
 			c.add(&blockfile.Record{Kind: blockfile.Message, Seq: seq})
 			held[seq] = true
-			if r.IntN(5) == 0 && seq > 2 { // a rewritten record of an earlier block
+			if r.IntN(5) == 0 && seq > 2 { // a record of an earlier block that was written again
 				c.add(&blockfile.Record{Kind: blockfile.Message, Seq: seq - 1})
 				seq++
 				continue
@@ -61,8 +60,7 @@ func TestCensus(t *testing.T) {
 	}
 }
 
-// The lost messages of a block are those between its first and its last one that no record
-// contains.
+// The messages that a block has lost are those between its first and its last that no record holds.
 func TestClosedBlock_without(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 2))
@@ -90,8 +88,7 @@ func TestClosedBlock_without(t *testing.T) {
 	}
 }
 
-// The missing events follow from the numbers in the log, the snapshot, the removals and the
-// acknowledged events.
+// The events that are missing follow from the numbers in the log, the snapshot, the removals and what was acknowledged.
 func TestMissing(t *testing.T) {
 	epoch := [8]byte{3}
 	log := func(first, last uint64, gaps ...Damage) *chain {
@@ -100,7 +97,7 @@ func TestMissing(t *testing.T) {
 	gap := Damage{"s", 3, 4, "gap"}
 	for name, tt := range map[string]struct {
 		chain    *chain
-		last     uint64 // the last acknowledged event; 0 for an unknown log
+		last     uint64 // acknowledged; 0 for an unknown log
 		purged   uint64
 		snapshot uint64
 		want     string
@@ -140,8 +137,7 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// Known damage is kept and is not new. Damage that a reader found in an open store is replaced by
-// the damage that Open finds.
+// Damage that was known stays and is not new; what a reader found in an open store is replaced by what Open finds.
 func TestCheckpoint_accept(t *testing.T) {
 	known, open, fresh := Damage{"s", 1, 2, "known"}, Damage{"s", 3, 4, foundOpen}, Damage{"s", 3, 3, "fresh"}
 	c := &checkpoint{Damage: []Damage{known, open}}
@@ -165,8 +161,7 @@ func TestCheckpoint_accept(t *testing.T) {
 	}
 }
 
-// A line of the journal counts only if it is complete: with its checksum, two or three fields and a
-// number.
+// A line of the journal counts only whole: with its checksum, two or three fields and a number.
 func TestCheckpoint_apply(t *testing.T) {
 	line := func(rest string) string {
 		f, err := os.CreateTemp(t.TempDir(), "journal")
@@ -205,8 +200,7 @@ func TestCheckpoint_apply(t *testing.T) {
 	}
 }
 
-// A journal that exceeds its size is moved to the base. A journal without a file records nothing
-// and returns no error.
+// A journal that has grown is moved to the base; one without a file notes nothing and fails nothing.
 func TestJournal_size(t *testing.T) {
 	d := &dataDir{path: t.TempDir()}
 	var none journal
@@ -233,7 +227,7 @@ func TestJournal_size(t *testing.T) {
 	if n == 0 || int(n) != j.size {
 		t.Fatalf("the journal has %d bytes and counts %d, want a line", n, j.size)
 	}
-	j.size = journalSize - int(n) // exactly one more line fits
+	j.size = journalSize - int(n) // one more line makes it full, and no more
 	if j.acked("s", 2); size() != 2*n {
 		t.Errorf("a journal that is full has %d bytes, want %d", size(), 2*n)
 	}
@@ -249,8 +243,7 @@ func TestJournal_size(t *testing.T) {
 	}
 }
 
-// A checkpoint is clean if the store was closed and its files have not changed. Otherwise the
-// server's indexes are removed.
+// A checkpoint is clean if the store was closed and its files are the same. Otherwise the indexes of the server go.
 func TestTakeCheckpoint(t *testing.T) {
 	block := func(d *dataDir) string { return d.block(logStream, 1) }
 	for name, tt := range map[string]struct {
@@ -344,8 +337,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// Unchecked blocks are returned from a number on, newest first, and each is checked once against
-// the list.
+// Blocks that are not checked yet are found from a number on, newest first, and each is checked once against its list.
 func TestUnchecked(t *testing.T) {
 	d := &dataDir{path: t.TempDir()}
 	u := &unchecked{dir: d, left: map[blockID]closedBlock{}}
@@ -393,7 +385,7 @@ func TestUnchecked(t *testing.T) {
 	}
 }
 
-// Removals run concurrently, a backup runs alone, and waiting ends with the context.
+// Removals pass together, a backup alone, and waiting ends with the context.
 func TestGate(t *testing.T) {
 	enough := errors.New("enough")
 	ended, cancel := context.WithCancelCause(t.Context())
@@ -450,8 +442,7 @@ func TestGate(t *testing.T) {
 	})
 }
 
-// A failed check is logged and repeated at the next tick. A check that ends because the store is
-// closed is not logged.
+// A check that fails is logged and made again at the next tick; one that the end of the store breaks off is not logged.
 func TestCheckDaily(t *testing.T) {
 	d := &dataDir{path: t.TempDir()}
 	msgs := filepath.Dir(d.block(snapshotStream, 1))
@@ -479,7 +470,7 @@ func TestCheckDaily(t *testing.T) {
 	}
 }
 
-// The context of a link ends when the connection is restored, and the next context does not.
+// A context of a link ends when the connection is restored, and the next one does not.
 func TestLink(t *testing.T) {
 	l := newLink()
 	before := l.context()
@@ -491,7 +482,7 @@ func TestLink(t *testing.T) {
 	}
 }
 
-// The limit of a call is distinguished from the deadline of its caller.
+// The limit of a call is told from the deadline of its caller.
 func TestBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var p pause
@@ -513,7 +504,7 @@ func TestBounded(t *testing.T) {
 	})
 }
 
-// Errors of the server match the errors of this package that tell the caller how to react.
+// Errors of the server have the names of this package where these tell what to do.
 func TestClassify(t *testing.T) {
 	other := errors.New("other")
 	for _, tt := range []struct {
@@ -548,15 +539,14 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-// The used space is the measured space plus the bytes written since. A warning is logged once until
-// there is room again.
+// The space is what was measured and what was written since; a warning is logged once until there is room again.
 func TestRoom(t *testing.T) {
 	const quota, reserve = 1000, 100
 	for _, tt := range []struct {
 		bytes, free, reserve int64
 		wantFree             int64
 		warns                bool
-		fits                 int // maximum number of bytes that fit; -1 for none
+		fits                 int // bytes that fit, and one more does not; -1 for none
 	}{
 		{0, 5000, reserve, 4900, false, 1000}, {799, 5000, reserve, 4900, false, 201}, {800, 5000, reserve, 4900, true, 200}, {1000, 5000, reserve, 4900, true, 0}, {1001, 5000, reserve, 4900, true, -1},
 		{0, 200, reserve, 100, false, 99}, {0, 199, reserve, 99, true, 98}, {0, 100, reserve, 0, true, -1}, {0, 50, reserve, 0, true, -1}, {0, -1, -1, -1, false, 1000},
@@ -602,7 +592,7 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// A backup is read back frame by frame. A backup that is cut or changed anywhere is refused.
+// A backup is read back frame by frame; one that is cut or changed anywhere is refused.
 func TestBackup_frames(t *testing.T) {
 	var out bytes.Buffer
 	b := newBackupWriter(&out)
@@ -674,8 +664,7 @@ type failingWriter struct{ err error }
 
 func (w failingWriter) Write([]byte) (int, error) { return 0, w.err }
 
-// A missing or damaged format file is written again and its old content is kept aside. A newer
-// format is refused.
+// The file with the format is written where it is missing or damaged, with its old content aside, and a newer one is refused.
 func TestDataDir_format(t *testing.T) {
 	o := (&Options{}).withDefaults()
 	for text, tt := range map[string]struct {
@@ -711,8 +700,7 @@ func TestDataDir_format(t *testing.T) {
 	}
 }
 
-// The configuration of a stream with blocks is written again if it or its checksum is wrong, and
-// the old files are kept aside.
+// The configuration of a stream with blocks is written again if it or its checksum is wrong, and what was there is kept aside.
 func TestDataDir_meta(t *testing.T) {
 	o := (&Options{}).withDefaults()
 	config := must(os.ReadFile(metaOf(t, &o)[0]))

@@ -68,13 +68,13 @@ func (s *Store) look(ctx context.Context) error {
 	case err == nil, ctx.Err() != nil, s.srv.fault().Err() != nil:
 		return nil
 	case !errors.Is(err, ErrDamaged):
-		s.opts.Logger.Warn("eventlog: searching for changed files", "err", err)
+		s.opts.Logger.Warn("eventlog: looking for files that have changed", "err", err)
 		return nil
 	}
 	found, err := s.repair(ctx, err)
 	if err == nil && !found {
 		w.off.Store(true)
-		s.opts.Logger.Warn("eventlog: no file was damaged; changed files are ignored until the next start")
+		s.opts.Logger.Warn("eventlog: nothing was damaged; changes of files are no longer looked for until the next start")
 	}
 	return err
 }

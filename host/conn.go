@@ -80,7 +80,7 @@ func (c *conn) receive() error {
 	}
 }
 
-// hello answers the handshake, and makes the peer of this connection the owner.
+// hello answers the handshake, and makes this connection that of the owner.
 func (c *conn) hello(kind byte, payload []byte) error {
 	var q request
 	if kind != frameRequest || json.Unmarshal(payload, &q) != nil || q.Op != opHello {
@@ -146,7 +146,7 @@ func (c *conn) write(payload []byte) error {
 		return fmt.Errorf("lines to agents exceed %d bytes", maxInput)
 	}
 	if flags&flagMore != 0 && len(f.b) == 0 {
-		return errors.New("invalid frame of a line to an agent: empty part") // it would cost memory without a limit
+		return errors.New("invalid frame of a line to an agent: a part has no bytes") // it would cost memory without a limit
 	}
 	before := c.parts[number]
 	line := f.b

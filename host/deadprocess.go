@@ -19,7 +19,7 @@ func (d *DeadAgent) Process() spawn.LineProcess {
 	return p
 }
 
-// deadProcess is an agent of a host that has ended.
+// deadProcess is an agent of a host that is gone.
 type deadProcess struct {
 	d     *DeadAgent
 	next  func() (Record, error, bool) // nil before the first line
@@ -51,7 +51,7 @@ func (p *deadProcess) NextLine(context.Context) (spawn.Line, error) {
 	return line, nil
 }
 
-// WriteLine always fails, because the agent has ended.
+// WriteLine fails: the agent is gone.
 func (p *deadProcess) WriteLine(context.Context, string, []byte) error { return os.ErrClosed }
 
 func (p *deadProcess) Stdin() io.WriteCloser { return noInput{} }
@@ -70,7 +70,7 @@ func (p *deadProcess) Wait() (spawn.ExitStatus, error) {
 	return spawn.ExitStatus{Code: -1, Signal: "SIGKILL"}, nil
 }
 
-// noInput is the input of a process that has ended.
+// noInput is the input of a process that is gone.
 type noInput struct{}
 
 func (noInput) Write([]byte) (int, error) { return 0, os.ErrClosed }

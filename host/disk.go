@@ -5,14 +5,13 @@ import (
 	"os"
 )
 
-// disk is the file system for a host's files, except for its log. Tests replace it by one that is
-// full.
+// disk is where a host writes its files, except for its log. Tests have one that is full.
 type disk interface {
-	// create creates a file; it fails if the file exists.
+	// create opens a file that does not exist.
 	create(path string) (diskFile, error)
-	// replace replaces a file in one step, so that no reader sees a part of it.
+	// replace writes a file that is complete when it has its name.
 	replace(path string, text []byte) error
-	// write creates a file with this content.
+	// write writes a new file.
 	write(path string, text []byte) error
 	// mkdir makes a directory and its parents.
 	mkdir(path string) error
@@ -28,8 +27,8 @@ type diskFile interface {
 	Truncate(size int64) error
 }
 
-// systemDisk is the system's file system. It syncs only numbers: the other files must survive the
-// end of processes, but not a failure of the machine, which also ends the agents.
+// systemDisk is the file system. It does not sync, except for numbers: the files must survive the end of processes, but not of the
+// machine, which ends the agents too.
 type systemDisk struct{}
 
 func (systemDisk) create(path string) (diskFile, error) {
@@ -42,7 +41,7 @@ func (systemDisk) create(path string) (diskFile, error) {
 
 func (systemDisk) replace(path string, text []byte) error {
 	if err := os.WriteFile(path+".new", text, 0o600); err != nil {
-		os.Remove(path + ".new") // the incomplete file would take the missing space
+		os.Remove(path + ".new") // a part of it would need the room that is missing
 		return err
 	}
 	return os.Rename(path+".new", path)

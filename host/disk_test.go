@@ -20,7 +20,7 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// fullDisk is a disk on which a range of calls fails, counted from the first one.
+// fullDisk is a disk on which some calls fail: those after the first ones, up to a number.
 type fullDisk struct {
 	systemDisk
 
@@ -82,7 +82,7 @@ func (d *fullDisk) increase(c counter) (uint64, error) {
 	return n, errors.Join(err, d.try("increase"))
 }
 
-// fullFile is a file that stores only the first half of a failing write.
+// fullFile is a file of which the last half of a write fails.
 type fullFile struct {
 	diskFile
 	d *fullDisk
@@ -103,7 +103,7 @@ func (f fullFile) Truncate(size int64) error {
 	return f.diskFile.Truncate(size)
 }
 
-// echo repeats lines, and reports when each begins and ends.
+// echo repeats lines, and says when they begin and end.
 func echo(stdin *bufio.Reader, stdout, _ io.Writer) int {
 	fmt.Fprintln(stdout, "hello")
 	for {
@@ -116,11 +116,10 @@ func echo(stdin *bufio.Reader, stdout, _ io.Writer) int {
 	}
 }
 
-// pad makes lines long enough to fill several files.
+// pad makes lines long enough for several files.
 var pad = strings.Repeat("x", 600)
 
-// runOn runs an agent on a disk from its start to its end. It returns the records that the owner
-// got and those in the files.
+// runOn runs an agent on a disk from its start to its end, and returns its records as the owner and as the files have them.
 func runOn(t *testing.T, d *fullDisk) (records, files []string) {
 	h := newFakeHost(t, Options{Spool: 8000}, echo)
 	h.disk = d
@@ -134,7 +133,7 @@ func runOn(t *testing.T, d *fullDisk) (records, files []string) {
 	})
 	add := func(r Record) {
 		if r.Kind == Exited {
-			r.Data = nil // it contains a time
+			r.Data = nil // its time differs
 		}
 		records = append(records, strings.ReplaceAll(fmt.Sprintf("%d %s %s %s", r.Number, r.Kind, r.ID, r.Data), pad, ""))
 	}
@@ -178,7 +177,7 @@ func runOn(t *testing.T, d *fullDisk) (records, files []string) {
 	return records, files
 }
 
-// again retries f until it succeeds. Each error must name the disk.
+// again calls f until the disk has room. Its errors name the disk.
 func again(t *testing.T, what string, f func() error) {
 	t.Helper()
 	for range 10 {
@@ -193,8 +192,8 @@ func again(t *testing.T, what string, f func() error) {
 	t.Fatalf("%s fails although the disk has room", what)
 }
 
-// If any call, or several calls, find the disk full, all records are kept in the same order, in the
-// files too, and each line reaches the agent once.
+// On a disk that is full at any one call, or at several, all records are kept, in the same order and in the files too, and each line reaches
+// the agent once.
 func TestDisk_full(t *testing.T) {
 	var records, files []string
 	calls := 0
@@ -228,8 +227,8 @@ func TestDisk_full(t *testing.T) {
 	}
 }
 
-// While the disk is full, Write fails with ErrNotKept when its context ends, and the agent does not
-// get the line. The same line can be written later.
+// While the disk is full, writing a line fails with that when the caller has waited long enough, and the agent does not get the line. Later
+// it can be written.
 func TestDisk_waits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newFakeHost(t, Options{}, echo)

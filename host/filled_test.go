@@ -13,8 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// TestFilled encodes and decodes every message between a host and its owner and every stored form,
-// with a distinct value in each field.
+// TestFilled encodes and decodes what a host and its owner send to each other, and what a host stores, with a distinct value in every field.
 func TestFilled(t *testing.T) {
 	filled.JSON[answer](t)
 	filled.JSON[notice](t)
@@ -33,7 +32,7 @@ func TestFilled(t *testing.T) {
 	}
 	var got request
 	decode(t, frame, &got)
-	got.Launch.Key = ask.Launch.Key // it is not sent
+	got.Launch.Key = ask.Launch.Key // which is not sent
 	filled.Equal(t, "a request", got, ask)
 }
 
@@ -69,8 +68,7 @@ func TestFilled_parts(t *testing.T) {
 	}
 }
 
-// TestFilled_failures checks that each error with a name arrives as the same error, and that others
-// keep their text.
+// TestFilled_failures checks that each error with a name is the same at the other side, and that others keep their text.
 func TestFilled_failures(t *testing.T) {
 	for code, want := range codes {
 		if got := failureOf(fmt.Errorf("x: %w", want)).error(); !errors.Is(got, want) {

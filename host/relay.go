@@ -68,7 +68,7 @@ type relay struct {
 	starting    sync.WaitGroup
 	tunnels     *tunnels
 
-	// Only fromOwner uses the incomplete lines to agents and the number of their bytes.
+	// Used by fromOwner alone: the incomplete lines to agents, and their bytes.
 	parts map[uint32][]byte
 	held  int
 
@@ -79,7 +79,7 @@ type relay struct {
 	dials  map[uint64]context.CancelFunc
 }
 
-// port is one end of a relay, with a lock for writing frames.
+// port is one end, with a lock for frames.
 type port struct {
 	mu   sync.Mutex
 	conn net.Conn
@@ -184,7 +184,7 @@ func (r *relay) spawn(q request) error {
 	launch := q.Launch
 	q.Launch = nil
 	if launch == nil || launch.Agent == "" || strings.Contains(launch.Agent, "/") {
-		return r.refuse(q.ID, errors.New("the request does not name an agent"))
+		return r.refuse(q.ID, errors.New("the request names no agent"))
 	}
 	if q.Options == nil {
 		q.Options = &AgentOptions{}
@@ -222,8 +222,7 @@ func (r *relay) endStart(id uint64) {
 	delete(r.starts, id)
 }
 
-// start starts an agent. If it returns nil, the host has answered the owner, or the connection has
-// ended.
+// start starts an agent. The owner has the host's answer if it returns no error.
 func (r *relay) start(q request, l Launch, answered <-chan answer) error {
 	if err := r.orphan(q.Options, l.Agent); err != nil {
 		return err
@@ -237,7 +236,7 @@ func (r *relay) start(q request, l Launch, answered <-chan answer) error {
 		}
 		started = true
 		if err := r.ctx.Err(); err != nil {
-			return err // the owner has gone
+			return err // nobody is left who would own the agent
 		}
 		cmd, err := absolute(cmd)
 		if err != nil {
@@ -274,7 +273,7 @@ func (r *relay) write(payload []byte) error {
 		return fmt.Errorf("lines to agents exceed %d bytes", r.limit)
 	}
 	if flags&flagMore != 0 && len(f.b) == 0 {
-		return errors.New("invalid frame of a line to an agent: empty part") // it would cost memory without a limit
+		return errors.New("invalid frame of a line to an agent: a part has no bytes") // it would cost memory without a limit
 	}
 	r.parts[number] = append(r.parts[number], f.b...)
 	if flags&flagMore != 0 {
@@ -291,9 +290,8 @@ func (r *relay) write(payload []byte) error {
 	return r.host.send(writeFrames(nil, number, id, text))
 }
 
-// lines returns the lines that the policy returns for a text. It refuses a text without a final
-// line feed, because the agent could read it and the next text as one line, which the policy has
-// not checked.
+// lines returns the lines that the policy makes of a text. A text without a line feed at its end is refused: together with the next one
+// it could be another line than the policy has seen.
 func (r *relay) lines(agent string, text []byte) (out []byte, err error) {
 	if agent == "" {
 		return nil, ErrNoAgent
@@ -330,7 +328,7 @@ func (r *relay) fromHost() error {
 	}
 }
 
-// answer passes on an answer of the host, with the owner's keys in it.
+// answer passes on an answer of the host, with the keys of the owner.
 func (r *relay) answer(payload []byte) error {
 	var a answer
 	if err := json.Unmarshal(payload, &a); err != nil {

@@ -135,7 +135,7 @@ func wantLine(t *testing.T, p *Process, want string) {
 	}
 }
 
-// loosePolicy starts every agent, and returns two lines for a line with a plus.
+// loosePolicy starts every agent, and makes two lines of one with a plus.
 type loosePolicy struct{}
 
 func (loosePolicy) Start(_ context.Context, _ Launch, start func(spawn.Command) error) error {
@@ -146,8 +146,7 @@ func (loosePolicy) Line(_ string, line []byte) ([]byte, error) {
 	return bytes.ReplaceAll(line, []byte("+"), []byte("\n")), nil
 }
 
-// The relay itself refuses a name that would change the key of an agent, and a policy that returns
-// more than one line.
+// The relay itself refuses a name that would change the key of an agent, and a policy that makes more than a line.
 func TestRelay_loose(t *testing.T) {
 	h := newFakeHost(t, Options{}, echoAgent)
 	l, err := NewLink(within(t), h.relayed(loosePolicy{}), 1)
@@ -244,7 +243,7 @@ func TestRelay_hostile(t *testing.T) {
 		},
 		"an endless line": func(t *testing.T, o *hostileOwner) {
 			part := writeFrames(nil, 1, "bad", make([]byte, 2*fragment))
-			part = part[:len(part)/2] // only the first half, although the header announces more
+			part = part[:len(part)/2] // the first of the two, which announces more
 			for range 12 {
 				if _, err := o.conn.Write(part); err != nil {
 					break
@@ -297,7 +296,7 @@ func TestRelay_hello(t *testing.T) {
 	}
 }
 
-// hostileOwner sends frames that a correct owner never sends.
+// hostileOwner sends frames that no owner sends.
 type hostileOwner struct {
 	conn   net.Conn
 	frames *frameReader
@@ -323,7 +322,7 @@ func (o *hostileOwner) ask(q request) {
 
 func (o *hostileOwner) send(frames []byte) {
 	_ = o.conn.SetDeadline(time.Now().Add(10 * time.Second))
-	_, _ = o.conn.Write(frames) // the answer shows whether it arrived
+	_, _ = o.conn.Write(frames) // the answer tells
 }
 
 // next reads the next frame of a kind.
@@ -367,11 +366,11 @@ func (o *hostileOwner) wantEnd(t *testing.T) {
 	}
 }
 
-// tapped is a relay whose two connections the test controls.
+// tapped is a relay between two connections that the test controls.
 type tapped struct {
 	*hostileOwner
 	host  net.Conn
-	atEnd *frameReader // reads the frames for the host
+	atEnd *frameReader // reads what the host gets
 }
 
 func newTapped(t *testing.T, p Policy, limit int) *tapped {
@@ -415,7 +414,7 @@ func (c *tapped) answers(t *testing.T, a answer) {
 	must(t, err)
 }
 
-// The owner chooses some members of a request to the host; the policy sets the others.
+// The host gets the members of a request that the owner may choose, and the others from the policy.
 func TestRelay_requests(t *testing.T) {
 	shell := &spawn.Command{Path: "/bin/sh", Dir: "/"}
 	c := newTapped(t, &testPolicy{}, maxRelayed)

@@ -17,15 +17,15 @@ const (
 	// maxTunnels limits the open tunnels of a link. A relay serves a few more, because it notices an end later.
 	maxTunnels = 64
 	maxDialed  = maxTunnels + 16
-	// tunnelWindow is the number of bytes that an end may send before the other end has forwarded
-	// them. tunnelPart is the maximum in one frame, so that lines of agents can be sent in between.
+	// tunnelWindow is how many bytes an end may send before the other end has passed them on, tunnelPart the most in one
+	// frame, so that lines of agents go in between.
 	tunnelWindow = 256 << 10
 	tunnelPart   = 32 << 10
 	// dialTime is the timeout of a connection on the other machine.
 	dialTime = 15 * time.Second
 )
 
-// Flags of a part of a tunnel: the end of the data, and an end after lost data.
+// Flags of a part of a tunnel: the end of the bytes, and an end that has lost some.
 const (
 	flagEnd    = 1
 	flagBroken = 2
@@ -55,17 +55,17 @@ func (l *Link) Tunnel(ctx context.Context, method string, params json.RawMessage
 			free()
 			return
 		}
-		t = l.tunnels.add(a.ID, theirs) // the parts of the tunnel arrive after the answer
+		t = l.tunnels.add(a.ID, theirs) // its parts follow the answer
 		t.start(func(f func()) { go f() })
 	}, func(id uint64) { abandoned = id })
 	if err == nil {
 		return &tunnelConn{ours, t}, nil
 	}
-	ours.Close() // ends a tunnel that is answered later
+	ours.Close() // so that a tunnel that is answered later ends
 	if abandoned == 0 {
 		free()
 	} else if frame, frameErr := jsonFrame(frameRequest, request{Op: opCancel, Call: abandoned}); frameErr == nil {
-		_ = l.send(frame) // the caller gets the error of its context
+		_ = l.send(frame) // the caller has the end of its context
 	}
 	return nil, err
 }
@@ -101,7 +101,7 @@ func newTunnels(send func([]byte) error) *tunnels {
 	return &tunnels{send: send, all: map[uint64]*tunnel{}}
 }
 
-// reserve reserves a slot for a tunnel. It returns false at the limit.
+// reserve takes a place for a tunnel. It returns false if there is none.
 func (ts *tunnels) reserve(most int) bool {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
@@ -112,7 +112,7 @@ func (ts *tunnels) reserve(most int) bool {
 	return true
 }
 
-// free releases a reserved slot that has no tunnel.
+// free gives back a place without a tunnel.
 func (ts *tunnels) free() {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
@@ -126,7 +126,7 @@ func (ts *tunnels) known(id uint64) bool {
 	return ts.all[id] != nil
 }
 
-// add makes a tunnel of a connection and a reserved slot. The tunnel closes conn when it ends.
+// add makes a tunnel of a connection and a reserved place. It closes conn at the end.
 func (ts *tunnels) add(id uint64, conn net.Conn) *tunnel {
 	t := &tunnel{id: id, conn: conn, all: ts, credit: tunnelWindow}
 	t.changed.L = &t.mu
@@ -140,7 +140,7 @@ func (ts *tunnels) add(id uint64, conn net.Conn) *tunnel {
 	return t
 }
 
-// drop removes a tunnel that has ended, and frees its slot.
+// drop removes a tunnel that has ended, and frees its place.
 func (ts *tunnels) drop(t *tunnel) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
@@ -162,7 +162,7 @@ func (ts *tunnels) close(why error) {
 	}
 }
 
-// part queues a part of a tunnel. It ignores a part for a tunnel that has ended, and never blocks.
+// part takes a part of a tunnel. A tunnel that has ended ignores it. It never blocks.
 func (ts *tunnels) part(payload []byte) error {
 	f := cursor{b: payload}
 	id, flags := f.u64(), f.u8()
@@ -191,7 +191,7 @@ func (ts *tunnels) part(payload []byte) error {
 	return nil
 }
 
-// grant allows a tunnel to send more bytes.
+// grant lets a tunnel send more bytes.
 func (ts *tunnels) grant(payload []byte) error {
 	f := cursor{b: payload}
 	id, n := f.u64(), f.u32()
@@ -226,10 +226,10 @@ type tunnel struct {
 	changed  sync.Cond
 	queue    [][]byte // received, not written to conn
 	queued   int      // bytes in queue and in the write under way
-	credit   int      // bytes that this end may send
-	theirEnd bool     // the other end has sent all its data
+	credit   int      // bytes that the other end takes
+	theirEnd bool     // the other end sends no more
 	over     bool     // conn is closed
-	broken   error    // the reason of lost data
+	broken   error    // why bytes are missing
 }
 
 // start copies both directions until the end. run starts a goroutine.
@@ -272,7 +272,7 @@ func (t *tunnel) end(why error) {
 	t.conn.Close()
 }
 
-// room waits until this end may send and returns how many bytes, or 0 at the end.
+// room waits until the other end takes bytes and returns how many, or 0 at the end.
 func (t *tunnel) room() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -285,7 +285,7 @@ func (t *tunnel) room() int {
 	return min(t.credit, tunnelPart)
 }
 
-// read sends the data that the connection returns.
+// read sends what the connection reads.
 func (t *tunnel) read() {
 	buf := make([]byte, tunnelPart)
 	flags := byte(flagEnd)
@@ -310,11 +310,11 @@ func (t *tunnel) read() {
 			break
 		}
 	}
-	_ = t.all.send(partFrame(t.id, flags, nil)) // on a link that has ended, all tunnels have ended
+	_ = t.all.send(partFrame(t.id, flags, nil)) // a link that has ended needs no end of its tunnels
 	t.end(nil)
 }
 
-// write writes the received data to the connection.
+// write writes what the other end has sent.
 func (t *tunnel) write() {
 	for {
 		part := t.next()
@@ -334,7 +334,7 @@ func (t *tunnel) write() {
 	t.end(nil)
 }
 
-// next waits for the next part; nil means the end.
+// next waits for the next part; nil is the end.
 func (t *tunnel) next() []byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -380,7 +380,7 @@ func (r *relay) dial(q request) error {
 		defer cancel()
 		conn, err := dialer.Dial(ctx, q.Method, q.Params)
 		if err == nil && ctx.Err() != nil {
-			err = errors.Join(ctx.Err(), conn.Close()) // the owner has cancelled
+			err = errors.Join(ctx.Err(), conn.Close()) // the owner has given it up
 		}
 		if err != nil {
 			r.endDial(q.ID)

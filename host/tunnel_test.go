@@ -15,8 +15,7 @@ import (
 	"time"
 )
 
-// dialPolicy is a testPolicy that connects owners with pipes, and sends the other ends of the pipes
-// to the test.
+// dialPolicy is a testPolicy that connects owners with pipes, of which it passes on the other ends.
 type dialPolicy struct {
 	testPolicy
 	far     chan net.Conn
@@ -82,8 +81,7 @@ func settled(t *testing.T, ts *tunnels) {
 	}
 }
 
-// Tunnels transfer any number of bytes in both directions while an agent writes lines. The end of
-// the far connection arrives after its last byte.
+// Bytes of any number pass both ways, while an agent writes lines. The end of the far connection comes after its last byte.
 func TestTunnel(t *testing.T) {
 	l, policy := tunnelWorld(t)
 	p, err := l.Launch(within(t), Launch{Agent: "echo", Dir: "/srv/a"}, AgentOptions{})
@@ -125,7 +123,7 @@ func TestTunnel(t *testing.T) {
 	settled(t, l.tunnels)
 }
 
-// An end that does not read blocks the other end after a window of bytes, and nothing else.
+// An end that does not read stops the other one after a window; nothing else waits for it.
 func TestTunnel_flow(t *testing.T) {
 	l, policy := tunnelWorld(t)
 	near, err := l.Tunnel(within(t), "dial", nil)
@@ -196,8 +194,7 @@ func TestTunnel_broken(t *testing.T) {
 	}
 }
 
-// A link has a limited number of tunnels; a tunnel that is refused, cancelled or closed frees its
-// slot.
+// A link has a limited number of tunnels; one that is refused, given up or closed frees its place.
 func TestTunnel_limit(t *testing.T) {
 	l, policy := tunnelWorld(t)
 	for range maxTunnels + 1 {
@@ -235,8 +232,8 @@ func TestTunnel_limit(t *testing.T) {
 	settled(t, l.tunnels)
 }
 
-// An owner that sends or grants more than it may, or reuses an id, affects no other tunnel, and its
-// connection is closed.
+// An owner that sends more than it may, grants too much or reuses an id has no other tunnel, and the connection ends where
+// it breaks the protocol.
 func TestTunnel_hostile(t *testing.T) {
 	policy := newDialPolicy()
 	h := newFakeHost(t, Options{}, echoAgent)

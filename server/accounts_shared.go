@@ -17,15 +17,14 @@ import (
 type sharedDesk struct {
 	bucket *cluster.Bucket
 	logger interface{ Warn(string, ...any) }
-	// turns are this server's sessions with a reservation; ended are those whose reservation could
-	// not be released yet.
+	// turns are the sessions of this server with a reservation, ended those whose reservation could not be ended yet.
 	turns, ended map[string]bool
 }
 
 const (
 	deskBucket = "BUDGETS"
 	deskKey    = "desk"
-	// deskPoll is the interval of retries after a failure.
+	// deskPoll is the time after which a server tries again what has failed.
 	deskPoll = 5 * time.Second
 )
 
@@ -56,7 +55,7 @@ func (s *Server) watchDesk() {
 		}
 	}
 	if err := s.accounts.shared.bucket.Watch(s.ctx, wake); err != nil {
-		s.logger.Warn("prompts that wait for a budget are checked only every few seconds", "err", err)
+		s.logger.Warn("prompts that wait for a budget are looked at every few seconds alone", "err", err)
 	}
 	s.wg.Go(func() {
 		ticker := time.NewTicker(deskPoll)
@@ -74,9 +73,8 @@ func (s *Server) watchDesk() {
 	})
 }
 
-// changeDesk replaces the reservations by the result of change. It reads the ledger after the
-// reservations, because a turn's usage is added to the ledger before its reservation ends. The
-// caller holds the lock.
+// changeDesk replaces the reservations by what change makes of them. It reads the ledger after the reservations: a turn's usage is in the
+// ledger before its reservation ends. The caller holds the lock.
 func (l *accounts) changeDesk(change func(*budget.Desk)) error {
 	ctx, cancel := context.WithTimeout(context.Background(), maxShare)
 	defer cancel()

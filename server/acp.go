@@ -19,8 +19,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// acpRoutes are the addresses of the Agent Client Protocol. Each request of a client becomes a
-// method call, with its rights, limits and audit row.
+// acpRoutes are the addresses of the Agent Client Protocol. What a client does are calls of methods, with their
+// rights, limits and audit rows.
 func acpRoutes() []route {
 	return []route{{&method{name: "acp", role: roleViewer, scope: unlinked, tenancy: ofTenant, audit: unaudited, body: maxBody}, "/acp", (*Server).acp}}
 }
@@ -28,12 +28,11 @@ func acpRoutes() []route {
 // acpBody is the limit of a message of the protocol in bytes.
 const acpBody = 16 << 20
 
-// acp serves a request of an ACP client, or its WebSocket. A connection belongs to a token and ends
-// with it.
+// acp serves a request of an ACP client, or its WebSocket. A connection belongs to its token and ends with it.
 func (s *Server) acp(w http.ResponseWriter, r *http.Request, c *caller, m *method) error {
 	own := *c.principal
 	who := &caller{principal: &own}
-	if r.Method == http.MethodGet { // a stream or a WebSocket
+	if r.Method == http.MethodGet { // it lasts
 		release, err := s.connection(r)
 		if err != nil {
 			return err
@@ -51,8 +50,7 @@ func (s *Server) acp(w http.ResponseWriter, r *http.Request, c *caller, m *metho
 	})
 }
 
-// openACP reserves a slot for a connection. The returned context ends with the token and with the
-// server.
+// openACP takes a place for a connection. The context ends with the token and with the server.
 func (s *Server) openACP(r *http.Request, c *caller) (context.Context, func(), error) {
 	leave, ok := s.acpClients.enter(c.id)
 	if !ok {
@@ -70,7 +68,7 @@ func (s *Server) openACP(r *http.Request, c *caller) (context.Context, func(), e
 	}, nil
 }
 
-// maxACPClients is the maximum number of ACP connections of one token.
+// maxACPClients is the number of ACP connections of one token.
 const maxACPClients = 64
 
 // local calls the methods of the server for a caller in the same process.

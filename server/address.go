@@ -39,7 +39,7 @@ type places struct {
 	open map[string]int
 }
 
-// enter reserves a slot for an address. It returns false if none is free.
+// enter takes a place of an address. It returns false if none is free.
 func (p *places) enter(addr string) (leave func(), ok bool) {
 	key, local := addressKey(addr)
 	if local {

@@ -16,8 +16,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/mcpserver"
 )
 
-// stdioServers serve a client over lines, as parley acp and parley mcp do. Each key is a server;
-// the value is a line that it must answer.
+// stdioServers serve a client over lines, as parley acp and parley mcp do. The first line that they answer is the value.
 var stdioServers = map[string]struct {
 	first, unknown string
 	serve          func(ctx context.Context, r io.ReadCloser, w io.WriteCloser) error
@@ -31,8 +30,8 @@ var stdioServers = map[string]struct {
 		}},
 }
 
-// TestBadInput_stdio sends invalid lines to programs that read lines. The answer is an error, with
-// the id of the request if it is known; memory is limited, and the next line is read.
+// TestBadInput_stdio sends programs that speak over lines what they must refuse. The answer is an error with the id of the request where it is
+// known, memory is bounded, and the next line is read.
 func TestBadInput_stdio(t *testing.T) {
 	for name, s := range stdioServers {
 		t.Run(name, func(t *testing.T) {
@@ -86,7 +85,7 @@ func TestBadInput_stdio(t *testing.T) {
 				if string(a.ID) != tt.id || a.Error == nil || a.Error.Code != tt.code || a.Error.Message == "" {
 					t.Errorf("%s: the answer to %s is %+v, want %d", tt.kind, a.ID, a.Error, tt.code)
 				}
-				if n := after.TotalAlloc - before.TotalAlloc; n > 160<<20 { // a buffer of twice the limit, and the smaller ones before it
+				if n := after.TotalAlloc - before.TotalAlloc; n > 160<<20 { // a buffer of twice the limit, and those before it
 					t.Errorf("%s: %d bytes were allocated", tt.kind, n)
 				}
 			}

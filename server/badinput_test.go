@@ -27,8 +27,7 @@ func (z *flood) Read(p []byte) (int, error) {
 	return int(n), nil
 }
 
-// badHTTP are requests with a body, by endpoint: a valid one, and one for a method that does not
-// exist.
+// badHTTP are requests with a body, by endpoint: one that is wanted, and one for a method that does not exist.
 var badHTTP = map[string]struct {
 	path, good, unknown string
 	unknownStatus       int
@@ -41,8 +40,8 @@ var badHTTP = map[string]struct {
 	"ACP":     {"/acp", `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}`, `{"jsonrpc":"2.0","id":0,"method":"nothing"}`, http.StatusBadRequest},
 }
 
-// TestBadInput sends invalid requests to every endpoint. The response is an error with a reason, a
-// large body is not read to its end, and the server works afterwards.
+// TestBadInput sends every endpoint what it must refuse. The response is an error with a reason, a large body is not read to its end,
+// and the server works afterwards.
 func TestBadInput(t *testing.T) {
 	const limit = 1 << 20
 	h := newHarness(t, func(o *Options) { o.MaxBody = limit })
@@ -66,7 +65,7 @@ func TestBadInput(t *testing.T) {
 			}
 		}
 		for _, length := range []int64{-1, 100 << 20} {
-			z := &flood{} // up to lingerMost is discarded, and the buffers of the sockets hold some of it
+			z := &flood{} // up to lingerMost is discarded, some of it is in the buffers of the sockets
 			z.left.Store(100 << 20)
 			status, body := post(e.path, z, func(r *http.Request) { r.ContentLength = length })
 			if want := http.StatusRequestEntityTooLarge; name != "unknown" && status != want || body == "" || z.read.Load() > lingerMost+16<<20 {
@@ -89,7 +88,7 @@ func TestBadInput(t *testing.T) {
 	h.call("health", struct{}{}, nil)
 }
 
-// change modifies a valid request so that it is refused with a status.
+// change makes a request one that is refused with a status.
 type change struct {
 	status int
 	change func(*http.Request)
@@ -104,7 +103,7 @@ func foreign(token string) map[string]change {
 	}
 }
 
-// badStreams sends invalid requests for streams and sockets.
+// badStreams asks for streams and sockets.
 func (h *harness) badStreams() {
 	h.Helper()
 	id := h.connect()

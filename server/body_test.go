@@ -12,8 +12,7 @@ import (
 	"time"
 )
 
-// TestBody checks that a body is accepted completely or not at all, with a known and an unknown
-// length.
+// TestBody checks that a body is taken completely or not at all, whether or not its length is known.
 func TestBody(t *testing.T) {
 	large := `"` + strings.Repeat("x", 2*smallBody) + `"`
 	for name, tt := range map[string]struct {
@@ -21,7 +20,7 @@ func TestBody(t *testing.T) {
 		breaks bool // the connection fails after the text
 		length int64
 		max    int64
-		status int // 0 if the body is accepted
+		status int // 0 if the body is taken
 	}{
 		"small":                          {text: `{}`, length: 2, max: 2},
 		"empty":                          {max: 1},
@@ -58,7 +57,7 @@ func TestBody(t *testing.T) {
 	}
 }
 
-// deadlines is a writer that reports its write deadlines.
+// deadlines is a writer that reports the time limits of writes.
 type deadlines struct {
 	*httptest.ResponseRecorder
 	set chan time.Time
@@ -69,12 +68,11 @@ func (d *deadlines) SetWriteDeadline(at time.Time) error {
 	return nil
 }
 
-// TestHold checks that the end of a token shortens the write deadline of a held response, and that
-// a released response keeps its deadline.
+// TestHold checks that a response whose token ends has little time left, and one that is released keeps its time.
 func TestHold(t *testing.T) {
 	for name, tt := range map[string]struct {
 		end  func(cancel context.CancelCauseFunc, release func())
-		ends bool // waiting writes get a near deadline
+		ends bool // writes that wait
 	}{
 		"the token ends":    {func(cancel context.CancelCauseFunc, _ func()) { cancel(errToken) }, true},
 		"the client leaves": {func(cancel context.CancelCauseFunc, _ func()) { cancel(nil) }, false},

@@ -55,8 +55,7 @@ func (s *Server) boxed(sandbox string) bool {
 	return s.opts.Boxes.Always || sandbox == s.boxKind()
 }
 
-// checkSandbox returns an error if a session cannot have the box that it asks for. If the server
-// requires a box, a session cannot opt out.
+// checkSandbox returns an error if a session cannot have the box that it asks for. A session cannot leave the server's.
 func (s *Server) checkSandbox(p agent.Provider, sandbox string) error {
 	switch {
 	case sandbox != "" && sandbox != s.boxKind() && sandbox != BoxNone:
@@ -147,7 +146,7 @@ type confinement interface {
 	Try(ctx context.Context, dir string, env []string, t box.Trial) (box.Seen, error)
 }
 
-// confine returns the confinement of a session's agent: the box, of the configured kind.
+// confine returns what confines the agent of a session in a box.
 func (s *Server) confine(b *box.Box, id string) confinement {
 	if s.boxKind() == BoxBwrap {
 		return b
@@ -159,8 +158,7 @@ func (s *Server) container(b *box.Box, id string) *box.Container {
 	return &box.Container{Box: *b, Image: s.opts.Boxes.Image, Host: s.opts.Boxes.Label, Session: id, Env: s.opts.Boxes.Env}
 }
 
-// endBox ends the container of a session's box, because it can outlive its client. A bubblewrap box
-// ends with its process.
+// endBox ends what is left of the box of a session: a container outlives its client. One of bubblewrap ends with its process.
 func (s *Server) endBox(id string) {
 	if s.boxKind() == BoxBwrap {
 		return
@@ -170,8 +168,7 @@ func (s *Server) endBox(id string) {
 	}
 }
 
-// putInBox configures the agent of a session to start in a box. token is the agent's token for the
-// key proxy, if it uses it.
+// putInBox makes the agent of a session start in a box. The token is that of the key proxy, if it uses it.
 func (s *Server) putInBox(p agent.Provider, id string, opts *agent.Options, token string) error {
 	b, err := s.boxOf(p, opts)
 	if err != nil {
@@ -191,14 +188,13 @@ func (s *Server) putInBox(p agent.Provider, id string, opts *agent.Options, toke
 	return nil
 }
 
-// outsideVariables name files and sockets that do not exist in a box.
+// outsideVariables name files and sockets that a box does not show.
 var outsideVariables = []string{"TMPDIR", "TMP", "TEMP", "CLAUDE_CODE_TMPDIR", "XDG_RUNTIME_DIR", "SSH_AUTH_SOCK", "DBUS_SESSION_BUS_ADDRESS"}
 
-// proxyVariables name the network proxy of a program.
+// proxyVariables name the proxy of a program for the network.
 var proxyVariables = []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"}
 
-// BoxEnv returns the environment of an agent in a box. It sets IS_SANDBOX, without which the CLI
-// refuses to run as root with permission checks disabled.
+// BoxEnv returns the environment of an agent in a box. IS_SANDBOX lets the CLI run as root without permissions.
 func BoxEnv(env []string, n box.Network) []string {
 	out := []string{"TMPDIR=/tmp", "IS_SANDBOX=1"}
 	for _, entry := range env {

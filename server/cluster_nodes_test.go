@@ -21,9 +21,8 @@ func (h *harness) nodes() map[string]api.Node {
 	return all
 }
 
-// TestCluster_nodes lists the servers and drains the one with the sessions: idle sessions move at
-// once; a turn without a host ends first; new sessions and calls go to the other server; and
-// viewers stay connected.
+// TestCluster_nodes lists the servers, and drains the one with the sessions: idle ones go at once, a turn without a host ends first, new sessions and
+// calls go to the other server, and viewers stay.
 func TestCluster_nodes(t *testing.T) {
 	h := newCluster(t, 2, eventlog.DefaultLeaseTTL)
 	one, two := h.all[0], h.all[1]
@@ -77,7 +76,7 @@ func TestCluster_nodes(t *testing.T) {
 // TestNodes_alone calls a server without a cluster.
 func TestNodes_alone(t *testing.T) {
 	h := newHarness(t)
-	for method, params := range map[string]any{"nodes.list": api.Empty{}, "nodes.drain": api.NodesDrainParams{Name: "a"}} {
+	for method, params := range map[string]any{"nodes.list": api.Empty{}, "nodes.drain": api.NodesDrainParams{Name: "a"}, "nodes.forget": api.NodesForgetParams{Machine: "a"}} {
 		if err := h.client(h.token).Call(h.ctx(), method, params, nil); client.Reason(err) != api.Unsupported {
 			t.Errorf("%s: %v, want it unsupported", method, err)
 		}

@@ -33,7 +33,7 @@ func TestAgentEnv(t *testing.T) {
 	}
 }
 
-// simulated is a provider that reports whether its agents are simulated.
+// simulated is a provider of simulated agents, or not.
 type simulated struct {
 	*agenttest.Provider
 	is bool
@@ -41,8 +41,7 @@ type simulated struct {
 
 func (s simulated) Simulated() bool { return s.is }
 
-// TestDescribeProvider_simulated checks which agents are reported as simulated: those that are, and
-// the default agent of a server with Options.Simulated.
+// TestDescribeProvider_simulated checks which agents are shown as simulated: those that are, and the first of a server that simulates its agent.
 func TestDescribeProvider_simulated(t *testing.T) {
 	plain := &agenttest.Provider{}
 	for _, tt := range []struct {
@@ -60,8 +59,7 @@ func TestDescribeProvider_simulated(t *testing.T) {
 	}
 }
 
-// TestWithContexts checks that contexts are put before the text, in the language of the caller, and
-// that an invalid context is refused.
+// TestWithContexts checks that contexts come before the text in the language of the caller, and that what cannot be one is refused.
 func TestWithContexts(t *testing.T) {
 	file := event.JSON(`{"type":"file","data":{"path":"a.go"}}`)
 	for name, tt := range map[string]struct {

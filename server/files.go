@@ -92,8 +92,7 @@ func uploadSum(data []byte) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// damagedUpload reports whether an upload has changed since it was stored. It returns false for ids
-// of older servers, which do not depend on the content.
+// damagedUpload reports whether an upload differs from what was uploaded. Ids of older servers depend on nothing.
 func damagedUpload(id string, data []byte) bool {
 	sum, _, _ := strings.Cut(id, ".")
 	return sum != uploadSum(data) && len(sum) == len(uploadSum(nil)) || len(data) == 0

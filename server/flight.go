@@ -16,15 +16,15 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// The limits of large responses: together they hold at most maxFlight bytes, except for a single
-// larger one. A client that does not read holds its response until the write timeout.
+// The limits of large responses: all of them together hold at most maxFlight bytes, or are one. Clients that do not read
+// hold them until their time is over.
 const (
 	maxFlight     = 128 << 20
 	largeResponse = 256 << 10
 )
 
-// flight limits the memory of the large responses that are being written. Responses that share a
-// text count once. Its methods may be called from any goroutine.
+// flight bounds the memory of the large responses that are being written. Responses that share a text count once. Its methods
+// may be called from any goroutine.
 type flight struct {
 	max  int
 	wait time.Duration // for room
@@ -43,8 +43,8 @@ func newFlight(max int, wait time.Duration) *flight {
 var errOverloaded = &httpError{http.StatusServiceUnavailable,
 	&session.Failure{Reason: api.LimitReached, Message: "the server sends as many large responses as it can; try again later"}}
 
-// enter waits for room for a text of this size. A non-nil key identifies a text that several
-// responses share. The caller must call leave when the response is written.
+// enter waits for room for a text of a size. A key other than nil identifies a text that several responses share. The caller
+// calls leave when the response is written.
 func (f *flight) enter(ctx context.Context, key *byte, size int) (leave func(), err error) {
 	if size < largeResponse {
 		return func() {}, nil
@@ -66,7 +66,7 @@ func (f *flight) enter(ctx context.Context, key *byte, size int) (leave func(), 
 	}
 }
 
-// try reserves room, or returns a channel that is closed when room was freed.
+// try takes room, or returns a channel that is closed when there is more.
 func (f *flight) try(key *byte, size int) (freed <-chan struct{}, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -96,19 +96,17 @@ func (f *flight) leave(key *byte, size int) {
 	f.freed = make(chan struct{})
 }
 
-// encoded is the JSON of a value. It shares the memory of the conversation in it with all viewers
-// of a session.
+// encoded is the JSON of a value. The conversation in it, which all viewers of a session share, is not copied.
 type encoded struct {
 	head  []byte
 	large event.JSON
 	tail  []byte
 }
 
-// hole replaces the conversation while the rest of the value is encoded. It is random, so that no
-// other text contains it.
+// hole replaces a conversation while the value around it is encoded. It is random, so that no other text contains it.
 var hole = event.JSON(`"` + random.Hex(16) + `"`)
 
-// hollow returns a value without its conversation, and the conversation.
+// hollow returns a value without its conversation, and that.
 func hollow(v any) (any, event.JSON) {
 	take := func(from *event.JSON) event.JSON {
 		text := *from
@@ -136,8 +134,8 @@ func hollow(v any) (any, event.JSON) {
 	return v, ""
 }
 
-// encode encodes a value inside of another one, when there is room for it among the large
-// responses. The caller must call leave when it is written.
+// encode encodes a value inside of another one, when there is room for it among the large responses. The caller calls leave
+// when it is written.
 func (s *Server) encode(ctx context.Context, v any, wrap func(any) any) (e encoded, leave func(), err error) {
 	small, large := hollow(v)
 	if large != "" {
@@ -174,7 +172,7 @@ func (s *Server) encode(ctx context.Context, v any, wrap func(any) any) (e encod
 	return encoded{head: data}, leave, nil
 }
 
-// plain is a wrap function for encode that adds nothing.
+// plain is the value itself, for encode.
 func plain(v any) any { return v }
 
 // write writes the JSON to w, the large part in pieces.

@@ -49,7 +49,7 @@ func newFullDisk(t *testing.T, reserve int64) *fullDisk {
 	return d
 }
 
-// fill fills the disk until free is called.
+// fill leaves no room on the disk, until free is called.
 func (d *fullDisk) fill() (free func()) {
 	d.Helper()
 	name := filepath.Join(d.disk, "hog")
@@ -71,7 +71,7 @@ func (d *fullDisk) fill() (free func()) {
 	}
 }
 
-// shows returns the server's view of the state that must survive a restart.
+// shows returns what the server shows of its state that outlives it.
 func (d *fullDisk) shows() map[string]string {
 	d.Helper()
 	all := map[string]string{}
@@ -101,7 +101,7 @@ func (d *fullDisk) shows() map[string]string {
 	return all
 }
 
-// callAll calls every method with the objects of a scene. Each failure must have a text.
+// callAll calls every method with the objects of a scene. No one may fail without words.
 func (d *fullDisk) callAll(s scene, when string) {
 	d.Helper()
 	params := s.params()
@@ -122,8 +122,8 @@ func (d *fullDisk) callAll(s scene, when string) {
 	}
 }
 
-// TestFullDisk calls every method on a full disk: each succeeds or returns the reason. After a
-// restart the server shows the same state, and when the disk has space again all methods succeed.
+// TestFullDisk calls every method on a full disk: each works or says why not. What the server shows then is what the next one shows, and with
+// room again all methods work.
 func TestFullDisk(t *testing.T) {
 	short.SkipLong(t, "calls every method three times")
 	for name, reserve := range map[string]int64{"with a reserve": 8 << 20, "without": -1} {

@@ -187,9 +187,9 @@ func (s *Server) identify(r *http.Request) (*caller, error) {
 	return &caller{principal: p}, nil
 }
 
-// authenticated serves requests of callers with a token. The context of a request limits the
-// visible data to the caller's, and ends with the token. Then the body is no longer read, a client
-// that does not read its response is disconnected, and a request without a response is refused.
+// authenticated serves requests of callers with a token. The context of a request limits what is visible to the caller, and ends with
+// the token. Then a body is read no further, a client that does not read its response is disconnected, and a request without a
+// response is refused.
 func (s *Server) authenticated(f func(http.ResponseWriter, *http.Request, *caller) error) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		c, err := s.identify(r)
@@ -203,7 +203,7 @@ func (s *Server) authenticated(f func(http.ResponseWriter, *http.Request, *calle
 			if out, ok := w.(*response); ok {
 				out.End(closeTimeout)
 			}
-			return &httpError{http.StatusUnauthorized, session.FailureOf(errToken)} // does not count as a wrong token
+			return &httpError{http.StatusUnauthorized, session.FailureOf(errToken)} // no try of a wrong token
 		}
 		return err
 	}
@@ -333,7 +333,7 @@ func (s *Server) logout(w http.ResponseWriter, r *http.Request, c *caller) error
 	return nil
 }
 
-// connection reserves a slot for an open stream. The slots are limited per address.
+// connection takes one of the places for open streams, which are limited per address.
 func (s *Server) connection(r *http.Request) (release func(), err error) {
 	leave, ok := s.streams.enter(s.filter.remote(r))
 	if !ok {

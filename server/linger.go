@@ -40,8 +40,8 @@ func (b *unread) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// isLong reports whether much of the body is unread. For a body of unknown length it reads a little
-// to find out, unless the client waits for permission to send it.
+// isLong reports whether much of the body is unread. Of a body of unknown length it reads a little to find out, unless the
+// client waits for permission to send it.
 func (b *unread) isLong(asks bool) bool {
 	if b.length < 0 && !asks {
 		_, err := io.CopyN(io.Discard, b, smallBody)
@@ -50,9 +50,8 @@ func (b *unread) isLong(asks bool) bool {
 	return b.length < 0 || b.length-b.n.Load() > smallBody
 }
 
-// WriteHeader announces that the connection closes if the body is not read completely; net/http
-// reads only a small rest to keep the connection. A response without a length ends with the
-// handler, so it cannot be sent before the rest of the body is read.
+// WriteHeader announces the end of a connection whose body is not read; net/http reads a small rest and keeps the
+// connection. A response without a length ends with the handler and cannot be sent before the rest of the body is read.
 func (w *response) WriteHeader(status int) {
 	switch {
 	case status < http.StatusBadRequest || w.body.ended.Load() || w.Header().Get("Content-Length") == "":
@@ -74,5 +73,5 @@ func (w *response) linger(ctx context.Context) {
 		return
 	}
 	defer context.AfterFunc(ctx, func() { _ = w.rc.SetReadDeadline(time.Now()) })()
-	_, _ = io.CopyN(io.Discard, w.body.Reader, lingerMost) // the response was sent, and the connection closes
+	_, _ = io.CopyN(io.Discard, w.body.Reader, lingerMost) // the response has been sent, and the connection ends
 }

@@ -87,7 +87,7 @@ func (l *limitListener) Accept() (net.Conn, error) {
 	}
 }
 
-// refusal is the response to a connection above the limit.
+// refusal is the response to a connection without a free place.
 var refusal = func() []byte {
 	body := `{"error":{"code":-32000,"message":"the server has as many connections as it takes; try again later","data":{"reason":"` + string(api.LimitReached) + `"}}}`
 	return fmt.Appendf(nil, "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nRetry-After: 5\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
@@ -103,7 +103,7 @@ func refuse(c net.Conn) {
 	_ = c.Close()
 }
 
-// enter reserves a slot for a connection. It returns false if none is free.
+// enter takes a place for a connection. It returns false if none is free.
 func (l *limitListener) enter(remote string) (leave func(), ok bool) {
 	leaveAddress := func() {}
 	if host, _, err := net.SplitHostPort(remote); err == nil && !l.proxy(remote) {
@@ -131,7 +131,7 @@ type limitConn struct {
 	leave func()
 }
 
-// Close closes the connection and frees its slot.
+// Close closes the connection and frees its place.
 func (c *limitConn) Close() error {
 	c.leave()
 	return c.Conn.Close()

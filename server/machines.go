@@ -56,15 +56,14 @@ func (s *Server) join(w http.ResponseWriter, r *http.Request, c *caller, _ *meth
 	return nil
 }
 
-// The pause between attempts to link a machine. It doubles after each failure.
+// The pause between attempts to link a machine, which doubles after each attempt that fails.
 const (
 	minLinkPause = time.Second
 	maxLinkPause = 15 * time.Second
 )
 
-// LinkMachine keeps the server connected to a machine that does not connect by itself, until ctx
-// ends or the server is closed; dial opens a connection. The name of the machine belongs to id,
-// like the name of another machine belongs to its token.
+// LinkMachine keeps a machine linked that does not dial the server, until ctx ends or the server is closed: dial connects with it. The name of
+// the machine belongs to the id, as it does to the token of a machine that dials.
 func (s *Server) LinkMachine(ctx context.Context, id string, dial func(ctx context.Context) (net.Conn, error)) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -99,7 +98,7 @@ func (s *Server) clusterAddresses(ctx context.Context) (all []string) {
 	}
 	nodes, err := s.opts.Cluster.Nodes(ctx)
 	if err != nil {
-		s.logger.Warn("could not send the addresses of the other servers to a machine", "err", err)
+		s.logger.Warn("a machine is not told the addresses of the other servers", "err", err)
 	}
 	for _, n := range nodes {
 		if n.Address != "" && !n.Draining {
@@ -134,8 +133,7 @@ func machinesList(s *Server, _ context.Context, _ *caller, _ api.Empty) (api.Mac
 	return api.MachinesListResult{Machines: s.machines.List()}, nil
 }
 
-// checkMachine checks the parameters of a session on another machine. The machine checks them
-// again.
+// checkMachine checks the parameters of a session on another machine, which checks them again.
 func (s *Server) checkMachine(ctx context.Context, c *caller, provider string, p *api.ConnectParams) error {
 	unsupported := map[string]bool{
 		"sandbox": p.Sandbox != "", "fork_session": p.ForkSession, "mcp_servers": p.MCPServers != "",
@@ -178,9 +176,8 @@ func (s *Server) placeFor(c *caller, machine string) (place.Place, error) {
 	return s.sessions.Place(machine)
 }
 
-// placeAt returns a machine that a caller may use, and the directory that the caller names. On this
-// machine the directory must be below the roots, because a worktree elsewhere can belong to another
-// tenant. Other machines check their directories themselves.
+// placeAt returns a machine that a caller may use, and a directory of it that the caller names. On this machine it is
+// below the roots: a worktree outside of them can belong to another tenant. Another machine checks its directories itself.
 func (s *Server) placeAt(c *caller, machine, dir string) (place.Place, string, error) {
 	at, err := s.placeFor(c, machine)
 	if err == nil && machine == "" {

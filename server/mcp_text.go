@@ -9,14 +9,14 @@ import (
 	"github.com/seed7221b0f9/parley/internal/random"
 )
 
-// aside is a large text in a tool request. Decoding would copy the text several times, so it is
-// replaced by a mark until the request is decoded. The zero value holds no text.
+// aside is a large text of a request to a tool, which is replaced by a mark while the request is decoded: that would copy the
+// text many times. The zero value has none.
 type aside struct {
 	mark []byte     // a JSON string
 	text event.JSON // shares the memory of the request
 }
 
-// setAside replaces the prompt of a tool request by a mark, if it is large.
+// setAside takes the prompt out of a request to a tool, if it is large.
 func setAside(request []byte) (short []byte, a aside) {
 	if len(request) < largeText {
 		return request, aside{}

@@ -9,8 +9,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// TestSetAside checks that a call gets the same prompt if it was set aside, and that other requests
-// do not change.
+// TestSetAside checks that the prompt of a request to a tool that is taken out is the one that the call gets, and that other requests
+// stay as they are.
 func TestSetAside(t *testing.T) {
 	large := strings.Repeat("x", largeText)
 	for name, tt := range map[string]struct{ request, text string }{

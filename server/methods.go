@@ -74,9 +74,8 @@ func entry[P, R any](name, doc string, r role, sc scope, t tenancy, a auditing, 
 	return &method{name, doc, r, sc, t, a, body, wireType(reflect.TypeFor[P]()), reflect.TypeFor[R](), call}
 }
 
-// ownKey scopes the idempotency key of a call on a session to its caller and its method, because
-// the session stores the keys of all callers. It does not change the key of a call that creates an
-// object, because the id of the object is derived from the caller and the key.
+// ownKey scopes the idempotency key of a call on a session to its caller and its method, because the session stores the
+// keys of all callers. It leaves out calls that create an object, which derive its id from the caller and the key.
 func ownKey(params reflect.Value, c *caller, method string) {
 	if method == "session.connect" || params.Kind() != reflect.Struct || !params.FieldByName("SessionID").IsValid() {
 		return
@@ -86,8 +85,7 @@ func ownKey(params reflect.Value, c *caller, method string) {
 	}
 }
 
-// decodeParams decodes parameters. If p has a decode method, p takes ownership of the memory of
-// params.
+// decodeParams decodes parameters. p keeps large ones: it then owns the memory of params.
 func decodeParams(params []byte, p any) error {
 	if l, ok := p.(interface{ decode([]byte) error }); ok {
 		return l.decode(params)
@@ -126,7 +124,7 @@ var (
 	methodByName = map[string]*method{}
 )
 
-func init() { // in init, because some methods refer to the table
+func init() { // it refers to functions that refer to it
 	methods = slices.Concat(sessionMethods(), dataMethods(), serverMethods())
 	for _, m := range methods {
 		methodByName[m.name] = m
@@ -256,6 +254,7 @@ func serverMethods() []*method {
 		entry("machines.list", "lists the machines that have joined, with their agents and directories", roleViewer, unlinked, ofServer, unaudited, maxBody, machinesList),
 		entry("nodes.list", "lists the servers of the cluster, with the number of sessions and hosts that each owns", roleViewer, unlinked, ofServer, unaudited, maxBody, nodesList),
 		entry("nodes.drain", "makes a server of the cluster give its sessions and hosts to the others; it continues to answer calls", roleAdmin, unlinked, ofServer, audited, maxBody, nodesDrain),
+		entry("nodes.forget", "removes the hosts of a machine that is gone, so that its sessions continue on other machines; an agent that still runs there is ended when its server is back", roleAdmin, unlinked, ofServer, audited, maxBody, nodesForget),
 		entry("server.storage", "measures what logs, uploads, worktrees, spools and archives take", roleAdmin, unlinked, ofServer, unaudited, maxBody, serverStorage),
 		entry("server.drain", "makes the server take no more work, and end", roleAdmin, unlinked, ofServer, audited, maxBody, serverDrain),
 		entry("tokens.create", "makes a token and shows it once", roleAdmin, unlinked, ofServer, audited, maxBody, tokensCreate),

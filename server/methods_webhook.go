@@ -33,8 +33,7 @@ func webhooksList(s *Server, _ context.Context, _ *caller, _ api.Empty) (api.Web
 	return result, nil
 }
 
-// webhooksSet adds a webhook, or changes the one with its id. A changed webhook keeps its position
-// in the events.
+// webhooksSet adds a webhook, or changes the one with its id. It keeps its position in the events.
 func webhooksSet(s *Server, _ context.Context, _ *caller, p api.WebhooksSetParams) (api.WebhooksSetResult, error) {
 	w := p.Webhook
 	if err := s.webhooks.client.CheckURL(w.URL); err != nil {
@@ -59,7 +58,7 @@ func webhooksSet(s *Server, _ context.Context, _ *caller, p api.WebhooksSetParam
 	return result, nil
 }
 
-// set stores a webhook and delivers events to it from its position on.
+// set stores a webhook and serves it from its position on.
 func (h *webhooks) set(k subscriber) (subscriber, error) {
 	if k.ID == commandID {
 		return k, session.Conflict("the command is one of the server's settings")
@@ -86,7 +85,7 @@ func (h *webhooks) set(k subscriber) (subscriber, error) {
 		k.Cursor, _ = h.outbox.last()
 		if k.Secret == "" {
 			b := make([]byte, 32)
-			_, _ = rand.Read(b) // never fails
+			_, _ = rand.Read(b) // it never fails
 			k.Secret = "whsec_" + base64.RawURLEncoding.EncodeToString(b)
 		}
 	}
@@ -98,8 +97,8 @@ func (h *webhooks) set(k subscriber) (subscriber, error) {
 	return k, h.replace(next, k.ID)
 }
 
-// replace stores the webhooks and starts the deliveries of one that was paused or is new. If they
-// cannot be stored, it restores the previous ones. The caller holds the lock.
+// replace stores the webhooks and serves one of them that was paused or is new. If they cannot be stored, the former ones stay in
+// service. The lock is held.
 func (h *webhooks) replace(all []subscriber, id string) error {
 	before := h.all
 	h.all = all
@@ -111,8 +110,7 @@ func (h *webhooks) replace(all []subscriber, id string) error {
 	return err
 }
 
-// resume restarts the deliveries of a webhook that was halted and still exists. The caller holds
-// the lock.
+// resume serves a webhook that was halted and still exists. The lock is held.
 func (h *webhooks) resume(id string) {
 	if i := slices.IndexFunc(h.all, func(k subscriber) bool { return k.ID == id }); i >= 0 {
 		h.serve(h.all[i])
@@ -182,7 +180,7 @@ func (h *webhooks) remove(id string) error {
 
 func noWebhook(id string) error { return session.Conflict("there is no webhook %q", id) }
 
-// webhooksTest makes one call, independent of the queued events.
+// webhooksTest makes one call, outside of the order of events.
 func webhooksTest(s *Server, ctx context.Context, _ *caller, p api.WebhookRef) (api.WebhooksTestResult, error) {
 	h := s.webhooks
 	k, ok := h.find(func(k subscriber) bool { return k.ID == p.ID && k.Push == nil })

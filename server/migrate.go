@@ -16,17 +16,15 @@ import (
 	"github.com/seed7221b0f9/parley/server/cluster"
 )
 
-// CopiedState is the result of [CopyState]: the numbers of uploads, of sessions with secret
-// parameters, and of tokens in the source.
+// CopiedState is the result of [CopyState]: how many uploads, sessions with secret parameters, and tokens the source has.
 type CopiedState struct {
 	Uploads, Secrets, Tokens int
-	Written                  int // the number that the target did not have
+	Written                  int // those that the target did not have
 }
 
-// CopyState copies uploads, session parameters that may contain passwords, and tokens between the
-// directory of a single server ([Options].Dir) and a cluster. It does not copy printed tokens. It
-// skips data that the target already has, and returns an error if that data differs. It reads
-// everything back after writing it. No server may be running.
+// CopyState copies what servers keep outside of the logs between the directory of a single server ([Options].Dir) and a cluster: uploads,
+// parameters of sessions that may contain passwords, and tokens, except those that are printed. The target may have a part of it. What the
+// target has under the same name must be the same; everything is read again after it was written. No server may run.
 func CopyState(ctx context.Context, dir string, c *cluster.Cluster, toCluster bool) (done CopiedState, err error) {
 	uploads, err := c.Blobs(ctx, uploadsBucket)
 	if err != nil {
@@ -100,8 +98,7 @@ func (d sealedDir) Write(ctx context.Context, name string, data []byte) error {
 	return d.Dir.Write(ctx, name, sealed.Seal(data))
 }
 
-// lastingToken returns a token as JSON. It returns false for printed tokens and for those of a
-// running server, because they end with the server.
+// lastingToken returns a token as JSON, and false for one that is printed or of a running server: those end with the server.
 func lastingToken(tk token) ([]byte, bool, error) {
 	if tk.Port != "" || tk.Node != "" {
 		return nil, false, nil
@@ -110,7 +107,7 @@ func lastingToken(tk token) ([]byte, bool, error) {
 	return data, true, err
 }
 
-// tokenFile is the set of tokens of a single server, by id.
+// tokenFile is the tokens of a single server, by id.
 type tokenFile string
 
 func (f tokenFile) all() (all []token, err error) {
@@ -175,10 +172,10 @@ func (f tokenFile) Write(_ context.Context, _ string, data []byte) error {
 	return blob.Dir(filepath.Dir(string(f))).Write(context.Background(), filepath.Base(string(f)), sealed.Seal(text))
 }
 
-// Remove is never called.
+// Remove is not used.
 func (f tokenFile) Remove(context.Context, string) error { return errors.ErrUnsupported }
 
-// tokenBucket is the set of tokens of a cluster, by id.
+// tokenBucket is the tokens of a cluster, by id.
 type tokenBucket struct{ *cluster.Bucket }
 
 // Names returns the ids of the tokens.
@@ -210,5 +207,5 @@ func (b tokenBucket) Write(ctx context.Context, id string, data []byte) error {
 	return b.Create(ctx, id, data)
 }
 
-// Remove is never called.
+// Remove is not used.
 func (b tokenBucket) Remove(context.Context, string) error { return errors.ErrUnsupported }

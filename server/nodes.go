@@ -13,7 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// errAlone returns the failure of calls about other servers on a server without a cluster.
+// errAlone returns the failure of calls about the other servers of a server without a cluster.
 func errAlone() error {
 	return session.Fail(api.Unsupported, "this server is not part of a cluster; see parley serve --nats")
 }
@@ -54,7 +54,7 @@ func nodesList(s *Server, ctx context.Context, c *caller, _ api.Empty) (api.Node
 	return result, nil
 }
 
-// nodesDrain makes a server give its sessions to the others.
+// nodesDrain makes a server give its sessions away.
 func nodesDrain(s *Server, ctx context.Context, _ *caller, p api.NodesDrainParams) (api.StatusResult, error) {
 	if s.peers == nil {
 		return api.StatusResult{}, errAlone()
@@ -83,11 +83,22 @@ func nodesDrain(s *Server, ctx context.Context, _ *caller, p api.NodesDrainParam
 	return api.StatusResult{Status: api.NodeDraining}, err
 }
 
-// handOverEvery is the interval at which a drained server looks for sessions that it can release.
+// nodesForget removes the hosts of a machine that is gone.
+func nodesForget(s *Server, ctx context.Context, _ *caller, p api.NodesForgetParams) (api.NodesForgetResult, error) {
+	if s.peers == nil {
+		return api.NodesForgetResult{}, errAlone()
+	}
+	if p.Machine == "" {
+		return api.NodesForgetResult{}, session.Invalid("the machine has no name")
+	}
+	n, err := s.sessions.ForgetMachine(ctx, p.Machine)
+	return api.NodesForgetResult{Hosts: int64(n)}, err
+}
+
+// handOverEvery is the interval at which a server that is drained looks for sessions that it can release.
 const handOverEvery = 250 * time.Millisecond
 
-// giveAway gives this server's sessions and hosts to the other servers, in the background.
-// Afterwards this server gets no new ones.
+// giveAway makes this server give its sessions and hosts to the others, in the background. It then stays empty until it ends.
 func (s *Server) giveAway(ctx context.Context) error {
 	others, _, err := s.others(ctx)
 	if err != nil {
@@ -100,14 +111,13 @@ func (s *Server) giveAway(ctx context.Context) error {
 		return nil
 	}
 	if err := s.peers.c.Describe(ctx, func(n *cluster.Node) { n.Draining = true }); err != nil {
-		s.logger.Warn("the other servers are notified later that this server is drained", "err", err) // sent again with the next renewal
+		s.logger.Warn("the others learn later that this server is drained", "err", err) // with the next renewal
 	}
 	s.wg.Go(s.handOver)
 	return nil
 }
 
-// handOver releases sessions until the server is closed, because a session that was being loaded
-// can be released only later.
+// handOver releases sessions until the server is closed: one that was being loaded can come later than the others.
 func (s *Server) handOver() {
 	ticker := time.NewTicker(handOverEvery)
 	defer ticker.Stop()
@@ -117,7 +127,7 @@ func (s *Server) handOver() {
 		if err == nil {
 			left := s.sessions.HandOver(s.ctx, here, len(others) > 0)
 			if left != before {
-				s.logger.Info("the server hands its sessions over", "left", left)
+				s.logger.Info("the server gives its sessions away", "left", left)
 			}
 			before = left
 		}
@@ -129,8 +139,7 @@ func (s *Server) handOver() {
 	}
 }
 
-// others returns the other servers that accept sessions. here reports whether one of them is on
-// this machine.
+// others returns the servers that take sessions, without this one. here reports whether one of them is on this machine.
 func (s *Server) others(ctx context.Context) (others []cluster.Node, here bool, err error) {
 	nodes, err := s.peers.c.Nodes(ctx)
 	machine := ""
@@ -145,7 +154,7 @@ func (s *Server) others(ctx context.Context) (others []cluster.Node, here bool, 
 	return others, here, err
 }
 
-// forwardAnywhere runs a call on another server that accepts sessions.
+// forwardAnywhere runs a call on a server that takes sessions.
 func (s *Server) forwardAnywhere(ctx context.Context, c *caller, m *method, params []byte) (any, error) {
 	others, _, err := s.others(ctx)
 	if err != nil {

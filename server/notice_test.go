@@ -12,8 +12,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// TestWholeCommand checks that a notice offers to allow a command only if it shows the complete
-// command and nothing else would be allowed.
+// TestWholeCommand checks that a notice offers to allow a command only if nothing else would be
+// allowed, and all of it can be read.
 func TestWholeCommand(t *testing.T) {
 	good := event.PermissionRequest{Kind: event.PermissionTool, ToolName: "Bash", Input: `{"command":"go test ./...","description":"Runs the tests","timeout":1000}`}
 	if got, ok := wholeCommand(&good); !ok || got != "go test ./..." {
@@ -57,7 +57,7 @@ func TestWholeCommand(t *testing.T) {
 	}
 }
 
-// ask makes an agent ask for permission, and returns the push message about it.
+// ask has an agent ask, and returns the message about it.
 func (p *pushService) ask(h *harness, id, prompt string) pushMessage {
 	h.Helper()
 	h.query(id, prompt)
@@ -65,9 +65,8 @@ func (p *pushService) ask(h *harness, id, prompt string) pushMessage {
 	return got[len(got)-1]
 }
 
-// TestPush_answer checks that a notice answers with the nonce of its message, once, with the token
-// of the subscription, and allows only if the device may do so and the message contains the whole
-// command.
+// TestPush_answer checks answers from notices: with the nonce of the message, once, by the token of the
+// subscription, and to allow only where the device may and the whole command is in the message.
 func TestPush_answer(t *testing.T) {
 	clock := newFakeClock()
 	p := newPushService(t, clock)
@@ -81,7 +80,7 @@ func TestPush_answer(t *testing.T) {
 		t.Fatalf("a device that may not allow gets %+v", deny)
 	}
 	h.refused(api.InvalidParams, "push.answer", api.PushAnswerParams{Nonce: deny.Nonce, Behavior: "allow"})
-	h.refused(api.Conflict, "push.answer", api.PushAnswerParams{Nonce: deny.Nonce, Behavior: "deny"}) // the nonce has ended
+	h.refused(api.Conflict, "push.answer", api.PushAnswerParams{Nonce: deny.Nonce, Behavior: "deny"}) // it ended
 	h.answer(id, "deny")
 	w.results(1)
 	p.try(t)
@@ -111,7 +110,7 @@ func TestPush_answer(t *testing.T) {
 	if client.Reason(err) != api.Conflict {
 		t.Errorf("the nonce of another token: %v", err)
 	}
-	h.refused(api.Conflict, "push.answer", api.PushAnswerParams{Nonce: allow.Nonce, Behavior: "allow"}) // the first attempt has used the nonce
+	h.refused(api.Conflict, "push.answer", api.PushAnswerParams{Nonce: allow.Nonce, Behavior: "allow"}) // it ended with the try
 	h.answer(id, "deny")
 	w.results(3)
 	allow = p.ask(h, id, "tool Bash")
@@ -131,9 +130,8 @@ func TestPush_answer(t *testing.T) {
 	}
 }
 
-// TestPush_answer_revoked checks that a notice cannot answer after the token of its browser was
-// revoked: not with a call, over an open socket, or with another token. The request stays open, and
-// the browser gets no more messages.
+// TestPush_answer_revoked checks that a notice answers nothing after the token of its browser was revoked: neither by a call, nor over a socket that
+// was open, nor by another token. The request stays open, and the browser gets no more.
 func TestPush_answer_revoked(t *testing.T) {
 	p := newPushService(t, newFakeClock())
 	h := pushHarness(t, p)
@@ -174,7 +172,7 @@ func TestPush_answer_revoked(t *testing.T) {
 	eventually(t, "the subscription ends with its token", func() bool { return h.subscriptions() == 0 })
 }
 
-// TestPush_answer_viewer checks that a viewer gets no offer to answer, and cannot request one.
+// TestPush_answer_viewer checks that a viewer is not offered to answer, and cannot ask for it.
 func TestPush_answer_viewer(t *testing.T) {
 	clock := newFakeClock()
 	p := newPushService(t, clock)
@@ -200,8 +198,7 @@ func TestPush_answer_viewer(t *testing.T) {
 	}
 }
 
-// TestPush_changed checks that a notice allows only the command that it has shown, because the
-// request may have changed since.
+// TestPush_changed checks that a notice allows only the command that it has shown: the request may be for another one by now.
 func TestPush_changed(t *testing.T) {
 	h := newHarness(t)
 	id := h.connect()

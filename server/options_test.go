@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Each zero option with a default gets the default, and a non-zero one keeps its value.
+// Every option that has a default gets it where it is zero, and keeps another value. A test that replaces the clock keeps it.
 func TestOptions_defaults(t *testing.T) {
 	o, err := Options{Directories: []string{t.TempDir()}}.withDefaults()
 	if err != nil {

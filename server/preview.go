@@ -27,8 +27,7 @@ type previews struct {
 	secret []byte // of the marks
 }
 
-// marksName is the file with the secret from which marks are derived, so that agents under a host
-// keep their marks when the server restarts.
+// marksName is the file with the secret that marks are made of: agents of a host keep their marks when the server starts again.
 const marksName = "marks"
 
 // marksSize is the length of the secret in hexadecimal digits.
@@ -107,8 +106,8 @@ func (s *Server) mayPreview(holder, session string) bool {
 	return err == nil
 }
 
-// mark sets a mark in the environment of a session's agent, by which its processes are found. An
-// agent whose provider replaces the environment has no mark.
+// mark sets a mark for the agent of a session, by which its processes are found. An agent with an
+// environment of its provider has none.
 func (s *Server) mark(session string, opts *agent.Options) {
 	if s.previews == nil || opts.Env == nil {
 		return
@@ -116,8 +115,7 @@ func (s *Server) mark(session string, opts *agent.Options) {
 	opts.Env = append(slices.Clone(opts.Env), ports.Variable+"="+s.markOf(session))
 }
 
-// markOf returns the mark of a session on this machine, or "" without previews. Only the session's
-// agent knows it.
+// markOf returns the mark of a session on this machine, empty without previews. Only the agent of the session knows it.
 func (s *Server) markOf(session string) string {
 	if s.previews == nil {
 		return ""

@@ -11,8 +11,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// recentFromHistory is the number of sessions of each history whose folders are listed;
-// maxRecentDirs limits the folders.
+// recentFromHistory limits how many sessions of a history contribute their folders, maxRecentDirs the folders.
 const (
 	recentFromHistory = 40
 	maxRecentDirs     = 200
@@ -64,10 +63,10 @@ func (s *Server) recentDirs(ctx context.Context, c *caller, machine string) []st
 	return dirs
 }
 
-// location describes to people where a session runs: the repository of a worktree and the branch.
+// location is where a session runs, in words for people: the repository of a worktree and the branch.
 type location struct{ repo, branch string }
 
-// lookups caches the directories that a list looks up.
+// lookups looks each directory up once for a list.
 type lookups struct {
 	server *Server
 	known  map[string]location
@@ -80,7 +79,7 @@ func (p lookups) of(workspaceID, dir string) location {
 	}
 	at.branch = p.server.local.BranchOf(dir)
 	if workspaceID != "" {
-		if w, err := p.server.workspaces.Get(workspaceID); err == nil { // a removed workspace has no name
+		if w, err := p.server.workspaces.Get(workspaceID); err == nil { // one that was removed has no name any more
 			at.repo = w.Repo
 			if at.branch == "" {
 				at.branch = w.Branch

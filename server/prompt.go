@@ -13,14 +13,13 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// prompt is [api.QueryParams] with the text still encoded as JSON, because a large text is not
-// copied.
+// prompt is [api.QueryParams] with the text in its wire form: it may be large, and is not copied.
 type prompt struct {
 	api.QueryParams            // without Text
 	text            event.JSON // a JSON string; empty for none
 }
 
-// decode decodes parameters. If they consist mostly of text, the result shares their memory.
+// decode decodes parameters and keeps their memory if they are mostly text.
 func (p *prompt) decode(params []byte) error {
 	var v struct {
 		api.QueryParams
@@ -39,14 +38,13 @@ func (p *prompt) decode(params []byte) error {
 // largeText is the size in bytes of content above which a single block of text becomes a text.
 const largeText = 64 << 10
 
-// blocks is [api.QueryWithContentParams]. If the content is a single large text block, it stays
-// encoded and is not copied.
+// blocks is [api.QueryWithContentParams]. A single large block of text is in its wire form and not copied.
 type blocks struct {
 	api.QueryWithContentParams            // without Content if text is set
 	text                       event.JSON // a JSON string; empty for other content
 }
 
-// decode decodes parameters. If they consist mostly of text, it keeps their memory.
+// decode decodes parameters and keeps their memory if they are mostly text.
 func (p *blocks) decode(params []byte) error {
 	var v struct {
 		api.QueryWithContentParams
@@ -71,13 +69,13 @@ func (p *blocks) decode(params []byte) error {
 // shared is a JSON value that shares the memory from which it was decoded.
 type shared []byte
 
-// UnmarshalJSON stores data without copying it.
+// UnmarshalJSON keeps data.
 func (s *shared) UnmarshalJSON(data []byte) error {
 	*s = data
 	return nil
 }
 
-// oneText returns the text of content that consists of one text block, or "".
+// oneText returns the text of content that is one block of text and nothing else; other content has none.
 func oneText(content []byte) event.JSON {
 	var list []map[string]shared
 	if json.Unmarshal(content, &list) != nil || len(list) != 1 || len(list[0]) != 2 || string(list[0]["type"]) != `"text"` {
@@ -90,7 +88,7 @@ func oneText(content []byte) event.JSON {
 	return event.JSON(text)
 }
 
-// ofQuery renames the type in a decoding error to [api.QueryParams], which is embedded here.
+// ofQuery returns an error of decoding that names [api.QueryParams], not the struct that embeds it here.
 func ofQuery(err error) error { return ofStruct(err, "QueryParams") }
 
 func ofStruct(err error, name string) error {
@@ -101,11 +99,10 @@ func ofStruct(err error, name string) error {
 	return err
 }
 
-// literal is an encoded JSON string in canonical form. It shares the memory from which it was
-// decoded.
+// literal is a JSON string in the server's form. It shares the memory from which it was decoded.
 type literal string
 
-// UnmarshalJSON stores data without copying it, unless it is not in canonical form.
+// UnmarshalJSON keeps the memory of data, which is part of the parameters.
 func (l *literal) UnmarshalJSON(data []byte) error {
 	switch {
 	case string(data) == "null":
@@ -123,7 +120,7 @@ func (l *literal) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// isCanonical reports whether a JSON string has only the necessary escapes, in their short form.
+// isCanonical reports whether a JSON string has only necessary escapes, in their short form.
 func isCanonical(data []byte) bool {
 	if !utf8.Valid(data) {
 		return false
@@ -145,7 +142,7 @@ func query(s *Server, ctx context.Context, c *caller, p prompt) (api.Accepted, e
 	if content == "" {
 		content = `""`
 	}
-	if len(p.Contexts) > 0 || p.Language != "" { // they may be invalid
+	if len(p.Contexts) > 0 || p.Language != "" { // which may be invalid
 		text, err := withContexts(p.text.Text(), p.Contexts, p.Language)
 		if err != nil {
 			return api.Accepted{}, err

@@ -14,20 +14,20 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// TestPromptCopies checks how often the server copies a large prompt until the client has the
-// response: at most the body and the parameters of the method call are copied.
+// TestPromptCopies checks how often the server copies a large prompt, until the client has the answer: its body is all there is, and the
+// parameters of the call that a protocol is translated to.
 func TestPromptCopies(t *testing.T) {
 	short.SkipLong(t, "sends large prompts")
 	if !largealloc.Exact {
 		t.Skip("the race detector makes copies")
 	}
 	const size = 4 << 20
-	plain, escaped := "model "+strings.Repeat("a", size), "model "+strings.Repeat("ab\\n", size/4) // the agent does not repeat it
+	plain, escaped := "model "+strings.Repeat("a", size), "model "+strings.Repeat("ab\\n", size/4) // which the agent does not repeat
 	h := newHarness(t)
 	for name, tt := range map[string]struct {
 		path, body, text string
 		want             int
-		queued           bool // queued after a turn that is then interrupted
+		queued           bool // behind a turn, which is then interrupted
 	}{
 		"query":          {"/v1/session.query", `{"session_id":"ID","text":"TEXT"}`, plain, 1, false},
 		"query, escaped": {"/v1/session.query", `{"session_id":"ID","text":"TEXT"}`, escaped, 3, false}, // the text for the agent, and for the event
@@ -117,8 +117,7 @@ func TestRun_texts(t *testing.T) {
 	}
 }
 
-// TestBlocks_decode checks that parameters are decoded as by encoding/json, and that a single text
-// block becomes a text.
+// TestBlocks_decode checks that parameters are decoded as by encoding/json, and that one block of text is a text.
 func TestBlocks_decode(t *testing.T) {
 	pad := strings.Repeat("x", largeText)
 	for params, text := range map[string]string{
@@ -184,9 +183,8 @@ func TestLargePrompt(t *testing.T) {
 	}
 }
 
-// accepting returns the allocation stacks of accepting and sending a prompt, up to the function
-// that allocates. A retry after a lost response counts once. It ignores copies by the test's agent
-// and by the log.
+// accepting returns the stacks of accepting and sending a prompt, up to the function that does it: what is done again for
+// lack of an answer counts once. The test's agent repeats the prompt and copies it as it likes, and the log reads its files.
 func accepting(stacks []string) []string {
 	var all []string
 	for _, stack := range stacks {

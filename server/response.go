@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// maxWrite is the maximum number of bytes per write deadline, so that a slow client that reads can
-// receive a large response.
+// maxWrite is the maximum number of bytes that have one time limit, so that a slow client that reads gets all of a large
+// response.
 const maxWrite = 64 << 10
 
 // response gives each write a time limit. A client that does not read is disconnected, and a limit of one response does
@@ -22,7 +22,7 @@ type response struct {
 	lingers bool // the response rejects the body
 
 	mu   sync.Mutex
-	last time.Time // upper limit of all deadlines; zero means none
+	last time.Time // no write ends later; zero is no limit
 }
 
 // bounded limits the writes of a handler.
@@ -30,12 +30,12 @@ func (s *Server) bounded(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body := &unread{Reader: r.Body, length: r.ContentLength}
 		out := &response{ResponseWriter: w, rc: http.NewResponseController(w), timeout: s.opts.WriteTimeout, body: body, asks: r.Header.Get("Expect") != ""}
-		inner := *r // net/http looks at the body of the original request
+		inner := *r // net/http looks at the body of the original
 		if body.ended.Store(r.ContentLength == 0); r.ContentLength != 0 {
 			inner.Body = body
 		}
 		h.ServeHTTP(out, &inner)
-		out.arm() // the server flushes its buffers afterwards
+		out.arm() // the server writes its buffers
 		out.linger(s.ctx)
 	})
 }
@@ -51,7 +51,7 @@ func (w *response) arm() {
 	_ = w.rc.SetWriteDeadline(end) // writers of tests do not support it
 }
 
-// End sets the last deadline: it limits the current write and all later ones.
+// End limits the current write and all later ones.
 func (w *response) End(within time.Duration) {
 	w.mu.Lock()
 	w.last = time.Now().Add(within)
@@ -81,8 +81,8 @@ func (w *response) Write(p []byte) (n int, err error) {
 	}
 }
 
-// hold returns a context of a request that also ends with the caller's token, like [tokens.hold].
-// When the token ends, a write that waits for the client ends too.
+// hold returns the context of a request that also ends with the token of its caller, like [tokens.hold], and then ends a write of the
+// response that waits for its client.
 func (s *Server) hold(w http.ResponseWriter, r *http.Request, c *caller) (held context.Context, release func()) {
 	held, letGo := s.tokens.hold(r.Context(), c.principal)
 	out, ok := w.(*response)
@@ -98,7 +98,7 @@ func (s *Server) hold(w http.ResponseWriter, r *http.Request, c *caller) (held c
 	})
 	return held, sync.OnceFunc(func() {
 		if !stop() {
-			<-done // the next request on the connection has its own limits
+			<-done // the next request on the connection has other limits
 		}
 		letGo()
 	})

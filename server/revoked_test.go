@@ -18,20 +18,20 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// revocable is a kind of connection, with a request that is still active when the credential ends.
+// revocable is a kind of connection, in the middle of what it does.
 type revocable struct {
 	route   string // the name of its route, if it has one
 	line    string // method and path
 	header  string // more lines
-	body    string // the part of the body that is sent
-	half    bool   // the request announces a longer body
+	body    string // what is sent of the body
+	half    bool   // more of the body is announced
 	begins  int    // the status of a response that begins before the end
-	ends    int    // the status of a later response; 0 means any
-	linked  bool   // the holder of a link to the session may open it
-	machine bool   // a machine opens it
-	place   bool   // it uses a connection slot
+	ends    int    // the status of another one after it; 0 is any
+	linked  bool   // a link to the session may have it
+	machine bool   // a machine has it
+	place   bool   // it takes a place for connections
 	starts  bool   // it starts a session
-	preview bool   // it is a connection to a preview
+	preview bool   // it is one to a preview
 }
 
 const (
@@ -77,7 +77,7 @@ func (w *previewWorld) revocables(id string) map[string]revocable {
 type holder struct {
 	t               *testing.T
 	w               *previewWorld
-	id, machineID   string // ids of the tokens
+	id, machineID   string // of the tokens
 	header, machine string // the credentials, as lines of a header
 	preview, origin string // of the preview: the cookie as a line, and the host
 }
@@ -119,14 +119,14 @@ func (c *holder) open(name string, r revocable) *bufio.Reader {
 	return in
 }
 
-// status reads the status line of a response; 0 means no response.
+// status reads the first line of a response; 0 is none.
 func status(in *bufio.Reader) (code int) {
 	line, _ := in.ReadString('\n')
 	_, _ = fmt.Sscanf(line, "HTTP/1.1 %d", &code)
 	return code
 }
 
-// newHolder creates the credentials of a caller: a token, its cookie, or a link to a session.
+// newHolder makes the credentials of a caller: a token, its cookie, or a link to a session.
 func (w *previewWorld) newHolder(t *testing.T, session string, port int64, kind string) *holder {
 	t.Helper()
 	c := &holder{t: t, w: w}
@@ -176,11 +176,11 @@ func (w *previewWorld) newHolder(t *testing.T, session string, port int64, kind 
 	return c
 }
 
-// TestRevoked_all checks that each kind of connection ends with the credential of its caller while
-// it is active, and that no new one can be opened. The table contains each route.
+// TestRevoked_all checks that each kind of connection ends with the credential of its caller, in the middle of what it does, and that no other one
+// begins. Each route is in the table.
 func TestRevoked_all(t *testing.T) {
 	const hour = time.Hour // no other limit ends a connection
-	// Each caller has its own server, so that the connection counts are independent.
+	// Each caller has a server, so that no connection of another one ends while it counts its own.
 	begin := func(t *testing.T) (w *previewWorld, id string, port int64) {
 		w = newPreviewWorld(t, func(o *Options) {
 			o.Providers = append(o.Providers, &agenttest.Provider{ProviderName: "slow", OpenDelay: hour})

@@ -85,7 +85,7 @@ func decodeAGUI(data []byte) (*run, error) {
 		if err != nil {
 			return nil, err
 		}
-		q.prompt.digest = digest(blocks) // without the context, which may differ when the message is sent again
+		q.prompt.digest = digest(blocks) // without the context, which may differ when a message is sent again
 		q.prompt.content = append(q.prompt.content, blocks...)
 	}
 	if q.prompt == nil && q.answers == nil && q.after == nil {
@@ -94,7 +94,7 @@ func decodeAGUI(data []byte) (*run, error) {
 	return q, nil
 }
 
-// aguiText returns the content of a message that is a single text, or "".
+// aguiText returns the content of a message that is one text; other content has none.
 func aguiText(content []byte) event.JSON {
 	var text literal
 	if len(content) > len(`""`) && text.UnmarshalJSON(content) == nil {
@@ -139,7 +139,7 @@ func aguiContent(content []byte) ([]event.JSON, error) {
 	return blocks, nil
 }
 
-// parseAfter parses the position of a resumed stream. It returns nil if there is none.
+// parseAfter parses the position of a resumed stream; nil without one.
 func parseAfter(text string) (*parts.Place, error) {
 	if text == "" {
 		return nil, nil

@@ -32,8 +32,7 @@ func (s *Server) runAISDK(w http.ResponseWriter, r *http.Request, c *caller, m *
 	return s.answer(w, r, c, q)
 }
 
-// resumeAISDK serves the rest of a running turn, from the position in the query or from the start
-// of the turn.
+// resumeAISDK serves the rest of a running turn, from the query's position on or from its beginning.
 func (s *Server) resumeAISDK(w http.ResponseWriter, r *http.Request, c *caller, _ *method) error {
 	after, err := parseAfter(r.URL.Query().Get("after"))
 	if err != nil {
@@ -142,7 +141,7 @@ func decodeAISDK(data []byte) (*run, error) {
 	return q, nil
 }
 
-// aisdkText returns the text of a message that consists of one text, or "".
+// aisdkText returns the text of a message that is one text; other messages have none.
 func aisdkText(all []aisdkPart) event.JSON {
 	content := slices.DeleteFunc(slices.Clone(all), func(p aisdkPart) bool { return p.Type != "text" && p.Type != "file" })
 	if len(content) != 1 || content[0].Type != "text" || content[0].Text == `""` {

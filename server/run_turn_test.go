@@ -18,8 +18,8 @@ func kindsOf(all []parts.Part) (kinds []string) {
 	return kinds
 }
 
-// TestTurnView_waiting checks a stream that waits for its prompt: it shows no event of earlier
-// turns, begins with the prompt, and ends if the prompt will not run.
+// TestTurnView_waiting checks what a stream does that waits for its prompt: it shows no event of the turns before, begins with the prompt,
+// and ends if the prompt will not start.
 func TestTurnView_waiting(t *testing.T) {
 	queue := func(items ...event.QueueItem) event.Event { return &event.QueueChanged{Items: items} }
 	state := func(s session.State) event.Event { return &event.SessionState{State: string(s)} }
@@ -64,12 +64,11 @@ func TestTurnView_waiting(t *testing.T) {
 	}
 }
 
-// TestTurnView_running checks which events end the stream of a running turn, and that an open text
-// is ended first.
+// TestTurnView_running checks which events end the stream of a running turn, with an open text that is ended first.
 func TestTurnView_running(t *testing.T) {
 	for _, tt := range []struct {
 		ev      event.Event
-		end     parts.Reason // "" if the stream continues
+		end     parts.Reason // empty if the stream goes on
 		message string
 	}{
 		{ev: &event.SessionState{State: string(session.Running)}},

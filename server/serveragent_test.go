@@ -12,8 +12,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/parts"
 )
 
-// agentOf is a provider of a server's sessions, with the name of the agent on the server, which
-// their events have.
+// agentOf is a provider of a server's sessions with the name that their events have: that of the agent there.
 type agentOf struct {
 	*serveragent.Provider
 	name string
@@ -21,8 +20,8 @@ type agentOf struct {
 
 func (p agentOf) Name() string { return p.name }
 
-// TestServerAgent runs the acceptance suite for providers with sessions of a server. Such a session
-// has no tasks, and the server restarts an agent that dies.
+// TestServerAgent runs the acceptance suite for providers with sessions of a server. A view has no tasks, and an agent that dies is
+// started again by the server.
 func TestServerAgent(t *testing.T) {
 	t.Parallel()
 	agenttest.Run(t, func(t *testing.T) agenttest.Subject {

@@ -12,8 +12,9 @@ import (
 	"github.com/seed7221b0f9/parley/server/session"
 )
 
-// Tenant is the configuration for the sessions of a tenant. Its tokens name the tenant. Sessions,
-// history and workspaces of a tenant are visible only to its tokens and to tokens without a tenant.
+// Tenant is the configuration for the sessions of a tenant. The tokens of a tenant name it. Its
+// sessions, their history and their workspaces are visible only to its tokens and to those without
+// a tenant.
 type Tenant struct {
 	// Providers are its agents, with the names of [Options].Providers. Their configuration and
 	// history must be separate from those of other tenants.
@@ -46,8 +47,8 @@ func newTenants(opts Options) *tenants {
 	return &tenants{own: &Tenant{opts.Providers, opts.Env}, open: opts.Tenant, known: map[string]*Tenant{}}
 }
 
-// get returns a tenant. If the server has no tenant configuration, all tenants share the server's
-// configuration.
+// get returns a tenant. If the server has no configuration for tenants, they run with that of the
+// server.
 func (t *tenants) get(ctx context.Context, name string) (*Tenant, error) {
 	if name == "" || t.open == nil {
 		return t.own, nil
@@ -72,7 +73,7 @@ func (t *tenants) get(ctx context.Context, name string) (*Tenant, error) {
 }
 
 // apart returns the agents with a history that a caller may read. A tenant without separate agents
-// gets none, because the server's histories contain sessions of others.
+// has none: those of the server hold the sessions of others.
 func (t *tenants) apart(ctx context.Context, p *principal) ([]agent.Provider, error) {
 	if p.tenant != "" && t.open == nil {
 		return nil, session.Fail(api.Unsupported, "the server keeps no history for tenants")
@@ -90,7 +91,7 @@ func sweep(ctx context.Context, providers []agent.Provider) (total int, err erro
 		if sweeper, ok := p.(agent.Sweeper); ok {
 			n, err := sweeper.Sweep(ctx)
 			if err != nil {
-				return total, fmt.Errorf("ending the processes of the last server: %w", err)
+				return total, fmt.Errorf("sweeping up after the last server: %w", err)
 			}
 			total += n
 		}
@@ -98,13 +99,13 @@ func sweep(ctx context.Context, providers []agent.Provider) (total int, err erro
 	return total, nil
 }
 
-// sees reports whether a caller may see the data of a tenant. Tokens without a tenant belong to the
-// owner and see all tenants, except for tokens of agents.
+// sees reports whether a caller may see the data of a tenant. Tokens without a tenant are the
+// owner's and see every tenant, except those of agents.
 func (p *principal) sees(tenant string) bool {
 	return p.tenant == tenant || p.tenant == "" && p.agentOf == ""
 }
 
-// of returns the caller with another tenant: objects that it creates belong to that tenant.
+// of returns the caller as one of a tenant: objects created in its name belong to the tenant.
 func (c *caller) of(tenant string) *caller {
 	p := *c.principal
 	p.tenant = tenant

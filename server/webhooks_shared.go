@@ -14,13 +14,12 @@ import (
 	"github.com/seed7221b0f9/parley/server/webpush"
 )
 
-// sharedHooks are the webhooks of a cluster. Every server knows all of them, and one server, which
-// holds a lease, delivers the events of a webhook. An event is delivered twice only if that server
-// dies after the call and before it stores the position. webhooks.mu guards the fields.
+// sharedHooks are the webhooks of a cluster. Every server knows all of them. One of them, with a lease, makes the calls of a webhook: an
+// event is delivered again only if that server dies between the call and the write of its position. webhooks.mu guards the fields.
 type sharedHooks struct {
 	c      *cluster.Cluster
 	bucket *cluster.Bucket
-	// known is the content of the bucket, by key: the webhooks and their positions.
+	// known is what the bucket has, by key: the webhooks, and their positions.
 	known   map[string][]byte
 	started bool
 }
@@ -33,13 +32,13 @@ const (
 	pushKeyKey     = "push-key"
 )
 
-// position is stored by the server that delivers the events of a webhook.
+// position is what the server that makes the calls of a webhook writes.
 type position struct {
 	Cursor    uint64 `json:"cursor"`
 	LastError string `json:"last_error,omitempty"`
 }
 
-// share reads the webhooks of the cluster, and follows their changes.
+// share reads the webhooks of the cluster, and learns of their changes.
 func (h *webhooks) share(ctx context.Context, c *cluster.Cluster) error {
 	bucket, err := c.Bucket(ctx, hooksBucket, 0)
 	if err != nil {
@@ -52,12 +51,12 @@ func (h *webhooks) share(ctx context.Context, c *cluster.Cluster) error {
 	return nil
 }
 
-// learn applies a change in the bucket.
+// learn applies a change by a server.
 func (h *webhooks) learn(e cluster.Entry) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if e.Key == pushKeyKey || bytes.Equal(h.shared.known[e.Key], e.Value) && e.Value != nil {
-		return // this server made the change
+		return // it is from here
 	}
 	if id, ok := strings.CutPrefix(e.Key, positionPrefix); ok {
 		h.learnPosition(id, e)
@@ -96,7 +95,7 @@ func (h *webhooks) learn(e cluster.Entry) {
 	}
 }
 
-// learnPosition applies the position that another server has stored. The caller holds the lock.
+// learnPosition applies the position that another server has written. The lock is held.
 func (h *webhooks) learnPosition(id string, e cluster.Entry) {
 	if e.Value == nil {
 		delete(h.shared.known, e.Key)
@@ -108,7 +107,7 @@ func (h *webhooks) learnPosition(id string, e cluster.Entry) {
 	}
 }
 
-// place sets the position of a webhook. The caller holds the lock.
+// place sets the position of a webhook. The lock is held.
 func (h *webhooks) place(i int, data []byte) {
 	var p position
 	if json.Unmarshal(data, &p) == nil {
@@ -116,7 +115,7 @@ func (h *webhooks) place(i int, data []byte) {
 	}
 }
 
-// end stops the deliveries of a webhook without waiting. The caller holds the lock.
+// end stops the calls of a webhook without waiting. The lock is held.
 func (h *webhooks) end(id string) {
 	if run, ok := h.runs[id]; ok {
 		run.cancel()
@@ -124,7 +123,7 @@ func (h *webhooks) end(id string) {
 	}
 }
 
-// values returns the wanted content of the bucket.
+// values returns what the bucket should have.
 func (h *webhooks) values() (map[string][]byte, error) {
 	values := map[string][]byte{}
 	for _, k := range h.all {
@@ -134,7 +133,7 @@ func (h *webhooks) values() (map[string][]byte, error) {
 		}
 		values[positionPrefix+k.ID] = p
 		if k.ID == commandID {
-			continue // the command is a setting of each server
+			continue // it is a setting of each server
 		}
 		k.Cursor, k.LastError = 0, ""
 		if values[hookPrefix+k.ID], err = json.Marshal(k); err != nil {
@@ -144,7 +143,7 @@ func (h *webhooks) values() (map[string][]byte, error) {
 	return values, nil
 }
 
-// saveShared writes the changes of this server. The caller holds the lock.
+// saveShared writes the changes of this server. The lock is held.
 func (h *webhooks) saveShared() error {
 	values, err := h.values()
 	if err != nil {
@@ -174,7 +173,7 @@ func (h *webhooks) saveShared() error {
 	return nil
 }
 
-// lead delivers the events of a webhook whenever no other server does, until ctx ends.
+// lead makes the calls of a webhook while no other server does, until ctx ends.
 func (h *webhooks) lead(ctx context.Context, k subscriber) {
 	for ctx.Err() == nil {
 		lease, err := h.shared.c.Own(ctx, "w-"+k.ID)
@@ -204,7 +203,7 @@ func (h *webhooks) leadWith(ctx context.Context, k subscriber, lease *cluster.Le
 		case <-stop:
 		}
 	}()
-	e, err := h.shared.bucket.Get(ctx, positionPrefix+k.ID) // it may be newer than the followed changes
+	e, err := h.shared.bucket.Get(ctx, positionPrefix+k.ID) // newer than what was learned
 	switch {
 	case err == nil:
 		var p position

@@ -136,9 +136,9 @@ func git(t *testing.T, dir string, args ...string) {
 	}
 }
 
-// TestListOmits compares omitted files with the official SDK: sessions that continue elsewhere,
+// TestListLeavesOut compares omitted files with the official SDK: sessions that continue elsewhere,
 // that programs started, that are not sessions.
-func TestListOmits(t *testing.T) {
+func TestListLeavesOut(t *testing.T) {
 	o := startOfficial(t)
 	dir := transcript.Open(o.config)
 	project := filepath.Join(o.config, "projects", "-p")

@@ -143,9 +143,9 @@ func TestRepairGlued(t *testing.T) {
 	}
 }
 
-// TestRepair_otherFiles copies the other files of a session, except the mark that it is archived and
+// TestRepair_beside copies the other files of a session, except the mark that it is archived and
 // the history of files, which stay with the original.
-func TestRepair_otherFiles(t *testing.T) {
+func TestRepair_beside(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "projects", "-home-dev-project")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
@@ -210,9 +210,9 @@ func checkSendable(t *testing.T, messages []*transcript.Message) {
 	}
 }
 
-// TestRepairManyFaults damages the sessions of the corpus in many ways at once. The repaired sessions
+// TestRepairAnything damages the sessions of the corpus in many ways at once. The repaired sessions
 // have no fault, and a second repair finds no fault.
-func TestRepairManyFaults(t *testing.T) {
+func TestRepairAnything(t *testing.T) {
 	sources := mainFiles(t)
 	dir := filepath.Join(t.TempDir(), "projects", "-home-dev-project")
 	if err := os.MkdirAll(dir, 0o700); err != nil {

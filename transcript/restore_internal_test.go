@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// renames records the target names of Rename.
+// renames records the names that Rename gives.
 type renames struct {
 	fileSystem
 	to []string

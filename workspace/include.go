@@ -8,12 +8,11 @@ import (
 	"strings"
 )
 
-// maxIncludes limits the conditionally included files of a repository's configuration.
+// maxIncludes bounds the files that the configuration of a repository includes under a condition.
 const maxIncludes = 100
 
-// included returns the settings in the files that the repository's settings include. It ignores the
-// conditions of includes, because a condition may be true in a new worktree or on another branch.
-// The directories are the one where git was run and the top of the working tree.
+// included returns the settings in files that the repository's settings include, whether the condition of an include holds or not: it may
+// hold in a worktree that is about to be made, or on another branch. The directories are where git was run and the top of the working tree.
 func (m *Manager) included(ctx context.Context, all []setting, dirs ...string) (more []setting, err error) {
 	seen := map[string]bool{}
 	open := all
@@ -52,8 +51,8 @@ func (s setting) includes() bool {
 	return key == "include.path" || strings.HasPrefix(key, "includeif.") && strings.HasSuffix(key, ".path")
 }
 
-// includePaths returns the files that a setting may refer to. A relative path is relative to the
-// file with the setting, and git may name that file relative to either directory.
+// includePaths returns the files that a setting may mean. A relative path is one from the file that has it, which git may name from
+// either directory.
 func (m *Manager) includePaths(s setting, dirs []string) ([]string, error) {
 	path := s.value
 	switch {
@@ -85,9 +84,8 @@ func parseFile(out, file string) (all []setting) {
 	return all
 }
 
-// checkTop returns an error unless git's working tree is the nearest directory with git data. A
-// repository can name another working tree (core.worktree), whose files git would then read and
-// change.
+// checkTop returns an error unless the top of the working tree, as git has it, is the nearest directory with git data: a repository can name
+// another one (core.worktree), whose files git would then read and change.
 func checkTop(dir, top string) error {
 	at, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -102,7 +100,7 @@ func checkTop(dir, top string) error {
 			break
 		}
 		if at == filepath.Dir(at) {
-			return nil // git has found its data in another way, which the caller has to allow
+			return nil // git has found its data by other means, which a caller has to allow
 		}
 	}
 	if at != want {

@@ -9,9 +9,8 @@ import (
 	"strings"
 )
 
-// partly returns the paths to commit, without files of which no hunk is chosen, and the index
-// entries of partly committed files. The error is a [*StaleError] if a chosen hunk no longer
-// exists.
+// partly returns the paths to commit without those of which no hunk is chosen, and the index entries of those that are
+// committed in part. The error is a [*StaleError] if a chosen hunk no longer exists.
 func (t *Tree) partly(ctx context.Context, d Diff, o CommitOptions) (named, parts []string, err error) {
 	for path := range o.Hunks {
 		if _, ok := d.file(path); !ok {
@@ -50,7 +49,7 @@ func (t *Tree) partly(ctx context.Context, d Diff, o CommitOptions) (named, part
 	return named, parts, nil
 }
 
-// part returns the index entry of a file with only the chosen hunks, or "" if all are chosen.
+// part returns the index entry of a file with the chosen hunks only, or "" if all are chosen.
 func (t *Tree) part(ctx context.Context, f File, chosen []string) (string, error) {
 	for _, id := range chosen {
 		if !slices.ContainsFunc(f.Hunks, func(h Hunk) bool { return h.ID == id }) {
@@ -70,7 +69,7 @@ func (t *Tree) part(ctx context.Context, f File, chosen []string) (string, error
 	if err != nil {
 		return "", err
 	}
-	for _, h := range slices.Backward(f.Hunks) { // earlier hunks keep their line numbers
+	for _, h := range slices.Backward(f.Hunks) { // those before keep their lines
 		if slices.Contains(chosen, h.ID) {
 			continue
 		}
@@ -91,17 +90,16 @@ func (t *Tree) part(ctx context.Context, f File, chosen []string) (string, error
 	return f.NewMode + " " + strings.TrimSpace(string(id)) + " 0\t" + full, nil
 }
 
-// commitParts commits files of which some have separate index entries. Git gets a temporary index,
-// as it creates one itself for a commit of some files, so that other changes in the user's index
-// stay there and are not committed.
+// commitParts commits files of which some have entries of their own. Git gets a separate index, as it makes one for
+// itself for a commit of some files, so that what else is in the user's index stays there and is not committed.
 func (t *Tree) commitParts(ctx context.Context, g *guard, files, parts []string, message string) (Committed, error) {
 	index, err := os.CreateTemp(filepath.Join(t.m.opts.Dir, scratchDir), "index-")
 	if err != nil {
 		return Committed{}, fmt.Errorf("workspace: %w", err)
 	}
-	_ = index.Close() // only the name is needed
+	_ = index.Close() // only its name is needed
 	defer os.Remove(index.Name())
-	if err := os.Remove(index.Name()); err != nil { // git reports an empty file as a damaged index
+	if err := os.Remove(index.Name()); err != nil { // git takes an empty file for a damaged index
 		return Committed{}, fmt.Errorf("workspace: %w", err)
 	}
 	own := []string{"GIT_INDEX_FILE=" + index.Name()}

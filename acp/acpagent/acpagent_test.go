@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { e2e.VerifyMain(m) }
 
-// serve connects a provider of this package to an agent that package editor serves in this process.
+// serve connects a provider of this package to an agent of package acp in this process.
 func serve(t *testing.T, inner agent.Provider) *acpagent.Provider {
 	t.Helper()
 	return &acpagent.Provider{As: "test", Dial: func(context.Context, agent.Options) (io.ReadCloser, io.WriteCloser, error) {
@@ -29,7 +29,7 @@ func serve(t *testing.T, inner agent.Provider) *acpagent.Provider {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			// The error reports that the client has disconnected.
+			// The end of the client is the end of the conversation.
 			_ = editor.Serve(context.Background(), fromClient, toClient, editor.Options{Provider: inner, Name: "test", Version: "1"})
 			toClient.Close()
 		}()
@@ -41,8 +41,8 @@ func serve(t *testing.T, inner agent.Provider) *acpagent.Provider {
 	}}
 }
 
-// served is the output of an agent in this process. Close waits for the agent, as for a process,
-// because another agent can resume the session only then.
+// served is the output of an agent in this process. Its Close waits for the agent, as for a process: only then can another
+// one resume the session.
 type served struct {
 	*io.PipeReader
 	gone <-chan struct{}
@@ -73,9 +73,8 @@ func TestSuite(t *testing.T) {
 	})
 }
 
-// TestModes opens sessions of agents with the recorded answers. It checks that no mode is sent that
-// was not chosen or that the agent does not have, and that the option mode is used if there are no
-// session modes.
+// TestModes opens sessions of agents as recorded ones start: no mode is sent that nobody chose or
+// that the agent does not have, and the option mode counts where there are no session modes.
 func TestModes(t *testing.T) {
 	const (
 		session = `"sessionId":"s"`
@@ -86,7 +85,7 @@ func TestModes(t *testing.T) {
 	tests := []struct {
 		name, answer string
 		opts         agent.Options
-		sent         string // the mode that is sent to the agent; "" if none
+		sent         string // the mode that the agent gets; empty if none
 		failed       bool
 	}{
 		{"nobody chose", modes, agent.Options{Mode: "default", ModeUnchosen: true}, "", false},

@@ -18,9 +18,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
-// badAnswers are invalid or error answers of an agent to a request that opens a session or sends a
-// prompt, each as the end of a line with the text that a person must see. An answer without a text
-// is valid for requests that need no result.
+// badAnswers are answers of an agent to a request that opens a session or gives a prompt, as the end of a line, and what a person must
+// be told. An answer without words is valid for requests that need no result.
 var badAnswers = []struct{ answer, words string }{
 	{`"error":{"code":-32603,"message":"Internal error","data":{"details":"the disk is full"}}`, "the disk is full"},
 	{`"error":{"code":-32603,"message":"Internal error","data":"as a text"}`, "as a text"},
@@ -39,8 +38,7 @@ var badAnswers = []struct{ answer, words string }{
 	{`"result":null`, ""}, {`"result":{}`, ""}, {`"error":null`, ""}, {`"future":1`, ""},
 }
 
-// TestRecordings_badAnswers replaces an answer of each recorded agent: opening a session fails or
-// the turn ends, with the agent's message.
+// TestRecordings_badAnswers replaces an answer of each recorded agent: a start fails and a turn ends, with the words of the agent.
 func TestRecordings_badAnswers(t *testing.T) {
 	folders, err := filepath.Glob("../../testdata/acp-agents/*/meta.json")
 	if err != nil || len(folders) == 0 {
@@ -75,8 +73,7 @@ func TestRecordings_badAnswers(t *testing.T) {
 	}
 }
 
-// answeredBadly repeats the actions of the recorded client up to the replaced answer, which is the
-// last one of the agent.
+// answeredBadly repeats what the recorded client did up to the answer, which is the last one of the agent.
 func answeredBadly(t *testing.T, a *acptest.Agent, work, method, words string) {
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
@@ -96,7 +93,7 @@ func answeredBadly(t *testing.T, a *acptest.Agent, work, method, words string) {
 		return
 	}
 	if err != nil {
-		return // the recorded client could not open a session either
+		return // the recorded client could not open it either
 	}
 	defer interruptCut(ctx, s, waiting)()
 	prompts := 0
@@ -119,8 +116,7 @@ func answeredBadly(t *testing.T, a *acptest.Agent, work, method, words string) {
 	}
 }
 
-// endsOf answers the requests of an agent until its turns have ended. It returns the number of
-// turns and the last result.
+// endsOf answers the requests of an agent until its turns have ended, and returns their number and the last result.
 func endsOf(ctx context.Context, t *testing.T, s agent.Session, prompts int) (results int, last *event.ResultMessage) {
 	t.Helper()
 	for ev, err := range s.Events(ctx) {
@@ -133,19 +129,19 @@ func endsOf(ctx context.Context, t *testing.T, s agent.Session, prompts int) (re
 		switch ev := ev.(type) {
 		case *event.PermissionRequest:
 			if len(ev.Choices) > 0 {
-				_ = s.Answer(ctx, ev.RequestID, &agent.PermissionAnswer{Allow: ev.Choices[0].Behavior == event.ResolvedAllow, Choice: ev.Choices[0].ID}) // repeated when more details are known
+				_ = s.Answer(ctx, ev.RequestID, &agent.PermissionAnswer{Allow: ev.Choices[0].Behavior == event.ResolvedAllow, Choice: ev.Choices[0].ID}) // again when more is known
 			}
 		case *event.ResultMessage:
 			last = ev
 			if results++; results == prompts {
-				_ = s.Close() // the test reads the remaining events
+				_ = s.Close() // the test reads the events of the end
 			}
 		}
 	}
 	return results, last
 }
 
-// openBad opens a session with the given method, or for a prompt with the agent's first method.
+// openBad opens a session with a method, or with the first of the agent for a prompt.
 func openBad(ctx context.Context, a *acptest.Agent, work, method string) (agent.Session, error) {
 	p := &acpagent.Provider{As: "recorded", Local: true, Dial: func(context.Context, agent.Options) (io.ReadCloser, io.WriteCloser, error) {
 		r, w := a.Dial()
@@ -157,7 +153,7 @@ func openBad(ctx context.Context, a *acptest.Agent, work, method string) (agent.
 	id := "none"
 	for _, x := range a.Exchanges {
 		if x.Method == method && x.Match["sessionId"] != "" {
-			_ = json.Unmarshal([]byte(x.Match["sessionId"]), &id) // the id of the last session
+			_ = json.Unmarshal([]byte(x.Match["sessionId"]), &id) // the last one's
 		}
 	}
 	opts := agent.Options{Dir: work, ModeUnchosen: true, Fork: method == "session/fork"}

@@ -17,7 +17,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// session returns the answer to session/new, with additional members.
+// session is the answer to session/new, with more members.
 func session(members string) acptest.Step {
 	return acptest.Reply(json.RawMessage(`{"sessionId":"s"` + members + `}`))
 }
@@ -38,7 +38,7 @@ func opened(t *testing.T, a *acptest.Agent, opts agent.Options) agent.Session {
 	return s
 }
 
-// until reads events until one satisfies ok, and returns a summary of them.
+// until reads events until one satisfies ok and returns them in short.
 func until(t *testing.T, s agent.Session, ok func(event.Event) bool) (list []string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -84,8 +84,8 @@ const (
 	twoModels = `,"models":{"currentModelId":"m1","availableModels":[{"modelId":"m1","name":"One"},{"modelId":"m2","name":"Two","description":"big"}]}`
 )
 
-// TestReports checks the events for an agent's reports about its session: at the start, after a
-// setting, and unsolicited. Unknown and invalid reports change no setting.
+// TestReports checks the events of an agent's reports about its session: at the start, after a setting, and unasked. Unknown and
+// invalid reports change no setting.
 func TestReports(t *testing.T) {
 	const notAnUpdate = `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":7}}`
 	a := &acptest.Agent{Exchanges: []acptest.Exchange{
@@ -148,8 +148,7 @@ func TestReports(t *testing.T) {
 	}
 }
 
-// Config options apply as soon as the agent reports them; resetting the effort selects the initial
-// one; and a boolean option is sent as a boolean.
+// Config options count as soon as the agent reports them, an effort that is taken back is the first one, and a boolean is sent as one.
 func TestOptions(t *testing.T) {
 	config := func(mode, effort string) json.RawMessage {
 		option := func(id, category, current string, values ...string) string {
@@ -297,8 +296,7 @@ func TestEnded(t *testing.T) {
 	}
 }
 
-// Sessions of an agent are listed page by page up to a limit. An agent gets no request for a method
-// that it does not support.
+// Sessions of an agent are listed page by page up to a limit. An agent gets no request that it does not support.
 func TestSessions_pages(t *testing.T) {
 	const can = `,"agentCapabilities":{"loadSession":true,"sessionCapabilities":{"list":{},"delete":{}}}`
 	page := func(id, next string) acptest.Exchange {
@@ -346,8 +344,7 @@ func TestSessions_pages(t *testing.T) {
 	}
 }
 
-// If a program cannot be run, or ends at once, the error names the cause. If it ends during a
-// session, the events end with the error.
+// A program that cannot be run, or that ends at once, is an error that names the cause; one that ends in mid session ends its events with it.
 func TestStart(t *testing.T) {
 	for name, c := range map[string]struct {
 		command []string
@@ -382,11 +379,10 @@ func TestStart(t *testing.T) {
 	if !errors.Is(last, agent.ErrClosed) || !strings.Contains(last.Error(), "code 5") || !strings.Contains(last.Error(), dir) || !strings.Contains(last.Error(), "mine") {
 		t.Errorf("the events end with %v, want %v with the code 5, %s and mine", last, agent.ErrClosed, dir)
 	}
-	_ = s.Close() // the agent has ended
+	_ = s.Close() // it has ended
 }
 
-// The client announces terminals to an agent on this machine, and file access only if an editor may
-// have unsaved texts.
+// The client announces terminals to an agent on this machine, and files only if there are unsaved texts.
 func TestGreeting(t *testing.T) {
 	for name, c := range map[string]struct {
 		local        bool
@@ -426,8 +422,7 @@ type noFiles struct{}
 func (noFiles) Before(context.Context, string) {}
 func (noFiles) After(context.Context, string)  {}
 
-// A prompt is refused if the queue is full. It has no effect: the events contain only the accepted
-// prompts.
+// A prompt that finds the queue full is refused and leaves no trace: the events show those that were accepted alone.
 func TestSend_full(t *testing.T) {
 	a := &acptest.Agent{Exchanges: []acptest.Exchange{hello(""), acptest.On("session/new", session("")), acptest.On("session/prompt", acptest.Say("s", "working"))}}
 	s := opened(t, a, agent.Options{})
@@ -440,7 +435,7 @@ func TestSend_full(t *testing.T) {
 			break
 		}
 	}
-	if accepted < 1000 || accepted > 1001 { // the first one may have left the queue
+	if accepted < 1000 || accepted > 1001 { // the first may have left the queue
 		t.Errorf("%d prompts were accepted, want 1000 and the one that runs", accepted)
 	}
 	if err := s.Close(); err != nil {
@@ -457,9 +452,9 @@ func TestSend_full(t *testing.T) {
 	}
 }
 
-// TestTurn_unknownUpdate checks that an unknown update is kept, and that a turn ends as cancelled if the
-// agent answers the prompt with the error code for cancellation.
-func TestTurn_unknownUpdate(t *testing.T) {
+// TestTurn_strange checks that an unknown update is kept, and that a turn ends as cancelled if the agent answers the
+// prompt with the error code for cancellation.
+func TestTurn_strange(t *testing.T) {
 	s := opened(t, &acptest.Agent{Exchanges: []acptest.Exchange{
 		acptest.On("initialize", acptest.Reply(map[string]any{"protocolVersion": 1})),
 		acptest.On("session/new", session("")),

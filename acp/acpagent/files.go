@@ -16,11 +16,10 @@ import (
 	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
-// maxFile limits the size of a file that an agent reads or writes through this program, in bytes.
+// maxFile bounds a file that an agent reads or writes through this program.
 const maxFile = 64 << 20
 
-// isLocal reports whether the agent runs on this machine as this user. Only then it is offered
-// files and terminals.
+// isLocal reports whether the agent runs on this machine as this user, so that it is offered files and terminals.
 func (s *Session) isLocal() bool {
 	return s.provider.Local || s.provider.Spawner == nil && s.provider.Dial == nil
 }
@@ -42,7 +41,7 @@ func (s *Session) serve(ctx context.Context, m *jsonrpc.Message) (any, error) {
 	return nil, jsonrpc.MethodNotFound(m.Method)
 }
 
-// answer decodes the parameters of a request and calls do to answer it.
+// answer decodes the parameters of a request and has do answer it.
 func answer[T any](m *jsonrpc.Message, do func(*T) (any, error)) (any, error) {
 	r := new(T)
 	if err := json.Unmarshal([]byte(m.Params), r); err != nil {
@@ -51,8 +50,8 @@ func answer[T any](m *jsonrpc.Message, do func(*T) (any, error)) (any, error) {
 	return do(r)
 }
 
-// inside calls do with the session directory that contains a path, and with the path relative to
-// it. The file operations reject links that lead out of the directory.
+// inside calls do with the directory of the session that a path is in, and with the path in it. Links that lead out of it are
+// errors of the file operations.
 func (s *Session) inside(path string, do func(root *os.Root, name string) error) error {
 	if !filepath.IsAbs(path) {
 		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "the path is not absolute: " + path}
@@ -67,7 +66,7 @@ func (s *Session) inside(path string, do func(root *os.Root, name string) error)
 			return err
 		}
 		err = do(root, name)
-		if errors.Is(err, fs.ErrNotExist) { // the agent may create the file
+		if errors.Is(err, fs.ErrNotExist) { // the agent may make the file
 			err = &jsonrpc.Error{Code: acp.CodeResourceNotFound, Message: "Resource not found: " + path}
 		}
 		return errors.Join(err, root.Close())
@@ -75,7 +74,7 @@ func (s *Session) inside(path string, do func(root *os.Root, name string) error)
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "the path is outside of the session's directories: " + path}
 }
 
-// readFile returns the text of a file, or a range of its lines.
+// readFile returns the text of a file, or some lines of it.
 func (s *Session) readFile(ctx context.Context, r *acp.ReadTextFileRequest) (any, error) {
 	if s.files != nil {
 		s.files.Before(ctx, r.Path)
@@ -113,7 +112,7 @@ func someLines(text string, from, limit int64) string {
 	return out.String()
 }
 
-// writeFile replaces the text of a file, or creates the file.
+// writeFile replaces the text of a file or makes one.
 func (s *Session) writeFile(ctx context.Context, r *acp.WriteTextFileRequest) (any, error) {
 	err := s.inside(r.Path, func(root *os.Root, name string) error {
 		if err := root.MkdirAll(filepath.Dir(name), 0o777); err != nil {
@@ -137,7 +136,7 @@ func (s *Session) writeFile(ctx context.Context, r *acp.WriteTextFileRequest) (a
 	return &acp.WriteTextFileResponse{}, nil
 }
 
-// openRegular opens a regular file. Opening a pipe does not block.
+// openRegular opens a regular file. The opening of a pipe does not block.
 func openRegular(root *os.Root, name string, flags int, mode fs.FileMode) (*os.File, error) {
 	f, err := root.OpenFile(name, flags|regularfile.NonBlocking, mode)
 	if err != nil {

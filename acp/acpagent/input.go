@@ -52,16 +52,15 @@ func textContent(text string) event.Content {
 	return event.TextContent(text)
 }
 
-// promptRequest is an [acp.PromptRequest] that is encoded without copying its blocks, which may be
-// large.
+// promptRequest is an [acp.PromptRequest] that is written without copies of its blocks, which may be large.
 type promptRequest struct {
 	session string
 	hosted  bool
-	uuid    string // for promptMeta under a host; may be ""
+	uuid    string // for promptMeta under a host; may be empty
 	blocks  []acp.ContentBlock
 }
 
-// AppendJSON appends the encoded request, with the blocks of inputBlocks.
+// AppendJSON appends the request with the blocks of inputBlocks.
 func (r *promptRequest) AppendJSON(b []byte) ([]byte, error) {
 	b = jsonwire.AppendString(append(b, `{"sessionId":`...), r.session)
 	if r.hosted {
@@ -92,8 +91,7 @@ func appendMedia(b []byte, data, mimeType string) []byte {
 	return jsonwire.AppendString(append(b, `,"mimeType":`...), mimeType)
 }
 
-// readPrompt returns the id and the content of a request that AppendJSON has encoded. Texts without
-// escapes share its memory.
+// readPrompt returns the id and the content of a request that AppendJSON has written. Texts without escapes share its memory.
 func readPrompt(params string) (uuid string, content []event.Content) {
 	var r struct {
 		Meta   map[string]string `json:"_meta"`

@@ -15,8 +15,7 @@ import (
 
 var _ jsonrpc.Appender = (*promptRequest)(nil)
 
-// TestPromptRequest checks that a prompt is encoded as the protocol requires, and that decoding it
-// returns the content of its event.
+// TestPromptRequest checks that a prompt is written as the protocol has it, and read as the content of its event.
 func TestPromptRequest(t *testing.T) {
 	can := acp.PromptCapabilities{Image: acp.Some(true), Audio: acp.Some(true)}
 	large := strings.Repeat("<é\n\u2028", largeText)
@@ -60,7 +59,7 @@ func TestPromptRequest(t *testing.T) {
 	}
 }
 
-// plainContent returns the content of a prompt with sorted members.
+// plainContent returns the content of a prompt with the members of objects in the order of their names.
 func plainContent(t *testing.T, content []event.Content) string {
 	t.Helper()
 	var all []any

@@ -20,12 +20,11 @@ type LoginMethod struct {
 	ID          string
 	Name        string
 	Description string
-	// Command is set if the user has to run it in a terminal. Other methods are used with
-	// [Provider.Login].
+	// Command is set if the person has to run it in a terminal. Other methods are for [Provider.Login].
 	Command []string
 }
 
-// String describes the method to a person: its name, its description and its command.
+// String returns the name, the description and the command as text for a person.
 func (m *LoginMethod) String() string {
 	text := m.Name
 	if m.Description != "" && m.Description != m.Name {
@@ -37,10 +36,10 @@ func (m *LoginMethod) String() string {
 	return text
 }
 
-// LoginError is returned when the agent requires a login. It matches [agent.ErrAuth].
+// LoginError is returned when the agent wants a login before it works. It is an [agent.ErrAuth].
 type LoginError struct {
 	Agent   string // the name of the agent
-	Reason  string // the agent's message
+	Reason  string // in the agent's words
 	Methods []LoginMethod
 	err     error
 }
@@ -117,14 +116,13 @@ func (s *Session) loginMethods(e *jsonrpc.Error) (list []LoginMethod) {
 // maxPrinted limits the number of kept output lines that are not messages.
 const maxPrinted = 20
 
-// stray keeps an output line that is not a message, without terminal control codes. It sends no
-// error for the line, because an agent that asks a question on its output would read that as the
-// answer.
+// stray keeps a line that is not a message, without the codes that steer a terminal. It is not answered: an agent that asks for a
+// line reads the answer as one.
 func (s *Session) stray(line string, m *jsonrpc.Message, err error) {
 	if m != nil {
-		return // an answer without a waiting caller
+		return // an answer that nobody waits for any more
 	}
-	s.provider.log().Debug("acpagent: invalid line", "line", line[:min(len(line), 200)], "err", err)
+	s.provider.log().Debug("acpagent: a line that is not a message", "line", line[:min(len(line), 200)], "err", err)
 	if line = plain(line); line == "" {
 		return
 	}
@@ -139,10 +137,10 @@ func (s *Session) strays() (lines []string) {
 	return lines
 }
 
-// plain returns a text without escape sequences and control characters.
+// plain is a text without escape sequences and control characters.
 func plain(text string) string {
 	var out strings.Builder
-	escape := 0 // 1 after ESC, 2 inside a sequence
+	escape := 0 // 1 after ESC, 2 inside of a sequence
 	for _, r := range text {
 		switch {
 		case r == 0x1b:
@@ -159,13 +157,13 @@ func plain(text string) string {
 	return strings.TrimSpace(out.String())
 }
 
-// translate converts an error of the protocol to an error of package agent.
+// translate makes an error of the protocol one of package agent.
 func (s *Session) translate(err error) error {
 	e, ok := errors.AsType[*jsonrpc.Error](err)
 	switch {
 	case err == nil:
 		return nil
-	case !ok && (s.conn.Err() != nil || errors.Is(err, jsonrpc.ErrClosed) || errors.Is(err, syscall.EPIPE)): // the last call before the agent's output ends
+	case !ok && (s.conn.Err() != nil || errors.Is(err, jsonrpc.ErrClosed) || errors.Is(err, syscall.EPIPE)): // the last before its output ends
 		return fmt.Errorf("%w: %w", agent.ErrClosed, err)
 	case !ok:
 		return err
@@ -185,7 +183,7 @@ func (s *Session) translate(err error) error {
 	return reason
 }
 
-// agentError is an error of the agent with a readable text.
+// agentError is an error of the agent in words.
 type agentError struct {
 	text string
 	err  error
@@ -197,7 +195,7 @@ func (e *agentError) Unwrap() error { return e.err }
 // reasonOf returns the text of an error: its message, the message inside of it if it is JSON, and the details.
 func reasonOf(e *jsonrpc.Error) string {
 	text := e.Message
-	for range 3 { // an API error can be nested in the agent's error
+	for range 3 { // an error of the API in one of the agent
 		var inner struct {
 			Message string
 			Error   struct{ Message string }
@@ -210,7 +208,7 @@ func reasonOf(e *jsonrpc.Error) string {
 	var data struct{ Details, Message, Reason string }
 	var plainData string
 	if json.Unmarshal(e.Data, &data) != nil {
-		_ = json.Unmarshal(e.Data, &plainData) // other data has no text
+		_ = json.Unmarshal(e.Data, &plainData) // anything else has no words
 	}
 	for _, more := range []string{data.Details, data.Message, data.Reason, plainData} {
 		if more != "" && !strings.Contains(text, more) {

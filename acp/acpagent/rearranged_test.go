@@ -10,17 +10,16 @@ import (
 	"github.com/seed7221b0f9/parley/acp/acptest"
 )
 
-// rearranged are variations that change where, when and how often the agent reports something,
-// because agents differ in that.
+// rearranged are variations that change where, when and how often the agent reports something. Each agent has its own place.
 var rearranged = map[string]func(v *variation){
-	// All details of a call are in an update before the request, which contains only the id.
+	// Everything about a call is in an update before the question, which has only the id.
 	"bare question": func(v *variation) {
 		v.questions(func(l acptest.Line, call map[string]any) {
 			v.moved(l, call)
 			v.bare(l, call)
 		})
 	},
-	// All details are in an update after the request.
+	// The same in an update after the question.
 	"late call": func(v *variation) {
 		v.late = true
 		v.questions(func(l acptest.Line, call map[string]any) {
@@ -29,7 +28,7 @@ var rearranged = map[string]func(v *variation){
 			v.moved(l, before)
 		})
 	},
-	// All details of a call are only in the request.
+	// Each call before the question is only in the question.
 	"only the question": func(v *variation) {
 		asked := map[string]map[string]any{}
 		v.questions(func(l acptest.Line, call map[string]any) {
@@ -37,7 +36,7 @@ var rearranged = map[string]func(v *variation){
 			v.keep(l)
 		})
 		v.lines = nil
-		known := map[string]map[string]any{} // the fields of updates before the request, by call
+		known := map[string]map[string]any{} // by call: the fields of updates before the request
 		v.each(func(l acptest.Line, u map[string]any) {
 			if l.Method == "session/request_permission" {
 				call, _ := v.params["toolCall"].(map[string]any)
@@ -61,7 +60,7 @@ var rearranged = map[string]func(v *variation){
 			v.keep(l)
 		})
 	},
-	// Two requests about each call at the same time, and one about another call.
+	// Two questions about each call at once, and one about another call.
 	"asked again": func(v *variation) {
 		again := map[string][]string{}
 		v.questions(func(l acptest.Line, call map[string]any) {
@@ -84,13 +83,13 @@ var rearranged = map[string]func(v *variation){
 			}
 			for _, id := range again[key] {
 				l.ID = json.RawMessage(id)
-				v.lines = slices.Insert(v.lines, i, l) // answered before the first request
+				v.lines = slices.Insert(v.lines, i, l) // it is answered before the first
 				i++
 			}
 			delete(again, key)
 		}
 	},
-	// The arguments are a list.
+	// Arguments in a list.
 	"listed input": func(v *variation) {
 		v.each(func(l acptest.Line, u map[string]any) {
 			call := u
@@ -110,7 +109,7 @@ var rearranged = map[string]func(v *variation){
 			v.changed(l)
 		})
 	},
-	// The last updates of a turn arrive after its end.
+	// The last updates of a turn come after its end.
 	"after the end": func(v *variation) {
 		prompts := map[string]bool{}
 		for _, l := range v.from {
@@ -134,7 +133,7 @@ var rearranged = map[string]func(v *variation){
 			}
 		})
 	},
-	// Each turn with a request is cancelled at the first request.
+	// Each turn with a question is cancelled at the first one.
 	"cancelled": func(v *variation) {
 		prompt, cancelled := "", false
 		asked := map[int]bool{}
@@ -180,7 +179,7 @@ var rearranged = map[string]func(v *variation){
 			}
 		}
 	},
-	// Invalid requests, and requests that are not offered. The agent waits for each answer.
+	// Requests that are wrong or are not offered. The agent waits for each answer.
 	"wrong requests": func(v *variation) {
 		v.each(func(l acptest.Line, u map[string]any) {
 			if k := u["sessionUpdate"]; k == "tool_call" || k == "agent_message_chunk" {
@@ -200,8 +199,7 @@ var rearranged = map[string]func(v *variation){
 	},
 }
 
-// questions calls f for the permission requests of the agent, with their calls. It keeps other
-// lines.
+// questions calls f for the questions of the agent, with their calls. It keeps other lines.
 func (v *variation) questions(f func(l acptest.Line, call map[string]any)) {
 	v.each(func(l acptest.Line, _ map[string]any) {
 		call, ok := v.params["toolCall"].(map[string]any)
@@ -213,7 +211,7 @@ func (v *variation) questions(f func(l acptest.Line, call map[string]any)) {
 	})
 }
 
-// moved adds an update with all details that a request has about its call.
+// moved adds an update with everything that a question has about its call.
 func (v *variation) moved(l acptest.Line, call map[string]any) {
 	update := maps.Clone(call)
 	update["sessionUpdate"] = "tool_call_update"
@@ -224,7 +222,7 @@ func (v *variation) moved(l acptest.Line, call map[string]any) {
 	v.insert(l, `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":%s,"update":%s}}`, v.session(l), text)
 }
 
-// bare adds the request with only the id of its call.
+// bare adds the question with nothing but the id of its call.
 func (v *variation) bare(l acptest.Line, call map[string]any) {
 	v.params["toolCall"] = map[string]any{"toolCallId": call["toolCallId"]}
 	v.changed(l)

@@ -24,26 +24,25 @@ import (
 const (
 	// closeWait limits how long Close waits for running calls.
 	closeWait = 30 * time.Second
-	// leaveWait is the time that an idle agent has to close its session before its input is closed.
+	// leaveWait bounds how long an agent that is idle has to close its session before its input is closed.
 	leaveWait = 2 * time.Second
-	// startWait limits how long an interrupt waits until a sent prompt has begun.
+	// startWait bounds how long an interrupt waits for a prompt that was just sent.
 	startWait = 5 * time.Second
 )
 
-// Session is a session of an agent in its own process. Close takes at most 30 seconds in addition
-// to ending the process.
+// Session is a session of an agent in its own process. Close takes at most 30 seconds more than ending the process.
 type Session struct {
 	provider *Provider
 	dir      string
 	extra    []string // further directories
 	env      []string
-	files    agent.Files // nil means only the disk
+	files    agent.Files // nil is the disk alone
 	conn     *jsonrpc.Conn
-	sup      *proc.Supervisor // nil for a dialled agent
+	sup      *proc.Supervisor // nil for one that was dialled
 	hello    acp.InitializeResponse
 	ctx      context.Context // ends with the connection
 	stop     context.CancelFunc
-	turns    chan *turn // queued prompts
+	turns    chan *turn // prompts in their order
 	work     sync.WaitGroup
 
 	terminals terminals
@@ -57,15 +56,15 @@ type Session struct {
 	conv     acpevent.Converter
 	id       string
 	settings acpevent.Settings
-	model    string // the initial one
-	effort   string // the initial one
+	model    string // the first one
+	effort   string // the first one
 	commands []acp.AvailableCommand
-	spent    tokens   // of the running turn
-	printed  []string // output lines of the agent that are not messages
+	spent    tokens   // of the turn that runs
+	printed  []string // lines of the agent that are not messages
 	asked    int
 	replay   *replay
-	live     bool // updates belong to this session, not to a replay
-	// The numbers of prompts that were accepted, written to the agent, and ended.
+	live     bool // updates are of this session, not of a replay
+	// How many prompts were accepted, were written to the agent, and have ended.
 	accepted, written, finished int
 	// The rest is for an agent under a host.
 	collected []event.Event           // of the line that is being handled
@@ -91,7 +90,7 @@ func newSession(p *Provider, dir string, opts agent.Options) *Session {
 	s.env = slices.Concat(s.env, p.Env)
 	s.kit = agentkit.New(agentkit.Options{Cancel: func(r *agentkit.Prompt) []event.Event {
 		if s.hosted != nil {
-			return nil // the line of the answer, or the end of the agent, causes the events
+			return nil // the line of the answer has the events, or the end of the agent
 		}
 		end := resolution{behavior: event.ResolvedCancelled}
 		if r.Kind == event.QuestionElicitation {
@@ -109,8 +108,7 @@ func (s *Session) call(ctx context.Context, method string, params, to any) error
 	return s.callThen(ctx, method, params, to, nil)
 }
 
-// callThen is like call, but if the call succeeds it runs a function before later messages of the
-// agent are processed.
+// callThen is call with a function that runs before later messages of the agent are handled, unless the call has failed.
 func (s *Session) callThen(ctx context.Context, method string, params, to any, then func()) error {
 	var decodeErr error
 	_, err := s.conn.CallThen(ctx, method, params, func(raw json.RawMessage, err error) {
@@ -135,12 +133,12 @@ func decodeAnswer(method string, raw json.RawMessage, to any) error {
 	return nil
 }
 
-// opened begins a new session with the answer of the agent.
+// opened begins a new session.
 func (s *Session) opened(answer *acp.NewSessionResponse) {
 	s.begin(string(answer.SessionID), answer.Modes, answer.ConfigOptions, answer.Extra)
 }
 
-// continued begins a session that was continued, or a copy, which gets the id in the answer.
+// continued begins a session that was continued, or a copy, which has the id of the answer.
 func (s *Session) continued(id string, fork bool, answer *continued) {
 	if fork {
 		id = string(answer.SessionID)
@@ -148,7 +146,7 @@ func (s *Session) continued(id string, fork bool, answer *continued) {
 	s.begin(id, answer.Modes, answer.ConfigOptions, answer.members)
 }
 
-// begin stores the agent's report about the session and starts running prompts.
+// begin stores the agent's report about the session and starts to run prompts.
 func (s *Session) begin(id string, modes acp.Optional[acp.SessionModeState], options acp.Optional[[]acp.SessionConfigOption], extra map[string]json.RawMessage) {
 	s.kit.Do(func() {
 		s.id, s.conv.SessionID, s.live = id, id, true
@@ -159,14 +157,14 @@ func (s *Session) begin(id string, modes acp.Optional[acp.SessionModeState], opt
 	s.emit(func() []event.Event { return s.conv.Model(s.settings.Model.Current) })
 	s.emit(func() []event.Event { return s.conv.Commands(s.commands) })
 	select {
-	case <-s.begun: // already closed if an adopted agent reports several times
+	case <-s.begun: // an agent that was adopted may have had several
 	default:
 		close(s.begun)
 		s.work.Go(s.run)
 	}
 }
 
-// run sends prompts to the agent, one after the other.
+// run gives prompts to the agent, one after the other.
 func (s *Session) run() {
 	if s.awaitEarlier() != nil {
 		return
@@ -181,14 +179,14 @@ func (s *Session) run() {
 	}
 }
 
-// sent records that a prompt was written. It runs before later messages of the agent are processed.
+// sent records that a prompt was written. Later messages arrive after it.
 func (s *Session) sent(line []byte) {
 	if bytes.Contains(line, []byte(`"method":"`+acp.MethodSessionPrompt+`"`)) {
 		s.kit.Do(func() { s.written++ })
 	}
 }
 
-// prompt runs one turn.
+// prompt is one turn.
 func (s *Session) prompt(t *turn) {
 	request := &promptRequest{session: s.ID(), blocks: t.blocks}
 	if s.hosted != nil {
@@ -205,7 +203,7 @@ func (s *Session) beginTurn(uuid string) []event.Event {
 	return s.conv.Turn(uuid)
 }
 
-// endTurn processes the answer to a prompt.
+// endTurn handles the answer to a prompt.
 func (s *Session) endTurn(raw json.RawMessage, err error) {
 	if err != nil && (s.conn.Err() != nil || s.ctx.Err() != nil) {
 		return // watch reports the end of the agent
@@ -228,7 +226,7 @@ func (s *Session) endTurn(raw json.RawMessage, err error) {
 	})
 }
 
-// notified processes an update. It blocks the agent while too many events are queued.
+// notified takes an update. The agent waits while too many events do.
 func (s *Session) notified(_ context.Context, m *jsonrpc.Message) {
 	if m.Method != acp.MethodSessionUpdate {
 		s.extension(m)
@@ -236,7 +234,7 @@ func (s *Session) notified(_ context.Context, m *jsonrpc.Message) {
 	}
 	var n acp.SessionNotification
 	if err := json.Unmarshal([]byte(m.Params), &n); err != nil {
-		s.provider.log().Warn("acpagent: unknown update", "err", err)
+		s.provider.log().Warn("acpagent: an update that is not understood", "err", err)
 		s.emitUpdate(func() []event.Event { return s.conv.Unknown(event.NewJSON(m.Params)) })
 		return
 	}
@@ -271,7 +269,7 @@ func (s *Session) note(u *acp.SessionUpdate) {
 	}
 }
 
-// announce returns the events with the current mode and model.
+// announce shows the mode and the model that count now.
 func (s *Session) announce() {
 	s.emit(func() []event.Event {
 		if !s.live {
@@ -287,8 +285,7 @@ func (s *Session) announce() {
 	})
 }
 
-// extension processes a notification that is not part of the protocol. Some agents use one to
-// report a change of the current mode.
+// extension handles a notification outside of the protocol. Some agents use one to report a change of the current mode.
 func (s *Session) extension(m *jsonrpc.Message) {
 	s.provider.log().Debug("acpagent: a notification outside of the protocol", "method", m.Method)
 	current, _ := event.JSON(m.Params).Member("currentModeId")
@@ -311,17 +308,17 @@ func (s *Session) watch() {
 	s.work.Wait()
 	err := s.conn.Err()
 	if s.sup != nil {
-		_ = s.sup.Stop() // Exit is more specific
+		_ = s.sup.Stop() // Exit says more
 		if exit := s.sup.Exit(); exit.Code != 0 || exit.Signal != "" {
 			err = fmt.Errorf("the agent ended with code %d %s: %.500s", exit.Code, exit.Signal, exit.Stderr)
 		}
 	}
 	s.kit.End(fmt.Errorf("%w: %w", agent.ErrClosed, err), func() []event.Event {
-		return append(s.cancelRequests(), s.conv.Stop()...) // a call ends after its permission request
+		return append(s.cancelRequests(), s.conv.Stop()...) // a call ends after its request
 	})
 }
 
-// ID returns the session id that the agent has chosen, with which the session can be resumed.
+// ID returns the id that the agent has given the session, with which it can be resumed.
 func (s *Session) ID() (id string) {
 	s.kit.Do(func() { id = s.id })
 	return id
@@ -352,14 +349,14 @@ func (s *Session) Send(ctx context.Context, in agent.Input) error {
 		}
 		s.accepted++
 		if s.hosted != nil {
-			return nil // the line of the prompt causes the event
+			return nil // the line of the prompt has the event
 		}
 		return s.conv.Prompt(in.UUID, content)
 	})
 	return err
 }
 
-// Interrupt cancels the running turn. Queued prompts still run.
+// Interrupt cancels the turn that is running. Prompts that wait in the queue run after it.
 func (s *Session) Interrupt(ctx context.Context) (agent.Interrupted, error) {
 	if err := s.kit.Alive(); err != nil {
 		return agent.Interrupted{}, err
@@ -371,8 +368,7 @@ func (s *Session) Interrupt(ctx context.Context) (agent.Interrupted, error) {
 	return agent.Interrupted{}, s.translate(err)
 }
 
-// leave makes an idle agent close the session, if it supports that. Otherwise the end of its input
-// closes it.
+// leave has an agent that is idle close the session, where it can. The end of its input does so otherwise.
 func (s *Session) leave() {
 	idle := false
 	s.kit.Do(func() { idle = s.live && s.accepted == s.finished })
@@ -381,10 +377,10 @@ func (s *Session) leave() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), leaveWait)
 	defer cancel()
-	_, _ = s.conn.Call(ctx, acp.MethodSessionClose, map[string]string{"sessionId": s.ID()}) // the session ends in any case
+	_, _ = s.conn.Call(ctx, acp.MethodSessionClose, map[string]string{"sessionId": s.ID()}) // it ends in any case
 }
 
-// Close closes the agent's input, which ends the agent, and returns when its process has ended.
+// Close closes the agent's input, which ends it, and returns when its process is gone.
 func (s *Session) Close() error {
 	s.leave()
 	s.kit.Stop(nil)

@@ -20,12 +20,12 @@ var (
 	_ agent.ModelSetter  = (*modelled)(nil)
 )
 
-// methodSetModel sets the model of an agent whose models are not config options. Early versions of
-// the protocol had this method.
+// methodSetModel sets the model of an agent that has models outside of its config options. The protocol had it in its
+// first versions.
 const methodSetModel = "session/set_model"
 
-// choose applies the options to the session. Agents have different names for modes. An empty mode
-// is not sent; "default" means the initial mode unless the agent has a mode of that name.
+// choose applies the options to the session. Each agent has its own names of modes. An empty mode is not set, and
+// "default" means the initial mode unless the agent has a mode of that name.
 func (s *Session) choose(ctx context.Context, opts agent.Options) error {
 	mode := s.setting(func(all *acpevent.Settings) acpevent.Setting { return all.Mode })
 	_, listed := mode.Find(opts.Mode)
@@ -48,7 +48,7 @@ func (s *Session) choose(ctx context.Context, opts agent.Options) error {
 	return nil
 }
 
-// setting returns the current state of a setting.
+// setting returns a setting as it is now.
 func (s *Session) setting(which func(*acpevent.Settings) acpevent.Setting) (now acpevent.Setting) {
 	s.kit.Do(func() { now = which(&s.settings) })
 	return now
@@ -69,8 +69,8 @@ func values(s acpevent.Setting) (list []string) {
 // Modes returns the names of the modes that the agent offers for this session, as a copy.
 func (s *Session) Modes() []string { return values(s.setting(modeOf)) }
 
-// SetMode changes the mode of the session. The error for a mode that [Session.Modes] does not list
-// is [agent.ErrInvalid].
+// SetMode changes the mode of the session. A mode that [Session.Modes] does not return is
+// [agent.ErrInvalid].
 func (s *Session) SetMode(ctx context.Context, mode string) error {
 	now := s.setting(modeOf)
 	if err := s.kit.Choose("mode", mode, values(now)); err != nil {
@@ -95,17 +95,17 @@ func (s *Session) setModel(model string) {
 	s.announce()
 }
 
-// setOptions stores all options after one was changed.
+// setOptions stores all options after one was set.
 func (s *Session) setOptions(answer *acp.SetSessionConfigOptionResponse) {
 	s.kit.Do(func() { s.settings.Take(answer.ConfigOptions) })
 	s.announce()
 }
 
-// Efforts returns the efforts that the agent offers for the current model, as a copy.
+// Efforts returns the efforts that the agent offers for the model that the session uses, as a copy.
 func (s *Session) Efforts() []string { return values(s.setting(effortOf)) }
 
-// SetEffort changes the effort of the model; "" selects the initial effort. The error for an effort
-// that [Session.Efforts] does not list is [agent.ErrInvalid].
+// SetEffort changes the effort of the model. An effort that [Session.Efforts] does not return is [agent.ErrInvalid]; empty is
+// the one that the session began with.
 func (s *Session) SetEffort(ctx context.Context, effort string) error {
 	if effort == "" {
 		s.kit.Do(func() { effort = s.effort })
@@ -117,7 +117,7 @@ func (s *Session) SetEffort(ctx context.Context, effort string) error {
 	return s.setOption(ctx, now.ID, effort)
 }
 
-// Tune sets config options of the agent by their ids. It cannot restore earlier values.
+// Tune sets config options of the agent by their ids. They cannot be taken back.
 func (s *Session) Tune(ctx context.Context, settings map[string]json.RawMessage) error {
 	if err := s.kit.Alive(); err != nil {
 		return err
@@ -155,7 +155,7 @@ func (s *Session) hasModels() bool { return len(s.setting(modelOf).Values) > 0 }
 // modelled is a session of an agent that offers models.
 type modelled struct{ *Session }
 
-// SetModel changes the model, by its id or its name; "" selects the initial model.
+// SetModel changes the model, by its id or its name. Empty is the one that the session began with.
 func (s *modelled) SetModel(ctx context.Context, model string) (string, error) {
 	if model == "" {
 		s.kit.Do(func() { model = s.model })

@@ -19,8 +19,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonrpc"
 )
 
-// All members of an MCP server reach the agent, in the order of the names; an unknown type is an
-// error.
+// Everything that is configured of an MCP server reaches the agent, in the order of the names; an unknown type is an error.
 func TestClientServers(t *testing.T) {
 	for raw, want := range map[string]string{
 		``:   `[]`,
@@ -48,10 +47,9 @@ func TestClientServers(t *testing.T) {
 	}
 }
 
-// An invalid request is answered with an error and its code for every agent; files and terminals
-// are only available to agents on this machine.
+// A request that is not understood has an error with its code, whoever runs the agent; files and terminals are only for agents on this machine.
 func TestHandle_errors(t *testing.T) {
-	for method, want := range map[string][2]int64{ // the codes on this machine, and on another one
+	for method, want := range map[string][2]int64{ // local, and elsewhere
 		acp.MethodSessionRequestPermission: {jsonrpc.CodeInvalidParams, jsonrpc.CodeInvalidParams}, acp.MethodElicitationCreate: {jsonrpc.CodeInvalidParams, jsonrpc.CodeInvalidParams},
 		acp.MethodFsReadTextFile: {jsonrpc.CodeInvalidParams, jsonrpc.CodeMethodNotFound}, acp.MethodFsWriteTextFile: {jsonrpc.CodeInvalidParams, jsonrpc.CodeMethodNotFound},
 		acp.MethodTerminalCreate: {jsonrpc.CodeInvalidParams, jsonrpc.CodeMethodNotFound}, acp.MethodTerminalOutput: {jsonrpc.CodeInvalidParams, jsonrpc.CodeMethodNotFound},
@@ -80,7 +78,7 @@ func TestHandle_errors(t *testing.T) {
 	}
 }
 
-// someLines returns a number of lines of a text, from a given line on.
+// A text is given from a line on, for some lines.
 func TestSomeLines(t *testing.T) {
 	for _, c := range []struct {
 		text        string
@@ -95,7 +93,7 @@ func TestSomeLines(t *testing.T) {
 	}
 }
 
-// noted are unsaved texts that record their use.
+// noted are unsaved texts that note how they are used.
 type noted struct{ calls []string }
 
 func (n *noted) Before(_ context.Context, path string) {
@@ -105,8 +103,7 @@ func (n *noted) After(_ context.Context, path string) {
 	n.calls = append(n.calls, "after "+filepath.Base(path))
 }
 
-// A read first asks the editor for unsaved text, and a write reports the new text. Only regular
-// files are read and written.
+// A read asks the editor for unsaved text first, and a write reports the new text. Files that are not regular are neither read nor written.
 func TestFiles_unsaved(t *testing.T) {
 	dir, extra := t.TempDir(), t.TempDir()
 	files := &noted{}
@@ -142,8 +139,7 @@ func TestFiles_unsaved(t *testing.T) {
 	}
 }
 
-// A terminal keeps the end of a command's output, up to the limit. The kept part never begins
-// inside a character.
+// A terminal keeps the end of a command's output, up to the limit, and never starts inside of a character.
 func TestTerminal_write(t *testing.T) {
 	const text = "aé界\U0001f600b"
 	for limit := range len(text) + 2 {
@@ -261,7 +257,7 @@ func TestLoginMethods(t *testing.T) {
 	}
 }
 
-// The text of an error is its message, or the innermost message if it is JSON, and further details.
+// The words of an error are its message, the innermost of a message in JSON, and details that it does not have.
 func TestReasonOf(t *testing.T) {
 	for _, c := range []struct{ message, data, want string }{
 		{"m", "", "m"}, {"m", `"more"`, "m: more"}, {"m more", `"more"`, "m more"}, {"m", `{"details":"d","message":"e","reason":"f"}`, "m: d: e: f"}, {"m", `7`, "m"}, {"m", `{"details":""}`, "m"},
@@ -312,7 +308,7 @@ func TestSession_env(t *testing.T) {
 	}
 }
 
-// When the session ends, a waiting request ends too, within the limit of this test.
+// A request that waits ends within the bound of this test when the session does.
 func TestWait_closed(t *testing.T) {
 	s := newSession(&Provider{}, t.TempDir(), agent.Options{})
 	answered := make(chan error, 1)

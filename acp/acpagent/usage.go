@@ -8,11 +8,10 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// tokens adds up the usage of a turn.
+// tokens sums up the usage of a turn.
 type tokens struct{ input, output, read, written int64 }
 
-// add adds the usage in the extension of a chunk, which some agents send instead of the usage in
-// the answer.
+// add adds the usage in the extension of a chunk, which some agents report in place of usage in the answer.
 func (t *tokens) add(meta map[string]json.RawMessage) {
 	one := readTokens(event.JSON(meta["usage"]))
 	t.input, t.output, t.read, t.written = t.input+one.input, t.output+one.output, t.read+one.read, t.written+one.written
@@ -34,7 +33,7 @@ func (t *tokens) of(answer *acp.PromptResponse) event.JSON {
 		sum.input, sum.output, sum.read, sum.written))
 }
 
-// readTokens reads a usage, with the names of the protocol or of an API.
+// readTokens reads a usage, in the spelling of the protocol or of an API.
 func readTokens(usage event.JSON) (t tokens) {
 	for name, to := range map[string]*int64{
 		"inputTokens": &t.input, "input_tokens": &t.input, "outputTokens": &t.output, "output_tokens": &t.output,

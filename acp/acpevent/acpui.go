@@ -1,5 +1,5 @@
-// Package acpevent converts the messages of an agent that speaks the Agent Client Protocol to
-// events. A [Converter] is pure: it reads no clock and no file.
+// Package acpevent makes events of what an agent that speaks the Agent Client
+// Protocol says. A [Converter] is pure: it reads no clock and no file.
 package acpevent
 
 import (
@@ -12,23 +12,23 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// Converter converts the updates of one session to events. The zero value with Provider set is
-// ready to use. It is not safe for concurrent use.
+// Converter makes events of the updates of one session. Its zero value, with Provider set,
+// is ready; it is not safe for concurrent use.
 type Converter struct {
 	Provider  string // in the header of every event
 	SessionID string
-	Partial   bool // emit deltas, not only complete messages
-	Replay    bool // the updates are the replay of a loaded session, and include prompts
+	Partial   bool // deltas are wanted, not only whole messages
+	Replay    bool // the updates are of a session that is loaded: prompts are among them
 
 	out     []event.Event
 	turns   int
-	turn    string // the id of the running turn; "" between turns
-	message string // the id of the open message; "" if none is open
-	count   int    // number of messages
+	turn    string // the id of the turn that runs; empty between turns
+	message string // the id of the message that is open; empty if none is
+	count   int    // of messages
 	blocks  []event.IndexedBlock
-	open    string           // the type of the open block: text, thinking; "" if none is open
-	calls   map[string]*call // tool calls by id; an ended call is kept until the next turn
-	asking  []event.Content  // the incomplete prompt of a replay
+	open    string           // the type of the block that is open: text, thinking; empty if none is
+	calls   map[string]*call // tool calls by their id; those that have ended until the next turn
+	asking  []event.Content  // the prompt of a replay that is being read
 }
 
 func (c *Converter) begin() { c.out = c.out[:0] }
@@ -43,15 +43,16 @@ func (c *Converter) emit(ev event.Event) {
 	c.out = append(c.out, ev)
 }
 
-// Prompt returns the events of a prompt that was sent to the agent. As with all methods, the slice
-// is valid until the next call of a method.
+// Prompt returns the events of a prompt that was given to the agent. The slice is good until
+// the next call of a method, as for all of them.
 func (c *Converter) Prompt(uuid string, blocks []event.Content) []event.Event {
 	c.begin()
 	c.emit(&event.UserMessage{Header: event.Header{UUID: uuid}, Blocks: blocks, IsPrompt: true})
 	return c.out
 }
 
-// Turn returns the events for the start of a turn. Without the id of a prompt it numbers the turn.
+// Turn returns the events for the start of a turn. Without the id of a prompt the turn gets a
+// number.
 func (c *Converter) Turn(prompt string) []event.Event {
 	c.begin()
 	c.endMessage()
@@ -65,12 +66,12 @@ func (c *Converter) Turn(prompt string) []event.Event {
 	return c.out
 }
 
-// Update returns the events of one session update of the agent. An update of an unknown kind
-// becomes an unknown event.
+// Update returns the events of one session update of the agent. Updates of unknown kinds become
+// unknown events.
 func (c *Converter) Update(u *acp.SessionUpdate) []event.Event {
 	c.begin()
 	if _, more := u.Value.(*acp.ContentChunk); !more && c.turn == "" {
-		c.endMessage() // of a turn without a prompt, which no message ends
+		c.endMessage() // of a turn that nobody asked for and that no message ends
 	}
 	switch v := u.Value.(type) {
 	case *acp.ContentChunk:
@@ -89,7 +90,7 @@ func (c *Converter) Update(u *acp.SessionUpdate) []event.Event {
 		c.emit(ev)
 	case *acp.CurrentModeUpdate:
 		c.mode(string(v.CurrentModeID))
-	case *acp.ConfigOptionUpdate: // [Settings] processes them
+	case *acp.ConfigOptionUpdate: // [Settings] reads them
 	case *acp.SessionInfoUpdate:
 		if title, ok := v.Title.Get(); ok {
 			c.emit(&event.SessionInfo{Title: &title})
@@ -110,14 +111,14 @@ func (c *Converter) Update(u *acp.SessionUpdate) []event.Event {
 	return c.out
 }
 
-// Unknown returns the event for an unknown update, with its unchanged parameters.
+// Unknown returns the event for an update that is not understood, with its parameters as they are.
 func (c *Converter) Unknown(params event.JSON) []event.Event {
 	c.begin()
 	c.emit(&event.Unknown{OriginalType: "session_update", Data: params})
 	return c.out
 }
 
-// Mode returns the event for the current mode, or no event if it is empty.
+// Mode returns the event for the mode that the session is in, none for an empty one.
 func (c *Converter) Mode(mode string) []event.Event {
 	c.begin()
 	c.mode(mode)
@@ -130,7 +131,7 @@ func (c *Converter) mode(mode string) {
 	}
 }
 
-// Commands returns the event for the commands of the session, or no event if there are none.
+// Commands returns the event for the commands of the session, none if there are none.
 func (c *Converter) Commands(list []acp.AvailableCommand) []event.Event {
 	c.begin()
 	if len(list) > 0 {
@@ -143,7 +144,7 @@ func (c *Converter) commands(list []acp.AvailableCommand) {
 	c.emit(&event.SessionInfo{Commands: encoded(list)})
 }
 
-// Model returns the event for the current model, or no event if it is empty.
+// Model returns the event for the model that the session uses, none for an empty one.
 func (c *Converter) Model(model string) []event.Event {
 	c.begin()
 	if model != "" {
@@ -152,13 +153,13 @@ func (c *Converter) Model(model string) []event.Event {
 	return c.out
 }
 
-// encoded returns a value of this protocol as JSON.
+// encoded is a value of this protocol as JSON.
 func encoded(v any) event.JSON {
 	return cmp.Or(event.Encoded(v), "null")
 }
 
-// chunk adds a piece to a message of the agent. It ignores prompts that the agent sends back,
-// except in a replay, and empty texts, which agents send to carry extensions.
+// chunk adds to a message of the agent. A prompt that comes back is known already, unless the session
+// is replayed. Agents send empty texts that carry only extensions.
 func (c *Converter) chunk(kind string, v *acp.ContentChunk) {
 	t, isText := v.Content.Value.(*acp.TextContent)
 	if isText && t.Text == "" {
@@ -192,7 +193,7 @@ func (c *Converter) chunk(kind string, v *acp.ContentChunk) {
 	c.text(block, t.Text)
 }
 
-// past adds a piece to a prompt of a replay. Each event contains the prompt so far.
+// past adds to a prompt of a replay. Each chunk shows it as far as it is known.
 func (c *Converter) past(v *acp.ContentChunk) {
 	c.endMessage()
 	if c.asking == nil {
@@ -217,7 +218,7 @@ func (c *Converter) startMessage(id string) {
 	}
 }
 
-// text adds a piece to a block of text or thinking.
+// text adds to a block of text or thinking.
 func (c *Converter) text(block, text string) {
 	if c.open != block {
 		c.endBlock()
@@ -240,7 +241,7 @@ func (c *Converter) text(block, text string) {
 	}
 }
 
-// endBlock ends the open block.
+// endBlock ends the block that is open.
 func (c *Converter) endBlock() {
 	if c.open == "" {
 		return
@@ -258,7 +259,7 @@ func (c *Converter) endBlock() {
 	}
 }
 
-// endMessage ends the open message with an event that contains all of it.
+// endMessage ends the message that is open, with the whole of it.
 func (c *Converter) endMessage() {
 	if c.message == "" {
 		return
@@ -271,7 +272,7 @@ func (c *Converter) endMessage() {
 	c.message, c.blocks = "", nil
 }
 
-// plan returns the event with the whole plan.
+// plan is the whole plan.
 func (c *Converter) plan(v *acp.Plan) {
 	ev := &event.Plan{Entries: []event.PlanEntry{}}
 	for _, e := range v.Entries {

@@ -10,39 +10,39 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// call holds everything that the agent has reported about a tool call, in tool_call,
-// tool_call_update and session/request_permission. A later message without a member leaves its
-// value unchanged, because agents spread the command, the diff and the arguments over all three.
+// call is everything that the agent has reported about one tool call, in tool_call,
+// tool_call_update and session/request_permission. A member that a later message does not have
+// keeps its value, because agents spread the command, the diff and the arguments over all three.
 type call struct {
 	id, name, kind string
-	first          string   // the initial title
-	titles         []string // all different titles; the current one is last
+	first          string   // the first title
+	titles         []string // all that differ, the current one last
 	members        map[string]json.RawMessage
-	input          event.JSON        // the members of objects
+	input          event.JSON        // of these members
 	other          event.JSON        // a raw input that is not an object
-	content        []json.RawMessage // blocks in the form of events
+	content        []json.RawMessage // blocks as events have them
 	locations      []acp.ToolCallLocation
-	output         string // the output of the call so far
+	output         string // what the call has printed so far
 	status         acp.ToolCallStatus
-	running        bool   // texts in its content are output
-	extra          bool   // the agent has reported unknown members
-	message        string // the message with the call's block and its index; "" if it is not shown
+	running        bool   // texts are output
+	extra          bool   // the agent reported members that are unknown
+	message        string // the message and the index of the call's block; empty if it is not shown
 	index          int64
-	shown          event.JSON // the block in the last event
+	shown          event.JSON // the block as it was emitted last
 	asks           []*asked
 	ended          bool
-	refused        bool // a person has refused it
-	settled        bool // it has a result that the agent has not reported
+	refused        bool // a person did not allow it
+	settled        bool // it has a result that is not the agent's
 }
 
-// asked is an open request for permission.
+// asked is a request for permission that waits.
 type asked struct {
 	id      string
 	request *acp.RequestPermissionRequest
-	shown   event.JSON // the event as it was last emitted
+	shown   event.JSON // the event as it was emitted last
 }
 
-// update returns the start of a tool call as an update.
+// update is a tool call that begins, as an update.
 func update(v *acp.ToolCall) *acp.ToolCallUpdate {
 	return &acp.ToolCallUpdate{
 		ToolCallID: v.ToolCallID, Title: acp.NonZero(v.Title), Name: v.Name, Kind: v.Kind, Status: v.Status, Content: acp.Some(v.Content),
@@ -50,8 +50,8 @@ func update(v *acp.ToolCall) *acp.ToolCallUpdate {
 	}
 }
 
-// merge adds the members of a message to the call. A request adds to the content; an update
-// replaces the texts in it.
+// merge adds what a message reports of the call. A request adds to the content, an update
+// replaces the texts of it.
 func (k *call) merge(u *acp.ToolCallUpdate, isRequest bool) {
 	k.name = cmp.Or(u.Name.Or(""), k.name)
 	if title := u.Title.Or(""); title != "" {
@@ -69,7 +69,7 @@ func (k *call) merge(u *acp.ToolCallUpdate, isRequest bool) {
 	blocks := contentBlocks(u.Content.Or(nil))
 	k.running = !isRequest && len(k.asks) == 0 && (k.status == acp.ToolCallStatusInProgress && k.message != "" || k.isFinal())
 	if k.running {
-		blocks = slices.DeleteFunc(blocks, func(b json.RawMessage) bool { return diffPath(b) == "" }) // texts are output
+		blocks = slices.DeleteFunc(blocks, func(b json.RawMessage) bool { return diffPath(b) == "" }) // the rest is output
 	}
 	if len(blocks) == 0 {
 		return
@@ -88,11 +88,10 @@ func (k *call) isFinal() bool {
 	return k.status == acp.ToolCallStatusCompleted || k.status == acp.ToolCallStatusFailed
 }
 
-// maxTitles limits the kept titles of a call.
+// maxTitles bounds how many titles of a call are kept.
 const maxTitles = 8
 
-// mergeInput merges the members of a raw input. An empty input and null are placeholders and
-// ignored.
+// mergeInput adds the members of a raw input. An empty one and a null are placeholders.
 func (k *call) mergeInput(raw json.RawMessage) {
 	var members map[string]json.RawMessage
 	switch err := json.Unmarshal(raw, &members); {
@@ -100,7 +99,7 @@ func (k *call) mergeInput(raw json.RawMessage) {
 	case err != nil:
 		k.other = cmp.Or(event.NewJSON(blank(raw)), k.other)
 	default:
-		whole := true // it contains all known members
+		whole := true // it has all that is known
 		for name, old := range k.members {
 			if value, ok := members[name]; !ok || blank(value) == "" && blank(old) != "" {
 				members[name], whole = old, false
@@ -112,7 +111,7 @@ func (k *call) mergeInput(raw json.RawMessage) {
 	}
 }
 
-// blank returns a JSON text, or "" if it has no content.
+// blank is a JSON text, and "" for one without content.
 func blank(raw json.RawMessage) string {
 	if slices.Contains([]string{"null", `""`, "{}", "[]"}, string(raw)) {
 		return ""
@@ -120,8 +119,7 @@ func blank(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// rawInput returns the merged input. If the agent has sent both objects and another value, it
-// returns an object with both.
+// rawInput is the merged input. One that is not an object is a member of it where there are both.
 func (k *call) rawInput() event.JSON {
 	switch {
 	case k.other != "" && len(k.members) > 0:
@@ -139,10 +137,10 @@ func (k *call) title() string {
 	return k.titles[len(k.titles)-1]
 }
 
-// toolName returns the name of the tool, or else the first title, which mostly is the name.
+// toolName is the tool's name, or the first title, which most often is one.
 func (k *call) toolName() string { return cmp.Or(k.name, k.first, "Tool") }
 
-// list returns a list as JSON, or an absent value if it is empty.
+// list is a list as JSON, absent if it is empty.
 func list[T any](all []T) event.JSON {
 	if len(all) == 0 {
 		return ""
@@ -150,7 +148,7 @@ func list[T any](all []T) event.JSON {
 	return encoded(all)
 }
 
-// block returns the call as a block of a message.
+// block is the call as a block of a message.
 func (k *call) block() event.Content {
 	b := event.Content{
 		Type: "tool_use", ToolUseID: k.id, Name: k.toolName(), Title: k.title(), Kind: k.kind, Input: k.rawInput(),
@@ -167,19 +165,18 @@ func (k *call) block() event.Content {
 	return b
 }
 
-// permission returns the event for a permission request, with everything that is known about the
-// call.
+// permission is a request for the call, with everything that is known of it.
 func (k *call) permission(a *asked) *event.PermissionRequest {
 	ev := &event.PermissionRequest{
 		Kind: event.PermissionTool, RequestID: a.id, ToolUseID: k.id, ToolName: k.toolName(), DisplayName: k.title(), ToolKind: cmp.Or(k.kind, string(acp.ToolKindOther)),
 		Input: k.rawInput(), Locations: list(k.locations), Choices: choices(a.request.Options), Data: encoded(a.request),
 	}
 	content := slices.Clone(k.content)
-	if k.output != "" { // some agents report progress before they ask
+	if k.output != "" { // an agent that reports progress before it asks
 		content = append(content, json.RawMessage(event.TextContent(k.output).Raw))
 	}
 	for _, title := range k.titles[:max(0, len(k.titles)-1)] {
-		// A replaced title may be the only text that contains the command.
+		// A title that was replaced can be the only place of the command.
 		if title != ev.ToolName && !strings.Contains(string(ev.Input), string(event.Quote(title))) {
 			content = append(content, json.RawMessage(event.TextContent(title).Raw))
 		}
@@ -195,7 +192,7 @@ func (k *call) permission(a *asked) *event.PermissionRequest {
 	return ev
 }
 
-// diffPath returns the path of a diff block, or "" for other blocks.
+// diffPath is the path of a block that is a diff, "" for any other.
 func diffPath(block json.RawMessage) string {
 	if typ, _ := event.JSON(block).Member("type"); typ.Text() != "diff" {
 		return ""
@@ -204,8 +201,8 @@ func diffPath(block json.RawMessage) string {
 	return cmp.Or(path.Text(), "?")
 }
 
-// contentBlocks converts a call's content to blocks. It omits terminals: the agent uses none of
-// this program, and their output is in other members.
+// contentBlocks are the parts of a call's content as blocks. A terminal is not: the agent has
+// none of this program, and its output comes in other members.
 func contentBlocks(parts []acp.ToolCallContent) []json.RawMessage {
 	var blocks []json.RawMessage
 	for _, part := range parts {
@@ -226,7 +223,7 @@ func contentBlocks(parts []acp.ToolCallContent) []json.RawMessage {
 	return blocks
 }
 
-// blocksText returns the text of blocks.
+// blocksText is the text of blocks.
 func blocksText(blocks []json.RawMessage) string {
 	var texts []string
 	for _, b := range blocks {
@@ -237,7 +234,8 @@ func blocksText(blocks []json.RawMessage) string {
 	return strings.Join(texts, "\n")
 }
 
-// printed returns the output of a terminal in the extension that editors use to draw terminals.
+// printed is the output of a terminal that an agent shows in the members of an extension, as
+// editors that draw terminals know it.
 func printed(meta map[string]json.RawMessage) (text string) {
 	for _, name := range []string{"terminal_output", "terminal_output_delta"} {
 		data, _ := event.JSON(meta[name]).Member("data")

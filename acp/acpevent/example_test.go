@@ -9,7 +9,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// Fold the messages of an agent to a conversation.
+// The messages of an agent in the Agent Client Protocol become a conversation, as with every agent.
 func ExampleConverter() {
 	c := acpevent.Converter{Provider: "acp:example", SessionID: "s1"}
 	var conversation event.Conversation

@@ -10,8 +10,8 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// toolCall begins a tool call. If a call with this id has not ended, it adds to that call; agents
-// reuse ids of ended calls.
+// toolCall begins a call of a tool. A second one with its id adds to the first, unless that has
+// ended: agents use ids again.
 func (c *Converter) toolCall(v *acp.ToolCall) {
 	if k := c.calls[string(v.ToolCallID)]; k != nil && k.ended {
 		delete(c.calls, k.id)
@@ -19,7 +19,7 @@ func (c *Converter) toolCall(v *acp.ToolCall) {
 	c.toolUpdate(update(v))
 }
 
-// call returns the record of a call, and creates it if necessary.
+// call returns the record of a call, a new one if there is none.
 func (c *Converter) call(id string) *call {
 	k := c.calls[id]
 	if k == nil {
@@ -32,7 +32,7 @@ func (c *Converter) call(id string) *call {
 	return k
 }
 
-// startTool adds a call as a block of the open message, or of a new one.
+// startTool shows a call as a block of the message that is open, or of a new one.
 func (c *Converter) startTool(k *call) {
 	c.startMessage("")
 	c.endBlock()
@@ -48,7 +48,7 @@ func (c *Converter) startTool(k *call) {
 	c.endMessage()
 }
 
-// show emits a call with new details again, and also its open permission requests.
+// show shows a call, or again if more is known of it, and so its requests that wait.
 func (c *Converter) show(k *call) {
 	if k.message == "" {
 		c.startTool(k)
@@ -65,7 +65,7 @@ func (c *Converter) show(k *call) {
 	}
 }
 
-// toolUpdate continues a call. A call that was not announced begins here.
+// toolUpdate goes on with a call. One that was not announced begins here.
 func (c *Converter) toolUpdate(v *acp.ToolCallUpdate) {
 	c.asking = nil
 	k := c.call(string(v.ToolCallID))
@@ -74,22 +74,22 @@ func (c *Converter) toolUpdate(v *acp.ToolCallUpdate) {
 	}
 	k.merge(v, false)
 	if k.message == "" && k.first == "" {
-		if k.isFinal() { // an earlier process has shown the call
+		if k.isFinal() { // of a call that an earlier process has shown
 			c.status(k, v)
 		}
-		return // a request may follow, or it belongs to a call of an earlier turn
+		return // a request can follow; else it is the rest of a call of an earlier turn
 	}
 	c.show(k)
 	c.status(k, v)
 }
 
-// status processes the status of a call and its output.
+// status follows the state of a call and what it prints.
 func (c *Converter) status(k *call, v *acp.ToolCallUpdate) {
 	blocks := contentBlocks(v.Content.Or(nil))
 	before := k.output
 	k.output += printed(v.Meta)
 	if text := blocksText(blocks); text != "" && k.running {
-		k.output = text // always the complete output
+		k.output = text // the whole of it each time
 	}
 	switch v.Status.Or("") {
 	case acp.ToolCallStatusCompleted, acp.ToolCallStatusFailed:
@@ -108,7 +108,7 @@ func (c *Converter) status(k *call, v *acp.ToolCallUpdate) {
 	c.emit(ev)
 }
 
-// finish ends a call. Its result is a text, or blocks if the agent sends more than text.
+// finish ends a call. Its result is a text, or blocks where the agent shows more than text.
 func (c *Converter) finish(k *call, v *acp.ToolCallUpdate, blocks []json.RawMessage) {
 	k.ended = true
 	ev := &event.ToolComplete{ToolUseID: k.id, IsError: k.status == acp.ToolCallStatusFailed}
@@ -129,8 +129,8 @@ func (c *Converter) finish(k *call, v *acp.ToolCallUpdate, blocks []json.RawMess
 	c.emit(ev)
 }
 
-// Ask returns the events of a permission request, with the details that the agent has reported
-// about the call before and in the request. It announces the call if necessary.
+// Ask returns the events of a request for permission, with what the agent has reported about the
+// call before and what the request adds. A call that was not announced is.
 func (c *Converter) Ask(requestID string, r *acp.RequestPermissionRequest) []event.Event {
 	c.begin()
 	k := c.call(string(r.ToolCall.ToolCallID))
@@ -140,8 +140,7 @@ func (c *Converter) Ask(requestID string, r *acp.RequestPermissionRequest) []eve
 	return c.out
 }
 
-// choices converts the options of a request. The first word of an unknown kind determines its
-// meaning.
+// choices are the options of a request. Of an unknown kind the first word counts.
 func choices(options []acp.PermissionOption) (list []event.Choice) {
 	for _, o := range options {
 		choice := event.Choice{ID: string(o.OptionID), Label: o.Name, Behavior: event.ResolvedDeny, Scope: event.ScopeOnce}
@@ -156,7 +155,8 @@ func choices(options []acp.PermissionOption) (list []event.Choice) {
 	return list
 }
 
-// Resolve returns the event for the answer to the permission request with this id, which closes it.
+// Resolve returns the event for the answer to a request for permission, which ends the request
+// with this id.
 func (c *Converter) Resolve(requestID, toolUseID, behavior, scope, message string) []event.Event {
 	c.begin()
 	for _, k := range c.calls {
@@ -168,7 +168,7 @@ func (c *Converter) Resolve(requestID, toolUseID, behavior, scope, message strin
 	return c.out
 }
 
-// Elicit returns the event for a form or a link that the agent sends to the user.
+// Elicit returns the event for a form or a link with which the agent asks the user something.
 func (c *Converter) Elicit(requestID string, r *acp.CreateElicitationRequest) []event.Event {
 	c.begin()
 	ev := &event.QuestionRequest{Kind: event.QuestionElicitation, RequestID: requestID, Message: r.Message, Mode: r.Mode, Data: encoded(r)}
@@ -182,14 +182,15 @@ func (c *Converter) Elicit(requestID string, r *acp.CreateElicitationRequest) []
 	return c.out
 }
 
-// Answered returns the event for the answer to the form or link with this id, which closes it.
+// Answered returns the event for the answer to a form or a link, which ends the request with
+// this id.
 func (c *Converter) Answered(requestID, action string, content event.JSON) []event.Event {
 	c.begin()
 	c.emit(event.Resolve(event.Header{}, true, requestID, "", event.Resolution{Behavior: action, Answers: content}))
 	return c.out
 }
 
-// settle gives each open call a result that states why the agent has not sent one. A later result
+// settle gives each call that is open a result that states why it has none of the agent. A result that follows
 // replaces it.
 func (c *Converter) settle(why string) {
 	for _, id := range slices.Sorted(maps.Keys(c.calls)) {
@@ -206,7 +207,7 @@ func (c *Converter) settle(why string) {
 	}
 }
 
-// End returns the events of the end of a turn. Open calls get an end.
+// End returns the events of the end of a turn. Calls of which the agent has reported no end get one.
 func (c *Converter) End(reason string, usage event.JSON, failed string) []event.Event {
 	c.begin()
 	c.endMessage()

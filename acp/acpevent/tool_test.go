@@ -12,8 +12,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// summarize returns a summary of the events about calls: the details that they add, requests and
-// ends.
+// summarize returns the events of messages about calls, in short: what they add to a call, ask and end.
 func summarize(t *testing.T, lines ...string) (list []string) {
 	t.Helper()
 	c := acpevent.Converter{Provider: "acp:x", SessionID: "s"}

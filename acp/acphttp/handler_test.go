@@ -21,7 +21,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const hello = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}`
 
-// talker answers initialize and then sends updates of n bytes without a pause.
+// talker answers initialize and then sends updates of n bytes, as often as it can.
 func talker(n int) acphttp.Agent {
 	return func(ctx context.Context, r io.Reader, w io.WriteCloser) error {
 		if _, err := bufio.NewReader(r).ReadString('\n'); err != nil {
@@ -77,7 +77,7 @@ func (s *site) do(method, body string, header ...string) *http.Response {
 	return resp
 }
 
-// open opens a connection of an owner and returns its id.
+// open makes a connection of an owner and returns its id.
 func (s *site) open(owner string) string {
 	s.Helper()
 	resp := s.do(http.MethodPost, hello, "X-Owner", owner)
@@ -89,8 +89,8 @@ func (s *site) open(owner string) string {
 	return id
 }
 
-// TestServe_unread checks that a client which opens no stream, or stops reading it, loses its
-// connection, and that a limited amount of the agent's output is buffered.
+// TestServe_unread ends the connection of a client that opens no stream, and of one that opens it and stops reading:
+// the agent is not buffered without a limit.
 func TestServe_unread(t *testing.T) {
 	s := newSite(t, acphttp.Options{MaxWaiting: 1 << 20, Stall: 50 * time.Millisecond}, talker(100_000))
 	s.open("a")
@@ -100,7 +100,7 @@ func TestServe_unread(t *testing.T) {
 	s.none()
 }
 
-// none waits until no connection exists.
+// none waits until no connection is left.
 func (s *site) none() {
 	s.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
@@ -116,7 +116,7 @@ func (s *site) none() {
 	}
 }
 
-// echo answers each line with the line as the result for id 0, or sends it as an update.
+// echo answers each line with itself as the result of its id 0, or sends it as an update.
 func echo(_ context.Context, r io.Reader, w io.WriteCloser) error {
 	in := bufio.NewReader(r)
 	for {
@@ -135,14 +135,14 @@ func echo(_ context.Context, r io.Reader, w io.WriteCloser) error {
 	}
 }
 
-// TestServe_idle checks that a connection ends when its client has left.
+// TestServe_idle ends a connection that its client has left.
 func TestServe_idle(t *testing.T) {
 	s := newSite(t, acphttp.Options{Idle: 50 * time.Millisecond}, echo)
 	s.open("a")
 	s.none()
 }
 
-// TestServe_owner checks that only the owner can use a connection.
+// TestServe_owner hides connections from everyone but their owner.
 func TestServe_owner(t *testing.T) {
 	s := newSite(t, acphttp.Options{}, echo)
 	id := s.open("a")
@@ -160,8 +160,7 @@ func TestServe_owner(t *testing.T) {
 	}
 }
 
-// TestServe_lines checks that the agent gets one line per message, regardless of the client's white
-// space.
+// TestServe_lines gives the agent one line a message, whatever the white space of the client is.
 func TestServe_lines(t *testing.T) {
 	s := newSite(t, acphttp.Options{}, echo)
 	id := s.open("a")
@@ -178,7 +177,7 @@ func TestServe_lines(t *testing.T) {
 	}
 }
 
-// TestServe_floods checks the limit of a client's unanswered requests.
+// TestServe_floods bounds the requests of a client that wait for an answer.
 func TestServe_floods(t *testing.T) {
 	s := newSite(t, acphttp.Options{}, echo)
 	id := s.open("a")
@@ -195,7 +194,7 @@ func TestServe_floods(t *testing.T) {
 	}
 }
 
-// TestServe_failedAgent checks the response if an agent does not answer initialize.
+// TestServe_failedAgent reports an agent that does not answer initialize.
 func TestServe_failedAgent(t *testing.T) {
 	s := newSite(t, acphttp.Options{}, func(context.Context, io.Reader, io.WriteCloser) error { return io.ErrUnexpectedEOF })
 	resp := s.do(http.MethodPost, hello)
@@ -206,8 +205,7 @@ func TestServe_failedAgent(t *testing.T) {
 	}
 }
 
-// TestServe_streams checks that a connection ends if its agent writes to more streams than may be
-// unread.
+// TestServe_streams ends the connection of an agent that writes to more streams than its client may leave unread.
 func TestServe_streams(t *testing.T) {
 	for n, ends := range map[int]bool{2: false, 3: true} {
 		written := make(chan struct{})

@@ -20,10 +20,10 @@ import (
 	"github.com/seed7221b0f9/parley/acp/acphttp"
 )
 
-// long is the timeout for messages that a recording expects.
+// long is the timeout for what a recording expects.
 const long = time.Minute
 
-// record is a line of a recording: of exchange.jsonl for HTTP, or of frames.jsonl for WebSocket.
+// record is a line of a recording: exchange.jsonl over HTTP, frames.jsonl over WebSocket.
 type record struct {
 	Exchange, Connection int
 	What, From           string
@@ -36,9 +36,8 @@ type record struct {
 	Reason               string
 }
 
-// TestRecordings plays the client of each recording of the official transports against the handler,
-// with an agent that sends the recorded messages. PARLEY_ACP_REMOTE_CORPUS names another folder of
-// recordings.
+// TestRecordings plays the client of each recording of the official transports to the handler, with an agent that
+// sends what the recorded one sent. PARLEY_ACP_REMOTE_CORPUS names another folder of recordings.
 func TestRecordings(t *testing.T) {
 	dir := os.Getenv("PARLEY_ACP_REMOTE_CORPUS")
 	if dir == "" {
@@ -90,15 +89,14 @@ func readRecording(t *testing.T, path string) ([]record, bool) {
 	return list, true
 }
 
-// step is one step of an agent: it receives a message, sends a message, or waits until the client
-// has lost a stream.
+// step is what an agent does next: it has received a message, it sends one, or the client has lost a stream.
 type step struct {
 	in   bool
 	line string
 	gate chan struct{} // closed by the client
 }
 
-// scripts are the agents of a recording's connections, in the order in which they begin.
+// scripts are the agents of the connections of a recording, in the order in which they begin.
 type scripts struct {
 	t     *testing.T
 	mu    sync.Mutex
@@ -145,7 +143,7 @@ func (s *scripts) agent(ctx context.Context, r io.Reader, w io.WriteCloser) erro
 		}
 		if !st.in {
 			if _, err := io.WriteString(w, st.line+"\n"); err != nil {
-				return nil // the client has disconnected
+				return nil // the client has gone
 			}
 			continue
 		}
@@ -158,12 +156,12 @@ func (s *scripts) agent(ctx context.Context, r io.Reader, w io.WriteCloser) erro
 		}
 		received[canonical(st.line)]--
 	}
-	for range got { // until the client disconnects
+	for range got { // until the client goes
 	}
 	return nil
 }
 
-// canonical returns a JSON text in canonical form.
+// canonical is a JSON text in one form.
 func canonical(text string) string {
 	var v any
 	if json.Unmarshal([]byte(text), &v) != nil {
@@ -176,7 +174,7 @@ func canonical(text string) string {
 	return string(out)
 }
 
-// exchange is a request in progress.
+// exchange is a request that is under way.
 type exchange struct {
 	cancel context.CancelFunc
 	over   chan struct{} // closed when the handler has returned
@@ -185,14 +183,14 @@ type exchange struct {
 	body   chan []byte
 }
 
-// player is a client over HTTP that repeats a recording.
+// player is a client over HTTP that does what a recording has.
 type player struct {
 	t     *testing.T
 	url   string
 	mu    sync.Mutex
 	over  map[string]chan struct{}
 	all   map[int]*exchange
-	ids   map[string]string // maps recorded connection ids to those of this run
+	ids   map[string]string // recorded ids of connections to real ones
 	asked map[int]record
 	work  sync.WaitGroup
 }
@@ -243,7 +241,7 @@ func playHTTP(t *testing.T, lines []record) {
 	}
 }
 
-// remaining yields the events that were not awaited. The exchange must have ended.
+// remaining yields the events that nobody has waited for. The exchange is over.
 func remaining(x *exchange) func(func(string) bool) {
 	return func(yield func(string) bool) {
 		x.cancel()
@@ -255,8 +253,8 @@ func remaining(x *exchange) func(func(string) bool) {
 	}
 }
 
-// httpScripts returns the agents of a recording: the messages that they received and sent, in
-// order. It closes gates[i] when the stream of line i is lost.
+// httpScripts makes the agents of a recording: what reached them, and what they said, in order.
+// It closes gates[i] when the stream of line i is lost.
 func httpScripts(lines []record) (list [][]step, gates map[int]chan struct{}) {
 	gates = map[int]chan struct{}{}
 	status, opener, place := map[int]int{}, map[int]bool{}, map[string]int{}
@@ -303,10 +301,10 @@ func httpScripts(lines []record) (list [][]step, gates map[int]chan struct{}) {
 	return list, gates
 }
 
-// lost are the ends of a stream that the client notices before the server.
+// lost are the ends of a stream that the client sees before the server.
 var lost = map[string]bool{"closed by the client": true, "cut by the network": true, "ended by the network": true}
 
-// play repeats one line, or waits for it.
+// play does one line, or waits for it.
 func (p *player) play(l record) {
 	t := p.t
 	t.Helper()
@@ -314,7 +312,7 @@ func (p *player) play(l record) {
 	switch l.What {
 	case "request":
 		p.request(l)
-		if l.Method == "DELETE" { // later requests must not find the connection
+		if l.Method == "DELETE" { // what follows finds no connection
 			<-p.all[l.Exchange].over
 		}
 	case "response":
@@ -359,7 +357,7 @@ func (p *player) event(l record, x *exchange) {
 			p.t.Errorf("the stream ended before %s%s", l.Data, l.Raw)
 			return
 		case ev == "" && l.Raw == "":
-			continue // a comment that is not in the recording
+			continue // a comment that was not recorded
 		case ev != "" && l.Raw != "" || canonical(ev) != canonical(string(l.Data)):
 			p.t.Errorf("the event is %s, want %s%s", ev, l.Data, l.Raw)
 		}
@@ -423,7 +421,7 @@ func (p *player) request(l record) {
 	p.work.Go(func() { p.fetch(req, x) })
 }
 
-// expand restores text that the recorder has shortened: "xxx… (1025 characters)".
+// expand writes out what the recorder has cut: "xxx… (1025 characters)".
 func expand(text []byte) []byte {
 	s := string(text)
 	i := strings.Index(s, "… (")
@@ -449,7 +447,7 @@ func (p *player) fetch(req *http.Request, x *exchange) {
 	defer resp.Body.Close()
 	x.resp <- resp
 	if !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
-		data, _ := io.ReadAll(resp.Body) // a body that was cut differs from the recorded one
+		data, _ := io.ReadAll(resp.Body) // a body that was cut is not the recorded one
 		x.body <- data
 		return
 	}
@@ -467,7 +465,7 @@ func (p *player) fetch(req *http.Request, x *exchange) {
 	}
 }
 
-// ended records that the handler of an exchange has returned.
+// ended notes that the handler of an exchange has returned.
 func (p *player) ended(id string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -477,8 +475,7 @@ func (p *player) ended(id string) {
 	}
 }
 
-// sameBody compares a body with the recorded one. It ignores the page for unknown paths, which does
-// not belong to the transport.
+// sameBody compares a body with the recorded one. The page for other paths is not the transport's.
 func sameBody(l record, got []byte) bool {
 	var text string
 	if json.Unmarshal(l.Body, &text) == nil {

@@ -42,8 +42,7 @@ func playWS(t *testing.T, lines []record) {
 	}
 }
 
-// wsScripts returns the agents of a recording. Texts that are not messages, or are not allowed, do
-// not reach them.
+// wsScripts makes the agents of a recording. What is not a message, or not allowed, does not reach them.
 func wsScripts(lines []record) (list [][]step) {
 	place, begun := map[int]int{}, map[int]bool{}
 	for _, l := range lines {
@@ -75,13 +74,13 @@ func wsScripts(lines []record) (list [][]step) {
 	return list
 }
 
-// wsPlayer is a client over WebSocket that repeats a recording.
+// wsPlayer is a client over WebSocket that does what a recording has.
 type wsPlayer struct {
 	t      *testing.T
 	h      *acphttp.Handler
 	url    string
 	conns  map[int]*websocket.Conn
-	failed map[int]int // statuses of failed upgrades
+	failed map[int]int // statuses of upgrades that failed
 }
 
 func (p *wsPlayer) play(lines []record, i int) {
@@ -161,8 +160,7 @@ func (p *wsPlayer) answer(l record) {
 	}
 }
 
-// close closes the socket or waits for its end, depending on which side has closed it in the
-// recording.
+// close closes the socket or waits for its end, depending on which side began.
 func (p *wsPlayer) close(ctx context.Context, lines []record, i int) {
 	l, first := lines[i], true
 	for _, before := range lines[:i] {
@@ -176,7 +174,7 @@ func (p *wsPlayer) close(ctx context.Context, lines []record, i int) {
 		if l.Code != nil {
 			code = websocket.StatusCode(*l.Code)
 		}
-		_ = c.Close(code, l.Reason) // the other side may have disconnected
+		_ = c.Close(code, l.Reason) // the other side can be gone
 	default:
 		if l.Code == nil {
 			go p.h.Close() // the recorded server was closed here
@@ -187,7 +185,7 @@ func (p *wsPlayer) close(ctx context.Context, lines []record, i int) {
 			p.t.Errorf("the socket was not closed: %s %v", data, err)
 			return
 		}
-		want := websocket.StatusGoingAway // the intended code of the official server, which it does not send
+		want := websocket.StatusGoingAway // what the official server means and does not send
 		if l.Code != nil {
 			want = websocket.StatusCode(*l.Code)
 		}

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The total size of a client's unanswered requests is limited. A single request may exceed the
-// limit, and an answer frees space.
+// The bytes of a client's requests that wait for their answers are limited; one request may exceed the limit, and an answer
+// makes room.
 func TestRoutes_bytes(t *testing.T) {
 	line := make([]byte, maxPendingBytes/2)
 	var known routes
@@ -32,13 +32,13 @@ func TestRoutes_bytes(t *testing.T) {
 	}
 }
 
-// A stream without a reader is removed if it is empty, and kept with its messages otherwise. A
-// stream has at most one reader, and a later stream of the same name is independent.
+// A stream that nobody reads is forgotten if it is empty, and kept with its messages otherwise. One reader has it at a time, and a stream of the same name
+// that came later is another one.
 func TestConn_release(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		queue  int
-		other  bool // another stream has the same name
+		other  bool // another stream has the name
 		forget bool
 	}{{"empty", 0, false, true}, {"with messages", 1, false, false}, {"empty, replaced", 0, true, false}, {"with messages, replaced", 1, true, false}} {
 		c := &conn{streams: map[string]*stream{}, opts: &Options{MaxStreams: 1}}
@@ -60,13 +60,12 @@ func TestConn_release(t *testing.T) {
 	}
 }
 
-// A reader takes the oldest messages in order, at least one and little more than takeBytes, and
-// wakes a writer that waits for space.
+// A reader takes the oldest messages in their order, at least one and not many more than a piece, and the room that it makes wakes who waits for it.
 func TestConn_take(t *testing.T) {
 	big := make([]byte, takeBytes)
 	for name, tt := range map[string]struct {
 		queue [][]byte
-		want  int // number of messages
+		want  int // messages
 	}{
 		"nothing": {nil, 0}, "one": {[][]byte{[]byte("a")}, 1}, "some": {[][]byte{[]byte("a"), []byte("bc"), []byte("d")}, 3},
 		"a large one": {[][]byte{big, []byte("b")}, 1}, "up to a piece": {[][]byte{[]byte("a"), big, []byte("b")}, 2},

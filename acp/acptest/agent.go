@@ -9,12 +9,10 @@ import (
 	"sync"
 )
 
-// Agent is a scripted agent. It plays each of its exchanges once, in turn. Its fields must be set
-// before it serves.
+// Agent is a scripted agent. It plays its exchanges one after the other, each once. Its fields are set before it serves.
 type Agent struct {
 	Exchanges []Exchange
-	// Waiting, unless it is nil, is called when the agent waits for a notification of the client.
-	// It must not block.
+	// Waiting is called when the agent waits for a notification of the client. It must not block; nil is allowed.
 	Waiting func(method string)
 
 	mu       sync.Mutex
@@ -63,7 +61,7 @@ func (o *output) Close() error {
 	return err
 }
 
-// Serve runs the agent until its input ends. It closes both ends.
+// Serve plays the agent until its input ends. It closes both ends.
 func (a *Agent) Serve(in io.ReadCloser, out io.WriteCloser) {
 	a.mu.Lock()
 	a.changed, a.out = sync.NewCond(&a.mu), out
@@ -112,11 +110,10 @@ func (a *Agent) take(m Message) {
 	})
 }
 
-// pick returns the index of the exchange for a request and marks it as used. It returns -1 if there
-// is none.
+// pick finds the exchange of a request and uses it up; -1 if there is none.
 func (a *Agent) pick(m *Message) int {
 	var params map[string]json.RawMessage
-	_ = json.Unmarshal(m.Params, &params) // a request without members matches none
+	_ = json.Unmarshal(m.Params, &params) // one without members matches none
 	first := -1
 	for i, x := range a.Exchanges {
 		if x.Method != m.Method || a.used[i] {
@@ -140,7 +137,7 @@ func (a *Agent) pick(m *Message) int {
 	return first
 }
 
-// work plays the queued exchanges.
+// work plays the exchanges that are queued.
 func (a *Agent) work() {
 	for {
 		var do func()
@@ -159,8 +156,7 @@ func (a *Agent) work() {
 	}
 }
 
-// Send executes steps that belong to no exchange, after the exchanges of all requests that have
-// arrived.
+// Send does steps outside of any exchange, after the exchanges whose requests have arrived.
 func (a *Agent) Send(steps ...Step) {
 	a.update(func() {
 		a.queue = append(a.queue, func() {
@@ -187,7 +183,7 @@ func (a *Agent) play(i int, id json.RawMessage, method string, before map[string
 	}
 }
 
-// step executes one step. It returns false after the end of the agent.
+// step does one step; false after the end.
 func (a *Agent) step(s Step, id json.RawMessage, before map[string]int) bool {
 	switch {
 	case s.exit:
@@ -230,7 +226,7 @@ func (a *Agent) Received() []Message {
 	return slices.Clone(a.received)
 }
 
-// Played returns the numbers of the recorded lines that were played so far, in order.
+// Played returns the numbers of the lines of a recording that were played so far, in their order.
 func (a *Agent) Played() []int {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -11,8 +11,7 @@ import (
 	"github.com/seed7221b0f9/parley/acp/acptest"
 )
 
-// An agent answers a request that is not in its script, waits for notifications, and can end during
-// a turn.
+// An agent answers a request that its script does not have, waits for notifications, and can end in mid turn.
 func TestAgent(t *testing.T) {
 	waiting := make(chan string, 1)
 	agent := &acptest.Agent{Waiting: func(method string) { waiting <- method }, Exchanges: []acptest.Exchange{
@@ -52,9 +51,8 @@ func TestAgent(t *testing.T) {
 	}
 }
 
-// A recorded agent can be played to a client that makes only some of the recorded requests. Its
-// answers have the ids of the new requests, and the messages after an answer follow it. A client
-// that resumes a session gets no replay.
+// A recorded agent answers a client that does less than the recorded one, with the ids of the new requests, and what was sent after
+// an answer follows it. A client that resumes gets no replay.
 func TestRecording(t *testing.T) {
 	dir := t.TempDir()
 	r, err := acptest.ReadRecording("../../testdata/acp-agents/opencode-kill_load", dir)
@@ -70,7 +68,7 @@ func TestRecording(t *testing.T) {
 		for _, line := range []string{
 			`{"jsonrpc":"2.0","id":"x","method":"session/resume","params":{}}`, `{"jsonrpc":"2.0","id":"y","method":"session/prompt","params":{}}`,
 		} {
-			_, _ = in.Write([]byte(line + "\n")) // the reader detects a failure
+			_, _ = in.Write([]byte(line + "\n")) // the reader notices
 		}
 	}()
 	lines := bufio.NewReader(out)

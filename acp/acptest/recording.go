@@ -17,7 +17,7 @@ type Recording struct {
 	Meta  Meta
 	Lines []Line // of both sides, in their order
 	API   []APICall
-	runs  map[int]string // how each run's process ended
+	runs  map[int]string // how the process of a run was ended
 }
 
 // Meta describes a recording.
@@ -31,13 +31,13 @@ type Meta struct {
 	Asks            []Ask        `json:"asks"`
 }
 
-// MetaResult is the expected outcome of a client's request.
+// MetaResult is how a request of the client ended.
 type MetaResult struct {
 	Method     string
 	OK         bool
 	StopReason string
 	Error      *struct {
-		Code    any // a number, or a description of the event that replaced the answer
+		Code    any // a number, or what happened instead of an answer
 		Message string
 	}
 }
@@ -51,7 +51,7 @@ type Ask struct {
 	MustShow   []map[string]any `json:"must_show"`
 }
 
-// Texts returns the texts that must be shown.
+// Texts returns what must be shown.
 func (a *Ask) Texts() (list []string) {
 	for _, one := range a.MustShow {
 		for name, v := range one {
@@ -92,8 +92,7 @@ type Line struct {
 	time   float64
 }
 
-// ReadRecording reads the recording in a folder. It replaces the name WORK in it by dir, which must
-// be absolute.
+// ReadRecording reads the recording of a folder. The name WORK in it becomes dir, which must be absolute.
 func ReadRecording(folder, dir string) (*Recording, error) {
 	r := &Recording{Name: filepath.Base(folder), runs: map[int]string{}}
 	read := func(name string) []byte {
@@ -155,8 +154,8 @@ func (r *Recording) answersLast() {
 	}
 }
 
-// before orders lines by their time. At the same time lines of the agent are first, because the
-// client waits for them.
+// before orders lines by their time. At the same time those of the agent are first: the client goes on when it
+// has got what it waits for.
 func (l *Line) before(o *Line) bool {
 	if l.Run != o.Run {
 		return l.Run < o.Run
@@ -167,7 +166,7 @@ func (l *Line) before(o *Line) bool {
 	return !l.Client && o.Client
 }
 
-// side reads the lines of one side.
+// side reads the lines of a side.
 func (r *Recording) side(text []byte, client bool) error {
 	number := 0
 	for line := range bytes.Lines(text) {
@@ -195,13 +194,12 @@ func (r *Recording) side(text []byte, client bool) error {
 // Killed reports whether the process of a run was killed.
 func (r *Recording) Killed(run int) bool { return strings.HasPrefix(r.runs[run], "killed") }
 
-// Agent returns the recorded agent of a run. For each request of a client it sends what it sent
-// between the recorded request and its answer, then the answer, and then the messages before the
-// next request. A client that resumes a session where the recorded one loaded it gets the answer
-// without the replay.
+// Agent returns the recorded agent of a run. It answers the requests of a client as it answered the recorded ones: with what it sent
+// until its answer, and what it sent after the answer until the next request. A client that resumes where the recorded one
+// loaded gets the answer without the replay.
 func (r *Recording) Agent(run int) *Agent {
 	a := &Agent{}
-	var open []int // exchanges without an answer, oldest first
+	var open []int // exchanges without an answer, the oldest first
 	last := -1
 	byID := map[string]int{}
 	for i := range r.Lines {
@@ -247,7 +245,7 @@ func (r *Recording) Agent(run int) *Agent {
 
 func (a *Agent) add(i int, s Step) { a.Exchanges[i].Steps = append(a.Exchanges[i].Steps, s) }
 
-// resumes adds an exchange for session/resume for each one for session/load.
+// resumes adds an exchange for session/resume to each of session/load.
 func (a *Agent) resumes() {
 	for _, x := range a.Exchanges {
 		if x.Method == "session/load" {
@@ -260,7 +258,7 @@ func (a *Agent) resumes() {
 // matchOf returns the members that distinguish a request from others of its method.
 func matchOf(params json.RawMessage) map[string]string {
 	var all map[string]json.RawMessage
-	_ = json.Unmarshal(params, &all) // fails if a request has no members
+	_ = json.Unmarshal(params, &all) // a request without members has none
 	match := map[string]string{}
 	for _, name := range []string{"sessionId", "modeId", "configId", "value", "modelId", "methodId"} {
 		if v, ok := all[name]; ok {
@@ -270,7 +268,7 @@ func matchOf(params json.RawMessage) map[string]string {
 	return match
 }
 
-// answerOf returns an answer without its id.
+// answerOf is an answer without its id.
 func answerOf(l *Line) string {
 	if len(l.Error) > 0 {
 		return `"error":` + string(l.Error)

@@ -9,19 +9,18 @@ import (
 // Exchange is the scripted reaction of an agent to a request.
 type Exchange struct {
 	Method string
-	// Match are members that the parameters of the request should have. The first matching exchange
-	// of the method that was not played yet is played, or else the first such exchange.
+	// Match are members of the parameters that the request should have. Of the exchanges of a method that are left, the first that
+	// matches is played, and the first of all if none does.
 	Match map[string]string
 	Steps []Step
 }
 
-// Answered reports whether the exchange contains an answer.
+// Answered reports whether the exchange has an answer.
 func (x *Exchange) Answered() bool {
 	return slices.ContainsFunc(x.Steps, func(s Step) bool { return s.reply != "" })
 }
 
-// AnsweredWith returns the exchange up to its answer, with another answer: the members of its line
-// after the id.
+// AnsweredWith returns the exchange up to its answer with another one: the members of its line after the id.
 func (x *Exchange) AnsweredWith(members string) Exchange {
 	y := *x
 	at := slices.IndexFunc(x.Steps, func(s Step) bool { return s.reply != "" })
@@ -32,17 +31,17 @@ func (x *Exchange) AnsweredWith(members string) Exchange {
 // On returns the exchange for a request.
 func On(method string, steps ...Step) Exchange { return Exchange{Method: method, Steps: steps} }
 
-// Step is one action of an agent. The functions of this package create steps.
+// Step is one thing that an agent does. The functions of this package make them.
 type Step struct {
-	line   string // a line to write
-	number int    // number of the line in the recording; 0 if it is in none
+	line   string // is written
+	number int    // of the line in the recording; 0 if there is none
 	reply  string // the members of an answer, without its id
-	answer string // id of the agent's request whose answer to wait for
-	note   string // method of the notification to wait for
+	answer string // the id of a request of the agent whose answer is waited for
+	note   string // the method of a notification that is waited for
 	exit   bool
 }
 
-// Raw writes a line unchanged; it may be invalid.
+// Raw writes a line as it is, which may be invalid.
 func Raw(line string) Step { return Step{line: line} }
 
 // Notify sends a notification.
@@ -55,7 +54,7 @@ func Update(sessionID string, update any) Step {
 	return Notify("session/update", map[string]any{"sessionId": sessionID, "update": update})
 }
 
-// Say sends a piece of the agent's text.
+// Say sends a piece of text of the agent.
 func Say(sessionID, text string) Step {
 	return Update(sessionID, map[string]any{"sessionUpdate": "agent_message_chunk", "content": map[string]string{"type": "text", "text": text}})
 }
@@ -65,11 +64,10 @@ func Call(id int, method string, params any) Step {
 	return Step{line: fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%s,"params":%s}`, id, encoded(method), encoded(params))}
 }
 
-// Answered waits until the client has answered the request with this id.
+// Answered waits until the client has answered the request with an id.
 func Answered(id int) Step { return Step{answer: encoded(id)} }
 
-// Noted waits until the client has sent a notification, such as session/cancel, since the start of
-// the exchange.
+// Noted waits until the client has sent a notification, such as session/cancel, since the exchange began.
 func Noted(method string) Step { return Step{note: method} }
 
 // Reply answers the request.
@@ -83,8 +81,7 @@ func Fail(code int, message string) Step {
 // Exit ends the agent.
 func Exit() Step { return Step{exit: true} }
 
-// encoded returns a value as JSON. It panics if the value cannot be encoded, which is a mistake in
-// a test.
+// encoded is a value as JSON. A value that cannot be encoded is a mistake in a test.
 func encoded(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {

@@ -27,7 +27,7 @@ import (
 
 var updateRequests = flag.Bool("update", false, "write testdata/acp-agents/requests.json")
 
-// mustShow lists the texts that must be shown in a recorded permission request.
+// mustShow lists the texts that a recording requires in one request for permission.
 type mustShow struct {
 	Line  int
 	Shows []map[string]any `json:"must_show"`
@@ -53,12 +53,11 @@ type shownRequest struct {
 	Request   map[string]json.RawMessage `json:"request"`
 }
 
-// cardMembers are the members of a request that the page uses to draw it.
+// cardMembers are the members of a request that the page draws it from.
 var cardMembers = []string{"type", "kind", "request_id", "provider", "tool_name", "display_name", "tool_kind", "input", "content", "locations", "request"}
 
-// TestApprove shows recorded and made-up agents to an editor. The event, the folded conversation
-// and the request to the editor must contain the texts that the recording requires for each
-// permission request.
+// TestApprove shows recorded and made-up agents to an editor. For each request for permission, the event, the folded
+// conversation and the request to the editor contain the texts that the recording requires.
 func TestApprove(t *testing.T) {
 	t.Parallel()
 	dir := os.Getenv("PARLEY_ACP_AGENTS_CORPUS")
@@ -95,8 +94,7 @@ func TestApprove(t *testing.T) {
 	}
 }
 
-// madeAgents are orders of messages that are in no recording. The last line is the permission
-// request.
+// madeAgents are orders of messages that no recording has. The last line asks.
 var madeAgents = []struct {
 	name, must string
 	lines      []string
@@ -195,7 +193,7 @@ func approve(t *testing.T, name string, lines []string, asks []mustShow) (rows [
 	e.open(t.TempDir())
 	e.prompt("go")()
 	requests := tap.requests()
-	byLine := map[int]int{} // number of the request, by line
+	byLine := map[int]int{} // the number of the request on a line
 	for i, line := range lines {
 		if strings.Contains(line, `"toolCall"`) {
 			byLine[i+1] = len(byLine)
@@ -228,7 +226,7 @@ func approve(t *testing.T, name string, lines []string, asks []mustShow) (rows [
 	return rows
 }
 
-// leaves returns the texts and numbers in a JSON value, except for the agent's complete request.
+// leaves are the texts and numbers of a JSON value, without the whole request of the agent.
 func leaves(text string) string {
 	var v any
 	d := json.NewDecoder(strings.NewReader(text))
@@ -258,7 +256,7 @@ func leaves(text string) string {
 	return strings.Join(list, "\n")
 }
 
-// tapped records the events of a provider in the form that a server's clients get.
+// tapped records the events of a provider in the form that clients of a server get.
 type tapped struct {
 	agent.Provider
 
@@ -268,7 +266,7 @@ type tapped struct {
 	seen map[string]bool
 }
 
-// shownPrompt is a request when it was asked: its message, and its form in a conversation.
+// shownPrompt is a request at the time it was asked: its message, and its form in a conversation.
 type shownPrompt struct{ event, prompt string }
 
 func (p *tapped) Open(ctx context.Context, opts agent.Options) (agent.Session, error) {
@@ -325,7 +323,7 @@ func (s *tappedSession) Events(ctx context.Context) iter.Seq2[event.Event, error
 	}
 }
 
-// playAgent runs an agent that sends these updates and requests in its first turn.
+// playAgent is an agent that sends these updates and requests in its first turn.
 func playAgent(lines []string) (io.ReadCloser, io.WriteCloser) {
 	fromClient, toAgent := io.Pipe()
 	fromAgent, toClient := io.Pipe()
@@ -364,7 +362,7 @@ func playAgent(lines []string) (io.ReadCloser, io.WriteCloser) {
 	return fromAgent, toAgent
 }
 
-// compareRequests compares the requests with those that the tests of the page read.
+// compareRequests compares with the requests that the tests of the page read.
 func compareRequests(t *testing.T, rows []shownRequest) {
 	t.Helper()
 	var out bytes.Buffer

@@ -16,8 +16,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// The ids of the options of a permission request. They are those of the reference adapter, because
-// clients and scripts may use them.
+// The ids of the options of a request for permission. Clients and scripts may know those
+// of the reference adapter, so they are the same.
 const (
 	optionAllow  = "allow-once"
 	optionAlways = "allow-with-updates"
@@ -25,25 +25,25 @@ const (
 	optionPlan   = "exit-plan-"
 )
 
-// Texts for the model about a call that the user has refused or not answered.
+// Texts for the model about a call that the user refused or did not answer.
 const (
 	refusedText = "User refused permission to run tool"
 	failedText  = "Tool permission request failed: "
-	aborted     = "Error: Tool use aborted" // the client has cancelled the request
+	aborted     = "Error: Tool use aborted" // the client has cancelled the question
 )
 
-// choice is an option together with its answer.
+// choice is an option and its answer.
 type choice struct {
 	option acp.PermissionOption
 	answer agent.Answer
-	mode   string // the resulting permission mode; "" if it does not change
+	mode   string // the mode that it leads to; empty if it stays
 }
 
 func option(id, name string, kind acp.PermissionOptionKind, a agent.Answer) choice {
 	return choice{option: acp.PermissionOption{OptionID: acp.PermissionOptionID(id), Name: name, Kind: kind}, answer: a}
 }
 
-// choices returns the options for a request, in order.
+// choices are the options for a request, in their order.
 func choices(ev *event.PermissionRequest, modes []string) []choice {
 	if ev.Kind == event.PermissionPlan {
 		return planChoices(modes)
@@ -62,7 +62,7 @@ func choices(ev *event.PermissionRequest, modes []string) []choice {
 	return append(list, option(optionReject, "No", acp.PermissionOptionKindRejectOnce, &agent.PermissionAnswer{Message: refusedText}))
 }
 
-// offered returns the choices that the provider itself offers.
+// offered are the choices that the provider itself has.
 func offered(all []event.Choice) []choice {
 	var list []choice
 	for _, c := range all {
@@ -81,8 +81,8 @@ func offered(all []event.Choice) []choice {
 	return list
 }
 
-// alwaysChoices returns an option for every suggestion. Rules come first, because they have the
-// smallest effect; the labels of the others describe their effect.
+// alwaysChoices returns an option for every suggestion. Rules come first, because they only change what is asked; the
+// labels of other suggestions describe their effect.
 func alwaysChoices(ev *event.PermissionRequest, modes []string) []choice {
 	if suppressed(ev) {
 		return nil
@@ -106,7 +106,7 @@ func alwaysChoices(ev *event.PermissionRequest, modes []string) []choice {
 	return append(rules, others...)
 }
 
-// suppressed reports whether the agent requests that no rule is offered.
+// suppressed reports whether the agent wants no rule to be offered.
 func suppressed(ev *event.PermissionRequest) bool {
 	flag, _ := ev.Data.Member("suppress_always_allow_rule")
 	return flag == "true"
@@ -119,7 +119,7 @@ func exactRule(command string) choice {
 		"rules": []any{map[string]string{"toolName": "Bash", "ruleContent": command}},
 	}})
 	if err != nil {
-		update = nil // texts can be encoded
+		update = nil // texts
 	}
 	return option(optionAlways, "Yes, and don't ask again for this command in this session", acp.PermissionOptionKindAllowAlways, &agent.PermissionAnswer{Allow: true, UpdatedPermissions: update})
 }
@@ -135,7 +135,7 @@ func label(s *event.Suggestion) string {
 	return "Yes, and " + strings.ToLower(s.Label[:1]) + s.Label[1:]
 }
 
-// planChoices returns the ways to continue after a plan.
+// planChoices are the ways to go on after a plan.
 func planChoices(modes []string) []choice {
 	list := []choice{option(optionPlan+"default", "Yes, manually approve edits", acp.PermissionOptionKindAllowOnce, &agent.PlanAnswer{Approve: true, Mode: "default"})}
 	list[0].mode = "default"
@@ -152,7 +152,7 @@ func planChoices(modes []string) []choice {
 	return append(list, option(optionReject, "No, keep planning", acp.PermissionOptionKindRejectOnce, &agent.PlanAnswer{Message: "The user wants to keep planning."}))
 }
 
-// refusal returns the answer for a client that has given no valid answer.
+// refusal returns the answer for a client that gave no valid answer.
 func refusal(kind, why string) agent.Answer {
 	if kind == event.PermissionPlan {
 		return &agent.PlanAnswer{Message: why}
@@ -186,7 +186,7 @@ func (s *session) permission(ctx context.Context, live agent.Session, ev *event.
 	r := &acp.RequestPermissionRequest{SessionID: acp.SessionID(owner), ToolCall: tool, Options: options(list)}
 	picked, why := s.pick(ctx, r, list)
 	if ctx.Err() != nil {
-		return // the request was withdrawn, or the client has disconnected
+		return // withdrawn, or the client is gone
 	}
 	answer := refusal(ev.Kind, failedText+why)
 	if picked != nil {
@@ -205,7 +205,7 @@ func options(list []choice) []acp.PermissionOption {
 	return all
 }
 
-// permissionPaths returns the files that a request names.
+// permissionPaths are the files that a request names.
 func permissionPaths(ev *event.PermissionRequest, dir string) []acp.ToolCallLocation {
 	if ev.BlockedPath == "" {
 		return nil
@@ -213,8 +213,7 @@ func permissionPaths(ev *event.PermissionRequest, dir string) []acp.ToolCallLoca
 	return location(ev.BlockedPath, dir, 0)
 }
 
-// pick asks the client to choose an option. If the client chooses none of them, pick returns nil
-// and the reason.
+// pick asks the client to choose. If it chooses no offered option, pick returns nil and the reason.
 func (s *session) pick(ctx context.Context, r *acp.RequestPermissionRequest, list []choice) (*choice, string) {
 	var params any = r
 	if s.srv.isV2() {
@@ -240,15 +239,14 @@ func (s *session) pick(ctx context.Context, r *acp.RequestPermissionRequest, lis
 	return nil, fmt.Sprintf("Error: Permission option was not offered: %s", selected.OptionID)
 }
 
-// answer answers a request of the agent. It reports whether the agent has accepted the answer; if
-// not, it refuses the request.
+// answer answers a request of the agent. It reports whether the agent took the answer; otherwise the request is refused.
 func (s *session) answer(ctx context.Context, live agent.Session, requestID string, a agent.Answer) bool {
 	err := live.Answer(ctx, requestID, a)
 	if err == nil || errors.Is(err, agent.ErrNotOpen) || errors.Is(err, agent.ErrClosed) {
 		return err == nil
 	}
-	s.srv.opts.Logger.Warn("acp: an answer was not accepted", "request", requestID, "err", err)
-	// An open request would block the turn.
+	s.srv.opts.Logger.Warn("acp: an answer was not taken", "request", requestID, "err", err)
+	// A request that stays open would hang the turn.
 	var refuse agent.Answer
 	switch a.(type) {
 	case *agent.PermissionAnswer:
@@ -261,7 +259,7 @@ func (s *session) answer(ctx context.Context, live agent.Session, requestID stri
 		refuse = &agent.ElicitationAnswer{Action: "cancel"}
 	}
 	if err := live.Answer(ctx, requestID, refuse); err != nil {
-		s.srv.opts.Logger.Error("acp: a request could not be closed", "request", requestID, "err", err)
+		s.srv.opts.Logger.Error("acp: a request stays open", "request", requestID, "err", err)
 	}
 	return false
 }

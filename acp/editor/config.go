@@ -15,8 +15,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// config holds the settings of a session: the mode, which clients know in two forms, the model, and
-// the settings that depend on the model.
+// config holds the choices of a session: the mode, which clients know in two forms, the model, and what depends on the
+// model.
 type config struct {
 	modes    []string
 	mode     string
@@ -24,12 +24,12 @@ type config struct {
 	model    string
 	effort   string
 	fast     bool
-	ultra    bool   // the model may start dynamic workflows on every task
-	tunes    bool   // the agent supports changing settings
-	commands string // the last list sent to the client
+	ultra    bool   // dynamic workflows on every task
+	tunes    bool   // the agent takes settings
+	commands string // what was last sent to the client
 }
 
-// modeNames are the names and descriptions of known modes.
+// modeNames describe the modes that are known.
 var modeNames = map[string][2]string{
 	"default":           {"Manual", "Always ask before making changes"},
 	"acceptEdits":       {"Accept edits", "Automatically accept all file edits"},
@@ -39,14 +39,14 @@ var modeNames = map[string][2]string{
 	"bypassPermissions": {"Bypass permissions", "Never ask, also not before dangerous actions"},
 }
 
-// modelInfo holds the settings that depend on a model.
+// modelInfo holds the choices that depend on a model.
 type modelInfo struct {
 	DisplayName           string   `json:"displayName"`
 	SupportedEffortLevels []string `json:"supportedEffortLevels"`
 	SupportsFastMode      bool     `json:"supportsFastMode"`
 }
 
-// The ids of the options, and the value that selects the agent's default.
+// The ids of the options, and the value that leaves a choice to the agent.
 const (
 	configMode   = "mode"
 	configModel  = "model"
@@ -56,12 +56,12 @@ const (
 	defaultValue = "default"
 )
 
-// read stores the settings that an agent offers.
+// read stores the choices that an agent offers.
 func (c *config) read(live agent.Session, o agent.Options) {
 	if m, ok := live.(agent.ModeSetter); ok {
 		c.modes = slices.Clone(m.Modes())
 		own := ""
-		if teller, ok := live.(interface{ Mode() string }); ok { // the session runs elsewhere, and may be in any mode
+		if teller, ok := live.(interface{ Mode() string }); ok { // it goes on elsewhere and may be in any
 			own = teller.Mode()
 		}
 		c.mode = cmp.Or(c.mode, own, o.Mode, defaultValue)
@@ -79,11 +79,10 @@ func (c *config) read(live agent.Session, o agent.Options) {
 	c.effort = cmp.Or(c.effort, defaultValue)
 }
 
-// reportTime limits the time for requesting the model of a session.
+// reportTime bounds the request for the model of a session.
 const reportTime = 5 * time.Second
 
-// configured returns the model in the agent's own configuration, or "" if it is the default or
-// unknown.
+// configured is the model that the agent's own configuration selects; empty if it is the default, or not known.
 func configured(live agent.Session) string {
 	r, ok := live.(agent.ModelReporter)
 	if !ok {
@@ -100,7 +99,7 @@ func configured(live agent.Session) string {
 
 func (c *config) modeIDs() []string { return c.modes }
 
-// modeState returns the modes in the old form, or null if there are none.
+// modeState returns the old form of the modes, or null if there are none.
 func (c *config) modeState() acp.Optional[acp.SessionModeState] {
 	if len(c.modes) == 0 {
 		return acp.Optional[acp.SessionModeState]{}
@@ -130,10 +129,10 @@ func (c *config) info() (m modelInfo) {
 	return modelInfo{}
 }
 
-// value is one of the values of an option.
+// value is one of the values of a choice.
 type value struct{ id, name, description string }
 
-// choose returns an option with a list of values.
+// choose is an option with a list of values.
 func choose(id, name, description string, category acp.SessionConfigOptionCategory, current string, values []value) acp.SessionConfigOption {
 	list := []acp.SessionConfigSelectOption{}
 	for _, v := range values {
@@ -141,7 +140,7 @@ func choose(id, name, description string, category acp.SessionConfigOptionCatego
 	}
 	raw, err := jsonwire.Marshal(list)
 	if err != nil {
-		raw = json.RawMessage("[]") // texts can be encoded
+		raw = json.RawMessage("[]") // texts
 	}
 	return acp.SessionConfigOption{
 		Type: acp.SessionConfigOptionIsSelect, ID: acp.SessionConfigID(id), Name: name, Description: acp.Some(description), Category: acp.Some(category),
@@ -149,7 +148,7 @@ func choose(id, name, description string, category acp.SessionConfigOptionCatego
 	}
 }
 
-// options returns all options that the agent and its model support.
+// options are all options, as far as the agent and its model have them.
 func (c *config) options(f Features) []acp.SessionConfigOption {
 	list := []acp.SessionConfigOption{}
 	if len(c.modes) > 0 {
@@ -182,11 +181,10 @@ func (c *config) options(f Features) []acp.SessionConfigOption {
 	return list
 }
 
-// ultraEffort is the effort level of models that can run dynamic workflows, because the CLI uses
-// the same check for both.
+// ultraEffort is the level of the models that can run dynamic workflows: the CLI has one check for both.
 const ultraEffort = "xhigh"
 
-// toggle returns an option of the model with the values on and off.
+// toggle is an option of the model that is on or off.
 func toggle(id, name, description string, on bool) acp.SessionConfigOption {
 	return acp.SessionConfigOption{
 		Type: acp.SessionConfigOptionIsBoolean, ID: acp.SessionConfigID(id), Name: name, Description: acp.Some(description),
@@ -194,7 +192,7 @@ func toggle(id, name, description string, on bool) acp.SessionConfigOption {
 	}
 }
 
-// modelValues returns the models, including the current one even if it is not listed.
+// modelValues are the models; one that is in use but not listed is added.
 func (c *config) modelValues() []value {
 	var values []value
 	known := false
@@ -212,7 +210,7 @@ func (c *config) modelValues() []value {
 	return values
 }
 
-// event applies the changes in an event of the agent.
+// event applies changes that the agent reports.
 func (c *config) event(ev event.Event, f Features) []acp.SessionUpdate {
 	mode := ""
 	var out []acp.SessionUpdate
@@ -234,14 +232,14 @@ func (c *config) event(ev event.Event, f Features) []acp.SessionUpdate {
 	return append(out, c.setMode(mode, f)...)
 }
 
-// setMode changes the mode and returns the updates for it, in both forms.
+// setMode changes the mode and returns the updates about it in both forms.
 func (c *config) setMode(mode string, f Features) []acp.SessionUpdate {
 	if mode == "" || mode == c.mode || len(c.modes) == 0 {
 		return nil
 	}
 	c.mode = mode
 	if !slices.Contains(c.modes, mode) {
-		c.modes = append(c.modes, mode) // the agent is in a mode that it has not listed
+		c.modes = append(c.modes, mode) // the agent is in it, whatever it said before
 	}
 	return []acp.SessionUpdate{
 		{SessionUpdate: acp.SessionUpdateIsCurrentModeUpdate, Value: &acp.CurrentModeUpdate{CurrentModeID: acp.SessionModeID(mode)}},
@@ -253,7 +251,7 @@ func (c *config) update(f Features) acp.SessionUpdate {
 	return acp.SessionUpdate{SessionUpdate: acp.SessionUpdateIsConfigOptionUpdate, Value: &acp.ConfigOptionUpdate{ConfigOptions: c.options(f)}}
 }
 
-// commandEntries converts the commands of an event.
+// commandEntries are commands as an event has them.
 func commandEntries(list event.JSON) []agent.Entry {
 	var all []agent.Entry
 	for _, e := range list.Elements() {
@@ -267,12 +265,12 @@ func commandEntries(list event.JSON) []agent.Entry {
 	return all
 }
 
-// isInternal reports whether a command is only for internal use of the agent.
+// isInternal reports whether a command is the agent's own affair.
 func isInternal(name string) bool {
 	return name == "" || strings.HasPrefix(name, "__") || name == "heapdump" || name == "workflow-launch-exec"
 }
 
-// setCommands returns the update for a list of commands, and whether the list has changed.
+// setCommands returns the update for a list of commands, and whether it is news.
 func (c *config) setCommands(list []agent.Entry) (acp.SessionUpdate, bool) {
 	u := &acp.AvailableCommandsUpdate{AvailableCommands: []acp.AvailableCommand{}}
 	for _, e := range list {
@@ -313,7 +311,7 @@ func (s *session) modeChanged(mode, without string) {
 	}
 }
 
-// switchMode changes the mode at the client's request.
+// switchMode changes the mode for the client.
 func (s *session) switchMode(ctx context.Context, mode string) error {
 	s.mu.Lock()
 	known := slices.Contains(s.config.modes, mode)
@@ -340,7 +338,7 @@ func (s *server) setMode(ctx context.Context, p *acp.SetSessionModeRequest) (any
 	if err := one.switchMode(ctx, string(p.ModeID)); err != nil {
 		return nil, err
 	}
-	one.modeChanged(string(p.ModeID), acp.SessionUpdateIsCurrentModeUpdate) // the client already has the new mode
+	one.modeChanged(string(p.ModeID), acp.SessionUpdateIsCurrentModeUpdate) // the client knows the mode
 	return &acp.SetSessionModeResponse{}, nil
 }
 
@@ -363,7 +361,7 @@ func (s *session) choose(ctx context.Context, id string, raw json.RawMessage) er
 		if err := s.switchMode(ctx, value); err != nil {
 			return err
 		}
-		s.modeChanged(value, acp.SessionUpdateIsConfigOptionUpdate) // the response contains the options
+		s.modeChanged(value, acp.SessionUpdateIsConfigOptionUpdate) // the answer has the options
 		return nil
 	}
 	if err := s.offers(id, raw); err != nil {
@@ -386,7 +384,7 @@ func (s *session) choose(ctx context.Context, id string, raw json.RawMessage) er
 	return s.tune(ctx, live, "fastMode", on, func(c *config) { c.fast = on })
 }
 
-// offers returns an error if there is no such option, or it does not have the value.
+// offers returns an error if an option does not exist or does not offer a value.
 func (s *session) offers(id string, raw json.RawMessage) error {
 	s.mu.Lock()
 	list := s.config.options(s.mapper.Features)
@@ -433,7 +431,7 @@ func (s *session) setModel(ctx context.Context, live agent.Session, model string
 	return nil
 }
 
-// tune changes a setting of the agent; the default value resets it.
+// tune changes a setting of the agent; the default value takes it back.
 func (s *session) tune(ctx context.Context, live agent.Session, name string, v any, note func(*config)) error {
 	tuner, ok := live.(agent.Tuner)
 	if !ok {

@@ -24,7 +24,7 @@ import (
 type watched struct {
 	*agenttest.Provider
 	note func(what string, v any)
-	fail error // returned by the next call of a setting
+	fail error // of the next call of a setting
 }
 
 func (w *watched) Open(ctx context.Context, o agent.Options) (agent.Session, error) {
@@ -94,14 +94,13 @@ func (s *watchedSession) Send(ctx context.Context, in agent.Input) error {
 	return s.Session.Send(ctx, in)
 }
 
-// step is a request of an editor. In params, S stands for the session and DIR for an existing
-// directory.
+// step is a request of an editor. S in params is the session, DIR a directory that exists.
 type step struct {
 	name, method, params string
-	fail                 error // returned by the agent
+	fail                 error // of what the agent is told
 }
 
-// opened are the requests about sessions, valid and invalid ones.
+// opened are the requests that an editor can make about sessions, good and bad.
 var opened = []step{
 	{name: "again", method: "initialize", params: `{"protocolVersion":VERSION,"clientCapabilities":CAPS}`},
 	{name: "unknown method", method: "session/dance", params: `{}`},
@@ -173,8 +172,8 @@ var opened = []step{
 	{name: "delete again", method: "session/delete", params: `{"sessionId":"S"}`},
 }
 
-// The test sends every request of an editor, with valid and invalid params, in both versions and
-// for clients with and without capabilities. It compares the answers, and the calls of the agent.
+// Every request of an editor, with valid and invalid params, in both versions and for clients with and without
+// capabilities: the answers, and the calls of the agent.
 func TestDialogue(t *testing.T) {
 	t.Parallel()
 	const capable = `{"auth":{"terminal":true},"session":{"notices":{},"compaction":{},"configOptions":{"boolean":{}}}}`
@@ -198,7 +197,7 @@ type talk struct {
 	agent     *watched
 	conn      *jsonrpc.Conn
 	served    chan error
-	idle      chan struct{} // receives a value at the end of each turn of version 2
+	idle      chan struct{} // gets one for the end of each turn of version 2
 	change    func(params map[string]any)
 
 	mu      sync.Mutex
@@ -207,8 +206,7 @@ type talk struct {
 	updates map[string]int
 }
 
-// dialogue sends the requests and returns the recorded messages. change, unless it is nil, changes
-// each request.
+// dialogue sends the requests, changed by change if it is not nil, and returns their results.
 func dialogue(t *testing.T, version, caps string, change func(map[string]any)) string {
 	t.Helper()
 	d := &talk{t: t, version: version, dir: t.TempDir(), data: t.TempDir(), served: make(chan error, 1), idle: make(chan struct{}, 100), updates: map[string]int{}, change: change}
@@ -227,7 +225,7 @@ func dialogue(t *testing.T, version, caps string, change func(map[string]any)) s
 		}
 		raw, err := d.call(s.method, strings.NewReplacer("VERSION", version, "CAPS", caps, `"S"`, `"`+id+`"`, "DIR", d.dir).Replace(s.params))
 		if err == nil && version == "2" && s.method == "session/prompt" {
-			select { // the response may have arrived already
+			select { // the answer came at once
 			case <-d.idle:
 			case <-time.After(10 * time.Second):
 				t.Fatalf("%s: the turn did not end within 10 s", s.name)
@@ -268,7 +266,7 @@ func (d *talk) call(method, params string) (json.RawMessage, error) {
 
 // note records a call of the agent.
 func (d *talk) note(what string, v any) {
-	if o, ok := v.(agent.Options); ok { // the other options are always the same
+	if o, ok := v.(agent.Options); ok { // the rest is the same each time
 		v = map[string]any{"dir": o.Dir, "more": o.AdditionalDirectories, "mcp": o.MCPServers, "prompt": o.SystemPrompt, "append": o.AppendSystemPrompt, "fork": o.Fork, "partial": o.Partial, "mode": o.Mode, "model": o.Model, "effort": o.Effort}
 	}
 	text, err := json.Marshal(v)
@@ -277,10 +275,10 @@ func (d *talk) note(what string, v any) {
 	fmt.Fprintf(&d.out, "  agent: %s %s %v\n", what, text, err)
 }
 
-// answered records the response to a request.
+// answered writes down the answer to a request.
 func (d *talk) answered(s *step, raw json.RawMessage, err error) {
 	var opened struct{ SessionID, MessageID string }
-	_ = json.Unmarshal(raw, &opened) // most responses have neither member
+	_ = json.Unmarshal(raw, &opened) // most answers have neither
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if opened.SessionID != "" {
@@ -295,7 +293,7 @@ func (d *talk) answered(s *step, raw json.RawMessage, err error) {
 	} else if err != nil {
 		text = err.Error()
 	}
-	if s.method == "session/list" { // without times, and with the sessions in a fixed order
+	if s.method == "session/list" { // times, and sessions in the order of their last change
 		text = fmt.Sprint(strings.Count(text, `"sessionId"`), " sessions, titled: ", strings.Contains(text, `"A title"`))
 	}
 	fmt.Fprintf(&d.out, "%s: %s\n", s.name, text)

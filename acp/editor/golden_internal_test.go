@@ -28,7 +28,7 @@ func checkParts(t *testing.T, parts golden.Parts, path string) {
 	parts.Check(t, path, f != nil && f.Value.String() == "true")
 }
 
-// toolInputs are inputs of tools: without members, with each single member, and with all members.
+// toolInputs are inputs of tools: without members, with each of them, and with all.
 var toolInputs = map[string][]string{
 	"Bash": {`{}`, `{"command":"ls"}`, `{"command":"ls","description":"Lists"}`},
 	"Read": {
@@ -74,13 +74,13 @@ func TestViewOf(t *testing.T) {
 	checkParts(t, parts, "testdata/views.txt")
 }
 
-// asked is an agent that records the answers which it receives and refuses some of them.
+// asked is an agent that records the answers that it receives and refuses some of them.
 type asked struct {
 	agent.Session
 	mu     sync.Mutex
 	out    *strings.Builder
 	t      *testing.T
-	refuse []error // errors for the answers, in order
+	refuse []error // of the answers, one after the other
 }
 
 func (a *asked) Answer(_ context.Context, id string, answer agent.Answer) error {
@@ -95,9 +95,9 @@ func (a *asked) Answer(_ context.Context, id string, answer agent.Answer) error 
 	return err
 }
 
-// asking sends a request of the agent to a client that answers with the given JSON texts in order.
-// It returns the requests to the client and the answers to the agent. The text "error" stands for
-// an error response; without texts the client does not answer.
+// asking shows a request of an agent to a client that answers with the given JSON texts in order. It returns the
+// requests to the client and the answers to the agent. The answer "error" is a failure; without answers the client does
+// not answer.
 func asking(t *testing.T, ev event.Event, caps string, version int64, refuse []error, answers ...string) string {
 	t.Helper()
 	p := newPeer(t)
@@ -195,8 +195,7 @@ func TestQuestion(t *testing.T) {
 	checkParts(t, parts, "testdata/questions.txt")
 }
 
-// A permission request contains everything that is known of the call. The option that the client
-// selects is the answer, and any other response refuses.
+// A request for permission has all that is known of the call, the option that the client picks is the answer, and everything else refuses.
 func TestPermission(t *testing.T) {
 	pick := func(id string) string { return `{"outcome":{"outcome":"selected","optionId":"` + id + `"}}` }
 	bash := &event.PermissionRequest{RequestID: "r", ToolUseID: "t", ToolName: "Bash", Input: `{"command":"ls"}`, BlockedPath: "sub/a"}

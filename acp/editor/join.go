@@ -13,15 +13,15 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonrpc"
 )
 
-// joins reports whether sessions run elsewhere, so that others can use them too.
+// joins reports whether sessions run elsewhere and others use them too.
 func (s *server) joins() bool {
 	p, ok := s.opts.Provider.(interface{ Joins() bool })
 	return ok && p.Joins()
 }
 
-// join opens a view of a session that runs elsewhere and may be in the middle of a turn. The replay
-// ends at the first event of the view, so that a running answer is shown once. It does not affect a
-// session that this client already has open and waits for.
+// join opens a view of a session that runs elsewhere and may be in the middle of a turn. The replay ends where the
+// first event of the view begins, so that a running answer is shown once. A session that this client has open and
+// waits for is left as it is.
 func (s *server) join(ctx context.Context, resumer agent.Resumer, r *sessionRequest, o agent.Options, replay bool) (*session, error) {
 	if one := s.session(r.id); one != nil {
 		if one.waits() || !replay {
@@ -59,7 +59,7 @@ func (s *server) updateIf(ctx context.Context, replay bool, id string, u Update)
 	return s.update(ctx, cmp.Or(u.Subagent, id), u.SessionUpdate)
 }
 
-// live ends the replay: later events continue it. Calls without an end are running.
+// live ends the replay: later events continue it. Calls that have not ended run.
 func (m *Mapper) live() []Update {
 	m.Replay, m.out = false, m.out[:0]
 	for _, id := range m.order {
@@ -68,25 +68,25 @@ func (m *Mapper) live() []Update {
 	return m.out
 }
 
-// waits reports whether a prompt of this client is unanswered.
+// waits reports whether a prompt of this client has no answer.
 func (s *session) waits() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.queue) > 0
 }
 
-// abandoned reports whether the client has disconnected and the session continues elsewhere.
+// abandoned reports whether the client of a session that continues elsewhere has disconnected.
 func (s *session) abandoned() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.shared.on && s.srv.conn.Err() != nil
 }
 
-// shared is the state of a session that other clients also use.
+// shared is the state of a session that other clients use too.
 type shared struct {
 	on   bool
-	busy bool            // a turn of any client is running
-	mine map[string]bool // prompts of this client that have no event yet
+	busy bool            // a turn runs, anyone's
+	mine map[string]bool // prompts of this client that were not shown yet
 }
 
 // sent records a prompt of this client, which the client itself displays. The caller holds the lock.
@@ -133,8 +133,8 @@ func (s *session) startedBy(ev event.Event) {
 	}
 }
 
-// stateChanged ends the prompts that a session can no longer answer, because its agent has ended
-// during their turn, or another client has removed them from the queue.
+// stateChanged ends the prompts that a session cannot answer any more: its agent has ended in their turn, or
+// another client has taken them out of the queue.
 func (s *session) stateChanged(ev event.Event) {
 	s.mu.Lock()
 	if !s.shared.on {
@@ -160,7 +160,7 @@ func (s *session) stateChanged(ev event.Event) {
 	}
 }
 
-// accepted returns the prompts that the agent has accepted. The caller holds the lock.
+// accepted returns the prompts that the agent has. The caller holds the lock.
 func (s *session) accepted() (list []*prompt) {
 	for _, p := range s.queue {
 		if p.accepted {
@@ -170,11 +170,10 @@ func (s *session) accepted() (list []*prompt) {
 	return list
 }
 
-// startWait is the time within which a prompt that has left the queue must begin its turn;
-// otherwise it was removed.
+// startWait is the time in which a prompt that leaves the queue begins its turn, unless someone has removed it.
 const startWait = 5 * time.Second
 
-// queued records whether a prompt is in the session's queue. The caller holds the lock.
+// queued records whether a prompt is in the queue of the session. The caller holds the lock.
 func (s *session) queued(p *prompt, there bool) {
 	left := p.waiting && !there && !p.begun
 	p.waiting = there

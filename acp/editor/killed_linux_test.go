@@ -6,9 +6,8 @@ import (
 	"testing"
 )
 
-// heldScript begins a turn that does not end by itself, runs the given steps, and loads the session
-// again. The CLI stores a prompt shortly after it has received it: killed before that, it loses the
-// prompt.
+// heldScript begins a turn that does not end by itself, runs the given steps, and loads the session again. The CLI
+// writes a prompt to its file a moment after it has got it: a CLI that is killed before has lost it.
 func heldScript(t *testing.T, fault string) recordedScript {
 	t.Helper()
 	text := strings.ReplaceAll(`{"protocol":1,
@@ -32,8 +31,8 @@ FAULT
 	return s
 }
 
-// TestKilled kills an editor, a CLI and an agent during a turn. The runner fails if a process is
-// left. The session is loaded again with all of its messages.
+// TestKilled kills an editor, a CLI and an agent in the middle of a turn. The runner fails if a process is left. The
+// session is loaded again with all of its messages.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	again := `{"do":"request","as":"i2","method":"initialize","params":{"protocolVersion":1}},`

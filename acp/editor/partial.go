@@ -2,24 +2,25 @@ package editor
 
 import "strings"
 
-// partialInput parses a tool's input while it grows, and reports the complete members.
+// partialInput reads the text of a tool's input while it grows and reports the members that are
+// complete.
 type partialInput struct {
 	text    strings.Builder
-	seen    int // number of parsed bytes
+	seen    int // how much of the text was looked at
 	depth   int
 	quoted  bool
 	escaped bool
-	members int // number of complete members
-	cut     int // end of the last complete one
+	members int // that have closed
+	cut     int // where the last one ended
 	broken  bool
 }
 
-// maxPartial is the number of members for which an incomplete input is shown. Each update costs as
-// much as the text so far.
+// maxPartial is for how many members an input is shown before it is whole. Each showing
+// costs the text so far.
 const maxPartial = 16
 
-// add adds a piece. It returns an object with the complete members, and whether their number has
-// grown. It parses each byte once.
+// add adds a piece. It returns the object of the members that have closed, and whether
+// there are more of them than before. It looks at each byte once.
 func (p *partialInput) add(piece string) (string, bool) {
 	p.text.WriteString(piece)
 	text := p.text.String()

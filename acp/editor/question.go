@@ -12,7 +12,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// elicits reports whether the client supports forms, or links.
+// elicits reports whether the client shows forms, or links.
 func (s *server) elicits(mode string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -58,8 +58,7 @@ func (s *session) elicit(ctx context.Context, r *acp.CreateElicitationRequest) (
 	return answer.Action, answer.Content
 }
 
-// elicitation passes a request of an MCP server to the client. It declines if the client does not
-// support the request.
+// elicitation passes a request of an MCP server on. A client that cannot show it declines.
 func (s *session) elicitation(ctx context.Context, ev *event.QuestionRequest) agent.Answer {
 	mode := "form"
 	if ev.Mode == "url" {
@@ -84,7 +83,7 @@ func (s *session) elicitation(ctx context.Context, ev *event.QuestionRequest) ag
 	return &agent.ElicitationAnswer{Action: action, Content: content}
 }
 
-// form asks all questions of the model in one form.
+// form asks the model's questions as one form.
 func (s *session) form(ctx context.Context, ev *event.QuestionRequest) agent.Answer {
 	schema, err := questionSchema(ev.Questions)
 	if err != nil {
@@ -104,7 +103,7 @@ func (s *session) form(ctx context.Context, ev *event.QuestionRequest) agent.Ans
 	return &agent.QuestionAnswer{Answers: answers, Notes: notes}
 }
 
-// questionSchema returns a form for questions: a choice for each, and a field for free text.
+// questionSchema is a form for questions: a choice for each, and a text of one's own.
 func questionSchema(questions []event.Question) (*acp.ElicitationSchema, error) {
 	properties := map[string]any{}
 	for i, q := range questions {
@@ -146,9 +145,8 @@ func questionSchema(questions []event.Question) (*acp.ElicitationSchema, error) 
 	return schema, json.Unmarshal(text, schema)
 }
 
-// formAnswers returns the answers and the notes by question. A free text is a note if the question
-// allows one answer and an option is selected; otherwise it is an answer. Unanswered questions are
-// omitted.
+// formAnswers returns the answers and the notes by question. A text is a note if the question allows one answer and an
+// option is chosen; otherwise it is an answer. Questions without an answer are left out.
 func formAnswers(questions []event.Question, content json.RawMessage) (raw json.RawMessage, notes map[string]string) {
 	var values map[string]json.RawMessage
 	if json.Unmarshal(content, &values) != nil {
@@ -180,7 +178,7 @@ func formAnswers(questions []event.Question, content json.RawMessage) (raw json.
 	}
 	raw, err := jsonwire.Marshal(answers)
 	if err != nil {
-		return json.RawMessage("{}"), notes // texts can be encoded
+		return json.RawMessage("{}"), notes // a map of texts
 	}
 	return raw, notes
 }
@@ -201,8 +199,8 @@ func questionKey(q *event.Question) string {
 	return q.Question
 }
 
-// fallback asks a client without forms. It sends each question with a single answer as a permission
-// request whose options are the answers. It leaves other questions unanswered.
+// fallback asks a client without forms. It sends each question with a single answer as a request for permission with
+// the answers as options, and leaves other questions unanswered.
 func (s *session) fallback(ctx context.Context, ev *event.QuestionRequest) agent.Answer {
 	answers := map[string]string{}
 	for i := range ev.Questions {

@@ -16,21 +16,21 @@ func testRun() string {
 	return ""
 }
 
-// comparison holds a recorded view and ours. Rules change the recorded view to that of a better
-// agent. They may read values from our view that the script does not determine.
+// comparison is a recorded view and our view. Rules change the recorded view to that of a better agent. They may read
+// our view for values that a script does not determine.
 type comparison struct {
 	script    *recordedScript
 	want, got *View
 }
 
-// rule is an intended difference. apply reports whether it has changed something.
+// rule is an intended difference. apply reports whether it applied.
 type rule struct {
 	name   string
 	reason string
 	apply  func(c *comparison) bool
 }
 
-// applyRules applies all rules and returns the names of those that have changed something.
+// applyRules applies all rules and returns the names of those that changed something.
 func applyRules(c *comparison) (names []string) {
 	for _, r := range rules {
 		if r.apply(c) {
@@ -40,7 +40,7 @@ func applyRules(c *comparison) (names []string) {
 	return names
 }
 
-// rules are all intended differences.
+// rules is the whole table.
 var rules = []rule{
 	{"max tokens", "the protocol has a stop reason for it; the adapter answers with an error", func(c *comparison) bool {
 		return c.outcomes(func(o *Outcome) bool { return o.Kind == "max_output_tokens" }, "max_tokens")
@@ -80,7 +80,7 @@ var rules = []rule{
 	{"mode in step", "a permission that changes the mode says so; the adapter leaves the client with the old one", modeInStep},
 }
 
-// outcomes changes the outcomes that match the pattern to another end.
+// outcomes gives the outcomes that match another end.
 func (c *comparison) outcomes(match func(*Outcome) bool, end string) (changed bool) {
 	for i := range c.want.Outcomes {
 		if o := &c.want.Outcomes[i]; match(o) {
@@ -90,7 +90,7 @@ func (c *comparison) outcomes(match func(*Outcome) bool, end string) (changed bo
 	return changed
 }
 
-// items calls f for every recorded item, with our item of the same call.
+// items calls f for every item that was recorded, with our item of the same call.
 func (c *comparison) tools(f func(want, got *Item) bool) (changed bool) {
 	for i, s := range c.want.Sessions {
 		if i >= len(c.got.Sessions) {
@@ -139,7 +139,7 @@ func errorOnce(c *comparison) bool {
 	})
 }
 
-// scripted reports whether a text is in the model's script.
+// scripted reports whether a text is in the script of the model.
 func (c *comparison) scripted(text string) bool {
 	return text != "" && strings.Contains(string(c.script.API), strings.Trim(fmt.Sprintf("%q", text), `"`))
 }
@@ -174,7 +174,7 @@ func planGoesOn(c *comparison) bool {
 	}) || changed
 }
 
-// saidAfter returns the scripted text that our agent sends after the last tool call.
+// saidAfter returns the scripted text of our agent after the last tool call.
 func (c *comparison) saidAfter(session int, tool string) (says []*Item) {
 	if session >= len(c.got.Sessions) {
 		return nil
@@ -209,17 +209,16 @@ func killedCLI(c *comparison) bool {
 	return true
 }
 
-// goesOn reports whether our session contains everything that was recorded before the death of the
-// CLI, and the later texts of the model. The replay may lack the killed prompt only if the client
-// was told so.
+// goesOn reports whether our session has everything that was recorded up to the death of the CLI, and the later texts
+// of the model. The replay may lack the killed prompt only if this was reported to the client.
 func (c *comparison) goesOn(want, got *Session, death int) bool {
 	told := death < len(c.got.Outcomes) && c.got.Outcomes[death].Kind == "prompt_lost"
 	end := slices.IndexFunc(want.Items, func(i *Item) bool { return i.Type == "answer" && i.Outcome == death })
-	if end >= 0 { // in the session itself: the same items before the death, then texts of the model
+	if end >= 0 { // the session itself: the same up to the death, then texts of the model
 		same := len(got.Items) > end
 		for k := 0; same && k <= end; k++ {
 			a, b := want.Items[k], got.Items[k]
-			cut := k == end-1 && b.Text != "" && c.scripted(b.Text) // the cut is at a random position
+			cut := k == end-1 && b.Text != "" && c.scripted(b.Text) // how much of it came before the death is chance
 			same = a.Type == b.Type && (a.Text == b.Text || cut) && a.Outcome == b.Outcome
 		}
 		said := 0
@@ -233,7 +232,7 @@ func (c *comparison) goesOn(want, got *Session, death int) bool {
 		return same && said > 0
 	}
 	rest := got.Items
-	for _, w := range want.Items { // the replay contains the recorded items, in order
+	for _, w := range want.Items { // its replay: what was recorded is there, in its order
 		k := slices.IndexFunc(rest, func(g *Item) bool { return g.Type == w.Type && g.Text == w.Text })
 		if k < 0 && !(w.Type == "user" && told) {
 			return false
@@ -354,10 +353,10 @@ func failedPlanTools(c *comparison) bool {
 				continue
 			}
 			if len(g.Content) != 1 || len(strings.Trim(g.Content[0], "`\n ")) == 0 || slices.ContainsFunc(s.Items, func(w *Item) bool { return w.ID == g.ID }) {
-				continue // it is empty, or the adapter shows it too
+				continue // it says nothing, or the adapter shows it too
 			}
 			if g.Tool == "TodoWrite" && strings.Contains(g.Content[0], "disabled for this session") {
-				s.Plan = nil // CLI 2.1.325 no longer has this tool
+				s.Plan = nil // CLI 2.1.325 has this tool no more
 			}
 			s.Items, changed = slices.Insert(s.Items, k, g), true
 		}
@@ -365,7 +364,7 @@ func failedPlanTools(c *comparison) bool {
 	return changed
 }
 
-// plainNotice returns a notice without its label.
+// plainNotice is a notice without its label.
 func plainNotice(text string) string {
 	if rest, ok := strings.CutPrefix(text, "**"); ok {
 		if _, body, ok := strings.Cut(rest, ":** "); ok {
@@ -427,14 +426,14 @@ func cliTexts(c *comparison) bool {
 	return changed
 }
 
-// otherTexts maps texts of the recorded CLI to those of the pinned version.
+// otherTexts are texts of the CLI that was recorded, with those of the one that is pinned.
 var otherTexts = map[string]string{
 	"No MCP servers are configured.": "No MCP servers are configured. Add one with `claude mcp add`.\nUsage: /mcp [reconnect|enable|disable [<server>|all]]. With no server name, applies to all.",
 }
 
 var number = regexp.MustCompile(`(?:\d+h )?(?:\d+m )?(?:< ?|~|\$)*\d[\d.,]*[kms]?%?`)
 
-// sameButNumbers compares outputs except for numbers.
+// sameButNumbers compares the output of a command that counts.
 func sameButNumbers(a, b string) bool {
 	for _, start := range []string{"## Context Usage", "Total cost:"} {
 		if strings.HasPrefix(a, start) && strings.HasPrefix(b, start) {
@@ -530,8 +529,8 @@ func modeInStep(c *comparison) bool {
 	return changed
 }
 
-// orderSubagents moves the calls of subagents right after the call that began them, in both views,
-// because a subagent in the background works at the same time as other calls.
+// orderSubagents puts the calls of subagents right after the call that began them, in both
+// views: a subagent in the background works while the others go on, in no order.
 func orderSubagents(v *View) {
 	for _, s := range v.Sessions {
 		first := slices.IndexFunc(s.Items, func(i *Item) bool { return i.Type == "tool" && i.Tool == "Agent" && !i.Parent })
@@ -550,8 +549,7 @@ func orderSubagents(v *View) {
 	}
 }
 
-// trimGone removes the end of a turn that the end of the client has cut off, because the agent may
-// or may not write it before it exits.
+// trimGone removes the end of a turn that was cut by the end of the client: it may be written before the agent exits.
 func trimGone(c *comparison) {
 	for i, o := range c.want.Outcomes {
 		if o.End != "none" || i >= len(c.got.Outcomes) || c.got.Outcomes[i].End != "cancelled" {
@@ -564,9 +562,9 @@ func trimGone(c *comparison) {
 	}
 }
 
-// trimUnfinished removes everything after the answer to the last prompt of version 2 from our view
-// if the recording ends there. The script does not wait for the turn, so the turn may or may not
-// end before the client disconnects.
+// trimUnfinished removes everything after the answer to the last prompt of version 2 from our view if the recording
+// ends there. The script does not wait for the turn, so whether the turn ends before the client leaves depends on
+// timing.
 func trimUnfinished(c *comparison) {
 	trimGone(c)
 	for i, s := range c.want.Sessions {

@@ -9,15 +9,15 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// result is the shown result of a tool call.
+// result is the end of a tool call as it is shown.
 type result struct {
 	title   string
-	content []acp.ToolCallContent // nil keeps the shown content
+	content []acp.ToolCallContent // nil leaves the shown content
 	raw     json.RawMessage
-	text    string // the output
+	text    string // what it put out
 }
 
-// resultOf returns the part of a result that users see. It omits the agent's texts for its model.
+// resultOf returns the part of a result that users see, without the agent's texts for its model.
 func resultOf(t *toolCall, ev *event.ToolComplete) result {
 	blocks := resultBlocks(ev.Content)
 	text := cleanResult(t, joinText(blocks), ev)
@@ -27,7 +27,7 @@ func resultOf(t *toolCall, ev *event.ToolComplete) result {
 		return r
 	}
 	if !ev.IsError && isEdit(t.name) {
-		return r // the diff contains it
+		return r // the diff says it
 	}
 	switch {
 	case text != "":
@@ -41,7 +41,7 @@ func resultOf(t *toolCall, ev *event.ToolComplete) result {
 		}
 	}
 	if diffs := t.diffs(ev); len(r.content) > 0 && len(diffs) > 0 {
-		r.content = append(diffs, r.content...) // because the client replaces the shown content
+		r.content = append(diffs, r.content...) // the client replaces what it shows
 	} else if len(diffs) > 0 {
 		r.content = diffs
 	}
@@ -61,7 +61,7 @@ func isEdit(name string) bool {
 	return name == "Edit" || name == "Write" || name == "MultiEdit" || name == "fileChange"
 }
 
-// resultBlocks returns the blocks of a result, which may be a single text.
+// resultBlocks are the blocks of a result, which can be one text.
 func resultBlocks(content event.JSON) []event.Content {
 	if content == "" {
 		return nil
@@ -86,7 +86,7 @@ func joinText(blocks []event.Content) string {
 	return strings.Join(texts, "\n")
 }
 
-// rawResult returns the raw result. It is unchanged unless it contains text for the model.
+// rawResult is the result as data: as it was, unless it has words for the model.
 func rawResult(content event.JSON, text, clean string) json.RawMessage {
 	if text != clean || content == "" {
 		return rawText(clean)
@@ -94,8 +94,7 @@ func rawResult(content event.JSON, text, clean string) json.RawMessage {
 	return json.RawMessage(content)
 }
 
-// quoted returns the output of a tool for display. It is in a code block if the tool has failed or
-// returns plain text.
+// quoted puts the output of a tool into a block of code, where it is output.
 func quoted(t *toolCall, text string, failed bool) string {
 	switch {
 	case failed:
@@ -108,7 +107,7 @@ func quoted(t *toolCall, text string, failed bool) string {
 	return text
 }
 
-// fence puts a text into a code block with a fence that is longer than any in the text.
+// fence puts a text into a block of code that it cannot leave.
 func fence(language, text string) string {
 	marks := "```"
 	for strings.Contains(text, marks) {
@@ -120,8 +119,7 @@ func fence(language, text string) string {
 // noOutput is the text for the model if a command has no output.
 const noOutput = "(Bash completed with no output)"
 
-// forModel is the beginning of the CLI's text for its model about a call that was stopped or
-// refused.
+// forModel is the start of the CLI's text to its model about a call that was stopped or refused.
 const forModel = "The user doesn't want to "
 
 // cleanResult removes the CLI's texts for its model.
@@ -147,7 +145,7 @@ func cleanResult(t *toolCall, text string, ev *event.ToolComplete) string {
 	return text
 }
 
-// cutTag removes elements with this name from a text.
+// cutTag takes elements with this name out of a text.
 func cutTag(text, tag string) string {
 	var out strings.Builder
 	for {
@@ -169,8 +167,8 @@ func cutTag(text, tag string) string {
 	return strings.TrimRight(out.String(), "\n")
 }
 
-// cleanAgent returns the report of a subagent from the structured result, where it lacks the text
-// that the CLI adds for its model.
+// cleanAgent returns the report of a subagent: the structured result has it without the frame
+// that the CLI puts around it for its model.
 func cleanAgent(text string, ev *event.ToolComplete) string {
 	status, _ := ev.ToolUseResult.Member("status")
 	if status.Text() == "async_launched" {
@@ -190,7 +188,7 @@ func cleanAgent(text string, ev *event.ToolComplete) string {
 	return text
 }
 
-// trimLastLine removes the number of an empty last line of a file.
+// trimLastLine takes away the number of an empty last line of a file.
 func trimLastLine(text string) string {
 	i := strings.LastIndexByte(text, '\n')
 	if i < 0 {

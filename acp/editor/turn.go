@@ -22,29 +22,29 @@ type outcome struct {
 	usage  *acp.Usage
 }
 
-// prompt is an unanswered prompt. The mutex of the session guards the fields after again.
+// prompt is a prompt without an answer so far. The fields after again are guarded by the mutex of the session.
 type prompt struct {
 	session *session
 	uuid    string
-	turn    chan struct{} // closed when it is the first in the queue
+	turn    chan struct{} // closed when it is the first of the queue
 	once    sync.Once
 	over    chan struct{} // closed when result is set
 	result  outcome
-	again   chan struct{} // receives a value when the prompt must be sent again
+	again   chan struct{} // gets one when it must be given to the agent again
 
-	sent      bool // it was sent to the agent, or is being sent
-	accepted  bool // the agent has accepted it
-	shown     bool // it has had a visible effect since
-	repeated  bool // it was sent again
+	sent      bool // the agent has it, or is being given it
+	accepted  bool // the agent has it
+	shown     bool // the agent has said or done something since
+	repeated  bool // it was given to the agent again
 	cancelled bool
-	waiting   bool        // it is in the queue of a session that runs elsewhere
+	waiting   bool        // it is in the queue of a session elsewhere
 	begun     bool        // its turn has begun
-	removed   *time.Timer // ends the prompt if it left the queue without a turn
-	held      *outcome    // its outcome, while it still waits for background work
+	removed   *time.Timer // ends it if it left the queue without a turn
+	held      *outcome    // it is over but for work in the background
 	timer     *time.Timer
 }
 
-// finish sets the outcome of a prompt; only the first call has an effect.
+// finish gives a prompt its outcome; the first counts.
 func (p *prompt) finish(o outcome) {
 	p.once.Do(func() {
 		p.result = o
@@ -52,8 +52,8 @@ func (p *prompt) finish(o outcome) {
 	})
 }
 
-// observe queues prompts in the order of their arrival, so that a later cancellation finds a prompt
-// even if its handler has not begun.
+// observe queues a prompt in the order of arrival, so that a cancellation that follows it
+// finds it even if its handler has not begun.
 func (s *server) observe(m *jsonrpc.Message) {
 	if !m.IsRequest() || m.Method != acp.MethodSessionPrompt {
 		return
@@ -85,7 +85,7 @@ func (s *session) enqueue() *prompt {
 	return p
 }
 
-// leave removes a prompt from the queue, and starts the next one.
+// leave takes a prompt out of the queue; the next one begins.
 func (p *prompt) leave() {
 	s := p.session
 	s.mu.Lock()
@@ -107,7 +107,7 @@ func (p *prompt) leave() {
 	}
 }
 
-// prompt responds to session/prompt of version 1 when the turn has ended.
+// prompt answers session/prompt of version 1 when the turn has ended.
 func (s *server) prompt(ctx context.Context, m *jsonrpc.Message) (any, error) {
 	entry, params, err := s.admitted(m)
 	if err != nil {
@@ -133,8 +133,8 @@ func (s *server) prompt(ctx context.Context, m *jsonrpc.Message) (any, error) {
 // maxTitle limits the characters of a title.
 const maxTitle = 80
 
-// title names a new session after its first prompt. It does not ask a model for a title, because
-// the client has not requested that; an agent can report a better one.
+// title names a new session after its first prompt. Asking a model for a better one would
+// be a request that the client did not ask for; an agent that has one tells it.
 func (s *session) title(blocks []acp.ContentBlock) {
 	s.mu.Lock()
 	titled := s.titled
@@ -159,7 +159,7 @@ func (s *session) title(blocks []acp.ContentBlock) {
 	s.send(Update{SessionUpdate: acp.SessionUpdate{SessionUpdate: acp.SessionUpdateIsSessionInfoUpdate, Value: info}})
 }
 
-// admitted decodes a prompt and returns its entry in the queue.
+// admitted decodes a prompt and finds its place in the queue.
 func (s *server) admitted(m *jsonrpc.Message) (*prompt, *acp.PromptRequest, error) {
 	s.mu.Lock()
 	entry := s.arrived[m]
@@ -178,8 +178,7 @@ func (s *server) admitted(m *jsonrpc.Message) (*prompt, *acp.PromptRequest, erro
 	return entry, params, nil
 }
 
-// run waits until the prompt is first in the queue, sends it to the agent and waits for the end of
-// the turn.
+// run waits for its turn, gives the prompt to the agent and waits for the end of the turn.
 func (p *prompt) run(ctx context.Context, input []json.RawMessage) outcome {
 	select {
 	case <-p.turn:
@@ -199,7 +198,7 @@ func (p *prompt) run(ctx context.Context, input []json.RawMessage) outcome {
 		case <-p.over:
 			return p.result
 		case <-p.again:
-		case <-ctx.Done(): // the client has cancelled the request or disconnected
+		case <-ctx.Done(): // the client took the request back, or has gone
 			if p.session.abandoned() {
 				return outcome{reason: acp.StopReasonCancelled}
 			}
@@ -210,7 +209,7 @@ func (p *prompt) run(ctx context.Context, input []json.RawMessage) outcome {
 	}
 }
 
-// send sends the prompt to the agent. It sends it once more if the agent has died.
+// send gives the prompt to the agent, once more if the agent is found dead.
 func (p *prompt) send(ctx context.Context, input []json.RawMessage) error {
 	s := p.session
 	for try := 0; ; try++ {
@@ -244,8 +243,7 @@ func (p *prompt) send(ctx context.Context, input []json.RawMessage) error {
 	}
 }
 
-// setAccepted records that the agent has accepted the prompt. If the agent has ended since, no
-// answer will follow.
+// setAccepted records that the agent has the prompt. An agent that has ended meanwhile will not answer it.
 func (p *prompt) setAccepted(live agent.Session) {
 	s := p.session
 	s.mu.Lock()
@@ -257,12 +255,12 @@ func (p *prompt) setAccepted(live agent.Session) {
 		p.finish(outcome{reason: acp.StopReasonCancelled})
 	case gone:
 		p.orphaned(nil)
-	case cancelled: // during the call
+	case cancelled: // while it was being given
 		s.srv.work.Go(func() { s.interrupt(p, live) })
 	}
 }
 
-// lost waits until the end of an agent was processed.
+// lost waits until the end of an agent has been dealt with.
 func (s *session) lost(live agent.Session) {
 	s.mu.Lock()
 	loop, same := s.loop, s.live == live
@@ -275,7 +273,7 @@ func (s *session) lost(live agent.Session) {
 	<-loop
 }
 
-// begun records the prompt of the running turn.
+// begun records which prompt's turn runs.
 func (s *session) begun(ev *event.TurnStart) {
 	s.mu.Lock()
 	s.turnBy, s.turnOf = ev.By, ev.PromptID
@@ -283,7 +281,7 @@ func (s *session) begun(ev *event.TurnStart) {
 	s.state2("running", "")
 }
 
-// ended ends the running turn and the prompt that began it.
+// ended ends the turn that runs, and the prompt that began it.
 func (s *session) ended(ev *event.ResultMessage) {
 	s.mu.Lock()
 	by, of := s.turnBy, s.turnOf
@@ -293,7 +291,7 @@ func (s *session) ended(ev *event.ResultMessage) {
 	if len(s.queue) > 0 && s.queue[0].sent {
 		p = s.queue[0]
 	}
-	if p == nil || p.held == nil && (by == event.ByTask || by == event.ByAgent || of != "" && of != p.uuid || s.shared.on && !p.begun) { // the turn belongs to another origin
+	if p == nil || p.held == nil && (by == event.ByTask || by == event.ByAgent || of != "" && of != p.uuid || s.shared.on && !p.begun) { // a turn of another's
 		s.mu.Unlock()
 		if p == nil {
 			s.state2("idle", string(reason))
@@ -315,8 +313,8 @@ func (s *session) ended(ev *event.ResultMessage) {
 	s.settle(!more)
 }
 
-// settle responds to the prompt of an ended turn, unless it must wait for background work.
-// afterTurn reports that a turn has just ended.
+// settle answers the prompt of the ended turn, unless it must wait for work in the background. afterTurn reports that a
+// turn has just ended.
 func (s *session) settle(afterTurn bool) {
 	s.mu.Lock()
 	if len(s.queue) == 0 || s.queue[0].held == nil {
@@ -341,13 +339,13 @@ func (s *session) settle(afterTurn bool) {
 	}
 }
 
-// cancel stops the running turn and all queued prompts.
+// cancel stops the turn that runs and all prompts that wait.
 func (s *session) cancel() {
 	s.mu.Lock()
 	all := append([]*prompt(nil), s.queue...)
 	live, others := s.live, s.shared.on && s.shared.busy
 	if len(all) > 0 && all[0].accepted && (s.turnOf == "" || s.turnOf == all[0].uuid) {
-		others = false // the turn belongs to the cancelled prompt
+		others = false // the turn of the prompt that is cancelled
 	}
 	s.mu.Unlock()
 	if others && live != nil {
@@ -374,7 +372,7 @@ func (s *session) cancelPrompt(p *prompt) {
 	}
 }
 
-// interrupt stops a turn. If the agent does not end the turn in time, interrupt ends the agent.
+// interrupt stops a turn. An agent that does not end it in time is ended.
 func (s *session) interrupt(p *prompt, live agent.Session) {
 	wait := s.srv.opts.CancelWait
 	if wait == 0 {
@@ -396,7 +394,7 @@ func (s *session) interrupt(p *prompt, live agent.Session) {
 	}
 }
 
-// steer sends a message to the running turn, or begins a turn for which no prompt waits.
+// steer gives a message to the turn that runs, or begins one that no prompt waits for.
 func (s *server) steer(ctx context.Context, p *acp.PromptRequest) (any, error) {
 	one := s.session(string(p.SessionID))
 	if one == nil {
@@ -422,7 +420,7 @@ func (s *server) steer(ctx context.Context, p *acp.PromptRequest) (any, error) {
 	return map[string]string{"outcome": "injected"}, nil
 }
 
-// usageOf returns the usage of a turn.
+// usageOf is the usage of a turn.
 func usageOf(j event.JSON) *acp.Usage {
 	if j == "" {
 		return nil

@@ -12,7 +12,7 @@ import (
 type View struct {
 	Outcomes []Outcome
 	Sessions []*Session
-	Stray    []string // codes of errors without an id, and other lines that belong to no request
+	Stray    []string // the codes of errors without an id, and other lines that belong to no request
 }
 
 // Outcome is the result or the error of a client's request.
@@ -23,8 +23,8 @@ type Outcome struct {
 	Kind   string // data.errorKind of an error
 }
 
-// Session is a session, starting with the request that opened it. Loading a session again makes
-// another one.
+// Session is a session from the request that opened it on. A session that is loaded again
+// is another one.
 type Session struct {
 	Items []*Item
 	Plan  []string
@@ -33,7 +33,7 @@ type Session struct {
 	tools map[string]*Item
 }
 
-// Item is an element of a session's display, in the order of the first appearance.
+// Item is something that a session shows, in the order of its first appearance.
 type Item struct {
 	Type      string // say, think, user, tool, ask, elicit, notice, compaction, answer
 	ID        string // of a message or a tool call; not compared
@@ -42,15 +42,15 @@ type Item struct {
 	Title     string
 	Kind      string
 	Status    string
-	Statuses  []string // all observed statuses
+	Statuses  []string // all that were seen
 	Content   []string
 	Locations []string
 	Raw       string // the raw output
 	Parent    bool   // it belongs to a subagent
-	Picked    string // of ask and elicit: the client's answer
+	Picked    string // of ask and elicit: what the client answered
 	Options   []string
 	Meta      bool // a message with _meta and no id: the adapter's notices
-	Outcome   int  // of answer: the index of the outcome, or -1 if Status contains it
+	Outcome   int  // of answer: the index of the outcome, -1 if Status has it
 }
 
 type message struct {
@@ -82,7 +82,7 @@ type message struct {
 type folder struct {
 	view     *View
 	clean    func(string) string
-	open     map[string]int // index of the outcome by request id, for the current process
+	open     map[string]int // index of the outcome by request id, of this process
 	methods  map[string]string
 	session  map[string]*Session // by id
 	requests map[string]*Item    // of the agent, by id
@@ -255,8 +255,7 @@ func (f *folder) ask(id string, m *message) {
 	f.of(m.Params.SessionID).beside(item)
 }
 
-// beside moves a request right after its call, because updates of other calls may arrive in
-// between.
+// beside moves a request next to its call, because updates of other calls may arrive in between.
 func (s *Session) beside(item *Item) {
 	at := len(s.Items)
 	for i, other := range s.Items {

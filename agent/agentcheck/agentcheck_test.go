@@ -24,8 +24,7 @@ func (b broken) Open(context.Context, agent.Options) (agent.Session, error) {
 	return nil, errors.New("it does not work")
 }
 
-// TestChecks_capabilities checks that a provider with more or fewer capabilities than the subject
-// lists fails, and that any are allowed without a list.
+// A provider that has more or fewer capabilities than the subject lists fails, and one without a list does not.
 func TestChecks_capabilities(t *testing.T) {
 	all := []string{"resume", "history", "usage", "witness", "catalog", "model", "modes", "thinking", "efforts", "fork", "rewind", "background", "tasks", "context", "mcp", "title"}
 	checks := agentcheck.Checks()
@@ -44,7 +43,7 @@ func TestChecks_capabilities(t *testing.T) {
 	}
 }
 
-// TestResult checks that a failed check and a panic of the provider are results with the reason.
+// A check that fails, or whose provider panics, is a result with the reason.
 func TestResult(t *testing.T) {
 	for want, p := range map[string]agent.Provider{"it does not work": broken{}, "at once": broken{true}} {
 		r := agentcheck.Checks()[0].Result(agentcheck.Subject{Provider: p, Prompts: agentcheck.Prompts{Say: "x"}})

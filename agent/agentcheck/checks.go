@@ -321,8 +321,7 @@ func checkCrash(r *run) {
 	r.abandoned(s, ask.RequestID)
 }
 
-// abandoned checks that a request that was open at the end of a session was not allowed, and can no
-// longer be answered.
+// abandoned checks that a request that was open at the end of a session was not allowed and cannot be.
 func (r *run) abandoned(s agent.Session, id string) {
 	r.Helper()
 	_ = r.end() // checked elsewhere
@@ -371,7 +370,7 @@ func checkResume(r *run) {
 	}
 }
 
-// checkCapabilities calls the methods of the capabilities that the session reports.
+// checkCapabilities calls what the session says it can do.
 func checkCapabilities(r *run) {
 	s := r.open()
 	c := agent.CapabilitiesOf(r.Provider, s)

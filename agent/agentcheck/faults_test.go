@@ -16,14 +16,13 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// fault describes how an agent breaks a rule: each function changes the result of a call of the
-// scripted agent; nil leaves it unchanged.
+// fault is how an agent breaks a rule: each function changes what a call of the scripted agent returns. nil changes nothing.
 type fault struct {
 	id           func(string) string
 	event        func(ev event.Event) []event.Event
 	send         func(in agent.Input, err error) error
 	answer       func(id string, a agent.Answer, err error) error
-	interrupt    func(n int, err error) error // n is the number of the call, from 1
+	interrupt    func(n int, err error) error // n counts the calls from 1
 	close        func(n int, err error) error
 	end          func(err error) error // of the events
 	again        bool                  // Events can be used twice
@@ -55,7 +54,7 @@ func (p *faulty) Resume(ctx context.Context, id string, o agent.Options) (agent.
 	if p.resume != nil {
 		if changed := p.resume(id, err); changed != nil || err != nil {
 			if s != nil {
-				_ = s.Close() // the check gets the changed error instead
+				_ = s.Close() // the check gets an error instead
 			}
 			return nil, changed
 		}
@@ -264,15 +263,14 @@ func failing(after int) func(event.Event) []event.Event {
 	})
 }
 
-// never drops every error of an answer; always replaces every answer by an error.
+// never turns every error of an answer into none, and always every answer into an error.
 func never(string, agent.Answer, error) error { return nil }
 
 func always(_ string, _ agent.Answer, _ error) error { return errBroken }
 
 func fine(error) error { return nil }
 
-// TestChecks checks that an agent that breaks one rule fails the check of this rule, with a text
-// that names it, and that an agent that breaks none passes all checks.
+// An agent that breaks one rule fails the check of this rule with a text that names it, and one that breaks none passes all checks.
 func TestChecks(t *testing.T) {
 	t.Parallel()
 	prompts := agentcheck.Prompts{Say: "say hello there", Tool: "tool Bash", Plan: "plan", Question: "ask", Elicit: "elicit", Wait: "wait", Die: "die", Task: "task"}
@@ -391,8 +389,7 @@ func TestChecks(t *testing.T) {
 	}
 }
 
-// TestChecks_silent checks that an agent without the expected behaviour fails the check within its
-// timeout, and that the text has the last event.
+// An agent that does not do what a check waits for fails the check within its timeout, and the text has the last event.
 func TestChecks_silent(t *testing.T) {
 	t.Parallel()
 	for check, want := range map[string]string{"say": "no *event.ResultMessage within 50ms; the last of", "die": "the events did not end within 50ms", "plan": "before a *event.PermissionRequest"} {

@@ -2,9 +2,9 @@ package event
 
 import "iter"
 
-// Events yields events that show the main thread of the conversation again: complete messages with
-// the results of their tools, and the text so far of a streaming answer, so that later deltas
-// continue it. The plan is last. Subagents are omitted.
+// Events yields events that show the main thread of the conversation again: complete messages as such, with the
+// results of their tools, and the text so far of an answer that streams, so that its later deltas follow. The plan
+// is last. Subagents are left out.
 func (c *Conversation) Events() iter.Seq[Event] {
 	return func(yield func(Event) bool) {
 		thread := c.Thread("")
@@ -24,7 +24,7 @@ func (c *Conversation) Events() iter.Seq[Event] {
 	}
 }
 
-// events returns the events of one item: its message and the results of its tools.
+// events returns the events of one item: a message and the results of its tools.
 func (item *Item) events(provider string) []Event {
 	m := item.Message
 	if m == nil {
@@ -56,7 +56,7 @@ func (item *Item) events(provider string) []Event {
 	return append([]Event{ev}, m.results(provider)...)
 }
 
-// streamed returns the start of an answer and its content so far.
+// streamed returns the start of an answer, up to what has come of it.
 func (m *Message) streamed(head Header) []Event {
 	list := []Event{&MessageStart{Header: head, Model: m.Model}}
 	for _, b := range m.Blocks {
@@ -90,7 +90,7 @@ func (m *Message) results(provider string) (list []Event) {
 	return list
 }
 
-// content returns the content of a block, as in a complete message.
+// content returns the block of a message that has it.
 func (b *Block) content() Content {
 	switch {
 	case b.Tool != nil:

@@ -88,8 +88,7 @@ func (p *Provider) env() map[string]string {
 	return env
 }
 
-// used reports tokens under the name of the simulated model, whatever name a user has chosen: they
-// have no cost.
+// used reports tokens under the name of the simulated model, whatever name a user has given it: they cost nothing.
 func used(report func(agent.Used)) func(agent.Used) {
 	if report == nil {
 		return nil

@@ -238,10 +238,14 @@ func (h history) Tag(ctx context.Context, id, tag string) error {
 	return translate(h.dir.Tag(ctx, id, tag, &transcript.ChangeOptions{Live: true}))
 }
 
-// Delete moves a session to the trash of package transcript. The error for an open session is
-// agent.ErrBusy.
+// Delete moves a session to the trash of package transcript, and removes its copy for other machines. The error for an
+// open session is agent.ErrBusy.
 func (h history) Delete(ctx context.Context, id string) error {
-	return translate(h.dir.Delete(ctx, id, nil))
+	err := h.dir.Delete(ctx, id, nil)
+	if h.p.Copies != nil && (err == nil || errors.Is(err, transcript.ErrNoSession)) {
+		err = errors.Join(err, h.p.Copies.Delete(ctx, id)) // otherwise the session would return
+	}
+	return translate(err)
 }
 
 // Search searches the text of all sessions.

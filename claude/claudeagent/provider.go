@@ -15,6 +15,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claude/claudeevent"
+	"github.com/seed7221b0f9/parley/claude/claudestore"
 	"github.com/seed7221b0f9/parley/claude/message"
 	"github.com/seed7221b0f9/parley/internal/agentkit"
 	"github.com/seed7221b0f9/parley/internal/claudedir"
@@ -37,6 +38,8 @@ type Provider struct {
 	// Archive has copies of sessions that the CLI may have deleted; nil means no archive. Every
 	// session of the provider can be restored from it.
 	Archive *transcript.Archive
+	// Copies has copies of sessions for other machines; nil means none. See [agent.Mirrored].
+	Copies *claudestore.Mirror
 
 	registry agentkit.Registry
 	mu       sync.Mutex
@@ -52,6 +55,7 @@ var (
 	_ agent.UsageReporter = (*Provider)(nil)
 	_ agent.Witness       = (*Provider)(nil)
 	_ agent.Restorer      = (*Provider)(nil)
+	_ agent.Mirrored      = (*Provider)(nil)
 	_ agent.LiveFinder    = (*Provider)(nil)
 	_ agent.LiveLister    = (*Provider)(nil)
 	_ agent.Follower      = (*Provider)(nil)
@@ -155,7 +159,7 @@ func (p *Provider) options(opts agent.Options) (*claude.Options, error) {
 		o.Registry = r
 	}
 	if opts.Spawner != nil {
-		o.Spawner, o.Registry = opts.Spawner, nil // the host ends leftover processes
+		o.Spawner, o.Registry = opts.Spawner, nil // the host ends what it leaves
 	}
 	if opts.Box != nil {
 		o.Spawner = opts.Box(o.Spawner)

@@ -22,10 +22,10 @@ var _ agent.SettingsKeeper = (*Provider)(nil)
 // maxSettings is the size limit of a settings file.
 const maxSettings = 4 << 20
 
-// changing serializes the changes to settings files by this process.
+// changing serialises changes of settings files of this process.
 var changing sync.Mutex
 
-// behaviors lists the lists of rules, the strongest first.
+// behaviors are the lists of rules, the strongest first.
 var behaviors = []string{"deny", "ask", "allow"}
 
 // ruleFile is a settings file: a directory, the path below it, and its scope. Paths are resolved inside of
@@ -65,8 +65,8 @@ func (p *Provider) Rules(dir string) ([]agent.Rule, error) {
 	return all, nil
 }
 
-// SetRule adds a rule to the settings file of its scope, or removes it. The rest of the file is
-// unchanged.
+// SetRule adds a rule to the settings file of its scope, or removes it. Everything else in the file stays
+// as it is.
 func (p *Provider) SetRule(dir string, r agent.Rule, keep bool) error {
 	i := slices.IndexFunc(p.ruleFiles(dir), func(f ruleFile) bool { return f.scope == r.Scope })
 	if i < 0 || !slices.Contains(behaviors, r.Behavior) || r.Text == "" {
@@ -92,7 +92,7 @@ func (p *Provider) SetRule(dir string, r agent.Rule, keep bool) error {
 	})
 }
 
-// mcpEntry has the members of a server in .mcp.json that can be changed.
+// mcpEntry is the configuration of a server in .mcp.json, as far as it is changed.
 type mcpEntry struct {
 	Type    string            `json:"type,omitempty"`
 	Command string            `json:"command,omitempty"`
@@ -106,15 +106,13 @@ const mcpName = ".mcp.json"
 
 func mcpFile(dir string) ruleFile { return ruleFile{dir, mcpName, agent.ScopeProject} }
 
-// MCPServers returns the servers in a project's .mcp.json, and those in the user's settings of the
-// CLI.
+// MCPServers returns the servers of a project's .mcp.json, and those that the CLI keeps for the user.
 func (p *Provider) MCPServers(dir string) ([]agent.MCPConfig, error) {
 	all, err := mcpFile(dir).servers()
 	if err != nil {
 		return nil, err
 	}
-	// This file of the CLI is next to the default configuration directory, or inside one that
-	// CLAUDE_CONFIG_DIR names.
+	// The CLI keeps its own file beside the configuration directory, or in one that was chosen.
 	for _, f := range []ruleFile{{p.configDir(), ".claude.json", agent.ScopeUser}, {filepath.Dir(p.configDir()), ".claude.json", agent.ScopeUser}} {
 		more, err := f.servers()
 		if err != nil {
@@ -151,7 +149,7 @@ func (f ruleFile) servers() ([]agent.MCPConfig, error) {
 	return all, nil
 }
 
-// names returns a map with the same keys and empty values.
+// names returns a map without its values.
 func names(m map[string]string) map[string]string {
 	out := maps.Clone(m)
 	for name := range out {
@@ -184,7 +182,7 @@ func (p *Provider) SetMCPServer(dir string, c agent.MCPConfig) error {
 	})
 }
 
-// kept returns values, with empty ones replaced by the old values.
+// kept returns values with the old one where a new one is empty.
 func kept(is, was map[string]string) map[string]string {
 	out := maps.Clone(is)
 	for name, value := range out {
@@ -210,7 +208,7 @@ func (p *Provider) RemoveMCPServer(dir, name string) error {
 	})
 }
 
-// read returns the members of a file, and none for a missing file.
+// read returns the members of a file; those of a missing one are empty.
 func (f ruleFile) read() (*members, error) {
 	dir, err := os.OpenRoot(f.dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -253,7 +251,7 @@ func (f ruleFile) readIn(dir *os.Root) (*members, error) {
 	return all, nil
 }
 
-// change replaces a file atomically. It does not replace a file that cannot be read.
+// change replaces a file atomically. A file that cannot be read is not touched.
 func (f ruleFile) change(edit func(*members) error) error {
 	changing.Lock()
 	defer changing.Unlock()
@@ -273,7 +271,7 @@ func (f ruleFile) change(edit func(*members) error) error {
 	if err != nil {
 		return err
 	}
-	var data bytes.Buffer // json.MarshalIndent would escape <, > and & in other members
+	var data bytes.Buffer // json.MarshalIndent would escape <, > and & of other members
 	if err := json.Indent(&data, raw, "", "  "); err != nil {
 		return err
 	}
@@ -295,8 +293,7 @@ func (f ruleFile) change(edit func(*members) error) error {
 	return nil
 }
 
-// newMode returns the mode of a new file. Servers can have secrets in their environment and their
-// headers.
+// newMode returns the mode of a new file. Servers can have secrets in their environment and headers.
 func (f ruleFile) newMode() fs.FileMode {
 	if f.name == mcpName {
 		return 0o600
@@ -327,7 +324,7 @@ func (m *members) UnmarshalJSON(data []byte) error {
 		if err != nil {
 			return err
 		}
-		one := member{name: t.(string)} // the decoder checks that names are strings
+		one := member{name: t.(string)} // a name, or the decoder fails
 		if err := d.Decode(&one.value); err != nil {
 			return err
 		}
@@ -366,7 +363,7 @@ func (m *members) get(name string) (json.RawMessage, bool) {
 	return m.all[i].value, true
 }
 
-// object returns a member that is an object, or an empty object for a missing one.
+// object returns a member that is an object; a missing one is empty.
 func (m *members) object(name string) (*members, error) {
 	value, ok := m.get(name)
 	all := &members{}
@@ -379,7 +376,7 @@ func (m *members) object(name string) (*members, error) {
 	return all, nil
 }
 
-// texts returns a member that is a list of strings, or nil for a missing one.
+// texts returns a member that is a list of texts; a missing one is empty.
 func (m *members) texts(name string) ([]string, error) {
 	value, ok := m.get(name)
 	if !ok {

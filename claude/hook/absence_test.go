@@ -13,8 +13,8 @@ import (
 	"github.com/seed7221b0f9/parley/claude/hook"
 )
 
-// TestTable_absence checks that the CLI waits for a hook at least for the function's own time limit
-// plus the possible absence of its process, and never longer than the CLI's timers support.
+// The CLI waits for a hook at least as long as its process may be absent, after the time of the function itself, and never longer
+// than its timers can.
 func TestTable_absence(t *testing.T) {
 	const most = 24 * 24 * time.Hour
 	for _, tt := range []struct{ timeout, absence, want time.Duration }{
@@ -35,8 +35,7 @@ func TestTable_absence(t *testing.T) {
 
 func allowed(context.Context, *hook.PreToolUseInput) (*hook.PreToolUseOutput, error) { return nil, nil }
 
-// TestTable_absenceLimit checks that a function that does not return fails after its own time
-// limit, however long the CLI would wait, and that OnFailure then decides.
+// A function that does not return fails after its own time, however long the CLI waits, and then OnFailure decides.
 func TestTable_absenceLimit(t *testing.T) {
 	for _, tt := range []struct {
 		timeout, limit time.Duration
@@ -66,8 +65,7 @@ func TestTable_absenceLimit(t *testing.T) {
 	}
 }
 
-// TestTable_registered checks that a table takes over the ids that another version has assigned: a
-// call reaches the hook of its event and matcher, or none.
+// A table takes the ids that another version has assigned: a call reaches the hook of its event and matcher, or none.
 func TestTable_registered(t *testing.T) {
 	var called []string
 	on := func(name string) hook.PreToolUseFunc {
@@ -99,7 +97,7 @@ func TestTable_registered(t *testing.T) {
 	}
 }
 
-// TestRefusal checks that Refusal refuses the same events as a failed hook.
+// Refusal refuses the same events as a failed hook does.
 func TestRefusal(t *testing.T) {
 	refused := 0
 	for f := range reflect.TypeFor[hook.Hooks]().Fields() {
@@ -130,8 +128,7 @@ func TestRefusal(t *testing.T) {
 	}
 }
 
-// TestTable_absenceAnswer checks that a function has a deadline although the CLI would wait longer,
-// and that its answer is returned.
+// The result of a function counts, not the time that the CLI would wait.
 func TestTable_absenceAnswer(t *testing.T) {
 	table := hook.NewTable(&hook.Hooks{PreToolUse: hook.On("", func(ctx context.Context, _ *hook.PreToolUseInput) (*hook.PreToolUseOutput, error) {
 		if _, limited := ctx.Deadline(); !limited {

@@ -11,7 +11,7 @@ import (
 type Table struct {
 	byID   map[string]hookEntry
 	Events map[Event][]Registration // in the form of the initialize request; nil without hooks
-	Blocks bool                     // whether any hook has OnFailure Block
+	Blocks bool                     // a hook with OnFailure Block exists
 
 	absence time.Duration
 }
@@ -20,12 +20,12 @@ type Table struct {
 type hookEntry struct {
 	event   Event
 	matcher anyMatcher
-	i       int // index of the hook in its matcher
+	i       int // of the hook in its matcher
 }
 
 // NewTable assigns ids to the hooks of a session in the order of the fields of [Hooks], and
-// converts them to the form of the initialize request. absence is added to the time for which the
-// CLI waits for a hook: it is how long no process may be there to call the hooks.
+// converts them to the form of the initialize request. absence is how long the CLI may have to
+// wait for a process that calls them, in addition to their time limit.
 func NewTable(hooks *Hooks, absence time.Duration) Table {
 	t := Table{absence: absence}
 	for event, m := range hooks.all {
@@ -44,9 +44,9 @@ func NewTable(hooks *Hooks, absence time.Duration) Table {
 	return t
 }
 
-// Registered returns the table with the ids of the hooks that another process has registered,
-// because the CLI calls a hook by the id that it was given, and another version of this program may
-// have assigned other ids. A hook that was not registered for the same event and matcher has no id.
+// Registered returns the table with the ids of the hooks that another process has registered: the
+// CLI calls a hook under the id that it was given, and another version of this program may have
+// assigned others. A hook without one of the same event and matcher has no id.
 func (t *Table) Registered(events map[Event][]Registration) Table {
 	own := map[place]hookEntry{}
 	for event, list := range t.Events {
@@ -77,7 +77,7 @@ func (t *Table) Registered(events map[Event][]Registration) Table {
 type place struct {
 	event   Event
 	matcher string
-	i       int // index among the hooks with this event and matcher
+	i       int // among the hooks with this event and matcher
 }
 
 // Any reports whether at least one hook is registered, so that the initialize request has to list

@@ -9,7 +9,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/largealloc"
 )
 
-// TestLine_copies checks that a large text is copied only once when the line of a prompt is made.
+// TestLine_copies checks that a large text is copied once to make the line of a prompt.
 func TestLine_copies(t *testing.T) {
 	if !largealloc.Exact {
 		t.Skip("the race detector makes copies")
@@ -62,8 +62,7 @@ func TestLine_names(t *testing.T) {
 	}
 }
 
-// TestParts checks that the joined parts of a large prompt equal its line, that the text is not
-// copied, and that other prompts have no parts.
+// TestParts checks that the parts of a large prompt are its line, without a copy of the text, and that other prompts have none.
 func TestParts(t *testing.T) {
 	if !largealloc.Exact {
 		t.Skip("the race detector makes copies")

@@ -17,10 +17,10 @@ var (
 	_ agent.Canceler = (*Session)(nil)
 )
 
-// join adopts the server's state of the session when the view is attached. The first events report
-// the state, the queue, the open requests, and whether a part of the conversation is lost. If
-// messages in between can no longer be read, the view starts again and also gets the result of the
-// last turn.
+// join takes over the server's state of the session when it is attached. The first events report
+// everything open: the state, the queue and the requests, and whether a part of the conversation is
+// lost. If the view has to begin again, because messages in between cannot be read any more, the result of
+// the last turn is reported too.
 func (s *Session) join(at *api.AttachResult, first bool) error {
 	if at.Snapshot == "" {
 		return nil
@@ -53,12 +53,12 @@ func (s *Session) join(at *api.AttachResult, first bool) error {
 		ev.Head().Provider, ev.Head().SessionID = c.Provider, c.SessionID
 	}
 	s.kit.Do(func() { s.head = event.Header{Provider: c.Provider, SessionID: c.SessionID} })
-	s.kit.Withdraw(func(r *agentkit.Prompt) bool { return !open[r.ID] }) // answered meanwhile
+	s.kit.Withdraw(func(r *agentkit.Prompt) bool { return !open[r.ID] }) // it was answered meanwhile
 	s.kit.Update(func() []event.Event { return events })
 	return nil
 }
 
-// missed returns the events for a view that starts again: the gap, and the end of the last turn.
+// missed returns the events for a view that begins again: that it has a gap, and how the last turn ended.
 func missed(c *event.Conversation, state string) []event.Event {
 	events := []event.Event{&event.Notice{Severity: "warning", Text: "A part of the session was not received. Load the session again to see all of it."}}
 	thread := c.Thread("")

@@ -101,8 +101,8 @@ func TestACP_otherClients(t *testing.T) {
 	})
 }
 
-// acpxReconnects kills the agent of an acpx session in the middle of a turn. The next prompt must
-// continue the same session of the server, which has completed the first turn meanwhile.
+// acpxReconnects kills the agent of an acpx session in the middle of a turn. The next prompt must continue the session of the server,
+// whose first turn went on meanwhile.
 func acpxReconnects(t *testing.T, c *client.Client, allowed string, agent []string, acpx func(dir, program string, args ...string) *exec.Cmd) {
 	t.Helper()
 	dir, err := os.MkdirTemp(allowed, "acpx")
@@ -164,7 +164,7 @@ func acpxReconnects(t *testing.T, c *client.Client, allowed string, agent []stri
 	}
 }
 
-// killLast kills the process with the last id in a file.
+// killLast kills the process whose id is the last one in a file.
 func killLast(t *testing.T, file string) {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -200,11 +200,11 @@ func acpxCancels(t *testing.T, dir string, line ...string) {
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
 		if strings.Contains(lines.Text(), "I look around") || strings.Contains(lines.Text(), "Waiting") {
-			_ = cmd.Process.Signal(os.Interrupt) // a second signal has no further effect
+			_ = cmd.Process.Signal(os.Interrupt) // again does no harm
 		}
 		cancelled = cancelled || strings.Contains(lines.Text(), `"stopReason":"cancelled"`)
 	}
-	_ = cmd.Wait() // the exit code is that of an interrupt
+	_ = cmd.Wait() // its code is that of an interrupt
 	if lines.Err() != nil || !cancelled {
 		t.Errorf("an interrupt did not cancel the turn: %v", lines.Err())
 	}
@@ -220,7 +220,7 @@ func checkScenes(t *testing.T, c *client.Client, got map[string]clientScene) {
 	for name, w := range want {
 		s := got[name]
 		if name == "cancel" {
-			s.Results = nil // the call may begin before or after the cancellation
+			s.Results = nil // the call begins before the cancellation or does not
 		}
 		if diff := cmp.Diff(w, append([]string{s.Outcome}, s.Results...)); diff != "" {
 			t.Errorf("%s: %s", name, diff)
@@ -245,7 +245,7 @@ func checkScenes(t *testing.T, c *client.Client, got map[string]clientScene) {
 				}
 			}
 		}
-		if name == "cancel" { // updates between the cancellation and the end of the turn may be shown
+		if name == "cancel" { // what comes between the cancellation and the end of the turn is shown or not
 			text, s.Text = text[:min(50, len(text))], s.Text[:min(50, len(s.Text))]
 		}
 		if diff := cmp.Diff(text, s.Text); diff != "" || text == "" {

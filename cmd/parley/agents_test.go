@@ -29,7 +29,7 @@ func agentsCommand(t *testing.T, args ...string) (string, int, error) {
 	return out.String(), code, err
 }
 
-// Agents on PATH are found; an agent that was added is listed and can be run by its name.
+// Agents are found on PATH, and one that was added is listed and can be run by its name.
 func TestAgents(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the agent is a script")
@@ -71,7 +71,7 @@ func TestAgents(t *testing.T) {
 	}
 }
 
-// The command prints a row for each check, and fails if one of them fails.
+// The checks print a row each, and fail as a whole if one fails.
 func TestAgents_check(t *testing.T) {
 	var out bytes.Buffer
 	subject := agentcheck.Subject{

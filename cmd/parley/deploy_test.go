@@ -62,7 +62,7 @@ func serveLine(t *testing.T, from string, words []string) *serve.Settings {
 	return f
 }
 
-// TestUnits checks the units of systemd: their flags exist, they end only the server and give it
+// TestUnits checks the units of systemd: their flags exist, they end the server alone and give it
 // enough time to stop, and systemd, if it is installed, finds no fault.
 func TestUnits(t *testing.T) {
 	for name, hardened := range map[string]bool{"parley.service": true, "parley-user.service": false} {
@@ -90,7 +90,7 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-// verifyUnit checks a unit with systemd, with programs that exist on this machine.
+// verifyUnit checks a unit with systemd, with programs that exist here.
 func verifyUnit(t *testing.T, name, start string) {
 	t.Helper()
 	program, err := exec.LookPath("systemd-analyze")
@@ -122,7 +122,7 @@ func verifyUnit(t *testing.T, name, start string) {
 		}
 	}
 	if err != nil {
-		t.Logf("systemd-analyze: %v\n%s", err, out) // such as on a machine without a running systemd
+		t.Logf("systemd-analyze: %v\n%s", err, out) // of a machine without a running systemd
 	}
 }
 

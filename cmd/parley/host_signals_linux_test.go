@@ -17,8 +17,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// simHost runs parley serve with the simulated agent over the Agent Client Protocol, which can run
-// under a host.
+// simHost is a place where parley serve runs the simulated agent behind the Agent Client Protocol, which a host can keep.
 type simHost struct {
 	*testing.T
 	data      string
@@ -35,7 +34,7 @@ func newSimHost(t *testing.T) *simHost {
 	return s
 }
 
-// agents returns the agents of the host, and whether a host runs.
+// agents returns the agents of the host, and whether one runs.
 func (s *simHost) agents() (agents []host.Agent, runs bool) {
 	s.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), waitLimit)
@@ -52,7 +51,7 @@ func (s *simHost) agents() (agents []host.Agent, runs bool) {
 	return agents, true
 }
 
-// stop ends a host that a failed test has left running.
+// stop ends a host that a failed test has left.
 func (s *simHost) stop() {
 	ctx, cancel := context.WithTimeout(context.Background(), waitLimit)
 	defer cancel()
@@ -64,7 +63,7 @@ func (s *simHost) stop() {
 	}
 }
 
-// connect creates a session and waits until its agent asks for a permission.
+// connect connects a session and waits until its agent asks for a permission.
 func (s *simHost) connect(c *client.Client) string {
 	s.Helper()
 	ctx, cancel := context.WithTimeout(s.Context(), waitLimit)
@@ -113,8 +112,7 @@ func TestServe_hostSignals(t *testing.T) {
 	}
 }
 
-// TestServe_noHost checks that with --no-host no host starts, and that agents which an earlier
-// server has left in a host are ended.
+// TestServe_noHost checks that with --no-host no host starts, and that the agents that an earlier server has left in one are ended.
 func TestServe_noHost(t *testing.T) {
 	short.SkipLong(t, "starts servers")
 	s := newSimHost(t)
@@ -139,7 +137,7 @@ func TestServe_noHost(t *testing.T) {
 	end(t, server, syscall.SIGTERM)
 }
 
-// end ends a server with a signal. The server must exit without an error.
+// end ends a server with a signal, which it must follow without an error.
 func end(t *testing.T, server *exec.Cmd, s syscall.Signal) {
 	t.Helper()
 	if err := server.Process.Signal(s); err != nil {

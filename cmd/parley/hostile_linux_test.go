@@ -19,7 +19,7 @@ import (
 // direction.
 const trick = "evil\x1b]0;owned\x07\x1b[2J\x1b[35m\x1b[8m\u009b2J\u202e\uFDD031\uFDD1\x7f\b\r!"
 
-// kept are the members that plant does not change, so that a line stays valid.
+// kept are members that must not change, so that a line stays valid.
 var kept = []string{
 	"type", "subtype", "uuid", "parentUuid", "logicalParentUuid", "sessionId", "session_id", "timestamp", "id", "tool_use_id", "role",
 	"request_id", "requestId", "sourceToolAssistantUUID", "leafUuid", "parent_tool_use_id", "user_message_uuid", "event", "stop_reason", "terminal_reason",
@@ -44,8 +44,8 @@ func plant(name string, v any) any {
 	return v
 }
 
-// plantLines plants the trick in every line of JSON. Like the CLI, it escapes only the characters
-// that JSON requires to be escaped.
+// plantLines plants the trick in every line of JSON. Characters that JSON does not need to escape are
+// not escaped, as in the lines of the CLI.
 func plantLines(t *testing.T, text string) string {
 	t.Helper()
 	var b strings.Builder
@@ -71,7 +71,7 @@ func seenOn(t *testing.T, env []string, typed string, args ...string) (plain str
 	if typed != "" {
 		p.types(typed)
 	}
-	_ = p.cmd.Wait() // the exit code contains the outcome
+	_ = p.cmd.Wait() // the exit code has the outcome
 	<-p.read
 	text := ownSequences.ReplaceAllString(strings.ReplaceAll(p.seen.text(), "\r\n", "\n"), "")
 	return text, p.cmd.ProcessState.ExitCode()
@@ -81,8 +81,8 @@ func seenOn(t *testing.T, env []string, typed string, args ...string) (plain str
 // progress, and the end of paste mode.
 var ownSequences = regexp.MustCompile(`\r\x1b\[K|\x1b\[(?:0|1|2|3|4|7|9|31|32|33|36)(?:;(?:1|2|3|4|9|36))*m|\x1b\[\?2004[hl]`)
 
-// No string of a session, file name or directory can control the terminal, in any command, as text
-// or as JSON.
+// No string of a session, of a file name or of a directory controls the terminal, in any command, as
+// text and as JSON.
 func TestHostileSessions(t *testing.T) {
 	short.SkipLong(t, "runs every command on every session")
 	config := t.TempDir()
@@ -174,7 +174,7 @@ func pipedSessions(t *testing.T, env []string, id string) {
 	}
 }
 
-// No string of the CLI can control the terminal, in text, JSON and chat.
+// No string of the CLI controls the terminal, in text, JSON and chat.
 func TestHostileCLI(t *testing.T) {
 	names := []string{"parallel-tools", "partial-thinking", "api-429-then-ok", "unknown-content-block", "ask-user-question", "api-400"}
 	for i := 0; i < len(names); i += short.Every(3) {
@@ -201,7 +201,7 @@ func TestHostileCLI(t *testing.T) {
 	}
 }
 
-// File names and program output that doctor shows cannot control the terminal.
+// doctor shows file names and the output of programs.
 func TestHostileDoctor(t *testing.T) {
 	short.SkipQuick(t, "starts many commands")
 	cli := filepath.Join(t.TempDir(), "claude"+strings.ReplaceAll(trick, "/", ""))

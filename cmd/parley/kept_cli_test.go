@@ -51,8 +51,7 @@ func must2(r, w *os.File, err error) (*os.File, *os.File) {
 	return r, w
 }
 
-// copy copies data and writes it to a file first, so that the file contains everything that the
-// other side may have seen.
+// copy passes data on and writes it to a file first, so that the file has what the other side may have seen.
 func (d *diary) copy(name string, from, to *os.File, done chan struct{}) {
 	file, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -102,8 +101,7 @@ func keptCLI(d *diary) claudetest.Program {
 	}
 }
 
-// noteTranscript adds a prompt to the session's transcript, because a session without a transcript
-// cannot be resumed.
+// noteTranscript adds a prompt to the session's transcript, without which it cannot be resumed.
 func noteTranscript(c *claudetest.CLI, p *message.User) error {
 	cwd, err := os.Getwd()
 	if err != nil {
@@ -128,7 +126,7 @@ func noteTranscript(c *claudetest.CLI, p *message.User) error {
 // childVariable makes the scripted CLI start a process in another session.
 const childVariable = "PARLEY_TEST_CHILD"
 
-// noteChild starts a child, if the variable is set, and writes its process id to the diary.
+// noteChild starts a child, if one is wanted, and writes its process id to the diary.
 func noteChild(c *claudetest.CLI) error {
 	if os.Getenv(childVariable) == "" {
 		return nil
@@ -157,7 +155,7 @@ func (k keptTurn) play(text string) {
 	k.emit(k.c.StreamText(pieces("Here are the last words of " + text + ", which say that all of it is done.")...)...)
 }
 
-// tools calls tools at the same time; each waits for a person's answer.
+// tools calls tools that wait for a person at the same time.
 func (k keptTurn) tools(parent string, names ...string) {
 	var ids []string
 	var open []*claudetest.Pending

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestLoss damages the log of a server: parley attach reports that a part of the conversation is
-// lost, and parley doctor reports which part.
+// TestLoss damages the log of a server: parley attach reports that a part of the conversation is lost, and parley doctor
+// which part.
 func TestLoss(t *testing.T) {
 	s := newSimServer(t, "--drain-timeout", "1s")
 	id := s.talking("wait for the first words", "running")

@@ -22,7 +22,7 @@ import (
 
 // joinedMachine is a machine with scripted CLIs that joins a server through a way.
 type joinedMachine struct {
-	name, token, hostDir string // token is the id of its token
+	name, token, hostDir string // token is its id
 	way                  *way
 	process              *exec.Cmd
 	errors               *lockedText
@@ -69,7 +69,7 @@ func (w *killWorld) joinMachine(name string) *joinedMachine {
 	return m
 }
 
-// machineIs waits until a machine has a state.
+// machineIs waits for the state of a machine.
 func (w *killWorld) machineIs(name, state string) {
 	w.t.Helper()
 	eventually(w.t, name+" is "+state, func() bool {
@@ -79,7 +79,7 @@ func (w *killWorld) machineIs(name, state string) {
 	})
 }
 
-// agentsOn returns the agents of machines.
+// agentsOn are the agents of machines.
 func agentsOn(t *testing.T, machines []*joinedMachine) (all []host.Agent) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
@@ -95,17 +95,16 @@ func agentsOn(t *testing.T, machines []*joinedMachine) (all []host.Agent) {
 			t.Fatal(err)
 		}
 		for _, a := range list {
-			_, a.Key, _ = strings.Cut(a.Key, "/") // the relay prefixes the key with the name of the agent
+			_, a.Key, _ = strings.Cut(a.Key, "/") // the relay puts the name of the agent before it
 			all = append(all, a)
 		}
 	}
 	return all
 }
 
-// TestMachines_three runs sessions on three machines through proxies that cut, delay, half-open and
-// swallow connections at random points of turns. Every turn ends like one without a fault:
-// according to the diaries of the agents, they have read each line once; the log contains each of
-// their lines once; and every viewer has the same state as a new one.
+// TestMachines_three runs sessions on three machines behind ways that cut, delay, half-open and swallow their connections at random points
+// of turns. Every turn ends as one without a fault: by the agents' own account they have read each line once, the log has each of their lines
+// once, and every viewer has what a new one gets.
 func TestMachines_three(t *testing.T) {
 	short.Skip(t, "a server and three machines")
 	turns, strikes := short.Count(1, 4, 12), short.Count(1, 9, 90)
@@ -123,7 +122,7 @@ func TestMachines_three(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	gap := max(1, 3*calm.messages()*4/10/strikes) // sessions continue while a fault lasts
+	gap := max(1, 3*calm.messages()*4/10/strikes) // sessions go on while a fault lasts
 
 	var work sync.WaitGroup
 	for _, m := range machines {
@@ -167,8 +166,7 @@ func TestMachines_three(t *testing.T) {
 	w.checkAll(calm, turns)
 }
 
-// seenMore waits until viewers have seen this number of further messages. It returns false if the
-// work ends before.
+// seenMore waits until viewers have seen so many messages more. It returns false if the work is done before.
 func (w *killWorld) seenMore(n int, done <-chan struct{}) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -182,9 +180,8 @@ func (w *killWorld) seenMore(n int, done <-chan struct{}) bool {
 	return true
 }
 
-// TestMachines_minute breaks the links of three machines during turns for a minute, each in another
-// way, so that both ends have to detect it themselves. The agents continue, and no event is lost or
-// duplicated.
+// TestMachines_minute breaks the links of three machines in mid turn for a minute, each in another way, so that both ends find out by themselves.
+// The agents work on meanwhile, and nothing is lost or there twice.
 func TestMachines_minute(t *testing.T) {
 	if os.Getenv("PARLEY_SOAK") != "1" {
 		t.Skip("takes more than a minute: make soak PART=machines runs this test")
@@ -227,7 +224,7 @@ func TestMachines_minute(t *testing.T) {
 	}
 	<-time.After(time.Minute)
 	for _, m := range machines {
-		m.way.set(passes) // broken connections stay broken until their ends give up
+		m.way.set(passes) // what is broken stays so until its ends give it up
 	}
 	for _, m := range machines {
 		w.machineIs(m.name, api.MachineReachable)
@@ -236,8 +233,8 @@ func TestMachines_minute(t *testing.T) {
 	w.checkAll(calm, turns)
 }
 
-// TestMachines_revoked checks that revoking a machine's token disconnects it at once: its session
-// has no agent, its command ends, and it cannot join again. Its agent continues on the machine.
+// TestMachines_revoked checks that a machine is out at once when its token is revoked: its session has no agent, its command ends, and it
+// cannot join again. Its agent runs on there.
 func TestMachines_revoked(t *testing.T) {
 	short.Skip(t, "a server and a machine")
 	w := newKillWorld(t, 1)

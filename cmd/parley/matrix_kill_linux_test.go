@@ -14,8 +14,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/supervise"
 )
 
-// kill kills the agent during a turn: the turn ends, and the next prompt gets an agent that
-// remembers the conversation.
+// kill kills the agent in the middle of a turn: the turn ends, and the next prompt finds an agent that remembers.
 func (s *matrixSession) kill(ctx context.Context) (string, error) {
 	if _, err := s.answered(ctx); err != nil {
 		return "", err
@@ -42,7 +41,7 @@ func (s *matrixSession) kill(ctx context.Context) (string, error) {
 	return cellWorks, s.remembers(name)
 }
 
-// later waits until the minute in which the session began is over.
+// later waits for a later minute than that in which the session began.
 func (s *matrixSession) later(ctx context.Context) error {
 	timer := time.NewTimer(time.Until(s.began.Truncate(time.Minute).Add(time.Minute)))
 	defer timer.Stop()
@@ -54,9 +53,8 @@ func (s *matrixSession) later(ctx context.Context) error {
 	}
 }
 
-// killAgent kills the processes of an agent: the descendants of the server with a word in their
-// command lines, except for supervisors, which run the server's program. Some agents restart
-// themselves, so killAgent kills the newest process first.
+// killAgent kills the processes of an agent: the descendants of the server that have a word in their command lines, without the supervisor,
+// which is the program of the server. Some agents start themselves again, so the last one is killed first.
 func killAgent(server *exec.Cmd, word string) error {
 	table := supervise.Table()
 	below := map[int]bool{server.Process.Pid: true}
@@ -79,7 +77,7 @@ func killAgent(server *exec.Cmd, word string) error {
 		if !below[p.PID] {
 			continue
 		}
-		exe, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", p.PID)) // the process may have ended
+		exe, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", p.PID)) // it may have ended
 		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.PID))
 		seen = append(seen, string(bytes.ReplaceAll(line, []byte{0}, []byte(" "))))
 		if exe != own && bytes.Contains(line, []byte(word)) {

@@ -17,11 +17,10 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// cellLimit limits the time for one cell of the matrix. Some agents use 15 s of CPU time to start.
+// cellLimit bounds one cell of the matrix. Some agents use 15 s of CPU time to start.
 const cellLimit = 3 * time.Minute
 
-// maxFailures is the number of failed cells of an agent after which the rest is skipped, because
-// each failure can take up to the limit.
+// maxFailures is how many cells of an agent may fail before the rest is not tried: each takes up to the limit.
 const maxFailures = 2
 
 // matrixCells are the checks of each agent. They run in this order, in one session.
@@ -47,9 +46,9 @@ const (
 	cellCannot  = "–"
 )
 
-// TestAgentMatrix checks every agent through parley serve with a scripted model: make test the
-// agents that it installs anyway, make soak PART=agents all of them. A cell that an agent does not
-// support has the reason. The table is that of docs/comparison.md.
+// TestAgentMatrix tries every agent through parley serve with a scripted model: make test those that it installs anyway,
+// make soak PART=agents all of them.
+// A cell that an agent cannot fill has its reason, and the table is that of docs/comparison.md.
 func TestAgentMatrix(t *testing.T) {
 	w := newMatrixWorld(t)
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "comparison.md"))
@@ -76,7 +75,7 @@ func TestAgentMatrix(t *testing.T) {
 	fmt.Print(table.String())
 }
 
-// row checks an agent and returns its row of the table.
+// row tries an agent and returns its row of the table.
 func (w *matrixWorld) row(t *testing.T, a *matrixAgent) string {
 	row := "| " + a.name
 	s := &matrixSession{matrixWorld: w, agent: a}
@@ -110,14 +109,13 @@ func (w *matrixWorld) row(t *testing.T, a *matrixAgent) string {
 	return row + " |"
 }
 
-// matrixSession is a session with an agent. It has no session before the first cell, and after a
-// failed one.
+// matrixSession is a session with an agent, or none before the first cell and after one that failed.
 type matrixSession struct {
 	*matrixWorld
 	agent *matrixAgent
 	id    string
 	began time.Time
-	first string // the name in the first prompt, which the agent must remember
+	first string // the name of the first prompt, which the agent has to remember
 	asks  int
 }
 
@@ -143,11 +141,11 @@ func (s *matrixSession) leave() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), cellLimit)
 	defer cancel()
-	_ = s.client.Call(ctx, "session.disconnect", api.SessionRef{SessionID: s.id}, nil) // otherwise the server ends the agent
+	_ = s.client.Call(ctx, "session.disconnect", api.SessionRef{SessionID: s.id}, nil) // the server ends the agent otherwise
 	s.id = ""
 }
 
-// ask sends a prompt with a script for the model. It returns the turn and the name in the script.
+// ask sends a prompt with a script for the model, and returns the turn and the name in the script.
 func (s *matrixSession) ask(ctx context.Context, verb string) (turn, name string, err error) {
 	s.asks++
 	name = fmt.Sprintf("%s%d.txt", s.agent.name, s.asks)
@@ -178,8 +176,7 @@ func (s *matrixSession) until(ctx context.Context, what string, holds func(c *ev
 	return fmt.Errorf("%s: the events have ended", what)
 }
 
-// answered sends a prompt that the model answers immediately, and waits for the answer and the end
-// of the turn.
+// answered sends a prompt that the model answers at once, and waits for the answer and the end of the turn.
 func (s *matrixSession) answered(ctx context.Context) (name string, err error) {
 	turn, name, err := s.ask(ctx, "say")
 	if err != nil {
@@ -188,8 +185,7 @@ func (s *matrixSession) answered(ctx context.Context) (name string, err error) {
 	return name, s.answer(ctx, turn, name)
 }
 
-// answer waits for the end of a turn and checks that it contains the answer. A permission request
-// ends the wait.
+// answer waits for the end of a turn, which has to have the answer. A request ends the wait.
 func (s *matrixSession) answer(ctx context.Context, turn, name string) error {
 	var end *event.Conversation
 	err := s.until(ctx, "an answer", func(c *event.Conversation) bool {
@@ -202,7 +198,7 @@ func (s *matrixSession) answer(ctx context.Context, turn, name string) error {
 	return err
 }
 
-// remembers checks that a later request to the model contains the first prompt.
+// remembers checks that the model was sent the first prompt with a later one.
 func (s *matrixSession) remembers(name string) error {
 	if r, ok := s.script.Request(name); !ok || !strings.Contains(r.Body, s.first) || s.first == name {
 		return fmt.Errorf("the model got %d bytes with %s, without the first prompt %s", len(r.Body), name, s.first)
@@ -238,8 +234,7 @@ func (s *matrixSession) second(ctx context.Context) (string, error) {
 	return cellWorks, s.remembers(name)
 }
 
-// decide makes the model run a command, and answers the permission request, which must show the
-// command.
+// decide has the model run a command, and answers the request, which has to show the command.
 func (s *matrixSession) decide(ctx context.Context, behavior string) (file string, err error) {
 	turn, name, err := s.ask(ctx, "run")
 	if err != nil {
@@ -277,7 +272,7 @@ func (s *matrixSession) allow(ctx context.Context) (string, error) {
 	return cellWorks, err
 }
 
-// reject denies a command: it does not run, its call ends, and the session continues.
+// reject denies a command: it does not run, its call has an end, and the session goes on.
 func (s *matrixSession) reject(ctx context.Context) (string, error) {
 	file, err := s.decide(ctx, "deny")
 	if err != nil {
@@ -317,7 +312,7 @@ func (s *matrixSession) cancel(ctx context.Context) (string, error) {
 	return cellWorks, err
 }
 
-// model changes to a model that the agent lists, and checks that the next request uses it.
+// model changes to a model that the agent lists, which the next request has.
 func (s *matrixSession) model(ctx context.Context) (string, error) {
 	var list api.NamesResult
 	if err := s.client.Call(ctx, "models.list", api.SessionRef{SessionID: s.id}, &list); err != nil {
@@ -339,8 +334,7 @@ func (s *matrixSession) model(ctx context.Context) (string, error) {
 	return cellWorks, nil
 }
 
-// pixel is a PNG. pixels are the beginnings of an image in a request: of a PNG, or of a JPEG to
-// which an agent has converted it.
+// pixel is a PNG, and pixels how images begin in a request: a PNG, or a JPEG that an agent made of it.
 const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
 var pixels = []string{"iVBORw0KGgo", "/9j/"}

@@ -9,19 +9,19 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 )
 
-const migrateLong = `Migrate copies the data of a server from a data directory to a NATS cluster, or back: sessions,
+const migrateLong = `Migrate copies everything that a server keeps from a data directory to a NATS cluster, or back: sessions,
 the audit log, the ledger of budgets and the queue of webhooks with the numbers of their events, uploads,
 parameters of sessions with passwords, and tokens. No server may run on either side. The source is not
-changed. The target must be empty, or have a part of the source, as after an interrupted call; then the rest is
-copied. At the end the command reads the target again and compares it with the source, by the number and
-the hash of the messages of every session.
+changed. The target is empty, or has a part of the source, as after an earlier call that was interrupted:
+then the rest is copied. At the end the target is read again and compared with the source, by the number
+and the hash of the messages of every session.
 
 It does not copy webhooks, subscriptions of push messages, the printed link, worktrees and running agents.
 Until the copy is complete, a server refuses the target.
 
 Exit codes:
-    0  everything was copied, or with --dry-run can be copied
-    1  failed; the reason is printed
+    0  everything is copied, or with --dry-run could be
+    1  it was not; the reason is printed
     2  invalid command line`
 
 func newMigrate(code *int) *cobra.Command {

@@ -17,8 +17,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// messages waits until a session has this number of turns, and returns the ids, roles and texts of
-// its messages, one per line.
+// messages returns the ids, roles and texts of the messages of a session, one a line, when it has so many turns.
 func (s *simServer) messages(session string, turns int64) (text string) {
 	s.Helper()
 	s.until(session, func(c *event.Conversation) bool {
@@ -38,9 +37,8 @@ func (s *simServer) messages(session string, turns int64) (text string) {
 	return text
 }
 
-// TestMigrate copies a data directory to a cluster and from there to another directory. On each
-// side a server shows the same session, upload and token, and the session can be continued. The
-// command refuses running servers and targets with other data; a dry run writes nothing.
+// TestMigrate copies a data directory to a cluster and from there to another directory. On each side a server has the same session, its
+// upload and the token, and the session continues. Running servers and targets with other data are refused, and a dry run writes nothing.
 func TestMigrate(t *testing.T) {
 	nats := natstest.URL(natstest.Server(t, &natsserver.Options{SyncAlways: true}))
 	s := newSimServer(t)
@@ -64,15 +62,15 @@ func TestMigrate(t *testing.T) {
 	s.call("tokens.create", api.TokensCreateParams{Name: "lasting", Role: "viewer"}, &made)
 	turns := int64(1)
 	before := s.messages(id, turns)
-	migrate(term.ExitFailed, "in use", "--data", s.data, "cluster") // a server is running
+	migrate(term.ExitFailed, "in use", "--data", s.data, "cluster") // the server runs
 	s.stop()
 
 	migrate(term.ExitUsage, "the target is cluster or directory", "--data", s.data, "elsewhere")
 	migrate(0, "Nothing was written", "--data", s.data, "--dry-run", "cluster")
 	migrate(0, "1 uploads, 0 secrets and 1 tokens are the same on both sides; 2 were copied", "--data", s.data, "cluster")
-	migrate(0, "0 messages were copied", "--data", s.data, "cluster") // a repetition
+	migrate(0, "0 messages were copied", "--data", s.data, "cluster") // again
 
-	// check runs a server on one side and checks its data.
+	// check serves one side.
 	check := func(flags ...string) {
 		t.Helper()
 		flags = append([]string{"--listen", "127.0.0.1:0", "--dir", s.dir, "--log-level", "error", "--agent", "sim"}, flags...)
@@ -89,7 +87,7 @@ func TestMigrate(t *testing.T) {
 			t.Errorf("with %q the token: %v", flags, err)
 		}
 	}
-	check("--data", s.data, "--nats", nats, "--secret-key-file", secret) // the agent remembers the conversation
+	check("--data", s.data, "--nats", nats, "--secret-key-file", secret) // the agent's memory is there
 	content := []event.JSON{event.JSON(`{"type":"image","source":{"type":"upload","id":"` + upload.ID + `"}}`), event.JSON(`{"type":"text","text":"think"}`)}
 	s.call("session.queryWithContent", api.QueryWithContentParams{SessionID: id, Content: content}, nil)
 	turns++
@@ -97,7 +95,7 @@ func TestMigrate(t *testing.T) {
 	back := filepath.Join(dir, "back")
 	migrate(term.ExitFailed, "stop them first", "--data", back, "directory")
 	s.stop()
-	migrate(term.ExitFailed, "the target has other events", "--data", s.data, "directory") // a turn in the middle is missing
+	migrate(term.ExitFailed, "the target has other events", "--data", s.data, "directory") // it lacks a turn in the middle of others
 	migrate(0, "1 uploads, 0 secrets and 1 tokens are the same on both sides", "--data", back, "directory")
 	check("--data", back)
 }

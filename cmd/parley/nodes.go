@@ -16,11 +16,11 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-const nodesLong = `Nodes lists the running servers of a cluster, with the sessions and hosts that each of them owns. Every
-server returns the same list. A server that does not report for the time of a lease is no longer listed.
+const nodesLong = `Nodes lists the servers of a cluster that run, with the sessions and hosts that each of them owns. Any of
+them can be asked. A server that does not report for the time of a lease is no longer listed.
 
 Exit codes:
-    0  done
+    0  it was done
     1  the server did not answer, or refused
     2  invalid command line`
 
@@ -28,8 +28,8 @@ func newNodes(code *int) *cobra.Command {
 	f := &remote.Flags{}
 	asJSON := false
 	cmd := &cobra.Command{
-		Use: "nodes [flags]", Short: "List the servers of a cluster, and empty one", Long: nodesLong, Args: term.NoArguments, DisableFlagsInUseLine: true,
-		Example: "  parley nodes\n  parley nodes --json | jq -r '.nodes[] | select(.sessions > 100).name'\n  parley nodes drain 0123456789ab",
+		Use: "nodes [flags]", Short: "List the servers of a cluster, empty one, forget a lost machine", Long: nodesLong, Args: term.NoArguments, DisableFlagsInUseLine: true,
+		Example: "  parley nodes\n  parley nodes --json | jq -r '.nodes[] | select(.sessions > 100).name'\n  parley nodes drain 0123456789ab\n  parley nodes forget workstation",
 	}
 	cmd.RunE = aboutFiles(code, f, &asJSON, func(ctx context.Context, c *client.Client, _ []string) (any, string, error) {
 		var r api.NodesListResult
@@ -41,7 +41,7 @@ func newNodes(code *int) *cobra.Command {
 	})
 	cmd.Flags().BoolVar(&asJSON, "json", false, "the answer of nodes.list as JSON")
 	f.Register(cmd.Flags())
-	cmd.AddCommand(newNodesDrain(code))
+	cmd.AddCommand(newNodesDrain(code), newNodesForget(code))
 	return cmd
 }
 
@@ -58,9 +58,9 @@ func nodesTable(all []api.Node) (string, error) {
 	return b.String(), err
 }
 
-const nodesDrainLong = `Drain moves the sessions and hosts of a server to the other servers of the cluster, and prints the
-remaining ones until there are none. The server takes no new sessions; it continues to answer calls, which it forwards, and
-stays empty until it is stopped. Idle sessions move first. A running turn continues with its host on another
+const nodesDrainLong = `Drain makes a server of a cluster give its sessions and hosts to the other servers, and prints what is left
+until nothing is. The server takes no new sessions; it continues to answer calls, which it forwards, and
+stays empty until it is stopped. Idle sessions go first. A running turn goes on with its host on another
 server of the same machine; without one, drain waits for its end.
 
 Ctrl-C ends the command, not the drain; parley nodes shows the rest.
@@ -74,7 +74,7 @@ func newNodesDrain(code *int) *cobra.Command {
 	f := &remote.Flags{}
 	noWait := false
 	cmd := &cobra.Command{
-		Use: "drain [flags] NODE", Short: "Move the sessions of a server to the others", Args: term.Arguments(1, 1), DisableFlagsInUseLine: true,
+		Use: "drain [flags] NODE", Short: "Give the sessions of a server to the others", Args: term.Arguments(1, 1), DisableFlagsInUseLine: true,
 		Long: nodesDrainLong, Example: "  parley nodes drain 0123456789ab\n  parley nodes drain --no-wait workstation",
 	}
 	cmd.RunE = onServer(code, f, func(ctx context.Context, c *client.Client, out io.Writer, args []string) error {
@@ -96,7 +96,35 @@ func newNodesDrain(code *int) *cobra.Command {
 	return cmd
 }
 
-// nodeNamed returns the name of a server that is given by its name or by that of its machine.
+const nodesForgetLong = `Forget declares a machine of a cluster gone, with the agents that ran on it. Their sessions are repaired as after
+a crash and continue on other servers, with the transcript that the cluster has. Use it only if the machine does
+not come back soon: an agent that still runs there could change files at the same time as the one that replaces
+it. It is ended when a server runs on the machine again.
+
+Exit codes:
+    0  the hosts of the machine were removed
+    1  the server did not answer, or servers reach all agents of the machine
+    2  invalid command line`
+
+func newNodesForget(code *int) *cobra.Command {
+	f := &remote.Flags{}
+	cmd := &cobra.Command{
+		Use: "forget [flags] MACHINE", Short: "Declare a machine gone, so that its sessions continue elsewhere", Args: term.Arguments(1, 1), DisableFlagsInUseLine: true,
+		Long: nodesForgetLong, Example: "  parley nodes forget workstation",
+	}
+	cmd.RunE = onServer(code, f, func(ctx context.Context, c *client.Client, out io.Writer, args []string) error {
+		var r api.NodesForgetResult
+		if err := remote.Call(ctx, c, "nodes.forget", api.NodesForgetParams{Machine: args[0]}, &r); err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "%d hosts of %s were removed.\n", r.Hosts, term.OneLine(args[0]))
+		return nil
+	})
+	f.Register(cmd.Flags())
+	return cmd
+}
+
+// nodeNamed returns the name of a server, which is given by its name or that of its machine.
 func nodeNamed(ctx context.Context, c *client.Client, name string) (string, error) {
 	var r api.NodesListResult
 	if err := remote.Call(ctx, c, "nodes.list", api.Empty{}, &r); err != nil {
@@ -120,10 +148,10 @@ func nodeNamed(ctx context.Context, c *client.Client, name string) (string, erro
 	return "", fmt.Errorf("machine %q has several servers: %s", name, strings.Join(found, ", "))
 }
 
-// drainLook is the interval at which drain checks the server.
+// drainLook is the interval at which drain looks at the server.
 const drainLook = 500 * time.Millisecond
 
-// awaitDrained prints what a server still owns until it owns nothing or has ended.
+// awaitDrained prints what a server still owns until it owns nothing, or has ended.
 func awaitDrained(ctx context.Context, c *client.Client, out io.Writer, name string) error {
 	ticker := time.NewTicker(drainLook)
 	defer ticker.Stop()

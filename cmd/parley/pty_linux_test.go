@@ -44,7 +44,7 @@ func ioctl(t *testing.T, f *os.File, request uintptr, arg unsafe.Pointer) {
 	}
 }
 
-// onTerminal runs parley on a terminal, types text when the expected output has appeared, and
+// onTerminal runs parley on a terminal, types text when something has appeared, and
 // returns the output and the exit code.
 func onTerminal(t *testing.T, script claudetest.Script, env []string, seen, typed string, args ...string) (string, int) {
 	t.Helper()
@@ -55,7 +55,7 @@ func onTerminal(t *testing.T, script claudetest.Script, env []string, seen, type
 	if err != nil {
 		t.Fatal(err)
 	}
-	program, err := exec.LookPath("parley") // created by TestMain
+	program, err := exec.LookPath("parley") // TestMain has put it there
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func onTerminal(t *testing.T, script claudetest.Script, env []string, seen, type
 			break
 		}
 	}
-	_ = cmd.Wait() // the exit code contains the outcome
+	_ = cmd.Wait() // the exit code has the outcome
 	return strings.ReplaceAll(all.String(), "\r\n", "\n"), cmd.ProcessState.ExitCode()
 }
 
@@ -131,8 +131,8 @@ func TestTerminalInterrupt(t *testing.T) {
 	}
 }
 
-// On a terminal without a CLI, a message reports that it is missing, and the simulated agent
-// answers; with JSON output there are no simulated answers.
+// On a terminal a person sees that there is no CLI, and gets the simulated agent; with
+// JSON output there are no simulated answers.
 func TestTerminalWithoutCLI(t *testing.T) {
 	p := sitDown(t, "http://127.0.0.1:9", []string{"NO_COLOR=1"}, "run", "hello")
 	if all := p.ends(0); !strings.Contains(all, "There is no claude on this machine") || !strings.Contains(all, "simulated agent") {

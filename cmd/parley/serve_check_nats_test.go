@@ -14,8 +14,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/natstest"
 )
 
-// TestDoctor_nats checks NATS servers: only servers that are known to sync every write are reported
-// as safe; for others the report names the data that a power cut can lose.
+// TestDoctor_nats checks NATS servers: only those that are known to sync every write are safe, and what a power cut can lose is named.
 func TestDoctor_nats(t *testing.T) {
 	start := func(always bool) (url, monitor string) {
 		srv := natstest.Server(t, &natsserver.Options{SyncAlways: always, HTTPHost: "127.0.0.1", HTTPPort: natsserver.RANDOM_PORT})

@@ -12,8 +12,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
-// hostDoor is a socket in front of that of a host. It can close the connections, as a host does
-// that drops its owner.
+// hostDoor is a socket in front of that of a host. It can end the connections, as a host does that drops its owner.
 type hostDoor struct {
 	listener *net.UnixListener
 	host     string // the socket of the host
@@ -23,7 +22,7 @@ type hostDoor struct {
 	conns []*net.UnixConn
 }
 
-// newHostDoor writes its address to the file with the address of a host's socket.
+// newHostDoor names itself in the file that names the socket of the host of a data directory.
 func newHostDoor(t *testing.T, data string) *hostDoor {
 	t.Helper()
 	name := filepath.Join(data, "host", "sock")
@@ -96,8 +95,7 @@ func (d *hostDoor) cut() (n int) {
 	return n
 }
 
-// TestServe_dropped is like TestServe_killed, but the server continues, and its host drops the
-// connection at random points.
+// TestServe_dropped is TestServe_killed for a server that runs on, while its host drops the connection at random points.
 func TestServe_dropped(t *testing.T) {
 	short.Skip(t, "servers")
 	sessions, turns, points := short.Count(1, 3, 20), short.Count(1, 4, 12), short.Count(1, 12, 140)
@@ -110,7 +108,7 @@ func TestServe_dropped(t *testing.T) {
 		t.Fatal(err)
 	}
 	door := newHostDoor(t, w.data)
-	w.kill() // the next server connects through the door
+	w.kill() // the next server comes through the door
 	pid := w.server.Process.Pid
 	gap := sessions * calm.messages() * 8 / 10 / points
 	ended := 0

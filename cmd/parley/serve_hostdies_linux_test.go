@@ -17,9 +17,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// TestServe_hostDies kills the host, alone or with the server, at random points while sessions run
-// turns. No agent and no child of one is left, the sessions have all the text that the host had
-// read from their agents, and all of them can be continued.
+// TestServe_hostDies kills the host, and the host with the server, at random points while sessions run turns. No agent and no child of one
+// is left, the sessions have every word that the host had read from their agents, and all of them can be continued.
 func TestServe_hostDies(t *testing.T) {
 	short.Skip(t, "servers")
 	for _, both := range []bool{false, true} {
@@ -51,7 +50,7 @@ func checkHostDies(t *testing.T, both bool, seed uint64) {
 	agents := w.awaitSeen(sessions*20 + w.rand.IntN(400))
 	cancel()
 	work.Wait()
-	if err := w.server.Process.Signal(syscall.SIGSTOP); err != nil { // otherwise it reads and removes the files
+	if err := w.server.Process.Signal(syscall.SIGSTOP); err != nil { // otherwise it reads the files, and removes them
 		t.Fatal(err)
 	}
 	w.killHost()
@@ -92,9 +91,8 @@ func checkHostDies(t *testing.T, both bool, seed uint64) {
 	w.end(syscall.SIGINT)
 }
 
-// resume sends a prompt and waits until the session has this number of turns. The server may notice
-// the end of an idle agent only when it sends the prompt, which is then held like earlier prompts:
-// resume releases them.
+// resume sends a prompt and waits until the session has so many turns. The server may learn of the end of an idle agent only when it
+// sends the prompt, which is then held, as are those before it: a person releases them.
 func (s *keptSession) resume(ctx context.Context, turns int64) error {
 	p := api.QueryParams{Idempotency: api.Idempotency{Key: client.Key()}, SessionID: s.id, Text: "go on"}
 	if err := s.c.Call(ctx, "session.query", p, nil); err != nil {
@@ -126,7 +124,7 @@ func (w *killWorld) checkGone(agents []host.Agent) {
 	}
 }
 
-// awaitSeen waits until viewers have seen this number of messages, and returns the agents.
+// awaitSeen waits until viewers have seen so many messages, and returns the agents.
 func (w *killWorld) awaitSeen(n int) []host.Agent {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -152,7 +150,7 @@ func (w *killWorld) killHost() {
 	<-l.Done()
 }
 
-// spooled returns the streamed text in the files of a dead host, by session.
+// spooled returns the streamed text that a dead host has kept, by session.
 func (w *killWorld) spooled() map[string]string {
 	w.t.Helper()
 	dead, err := host.ReadSpool(w.data)
@@ -181,7 +179,7 @@ func (w *killWorld) spooled() map[string]string {
 	return said
 }
 
-// mainText returns the text of the agent in the main thread.
+// mainText is the text of the agent in the main thread.
 func mainText(c *event.Conversation) string {
 	var b strings.Builder
 	for _, it := range c.Threads[0].Items {

@@ -32,24 +32,23 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// killWorld is a server with a host, which is ended again and again while sessions work. Its
-// clients see only broken connections.
+// killWorld is a server with a host that is ended again and again while sessions work, and clients that notice no more than a
+// broken connection.
 type killWorld struct {
 	*hostWorld
-	diary string // folder of the scripted CLIs' diaries
+	diary string // of scripted CLIs
 	cli   string // the program that starts them
 	// elsewhere returns the agents of other machines; nil if there are none.
 	elsewhere func() []host.Agent
 	token     string
 	rand      *rand.Rand
-	// dial connects to a server; again reports whether to repeat a call that a server has refused.
-	// Both are nil with a single server.
+	// dial connects to a server, again reports whether a call that a server has refused is repeated; nil is one server, and none.
 	dial  func(ctx context.Context, network string) (net.Conn, error)
 	again func(error) bool
 
 	mu       sync.Mutex
 	changed  sync.Cond
-	address  string // of the running server
+	address  string // of the server that runs
 	seen     int    // messages of all viewers
 	sessions []*keptSession
 }
@@ -59,7 +58,7 @@ func newKillWorld(t *testing.T, seed uint64, variables ...string) *killWorld {
 	return newKillWorldWith(t, seed, nil, nil, variables...)
 }
 
-// newKillWorldWith is like newKillWorld with further variables and arguments of the server.
+// newKillWorldWith is newKillWorld with further variables and arguments of the server.
 func newKillWorldWith(t *testing.T, seed uint64, more, args []string, variables ...string) *killWorld {
 	dir := t.TempDir()
 	env, err := claudetest.HermeticEnv(dir, "http://127.0.0.1:9")
@@ -80,7 +79,7 @@ func newKillWorldWith(t *testing.T, seed uint64, more, args []string, variables 
 	return w
 }
 
-// wrapWorld creates the clients of a world that has a server.
+// wrapWorld makes clients for a world with a server.
 func wrapWorld(h *hostWorld, seed uint64) *killWorld {
 	w := &killWorld{hostWorld: h, rand: rand.New(rand.NewPCG(seed, 0))}
 	w.changed.L = &w.mu
@@ -91,7 +90,7 @@ func wrapWorld(h *hostWorld, seed uint64) *killWorld {
 	return w
 }
 
-// moved records the address of a new server, because each server has chosen its own.
+// moved notes the address of the server, which each one has chosen.
 func (w *killWorld) moved() {
 	u, err := url.Parse(w.client.URL())
 	if err != nil {
@@ -102,7 +101,7 @@ func (w *killWorld) moved() {
 	w.address = u.Host
 }
 
-// newClient returns a client that connects to the server that is running at the time.
+// newClient returns a client that reaches whichever server runs.
 func (w *killWorld) newClient() *client.Client {
 	transport := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
 		if w.dial != nil {
@@ -122,17 +121,17 @@ func (w *killWorld) newClient() *client.Client {
 	return c
 }
 
-// kill kills the server and starts the next one.
+// kill ends the server without warning and starts the next one.
 func (w *killWorld) kill() {
 	w.end(syscall.SIGKILL)
 	w.serve()
 	w.moved()
 }
 
-// repeats reports whether a call that a server has refused should be repeated.
+// repeats reports whether a call that a server has refused is repeated.
 func (w *killWorld) repeats(err error) bool { return err != nil && w.again != nil && w.again(err) }
 
-// killAt kills the server when viewers have seen this number of further messages.
+// killAt kills the server when viewers have seen so many messages more.
 func (w *killWorld) killAt(point int, done <-chan struct{}) bool {
 	if !w.awaitMore(point, done) {
 		return false
@@ -141,8 +140,7 @@ func (w *killWorld) killAt(point int, done <-chan struct{}) bool {
 	return true
 }
 
-// awaitMore waits until viewers have seen this number of further messages. It returns false if done
-// is closed before.
+// awaitMore waits until viewers have seen so many messages more, and returns false if done is closed before.
 func (w *killWorld) awaitMore(point int, done <-chan struct{}) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -156,7 +154,7 @@ func (w *killWorld) awaitMore(point int, done <-chan struct{}) bool {
 	return true
 }
 
-// note counts a message for a viewer.
+// note counts a message that a viewer has seen.
 func (w *killWorld) note() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -164,13 +162,12 @@ func (w *killWorld) note() {
 	w.changed.Broadcast()
 }
 
-// keptSession is a session with a simulated user, who sends prompts, answers every request and has
-// a view open all the time.
+// keptSession is a session with a person who sends prompts and answers every request, and looks at it all the time.
 type keptSession struct {
 	w      *killWorld
 	c      *client.Client
 	id     string
-	events int // number of messages that the viewer has seen
+	events int // messages that the viewer has seen
 
 	mu      sync.Mutex
 	news    sync.Cond
@@ -183,10 +180,10 @@ type keptSession struct {
 	over    chan struct{}
 }
 
-// connect creates a session and opens the view.
+// connect creates a session and begins to look at it.
 func (w *killWorld) connect(ctx context.Context) (*keptSession, error) { return w.connectOn(ctx, "") }
 
-// connectOn is like connect on a machine; "" means that of the server.
+// connectOn is connect with a machine; empty is that of the server.
 func (w *killWorld) connectOn(ctx context.Context, machine string) (*keptSession, error) {
 	s := &keptSession{w: w, c: w.newClient(), asked: map[string]bool{}, over: make(chan struct{})}
 	s.news.L = &s.mu
@@ -240,9 +237,8 @@ func behavior(request string) string {
 	return "allow"
 }
 
-// answer answers a request. It repeats a call that fails because the server has ended or the
-// machine of the session is unreachable. The server refuses the repetition if the first call had
-// its effect.
+// answer answers a request. A call that the end of a server has cut is made again, and so is one while the machine of the session is out of
+// reach; the server refuses it if the first one had its effect.
 func (s *keptSession) answer(ctx context.Context, request string) {
 	p := api.PermissionRespondParams{SessionID: s.id, RequestID: request, Behavior: behavior(request)}
 	for {
@@ -265,7 +261,7 @@ func (s *keptSession) answer(ctx context.Context, request string) {
 	}
 }
 
-// run sends prompts, each after the end of the turn before.
+// run sends prompts, each after the turn before.
 func (s *keptSession) run(ctx context.Context, first, last int) error {
 	for n := first; n <= last; n++ {
 		q := api.QueryParams{Idempotency: api.Idempotency{Key: client.Key()}, SessionID: s.id, Text: "turn " + strconv.Itoa(n)}
@@ -286,8 +282,8 @@ func (s *keptSession) run(ctx context.Context, first, last int) error {
 	return nil
 }
 
-// openCommands returns the number of prompts that the CLI has not reported as completed. The report
-// follows the result: the next prompt may be sent before or after it.
+// openCommands returns how many prompts the CLI has not reported as completed. It does so after the result: the next prompt may come before
+// that report, or after it.
 func openCommands(c *event.Conversation) int {
 	open := map[string]bool{}
 	for _, it := range c.Threads[0].Items {
@@ -305,9 +301,9 @@ func openCommands(c *event.Conversation) int {
 	return len(open)
 }
 
-// await waits until the view satisfies a condition.
+// await waits until the viewer sees something.
 func (s *keptSession) await(ctx context.Context, ok func(*event.Conversation) bool) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Duration(short.Count(1, 1, 10))*waitLimit) // a session progresses only between kills
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(short.Count(1, 1, 10))*waitLimit) // a session gets far only between kills
 	defer cancel()
 	defer context.AfterFunc(ctx, s.news.Broadcast)()
 	s.mu.Lock()
@@ -325,7 +321,7 @@ func (s *keptSession) await(ctx context.Context, ok func(*event.Conversation) bo
 	return nil
 }
 
-// messages returns the number of messages that the viewer has seen.
+// messages returns how many messages the viewer has seen.
 func (s *keptSession) messages() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -339,8 +335,7 @@ func (s *keptSession) close() {
 	s.answers.Wait()
 }
 
-// runKilled runs sessions with several turns each, and kills the server at random points meanwhile.
-// It reports the number of kills.
+// runKilled runs sessions with some turns each, and kills the server at random points meanwhile. It reports how many there were.
 func (w *killWorld) runKilled(sessions, turns, points, gap int, strike func(point int, done <-chan struct{}) bool) (kills int) {
 	t := w.t
 	t.Helper()
@@ -381,7 +376,7 @@ func (w *killWorld) runKilled(sessions, turns, points, gap int, strike func(poin
 	return kills
 }
 
-// testSeed returns the seed of the random points: that in the environment, or 1.
+// testSeed returns the seed of random points: that of the environment, or 1.
 func testSeed(t *testing.T) uint64 {
 	seed, err := strconv.ParseUint(cmp.Or(os.Getenv("PARLEY_SEED"), "1"), 10, 64)
 	if err != nil {
@@ -391,10 +386,9 @@ func testSeed(t *testing.T) uint64 {
 	return seed
 }
 
-// TestServe_killed kills the server at random points while sessions run turns with tools, subagents
-// and open permissions. Every turn ends like one without a kill, every request is answered once, no
-// input is written twice, the log includes all lines of each agent, and every viewer has the same
-// state as a new one.
+// TestServe_killed kills the server at random points while sessions run turns with tools, subagents and open permissions. Every turn
+// ends as one without a kill, every request is answered once, no input is written twice, the log accounts for all lines of each agent,
+// and every viewer has what a new one gets.
 func TestServe_killed(t *testing.T) {
 	short.Skip(t, "servers")
 	sessions, turns, points := short.Count(1, 3, 20), short.Count(1, 4, 12), short.Count(1, 10, 140)
@@ -416,7 +410,7 @@ func TestServe_killed(t *testing.T) {
 	w.checkAll(calm, turns)
 }
 
-// checkAll compares the sessions with one that ran without a kill, and ends the server.
+// checkAll checks the sessions against one that saw no kill, and ends the server.
 func (w *killWorld) checkAll(calm *keptSession, turns int) {
 	t := w.t
 	t.Helper()
@@ -438,7 +432,7 @@ func (w *killWorld) checkAll(calm *keptSession, turns int) {
 	w.checkLines(store, agents)
 }
 
-// checkSessions checks the state of viewers and agents.
+// checkSessions checks what viewers and agents have.
 func (w *killWorld) checkSessions(calm *keptSession, agents map[string]host.Agent, turns int) {
 	t := w.t
 	t.Helper()
@@ -452,21 +446,21 @@ func (w *killWorld) checkSessions(calm *keptSession, agents map[string]host.Agen
 	}
 }
 
-// checkLines checks that the logs include all lines of the agents. The servers must have ended.
+// checkLines checks that the logs account for all lines of the agents. The servers must have ended.
 func (w *killWorld) checkLines(store *eventlog.Store, agents map[string]host.Agent) {
 	t := w.t
 	t.Helper()
 	for id, n := range w.unaccounted(store, agents) {
 		out := diaryLines(t, w.diary, agents[id].PID, "out")
 		for _, line := range out[len(out)-int(min(n, uint64(len(out)))):] {
-			if !strings.Contains(line, `"session_state_changed"`) { // such a line causes no event if the state is known
+			if !strings.Contains(line, `"session_state_changed"`) { // which has no event if the state is known
 				t.Errorf("the log of %s does not account for the line %s", id, line)
 			}
 		}
 	}
 }
 
-// checkSnapshot checks that a viewer of the session has the same state as a new one.
+// checkSnapshot checks that a viewer of the session has what a new one gets.
 func (w *killWorld) checkSnapshot(s *keptSession) {
 	t := w.t
 	t.Helper()
@@ -493,7 +487,7 @@ func (w *killWorld) checkSnapshot(s *keptSession) {
 	}
 }
 
-// checkDiary checks what the agent has read and written, according to its diary.
+// checkDiary checks what the agent has read and written by its own account.
 func (w *killWorld) checkDiary(s *keptSession, a host.Agent, turns int) {
 	t := w.t
 	t.Helper()
@@ -540,8 +534,8 @@ func (w *killWorld) checkDiary(s *keptSession, a host.Agent, turns int) {
 
 var promptNumber = regexp.MustCompile(`turn \d+`)
 
-// unaccounted returns the number of lines of each agent after the last one that the log includes,
-// and checks that the log includes each line once. The server must have ended.
+// unaccounted returns how many lines of each agent came after the last one that the log has, and checks that the log has each line once. The
+// server must have ended.
 func (w *killWorld) unaccounted(store *eventlog.Store, agents map[string]host.Agent) map[string]uint64 {
 	t := w.t
 	t.Helper()
@@ -582,7 +576,7 @@ func jsonValue(t *testing.T, c *event.Conversation) (v any) {
 	return v
 }
 
-// comparable returns a conversation without the names and times that differ between sessions.
+// comparable is a conversation without the names and times of its session.
 func comparable(t *testing.T, c *event.Conversation) any {
 	t.Helper()
 	text, err := json.Marshal(c)
@@ -606,5 +600,5 @@ func comparable(t *testing.T, c *event.Conversation) any {
 	return v
 }
 
-// uuids matches names and times that differ between sessions.
+// uuids are names that differ between sessions, and times.
 var uuids = regexp.MustCompile(`"waited_ms":\d+|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)

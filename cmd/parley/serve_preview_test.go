@@ -19,8 +19,8 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// TestServe_preview checks with the real CLI that a background server of the agent is found by its
-// port and can be previewed.
+// TestServe_preview checks with the real CLI that a background server of the agent is found
+// by its port and shown.
 func TestServe_preview(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("previews find the ports of an agent on Linux alone")
@@ -48,8 +48,7 @@ func TestServe_preview(t *testing.T) {
 	}
 }
 
-// openPreview opens the preview of a session's node server. The returned function fetches a page of
-// it.
+// openPreview opens the preview of the server of node in a session. The function that it returns gets a page of it.
 func openPreview(ctx context.Context, t *testing.T, c *client.Client, session string) func(path string) (status int, body string) {
 	t.Helper()
 	port := nodePort(ctx, t, c, session)
@@ -66,7 +65,7 @@ func openPreview(ctx context.Context, t *testing.T, c *client.Client, session st
 		t.Fatal(err)
 	}
 	browser := &http.Client{Jar: jar, Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, network, "127.0.0.1:"+u.Port()) // browsers resolve such names to loopback
+		return (&net.Dialer{}).DialContext(ctx, network, "127.0.0.1:"+u.Port()) // as browsers resolve such names
 	}}}
 	get := func(address string) (int, string) {
 		t.Helper()
@@ -92,7 +91,7 @@ func openPreview(ctx context.Context, t *testing.T, c *client.Client, session st
 	}
 }
 
-// nodePort waits until a node process of the session listens, and returns its port.
+// nodePort waits until a process of node listens for the session.
 func nodePort(ctx context.Context, t *testing.T, c *client.Client, session string) api.PreviewPort {
 	t.Helper()
 	var found api.PreviewListResult
@@ -101,7 +100,7 @@ func nodePort(ctx context.Context, t *testing.T, c *client.Client, session strin
 			t.Fatal(err)
 		}
 		for _, p := range found.Ports {
-			if strings.Contains(p.Process, "node") || strings.Contains(p.Process, "MainThread") { // the names of node processes
+			if strings.Contains(p.Process, "node") || strings.Contains(p.Process, "MainThread") { // what node calls itself
 				return p
 			}
 		}

@@ -32,8 +32,7 @@ func keptLines(t *testing.T, r *codexrec.Recording) (lines []kept.Line) {
 	return lines
 }
 
-// openAt counts the open requests: those that a person answers, and the others. The server resolves
-// some itself, or at the end of their turn.
+// openAt counts the requests that a person answers and the others. The server resolves some itself, or with their turn.
 func openAt(lines []kept.Line) (people, others int) {
 	open := kept.Open(lines)
 	for _, l := range lines {
@@ -62,8 +61,7 @@ func openAt(lines []kept.Line) (people, others int) {
 	return people, others
 }
 
-// TestAdopt cuts the lines of each recording at many positions. An adopted session reports the same
-// events as an uninterrupted one, and repeats the open requests.
+// TestAdopt cuts the lines of each recording at many places. An adopted session reports the same events as one that was not cut, and repeats the requests that are open.
 func TestAdopt(t *testing.T) {
 	cuts, asked := 0, 0
 	all := codexrec.Own(t)
@@ -91,8 +89,7 @@ func TestAdopt(t *testing.T) {
 	}
 }
 
-// TestAdopt_answer checks that a request that is open when the process dies is answered once, by
-// the next process.
+// A request that is open when the process dies is answered once, by the next one.
 func TestAdopt_answer(t *testing.T) {
 	lines := keptLines(t, codexrec.Named(t, "approval_accept"))
 	n := slices.IndexFunc(lines, func(l kept.Line) bool { return kept.Decode(l).Method == "item/commandExecution/requestApproval" }) + 1
@@ -108,7 +105,7 @@ func TestAdopt_answer(t *testing.T) {
 	}
 }
 
-// TestAdopt_refused checks that Adopt fails and ends the server if its lines lack the thread.
+// Lines that do not have the thread are an error, and the server is ended.
 func TestAdopt_refused(t *testing.T) {
 	lines := keptLines(t, codexrec.Named(t, "approval_accept"))
 	for name, tt := range map[string]struct {
@@ -126,7 +123,7 @@ func TestAdopt_refused(t *testing.T) {
 	}
 }
 
-// TestAdopt_prompt checks that a prompt that the earlier process has sent is not sent again.
+// A prompt that the earlier process has written is not sent again.
 func TestAdopt_prompt(t *testing.T) {
 	lines := keptLines(t, codexrec.Named(t, "approval_accept"))
 	n, call, _ := kept.Answered(lines, "turn/start")
@@ -205,8 +202,8 @@ func turnOf(lines []kept.Line) string {
 	return started.Turn.ID
 }
 
-// TestAdopt_planned checks that the first prompt after an adoption ends the plan mode of the
-// earlier process. The server keeps the mode of the last prompt that set one.
+// A prompt after an adoption ends the planning that the earlier process has begun, and only then: the server keeps the mode of the last prompt
+// that had one.
 func TestAdopt_planned(t *testing.T) {
 	lines := keptLines(t, codexrec.Named(t, "approval_accept"))
 	n, _, result := kept.Answered(lines, "thread/start")
@@ -216,7 +213,7 @@ func TestAdopt_planned(t *testing.T) {
 	}
 	id := opened.Thread.ID
 	for name, tt := range map[string]struct {
-		past []string // modes of the earlier prompts
+		past []string // modes of the prompts before
 		mode string
 		want string // mode of the prompt
 	}{
@@ -271,8 +268,7 @@ func TestAdopt_planned(t *testing.T) {
 	}
 }
 
-// TestAdopt_next checks that the next prompt is sent when the prompt of the earlier process was
-// refused or its turn has ended, and not before.
+// The next prompt is sent when the prompt of the earlier process is refused or its turn has ended, and not before.
 func TestAdopt_next(t *testing.T) {
 	lines := keptLines(t, codexrec.Named(t, "approval_accept"))
 	n, _, result := kept.Answered(lines, "thread/start")

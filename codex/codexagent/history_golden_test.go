@@ -24,8 +24,7 @@ import (
 
 var updateGolden = flag.Bool("update", false, "write the golden files")
 
-// recordedHome returns the files of a recording, all with the same modification time. It archives a
-// thread as the program does.
+// recordedHome returns the files of a recording, all of one time. A thread is archived as the program does it.
 func recordedHome(t *testing.T, name string) string {
 	t.Helper()
 	dir, ok := codexrec.Named(t, name).Home(t)
@@ -44,10 +43,10 @@ func recordedHome(t *testing.T, name string) string {
 	return dir
 }
 
-// callLog records what each call returned, or which error of package agent it matched.
+// callLog writes what a call returned, or which of the errors of package agent.
 type callLog struct {
 	t    *testing.T
-	home string // a directory that differs in each run
+	home string // a directory that is another one each time
 	out  strings.Builder
 }
 
@@ -72,11 +71,10 @@ func (o *callLog) line(what string, v any, err error) {
 	o.out.WriteString(golden.Line(o.t, what, json.RawMessage(text)))
 }
 
-// TestHistory_golden lists, filters, pages, searches, shows, exports and counts the threads of
-// recordings, and compares the results with a golden file.
+// Threads on disk are listed, filtered, paged, searched, shown, exported and counted. The golden file has all of it for recordings of the program.
 func TestHistory_golden(t *testing.T) {
 	defer func(zone *time.Location) { time.Local = zone }(time.Local)
-	time.Local = time.UTC // for the times of files
+	time.Local = time.UTC // of the times of files
 	parts := golden.Parts{}
 	for _, name := range []string{"fork", "mcp_tool", "parallel_commands", "review_detached", "revert"} {
 		home := recordedHome(t, name)
@@ -234,8 +232,7 @@ func searches(o *callLog, h agent.History, first agent.HistoryInfo) {
 	}
 }
 
-// TestHistory_homeless checks that every method returns an error, and not an empty result, if there
-// is no home directory.
+// Without a home there is no history, and every method of it is an error instead of an empty answer.
 func TestHistory_homeless(t *testing.T) {
 	p := &codexagent.Provider{Options: codex.Options{Env: []string{"A=1"}}}
 	ctx, h := context.Background(), p.History()

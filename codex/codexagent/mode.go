@@ -70,8 +70,7 @@ func (s *Session) modeOf(policy, sandbox string) string {
 	return policy
 }
 
-// complete completes an event: it replaces the approval policy by the mode and adds the structured
-// output.
+// complete adds to an event: the mode in place of the approval policy, and the structured output.
 func (s *Session) complete(ev event.Event) {
 	switch ev := ev.(type) {
 	case *event.ResultMessage:

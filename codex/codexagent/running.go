@@ -2,14 +2,14 @@ package codexagent
 
 import "github.com/seed7221b0f9/parley/codex/item"
 
-// runningTurn tracks the running turn of the session's thread.
+// runningTurn follows which turn of the session's thread runs.
 type runningTurn struct {
-	id    string             // empty if no turn runs
-	ended string             // the last ended turn
-	calls map[item.JSON]bool // unanswered calls that start a turn
+	id    string             // empty while none runs
+	ended string             // the last one that has ended
+	calls map[item.JSON]bool // those that start a turn, without an answer
 }
 
-// called processes a call of the client.
+// called takes a call of the client.
 func (r *runningTurn) called(call *item.Call) {
 	if call.Method == "turn/start" || call.Method == "review/start" {
 		if r.calls == nil {
@@ -19,8 +19,8 @@ func (r *runningTurn) called(call *item.Call) {
 	}
 }
 
-// server processes a line of the server. A turn runs from the response to the call that starts it,
-// which precedes its notification. Turns of other threads belong to subagents.
+// server takes a line of the server. A turn runs from the answer to the call that starts it on, which is before its notification.
+// Turns of other threads are those of subagents.
 func (r *runningTurn) server(l item.Line, thread string) {
 	switch v := l.(type) {
 	case *item.Response:

@@ -16,10 +16,9 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
-// variations changes the lines of a recorded server to equivalent lines, as other versions write
-// them.
+// variations change the lines of a recorded server to others that mean the same, as other versions write them.
 var variations = map[string]func(v *variation, l codexrec.Line, m map[string]any){
-	// Unknown notifications, and notifications about unknown threads, turns and items.
+	// Unknown notifications, and such about unknown threads, turns and items.
 	"unknown": func(v *variation, l codexrec.Line, m map[string]any) {
 		if params, ok := m["params"].(map[string]any); ok && m["id"] == nil {
 			thread, turn := params["threadId"], params["turnId"]
@@ -58,7 +57,7 @@ var variations = map[string]func(v *variation, l codexrec.Line, m map[string]any
 		})
 		v.add(m)
 	},
-	// Ids of requests as strings.
+	// Ids of requests as texts.
 	"ids": func(v *variation, l codexrec.Line, m map[string]any) {
 		if id, ok := m["id"].(json.Number); ok && m["method"] != nil {
 			v.asked[id.String()] = "text-" + id.String()
@@ -66,7 +65,7 @@ var variations = map[string]func(v *variation, l codexrec.Line, m map[string]any
 		}
 		v.add(m)
 	},
-	// A text in several pieces, with empty pieces in between.
+	// A text in several pieces, with empty ones in between.
 	"pieces": func(v *variation, l codexrec.Line, m map[string]any) {
 		params, _ := m["params"].(map[string]any)
 		delta, _ := params["delta"].(string)
@@ -79,7 +78,7 @@ var variations = map[string]func(v *variation, l codexrec.Line, m map[string]any
 		}
 		v.keep(l)
 	},
-	// Texts without their deltas.
+	// Texts that come whole, without the pieces.
 	"whole": func(v *variation, l codexrec.Line, m map[string]any) {
 		params, _ := m["params"].(map[string]any)
 		if id, _ := params["itemId"].(string); m["method"] == "item/agentMessage/delta" && v.whole[id] {
@@ -87,7 +86,7 @@ var variations = map[string]func(v *variation, l codexrec.Line, m map[string]any
 		}
 		v.keep(l)
 	},
-	// Repeated notifications of states.
+	// Notifications of states twice.
 	"twice": func(v *variation, l codexrec.Line, m map[string]any) {
 		v.keep(l)
 		switch m["method"] {
@@ -121,8 +120,8 @@ type variation struct {
 	t     *testing.T
 	lines []codexrec.Line
 	from  codexrec.Line
-	asked map[string]string // new ids for the server's requests
-	whole map[string]bool   // items that end with their complete text
+	asked map[string]string // new ids of requests of the server
+	whole map[string]bool   // items that end with all of their text
 }
 
 func (v *variation) keep(l codexrec.Line) { v.lines = append(v.lines, l) }
@@ -172,8 +171,7 @@ func decodedLine(text []byte) (m map[string]any, ok bool) {
 	return m, d.Decode(&m) == nil
 }
 
-// TestRecordings_varied converts the recordings with changed lines. The conversation must be the
-// same.
+// TestRecordings_varied converts the recordings with changed lines. The conversation is the same.
 func TestRecordings_varied(t *testing.T) {
 	recordings := codexrec.Own(t)
 	for at, name := range slices.Sorted(maps.Keys(variations)) {
@@ -195,8 +193,7 @@ func TestRecordings_varied(t *testing.T) {
 	}
 }
 
-// plainState returns a conversation without the ids of requests, which a variation changes, and
-// without unknown items, which a variation adds.
+// plainState is a conversation without the ids of requests, which a variation changes, and without unknown items, which it adds.
 func plainState(t *testing.T, c *event.Conversation) string {
 	t.Helper()
 	plain := *c
@@ -224,9 +221,8 @@ func plainState(t *testing.T, c *event.Conversation) string {
 	return strings.ReplaceAll(string(text), "text-", "")
 }
 
-// TestRecordings_damaged converts recordings that are cut, lack a line, or have lines with missing
-// members or other types. Each start must have its stop, each request its end, and no item may stay
-// in progress.
+// TestRecordings_damaged converts recordings that were cut, that miss a line, and that have lines with missing parts or other types. Each
+// start has its stop, each request its end, and nothing is in progress at the end.
 func TestRecordings_damaged(t *testing.T) {
 	for i, r := range codexrec.Own(t) {
 		if i%short.Count(8, 2, 1) != 0 {
@@ -249,8 +245,7 @@ func TestRecordings_damaged(t *testing.T) {
 	}
 }
 
-// poorer returns forms of a line with a missing member or a member of another type. turn selects
-// the member.
+// poorer are forms of a line of which a member is missing or has another type. turn selects the member.
 func poorer(line []byte, turn int) (forms [][]byte) {
 	m, ok := decodedLine(line)
 	if !ok {
@@ -321,7 +316,7 @@ func checkDamaged(t *testing.T, what string, lines []codexrec.Line, threads []st
 	}
 }
 
-// unpaired returns the errors that checkPairs would report.
+// unpaired returns what checkPairs would report.
 func unpaired(events []event.Event) string {
 	open := map[string]bool{}
 	for _, ev := range events {

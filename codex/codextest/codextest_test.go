@@ -20,8 +20,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("net/http.(*persistConn).readLoop"), goleak.IgnoreTopFunction("net/http.(*persistConn).writeLoop"))
 }
 
-// This example replays a recording of a scripted server to another client, which receives the same
-// messages.
+// Replay a recording of a scripted server to another client, which sees the same.
 func ExampleReplay() {
 	self, err := os.Executable()
 	if err != nil {

@@ -94,8 +94,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestSafe checks that a page loads and runs only files of the site, and that text from a request
-// is escaped.
+// TestSafe checks that a page loads and runs only what the site serves, and that text of a request is escaped.
 func TestSafe(t *testing.T) {
 	w := get(t, "/docs/search.html?q="+url.QueryEscape(`"><script>alert(1)</script> permission`))
 	if body := w.Body.String(); strings.Contains(body, "<script") || !strings.Contains(body, "&lt;script&gt;") {
@@ -164,7 +163,7 @@ func TestSnippet(t *testing.T) {
 	}
 }
 
-// TestWrite checks that the files equal the pages that the handler serves, except for the search.
+// TestWrite checks that the files are the pages that the handler serves, but for the search.
 func TestWrite(t *testing.T) {
 	dir := t.TempDir()
 	if err := Write(dir); err != nil {

@@ -10,8 +10,7 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// onlyNotes is a policy that runs one program in one directory, and passes on all lines of the
-// server.
+// onlyNotes runs one program in one directory, and passes on what the server writes to it.
 type onlyNotes struct{}
 
 func (onlyNotes) Start(_ context.Context, l host.Launch, start func(spawn.Command) error) error {

@@ -10,7 +10,7 @@ import (
 	"regexp"
 )
 
-// PairPath is the path at which a server exchanges a code for a token.
+// PairPath is the path of a server at which a code is exchanged for a token.
 const PairPath = "/v1/pair"
 
 var code = regexp.MustCompile(`^[0-9A-Za-z_-]{22}$`)
@@ -38,7 +38,7 @@ func Pair(ctx context.Context, server, code string) (token string, err error) {
 	req.Header.Set("Content-Type", "application/json")
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	defer transport.CloseIdleConnections()
-	// No redirects, because the code is only for this server.
+	// The code is for this server alone.
 	client := &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	resp, err := client.Do(req)
 	if err != nil {

@@ -10,8 +10,7 @@ import (
 	"testing"
 )
 
-// TestPair checks the request for a code, and which responses are accepted as a token: those of the
-// server itself, up to the maximum length of a token.
+// TestPair checks what is sent for a code, and which answers are a token: one to the server alone, and not longer than a token can be.
 func TestPair(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -65,7 +64,7 @@ func TestPair(t *testing.T) {
 	}
 }
 
-// TestIsCode checks that only a text with the form of a code is accepted.
+// TestIsCode checks that only a text with the form of a code is one.
 func TestIsCode(t *testing.T) {
 	code := strings.Repeat("aZ9-_", 4) + "xy"
 	for text, want := range map[string]bool{code: true, code[1:]: false, code + "a": false, "pt_" + code: false, code[:21] + " ": false, code[:21] + "é": false, " " + code[1:]: false, code[:21] + "\n": false, "": false} {

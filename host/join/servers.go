@@ -11,8 +11,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
-// ServersHeader is the response header with which a server of a cluster tells a machine the
-// addresses of all servers. It occurs once for each address.
+// ServersHeader is the header with which a server of a cluster tells a machine the addresses of all servers, one in each.
 const ServersHeader = "Parley-Server"
 
 const (
@@ -21,16 +20,15 @@ const (
 	maxServersFile = 64 << 10
 )
 
-// addresses are the addresses that a machine connects to: the configured one, and those that a
-// server of its cluster has sent. They are stored in a file.
+// addresses are the addresses that a machine dials: the configured one, and those that a server of its cluster has told. They survive the
+// process.
 type addresses struct {
 	path string
-	all  []string // the configured one is first
-	at   int      // the index of the current one
+	all  []string // the configured one first
+	at   int      // the one to dial
 }
 
-// newAddresses reads the addresses that an earlier process has stored. It ignores an unreadable
-// file, because a server sends them again.
+// newAddresses reads the addresses that an earlier process was told. What cannot be read is told again.
 func newAddresses(dir, configured string) *addresses {
 	a := &addresses{path: filepath.Join(dir, serversName), all: []string{configured}}
 	var told []string
@@ -40,8 +38,7 @@ func newAddresses(dir, configured string) *addresses {
 	return a
 }
 
-// with returns the configured address followed by others. It omits loopback addresses unless the
-// configured one is also loopback.
+// with returns the configured address with others. An address of the machine itself counts only if the configured one is too.
 func (a *addresses) with(told []string) []string {
 	all := a.all[:1:1]
 	for _, address := range told {
@@ -58,16 +55,16 @@ func local(address string) bool {
 	return err == nil && loopback(u.Hostname())
 }
 
-// current returns the address to connect to.
+// current returns the address to dial.
 func (a *addresses) current() string { return a.all[a.at] }
 
-// configured reports whether the current address is the configured one.
+// configured reports whether the address to dial is the configured one.
 func (a *addresses) configured() bool { return a.at == 0 }
 
-// failed selects the next address, after an attempt has failed or a link has ended.
+// failed selects the next address after an attempt or a link has ended.
 func (a *addresses) failed() { a.at = (a.at + 1) % len(a.all) }
 
-// learn stores the addresses in a response. The current address stays selected.
+// learn keeps the addresses of a response. The selected one stays.
 func (a *addresses) learn(h http.Header) error {
 	told := h.Values(ServersHeader)
 	if len(told) == 0 {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestRun_servers ends the server of a machine: the machine joins another server that it knows from
-// the first, with its running agent, even if the machine's program was restarted.
+// TestRun_servers ends the server of a machine: the machine joins another one that it was told of, with the agent that runs, also after a
+// start of the machine's program.
 func TestRun_servers(t *testing.T) {
 	one, two := newServer(t), newServer(t)
 	one.tells.Store(&[]string{one.address(), two.address(), "https://elsewhere.example", "http://not.loopback.example", "nonsense"})
@@ -41,8 +41,7 @@ func TestRun_servers(t *testing.T) {
 	must(t, await(t, ended, "the end of Run"))
 }
 
-// TestRun_otherRefuses checks that a refused token ends the program only at the configured server,
-// not at others.
+// TestRun_otherRefuses refuses the token at a server that was told: only the configured one ends the program.
 func TestRun_otherRefuses(t *testing.T) {
 	one, two := newServer(t), newServer(t)
 	one.tells.Store(&[]string{two.address()})
@@ -58,7 +57,7 @@ func TestRun_otherRefuses(t *testing.T) {
 	}
 }
 
-// TestAddresses checks which addresses are accepted.
+// TestAddresses checks which addresses count.
 func TestAddresses(t *testing.T) {
 	dir := t.TempDir()
 	a := newAddresses(dir, "https://one.example")

@@ -17,22 +17,19 @@ import (
 	"time"
 )
 
-// Limits of a connection: the time for finding the program and for copying it, and the number of
-// bytes kept of ssh's standard error.
+// Limits of a connection: for the question whether the program is there and for its copy, and of what is kept of the standard error of ssh.
 const (
 	lookTime = time.Minute
 	copyTime = 10 * time.Minute
 	maxSaid  = 4 << 10
 )
 
-// flags are the flags of ssh before the destination: no prompts, no forwarding, and detection of a
-// dead machine within 30 s.
+// flags are the flags of ssh before the destination. It asks nothing, forwards nothing, and notices within 30 s that the machine is gone.
 var flags = []string{"-T", "-oBatchMode=yes", "-oClearAllForwardings=yes", "-oForwardAgent=no", "-oForwardX11=no", "-oPermitLocalCommand=no",
 	"-oConnectTimeout=15", "-oServerAliveInterval=10", "-oServerAliveCountMax=2"}
 
-// Dial connects to a machine over ssh, on which parley host join --stdio serves the connection. It
-// first copies the program if the machine does not have it. Errors contain the output of ssh. ctx
-// limits connecting; Close ends ssh.
+// Dial connects to a machine, where parley host join --stdio serves the connection. It copies the program before, if the machine does not
+// have it. An error has what ssh has printed. ctx limits connecting; Close ends ssh.
 func Dial(ctx context.Context, o Options) (net.Conn, error) {
 	if err := o.checkDestination(); err != nil {
 		return nil, err
@@ -58,7 +55,7 @@ func Dial(ctx context.Context, o Options) (net.Conn, error) {
 	return o.start(ctx, "exec "+program)
 }
 
-// command returns an ssh process with a command for the machine's shell.
+// command returns ssh with a command for the machine's shell.
 func (o *Options) command(ctx context.Context, script string) *exec.Cmd {
 	args := append(append([]string{}, flags...), "--", o.Destination, script)
 	cmd := exec.CommandContext(ctx, o.Program, args...)
@@ -83,12 +80,10 @@ func (o *Options) run(ctx context.Context, limit time.Duration, script string, i
 	return out.String(), nil
 }
 
-// place is the path of the copied program on the machine, as its shell expands it. Each version has
-// a separate folder.
+// place is the path of the copied program on the machine, for its shell. Each version has its own folder.
 const place = `"${XDG_CACHE_HOME:-$HOME/.cache}/parley/bin/%s/parley"`
 
-// install returns the path of the program on the machine for its shell. It copies the program if it
-// is missing.
+// install returns the program on the machine for its shell. It copies the program if it is missing.
 func (o *Options) install(ctx context.Context) (string, error) {
 	file, err := os.Open(o.Executable)
 	if err != nil {
@@ -122,13 +117,13 @@ func (o *Options) install(ctx context.Context) (string, error) {
 	return path, err
 }
 
-// uname returns the output of uname -sm on a system, given its Go names.
+// uname is what uname -sm prints on a system of Go.
 var uname = map[string]string{
 	"linux/amd64": "Linux x86_64", "linux/arm64": "Linux aarch64", "linux/386": "Linux i686", "linux/arm": "Linux armv7l", "linux/riscv64": "Linux riscv64",
 	"darwin/amd64": "Darwin x86_64", "darwin/arm64": "Darwin arm64",
 }
 
-// start starts ssh with a command, and returns the connection with the command.
+// start starts ssh with a command, and returns the connection with that.
 func (o *Options) start(ctx context.Context, script string) (net.Conn, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -156,7 +151,7 @@ func (o *Options) start(ctx context.Context, script string) (net.Conn, error) {
 	return c, nil
 }
 
-// conn is the connection to a program on the machine.
+// conn is the connection with a program on the machine.
 type conn struct {
 	cmd         *exec.Cmd
 	read, write *os.File
@@ -167,7 +162,7 @@ type conn struct {
 	closing     sync.Once
 }
 
-// Read reads from the program. If the connection has ended, its error contains the output of ssh.
+// Read returns what ssh has printed if the connection ends.
 func (c *conn) Read(b []byte) (int, error) {
 	n, err := c.read.Read(b)
 	if err == io.EOF {
@@ -198,13 +193,13 @@ func (c *conn) SetWriteDeadline(t time.Time) error { return c.write.SetWriteDead
 func (c *conn) LocalAddr() net.Addr                { return addr("local") }
 func (c *conn) RemoteAddr() net.Addr               { return addr(c.dest) }
 
-// addr is the address of one end of a connection.
+// addr is the address of an end.
 type addr string
 
 func (addr) Network() string  { return "ssh" }
 func (a addr) String() string { return string(a) }
 
-// tail keeps the end of the output of ssh. It is safe for concurrent use.
+// tail keeps the end of what ssh prints. It may be used concurrently.
 type tail struct {
 	mu   sync.Mutex
 	text []byte
@@ -218,7 +213,7 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// explain adds the output of ssh to an error.
+// explain returns an error with what ssh has printed.
 func (t *tail) explain(dest string, err error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -8,22 +8,21 @@ import (
 	"strings"
 )
 
-// ErrOptions is returned for invalid options.
+// ErrOptions is returned for options that cannot work.
 var ErrOptions = errors.New("sshlink: invalid options")
 
-// Options configures the connection to a machine. Destination, Executable and Server are required.
+// Options describe a machine. Destination, Executable and Server are required.
 type Options struct {
-	// Program is the ssh program; "" means ssh in PATH.
+	// Program is ssh; empty means the one in PATH.
 	Program string
-	// Destination is a destination of ssh: user@machine, a name in its configuration, or
-	// ssh://user@machine:port.
+	// Destination is what ssh takes: user@machine, a name of its configuration, or ssh://user@machine:port.
 	Destination string
-	// Name identifies the machine to the server; "" means the host name of the destination.
+	// Name identifies the machine at the server; empty means the host name of the destination.
 	Name string
-	// Executable is the parley program to copy. If the machine has another system, the parley in
-	// the machine's PATH is used instead.
+	// Executable is the program that is copied, parley for the system of the machine. If the machine has another system, the parley in
+	// its PATH is used.
 	Executable string
-	// Server identifies the server; see join.Over.
+	// Server identifies the server, see join.Over.
 	Server string
 	// Args are further arguments of parley host join. They are not secret: users of both machines can read them.
 	Args []string
@@ -34,8 +33,7 @@ var (
 	serverID    = regexp.MustCompile(`^[0-9a-f]{16,64}$`)
 )
 
-// Parse parses a text such as dev@buildbox,dir=src,max-mode=acceptEdits: a destination, and flags
-// of parley host join.
+// Parse returns the options of a text such as dev@buildbox,dir=src,max-mode=acceptEdits: a destination, and flags of parley host join.
 func Parse(text string) (Options, error) {
 	parts := strings.Split(text, ",")
 	o := Options{Destination: parts[0]}
@@ -61,7 +59,7 @@ func Parse(text string) (Options, error) {
 	return o, nil
 }
 
-// checkDestination refuses a destination that ssh could parse as a flag.
+// checkDestination refuses what ssh could read as a flag.
 func (o *Options) checkDestination() error {
 	if !destination.MatchString(o.Destination) || strings.HasPrefix(o.Destination, "-") || strings.Contains(o.Destination, "@-") {
 		return fmt.Errorf("%w: %q is not a destination of ssh, such as user@machine", ErrOptions, o.Destination)
@@ -81,5 +79,5 @@ func hostName(dest string) string {
 	return strings.Trim(dest, "[]")
 }
 
-// quote quotes a word for the POSIX shell that the machine's ssh server starts.
+// quote returns a word of a POSIX shell, which the machine's ssh server starts.
 func quote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }

@@ -1,6 +1,5 @@
-// Package agentkit implements the parts that the sessions of all agents share: a bounded queue of
-// events with one consumer, the table of open requests, each resolved by exactly one event, and the
-// end of the session, which happens once.
+// Package agentkit has the parts that the sessions of all agents share: a bounded queue of events with one
+// consumer, the table of open requests, each of which is resolved by one event, and an end that happens once.
 package agentkit
 
 import (
@@ -14,7 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 )
 
-// MaxEvents is the usual limit of queued events, at which the agent waits for the consumer.
+// MaxEvents is the usual limit of events that wait for the consumer before the agent waits.
 const MaxEvents = 10_000
 
 // Options configures a session. Its functions run one at a time, as those of [Session.Update] do.
@@ -64,7 +63,7 @@ func (s *Session) wake(ctx context.Context) (stop func() bool) {
 	return context.AfterFunc(ctx, func() { s.update(func(*state) {}) })
 }
 
-// Do runs f, not concurrently with other functions of the session, and wakes all waiting goroutines.
+// Do runs f and wakes all waiting goroutines.
 func (s *Session) Do(f func()) { s.update(func(*state) { f() }) }
 
 // Update runs f and queues the events that it returns. After the end it has no effect.
@@ -78,9 +77,9 @@ func (s *Session) put(st *state, f func() []event.Event) {
 	}
 }
 
-// Add is like [Session.Update], for the goroutine that reads the agent. It waits until the queue
-// has room and no prompt is being sent, or the session ends. It first resolves requests that the
-// agent has withdrawn.
+// Add is [Session.Update] for the goroutine that reads the agent. It waits until the queue has room
+// and no prompt is being sent, or the session ends. Requests that the agent has withdrawn are
+// resolved before the events of f.
 func (s *Session) Add(f func() []event.Event) {
 	s.update(func(st *state) {
 		for !st.ready() {
@@ -91,8 +90,8 @@ func (s *Session) Add(f func() []event.Event) {
 	})
 }
 
-// AddLine is like [Session.Add], for a line of an agent that a host keeps. Requests in lines of an
-// earlier process are not opened; those that are still open at the end are opened again.
+// AddLine is [Session.Add] for a line of an agent that a host keeps. Events of the past ask nothing of a person: what is open is
+// asked again.
 func (s *Session) AddLine(line uint64, past bool, f func() []event.Event) {
 	s.update(func(st *state) {
 		for !st.ready() {
@@ -113,8 +112,7 @@ func (s *Session) AddLine(line uint64, past bool, f func() []event.Event) {
 	})
 }
 
-// Batches yields the events, grouped by their lines, until the end, or until ctx ends. It replaces
-// Events, and can be used once.
+// Batches yields the events by their lines until the end, or until ctx ends. It is used in place of Events, once.
 func (s *Session) Batches(ctx context.Context) iter.Seq2[agent.Batch, error] {
 	return func(yield func(agent.Batch, error) bool) {
 		used := false
@@ -145,8 +143,8 @@ func (s *Session) Batches(ctx context.Context) iter.Seq2[agent.Batch, error] {
 	}
 }
 
-// Send calls send, which passes a prompt to the agent, and then done. [Session.Add] waits
-// meanwhile, so that the events of done precede those of the answer.
+// Send runs send, which gives the agent a prompt, and then done. [Session.Add] waits meanwhile, so
+// that the events of done are before those of the answer.
 func (s *Session) Send(send func() error, done func() []event.Event) error {
 	var err error
 	s.update(func(st *state) {
@@ -166,7 +164,7 @@ func (s *Session) Send(send func() error, done func() []event.Event) error {
 	return err
 }
 
-// Await waits until ok returns true, ctx or the session ends, or the timeout expires.
+// Await waits until ok returns true, ctx or the session ends, or the time is over.
 func (s *Session) Await(ctx context.Context, most time.Duration, ok func() bool) {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
@@ -221,7 +219,7 @@ func (s *Session) Wait(ctx context.Context, r *Prompt) (agent.Answer, error) {
 		s.Withdraw(func(x *Prompt) bool { return x == r })
 	}
 	select {
-	case a := <-r.answer: // answered at the same time
+	case a := <-r.answer: // given at the same time
 		return a, nil
 	default:
 		return nil, err
@@ -235,7 +233,7 @@ func (s *Session) Check(id string, a agent.Answer) (err error) {
 	return err
 }
 
-// Answer answers an open request. If there are several answers, the first one counts.
+// Answer gives an open request its answer. Of several answers the first counts.
 func (s *Session) Answer(ctx context.Context, id string, a agent.Answer) error {
 	err := ctx.Err()
 	if err != nil {
@@ -290,9 +288,8 @@ func (s *Session) Stop(err error) {
 	s.cancel()
 }
 
-// End withdraws the open requests, queues the events of last, resolves the requests that are still
-// open then, and ends the events with err, or with the error of Stop. Only the first call has an
-// effect.
+// End withdraws the open requests, queues the events of last, resolves the requests that these leave open, and ends
+// the events with err, or with the error of Stop. The first call counts.
 func (s *Session) End(err error, last func() []event.Event) {
 	s.update(func(st *state) {
 		if st.over {

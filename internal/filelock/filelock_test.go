@@ -14,7 +14,8 @@ import (
 
 const holder = "PARLEY_FILELOCK"
 
-// TestMain runs the tests. Started again as a child, it holds a lock until it is killed.
+// filelock.TestMain turns this program, when run again, into a process that holds a lock until
+// it is killed.
 func TestMain(m *testing.M) {
 	if path := os.Getenv(holder); path != "" {
 		if _, err := filelock.TryLock(path); err != nil {
@@ -197,8 +198,8 @@ func TestKilledThief(t *testing.T) {
 	f.Unlock()
 }
 
-// TestStoppedOwner stops the process that holds a lock. The lock can be stolen, but is not free,
-// because that process may continue.
+// filelock.TestStoppedOwner stops the process that holds a lock. The lock can be stolen, but is
+// not free while that process may continue.
 func TestStoppedOwner(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.lock")
 	cmd := startHolder(t, path)

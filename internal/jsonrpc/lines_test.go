@@ -12,9 +12,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/test/kept"
 )
 
-// TestLines checks a conversation that another process has begun: nothing is written for its lines,
-// its calls get their answers, and unanswered requests are handled after the last line, cancelled
-// ones with an ended context.
+// TestLines checks what a conversation does that another process has begun: nothing is written for the past, a call of the past gets
+// its answer, and the requests without an answer are handled after the last line, one that was cancelled with an ended context.
 func TestLines(t *testing.T) {
 	past := []kept.Line{
 		{Input: true, Text: `{"id":7,"method":"long"}`},
@@ -85,7 +84,7 @@ func TestLines(t *testing.T) {
 	})
 }
 
-// namedLines stores the ids of the written lines.
+// namedLines keeps the ids of the lines that are written.
 type namedLines struct {
 	*kept.Process
 	ids []string
@@ -96,8 +95,7 @@ func (n *namedLines) WriteLine(ctx context.Context, id string, line []byte) erro
 	return n.Process.WriteLine(ctx, id, line)
 }
 
-// TestLines_answerOnce checks that two processes that answer the same request use the same id, so
-// that the host writes only one of the answers.
+// Two processes that answer the same request use the same id, so that the host writes one of the answers.
 func TestLines_answerOnce(t *testing.T) {
 	var ids []string
 	for range 2 {
@@ -117,8 +115,7 @@ func TestLines_answerOnce(t *testing.T) {
 	}
 }
 
-// TestLines_end checks that a call waits until the earlier lines have been read, and that this wait
-// ends with the connection.
+// A call waits until the past was read, and the past ends with the connection.
 func TestLines_end(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := kept.New(t, nil)

@@ -313,8 +313,7 @@ func TestWriter_afterHalfALine(t *testing.T) {
 	}
 }
 
-// TestWriter_parts checks that a line in parts is written as one line between others, and that no
-// line follows a broken one.
+// TestWriter_parts checks that a line in parts is one line among others, and that nothing follows one that broke.
 func TestWriter_parts(t *testing.T) {
 	pr, pw, err := os.Pipe()
 	if err != nil {

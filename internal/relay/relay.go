@@ -1,4 +1,4 @@
-// Package relay forwards data between two connections.
+// Package relay connects two connections with each other.
 package relay
 
 import (
@@ -7,9 +7,8 @@ import (
 	"sync"
 )
 
-// Join copies the data of each connection to the other one, and returns when both directions have
-// ended. When one direction ends, its end is forwarded and the other direction continues; an error
-// ends both. The caller closes the connections, which also ends Join.
+// Join copies what each connection sends to the other one, and returns when both have ended. The end of one direction is passed on, and
+// the other direction goes on; an error ends both. The caller closes the connections, which also ends Join.
 func Join(a, b net.Conn) {
 	var back sync.WaitGroup
 	back.Go(func() { pass(a, b) })
@@ -17,7 +16,7 @@ func Join(a, b net.Conn) {
 	back.Wait()
 }
 
-// pass copies one direction and forwards its end.
+// pass copies one direction, and its end.
 func pass(to, from net.Conn) {
 	if _, err := io.Copy(to, from); err != nil {
 		from.Close()

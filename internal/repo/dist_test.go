@@ -19,9 +19,8 @@ import (
 	"testing"
 )
 
-// TestDist packs the command for this system as make dist does for every system. The files have the
-// right checksums, and the programs in the archive and in the Debian package work. scripts/lint
-// type-checks the other systems.
+// TestDist packs the command for this system as make dist does for every one. What it makes has the right checksums, and the program of the
+// archive and that of the Debian package work. The other systems are type-checked by scripts/lint.
 func TestDist(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("scripts/dist needs a shell")
@@ -93,8 +92,7 @@ func TestDist(t *testing.T) {
 	})
 }
 
-// rpmPayload returns the files of a package in the cpio format. They follow a lead and two headers,
-// the first of which is padded.
+// rpmPayload returns the files of a package, in the form of cpio: they follow a lead and two headers, the first of which is padded.
 func rpmPayload(t *testing.T, body []byte) []byte {
 	t.Helper()
 	if !bytes.HasPrefix(body, []byte("\xed\xab\xee\xdb")) {
@@ -180,7 +178,7 @@ func untar(t *testing.T, archive, dir string) {
 	}
 }
 
-// checkNoPaths checks that a program contains no path of this machine.
+// checkNoPaths checks that a program has no path of this machine.
 func checkNoPaths(t *testing.T, path, dir string) {
 	t.Helper()
 	program := readFile(t, path)

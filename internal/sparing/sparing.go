@@ -9,7 +9,7 @@ import (
 const (
 	// Large is the minimum size in bytes of large data.
 	Large = 4 << 20
-	// percent is the value of GOGC during a Hold: the garbage relative to the live memory.
+	// percent is how much garbage the process has while it is sparing, in relation to what it holds.
 	percent = 5
 )
 

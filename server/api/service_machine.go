@@ -52,6 +52,16 @@ type NodesListResult struct {
 	Nodes []Node `json:"nodes"`
 }
 
+// NodesForgetParams names a machine that is gone.
+type NodesForgetParams struct {
+	Machine string `json:"machine"`
+}
+
+// NodesForgetResult has the number of hosts on the machine.
+type NodesForgetResult struct {
+	Hosts int64 `json:"hosts"`
+}
+
 // NodesDrainParams names a server of the cluster.
 type NodesDrainParams struct {
 	Name string `json:"name"`

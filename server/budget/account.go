@@ -5,25 +5,25 @@ import (
 	"slices"
 )
 
-// Account determines which budgets a usage counts for: those of a session, of the sessions whose
-// agents started it, of the token that created the first of them, and of the tenant of the token.
+// Account is who pays: a session, the sessions whose agents started it, the token that made the first of
+// them, and the tenant of the token.
 type Account struct {
 	Session string `json:"session,omitempty"`
-	// Parents are the sessions whose agents started this one, outermost first. The usage of this
-	// session counts for their budgets too.
+	// Parents are the sessions whose agents started this one, the first first. What it uses counts for
+	// their budgets too.
 	Parents []string `json:"parents,omitempty"`
 	Token   string   `json:"token,omitempty"`
 	Tenant  string   `json:"tenant,omitempty"`
 }
 
-// MaxDepth is the maximum number of nested sessions, each started by the agent of the previous one.
+// MaxDepth is how many sessions deep agents may start others.
 const MaxDepth = 2
 
-// ErrDepth is returned for a session that would be nested deeper than [MaxDepth].
+// ErrDepth is the error of a session that would be deeper than [MaxDepth].
 var ErrDepth = errors.New("budget: agents of sessions that agents have started, twice, start no more")
 
-// Child returns the account of a session that is started by the agent of this account's session.
-// Its usage counts for the same budgets. The error is [ErrDepth] beyond [MaxDepth].
+// Child returns the account of a session that the agent of this account's session starts: the same payers
+// pay for it. Beyond [MaxDepth] it is [ErrDepth].
 func (a Account) Child(session string) (Account, error) {
 	if len(a.Parents) >= MaxDepth {
 		return Account{}, ErrDepth
@@ -31,7 +31,7 @@ func (a Account) Child(session string) (Account, error) {
 	return Account{Session: session, Parents: append(slices.Clone(a.Parents), a.Session), Token: a.Token, Tenant: a.Tenant}, nil
 }
 
-// targets returns the ids of the account in a scope.
+// targets are the ids of the account in a scope.
 func (a Account) targets(scope string) []string {
 	id := ""
 	switch scope {

@@ -88,7 +88,7 @@ func (h *Hosts) describe(dir string) (HostInfo, error) {
 	if err != nil {
 		return HostInfo{}, fmt.Errorf("cluster: %w", err)
 	}
-	sum := sha256.Sum256([]byte(h.machine + "\x00" + dir + "\x00" + id)) // the directory may be a copy of another one
+	sum := sha256.Sum256([]byte(h.machine + "\x00" + dir + "\x00" + id)) // the directory may be a copy
 	return HostInfo{hostPrefix + hex.EncodeToString(sum[:12]), h.machine, dir, id}, nil
 }
 
@@ -123,7 +123,7 @@ func (h *Hosts) Own(ctx context.Context, dir string, fresh bool) (*Lease, string
 	return lease, info.Key, nil
 }
 
-// Forget removes a host that has ended from the list. The caller owns it.
+// Forget removes a host that has ended from the list. The caller owns it, or no server does.
 func (h *Hosts) Forget(ctx context.Context, key string) error {
 	h.learn(Entry{Key: key})
 	return h.bucket.Remove(ctx, key)
@@ -135,6 +135,18 @@ func (h *Hosts) Known(key string) bool {
 	defer h.mu.Unlock()
 	_, ok := h.all[key]
 	return ok
+}
+
+// On returns the keys of the hosts on a machine.
+func (h *Hosts) On(machine string) (keys []string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for key, info := range h.all {
+		if info.Machine == machine {
+			keys = append(keys, key)
+		}
+	}
+	return keys
 }
 
 // Machine returns the name of the machine of a host, or "".

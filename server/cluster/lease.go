@@ -17,7 +17,7 @@ type Lease struct {
 	lost    chan struct{}
 	keep    context.Context // ends with the ownership
 	stop    context.CancelFunc
-	kept    chan struct{} // closed when the lease is no longer renewed, or was not acquired
+	kept    chan struct{} // closed when it is renewed no longer, or was not acquired
 	freed   chan struct{} // closed after the release
 	once    sync.Once
 }
@@ -32,7 +32,7 @@ type leases struct {
 // HeldError reports that another server owns the session.
 type HeldError struct {
 	Session string
-	Node    string // the owner; empty if its ownership has just ended
+	Node    string // the owner; empty if it has just ended
 }
 
 // Error names the session and its owner.
@@ -47,8 +47,7 @@ func (c *Cluster) Own(ctx context.Context, session string) (*Lease, error) {
 	return c.own(ctx, session, true)
 }
 
-// own is Own if wait is set. Otherwise a lease of this process is an error too, like that of
-// another server.
+// own is Own. If wait is not set, a lease of this process is one of another server.
 func (c *Cluster) own(ctx context.Context, session string, wait bool) (*Lease, error) {
 	l := &Lease{c: c, session: session, lost: make(chan struct{}), kept: make(chan struct{}), freed: make(chan struct{})}
 	l.keep, l.stop = context.WithCancel(c.ctx)
@@ -140,8 +139,8 @@ func (t *leases) releaseAll() {
 // Epoch returns the epoch of the ownership. It is higher than every earlier epoch of the session.
 func (l *Lease) Epoch() uint64 { return l.lease.Epoch() }
 
-// Held reports whether this server certainly still owns the session. It compares the clock with the
-// end of the lease: after a pause of the process, Held may return false before Lost is closed.
+// Held reports whether no other server can own the session yet. It looks at the clock: a process that was paused may not have noticed
+// the end of its lease, and Lost is closed later.
 func (l *Lease) Held() bool { return l.lease.Held() }
 
 // Lost is closed once another server may own the session.

@@ -12,13 +12,13 @@ import (
 	"unicode"
 )
 
-// tunnelPort is the port of a host that names none.
+// tunnelPort is the port of a host without one.
 const tunnelPort = "443"
 
 // pattern describes hosts that tunnels may reach.
 type pattern struct {
 	name  string // lower case, without brackets
-	below bool   // matches all hosts below the name, but not the name
+	below bool   // all hosts below the name, without itself
 	port  string
 }
 
@@ -43,9 +43,8 @@ func parsePattern(text string) (pattern, error) {
 	return h, nil
 }
 
-// hostName returns a name or an address in the form of patterns: lower case, without a trailing
-// full stop. The same form is compared and resolved. Characters outside of ASCII are an error,
-// because some have an ASCII character as their lower case.
+// hostName returns a name or an address in the form of patterns: lower case, without the full stop at its end. The name that is compared
+// is also the one that is resolved. Characters outside of ASCII are an error: some of them have a lower case in it.
 func hostName(text string) (string, error) {
 	if strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII }) {
 		return "", errors.New("invalid character in the host")
@@ -75,9 +74,8 @@ func (h pattern) allows(name, port string) bool {
 	return name == h.name
 }
 
-// reaches reports whether tunnels to a host of the pattern may use an address. The owner of a name
-// chooses its addresses, so a name may only have public addresses. localhost may have those of this
-// machine, and an address only itself.
+// reaches reports whether tunnels to a host of the pattern may use an address. The owner of a name chooses its addresses, so a name
+// reaches those of the internet, localhost this machine, and an address itself.
 func (h pattern) reaches(a netip.Addr) bool {
 	named, err := netip.ParseAddr(h.name)
 	switch {
@@ -91,19 +89,17 @@ func (h pattern) reaches(a netip.Addr) bool {
 	return isPublic(a)
 }
 
-// isPublic reports whether an address is a public address of the internet.
+// isPublic reports whether an address is one of the internet.
 func isPublic(a netip.Addr) bool {
 	a = a.Unmap()
 	return a.Zone() == "" && a.IsGlobalUnicast() && !a.IsPrivate() && (a.Is4() || assigned.Contains(a)) &&
 		!slices.ContainsFunc(special, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
-// assigned lists the IPv6 ranges of the public internet. Addresses outside of them may contain an
-// IPv4 address.
+// assigned are the addresses of IPv6 that networks of the internet have. Others may contain an address of IPv4.
 var assigned = netip.MustParsePrefix("2000::/3")
 
-// special lists addresses that are not public: those of this network, of providers' internal
-// networks, of protocols and of examples, and IPv6 addresses that contain an IPv4 address.
+// special are addresses of this network, of providers' own networks, of protocols and of examples, and those of IPv6 that contain one of IPv4.
 var special = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"), netip.MustParsePrefix("192.0.2.0/24"),
 	netip.MustParsePrefix("192.88.99.0/24"), netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("198.51.100.0/24"), netip.MustParsePrefix("203.0.113.0/24"),

@@ -11,7 +11,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/usersocket"
 )
 
-// callTime is the time limit of a call to the process of a proxy, startTime that of its start.
+// callTime limits a call to the process of a proxy, startTime its start.
 const (
 	callTime  = 10 * time.Second
 	startTime = 30 * time.Second
@@ -19,16 +19,15 @@ const (
 
 // RemoteOptions configures a [Remote].
 type RemoteOptions struct {
-	// Path is the path of a file that names the socket of the process.
+	// Path is that of a file that names the socket of the process.
 	Path string
-	// Key, Upstream and Allow are as in Options.
+	// Key, Upstream and Allow are those of Options.
 	Key, Upstream string
 	Allow         []string
-	// Start starts a program that calls [Enter] and outlives this process, with these arguments and
-	// this environment. It returns when the program has printed its first line.
+	// Start starts a program that calls [Enter] and outlives this process, with arguments and an environment. It returns when the program
+	// has printed a line.
 	Start func(ctx context.Context, args, env []string) error
-	// Env is the environment of the process. The variables for proxies and certificates have their
-	// usual effect.
+	// Env is the environment of the process. The variables for proxies and certificates have their usual meaning.
 	Env []string
 }
 
@@ -40,11 +39,11 @@ type Remote struct {
 	mu        sync.Mutex
 	line      *line // nil if not connected
 	url, door string
-	inherited map[string][]string // tokens of an earlier Remote, by session, whose agents were not taken over
+	inherited map[string][]string // tokens from before, by session, that no agent here has taken over
 }
 
-// OpenRemote connects to the running process if its version of the messages is the same. Otherwise
-// the first grant starts a new process; agents that use the old one continue to do so.
+// OpenRemote connects to the process, if one runs that understands this program. Otherwise the first grant starts one; agents that use the
+// old one keep it.
 func OpenRemote(ctx context.Context, opts RemoteOptions) (*Remote, error) {
 	if _, err := (Options{Key: opts.Key, Upstream: opts.Upstream, Allow: opts.Allow}).target(); err != nil {
 		return nil, fmt.Errorf("keyproxy: %w", err)
@@ -94,8 +93,7 @@ func (r *Remote) connect(ctx context.Context) error {
 	return err
 }
 
-// call sends a request and returns the response. It reconnects once, because the process may have
-// died.
+// call sends a request and returns the answer. A broken connection is made again once: the process may have died.
 func (r *Remote) call(m message) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -116,12 +114,12 @@ func (r *Remote) call(m message) error {
 	return err
 }
 
-// refusal is the error text of a request that the process refused.
+// refusal is the text of a request that the process did not carry out.
 type refusal string
 
 func (r refusal) Error() string { return "keyproxy: " + string(r) }
 
-// call sends a message and returns the response.
+// call sends a message and returns the answer.
 func (l *line) call(m message) (message, error) {
 	if err := l.conn.SetDeadline(time.Now().Add(callTime)); err != nil {
 		return message{}, err
@@ -143,8 +141,7 @@ func (r *Remote) URL() string {
 	return r.url
 }
 
-// Door returns the path of a Unix socket that leads to the proxy, for boxes without a
-// network.
+// Door returns the path of a Unix socket that leads to the proxy, for boxes without a network.
 func (r *Remote) Door() (string, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -152,8 +149,8 @@ func (r *Remote) Door() (string, error) {
 	return r.door, err
 }
 
-// Grant creates a token for a session. It stays valid until revoke is called, also after this
-// process has ended. revoke also revokes inherited tokens of the session.
+// Grant creates a token for a session. It is valid until revoke is called, also after the end of this process. revoke ends the tokens too
+// that the session has from before.
 func (r *Remote) Grant(session string) (token string, revoke func(), err error) {
 	token, id := newToken()
 	if err := r.call(message{Grant: &granted{id.String(), session}}); err != nil {
@@ -172,7 +169,7 @@ func (r *Remote) take(session string) []string {
 	return ids
 }
 
-// revoke revokes tokens. If the process has died, they are invalid already.
+// revoke ends tokens. If the process has died, they have ended with it.
 func (r *Remote) revoke(ids []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -187,7 +184,7 @@ func (r *Remote) revoke(ids []string) {
 	}
 }
 
-// Settle revokes the inherited tokens of all sessions whose agents were not taken over.
+// Settle ends the tokens from before of all sessions whose agents were not taken over.
 func (r *Remote) Settle() {
 	r.mu.Lock()
 	var ids []string
@@ -201,7 +198,7 @@ func (r *Remote) Settle() {
 	}
 }
 
-// Close disconnects; the process keeps running.
+// Close leaves the process running.
 func (r *Remote) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -20,7 +20,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/keyproxy"
 )
 
-// remoteWorld runs the process of a proxy as goroutines of the test, which stop ends.
+// remoteWorld has the process of a proxy as goroutines of the test, which stop ends.
 type remoteWorld struct {
 	*testing.T
 	path    string
@@ -30,7 +30,7 @@ type remoteWorld struct {
 	stop    context.CancelFunc
 }
 
-// newRemoteWorld starts an API that responds with the key of each request.
+// newRemoteWorld has an API that answers with the key of each request.
 func newRemoteWorld(t *testing.T) *remoteWorld {
 	w := &remoteWorld{T: t, path: filepath.Join(t.TempDir(), "keys"), stop: func() {}}
 	w.api = httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) { io.WriteString(out, r.Header.Get("X-Api-Key")) }))
@@ -61,7 +61,7 @@ func (w *remoteWorld) kill() {
 	w.running.Wait()
 }
 
-// open returns a Remote, as a server has it.
+// open is a server that uses the process.
 func (w *remoteWorld) open(key string) *keyproxy.Remote {
 	w.Helper()
 	r, err := keyproxy.OpenRemote(w.Context(), keyproxy.RemoteOptions{Path: w.path, Key: key, Upstream: w.api.URL, Start: w.start})
@@ -81,8 +81,7 @@ func (w *remoteWorld) grant(r *keyproxy.Remote, session string) (string, func())
 	return token, revoke
 }
 
-// key sends a request with a token and returns the key that the API received, or the status of a
-// refusal.
+// key returns the key that a request with a token reaches the API with, or the status of a refusal.
 func (w *remoteWorld) key(address, token string, dial ...string) string {
 	w.Helper()
 	transport := &http.Transport{}
@@ -114,8 +113,7 @@ func (w *remoteWorld) key(address, token string, dial ...string) string {
 
 const refused = "401 Unauthorized"
 
-// TestRemote checks that the tokens of a server remain valid for the next server, with the new key.
-// They end with the sessions that it takes over; Settle ends the others.
+// The tokens of a server work for the next one, with its key. They end with the sessions that it takes over, and with Settle for others.
 func TestRemote(t *testing.T) {
 	w := newRemoteWorld(t)
 	first := w.open("key-1")
@@ -162,8 +160,7 @@ func TestRemote(t *testing.T) {
 	}
 }
 
-// TestRemote_died checks that the next grant restarts a process that has died. Revoking a token of
-// the dead process does not start one.
+// A process that has died is started again by the next grant. Revoking a token that ended with it starts none.
 func TestRemote_died(t *testing.T) {
 	w := newRemoteWorld(t)
 	r := w.open("key")
@@ -182,8 +179,7 @@ func TestRemote_died(t *testing.T) {
 	}
 }
 
-// TestRemote_unusable checks that a file that names no socket, and a process of another version,
-// are replaced.
+// A name that leads nowhere, and a process of another version, are replaced.
 func TestRemote_unusable(t *testing.T) {
 	for name, prepare := range map[string]func(w *remoteWorld){
 		"damaged": func(w *remoteWorld) {
@@ -222,8 +218,7 @@ func TestRemote_unusable(t *testing.T) {
 	}
 }
 
-// TestRemote_invalid checks the errors for a process that cannot be started and for invalid keys
-// and upstreams.
+// A process that cannot be started, and invalid keys and upstreams, are errors.
 func TestRemote_invalid(t *testing.T) {
 	for name, o := range map[string]keyproxy.RemoteOptions{
 		"no key": {}, "a key of two words": {Key: "a b"}, "no https": {Key: "k", Upstream: "http://api.example.com"},
@@ -243,8 +238,7 @@ func TestRemote_invalid(t *testing.T) {
 	}
 }
 
-// TestControl_invalid checks that the process responds to invalid requests with an error and keeps
-// running.
+// The process answers invalid requests with an error and stays.
 func TestControl_invalid(t *testing.T) {
 	w := newRemoteWorld(t)
 	if err := w.start(t.Context(), []string{"", w.path}, nil); err != nil {
@@ -294,7 +288,7 @@ func TestControl_invalid(t *testing.T) {
 	}
 }
 
-// TestRemote_allow checks that the allowed hosts are those of the server that connected last.
+// The hosts of the list are those of the server that connected last.
 func TestRemote_allow(t *testing.T) {
 	w := newRemoteWorld(t)
 	to := echo(t)

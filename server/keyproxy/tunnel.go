@@ -14,10 +14,10 @@ import (
 	"github.com/seed7221b0f9/parley/internal/relay"
 )
 
-// tunnelTime is the time limit for connecting to the host of a tunnel.
+// tunnelTime limits how long a tunnel connects to its host.
 const tunnelTime = 30 * time.Second
 
-// errPrivate is returned for a name without a public address.
+// errPrivate is the error for a name without an address of the internet.
 var errPrivate = errors.New("the host has no public address")
 
 // serveTunnel answers CONNECT: it connects an agent with a host of Options.Allow.
@@ -39,7 +39,7 @@ func (p *Proxy) serveTunnel(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer conn.Close()
-	p.tunnels.Add(1) // before Hijack removes the connection from those that Close waits for
+	p.tunnels.Add(1) // before Hijack takes the connection from those that Close waits for
 	defer p.tunnels.Done()
 	from, rest, err := http.NewResponseController(w).Hijack()
 	if err != nil {
@@ -53,7 +53,7 @@ func (p *Proxy) serveTunnel(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// begun is a connection with bytes that were already read.
+// begun is a connection with bytes that have been read already.
 type begun struct {
 	net.Conn
 	rest *bufio.Reader
@@ -61,7 +61,7 @@ type begun struct {
 
 func (c begun) Read(b []byte) (int, error) { return c.rest.Read(b) }
 
-// CloseWrite closes the direction to the agent.
+// CloseWrite ends the direction to the agent.
 func (c begun) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()

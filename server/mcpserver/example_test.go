@@ -10,7 +10,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/mcpserver"
 )
 
-// This example lists the tools of the service. Listing calls no tool.
+// A client sees the tools of the service; listing them calls none.
 func ExampleNew() {
 	ctx := context.Background()
 	serving, calling := mcp.NewInMemoryTransports()

@@ -22,7 +22,7 @@ const instructions = `Tools for the sessions of a Parley server. A session is a 
 	`Start one with session_start or continue one with session_send, then call session_wait until it is idle or asks, and session_read for what was said. ` +
 	`A session that asks waits for request_answer, which only some tokens may call; else a person answers.`
 
-// New returns an MCP server with the tools. It keeps no state between calls.
+// New returns an MCP server with the tools. It holds nothing between calls.
 func New(srv Service, version string) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "parley", Version: version}, &mcp.ServerOptions{Instructions: instructions})
 	for _, add := range tools {
@@ -51,7 +51,7 @@ const (
 	acting   effect = false
 )
 
-// tool returns the function that adds a tool. The schemas are derived from the types of run.
+// tool makes the function that adds a tool. Its schemas come from the types of run.
 func tool[In, Out any](name, description string, e effect, run func(context.Context, Service, In) (Out, error)) func(*mcp.Server, Service) {
 	return func(s *mcp.Server, srv Service) {
 		t := &mcp.Tool{Name: name, Description: description, Annotations: &mcp.ToolAnnotations{ReadOnlyHint: bool(e)}}

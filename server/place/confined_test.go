@@ -16,7 +16,7 @@ import (
 	"github.com/seed7221b0f9/parley/workspace"
 )
 
-// converse adds a session that ran in a directory to the agent's history and returns its id.
+// converse adds a session that ran in a directory to the history of the agent. It returns the id.
 func (w *world) converse(dir, prompt string) string {
 	w.Helper()
 	id := random.UUID()
@@ -52,7 +52,7 @@ func TestConfined_directories(t *testing.T) {
 			"tree.forget":      func() error { return w.Forget(t.Context(), dir, "s-1") },
 			"worktrees.create": func() error { _, err := w.Create(t.Context(), workspace.CreateOptions{Repo: dir}); return err },
 		}
-		if dir != "" { // an empty directory requests a list
+		if dir != "" { // without one it is a list
 			calls["projects"] = func() error { _, err := w.Projects(t.Context(), ProjectsQuery{Path: dir}); return err }
 		}
 		remote := &remoteTree{w.Place.(Remote), dir, "s-1"}
@@ -126,8 +126,7 @@ func TestConfined_names(t *testing.T) {
 	must(t, os.Symlink(filepath.Join(w.dir, "outside", "secret.txt"), filepath.Join(w.repo, "linked.txt")))
 	mark := filepath.Join(w.dir, "mark")
 	tree := w.tree()
-	// A link can be reverted and committed itself, and its name can be that of a branch. The
-	// repository can be read with the user's rights.
+	// A link itself can be reverted and committed, and its name is one of a branch; the repository can be read as a user reads it.
 	harmless := map[string]bool{"a revert of linked.txt": true, "a commit of linked.txt": true, "reading .git/config": true}
 	for _, branch := range []string{"link/secret.txt", "linked.txt"} {
 		harmless["a worktree on "+branch], harmless["a worktree at "+branch] = true, true

@@ -26,6 +26,7 @@ type actor struct {
 	changes  *changes
 	titles   *titles
 	joiner   joiner
+	copying  copying
 	adoption
 	left *running // the agent that stays with the host
 }
@@ -220,6 +221,7 @@ func (a *actor) durable(ev event.Event) {
 		a.draft(a.core.waitForReset(r, a.srv.opts.Now(), random.UUID())...)
 		a.titles.titleSoon()
 		a.changes.endTurn()
+		a.mirrorTurn()
 	}
 }
 
@@ -249,6 +251,7 @@ func (a *actor) park() {
 		return
 	}
 	_ = a.write() // if it fails, recovery does the rest
+	a.mirrorRest()
 	a.flush()
 	a.snapshot()
 	a.remember()
@@ -267,6 +270,8 @@ func (a *actor) tick(now time.Time) {
 	a.watchStall(now)
 	a.watchLoss()
 	a.watchKept()
+	a.watchMirror(now)
+	a.watchGone()
 	a.notes.tell()
 	if a.core.Limited != "" {
 		a.sendNext()
@@ -283,7 +288,7 @@ func (a *actor) tick(now time.Time) {
 
 // unload ends the actor if nothing needs it in memory.
 func (a *actor) unload() {
-	if !a.lostOwner.Load() && a.agent == nil && !a.starting && !(a.away && a.machine() == "") && len(a.batch) == 0 && !a.core.waitsForReset(a.srv.opts.Now()) && a.spending.reserved != budget.Wait && a.hub.watching() == 0 {
+	if !a.lostOwner.Load() && a.agent == nil && !a.starting && a.copying.done == nil && !(a.away && a.machine() == "") && len(a.batch) == 0 && !a.core.waitsForReset(a.srv.opts.Now()) && a.spending.reserved != budget.Wait && a.hub.watching() == 0 {
 		a.snapshot() // before another actor may load the session
 		a.remember()
 		a.srv.unload(a)
@@ -429,8 +434,7 @@ func (a *actor) summary() api.SessionSummary {
 	}
 }
 
-// end ends the agent and waits for its end. While the log cannot be written, the last events of the
-// agent are kept, and end returns the reason.
+// end ends the agent and waits for it. While the log cannot be written, what the agent does last waits for room, and end returns the reason.
 func (a *actor) end(ctx context.Context) error {
 	var ended <-chan struct{}
 	err := a.call(ctx, func() error {

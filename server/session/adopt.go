@@ -18,27 +18,25 @@ const (
 	// maxKept is how many bytes of lines an idle agent may have at the host. With more it is ended, and resumed with the next input, so that
 	// an adoption stays fast.
 	maxKept = 32 << 20
-	// maxTurn is how many bytes of lines a working agent may have at the host. With more, the host
-	// discards them, and the turn does not survive the end of the server.
+	// maxTurn is how many bytes of lines a working agent may have there. With more they are given up: such a turn does not outlive the
+	// server.
 	maxTurn = 512 << 20
 )
 
-// adoption is the state of an actor while it reads the past lines of its agent. It belongs to the
-// loop.
+// adoption is the state of an actor between the lines of the past of its agent. It belongs to the loop.
 type adoption struct {
 	rebuilding bool   // lines up to core.Line are read
-	last       uint64 // number of the last past line; 0 when all were read
-	// caught is closed when all past lines were read, or when the agent has ended. Until then the
-	// agent does not know its turn and its open requests. It is nil without an adoption.
+	last       uint64 // of the lines when the agent was adopted; 0 when all of them were read
+	// caught is closed when all of them were read, or when the agent has ended. Until then the agent does not know its turn and its open
+	// requests. It is nil otherwise.
 	caught chan struct{}
-	// unseen are the open requests that the adopted agent has not reported again. An answer to one
-	// of them is sent when the agent reports it.
+	// unseen are the open requests that the agent has not reported again. One that is answered before gets its answer when it comes.
 	unseen map[string]bool
-	// resolved are the past events that ended requests.
+	// resolved are the events that end requests in the lines that the log has.
 	resolved map[string]event.Event
 }
 
-// caughtUp is set when all lines that the host had at the adoption were read.
+// caughtUp records that all lines that the host had at the adoption were read.
 func (a *actor) caughtUp() {
 	a.last = 0
 	if a.caught != nil {
@@ -65,8 +63,7 @@ func (a *actor) awaitAdoption(ctx context.Context) error {
 	}
 }
 
-// keptAnswer is a person's answer in the log. It is kept until the turn ends, because the agent may
-// not have received it.
+// keptAnswer is a person's answer that the log has, until the turn has ended: the agent may not have it.
 type keptAnswer struct {
 	ID     string          `json:"id"`
 	Kind   string          `json:"kind"`
@@ -81,7 +78,7 @@ var answerKinds = map[string]func() agent.Answer{
 	"elicitation": func() agent.Answer { return &agent.ElicitationAnswer{} },
 }
 
-// newKeptAnswer converts an answer to the form of the log. It returns nil for an unknown kind.
+// newKeptAnswer is an answer as the log has it, nil for one of an unknown kind.
 func newKeptAnswer(id string, a agent.Answer) *keptAnswer {
 	for kind, make := range answerKinds {
 		if reflect.TypeOf(make()) == reflect.TypeOf(a) {
@@ -95,7 +92,7 @@ func newKeptAnswer(id string, a agent.Answer) *keptAnswer {
 	return nil
 }
 
-// answer converts the answer to the form of package agent.
+// answer is the answer in the terms of package agent.
 func (g keptAnswer) answer() (agent.Answer, error) {
 	make := answerKinds[g.Kind]
 	if make == nil {
@@ -105,7 +102,7 @@ func (g keptAnswer) answer() (agent.Answer, error) {
 	return a, json.Unmarshal(g.Answer, a)
 }
 
-// givenAnswer returns the logged answer to a request.
+// givenAnswer returns the answer that a request was given.
 func (c *core) givenAnswer(id string) (keptAnswer, bool) {
 	for _, g := range c.Given {
 		if g.ID == id {
@@ -126,7 +123,7 @@ func (s *Sessions) adoptOne(ctx context.Context, id string, l *leftAgent) error 
 	return s.keepLoaded(id, a, s.run)
 }
 
-// adopt adopts an agent that runs under the host.
+// adopt takes over an agent that runs under the host.
 func (a *actor) adopt(ctx context.Context, l *leftAgent) error {
 	adopter, ok := a.provider.(agent.Adopter)
 	switch {
@@ -164,7 +161,7 @@ func (a *actor) adopt(ctx context.Context, l *leftAgent) error {
 		admitted.end()
 		return err
 	}
-	// The lines repeat all deltas.
+	// The lines give all deltas again.
 	a.stream = stream{}
 	a.adoption = adoption{rebuilding: true, last: l.Last, resolved: map[string]event.Event{}}
 	if l.Last > 0 {
@@ -182,7 +179,7 @@ func (a *actor) adopt(ctx context.Context, l *leftAgent) error {
 	return nil
 }
 
-// takeAgent makes an agent the agent of the session.
+// takeAgent makes an agent the one of the session.
 func (a *actor) takeAgent(r *running) {
 	r.events, r.close, r.ended = make(chan pumped, pumpBuffer), sync.OnceValue(r.session.Close), make(chan struct{})
 	a.agent = r
@@ -192,8 +189,7 @@ func (a *actor) takeAgent(r *running) {
 	a.srv.wg.Go(func() { a.pump(r) })
 }
 
-// takeBatch handles the events of one line of the agent as one write, or events that no line has
-// caused.
+// takeBatch handles the events of one line of the agent, which become one write, or events that come from no line.
 func (a *actor) takeBatch(items []Item, p pumped) []Item {
 	past := a.rebuilding && p.line > 0 && p.line <= a.core.Line
 	if past {
@@ -212,7 +208,7 @@ func (a *actor) takeBatch(items []Item, p pumped) []Item {
 	return items
 }
 
-// takeNew handles events that are not in the log.
+// takeNew handles events that the log does not have.
 func (a *actor) takeNew(items []Item, p pumped) []Item {
 	if p.line > 0 {
 		a.line, a.lineStart = p.line, len(a.batch)
@@ -227,9 +223,8 @@ func (a *actor) takeNew(items []Item, p pumped) []Item {
 	return items
 }
 
-// askedBefore reports whether an event from before the adoption is a request that a person has
-// answered; the agent gets the answer when it repeats the request. It marks other requests as
-// unseen, so that a new answer waits for that too.
+// askedBefore reports whether an event of a line from before the adoption is a request that a person has answered since: the answer is given
+// when the agent repeats the request. Until then an answer to the request waits as well.
 func (a *actor) askedBefore(line uint64, ev event.Event) bool {
 	p, ok := event.NewPrompt(ev)
 	if !ok || line > a.last {
@@ -260,10 +255,8 @@ func (a *actor) rebuild(events []event.Event) {
 	}
 }
 
-// rebuilt is called after the last line that the log includes. It writes a record that makes
-// viewers drop their deltas, because the valid ones are sent again. It also closes a request that
-// the agent has withdrawn in one of the lines, because the previous server may have ended before it
-// wrote that.
+// rebuilt ends the lines that the log has. The record makes viewers drop the deltas that they have: those that count come again. A request
+// that the agent has withdrawn in one of the lines is closed: the server before may have ended between the line and the event.
 func (a *actor) rebuilt(items []Item) []Item {
 	a.rebuilding = false
 	a.missed = true
@@ -312,8 +305,7 @@ func (a *actor) answerAgain(ev event.Event) bool {
 	return true
 }
 
-// reopen asks the person again, because the agent refused the logged answer and waits for another
-// answer.
+// reopen asks the person again, because the agent refused the logged answer and waits for another.
 func (a *actor) reopen(session agent.Session, ev event.Event) {
 	if a.agent == nil || a.agent.session != session {
 		return
@@ -322,8 +314,7 @@ func (a *actor) reopen(session agent.Session, ev event.Event) {
 	_ = a.write() // kept and tried again by tick
 }
 
-// sendAgain sends the inputs that the previous server has stored as sent and not as written. The
-// host writes each line once.
+// sendAgain sends the inputs that the server before has stored as sent and not written. The host writes none twice.
 func (a *actor) sendAgain() {
 	for _, in := range a.core.inflight() {
 		if in.Status == inputSent {
@@ -332,10 +323,9 @@ func (a *actor) sendAgain() {
 	}
 }
 
-// leave ends an actor and leaves its agent with the host. It writes nothing more: the next server
-// handles the lines that are not in the log.
+// leave ends an actor whose agent stays with the host. Nothing more is written: the next server does what follows from the lines.
 func (a *actor) leave(ctx context.Context) {
-	_ = a.call(ctx, func() error { // fails only if the actor has ended; then it has no agent
+	_ = a.call(ctx, func() error { // one that has ended has no agent
 		if r := a.agent; r != nil && r.forget != nil {
 			if h, ok := r.session.(agent.Hosted); ok {
 				a.leaveInput(ctx, r, h)
@@ -346,7 +336,7 @@ func (a *actor) leave(ctx context.Context) {
 	})
 }
 
-// watchKept limits the lines that the host keeps of the agent.
+// watchKept bounds what the host keeps of the agent.
 func (a *actor) watchKept() {
 	r := a.agent
 	if r == nil || r.forget == nil {
@@ -360,7 +350,7 @@ func (a *actor) watchKept() {
 	switch kept := h.Kept(); {
 	case kept > maxKept && a.evictable():
 		a.stop(onEvict)
-	case kept-r.gaveUp > maxTurn && r.process != nil && a.stored > 0: // with stored == 0 the host would not discard any
+	case kept-r.gaveUp > maxTurn && r.process != nil && a.stored > 0: // with 0 the host would keep them all
 		r.gaveUp = kept
 		number, process := a.stored, r.process
 		a.logger.Warn("the turn is too long to outlive the server", "bytes", kept)
@@ -368,7 +358,7 @@ func (a *actor) watchKept() {
 			ctx, cancel := context.WithTimeout(a.ctx, a.srv.opts.CallTimeout)
 			defer cancel()
 			if err := process.Checkpoint(ctx, number, nil); err != nil {
-				a.logger.Warn("the host keeps lines that are no longer needed", "err", err)
+				a.logger.Warn("the host keeps lines that it need not", "err", err)
 			}
 		})
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// inputs ends the server and returns how many lines with a text the agent has read.
+// inputs returns how many lines with a text the agent has read, and ends the server.
 func (c *hostStage) inputs(text string) (n int) {
 	c.Helper()
 	c.leave()
@@ -43,9 +43,8 @@ func (c *hostStage) respond(request string) (api.RespondResult, error) {
 	return Of[Requests](c.server).PermissionRespond(c.Context(), api.PermissionRespondParams{SessionID: c.id, RequestID: request, Behavior: "allow"}, "me")
 }
 
-// TestAnswered_moving answers requests while a session moves from one server to the next, at each
-// step: every accepted answer reaches the agent once, and the session waits for a person exactly
-// while a request is open.
+// TestAnswered_moving answers requests at every step of a session from one server to the next: each accepted answer reaches the agent once, and
+// the session waits for a person exactly while a request is open.
 func TestAnswered_moving(t *testing.T) {
 	next := func(c *hostStage) { c.leave(); c.serve(nil) }
 	for name, tt := range map[string]struct {
@@ -99,8 +98,7 @@ func TestAnswered_moving(t *testing.T) {
 	}
 }
 
-// TestAnswered_past adopts an agent with lines that are not in the log: a request that was answered
-// meanwhile, or the end of an open request.
+// TestAnswered_past adopts an agent whose lines since the last record have a request that was answered, or the end of one that is open.
 func TestAnswered_past(t *testing.T) {
 	ask := &event.PermissionRequest{Kind: event.PermissionTool, RequestID: "r", ToolUseID: "tu", ToolName: "Bash", Input: `{}`}
 	end := &event.PermissionResolved{RequestID: "r", Behavior: "cancelled"}
@@ -156,7 +154,7 @@ func TestAnswered_past(t *testing.T) {
 	}
 }
 
-// stolenLog is a log in which another server writes the next records first.
+// stolenLog is a log of which another server takes the place of the next records.
 type stolenLog struct {
 	*brokenLog
 	steal bool
@@ -181,8 +179,7 @@ type stolenStore struct {
 
 func (s stolenStore) Log(string) Log { return s.log }
 
-// TestAnswered_stolen loses the acknowledgement of an answer while another server writes the same
-// number of records: the answer is not accepted.
+// TestAnswered_stolen loses the acknowledgement of an answer while another server writes as many records: the answer is not accepted.
 func TestAnswered_stolen(t *testing.T) {
 	c := emptyStage(t)
 	log := &stolenLog{brokenLog: c.log}
@@ -203,8 +200,7 @@ func TestAnswered_stolen(t *testing.T) {
 	}
 }
 
-// TestAnswered_refused sends an answer that the agent refuses: the request is open again, and the
-// next answer counts.
+// TestAnswered_refused answers with what the agent refuses: the request is open again, and the next answer counts.
 func TestAnswered_refused(t *testing.T) {
 	c := newStage(t, Opened{})
 	p := c.connect()
@@ -225,8 +221,7 @@ func TestAnswered_refused(t *testing.T) {
 	c.inState(Running)
 }
 
-// TestAnswered_turnEnds ends a turn with an open request while the agent has one more prompt:
-// afterwards no request is open, and the session does not wait for a person.
+// TestAnswered_turnEnds ends a turn with an open request while the agent has one more prompt: no request is open, so the session waits for nobody.
 func TestAnswered_turnEnds(t *testing.T) {
 	prompt, _ := event.NewPrompt(&event.PermissionRequest{RequestID: "r"})
 	c := core{State: RequiresAction, Requests: []pendingPrompt{{Prompt: prompt}}, Inputs: []input{{ID: "one", Status: inputDelivered}, {ID: "two", Status: inputSent}}}

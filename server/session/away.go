@@ -7,11 +7,10 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// If the host of an agent becomes unreachable, on this machine or another one, the agent continues
-// to run. Until the host is reachable, the session keeps its state: it writes nothing, inputs wait,
-// and calls to the agent fail. Then the server adopts the agent as after a restart.
+// The agent of a session runs on while its host is unreachable, on another machine or on this one. Until it is back, the session keeps its
+// state: nothing is written, inputs wait, and calls to the agent fail. Then the agent is adopted, as after a restart of the server.
 
-// setAway records that the agent of the session runs and its host is unreachable.
+// setAway records that the agent of the session runs without a link.
 func (a *actor) setAway() { a.away = true }
 
 // lostLink reports whether the agent runs under a host with a link that has ended.
@@ -27,7 +26,7 @@ func (a *actor) linked() error {
 	name := a.machine()
 	if name == "" {
 		if a.srv.hosts.leases() != nil {
-			return Fail(api.NotConnected, "no server reaches the agent of the session on machine %q; the agent runs on there", a.srv.hosts.machine(a.core.HostIn))
+			return Fail(api.NotConnected, "no server reaches the agent of the session on machine %q; the agent runs on there (if the machine is gone: parley nodes forget)", a.srv.hosts.machine(a.core.HostIn))
 		}
 		return Fail(api.NotConnected, "the connection to the host of the agents is lost; try again when it is back")
 	}
@@ -39,8 +38,7 @@ func (a *actor) linked() error {
 	return Fail(api.NotConnected, "machine %q is unreachable; its agents run on", name)
 }
 
-// attached returns an error while the agent runs, or may run, under a host that this server does
-// not reach.
+// attached returns an error while the agent runs, or may run, where this server does not reach it.
 func (a *actor) attached() error {
 	switch {
 	case a.core.State == LostHost:
@@ -54,8 +52,7 @@ func (a *actor) attached() error {
 // machine returns the name of the machine of the session; empty is this one.
 func (l *life) machine() string { return l.core.Opened.Params.Machine }
 
-// leaveAgent drops an agent whose link has ended. It discards events that are not in the log,
-// because the adoption reads them again.
+// leaveAgent drops an agent with a link that has ended. What it has reported since is dropped too: the adoption reads it again.
 func (a *actor) leaveAgent() {
 	r := a.agent
 	a.agent = nil
@@ -79,7 +76,7 @@ func (a *actor) hostKey() string {
 	return a.core.HostIn
 }
 
-// yield ends an actor and leaves its agent running, so that another server can own the session.
+// yield ends an actor whose session another server can have, and leaves its agent running.
 func (a *actor) yield() {
 	a.letGo()
 	a.batch, a.core.State = nil, LostHost
@@ -87,7 +84,7 @@ func (a *actor) yield() {
 	a.surrender()
 }
 
-// letGo detaches the agent, which continues under its host.
+// letGo leaves the agent, which runs on under its host.
 func (a *actor) letGo() {
 	r := a.agent
 	if r == nil {
@@ -102,11 +99,10 @@ func (a *actor) letGo() {
 	close(r.ended)
 }
 
-// back is called when the host is reachable again: it adopts the agent of the session, or handles
-// its end.
+// back ends the time without a link: the agent of the session is adopted, or it has ended meanwhile.
 func (a *actor) back(ctx context.Context) {
 	if a.lostLink() {
-		a.leaveAgent() // the loop has not noticed the lost link yet
+		a.leaveAgent() // the loop has not noticed yet
 	}
 	if !a.away {
 		return
@@ -132,7 +128,7 @@ func (a *actor) order(ctx context.Context, l *leftAgent) {
 		return
 	}
 	if err := a.adopt(ctx, l); err != nil {
-		if l.lost() { // the link was lost again; the next link adopts it
+		if l.lost() { // meanwhile; the next link has it
 			a.setAway()
 			return
 		}
@@ -144,7 +140,7 @@ func (a *actor) order(ctx context.Context, l *leftAgent) {
 	}
 }
 
-// loaded repairs a session after it was loaded: its agent has ended, or runs on another machine.
+// loaded brings a session in order after it was loaded: its agent has ended, or runs on another machine.
 func (a *actor) loaded(ctx context.Context) {
 	if a.hostKey() == "" || a.core.Host == 0 {
 		a.recovered()
@@ -158,9 +154,8 @@ func (a *actor) loaded(ctx context.Context) {
 	a.order(ctx, l)
 }
 
-// takeLeft returns the agent that an earlier owner of the session has left, once; nil if there is
-// none. known is false if no link reaches its host. A host that no server of the cluster knows has
-// ended.
+// takeLeft returns the agent of the session that an earlier owner has left, once; nil if there is none. known is false while no link
+// reaches its host. A host that no server of the cluster knows has ended.
 func (a *actor) takeLeft() (l *leftAgent, known bool) {
 	if a.machine() != "" {
 		return a.srv.opts.Machines.get(a.machine()).take(a.id)
@@ -220,7 +215,7 @@ func (s *Sessions) reachedOf(m *machine, ids []string) {
 	}
 }
 
-// providerOf returns the provider of a session: on another machine if the session names one.
+// providerOf returns the provider of a session, on another machine if one is named.
 func (s *Sessions) providerOf(ctx context.Context, tenant, name, machine string) (agent.Provider, []string, error) {
 	p, env, err := s.opts.Provider(ctx, tenant, name)
 	if err != nil || machine == "" {

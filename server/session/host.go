@@ -13,15 +13,14 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// budgetOrphan is the orphan timeout of an agent with a budget. It is short because no server
-// counts the agent's cost.
+// budgetOrphan is the orphan timeout of an agent with a budget: nothing counts its cost without a server.
 const budgetOrphan = 10 * time.Minute
 
 // HostOptions configures the agents of a host.
 type HostOptions struct {
 	// Options start the host. An OrphanTimeout of 0 is the default of the host, and 10 minutes for agents with a budget.
 	host.Options
-	// KeepChildren keeps the processes that an agent has started running when the agent ends.
+	// KeepChildren spares what an agent has started when the agent ends.
 	KeepChildren bool
 	// Leases decides which server of a cluster owns a host; nil means a single server.
 	Leases HostLeases
@@ -41,25 +40,25 @@ func (o *HostOptions) absence(opts *agent.Options) time.Duration {
 	return cmp.Or(o.agent("", opts).OrphanTimeout, host.DefaultOrphanTimeout) + absenceMargin
 }
 
-// absenceMargin exceeds the half minute between the orphan timeout and the end of the agent.
+// absenceMargin is more than the half minute from the orphan timeout to the end of the agent.
 const absenceMargin = time.Minute
 
 // Host runs the agents of sessions in a process that outlives the server. The process is started with the first agent. Its methods
 // may be called from any goroutine.
 type Host struct {
 	base   string // the data directory of the server
-	fixed  bool   // the host is in base, because it belongs to another server
+	fixed  bool   // the host is in base: it is that of another server
 	opts   HostOptions
 	logger *slog.Logger
 
 	mu      sync.Mutex
 	dir     string // the data directory of the host
 	link    *host.Link
-	epoch   uint64 // a link existed before
+	epoch   uint64 // of the last connection; 0 before the first
 	used    bool   // there was a link
 	fenced  bool   // another server owns the host
 	closed  bool
-	watched bool                  // relink replaces a lost link
+	watched bool                  // relink replaces a link that has ended
 	changed chan struct{}         // closed at the next change of link or closed
 	back    map[string]*leftAgent // agents to adopt after relink, by their sessions
 	relinks int
@@ -69,9 +68,8 @@ type Host struct {
 	gone  chan struct{}
 }
 
-// OpenHost makes this server the owner of the host of a data directory, if one runs, in place of
-// the previous owner. Otherwise the first agent starts a host. The program must call [host.Enter]
-// first in main.
+// OpenHost becomes the owner of the host of a data directory if one runs: the server that owned it before has it no longer. Otherwise
+// the first agent starts one. The program is one that calls [host.Enter] first.
 func OpenHost(ctx context.Context, dataDir string, opts HostOptions, logger *slog.Logger) (*Host, error) {
 	return openHost(ctx, dataDir, opts, logger, false)
 }
@@ -90,7 +88,7 @@ func openHost(ctx context.Context, dataDir string, opts HostOptions, logger *slo
 	return h, nil
 }
 
-// dial connects to the host as its owner, with the current epoch. The caller holds mu.
+// dial connects to the host as its owner, with the epoch that was taken last. The caller holds mu.
 func (h *Host) dial(ctx context.Context) error {
 	link, err := host.Dial(ctx, h.dir, h.epoch)
 	if err == nil {
@@ -100,7 +98,7 @@ func (h *Host) dial(ctx context.Context) error {
 	return err
 }
 
-// change wakes those that wait for a change of link or closed. The caller holds mu.
+// change reports a change of link or closed. The caller holds mu.
 func (h *Host) change() {
 	close(h.changed)
 	h.changed = make(chan struct{})
@@ -116,9 +114,8 @@ func (h *Host) running() *host.Link {
 	return h.link
 }
 
-// connect returns the link to the host, and starts a host if none runs. It waits while relink
-// replaces a lost link, because agents may still run. It does not take back a host that has a new
-// owner.
+// connect returns the link to the host, and starts one if none runs. A link that has ended is replaced by relink, for which connect waits:
+// its agents may run on. A host that has another owner now is not taken back.
 func (h *Host) connect(ctx context.Context) (*host.Link, error) {
 	for {
 		link, changed, err := h.tryConnect(ctx)
@@ -133,8 +130,7 @@ func (h *Host) connect(ctx context.Context) (*host.Link, error) {
 	}
 }
 
-// tryConnect is like connect, but instead of waiting for relink it returns a channel that is closed
-// at the next change.
+// tryConnect is connect without a wait for relink: then changed is not nil.
 func (h *Host) tryConnect(ctx context.Context) (link *host.Link, changed <-chan struct{}, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -167,8 +163,8 @@ func (h *Host) begin(ctx context.Context) (*host.Link, error) {
 	return h.link, nil
 }
 
-// nextEpoch takes a new epoch, unless another server has taken one after this server. fresh
-// requires one under which no earlier owner has agents. The caller holds mu.
+// nextEpoch takes an epoch, unless another server has taken one after this. If fresh is set, it is not one of a host that may have agents
+// of an earlier owner. The caller holds mu.
 func (h *Host) nextEpoch(ctx context.Context, fresh bool) error {
 	if h.opts.Leases != nil {
 		return h.seat(ctx, fresh)
@@ -184,7 +180,7 @@ func (h *Host) nextEpoch(ctx context.Context, fresh bool) error {
 	return err
 }
 
-// Close closes the link to the host and leaves its agents running.
+// Close leaves the host with its agents running.
 func (h *Host) Close() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -199,14 +195,14 @@ func (h *Host) Close() error {
 	return h.link.Close()
 }
 
-// Used reports whether this server has started an agent in the host or has found a running host.
+// Used reports whether this server has had agents in the host, or has found one that runs.
 func (h *Host) Used() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.used
 }
 
-// Stop ends the agents and the host, unless another server owns it or may own it.
+// Stop ends the agents and the host, if one runs that no other server owns or can own.
 func (h *Host) Stop(ctx context.Context) error {
 	link := h.running()
 	h.mu.Lock()
@@ -253,7 +249,7 @@ func (h *Host) spawner(session string, opts *agent.Options) *hostSpawner {
 	return s
 }
 
-// keyOf returns the key of the host in a cluster, or "" if the host has another link now.
+// keyOf returns the key of the host in a cluster, or "" if it has another link now.
 func (h *Host) keyOf(link *host.Link) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -276,11 +272,11 @@ func (s *hostSpawner) Spawn(ctx context.Context, cmd spawn.Command) (spawn.Proce
 	return p, nil
 }
 
-// helperKey is the key of processes that work for all agents of the host.
+// helperKey is the key of processes that serve the agents of the host.
 const helperKey = "helper"
 
-// Start runs this program with arguments as a process that works for the agents of the host and
-// ends with the host. It returns when the process has written a line.
+// Start starts this program with arguments as a process that serves the agents of the host and lives as long as it. It returns when the
+// process has written a line.
 func (h *Host) Start(ctx context.Context, args, env []string) error {
 	program, err := host.Program()
 	if err != nil {
@@ -304,8 +300,7 @@ func (h *Host) Start(ctx context.Context, args, env []string) error {
 	return nil
 }
 
-// abandon waits for the end of an agent that was not used, and makes the host forget it. If it
-// fails, the next server does it.
+// abandon makes the host forget an agent that has ended before it was used. The next server does it where this fails.
 func (s *hostSpawner) abandon() {
 	if s == nil || s.process == nil {
 		return
@@ -326,23 +321,22 @@ func (s *hostSpawner) lost() bool { return s != nil && s.process != nil && s.pro
 // Local reports whether the host runs on this machine.
 func (s *hostSpawner) Local() bool { return s.local }
 
-// leftAgent is an agent that an earlier server has left, in a running host or in the files of a
-// killed one.
+// leftAgent is an agent that a server before has left, in a host that runs or in the files of one that was killed.
 type leftAgent struct {
 	host.Agent
 	host *Host // nil on another machine
 	open func(ctx context.Context) (spawn.LineProcess, error)
-	drop func(ctx context.Context) error // ends the agent and removes its lines
+	drop func(ctx context.Context) error // ends it, and removes its kept lines
 	// wrote reports whether a line to the agent may contain the id of an input; nil if that is unknown.
 	wrote func(id string) bool
 
-	link    *host.Link            // to the host; nil if the host has ended
-	process *host.Process         // the attached process; nil if the host has ended
+	link    *host.Link            // to the host; nil for one of a dead host
+	process *host.Process         // what open has attached, nil for one of a dead host
 	kept    map[string]*leftAgent // processes of its keeper, by name
 }
 
-// left returns the agents that earlier servers have left, by session. If a session has several, it
-// returns the newest and ends the others.
+// left returns the agents that servers before have left, by their sessions. Of several agents of a session the newest counts; others are
+// ended.
 func (h *Host) left(ctx context.Context) (map[string]*leftAgent, error) {
 	if dead, _ := host.ReadSpool(h.dir); len(dead) > 0 && h.running() == nil { // leftAt reports the error
 		// A host moves these files when it starts, so it starts before they are read.
@@ -353,11 +347,11 @@ func (h *Host) left(ctx context.Context) (map[string]*leftAgent, error) {
 	return h.leftAt(ctx, h.running())
 }
 
-// leftAt is like left for the host of a link, which is nil if none runs.
+// leftAt is left for the host of a link; nil is none.
 func (h *Host) leftAt(ctx context.Context, link *host.Link) (map[string]*leftAgent, error) {
 	dead, err := host.ReadSpool(h.dir)
 	if err != nil {
-		h.logger.Error("the data of a dead host cannot be read", "err", err) // its sessions are interrupted in any case
+		h.logger.Error("what a dead host has left cannot be read", "err", err) // its sessions are interrupted all the same
 	}
 	var live []host.Agent
 	if link != nil {
@@ -407,14 +401,14 @@ func (h *Host) leftAt(ctx context.Context, link *host.Link) (map[string]*leftAge
 // lost reports whether the agent is at a host with a link that has ended.
 func (l *leftAgent) lost() bool { return l.link != nil && l.link.Err() != nil }
 
-// discard ends an agent without a session.
+// discard ends an agent that no session has.
 func (h *Host) discard(ctx context.Context, l *leftAgent) {
 	if err := l.drop(ctx); err != nil {
 		h.logger.Warn("an agent of the host was not ended", "agent", l.Number, "session", l.Key, "err", err)
 	}
 }
 
-// end ends an agent of a running host.
+// end ends an agent of a host that runs.
 func (l *leftAgent) end(ctx context.Context) error {
 	if l.process == nil {
 		if _, err := l.open(ctx); errors.Is(err, host.ErrNoAgent) {

@@ -25,19 +25,18 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// hostedPuppet is an agent under a host: a process that repeats its lines. Some of the lines are
-// events.
+// hostedPuppet is an agent under a host: a process that repeats its lines, of which some are events.
 type hostedPuppet struct {
 	bare
 	process spawn.LineProcess
 	last    uint64 // of the lines before the adoption
 	kept    *int64 // what Kept returns
 	orphan  *string
-	held    *heldWrite // nil if the next write does not wait
+	held    *heldWrite // nil if the next write goes on
 	read    *sync.Map  // the lines that agents have read
 }
 
-// hold makes the next write wait until fail is called, and then fail.
+// hold makes the next write wait until fail is called, and fail.
 func (p *hostedPuppet) hold() (began <-chan struct{}, fail func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -101,7 +100,7 @@ func (p *hostedPuppet) set(kept int64, orphan string) {
 	*p.kept, *p.orphan = kept, orphan
 }
 
-// events returns the events of a line of the agent.
+// events are those of a line of the agent.
 func (p *hostedPuppet) lineEvents(line string) []event.Event {
 	word, rest, _ := strings.Cut(line, " ")
 	switch word {
@@ -125,7 +124,7 @@ func (p *hostedPuppet) lineEvents(line string) []event.Event {
 	return nil
 }
 
-// Batches reports the requests of earlier lines again, unless an input answers them.
+// Batches asks the requests of earlier lines again that no input answers.
 func (p *hostedPuppet) Batches(ctx context.Context) iter.Seq2[agent.Batch, error] {
 	return func(yield func(agent.Batch, error) bool) {
 		var open []event.Event
@@ -155,7 +154,7 @@ func (p *hostedPuppet) Batches(ctx context.Context) iter.Seq2[agent.Batch, error
 	}
 }
 
-// hostedPuppets is a provider with hosted puppets.
+// hostedPuppets is a provider of such agents.
 type hostedPuppets struct {
 	calls bare
 	read  sync.Map // the lines that its agents have read
@@ -190,7 +189,7 @@ func (p *hostedPuppets) Open(ctx context.Context, opts agent.Options) (agent.Ses
 	if err != nil {
 		return nil, err
 	}
-	if err := p.calls.called("Greet"); err != nil { // the process runs but the agent fails
+	if err := p.calls.called("Greet"); err != nil { // the process runs, and does not do what it should
 		return nil, errors.Join(err, process.Kill())
 	}
 	return p.session(process.(spawn.LineProcess), agent.Adoption{}), nil
@@ -214,7 +213,7 @@ func (p *hostedPuppets) Adopt(_ context.Context, id string, opts agent.Options, 
 	return p.session(a.Process, a), nil
 }
 
-// unadoptable is a provider with agents that no other server can adopt.
+// unadoptable is a provider whose agents no other server can take over.
 type unadoptable struct{ p *hostedPuppets }
 
 func (u unadoptable) Name() string { return "claude" }
@@ -223,7 +222,7 @@ func (u unadoptable) Open(ctx context.Context, opts agent.Options) (agent.Sessio
 	return u.p.Open(ctx, opts)
 }
 
-// hostStage runs servers, one after another, with one store and one host.
+// hostStage is servers, one after another, with one store and one host.
 type hostStage struct {
 	*testing.T
 	dir     string
@@ -588,8 +587,7 @@ func TestHost_orphanInput(t *testing.T) {
 	}
 }
 
-// An idle agent with many lines at the host is ended. For a working agent the host discards the
-// lines, once for each step.
+// An idle agent with many lines at the host is ended; one that works gives its lines up, once for each step.
 func TestHost_kept(t *testing.T) {
 	c := newHostStage(t)
 	c.begin()
@@ -624,7 +622,7 @@ func TestHost_kept(t *testing.T) {
 	c.await("the idle agent is ended", func() bool { return p.got("Close") && len(c.left()) == 0 })
 }
 
-// The host discards only lines that the log includes, and after a failed write only later ones.
+// Only lines that the log has are given up, and lines that it has none of later.
 func TestHost_keptUnstored(t *testing.T) {
 	c := newHostStage(t)
 	c.begin()
@@ -668,8 +666,7 @@ func TestHostOptions_agent(t *testing.T) {
 	}
 }
 
-// A server does not take back a host that has another owner, and starts no agent after it has left
-// the host.
+// A server whose host has another owner does not take it back, and one that has left it starts no agent.
 func TestHost_fenced(t *testing.T) {
 	c := newHostStage(t)
 	old := c.host
@@ -718,7 +715,7 @@ func TestHost_stream(t *testing.T) {
 	c.say("begin stream")
 	c.say("delta one")
 	c.await("the first words", func() bool { return written() == "one" })
-	c.say("say between") // a durable record after the text
+	c.say("say between") // a durable record behind the words
 	c.await("the record", func() bool { return c.count(`"between"`) > 0 })
 	c.say("delta two")
 	c.await("the next words", func() bool { return written() == "onetwo" })
@@ -728,7 +725,7 @@ func TestHost_stream(t *testing.T) {
 	c.await("all words, once", func() bool { return written() == "onetwothree" })
 }
 
-// An actor that has left its agent with the host changes nothing and starts no other agent.
+// An actor whose agent stays with the host changes nothing and starts no other agent.
 func TestHost_leave(t *testing.T) {
 	c := newHostStage(t)
 	c.begin()

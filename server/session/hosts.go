@@ -14,32 +14,30 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// In a cluster a host has one owner, like a session. The server that owns a host owns the sessions
-// whose agents run in it. When that server dies or loses its link, another server on the same
-// machine becomes the owner and adopts the agents.
+// In a cluster a host has an owner, as a session has. The server that owns a host owns the sessions with agents in it. When the owner dies
+// or loses its link, another server on the machine takes the host and adopts the agents.
 
 // HostLeases decides which server of a cluster owns a host.
 type HostLeases interface {
-	// Own makes this server the owner of the host in a data directory, and returns the key of the
-	// host. Each owner has a higher epoch than earlier ones. If any server owns the host, including
-	// this one, Own returns a failure with [api.NotOwner]; if fresh is set, also if the host
-	// already exists.
+	// Own makes this server the owner of the host in a data directory, and returns the key of the host. Each owner has a higher epoch than the
+	// owners before. While a server owns the host, even this one, Own returns a failure with [api.NotOwner]; with fresh also if the host is
+	// known already.
 	Own(ctx context.Context, dir string, fresh bool) (o Ownership, key string, err error)
-	// Known reports whether the host exists; Machine returns the name of its machine.
+	// Known reports whether the host exists. Machine returns the name of its machine.
 	Known(key string) bool
 	Machine(key string) string
+	// On returns the keys of the hosts on a machine.
+	On(machine string) []string
 	// Here returns the data directories of the hosts on this machine, by key.
 	Here() map[string]string
-	// Forget removes a host that has ended, and that this server owns.
+	// Forget removes a host that has ended. This server owns it, or none does.
 	Forget(ctx context.Context, key string) error
 }
 
-// clusterEpoch is added to the epochs of leases, so that they are higher than those of a single
-// server, which counts them in a file.
+// clusterEpoch is added to the epochs of leases: those of a server by itself, which counts in a file, are lower.
 const clusterEpoch = 1 << 32
 
-// maxSeats limits the hosts of one data directory. A server needs a new host after another server
-// has taken its host.
+// maxSeats limits the hosts of one data directory. A server needs another one if its host has been taken over.
 const maxSeats = 16
 
 // seatDir returns the data directory of the n-th host of a server.
@@ -50,8 +48,8 @@ func seatDir(base string, n int) string {
 	return filepath.Join(base, "hosts", strconv.Itoa(n))
 }
 
-// seat makes this server the owner of a host, with a new epoch. fresh requires a host without
-// agents of earlier owners; takeOver handles the others. The caller holds mu.
+// seat makes this server the owner of a host, with a new epoch. A fresh one has no agents of earlier owners: those are taken with
+// takeOver. The caller holds mu.
 func (h *Host) seat(ctx context.Context, fresh bool) error {
 	h.unseat()
 	for n := range maxSeats {
@@ -87,7 +85,7 @@ func (h *Host) unseat() {
 	}
 }
 
-// lose closes the link after the lease was lost. The agents wait for the next owner.
+// lose closes the link after the lease was lost, so that the agents wait for their next owner.
 func (h *Host) lose(owner Ownership) {
 	h.mu.Lock()
 	link := h.link
@@ -111,7 +109,7 @@ func (h *Host) owns(key string) bool {
 	return h.owner != nil && h.key == key && h.link != nil && h.link.Err() == nil
 }
 
-// free releases the lease of a host that has lost its link, and reports whether it did.
+// free releases the lease of a host whose link has ended, and reports whether it did.
 func (h *Host) free() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -122,8 +120,7 @@ func (h *Host) free() bool {
 	return true
 }
 
-// hostTable holds the hosts that this server of a cluster owns, with the agents that were not
-// adopted yet.
+// hostTable has the hosts that this server of a cluster owns, with the agents that were not adopted yet.
 type hostTable struct {
 	s    *Sessions
 	wake chan struct{} // a link has ended
@@ -158,7 +155,7 @@ func (t *hostTable) machine(key string) string {
 	return ""
 }
 
-// look wakes run to search for hosts without an owner.
+// look makes run look for hosts without an owner.
 func (t *hostTable) look() {
 	select {
 	case t.wake <- struct{}{}:
@@ -174,8 +171,8 @@ func (t *hostTable) has(key string) bool {
 	return taken != nil && taken.host.owns(key) || t.s.opts.Host.owns(key)
 }
 
-// take returns the agent that an earlier owner of the session has left in a host, once; nil if
-// there is none. known is false if this server does not reach the host.
+// take returns the agent of a session that an earlier owner has left in a host, once; nil if there is none. known is false if this server
+// does not reach the host.
 func (t *hostTable) take(key, session string) (l *leftAgent, known bool) {
 	if !t.has(key) {
 		return nil, false
@@ -197,7 +194,7 @@ func (t *hostTable) add(h *Host, left map[string]*leftAgent) []string {
 	return slices.Collect(maps.Keys(left))
 }
 
-// cut closes the link to a host. Its agents continue.
+// cut closes the link to a host. Its agents run on.
 func (t *hostTable) cut(key string) {
 	t.mu.Lock()
 	taken := t.all[key]
@@ -220,13 +217,13 @@ func takenBy(taken *takenHost) *Host {
 	return taken.host
 }
 
-// close closes the hosts that other servers have started. Their agents continue.
+// close leaves the hosts of other servers. Their agents run on.
 func (t *hostTable) close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, taken := range t.all {
 		if taken.host != t.s.opts.Host {
-			_ = taken.host.Close() // the agents run without it
+			_ = taken.host.Close() // the agents need nothing
 		}
 	}
 }
@@ -254,8 +251,7 @@ func (t *hostTable) run(every time.Duration) {
 	}
 }
 
-// release releases the hosts without a link. It also gives up other servers' hosts that no longer
-// have agents.
+// release gives up hosts without a link, and ends the ownership of those of other servers that have no agents any more.
 func (t *hostTable) release() {
 	t.s.opts.Host.free()
 	t.mu.Lock()
@@ -274,8 +270,7 @@ func (t *hostTable) release() {
 	}
 }
 
-// finished releases a host of another server that has no agents, and reports whether it did. The
-// host ends by itself.
+// finished leaves a host of another server without agents, which ends by itself. It reports whether it did.
 func (t *hostTable) finished(taken *takenHost) bool {
 	ctx, cancel := context.WithTimeout(t.s.ctx, t.s.opts.CallTimeout)
 	defer cancel()
@@ -290,7 +285,7 @@ func (t *hostTable) finished(taken *takenHost) bool {
 	return true
 }
 
-// takeOver makes this server the owner of a host without an owner, and adopts its agents.
+// takeOver makes this server the owner of a host that has none, and adopts its agents.
 func (t *hostTable) takeOver(ctx context.Context, dir string) {
 	opts := t.s.opts.Host.opts
 	h, err := openHost(ctx, dir, opts, t.s.logger, true)
@@ -298,28 +293,28 @@ func (t *hostTable) takeOver(ctx context.Context, dir string) {
 		return
 	}
 	if err != nil {
-		t.s.logger.Warn("a host without a server was not taken over", "dir", dir, "err", err)
+		t.s.logger.Warn("a host without a server was not taken", "dir", dir, "err", err)
 		return
 	}
 	left, err := h.left(ctx)
 	if err != nil {
-		t.s.logger.Warn("the agents of a host were not taken over", "dir", dir, "err", err)
+		t.s.logger.Warn("the agents of a host were not taken", "dir", dir, "err", err)
 		_ = h.Close() // the next look tries again
 		return
 	}
-	if h.running() == nil { // the host has ended and left no agents
+	if h.running() == nil { // it has ended, and has left nothing
 		err := opts.Leases.Forget(ctx, h.key)
 		t.s.logger.Info("a host has ended", "dir", dir, "err", err)
 		_ = h.Close() // there is no link
 		t.s.wg.Go(func() { t.adopt(ctx, h.key, nil) })
 		return
 	}
-	t.s.logger.Warn("took over a host without a server", "dir", dir, "agents", len(left))
+	t.s.logger.Warn("a host without a server was taken", "dir", dir, "agents", len(left))
 	ids := t.add(h, left)
 	t.s.wg.Go(func() { t.adopt(ctx, h.key, ids) })
 }
 
-// adopt adopts the agents of a host, including those of sessions that wait for the host.
+// adopt adopts the agents of a host, and ends the time without a link of sessions that wait for the host.
 func (t *hostTable) adopt(ctx context.Context, key string, ids []string) {
 	for _, a := range t.s.loaded() {
 		err := a.call(ctx, func() error {
@@ -332,16 +327,24 @@ func (t *hostTable) adopt(ctx context.Context, key string, ids []string) {
 			continue // it has ended
 		}
 	}
+	var mu sync.Mutex
+	unknown := map[string]bool{} // sessions that do not exist, or that have no agent in the host
 	forEach(adopters, ids, func(id string) {
-		if err := t.s.claimBack(ctx, id, key); err != nil && ctx.Err() == nil {
+		err := t.s.claimBack(ctx, id, key)
+		if err == nil || FailureOf(err).Reason == api.SessionExpired {
+			mu.Lock()
+			defer mu.Unlock()
+			unknown[id] = true
+		}
+		if err != nil && ctx.Err() == nil {
 			t.s.logger.Warn("the agent of a session was not adopted", "session", id, "err", err)
 		}
 	})
-	t.drop(ctx, key)
+	t.drop(ctx, key, unknown)
 }
 
-// drop ends the agents of sessions that do not exist.
-func (t *hostTable) drop(ctx context.Context, key string) {
+// drop ends the agents that no session has adopted, of the given sessions and of those that do not exist.
+func (t *hostTable) drop(ctx context.Context, key string, of map[string]bool) {
 	t.mu.Lock()
 	taken := t.all[key]
 	t.mu.Unlock()
@@ -349,8 +352,8 @@ func (t *hostTable) drop(ctx context.Context, key string) {
 		return
 	}
 	for id := range taken.rest(t) {
-		if t.s.Exists(id) {
-			continue // another server owns the session and is asked again with the next link
+		if t.s.Exists(id) && !of[id] {
+			continue // another server has the session; it is asked again with the next link
 		}
 		if l, ok := t.take(key, id); ok && l != nil {
 			taken.host.discard(ctx, l)
@@ -370,13 +373,12 @@ const (
 	hostPoll = time.Second
 	// claimPause is the time between attempts to own a session of a dead server.
 	claimPause = 100 * time.Millisecond
-	// maxClaimTime limits the wait for its lease to expire.
+	// maxClaimTime limits the wait for its lease.
 	maxClaimTime = 2 * time.Minute
 )
 
-// claimBack loads a session whose agent this server reaches, and adopts the agent. It asks the
-// owner of the session to release it. An owner that does not answer loses the session when its
-// lease expires.
+// claimBack loads a session whose agent this server reaches, and adopts the agent. The owner of the session is asked to release it; one
+// that does not answer loses its lease.
 func (s *Sessions) claimBack(ctx context.Context, id, key string) error {
 	ctx, cancel := context.WithTimeout(ctx, maxClaimTime)
 	defer cancel()
@@ -405,7 +407,7 @@ func (s *Sessions) claimBack(ctx context.Context, id, key string) error {
 	}
 }
 
-// exists adds a session to the table that its owner has not announced.
+// exists adds a session to the table that its owner has not told of.
 func (s *Sessions) exists(ctx context.Context, id string) error {
 	if s.Exists(id) {
 		return nil
@@ -418,9 +420,8 @@ func (s *Sessions) exists(ctx context.Context, id string) error {
 	return err
 }
 
-// Yield releases a session so that the server that reaches its agent can own it. It fails if this
-// server reaches the agent too. Without a session it closes the link to a machine that has since
-// joined another server.
+// Yield releases a session for the server that reaches its agent. It fails if this server reaches the agent too. Without a session it closes
+// the link of a machine that has joined another server since.
 func (s *Sessions) Yield(ctx context.Context, id, key string) error {
 	if name, ok := machineOf(key); ok && id == "" {
 		s.opts.Machines.cut(name)
@@ -434,12 +435,12 @@ func (s *Sessions) Yield(ctx context.Context, id, key string) error {
 	}
 	s.mu.Unlock()
 	if a == nil {
-		return nil // it has no owner here, or is being loaded: the caller retries
+		return nil // it is not owned, or is being loaded: the caller tries again
 	}
 	return a.call(ctx, func() error {
 		switch {
 		case a.hostKey() != key:
-			return Conflict("the session has no agent in that host")
+			return Fail(api.SessionExpired, "the session has no agent in that host")
 		case s.reaches(key) && !a.lostLink():
 			return Conflict("this server reaches the agent of the session")
 		}
@@ -447,6 +448,48 @@ func (s *Sessions) Yield(ctx context.Context, id, key string) error {
 		a.yield()
 		return nil
 	})
+}
+
+// ForgetMachine removes the hosts of a machine that no server owns, because the machine is gone, and returns their
+// number. The sessions with agents there continue on other machines. It fails if servers own all hosts of the machine.
+func (s *Sessions) ForgetMachine(ctx context.Context, name string) (forgotten int, err error) {
+	leases := s.hosts.leases()
+	if leases == nil {
+		return 0, Fail(api.Unsupported, "this server is not part of a cluster with hosts")
+	}
+	keys := leases.On(name)
+	if len(keys) == 0 {
+		return 0, Invalid("no host of the cluster is on a machine %q", name)
+	}
+	owner := ""
+	for _, key := range keys {
+		node, err := s.opts.Owners.Owner(ctx, key)
+		if err == nil && node == "" {
+			forgotten++
+			if err = leases.Forget(ctx, key); err == nil {
+				s.hosts.adopt(ctx, key, nil) // other servers notice it with the next tick
+			}
+		}
+		if err != nil {
+			return 0, err
+		}
+		owner = node
+	}
+	if forgotten == 0 {
+		return 0, Conflict("server %q reaches the agents on machine %q", owner, name)
+	}
+	return forgotten, nil
+}
+
+// watchGone ends the time without a link of a session whose host was removed.
+func (a *actor) watchGone() {
+	leases := a.srv.hosts.leases()
+	if !a.away || a.machine() != "" || leases == nil || leases.Known(a.core.HostIn) {
+		return
+	}
+	ctx, cancel := a.bounded()
+	defer cancel()
+	a.back(ctx)
 }
 
 // cut closes the link to a host or a machine.
@@ -484,7 +527,7 @@ func (s *Sessions) elsewhere(ctx context.Context, a *actor) error {
 	if node != "" && node != s.opts.Owners.Node() {
 		return &ElsewhereFailure{FailureOf(errNotOwner()), node}
 	}
-	if t := s.hosts; t.leases() != nil && t.leases().Here()[key] != "" { // this server or another one on this machine takes the host
+	if t := s.hosts; t.leases() != nil && t.leases().Here()[key] != "" { // this server or another one here takes it
 		t.look()
 		return errNotOwner()
 	}

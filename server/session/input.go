@@ -13,8 +13,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// release allows held inputs to run. Inputs whose fate is unknown stay, because they may have run
-// already: a person decides for each of them.
+// release allows held inputs to run. Those of unknown fate stay: a person has to decide for each
+// whether it ran already.
 func (c *core) release() draft {
 	f := &facts{}
 	for _, in := range c.Inputs {
@@ -103,7 +103,7 @@ func (in input) text() string {
 	return text
 }
 
-// startOf returns a JSON string, cut to about n bytes if it is longer.
+// startOf returns a JSON string, or of one with more than n bytes its start as one.
 func startOf(text event.JSON, n int) event.JSON {
 	if len(text) <= n {
 		return text
@@ -181,13 +181,13 @@ func (c *core) queueItems() []event.QueueItem {
 	return items
 }
 
-// queueEvent returns an event with the changes of the queue since the last one for viewers. It
-// contains the whole queue if no part of the queue is unchanged.
+// queueEvent returns the change of the queue since the last event for viewers. The whole queue is
+// sent if no part of it is unchanged.
 func (c *core) queueEvent() event.Event {
 	u := &event.QueueUpdated{Header: c.header("")}
 	told, now := c.told, c.queue()
 	c.told = now
-	var ids, follows []string // the ids in the queue, and their order if viewers only apply the items
+	var ids, follows []string // ids of the queue, and as the items alone leave it
 	added := map[string]bool{}
 	known := byID(told)
 	for _, in := range now {
@@ -233,18 +233,18 @@ func byID(all []input) map[string]input {
 	return m
 }
 
-// knowQueue records the queue of a conversation as the queue that viewers have.
+// knowQueue stores the queue of a conversation as the queue that viewers know.
 func (c *core) knowQueue(items []event.QueueItem) {
 	known := byID(c.Inputs)
 	c.told = nil
 	for _, item := range items {
-		in := known[item.ID] // the conversation has the same content of an input as the log
+		in := known[item.ID] // the log has no other content of an input than the conversation
 		in.ID, in.Priority, in.Status = item.ID, item.Priority, cmp.Or(inputStatus(item.Status), inputQueued)
 		c.told = append(c.told, in)
 	}
 }
 
-// unknown returns the facts without the contents of inputs that the core already has.
+// unknown returns facts without the contents of inputs that the core has.
 func (c *core) unknown(f *facts) *facts {
 	return f.without(func(in input) bool {
 		old, ok := c.input(in.ID)
@@ -252,8 +252,7 @@ func (c *core) unknown(f *facts) *facts {
 	})
 }
 
-// beside returns the facts for a record with this event, without the contents of inputs that are in
-// the event.
+// beside returns facts without the contents of inputs that an event has.
 func (f *facts) beside(ev event.Event) *facts {
 	items := itemsOf(ev)
 	return f.without(func(in input) bool {
@@ -276,7 +275,7 @@ func (f *facts) without(content func(input) bool) *facts {
 	return &g
 }
 
-// complete adds the contents that are in the event to the inputs. It is the inverse of beside.
+// complete adds the contents that an event has of the inputs: the inverse of beside.
 func (f *facts) complete(ev event.Event) {
 	if f == nil {
 		return
@@ -290,7 +289,7 @@ func (f *facts) complete(ev event.Event) {
 	}
 }
 
-// itemsOf returns the queue items in an event.
+// itemsOf returns the items that an event about the queue has.
 func itemsOf(ev event.Event) []event.QueueItem {
 	switch ev := ev.(type) {
 	case *event.QueueChanged:
@@ -401,7 +400,7 @@ func (c *core) first(in input) draft {
 	return c.queueDraft(&facts{Inputs: []input{in}, Order: order})
 }
 
-// urgent returns the queued input that should become part of the running turn.
+// urgent returns the input that is to become part of the running turn.
 func (c *core) urgent() (input, bool) {
 	i := slices.IndexFunc(c.Inputs, func(in input) bool { return in.Status == inputQueued && in.Priority == priorityNow })
 	if i < 0 || !c.State.busy() {

@@ -10,12 +10,11 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// largeMessage is the length in bytes from which the content of an input is not copied into its
-// messages.
+// largeMessage is the length from which the content of an input is not copied into its messages.
 const largeMessage = ringBytes
 
-// large returns the record of an event whose input has a large text. The record shares the text
-// with the event. Viewers read such a message from the log.
+// large returns the record of an event about an input with a large text, which shares the text with the event.
+// Viewers read such a message from the log.
 func (j *journal) large(now, head string, ev event.Event) (record, bool) {
 	short, text, ok := shortened(ev)
 	if !ok {
@@ -30,7 +29,7 @@ func (j *journal) large(now, head string, ev event.Event) (record, bool) {
 	}
 	start, end, found := bytes.Cut(lines[0], []byte(placeholder))
 	if !found || bytes.Contains(end, []byte(placeholder)) {
-		return record{}, false // the text of the event equals the placeholder
+		return record{}, false // the event has the text of the placeholder
 	}
 	return record{Time: now, line: start, middle: text, end: bytes.Clone(end), brief: bytes.Clone(lines[0][len(head):])}, true
 }
@@ -44,8 +43,7 @@ func (j *journal) quoted(ev *event.UserMessage) event.JSON {
 	return event.Quote(text)
 }
 
-// quotes reports whether a JSON string is the encoding of a text, in the server's form. It copies
-// neither.
+// quotes reports whether a JSON string is that of a text, in the server's form. It copies neither.
 func quotes(quoted event.JSON, text string) bool {
 	rest, ok := strings.CutPrefix(string(quoted), `"`)
 	for part := range jsonwire.Quoted(text) {
@@ -57,12 +55,12 @@ func quotes(quoted event.JSON, text string) bool {
 	return ok && rest == `"`
 }
 
-// piecesLog is a log that accepts an event in pieces.
+// piecesLog is a log that takes events in pieces.
 type piecesLog interface {
 	AppendPieces(ctx context.Context, expected uint64, events ...[][]byte) (uint64, error)
 }
 
-// appendPieces appends records to a log, and joins the pieces if the log does not accept them.
+// appendPieces appends records to a log, joined for one that does not take pieces.
 func appendPieces(ctx context.Context, log Log, expected uint64, records [][][]byte) (uint64, error) {
 	whole := func(pieces [][]byte) bool { return len(pieces) == 1 }
 	if l, ok := log.(piecesLog); ok && slices.ContainsFunc(records, func(pieces [][]byte) bool { return !whole(pieces) }) {
@@ -77,11 +75,10 @@ func appendPieces(ctx context.Context, log Log, expected uint64, records [][][]b
 	return log.Append(ctx, expected, events...)
 }
 
-// placeholder is the JSON string that replaces a large one.
+// placeholder is a JSON string for a large one.
 const placeholder = `"\u001aparley large text\u001a"`
 
-// shortened replaces the only text of an event by a placeholder if it is large. It returns the
-// event, and the text as JSON.
+// shortened returns an event with a placeholder for its only text, if that is large, and the text as JSON.
 func shortened(ev event.Event) (short event.Event, text event.JSON, ok bool) {
 	switch ev := ev.(type) {
 	case *event.UserMessage:

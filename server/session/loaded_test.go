@@ -16,8 +16,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/budget"
 )
 
-// After a load, in whatever state the log leaves a session, its queue is held, its requests have
-// expired, and no agent is started.
+// Whatever the state of a session is in the log, after a load its queue is held, its requests have expired, and no agent is started.
 func TestRecovered_held(t *testing.T) {
 	for _, state := range []State{Starting, Idle, Running, RequiresAction, Interrupted, Draining, Failed, Ended} {
 		for _, inflight := range []bool{false, true} {
@@ -65,8 +64,7 @@ func TestRecovered_held(t *testing.T) {
 	}
 }
 
-// An actor is unloaded if nothing needs it. An agent, unwritten records, a wait for a rate limit or
-// a budget, and a viewer each keep it in memory.
+// An actor is unloaded if nothing needs it: not while it has an agent, records that are not written, a rate limit or budget to wait for, or a viewer.
 func TestUnload(t *testing.T) {
 	later := Timestamp(time.Now().Add(time.Hour))
 	for name, tt := range map[string]struct {
@@ -111,12 +109,12 @@ func TestUnload(t *testing.T) {
 	}
 }
 
-// A start reads a session if its list entry may be outdated: its log has grown, viewers saw text
-// that the log may lack, events were lost, or its provider no longer exists. Otherwise it does not.
+// A start reads a session again if its remembered entry may not be all: its log has grown, viewers saw text that the log may lack, events were
+// lost, or its provider is gone. Otherwise it does not.
 func TestRecover_remembered(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change func(t *testing.T, id string, o *Options, st *endedStore)
-		want   string // of the start; "" for none
+		want   string // a record of the start, or "" for none
 	}{
 		"as it was": {func(*testing.T, string, *Options, *endedStore) {}, ""},
 		"text that viewers saw": {func(t *testing.T, id string, o *Options, st *endedStore) {
@@ -199,7 +197,7 @@ func TestRecover_remembered(t *testing.T) {
 	})
 }
 
-// unreadStore is a store whose logs must not be read.
+// unreadStore is a store with a log that is not to be read.
 type unreadStore struct {
 	*endedStore
 	id string
@@ -252,8 +250,8 @@ type holedStore struct {
 
 func (s *holedStore) Log(string) Log { return s.log }
 
-// An event that cannot be read is an error in a complete log and before a loss. After a loss it is
-// skipped. All other events are folded, and the numbers continue after the last one.
+// An event that cannot be read is an error in a whole log and before a loss, and is left out behind a loss. All others are folded, and the
+// numbers go on after the last.
 func TestReadAround(t *testing.T) {
 	for name, tt := range map[string]struct {
 		lost   []eventlog.Damage

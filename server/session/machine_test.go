@@ -21,7 +21,7 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// catPolicy is the policy of a machine on which agents repeat their lines.
+// catPolicy is the policy of a machine whose agents repeat their lines.
 type catPolicy struct{ refuse error }
 
 func (p catPolicy) Start(_ context.Context, l host.Launch, start func(spawn.Command) error) error {
@@ -33,7 +33,7 @@ func (p catPolicy) Start(_ context.Context, l host.Launch, start func(spawn.Comm
 
 func (catPolicy) Line(_ string, line []byte) ([]byte, error) { return line, nil }
 
-// machineStage runs servers, one after another, with a machine that joins them.
+// machineStage is servers, one after another, with a machine that joins them.
 type machineStage struct {
 	*hostStage
 	machines *Machines
@@ -42,7 +42,7 @@ type machineStage struct {
 	served   chan struct{} // closed when that connection has ended at the server
 }
 
-// newMachineStage runs the host of machine m1 and the first server, and joins them.
+// newMachineStage runs the host of the machine m1, and the first server, which it has joined.
 func newMachineStage(t *testing.T) *machineStage {
 	t.Helper()
 	c := &machineStage{hostStage: newHostOnly(t)}
@@ -141,7 +141,7 @@ func (c *machineStage) isAway(want bool) {
 	})
 }
 
-// beginThere creates a session on the machine and begins a turn.
+// beginThere creates the session on the machine and begins a turn.
 func (c *machineStage) beginThere() {
 	c.Helper()
 	if err := c.server.Create(c.Context(), c.id, Opened{Params: api.ConnectParams{CWD: "/d", Machine: "m1"}}); err != nil {
@@ -154,7 +154,7 @@ func (c *machineStage) beginThere() {
 	c.has("the prompt", `"status":"delivered"`)
 }
 
-// end ends the turn and checks that no event was lost or duplicated.
+// end ends the turn and checks that nothing was lost or doubled.
 func (c *machineStage) end(texts ...string) {
 	c.Helper()
 	if _, err := Of[Agents](c.server).Interrupt(c.Context(), api.SessionRef{SessionID: c.id}); err != nil {
@@ -168,8 +168,7 @@ func (c *machineStage) end(texts ...string) {
 	}
 }
 
-// A link that breaks during a turn loses and duplicates no event: the agent continues, and so does
-// the session when the machine is back.
+// A cut of the link in mid turn loses and doubles nothing: the agent runs on, and the session continues when the machine is back.
 func TestMachine_cut(t *testing.T) {
 	for name, prepare := range map[string]func(c *machineStage){
 		"the same server": func(c *machineStage) { c.cut() },
@@ -252,8 +251,7 @@ func TestMachine_away(t *testing.T) {
 	}
 }
 
-// If the agent of a session has ended while its machine was away, the session is interrupted. An
-// agent without a session is ended.
+// An agent that is gone when its machine is back was interrupted. An agent of no session is ended.
 func TestMachine_agentGone(t *testing.T) {
 	c := newMachineStage(t)
 	c.beginThere()
@@ -279,7 +277,7 @@ func TestMachine_agentGone(t *testing.T) {
 	if err := p.Forget(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // the older one is not offered
+	for range 2 { // the older one is not even offered
 		if _, err := h.running().SpawnAgent(t.Context(), spawn.Command{Path: "/bin/cat", Dir: "/"}, host.AgentOptions{Key: "claude/" + Prefix + "nobody"}); err != nil {
 			t.Fatal(err)
 		}
@@ -300,8 +298,7 @@ func TestMachine_agentGone(t *testing.T) {
 	})
 }
 
-// If a machine refuses to start an agent, the caller gets the reason. A name belongs to the token
-// that used it first.
+// A machine that refuses to start an agent gives the reason, and a name belongs to the token that used it first.
 func TestMachine_refuses(t *testing.T) {
 	c := newMachineStage(t)
 	c.link.Close()
@@ -330,7 +327,7 @@ func TestMachine_refuses(t *testing.T) {
 	}
 }
 
-// If a call notices the end of the link before the loop, the agent stays with the machine.
+// If a call detects the end of the link before the loop does, the agent stays with the machine.
 func TestMachine_unnoticed(t *testing.T) {
 	c := newMachineStage(t)
 	c.beginThere()
@@ -405,7 +402,7 @@ func TestMachines_noLink(t *testing.T) {
 	valid := host.Registration{Version: host.Version, Name: "m1"}
 	for name, tt := range map[string]struct {
 		epochs string
-		before func(t *testing.T, conn net.Conn) // after it the machine disconnects
+		before func(t *testing.T, conn net.Conn) // after it the machine hangs up
 	}{
 		"no registration": {dir, func(t *testing.T, conn net.Conn) {}},
 		"refused": {dir, func(t *testing.T, conn net.Conn) {
@@ -452,7 +449,7 @@ func TestMachines_noLink(t *testing.T) {
 	}
 }
 
-// Ending an agent that an earlier server has left returns the error of the first step that fails.
+// Ending an agent that was left behind returns the error of the first failed step.
 func TestLeftAgent_end(t *testing.T) {
 	c := newHostStage(t)
 	c.begin()

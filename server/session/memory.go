@@ -49,6 +49,9 @@ func (c *core) spoken(conv *event.Conversation) bool {
 // resume starts an agent that continues a session. If the agent has never written the session, it
 // starts a new one: the session has no messages yet.
 func (l *life) resume(ctx context.Context, id string, spoken bool, opts agent.Options) (agent.Session, error) {
+	if err := l.fetch(ctx, id, opts); err != nil {
+		return nil, err
+	}
 	err := agent.ErrUnsupported
 	var session agent.Session
 	if r, ok := l.provider.(agent.Resumer); ok {

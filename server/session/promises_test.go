@@ -49,8 +49,7 @@ func TestHeld_end(t *testing.T) {
 	}
 }
 
-// TestStart_abandoned checks that an agent that starts after the end of its session is closed, and
-// that its slot is released.
+// TestStart_abandoned checks that an agent that has started after the end of its session is closed, and that its place is free again.
 func TestStart_abandoned(t *testing.T) {
 	c := newStage(t, Opened{})
 	starting, started := make(chan struct{}), make(chan struct{})
@@ -88,8 +87,7 @@ func (p lateProvider) Open(context.Context, agent.Options) (agent.Session, error
 	return p.late, nil
 }
 
-// TestLost_listed checks that the list shows immediately that another server has taken over a
-// session, and that this server no longer writes.
+// TestLost_listed checks that a session that another server has taken over is listed so at once, and writes nothing any more.
 func TestLost_listed(t *testing.T) {
 	c := newStage(t, Opened{})
 	c.connect()
@@ -112,8 +110,7 @@ func TestLost_listed(t *testing.T) {
 	}
 }
 
-// TestLearn checks which list entries of other servers are accepted: newer ones, of sessions that
-// this server does not have in memory.
+// TestLearn checks which list entries of other servers count: newer ones, of sessions that this server has not in memory.
 func TestLearn(t *testing.T) {
 	s, _ := memSessions(t)
 	entryOf := func(id, title string, seq uint64) []byte {
@@ -157,8 +154,7 @@ func TestLearn(t *testing.T) {
 	delete(s.entries, "s-x")
 }
 
-// TestJoined checks that consecutive deltas of one block are joined to one message with the
-// position of the last, and that no other messages are joined.
+// TestJoined checks that consecutive deltas of one block are one message with the place of the last, and that no other messages are joined.
 func TestJoined(t *testing.T) {
 	h := event.Header{MessageID: "m", Provider: "p"}
 	encoder := event.NewEncoder("00000000", 0, event.CapabilityOutputDelta)
@@ -221,8 +217,7 @@ func TestEncode_large(t *testing.T) {
 	}
 }
 
-// TestSeen_messages checks that a line is recognized by each uuid under which a conversation can
-// contain it.
+// TestSeen_messages checks that a line is known by each of the places in which a conversation can have it.
 func TestSeen_messages(t *testing.T) {
 	conv := &event.Conversation{
 		Turns: []*event.Turn{{}, {Start: &event.TurnStart{PromptID: "turn"}}},
@@ -341,8 +336,7 @@ func TestWatchStall(t *testing.T) {
 	})
 }
 
-// TestTitle_prompt checks that a session gets its title from the prompt if its agent makes no
-// titles.
+// TestTitle_prompt checks that a session of an agent that makes no titles has that of its prompt, named so.
 func TestTitle_prompt(t *testing.T) {
 	c := newStage(t, Opened{})
 	c.puppets.bare = true
@@ -362,8 +356,7 @@ func TestTitle_prompt(t *testing.T) {
 	})
 }
 
-// TestWatchAfter checks the positions at which a viewer of a turn can start, and that a refused
-// viewer does not keep the session in use.
+// TestWatchAfter checks where a viewer of a turn can start, and that a refused one leaves no use of the session.
 func TestWatchAfter(t *testing.T) {
 	c := newStage(t, Opened{})
 	c.connect()
@@ -424,8 +417,7 @@ func TestWatchAfter(t *testing.T) {
 	}
 }
 
-// TestFailureOf checks the reason of every named error, and that the text of an unknown error is
-// not sent to clients.
+// TestFailureOf checks the reason of every named error, and that the text of an unknown one stays on the server.
 func TestFailureOf(t *testing.T) {
 	for _, r := range reasons {
 		if f := FailureOf(fmt.Errorf("secret: %w", r.err)); f.Reason != r.reason || !strings.Contains(f.Message, "secret") {

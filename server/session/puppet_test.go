@@ -31,8 +31,8 @@ func asText(v any) string {
 	return string(data)
 }
 
-// puppet is an agent with every optional feature. It records each call, and returns distinct
-// values, or the error that the test has set.
+// puppet is an agent with every optional feature. Each call is recorded, and returns values that occur nowhere else or the error of
+// the test.
 type puppet struct{ bare }
 
 // bare is an agent without optional features.
@@ -155,7 +155,7 @@ func (b bare) Answer(ctx context.Context, id string, a agent.Answer) error {
 const notOpen = "not open"
 
 func (b bare) Close() error {
-	defer b.once.Do(func() { close(b.closed) }) // last, so that a waiter finds the record
+	defer b.once.Do(func() { close(b.closed) }) // after the record: whoever sees the end finds it
 	return b.called("Close")
 }
 
@@ -312,6 +312,16 @@ func (p *puppets) Delivered(context.Context, string, string) (agent.Delivery, er
 	return agent.NotDelivered, p.calls.called("Delivered")
 }
 
+func (p *puppets) Mirror(_ context.Context, id, dir string) error {
+	err := p.calls.called("Mirror ", id, dir)
+	p.calls.pass("Mirror")
+	return err
+}
+
+func (p *puppets) Fetch(_ context.Context, id, dir string) error {
+	return p.calls.called("Fetch ", id, dir)
+}
+
 func (p *puppets) Follow(ctx context.Context, id string) iter.Seq2[event.Event, error] {
 	_ = p.calls.called("Follow ", id)
 	return func(yield func(event.Event, error) bool) {
@@ -334,7 +344,7 @@ func (p *puppets) Follow(ctx context.Context, id string) iter.Seq2[event.Event, 
 
 func (p *puppets) History() agent.History { return puppetHistory{p: p} }
 
-// puppetHistory is the history of every puppet.
+// puppetHistory has the past of every agent.
 type puppetHistory struct {
 	agent.History
 	p *puppets
@@ -521,7 +531,7 @@ func emptyStage(t *testing.T) *stage {
 	return c
 }
 
-// state returns the contents of the log and the core as text.
+// state returns what the log and the core have, as text.
 func (c *stage) state() string {
 	c.Helper()
 	var text string
@@ -581,7 +591,7 @@ func (c *stage) connect() *puppet {
 // turn begins a turn and waits until the agent has confirmed its prompt.
 func (c *stage) turn(text string) (id string) {
 	c.Helper()
-	r, err := c.Query(context.Background(), c.id, "", event.Quote(text), "now", "by") // also if prompts are held
+	r, err := c.Query(context.Background(), c.id, "", event.Quote(text), "now", "by") // also behind held prompts
 	if err != nil {
 		c.Fatal(err)
 	}

@@ -127,10 +127,9 @@ func TestQueue_changes(t *testing.T) {
 	}
 }
 
-// TestQueue_complete checks that a viewer without support for changes gets complete queues: one for
-// every change if it is live or starts at the beginning of the log, and only the current queue at
-// other positions.
-func TestQueue_complete(t *testing.T) {
+// TestQueue_whole checks that a viewer without support for changes gets complete queues: one for every change if it is
+// live or starts at the beginning of the log, and only the current queue from any other position.
+func TestQueue_whole(t *testing.T) {
 	for seed := range uint64(short.Count(2, 5, 50)) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		a, log, _ := queueActor(t)
@@ -370,8 +369,7 @@ func TestQueue_lost(t *testing.T) {
 // mustJSON returns a text as the content of an input.
 func mustJSON(text string) event.JSON { return event.Quote(text) }
 
-// A prompt that SendNow sends during a turn reaches the agent at once, before the waiting ones, as
-// part of the turn.
+// A prompt that is sent now during a turn reaches the agent at once, before those that wait, and as part of the turn.
 func TestSendNow_busy(t *testing.T) {
 	c := newStage(t, Opened{Params: api.ConnectParams{CWD: "/d"}})
 	p := c.connect()
@@ -401,7 +399,7 @@ func TestSendNow_busy(t *testing.T) {
 	}
 }
 
-// A prompt for the running turn waits while another one is being sent, and then joins the turn.
+// A prompt for the running turn waits while another one is being sent, and then becomes part of the turn.
 func TestNow_sending(t *testing.T) {
 	for name, send := range map[string]func(c *stage) error{
 		"query": func(c *stage) error {
@@ -465,9 +463,8 @@ func TestEnd_again(t *testing.T) {
 	}
 }
 
-// A request of a person is neither stored nor effective while earlier events of the agent cannot be
-// stored.
-func TestCommit_afterAgentEvents(t *testing.T) {
+// A request of a person is not stored, and not in effect, while what the agent has done before cannot be.
+func TestCommit_behind(t *testing.T) {
 	c := newStage(t, Opened{Params: api.ConnectParams{CWD: "/d"}})
 	p := c.connect()
 	c.turn("work")

@@ -18,15 +18,13 @@ type countedContext struct {
 
 func (c *countedContext) Done() <-chan struct{} { return c.done }
 
-// AfterFunc is called by package context for each context that depends on c. The returned function
-// is called when that context ends.
+// AfterFunc is called by package context for each context that depends on c. The result is called when that one ends.
 func (c *countedContext) AfterFunc(func()) (stop func() bool) {
 	c.children.Add(1)
 	return func() bool { c.children.Add(-1); return true }
 }
 
-// TestRead_fails checks that reading a session fails without leaking a context, whichever step
-// fails.
+// TestRead_fails checks that a session that cannot be read leaves no context behind, whatever fails.
 func TestRead_fails(t *testing.T) {
 	broken := errors.New("broken")
 	record, err := record{Time: "t", Msg: []byte(`{"type":"session_state","state":"idle"}`)}.encode()

@@ -9,22 +9,18 @@ import (
 	"github.com/seed7221b0f9/parley/host"
 )
 
-// A host closes the connection of a server that does not read for minutes, such as one that was
-// stopped with SIGSTOP, and its agents continue. The server connects again and adopts them. If the
-// host has died, the server reads their last output from its files, and the sessions are
-// interrupted.
+// A host drops a server that does not read for minutes, such as one that was stopped with SIGSTOP, and its agents run on. The server connects
+// again and adopts them. If the host has died, what they wrote last is read from its files, and the sessions are interrupted.
 
 const (
-	// relinkFirst is the wait after the first failed attempt to connect again; relinkMost is the
-	// longest wait.
+	// relinkFirst is the wait after the first failed attempt to connect again, relinkMost the longest one.
 	relinkFirst = 100 * time.Millisecond
 	relinkMost  = 5 * time.Second
-	// relinkTime limits one attempt, including the start of a host.
+	// relinkTime limits one attempt, with the start of a host.
 	relinkTime = time.Minute
 )
 
-// keepHost replaces a lost link to the host, until ctx ends, the host is closed, or another server
-// owns it.
+// keepHost replaces a link to the host that has ended, until ctx ends, the host is closed, or another server owns it.
 func (s *Sessions) keepHost(ctx context.Context) {
 	h := s.opts.Host
 	for h.awaitLost(ctx) {
@@ -60,12 +56,12 @@ func (s *Sessions) hostBack(ctx context.Context, relinks int) {
 			s.logger.Warn("the agent of a session was not taken over", "session", id, "err", err)
 		}
 	})
-	for _, l := range s.opts.Host.takeRest(relinks) { // their sessions have since ended them
+	for _, l := range s.opts.Host.takeRest(relinks) { // of sessions that have ended their agents meanwhile
 		s.opts.Host.discard(ctx, l)
 	}
 }
 
-// watch makes relink the only function that replaces a lost link.
+// watch makes relink the only one to replace a link that has ended.
 func (h *Host) watch() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -98,8 +94,8 @@ func (h *Host) awaitLost(ctx context.Context) bool {
 	}
 }
 
-// relink connects to the host again, and lists its agents for takeBack. If the host has died, it
-// reads them from its files. It returns the number of links so far.
+// relink connects to the host again, and lists its agents for takeBack. If the host has died, they come from its files. It returns how
+// often this was done.
 func (h *Host) relink(ctx context.Context) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, relinkTime)
 	defer cancel()
@@ -122,8 +118,7 @@ func (h *Host) relink(ctx context.Context) (int, error) {
 		}
 		return 0, err
 	}
-	// Set both together, so that no agent is started over the link before the list is complete: the
-	// list contains only agents to adopt.
+	// Nobody starts an agent over the link before its agents are listed: the list has only those to take back.
 	h.link, h.back = link, left
 	h.relinks++
 	h.change()
@@ -157,8 +152,7 @@ func (h *Host) dialNext(ctx context.Context) (*host.Link, error) {
 	return host.Dial(ctx, h.dir, epoch)
 }
 
-// takeBack returns the agent of a session that relink has found, once; nil if there is none. known
-// is false if the host is unreachable.
+// takeBack returns the agent of a session that relink has found, once; nil if there is none. known is false while the host is unreachable.
 func (h *Host) takeBack(session string) (l *leftAgent, known bool) {
 	if h == nil {
 		return nil, true
@@ -173,7 +167,7 @@ func (h *Host) takeBack(session string) (l *leftAgent, known bool) {
 	return l, true
 }
 
-// takeRest returns the agents that no session has taken, or nil if there is a newer link.
+// takeRest returns the agents that no session has taken back, unless there is a later link.
 func (h *Host) takeRest(relinks int) (rest []*leftAgent) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

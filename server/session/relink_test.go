@@ -12,7 +12,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// cut closes the link to the host as a host closes it, and waits until the agent is adopted again.
+// cut ends the link to the host, as a host does that drops a server, and waits until the agent is adopted again.
 func (c *hostStage) cut() {
 	c.Helper()
 	c.puppets.calls.take()
@@ -22,8 +22,7 @@ func (c *hostStage) cut() {
 	c.await("the agent is adopted again", func() bool { return c.puppets.calls.got("Adopt agent-1") })
 }
 
-// A server that the host has disconnected connects again and gets every event once: the turn, its
-// open request and later prompts are not affected.
+// A server whose host has dropped it connects again and has every event once: a turn, its open request and later prompts do not notice.
 func TestHost_relink(t *testing.T) {
 	c := newHostStage(t)
 	c.begin()
@@ -84,8 +83,7 @@ func TestHost_relinkAnswer(t *testing.T) {
 	c.await("the agent is adopted", func() bool { return c.puppets.calls.got("Adopt agent-1") })
 }
 
-// An agent that is being started when the link is lost is started over the next link, and not
-// listed as left.
+// An agent that starts while the link is lost starts over the next one, and is not taken for one that is left.
 func TestHost_relinkStart(t *testing.T) {
 	c := newHostStage(t)
 	c.begin()
@@ -150,8 +148,8 @@ func TestHost_relinkStop(t *testing.T) {
 	})
 }
 
-// A server that another server has replaced as owner of the host adopts nothing: its sessions keep
-// their state, and calls to their agents fail.
+// A server that another one has replaced as owner of the host takes nothing back: its sessions keep their state, and calls to their agents
+// fail.
 func TestHost_relinkFenced(t *testing.T) {
 	c := newHostStage(t)
 	c.begin()

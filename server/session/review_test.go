@@ -101,15 +101,14 @@ func TestCommentPlaced(t *testing.T) {
 	}
 }
 
-// TestReviews_change checks the effect of each change on a comment in each state, that a refused
-// change has no effect, and that the log contains all changes.
+// TestReviews_change checks what each change does to a comment in each state, that a refused one does nothing, and that all is in the log.
 func TestReviews_change(t *testing.T) {
 	long := strings.Repeat("x", maxCommentText+1)
 	for _, state := range []string{commentOpen, commentSent, commentResolved} {
 		for name, tt := range map[string]struct {
 			update        api.ReviewUpdateParams
-			text, is, by  string // the comment afterwards
-			turn          bool   // the number of its turn stays
+			text, is, by  string // of the comment afterwards
+			turn          bool   // it keeps its turn
 			refused, open api.Reason
 		}{
 			"nothing":        {text: "Why?", is: state, by: "old", turn: true},

@@ -46,8 +46,7 @@ func (s Details) Search(ctx context.Context, p api.SessionSearchParams) (api.Ses
 	return result, nil
 }
 
-// look calls f with a session and then unloads it if it was not in memory before, because a search
-// reads all sessions.
+// look calls f with a session. One that is not in memory is unloaded again, because a search looks at all of them.
 func (s Details) look(ctx context.Context, e Info, f func(a *actor)) error {
 	a, release, err := s.watched(ctx, e.SessionID)
 	if err != nil {
@@ -56,12 +55,12 @@ func (s Details) look(ctx context.Context, e Info, f func(a *actor)) error {
 	err = a.call(ctx, func() error { f(a); return nil })
 	release()
 	if !e.Loaded {
-		_ = a.call(ctx, func() error { a.unload(); return nil }) // fails only if the actor has ended
+		_ = a.call(ctx, func() error { a.unload(); return nil }) // one that has ended is not in memory
 	}
 	return err
 }
 
-// findText counts the messages that contain a text in lower case, and records the last one.
+// findText counts the messages that contain a lower-case text, and records the last of them.
 func findText(conv *event.Conversation, query string, hit *api.SessionHit) {
 	for _, thread := range conv.Threads {
 		for _, item := range thread.Items {
@@ -100,7 +99,7 @@ func around(text, query string) (string, bool) {
 		return "", false
 	}
 	if len(lower) != len(text) {
-		text = lower // changing the case can change the length
+		text = lower // some letters change their length with their case
 	}
 	from := max(0, at-excerptBefore)
 	to := min(len(text), max(from+excerptAll, at+len(query)))

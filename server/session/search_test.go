@@ -13,8 +13,7 @@ import (
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
-// TestSearch checks which messages match, which one the result names, and that the pages contain
-// every session once.
+// TestSearch checks which messages match, which one is named, and that the pages together have every session once.
 func TestSearch(t *testing.T) {
 	said := func(uuid, text string) *event.UserMessage {
 		return &event.UserMessage{Header: event.Header{UUID: uuid}, IsPrompt: true, Blocks: []event.Content{event.TextContent(text)}}
@@ -150,8 +149,8 @@ func TestMessageName(t *testing.T) {
 	}
 }
 
-// TestImport checks the import of an agent's session: all messages in order, without deltas, in
-// writes of limited size, and only from an agent with a history.
+// TestImport checks that a new session has the past of the agent's session: all messages in order, without deltas, in writes of a limited
+// size, and only of an agent that keeps it.
 func TestImport(t *testing.T) {
 	c := emptyStage(t)
 	const many = 2*maxBatch + 3

@@ -23,10 +23,9 @@ func (c *counted) Used(acc budget.Account, u agent.Used) budget.Row {
 	return budget.Row{Account: acc}
 }
 
-// TestSpending_once checks that every token is counted once. If an agent reports each answer, its
-// turns are not counted; if it reports only turns, each report counts as the difference from the
-// one before. An answer that is reported before an event counts before it, even if the loop is
-// late.
+// TestSpending_once checks that every token is counted once: an agent's reports for each answer
+// instead of the events of its turns, and of those the part that was not in an earlier one. An
+// answer reported before the event counts first, even if the loop has not taken it yet.
 func TestSpending_once(t *testing.T) {
 	type step func(p *spending)
 	told := func(n int64) step {
@@ -67,7 +66,7 @@ func TestSpending_once(t *testing.T) {
 			s.opts.Accounts = accounts
 			a := s.newActor(Prefix+"spend", "e")
 			defer a.cancel()
-			for _, step := range append(c.steps, taken) { // the loop takes the remaining reports
+			for _, step := range append(c.steps, taken) { // the loop takes the rest
 				step(a.spending)
 			}
 			if !slices.Equal(accounts.tokens, c.want) {
@@ -77,7 +76,7 @@ func TestSpending_once(t *testing.T) {
 	}
 }
 
-// interrupted is an agent that counts interrupts.
+// interrupted is an agent that counts its interrupts.
 type interrupted struct {
 	agent.Session
 	n    int
@@ -223,7 +222,7 @@ func TestSpending_reserves(t *testing.T) {
 			for range 3 {
 				a.spending.release()
 			}
-			asked := turn // the turn keeps its reservation
+			asked := turn // a turn keeps its reservation
 			if verdict == budget.Wait {
 				asked = 3 * turn
 			}

@@ -74,8 +74,7 @@ func (s State) next(o occurrence) (State, error) {
 // busy reports whether a turn is running.
 func (s State) busy() bool { return s == Running || s == RequiresAction }
 
-// asking returns the state that follows s, given whether a request to a person is open: a running
-// turn waits for a person exactly while one is.
+// asking returns the state of a session in s whose requests to a person are open, or not: a turn waits for a person exactly then.
 func (s State) asking(open bool) State {
 	switch {
 	case !s.busy():

@@ -45,11 +45,11 @@ func TestStream_abandoned(t *testing.T) {
 	}
 }
 
-// After each prefix of a stream, the stored records and the items of restart fold to the same
-// conversation as all events, for each kind of block, with or without its start.
+// The rest of a stream after a restart is complete: the records and the restart fold to the same conversation as all events, for each kind of block, with
+// its start or without, at each point of its message.
 func TestStream_restart(t *testing.T) {
 	h := event.Header{MessageID: "m"}
-	kinds := map[string][]event.Event{ // the start, then the rest
+	kinds := map[string][]event.Event{ // the start, and what follows
 		"text":     {&event.TextStart{Header: h, Text: "a"}, &event.TextDelta{Header: h, Text: "b"}, &event.TextDelta{Header: h, Text: "c"}},
 		"thinking": {&event.ThinkingStart{Header: h, Thinking: "a"}, &event.ThinkingDelta{Header: h, Thinking: "b"}, &event.ThinkingDelta{Header: h, Thinking: "c"}},
 		"tool":     {&event.ToolStart{Header: h, ToolUseID: "t", Name: "Bash", BlockType: "tool_use"}, &event.ToolInputDelta{Header: h, ToolUseID: "t", PartialJSON: `{"a":`}, &event.ToolInputDelta{Header: h, ToolUseID: "t", PartialJSON: `1}`}},
@@ -96,8 +96,8 @@ func TestStream_restart(t *testing.T) {
 	}
 }
 
-// The end of a turn keeps the text of every open block, once, with one end. The end is marked
-// unless the agent has ended the block. If a block has begun again, only the new one counts.
+// The end of a turn keeps every block that is open: its text, once, with one end, which is marked where the agent has not ended it. A block that
+// begins again is the new one.
 func TestStream_cut(t *testing.T) {
 	h := event.Header{MessageID: "m"}
 	s := &stream{}

@@ -85,8 +85,7 @@ func TestFrame_shared(t *testing.T) {
 	frame()
 }
 
-// TestAttachAt checks at which cursors a viewer continues: those that have the epoch of the log and
-// are not too far behind.
+// TestAttachAt checks which cursors a viewer continues from: those of the epoch that the log has, and that are not too far behind.
 func TestAttachAt(t *testing.T) {
 	c := newStage(t, Opened{})
 	var epoch string
@@ -119,9 +118,9 @@ func TestAttachAt(t *testing.T) {
 	}
 }
 
-// TestViewer_completeQueue checks that a viewer without support for changes gets complete queues, and other viewers get
+// TestViewer_whole checks that a viewer without support for changes gets complete queues, and other viewers get
 // changes.
-func TestViewer_completeQueue(t *testing.T) {
+func TestViewer_whole(t *testing.T) {
 	items := []Item{{Seq: 1, msg: []byte(`{"type":"notice"}`)}, {Seq: 2, msg: []byte(`{"type":"queue_updated"}`), queue: &told{inputs: []input{{ID: "q-1", Content: `"x"`, Status: inputHeld}}}}}
 	plain := (&Viewer{}).whole(items)
 	if len(plain) != 2 || string(plain[0].msg) != `{"type":"notice"}` || !strings.Contains(string(plain[1].msg), `"queue_changed"`) || !strings.Contains(string(plain[1].msg), `"q-1"`) {

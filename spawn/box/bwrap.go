@@ -18,12 +18,10 @@ const (
 	doorsPath = inside + "/doors"
 )
 
-// ignoreTerm makes bwrap survive the SIGTERM of its group, so that the process inside can handle
-// the signal. Enter restores the default inside.
+// ignoreTerm lets bwrap survive the SIGTERM of its group, so that the process inside can end as it likes; Enter undoes it inside.
 const ignoreTerm = `trap "" TERM; exec "$0" "$@"`
 
-// system lists the visible part of the system: directories of programs and libraries, and files of
-// /etc without secrets.
+// system lists what a box shows of the system: directories of programs and libraries, and files of /etc without secrets.
 var system = []string{
 	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store",
 	"/etc/alternatives", "/etc/ca-certificates", "/etc/crypto-policies", "/etc/group", "/etc/hosts", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d",
@@ -31,8 +29,7 @@ var system = []string{
 	"/etc/protocols", "/etc/resolv.conf", "/etc/services", "/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/terminfo",
 }
 
-// Root can change these files of the kernel without any capability, or they report on processes
-// outside the box.
+// These files of the kernel can be changed by root without any capability, or report on processes outside the box.
 var (
 	kernelFixed  = []string{"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs", "/proc/acpi", "/proc/scsi"}
 	kernelHidden = []string{"/proc/kcore", "/proc/keys", "/proc/latency_stats", "/proc/sched_debug", "/proc/timer_list"}
@@ -48,17 +45,16 @@ func namespaces(n Network) []string {
 	return args
 }
 
-// mount is one argument of bwrap with its paths. The last path is the one in the box.
+// mount is one argument of bwrap with its paths. The last is the path in the box.
 type mount []string
 
-// sight describes the files of this machine that a box depends on.
+// sight holds the files of this machine that a box depends on.
 type sight struct {
 	links map[string]string // targets of the paths of the system that are symbolic links
 	files map[string]bool   // hidden paths that are files, and files of the kernel
 }
 
-// command returns the command that runs cmd in the box. The variables of the environment are
-// renamed, so that they have no effect on the programs outside.
+// command returns the command that runs cmd in the box. The environment travels under other names, so that it has no effect on the programs outside.
 func (b *Box) command(cmd spawn.Command, seen sight) spawn.Command {
 	args := append([]string{"-c", ignoreTerm, b.Program}, namespaces(b.Network)...)
 	for _, m := range b.mounts(cmd, seen) {
@@ -125,8 +121,7 @@ func (b *Box) mounts(cmd spawn.Command, seen sight) []mount {
 	return list
 }
 
-// program returns the files that a program needs besides the system: for a script its package,
-// otherwise the program file.
+// program returns what a program needs besides the system: its package where it is a script of one, else its file.
 func program(path string) []string {
 	if slices.ContainsFunc(system, func(s string) bool { return within(s, path) }) {
 		return nil
@@ -137,10 +132,10 @@ func program(path string) []string {
 	return []string{path}
 }
 
-// packPrefix is the prefix of the name of each variable until the command starts.
+// packPrefix is before the name of each variable until the command starts.
 const packPrefix = "PARLEY_BOXED_"
 
-// packed returns an environment with names that no program outside the box reads.
+// packed returns an environment under names that no program outside the box reads.
 func packed(env []string) []string {
 	out := make([]string, 0, len(env))
 	for _, entry := range env {
@@ -149,8 +144,7 @@ func packed(env []string) []string {
 	return out
 }
 
-// Unpacked returns the environment of the process in the box, given that of the command from
-// [Box.Command].
+// Unpacked returns the environment of the process in a box from that of its command.
 func Unpacked(env []string) []string {
 	out := []string{}
 	for _, entry := range env {

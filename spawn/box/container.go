@@ -24,20 +24,19 @@ const (
 	labelSession = "parley.session"
 )
 
-// endTime is the time limit for ending containers by their labels.
+// endTime bounds the end of containers by their labels.
 const endTime = 30 * time.Second
 
-// Container is a box that docker or podman creates from an image. It has the same visible paths as
-// a [Box] of bubblewrap, but the system is that of the image.
+// Container is a box that docker or podman makes of an image. It shows the same paths as a [Box] of bubblewrap, but the system is that of the
+// image.
 type Container struct {
-	// Box describes the visible files. Its Program is docker or podman.
+	// Box describes what is shown. Its Program is docker or podman.
 	Box Box
 	// Image is the name of the image, which must be on this machine: nothing is downloaded.
 	Image string
-	// Host and Session are labels by which End and Sweep find the container.
+	// Host and Session are labels, by which End and Sweep find the container.
 	Host, Session string
-	// Env is the environment of the client, with variables such as DOCKER_HOST. The process in the
-	// container does not get them.
+	// Env are the variables of the client, such as DOCKER_HOST. The process in the container does not get them.
 	Env []string
 }
 
@@ -46,7 +45,7 @@ var (
 	labelText = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,200}$`)
 )
 
-// checkNames rejects an image and labels that the client could interpret as something else.
+// checkNames refuses an image and labels that the client could read as something else.
 func (c *Container) checkNames() error {
 	switch {
 	case !imageName.MatchString(c.Image):
@@ -151,8 +150,7 @@ type containerSpawner struct {
 	next      spawn.Spawner
 }
 
-// Local reports whether next runs processes on this machine: the files in a container have the same
-// paths outside.
+// Local reports whether next runs processes on this machine: a container shows files under their paths outside.
 func (s *containerSpawner) Local() bool {
 	l, ok := s.next.(spawn.Locality)
 	return ok && l.Local()
@@ -170,7 +168,7 @@ func (s *containerSpawner) Spawn(ctx context.Context, cmd spawn.Command) (spawn.
 	return s.next.Spawn(ctx, boxed)
 }
 
-// End ends the containers of the session, including those whose client was killed.
+// End ends the containers of the session, also where their client was killed.
 func (c *Container) End(ctx context.Context) error {
 	if err := c.checkNames(); err != nil {
 		return err
@@ -179,8 +177,7 @@ func (c *Container) End(ctx context.Context) error {
 	return err
 }
 
-// Sweep ends the containers of the host, except for those of the sessions to keep, and returns
-// their number.
+// Sweep ends the containers of the host that have another session than those to keep, and returns how many there were.
 func (c *Container) Sweep(ctx context.Context, keep ...string) (int, error) {
 	if !labelText.MatchString(c.Host) {
 		return 0, fmt.Errorf("%w: the label %q", ErrRefused, c.Host)
@@ -188,7 +185,7 @@ func (c *Container) Sweep(ctx context.Context, keep ...string) (int, error) {
 	return c.end(ctx, append([]string{"--filter=label=" + labelHost + "=" + c.Host}, keep...)...)
 }
 
-// end ends the containers that match the filters, except for those of the sessions to keep.
+// end ends the containers of filters, which are followed by sessions to keep.
 func (c *Container) end(ctx context.Context, filters ...string) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, endTime)
 	defer cancel()
@@ -228,7 +225,7 @@ func (c *Container) client(ctx context.Context, args ...string) (string, error) 
 	return string(out), nil
 }
 
-// Try creates another container with the same settings, and runs the trial in it.
+// Try makes another container like this, and tries from inside.
 func (c *Container) Try(ctx context.Context, dir string, env []string, t Trial) (Seen, error) {
 	cmd, err := c.Command(spawn.Command{Path: c.Box.Init, Args: []string{tryArgument}, Dir: dir, Env: env})
 	if err != nil {
@@ -237,8 +234,7 @@ func (c *Container) Try(ctx context.Context, dir string, env []string, t Trial) 
 	return t.run(ctx, cmd)
 }
 
-// Probe returns the reason why containers of the image cannot be created, or nil. The error matches
-// ErrUnavailable.
+// Probe returns why there are no containers of the image. The error matches ErrUnavailable.
 func (c *Container) Probe(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()

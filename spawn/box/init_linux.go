@@ -18,7 +18,7 @@ func Enter() {
 	if len(os.Args) < 2 || os.Args[1] != initArgument {
 		return
 	}
-	syscall.Exit(enter(os.Args[2:])) // no cleanup is needed at the exit
+	syscall.Exit(enter(os.Args[2:])) // nothing is left to be done at an exit
 }
 
 // failed is the exit status if the command was not started.
@@ -29,8 +29,7 @@ func enter(args []string) int {
 		fmt.Fprintln(os.Stderr, "parley box: the terminal:", err)
 		return failed
 	}
-	// Otherwise the command would inherit the ignored signal from bwrap. The whole group gets the
-	// signal, so it is not forwarded.
+	// Without this the command would ignore the signal, as bwrap does. The group gets it, so nothing is passed on.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	for len(args) > 0 && args[0] != "--" {
 		if err := openDoor(args[0]); err != nil {
@@ -40,14 +39,14 @@ func enter(args []string) int {
 		args = args[1:]
 	}
 	if len(args) < 2 {
-		return 0 // the box was only probed
+		return 0 // a probe
 	}
 	pid, err := syscall.ForkExec(args[1], args[1:], &syscall.ProcAttr{Env: Unpacked(os.Environ()), Files: []uintptr{0, 1, 2}})
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "parley box: %s: %v\n", args[1], err)
 		return failed
 	}
-	// The streams belong to the command: their readers wait until it has closed them.
+	// The streams belong to the command: their readers wait for its end of them.
 	for _, f := range []*os.File{os.Stdin, os.Stdout, os.Stderr} {
 		f.Close()
 	}
@@ -77,15 +76,15 @@ const (
 	joinSessionKey = 1
 )
 
-// leaveTerminal detaches this process and its children from the controlling terminal and the keys
-// of the login session. The process stays in its group, so that signals reach it.
+// leaveTerminal takes the controlling terminal and the keys of the login session from this process and its children. It stays in its
+// group, which signals reach.
 func leaveTerminal() error {
 	if _, _, errno := syscall.Syscall(syscall.SYS_KEYCTL, joinSessionKey, 0, 0); errno != 0 && errno != syscall.ENOSYS && errno != syscall.EPERM && errno != syscall.EACCES {
 		return errno
 	}
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
-		return nil // no terminal
+		return nil // there is none
 	}
 	defer tty.Close()
 	if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, tty.Fd(), tiocnotty, 0); errno != 0 {
@@ -94,7 +93,7 @@ func leaveTerminal() error {
 	return nil
 }
 
-// openDoor listens on a port, given as PORT=SOCKET, and forwards its connections to the socket.
+// openDoor listens on a port, given as PORT=SOCKET, and connects who comes to the socket.
 func openDoor(door string) error {
 	port, socket, _ := strings.Cut(door, "=")
 	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", port))

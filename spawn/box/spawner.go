@@ -17,21 +17,19 @@ import (
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
-// initArgument is the argument with which a program that calls Enter becomes the first process of a
-// box.
+// initArgument makes a program that calls Enter the first process of a box.
 const initArgument = "parley-box-init"
 
-// probeTime is the time limit of a probe, which takes milliseconds.
+// probeTime bounds the trial of a box, which takes milliseconds.
 const probeTime = 30 * time.Second
 
-// ErrUnavailable is returned on a system that does not support boxes. No process was started.
+// ErrUnavailable is matched by errors of a system without boxes. Nothing was started then.
 var ErrUnavailable = errors.New("boxes are not available")
 
-// ErrRefused is returned for a command that a box cannot run or would not confine. No process was
-// started.
+// ErrRefused is matched by errors of commands that a box cannot run, or that it would not confine. Nothing was started then.
 var ErrRefused = errors.New("the box is refused")
 
-// Find returns the path of bwrap in the directories of path, the value of PATH.
+// Find returns bwrap in the directories of path, the value of PATH.
 func Find(path string) (string, error) {
 	if runtime.GOOS != "linux" {
 		return "", fmt.Errorf("%w: bubblewrap needs Linux", ErrUnavailable)
@@ -45,8 +43,7 @@ func Find(path string) (string, error) {
 	return "", fmt.Errorf("%w: bwrap is not in PATH; install your system's package bubblewrap", ErrUnavailable)
 }
 
-// Probe creates a box that ends at once, and returns the reason if that fails. The error matches
-// ErrUnavailable.
+// Probe makes a box that ends at once, and returns why that is impossible. The error matches ErrUnavailable.
 func Probe(ctx context.Context, program, init string, n Network) error {
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
@@ -65,7 +62,7 @@ func Probe(ctx context.Context, program, init string, n Network) error {
 	return nil
 }
 
-// remedy explains the messages that bwrap prints when the system refuses a box.
+// remedy explains what bwrap prints where the system refuses a box.
 func remedy(said string) string {
 	has := func(parts ...string) bool {
 		return slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(strings.ToLower(said), p) })
@@ -85,8 +82,8 @@ func remedy(said string) string {
 	return "bubblewrap cannot make a box"
 }
 
-// Spawner returns a spawner that starts commands with next, each in the box. It probes a box before
-// the first command, and starts no command if that fails.
+// Spawner returns a spawner that starts commands with next, each in the box. It tries a box before the first one and
+// starts nothing where that fails.
 func (b *Box) Spawner(next spawn.Spawner) spawn.Spawner { return &spawner{box: b, next: next} }
 
 type spawner struct {
@@ -97,8 +94,7 @@ type spawner struct {
 	tried bool
 }
 
-// Local reports whether next runs processes on this machine: the files in a box have the same paths
-// outside.
+// Local reports whether next runs processes on this machine: a box shows files under their paths outside.
 func (s *spawner) Local() bool {
 	l, ok := s.next.(spawn.Locality)
 	return ok && l.Local()
@@ -130,7 +126,7 @@ func (s *spawner) try(ctx context.Context) error {
 	return err
 }
 
-// inspect checks a command for the box, and returns it with the resolved path of its program.
+// inspect checks a command for the box, and returns it with the path of its program.
 func (b *Box) inspect(cmd spawn.Command) (spawn.Command, error) {
 	if cmd.User != "" {
 		return cmd, fmt.Errorf("%w: a command for another user cannot run in a box", ErrRefused)

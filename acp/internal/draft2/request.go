@@ -40,8 +40,8 @@ func Capabilities(p *acp.InitializeRequest) (acp.ClientCapabilities, error) {
 	return caps, nil
 }
 
-// Initialized returns the answer to initialize. It keeps only the login methods that use a
-// terminal, because version 2 has no others.
+// Initialized returns the answer to initialize. Of the ways to log in, version 2 has those with a
+// terminal.
 func Initialized(info any, provider agent.Capabilities, methods []acp.AuthMethod) any {
 	type none struct{}
 	session := map[string]any{

@@ -10,8 +10,8 @@ import (
 	"github.com/seed7221b0f9/parley/internal/jsonwire"
 )
 
-// Updates returns the updates of version 2 for an update of version 1, as JSON objects, or none if
-// version 2 has no equivalent.
+// Updates returns the updates of version 2 for one of version 1, as JSON objects: none for an
+// update that version 2 does not have.
 func Updates(u acp.SessionUpdate) []map[string]any {
 	switch v := u.Value.(type) {
 	case *acp.ToolCall:
@@ -42,7 +42,7 @@ func Updates(u acp.SessionUpdate) []map[string]any {
 	}
 	text, err := jsonwire.Marshal(u)
 	if err != nil {
-		return nil // generated types can be encoded
+		return nil // generated types
 	}
 	same := map[string]any{}
 	if json.Unmarshal(text, &same) != nil {
@@ -58,7 +58,7 @@ func Options(list []acp.SessionConfigOption) []any {
 		text, err := jsonwire.Marshal(o)
 		var m map[string]any
 		if err != nil || json.Unmarshal(text, &m) != nil {
-			continue // generated types can be encoded
+			continue // generated types
 		}
 		m["configId"] = m["id"]
 		delete(m, "id")
@@ -129,7 +129,7 @@ func toolUpdate(v *acp.ToolCallUpdate) map[string]any {
 	call := map[string]any{}
 	text, err := jsonwire.Marshal(v)
 	if err != nil || json.Unmarshal(text, &call) != nil {
-		return call // generated types can be encoded
+		return call // generated types
 	}
 	if isCommand(v) {
 		if v.Content.IsSet() {
@@ -187,7 +187,7 @@ func diff(d *acp.Diff, line int64) map[string]any {
 	}
 }
 
-// hunk returns a hunk of a patch. Lines that both sides begin or end with are its context.
+// hunk returns a hunk of a patch. Its context is the lines that both sides begin and end with.
 func hunk(d *acp.Diff, line int64) string {
 	split := func(s string) []string {
 		if s == "" {

@@ -1,6 +1,5 @@
-// Package blockfile reads the block files of a NATS file store without the server. The server
-// truncates a block at its first bad record; [Scan] continues after it. Blocks must be neither
-// compressed nor encrypted.
+// Package blockfile reads the block files of a NATS file store without the server. The server cuts a block at its first bad record;
+// [Scan] continues behind it. Blocks must be neither compressed nor encrypted.
 package blockfile
 
 import (
@@ -91,7 +90,7 @@ type scanner struct {
 	*Block
 	data   []byte
 	hash   *highwayhash.Digest64
-	budget int // number of bytes that may still be hashed to find a record after damage
+	budget int // number of bytes that may still be hashed to find a record behind damage
 }
 
 // next returns the offset of the first record at or after an offset, or the end of the block.

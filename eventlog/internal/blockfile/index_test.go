@@ -12,7 +12,7 @@ import (
 	"github.com/seed7221b0f9/parley/eventlog/internal/blockfile"
 )
 
-// indexed is a block and its entry in an index.
+// indexed is a block as an index lists it.
 type indexed struct {
 	number             int
 	size, first, last  uint64
@@ -20,7 +20,7 @@ type indexed struct {
 	deleted            []uint64
 }
 
-// indexTotals are the totals in an index.
+// indexTotals are what an index says of all blocks.
 type indexTotals struct{ msgs, bytes, first, last uint64 }
 
 const indexBase = 1_700_000_000_000_000_000
@@ -67,7 +67,7 @@ func sign(data []byte) []byte {
 	return hash.Sum(data)
 }
 
-// TestReadIndex reads valid indexes, and rejects incomplete and contradictory ones.
+// TestReadIndex reads what an index says, and rejects one that contradicts itself or is incomplete.
 func TestReadIndex(t *testing.T) {
 	blocks := []indexed{
 		{number: 3, size: 100, first: 11, last: 20, firstTime: 5, endTime: 7, deleted: []uint64{12, 13, 20}},
@@ -115,8 +115,7 @@ func TestReadIndex(t *testing.T) {
 	}
 }
 
-// TestHolds compares the records of a block with its entry in the index: each sequence from the
-// first to the last must be present or deleted.
+// TestHolds compares the records of a block with what the index lists for it: each sequence from the first to the last is there or was deleted.
 func TestHolds(t *testing.T) {
 	whole := encodeIndex(indexTotals{msgs: 7, bytes: 10, first: 11, last: 20}, indexed{number: 1, size: 10, first: 11, last: 20, deleted: []uint64{12, 15, 16}})
 	x, err := blockfile.ReadIndex("LOG", whole)

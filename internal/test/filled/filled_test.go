@@ -25,7 +25,7 @@ type outer struct {
 	Map  map[string]float64
 }
 
-// lossy does not encode one of its fields.
+// lossy loses one field.
 type lossy struct {
 	Kept string
 	Lost string `json:"-"`
@@ -77,7 +77,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// TestJSON checks that a field that the encoding omits is a failure.
+// TestJSON checks that a field that the encoding drops is a failure.
 func TestJSON(t *testing.T) {
 	filled.JSON[outer](t)
 	f := &failures{TB: t}
@@ -86,8 +86,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// TestConverted checks that a field without an effect, or with the value of another field, is a
-// failure.
+// TestConverted checks that a field without an effect, and one with the value of another, are failures.
 func TestConverted(t *testing.T) {
 	type pair struct{ A, B string }
 	from := filled.Of[pair](t)

@@ -10,13 +10,11 @@ import (
 	"time"
 )
 
-// patience is the time that a host has to end: without an owner and agents it waits for ten
-// seconds.
+// patience is how long a host may take to end by itself: one without an owner and agents waits for ten seconds.
 const patience = 20 * time.Second
 
-// Left returns an error if hosts are running that use this test's program, on a system that lists
-// processes. Hosts of other programs, such as concurrent tests, do not count. name is the zeroth
-// argument of a host.
+// Left returns an error if hosts run that are this test's program, on a system that reports them. Those of other programs, such as tests
+// that run at the same time, do not count. name is the zeroth argument of a host.
 func Left(name string) error {
 	self, err := os.Executable()
 	if err != nil {

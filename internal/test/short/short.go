@@ -1,4 +1,4 @@
-// Package short scales tests: go test -short runs less, a soak run more.
+// Package short scales tests: less with go test -short, more in a soak run.
 package short
 
 import (
@@ -6,15 +6,13 @@ import (
 	"testing"
 )
 
-// Skip skips a test with go test -short, which starts no agents, node or browser, and prints the
-// reason.
+// Skip skips a test with go test -short, which starts no agents, node or browser, and prints the reason.
 func Skip(tb testing.TB, starts string) {
 	tb.Helper()
 	SkipLong(tb, "starts "+starts)
 }
 
-// SkipLong skips a test that takes much processor time with go test -short, and prints a
-// description of the test.
+// SkipLong skips a test that takes much processor time with go test -short, and prints what it does.
 func SkipLong(tb testing.TB, does string) {
 	tb.Helper()
 	if testing.Short() {
@@ -22,8 +20,8 @@ func SkipLong(tb testing.TB, does string) {
 	}
 }
 
-// SkipQuick skips a test that takes at least 0.2 seconds of processor time with go test -short,
-// except if PARLEY_QUICK=0 is set, as make mutants does. It prints a description of the test.
+// SkipQuick skips a test that takes at least a fifth of a second of processor time with go test -short, except where
+// PARLEY_QUICK=0 is set, as make mutants does, and prints what it does.
 func SkipQuick(tb testing.TB, does string) {
 	tb.Helper()
 	if os.Getenv("PARLEY_QUICK") != "0" {
@@ -42,5 +40,5 @@ func Count(few, usual, many int) int {
 	return usual
 }
 
-// Every returns n with -short, and otherwise 1. A test with many cases checks only every n-th.
+// Every returns n with -short, and 1 without: a test with many cases then checks only every n-th.
 func Every(n int) int { return Count(n, 1, 1) }

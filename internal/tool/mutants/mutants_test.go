@@ -85,8 +85,7 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// TestCancelled checks that the end of the context, as with Ctrl-C, ends the tests and their
-// processes.
+// The end of the context, as with Ctrl-C, ends the tests and their processes.
 func TestCancelled(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pid")
 	t.Setenv("PIDFILE", file)
@@ -100,7 +99,7 @@ func TestCancelled(t *testing.T) {
 	}()
 	var pid int
 	for tick := time.NewTicker(20 * time.Millisecond); pid == 0; <-tick.C {
-		text, _ := os.ReadFile(file) // missing at first
+		text, _ := os.ReadFile(file) // there is none yet
 		pid, _ = strconv.Atoi(string(text))
 		select {
 		case err := <-done:

@@ -15,10 +15,10 @@ import (
 	"github.com/seed7221b0f9/parley/server/blob"
 )
 
-// large is a size in bytes that exceeds a message of NATS.
+// large is the size of a piece of data that no message of NATS holds.
 const large = 3 << 20
 
-// Run checks a store. Each call of open returns the same store as another process would open it.
+// Run checks a store. open returns the same store each time, as another process has it.
 func Run(t *testing.T, open func(t *testing.T) blob.Store) {
 	for name, check := range map[string]func(*testing.T, func(*testing.T) blob.Store){
 		"sizes": checkSizes, "replaced": checkReplaced, "removed": checkRemoved, "names": checkNames, "whole": checkWhole, "listed": checkListed,
@@ -48,7 +48,7 @@ func write(t *testing.T, s blob.Store, name string, data []byte) {
 	}
 }
 
-// checkSizes writes data of several sizes and reads it through another handle.
+// checkSizes writes data of several sizes and reads it elsewhere.
 func checkSizes(t *testing.T, open func(*testing.T) blob.Store) {
 	one, two := open(t), open(t)
 	for _, size := range []int{0, 1, 256 << 10, 256<<10 + 1, large} {
@@ -60,7 +60,7 @@ func checkSizes(t *testing.T, open func(*testing.T) blob.Store) {
 	}
 }
 
-// checkReplaced replaces the data of a name by longer and by shorter data.
+// checkReplaced writes a name again, with more and with less.
 func checkReplaced(t *testing.T, open func(*testing.T) blob.Store) {
 	one, two := open(t), open(t)
 	for i, size := range []int{10, large, 0, large, 5} {
@@ -71,7 +71,7 @@ func checkReplaced(t *testing.T, open func(*testing.T) blob.Store) {
 	}
 }
 
-// checkRemoved removes a name, and all names below another one.
+// checkRemoved removes a name, and all below one.
 func checkRemoved(t *testing.T, open func(*testing.T) blob.Store) {
 	one, two := open(t), open(t)
 	for _, name := range []string{"removed/a/1.png", "removed/a/2.png", "removed/ab/1.png", "other"} {
@@ -88,7 +88,7 @@ func checkRemoved(t *testing.T, open func(*testing.T) blob.Store) {
 	want(t, two, "other", []byte("again"))
 }
 
-// checkNames checks that names that could refer to other files are rejected.
+// checkNames refuses names that could be other files.
 func checkNames(t *testing.T, open func(*testing.T) blob.Store) {
 	s := open(t)
 	for _, name := range []string{"", "/a", "a/", "a//b", "..", "a/../b", ".a", "a/.b", "a b", "a*", "a>", "a\\b", "a\x00", "_a", "a=b", strings.Repeat("a", blob.MaxName+1)} {
@@ -105,7 +105,7 @@ func checkNames(t *testing.T, open func(*testing.T) blob.Store) {
 	}
 }
 
-// checkWhole reads during writes: a reader never gets incomplete data, or a mixture of two writes.
+// checkWhole reads while others write: a reader never gets a part, or parts of two.
 func checkWhole(t *testing.T, open func(*testing.T) blob.Store) {
 	stores := []blob.Store{open(t), open(t)}
 	write(t, stores[0], "whole", bytes.Repeat([]byte{0}, large))
@@ -136,7 +136,7 @@ func checkWhole(t *testing.T, open func(*testing.T) blob.Store) {
 	}
 }
 
-// checkListed checks the list of names, if the store has one.
+// checkListed lists the names of a store that can do so.
 func checkListed(t *testing.T, open func(*testing.T) blob.Store) {
 	s, ok := open(t).(blob.Lister)
 	if !ok {

@@ -134,6 +134,10 @@ export interface Service {
       params: NodesDrainParams;
       result: StatusResult;
     };
+    "nodes.forget": {
+      params: NodesForgetParams;
+      result: NodesForgetResult;
+    };
     "nodes.list": {
       params: Empty;
       result: NodesListResult;
@@ -1059,6 +1063,20 @@ export interface MCPUnconfigureParams {
  */
 export interface NodesDrainParams {
   name: string;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "NodesForgetParams".
+ */
+export interface NodesForgetParams {
+  machine: string;
+}
+/**
+ * This interface was referenced by `Service`'s JSON-Schema
+ * via the `definition` "NodesForgetResult".
+ */
+export interface NodesForgetResult {
+  hosts: number;
 }
 /**
  * This interface was referenced by `Service`'s JSON-Schema

@@ -17,6 +17,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/simagent"
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/claude/claudeagent"
+	"github.com/seed7221b0f9/parley/claude/claudestore"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/codex"
 	"github.com/seed7221b0f9/parley/codex/codexagent"
@@ -36,12 +37,12 @@ const (
 )
 
 // KeepHelp is the help text of the flag --keep-children.
-const KeepHelp = "when an agent ends, keep its background processes running, such as development servers"
+const KeepHelp = "leave what agents start in the background, such as development servers, running when they end"
 
 // Set holds the agents that a server offers.
 type Set struct {
 	Providers []agent.Provider // the default first
-	Simulated bool             // the default agent is simulated
+	Simulated bool             // the default is
 	Note      string           // a notice for the user, or ""
 	closers   []func() error
 	names     []string // values of --agent, in the order of Providers
@@ -70,10 +71,11 @@ type kind struct {
 type Place struct {
 	Data    string
 	Env     []string
-	CLI     string // the claude program; empty means the installed one
-	Archive string // of transcripts; empty means none
-	Keep    bool   // spare background processes of agents
-	demo    bool   // the simulated agent changes files of the project
+	CLI     string                  // the claude program; empty means the installed one
+	Archive string                  // of transcripts; empty means none
+	Keep    bool                    // spare background processes of agents
+	Copies  claudestore.MirrorStore // of transcripts, for other machines; nil means none
+	demo    bool                    // the simulated agent changes files of the project
 }
 
 // kinds are the agents that --agent can name, in the order of preference. They do not include the
@@ -203,8 +205,8 @@ func NewACP(command string, keep bool, logger *slog.Logger) (*acpagent.Provider,
 	return &acpagent.Provider{Command: words, Version: claude.Version, Logger: logger, Supervisor: supervise.Self(), KeepChildren: keep}, nil
 }
 
-// NewCodex returns Codex with this environment, and an error that wraps codex.ErrNotFound if its
-// program is missing. Its background processes are ended unless keep is set.
+// NewCodex returns Codex with this environment, if its program is installed. Its background processes
+// are ended unless keep is set.
 func NewCodex(env []string, keep bool, logger *slog.Logger) (*codexagent.Provider, error) {
 	o := codex.Options{Path: os.Getenv("PARLEY_CODEX"), Env: env, Logger: logger, ClientVersion: claude.Version, Supervisor: supervise.Self(), KeepChildren: keep}
 	path, err := o.Program()
@@ -221,7 +223,7 @@ func (at Place) codex(logger *slog.Logger) (agent.Provider, func() error, error)
 	return p, p.Close, err
 }
 
-// registry returns the directory in which the running agents of a place are recorded.
+// registry returns the directory that records the running agents of a place.
 func (at Place) registry() string { return filepath.Join(at.Data, "agents") }
 
 func (at Place) claude(logger *slog.Logger) (agent.Provider, func() error, error) {
@@ -243,6 +245,9 @@ func (at Place) claude(logger *slog.Logger) (agent.Provider, func() error, error
 	}
 	if at.Archive != "" {
 		p.Archive = transcript.OpenArchive(at.Archive)
+	}
+	if at.Copies != nil {
+		p.Copies = &claudestore.Mirror{Store: at.Copies}
 	}
 	return p, p.Close, nil
 }

@@ -16,11 +16,11 @@ import (
 func newSessionsTail(code *int) *cobra.Command {
 	follow, last := false, 10
 	return sessionCommand{
-		use: "tail ID [flags]", short: "Show the last lines of a session, and new ones", long: sessionsTailLong, example: sessionsTailExample,
+		use: "tail ID [flags]", short: "Show the last lines of a session, and those to come", long: sessionsTailLong, example: sessionsTailExample,
 		args: term.Arguments(1, 1), ids: 1,
 		flags: func(cmd *cobra.Command) {
-			cmd.Flags().BoolVarP(&follow, "follow", "f", false, "continue with new lines until Ctrl-C")
-			cmd.Flags().IntVarP(&last, "last", "n", 10, "number of existing lines to show")
+			cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on with what is written, until Ctrl-C")
+			cmd.Flags().IntVarP(&last, "last", "n", 10, "so many of the lines that are there")
 		},
 		run: func(w *sessionWork, args []string) error {
 			if last < 0 {

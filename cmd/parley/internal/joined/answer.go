@@ -5,9 +5,8 @@ import (
 	"slices"
 )
 
-// answer accepts the answer to a request of the agent: for a permission, a hook, or a question of
-// an MCP server. It does not know the request, so it accepts the members of all kinds, and limits
-// the permissions in each.
+// answer accepts the answer to a request of the agent: for a permission, a hook, or a question of an MCP server. The
+// request is not known here, so the members of all kinds are accepted, and permissions are limited in all of them.
 func (p *Policy) answer() shape {
 	permission := members{
 		"behavior": one("allow", "deny", "cancelled"), "message": text, "interrupt": boolean, "updatedInput": anyData, "updatedPermissions": list(update),
@@ -25,7 +24,7 @@ func (p *Policy) answer() shape {
 	return p.limited(object(all))
 }
 
-// update accepts one update of the permissions.
+// update accepts a change of the permissions.
 var update = func() shape {
 	rules := members{"rules": list(object(members{"toolName": text, "ruleContent": either(null, text)})), "behavior": one("allow", "deny", "ask"), "destination": text}
 	directories := members{"directories": list(text), "destination": text}
@@ -35,15 +34,14 @@ var update = func() shape {
 	})
 }()
 
-// limited checks an answer and limits its updates of the permissions. Rules and modes apply only to
-// the session. Modes above the ceiling and directories are removed. The rest of the answer reaches
-// the agent.
+// limited checks an answer and limits its changes of the permissions: rules and modes are those of the session, and end with it; a mode
+// above the ceiling and directories are dropped. The answer itself reaches the agent.
 func (p *Policy) limited(check shape) shape {
 	return func(v any) error {
 		if err := check(v); err != nil {
 			return err
 		}
-		answer := v.(map[string]any) // checked to be an object
+		answer := v.(map[string]any) // as an object
 		updates, ok := answer["updatedPermissions"].([]any)
 		if !ok {
 			return nil
@@ -53,8 +51,7 @@ func (p *Policy) limited(check shape) shape {
 	}
 }
 
-// limit changes an update of the permissions to apply only to the session. It returns false for an
-// update that must be removed.
+// limit makes a change of the permissions one of the session alone. It returns false for a change that exceeds the limits.
 func (p *Policy) limit(update map[string]any) bool {
 	kind, _ := update["type"].(string)
 	mode, _ := update["mode"].(string)

@@ -8,7 +8,7 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/agents"
 )
 
-// Line returns the line to write to an agent, or an error if the server may not send it.
+// Line returns a line for an agent if a server may write it.
 func (p *Policy) Line(agent string, line []byte) ([]byte, error) {
 	if agent != agents.Claude {
 		return nil, fmt.Errorf("agent %q takes no lines of a server", agent)
@@ -34,31 +34,31 @@ func (p *Policy) message() shape {
 	})
 }
 
-// source accepts the source of an image or a document unless it is a file on the machine.
+// source checks the source of an image or a document, which must not be a file of the machine.
 func source(types ...string) shape {
 	return object(members{"type": one(types...), "media_type": text, "data": text, "url": text})
 }
 
 var cacheControl = object(members{"type": text, "ttl": text})
 
-// parts are the blocks that both a prompt and a tool result may contain.
+// parts are the blocks of a prompt that can also be in the result of a tool.
 var parts = map[string]members{
 	"text":     {"text": text, "cache_control": cacheControl},
 	"image":    {"source": source("base64", "url"), "cache_control": cacheControl},
 	"document": {"source": source("base64", "url", "text"), "title": text, "context": text, "citations": object(members{"enabled": boolean}), "cache_control": cacheControl},
 }
 
-// blocks are the blocks that a prompt may contain.
+// blocks are the blocks of a prompt.
 func blocks() map[string]members {
 	all := maps.Clone(parts)
 	all["tool_result"] = members{"tool_use_id": text, "content": either(text, list(variant("type", parts))), "is_error": boolean}
 	return all
 }
 
-// hookEvents are the events for which a server may register callbacks.
+// hookEvents are the events for which a server may have a callback.
 var hookEvents = []string{"PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest", "UserPromptSubmit", "Notification", "Stop", "SubagentStart", "SubagentStop"}
 
-// hooks accepts the registration of callbacks.
+// hooks accepts callbacks to the server.
 func hooks() shape {
 	events := members{}
 	for _, name := range hookEvents {
@@ -67,8 +67,7 @@ func hooks() shape {
 	return object(events)
 }
 
-// requests are the control requests that a server may send. It lacks requests that start programs,
-// or that read or change settings, files or logins of the machine.
+// requests are the requests of a server. Requests that start programs, read or change settings, files or logins of the machine are missing.
 func (p *Policy) requests() map[string]members {
 	return map[string]members{
 		"initialize": {

@@ -12,7 +12,7 @@ import (
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/agents"
 )
 
-// limits returns a policy with this ceiling, for tests of lines.
+// limits returns a policy with a ceiling, for lines.
 func limits(t testing.TB, mode string) *Policy {
 	t.Helper()
 	c, err := newCeiling(mode)
@@ -24,8 +24,7 @@ func limits(t testing.TB, mode string) *Policy {
 	return p
 }
 
-// requests are the requests that package claude can send, each with members and whether a server
-// may send it.
+// requests are the requests that package claude can send, with members, and whether a server may send them.
 var requests = map[string]struct {
 	rest    string
 	allowed bool
@@ -48,7 +47,7 @@ var requests = map[string]struct {
 	"generate_session_title":  {`,"description":"x","persist":false`, true},
 
 	"update_settings":                  {`,"source":"userSettings","settings":{}`, false},
-	"get_settings":                     {``, false}, // settings may contain keys
+	"get_settings":                     {``, false}, // they may hold keys
 	"set_mcp_permission_mode_override": {`,"serverName":"x","mode":"auto"`, false},
 	"mcp_set_servers":                  {`,"servers":{"x":{"command":"/bin/sh"}}`, false},
 	"mcp_toggle":                       {`,"serverName":"x","enabled":true`, false},
@@ -83,7 +82,7 @@ var requests = map[string]struct {
 	"end_session":                      {``, false},
 }
 
-// The policy decides on every request of package claude, and refuses unknown ones.
+// Every request of package claude is decided on, and unknown ones are refused.
 func TestLine_requests(t *testing.T) {
 	p := limits(t, DefaultMode)
 	for subtype, want := range requests {
@@ -126,7 +125,7 @@ func TestLine_requests(t *testing.T) {
 	}
 }
 
-// Lines that a server needs for its work are allowed.
+// The lines of a server that does its work.
 func TestLine_allowed(t *testing.T) {
 	p := limits(t, "acceptEdits")
 	for _, line := range []string{
@@ -152,7 +151,7 @@ func TestLine_allowed(t *testing.T) {
 	}
 }
 
-// request, answer and hook wrap the inner parts of a line.
+// request, answer and hook make lines of their inner parts.
 func request(s string) string {
 	return `{"type":"control_request","request_id":"1","request":{` + s + `}}`
 }
@@ -167,7 +166,7 @@ func prompt(content string) string {
 	return `{"type":"user","message":{"role":"user","content":` + content + `}}`
 }
 
-// Lines of a compromised server are refused; none reaches the agent.
+// The lines of a server that was taken over. None reaches the agent.
 func TestLine_hostile(t *testing.T) {
 	p := limits(t, DefaultMode)
 	for name, line := range map[string]string{
@@ -255,8 +254,7 @@ func TestLine_hostile(t *testing.T) {
 	}
 }
 
-// Updates of the permissions that exceed the limits are removed from answers, and the others apply
-// only to the session.
+// Changes of the permissions that exceed the limits are taken out of answers, and the rest holds for the session alone.
 func TestLine_limited(t *testing.T) {
 	const rule = `{"type":"addRules","rules":[{"toolName":"Bash"}],"behavior":"allow","destination":%q}`
 	session := fmt.Sprintf(rule, "session")
@@ -286,7 +284,7 @@ func TestLine_limited(t *testing.T) {
 	}
 }
 
-// sameJSON reports whether two texts have the same JSON value, with the same spelling of numbers.
+// sameJSON reports whether two texts are the same value, with the same numbers.
 func sameJSON(t testing.TB, a, b string) bool {
 	t.Helper()
 	norm := func(s string) string {

@@ -13,7 +13,7 @@ type shape func(v any) error
 // members are the members that an object may have.
 type members map[string]shape
 
-// object accepts an object that has only these members. Each of them may be missing.
+// object accepts an object with these members alone, each of which may be missing.
 func object(allowed members) shape {
 	return func(v any) error {
 		m, ok := v.(map[string]any)
@@ -33,7 +33,7 @@ func object(allowed members) shape {
 	}
 }
 
-// variant accepts an object with the shape that one of its members selects.
+// variant accepts an object in the shape that one of its members selects.
 func variant(by string, variants map[string]members) shape {
 	return func(v any) error {
 		m, _ := v.(map[string]any)

@@ -7,11 +7,11 @@ import (
 	"fmt"
 )
 
-// maxDepth limits the nesting of a line.
+// maxDepth limits how deep a line is nested.
 const maxDepth = 100
 
-// decode reads a line as one JSON object. Numbers keep their spelling, names are case-sensitive,
-// and a duplicate name is an error, so that no other decoder can read the line differently.
+// decode reads a line as one JSON object. Numbers keep their text, the names of members are compared exactly, and a name that occurs twice
+// is an error, so that nobody can read the line differently.
 func decode(line []byte) (map[string]any, error) {
 	if !json.Valid(line) {
 		return nil, errors.New("the line is not JSON")
@@ -46,7 +46,7 @@ func value(d *json.Decoder, depth int) (any, error) {
 			if err != nil {
 				return nil, err
 			}
-			name := key.(string) // the JSON is valid
+			name := key.(string) // of valid JSON
 			if _, twice := m[name]; twice || name == "__proto__" {
 				return nil, fmt.Errorf("the member %q is invalid or occurs twice", name)
 			}

@@ -24,7 +24,8 @@ import (
 
 func TestMain(m *testing.M) { e2e.VerifyMain(m) }
 
-// collector responds with these statuses in turn, and then accepts all requests.
+// collector answers with these statuses, one after the other, and then accepts all
+// requests.
 type collector struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -44,7 +45,7 @@ func newCollector(t *testing.T, statuses ...int) *collector {
 func (c *collector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body := r.Body
 	if r.Header.Get("Content-Encoding") == "gzip" {
-		body, _ = gzip.NewReader(r.Body) // the body shows a fault
+		body, _ = gzip.NewReader(r.Body) // a fault shows in the body
 	}
 	data, _ := io.ReadAll(body)
 	c.mu.Lock()
@@ -70,7 +71,7 @@ func env(pairs ...string) func(string) string {
 	}
 }
 
-// export exports two spans, one of them the parent of the other.
+// export exports two spans, one in the other.
 func export(t *testing.T, e *otlp.Exporter) error {
 	t.Helper()
 	var failed error
@@ -161,7 +162,7 @@ func TestExport(t *testing.T) {
 	}
 }
 
-// Requests to an overloaded collector are repeated; a refused request is not.
+// An overloaded collector is retried, one that refuses is not.
 func TestExport_again(t *testing.T) {
 	for _, tt := range []struct {
 		statuses []int
@@ -187,7 +188,7 @@ func TestExport_again(t *testing.T) {
 	}
 }
 
-// Exporting to an unreachable collector blocks no longer than the time limit.
+// An unreachable collector does not block longer than the time limit.
 func TestExport_away(t *testing.T) {
 	c := newCollector(t)
 	c.Close()

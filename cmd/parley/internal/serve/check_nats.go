@@ -13,11 +13,11 @@ import (
 	"github.com/seed7221b0f9/parley/eventlog"
 )
 
-// safeNATS is the setting that every NATS server needs.
+// safeNATS is what every NATS server needs.
 const safeNATS = "set sync_interval: always in the jetstream block of every NATS server, and keep three copies (--nats-replicas 3)"
 
-// checkNATS checks the NATS servers. It reports them as safe only if each is known to sync every
-// write. Clients cannot read this setting, but the monitoring port has it.
+// checkNATS checks the NATS servers. They are safe only if each of them is known to sync every write: clients cannot read the setting, the
+// monitoring port has it.
 func checkNATS(ctx context.Context, s *Settings, monitors []string, owner int) doctor.Check {
 	c := doctor.Check{Name: "NATS", Status: doctor.OK, Detail: "embedded"}
 	if s.nats == "" {
@@ -41,8 +41,7 @@ func checkNATS(ctx context.Context, s *Settings, monitors []string, owner int) d
 	return c
 }
 
-// lostInPowerCut describes the data that a power cut can lose with a sync interval. By default the
-// interval is two minutes.
+// lostInPowerCut describes what a power cut can lose with a sync interval. By default the interval is two minutes.
 func lostInPowerCut(interval time.Duration, byDefault bool) string {
 	text := fmt.Sprintf("a power cut can lose what was acknowledged in the last %v", interval)
 	if byDefault {
@@ -83,7 +82,7 @@ func checkMonitors(ctx context.Context, c *doctor.Check, monitors []string) {
 	c.Detail += "; every server syncs every write"
 }
 
-// jetStream holds the checked part of a NATS server's report.
+// jetStream is the part of a NATS server's report that is checked.
 type jetStream struct {
 	ID       string `json:"server_id"`
 	Disabled bool   `json:"disabled"`
@@ -96,7 +95,7 @@ type jetStream struct {
 	} `json:"meta_cluster"`
 }
 
-// maxReport limits the size of a NATS server's report in bytes.
+// maxReport limits the report of a NATS server.
 const maxReport = 1 << 20
 
 // jetStreamInfo asks a NATS server for its report about JetStream.

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
 	"log/slog"
 	"net"
@@ -11,7 +12,10 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
+	"github.com/seed7221b0f9/parley/claude/claudestore"
+	claudenats "github.com/seed7221b0f9/parley/claude/claudestore/nats"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/remote"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/eventlog"
@@ -37,7 +41,7 @@ func (f *Settings) secretKey() ([]byte, error) {
 	return []byte(key), err
 }
 
-// joinCluster makes the server a member of the NATS cluster. It returns nil without --nats.
+// joinCluster adds the server to those on a NATS cluster. It returns nil without --nats.
 func (f *Settings) joinCluster(ctx context.Context, key []byte, l net.Listener, store *eventlog.Store, logger *slog.Logger) (*cluster.Cluster, func(), error) {
 	if f.nats == "" {
 		return nil, func() {}, nil
@@ -61,6 +65,28 @@ func (f *Settings) joinCluster(ctx context.Context, key []byte, l net.Listener, 
 	return c, c.Close, nil
 }
 
+// copiesTimeout limits the opening of a store of transcripts.
+const copiesTimeout = 10 * time.Second
+
+// copies returns the store of the transcripts of a tenant's sessions, which the servers of a cluster share. It returns nil
+// without --nats. Each tenant has a stream, because the agents of a tenant may resume every session in it.
+func (f *Settings) copies(ctx context.Context, tenant string, store *eventlog.Store) (claudestore.MirrorStore, error) {
+	if f.nats == "" {
+		return nil, nil
+	}
+	name := "PARLEY_CLAUDE"
+	if tenant != "" {
+		name += "_" + base64.RawURLEncoding.EncodeToString([]byte(tenant))
+	}
+	ctx, cancel := context.WithTimeout(ctx, copiesTimeout)
+	defer cancel()
+	s, err := claudenats.OpenConn(ctx, store.Conn(), claudenats.Options{Stream: name, Replicas: f.natsReplicas})
+	if err != nil {
+		return nil, fmt.Errorf("the store of the transcripts: %w", err)
+	}
+	return s, nil
+}
+
 // hostLeases returns the leases of the hosts of a cluster, nil without one.
 func (f *Settings) hostLeases(ctx context.Context, c *cluster.Cluster) (session.HostLeases, error) {
 	if c == nil {
@@ -73,8 +99,7 @@ func (f *Settings) hostLeases(ctx context.Context, c *cluster.Cluster) (session.
 	return server.HostLeases(ctx, c, name)
 }
 
-// told returns the address at which machines reach the server: an allowed host, unless the server
-// listens only on loopback.
+// told returns the address of the server for machines: an allowed host, unless only this machine reaches the server.
 func (f *Settings) told(l net.Listener) string {
 	address := f.address(l)
 	u, err := url.Parse(address)

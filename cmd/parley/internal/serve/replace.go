@@ -43,8 +43,7 @@ func (f *Settings) openPort(ctx context.Context, logger *slog.Logger) (*net.TCPL
 	return port, before, nil
 }
 
-// portOf takes over the port of the previous server if it is the one of --listen. Otherwise it
-// opens the port of --listen.
+// portOf returns the port of the server before, if it is the one of --listen, and otherwise opens that.
 func (f *Settings) portOf(ctx context.Context, theirs net.Listener) (*net.TCPListener, error) {
 	want, err := net.ResolveTCPAddr("tcp", f.listen)
 	if err != nil {
@@ -92,8 +91,8 @@ func (r *run) openDoor(leave context.CancelCauseFunc) (shut func()) {
 	}
 }
 
-// confirm tells the previous server that this one serves. If the previous server has timed out, it
-// continues, and this one ends.
+// confirm reports to the previous server that this one serves. If the previous server has timed out, it continues and
+// this one ends.
 func (r *run) confirm() error {
 	if r.before == nil {
 		return nil
@@ -101,7 +100,7 @@ func (r *run) confirm() error {
 	before := r.before
 	r.before = nil
 	if err := before.Serving(); err != nil {
-		return fmt.Errorf("the previous server did not wait: %w", err)
+		return fmt.Errorf("the server before has not waited: %w", err)
 	}
 	return nil
 }
@@ -114,8 +113,7 @@ func (r *run) giveUp() error {
 	return r.before.Close()
 }
 
-// handOver waits until the successor serves. If the successor fails, handOver returns the port, so
-// that this server can continue.
+// handOver waits until the next server serves. If it does not, the port for the next life of this one is returned.
 func (r *run) handOver(ctx context.Context, ended error) (*net.TCPListener, error) {
 	port, err := r.next.Confirm(ctx)
 	if err == nil {

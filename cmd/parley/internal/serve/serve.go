@@ -78,7 +78,7 @@ func spaceGC(lookup func(string) (string, bool)) {
 // errTerminated is the cause of the end of a server that a service manager stops, perhaps to start another one.
 var errTerminated = fmt.Errorf("SIGTERM: %w", server.ErrLeave)
 
-// untilSignal returns a context that ends with SIGINT or SIGTERM. A second signal ends the process.
+// untilSignal returns a context that ends with a signal that ends a server. A second signal ends the process.
 func untilSignal(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	caught := make(chan os.Signal, 1)
@@ -97,7 +97,7 @@ func untilSignal(ctx context.Context) (context.Context, func()) {
 	return ctx, func() { cancel(nil) }
 }
 
-// Serve serves until a signal arrives or another server replaces it.
+// Serve serves until a signal arrives, or until another server takes its place.
 func (f *Settings) Serve(ctx context.Context, out io.Writer) error {
 	spaceGC(os.LookupEnv)
 	var memory sync.WaitGroup
@@ -187,7 +187,7 @@ func (r *run) serve(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, endHost(err)) }()
-	offered, err := agents.Choose(r.agents, r.home(), r.logger)
+	offered, err := r.offer(ctx, store)
 	if err != nil {
 		return err
 	}
@@ -209,6 +209,16 @@ func (r *run) serve(ctx context.Context) (err error) {
 	})
 }
 
+// offer returns the agents of the server.
+func (r *run) offer(ctx context.Context, store *eventlog.Store) (*agents.Set, error) {
+	home := r.home()
+	var err error
+	if home.Copies, err = r.copies(ctx, "", store); err != nil {
+		return nil, err
+	}
+	return agents.Choose(r.agents, home, r.logger)
+}
+
 // fullNote returns a note if the disk is full: then every session is refused.
 func fullNote(ctx context.Context, store *eventlog.Store) string {
 	if u, err := store.Usage(ctx); err == nil && u.Free == 0 {
@@ -217,8 +227,7 @@ func fullNote(ctx context.Context, store *eventlog.Store) string {
 	return ""
 }
 
-// serveOn creates the token of a server, prints the greeting and serves. The token is revoked at
-// the end, unless another server may follow.
+// serveOn creates the token of a server, prints the greeting and serves. Any end revokes the token, unless another server may follow.
 func (r *run) serveOn(ctx context.Context, s *server.Server, l net.Listener, greet func(base, token, metrics string)) error {
 	token, err := s.PrintedToken(l.Addr())
 	if err != nil {
@@ -294,7 +303,7 @@ func (f *Settings) storeOptions(logger *slog.Logger) *eventlog.Options {
 func (f *Settings) options(logger *slog.Logger, store *eventlog.Store, offered *agents.Set, traces trace.TracerProvider) server.Options {
 	traceAgents(offered.Providers, traces)
 	return server.Options{
-		TracerProvider: traces, Tenant: f.tenants(offered, logger, traces),
+		TracerProvider: traces, Tenant: f.tenants(offered, store, logger, traces),
 		Docs: site.Handler("/docs/"), Providers: offered.Providers, Simulated: offered.Simulated, Store: store, Dir: filepath.Join(f.Data, remote.ServerDir), Version: f.Version, Directories: f.dirs,
 		DefaultModel: f.model, DefaultMode: f.mode, AllowBypass: f.allowBypass, Env: server.AgentEnv(os.Environ(), f.passEnv),
 		AllowedHosts: f.allowedHosts, AllowedOrigins: f.allowedOrigins, TrustedProxies: f.proxies, TrustGit: f.trustGit, SecureCookies: f.tlsCert != "",

@@ -17,8 +17,8 @@ import (
 	"github.com/seed7221b0f9/parley/server"
 )
 
-// serverIDFile is the name of the file in the data directory with the id that identifies this
-// server to machines over ssh and to containers. It is not secret.
+// serverIDFile is the name of the file in the data directory with the id by which machines over ssh and containers know this server. It is
+// not secret.
 const serverIDFile = "server-id"
 
 // sshMachines returns the machines of --ssh.
@@ -39,8 +39,7 @@ func (f *Settings) sshMachines() ([]sshlink.Options, error) {
 	return all, nil
 }
 
-// linkMachines connects to the machines of --ssh and keeps the links until ctx ends. The returned
-// function ends the links and waits.
+// linkMachines keeps the machines of --ssh linked until ctx ends. The function that it returns ends that and waits.
 func (f *Settings) linkMachines(ctx context.Context, s *server.Server) (func(), error) {
 	all, err := f.sshMachines()
 	if err != nil || len(all) == 0 {

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"log/slog"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/agents"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
+	"github.com/seed7221b0f9/parley/eventlog"
 	"github.com/seed7221b0f9/parley/server"
 )
 
@@ -67,10 +69,13 @@ func (f *Settings) tenantHome(name string) (agents.Place, error) {
 
 // tenants returns the function with which the server opens a tenant: with the same agents,
 // but separate files.
-func (f *Settings) tenants(offered *agents.Set, logger *slog.Logger, traces trace.TracerProvider) func(string) (server.Tenant, error) {
+func (f *Settings) tenants(offered *agents.Set, store *eventlog.Store, logger *slog.Logger, traces trace.TracerProvider) func(string) (server.Tenant, error) {
 	return func(name string) (server.Tenant, error) {
 		h, err := f.tenantHome(name)
 		if err != nil {
+			return server.Tenant{}, err
+		}
+		if h.Copies, err = f.copies(context.Background(), name, store); err != nil {
 			return server.Tenant{}, err
 		}
 		own, err := offered.Again(h, logger)

@@ -20,8 +20,7 @@ import (
 	"github.com/seed7221b0f9/parley/internal/usersocket"
 )
 
-// roleVariable makes the test binary one of two processes: a server that does not answer, or a
-// successor that never serves.
+// roleVariable makes the test binary one of the two processes: a deaf server or a successor that never serves.
 const roleVariable = "PARLEY_TAKEOVER_ROLE"
 
 func TestMain(m *testing.M) {
@@ -177,7 +176,7 @@ func TestDoor_refuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer long.Close()
-	_, _ = long.Write([]byte(strings.Repeat("x", maxLine+1))) // the connection may be closed during the write
+	_, _ = long.Write([]byte(strings.Repeat("x", maxLine+1))) // it may be closed meanwhile
 	if answer, _ := io.ReadAll(long); len(answer) > 0 {
 		t.Errorf("the answer to a long line is %q", answer)
 	}

@@ -24,9 +24,8 @@ import (
 // commas) and of agents of the Agent Client Protocol.
 type recordings struct{ wire, codex, acp string }
 
-// show plays recordings to the page. The first word is "wire", "codex" or "acp". "varied" adds data
-// that no version knows yet; "asks" leaves the requests of all recordings open instead of showing
-// conversations; the name of a recording selects only that one.
+// show plays recordings to the page: "wire", "codex" or "acp", then "varied" to add what no version knows yet, "asks" to leave the
+// requests of all of them open in place of the conversations, and the name of one recording instead of all.
 func (t *scene) show(words []string) error {
 	v := &variation{}
 	var asks []event.Event
@@ -69,7 +68,7 @@ func (t *scene) show(words []string) error {
 		return t.answer("", text("The recordings end here."))
 	}
 	for i, ev := range asks {
-		switch ev := ev.(type) { // different recordings use the same ids
+		switch ev := ev.(type) { // ids of different recordings are the same
 		case *event.PermissionRequest:
 			ev.RequestID, ev.ToolUseID = fmt.Sprintf("recorded-%d", i), ""
 		case *event.QuestionRequest:
@@ -146,12 +145,10 @@ func rootThreads(lines []codexrec.Line) (list []string) {
 	return list
 }
 
-// limitOfRecording is the time limit for a recorded agent that waits for a message that a varied
-// conversation no longer has.
+// limitOfRecording bounds a recording of an agent that waits for what a varied conversation no longer has.
 const limitOfRecording = 20 * time.Second
 
-// showACP runs recorded agents with the real client, which repeats the actions of the recorded
-// client.
+// showACP runs recorded agents below the real client, which acts as the recorded one did.
 func (t *scene) showACP(name string, v *variation, out func(...event.Event)) error {
 	list, err := folders(t.corpus.acp, name, "meta.json")
 	if err != nil {
@@ -173,7 +170,7 @@ func (t *scene) showACP(name string, v *variation, out func(...event.Event)) err
 	return nil
 }
 
-// acpPlayer repeats the actions of a recorded client.
+// acpPlayer repeats what a recorded client did.
 type acpPlayer struct {
 	r       *acptest.Recording
 	dir     string
@@ -194,7 +191,7 @@ func (p *acpPlayer) play(ctx context.Context) {
 			SessionID, ModeID, ModelID string
 			Prompt                     []json.RawMessage
 		}
-		_ = json.Unmarshal(l.Params, &params) // missing members are empty
+		_ = json.Unmarshal(l.Params, &params) // what has no such members does nothing here
 		switch l.Method {
 		case "session/new", "session/load", "session/resume", "session/fork":
 			p.open(ctx, l.Run, l.Method, params.SessionID)
@@ -207,10 +204,10 @@ func (p *acpPlayer) play(ctx context.Context) {
 			case <-p.done:
 			case <-ctx.Done():
 			}
-		case "session/cancel": // the end of its prompt is still awaited
+		case "session/cancel": // its prompt is still waited for
 		case "session/set_mode":
 			if m, ok := p.session.(agent.ModeSetter); ok {
-				_ = m.SetMode(ctx, params.ModeID) // fails if the recorded agent refused it
+				_ = m.SetMode(ctx, params.ModeID) // refused where the recorded agent refused it
 			}
 		}
 	}
@@ -220,7 +217,7 @@ func (p *acpPlayer) close() {
 	if p.session == nil {
 		return
 	}
-	_ = p.session.Close() // the session has ended
+	_ = p.session.Close() // it has ended
 	<-p.done
 	p.session = nil
 }
