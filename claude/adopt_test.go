@@ -371,6 +371,47 @@ func TestAdopt_answer(t *testing.T) {
 	}
 }
 
+// TestAdopt_waitIdle checks that an adopted session is not idle between two turns of the past while later lines of it are unread.
+func TestAdopt_waitIdle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newKept(t, nil)
+		add := func(lines ...string) {
+			for _, l := range lines {
+				p.add(l[0] == '>', l[1:])
+			}
+			synctest.Wait()
+		}
+		prompt := func(uuid string) string {
+			return `>{"type":"user","uuid":"` + uuid + `","message":{"role":"user","content":"go"}}`
+		}
+		add(`>{"type":"control_request","request_id":"i1","request":{"subtype":"initialize"}}`, `<`+answer("i1", `{"commands":[]}`),
+			prompt("u1"), `<`+initLine("u1"), `<`+good("done", "u1"))
+		client, err := claude.Adopt(t.Context(), &claude.Options{SessionLock: claude.LockOff}, claude.Adoption{Process: p, Last: uint64(len(p.lines) + 2)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer client.Close()
+		idle := make(chan error, 1)
+		go func() { idle <- client.WaitIdle(t.Context()) }()
+		waits := func(when string) {
+			t.Helper()
+			select {
+			case err := <-idle:
+				t.Fatalf("%s, WaitIdle returned %v", when, err)
+			default:
+			}
+		}
+		synctest.Wait()
+		waits("with unread lines of the past")
+		add(prompt("u2"), `<`+initLine("u2"))
+		waits("with an open turn of the past")
+		add(`<` + good("done", "u2"))
+		if err := <-idle; err != nil {
+			t.Errorf("after the last turn, WaitIdle returned %v", err)
+		}
+	})
+}
+
 // A hook that is open when the process ends is run again by the next one, under the id that the CLI was given, and answered once.
 func TestAdopt_hook(t *testing.T) {
 	for name, after := range map[string]string{
