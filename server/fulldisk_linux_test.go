@@ -3,14 +3,13 @@ package server
 import (
 	"encoding/json"
 	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/seed7221b0f9/parley/internal/test/short"
+	"github.com/seed7221b0f9/parley/internal/test/smalldisk"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/session"
 )
@@ -18,28 +17,13 @@ import (
 // fullDisk is a server whose data, directories and repository are on a small disk.
 type fullDisk struct {
 	*repoHarness
-	disk string
+	disk smalldisk.Disk
 }
 
 func newFullDisk(t *testing.T, reserve int64) *fullDisk {
 	t.Helper()
-	if os.Geteuid() != 0 {
-		t.Skip("a full disk takes root to mount a small one")
-	}
-	disk, err := os.MkdirTemp("", "disk")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=96m", "tmpfs", disk).CombinedOutput(); err != nil {
-		t.Skipf("a small disk cannot be mounted: %v: %s", err, out)
-	}
-	t.Cleanup(func() {
-		if out, err := exec.Command("umount", disk).CombinedOutput(); err != nil {
-			t.Errorf("umount: %v: %s", err, out)
-		}
-		_ = os.Remove(disk)
-	})
-	t.Setenv("TMPDIR", disk)
+	disk := smalldisk.Mount(t, 96)
+	t.Setenv("TMPDIR", string(disk))
 	d := &fullDisk{newRepoHarness(t), disk}
 	if err := d.stop(); err != nil {
 		t.Fatal(err)
@@ -52,23 +36,7 @@ func newFullDisk(t *testing.T, reserve int64) *fullDisk {
 // fill leaves no room on the disk, until free is called.
 func (d *fullDisk) fill() (free func()) {
 	d.Helper()
-	name := filepath.Join(d.disk, "hog")
-	f, err := os.Create(name)
-	if err != nil {
-		d.Fatal(err)
-	}
-	defer f.Close()
-	for size := 1 << 20; size >= 1; {
-		if _, err := f.Write(make([]byte, size)); err != nil {
-			size /= 2
-		}
-	}
-	return func() {
-		d.Helper()
-		if err := os.Remove(name); err != nil {
-			d.Fatal(err)
-		}
-	}
+	return d.disk.Fill(d)
 }
 
 // shows returns what the server shows of its state that outlives it.

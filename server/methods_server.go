@@ -89,8 +89,14 @@ func (s *Server) PrintedToken(addr net.Addr) (string, error) {
 	return value, nil
 }
 
-// EndPrinted revokes the printed tokens of the data directory and the cookies created from them.
-func (s *Server) EndPrinted() error { return s.tokens.endPrinted() }
+// EndPrinted revokes the printed tokens of the data directory and the cookies created from them. After an error, for instance
+// on a full disk, they are valid again in the next server.
+func (s *Server) EndPrinted() error {
+	if err := s.tokens.endPrinted(); err != nil {
+		return fmt.Errorf("server: the printed token cannot be revoked, and is valid again when a server starts on this data: %w", err)
+	}
+	return nil
+}
 
 // CreateToken creates a token with a role and a lifetime, 0 for no expiry. It is for the owner of
 // the machine; clients use the method tokens.create.

@@ -158,7 +158,13 @@ func (s *Sessions) recoverOne(ctx context.Context, id string) error {
 	s.setTenant(id, a.core.Opened.Tenant)
 	a.remember()
 	a.discard()
-	return a.blocked
+	if isNotOwner(a.blocked) {
+		return s.peek(ctx, id)
+	}
+	if a.blocked != nil { // for instance on a full disk; whoever reads the session next writes them
+		a.logger.Warn("the consequences of the server's death are not stored yet", "err", a.blocked)
+	}
+	return nil
 }
 
 // settled reports whether a session in a cluster needs no recovery, and lists it then.
