@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/claude"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 // echoCLI returns a CLI that answers each prompt with its text, one at a time, and every
@@ -114,6 +115,7 @@ func hammer(t *testing.T, client *claude.Client) error {
 }
 
 func TestEveryMethodFromManyGoroutinesWhileTheClientCloses(t *testing.T) {
+	short.SkipQuick(t, "closes many clients")
 	for range 10 {
 		cli := echoCLI(t, true)
 		client := cli.connect(cli.options())

@@ -116,6 +116,7 @@ func salvaged(dir string) bool {
 // it, or the check before a session is read; the file is salvaged while the store is open, before the server reads it: no event with an
 // intact record is lost, and lost events are listed at once.
 func TestClosed(t *testing.T) {
+	short.SkipQuick(t, "opens a store many times")
 	whole, all := closedStore(t, 0)
 	for seed := range uint64(short.Count(2, 4, 500)) {
 		r := rand.New(rand.NewPCG(seed, 5))
@@ -372,6 +373,7 @@ func TestClosed_recent(t *testing.T) {
 // TestClosed_cut removes whole records from closed blocks of a store that was closed cleanly. What is left of a block is sound; only the index
 // tells that some are missing. Open lists them, and exactly them.
 func TestClosed_cut(t *testing.T) {
+	short.SkipQuick(t, "opens a store many times")
 	whole, all := closedStore(t, time.Hour)
 	t.Cleanup(eventlog.Dedupe(time.Hour)) // every block is read at the start
 	for _, file := range closedBlocks(t, whole) {

@@ -101,6 +101,7 @@ func testBackupBetween(t *testing.T, s *eventlog.Store) {
 
 // TestCluster_restart stops the server under a follower and a writer, and starts it again on the same port.
 func TestCluster_restart(t *testing.T) {
+	short.SkipQuick(t, "starts NATS servers")
 	config := server.Options{SyncAlways: true, StoreDir: t.TempDir()}
 	first := config
 	srv := natstest.Server(t, &first)
@@ -156,6 +157,7 @@ func appendPersistently(ctx context.Context, t *testing.T, l *eventlog.Log, firs
 // TestCluster_noAnswer checks that calls end after Timeout, although their context has a later
 // deadline, while the server has accepted the connection but does not answer.
 func TestCluster_noAnswer(t *testing.T) {
+	short.SkipQuick(t, "waits for deadlines")
 	srv := natstest.Server(t, &server.Options{})
 	s := open(t, &eventlog.Options{URL: srv.ClientURL(), Timeout: 3 * time.Second}) // the server must first answer within it
 	l := s.Log("a")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/eventlog"
 	"github.com/seed7221b0f9/parley/internal/test/natstest"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 // openFor opens a store until close.
@@ -75,6 +76,7 @@ func contents(t *testing.T, opts *eventlog.Options) (all []string) {
 
 // TestCopy copies a data directory to a cluster and back, also after calls that were interrupted.
 func TestCopy(t *testing.T) {
+	short.SkipQuick(t, "copies many logs")
 	first := &eventlog.Options{Dir: t.TempDir(), UnsafeNoSync: true}
 	second := &eventlog.Options{URL: natstest.URL(natstest.Server(t, &natsserver.Options{}))}
 	third := &eventlog.Options{Dir: t.TempDir()}

@@ -346,6 +346,7 @@ var storeOps = []storeOp{
 // TestServerFails makes each call of each operation to the server fail in turn. The operation returns that error, or it works
 // anyway; it changes nothing, or what the next call completes.
 func TestServerFails(t *testing.T) {
+	short.SkipQuick(t, "starts many stores")
 	s, f := faultyStore(t, &Options{})
 	for i, op := range storeOps {
 		t.Run(op.name, func(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/seed7221b0f9/parley/eventlog"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 // TestQuota fills a store: it warns before, returns a named error when it is full, can still be
@@ -93,6 +94,7 @@ func tmpfs(t *testing.T, size string) string {
 // TestDiskFull_reserve uses a disk that is smaller than the quota: the reserve keeps the server
 // from filling it.
 func TestDiskFull_reserve(t *testing.T) {
+	short.SkipQuick(t, "fills a store")
 	dir := tmpfs(t, "48m")
 	s := open(t, &eventlog.Options{Dir: filepath.Join(dir, "data"), UnsafeNoSync: true, Reserve: 16 << 20})
 	hog := filepath.Join(dir, "hog")

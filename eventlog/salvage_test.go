@@ -166,6 +166,7 @@ func scanBlock(t *testing.T, name string, data []byte) []blockfile.Record {
 // TestSalvage damages closed and killed stores. Every missing event is listed, also by Examine before they are opened, no event with
 // an intact record is lost, and no deleted or trimmed event reappears.
 func TestSalvage(t *testing.T) {
+	short.SkipQuick(t, "damages many stores")
 	t.Run("small blocks", func(t *testing.T) { testSalvage(t, smallBlocks, short.Count(4, 12, 1000)) })
 	if os.Getenv("PARLEY_SOAK") != "" {
 		t.Run("large blocks", func(t *testing.T) { testSalvage(t, largeBlocks, 100) })

@@ -16,6 +16,7 @@ import (
 // TestWatch appends to, reads, trims and deletes sessions concurrently, so that the server writes, rewrites and removes blocks while
 // every call checks them. No damage is reported.
 func TestWatch(t *testing.T) {
+	short.SkipQuick(t, "appends many events")
 	t.Cleanup(eventlog.LookAlways())
 	dir := filepath.Join(t.TempDir(), "data")
 	s := open(t, &eventlog.Options{Dir: dir, UnsafeNoSync: true, Quota: 4 * smallBlocks})

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
@@ -195,6 +196,7 @@ func again(t *testing.T, what string, f func() error) {
 // On a disk that is full at any one call, or at several, all records are kept, in the same order and in the files too, and each line reaches
 // the agent once.
 func TestDisk_full(t *testing.T) {
+	short.SkipQuick(t, "fills a disk")
 	var records, files []string
 	calls := 0
 	synctest.Test(t, func(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/internal/usersocket"
 	"github.com/seed7221b0f9/parley/spawn"
 )
@@ -130,6 +131,7 @@ func linePart(agent uint32, data []byte) []byte {
 
 // The size and the number of incomplete lines of a connection are limited over all agents.
 func TestWrite_parts(t *testing.T) {
+	short.SkipQuick(t, "writes large lines")
 	h := newFakeHost(t, Options{}, goldenAgent)
 	conn, ended := rawOwner(t, h)
 	defer conn.Close()
@@ -156,6 +158,7 @@ func TestWrite_parts(t *testing.T) {
 
 // The host closes a connection that does not read its answers, and queues a limited amount.
 func TestAnswers_unread(t *testing.T) {
+	short.SkipQuick(t, "writes much output")
 	h := newFakeHost(t, Options{}, goldenAgent)
 	number := spawnAgent(t, h.connect(), spawn.Command{Path: "x"}, AgentOptions{}).Agent().Number
 	conn, ended := rawOwner(t, h)

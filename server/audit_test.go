@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/session"
 )
@@ -14,6 +15,7 @@ import (
 // TestAudit_pages checks that the pages of the audit log together have every matching row once, the newest first, whatever their size, also
 // beyond what one page reads.
 func TestAudit_pages(t *testing.T) {
+	short.SkipQuick(t, "writes many rows")
 	log := &outboxLog{}
 	r := rand.New(rand.NewPCG(1, 0))
 	var mine []string // newest first

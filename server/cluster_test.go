@@ -23,6 +23,7 @@ import (
 	"github.com/seed7221b0f9/parley/client"
 	"github.com/seed7221b0f9/parley/eventlog"
 	"github.com/seed7221b0f9/parley/internal/test/natstest"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/budget"
 	"github.com/seed7221b0f9/parley/server/cluster"
@@ -44,6 +45,7 @@ type clusterHarness struct {
 // newCluster starts servers on a NATS server.
 func newCluster(t *testing.T, servers int, ttl time.Duration) *clusterHarness {
 	t.Helper()
+	short.SkipQuick(t, "starts several servers")
 	srv := natstest.Server(t, &natsserver.Options{SyncAlways: true})
 	h := &clusterHarness{T: t, dir: t.TempDir(), urls: natstest.URL(srv), ttl: ttl}
 	for _, sub := range []string{"agent", "work"} {

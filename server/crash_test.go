@@ -253,6 +253,7 @@ func (c *child) check(session string, acked *acknowledged) {
 
 // TestKill9 kills the server at random points under load. No acknowledged data may be missing.
 func TestKill9(t *testing.T) {
+	short.SkipQuick(t, "kills many servers")
 	kills := short.Count(1, 10, 200)
 	c := newChild(t)
 	acked := &acknowledged{inputs: map[string]string{}, answers: map[string]string{}, seqs: map[string]uint64{}}
@@ -332,6 +333,7 @@ func TestKill9_unknown(t *testing.T) {
 // TestSIGTERM stops the server during turns and open requests: it exits with 0 within its timeout,
 // and everything can be resumed.
 func TestSIGTERM(t *testing.T) {
+	short.SkipQuick(t, "starts several servers")
 	c := newChild(t)
 	var ids []string
 	for _, prompt := range []string{"wait", "tool Bash", "count 100000", "say done"} {

@@ -18,6 +18,7 @@ import (
 	"github.com/seed7221b0f9/parley/client"
 	"github.com/seed7221b0f9/parley/host"
 	"github.com/seed7221b0f9/parley/host/join"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/spawn"
 )
@@ -184,6 +185,7 @@ func TestMachines_roles(t *testing.T) {
 // A machine that the server links is listed without a token, is linked again when its link breaks or cannot be made, and is out when its
 // context ends.
 func TestLinkMachine(t *testing.T) {
+	short.SkipQuick(t, "starts programs")
 	h := newHarness(t)
 	dir := h.machineHost()
 	dials := 0

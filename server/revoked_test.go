@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent/agenttest"
 	"github.com/seed7221b0f9/parley/host/join"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/session"
 )
@@ -179,6 +180,7 @@ func (w *previewWorld) newHolder(t *testing.T, session string, port int64, kind 
 // TestRevoked_all checks that each kind of connection ends with the credential of its caller, in the middle of what it does, and that no other one
 // begins. Each route is in the table.
 func TestRevoked_all(t *testing.T) {
+	short.SkipQuick(t, "calls every method")
 	const hour = time.Hour // no other limit ends a connection
 	// Each caller has a server, so that no connection of another one ends while it counts its own.
 	begin := func(t *testing.T) (w *previewWorld, id string, port int64) {

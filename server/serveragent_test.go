@@ -10,6 +10,7 @@ import (
 	"github.com/seed7221b0f9/parley/client"
 	"github.com/seed7221b0f9/parley/client/serveragent"
 	"github.com/seed7221b0f9/parley/internal/test/parts"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 // agentOf is a provider of a server's sessions with the name that their events have: that of the agent there.
@@ -23,6 +24,7 @@ func (p agentOf) Name() string { return p.name }
 // TestServerAgent runs the acceptance suite for providers with sessions of a server. A view has no tasks, and an agent that dies is
 // started again by the server.
 func TestServerAgent(t *testing.T) {
+	short.SkipQuick(t, "runs many sessions")
 	t.Parallel()
 	agenttest.Run(t, func(t *testing.T) agenttest.Subject {
 		h := newHarness(t, func(o *Options) { o.DrainTimeout = time.Millisecond }) // a closed view leaves its turn running

@@ -143,6 +143,7 @@ var writers = map[string]func(t *testing.T, w *killedWorld, files fileSystem) er
 // TestWritersKilledAnywhere kills each writer before, during and after each of its steps. Existing
 // files are unchanged, new files are complete, and a second run succeeds.
 func TestWritersKilledAnywhere(t *testing.T) {
+	short.SkipQuick(t, "kills many writers")
 	for name, write := range writers {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -75,6 +75,7 @@ func found(findings []*transcript.Finding, fault string, in faultinject.Injury) 
 // TestDoctorFinds injects faults into 400 sessions, each kind into the same number; in a long run
 // into a thousand sessions per kind.
 func TestDoctorFinds(t *testing.T) {
+	short.SkipQuick(t, "repairs many sessions")
 	sessions := short.Count(100, 400, 1000*(len(faultinject.Faults)+1)) / (len(faultinject.Faults) + 1)
 	opts := &transcript.ExamineOptions{MaxLine: oversized}
 	for _, fault := range append([]string{""}, faultinject.Faults...) {

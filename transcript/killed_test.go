@@ -252,6 +252,7 @@ func archiveIt(t *testing.T, d *Dir, id string) {
 // Every file that existed is unchanged, at its old or, if it was being moved, at its new place; the
 // session is readable; and a second run succeeds.
 func TestKilledAnywhere(t *testing.T) {
+	short.SkipQuick(t, "kills many writers")
 	for _, c := range changes {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

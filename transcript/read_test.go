@@ -325,6 +325,7 @@ func TestTreeOfCycle(t *testing.T) {
 
 // TestLongLines reads a line of 20 MB between two short ones.
 func TestLongLines(t *testing.T) {
+	short.SkipQuick(t, "reads long lines")
 	path := filepath.Join(t.TempDir(), "11111111-0000-4000-8000-000000000000.jsonl")
 	long := `{"type":"user","uuid":"u","parentUuid":null,"message":{"role":"user","content":"` + strings.Repeat("x", 20<<20) + `"}}`
 	text := `{"type":"tag","tag":"a"}` + "\n" + long + "\n\n\x00\x00" + `{"type":"tag","tag":"b"}` + "\n"

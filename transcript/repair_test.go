@@ -21,6 +21,7 @@ import (
 // TestRepair repairs sessions with each kind of fault: the copy has no fault, the session is
 // unchanged, and all readable content is kept.
 func TestRepair(t *testing.T) {
+	short.SkipQuick(t, "repairs many sessions")
 	opts := &transcript.RepairOptions{ExamineOptions: transcript.ExamineOptions{MaxLine: oversized}}
 	for _, fault := range faultinject.Faults {
 		t.Run(fault, func(t *testing.T) {

@@ -137,6 +137,7 @@ func (w *world) remote() string {
 
 // TestPush checks that a push reads no configuration of the repository: neither its programs nor another address.
 func TestPush(t *testing.T) {
+	short.SkipQuick(t, "runs git many times")
 	w := newWorld(t)
 	dir := w.remote()
 	other := filepath.Join(w.dir, "other.git")

@@ -14,12 +14,14 @@ import (
 	"github.com/seed7221b0f9/parley/internal/proc"
 	"github.com/seed7221b0f9/parley/internal/supervise"
 	_ "github.com/seed7221b0f9/parley/internal/supervise/first"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/spawn"
 )
 
 // TestSetup_children checks that processes that a setup command leaves in the background end with it: when it succeeds, fails and hangs. Without
 // a supervisor those in its process group do.
 func TestSetup_children(t *testing.T) {
+	short.SkipQuick(t, "starts many processes")
 	supervised := proc.LocalOptions{Supervisor: supervise.Self()}.Spawner()
 	for name, tt := range map[string]struct {
 		last    string

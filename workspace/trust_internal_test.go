@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"testing"
+
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 // TestUserHooks checks that a hooks directory is used only if the user or the system has set it and it is absolute,
@@ -111,6 +113,7 @@ func TestIncludePaths(t *testing.T) {
 
 // TestIncluded checks that settings are found through files that include others, in a circle too, and that too many files are refused.
 func TestIncluded(t *testing.T) {
+	short.SkipQuick(t, "runs git many times")
 	w := newWorld(t)
 	path := func(name string) string { return filepath.Join(w.dir, name) }
 	w.write("a", "[include]\n\tpath = b\n[include]\n\tpath = a\n")

@@ -74,6 +74,7 @@ func TestCreateBranches(t *testing.T) {
 }
 
 func TestCreateRefuses(t *testing.T) {
+	short.SkipQuick(t, "runs git many times")
 	w := newWorld(t)
 	w.git("branch", "there")
 	plain := filepath.Join(w.dir, "plain")
@@ -130,6 +131,7 @@ func TestCreateRefuses(t *testing.T) {
 }
 
 func TestRemove(t *testing.T) {
+	short.SkipQuick(t, "runs git many times")
 	w := newWorld(t)
 	same := w.untouched()
 	refused := func(ws Workspace, o RemoveOptions, want string) {

@@ -40,6 +40,7 @@ var badAnswers = []struct{ answer, words string }{
 
 // TestRecordings_badAnswers replaces an answer of each recorded agent: a start fails and a turn ends, with the words of the agent.
 func TestRecordings_badAnswers(t *testing.T) {
+	short.SkipQuick(t, "plays every recording")
 	folders, err := filepath.Glob("../../testdata/acp-agents/*/meta.json")
 	if err != nil || len(folders) == 0 {
 		t.Fatal(err)

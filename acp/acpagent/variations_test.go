@@ -243,6 +243,7 @@ func (v *variation) textID(id json.RawMessage) json.RawMessage {
 // TestRecordings_varied replays each recording with a fifth of the variations, or all of them in a soak run. The result
 // must be the same as without them.
 func TestRecordings_varied(t *testing.T) {
+	short.SkipQuick(t, "plays every recording")
 	folders, err := filepath.Glob("../../testdata/acp-agents/*/meta.json")
 	if err != nil || len(folders) == 0 {
 		t.Fatal(err)
@@ -281,6 +282,7 @@ func TestRecordings_varied(t *testing.T) {
 // TestRecordings_cut ends each recorded agent at several points of its answers to prompts and to requests that open a session:
 // a start fails, and a session ends with its requests, its calls and its turn.
 func TestRecordings_cut(t *testing.T) {
+	short.SkipQuick(t, "plays every recording")
 	folders, err := filepath.Glob("../../testdata/acp-agents/*/meta.json")
 	if err != nil || len(folders) == 0 {
 		t.Fatal(err)

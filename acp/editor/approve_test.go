@@ -23,6 +23,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/internal/jsonrpc"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 var updateRequests = flag.Bool("update", false, "write testdata/acp-agents/requests.json")
@@ -59,6 +60,7 @@ var cardMembers = []string{"type", "kind", "request_id", "provider", "tool_name"
 // TestApprove shows recorded and made-up agents to an editor. For each request for permission, the event, the folded
 // conversation and the request to the editor contain the texts that the recording requires.
 func TestApprove(t *testing.T) {
+	short.SkipQuick(t, "plays every recording")
 	t.Parallel()
 	dir := os.Getenv("PARLEY_ACP_AGENTS_CORPUS")
 	golden := dir == ""

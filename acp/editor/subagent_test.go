@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/acp/editor"
 	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 // summarize returns a summary of the updates for events: the session, the kind and the shown text.
@@ -148,6 +149,7 @@ func TestMapper_subagentTexts(t *testing.T) {
 // TestMapper_liveOutput checks that the output of a running command is shown in a terminal or as the content of its
 // call, and never twice in the terminal.
 func TestMapper_liveOutput(t *testing.T) {
+	short.SkipQuick(t, "maps much output")
 	run := func(terminals bool, result string, pieces ...string) (terminal string, contents []string) {
 		m := &editor.Mapper{Features: editor.Features{Terminals: terminals}}
 		events := []event.Event{&event.ToolStart{ToolUseID: "t1", Name: "Bash", Block: `{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"make"}}`}}

@@ -15,6 +15,7 @@ import (
 	"github.com/seed7221b0f9/parley/claude/claudetest"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/internal/test/e2e"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 // person is a simulated user at a terminal with a program.
@@ -173,6 +174,7 @@ func TestChatOnTerminal(t *testing.T) {
 }
 
 func TestChatEnds(t *testing.T) {
+	short.SkipQuick(t, "starts many commands")
 	ends := map[string]func(p *person){
 		"Ctrl-C at an empty prompt, asked once more": func(p *person) {
 			p.types("\x03")

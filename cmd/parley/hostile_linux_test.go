@@ -176,6 +176,7 @@ func pipedSessions(t *testing.T, env []string, id string) {
 
 // No string of the CLI controls the terminal, in text, JSON and chat.
 func TestHostileCLI(t *testing.T) {
+	short.SkipQuick(t, "starts many commands")
 	names := []string{"parallel-tools", "partial-thinking", "api-429-then-ok", "unknown-content-block", "ask-user-question", "api-400"}
 	for i := 0; i < len(names); i += short.Every(3) {
 		name := names[i]

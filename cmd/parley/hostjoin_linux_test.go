@@ -19,6 +19,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/host"
 	"github.com/seed7221b0f9/parley/host/join"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 )
 
 // joinWorld is a machine with a program in place of Claude Code that writes what it reads, and a server that machines can join.
@@ -190,6 +191,7 @@ func (w *joinWorld) work(ctx context.Context, l *host.Link) {
 
 // TestJoin_refused checks command lines and tokens with which a machine does not join.
 func TestJoin_refused(t *testing.T) {
+	short.SkipQuick(t, "starts several commands")
 	w := newJoinWorld(t)
 	w.write("readable", "secret\n", 0o644)
 	w.write("other", "other\n", 0o600)

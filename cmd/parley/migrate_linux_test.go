@@ -14,6 +14,7 @@ import (
 	"github.com/seed7221b0f9/parley/client"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/internal/test/natstest"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
@@ -40,6 +41,7 @@ func (s *simServer) messages(session string, turns int64) (text string) {
 // TestMigrate copies a data directory to a cluster and from there to another directory. On each side a server has the same session, its
 // upload and the token, and the session continues. Running servers and targets with other data are refused, and a dry run writes nothing.
 func TestMigrate(t *testing.T) {
+	short.SkipQuick(t, "starts many commands")
 	nats := natstest.URL(natstest.Server(t, &natsserver.Options{SyncAlways: true}))
 	s := newSimServer(t)
 	dir := t.TempDir()

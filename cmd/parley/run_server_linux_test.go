@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
@@ -35,6 +36,7 @@ func (s *simServer) sessions() (ids []string) {
 
 // TestRun_server runs prompts in sessions on a server, like with a local agent.
 func TestRun_server(t *testing.T) {
+	short.SkipQuick(t, "starts several commands")
 	s := newSimServer(t)
 	out, said, code := s.start("", "run", "--server", s.address(), "markdown").wait()
 	ids := s.sessions()
@@ -76,6 +78,7 @@ func TestRun_server(t *testing.T) {
 // A prompt that waits for the turn of another client ends when it is removed from the queue, or
 // cancelled by Ctrl-C or the timeout. The turn continues.
 func TestRun_serverQueue(t *testing.T) {
+	short.SkipQuick(t, "starts several commands")
 	s := newSimServer(t)
 	id := s.talking("wait", "running")
 	queued := func(n int) { s.until(id, func(c *event.Conversation) bool { return len(c.Queue) == n }) }

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
@@ -36,6 +37,7 @@ esac
 // TestServe_boxContainer runs a scripted CLI in a container of a program in place of docker. A container that an earlier server has left is
 // ended at the start, that of the session when its agent has ended, both by their labels, and no argument has a secret.
 func TestServe_boxContainer(t *testing.T) {
+	short.SkipQuick(t, "starts several boxes")
 	dir := t.TempDir()
 	for name, text := range map[string]string{"docker": fmt.Sprintf(dockerScript, dir), "left": "abc123 s-of-before\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700); err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/claude/claudetest"
 	"github.com/seed7221b0f9/parley/host"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
@@ -44,6 +45,7 @@ func (w *hostWorld) terminals() []host.Agent {
 // TestServe_hostTerminal ends a server while a command runs that an agent has started in a terminal. The command runs on, once, and the agent
 // gets all of its output and its exit from the next server. The same in a second turn, whose command ends without a server.
 func TestServe_hostTerminal(t *testing.T) {
+	short.SkipQuick(t, "starts several servers")
 	w := newTerminalWorld(t, "echo begin; echo error >&2; echo run >>runs; while ! [ -e go ]; do sleep 0.02; done; rm go; echo end; exit 3")
 	path := func(name string) string { return filepath.Join(w.project, name) }
 	var r api.ConnectResult
@@ -90,6 +92,7 @@ func TestServe_hostTerminal(t *testing.T) {
 // TestServe_hostTerminalEnds checks that commands in terminals end with their agent: when its session ends, and when no
 // server adopts it.
 func TestServe_hostTerminalEnds(t *testing.T) {
+	short.SkipQuick(t, "starts several servers")
 	for _, way := range []string{"closed", "agent killed", "host killed"} {
 		t.Run(way, func(t *testing.T) {
 			w := newTerminalWorld(t, "echo begin; exec sleep 1000")

@@ -17,6 +17,7 @@ import (
 	"github.com/seed7221b0f9/parley/codex/codextest"
 	"github.com/seed7221b0f9/parley/internal/test/e2e"
 	"github.com/seed7221b0f9/parley/internal/test/e2e/codexcli"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
@@ -261,6 +262,7 @@ func (p *person) killsAgent() {
 
 // TestTerminalSuite plays every scenario with every agent.
 func TestTerminalSuite(t *testing.T) {
+	short.SkipQuick(t, "starts many commands")
 	for name, s := range seats {
 		for scenario := range s.cannot {
 			if scenarios[scenario] == nil {
@@ -309,6 +311,7 @@ func TestAttach_past(t *testing.T) {
 // TestAttach_memory checks that a person at a terminal sees that the agent has lost the
 // conversation, and chooses how to continue.
 func TestAttach_memory(t *testing.T) {
+	short.SkipQuick(t, "starts several commands")
 	s := newSimServer(t)
 	var r api.ConnectResult
 	s.call("session.connect", api.ConnectParams{InitialPrompt: "markdown"}, &r)

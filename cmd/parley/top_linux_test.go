@@ -16,6 +16,7 @@ import (
 	"github.com/seed7221b0f9/parley/client"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/top"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
@@ -137,6 +138,7 @@ func (s *simServer) asking() string {
 }
 
 func TestTop(t *testing.T) {
+	short.SkipQuick(t, "starts several commands")
 	s := newSimServer(t, "--budget", "scope=server period=day tokens=1000000")
 	id := s.asking()
 	out, complaints, code := s.parley("top")

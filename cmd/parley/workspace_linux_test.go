@@ -119,6 +119,7 @@ func TestWorkspaceCommands(t *testing.T) {
 
 // On a terminal a diff has colours, and the content of files cannot control the terminal.
 func TestDiff_terminal(t *testing.T) {
+	short.SkipQuick(t, "starts several commands")
 	s := newSimServer(t)
 	ws, id := s.worktree()
 	s.write(ws.Path, "evil.txt", "\x1b]0;title\x07text\n")

@@ -173,6 +173,7 @@ func decodedLine(text []byte) (m map[string]any, ok bool) {
 
 // TestRecordings_varied converts the recordings with changed lines. The conversation is the same.
 func TestRecordings_varied(t *testing.T) {
+	short.SkipQuick(t, "converts every recording")
 	recordings := codexrec.Own(t)
 	for at, name := range slices.Sorted(maps.Keys(variations)) {
 		t.Run(name, func(t *testing.T) {
@@ -224,6 +225,7 @@ func plainState(t *testing.T, c *event.Conversation) string {
 // TestRecordings_damaged converts recordings that were cut, that miss a line, and that have lines with missing parts or other types. Each
 // start has its stop, each request its end, and nothing is in progress at the end.
 func TestRecordings_damaged(t *testing.T) {
+	short.SkipQuick(t, "converts every recording")
 	for i, r := range codexrec.Own(t) {
 		if i%short.Count(8, 2, 1) != 0 {
 			continue

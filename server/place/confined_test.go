@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/internal/random"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/workspace"
 )
@@ -42,6 +43,7 @@ func (w *world) outside() []string {
 
 // TestConfined_directories checks that every method of a machine rejects directories that the machine does not offer.
 func TestConfined_directories(t *testing.T) {
+	short.SkipQuick(t, "runs git many times")
 	w := newWorld(t, true)
 	before := w.git("for-each-ref")
 	for _, dir := range w.outside() {
@@ -120,6 +122,7 @@ func ofTreeCalls(t *testing.T, tree Tree) map[string]func() error {
 
 // TestConfined_names sends the names that a hostile server could send: paths out of the directory, and options of git.
 func TestConfined_names(t *testing.T) {
+	short.SkipQuick(t, "tries many paths")
 	w := newWorld(t, true)
 	w.outside()
 	must(t, os.Symlink(filepath.Join(w.dir, "outside"), filepath.Join(w.repo, "link")))

@@ -20,6 +20,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/agenttest"
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/internal/test/e2e"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/workspace"
 )
@@ -314,6 +315,7 @@ func fold(t *testing.T, h agent.History) string {
 
 // TestPlace runs the suite on this machine and on another one.
 func TestPlace(t *testing.T) {
+	short.SkipQuick(t, "runs git many times")
 	for _, remote := range []bool{false, true} {
 		for name, f := range suite {
 			t.Run(fmt.Sprintf("%s, remote %v", name, remote), func(t *testing.T) {
@@ -329,6 +331,7 @@ func TestPlace(t *testing.T) {
 
 // TestMethods_suite checks that the suite, with the tests of what a machine refuses, calls every method of the link.
 func TestMethods_suite(t *testing.T) {
+	short.SkipQuick(t, "runs git many times")
 	called := map[string]bool{"history.export": true, "usage": true} // TestConfined_histories
 	for _, f := range suite {
 		t.Run("", func(t *testing.T) {

@@ -21,6 +21,7 @@ import (
 	"github.com/seed7221b0f9/parley/agent/event"
 	"github.com/seed7221b0f9/parley/eventlog"
 	"github.com/seed7221b0f9/parley/host"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/spawn"
 )
@@ -472,6 +473,7 @@ func TestHost_request(t *testing.T) {
 
 // An agent that the next server cannot adopt is ended. The session is interrupted and can continue with another agent.
 func TestHost_unfit(t *testing.T) {
+	short.SkipQuick(t, "starts many agents")
 	for name, tt := range map[string]struct {
 		before   func(c *hostStage) // while the first server runs
 		between  func(c *hostStage)

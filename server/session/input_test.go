@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed7221b0f9/parley/agent/event"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/server/api"
 )
 
@@ -172,6 +173,7 @@ func TestInput_text(t *testing.T) {
 			t.Errorf("the text of %s is %q, want %q", content, got, want)
 		}
 	}
+	short.SkipQuick(t, "makes titles of large inputs")
 	// The beginning of a large text has the same title, wherever it is cut.
 	for _, part := range []string{"word ", "é ", "\n\"", "\u0001", "😀 "} {
 		for before := range 7 {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed7221b0f9/parley/agent"
 	"github.com/seed7221b0f9/parley/host"
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/spawn"
 )
@@ -77,6 +78,7 @@ func TestLeave_callFails(t *testing.T) {
 // The streamed text of an agent is in the conversation of the next server and of the one after it, wherever the last record of the log is,
 // with and without the file of what viewers saw, which a power failure may have emptied.
 func TestLeave_streamed(t *testing.T) {
+	short.SkipQuick(t, "leaves a session at many places")
 	for name, tt := range map[string]struct {
 		lines []string
 		text  string

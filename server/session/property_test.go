@@ -323,6 +323,7 @@ func foldMessages(t *testing.T, conv *event.Conversation, messages [][]byte) {
 // TestSnapshotAndTail checks for every recording that a snapshot after any record and the tail
 // after it equal the whole, and that deltas have no effect on it.
 func TestSnapshotAndTail(t *testing.T) {
+	short.SkipQuick(t, "folds many prefixes")
 	s, st := memSessions(t)
 	for name, events := range recordings(t) {
 		id := Prefix + random.Hex(4)

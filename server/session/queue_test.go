@@ -316,6 +316,7 @@ func TestQueue_memory(t *testing.T) {
 // TestRetained checks the memory that a session keeps of large messages after their turn: almost none of
 // a tool result that is too large, and a prompt once, in its conversation.
 func TestRetained(t *testing.T) {
+	short.SkipQuick(t, "writes many events")
 	a, log, _ := queueActor(t)
 	heap := func() float64 {
 		runtime.GC()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/seed7221b0f9/parley/internal/test/short"
 	"github.com/seed7221b0f9/parley/server/api"
 	"github.com/seed7221b0f9/parley/server/place"
 	"github.com/seed7221b0f9/parley/workspace"
@@ -270,6 +271,7 @@ func (ch fileChange) prepared(t *testing.T) (*stage, *forest) {
 // TestWorkspaces_change checks that each change is made once for its key, is in the log with who made it, is refused while a turn may change the
 // files, and is not reported if a call of the machine fails.
 func TestWorkspaces_change(t *testing.T) {
+	short.SkipQuick(t, "runs git many times")
 	for _, ch := range fileChanges {
 		t.Run(ch.name, func(t *testing.T) {
 			c, f := ch.prepared(t)

@@ -20,8 +20,8 @@ func SkipLong(tb testing.TB, does string) {
 	}
 }
 
-// SkipQuick skips a test that takes at least a fifth of a second of processor time with go test -short, except where
-// PARLEY_QUICK=0 is set, as make mutants does, and prints what it does.
+// SkipQuick skips a test that takes a fifth of a second of processor time, or seconds of waiting, with go test -short,
+// except where PARLEY_QUICK=0 is set, as make mutants does, and prints what it does.
 func SkipQuick(tb testing.TB, does string) {
 	tb.Helper()
 	if os.Getenv("PARLEY_QUICK") != "0" {
