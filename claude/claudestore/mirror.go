@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/seed7221b0f9/parley/claude"
 	"github.com/seed7221b0f9/parley/internal/claudedir"
@@ -35,9 +34,8 @@ type MirrorStore interface {
 type Mirror struct {
 	Store MirrorStore
 
-	mu     sync.Mutex
-	files  map[string]*mirrored           // by path
-	claims map[string]claude.SessionStore // by session
+	files  linecopy.Recent[*mirrored] // by path
+	claims claims
 }
 
 // mirrored is a transcript with a copy.
@@ -45,10 +43,6 @@ type mirrored struct {
 	linecopy.File
 	meta []byte // the metadata in the store
 }
-
-// maxMirrored limits the transcripts whose copied size is remembered, and the claimed sessions. Any of them can be
-// compared and claimed again.
-const maxMirrored = 1024
 
 // Place is the location of a session on the CLI's disk.
 type Place struct {
@@ -139,7 +133,7 @@ func (m *Mirror) Fetch(ctx context.Context, p Place) error {
 	if i := slices.Index(projects, filepath.Base(filepath.Dir(file))); i >= 0 {
 		key.ProjectKey = projects[i]
 	}
-	if err := m.claim(ctx, key); err != nil {
+	if err := m.claims.claim(ctx, m.Store, key); err != nil {
 		return err
 	}
 	subpaths, err := m.Store.ListSubkeys(ctx, key)
@@ -190,86 +184,19 @@ func (m *Mirror) Delete(ctx context.Context, sessionID string) error {
 	for _, p := range projects {
 		err = errors.Join(err, m.Store.Delete(ctx, claude.SessionKey{ProjectKey: p, SessionID: sessionID}))
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.claims, sessionID)
-	for path := range m.files {
-		if strings.Contains(path, sessionID) {
-			delete(m.files, path)
-		}
-	}
+	m.claims.forget(sessionID)
+	m.files.Forget(func(path string) bool { return strings.Contains(path, sessionID) })
 	return err
 }
 
 // file returns the state of a transcript.
 func (m *Mirror) file(path string) *mirrored {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if f := m.files[path]; f != nil {
-		return f
-	}
-	f := &mirrored{File: linecopy.File{Path: path, ID: UUID}}
-	m.files = remember(m.files, path, f)
-	return f
-}
-
-// remember adds a value to a map of at most maxMirrored.
-func remember[V any](all map[string]V, key string, v V) map[string]V {
-	if all == nil {
-		all = map[string]V{}
-	}
-	for other := range all {
-		if len(all) < maxMirrored {
-			break
-		}
-		delete(all, other)
-	}
-	all[key] = v
-	return all
-}
-
-// claim makes this machine the writer of a session.
-func (m *Mirror) claim(ctx context.Context, key claude.SessionKey) error {
-	c, ok := m.Store.(claude.SessionClaimer)
+	f, ok := m.files.Get(path)
 	if !ok {
-		return nil
+		f = &mirrored{File: linecopy.File{Path: path, ID: UUID}}
+		m.files.Put(path, f)
 	}
-	key.Subpath = ""
-	w, err := c.Claim(ctx, key)
-	if err != nil {
-		return err
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.claims = remember(m.claims, key.SessionID, w)
-	return nil
-}
-
-// append appends entries as the writer of a session. After a claim of another machine the next call claims again: the
-// caller knows whose the session is.
-func (m *Mirror) append(ctx context.Context, key claude.SessionKey, entries []json.RawMessage) error {
-	w := m.writer(key.SessionID)
-	if w == nil {
-		if err := m.claim(ctx, key); err != nil {
-			return err
-		}
-		if w = m.writer(key.SessionID); w == nil {
-			w = m.Store
-		}
-	}
-	err := w.Append(ctx, key, entries)
-	if errors.Is(err, claude.ErrFenced) {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		delete(m.claims, key.SessionID)
-	}
-	return err
-}
-
-func (m *Mirror) writer(sessionID string) claude.SessionStore {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.claims[sessionID]
+	return f
 }
 
 func (m *Mirror) copyOf(key claude.SessionKey) *transcriptCopy {
@@ -301,7 +228,7 @@ func (c *transcriptCopy) Load(ctx context.Context) ([]json.RawMessage, error) {
 }
 
 func (c *transcriptCopy) Append(ctx context.Context, lines []json.RawMessage) error {
-	return c.m.append(ctx, c.key, lines)
+	return c.m.claims.append(ctx, c.m.Store, c.key, lines)
 }
 
 // metadataType is the type of the entry with a subagent's metadata.

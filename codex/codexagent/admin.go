@@ -31,12 +31,16 @@ func (h history) Rename(ctx context.Context, id, title string) error {
 	})
 }
 
-// Delete archives a thread: Codex has no trash, and its deletions are permanent.
+// Delete archives a thread: Codex has no trash, and its deletions are permanent. It removes the copy for other machines.
 func (h history) Delete(ctx context.Context, id string) error {
-	if _, err := h.read(ctx, id); err != nil {
-		return err
+	_, err := h.read(ctx, id)
+	if err == nil {
+		err = h.p.admin(ctx, func(c *codex.Client) error { return c.ArchiveThread(ctx, id) })
 	}
-	return h.p.admin(ctx, func(c *codex.Client) error { return c.ArchiveThread(ctx, id) })
+	if err == nil || errors.Is(err, agent.ErrNotFound) {
+		err = errors.Join(err, h.p.deleteCopy(ctx, id)) // otherwise the thread would return
+	}
+	return err
 }
 
 // Tag returns agent.ErrUnsupported: threads have no tags.

@@ -29,8 +29,11 @@ type Provider struct {
 	// OutputSchema is a JSON Schema for the last message of each turn; the result then has that message as its structured output.
 	// Empty allows any text.
 	OutputSchema item.JSON
+	// Copies has copies of threads for other machines; nil means none. See [agent.Mirrored].
+	Copies Copies
 
 	registry agentkit.Registry
+	copied   copied
 }
 
 var (
@@ -41,6 +44,7 @@ var (
 	_ agent.Sweeper       = (*Provider)(nil)
 	_ agent.Adopter       = (*Provider)(nil)
 	_ agent.MCPHost       = (*Provider)(nil)
+	_ agent.Mirrored      = (*Provider)(nil)
 	_ agent.Hosted        = (*Session)(nil)
 )
 

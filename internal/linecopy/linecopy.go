@@ -14,11 +14,12 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/seed7221b0f9/parley/internal/regularfile"
 )
 
-// ErrDiverged is returned by Save if the store has other lines than the file.
+// ErrDiverged is returned by Save, and by Fetch with Keep, if the store has other lines than the file.
 var ErrDiverged = errors.New("the copy of the file has other lines than the file")
 
 // ErrNoCopy is returned by Fetch if the store has no lines of the file.
@@ -47,6 +48,11 @@ type File struct {
 	// ID returns the ID of a line, or "" if it has none. The copy has only the first of several lines with an ID. Nil
 	// means that no line has an ID.
 	ID func(line json.RawMessage) string
+	// Keep makes Fetch fail with ErrDiverged where it would replace a file with other lines.
+	Keep bool
+	// Replacing is held while Fetch compares and replaces the file, which is necessary if another File has the same path.
+	// Nil means that none has.
+	Replacing sync.Locker
 
 	saved int64 // the size of what the store has
 	known bool  // saved is valid
@@ -116,8 +122,8 @@ func (f *File) append(ctx context.Context, file *os.File, s Store) error {
 	return flush()
 }
 
-// Fetch writes the file from its copy, unless the file has all lines of the copy. It keeps a file with other lines under
-// a name that ends with [Replaced]. It reports whether it has written the file.
+// Fetch writes the file from its copy, unless the file has all lines of the copy. Unless Keep is set, it keeps a file
+// with other lines under a name that ends with [Replaced]. It reports whether it has written the file.
 func (f *File) Fetch(ctx context.Context, s Store) (written bool, err error) {
 	f.known = false
 	stored, err := s.Load(ctx)
@@ -127,6 +133,15 @@ func (f *File) Fetch(ctx context.Context, s Store) (written bool, err error) {
 	if len(stored) == 0 {
 		return false, ErrNoCopy
 	}
+	if f.Replacing != nil {
+		f.Replacing.Lock()
+		defer f.Replacing.Unlock()
+	}
+	return f.replace(stored)
+}
+
+// replace writes the file from its copy if it lacks lines or has others.
+func (f *File) replace(stored []json.RawMessage) (written bool, err error) {
 	file, _, err := open(f.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -138,6 +153,9 @@ func (f *File) Fetch(ctx context.Context, s Store) (written bool, err error) {
 			return false, err
 		}
 		if err != nil {
+			if f.Keep {
+				return false, err
+			}
 			if err := os.Rename(f.Path, f.Path+Replaced); err != nil {
 				return false, err
 			}

@@ -71,11 +71,16 @@ type kind struct {
 type Place struct {
 	Data    string
 	Env     []string
-	CLI     string                  // the claude program; empty means the installed one
-	Archive string                  // of transcripts; empty means none
-	Keep    bool                    // spare background processes of agents
-	Copies  claudestore.MirrorStore // of transcripts, for other machines; nil means none
-	demo    bool                    // the simulated agent changes files of the project
+	CLI     string // the claude program; empty means the installed one
+	Archive string // of transcripts; empty means none
+	Keep    bool   // spare background processes of agents
+	Copies  Copies // of the agents' files, for other machines
+	demo    bool   // the simulated agent changes files of the project
+}
+
+// Copies are the stores that several machines share. Nil means none.
+type Copies struct {
+	Claude, Codex claudestore.MirrorStore
 }
 
 // kinds are the agents that --agent can name, in the order of preference. They do not include the
@@ -220,6 +225,9 @@ func (at Place) codex(logger *slog.Logger) (agent.Provider, func() error, error)
 		err = fmt.Errorf("%w: %w", errNotInstalled, err)
 	}
 	p.RegistryDir = at.registry()
+	if at.Copies.Codex != nil {
+		p.Copies = &claudestore.Files{Store: at.Copies.Codex, Project: Codex}
+	}
 	return p, p.Close, err
 }
 
@@ -246,8 +254,8 @@ func (at Place) claude(logger *slog.Logger) (agent.Provider, func() error, error
 	if at.Archive != "" {
 		p.Archive = transcript.OpenArchive(at.Archive)
 	}
-	if at.Copies != nil {
-		p.Copies = &claudestore.Mirror{Store: at.Copies}
+	if at.Copies.Claude != nil {
+		p.Copies = &claudestore.Mirror{Store: at.Copies.Claude}
 	}
 	return p, p.Close, nil
 }

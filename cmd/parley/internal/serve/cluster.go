@@ -14,8 +14,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed7221b0f9/parley/claude/claudestore"
 	claudenats "github.com/seed7221b0f9/parley/claude/claudestore/nats"
+	"github.com/seed7221b0f9/parley/cmd/parley/internal/agents"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/remote"
 	"github.com/seed7221b0f9/parley/cmd/parley/internal/term"
 	"github.com/seed7221b0f9/parley/eventlog"
@@ -65,26 +65,34 @@ func (f *Settings) joinCluster(ctx context.Context, key []byte, l net.Listener, 
 	return c, c.Close, nil
 }
 
-// copiesTimeout limits the opening of a store of transcripts.
+// copiesTimeout limits the opening of the stores of the agents' files.
 const copiesTimeout = 10 * time.Second
 
-// copies returns the store of the transcripts of a tenant's sessions, which the servers of a cluster share. It returns nil
-// without --nats. Each tenant has a stream, because the agents of a tenant may resume every session in it.
-func (f *Settings) copies(ctx context.Context, tenant string, store *eventlog.Store) (claudestore.MirrorStore, error) {
+// copies returns the stores of the agents' files of a tenant, which the servers of a cluster share, and no stores without
+// --nats. Each tenant has a stream for each agent, because the agents of a tenant may resume every session in it.
+func (f *Settings) copies(ctx context.Context, tenant string, store *eventlog.Store) (c agents.Copies, err error) {
 	if f.nats == "" {
-		return nil, nil
-	}
-	name := "PARLEY_CLAUDE"
-	if tenant != "" {
-		name += "_" + base64.RawURLEncoding.EncodeToString([]byte(tenant))
+		return c, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, copiesTimeout)
 	defer cancel()
-	s, err := claudenats.OpenConn(ctx, store.Conn(), claudenats.Options{Stream: name, Replicas: f.natsReplicas})
-	if err != nil {
-		return nil, fmt.Errorf("the store of the transcripts: %w", err)
+	open := func(stream string) (*claudenats.Store, error) {
+		if tenant != "" {
+			stream += "_" + base64.RawURLEncoding.EncodeToString([]byte(tenant))
+		}
+		s, err := claudenats.OpenConn(ctx, store.Conn(), claudenats.Options{Stream: stream, Replicas: f.natsReplicas})
+		if err != nil {
+			return nil, fmt.Errorf("the store of the agents' files: %w", err)
+		}
+		return s, nil
 	}
-	return s, nil
+	if c.Claude, err = open("PARLEY_CLAUDE"); err != nil {
+		return agents.Copies{}, err
+	}
+	if c.Codex, err = open("PARLEY_CODEX"); err != nil {
+		return agents.Copies{}, err
+	}
+	return c, nil
 }
 
 // hostLeases returns the leases of the hosts of a cluster, nil without one.
