@@ -184,7 +184,7 @@ var MessageIndex = class {
   open = [];
   // that have begun, until the message is complete
   partial = new BlockHeap();
-  // that are not whole; ones that are by now are skipped
+  // incomplete blocks; those completed since are skipped
   n = 0;
   // how many blocks there are
   whole = 0;
@@ -242,7 +242,7 @@ var MessageIndex = class {
     this.pending(b);
     return ordered;
   }
-  /** Lets blocks leave and come without moving others. */
+  /** Allows blocks to be added and removed without moving others. */
   unsettle() {
     if (this.blocks !== void 0) return;
     this.blocks = /* @__PURE__ */ new Map();
@@ -398,7 +398,7 @@ var Lookup = class {
   touchedThreads = [];
   touchedMessages = [];
   steps = 0;
-  // counts what grows with the conversation, for tests
+  // counts steps whose number grows with the conversation, for tests
   // The block that the last delta went to: the next one most likely does too.
   lastParent = "";
   lastMessage = "";
@@ -513,7 +513,7 @@ var Lookup = class {
   message(parent, id) {
     return this.messages.get(key(parent, id, `${this.restarts}`));
   }
-  /** An assistant's message, a new one in the given state if there is none. */
+  /** Returns an assistant's message, and creates it in the given state if it is missing. */
   answer(parent, id, state) {
     let m = this.message(parent, id);
     if (m === void 0) {
@@ -540,7 +540,7 @@ var Lookup = class {
   forgetBlock() {
     this.lastBlock = void 0;
   }
-  /** The block of an index, a new one that streams if there is none. */
+  /** Returns the block with an index, and creates a streaming one if it is missing. */
   block(m, index, type) {
     const found = m.find(index);
     if (found !== void 0) return found;
@@ -675,7 +675,7 @@ var Lookup = class {
     this.byTurn?.delete(id);
     this.turns.delete(id);
   }
-  /** The task of an id, a new one that runs if there is none. */
+  /** Returns the task with an id, and creates a running one if it is missing. */
   task(id) {
     let t = this.tasks.get(id);
     if (t === void 0) {

@@ -26,7 +26,7 @@ async function main(): Promise<void> {
     history.replaceState(null, "", location.pathname + location.search);
     await signInWithCode(code);
   }
-  // A link that was shared names its session beside the token.
+  // A shared link has the session next to the token.
   const shared = new URLSearchParams(location.search).get("session");
   if (shared !== null)
     history.replaceState(null, "", location.pathname + formatRoute({ page: "session", ids: [shared] }));

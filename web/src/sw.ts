@@ -82,7 +82,7 @@ async function keep(r: Response): Promise<void> {
   const cache = await caches.open(shell);
   const names = assetsOf(await r.clone().text()).map((name) => new URL(name, scope).href);
   for (const url of names) if (!(await cache.match(url))) await cache.add(url);
-  await cache.put(scope, r); // last: what it names is there
+  await cache.put(scope, r); // last, so that the files that it names are cached
   const old = (await cache.keys()).filter((k) => k.url !== scope && !names.includes(k.url));
   for (const k of old.slice(0, Math.max(0, old.length - mostKept))) await cache.delete(k);
 }

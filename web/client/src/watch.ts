@@ -21,7 +21,7 @@ interface Waiter {
 export class Watch {
   /** "lost" while the connection is opened again; "failed" if the server refuses it. */
   status: WatchStatus = "connecting";
-  /** What the connection was lost or refused with. */
+  /** The error with which the connection was lost or refused. */
   error: Error | undefined;
   cursor: Cursor | undefined;
   private fold = new Fold();

@@ -26,7 +26,7 @@ export function fillOther(b: Block, type: string): void {
   delete b.deltas;
 }
 
-/** Makes a block what a whole block says, and forgets what deltas gave. */
+/** Fills a block from the complete block, and drops the state of its deltas. */
 export function fill(x: Lookup, b: Block, content: unknown): void {
   const [type, data] = typeOf(content);
   const tool = b.tool;
@@ -57,7 +57,10 @@ export function fill(x: Lookup, b: Block, content: unknown): void {
   b.whole = true;
 }
 
-/** Completes a tool of the API's side, whose result is a block of the same message. */
+/**
+ * Completes a call of a server-side tool from its result, which is another block of the same
+ * message.
+ */
 function serverResult(x: Lookup, data: unknown): void {
   const tool = x.tools.get(str(get(data, "tool_use_id")));
   if (tool === undefined) return;

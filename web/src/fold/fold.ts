@@ -21,11 +21,9 @@ import { truncate, turnDiff, turnStart, usage } from "./turn";
 import { assistant, result, unknown, user } from "./whole";
 
 /**
- * The fold of RPC messages to what a screen shows. It is the same as Conversation in
- * the Go package ui: the same messages give the same state.
- *
- * Nothing that a message holds makes it throw: what it does not know it keeps as an
- * item of kind unknown.
+ * Folds RPC messages to the state that a screen shows. It equals Conversation in the Go package
+ * agent/event: the same messages give the same state. No message makes it throw: unknown ones
+ * become items of kind unknown.
  */
 export class Fold {
   private readonly lookup: Lookup;

@@ -1,4 +1,4 @@
-// Values that come from outside, taken for what they are and never trusted.
+// Values from outside, read by type and never trusted.
 
 export type Obj = Record<string, unknown>;
 
@@ -16,12 +16,12 @@ export function num(v: unknown): number {
   return typeof v === "number" && Number.isFinite(v) ? v : 0;
 }
 
-/** The elements of an array, none for anything else. */
+/** Returns the elements of an array, and an empty array for any other value. */
 export function list(v: unknown): unknown[] {
   return Array.isArray(v) ? v : [];
 }
 
-/** The strings of an array, none for anything else. */
+/** Returns the strings of an array, and an empty array for any other value. */
 export function strings(v: unknown): string[] {
   return list(v).filter((s): s is string => typeof s === "string");
 }
@@ -43,7 +43,10 @@ export function setNumber<K extends string>(target: { [key in K]?: number }, key
   if (typeof value === "number" && Number.isFinite(value)) target[key] = value;
 }
 
-/** Lays the members of an event over those of an earlier one of its kind. Empty texts and nulls say nothing. */
+/**
+ * Copies the members of an event over those of an earlier event of its kind. Empty texts and nulls change no
+ * member.
+ */
 export function over<T extends object>(old: T | undefined, event: T): T {
   if (old === undefined) return { ...event };
   const said = Object.entries(event).filter(([, value]) => value !== null && value !== "");
@@ -60,7 +63,7 @@ export function over<T extends object>(old: T | undefined, event: T): T {
 /** How many members an event may get from later ones. */
 const maxMembers = 256;
 
-/** Sets a member to a value that is there. */
+/** Sets a member unless the value is undefined or empty. */
 export function setValue<K extends string>(target: { [key in K]?: unknown }, key: K, value: unknown): void {
   if (value !== undefined && value !== null) target[key] = value;
 }

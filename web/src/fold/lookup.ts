@@ -79,7 +79,7 @@ export class Lookup {
   private touchedThreads: ThreadIndex[] = [];
   private touchedMessages: MessageIndex[] = [];
 
-  steps = 0; // counts what grows with the conversation, for tests
+  steps = 0; // counts steps whose number grows with the conversation, for tests
 
   // The block that the last delta went to: the next one most likely does too.
   private lastParent = "";
@@ -229,7 +229,7 @@ export class Lookup {
     return this.messages.get(key(parent, id, `${this.restarts}`));
   }
 
-  /** An assistant's message, a new one in the given state if there is none. */
+  /** Returns an assistant's message, and creates it in the given state if it is missing. */
   answer(parent: string, id: string, state: Message["state"]): MessageIndex {
     let m = this.message(parent, id);
     if (m === undefined) {
@@ -259,7 +259,7 @@ export class Lookup {
     this.lastBlock = undefined;
   }
 
-  /** The block of an index, a new one that streams if there is none. */
+  /** Returns the block with an index, and creates a streaming one if it is missing. */
   block(m: MessageIndex, index: number, type: string): Block {
     const found = m.find(index);
     if (found !== undefined) return found;
@@ -408,7 +408,7 @@ export class Lookup {
     this.turns.delete(id);
   }
 
-  /** The task of an id, a new one that runs if there is none. */
+  /** Returns the task with an id, and creates a running one if it is missing. */
   task(id: string): Task {
     let t = this.tasks.get(id);
     if (t === undefined) {

@@ -2,12 +2,12 @@ import type { Block, Item, Message } from "./conversation";
 import { BlockHeap } from "./heap";
 import type { ThreadIndex } from "./thread";
 
-/** What is known of an assistant's message beside its blocks. */
+/** Indexes the blocks of an assistant's message. */
 export class MessageIndex {
   gone = false; // it was removed
   blocks: Map<number, Block> | undefined; // while the list is not in order
   open: Block[] = []; // that have begun, until the message is complete
-  readonly partial = new BlockHeap(); // that are not whole; ones that are by now are skipped
+  readonly partial = new BlockHeap(); // incomplete blocks; those completed since are skipped
   n = 0; // how many blocks there are
   whole = 0; // how many are whole
   live = 0; // how many stream
@@ -75,7 +75,7 @@ export class MessageIndex {
     return ordered;
   }
 
-  /** Lets blocks leave and come without moving others. */
+  /** Allows blocks to be added and removed without moving others. */
   unsettle(): void {
     if (this.blocks !== undefined) return;
     this.blocks = new Map();

@@ -5,7 +5,7 @@ import type { Lookup, State } from "./lookup";
 
 type TextKey = "state" | "status" | "cwd" | "model" | "permissionMode" | "sandbox" | "title" | "goal";
 
-/** Sets a text of the state; an empty one is none. */
+/** Sets a text of the state; an empty text removes it. */
 export function replace(state: State, key: TextKey, text: unknown): void {
   delete state[key];
   setText(state, key, text);
@@ -69,7 +69,7 @@ export function answered(
   tool.decision = d;
 }
 
-/** Folds a state. In one in which no agent runs, what it did not end has ended. */
+/** Folds a state. In a state without a running agent, unfinished parts have ended. */
 export function sessionState(x: Lookup, state: unknown): void {
   replace(x.state, "state", state);
   if (state !== "starting" && state !== "interrupted" && state !== "failed" && state !== "ended") return;

@@ -50,7 +50,7 @@ function unknownEvent(x: Lookup, parent: string, originalType: string, data: unk
 function messageStart(x: Lookup, parent: string, id: string, model: unknown): void {
   delete x.state.retry;
   const m = x.answer(parent, id, "streaming");
-  // A start of a message that is there: what is not whole of it is streamed again.
+  // The message exists already: its incomplete blocks are streamed again.
   x.dropPartial(m, -Infinity);
   m.message.state = "streaming";
   setText(m.message, "model", model);
@@ -104,7 +104,7 @@ function delta(x: Lookup, parent: string, id: string, index: number, d: Delta): 
     }
     case "unknown": {
       const b = x.delta(parent, id, index, "");
-      // One of these comes as unknown where it holds nothing that can be added.
+      // These come as unknown if they add no content.
       if (d.originalType !== "signature_delta" && d.originalType !== "citations_delta") unknownDelta(b, d.data);
       return;
     }

@@ -1,6 +1,6 @@
 import type { Item, Thread } from "./conversation";
 
-/** What is known of a thread beside its items. */
+/** Indexes the items of a thread. */
 export class ThreadIndex {
   private at: Map<Item, number> | undefined; // where an item is; made when it is needed first
   from = 0; // the first place that is not in order

@@ -10,7 +10,7 @@ export function isTool(type: string): boolean {
   return toolBlocks.has(type);
 }
 
-/** The tool call of a block, with what is known of it by now. */
+/** Returns the tool call of a block, with all members known so far. */
 export function toolOf(x: Lookup, b: Block, id: string, name: string): ToolCall {
   if (b.tool === undefined) {
     b.tool = { id: "", name: "", toolType: toolType(x.state.provider ?? "", ""), status: "in_progress" };
@@ -52,7 +52,7 @@ function finish(tool: ToolCall, r: ToolResult): void {
   tool.status = r.isError ? "failed" : "success";
 }
 
-/** The result of a tool: into its call, or beside it where that has not been seen. */
+/** Stores the result of a tool in its call, or as a separate item if the call has not been seen. */
 export function toolComplete(x: Lookup, parent: string, r: ToolResult): void {
   const tool = x.tools.get(r.toolUseId);
   if (tool !== undefined) {

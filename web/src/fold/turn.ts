@@ -17,7 +17,7 @@ export function turnStart(x: Lookup, msg: TurnStart): void {
   delete x.state.retry;
   const u = x.state.usage;
   if (u === undefined) return;
-  // The window is as full as it was, the turn has used nothing yet.
+  // The context window is as full as before; the turn has used no tokens yet.
   delete u.turn_id;
   delete u.input_tokens;
   delete u.output_tokens;

@@ -128,7 +128,7 @@ function totals(x: Lookup, msg: ResultMessage): void {
 function anew(t: Totals, costUsd: number, msg: ResultMessage, restarts: number): boolean {
   const grown = num(msg.total_cost_usd) - (costUsd - (t.costBefore ?? 0));
   const used = num(get(msg.usage, "input_tokens")) + num(get(msg.usage, "output_tokens"));
-  const small = 1e-9; // what rounding can make of the difference
+  const small = 1e-9; // the largest difference that rounding can make
   return grown < -small || (restarts !== (t.restarts ?? 0) && used > 0 && grown <= small);
 }
 

@@ -192,7 +192,7 @@ test("drop gives the socket up, and what comes from it later is ignored", async 
   await vi.advanceTimersByTimeAsync(0);
   c.drop();
   expect(sockets[0]?.closed).toBe(1);
-  c.drop(); // there is none
+  c.drop(); // no socket is open
   expect(states).toEqual(["connecting", "open", "lost"]);
   await vi.advanceTimersByTimeAsync(firstRetry);
   sockets[1]?.open();

@@ -19,13 +19,13 @@ export interface Envelope {
 
 export type Status = "connecting" | "open" | "lost" | "refused";
 
-/** What a request failed with. */
+/** The error of a failed request. */
 export class CallError extends Error {
   constructor(
     message: string,
     readonly reason: string,
     readonly code = 0,
-    /** What else the server says of it. */
+    /** Further data of the server about the error. */
     readonly data: unknown = undefined,
   ) {
     super(message);
@@ -68,7 +68,7 @@ interface Waiting {
 
 /** How long a call waits for its answer. */
 export const callTimeout = 30_000;
-/** How long silence may last before the server is asked whether it is there, and the answer may take. */
+/** After this many ms without a message the server is asked for its health; patience limits the answer. */
 export const silence = 10_000;
 export const patience = 5_000;
 /** Waits between attempts to connect: from 250 ms, doubled up to 5 s. */
@@ -204,7 +204,7 @@ export class Connection {
     this.options.onStatus("refused");
   }
 
-  /** Something came, so the other side is there; silence after it makes us ask. */
+  /** Notes that the peer is alive; it is pinged after the next silence. */
   private heard(socket: Socket): void {
     this.timers.clear(this.watch);
     this.watch = this.timers.set(() => {

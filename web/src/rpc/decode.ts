@@ -56,8 +56,8 @@ function deeper(text: string, levels: number): boolean {
 }
 
 /**
- * The message of a JSON text. It never throws: a message of a newer server, and a text
- * that is none, come in the shape of what is unknown.
+ * Decodes a JSON text to a message. It never throws: a message of a newer server, or an invalid
+ * text, is returned as an unknown message.
  */
 export function decode(text: string): RpcMessage {
   if (deeper(text, maxDepth)) return { type: "unknown", originalType: "", data: text };

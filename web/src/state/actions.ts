@@ -1,4 +1,4 @@
-// What a person does with a session.
+// Actions of a person in a session.
 
 import type { FoldedConversation } from "../fold/conversation";
 import type { Obj } from "../fold/json";
@@ -40,7 +40,7 @@ export function send(session: string, d: Draft): void {
   void transmit(s, m);
 }
 
-/** Lets an agent go on that was cut off. */
+/** Continues a turn that was cut off. */
 export function goOn(session: string): void {
   send(session, { text: w.peek().goOnPrompt, contexts: [], images: [] });
 }
@@ -75,7 +75,7 @@ export function sendAgain(s: SessionStore, id: string): void {
   if (m) void transmit(s, m);
 }
 
-/** The sessions whose kept messages go out when the connection is back. */
+/** Sessions with messages that are sent when the connection is back. */
 const keepers = new Set<SessionStore>();
 export function keep(s: SessionStore): () => void {
   keepers.add(s);
@@ -100,7 +100,7 @@ export interface PermissionAnswer {
   choice?: string;
 }
 
-/** Answers a permission request. It says whose answer counted. */
+/** Answers a permission request and reports whose answer counted. */
 export async function answerPermission(p: PendingPrompt, a: PermissionAnswer): Promise<boolean> {
   const r = await tryCall("permission.respond", {
     session_id: p.session_id,
@@ -126,7 +126,7 @@ export async function answerQuestion(
   return settle(p, r);
 }
 
-/** What runs when a request was answered. */
+/** Functions that run when a request was answered. */
 export const afterAnswer: ((p: PendingPrompt) => void)[] = [];
 
 function settle(p: PendingPrompt, r: { accepted: boolean; by?: string } | undefined): boolean {
@@ -198,7 +198,7 @@ export async function resendAsVersion(s: SessionStore, uuid: string, d: Draft): 
   send(r.session_id, d);
 }
 
-/** Goes on with another agent: a new session, whose first message carries the conversation. */
+/** Continues with another agent: starts a session whose first message contains the conversation. */
 export async function continueWith(c: FoldedConversation, cwd: string, from: string, provider: string): Promise<void> {
   const { text } = carry(c, from);
   await startSession({ provider, ...(cwd ? { cwd } : {}) }, { text, contexts: [], images: [] });

@@ -1,5 +1,5 @@
-// What agents offer, as the last session of each has told. It is kept in the browser, so that a new session has the choices before its first
-// message.
+// Models, efforts and commands of agents, as reported by the last session of each. They are kept in the browser, so that a new session has
+// the choices before its first message.
 
 import { signal } from "@preact/signals";
 import { get, str, strings } from "../fold/json";
@@ -22,7 +22,7 @@ const claudeModels: readonly Model[] = ["opus", "sonnet", "haiku"].map((value) =
   resolved: "",
 }));
 
-/** What Claude takes by documented names, before any session has run. */
+/** Claude's documented names, for use before any session has run. */
 const first: Readonly<Record<string, Offer>> = {
   claude: { models: claudeModels, commands: [], efforts: ["low", "medium", "high", "xhigh", "max"], thinks: true },
 };
@@ -61,7 +61,7 @@ export function offerOf(agent: string): Offer {
   return kept.value.get(agent) ?? first[agent] ?? none;
 }
 
-/** Notes what a session has told of its agent. At most 12 agents are kept. */
+/** Stores the choices that a session reports for its agent. At most 12 agents are kept. */
 export function noteOffer(agent: string, told: Partial<Offer>): void {
   if (agent === "") return;
   const was = kept.peek().get(agent) ?? first[agent] ?? none;

@@ -222,7 +222,7 @@ test("a session is followed once, whoever looks at it, and from its cursor after
   app.tryNow();
   const again = await open();
   expect(await again.answer("session.attach", { cursor: cursor(1) })).toEqual({ session_id: "s", after: cursor(1) });
-  // What the page has stays: the server had nothing else.
+  // The rows stay, because the server had no others.
   expect(s.rows.get().map((r) => r.key)).toEqual(["u1"]);
   two();
   expect(await again.answer("session.detach", {})).toEqual({ session_id: "s" });

@@ -23,7 +23,10 @@ export const status = signal<Status>("connecting");
 export const retryAt = signal(0);
 export const hello = signal<HelloResult | undefined>(undefined);
 export const settings = signal<SettingsResult | undefined>(undefined);
-/** The present, once a second while the page is connected: what runs shows its time by it. */
+/**
+ * The current time, updated every second while the page is connected; running items show their time
+ * by it.
+ */
 export const now = signal(Date.now());
 export const w = wordsOf(lang);
 effect(() => {
@@ -83,7 +86,7 @@ export function whenOpen(): Promise<void> {
   });
 }
 
-/** Calls a method and says so where it fails. Undefined is a failure. */
+/** Calls a method and shows its error. It returns undefined if the call failed. */
 export async function tryCall<M extends Method>(method: M, params: Params<M>): Promise<Result<M> | undefined> {
   try {
     return await call(method, params);
@@ -93,7 +96,7 @@ export async function tryCall<M extends Method>(method: M, params: Params<M>): P
   }
 }
 
-/** What an error means to a person. */
+/** Returns the text of an error for a person. */
 export function sayError(err: unknown): string {
   const t = w.peek();
   // The page is connected: it is a machine that is not.
@@ -150,7 +153,7 @@ function receive(e: Envelope): void {
   if (typeof type === "string" && /^(permission_|question_|session_|result|user|turn_)/.test(type)) refreshSoon();
 }
 
-/** What the server says without being asked: a session begins anew, or is not followed any more. */
+/** Handles a notification of the server: a session is reset, or is no longer followed. */
 function notice(method: string, params: unknown): void {
   const id = str(get(params, "session_id"));
   const s = stores.get(id);
@@ -172,7 +175,7 @@ export function refreshSoon(): void {
   }, 120);
 }
 
-/** What is loaded again when the server says that lists have changed: each list adds itself. */
+/** Functions that load lists again when the server reports a change; each list adds one. */
 export const refreshers: (() => Promise<void>)[] = [];
 
 async function refresh(): Promise<void> {
@@ -195,7 +198,7 @@ async function resume(): Promise<void> {
   void refresh();
 }
 
-/** What runs whenever the connection is there again. */
+/** Functions that run whenever the connection is open again. */
 export const afterOpen: (() => void)[] = [];
 
 /** Connects and stays connected. To be called once. */
@@ -208,7 +211,7 @@ export function start(url: string): Connection {
         status.value = s;
         retryAt.value = at ?? 0;
       });
-      // Spinners freeze while nothing is known.
+      // Spinners stop while the connection is lost.
       document.documentElement.classList.toggle("offline", s !== "open");
       if (s === "open") void resume();
     },
@@ -226,7 +229,7 @@ export function start(url: string): Connection {
   setInterval(() => {
     if (status.peek() === "open") now.value = Date.now();
   }, 1000);
-  // What happens in sessions that are not followed is asked for.
+  // Changes in sessions that are not followed have to be polled.
   setInterval(() => {
     if (!document.hidden || notifying()) void refresh();
   }, 3000);
@@ -235,8 +238,8 @@ export function start(url: string): Connection {
 }
 
 /**
- * A browser that is driven by tests puts a function there before the page loads, and gets
- * the folded state to compare it with the server's. Nothing is there for anyone else.
+ * Passes the folded state to a function that a browser test installs before the page loads, so that
+ * it can compare it with the server's. Without that function it has no effect.
  */
 function hook(): void {
   const take: unknown = Reflect.get(window, "parleyTest");

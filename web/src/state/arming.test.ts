@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { arm, armed, disarm, gap, hold, mayAnswer, mayChoose, noteCharacter, ready, setShown } from "./arming";
 
-/** Types a character and says whether it may answer. */
+/** Types a character and returns whether it may answer. */
 function type(now: number): boolean {
   noteCharacter(now);
   return mayAnswer(true, now);

@@ -8,7 +8,7 @@ export const visibleFor = 600;
 /** How long no other character may have been typed. */
 export const quietFor = 1000;
 
-/** The request that is armed, by its promptKey; empty where none is. */
+/** The promptKey of the armed request; empty if no request is armed. */
 export const armed = signal("");
 
 /** When characters were typed anywhere on the page. */
@@ -17,7 +17,7 @@ let last = Number.NEGATIVE_INFINITY;
 let lastOther = Number.NEGATIVE_INFINITY;
 /** Since when the armed state has been visible. */
 let shown: number | undefined;
-/** What was typed since the request was armed. */
+/** The text typed since the request was armed. */
 let typed = "";
 
 /** Notes that a character is typed now, wherever it goes. */
@@ -45,7 +45,7 @@ export function setShown(inView: boolean, now: number): void {
   else shown ??= now;
 }
 
-/** Ends the armed state and returns what was typed while it lasted. */
+/** Disarms the request and returns the text typed since it was armed. */
 export function disarm(): string {
   const text = typed;
   armed.value = "";

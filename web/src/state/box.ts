@@ -1,10 +1,13 @@
-// The box that an agent runs in: what a new session can have, and what it is in words.
+// The box of an agent: the kinds that a new session can have, and their names.
 
 import type { Box } from "../rpc/service";
 import { w } from "./app";
 import { providers } from "./providers";
 
-/** The box that a session of an agent can have, and whether each has it; undefined where there is none. */
+/**
+ * Returns the box in which sessions of an agent can run, and whether all of them do; undefined without a
+ * box.
+ */
 export function boxOffered(agent: string): { box: Box; always: boolean } | undefined {
   const p = providers.value.find((x) => x.name === agent);
   return p?.box && { box: p.box, always: p.boxed === true };
@@ -16,7 +19,7 @@ export function boxChosen(agent: string, wanted: boolean): Box | undefined {
   return offered && (wanted || offered.always) ? offered.box : undefined;
 }
 
-/** Whether it reaches at most the hosts of a list and holds nothing that is secret: then an agent may run without asking. */
+/** Reports whether a box reaches at most a list of hosts and holds no secrets. An agent in it may run without asking. */
 export function isSealed(box: Box | undefined): boolean {
   return box !== undefined && (box.network === "off" || box.network === "allow") && !box.credentials;
 }

@@ -13,7 +13,10 @@ interface Row {
 /** The requests of recorded agents, as TestApprove of acp/editor writes them. */
 const rows = recorded as unknown as Row[];
 
-/** What the card draws of a request: its names, and its parts without the raw request. */
+/**
+ * Returns the text that the card draws for a request: its names, and its parts without the raw
+ * request.
+ */
 function drawn(p: PermissionRequest): string {
   const texts = (part: Part): string => {
     if (part.kind === "diff")

@@ -1,4 +1,4 @@
-// What a call will do if it is allowed, in the parts that a person reads: all that the agent has reported about it.
+// The effect of a call if it is allowed, in parts for a person: everything that the agent has reported about it.
 
 import { get, isObj, list, str, strings } from "../fold/json";
 import type { PermissionRequest } from "../rpc/messages";
@@ -31,10 +31,13 @@ const named: Readonly<Record<string, Option>> = {
   dangerouslyDisableSandbox: "noSandbox",
   timeout: "stopsAfter",
 };
-/** The members by which an agent keeps its shells apart and waits for them: they change nothing about the command. */
+/** Members with which an agent identifies its shells and waits for them; they do not change the command. */
 const internal = new Set(["sessionId", "initial_wait", "mode"]);
 
-/** Whether a member of a command or a change tells a person nothing: it is off, empty, or the agent's own. */
+/**
+ * Reports whether a member of a command or a change can be hidden from a person: it is off, empty, or
+ * internal to the agent.
+ */
 function isNoise(key: string, value: unknown, type: string): boolean {
   const empty = value === false || value === null || value === "" || (Array.isArray(value) && value.length === 0);
   return empty || (type === "CLAUDE_BASH" && internal.has(key));
@@ -82,7 +85,7 @@ export function partsOf(p: PermissionRequest, cwd: string): Part[] {
   return out;
 }
 
-/** Whether a member of an input stands in what is drawn above it. */
+/** Reports whether a member of an input is already visible in the part drawn above it. */
 function isShown(value: unknown, seen: string): boolean {
   const text = typeof value === "string" ? value : strings(value).join(" ");
   return text !== "" && seen.includes(JSON.stringify(text).slice(1, -1));

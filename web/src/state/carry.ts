@@ -1,4 +1,5 @@
-// A conversation as the first prompt of another agent: what was said, and which tools ran.
+// A conversation as the first prompt of another agent: the messages, and the names of the tools
+// that ran.
 
 import type { FoldedConversation, Message } from "../fold/conversation";
 import { get, str } from "../fold/json";
@@ -14,7 +15,7 @@ export interface Carried {
   left: number;
 }
 
-/** What a person and the agent said, oldest first. Results of tools do not go along. */
+/** Returns the messages of the person and the agent, oldest first, without results of tools. */
 export function carry(c: FoldedConversation, from: string): Carried {
   const parts: string[] = [];
   for (const item of c.threads[0]?.items ?? []) {

@@ -1,4 +1,4 @@
-// The files that a turn, or a session, has changed, from what its tools report.
+// The files that a turn or a session has changed, as reported by its tools.
 
 import type { FileChange, FoldedConversation, Item, ToolCall } from "../fold/conversation";
 import { get, str } from "../fold/json";

@@ -1,4 +1,4 @@
-// What a new session begins with, chosen before its first message and remembered for each project.
+// The settings of a new session, chosen before its first message and remembered for each project.
 
 import { signal } from "@preact/signals";
 import { get, str } from "../fold/json";
@@ -47,7 +47,7 @@ export function chooseMachine(name: string): void {
   writeKept("machine", name);
 }
 
-/** The project of a machine that was chosen last; empty where none was. */
+/** Returns the project last chosen on a machine; empty if none was. */
 export function projectOn(machine: string): string {
   return machine === "" ? lastProject.value : (elsewhere.value.get(machine) ?? "");
 }
@@ -113,7 +113,7 @@ export function chooseProject(path: string, machine = ""): void {
   writeKept("projects", [...elsewhere.value]);
 }
 
-/** The parameter that names a machine; this one needs none. */
+/** Returns the parameter that names a machine; the server's own machine needs no parameter. */
 export function onMachine(machine: string): { machine?: string } {
   return machine === "" ? {} : { machine };
 }
@@ -136,7 +136,7 @@ export async function readProject(path: string, machine = ""): Promise<Project |
   return r?.folders?.[0];
 }
 
-/** A branch for a worktree, named after the first words of what is asked. */
+/** Returns a branch name for a worktree, made of the first words of the prompt. */
 export function branchName(text: string): string {
   const words = text
     .toLowerCase()

@@ -1,8 +1,8 @@
-// A shell command taken apart for reading: each part of a compound command on its own,
-// with the directory that it runs in. It only shows; nothing is decided by it.
+// Splits a shell command for reading: each part of a compound command, with the directory in which
+// it runs. It is for display only; no decision depends on it.
 
 export interface Part {
-  /** What joins it to the one before: && || ; | & or a line break. */
+  /** The operator before it: && || ; | & or a line break. */
   join: string;
   text: string;
   dir: string;
@@ -46,7 +46,7 @@ export function parts(command: string, cwd: string): Part[] {
   return out;
 }
 
-/** Where a quoted or escaped piece that begins here ends; here if none does. */
+/** Returns the end of the quoted or escaped piece that begins at i; i if no such piece begins there. */
 function quoted(s: string, i: number): number {
   const c = s[i];
   if (c === "\\") return i + 2;
@@ -73,7 +73,7 @@ function operator(s: string, i: number): string {
   return c === ";" || c === "|" || c === "&" || c === "\n" ? c : "";
 }
 
-/** The directory after a part: cd in front of a pipe or & changes nothing outside it. */
+/** Returns the directory after a part. A cd before a pipe or & has no effect outside of it. */
 function after(text: string, dir: string, next: string): string {
   const m = /^cd\s+(?:--\s+)?(?:"([^"$`]*)"|'([^']*)'|([^\s$`;]+))$/.exec(text);
   if (m === null || next === "|" || next === "&") return dir;

@@ -1,5 +1,5 @@
-// Contexts beside a message. The text for the agent begins with a block that names them;
-// here the block is read back, so that a message shows tags instead of its text.
+// Contexts of a message. The text for the agent begins with a block that names them; this reads the
+// block back, so that a message shows tags in its place.
 
 import { get, isObj, num, type Obj, str } from "../fold/json";
 import { bytes } from "./time";
@@ -57,7 +57,7 @@ export interface Tag {
 
 const block = /^> \*\*(?:上下文资料|Context)\*\*[ \t]*\r?\n(?:>[ \t]*\r?\n)?((?:> - [^\r\n]+\r?\n)+)\r?\n/;
 
-/** The content of a context, which stands after the text of its message. */
+/** The content of a context, which follows the text of its message. */
 export interface Part {
   kind: ContextKind;
   label: string;
@@ -68,7 +68,7 @@ export interface Parsed {
   text: string;
   tags: Tag[];
   parts: Part[];
-  /** What stands before and after the text, as it came. */
+  /** The text before and after, unchanged. */
   before: string;
   after: string;
 }
@@ -80,7 +80,7 @@ export function parseContexts(whole: string): Parsed {
   const labels = new Set(parts.map((p) => `${p.kind} ${p.label}`));
   return {
     text: rest.slice(0, at),
-    tags: tags.filter((t) => !labels.has(`${t.kind} ${t.label}`)), // the part says so
+    tags: tags.filter((t) => !labels.has(`${t.kind} ${t.label}`)), // the part names it already
     parts,
     before: whole.slice(0, whole.length - rest.length),
     after: rest.slice(at),
@@ -103,7 +103,7 @@ const partHead = /(?:^|\n\n)(📄|💻|⚠|🔀|✏)\uFE0F? `([^`\n]*)`:\n(`{3,}
 
 const partHere = new RegExp(partHead, "y");
 
-/** The contents at the end of a text: from there on there is nothing else. */
+/** Parses the contents at the end of a text; no other text follows them. */
 function parseParts(text: string): { at: number; parts: Part[] } {
   for (const first of text.matchAll(partHead)) {
     const parts: Part[] = [];
@@ -129,7 +129,7 @@ export function mentionedIn(text: string, tags: readonly Tag[]): string[] {
   return tags.filter((x) => (x.kind === "file" || x.kind === "folder") && text.includes(`@${x.label}`)).map((x) => x.label);
 }
 
-/** The contexts that stay when a text is changed: those whose mention was taken out go with it. */
+/** Returns the contexts that remain after an edit of the text: those without a removed mention. */
 export function stillMeant(contexts: readonly Obj[], before: string, after: string): readonly Obj[] {
   const tags = contexts.map(tagOf);
   const now = mentionedIn(after, tags);
@@ -144,7 +144,10 @@ export function byMention(text: string, labels: readonly string[]): string[] {
   return text.split(new RegExp(`(@(?:${longest.join("|")}))`));
 }
 
-/** The contents of contexts, to stand after the text: an agent reads files that are in its project by itself. */
+/**
+ * Returns the contents of contexts, to append to the text. Files of the project are left out: the agent reads
+ * them itself.
+ */
 export function contents(contexts: readonly unknown[]): string {
   return contexts
     .filter(isObj)
@@ -213,7 +216,7 @@ function noteOf(kind: Tag["kind"], c: unknown): string {
   }
 }
 
-/** A path that can stand on a line of the block. */
+/** Reports whether a path has only characters that are allowed in the block. */
 export function goodPath(path: string): boolean {
   return path !== "" && !/[\u0000-\u001f\u007f`\u2028\u2029]/.test(path);
 }

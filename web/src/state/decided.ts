@@ -1,4 +1,4 @@
-// What was decided about a request, as the row of its tool says it afterwards.
+// The decision about a request, as the row of its tool shows it afterwards.
 
 import type { Decision, ToolCall } from "../fold/conversation";
 import { get, isObj, list, str } from "../fold/json";
@@ -8,7 +8,9 @@ import { inputOf, resultText } from "./tools";
 /** Who decided, for others: the owner of the server has no name. */
 export const decider = (d: Decision): string => (d.by === "owner" ? "" : plain(d.by ?? ""));
 
-/** The questions of a call, in their order, and what a person has chosen; undefined where it is not known. */
+/**
+ * Returns the questions of a call, in their order, with the chosen answers; undefined if they are unknown.
+ */
 export function chosenAnswers(tool: ToolCall): [question: string, answer: string][] | undefined {
   const given = get(tool.toolUseResult, "answers") ?? answersIn(resultText(tool.result));
   if (!isObj(given)) return undefined;

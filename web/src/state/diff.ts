@@ -1,4 +1,4 @@
-// Changes of a file as lines, from what a tool is about to do or has done.
+// Changes of a file as lines, from the input or the result of a tool.
 
 import { diffWordsWithSpace, structuredPatch } from "diff";
 import { get, isObj, list, num, str } from "../fold/json";
@@ -21,13 +21,16 @@ export interface FileDiff {
   hunks: Hunk[];
   added: number;
   removed: number;
-  /** Whether nothing was there before. */
+  /** Whether the file is new. */
   isNew: boolean;
   /** Whether it was too much to compare. */
   cut: boolean;
 }
 
-/** Beyond this many lines of edits nothing is compared: the whole old and new text are shown. */
+/**
+ * With more edited lines than this the texts are not compared: the old and the new one are shown in
+ * full.
+ */
 const maxEdits = 400;
 
 interface RawHunk {
@@ -89,7 +92,7 @@ function assemble(path: string, raw: RawHunk[], isNew: boolean): FileDiff {
   return out;
 }
 
-/** Marks what differs inside lines that replace each other one by one. */
+/** Marks the differences inside lines that replace each other one by one. */
 function mark(lines: Line[]): void {
   for (let i = 0; i < lines.length; i++) {
     if (lines[i]?.sign !== "-") continue;
@@ -212,7 +215,7 @@ export function merge(path: string, all: FileDiff[]): FileDiff {
   };
 }
 
-/** The lines of both sides, row by row: those that replace each other stand side by side. */
+/** Returns the lines of both sides by row; a line and its replacement are in one row. */
 export function pairs(lines: readonly Line[]): [Line | undefined, Line | undefined][] {
   const out: [Line | undefined, Line | undefined][] = [];
   let i = 0;

@@ -30,7 +30,7 @@ export class SharedDiff {
       this.again = false;
       const before = this.answered;
       const diff = await loadDiff(this.session, this.scope);
-      // What an action has answered since is newer.
+      // A diff that an action has returned since is newer.
       if (before === this.answered) this.diff.value = diff;
     } while (this.again);
     this.loading = false;

@@ -1,4 +1,4 @@
-// What is being written, for each session, until it is sent.
+// Unsent text of each session.
 
 import { type Signal, signal } from "@preact/signals";
 import type { Obj } from "../fold/json";
@@ -27,7 +27,7 @@ export function clear(d: DraftState): void {
   d.images.value = [];
 }
 
-/** Puts back what could not be sent, unless something else was written meanwhile. */
+/** Restores text that could not be sent, unless the person has written another one meanwhile. */
 export function restore(
   d: DraftState,
   was: { text: string; contexts: readonly Obj[]; images: readonly Picture[] },
@@ -55,7 +55,7 @@ export function trigger(text: string, caret: number): Trigger | undefined {
   return undefined;
 }
 
-/** How well a name fits what was typed: the smaller the better; undefined where it does not. */
+/** Ranks how well a name matches a query: smaller is better; undefined if it does not match. */
 export function rank(name: string, query: string): number | undefined {
   const n = name.toLowerCase();
   const q = query.toLowerCase();

@@ -21,7 +21,7 @@ export interface Field {
 
 export type Value = string | boolean | string[];
 
-/** What is wrong with a field, as a key of the words with a figure. */
+/** The error of a field, as a key of the translations and a number. */
 export interface Fault {
   key:
     | "required"
@@ -102,7 +102,7 @@ function initialOf(kind: Field["kind"], v: unknown): Value {
   return typeof v === "string" ? v : typeof v === "number" ? String(v) : "";
 }
 
-/** What is wrong with a value, undefined if nothing is. */
+/** Returns the error of a value, or undefined if it is valid. */
 export function check(f: Field, v: Value): Fault | undefined {
   if (typeof v === "boolean") return undefined;
   if (Array.isArray(v)) {

@@ -34,7 +34,7 @@ export async function refreshInbox(): Promise<void> {
   if (JSON.stringify(next) !== JSON.stringify(inbox.peek())) inbox.value = next;
 }
 
-/** The title of the window: how much waits stands first. */
+/** Returns the title of the window, which begins with the number of open requests. */
 export function windowTitle(waits: number, title: string): string {
   const name = title === "" ? "Parley" : `${title} · Parley`;
   return waits > 0 ? `(${waits}) ${name}` : name;

@@ -1,4 +1,4 @@
-// What is written and chosen outside of the input, such as the reason of an answer. It stays while its place on the page is not drawn.
+// Text and choices outside of the input, such as the reason of an answer. They are kept while their part of the page is not drawn.
 
 import { type Signal, signal } from "@preact/signals";
 import type { PendingPrompt } from "../rpc/service";
@@ -26,15 +26,15 @@ export function useKept<T>(name: string, initial: T): [T, (v: T) => void] {
   ];
 }
 
-/** Forgets all values whose names begin with this. */
+/** Removes all values with this prefix. */
 export function forget(prefix: string): void {
   for (const name of [...all.keys()]) if (name.startsWith(prefix)) all.delete(name);
 }
 
-/** What the names of all values of a request begin with. */
+/** Returns the prefix of the keys of all values of a request. */
 export const requestPrefix = (p: PendingPrompt) => `${promptKey(p)}\n`;
 
-/** What the names of the values of this request begin with. An agent that was started again may use its id for another one. */
+/** Returns the prefix of the keys of this request's values. A restarted agent may use its id for another request. */
 export function requestName(p: PendingPrompt): string {
   const { prompt } = p;
   const asked = prompt.type === "permission_request" ? prompt.input : (prompt.questions ?? prompt.message);

@@ -4,7 +4,7 @@
 import type { FoldedConversation, Item, Message, Task } from "../fold/conversation";
 import { get, list, num, str } from "../fold/json";
 
-/** How many tokens the model has thought, where an item says so. */
+/** Returns the number of thinking tokens, if the item has it. */
 export function thoughtTokens(item: Item): number | undefined {
   if (item.unknown?.originalType !== "system/thinking_tokens") return undefined;
   const n = num(get(item.unknown.data, "estimated_tokens"));
@@ -23,9 +23,9 @@ export function lastMessage(c: FoldedConversation): { message: Message | undefin
   return { message: undefined, tokens };
 }
 
-/** What a task is about: its own words, or those of the call that has started it. */
+/** Returns the description of a task: its own, or that of the call that started it. */
 export function taskName(c: FoldedConversation, task: Task): string {
-  // The words of a task that works are those of what it does now.
+  // The text of a running task describes its current step.
   if (task.started?.description) return task.started.description;
   const id = task.started?.tool_use_id;
   for (const item of id ? (c.threads[0]?.items ?? []) : []) {

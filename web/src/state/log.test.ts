@@ -47,7 +47,7 @@ describe("the log", () => {
 });
 
 describe("what is kept of a log", () => {
-  /** A session whose log has these messages, served in pages of two. */
+  /** Returns a session and its requests; its log has these messages, in pages of two. */
   function session(msgs: unknown[]): { store: SessionStore; asked: string[] } {
     const store = new SessionStore("s/1", undefined, (f) => f());
     store.reset({ epoch: "e", seq: msgs.length }, undefined);

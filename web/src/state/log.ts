@@ -16,8 +16,8 @@ export interface LogPart {
 }
 
 /**
- * Reads the log of a session from its beginning up to where the page is, piece by piece, and
- * keeps what is wanted of it.
+ * Reads the log of a session from its beginning to the page's position, in pieces, and keeps the
+ * messages that the caller selects.
  */
 export async function readLog(
   store: SessionStore,
@@ -79,7 +79,7 @@ export function allEvents(store: SessionStore): Promise<LogPart> {
   return readLog(store, () => true);
 }
 
-/** What each turn has cost: the totals that its result reports, less those of the one before. */
+/** Returns the cost of each turn: the totals in its result less those of the turn before. */
 export async function turnCosts(store: SessionStore): Promise<{ costs: number[]; cut: boolean }> {
   const part = await readLog(store, (e) => get(e.msg, "type") === "result");
   return { costs: costsOf(part.events.map((e) => e.msg)), cut: part.cut };
@@ -90,7 +90,7 @@ export function costsOf(results: readonly unknown[]): number[] {
   return results.map((r) => {
     const total = get(r, "total_cost_usd");
     if (typeof total !== "number") return 0;
-    // An agent that was started again counts from nothing.
+    // A restarted agent counts from zero again.
     const cost = total >= before ? total - before : total;
     before = total;
     return cost;

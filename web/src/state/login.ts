@@ -24,7 +24,10 @@ function post(path: string, body: unknown): Promise<Response | undefined> {
   }).catch(() => undefined);
 }
 
-/** Whether the server refuses this page: a browser does not say why a socket was not opened. */
+/**
+ * Reports whether the server refuses this page: a browser gives no reason when a socket cannot be
+ * opened.
+ */
 export async function isRefused(): Promise<boolean> {
   return (await post("v1/health", {}))?.status === 401;
 }

@@ -16,7 +16,10 @@ export function machineCalled(name: string): Machine | undefined {
   return machines.value?.find((m) => m.name === name);
 }
 
-/** Why a session's machine cannot be reached: since when, or since before the server began. Undefined where it can, or where there is none. */
+/**
+ * Returns since when a session's machine has been out of reach, without a time if that was before the server started. Undefined if it can be
+ * reached or is the server's.
+ */
 export function awayFrom(session: string): { machine: string; since?: number } | undefined {
   const machine = live.value.find((s) => s.session_id === session)?.machine;
   if (!machine || machines.value === undefined) return undefined;
@@ -66,7 +69,7 @@ export function joinCommand(base: string, o: { name: string; dirs: readonly stri
   return [...words, shellWord((server.origin + server.pathname).replace(/\/$/, ""))].join(" ");
 }
 
-// A session says that its machine is out of reach, also where the list of machines is not shown.
+// A session reports that its machine is out of reach, also where the list of machines is not shown.
 refreshers.push(async () => {
   if (live.peek().some((s) => s.machine)) await refreshMachines();
 });

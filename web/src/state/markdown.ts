@@ -1,5 +1,5 @@
-// Markdown as tokens. The page draws elements from them, so no HTML is ever made from text:
-// what looks like HTML is shown as it was written.
+// Markdown as tokens. The page draws elements from them and never makes HTML from text: HTML in a
+// text is shown as text.
 
 import { Lexer, type Token, type Tokens } from "marked";
 
@@ -13,7 +13,7 @@ function flat(text: string): string {
   return text.length < 4000 ? text.split("").join("") : text;
 }
 
-/** A piece of a document that stands for itself, with its source. */
+/** A piece of a document that can be drawn separately, with its source. */
 export interface Piece {
   key: string;
   raw: string;

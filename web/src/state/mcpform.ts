@@ -1,6 +1,9 @@
-// What a person writes about an MCP server.
+// The form for an MCP server.
 
-/** The words of a command line. Quotes keep spaces; nothing is expanded: no shell runs it. */
+/**
+ * Splits a command line into words. Quotes keep spaces; variables and patterns are not expanded,
+ * because no shell runs it.
+ */
 export function wordsOf(text: string): string[] {
   const out: string[] = [];
   for (const m of text.matchAll(/(?:[^\s"']+|"[^"]*"|'[^']*')+/g)) out.push(m[0].replace(/"([^"]*)"|'([^']*)'/g, "$1$2"));

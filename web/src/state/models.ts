@@ -6,9 +6,9 @@ import { call } from "./app";
 export interface Model {
   value: string;
   label: string;
-  /** The full name that the value stands for. */
+  /** The full name that the value resolves to. */
   resolved: string;
-  /** Undefined where the agent does not say. */
+  /** Undefined if the agent does not report them. */
   efforts?: readonly string[];
 }
 
@@ -45,7 +45,7 @@ export function shortModel(model: string): string {
   return model.replace(/^claude-/, "").replace(/-\d{8}$/, "");
 }
 
-/** The entry of the model that a session runs: by its own name, else by what an entry stands for. */
+/** Returns the entry of a session's model: by its name, else by the full name of an entry. */
 export function currentModel(models: readonly Model[], model: string): Model | undefined {
   return models.find((m) => m.value === model) ?? models.find((m) => m.resolved === model);
 }

@@ -7,11 +7,11 @@ import type { RpcMessage } from "../rpc/messages";
 /** A notice, or a request to the model that was sent again. */
 export interface Event {
   id: number;
-  /** How many items of the main thread stand before it. */
+  /** The number of items of the main thread before it. */
   at: number;
   notice?: Notice;
   retry?: Retry;
-  /** Until when a limit holds, where the notice says so. */
+  /** When the limit resets, if the notice has a time. */
   resetsAt?: string;
 }
 
@@ -39,7 +39,7 @@ export class Happened {
     this.list.sort((a, b) => a.at - b.at || a.id - b.id);
   }
 
-  /** Takes what a message says, after the fold has. */
+  /** Records the notices of a message after the fold has handled it. */
   note(msg: RpcMessage, c: FoldedConversation): void {
     const at = c.threads[0]?.items.length ?? 0;
     if (msg.type === "notice") {

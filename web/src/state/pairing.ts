@@ -18,7 +18,7 @@ export function isLoopback(host: string): boolean {
   return /^(localhost|.*\.localhost|127(\.\d+){3}|\[?::1\]?)$/i.test(host);
 }
 
-/** The state of a code that was made: without an address for a phone there is nothing to show. */
+/** Reports whether a phone can reach the server at an address that is known. */
 export function reachOf(
   host: string,
   r: { loopback: boolean; addresses?: readonly string[] | null },

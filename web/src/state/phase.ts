@@ -14,7 +14,7 @@ export interface Phase {
   since?: number;
 }
 
-/** Silence longer than this is said. */
+/** Silence longer than this, in ms, is shown. */
 export const longSilence = 180_000;
 
 export function isBusy(c: FoldedConversation): boolean {
@@ -47,7 +47,7 @@ export function phaseOf(s: SessionStore, now: number, w: Words): Phase {
   }
   const { message, tokens } = lastMessage(c);
   const block = message?.role === "assistant" ? message.blocks[message.blocks.length - 1] : undefined;
-  // An agent may say how much it thinks before it says what, or without it.
+  // An agent may send the number of thinking tokens before the text of the thinking, or without it.
   if (block?.state === "streaming" ? block.type === "thinking" : tokens !== undefined && message?.role !== "assistant")
     return with_({ kind: "thinking", text: w.thinking, detail: tokens === undefined ? "" : w.tokens(count(tokens)) });
   if (block?.state === "streaming") return with_({ kind: "writing", text: w.writing, detail: "" });

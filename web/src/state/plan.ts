@@ -21,7 +21,7 @@ export function planNow(steps: readonly Step[]): string {
   return (steps.find((s) => s.state === "now") ?? steps.find((s) => s.state === "open"))?.text ?? "";
 }
 
-/** What a session has cost. An agent that was started again counts from 0 in its usage, the totals do not. */
+/** Returns the cost of a session. A restarted agent counts its usage from 0 again; the totals continue. */
 export function costOf(c: FoldedConversation): number | undefined {
   return c.totals.costUsd ?? c.usage?.cost_usd;
 }

@@ -1,10 +1,10 @@
-// What a person chose on this machine, kept in the browser.
+// Choices of a person on this device, kept in the browser.
 
 import { effect, signal } from "@preact/signals";
 
 export type Theme = "system" | "light" | "dark";
 export type Lang = "en" | "zh";
-/** How close rows stand. */
+/** The distance between rows. */
 export type Density = "comfortable" | "compact";
 /** Changes side by side, where there is room, or below each other. */
 export type DiffView = "split" | "inline";
@@ -25,7 +25,7 @@ function write(key: string, value: string): void {
   }
 }
 
-/** A value that was kept; undefined where there is none or it cannot be read. */
+/** Returns a stored value; undefined if it is missing or cannot be read. */
 export function readKept(key: string): unknown {
   try {
     return JSON.parse(read(key) ?? "null") ?? undefined;

@@ -1,4 +1,4 @@
-// The agents that the server offers, and what each of them can do.
+// The agents of the server, and their capabilities.
 
 import { signal } from "@preact/signals";
 import type { Capabilities, ProviderInfo } from "../rpc/service";
@@ -25,7 +25,7 @@ export function nextProvider(): ProviderInfo | undefined {
   );
 }
 
-/** What an agent is called. */
+/** Returns the display name of an agent. */
 export function agentName(name: string): string {
   const p = providers.value.find((x) => x.name === name);
   const own = p?.display_name;
@@ -42,18 +42,21 @@ export function providerOf(session: string): string | undefined {
   return live.value.find((s) => s.session_id === session)?.provider;
 }
 
-/** What a session can do; undefined until its agent has run once since the server's start. */
+/**
+ * Returns the capabilities of a session; undefined until its agent has run once since the server's
+ * start.
+ */
 export function capabilitiesOf(session: string): Capabilities | undefined {
   const me = live.value.find((s) => s.session_id === session);
   return me?.capabilities ?? (me?.provider ? capabilitiesOfAgent(me.provider) : undefined);
 }
 
-/** What the sessions of an agent can do, known from any of them. */
+/** Returns the capabilities of an agent, from any of its sessions. */
 export function capabilitiesOfAgent(name: string): Capabilities | undefined {
   return live.value.find((s) => s.provider === name && s.capabilities !== undefined)?.capabilities;
 }
 
-/** Whether what is on the screen comes from an agent that asks no model. */
+/** Reports whether the screen shows an agent that asks no model. */
 export function simulationShown(): boolean {
   const r = route.value;
   if (r.page === "session") return r.ids.some((id) => isSimulated(providerOf(id)));

@@ -13,7 +13,7 @@ export const pushBusy = signal(false);
 export const pushEvents = ["needs_answer", "turn_done", "failed"] as const;
 export type PushEvent = (typeof pushEvents)[number];
 
-/** What this device gets, and whether its notices may offer to allow. */
+/** The notices that this device gets, and whether they may offer to allow. */
 export interface PushKept {
   events: readonly PushEvent[];
   allow: boolean;
@@ -26,7 +26,7 @@ export function keptOf(r: { events?: readonly string[] | null; allow?: boolean }
   return { events: pushEvents.filter((e) => some.length === 0 || some.includes(e)), allow: r.allow === true };
 }
 
-/** What is known of the browser and the server, in the order in which it matters. */
+/** Facts about the browser and the server, in order of precedence. */
 export interface PushFacts {
   secure: boolean;
   supported: boolean;
@@ -49,7 +49,7 @@ export function keyBytes(text: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(raw, (c) => c.charCodeAt(0));
 }
 
-/** What the server needs to know of a subscription; undefined if it has no keys. */
+/** Returns the parameters of a subscription for the server; undefined if it has no keys. */
 export function paramsOf(
   s: PushSubscriptionJSON,
 ): { endpoint: string; keys: { p256dh: string; auth: string } } | undefined {
@@ -76,7 +76,7 @@ async function serverKey(): Promise<string | undefined> {
   }
 }
 
-/** Looks how things stand. */
+/** Reads the state of notifications again. */
 export async function refreshPush(): Promise<void> {
   const [key, registration] = await Promise.all([serverKey(), registered().catch(() => undefined)]);
   const subscription = await registration?.pushManager.getSubscription().catch(() => null);
@@ -92,13 +92,13 @@ export async function refreshPush(): Promise<void> {
   });
 }
 
-/** Registers the service worker: it keeps the page for the time without a server. To be called once, after the page is there. */
+/** Registers the service worker, which keeps the page for use without the server. Call it once, after the page is drawn. */
 export function registerWorker(): void {
   if (!window.isSecureContext || !("serviceWorker" in navigator)) return;
   navigator.serviceWorker.register(new URL("sw.js", document.baseURI), { updateViaCache: "none" }).catch(() => {});
 }
 
-/** Changes what this device gets. */
+/** Changes the notices of this device. */
 export async function changePush(change: Partial<PushKept>): Promise<void> {
   await busy(async () => {
     const kept = pushKept.peek();

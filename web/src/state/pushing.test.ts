@@ -12,7 +12,7 @@ const p = await import("./push");
 const { notAnswered, noticeOf } = await import("./pushmessage");
 const { reach } = await import("./words.reach");
 
-/** What the browser did, in order. */
+/** The actions of the browser, in order. */
 let did: string[];
 let subscription: object | null;
 
@@ -48,7 +48,7 @@ function browser(o: { subscribed?: string; permission?: string; fresh?: string; 
   vi.stubGlobal("Notification", { permission: o.permission ?? "granted", requestPermission: async () => o.permission ?? "granted" });
 }
 
-/** The server, whose methods answer like this. */
+/** Installs a server with these answers by method. */
 function server(by: Record<string, unknown> = {}): void {
   const all: Record<string, unknown> = { "push.key": { enabled: true, public_key: "BP-_" }, "push.get": { subscribed: true, events: ["failed"], allow: true }, ...by };
   call.mockReset().mockImplementation(async (method: string) => {

@@ -1,4 +1,4 @@
-// The notice of a push message. Nothing here knows of a window: the service worker uses it.
+// Notices of push messages. This module uses no window, because the service worker imports it.
 
 import { oneLine, plain } from "./safe";
 
@@ -47,8 +47,9 @@ const words = {
 };
 
 /**
- * The notice of a message. What cannot be read is one too: a browser wants to see one. Answers are offered where the browser shows
- * two actions (an iPhone shows none, and a tap opens the session), and Allow only with the whole command in the notice.
+ * Returns the notice of a message; an unreadable message gets a general notice, because browsers require one. Answers are offered
+ * if the browser shows two actions (an iPhone shows none, and a tap opens the session), and Allow only if the notice has the whole
+ * command.
  */
 export function noticeOf(data: string, lang: "en" | "zh", mostActions: number): Notice {
   let m: unknown;

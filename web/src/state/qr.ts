@@ -200,7 +200,10 @@ class Grid {
     });
   }
 
-  /** How hard it is to read: long runs, squares, what looks like a finder, and more of one colour. */
+  /**
+   * Rates how hard the code is to read: long runs, squares, patterns like a finder, and unequal
+   * amounts of colour.
+   */
   penalty(): number {
     const columns = this.dark.map((_, x) => this.dark.map((row) => row[x] === true));
     let score = 0;

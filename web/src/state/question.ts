@@ -1,4 +1,4 @@
-// The questions of an AskUserQuestion and what was chosen.
+// The questions of an AskUserQuestion and the chosen answers.
 
 import { get, list, str } from "../fold/json";
 
@@ -15,7 +15,7 @@ export interface Question {
   options: Option[];
 }
 
-/** What was chosen for one question: labels, and a text of one's own. */
+/** The answer to one question: labels, and free text. */
 export interface Chosen {
   labels: readonly string[];
   other?: string;

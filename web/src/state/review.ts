@@ -8,7 +8,7 @@ import { call, toast, w } from "./app";
 import type { SessionStore } from "./session";
 import { sameScope, type Scope, sayWorkspace, staleHunks } from "./workspace";
 
-/** The lines that a remark is about, and the line that its form stands below. */
+/** The lines of a comment, and the line below which its form is drawn. */
 export interface Place {
   side: "new" | "old";
   from: number;
@@ -34,15 +34,17 @@ export interface Edit {
 
 let lastWriting = 0;
 
-/** The remarks of a session, and for those whose lines have changed what is there now. */
+/** The comments of a session, and the current lines of those that are outdated. */
 export class Review {
   readonly comments = signal<readonly ReviewComment[]>([]);
   readonly stale = signal<ReadonlyMap<string, readonly WorkspaceHunk[]>>(new Map());
-  /** What is being written. It stays until it is sent or discarded, whatever the page shows meanwhile. */
+  /**
+   * Unsaved comments. They stay until they are sent or discarded, even if the page does not show them.
+   */
   readonly writing = signal<readonly Writing[]>([]);
   readonly edits = signal<ReadonlyMap<string, Edit>>(new Map());
   readonly words = signal("");
-  /** The remark whose field has the focus, or had it when it was taken from the page. */
+  /** The comment that has the focus, or had it when it was removed from the page. */
   focused = 0;
 
   constructor(readonly session: string) {}
@@ -75,8 +77,8 @@ export class Review {
   }
 
   /**
-   * Begins a remark at lines of a hunk. One that is written there already moves to them, and so does one of this file whose hunk is gone;
-   * hunks are those that the file has now.
+   * Begins a comment on lines of a hunk. An unsaved comment of this place moves to the lines, and so does one of this file if its hunk no
+   * longer exists; hunks are the file's current ones.
    */
   begin(scope: Scope, file: string, hunk: WorkspaceHunk, place: Place, hunks: readonly WorkspaceHunk[]): void {
     const mine = this.writing.peek().filter((d) => d.file === file && sameScope(d.scope, scope));
@@ -121,7 +123,7 @@ export class Review {
     }
   }
 
-  /** Sends the remarks that are open as one message. Those whose lines have changed stay. */
+  /** Sends the open comments as one message. Outdated ones stay. */
   async send(text: string): Promise<boolean> {
     const params: Params<"review.send"> = { session_id: this.session, idempotency_key: newKey() };
     try {
@@ -162,7 +164,7 @@ export function placeNow(
     const first = startOf(hunk, side);
     return all.flatMap((_, i) => (wanted.every((l, k) => all[i + k] === l) ? [{ hunk, from: first + i }] : []));
   });
-  // Lines that are there twice could be either.
+  // If the lines occur twice, either could be meant.
   const [only, other] = found;
   if (only === undefined || other !== undefined) return undefined;
   return moved(only.hunk, only.from - from);

@@ -13,7 +13,7 @@ export type Route =
   | { page: "changes"; id: string; turn?: string }
   | { page: "history"; id: string; message?: string };
 
-/** The place that a hash names. What is not known is the page for a new session. */
+/** Parses a hash to a route. An unknown one is the page for a new session. */
 export function parseRoute(hash: string): Route {
   const [path = "", query = ""] = hash.replace(/^#\/?/, "").split("?", 2);
   const asked = new URLSearchParams(query);
@@ -85,7 +85,7 @@ export function formatRoute(r: Route): string {
 
 export const route = signal<Route>({ page: "new" });
 
-/** The sessions that were shown last, which another one is put beside. */
+/** The sessions that were shown last; a new one opens next to them. */
 export const lastShown = signal<readonly string[]>([]);
 
 function enter(r: Route): void {
@@ -102,19 +102,22 @@ export function followRoute(): void {
 
 export function go(r: Route): void {
   location.hash = formatRoute(r);
-  // The browser says so later; what is typed until then belongs to the new place.
+  // The browser's event comes later; text typed before it belongs to the new route.
   enter(r);
 }
 
-/** Tells later whether the page still shows what it shows now: what takes long leads nobody away who went elsewhere. */
+/**
+ * Returns a function that reports whether the page is still in the same place, so that a slow action does not lead a
+ * person away who went elsewhere.
+ */
 export function fromHere(): () => boolean {
-  // The address changes before the browser says so.
+  // The address changes before the browser's event.
   const address = () => globalThis.location?.hash ?? "";
   const [here, at] = [route.peek(), address()];
   return () => route.peek() === here && address() === at;
 }
 
-/** The token in the fragment of the printed address, and none in any other. */
+/** Returns the token in the fragment of the printed address; undefined for other addresses. */
 export function takeToken(hash: string): string | undefined {
   return fragment(hash, "token");
 }

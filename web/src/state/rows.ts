@@ -1,5 +1,5 @@
-// The rows of a conversation: what the list on the screen is made of. A row is small, so
-// that a long answer is many rows and only those in view are drawn.
+// The rows of a conversation, as the list draws them. Rows are small: a long answer is many rows,
+// of which only the visible ones are drawn.
 
 import type { Block, FoldedConversation, Item, Message, Thread } from "../fold/conversation";
 import { thoughtTokens } from "./known";
@@ -16,7 +16,7 @@ export interface Row {
   block?: Block;
   /** A notice or a retry. */
   event?: Event;
-  /** How many tokens were thought, where the agent says so. */
+  /** The number of thinking tokens, if the agent reports it. */
   tokens?: number;
   /** Whether its text ends where nobody has stopped it. */
   cut?: boolean;
@@ -24,7 +24,10 @@ export interface Row {
   more: boolean;
 }
 
-/** Whether a message of the user's role is what a person wrote, and not what the agent was fed. */
+/**
+ * Reports whether a message of the user's role was written by a person and not generated for the
+ * agent.
+ */
 export function isPerson(m: Message): boolean {
   if (m.role !== "user" || m.user?.isSynthetic === true || m.user?.isMeta === true || isStop(m)) return false;
   return !isLocalOutput(m.blocks[0]?.text ?? "");
@@ -57,7 +60,7 @@ function isEmpty(b: Block): boolean {
 function rowsOfItem(items: readonly Item[], at: number, out: Row[]): void {
   const item = items[at];
   if (item === undefined) return;
-  // What is not known says nothing to a reader: it is among the events and in what is exported.
+  // Unknown messages are listed among the events and exported, but not shown in the conversation.
   if (item.unknown) {
     const tokens = thoughtTokens(item);
     if (tokens !== undefined) noteThought(out, tokens);
@@ -66,7 +69,7 @@ function rowsOfItem(items: readonly Item[], at: number, out: Row[]): void {
   const name = nameOf(item, at);
   const m = item.message;
   if (m === undefined) {
-    // The end of a turn that was nothing says nothing.
+    // An empty turn has no row for its end.
     const r = item.result;
     if (r && !r.is_error && !r.result && out[out.length - 1]?.kind === "result") return;
     out.push({ key: name, kind: item.kind === "result" ? "result" : "notice", item, more: false });
@@ -129,7 +132,7 @@ function finish(rows: Row[], from: number): void {
   }
 }
 
-/** Whether a row says that a person has stopped the turn. */
+/** Reports whether a row shows that a person stopped the turn. */
 function isStopped(row: Row | undefined): boolean {
   if (row?.message && isStop(row.message)) return true;
   const r = row?.item.result;
@@ -208,7 +211,7 @@ export class Rows {
   }
 }
 
-/** What a row of an event stands for among the items: none of them. */
+/** The item of a row that shows an event and belongs to no item. */
 const noItem: Item = { kind: "event" };
 
 /** Finish for the last rows: names repeat only near each other there. */

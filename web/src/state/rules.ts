@@ -22,7 +22,7 @@ export interface Choice {
 export function choices(suggestions: unknown): Choice[] {
   const out: Choice[] = [];
   list(suggestions).forEach((suggestion, i) => {
-    // The update is what goes back to the agent; a suggestion without one is its own.
+    // The update is sent back to the agent; a suggestion without one is sent itself.
     const s = get(suggestion, "update") ?? suggestion;
     if (!isObj(s)) return;
     const scope = str(get(s, "destination")) || "session";
@@ -49,12 +49,12 @@ function ruleText(rule: unknown): string {
   return typeof content === "string" ? `${name}(${content})` : name;
 }
 
-/** The updates to send for what was chosen, in the order of the suggestion. */
+/** Returns the updates of the chosen suggestions, in the order of the suggestions. */
 export function updates(all: readonly Choice[], chosen: ReadonlyMap<string, Scope>): Obj[] {
   return all.filter((c) => chosen.has(c.id)).map((c) => ({ ...c.update, destination: chosen.get(c.id) ?? c.scope }));
 }
 
-/** What a rule covers, in words: all of a tool, a beginning, or one thing word for word. */
+/** Returns the scope of a rule: all of a tool, a prefix, or an exact text. */
 export function coverage(text: string): { kind: "all" | "prefix" | "exact"; what: string } {
   const m = /^([^(]+)\((.*)\)$/s.exec(text);
   if (m === null) return { kind: "all", what: text };

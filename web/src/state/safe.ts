@@ -1,5 +1,5 @@
-// What a model, a tool or another person wrote is not to be trusted: links lead only where
-// people expect, and characters that turn text around are shown instead of obeyed.
+// Text of models, tools and other people is not trusted: links lead only where they appear to, and
+// characters that change the direction of text are shown as codes.
 
 const schemes = new Set(["http:", "https:", "mailto:"]);
 
@@ -19,7 +19,7 @@ export function safeLink(href: string): string | undefined {
   return url.href;
 }
 
-/** The host of a link where its text names another one, so that it can be said. */
+/** Returns the host of a link if its text names another host, so that it can be shown. */
 export function hiddenHost(href: string, text: string): string | undefined {
   let host: string;
   try {

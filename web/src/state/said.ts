@@ -1,4 +1,4 @@
-// What a person wrote, as it is shown: remarks of a review, a long text cut at a line, files that are mentioned.
+// A person's message as it is shown: comments of a review, a long text cut at a line, mentioned files.
 
 /** A remark of a review, as the server writes it into a prompt. */
 export interface Remark {
@@ -13,7 +13,7 @@ export interface Remark {
 
 const head = /^## \d+\. (.+), (?:line (\d+)|lines (\d+) to (\d+))( before the change)?$/;
 
-/** The remarks in a prompt, and the words before them; undefined where there are none. */
+/** Parses the comments in a prompt and the text before them; undefined without comments. */
 export function parseReview(text: string): { words: string; remarks: Remark[] } | undefined {
   const lines = text.split("\n");
   const remarks: Remark[] = [];
@@ -43,7 +43,7 @@ export function parseReview(text: string): { words: string; remarks: Remark[] } 
 /** A text with more than this is folded. */
 const longLines = 40;
 const longText = 4000;
-/** What is shown of it. */
+/** The number of lines shown of a folded text. */
 const firstLines = 12;
 const firstText = 1500;
 
@@ -60,7 +60,7 @@ export function foldText(text: string): { shown: string; more: number; rest: boo
   return { shown: first.slice(0, at > 0 ? at : firstText), more: lines.length - 1, rest: true };
 }
 
-/** A text in pieces: what is said, and the files that it mentions with @. */
+/** Splits a text into plain text and the files that it mentions with @. */
 export function mentionsIn(text: string, paths: readonly string[]): (string | { path: string })[] {
   const out: (string | { path: string })[] = [];
   let rest = text;

@@ -1,4 +1,4 @@
-// Search in what was said: in the sessions of the server, also those that run, and in those that agents keep on disk.
+// Search in the messages of the server's sessions, also running ones, and of those that agents keep on disk.
 
 import type { HistoryInfo } from "../rpc/service";
 import { call } from "./app";
@@ -26,7 +26,7 @@ export const nothing: Results = { query: "", found: new Map(), reading: false };
 const mostPages = 10;
 const mostAsked = 40;
 
-/** Looks everywhere and tells what there is so far, until it is done or not wanted any more. */
+/** Searches everywhere and reports the results so far, until it is done or wanted returns false. */
 export async function searchAll(query: string, wanted: () => boolean, tell: (r: Results) => void): Promise<void> {
   const found = new Map<string, Found>();
   const show = (reading: boolean) => wanted() && tell({ query, found: new Map(found), reading });
@@ -57,7 +57,7 @@ async function onDisk(query: string, wanted: () => boolean, found: Map<string, F
   for (let i = 0; i < mostPages && wanted(); i++) {
     const r = await call("history.search", { query, limit: 200, ...(cursor ? { cursor } : {}) }).catch(() => undefined);
     for (const h of r?.hits ?? []) {
-      // What the server runs is found in its own log.
+      // Sessions of the server are found in its log.
       if (live.peek().some((s) => s.agent_session_id === h.session)) continue;
       const was = found.get(h.session);
       found.set(h.session, {

@@ -115,7 +115,7 @@ test("an own message is shown until the log has it", () => {
   expect(s.sending.value).toEqual([]);
 });
 
-/** A session whose frames and clock the test moves. */
+/** Returns a session with frames and a clock that the test controls. */
 function slow() {
   const frames: (() => void)[] = [];
   const clock = { now: 0, step: 0 };

@@ -1,5 +1,5 @@
-// One session as the page follows it: the fold of its log, the rows, what was sent and is
-// not yet in the log, and the times that envelopes carry.
+// One session that the page follows: the fold of its log, the rows, messages sent but not yet
+// logged, and the times in envelopes.
 
 import { batch, signal } from "@preact/signals";
 import { Fold, type FoldedConversation } from "../fold";
@@ -57,14 +57,16 @@ export function revertKey(turn: string, file: string, hunk: string): string {
 }
 
 export class SessionStore {
-  /** Counts changes of what is shown. Whoever draws reads it. */
+  /** Counts changes of the visible state. Components that draw it read this signal. */
   readonly version = signal(0);
   /** Counts changes that are more than a delta. Whoever does not show text that streams reads this one. */
   readonly durable = signal(0);
-  /** Counts what the log says of the files of the session, and of remarks on them. */
+  /** Counts logged changes of the session's files and of comments on them. */
   readonly files = signal(0);
   readonly reviews = signal(0);
-  /** What was taken back of a turn since the page follows: turn, file and hunk, "" for the whole file. */
+  /**
+   * Reverted parts of turns since the page began to follow: turn, file and hunk, "" for the whole file.
+   */
   readonly reverted = new Set<string>();
   readonly phase = signal<"loading" | "live" | "gone">("loading");
   readonly sending = signal<readonly Sending[]>([]);
@@ -74,10 +76,10 @@ export class SessionStore {
   readonly times = new Times();
   fold = new Fold();
   cursor: Cursor | undefined;
-  /** Who answered what, since the page follows: by request id. */
+  /** The answers since the page began to follow, by request id. */
   readonly answers = new Map<string, { by: string; behavior: string; title?: string }>();
 
-  /** A session on disk: nothing can be done in it. */
+  /** Whether it is a session on disk, which is read-only. */
   past = false;
   /** The versions of a prompt, where they are in the transcript itself. */
   versions: ((uuid: string) => { count: number; at: number; show: (n: number) => void } | undefined) | undefined;
@@ -100,13 +102,15 @@ export class SessionStore {
     return this.fold.conversation;
   }
 
-  /** The same for what no delta changes: everything but the text that streams in. */
+  /**
+   * The conversation without dependence on deltas: it changes with everything but streamed text.
+   */
   get settled(): FoldedConversation {
     void this.durable.value;
     return this.fold.conversation;
   }
 
-  /** Begins again from a snapshot, or from nothing. */
+  /** Starts again from a snapshot, or empty. */
   reset(cursor: Cursor, snapshot: unknown): void {
     this.buffer = this.buffer.filter((e) => e.epoch === cursor.epoch && e.seq > cursor.seq);
     this.fold = new Fold((snapshot ?? undefined) as FoldedConversation | undefined);
@@ -120,7 +124,7 @@ export class SessionStore {
     });
   }
 
-  /** Takes an envelope. What it changes is seen with the next frame. */
+  /** Queues an envelope. Its changes are visible with the next frame. */
   receive(e: Envelope): void {
     this.buffer.push(e);
     this.plan();
@@ -132,7 +136,7 @@ export class SessionStore {
     this.schedule(() => this.flush());
   }
 
-  /** Folds what came, for at most a few milliseconds. */
+  /** Folds queued envelopes for at most a few milliseconds. */
   flush(): void {
     this.scheduled = false;
     const end = this.now() + budget;
@@ -160,7 +164,7 @@ export class SessionStore {
     }
     const sub = e.sub ?? 0;
     if (sub > 0) {
-      // A delta stands between two durable events and counts only there.
+      // A delta is only valid between its two durable events.
       if (e.seq !== c.seq || sub <= (c.sub ?? 0)) return true;
       c.sub = sub;
     } else {
@@ -193,14 +197,14 @@ export class SessionStore {
     }
     this.fold.apply(msg);
     this.happened.note(msg, this.fold.conversation);
-    // A tool may have changed files; the end of its turn says so for certain.
+    // A tool may have changed files; the event at the end of its turn confirms it.
     if (msg.type === "user" && !msg.isPrompt) this.touch();
     if (msg.type !== "session_info") return;
     const files = get(msg, "workspace");
     const key = revertKey(str(get(files, "turn_id")), str(get(files, "file")), str(get(files, "hunk")));
     if (str(get(files, "event")) === "reverted") this.reverted.add(key);
     if (str(get(files, "event")) === "restored") this.reverted.delete(key);
-    // The beginning of a turn has changed nothing yet.
+    // The start of a turn changes no file.
     if (files !== undefined && str(get(files, "event")) !== "turn_started") this.files.value++;
     if (get(msg, "review") !== undefined) this.reviews.value++;
   }

@@ -6,7 +6,10 @@ import { call, refreshers } from "./app";
 import { seen } from "./prefs";
 import { formatRoute } from "./route";
 
-/** What a person wrote first in sessions of this page, until the server gives them a title. */
+/**
+ * The first messages of sessions that were started on this page, shown until the server gives them
+ * a title.
+ */
 export const firstWords = signal<ReadonlyMap<string, string>>(new Map());
 
 export type Dot = "run" | "ask" | "idle" | "bad" | "end";
@@ -108,7 +111,7 @@ export function diskId(id: string): string {
   return live.peek().find((s) => s.session_id === id)?.agent_session_id || id;
 }
 
-/** The directory of a session whose conversation may not be here. */
+/** Returns the directory of a session, even if its conversation is not loaded. */
 export function directoryOf(id: string): string {
   return live.value.find((s) => s.session_id === id)?.cwd ?? "";
 }

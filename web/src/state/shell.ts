@@ -1,4 +1,4 @@
-// The offline shell: which requests of the page the service worker answers, and what it keeps.
+// The offline shell: the requests that the service worker answers, and the files that it caches.
 
 /** Assets that are kept. Those of older pages go first. */
 export const mostKept = 80;

@@ -155,7 +155,7 @@ test("heights agree with a plain list whatever is done with them", () => {
       const to = 1 + random(30);
       expect(h.measure(at, to)).toBe(to - was);
       known.set(keys[at] ?? "", to);
-      // A key that is there twice keeps its old height where it was not measured.
+      // A key that occurs twice would keep its old height if it was not measured.
       if (keys.filter((k) => k === keys[at]).length > 1) {
         h.forget();
         known = new Map();

@@ -1,5 +1,5 @@
-// What the CLI writes for the model and for itself, as a person reads it: without tags, ids and names of
-// its protocol. The events of the session have all of it as it came.
+// Texts that the CLI writes for the model and for itself, as a person reads them: without tags, ids and
+// names of its protocol. The events of the session have them unchanged.
 
 import { get, str } from "../fold/json";
 
@@ -14,7 +14,7 @@ const alone = /^[ \t]*<\/?[a-z]+(?:_[a-z\d]+)+>[ \t]*(?:\n|$)/gm;
 const atEnd = /^[ \t]*<\/?[a-z]+(?:_[a-z\d]+)+>|<\/[a-z]+(?:_[a-z\d]+)+>[ \t]*$/gm;
 const reminders = /<system-reminder>[\s\S]*?<\/system-reminder>\s*/g;
 
-/** A result or a message without the tags that are meant for the model. */
+/** Removes the tags for the model from a result or a message. */
 export function untag(text: string): string {
   if (!text.includes("<")) return text;
   const own = text.replace(reminders, "").replace(tags, "");
@@ -57,12 +57,12 @@ export function tidy(text: string): string {
     .trim();
 }
 
-/** A name of the protocol in the middle of a sentence. What is quoted, a path or an address stays as it is. */
+/** Matches a protocol name in the middle of a sentence, but not in quotes, paths or addresses. */
 const wireName = /(?<![\w`"'/.:@$-])[a-z]+(?:_[a-z\d]+)+(?![\w`"'/:(=-]|\.\w)/g;
-/** What a program notes for those who look for its faults, and how its warnings are turned off. */
+/** Diagnostics of a program for its developers, and hints for turning off its warnings. */
 const diagnostics = /^\[[a-z]+(?:_[a-z]+)+\].*$\n?|\s*To suppress this warning, set `[^`]*` in \S+$/gm;
 
-/** Why something failed, or what was noticed: the sentence, also where it comes as JSON. */
+/** Returns the sentence of an error or notice, also if it comes as JSON. */
 export function reason(text: string): string {
   return tidy(sentence(text).replace(diagnostics, "")).replace(wireName, (name) => name.replaceAll("_", " "));
 }
@@ -83,7 +83,7 @@ function sentence(text: string): string {
   return `${text.slice(0, at)}${str(said)}${text.slice(end + 1)}`.trim();
 }
 
-/** Whether a text is JSON, which names nothing to a person. */
+/** Reports whether a text is JSON, which is not a name for people. */
 export function isData(text: string): boolean {
   if (!/^\s*[[{]/.test(text)) return false;
   try {
@@ -94,12 +94,12 @@ export function isData(text: string): boolean {
   }
 }
 
-/** What a tool gives back where a person said no: the model's instructions, which say nothing more. */
+/** Reports whether a tool's result is only the instruction to the model that a person refused. */
 export function isRefusal(text: string): boolean {
   return /^The user doesn't want to (?:proceed with this tool use|take this action)/.test(text.trim());
 }
 
-/** What a person typed as a command, of the tags in which the CLI keeps it. */
+/** Returns the command that a person typed, from the tags in which the CLI stores it. */
 export function commandText(text: string): string | undefined {
   const name = /<command-name>([\s\S]*?)<\/command-name>/.exec(text)?.[1];
   if (name === undefined) return undefined;

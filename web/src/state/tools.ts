@@ -1,4 +1,4 @@
-// What a tool does, in a word and an object: the title of its row.
+// The title of a tool's row: a verb and an object.
 
 import type { PermissionRequest, Prompt, ToolCall } from "../fold/conversation";
 import { get, list, num, str, strings } from "../fold/json";
@@ -62,13 +62,16 @@ function withoutShell(command: string): string {
   return quoted === undefined ? command : quoted.replaceAll("'\\''", "'").replaceAll(`'"'"'`, "'");
 }
 
-/** The type of a call whose agent describes it by itself: with a kind, and diffs among its content. */
+/**
+ * Returns the type of a call that its agent describes itself: by its kind, and the diffs in its
+ * content.
+ */
 export function ownType(type: string, kind: string, input: unknown, content: unknown): string {
   if (ofContent(content, input).length > 0) return "OWN_CHANGE";
   return kind === "execute" && commandOf(input) !== "" ? "CLAUDE_BASH" : type;
 }
 
-/** Whether a name of a tool is one of Codex's protocol, which is nothing to read. */
+/** Reports whether a tool's name is one of Codex's protocol and not for people. */
 export function isWireName(name: string): boolean {
   return name === "commandExecution" || name === "fileChange";
 }
@@ -80,7 +83,7 @@ export function promptType(p: PermissionRequest): string {
   return shownType(toolType(isWireName(name) ? "codex" : "claude", name));
 }
 
-/** The title that an agent gives a call, or the name of its tool where it has none or its arguments are in its place. */
+/** Returns the title of a call, or the name of its tool if the title is missing or contains the arguments. */
 export function named(title: string | undefined, tool: string | undefined): string {
   return title && !isData(title) ? title : tool || title || "";
 }
@@ -165,7 +168,9 @@ function firstLine(text: string): string {
   return text.replace(/^[#\s]+/, "").split("\n")[0] ?? "";
 }
 
-/** The first text or number of an input, which most often names what it is about. An id does not. */
+/**
+ * Returns the first text or number of an input, which is most often its subject. Ids are skipped.
+ */
 function firstValue(input: unknown): string {
   if (typeof input !== "object" || input === null) return "";
   for (const [key, v] of Object.entries(input)) {
@@ -176,7 +181,7 @@ function firstValue(input: unknown): string {
   return "";
 }
 
-/** What came out, in a few words at the end of the row. */
+/** Returns the result of a call in a few words, for the end of the row. */
 export function metaOf(t: ToolCall, w: Words): string {
   const r = t.toolUseResult;
   switch (t.toolType) {
@@ -220,7 +225,7 @@ export function resultImages(result: unknown): { type: string; data: string }[] 
     .filter((i) => /^image\/(png|jpeg|gif|webp)$/.test(i.type) && i.data !== "");
 }
 
-/** The exit code of a command, where the result says one. */
+/** Returns the exit code of a command, if its result has one. */
 export function exitCode(t: ToolCall): number | undefined {
   const direct = get(t.toolUseResult, "exitCode") ?? get(t.toolUseResult, "code");
   if (typeof direct === "number") return direct;
@@ -229,7 +234,7 @@ export function exitCode(t: ToolCall): number | undefined {
   return t.status === "success" ? 0 : undefined;
 }
 
-/** What a request is about, in one line: for lists and notifications. */
+/** Returns the subject of a request in one line, for lists and notifications. */
 export function promptTitle(p: Prompt, w: Words): { icon: IconName; title: string; object: string } {
   if (p.type === "question_request") {
     if (p.kind === "elicitation")

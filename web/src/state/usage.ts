@@ -1,4 +1,4 @@
-// What was used, by day, model, project and block of five hours, as plots and tables need it.
+// Usage by day, model, project and block of five hours, in the form of the plots and tables.
 
 import type { UsageRow } from "../rpc/service";
 import { CallError } from "../rpc/connection";
@@ -7,7 +7,7 @@ import { call, sayError } from "./app";
 export type Period = "7" | "30" | "all";
 export type By = "day" | "model" | "project" | "block";
 
-/** A row of one group. A cost that is not known is absent; unpriced says that a part of it is. */
+/** A row of one group. An unknown cost is absent; unpriced means that a part of it is unknown. */
 export interface Used {
   group: string;
   cost: number;
@@ -68,7 +68,7 @@ export function dayStart(now: number, back: number): number {
   return new Date(d.getFullYear(), d.getMonth(), d.getDate() - back).getTime();
 }
 
-/** Every day of a period, also those on which nothing was used. At most a year of them. */
+/** Returns a row for every day of a period, also days without usage; at most a year. */
 export function everyDay(rows: readonly Used[], now: number, period: Period): Used[] {
   const known = new Map(rows.map((r) => [r.group, r]));
   const first = rows[0]?.group ?? dayName(now);
@@ -98,7 +98,7 @@ export function blocksNow(
   return { current, highest };
 }
 
-/** By how many per cent one figure is more than another; undefined where that says nothing. */
+/** Returns the growth in per cent; undefined if before is 0. */
 export function growth(now: number, before: number): number | undefined {
   return before > 0 ? Math.round((100 * (now - before)) / before) : undefined;
 }
@@ -127,7 +127,7 @@ async function ask(by: By, since?: number, until?: number): Promise<Used[]> {
   return merge(r.rows ?? []);
 }
 
-/** All that the page shows of a period. A text says why there is nothing. */
+/** Loads the usage of a period. It returns a text with the reason if that fails. */
 export async function loadUsage(period: Period, now: number): Promise<Usage | string | undefined> {
   const length = period === "all" ? 0 : Number(period);
   const since = period === "all" ? undefined : dayStart(now, length - 1);

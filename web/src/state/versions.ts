@@ -1,12 +1,12 @@
-// Versions of a prompt: one that is edited and sent again makes a session that goes on from
-// the message before it. The sessions say so themselves, so every client knows.
+// Versions of a prompt: editing and resending one starts a session that continues after the message
+// before it. The sessions' metadata records this, so every client shows it.
 
 import type { FoldedConversation, Item } from "../fold/conversation";
 import { get, isObj, list, str } from "../fold/json";
 import type { HistoryVersion, SessionSummary } from "../rpc/service";
 import { isPerson } from "./rows";
 
-/** What a session says of the prompt that it has another version of. */
+/** A session's metadata about the prompt of which it has another version. */
 export interface Origin {
   /** The session with the first version. */
   of: string;
@@ -58,7 +58,7 @@ export function versionsOf(
   return { ids, at: ids.indexOf(here) };
 }
 
-/** Which prompt of the conversation a message is, counted from 0; -1 where it is none. */
+/** Returns the index of a message among the prompts, from 0; -1 if it is not a prompt. */
 export function promptIndex(c: FoldedConversation, uuid: string): number {
   let n = 0;
   for (const item of c.threads[0]?.items ?? []) {

@@ -1,5 +1,5 @@
-// The arithmetic of a list that draws only what is in view. Heights are guessed until a
-// row was drawn once; sums are kept in a Fenwick tree, so a change costs log n.
+// Arithmetic of a list that draws only visible rows. Heights are estimated until a row was drawn; a
+// Fenwick tree holds the sums, so that a change costs log n.
 
 export class Heights {
   private keys: string[] = [];
@@ -14,8 +14,8 @@ export class Heights {
   }
 
   /**
-   * Takes a new list of rows, of which the first same ones are known to be what they were.
-   * Heights that are known stay with their keys.
+   * Sets the rows of the list; the caller knows that the first `same` ones are unchanged. Measured
+   * heights stay with their keys.
    */
   setRows(rows: readonly { key: string }[], same = 0): void {
     same = Math.min(same, this.keys.length);
@@ -38,7 +38,7 @@ export class Heights {
     this.tree.push(sum);
   }
 
-  /** Notes a measured height and says by how much it differs from what was thought. */
+  /** Records a measured height and returns its difference from the previous one. */
   measure(index: number, height: number): number {
     const key = this.keys[index];
     if (key === undefined) return 0;

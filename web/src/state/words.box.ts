@@ -1,4 +1,5 @@
-// The words of what an agent can reach, in both languages. They are fetched with the report.
+// The texts of the report about an agent's reach, in both languages. They are fetched with the
+// report.
 
 import { computed } from "@preact/signals";
 import { lang } from "./prefs";
@@ -18,7 +19,7 @@ const en = {
     "this machine": "this machine",
     "every host that this machine reaches": "every other machine",
   } as Record<string, string>,
-  /** What each check found, where the limit holds and where it does not. */
+  /** The findings of each check, with and without the limit. */
   checks: {
     api_key: ["The API key stays with the server", "The agent can read a login or the key"],
     environment: ["No variable looks like a secret", "Some variables look like secrets"],

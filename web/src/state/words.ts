@@ -8,7 +8,7 @@ export type Words = typeof en;
 
 const chinese = signal<Words>(en);
 
-/** Fetches the words of a language. Until they are there, those of English are shown. */
+/** Fetches the texts of a language. English is shown until they have arrived. */
 export async function fetchWords(lang: "en" | "zh"): Promise<void> {
   if (lang === "en" || chinese.peek() !== en) return;
   chinese.value = (await import("./words.zh")).zh;

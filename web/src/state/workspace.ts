@@ -1,4 +1,4 @@
-// What a session has changed, as the server compares it with git.
+// The changes of a session, compared with git by the server.
 
 import { type Signal, signal } from "@preact/signals";
 import { CallError } from "../rpc/connection";
@@ -15,7 +15,7 @@ export interface Scope {
   against?: "head";
 }
 
-/** Why there is no diff. Without git there is only what the agent reports. */
+/** Why there is no diff. Without git only the agent's reports are shown. */
 export interface NoDiff {
   reason: "no_git" | "not_allowed" | "failed";
   text: string;
@@ -44,7 +44,7 @@ export function isDiff(d: Diff | NoDiff | undefined): d is Diff {
   return d !== undefined && "files" in d;
 }
 
-/** What went wrong with files: the server says it in its own words, which name the file. */
+/** Returns the message of an error about files; the server's message names the file. */
 export function sayWorkspace(err: unknown): string {
   if (err instanceof CallError && /^(conflict|unsupported|invalid_params|limit_reached)$/.test(err.reason))
     return err.message;
@@ -58,7 +58,10 @@ export function staleHunks(err: unknown): readonly WorkspaceHunk[] | undefined {
   return Array.isArray(hunks) ? (list(hunks).filter(isObj) as unknown as WorkspaceHunk[]) : undefined;
 }
 
-/** Takes a file or one of its hunks back. It returns the diff after it, or what is there instead. */
+/**
+ * Reverts a file or one of its hunks. It returns the new diff, or the current content if that
+ * changed meanwhile.
+ */
 export async function revert(
   session_id: string,
   scope: Scope,
@@ -102,7 +105,7 @@ function bySession<T>(initial: T): (session: string) => Signal<T> {
   };
 }
 
-/** What is not to be committed: files by their path, hunks by path and id. Everything else is. */
+/** Paths of files, and paths with ids of hunks, that are left out of the commit. */
 export const leftOut = bySession<ReadonlySet<string>>(new Set());
 
 export const hunkKey = (path: string, id: string) => `${path}\n${id}`;
@@ -112,7 +115,7 @@ export function chosenHunks(f: WorkspaceFile, out: ReadonlySet<string>): Workspa
   return out.has(f.path) ? [] : f.hunks.filter((h) => !out.has(hunkKey(f.path, h.id)));
 }
 
-/** Whether a file goes into the commit: all of it, a part, or nothing. */
+/** Returns whether a commit contains all, a part or no change of a file. */
 export function chosenOf(f: WorkspaceFile, out: ReadonlySet<string>): "all" | "part" | "none" {
   const chosen = chosenHunks(f, out).length;
   if (out.has(f.path) || (chosen === 0 && f.hunks.length > 0)) return "none";

@@ -1,4 +1,4 @@
-// What a screen reader hears: blocks when they are finished, a request once.
+// Announcements for screen readers: finished blocks, and each request once.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { w } from "../state/app";

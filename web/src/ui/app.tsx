@@ -31,7 +31,7 @@ function fetchSoon(): void {
       event,
       () => {
         stop.abort();
-        void views.session.fetch().catch(() => {}); // the view says so when it is shown
+        void views.session.fetch().catch(() => {}); // the view reports the error when it is shown
       },
       { signal: stop.signal, passive: true },
     );

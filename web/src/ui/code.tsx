@@ -28,7 +28,7 @@ export function CodeBlock({ code, lang, live }: { code: string; lang: string; li
   );
 }
 
-/** Colours wait until the page has nothing else to do; text comes first. */
+/** Runs f when the page is idle: text is drawn before its colours. */
 function idle(f: () => void): void {
   if (typeof requestIdleCallback === "function") requestIdleCallback(f, { timeout: 500 });
   else setTimeout(f, 50);
@@ -36,7 +36,7 @@ function idle(f: () => void): void {
 
 let loading: Promise<typeof import("./highlight")> | undefined;
 
-/** Code with colours, once the part of the page that makes them is there. */
+/** Draws code with colours once the highlighter is loaded. */
 export const Coloured = memo(function Coloured({ code, lang, off }: { code: string; lang: string; off?: boolean }) {
   const [nodes, setNodes] = useState<{ code: string; tree: readonly Node[] }>();
   useEffect(() => {
@@ -60,7 +60,10 @@ export const Coloured = memo(function Coloured({ code, lang, off }: { code: stri
   return <code>{nodes?.code === code ? draw(nodes.tree) : plain(code)}</code>;
 });
 
-/** The coloured parts of lines of code; undefined until they are there, and where the language is not known. */
+/**
+ * Returns the coloured parts of lines of code; undefined until the highlighter is loaded, and for unknown
+ * languages.
+ */
 export function useLineColours(code: string, lang: string): Part[][] | undefined {
   const [found, setFound] = useState<{ code: string; lines: Part[][] }>();
   useEffect(() => {

@@ -1,4 +1,4 @@
-// How full the context is, and what the session has used.
+// The fill of the context window, and the usage of the session.
 
 import { canCompact, compact } from "../state/actions";
 import { w } from "../state/app";

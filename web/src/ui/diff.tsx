@@ -21,9 +21,9 @@ export function Counts({ diff }: { diff: { added: number; removed: number } }) {
 interface DiffProps {
   diff: FileDiff;
   all?: boolean;
-  /** Says how much is not shown, where someone is about to allow it. */
+  /** Shows how many lines are hidden, for a change that someone is about to allow. */
   warn?: boolean;
-  /** Leaves out where its lines are, which is said above it. */
+  /** Leaves out the line numbers, which are shown above it. */
   bare?: boolean;
 }
 

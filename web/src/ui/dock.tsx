@@ -1,4 +1,4 @@
-// Over the conversation's end: what happens now, requests that wait, the queue, the input.
+// The dock below the conversation: current activity, open requests, the queue, the input.
 
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { interrupt } from "../state/actions";
@@ -53,7 +53,7 @@ export function Dock({ store }: { store: SessionStore }) {
   );
 }
 
-/** A lost connection takes the place of every phase at once; the page stays readable and keeps what is sent. */
+/** Replaces every phase while the connection is lost; the page stays readable and keeps messages to send. */
 function Reconnecting() {
   const s = status.value;
   const [tick, setTick] = useState(0);
@@ -78,7 +78,7 @@ function Reconnecting() {
   );
 }
 
-/** The machine of the session has no link to the server: nothing that is known of the agent is current. */
+/** Shown while the session's machine has no link to the server: the agent's state is not current. */
 function OutOfReach({ away }: { away: { machine: string; since?: number } }) {
   const t = mw.value;
   const since = away.since === undefined ? "" : clockTime(away.since, lang.value);
@@ -91,7 +91,7 @@ function OutOfReach({ away }: { away: { machine: string; since?: number } }) {
   );
 }
 
-/** An API that fails for now. What the agent or the server notes has its row in the conversation, and is said there alone. */
+/** Shows retries of the API. Notices of the agent and the server have rows in the conversation instead. */
 function Trouble({ store }: { store: SessionStore }) {
   const c = store.settled;
   const t = w.value;
@@ -107,7 +107,7 @@ function Trouble({ store }: { store: SessionStore }) {
   );
 }
 
-/** Leads to the requests that wait where none of them is in view. It never answers one. */
+/** Leads to open requests if none is visible. It never answers one. */
 function Away({ store }: { store: SessionStore }) {
   const t = w.value;
   const prompts = store.settled.prompts;

@@ -11,7 +11,7 @@ import { Button } from "./button";
 import { Guide } from "./guide";
 import { imagesOf, read } from "./user";
 
-/** Whether nothing was asked since an item, and the agent waits. */
+/** Reports whether no prompt followed an item and the agent is idle. */
 export function isLast(store: SessionStore, item: Item): boolean {
   const c = store.settled;
   if (store.past || isBusy(c) || c.queue.length > 0) return false;
@@ -43,7 +43,7 @@ function again(store: SessionStore, m: Message): void {
   send(store.id, { text: before + text + after, contexts: [], images });
 }
 
-/** What would fail again in the same way. */
+/** Errors that a retry would repeat. */
 const hopeless = new Set(["invalid_request", "model_not_found", "billing_error", "oauth_org_not_allowed"]);
 
 /** The action for a fault by its code: that of an answer of the API, or the subtype of a result. */

@@ -17,7 +17,7 @@ export interface Jump {
 interface FindProps {
   store: SessionStore;
   jump: (j: Jump | undefined) => void;
-  /** Reads what is older, where there is more. */
+  /** Loads older messages, if there are any. */
   older?: (() => void) | undefined;
 }
 
@@ -47,7 +47,7 @@ export function FindBar({ store, jump, older }: FindProps) {
     setAt(i);
     if (key !== undefined) jump({ key, query: query.trim(), n: ++n.current });
   };
-  // The newest is shown first: it is what was just read.
+  // The newest match is shown first, because it was just read.
   useEffect(() => {
     if (!open) return;
     if (found.length > 0) show(found.length - 1);
@@ -92,7 +92,7 @@ export function FindBar({ store, jump, older }: FindProps) {
   );
 }
 
-/** Marks a text in what is drawn, where the browser can do that without changing the page. */
+/** Marks matches in the drawn text, in browsers that can do so without changing the document. */
 export function highlight(box: HTMLElement, query: string): void {
   if (typeof Highlight === "undefined" || !CSS.highlights) return;
   CSS.highlights.delete("found");

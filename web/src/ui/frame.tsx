@@ -10,7 +10,7 @@ import { Icon } from "./icon";
 
 export const drawer = signal(false);
 
-/** On a phone, opens the list of sessions; the count of what waits stands on it. */
+/** Opens the list of sessions on a phone, and shows the number of open requests. */
 export function MenuButton() {
   return (
     <IconButton
@@ -49,11 +49,11 @@ export function TabBar() {
   );
 }
 
-/** Says where no model is asked, and on pages without a dock that the connection is lost. */
+/** Shows that no model is asked and, on pages without a dock, that the connection is lost. */
 export function Banner() {
   const r = route.value;
   const lost = status.value !== "open" && r.page !== "session" && hello.value !== undefined;
-  // The page was kept from before: nothing of the server is known yet.
+  // The page comes from the cache: the server has not answered yet.
   const kept = status.value !== "open" && hello.value === undefined && retryAt.value > 0;
   return (
     <>

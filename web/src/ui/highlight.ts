@@ -58,7 +58,7 @@ lowlight.registerAlias({
 
 export type Node = string | { class: string; children: Node[] };
 
-/** What the classes of the library mean among the five colours. */
+/** Maps the classes of the library to the five colours. */
 const classes: Record<string, string> = {
   keyword: "k",
   built_in: "f",

@@ -18,7 +18,7 @@ import { Thread } from "./thread";
 
 const page = 200;
 
-/** Puts an older page before the items that are there. */
+/** Prepends an older page to the loaded items. */
 export function prepend(older: FoldedConversation, newer: FoldedConversation): FoldedConversation {
   const [first, ...rest] = newer.threads;
   const items = [...(older.threads[0]?.items ?? []), ...(first?.items ?? [])];

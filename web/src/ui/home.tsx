@@ -1,4 +1,4 @@
-// Home: what needs a person, what works, what is done. Short requests are answered in place.
+// Home: open requests, running sessions, finished sessions. Short requests are answered in place.
 
 import { useEffect, useRef } from "preact/hooks";
 import type { PendingPrompt } from "../rpc/service";
@@ -18,7 +18,7 @@ import { Icon } from "./icon";
 import { askToNotify } from "./notify";
 import { StateDot } from "./small";
 
-/** This many sessions that work are followed, so that their cards say what happens. */
+/** The number of running sessions that are followed, so that their cards show their activity. */
 const mostFollowed = 6;
 
 export function HomePage() {
@@ -136,7 +136,7 @@ function CardHead({ e }: { e: Entry }) {
   );
 }
 
-/** A request. What does not fit whole is answered where it was asked. */
+/** A request. One that does not fit is answered in its session. */
 function Waiting({ p }: { p: PendingPrompt }) {
   const t = w.value;
   const s = live.value.find((x) => x.session_id === p.session_id);
@@ -164,7 +164,7 @@ function Waiting({ p }: { p: PendingPrompt }) {
   );
 }
 
-/** What a session does now, in one line that replaces itself. */
+/** The current activity of a session, in one line that is replaced. */
 function PhaseLine({ id }: { id: string }) {
   const store = sessionStore(id);
   useEffect(() => follow(id), [id]);

@@ -1,4 +1,4 @@
-// Icons of the Lucide set, by the name of what they mean here.
+// Icons of the Lucide set, named after their meaning on the page.
 
 import { h } from "preact";
 import {
@@ -154,7 +154,9 @@ const icons = {
 
 export type IconName = keyof typeof icons;
 
-/** An icon. It says nothing to a screen reader: a word stands beside it or names its button. */
+/**
+ * An icon, hidden from screen readers: the text next to it or the name of its button describes it.
+ */
 export function Icon({ name, class: extra = "" }: { name: IconName; class?: string }) {
   return (
     <svg class={`ic ${extra}`} viewBox="0 0 24 24" aria-hidden="true">

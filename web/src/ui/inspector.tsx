@@ -12,7 +12,7 @@ import type { SessionStore } from "../state/session";
 import { IconButton } from "./button";
 import { Dialog } from "./dialog";
 
-/** What is looked at: without ids it is the end of the whole log. */
+/** The range of the log that is shown: without ids the end of the whole log. */
 interface Looked {
   store: SessionStore;
   ids?: readonly string[];

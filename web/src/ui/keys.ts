@@ -16,7 +16,7 @@ import { togglePanel } from "./viewport";
 const sentence = 300;
 
 let afterG = 0;
-/** The element that has the focus and the space that is held. */
+/** The focused element on which space is held down. */
 let spaceOn: EventTarget | null = null;
 /** Since when the focus is where Tab has moved it. */
 let tabbed: number | undefined;
@@ -33,7 +33,7 @@ export function watchKeys(): void {
   );
   addEventListener("keyup", (e) => pressedWhole(e) || stop(e), { capture: true });
   addEventListener("click", (e) => aimed(e) || stop(e), { capture: true });
-  // What a keyboard on the screen or a voice writes comes without keys.
+  // On-screen keyboards and dictation send no key events.
   addEventListener("input", (e) => takesText(e.target) && noteCharacter(performance.now()), { capture: true });
   addEventListener("keydown", (e) => {
     if (e.defaultPrevented || command(e) || composes(e) || takesText(e.target) || !letters.peek()) return;
@@ -71,7 +71,10 @@ function isTab(e: KeyboardEvent): boolean {
   return e.key === "Tab" || (e.key === "Unidentified" && e.keyCode === 9);
 }
 
-/** Whether a click on an answer was meant for it. One without a pointer, as of a screen reader, is. */
+/**
+ * Reports whether a click was aimed at an answer. Clicks without a pointer, such as a screen reader's,
+ * always are.
+ */
 function aimed(e: MouseEvent): boolean {
   const card = cardOf(e.target);
   return e.detail === 0 || !card || takesClick(card, e.timeStamp);
@@ -82,12 +85,12 @@ function cardOf(e: EventTarget | null): HTMLElement | null {
   return e instanceof Element ? e.closest<HTMLElement>("[data-request]") : null;
 }
 
-/** What is done elsewhere disarms. */
+/** Disarms the request when the person acts elsewhere. */
 function leave(to: EventTarget | null): void {
   if (armed.peek() !== "" && cardOf(to)?.dataset["request"] !== armed.peek()) disarm();
 }
 
-/** Sees every key first: it keeps what is typed away from answers, and sends it to the input. */
+/** Sees every key first: it keeps typed text away from answers and sends it to the input. */
 function guard(e: KeyboardEvent): void {
   // When it was pressed, not when a busy page gets to it: letters typed at once would look slow.
   const now = e.timeStamp;
@@ -124,7 +127,9 @@ function guard(e: KeyboardEvent): void {
   else e.stopPropagation();
 }
 
-/** Whether a key would press an answer that the person has not gone to, or is held. */
+/**
+ * Reports whether a key would press an answer to which the person has not moved, or is held down.
+ */
 function pressesEarly(e: KeyboardEvent, now: number): boolean {
   if (e.key !== "Enter" && e.key !== " ") return false;
   const button = e.target instanceof HTMLButtonElement && cardOf(e.target) !== null;
@@ -158,7 +163,7 @@ function armBefore(from: EventTarget | null): boolean {
   return true;
 }
 
-/** A key on the armed request. True says that the browser must not act on it. */
+/** Handles a key on the armed request. It returns true if the browser must ignore the key. */
 function onArmed(e: KeyboardEvent, isCharacter: boolean, now: number): boolean {
   if (e.key === "Escape") {
     const [session] = armed.peek().split("/");

@@ -1,4 +1,4 @@
-// A view whose code is fetched when it is first shown, or before that.
+// Views with code that is fetched at their first use, or earlier.
 
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";

@@ -1,4 +1,4 @@
-// Markdown drawn as elements. Nothing that a text says becomes markup of its own.
+// Draws Markdown as elements. HTML in a text is never interpreted.
 
 import { type ComponentChildren, createContext } from "preact";
 import { memo } from "preact/compat";
@@ -146,7 +146,7 @@ function Inline({ token: t }: { token: Tokens.Generic }) {
         </Link>
       );
     case "image":
-      // A picture from elsewhere would tell that host who reads; the link stands for it.
+      // Loading a foreign picture would tell its host who reads, so a link replaces it.
       return <Link href={entitiesRead(t["href"])} text={t["text"]}>{`🖼 ${t["text"] || t["href"]}`}</Link>;
     default:
       return <>{plain(t.raw)}</>;

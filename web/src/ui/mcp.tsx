@@ -34,7 +34,7 @@ export function McpServers({ store }: { store: SessionStore }) {
     let gone = false;
     call("mcp.status", { session_id: store.id })
       .then((r) => !gone && setAsked(list(r.servers).map(serverOf)))
-      // An agent that cannot be asked has said what it began with.
+      // If the agent cannot be asked, the servers known from its start are shown.
       .catch(() => {});
     return () => {
       gone = true;
@@ -55,7 +55,7 @@ function Server({ session, s, changed }: { session: string; s: McpServer; change
   const t = w.value;
   const [tools, setTools] = useState<readonly MCPTool[]>();
   const [busy, setBusy] = useState(false);
-  // The switch is where it was put until the agent has said where it is.
+  // The switch stays where the person put it until the agent has reported its state.
   const [wanted, setWanted] = useState<boolean>();
   useEffect(() => setWanted(undefined), [s]);
   const on = wanted ?? s.status !== "disabled";

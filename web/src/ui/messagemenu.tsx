@@ -1,4 +1,4 @@
-// What can be done with any message: a link to it, and a look at its events.
+// Actions of every message: copy a link, show its events.
 
 import type { Message } from "../fold/conversation";
 import { copyLink, copyText } from "../state/actions";

@@ -1,4 +1,4 @@
-// What lies over the page, by whether it is open.
+// Which overlays of the page are open.
 
 import { signal } from "@preact/signals";
 

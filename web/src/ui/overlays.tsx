@@ -1,4 +1,4 @@
-// What lies over the page when it is asked for: search, help, settings, toasts.
+// Overlays of the page: search, help, settings, toasts.
 
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { dismiss, toasts, w } from "../state/app";
@@ -28,10 +28,10 @@ export function Overlays() {
   );
 }
 
-/** How far from the top toasts stand that have no place at the bottom, in pixels: below the bar. */
+/** Distance from the top, in pixels, of toasts without room at the bottom: below the bar. */
 const belowBar = 64;
 
-/** Where toasts stand: above the dock or the footer of a page, at the top or at a height between, where they lie on the fewest fields. */
+/** Places toasts above the dock or footer of a page, at the top, or between: where they cover the fewest fields. */
 function placeToasts(box: HTMLElement): void {
   const feet = [...document.querySelectorAll(".dock, .commit, .tabs")].map((e) => e.getBoundingClientRect());
   const low = Math.min(innerHeight, ...feet.filter((r) => r.height > 0 && r.top > 0).map((r) => r.top)) - 8;

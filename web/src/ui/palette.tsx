@@ -23,7 +23,7 @@ interface Target {
   icon: IconName;
   name: string;
   note: string;
-  /** What was said in it. */
+  /** The matching text of the session. */
   said?: string;
   run: () => void;
 }
@@ -100,7 +100,7 @@ function targets(): Target[] {
   ];
 }
 
-/** What can be done with the session that is shown. */
+/** Returns the actions of the shown session. */
 function ofSession(): Target[] {
   const r = route.value;
   const id = r.page === "session" ? r.ids[0] : r.page === "changes" ? r.id : undefined;
@@ -126,7 +126,7 @@ function ofSession(): Target[] {
   ];
 }
 
-/** The sessions in which a text was said, unless they are listed by their name. */
+/** Returns the sessions with a matching text, except those listed by name. */
 function said(r: Results, named: readonly Target[]): Target[] {
   const t = w.value;
   const names = new Set(named.map((x) => x.name));

@@ -1,5 +1,5 @@
-// Beside a conversation: the plan, what changed, what runs in the background, MCP servers,
-// what the agent can reach, the context and what it costs.
+// The panel of a conversation: plan, changes, background tasks, MCP servers, reach of the agent,
+// context and cost.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { tryCall, w } from "../state/app";
@@ -143,7 +143,7 @@ function folder(path: string): string {
   return path.slice(0, path.lastIndexOf("/") + 1);
 }
 
-/** A task in a state of another name is listed, and nothing is said about it. */
+/** A task with another status is listed without it. */
 const moves = /^(running|pending|in_progress)?$/;
 const ended = /^(completed|failed|killed|stopped|cancelled|done|success|error)$/;
 

@@ -1,4 +1,4 @@
-// Several sessions at once: what is chosen in the list, and the bar that acts on it.
+// Several sessions at once: the selection in the list, and the bar that acts on it.
 
 import { refreshSoon, toast, tryCall, w } from "../state/app";
 import { type Entry, refreshPast } from "../state/sessions";

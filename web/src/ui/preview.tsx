@@ -1,5 +1,5 @@
-// The servers that the agent has started, each to be opened in a tab of its own. It is not part
-// of this page: what an agent serves has an origin of its own.
+// The servers that the agent has started. Each opens in a separate tab and has a separate origin,
+// because it is not part of this page.
 
 import { useEffect, useState } from "preact/hooks";
 import { call, hello, tryCall } from "../state/app";
@@ -23,7 +23,8 @@ export function Preview({ store }: { store: SessionStore }) {
     if (!may) return;
     let gone = false;
     const timer = setTimeout(async () => {
-      // A server without previews, or one that cannot find ports, shows none.
+      // A server without previews, or one that cannot find ports, returns an error: no port is
+      // shown.
       const found = await call("preview.list", { session_id: store.id }).catch(() => undefined);
       if (!gone) setPorts(found?.enabled ? found.ports : []);
     }, settle);
@@ -62,7 +63,7 @@ export function Preview({ store }: { store: SessionStore }) {
   );
 }
 
-/** Opens a preview in a tab that knows nothing of this page. */
+/** Opens a preview in a tab without access to this page. */
 async function openPreview(session: string, port: number): Promise<void> {
   const r = await tryCall("preview.open", { session_id: session, port });
   const href = r && safeLink(r.url);

@@ -1,4 +1,4 @@
-// What the agent of a session can reach on its machine, as the server finds when it is asked.
+// The reach of a session's agent on its machine, checked by the server on request.
 
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";

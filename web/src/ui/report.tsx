@@ -1,4 +1,4 @@
-// The report of what an agent can reach on its machine.
+// The report of an agent's reach on its machine.
 
 import { useEffect, useState } from "preact/hooks";
 import type { IsolationResult } from "../rpc/service";
@@ -19,7 +19,10 @@ export default function Found({ store }: { store: SessionStore }) {
   );
 }
 
-/** What the server finds, or why it finds nothing; undefined until it answers. */
+/**
+ * Returns the server's report, or a text with the reason why there is no report; undefined until
+ * the server answers.
+ */
 function useReport(session: string): IsolationResult | string | undefined {
   const [found, setFound] = useState<IsolationResult | string>();
   useEffect(() => {

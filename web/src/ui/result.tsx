@@ -1,4 +1,4 @@
-// The end of a turn: how it went, what it took, and the files that it changed.
+// The end of a turn: its result, duration and cost, and the changed files.
 
 import type { Item } from "../fold/conversation";
 import { isObj } from "../fold/json";
@@ -28,7 +28,7 @@ function promptOf(store: SessionStore, result: Item): string {
   return found;
 }
 
-/** Whether a row of the turn has said already why it failed. */
+/** Reports whether an earlier row of the turn has the reason of its failure. */
 function faultBefore(store: SessionStore, result: Item): boolean {
   const items = store.settled.threads[0]?.items ?? [];
   for (let i = items.lastIndexOf(result) - 1; i >= 0 && items[i]?.kind !== "result"; i--)
@@ -36,7 +36,7 @@ function faultBefore(store: SessionStore, result: Item): boolean {
   return false;
 }
 
-/** What a turn answered, where no message has it. An answer of a given form is a table. */
+/** The answer of a turn that no message contains. An answer with a schema is a table. */
 function Answer({ text }: { text: string }) {
   let value: unknown;
   try {

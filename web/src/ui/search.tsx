@@ -7,7 +7,7 @@ import type { Entry } from "../state/sessions";
 
 export type Filter = "all" | "live" | "archived";
 
-/** What the list is narrowed to; empty is all. */
+/** The filter of the list; empty members match everything. */
 export interface Narrow {
   project: string;
   agent: string;
@@ -15,10 +15,10 @@ export interface Narrow {
   machine: string;
 }
 
-/** The value that stands for the machine of the server, which no other machine can have as its name. */
+/** The value that selects the server's machine; no other machine can have this name. */
 export const thisMachine = "@";
 
-/** Whether a session is among what was asked for. */
+/** Reports whether a session matches the filter. */
 export function matches(
   e: Entry,
   query: string,
@@ -36,7 +36,7 @@ export function matches(
   return hits.has(e.id) || e.title.toLowerCase().includes(q) || e.tag.toLowerCase().includes(q);
 }
 
-/** Where a text stands, asked for after a pause in typing. */
+/** Searches for a text after a pause in typing. */
 export function useSearch(query: string): Results {
   const [results, setResults] = useState<Results>(nothing);
   useEffect(() => {
@@ -63,7 +63,7 @@ export function hitHref(e: Entry, hit: Found | undefined): string {
   );
 }
 
-/** A text with what was searched for marked. */
+/** Draws a text with its matches marked. */
 export function Marked({ text, query }: { text: string; query: string }) {
   const q = query.trim();
   const i = q === "" ? -1 : text.toLowerCase().indexOf(q.toLowerCase());

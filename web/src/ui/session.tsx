@@ -1,4 +1,4 @@
-// A session: its bar, the conversation, the dock, and the panel beside it.
+// A session: its bar, the conversation, the dock, and the panel at its side.
 
 import { useEffect, useState } from "preact/hooks";
 import { keep } from "../state/actions";
@@ -78,7 +78,7 @@ export function titleOf(store: SessionStore): string {
   return store.settled.title || info?.title || firstWords(store) || w.value.untitled;
 }
 
-/** What the person wrote first, until the session has a title. */
+/** Returns the person's first message, for sessions without a title. */
 function firstWords(store: SessionStore): string {
   const first = store.rows.get().find((r) => r.kind === "user")?.message;
   return first ? oneLine(read(first).text, 60) : "";
@@ -153,7 +153,7 @@ function Gone() {
   );
 }
 
-/** Notes that what is shown was read, while the page is looked at. */
+/** Records that the visible part was read while the page has the focus. */
 function Seen({ store }: { store: SessionStore }) {
   const version = store.durable.value;
   useEffect(() => {

@@ -1,4 +1,4 @@
-// The detail of a session in the list: its figures, what can be done with it, and the conversations that go on from it.
+// The detail of a session in the list: its figures, its actions, and the conversations that continue it.
 
 import { exportSession, fork } from "../state/actions";
 import { now, w } from "../state/app";

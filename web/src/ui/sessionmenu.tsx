@@ -1,4 +1,4 @@
-// What can be done with a session: rename, tag, fork, side by side, export, share, archive.
+// Actions of a session: rename, tag, fork, side by side, export, share, archive.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { continueWith, copyText, exportSession, fork } from "../state/actions";
@@ -135,7 +135,7 @@ export async function deleteSession(id: string, live: boolean, title: string): P
 export function besides(id: string): void {
   const there = new Set(live.peek().map((s) => s.session_id));
   const others = lastShown.peek().filter((x) => x !== id && there.has(x));
-  // The address has room for four; without another one the first that runs is put beside it.
+  // The address has room for four; if no other session is shown, the first running one is added.
   const beside = others.length > 0 ? others.slice(-3) : [...there].filter((x) => x !== id).slice(0, 1);
   go({ page: "session", ids: [...beside, id] });
 }
@@ -144,7 +144,7 @@ export function SessionMenu({ store }: { store: SessionStore }) {
   return <ActionMenu items={actionsOf(store)} label={w.value.more} />;
 }
 
-/** What can be done with a session. Another action is added here; the palette has them too. */
+/** Returns the actions of a session. Add new ones here; the palette shows them too. */
 export function actionsOf(store: SessionStore): MenuItem[] {
   const t = w.value;
   void store.durable.value;

@@ -201,7 +201,7 @@ interface RowProps {
   query: string;
   current: boolean;
   show: () => void;
-  /** Whether it is chosen; undefined while none can be. */
+  /** Whether it is selected; undefined without selection mode. */
   picked: boolean | undefined;
   toggle: () => void;
 }

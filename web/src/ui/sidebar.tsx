@@ -1,4 +1,4 @@
-// The sidebar: a new session, search, the sessions, and what belongs to the page itself.
+// The sidebar: a new session, search, the sessions, and links to the other pages.
 
 import { useEffect } from "preact/hooks";
 import { now, status, w } from "../state/app";

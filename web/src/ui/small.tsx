@@ -9,7 +9,7 @@ export function StateDot({ dot }: { dot: Dot }) {
   return <span class={`dot ${dot}`} role="img" aria-label={w.value.dots[dot]} title={w.value.dots[dot]} />;
 }
 
-/** Grey lines of the final height, after a short while: what comes at once needs none. */
+/** Grey lines of the final height, shown after a short delay, so that fast content has none. */
 export function Skeleton() {
   const [shown, setShown] = useState(false);
   useEffect(() => {

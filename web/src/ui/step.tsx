@@ -27,7 +27,7 @@ import { NestedRow, stateOf } from "./tool/parts";
 import { UserMessage } from "./user";
 
 export function Step({ row, store, nested }: { row: Row; store: SessionStore; nested?: boolean }) {
-  // What a row shows is changed in place. A text is made again with each delta.
+  // Rows are changed in place, except texts, which are replaced with each delta.
   if (row.kind !== "text" && row.kind !== "user") void store.version.value;
   switch (row.kind) {
     case "user":
@@ -175,7 +175,7 @@ function Thinking({ row, block, store }: { row: Row; block: Block; store: Sessio
   );
 }
 
-/** A block of another type: a picture is shown, everything else is there as it came. */
+/** A block of another type: a picture is shown, other types as JSON. */
 const OtherBlock = memo(function OtherBlock({ block }: { block: Block }) {
   const source = get(block.data, "source");
   if (
@@ -189,7 +189,7 @@ const OtherBlock = memo(function OtherBlock({ block }: { block: Block }) {
   return <Unknown value={block.data ?? block} />;
 });
 
-/** Something that this page cannot show: it is there as it came. */
+/** A value that this page cannot show, as JSON. */
 function Unknown({ value }: { value: unknown }) {
   const [open, setOpen] = useState(false);
   return (
@@ -203,7 +203,7 @@ function Unknown({ value }: { value: unknown }) {
   );
 }
 
-/** What the agent was told in the person's name: its first words, and all of it when opened. */
+/** A message that was generated in the person's name: its beginning, and all of it when opened. */
 function Told({ name, text }: { name: string; text: string }) {
   const [open, setOpen] = useState(false);
   return (

@@ -1,5 +1,5 @@
-// The conversation: a list that draws only what is in view, and does not move under the
-// reader when rows above grow or older ones are put before them.
+// The conversation: a list that draws only visible rows and does not move under the reader when
+// rows above grow or older ones are prepended.
 
 import { memo } from "preact/compat";
 import { useEffect, useLayoutEffect, useReducer, useRef } from "preact/hooks";
@@ -15,11 +15,11 @@ import { PendingMessage } from "./user";
 
 interface ThreadProps {
   store: SessionStore;
-  /** Asks for what is older; undefined where nothing is. */
+  /** Loads older messages; undefined at the beginning. */
   older?: (() => void) | undefined;
   /** The key of the row that a link names: it is shown and marked. */
   target?: string | undefined;
-  /** What was searched for: its row is shown, and the words are marked. */
+  /** A search match: its row is shown and the words are marked. */
   jump?: Jump | undefined;
 }
 
@@ -66,7 +66,7 @@ export function Thread({ store, older, target, jump }: ThreadProps) {
     sent: new Set(),
     lit: false,
   });
-  // What a person has sent is shown, wherever they were reading.
+  // A person's new message is scrolled into view from any position.
   const pad = store.sending.value;
   if (pad.some((m) => !v.sent.has(m.id))) v.follow = true;
   for (const m of pad) v.sent.add(m.id);
@@ -142,7 +142,7 @@ interface SlotProps {
   marked: boolean;
 }
 
-/** A row is drawn again when it was made again; what changes inside of it follows by itself. */
+/** A row is drawn again when it was replaced; changes inside of it are drawn by its signals. */
 const Slot = memo(function Slot({ row, at, store, marked }: SlotProps) {
   return (
     <div class={`slot${marked ? " marked" : ""}`} data-at={at} data-key={row.key} data-kind={row.kind}>
@@ -151,13 +151,13 @@ const Slot = memo(function Slot({ row, at, store, marked }: SlotProps) {
   );
 });
 
-/** Where the view has to be so that the row it is held by stays where it was. */
+/** Returns the scroll position at which the anchor row stays where it was. */
 function anchoredTop(v: View): number | undefined {
   const i = v.heights.indexOf(v.anchor.key);
   return i < 0 ? undefined : Math.max(0, v.heights.top(i) + v.anchor.offset);
 }
 
-/** Measures what was drawn and puts the view where the reader is. */
+/** Measures the drawn rows and scrolls to the reader's position. */
 function settle(e: HTMLElement, v: View, observer: ResizeObserver | null): void {
   for (const slot of e.querySelectorAll<HTMLElement>(".slot")) {
     v.heights.measure(Number(slot.dataset["at"]), slot.getBoundingClientRect().height);
@@ -205,7 +205,7 @@ function useRows(box: { current: HTMLElement | null }, v: View, redraw: (n: numb
 /** How many older pages are asked for to find the message of a link. */
 const mostPages = 25;
 
-/** Goes once to the row that a link names, and says so where it is not there. */
+/** Scrolls once to the row that a link names, and shows a message if it is missing. */
 function useTarget(
   v: View,
   target: string | undefined,

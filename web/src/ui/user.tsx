@@ -1,4 +1,4 @@
-// What a person wrote: contexts as tags above, the text, and what can be done with it.
+// A person's message: contexts as tags above, the text, and its actions.
 
 import { useState } from "preact/hooks";
 import type { Message } from "../fold/conversation";
@@ -47,7 +47,7 @@ export function imagesOf(m: Message): { type: string; data: string }[] {
     .filter((i) => i.data !== "" && /^image\/(png|jpeg|gif|webp)$/.test(i.type));
 }
 
-/** What was said: the remarks of a review, or a text that folds where it is long. */
+/** The text of a message: the comments of a review, or a text that folds if it is long. */
 function Said({ text, all, showAll }: { text: string; all: boolean; showAll: () => void }) {
   const t = w.value;
   const review = parseReview(text);

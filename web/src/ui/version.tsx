@@ -12,12 +12,12 @@ import { Button, IconButton } from "./button";
 import { composes, takeFocus } from "./composer/focus";
 
 interface EditProps {
-  /** What is written is kept under it. */
+  /** The key of the kept text. */
   name: string;
-  /** Whether a person begins now; what is kept from before takes no focus. */
+  /** Whether a person begins now; a restored editor does not take the focus. */
   fresh: boolean;
   text: string;
-  /** What stands before and after the text in the message. */
+  /** The text before and after it in the message. */
   around: readonly [string, string];
   images: readonly { type: string; data: string }[];
   uuid: string;

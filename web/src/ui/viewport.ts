@@ -1,16 +1,16 @@
-// The size of what can be seen: the width that decides about the panel, and the height that
-// a keyboard on the screen leaves.
+// The visible size: the width, which decides where the panel is, and the height above an on-screen
+// keyboard.
 
 import { signal } from "@preact/signals";
 import { panel } from "../state/prefs";
 
 const query = "(max-width: 1199px)";
 
-/** Whether the panel has no place of its own and lies over the page. */
+/** Whether the panel lies over the page because there is no room at its side. */
 export const narrow = signal(typeof matchMedia === "function" && matchMedia(query).matches);
 const wideQuery = "(min-width: 900px)";
 
-/** Whether two columns of code fit beside each other. */
+/** Whether two columns of code fit side by side. */
 export const wide = signal(typeof matchMedia === "function" && matchMedia(wideQuery).matches);
 /** Whether there is one pane. */
 export const phone = () => typeof matchMedia === "function" && matchMedia("(max-width: 719px)").matches;

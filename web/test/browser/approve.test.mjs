@@ -43,7 +43,7 @@ test("a click where a request appears or moves does not answer it", async () => 
   const allow = card.getByRole("button", { name: "Allow once" });
   await card.locator(".diff").waitFor();
   const [x, y] = await middle(allow);
-  // Clicks of a person who aimed at what was there before, as soon as the card is drawn.
+  // Clicks that were aimed at the earlier content, as soon as the card is drawn.
   await show(page, "#/usage");
   await page.getByRole("heading", { name: "Usage", level: 1 }).waitFor();
   await page.mouse.move(x, y);
@@ -155,7 +155,7 @@ test("held keys, commands and a button that was clicked before do not answer", a
     await page.keyboard.press(key);
     assert.equal(await waits(page, id), 1, `${key} on a button that the person did not go to`);
   }
-  // By Tab it is meant, but not by a key that is still held.
+  // Tab is intended, but a key that is still held down is not.
   await page.evaluate(() => document.querySelector(".ask-card").focus());
   for (let i = 0; i < 20 && !(await allow.evaluate((e) => e === document.activeElement)); i++) await page.keyboard.press("Tab");
   await page.waitForTimeout(1100);

@@ -12,7 +12,7 @@ export async function serious(page) {
 
 /** All faults of such a page. */
 export async function violations(page) {
-  // A colour on its way from one to the other is not what is read.
+  // A colour in transition is not the one that is read.
   await page.addStyleTag({ content: "*, *::before, *::after { transition: none !important; animation-duration: 0s !important; }" });
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
   await page.evaluate(axe);

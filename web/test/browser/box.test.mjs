@@ -1,4 +1,4 @@
-// A session in a box of bubblewrap: it is chosen before the first message, and shown with what the agent can reach.
+// A session in a box of bubblewrap, chosen before the first message, and the report of its agent's reach.
 
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";

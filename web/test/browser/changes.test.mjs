@@ -1,4 +1,4 @@
-// What a session has changed: found, read, taken back, remarked on and committed, with real git.
+// Changes of a session: found, read, reverted, commented on and committed, with real git.
 
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -73,7 +73,7 @@ test("a new user finds the diff of the last turn, reverts a hunk and sees yester
   await clean(page);
 });
 
-test("session, turns and what is not committed; side by side and inline; a file goes back", async () => {
+test("session, turns and changes that are not committed; side by side and inline; a file goes back", async () => {
   const page = await open(browser, server);
   const { id, dir, branch } = await work(page, server, "rework");
   await say(page, "more");
@@ -369,7 +369,7 @@ test("the agent resolves a remark by changing its lines, and a remark on a stale
   const name = join(dir, "upload/retry.go");
   const text = readFileSync(name, "utf8");
   writeFileSync(name, text.replace("Attempts: 6,", "Attempts: 7,"));
-  // Refused, or the diff was read again before the click: the words stay, and what they were about.
+  // Refused, or the diff was read again before the click: the text and its lines stay.
   await page.evaluate(() => document.querySelector(".cmt-form [type=submit]").click());
   const form = page.locator(".cmt-form");
   await form.getByRole("alert").getByText("These lines of upload/retry.go changed while you wrote.").waitFor();
@@ -407,7 +407,7 @@ test("what is being written about lines is not lost when the diff is read again,
   const form = page.locator(".cmt-form");
   const box = form.getByRole("textbox");
   const again = async () => {
-    // Another hunk is taken back by someone else: the log says so, and the page reads its diffs again.
+    // Someone else reverts another hunk: the log reports it, and the page reads its diffs again.
     await page.evaluate(async (session_id) => {
       const { call } = window.parleyTest;
       const { files } = await call("workspace.diff", { session_id });
@@ -488,7 +488,7 @@ test("a remark that is changed, and the words before all remarks, stay when the 
   await clean(page);
 });
 
-test("in a checkout that is the person's own, what is not committed is reverted after a question alone", async (t) => {
+test("in a checkout that is the person's own, an uncommitted change is reverted only after a question", async (t) => {
   const dir = join(server.dir, "project");
   t.after(() => {
     git(dir, "checkout", "--quiet", "--", ".");

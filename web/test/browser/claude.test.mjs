@@ -1,5 +1,5 @@
-// The page with the real Claude CLI, which talks to a fake API on loopback. What a tool did
-// is looked for in the file system, what was said in the CLI's own transcript.
+// The page with the real Claude CLI, which talks to a fake API on loopback. Effects of tools are
+// checked in the file system, messages in the CLI's transcript.
 
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -52,7 +52,7 @@ function transcript() {
   );
 }
 
-/** What was said, block by block, in the one form that both sides can be brought to. */
+/** Returns the messages by block, in a form that both sides can be converted to. */
 function spoken(lines) {
   const out = [];
   for (const l of lines.filter((x) => x.type === "assistant" && !x.isSidechain))

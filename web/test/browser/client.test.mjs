@@ -42,7 +42,7 @@ const soon = (promise, what) => {
 const asked = (c) => c.prompts.find((p) => p.type === "permission_request");
 const ended = (n) => (c) => c.turns.filter((t) => t.done).length >= n;
 
-/** The client folds what the server folds. */
+/** Checks that the client's fold equals the server's. */
 async function agree(client, session, id) {
   await soon(session.until((c) => c.state === "idle"), "the end of the turn");
   const { conversation } = await client.call("session.getHistory", { session_id: id });

@@ -1,4 +1,4 @@
-// A proxy between a machine and its server, whose connections a test cuts.
+// A proxy between a machine and its server; the test cuts its connections.
 
 import { connect, createServer } from "node:net";
 

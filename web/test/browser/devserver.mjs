@@ -1,5 +1,5 @@
-// A development server of an agent that means no good. Its page tries to reach Parley's page
-// and API, and says what came of it. It ends with its standard input.
+// A malicious development server of an agent. Its page tries to reach Parley's page and API, and
+// reports the results. It exits when its standard input closes.
 
 import { createServer } from "node:http";
 

@@ -1,4 +1,4 @@
-// What the suite is built on: a server of its own, a browser, and words for what people do.
+// The base of the suite: a separate server, a browser, and functions for actions of a person.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -84,7 +84,7 @@ export class Server {
 
 const script = fileURLToPath(new URL("claude.script.json", import.meta.url));
 
-/** What the server needs to offer the real CLI too. */
+/** Returns the server's settings for offering the real CLI too. */
 export const withCLI = () => {
   const cli = process.env.PARLEY_CLI;
   if (!cli) throw new Error("PARLEY_CLI is not set; run scripts/test-web");
@@ -101,9 +101,9 @@ const fromFolder = (dir) => async (route) => {
   await route.fulfill({ path: file, headers: { "content-security-policy": policy } });
 };
 
-/** A page of a context of its own, signed in, that notes whatever goes wrong in it. */
+/** Opens a signed-in page in a separate context that records every error in it. */
 export async function open(browser, server, options = {}) {
-  // The worker that keeps the page is for tests of its own; it would answer where others look at requests.
+  // The service worker has separate tests; here it would answer requests that the tests observe.
   const context = await browser.newContext({
     viewport: { width: 1440, height: 900 },
     locale: "en-US",
@@ -117,7 +117,7 @@ export async function open(browser, server, options = {}) {
   });
   if (process.env.PARLEY_PAGE) {
     await context.route("**", fromFolder(process.env.PARLEY_PAGE));
-    await context.grantPermissions(["local-network-access"]); // what is fulfilled here is not of the loopback network
+    await context.grantPermissions(["local-network-access"]); // a fulfilled request does not count as one of the loopback network
   }
   const page = await context.newPage();
   page.setDefaultTimeout(30_000);
@@ -178,7 +178,7 @@ export function sessionId(page) {
   return decodeURIComponent(new URL(page.url()).hash.split("/")[2] ?? "");
 }
 
-/** Waits until the agent has said something. */
+/** Waits until the agent has written a text. */
 export async function said(page, text) {
   await page.locator(".md:not(.bubble *)", { hasText: text }).first().waitFor();
 }
@@ -224,7 +224,7 @@ export async function paste(page) {
   await page.locator(".box .tag[data-kind=image]").waitFor();
 }
 
-/** What the page's conversation folds to, in the one form that can be compared. */
+/** Returns the folded conversation of the page, in the form that can be compared. */
 export function foldedState(page, id) {
   return page.evaluate((s) => window.parleyTest.state(s), id);
 }

@@ -1,4 +1,4 @@
-// Figures are true: what a session has cost, which files it has changed, how long it ran and how many there are.
+// Figures are correct: the cost of a session, its changed files, its duration, and the number of sessions.
 
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// What is drawn fits: no control lies on words, no view is wider than the window, the answers of a card are in one row.
+// Layout: no control covers text, no view is wider than the window, the answers of a card are in one row.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

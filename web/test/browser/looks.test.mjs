@@ -40,7 +40,7 @@ test("a quotation is as far from its neighbours as a paragraph is, and each para
     .evaluateAll((all) => all.map((e) => [getComputedStyle(e).direction, e.textContent]));
   for (const [direction, text] of directions) assert.equal(direction, /[א-ת]/.test(text) ? "rtl" : "ltr", text);
   assert.ok(directions.some(([d]) => d === "rtl"));
-  // The same in what a person writes.
+  // The same in a person's message.
   await say(page, "First this.\n\nואז זה.");
   await turns(page, 2);
   const mine = await page

@@ -1,4 +1,4 @@
-// What is chosen before the first message of a session.
+// Settings of a session before its first message.
 
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -80,7 +80,7 @@ test("a folder that no repository contains is named as that", async () => {
 test("agent, model, effort, thinking and mode are chosen before the first message", async () => {
   const page = await open(browser, server);
   const foot = page.locator(".hero .box-foot");
-  await begin(page, "hello"); // its agent tells what it offers
+  await begin(page, "hello"); // its agent reports its models and commands
   await turns(page, 1);
   await page.locator("option[value=claude-scene-2]").waitFor({ state: "attached" });
   await page.evaluate(() => {

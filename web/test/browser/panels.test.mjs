@@ -22,7 +22,7 @@ async function choose(page, name) {
   await page.getByRole("option", { name }).first().click();
 }
 
-// Two at a time: each has a page, a session and a worktree of its own.
+// Two at a time: each has a separate page, session and worktree.
 describe("panels", { concurrency: 2 }, () => {
   test("the palette has every action of the page and of the session that is shown", async () => {
     const page = await open(browser, server);
@@ -124,7 +124,7 @@ describe("panels", { concurrency: 2 }, () => {
     await page.waitForFunction(() => document.querySelector(".mcp [role=switch]").disabled);
     assert.equal(await demo.isChecked(), false, "it stays where it was put");
     await page.evaluate(() => window.answerToggle());
-    // This agent leaves it on, and the switch says so in the end.
+    // This agent leaves it on, and the switch shows that in the end.
     await page.waitForFunction(() => document.querySelector(".mcp [role=switch]").checked);
     await clean(page);
   });

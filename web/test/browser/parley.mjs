@@ -1,4 +1,4 @@
-// The command parley with the real CLI, which talks to a fake API in a process of its own: that goes on when the server is killed.
+// The command parley with the real CLI and a fake API in a separate process, which survives the server.
 
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";

@@ -58,7 +58,7 @@ describe("phone", { concurrency: 2 }, () => {
     const cdp = await page.context().newCDPSession(page);
     await page.evaluate(() => navigator.serviceWorker.ready.then(() => true));
     const { installabilityErrors } = await cdp.send("Page.getInstallabilityErrors");
-    // A context of a test counts as private; nothing else is in the way.
+    // A test's context counts as private; there must be no other obstacle.
     const errors = installabilityErrors.map((e) => e.errorId).filter((e) => e !== "in-incognito");
     assert.deepEqual(errors, []);
     assert.equal(await page.evaluate(async () => (await navigator.serviceWorker.ready).scope), base);
@@ -105,7 +105,7 @@ describe("phone", { concurrency: 2 }, () => {
     await page.evaluate(() => navigator.serviceWorker.ready.then(() => true));
     const message = { kind: "needs_answer", session_id: id, nonce: "once" };
     const worker = page.context().serviceWorkers()[0] ?? (await page.context().waitForEvent("serviceworker"));
-    // An iPhone shows no actions: a tap opens the session, and nothing else is offered.
+    // An iPhone shows no actions: a tap opens the session, and no answer is offered.
     await worker.evaluate(() => {
       Object.defineProperty(Notification, "maxActions", { value: 0, configurable: true });
     });
@@ -120,7 +120,10 @@ describe("phone", { concurrency: 2 }, () => {
     const whole = await deliver(page, base, { ...message, title: "Short", command: "go test ./..." });
     assert.deepEqual(whole.actions, ["allow", "deny"]);
     assert.equal(whole.body, "Run this command?\ngo test ./...");
-    /** Presses an action of the notice, and returns what the worker sent where it is not to be sent. */
+    /**
+     * Presses an action of the notice, and returns the request of the worker, which is not sent unless
+     * real is set.
+     */
     const press = (action, real) =>
       worker.evaluate(
         async ([action, real]) => {
@@ -287,7 +290,7 @@ describe("phone", { concurrency: 2 }, () => {
   });
 });
 
-/** Waits until what was switched is kept by the server. */
+/** Waits until the server has stored the switch. */
 function saved(page) {
   return page.waitForFunction(() => [...document.querySelectorAll(".push [role=switch]")].every((e) => !e.disabled));
 }

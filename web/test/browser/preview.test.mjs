@@ -1,4 +1,4 @@
-// Previews and push messages, with a server of their own whose agent starts a web server.
+// Previews and push messages, with a separate server and an agent that starts a web server.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";

@@ -2,7 +2,7 @@
 
 import { eventually } from "./driver.mjs";
 
-/** A browser whose push service is not there: the subscription is made up, the rest is real. */
+/** Simulates the push service of the browser: the subscription is made up, the rest is real. */
 export function pretend() {
   let mine = null;
   const bytes = (n) => btoa(String.fromCharCode(...n)).replace(/\+/g, "-").replace(/\//g, "_").replace(/=/g, "");

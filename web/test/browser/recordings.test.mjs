@@ -37,7 +37,7 @@ const read = (page) =>
     return [...all.values()];
   });
 
-/** What the rows show that is no word for people. */
+/** Returns the texts of the rows that are not words for people. */
 function noise(rows) {
   const found = [];
   for (const r of rows) {
@@ -51,7 +51,7 @@ function noise(rows) {
   return [...new Set(found)];
 }
 
-/** Leaves out what a tool has printed so far: it is not kept, and a page that is behind does not get all of it. */
+/** Leaves out the progress of a tool: it is not kept, and a slow page does not get all of it. */
 const lasting = (key, value) => (key === "progress" ? undefined : value);
 
 /** Whether the events of the session that is shown have a text. */
@@ -82,7 +82,7 @@ test("no row of any recording shows the protocol", { timeout: 300_000 }, async (
   await page.locator(".user").nth(2).waitFor();
   await begin(page, "replay no-api-key");
   await page.locator(".notice.bad").getByRole("button", { name: "Copy the login command" }).waitFor();
-  // What is not known is among the events.
+  // Unknown messages are among the events.
   await begin(page, "replay cli-garbage-stdout");
   await page.locator(".turn-foot").first().waitFor();
   await amongEvents(page, "future_message");

@@ -131,7 +131,7 @@ test("outside of the project is a reason only for a path that is outside; a file
   rmSync(name);
   rmSync(join(server().dir, "project", "site.yaml"), { force: true }); // of another test
   await deny(3);
-  await say(page, "edit"); // of a text that no file has: its numbers would be wrong
+  await say(page, "edit"); // its old text is in no file, so line numbers would be wrong
   await card.locator("tr.add").first().waitFor();
   assert.match((await card.locator("td.ln").allInnerTexts()).join(""), /^\s*$/);
   assert.doesNotMatch(await card.innerText(), /lines \d/);

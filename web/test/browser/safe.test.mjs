@@ -166,7 +166,7 @@ test("below 1200 the panel lies over the page, and the page does not move", asyn
   await page.context().close();
 });
 
-/** The page's own words that are not Chinese. Names and what agents say are not its words. */
+/** Returns the page's own texts that are not Chinese, without names and texts of agents. */
 function foreign(page) {
   return page.evaluate(() => {
     const said =

@@ -23,7 +23,7 @@ const shown = new Set(
   ),
 );
 
-/** The directory of the run is not what a reader has: it is shown as one of theirs. */
+/** Shows a reader's directory in place of the run's temporary one. */
 function nameProject(page) {
   return page.evaluate(
     (dir) => {

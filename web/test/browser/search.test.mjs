@@ -1,4 +1,4 @@
-// What was said is found: in every session, from the palette, and inside a conversation.
+// Search for messages: in every session, from the palette, and inside a conversation.
 
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -49,7 +49,7 @@ test("a search looks in every session of every agent, also those that run, and l
   assert.equal(await rows.count(), 2);
   await rows.filter({ hasText: "lantern buoy" }).getByRole("link").first().click();
   await page.locator(".slot.marked", { hasText: "lantern buoy" }).waitFor();
-  // The palette finds it by what was said too.
+  // The palette finds it by a message too.
   await page.keyboard.press("Control+k");
   await page.getByRole("combobox", { name: "Search or jump" }).fill("hinges of the");
   await page.locator("#palette-list .hit mark", { hasText: "hinges of the" }).waitFor();

@@ -104,7 +104,7 @@ test("a hundred deltas a second: no long task, and the same work at message 10 a
       return { key: slot.dataset.key, top: Math.round(slot.getBoundingClientRect().top) };
     });
   const before = await place();
-  // From elsewhere: what the reader sends is brought into view.
+  // From another position: the reader's own message is scrolled into view.
   await page.evaluate(
     (session_id) => window.parleyTest.call("session.query", { session_id, text: "story" }),
     sessionId(page),

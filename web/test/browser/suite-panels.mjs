@@ -1,4 +1,4 @@
-// The other half, with a browser and a server of its own. The last file kills the server.
+// The second half, with a separate browser and server. The last file kills the server.
 
 import "./changes.test.mjs";
 import "./figures.test.mjs";

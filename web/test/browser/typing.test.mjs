@@ -1,4 +1,4 @@
-// What is typed is text: only a request that was armed on purpose is answered by a key.
+// Typed characters are text: a key answers only a request that was armed on purpose.
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -9,7 +9,7 @@ const { browser, server } = shared;
 
 const kinds = ["permission", "careful", "edit", "mcp", "question", "plan", "elicit"];
 
-/** Starts a session whose agent asks for something at once, and returns its id. */
+/** Starts a session that asks for permission at once, and returns its id. */
 const ask = (page, prompt) =>
   page.evaluate(async (text) => {
     const { call } = window.parleyTest;
@@ -54,7 +54,7 @@ async function type(keyboard, text) {
   await Promise.all([...text].flatMap(press));
 }
 
-// At the same time: they wait more than they work, and each has a page and sessions of its own.
+// In parallel: they mostly wait, and each has a separate page and sessions.
 describe("typing", { concurrency: 3 }, () => {
   test("200 sentences on every view answer no request", async () => {
     const page = await open(browser, server);

@@ -1,4 +1,4 @@
-// What was used and what it cost, from transcripts as the CLI writes them, and the limits on it.
+// Usage, cost and limits, from transcripts in the CLI's form.
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -14,7 +14,7 @@ async function clean(page) {
   await page.context().close();
 }
 
-// Two at a time: each has a page, a session and a worktree of its own.
+// Two at a time: each has a separate page, session and worktree.
 describe("usage", { concurrency: 2 }, () => {
   test("days, models, projects and blocks as plots with tables", async () => {
     const page = await open(browser, server);

@@ -1,4 +1,4 @@
-// The main flow in WebKitGTK from the distribution, over WebDriver: start, stream, approve, diff. What it takes is a display, which Xvfb is.
+// The main flow in the distribution's WebKitGTK, over WebDriver: start, stream, approve, diff. It needs a display, such as Xvfb.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";

@@ -1,4 +1,4 @@
-// A server whose project is a git repository, and sessions with worktrees of their own in it.
+// A server with a git repository as its project, and sessions with separate worktrees.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { say, Server, turns, withCLI } from "./driver.mjs";
 
 export const gitServer = () => new Server(undefined, undefined, [...withCLI(), "-git"]).start();
 
-/** What git says in a directory. */
+/** Returns the output of git in a directory. */
 export function git(dir, ...args) {
   return execFileSync("git", args, { cwd: dir, encoding: "utf8", env: { PATH: process.env.PATH, HOME: dir } });
 }
@@ -36,7 +36,7 @@ export async function work(page, server, prompt, { branch, ...options } = {}) {
   return made;
 }
 
-/** Goes to the changes of a session, which are there when the branch is. */
+/** Opens the changes of a session, which can be shown once its branch is known. */
 export async function changes(page, id) {
   await page.evaluate((s) => {
     location.hash = `#/c/${s}`;

@@ -47,7 +47,7 @@ test("text, thinking and tools in one message", async () => {
   assert.equal(await page.locator(".sub").count(), 1);
   assert.equal(await page.locator(".sub[open]").count(), 0, "a subagent that is done is folded");
   await say(page, "> a quotation\n\nשלום עולם\n\nplain words");
-  await said(page, "plain words"); // from above: what was sent is brought into view
+  await said(page, "plain words"); // from the top: the new message is scrolled into view
   const style = (of, name) =>
     page
       .locator(".step .md", { hasText: "plain words" })
@@ -65,7 +65,7 @@ test("a socket cut in the middle of a delta", async () => {
   await said(page, "word30 ");
   const began = Date.now();
   await page.evaluate(() => window.parleyTest.drop());
-  // Both at one time: nothing is said of what is not known.
+  // Both at once: unknown figures are not shown.
   await page.waitForFunction(() => {
     const has = (where, text) => [...document.querySelectorAll(where)].some((e) => e.textContent.includes(text));
     return has("[role=alert]", "Reconnecting") && !has(".act", "Writing");

@@ -1,4 +1,4 @@
-// What a tool will do if it is allowed: all of it, open.
+// The whole effect of a tool call if it is allowed, never folded.
 
 import { get, isObj, num, str } from "../../fold/json";
 import type { PermissionRequest } from "../../rpc/messages";
@@ -21,14 +21,14 @@ interface DetailsProps {
   inFile: InFile;
 }
 
-/** A reason that only asks what the title asks. */
+/** A reason that only repeats the question of the title. */
 const saysNothing = /^Allow the .+ MCP server to run tool "[^"]+"\?$/;
 
 export function CallDetails({ prompt: p, cwd, inFile }: DetailsProps) {
   const t = w.value;
   const parts = partsOf(p, cwd);
   const said = untag(p.description || str(get(p.input, "description"))).trim();
-  const why = saysNothing.test(said) ? "" : said; // the path alone is no reason
+  const why = saysNothing.test(said) ? "" : said; // a path alone is not a reason
   const outside = outsidePath(p, cwd);
   const strange = turnsText(JSON.stringify([p.input ?? "", p.content ?? "", p.display_name ?? ""]));
   return (
@@ -62,7 +62,7 @@ export function CallDetails({ prompt: p, cwd, inFile }: DetailsProps) {
   );
 }
 
-/** One part of what will happen. */
+/** One part of the call's effect. */
 function One({ part, prompt, cwd, inFile }: DetailsProps & { part: Part }) {
   const t = w.value;
   switch (part.kind) {
@@ -131,7 +131,7 @@ function optionText(option: Option, value: unknown): string {
   return option === "stopsAfter" ? t.stopsAfter(Math.round(num(value) / 1000)) : t[option];
 }
 
-/** A directory as seen from that of the session, whose name may be that of no project. */
+/** Returns a directory relative to the session's, which may not be named like a project. */
 function shortDir(dir: string, cwd: string): string {
   return dir === cwd ? w.value.ask.here : shortPath(dir, cwd);
 }
@@ -174,7 +174,7 @@ function Command({ command, dir, cwd }: { command: string; dir: string; cwd: str
   );
 }
 
-/** Arguments, one line each; what is not simple as JSON. */
+/** Draws arguments on one line each; values that are not simple as JSON. */
 export function Arguments({ input }: { input: unknown }) {
   if (!isObj(input)) return <Raw label={w.value.input} value={input} />;
   const entries = Object.entries(input);

@@ -1,4 +1,4 @@
-// The frame of a request: what is asked, by whom, since when; the answers below.
+// The frame of a request: its subject, who asks, and since when; the answers below.
 
 import type { ComponentChildren } from "preact";
 import type { PendingPrompt } from "../../rpc/service";

@@ -1,4 +1,4 @@
-// May this tool run? What will happen stands open; each rule to keep is chosen by itself.
+// A request for permission. The whole call is visible; each rule to keep is chosen separately.
 
 import { useState } from "preact/hooks";
 import type { Choice, PermissionRequest } from "../../rpc/messages";
@@ -18,7 +18,7 @@ import { useInFile } from "./infile";
 import type { AskProps } from "./request";
 import { Rules } from "./rules";
 
-/** The tool and the title of a call, which can say different things. */
+/** Returns the tool and the title of a call, which can differ. */
 function names(p: PermissionRequest, verb: string): string {
   const tool = p.tool_name ?? "";
   const title = isData(p.display_name ?? "") ? "" : (p.display_name ?? "");
@@ -27,7 +27,7 @@ function names(p: PermissionRequest, verb: string): string {
   return [shown.startsWith(tool) ? "" : tool, shown].filter((s) => s !== "").join(" · ");
 }
 
-/** Whether two choices are alike, and for this time: the buttons for once stand for the first of them. */
+/** Reports whether two choices are the same and apply once: one button then covers both. */
 const sameOnce = (a: Choice, b: Choice) => a.behavior === b.behavior && (a.scope || "once") === "once" && (b.scope || "once") === "once";
 
 export function Permission({ prompt, keys }: AskProps<PermissionRequest>) {

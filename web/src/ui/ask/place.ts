@@ -1,4 +1,5 @@
-// A click answers what was under the pointer when the person aimed, so a request that has just come or moved takes none.
+// A click answers the card that was under the pointer when the person aimed, so a card that has just appeared or moved
+// ignores it.
 
 /** How long a card must have been where it is. */
 const restFor = 500;
@@ -6,11 +7,11 @@ const restFor = 500;
 const every = 100;
 /** A card that moves this long after a click in it was moved by the person. */
 const byHand = 200;
-/** What moves less stays under the pointer. */
+/** An element that moved by fewer pixels is still under the pointer. */
 const near = 4;
 
 interface Place {
-  /** Where the end of the card is, which has the buttons: on the screen, and in what is scrolled. */
+  /** The bottom of the card, which has the buttons: on the screen, and in the scrolled content. */
   end: number;
   inside: number;
   left: number;
@@ -36,7 +37,9 @@ function look(card: HTMLElement, p: Place, now: number): void {
   card.toggleAttribute("data-moving", now - p.since < restFor);
 }
 
-/** Whether a click on a card was meant for it, by the time of the click: a busy page gets to it later. */
+/**
+ * Reports whether a click was aimed at a card, by the time of the click: a busy page handles it later.
+ */
 export function takesClick(card: HTMLElement, clicked: number): boolean {
   const p = places.get(card);
   if (!p) return false;

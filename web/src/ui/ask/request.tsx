@@ -15,19 +15,19 @@ import { watchPlace } from "./place";
 import { Plan } from "./plan";
 import { Question } from "./question";
 
-/** What the keys of a card do, by the key. */
+/** The actions of a card by key. */
 export type Answers = Readonly<Record<string, () => void>>;
 
 export interface AskProps<P extends Prompt> {
   prompt: PendingPrompt & { prompt: P };
-  /** Set by the card: what each key does. */
+  /** Set by the card: the action of each key. */
   keys: { current: Answers };
 }
 
 /** The keys of the cards that are drawn, by their promptKey. */
 const cards = new Map<string, { current: Answers }>();
 
-/** What the keys of a request do. */
+/** Returns the actions of a request's keys. */
 export function answersOf(key: string): Answers {
   return cards.get(key)?.current ?? {};
 }
@@ -96,7 +96,7 @@ export function focusRequest(id: string): void {
   card?.focus({ preventScroll: true });
 }
 
-/** Arms a request whose card is drawn: from now on letters answer it. */
+/** Arms the request of a drawn card: letters then answer it. */
 export function armRequest(id: string): void {
   focusRequest(id);
   if ((document.activeElement as HTMLElement | null)?.dataset["request"] === id) arm(id);

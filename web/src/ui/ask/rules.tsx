@@ -1,4 +1,5 @@
-// What to keep with an answer: a row for each suggestion, all off at first, a scope each. On a phone it is a sheet.
+// The rules to keep with an answer: a row for each suggestion, all off at first, each with a scope. On a phone it
+// is a sheet.
 
 import { w } from "../../state/app";
 import { type Choice, coverage, type Scope, scopes } from "../../state/rules";

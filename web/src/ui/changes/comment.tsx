@@ -1,4 +1,4 @@
-// A remark on lines: as it is written, as it stands below its lines, and as a row of the list.
+// A comment on lines: its form, the card below its lines, and its row in the list.
 
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ReviewComment, WorkspaceHunk } from "../../rpc/service";
@@ -155,13 +155,13 @@ function Lost({ d, others }: { d: Writing; others: boolean }) {
   );
 }
 
-/** A remark with what can be done with it, below its lines or in the list. */
+/** A comment and its actions, below its lines or in the list. */
 export function CommentView({ c, review, listed = false }: { c: ReviewComment; review: Review; listed?: boolean }) {
   const t = w.value;
   const found = review.edits.value.get(c.id);
   const edit = found?.listed === listed ? found.text : undefined;
   const setEdit = (text: string | undefined) => review.edit(c.id, text === undefined ? undefined : { text, listed });
-  // What is being written goes to the list when the diff no longer has this place.
+  // Unsaved text moves to the list when the diff no longer contains this place.
   useEffect(
     () => () => {
       const left = review.edits.peek().get(c.id);

@@ -1,4 +1,4 @@
-// Below the diff: a commit of what was chosen.
+// The commit of the chosen changes, below the diff.
 
 import { useState } from "preact/hooks";
 import { newKey } from "../../state/actions";

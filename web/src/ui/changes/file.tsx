@@ -61,7 +61,7 @@ export function FileView(p: FileProps) {
   // A session in a directory of the user's must be asked twice, for it is not the session's alone.
   const own = scope.against === "head" && p.diff.workspace === undefined;
   const takeBack = async (hunk?: WorkspaceHunk) => {
-    // It can be brought back, so it asks only where it would take what the user has changed.
+    // A revert can be undone, so it asks only before it removes changes of the user.
     if (own && !(await askOwn(file, hunk))) return;
     try {
       const r = await revert(store.id, scope, file.path, hunk?.id, own);
@@ -147,7 +147,7 @@ export function FileView(p: FileProps) {
   );
 }
 
-/** A turn keeps what it has changed; that it was taken back since is said in its place. */
+/** Reports whether a hunk was reverted. A turn keeps its diff, so the revert is shown in it. */
 function isReverted(store: SessionStore, scope: Scope, file: string, hunk: string): boolean {
   if (scope.turn === undefined) return false;
   const turn = scope.turn;
@@ -203,7 +203,7 @@ function Kind({ file }: { file: WorkspaceFile }) {
   );
 }
 
-/** What there is where no lines can be shown. */
+/** The content of a file without lines to show. */
 function Contents({ file }: { file: WorkspaceFile }) {
   const t = w.value;
   const sizes = `${bytes(file.old_size ?? 0)} → ${bytes(file.new_size ?? 0)}`;

@@ -181,7 +181,7 @@ interface Drag {
   to: number;
 }
 
-/** What the pointer does at the numbers of lines. */
+/** Pointer handlers of the line numbers. */
 interface OnLine {
   chosen: (side: "new" | "old", n: number) => boolean;
   press: (side: "new" | "old", n: number, extend: boolean) => void;

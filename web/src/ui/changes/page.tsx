@@ -1,4 +1,4 @@
-// Changes: what a session, or one turn of it, has changed; taken back, remarked on, committed.
+// Changes of a session or one of its turns: revert, comment, commit.
 
 import { useEffect, useState } from "preact/hooks";
 import { follow, sessionStore, w } from "../../state/app";
@@ -41,7 +41,7 @@ export function ChangesPage({ id, turn }: { id: string; turn?: string | undefine
   const last = (known ? chosen : turns[turns.length - 1]?.turn_id) ?? "";
   const scope: Scope = which === "turn" && last ? { turn: last } : which === "head" ? { against: "head" } : {};
   const ofTurn = useDiff(store, scope.turn ? scope : undefined);
-  // What can be committed is what differs from the last commit.
+  // Only differences from the last commit can be committed.
   const head = useDiff(store, { against: "head" });
   const loaded = scope.turn ? ofTurn : which === "head" ? head : session;
   const open = new Set(isDiff(head.diff) ? head.diff.files.map((f) => f.path) : []);
@@ -131,7 +131,7 @@ function Where({ diff, branch }: { diff: Diff | NoDiff | undefined; branch: Bran
   );
 }
 
-/** The turns by what a person wrote, the last one first. */
+/** The turns, named after the person's messages, latest first. */
 function Turns(p: { store: SessionStore; ids: string[]; chosen: string; set: (id: string) => void }) {
   const t = w.value;
   const prompts = new Map(p.store.rows.get().flatMap((r) => (r.message?.uuid ? [[r.message.uuid, r.message]] : [])));
@@ -168,7 +168,7 @@ interface BodyProps {
   /** The files that are not committed. */
   open: ReadonlySet<string>;
   branch: Branch | undefined;
-  /** Whether nothing differs from the last commit. */
+  /** Whether the files equal the last commit. */
   committed: boolean;
   reload: () => void;
 }
@@ -186,7 +186,7 @@ function Body({ store, scope, which, loaded, open, branch, committed, reload }: 
     );
   if (diff === undefined) return <Skeleton />;
   if (!isDiff(diff)) return <Reported store={store} why={diff} turn={which === "turn"} />;
-  // What was reverted of files that have no other change.
+  // Reverted hunks of files without other changes.
   const elsewhere = (diff.reverted ?? []).filter(
     (r) => (scope.turn ?? "") === (scope.turn ? (r.turn_id ?? "") : "") && !diff.files.some((f) => f.path === r.file),
   );

@@ -1,4 +1,4 @@
-// Removes the worktree of a session, and loses nothing unless a person says so.
+// Removes the worktree of a session; lost changes have to be confirmed.
 
 import type { WorkspaceDiffResult } from "../../rpc/service";
 import { CallError } from "../../rpc/connection";

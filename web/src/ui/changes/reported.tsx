@@ -1,4 +1,4 @@
-// Without git: what the agent itself has reported, to be read and no more.
+// Changes without git: the agent's own reports, read-only.
 
 import { w } from "../../state/app";
 import { reported } from "../../state/changes";

@@ -1,4 +1,4 @@
-// What was reverted, as a line in its place, until the next commit.
+// A line in place of a reverted hunk, until the next commit.
 
 import { useState } from "preact/hooks";
 import type { WorkspaceReverted } from "../../rpc/service";
@@ -14,7 +14,7 @@ interface RevertedProps {
   store: SessionStore;
   scope: Scope;
   reverted: WorkspaceReverted;
-  /** Whether it says which file it is about. */
+  /** Whether the line names its file. */
   named?: boolean;
   shown: (d: Diff) => void;
 }

@@ -1,4 +1,4 @@
-// Beside the diff: the files, the remarks, the commits, and what was not looked at.
+// The column of the diff: files, comments, commits, and files that were left out.
 
 import { useState } from "preact/hooks";
 import type { WorkspaceFile } from "../../rpc/service";
@@ -111,7 +111,7 @@ function ReviewList({ store, review }: { store: SessionStore; review: Review }) 
     setBusy(false);
     if (!ok) return;
     review.words.value = "";
-    // What could not be sent is to be seen here, with the lines that are there now.
+    // Comments that could not be sent stay here, with the current lines.
     if (here() && review.stale.peek().size === 0) go({ page: "session", ids: [store.id] });
   };
   return (

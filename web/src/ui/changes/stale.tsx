@@ -1,4 +1,4 @@
-// What is in the place of a hunk that has changed since it was shown.
+// The current lines in place of a hunk that has changed since it was shown.
 
 import type { WorkspaceHunk } from "../../rpc/service";
 import { w } from "../../state/app";

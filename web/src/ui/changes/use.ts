@@ -1,4 +1,5 @@
-// The diff of a session, loaded again whenever the log says that files have changed, and what the page counts in it.
+// The diff of a session, loaded again whenever the log reports changed files, and the counts that the page shows of
+// it.
 
 import { useEffect, useState } from "preact/hooks";
 import type { Item } from "../../fold/conversation";
@@ -17,7 +18,10 @@ export interface Loaded {
   reload: () => void;
 }
 
-/** The diff of a scope; undefined loads nothing. A fixed one is of a turn that has ended and is loaded once. */
+/**
+ * Loads the diff of a scope; undefined loads no diff. A fixed one belongs to a finished turn and is loaded
+ * once.
+ */
 export function useDiff(store: SessionStore, scope: Scope | undefined, fixed = false): Loaded {
   const [again, setAgain] = useState(0);
   const shared = scope && sharedDiff(store, scope);
@@ -40,7 +44,7 @@ const ofFile = (f: WorkspaceFile): Changed => ({
   isNew: f.kind === "add",
 });
 
-/** The files that a session or its last turn has changed: git knows all of them; without git there is what the agent reports. */
+/** Returns the files that a session or its last turn has changed: from git, or without git from the agent's reports. */
 export function useFiles(store: SessionStore, turn: boolean, off = false): readonly Changed[] {
   const { diff } = useDiff(store, off ? undefined : {});
   const turns = isDiff(diff) ? (diff.turns ?? []) : [];
@@ -76,7 +80,7 @@ export function useBranch(store: SessionStore, on: boolean): Branch | undefined 
   return branch;
 }
 
-/** The remarks of a session, loaded again whenever the log says that they have changed. */
+/** Loads the comments of a session, again whenever the log reports a change of them. */
 export function useReview(store: SessionStore) {
   const review = reviewOf(store);
   const version = store.reviews.value;

@@ -31,7 +31,7 @@ export interface Given {
   path: string;
 }
 
-/** The text of a file; undefined where it is none. */
+/** Returns the text of a file; undefined if it is binary. */
 async function textOf(f: File): Promise<string | undefined> {
   const bytes = await f.arrayBuffer();
   try {
@@ -72,7 +72,9 @@ export function pasted(text: string, n: number): Obj | undefined {
   return { type: types.file, path: `pasted-${n}.txt`, content: text, displayType: "TAG" };
 }
 
-/** What was dropped: files, and those of folders. To be called while the drop is handled. */
+/**
+ * Returns the dropped files, including those in folders. Call it while the drop event is handled.
+ */
 export function dropped(data: DataTransfer): Promise<{ files: Given[]; refused: Refused[] }> {
   const entries = [...data.items].map((i) => i.webkitGetAsEntry?.() ?? undefined);
   if (!entries.some((e) => e?.isDirectory))

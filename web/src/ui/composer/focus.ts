@@ -3,7 +3,7 @@
 import { draft } from "../../state/drafts";
 import { route } from "../../state/route";
 
-/** Whether an element takes what is typed itself. */
+/** Reports whether an element takes typed text itself. */
 export function takesText(e: EventTarget | Element | null): boolean {
   if (!(e instanceof HTMLElement)) return false;
   if (e.isContentEditable || e.matches("textarea, select")) return true;
@@ -23,7 +23,7 @@ export function composes(e: KeyboardEvent): boolean {
   return e.isComposing || e.keyCode === 229;
 }
 
-/** The input of the view, of a session beside others by its id. */
+/** Returns the input of the view, or of the session with an id if several are side by side. */
 export function inputOf(near?: Element | null, id?: string): HTMLTextAreaElement | undefined {
   const all = [...document.querySelectorAll<HTMLTextAreaElement>("[data-composer]")];
   const side = near?.closest(".centre");

@@ -14,7 +14,7 @@ import { Hint } from "../button";
 import { Icon } from "../icon";
 
 export interface MenuHandle {
-  /** Takes a key. True says that it was used. */
+  /** Handles a key and reports whether it used it. */
   key: (e: KeyboardEvent) => boolean;
 }
 
@@ -36,7 +36,10 @@ interface Item {
 
 const commandCache = new Map<string, readonly Item[]>();
 
-/** The commands of a session, with what they do; before there is one those that its agent last told, and those of the project. */
+/**
+ * Loads the commands of a session with their descriptions; before it has started, those that its agent last reported, and those
+ * of the project.
+ */
 async function loadCommands(where: Where, names: readonly string[]): Promise<readonly Item[]> {
   const { session, agent = "" } = where;
   const plainNames = names.map((name) => ({ name, note: "" }));

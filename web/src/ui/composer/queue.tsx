@@ -1,4 +1,4 @@
-// What waits to be sent: edit in place, move, send now, remove.
+// The queue of messages to send: edit in place, move, send now, remove.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { QueueItem } from "../../fold/conversation";
@@ -90,7 +90,7 @@ function Item({ item, at, count, store, editing, edit, move, drag, drop }: ItemP
     const content = typeof item.content === "string" ? whole : replaceText(item.content, whole);
     void tryCall("queue.edit", { ...ref, content });
   };
-  // What is written here when the message is sent, or another view is shown, is not lost.
+  // Unsaved text is kept when the message is sent or another view is shown.
   const left = useRef(() => {});
   left.current = () => {
     if (!editing || value.trim() === "" || value === text) return;

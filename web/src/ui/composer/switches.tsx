@@ -1,5 +1,5 @@
-// Model, permission mode, thinking and effort of a session, changed while it lives. What its
-// agent cannot do is not offered, or says why it is off.
+// Model, permission mode, thinking and effort of a live session. Settings that its agent does not
+// have are hidden, or disabled with a reason.
 
 import { useEffect, useState } from "preact/hooks";
 import type { Capabilities } from "../../rpc/service";
@@ -12,7 +12,7 @@ import { live } from "../../state/sessions";
 import { Icon, type IconName } from "../icon";
 
 export const modes = ["default", "acceptEdits", "plan", "dontAsk", "bypassPermissions"] as const;
-/** What a level of thinking means in tokens; -1 is the agent's own choice. */
+/** The levels of thinking in tokens; -1 leaves the choice to the agent. */
 export const levels: readonly [string, number][] = [
   ["auto", -1],
   ["off", 0],
@@ -132,7 +132,7 @@ interface ChooseProps {
   label: string;
   value: string;
   options: readonly Option[];
-  /** Why none of them can be chosen now. */
+  /** Why the choice is disabled. */
   off?: string | undefined;
   set: (value: string) => void;
 }

@@ -1,4 +1,4 @@
-// What keeps a session from starting, and what to do about it. Where all is well there is nothing to see.
+// Reasons why a session cannot start, with remedies. It is empty if a session can start.
 
 import { copyText } from "../../state/actions";
 import { w } from "../../state/app";
@@ -30,7 +30,7 @@ export interface Missing {
   stops: boolean;
 }
 
-/** What is missing for a session of an agent; undefined where nothing is. */
+/** Returns the missing requirement of an agent's session; undefined if it can start. */
 export function missing(wanted: string): Missing | undefined {
   const t = w.value;
   const all = providers.value;

@@ -69,7 +69,9 @@ function useProject(machine: string, on: Machine | undefined): [Project, (p: Pro
   ];
 }
 
-/** The machine that is chosen, and what it lacks: then something else was chosen, which is said. */
+/**
+ * Returns the chosen machine. If it is gone, another one is chosen, and `gone` names the lost one.
+ */
 function useMachine(): { machine: string; on: Machine | undefined; gone: string } {
   useMachines(5000);
   const wanted = chosenMachine.value;
@@ -141,7 +143,7 @@ export function NewPage() {
       d,
       here,
     );
-    if (id === undefined) restore(draft("new"), d); // what was written is not lost
+    if (id === undefined) restore(draft("new"), d); // the text is kept
   };
   const simulated = isSimulated(agent);
   return (

@@ -1,4 +1,4 @@
-// What a new session begins with. What its agent does not have is left out.
+// The settings of a new session. Settings that its agent does not have are left out.
 
 import type { Machine } from "../../rpc/service";
 import { offerOf } from "../../state/agents";
@@ -153,7 +153,7 @@ function MachineSwitch({ current }: { current: string }) {
   );
 }
 
-/** The agent of the session, where the server offers more than one. Those that cannot start say why. */
+/** The agent of the session, if the server offers several. Agents that cannot start show the reason. */
 function AgentSwitch({ current, on, set }: { current: string; on: Machine | undefined; set: (name: string) => void }) {
   const all: readonly { name: string; available: boolean; error?: string }[] = on
     ? on.agents.map((name) => ({ name, available: true }))

@@ -6,7 +6,7 @@ import { onMachine } from "../../state/choices";
 import { sayWorkspace } from "../../state/workspace";
 import { Icon } from "../icon";
 
-/** What a worktree is made with; what is empty the server chooses. */
+/** The settings of a new worktree; the server chooses empty ones. */
 export interface Tree {
   branch: string;
   base: string;
@@ -16,7 +16,7 @@ export interface Tree {
 /** Setup commands have ten minutes. */
 const patience = 620_000;
 
-/** Makes a worktree of a repository and returns its id; undefined where that failed, which it says. */
+/** Creates a worktree and returns its id. If that fails it shows the error and returns undefined. */
 export async function makeTree(repo: string, tree: Tree, machine: string): Promise<string | undefined> {
   await whenOpen();
   const asked = Object.entries(tree).filter(([, v]) => v.trim() !== "");

@@ -1,4 +1,4 @@
-// What a new session begins with, and the agents of the server.
+// Defaults of new sessions, and the agents of the server.
 
 import { offerOf } from "../../state/agents";
 import { settings, w } from "../../state/app";

@@ -1,4 +1,4 @@
-// Tokens and devices: a code that lets a phone in, who has access with which right, and shutting one out.
+// Tokens and devices: a code that pairs a phone, the list of tokens with their roles, and revoking one.
 
 import { useEffect, useState } from "preact/hooks";
 import type { TokenInfo } from "../../rpc/service";

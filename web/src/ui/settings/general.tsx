@@ -1,4 +1,4 @@
-// What a person chooses for this browser: theme, language, density, changes, the page that opens first.
+// Settings of this browser: theme, language, density, changes, first page.
 
 import { w } from "../../state/app";
 import { density, diffView, lang, startPage, theme } from "../../state/prefs";

@@ -63,7 +63,7 @@ export default function SettingsPage() {
     };
   }, [wanted]);
   useEffect(() => find(column.current, query.trim().toLowerCase()));
-  // What a viewer may not read is left out.
+  // Sections that a viewer may not read are left out.
   const shown = parts.filter((p) => (p.id !== "permissions" && p.id !== "mcp") || hello.value?.role !== "viewer");
   return (
     <main class="centre" id="main">

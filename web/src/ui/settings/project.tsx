@@ -1,4 +1,4 @@
-// The project and agent whose settings are shown.
+// The project and agent of the shown settings.
 
 import { signal } from "@preact/signals";
 import { CallError } from "../../rpc/connection";

@@ -29,7 +29,7 @@ export function SetSection({ id, title, note, guide, children }: SectionProps) {
 interface RowProps {
   name: ComponentChildren;
   note?: ComponentChildren;
-  /** What went wrong with the last change. */
+  /** The error of the last change. */
   error?: string | undefined;
   children?: ComponentChildren;
   class?: string;
@@ -59,7 +59,7 @@ interface SwitchProps {
   set: (on: boolean) => void;
 }
 
-/** It acts at once; the control alone says so. */
+/** A switch that applies at once and shows its state itself. */
 export function Switch({ label, on, disabled = false, set }: SwitchProps) {
   return (
     <label class="switch">

@@ -1,4 +1,4 @@
-// Permission rules of a project and the user: what they do and which file has them.
+// Permission rules of a project and the user: their effect, and the file of each.
 
 import { useEffect, useState } from "preact/hooks";
 import type { Rule } from "../../rpc/service";

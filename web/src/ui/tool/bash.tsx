@@ -1,4 +1,4 @@
-// A command: what is run, the end of what it printed, its exit code.
+// A command: its text, the end of its output, its exit code.
 
 import { get, str } from "../../fold/json";
 import { w } from "../../state/app";
@@ -14,7 +14,7 @@ export function Bash({ tool, store, title, input, state }: ShapeProps) {
   const live = state === "running";
   const code = state === "done" || state === "failed" ? exitCode(tool) : undefined;
   const whole = tool.result === undefined ? (tool.progress?.output ?? "") : unfenced(outputOf(tool));
-  // What these say is in the meta of the row, and the ids in them are the agent's own.
+  // The row shows this already, and the ids in these texts are internal to the agent.
   const moved = /^Command (?:running in background|was manually backgrounded)/.test(whole);
   // The code is in the meta as well.
   const said = code ? whole.replace(/^(?:Error: )?Exit code \d+(?:\n|$)/, "") : whole;

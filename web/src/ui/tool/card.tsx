@@ -43,7 +43,7 @@ function Waiting({ tool, store, title, state }: ShapeProps) {
   );
 }
 
-/** A question after its answer: what was asked, and what was chosen. */
+/** A question after its answer, with the chosen answers. */
 function Answered({ tool, store, title, state }: ShapeProps) {
   const t = w.value;
   const chosen = chosenAnswers(tool);
@@ -69,7 +69,7 @@ function Answered({ tool, store, title, state }: ShapeProps) {
   );
 }
 
-/** A plan after its answer: what it is about, and what was decided. */
+/** A plan after its answer, with its title and the decision. */
 function Planned({ tool, store, title, input }: ShapeProps) {
   const t = w.value;
   const [open, setOpen] = useState(false);

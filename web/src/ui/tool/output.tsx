@@ -1,4 +1,4 @@
-// What a tool gave back: text with its end first, pictures, or raw JSON.
+// The output of a tool: text with its end first, pictures, or raw JSON.
 
 import { useState } from "preact/hooks";
 import { w } from "../../state/app";
@@ -18,7 +18,7 @@ export function withoutAnsi(text: string): string {
   );
 }
 
-/** The last lines of a text, and how many stand before them. */
+/** Returns the last lines of a text, and the number of lines before them. */
 export function tail(text: string, lines: number): { shown: string; hidden: number } {
   const trimmed = text.replace(/\n+$/, "");
   let at = trimmed.length;

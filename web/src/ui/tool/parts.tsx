@@ -1,4 +1,4 @@
-// What the rows and cards of all tools have: the head, the state at the end, and who answered.
+// Parts of the rows and cards of all tools: the head, the state at the end, and who answered.
 
 import { type ComponentChildren, type ComponentType, createContext } from "preact";
 import type { Decision, ToolCall } from "../../fold/conversation";
@@ -121,7 +121,7 @@ const isAllowed = (d: Decision) => d.behavior === "allow" || d.behavior === "acc
 /** Whether the decision about a call is the answer itself, which its row has. */
 const isChoice = (t: ToolCall) => t.toolType === "CLAUDE_ASK_USER_QUESTION" || t.toolType === "CLAUDE_EXIT_PLAN_MODE";
 
-/** Who said no, and why. Who allowed a call is in the meta of its row. */
+/** Shows who refused a call, and why. The meta of the row shows who allowed one. */
 export function Denied({ decision: d }: { decision: Decision | undefined }) {
   if (!d || isAllowed(d)) return null;
   const by = decider(d);
@@ -133,7 +133,7 @@ export function Denied({ decision: d }: { decision: Decision | undefined }) {
   );
 }
 
-/** What a call gave back. A call that a person denied gave nothing: its result is the reason once more. */
+/** Returns the output of a call; empty for a denied call, because its result repeats the reason. */
 export function outputOf(tool: ToolCall): string {
   return tool.decision?.behavior === "deny" ? "" : resultText(tool.result);
 }

@@ -1,4 +1,4 @@
-// Budgets with what is left of them, and rate limits with the time of their reset.
+// Budgets with the remaining amount, and rate limits with the time of their reset.
 
 import { useEffect, useState } from "preact/hooks";
 import type { FoldedConversation } from "../../fold/conversation";
@@ -86,7 +86,7 @@ export function BudgetRow({ b }: { b: Budget }) {
   );
 }
 
-/** A time of a reset with what is left until then. */
+/** Returns the time of a reset and the time left until then. */
 function until(at: number): [string, string] {
   return [dateTime(new Date(at).toISOString(), lang.value), duration(Math.max(0, at - now.value), w.value)];
 }
@@ -116,7 +116,7 @@ export function Limits() {
   );
 }
 
-/** What the agent says of its rate limit: the window, how full it is, and when it is reset. */
+/** The agent's rate limit: its window, how full it is, and when it resets. */
 export function SessionLimit({ c, limitedUntil }: { c: FoldedConversation; limitedUntil: string | undefined }) {
   const t = w.value;
   const said = c.rateLimit?.rate_limit_info;

@@ -1,4 +1,4 @@
-// Usage: what was spent, on which days, by which models and in which projects.
+// Usage: cost and tokens by day, model and project.
 
 import { useEffect, useState } from "preact/hooks";
 import { saveText } from "../../state/actions";
@@ -225,7 +225,10 @@ function Plots({ usage, period }: { usage: Usage; period: Period }) {
   );
 }
 
-/** The width of a plot in its own units: what it has on the screen, so that its letters keep their size. */
+/**
+ * Returns the width of a plot in its own units, equal to its width on the screen, so that letters keep
+ * their size.
+ */
 function plotWidth(beside: number): number {
   if (!narrow.value) return beside;
   return Math.max(300, Math.min(1040, document.documentElement.clientWidth - (wide.value ? 160 : 72)));

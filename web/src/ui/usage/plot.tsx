@@ -6,9 +6,9 @@ import { ceiling } from "../../state/usage";
 
 export interface Bar {
   key: string;
-  /** What stands below the bar; an empty one is left out. */
+  /** The text below the bar; it may be empty. */
   label: string;
-  /** What the pointer shows. */
+  /** The tooltip. */
   title: string;
   /** The parts from below, each with the class of its colour. */
   parts: readonly { value: number; class: string }[];
@@ -120,7 +120,7 @@ export function Plot({ title, class: extra = "", legend, head, rows, children }:
   );
 }
 
-/** A table whose first column names the row. */
+/** A table with row headers in its first column. */
 export function Table({ head, rows }: { head: readonly string[]; rows: readonly (readonly string[])[] }) {
   return (
     <table class="ut">

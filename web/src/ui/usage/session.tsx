@@ -1,4 +1,4 @@
-// What a session has used: its budgets, its rate limit, and the cost of each turn.
+// The usage of a session: its budgets, its rate limit, and the cost of each turn.
 
 import { useEffect, useState } from "preact/hooks";
 import { w } from "../../state/app";
